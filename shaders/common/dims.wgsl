@@ -1,0 +1,3 @@
+//! The problem's sizes, as immediates (push constants).
+
+var<immediate> dims: Dims;

@@ -1,0 +1,51 @@
+//! C = A B, each element by one invocation: the definition, on any device.
+//!
+//! shapes    A (m, k)  B (k, n)  C (m, n); any strides of A and B, C row-major; f32 sums
+//! grid      one invocation per element of C (per pair of f16 where shaders know no f16), LANES a workgroup
+//! subgroup  not used; consecutive invocations read consecutive columns of B
+//! requires  nothing
+//! edges     invocations past the end leave: any m, n >= 1, any k >= 0
+
+//#import gemm_dims
+//#import dims
+//#import block
+
+//#param  set by Tile::kernel
+alias a_unit = f32;
+alias b_unit = f32;
+alias c_unit = f32;
+const LANES: u32 = 64u;
+//#end
+
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read> b: array<b_unit>;
+@group(0) @binding(2) var<storage, read_write> c: array<c_unit>;
+
+//#import load_x x=a
+//#import load_x x=b
+
+fn element(row: u32, col: u32) -> f32 {
+    var at_a = dims.a_offset + row * dims.a_outer;
+    var at_b = dims.b_offset + col * dims.b_outer;
+    var sum = 0.0;
+    for (var p = 0u; p < dims.k; p++) {
+        sum = fma(load_a(at_a), load_b(at_b), sum);
+        at_a += dims.a_k;
+        at_b += dims.b_k;
+    }
+    return sum;
+}
+
+//#import write_unit
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let unit = block_index(workgroup, grid) * LANES + lane;
+    if unit < units() {
+        write_unit(unit);
+    }
+}

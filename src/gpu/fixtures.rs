@@ -1,0 +1,254 @@
+//! [`Caps`] of real devices, made by hand: plans for a GPU that is not here.
+//!
+//! Each says where its figures come from. Rows of cooperative matrices are those that pass both
+//! wgpu's filter and the shading language: square, 8 or 16, of floats. Four figures are common to
+//! all devices that were not read here: 65,535 workgroups per axis (the least that Vulkan and Metal
+//! allow, and what drivers report), 8 storage bindings (the least that WebGPU allows; most have
+//! thousands), 1,024 invocations, and on Vulkan 256 bytes of immediates (the least of Vulkan 1.4).
+//!
+//! ```
+//! use tilewise::gpu::fixtures;
+//!
+//! let caps = fixtures::rtx_4090();
+//! assert!(caps.has_tensor_cores());
+//! println!("{caps}");
+//! ```
+
+use super::caps::{Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Roofs, SubgroupSizes};
+
+/// A name, and what makes the device of that name.
+pub type Fixture = (&'static str, fn() -> Caps);
+
+/// Every fixture, from the largest to the barest.
+pub const ALL: [Fixture; 9] = [
+    ("h200", h200),
+    ("rtx-4090", rtx_4090),
+    ("radv-rdna4", radv_rdna4),
+    ("radv-rdna3", radv_rdna3),
+    ("intel-xe2", intel_xe2),
+    ("apple-m2", apple_m2),
+    ("lavapipe", lavapipe),
+    ("swiftshader", swiftshader),
+    ("bare-webgpu", bare_webgpu),
+];
+
+const KIB: u32 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// The largest window that a kernel sees of a buffer, see [`CapsLimits::binding_bytes`].
+const WINDOW: u64 = (1 << 31) - 4;
+/// The largest buffer that wgpu makes on Linux, NVIDIA's driver excepted.
+const LINUX_BUFFER: u64 = (1 << 31) - 1;
+
+/// NVIDIA H200 (SXM) under NVIDIA's Vulkan driver.
+///
+/// Published: speed, 141 GB of memory, 132 multiprocessors (data sheet). Of the driver: subgroups of
+/// 32, 48 KiB of shared memory, one buffer just under 4 GiB, as it reports for every card of the last
+/// generations. Assumed: no row list of a Hopper card has been published; the rows are as on other
+/// NVIDIA drivers.
+#[must_use]
+pub fn h200() -> Caps {
+    nvidia("NVIDIA H200", 141_000_000_000)
+}
+
+/// NVIDIA `GeForce` RTX 4090 under NVIDIA's Vulkan driver.
+///
+/// Published: speed, memory, multiprocessors (Ada paper); rows 16x16x16 of f16 with f16 and f32
+/// accumulation. The driver's limits as for [`h200`].
+#[must_use]
+pub fn rtx_4090() -> Caps {
+    nvidia("NVIDIA GeForce RTX 4090", 24 * GIB)
+}
+
+/// AMD Radeon RX 7900 XTX (RDNA3) under Mesa's RADV.
+///
+/// Published: speed and memory (product page), the rows, 64 KiB of shared memory, subgroups of 32 or
+/// 64. wgpu cannot pin which of the two a kernel gets, so [`Caps::has_tensor_cores`] is false.
+#[must_use]
+pub fn radv_rdna3() -> Caps {
+    radv("AMD Radeon RX 7900 XTX (RADV NAVI31)", 24 * GIB)
+}
+
+/// AMD Radeon RX 9070 XT (RDNA4) under Mesa's RADV.
+///
+/// Published: speed and memory (product page), 20 rows, all 16x16x16. Assumed: its f16 rows and its
+/// limits are those of [`radv_rdna3`].
+#[must_use]
+pub fn radv_rdna4() -> Caps {
+    radv("AMD Radeon RX 9070 XT (RADV GFX1201)", 16 * GIB)
+}
+
+/// Intel Arc B580 (Xe2) under Mesa's ANV.
+///
+/// Published: speed and memory (product page), and that its only f16 row is 8x16x16, which the
+/// shading language cannot spell: none is left. Assumed: subgroups of 16 or 32 (as other Xe2
+/// devices report), 64 KiB of shared memory.
+#[must_use]
+pub fn intel_xe2() -> Caps {
+    rated(Caps {
+        driver: "Intel open-source Mesa driver".into(),
+        vendor: 0x8086,
+        memory: Some(12 * GIB),
+        subgroups: Some(SubgroupSizes { min: 16, max: 32 }),
+        ..vulkan("Intel(R) Arc(tm) B580 Graphics (BMG G21)", DeviceType::Discrete)
+    })
+}
+
+/// Apple M2 (10 GPU cores, 16 GB) under Metal.
+///
+/// From the sources of wgpu 30, which fix them for every Apple device: the 8x8x8 rows, 29 storage
+/// bindings, 4 KiB of immediates, 32 KiB of shared memory. So are subgroups "of 4 to 64", for which
+/// [`Caps::has_tensor_cores`] is false although every Apple GPU has subgroups of 32. Published:
+/// speed (announcement). Assumed: the longest buffer is half of the memory.
+#[must_use]
+pub fn apple_m2() -> Caps {
+    use CoopScalar::{F16, F32};
+    rated(Caps {
+        backend: "metal".into(),
+        subgroups: Some(SubgroupSizes { min: 4, max: 64 }),
+        rows: vec![row(8, F32, F32), row(8, F16, F16), row(8, F16, F32)],
+        pipeline_cache: false,
+        limits: CapsLimits {
+            buffer_bytes: 8 * GIB,
+            storage_bindings: 29,
+            workgroup_bytes: 32 * KIB,
+            immediate_bytes: 4 * KIB,
+            ..vulkan_limits()
+        },
+        ..vulkan("Apple M2", DeviceType::Integrated)
+    })
+}
+
+/// Mesa 26.1's software driver: f16, subgroups of 8 and cooperative matrices without a GPU.
+///
+/// Everything was read from the driver on x86-64 with AVX2, speed measured on 2 cores; only the
+/// memory is left out, being the host's.
+#[must_use]
+pub fn lavapipe() -> Caps {
+    use CoopScalar::{F16, F32};
+    rated(Caps {
+        driver: "llvmpipe Mesa 26.1.6 (LLVM 19.1.7)".into(),
+        vendor: 0x1_0005, // Mesa's number with Khronos: there is no card
+        subgroups: Some(SubgroupSizes { min: 8, max: 8 }),
+        rows: vec![row(8, F16, F16), row(8, F16, F32)],
+        limits: CapsLimits {
+            binding_bytes: 128 * MIB,
+            storage_bindings: 48,
+            workgroup_bytes: 32 * KIB,
+            ..vulkan_limits()
+        },
+        ..vulkan("llvmpipe (LLVM 19.1.7, 256 bits)", DeviceType::Software)
+    })
+}
+
+/// `SwiftShader` as Chromium carries it: a second software driver, without f16 and with workgroups
+/// of 256.
+///
+/// Everything was read from the driver; only the memory is left out, being the host's.
+#[must_use]
+pub fn swiftshader() -> Caps {
+    rated(Caps {
+        driver: "SwiftShader driver".into(),
+        vendor: 0x1ae0,
+        f16: false,
+        subgroups: Some(SubgroupSizes { min: 4, max: 4 }),
+        limits: CapsLimits {
+            binding_bytes: GIB,
+            buffer_bytes: GIB,
+            storage_bindings: 10,
+            workgroup_bytes: 32 * KIB,
+            workgroup_invocations: 256,
+            immediate_bytes: 128,
+            ..vulkan_limits()
+        },
+        ..vulkan("SwiftShader Device (Subzero)", DeviceType::Software)
+    })
+}
+
+/// A browser that offers no more than the WebGPU standard demands: its default limits, no feature,
+/// no name.
+#[must_use]
+pub fn bare_webgpu() -> Caps {
+    rated(Caps {
+        backend: "browser-webgpu".into(),
+        f16: false,
+        subgroups: None,
+        timestamps: false,
+        pipeline_cache: false,
+        limits: CapsLimits {
+            binding_bytes: 128 * MIB,
+            buffer_bytes: 256 * MIB,
+            storage_bindings: 8,
+            workgroup_bytes: 16 * KIB,
+            workgroup_invocations: 256,
+            grid: 65_535,
+            immediate_bytes: 0,
+        },
+        ..vulkan("", DeviceType::Unknown)
+    })
+}
+
+fn nvidia(adapter: &str, memory: u64) -> Caps {
+    use CoopScalar::{F16, F32};
+    rated(Caps {
+        driver: "NVIDIA".into(),
+        vendor: 0x10de,
+        memory: Some(memory),
+        rows: vec![row(16, F16, F16), row(16, F16, F32)],
+        limits: CapsLimits { buffer_bytes: 4 * GIB - 2 * MIB, workgroup_bytes: 48 * KIB, ..vulkan_limits() },
+        ..vulkan(adapter, DeviceType::Discrete)
+    })
+}
+
+fn radv(adapter: &str, memory: u64) -> Caps {
+    use CoopScalar::{F16, F32};
+    rated(Caps {
+        driver: "radv".into(),
+        vendor: 0x1002,
+        memory: Some(memory),
+        subgroups: Some(SubgroupSizes { min: 32, max: 64 }),
+        rows: vec![row(16, F16, F16), row(16, F16, F32)],
+        ..vulkan(adapter, DeviceType::Discrete)
+    })
+}
+
+/// What the devices above have in common; each spells out where it differs.
+fn vulkan(adapter: &str, device_type: DeviceType) -> Caps {
+    Caps {
+        adapter: adapter.into(),
+        backend: "vulkan".into(),
+        driver: String::new(),
+        device_type,
+        vendor: 0,
+        memory: None,
+        f16: true,
+        subgroups: Some(SubgroupSizes { min: 32, max: 32 }),
+        rows: Vec::new(),
+        timestamps: true,
+        pipeline_cache: true,
+        limits: vulkan_limits(),
+        roofs: Roofs::of(adapter, device_type, false),
+    }
+}
+
+fn vulkan_limits() -> CapsLimits {
+    CapsLimits {
+        binding_bytes: WINDOW,
+        buffer_bytes: LINUX_BUFFER,
+        storage_bindings: 8,
+        workgroup_bytes: 64 * KIB,
+        workgroup_invocations: 1024,
+        grid: 65_535,
+        immediate_bytes: 256,
+    }
+}
+
+/// The same device with the roofs that [`Caps::of`] would give it.
+fn rated(caps: Caps) -> Caps {
+    Caps { roofs: Roofs::of(&caps.adapter, caps.device_type, !caps.rows.is_empty()), ..caps }
+}
+
+fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
+    CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope: CoopScope::Subgroup }
+}

@@ -1,0 +1,133 @@
+//! From a problem to a recorded launch: plan and pipeline, looked up by the problem.
+
+use super::memory::{Allocation, window};
+use super::pipeline::Pipeline;
+use super::record::Entry;
+use super::{Caps, Gpu, lock};
+use crate::kernel::Plan;
+use crate::Result;
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What an operation computes, as a value that its plan depends on alone.
+pub(crate) trait Problem: Clone + Eq + Hash + Send + 'static {
+    /// How to compute it on a device: the one choice of the operation.
+    fn plan(&self, caps: &Caps) -> Result<Plan>;
+
+    /// The problem's sizes, as the kernel's uniform has them.
+    fn dims(&self) -> &[u8];
+}
+
+/// A plan and its compiled kernel.
+pub(super) struct Prepared {
+    pub(super) plan: Plan,
+    pub(super) pipeline: Arc<Pipeline>,
+}
+
+/// Problems seen before, by type. A tuner's remembered winners will be looked up here, before the search.
+#[derive(Default)]
+pub(super) struct Memo {
+    by_type: HashMap<TypeId, Box<dyn Any + Send>>,
+}
+
+/// More problems than this of one kind are forgotten, all at once: planning again takes microseconds.
+const MEMO_AT_MOST: usize = 4096;
+
+impl Memo {
+    fn of<P: Problem>(&mut self) -> Option<&mut HashMap<P, Arc<Prepared>>> {
+        let map = self
+            .by_type
+            .entry(TypeId::of::<P>())
+            .or_insert_with(|| Box::new(HashMap::<P, Arc<Prepared>>::new()));
+        map.downcast_mut()
+    }
+
+    fn get<P: Problem>(&mut self, problem: &P) -> Option<Arc<Prepared>> {
+        self.of::<P>()?.get(problem).cloned()
+    }
+
+    fn insert<P: Problem>(&mut self, problem: &P, prepared: Arc<Prepared>) {
+        if let Some(map) = self.of::<P>() {
+            if map.len() >= MEMO_AT_MOST {
+                map.clear();
+            }
+            map.insert(problem.clone(), prepared);
+        }
+    }
+}
+
+/// A window of a tensor's buffer that a kernel sees.
+pub(crate) struct Binding<'a> {
+    allocation: &'a Allocation,
+    window: Range<u64>,
+}
+
+impl<'a> Binding<'a> {
+    /// The window that holds these bytes of `allocation`.
+    pub(crate) fn new(allocation: &'a Allocation, bytes: Range<u64>) -> Self {
+        Self { allocation, window: window(bytes) }
+    }
+}
+
+impl Gpu {
+    /// Records one launch of the kernel that computes `problem` on these operands, in the order in which the
+    /// shader declares them.
+    pub(crate) fn launch<P: Problem>(&self, problem: &P, bindings: &[Binding<'_>]) -> Result<()> {
+        self.inner.fault.check()?;
+        let prepared = self.prepared(problem)?;
+        let bind_group = prepared.pipeline.bind(&self.inner.device, bindings.iter().map(Binding::resource));
+        let entry = Entry {
+            pipeline: &prepared.pipeline,
+            bind_group: &bind_group,
+            dims: problem.dims(),
+            grid: prepared.plan.grid,
+            seconds: prepared.plan.seconds,
+        };
+        self.record(&entry, bindings.iter().map(|binding| binding.allocation))?;
+        let mut counts = lock(&self.inner.counts);
+        counts.launches += 1;
+        for (binding, &writes) in bindings.iter().zip(&prepared.pipeline.writes) {
+            let bytes = binding.window.end - binding.window.start;
+            if writes {
+                counts.bytes_bound_for_writing += bytes;
+            } else {
+                counts.bytes_bound_for_reading += bytes;
+            }
+        }
+        Ok(())
+    }
+
+    /// Compiles a plan's kernel ahead of its first launch.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the driver refuses the kernel.
+    pub fn prepare(&self, plan: &Plan) -> Result<()> {
+        self.inner.fault.check()?;
+        self.inner.pipelines.get(&self.inner.device, &plan.kernel).map(|_| ())
+    }
+
+    fn prepared<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
+        if let Some(prepared) = lock(&self.inner.memo).get(problem) {
+            return Ok(prepared);
+        }
+        // Neither planning nor compiling holds the lock: two threads may do the same work once.
+        let plan = problem.plan(&self.inner.caps)?;
+        let pipeline = self.inner.pipelines.get(&self.inner.device, &plan.kernel)?;
+        let prepared = Arc::new(Prepared { plan, pipeline });
+        lock(&self.inner.memo).insert(problem, prepared.clone());
+        Ok(prepared)
+    }
+}
+
+impl Binding<'_> {
+    fn resource(&self) -> wgpu::BindingResource<'_> {
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer: self.allocation.buffer(),
+            offset: self.window.start,
+            size: std::num::NonZeroU64::new(self.window.end - self.window.start),
+        })
+    }
+}

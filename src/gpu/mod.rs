@@ -1,0 +1,137 @@
+//! A device one computes on: opened or adopted, recorded to, read from, timed.
+
+mod caps;
+pub mod fixtures;
+mod fault;
+mod launch;
+mod memory;
+mod open;
+mod options;
+mod pipeline;
+mod pool;
+mod raw;
+mod read;
+mod record;
+mod roofs;
+mod stats;
+mod timing;
+
+pub use caps::{Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Roofs, SubgroupSizes};
+pub use options::{AdapterChoice, Checks, GpuOptions, PipelineCacheFolder, Submission};
+pub use stats::Stats;
+pub use timing::{Clock, Timing};
+
+pub(crate) use launch::{Binding, Problem};
+pub(crate) use memory::{Allocation, WINDOW_ALIGNMENT};
+
+use fault::Fault;
+use launch::Memo;
+use pipeline::Pipelines;
+use pool::Pool;
+use read::Waiter;
+use record::Recorder;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A device one computes on. Cheap to clone; clones share everything, from any thread.
+///
+/// Operations are recorded, not run: the work is submitted in batches, at the latest when a result is read.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// let a = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
+/// let c = tilewise::matmul(&a, &a)?; // recorded
+/// assert_eq!(c.to_vec()?, [7.0, 10.0, 15.0, 22.0]); // submitted, waited for, read
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Gpu {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    caps: Caps,
+    options: GpuOptions,
+    fault: Arc<Fault>,
+    pipelines: Pipelines,
+    memo: Mutex<Memo>,
+    pool: Mutex<Pool>,
+    staging: Mutex<Pool>,
+    recorder: Mutex<Recorder>,
+    counts: Mutex<Counts>,
+    /// Waits for submissions on our own device; an adopted one is polled by its application.
+    waiter: Option<Waiter>,
+}
+
+/// What launches and allocations count; the pool counts bytes itself.
+#[derive(Default)]
+struct Counts {
+    launches: u64,
+    submits: u64,
+    bytes_bound_for_reading: u64,
+    bytes_bound_for_writing: u64,
+    buffers_created: u64,
+}
+
+impl Gpu {
+    /// What the device can do.
+    #[must_use]
+    pub fn caps(&self) -> &Caps {
+        &self.inner.caps
+    }
+
+    /// The device underneath, to share with an application's own work.
+    #[must_use]
+    pub fn device(&self) -> &wgpu::Device {
+        &self.inner.device
+    }
+
+    /// The queue underneath. What is submitted to it after [`flush`](Self::flush) runs after our work.
+    #[must_use]
+    pub fn queue(&self) -> &wgpu::Queue {
+        &self.inner.queue
+    }
+
+    /// The counters.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let counts = lock(&self.inner.counts);
+        let [bytes_in_use, bytes_cached, bytes_peak] = lock(&self.inner.pool).usage();
+        Stats {
+            launches: counts.launches,
+            submits: counts.submits,
+            bytes_bound_for_reading: counts.bytes_bound_for_reading,
+            bytes_bound_for_writing: counts.bytes_bound_for_writing,
+            pipelines: self.inner.pipelines.compiled(),
+            buffers_created: counts.buffers_created,
+            bytes_in_use,
+            bytes_cached,
+            bytes_peak,
+        }
+    }
+
+    /// Tells that the device is lost, for an adopted device whose loss only its owner is told.
+    /// From then on every operation returns [`Error::Device`](crate::Error::Device).
+    pub fn mark_lost(&self, why: impl Into<String>) {
+        self.inner.fault.mark_lost(why);
+    }
+
+    /// Whether both are the same device.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+}
+
+impl std::fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Gpu({}, {})", self.caps().adapter, self.caps().backend)
+    }
+}
+
+/// Locks, whatever a panicking thread has left: every critical section leaves its data whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,179 @@
+//! Opening a device of our own, adopting an application's.
+
+use super::caps::DeviceType;
+use super::fault::Fault;
+use super::options::AdapterChoice;
+use super::pipeline::Pipelines;
+use super::pool::Pool;
+use super::read::Waiter;
+use super::record::Recorder;
+use super::{Caps, Counts, Gpu, GpuOptions, Inner, Memo, raw};
+use crate::{Error, Result};
+use std::sync::{Arc, Mutex};
+
+impl Gpu {
+    /// Opens the fastest device, or the one that the environment asks for ([`GpuOptions::from_env`]).
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if there is no adapter; [`Error::Input`] if an environment variable has a value that
+    /// means nothing or names no adapter; [`Error::Device`] if the driver refuses.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn open() -> Result<Self> {
+        Self::open_with(GpuOptions::from_env()?)
+    }
+
+    /// Opens a device with these options; the environment is not looked at.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn open_with(options: GpuOptions) -> Result<Self> {
+        pollster::block_on(Self::open_with_async(options))
+    }
+
+    /// As [`open`](Self::open), without blocking.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn open_async() -> Result<Self> {
+        Self::open_with_async(GpuOptions::from_env()?).await
+    }
+
+    /// As [`open_with`](Self::open_with), without blocking.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn open_with_async(options: GpuOptions) -> Result<Self> {
+        let adapter = choose(&options.adapter, Self::adapters_async().await)?;
+        let opened = adapter.request_device(&Self::device_descriptor(&adapter)).await;
+        let (device, queue) = opened.map_err(Error::device)?;
+        let fault = Arc::new(Fault::default());
+        let reporter = fault.clone();
+        device.on_uncaptured_error(Arc::new(move |error| reporter.report(error)));
+        let reporter = fault.clone();
+        device.set_device_lost_callback(move |reason, why| reporter.mark_lost(format!("{reason:?}: {why}")));
+        let waiter = Waiter::new();
+        Ok(Self::assemble(&adapter, device, queue, options, fault, waiter))
+    }
+
+    /// Computes on an application's own device. Missing features only narrow [`Gpu::caps`]; ask for those that
+    /// help with [`Gpu::device_descriptor`]. The device's callbacks stay the application's: tell a loss with
+    /// [`Gpu::mark_lost`]. Asynchronous reads complete when the application polls the device.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if an environment variable has a value that means nothing.
+    pub fn adopt(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
+        Ok(Self::adopt_with(adapter, device, queue, GpuOptions::from_env()?))
+    }
+
+    /// As [`adopt`](Self::adopt), with these options; [`GpuOptions::adapter`] means nothing here.
+    #[must_use]
+    pub fn adopt_with(
+        adapter: &wgpu::Adapter,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        options: GpuOptions,
+    ) -> Self {
+        Self::assemble(adapter, device, queue, options, Arc::default(), None)
+    }
+
+    /// The device to ask `adapter` for: every feature that a kernel of this crate can use, the adapter's own limits.
+    /// An application may add to both.
+    #[must_use]
+    pub fn device_descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
+        use wgpu::Features as F;
+        let useful = F::SHADER_F16
+            | F::SUBGROUP
+            | F::EXPERIMENTAL_COOPERATIVE_MATRIX
+            | F::IMMEDIATES
+            | F::TIMESTAMP_QUERY
+            | F::PIPELINE_CACHE;
+        wgpu::DeviceDescriptor {
+            label: Some("tilewise"),
+            required_features: adapter.features() & useful,
+            required_limits: adapter.limits(),
+            experimental_features: raw::experimental(),
+            ..Default::default()
+        }
+    }
+
+    /// The adapters that [`GpuOptions::adapter`] chooses from, in the order that an index counts.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[must_use]
+    pub fn adapters() -> Vec<wgpu::Adapter> {
+        pollster::block_on(Self::adapters_async())
+    }
+
+    /// As [`adapters`](Self::adapters), without blocking.
+    pub async fn adapters_async() -> Vec<wgpu::Adapter> {
+        let backends = wgpu::Backends::PRIMARY;
+        let desc = wgpu::InstanceDescriptor {
+            backends,
+            flags: wgpu::InstanceFlags::from_build_config().with_env(),
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        };
+        wgpu::Instance::new(desc).enumerate_adapters(backends).await
+    }
+
+    fn assemble(
+        adapter: &wgpu::Adapter,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        options: GpuOptions,
+        fault: Arc<Fault>,
+        waiter: Option<Waiter>,
+    ) -> Self {
+        let caps = Caps::read(adapter, device.features(), &device.limits());
+        let budget = options.memory_budget.or(caps.memory);
+        let inner = Inner {
+            pipelines: Pipelines::new(&device, adapter, &options),
+            pool: Mutex::new(Pool::new(budget, caps.limits.buffer_bytes)),
+            staging: Mutex::new(Pool::new(None, caps.limits.buffer_bytes)),
+            recorder: Mutex::new(Recorder::new(&device)),
+            counts: Mutex::new(Counts::default()),
+            memo: Mutex::new(Memo::default()),
+            device,
+            queue,
+            caps,
+            options,
+            fault,
+            waiter,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+}
+
+fn choose(choice: &AdapterChoice, mut adapters: Vec<wgpu::Adapter>) -> Result<wgpu::Adapter> {
+    if adapters.is_empty() {
+        return Err(Error::Unsupported {
+            op: "Gpu::open",
+            needs: "a Vulkan, Metal or DX12 driver (on Linux, install your GPU's driver or mesa-vulkan-drivers)".into(),
+            device: "this machine".into(),
+        });
+    }
+    let named = |adapter: &wgpu::Adapter, name: &str| {
+        adapter.get_info().name.to_lowercase().contains(&name.to_lowercase())
+    };
+    let rank = |order: [DeviceType; 4]| {
+        move |adapter: &wgpu::Adapter| {
+            let kind = DeviceType::of(adapter.get_info().device_type);
+            order.iter().position(|&k| k == kind).unwrap_or(order.len())
+        }
+    };
+    use DeviceType::{Discrete, Integrated, Software, Virtual};
+    let index = match choice {
+        AdapterChoice::Fastest => first_min(&adapters, rank([Discrete, Integrated, Virtual, Software])),
+        AdapterChoice::LowPower => first_min(&adapters, rank([Integrated, Discrete, Virtual, Software])),
+        AdapterChoice::Index(index) => Some(*index).filter(|&i| i < adapters.len()),
+        AdapterChoice::Name(name) => adapters.iter().position(|adapter| named(adapter, name)),
+    };
+    index.map(|index| adapters.swap_remove(index)).ok_or_else(|| {
+        let names: Vec<_> =
+            adapters.iter().enumerate().map(|(i, adapter)| format!("{i}: {}", adapter.get_info().name)).collect();
+        Error::input(format!("adapter {choice:?}"), format!("there is no such adapter; these are: {}", names.join(", ")))
+    })
+}
+
+fn first_min(adapters: &[wgpu::Adapter], rank: impl Fn(&wgpu::Adapter) -> usize) -> Option<usize> {
+    (0..adapters.len()).min_by_key(|&i| rank(&adapters[i]))
+}

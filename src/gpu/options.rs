@@ -1,0 +1,178 @@
+//! How a [`Gpu`](crate::Gpu) is opened: options, and the environment variables that set the same.
+
+use crate::{Error, Result};
+use std::path::PathBuf;
+
+/// How to open a [`Gpu`](crate::Gpu).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GpuOptions {
+    /// Which adapter. `TILEWISE_ADAPTER` = an index, `high`, `low`, or a part of its name.
+    pub adapter: AdapterChoice,
+    /// Bytes of device memory that tensors may take; None: what the device has, where its driver tells.
+    /// `TILEWISE_MEMORY` = bytes, or a number with `KiB`, `MiB` or `GiB`.
+    pub memory_budget: Option<u64>,
+    /// Run-time checks in shaders. `TILEWISE_CHECKED` = `1` or `0`.
+    pub checks: Checks,
+    /// When recorded work is submitted. `TILEWISE_SYNC` = `1` or `0`.
+    pub submission: Submission,
+    /// Where compiled pipelines are kept across runs. `TILEWISE_CACHE` = `off`, or a folder.
+    pub pipeline_cache: PipelineCacheFolder,
+}
+
+/// Which adapter to open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AdapterChoice {
+    /// The first discrete GPU, else integrated, virtual, software.
+    #[default]
+    Fastest,
+    /// The first integrated GPU, else discrete, virtual, software.
+    LowPower,
+    /// The adapter at this place in [`Gpu::adapters`](crate::Gpu::adapters).
+    Index(usize),
+    /// The first adapter whose name contains this, in any case.
+    Name(String),
+}
+
+/// Run-time checks in shaders: indices, loops and divisors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Checks {
+    /// None: the crate's tests have covered the index arithmetic.
+    #[default]
+    Trusted,
+    /// All: slower, for finding out whether a wrong result is an index that ran away.
+    Checked,
+}
+
+/// When recorded work is submitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Submission {
+    /// In batches, at the latest when a result is read.
+    #[default]
+    Batched,
+    /// After every launch, waiting for its end: an error names the kernel that failed.
+    EachLaunch,
+}
+
+/// Where compiled pipelines are kept across runs, on devices that can.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum PipelineCacheFolder {
+    /// `tilewise` in the user's cache folder (`XDG_CACHE_HOME`, `~/.cache`, `LOCALAPPDATA`).
+    #[default]
+    User,
+    /// Nowhere.
+    Off,
+    /// This folder.
+    At(PathBuf),
+}
+
+impl GpuOptions {
+    /// The options that the environment variables set.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if a variable has a value that means nothing.
+    pub fn from_env() -> Result<Self> {
+        Self::from_variables(|name| std::env::var(name).ok())
+    }
+
+    /// The options that these variables set, an empty one counting as not set.
+    ///
+    /// # Errors
+    /// As [`from_env`](Self::from_env).
+    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self> {
+        let value = |name: &str| variable(name).map(|v| v.trim().to_owned()).filter(|v| !v.is_empty());
+        Ok(Self {
+            adapter: value("TILEWISE_ADAPTER").map(AdapterChoice::parse).unwrap_or_default(),
+            memory_budget: value("TILEWISE_MEMORY").map(|v| bytes("TILEWISE_MEMORY", &v)).transpose()?,
+            checks: switch("TILEWISE_CHECKED", value, Checks::Trusted, Checks::Checked)?,
+            submission: switch("TILEWISE_SYNC", value, Submission::Batched, Submission::EachLaunch)?,
+            pipeline_cache: match value("TILEWISE_CACHE") {
+                None => PipelineCacheFolder::User,
+                Some(v) if v == "off" => PipelineCacheFolder::Off,
+                Some(folder) => PipelineCacheFolder::At(folder.into()),
+            },
+        })
+    }
+}
+
+impl AdapterChoice {
+    fn parse(value: String) -> Self {
+        match (value.as_str(), value.parse()) {
+            ("high", _) => Self::Fastest,
+            ("low", _) => Self::LowPower,
+            (_, Ok(index)) => Self::Index(index),
+            _ => Self::Name(value),
+        }
+    }
+}
+
+impl PipelineCacheFolder {
+    pub(crate) fn path(&self) -> Option<PathBuf> {
+        let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        match self {
+            Self::Off => None,
+            Self::At(folder) => Some(folder.clone()),
+            Self::User => set("XDG_CACHE_HOME")
+                .or_else(|| set("HOME").map(|home| home.join(".cache")))
+                .or_else(|| set("LOCALAPPDATA"))
+                .map(|folder| folder.join("tilewise")),
+        }
+    }
+}
+
+fn switch<T>(name: &str, value: impl Fn(&str) -> Option<String>, off: T, on: T) -> Result<T> {
+    match value(name).as_deref() {
+        None | Some("0") => Ok(off),
+        Some("1") => Ok(on),
+        Some(other) => Err(Error::input(name, format!("`{other}` is neither 0 nor 1"))),
+    }
+}
+
+fn bytes(name: &str, value: &str) -> Result<u64> {
+    let units = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("", 0)];
+    let (digits, shift) = units
+        .iter()
+        .find_map(|(unit, shift)| value.strip_suffix(unit).map(|digits| (digits.trim(), *shift)))
+        .unwrap_or((value, 0));
+    let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift)).filter(|&n| n > 0);
+    bytes.ok_or_else(|| Error::input(name, format!("`{value}` is not a size such as 268435456, 256MiB or 2GiB")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(name: &'static str, value: &'static str) -> Result<GpuOptions> {
+        GpuOptions::from_variables(|n| (n == name).then(|| value.to_owned()))
+    }
+
+    #[test]
+    fn variables_set_the_options() {
+        assert_eq!(GpuOptions::from_variables(|_| None).unwrap(), GpuOptions::default());
+        assert_eq!(options("TILEWISE_ADAPTER", "1").unwrap().adapter, AdapterChoice::Index(1));
+        assert_eq!(options("TILEWISE_ADAPTER", "low").unwrap().adapter, AdapterChoice::LowPower);
+        assert_eq!(options("TILEWISE_ADAPTER", "high").unwrap().adapter, AdapterChoice::Fastest);
+        assert_eq!(options("TILEWISE_ADAPTER", "4090").unwrap().adapter, AdapterChoice::Index(4090));
+        assert_eq!(options("TILEWISE_ADAPTER", "RTX").unwrap().adapter, AdapterChoice::Name("RTX".into()));
+        assert_eq!(options("TILEWISE_MEMORY", "3 MiB").unwrap().memory_budget, Some(3 << 20));
+        assert_eq!(options("TILEWISE_MEMORY", "1000").unwrap().memory_budget, Some(1000));
+        assert_eq!(options("TILEWISE_CHECKED", "1").unwrap().checks, Checks::Checked);
+        assert_eq!(options("TILEWISE_SYNC", "1").unwrap().submission, Submission::EachLaunch);
+        assert_eq!(options("TILEWISE_CACHE", "off").unwrap().pipeline_cache, PipelineCacheFolder::Off);
+        assert_eq!(options("TILEWISE_SYNC", " ").unwrap().submission, Submission::Batched);
+    }
+
+    #[test]
+    fn values_that_mean_nothing_are_errors_that_name_them() {
+        for (name, value) in [
+            ("TILEWISE_CHECKED", "yes"),
+            ("TILEWISE_SYNC", "2"),
+            ("TILEWISE_MEMORY", "lots"),
+            ("TILEWISE_MEMORY", "0"),
+            ("TILEWISE_MEMORY", "-5MiB"),
+            ("TILEWISE_MEMORY", "99999999999999GiB"),
+        ] {
+            let error = options(name, value).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains(value), "{error}");
+        }
+    }
+}

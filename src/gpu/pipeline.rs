@@ -1,0 +1,276 @@
+//! Compiled kernels: bindings read from the shader, layouts shared, pipelines kept by kernel and across runs.
+
+use super::fault::caught;
+use super::options::Checks;
+use super::{GpuOptions, lock, raw};
+use crate::kernel::Kernel;
+use crate::{Error, Result};
+use std::collections::HashMap;
+use std::hash::Hasher;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// A compiled kernel and how to bind its operands.
+pub(super) struct Pipeline {
+    pub(super) name: String,
+    pub(super) pipeline: wgpu::ComputePipeline,
+    layout: Arc<Layout>,
+    /// Per operand, whether the kernel writes it.
+    pub(super) writes: Vec<bool>,
+    /// How the kernel gets its dims.
+    pub(super) dims: Dims,
+}
+
+/// How a kernel gets its dims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Dims {
+    /// As this many bytes of immediates.
+    Immediates(u32),
+    /// In the ring of the recording, at a dynamic offset.
+    Ring,
+}
+
+struct Layout {
+    operands: wgpu::BindGroupLayout,
+    pipeline: wgpu::PipelineLayout,
+}
+
+/// What layouts are shared by: the kinds of the operands, and of the dims.
+type Signature = (Vec<bool>, Dims);
+
+/// All pipelines of a device.
+pub(super) struct Pipelines {
+    by_kernel: Mutex<HashMap<Kernel, Arc<Pipeline>>>,
+    layouts: Mutex<HashMap<Signature, Arc<Layout>>>,
+    ring_layout: wgpu::BindGroupLayout,
+    checks: Checks,
+    compiled: AtomicU64,
+    kept: Option<Kept>,
+}
+
+/// The cache of an earlier run, and where this run leaves its own.
+struct Kept {
+    cache: wgpu::PipelineCache,
+    file: PathBuf,
+}
+
+impl Pipeline {
+    /// Binds the operands, in the order in which the shader declares them.
+    pub(super) fn bind<'a>(
+        &self,
+        device: &wgpu::Device,
+        operands: impl Iterator<Item = wgpu::BindingResource<'a>>,
+    ) -> wgpu::BindGroup {
+        let entries: Vec<_> =
+            (0..).zip(operands).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
+        device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some(&self.name),
+            layout: &self.layout.operands,
+            entries: &entries,
+        })
+    }
+}
+
+impl Pipelines {
+    pub(super) fn new(device: &wgpu::Device, adapter: &wgpu::Adapter, options: &GpuOptions) -> Self {
+        Self {
+            by_kernel: Mutex::default(),
+            layouts: Mutex::default(),
+            ring_layout: ring_layout(device),
+            checks: options.checks,
+            compiled: AtomicU64::new(0),
+            kept: Kept::open(device, adapter, options),
+        }
+    }
+
+    /// Pipelines compiled so far.
+    pub(super) fn compiled(&self) -> u64 {
+        self.compiled.load(Ordering::Relaxed)
+    }
+
+    /// The pipeline of `kernel`, compiled on first use.
+    pub(super) fn get(&self, device: &wgpu::Device, kernel: &Kernel) -> Result<Arc<Pipeline>> {
+        if let Some(pipeline) = lock(&self.by_kernel).get(kernel) {
+            return Ok(pipeline.clone());
+        }
+        let compiled = Arc::new(self.compile(device, kernel)?);
+        self.compiled.fetch_add(1, Ordering::Relaxed);
+        Ok(lock(&self.by_kernel).entry(kernel.clone()).or_insert(compiled).clone())
+    }
+
+    fn compile(&self, device: &wgpu::Device, kernel: &Kernel) -> Result<Pipeline> {
+        let text = kernel.specialize()?;
+        let name = format!("tilewise {kernel}");
+        let failed = |error: &dyn std::fmt::Display| Error::device(format!("{name} does not compile: {error}"));
+        let (writes, dims) = signature(&text).map_err(|why| failed(&why))?;
+        let compiled = caught(device, || {
+            let layout = self.layout(device, &writes, dims);
+            let desc = wgpu::ShaderModuleDescriptor {
+                label: Some(&name),
+                source: wgpu::ShaderSource::Wgsl(text.as_str().into()),
+            };
+            let module = match self.checks {
+                Checks::Trusted => raw::trusted_module(device, desc),
+                Checks::Checked => device.create_shader_module(desc),
+            };
+            let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(&name),
+                layout: Some(&layout.pipeline),
+                module: &module,
+                entry_point: Some("main"),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    zero_initialize_workgroup_memory: self.checks == Checks::Checked,
+                    ..Default::default()
+                },
+                cache: self.kept.as_ref().map(|kept| &kept.cache),
+            });
+            (layout, pipeline)
+        });
+        let (layout, pipeline) = compiled.map_err(|error| failed(&error))?;
+        log::debug!("compiled {name}");
+        Ok(Pipeline { name, pipeline, layout, writes, dims })
+    }
+
+    fn layout(&self, device: &wgpu::Device, writes: &[bool], dims: Dims) -> Arc<Layout> {
+        let mut layouts = lock(&self.layouts);
+        let make = || {
+            let entries: Vec<_> = (0..).zip(writes).map(|(binding, &writes)| storage_entry(binding, writes)).collect();
+            let desc = wgpu::BindGroupLayoutDescriptor { label: Some("tilewise operands"), entries: &entries };
+            let operands = device.create_bind_group_layout(&desc);
+            let (ring, immediate_size) = match dims {
+                Dims::Immediates(bytes) => (None, bytes),
+                Dims::Ring => (Some(&self.ring_layout), 0),
+            };
+            let groups: Vec<_> = [Some(&operands), ring].into_iter().flatten().map(Some).collect();
+            let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some("tilewise"),
+                bind_group_layouts: &groups,
+                immediate_size,
+            });
+            Arc::new(Layout { operands, pipeline })
+        };
+        layouts.entry((writes.to_vec(), dims)).or_insert_with(make).clone()
+    }
+}
+
+/// The layout of the ring that dims travel through on devices without immediates.
+pub(super) fn ring_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some("tilewise dims"),
+        entries: &[wgpu::BindGroupLayoutEntry {
+            binding: 0,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Uniform,
+                has_dynamic_offset: true,
+                min_binding_size: None,
+            },
+            count: None,
+        }],
+    })
+}
+
+fn storage_entry(binding: u32, writes: bool) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only: !writes },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    }
+}
+
+/// Reads a shader's operands (group 0, dense from 0) and how it gets its dims.
+fn signature(text: &str) -> Result<(Vec<bool>, Dims), String> {
+    let module = naga::front::wgsl::parse_str(text).map_err(|error| error.emit_to_string(text))?;
+    let mut operands = Vec::new();
+    let mut dims = None;
+    for (_, variable) in module.global_variables.iter() {
+        match variable.space {
+            naga::AddressSpace::Storage { access } => {
+                let binding = variable.binding.as_ref().filter(|at| at.group == 0).ok_or("an operand outside group 0")?;
+                operands.push((binding.binding, access.contains(naga::StorageAccess::STORE)));
+            }
+            naga::AddressSpace::Immediate => {
+                let bytes = module.types[variable.ty].inner.size(module.to_ctx());
+                dims = Some(Dims::Immediates(bytes));
+            }
+            naga::AddressSpace::Uniform => dims = Some(Dims::Ring),
+            _ => {}
+        }
+    }
+    operands.sort_unstable();
+    if operands.iter().zip(0..).any(|(&(binding, _), expected)| binding != expected) {
+        return Err("operands must be bound from 0 on, without gaps".into());
+    }
+    let writes = operands.into_iter().map(|(_, writes)| writes).collect();
+    dims.map(|dims| (writes, dims)).ok_or_else(|| "a kernel must declare its dims".into())
+}
+
+impl Kept {
+    fn open(device: &wgpu::Device, adapter: &wgpu::Adapter, options: &GpuOptions) -> Option<Self> {
+        if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
+            return None;
+        }
+        let file = options.pipeline_cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter.get_info())?);
+        let data = std::fs::read(&file).ok();
+        let data = data.as_deref().and_then(unseal);
+        // A cache that the driver rejects is only a slower start.
+        let cache = caught(device, || raw::pipeline_cache(device, data)).ok()?;
+        Some(Self { cache, file })
+    }
+
+    fn save(&self) -> std::io::Result<()> {
+        let Some(data) = self.cache.get_data() else { return Ok(()) };
+        let folder = self.file.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder)?;
+        // Another process may be reading or writing: the name appears with the whole file behind it.
+        let draft = self.file.with_extension(format!("{}.draft", std::process::id()));
+        std::fs::write(&draft, seal(&data))?;
+        std::fs::rename(&draft, &self.file)
+    }
+}
+
+impl Drop for Pipelines {
+    fn drop(&mut self) {
+        if let Some(kept) = self.kept.as_ref().filter(|_| self.compiled() > 0) {
+            if let Err(error) = kept.save() {
+                log::warn!("cannot keep compiled pipelines in {}: {error}", kept.file.display());
+            }
+        }
+    }
+}
+
+/// The data with its checksum in front: a driver should not be handed a file that was cut short.
+fn seal(data: &[u8]) -> Vec<u8> {
+    [&checksum(data).to_le_bytes(), data].concat()
+}
+
+fn unseal(file: &[u8]) -> Option<&[u8]> {
+    let (sum, data) = file.split_first_chunk::<8>()?;
+    (u64::from_le_bytes(*sum) == checksum(data)).then_some(data)
+}
+
+fn checksum(data: &[u8]) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    hasher.write(data);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{seal, unseal};
+
+    #[test]
+    fn a_damaged_cache_file_is_not_used() {
+        let file = seal(b"compiled");
+        assert_eq!(unseal(&file), Some(&b"compiled"[..]));
+        assert_eq!(unseal(&file[..file.len() - 1]), None, "cut short");
+        assert_eq!(unseal(b"short"), None);
+        assert_eq!(unseal(b""), None);
+    }
+}

@@ -1,0 +1,25 @@
+//! What a `Gpu` counts, so that claims about it can be asserted.
+
+/// Counters of one [`Gpu`](crate::Gpu), shared by its clones: what tests and applications assert claims with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Kernel launches recorded.
+    pub launches: u64,
+    /// Submissions to the queue.
+    pub submits: u64,
+    /// Bytes of the windows that launches bound for reading.
+    pub bytes_bound_for_reading: u64,
+    /// Bytes of the windows that launches bound for writing.
+    pub bytes_bound_for_writing: u64,
+    /// Pipelines compiled.
+    pub pipelines: u64,
+    /// Buffers created for tensors; reuse of a pooled one does not count.
+    pub buffers_created: u64,
+    /// Bytes of buffers that tensors hold now.
+    pub bytes_in_use: u64,
+    /// Bytes of buffers that wait in the pool.
+    pub bytes_cached: u64,
+    /// The most bytes that were in use at one time.
+    pub bytes_peak: u64,
+}

@@ -1,0 +1,35 @@
+//! Every shader of the crate, by name. `tests/shaders.rs` compares the tables with the folder.
+
+macro_rules! wgsl {
+    ($folder:literal: $($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../shaders/", $folder, $name, ".wgsl")))),*]
+    };
+}
+
+/// The kernels: one entry point each, in `shaders/`.
+pub const SHADERS: &[(&str, &str)] = wgsl!["": "copy", "gemm_naive", "gemm_tiled"];
+
+/// The fragments that kernels import, in `shaders/common/`.
+pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
+    "block",
+    "copy_unit",
+    "copy_unit_packed",
+    "dims",
+    "dims_uniform",
+    "gemm_dims",
+    "load_x",
+    "load_x_packed",
+    "load_x_packed4",
+    "load_x_vec4",
+    "stage_x",
+    "store_c",
+    "store_c_packed",
+    "store_c_packed4",
+    "store_c_vec4",
+    "write_unit",
+    "write_unit_packed",
+];
+
+pub(super) fn find(table: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
+    table.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+}

@@ -1,0 +1,147 @@
+//! A kernel: a shader from `shaders/`, with its parameters and slots filled in. A plan: a kernel and a grid.
+
+mod library;
+mod specialize;
+mod unroll;
+
+pub use library::{FRAGMENTS, SHADERS};
+
+use crate::gpu::Caps;
+use crate::tensor::DType;
+use crate::{Error, Result};
+use std::fmt;
+
+/// A shader with everything decided that changes its code. Two equal kernels share one pipeline.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Kernel {
+    shader: &'static str,
+    params: Vec<(&'static str, String)>,
+    slots: Vec<(&'static str, &'static str)>,
+}
+
+impl Kernel {
+    /// The kernel in `shaders/<shader>.wgsl`, with its defaults.
+    #[must_use]
+    pub fn new(shader: &'static str) -> Self {
+        Self { shader, params: Vec::new(), slots: Vec::new() }
+    }
+
+    /// Sets the `const` or `alias` called `name` in a `//#param` block of the shader.
+    #[must_use]
+    pub fn param(mut self, name: &'static str, value: impl fmt::Display) -> Self {
+        self.params.push((name, value.to_string()));
+        self
+    }
+
+    /// Pastes `shaders/common/<fragment>.wgsl` where the shader imports `name`.
+    #[must_use]
+    pub fn slot(mut self, name: &'static str, fragment: &'static str) -> Self {
+        self.slots.push((name, fragment));
+        self
+    }
+
+    /// Chooses how the kernel gets `bytes` of dims: as immediates where the device has room for them, else from the
+    /// recording's ring.
+    #[must_use]
+    pub(crate) fn dims(self, caps: &Caps, bytes: usize) -> Self {
+        let immediates = usize::try_from(caps.limits.immediate_bytes).is_ok_and(|room| room >= bytes);
+        if immediates { self } else { self.slot("dims", "dims_uniform") }
+    }
+
+    /// The shader's name: that of its file.
+    #[must_use]
+    pub fn shader(&self) -> &'static str {
+        self.shader
+    }
+
+    /// The shader's text: imports pasted, parameters set, marked loops written out. Plain WGSL.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the shader, a fragment or a parameter does not exist: a bug in the plan that made it.
+    pub fn specialize(&self) -> Result<String> {
+        specialize::specialize(self)
+    }
+
+    fn error(&self, why: impl Into<String>) -> Error {
+        Error::input(format!("shader {}", self.shader), why)
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.shader)?;
+        for (name, value) in &self.params {
+            write!(f, " {name}={value}")?;
+        }
+        for (name, fragment) in &self.slots {
+            write!(f, " {name}:{fragment}")?;
+        }
+        Ok(())
+    }
+}
+
+/// How to compute a problem: a kernel, its grid, and why this one. Printable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What runs in each workgroup.
+    pub kernel: Kernel,
+    /// The kernel's tile, in words.
+    pub tile: String,
+    /// Workgroups along x, y and z.
+    pub grid: [u32; 3],
+    /// Predicted seconds on the device: what candidates were compared by, and how much may be recorded
+    /// before it is submitted. A coarse model, not a promise.
+    pub seconds: f64,
+    /// Why each other kernel was passed over, a line each; empty unless the plan was asked to explain itself.
+    pub reasons: Vec<String>,
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.grid;
+        write!(f, "{} {}, grid {x} x {y} x {z}", self.kernel.shader, self.tile)?;
+        write!(f, ", predicted {}", Seconds(self.seconds))?;
+        self.reasons.iter().try_for_each(|reason| write!(f, "\n  {reason}"))
+    }
+}
+
+/// Folds `blocks` workgroups over a grid of at most `limit` along each axis; the last row of the fold
+/// may run past the end, so kernels compare their block index with their own number of blocks.
+///
+/// # Errors
+/// [`Error::Limit`] if they do not fit in three axes, or their index does not fit in 32 bits.
+pub fn fold(op: &'static str, blocks: u64, limit: u32) -> Result<[u32; 3]> {
+    let limit = u64::from(limit.max(1));
+    let x = blocks.clamp(1, limit);
+    let y = blocks.div_ceil(x).clamp(1, limit);
+    let z = blocks.div_ceil(x * y).max(1);
+    let allowed = (limit * limit).saturating_mul(limit).min(1 << 31);
+    if z > limit || x * y * z > 1 << 32 {
+        return Err(Error::Limit { op, what: "the number of workgroups".into(), needed: blocks, allowed });
+    }
+    let axis = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    Ok([axis(x), axis(y), axis(z)])
+}
+
+/// Checks that a window of `elements` can be bound.
+pub(crate) fn check_binding(op: &'static str, caps: &Caps, elements: u64, dtype: DType) -> Result<()> {
+    let needed = elements.saturating_mul(dtype.size() as u64);
+    let allowed = caps.limits.binding_bytes;
+    if needed <= allowed {
+        return Ok(());
+    }
+    Err(Error::Limit { op, what: "one operand's binding in bytes".into(), needed, allowed })
+}
+
+/// Seconds, in a readable unit.
+pub(crate) struct Seconds(pub(crate) f64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            s if s < 1e-3 => write!(f, "{:.1} us", s * 1e6),
+            s if s < 1.0 => write!(f, "{:.2} ms", s * 1e3),
+            s => write!(f, "{s:.2} s"),
+        }
+    }
+}

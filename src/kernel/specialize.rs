@@ -1,0 +1,136 @@
+//! The text work on shaders: three directives, and no others.
+//!
+//! - `//#import name x=a` pastes the fragment `name`, or the one that the kernel binds to the slot, with every
+//!   part `x` of its identifiers renamed to `a` (and `X` to `A`), so that one fragment serves both operands.
+//!   A slot is called by the import's name after the renaming: `load_x x=a` is the slot `load_a`.
+//! - `//#param` ... `//#end` holds `const` and `alias` defaults that the kernel rewrites by name.
+//! - `//#unroll` before a loop with constant bounds writes it out.
+
+use super::library::{FRAGMENTS, SHADERS, find};
+use super::{Kernel, unroll};
+use crate::Result;
+
+pub(super) fn specialize(kernel: &Kernel) -> Result<String> {
+    let source = find(SHADERS, kernel.shader).ok_or_else(|| kernel.error("there is no such shader"))?;
+    let text = paste_imports(kernel, source)?;
+    let text = set_params(kernel, &text)?;
+    let text = unroll::unroll(&text).map_err(|why| kernel.error(why))?;
+    Ok(enable_types(&text))
+}
+
+fn paste_imports(kernel: &Kernel, source: &str) -> Result<String> {
+    let mut text = String::with_capacity(2 * source.len());
+    let mut bound = vec![false; kernel.slots.len()];
+    for line in source.lines() {
+        let Some(import) = line.trim().strip_prefix("//#import ") else {
+            text.push_str(line);
+            text.push('\n');
+            continue;
+        };
+        let mut words = import.split_whitespace();
+        let name = words.next().unwrap_or_default();
+        let renames = words
+            .map(|word| word.split_once('=').ok_or_else(|| kernel.error(format!("cannot read `{line}`"))))
+            .collect::<Result<Vec<_>>>()?;
+        let slot = rename(name, &renames);
+        let bindings = kernel.slots.iter().position(|(s, _)| *s == slot);
+        let fragment = bindings.map_or(name, |i| kernel.slots[i].1);
+        let body = find(FRAGMENTS, fragment)
+            .ok_or_else(|| kernel.error(format!("imports {slot}: there is no fragment {fragment}")))?;
+        if let Some(i) = bindings {
+            bound[i] = true;
+        }
+        // A fragment's `//!` header would not stand at the top of the file: it stays in the fragment.
+        for line in body.lines().filter(|line| !line.starts_with("//!")) {
+            text.push_str(&rename(line, &renames));
+            text.push('\n');
+        }
+    }
+    match bound.iter().position(|bound| !bound) {
+        Some(i) => Err(kernel.error(format!("has no slot {}", kernel.slots[i].0))),
+        None => Ok(text),
+    }
+}
+
+/// Renames parts of identifiers, `x_tile` to `a_tile`, in lower and upper case. Swizzles stay: `v.x` is a component.
+fn rename(text: &str, renames: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut previous = ' ';
+    for word in words(text) {
+        let swizzle = previous == '.' && !word.contains('_');
+        if word.starts_with(is_word) && !swizzle {
+            let parts = word.split('_').map(|part| {
+                let of = |from: &str, to: &str| (part == from).then(|| to.to_owned());
+                renames
+                    .iter()
+                    .find_map(|(from, to)| {
+                        of(from, to).or_else(|| of(&from.to_uppercase(), &to.to_uppercase()))
+                    })
+                    .unwrap_or_else(|| part.to_owned())
+            });
+            out.push_str(&parts.collect::<Vec<_>>().join("_"));
+        } else {
+            out.push_str(word);
+        }
+        previous = word.chars().next_back().unwrap_or(' ');
+    }
+    out
+}
+
+fn set_params(kernel: &Kernel, source: &str) -> Result<String> {
+    let mut text = String::with_capacity(source.len());
+    let mut inside = false;
+    let mut set = vec![false; kernel.params.len()];
+    for line in source.lines() {
+        inside = (inside || line.starts_with("//#param")) && !line.starts_with("//#end");
+        let declared = if inside { declared_name(line) } else { None };
+        let param = declared.and_then(|name| kernel.params.iter().position(|(n, _)| *n == name));
+        match (param, line.split_once('=')) {
+            (Some(i), Some((head, _))) => {
+                set[i] = true;
+                text.push_str(&format!("{head}= {};\n", kernel.params[i].1));
+            }
+            _ => {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+    match set.iter().position(|set| !set) {
+        Some(i) => Err(kernel.error(format!("has no parameter {}", kernel.params[i].0))),
+        None => Ok(text),
+    }
+}
+
+/// The name that a line of the form `const NAME: type = value;` or `alias name = type;` declares.
+fn declared_name(line: &str) -> Option<&str> {
+    let rest = line.trim().strip_prefix("const ").or_else(|| line.trim().strip_prefix("alias "))?;
+    rest.split([':', '=', ' ']).next()
+}
+
+/// Puts the `enable` lines that the types ask for at the top.
+fn enable_types(text: &str) -> String {
+    let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    let f16 = code.flat_map(words).any(|word| word == "f16");
+    if f16 && !text.contains("enable f16;") { format!("enable f16;\n{text}") } else { text.to_owned() }
+}
+
+pub(super) fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The text, cut into words and single other characters.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let end = if is_word(first) {
+            rest.find(|c| !is_word(c)).unwrap_or(rest.len())
+        } else {
+            first.len_utf8()
+        };
+        let (word, tail) = rest.split_at(end);
+        rest = tail;
+        Some(word)
+    })
+}

@@ -1,0 +1,180 @@
+//! `//#unroll`: writes out the loop below it, so that arrays of registers get literal indices.
+
+use super::specialize::{is_word, words};
+use std::collections::HashMap;
+
+/// Writes out every marked loop of the form `for (var i = FROM; i < TO; i++) {` or `i += STEP`, the outermost
+/// first. Bounds are integer expressions of literals, the file's constants, and the counters around them.
+pub(super) fn unroll(text: &str) -> Result<String, String> {
+    let constants = constants(text);
+    let lines: Vec<&str> = text.lines().collect();
+    let mut out = String::with_capacity(4 * text.len());
+    write_out(&lines, &constants, &mut out)?;
+    Ok(out)
+}
+
+fn write_out(lines: &[&str], constants: &HashMap<String, u64>, out: &mut String) -> Result<(), String> {
+    let mut at = 0;
+    while at < lines.len() {
+        if lines[at].trim() != "//#unroll" {
+            out.push_str(lines[at]);
+            out.push('\n');
+            at += 1;
+            continue;
+        }
+        let head = lines.get(at + 1).copied().unwrap_or_default();
+        let header = Header::parse(head, constants)?;
+        let body = at + 2..closing_brace(lines, at + 1)?;
+        for i in (header.from..header.to).step_by(header.step) {
+            let body: Vec<String> =
+                lines[body.clone()].iter().map(|line| substitute(line, &header.counter, i)).collect();
+            let body: Vec<&str> = body.iter().map(String::as_str).collect();
+            out.push_str("{\n");
+            write_out(&body, constants, out)?;
+            out.push_str("}\n");
+        }
+        at = body.end + 1;
+    }
+    Ok(())
+}
+
+struct Header {
+    counter: String,
+    from: u64,
+    to: u64,
+    step: usize,
+}
+
+impl Header {
+    fn parse(line: &str, constants: &HashMap<String, u64>) -> Result<Self, String> {
+        let bad = || format!("cannot unroll `{}`", line.trim());
+        let inside = line.trim().strip_prefix("for (").and_then(|s| s.strip_suffix(") {")).ok_or_else(bad)?;
+        let parts: Vec<&str> = inside.split(';').map(str::trim).collect();
+        let [start, condition, advance] = parts[..] else { return Err(bad()) };
+        let (counter, from) =
+            start.strip_prefix("var ").and_then(|s| s.split_once('=')).ok_or_else(bad)?;
+        let counter = counter.trim().to_owned();
+        let to = condition.strip_prefix(&format!("{counter} < ")).ok_or_else(bad)?;
+        let step = match advance.strip_prefix(&counter).map(str::trim) {
+            Some("++") => "1",
+            Some(s) => s.strip_prefix("+=").ok_or_else(bad)?,
+            None => return Err(bad()),
+        };
+        let value = |text: &str| evaluate(text, constants).ok_or_else(bad);
+        let step = usize::try_from(value(step)?.max(1)).map_err(|_| bad())?;
+        Ok(Self { from: value(from)?, to: value(to)?, step, counter })
+    }
+}
+
+/// The line of the brace that closes the one at the end of line `open`.
+fn closing_brace(lines: &[&str], open: usize) -> Result<usize, String> {
+    let mut depth = 0i32;
+    for (at, line) in lines.iter().enumerate().skip(open) {
+        let code = line.split("//").next().unwrap_or_default();
+        for c in code.chars() {
+            depth += i32::from(c == '{') - i32::from(c == '}');
+        }
+        if depth == 0 {
+            return Ok(at);
+        }
+    }
+    Err(format!("`{}` is never closed", lines[open].trim()))
+}
+
+fn substitute(line: &str, counter: &str, value: u64) -> String {
+    words(line).map(|word| if word == counter { format!("{value}u") } else { word.to_owned() }).collect()
+}
+
+/// The file's `const NAME: u32 = expression;` lines, evaluated in order.
+fn constants(text: &str) -> HashMap<String, u64> {
+    let mut known = HashMap::new();
+    for line in text.lines() {
+        let Some(rest) = line.strip_prefix("const ") else { continue };
+        let Some((head, value)) = rest.split_once('=') else { continue };
+        let name = head.split(':').next().unwrap_or_default().trim();
+        let value = value.split(';').next().unwrap_or_default();
+        if let Some(value) = evaluate(value, &known) {
+            known.insert(name.to_owned(), value);
+        }
+    }
+    known
+}
+
+/// The value of an expression of `+ - * / %`, parentheses, literals and names; None if it has anything else.
+fn evaluate(text: &str, names: &HashMap<String, u64>) -> Option<u64> {
+    let tokens: Vec<&str> = words(text).filter(|word| !word.trim().is_empty()).collect();
+    let mut parser = Parser { tokens: &tokens, names };
+    let value = parser.sum()?;
+    parser.tokens.is_empty().then_some(value)
+}
+
+struct Parser<'a> {
+    tokens: &'a [&'a str],
+    names: &'a HashMap<String, u64>,
+}
+
+impl<'a> Parser<'a> {
+    fn next_if(&mut self, among: &[&str]) -> Option<&'a str> {
+        let (first, rest) = self.tokens.split_first()?;
+        among.contains(first).then(|| {
+            self.tokens = rest;
+            *first
+        })
+    }
+
+    fn sum(&mut self) -> Option<u64> {
+        let mut value = self.product()?;
+        while let Some(sign) = self.next_if(&["+", "-"]) {
+            let rhs = self.product()?;
+            value = if sign == "+" { value.checked_add(rhs)? } else { value.checked_sub(rhs)? };
+        }
+        Some(value)
+    }
+
+    fn product(&mut self) -> Option<u64> {
+        let mut value = self.factor()?;
+        while let Some(sign) = self.next_if(&["*", "/", "%"]) {
+            let rhs = self.factor()?;
+            value = match sign {
+                "*" => value.checked_mul(rhs)?,
+                "/" => value.checked_div(rhs)?,
+                _ => value.checked_rem(rhs)?,
+            };
+        }
+        Some(value)
+    }
+
+    fn factor(&mut self) -> Option<u64> {
+        if self.next_if(&["("]).is_some() {
+            let value = self.sum()?;
+            return self.next_if(&[")"]).map(|_| value);
+        }
+        let (first, rest) = self.tokens.split_first()?;
+        self.tokens = rest;
+        if first.starts_with(|c: char| c.is_ascii_digit()) {
+            return first.trim_end_matches('u').parse().ok();
+        }
+        first.starts_with(is_word).then(|| self.names.get(*first).copied()).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unroll;
+
+    #[test]
+    fn nested_loops_are_written_out_with_literal_counters() {
+        let text = "const N: u32 = 4u;\nconst H: u32 = N / 2u;\n//#unroll\n\
+                    for (var i = 0u; i < H; i++) {\nx[i] = 1;\n//#unroll\n\
+                    for (var j = i; j < N; j += 2u) {\ny[i][j] = i_j;\n}\n}\nend\n";
+        let want = "const N: u32 = 4u;\nconst H: u32 = N / 2u;\n{\nx[0u] = 1;\n{\ny[0u][0u] = i_j;\n}\n\
+                    {\ny[0u][2u] = i_j;\n}\n}\n{\nx[1u] = 1;\n{\ny[1u][1u] = i_j;\n}\n{\ny[1u][3u] = i_j;\n}\n}\nend\n";
+        assert_eq!(unroll(text).unwrap(), want);
+    }
+
+    #[test]
+    fn a_loop_without_constant_bounds_is_an_error() {
+        let why = unroll("//#unroll\nfor (var i = 0u; i < dims.k; i++) {\n}\n").unwrap_err();
+        assert!(why.contains("i < dims.k"), "{why}");
+    }
+}

@@ -1,0 +1,127 @@
+//! Copies of views: row-major, without gaps, in another type if asked for.
+
+use crate::gpu::{Caps, Problem};
+use crate::kernel::{self, Kernel, Plan};
+use crate::tensor::{DType, Element, Layout, MAX_RANK, Tensor, dim};
+use crate::Result;
+
+/// Invocations of one workgroup.
+const LANES: u32 = 64;
+
+/// The uniform of `shaders/copy.wgsl`, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct CopyDims {
+    pub extents: [u32; 4],
+    pub strides: [u32; 4],
+    pub extent1: u32,
+    pub stride0: u32,
+    pub stride1: u32,
+    pub a_offset: u32,
+    pub count: u32,
+    pub reserved0: u32,
+    pub reserved1: u32,
+    pub reserved2: u32,
+}
+
+impl CopyDims {
+    /// Elements of the view's binding, to behind the last that is read.
+    fn last_element(&self) -> u64 {
+        let step = |extent: u32, stride: u32| u64::from(extent - 1) * u64::from(stride);
+        let inner: u64 = self.extents.iter().zip(&self.strides).map(|(&extent, &stride)| step(extent, stride)).sum();
+        let extent0 = self.count / self.extents.iter().product::<u32>() / self.extent1;
+        u64::from(self.a_offset) + inner + step(self.extent1, self.stride1) + step(extent0, self.stride0) + 1
+    }
+}
+
+/// A copy of a view into a tensor without gaps, checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CopyProblem {
+    /// The sizes, as the shader has them.
+    pub dims: CopyDims,
+    /// The type of the view's elements.
+    pub from: DType,
+    /// The type of the copy's elements.
+    pub to: DType,
+}
+
+impl CopyProblem {
+    /// The copy of a view of `from` elements as `to` elements. The view must not be empty.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) if the view spans more than 32-bit indices reach.
+    pub fn new(view: &Layout, from: DType, to: DType) -> Result<Self> {
+        let op = "copy";
+        let missing = MAX_RANK - view.rank();
+        let mut extents = [1; MAX_RANK];
+        let mut strides = [0; MAX_RANK];
+        for (axis, (&extent, &stride)) in view.shape().iter().zip(view.strides()).enumerate() {
+            extents[missing + axis] = dim(op, extent)?;
+            strides[missing + axis] = if extent == 1 { 0 } else { dim(op, stride)? };
+        }
+        let [_, extent1, extents @ ..] = extents;
+        let [stride0, stride1, strides @ ..] = strides;
+        let dims = CopyDims {
+            extents,
+            strides,
+            extent1,
+            stride0,
+            stride1,
+            a_offset: view.offset_in_window(from),
+            count: dim(op, view.len())?,
+            reserved0: 0,
+            reserved1: 0,
+            reserved2: 0,
+        };
+        Ok(Self { dims, from, to })
+    }
+
+    fn kernel(&self, caps: &Caps) -> Kernel {
+        let packed = |dtype| dtype == DType::F16 && !caps.f16;
+        let unit = |dtype: DType| if packed(dtype) { "u32".to_owned() } else { dtype.to_string() };
+        let mut kernel = Kernel::new("copy")
+            .dims(caps, size_of::<CopyDims>())
+            .param("a_unit", unit(self.from))
+            .param("c_unit", unit(self.to))
+            .param("LANES", LANES);
+        if packed(self.from) {
+            kernel = kernel.slot("load_a", "load_x_packed");
+        }
+        if packed(self.to) {
+            kernel = kernel.slot("copy_unit", "copy_unit_packed");
+        }
+        kernel
+    }
+}
+
+impl Problem for CopyProblem {
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let last = self.dims.last_element();
+        kernel::check_binding("copy", caps, last, self.from)?;
+        kernel::check_binding("copy", caps, u64::from(self.dims.count), self.to)?;
+        let units = if self.to == DType::F16 && !caps.f16 { self.dims.count.div_ceil(2) } else { self.dims.count };
+        let bytes = f64::from(self.dims.count) * (self.from.size() + self.to.size()) as f64;
+        Ok(Plan {
+            kernel: self.kernel(caps),
+            tile: format!("{LANES} invocations, {} to {}", self.from, self.to),
+            grid: kernel::fold("copy", u64::from(units.div_ceil(LANES)), caps.limits.grid)?,
+            seconds: bytes / caps.roofs.bytes,
+            reasons: Vec::new(),
+        })
+    }
+
+    fn dims(&self) -> &[u8] {
+        bytemuck::bytes_of(&self.dims)
+    }
+}
+
+/// A new tensor with the elements of `view`, row-major without gaps, rounded to `U`.
+pub(crate) fn copy<T: Element, U: Element>(view: &Tensor<T>) -> Result<Tensor<U>> {
+    let copy = view.gpu().empty(view.shape())?;
+    if !view.is_empty() {
+        let problem = CopyProblem::new(view.layout(), T::DTYPE, U::DTYPE)?;
+        view.gpu().launch(&problem, &[view.bind(), copy.bind()])?;
+    }
+    Ok(copy)
+}

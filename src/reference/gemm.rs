@@ -1,0 +1,118 @@
+//! Matrix products by definition.
+
+use super::bounds::{Comparison, compare, gamma, tolerance};
+use crate::tensor::Element;
+use std::thread;
+
+/// Entries of a product by definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GemmReference {
+    /// $(AB)_{ij}$ in f64.
+    pub value: Vec<f64>,
+    /// $(|A||B|)_{ij}$ in f64: what errors are measured by.
+    pub magnitude: Vec<f64>,
+    k: usize,
+}
+
+impl GemmReference {
+    /// Compares a product, entry by entry, with [`tolerance`].
+    ///
+    /// # Panics
+    /// If it does not have as many entries.
+    #[must_use]
+    pub fn compare<T: Element>(&self, product: &[T]) -> Comparison {
+        assert_eq!(product.len(), self.value.len(), "as many results as definitions");
+        let defined = self.value.iter().zip(&self.magnitude);
+        compare(product.iter().zip(defined).map(|(got, (&value, &magnitude))| {
+            (got.to_f64(), value, tolerance(self.k, magnitude, value, T::DTYPE))
+        }))
+    }
+}
+
+/// Every entry of the product of `a` (m, k) and `b` (k, n), both row-major.
+///
+/// # Panics
+/// If the operands have other lengths.
+#[must_use]
+pub fn gemm<T: Element>(a: &[T], b: &[T], [m, n, k]: [usize; 3]) -> GemmReference {
+    assert_eq!([a.len(), b.len()], [m * k, k * n], "operands of another shape");
+    let [a, b] = [a, b].map(|x| x.iter().map(|x| x.to_f64()).collect::<Vec<_>>());
+    let mut value = vec![0.0; m * n];
+    let mut magnitude = vec![0.0; m * n];
+    if m * n > 0 && k > 0 {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let rows = m.div_ceil(threads);
+        thread::scope(|scope| {
+            let chunks = value.chunks_mut(rows * n).zip(magnitude.chunks_mut(rows * n));
+            for (a, (value, magnitude)) in a.chunks(rows * k).zip(chunks) {
+                let b = &b;
+                scope.spawn(move || rows_of(a, b, [n, k], value, magnitude));
+            }
+        });
+    }
+    GemmReference { value, magnitude, k }
+}
+
+/// Some rows of a product: a row of C takes each row of B once.
+fn rows_of(a: &[f64], b: &[f64], [n, k]: [usize; 2], value: &mut [f64], magnitude: &mut [f64]) {
+    for (a, (value, magnitude)) in a.chunks(k).zip(value.chunks_mut(n).zip(magnitude.chunks_mut(n))) {
+        for (&a, b) in a.iter().zip(b.chunks(n)) {
+            for ((value, magnitude), &b) in value.iter_mut().zip(magnitude.iter_mut()).zip(b) {
+                *value += a * b;
+                *magnitude += (a * b).abs();
+            }
+        }
+    }
+}
+
+/// The entries of the product of `a` (m, k) and `b` (k, n) at these places (row, column).
+#[must_use]
+pub fn gemm_entries<T: Element>(
+    a: &[T],
+    b: &[T],
+    [_, n, k]: [usize; 3],
+    places: &[[usize; 2]],
+) -> GemmReference {
+    let entry = |&[row, col]: &[usize; 2]| {
+        (0..k).map(|p| a[row * k + p].to_f64() * b[p * n + col].to_f64()).fold([0.0, 0.0], |[sum, magnitude], x| {
+            [sum + x, magnitude + x.abs()]
+        })
+    };
+    let entries: Vec<[f64; 2]> = places.iter().map(entry).collect();
+    GemmReference {
+        value: entries.iter().map(|e| e[0]).collect(),
+        magnitude: entries.iter().map(|e| e[1]).collect(),
+        k,
+    }
+}
+
+/// Compares $C t$ with $A (B t)$, row by row, for a vector t of signs: every entry of C takes part, at the cost of
+/// reading the matrices once. A row may be off by the sum of its entries' tolerances.
+#[must_use]
+pub fn projection<T: Element, C: Element>(
+    a: &[T],
+    b: &[T],
+    c: &[C],
+    [m, n, k]: [usize; 3],
+    signs: &[f64],
+) -> Comparison {
+    let bt: Vec<[f64; 2]> = (0..k)
+        .map(|p| {
+            let row = &b[p * n..(p + 1) * n];
+            row.iter().zip(signs).fold([0.0, 0.0], |[sum, magnitude], (x, t)| {
+                [sum + x.to_f64() * t, magnitude + x.to_f64().abs()]
+            })
+        })
+        .collect();
+    compare((0..m).map(|row| {
+        let a = &a[row * k..(row + 1) * k];
+        let c = &c[row * n..(row + 1) * n];
+        let got = c.iter().zip(signs).map(|(c, t)| c.to_f64() * t).sum();
+        let [want, magnitude] = a.iter().zip(&bt).fold([0.0, 0.0], |[sum, magnitude], (a, b)| {
+            [sum + a.to_f64() * b[0], magnitude + a.to_f64().abs() * b[1]]
+        });
+        let stored: f64 = c.iter().map(|x| tolerance(0, 0.0, x.to_f64(), C::DTYPE)).sum();
+        let sums = gamma(k) * magnitude + (k * n) as f64 * 2f64.powi(-126);
+        (got, want, sums + stored)
+    }))
+}

@@ -1,0 +1,8 @@
+//! The definitions, in f64 and plain loops, and the bounds within which a kernel must agree with them.
+//! Public: users test against them too.
+
+mod bounds;
+mod gemm;
+
+pub use bounds::{Comparison, compare, gamma, tolerance};
+pub use gemm::{GemmReference, gemm, gemm_entries, projection};

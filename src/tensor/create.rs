@@ -1,0 +1,83 @@
+//! Making tensors: from data, from nothing, at random.
+
+use super::{Element, Layout, Tensor};
+use crate::gpu::Gpu;
+use crate::{Error, Result};
+
+/// What a tensor is filled with at random: the same values everywhere for the same seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fill {
+    /// Uniform in [-1, 1), in steps of $2^{-10}$: exact in every type, never a subnormal.
+    Uniform,
+    /// Integers in -3..=3: their products are exact, so that a wrong index shows as a wrong integer.
+    Integers,
+}
+
+impl Gpu {
+    /// Uploads `data`, row-major, as a tensor of this shape.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the shape has another number of elements than `data`, or more than 6 axes;
+    /// [`Error::OutOfMemory`] or [`Error::Limit`] if there is no room.
+    pub fn tensor<T: Element>(&self, data: &[T], shape: impl AsRef<[usize]>) -> Result<Tensor<T>> {
+        let layout = Layout::contiguous("tensor", shape.as_ref())?;
+        if layout.len() != data.len() {
+            let rule = "the data must have as many elements as the shape";
+            return Err(Error::shape("tensor", rule, &[data.len()], shape.as_ref()));
+        }
+        Ok(Tensor::on(self.upload("tensor", bytemuck::cast_slice(data))?, layout))
+    }
+
+    /// A tensor whose elements are unspecified until something is written into it.
+    ///
+    /// # Errors
+    /// As [`tensor`](Self::tensor).
+    pub fn empty<T: Element>(&self, shape: impl AsRef<[usize]>) -> Result<Tensor<T>> {
+        let layout = Layout::contiguous("empty", shape.as_ref())?;
+        let bytes = layout.len() as u64 * T::DTYPE.size() as u64;
+        Ok(Tensor::on(self.allocate("empty", bytes)?, layout))
+    }
+
+    /// A tensor of zeros.
+    ///
+    /// # Errors
+    /// As [`tensor`](Self::tensor).
+    pub fn zeros<T: Element>(&self, shape: impl AsRef<[usize]>) -> Result<Tensor<T>> {
+        let layout = Layout::contiguous("zeros", shape.as_ref())?;
+        self.tensor(&vec![T::zeroed(); layout.len()], shape)
+    }
+
+    /// A tensor of random values: element $i$ depends on the seed and $i$ alone.
+    ///
+    /// # Errors
+    /// As [`tensor`](Self::tensor).
+    pub fn random<T: Element>(&self, shape: impl AsRef<[usize]>, fill: Fill, seed: u64) -> Result<Tensor<T>> {
+        let layout = Layout::contiguous("random", shape.as_ref())?;
+        self.tensor(&fill.values::<T>(layout.len(), seed), shape)
+    }
+}
+
+impl Fill {
+    /// The first `len` values of the sequence with this seed.
+    #[must_use]
+    pub fn values<T: Element>(self, len: usize, seed: u64) -> Vec<T> {
+        let value = |i: u64| match self {
+            Self::Uniform => (hash(seed, i) >> 53) as f64 / 1024.0 - 1.0,
+            Self::Integers => (hash(seed, i) >> 32) as f64 % 7.0 - 3.0,
+        };
+        (0..len as u64).map(|i| T::from_f64(value(i))).collect()
+    }
+}
+
+/// `SplitMix64` (Steele, Lea and Flood, 2014) of a counter: 64 well-mixed bits.
+fn hash(seed: u64, counter: u64) -> u64 {
+    let mut z = mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15)).wrapping_add(counter.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = mix(z);
+    z
+}
+
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

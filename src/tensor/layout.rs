@@ -1,0 +1,214 @@
+//! Where the elements of a tensor lie in its buffer.
+
+use crate::{Error, Result};
+use std::fmt;
+use std::ops::{Bound, Range, RangeBounds};
+
+/// The largest number of axes of a tensor.
+pub const MAX_RANK: usize = 6;
+
+/// Shape, strides and offset of a view, in elements. Small, plain, compared by value.
+///
+/// Its constructors prove that every element lies in the buffer: kernels rely on it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Layout {
+    rank: usize,
+    shape: [usize; MAX_RANK],
+    strides: [usize; MAX_RANK],
+    offset: usize,
+}
+
+impl Layout {
+    /// Row-major, without gaps, from the start of the buffer.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for more than [`MAX_RANK`] axes, or if the number of elements overflows.
+    pub fn contiguous(op: &'static str, shape: &[usize]) -> Result<Self> {
+        element_count(op, shape)?;
+        let mut layout = Self::unit();
+        layout.rank = shape.len();
+        let mut stride = 1;
+        for (axis, &extent) in shape.iter().enumerate().rev() {
+            layout.shape[axis] = extent;
+            layout.strides[axis] = stride;
+            stride *= extent.max(1);
+        }
+        Ok(layout)
+    }
+
+    /// Any strides, in a buffer of `len` elements.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if shape and strides differ in length, have more than [`MAX_RANK`] axes, or reach an
+    /// element beyond `len`.
+    pub fn new(
+        op: &'static str,
+        shape: &[usize],
+        strides: &[usize],
+        offset: usize,
+        len: usize,
+    ) -> Result<Self> {
+        let mut layout = Self::contiguous(op, shape)?;
+        if strides.len() != shape.len() {
+            return Err(Error::shape(op, "shape and strides must have one length", shape, strides));
+        }
+        layout.strides[..shape.len()].copy_from_slice(strides);
+        layout.offset = offset;
+        let steps = shape.iter().zip(strides).map(|(&extent, &stride)| extent.saturating_sub(1).checked_mul(stride));
+        let last = steps.fold(Some(offset), |sum, step| sum?.checked_add(step?));
+        let empty = shape.contains(&0);
+        if (empty && offset <= len) || last.is_some_and(|last| last < len) {
+            return Ok(layout);
+        }
+        let rule = "the view must stay within the elements of the buffer";
+        Err(Error::shape(op, rule, &[last.unwrap_or(usize::MAX)], &[len]))
+    }
+
+    fn unit() -> Self {
+        Self { rank: 0, shape: [1; MAX_RANK], strides: [0; MAX_RANK], offset: 0 }
+    }
+
+    /// Extent of each axis.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        &self.shape[..self.rank]
+    }
+
+    /// Elements from one index to the next along each axis.
+    #[must_use]
+    pub fn strides(&self) -> &[usize] {
+        &self.strides[..self.rank]
+    }
+
+    /// Elements before the first one.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The number of axes.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The number of elements of the view.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.shape().iter().product()
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shape().contains(&0)
+    }
+
+    /// The elements of the buffer from the first to behind the last that the view has.
+    #[must_use]
+    pub fn span(&self) -> Range<usize> {
+        if self.is_empty() {
+            return self.offset..self.offset;
+        }
+        let steps = self.shape().iter().zip(self.strides());
+        let last: usize = steps.map(|(extent, stride)| (extent - 1) * stride).sum();
+        self.offset..self.offset + last + 1
+    }
+
+    /// Whether the elements lie row-major without gaps.
+    #[must_use]
+    pub fn is_contiguous(&self) -> bool {
+        let mut stride = 1;
+        for axis in (0..self.rank).rev() {
+            if self.shape[axis] != 1 && self.strides[axis] != stride {
+                return self.is_empty();
+            }
+            stride *= self.shape[axis];
+        }
+        true
+    }
+
+    /// The axes in another order.
+    pub(crate) fn permute(&self, axes: &[usize]) -> Result<Self> {
+        let mut sorted = axes.to_vec();
+        sorted.sort_unstable();
+        if sorted != (0..self.rank).collect::<Vec<_>>() {
+            return Err(Error::shape("permute", "the axes must be those of the shape, once each", self.shape(), axes));
+        }
+        let mut layout = *self;
+        for (to, &from) in axes.iter().enumerate() {
+            layout.shape[to] = self.shape[from];
+            layout.strides[to] = self.strides[from];
+        }
+        Ok(layout)
+    }
+
+    /// The last two axes exchanged; with fewer than two, the same.
+    pub(crate) fn t(&self) -> Self {
+        let mut layout = *self;
+        if let Some(last) = self.rank.checked_sub(1).filter(|&last| last > 0) {
+            layout.shape.swap(last - 1, last);
+            layout.strides.swap(last - 1, last);
+        }
+        layout
+    }
+
+    /// Only the indices in `range` of one axis.
+    pub(crate) fn slice(&self, axis: usize, range: impl RangeBounds<usize>) -> Result<Self> {
+        let op = "slice";
+        if axis >= self.rank {
+            return Err(Error::shape(op, "the axis must be one of the shape", self.shape(), &[axis]));
+        }
+        let start = match range.start_bound() {
+            Bound::Included(&i) => i,
+            Bound::Excluded(&i) => i.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&i) => i.saturating_add(1),
+            Bound::Excluded(&i) => i,
+            Bound::Unbounded => self.shape[axis],
+        };
+        if start > end || end > self.shape[axis] {
+            return Err(Error::shape(op, "the range must lie within the axis", &[self.shape[axis]], &[start, end]));
+        }
+        let mut layout = *self;
+        layout.shape[axis] = end - start;
+        if !layout.is_empty() {
+            layout.offset += start * self.strides[axis];
+        }
+        Ok(layout)
+    }
+
+    /// Another shape for the same elements in the same order, if that takes no copy.
+    pub(crate) fn reshape(&self, shape: &[usize]) -> Result<Self> {
+        let op = "reshape";
+        if element_count(op, shape)? != self.len() {
+            return Err(Error::shape(op, "the number of elements must stay the same", self.shape(), shape));
+        }
+        if !self.is_contiguous() {
+            let rule = "a view with gaps or transposed axes takes a copy: call contiguous() first";
+            return Err(Error::shape(op, rule, self.shape(), shape));
+        }
+        Ok(Self { offset: self.offset, ..Self::contiguous(op, shape)? })
+    }
+}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} strides {:?} offset {}", self.shape(), self.strides(), self.offset)
+    }
+}
+
+fn element_count(op: &'static str, shape: &[usize]) -> Result<usize> {
+    if shape.len() > MAX_RANK {
+        return Err(Error::shape(op, "a tensor has at most 6 axes", shape, &[shape.len()]));
+    }
+    // NOTE: strides are products of the extents that are not zero, so those must not overflow either.
+    let count = shape.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent.max(1)));
+    match count {
+        // 8 bytes of the largest element type and rounding up to a size class still fit in 64 bits.
+        Some(count) if count <= usize::MAX >> 5 => Ok(if shape.contains(&0) { 0 } else { count }),
+        _ => Err(Error::shape(op, "the number of elements must not overflow", shape, &[])),
+    }
+}

@@ -1,0 +1,211 @@
+//! Tensors: a buffer of a device, and a layout of its elements.
+
+mod create;
+mod element;
+mod layout;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+mod transfer;
+
+pub use create::Fill;
+pub use element::{DType, Element};
+pub use layout::{Layout, MAX_RANK};
+
+use crate::gpu::{Allocation, Binding, Gpu, WINDOW_ALIGNMENT};
+use crate::{Error, Result, ops};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Range, RangeBounds};
+use std::sync::Arc;
+
+/// Elements of one type on a device: a buffer and a [`Layout`]. Cheap to clone.
+///
+/// Views ([`t`](Self::t), [`slice`](Self::slice), [`reshape`](Self::reshape), [`permute`](Self::permute)) share
+/// the buffer and copy nothing; operations return new tensors. The buffer goes back to the device's pool when the
+/// last tensor that shares it is dropped.
+pub struct Tensor<T: Element> {
+    storage: Arc<Allocation>,
+    layout: Layout,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Tensor<T> {
+    /// The device that holds the tensor.
+    #[must_use]
+    pub fn gpu(&self) -> &Gpu {
+        self.storage.gpu()
+    }
+
+    /// Shape, strides and offset.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Extent of each axis.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        self.layout.shape()
+    }
+
+    /// Elements from one index to the next along each axis.
+    #[must_use]
+    pub fn strides(&self) -> &[usize] {
+        self.layout.strides()
+    }
+
+    /// The number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.layout.len()
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.layout.is_empty()
+    }
+
+    /// The last two axes exchanged: a view. A tensor of fewer than two axes stays as it is.
+    #[must_use]
+    pub fn t(&self) -> Self {
+        self.view(self.layout.t())
+    }
+
+    /// The axes in another order: a view whose axis `i` is axis `axes[i]` of this tensor.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if `axes` does not name every axis once.
+    pub fn permute(&self, axes: &[usize]) -> Result<Self> {
+        Ok(self.view(self.layout.permute(axes)?))
+    }
+
+    /// The indices in `range` along one axis: a view.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if there is no such axis, or the range does not lie within it.
+    pub fn slice(&self, axis: usize, range: impl RangeBounds<usize>) -> Result<Self> {
+        Ok(self.view(self.layout.slice(axis, range)?))
+    }
+
+    /// Another shape for the same elements in row-major order: a view.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the number of elements differs, or the tensor has gaps or transposed axes: a copy
+    /// ([`contiguous`](Self::contiguous)) has none.
+    pub fn reshape(&self, shape: impl AsRef<[usize]>) -> Result<Self> {
+        Ok(self.view(self.layout.reshape(shape.as_ref())?))
+    }
+
+    /// Any view of the buffer: shape, strides and offset in elements from the buffer's start. Strides may be 0
+    /// (an axis repeated) or overlap.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if shape and strides differ in length or reach beyond the elements that this tensor spans.
+    pub fn as_strided(&self, shape: &[usize], strides: &[usize], offset: usize) -> Result<Self> {
+        let span = self.layout.span();
+        let layout = Layout::new("as_strided", shape, strides, offset, span.end)?;
+        Ok(self.view(layout))
+    }
+
+    /// The same elements, row-major without gaps: this tensor if it is so already, else a copy.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::Limit`] if the copy has no room.
+    pub fn contiguous(&self) -> Result<Self> {
+        if self.layout.is_contiguous() { Ok(self.clone()) } else { ops::copy(self) }
+    }
+
+    /// The elements converted to another type, rounding to the nearest where it has no such value (f16 overflows to
+    /// infinity). Without a copy if the type is the same.
+    ///
+    /// # Errors
+    /// As [`contiguous`](Self::contiguous).
+    pub fn cast<U: Element>(&self) -> Result<Tensor<U>> {
+        if T::DTYPE == U::DTYPE {
+            return Ok(Tensor { storage: self.storage.clone(), layout: self.layout, element: PhantomData });
+        }
+        ops::copy(self)
+    }
+
+    /// The buffer underneath and the bytes of it that the tensor spans, for an application's own shaders. Call
+    /// [`Gpu::flush`] before submitting work that reads it, and keep the tensor until that is submitted.
+    #[must_use]
+    pub fn buffer(&self) -> (&wgpu::Buffer, Range<u64>) {
+        (self.storage.buffer(), self.bytes())
+    }
+
+    /// Whether both share a buffer.
+    #[must_use]
+    pub fn shares_buffer<U: Element>(&self, other: &Tensor<U>) -> bool {
+        Arc::ptr_eq(&self.storage, &other.storage)
+    }
+
+    /// Checks that `other` lives on the same device, and returns that.
+    pub(crate) fn same_gpu<U: Element>(&self, op: &'static str, other: &Tensor<U>) -> Result<&Gpu> {
+        if self.gpu().is_same(other.gpu()) { Ok(self.gpu()) } else { Err(Error::Gpu { op }) }
+    }
+
+    /// Checks that nobody else sees the buffer, so that it may be overwritten.
+    pub(crate) fn check_unshared(&self, op: &'static str) -> Result<()> {
+        match Arc::strong_count(&self.storage) {
+            1 => Ok(()),
+            holders => {
+                let why = format!("its buffer is shared with {} other tensors (clones or views)", holders - 1);
+                Err(Error::input(format!("{op}: the output"), why))
+            }
+        }
+    }
+
+    /// What a kernel binds: the window that holds the tensor.
+    pub(crate) fn bind(&self) -> Binding<'_> {
+        Binding::new(&self.storage, self.bytes())
+    }
+
+    /// A tensor on a fresh allocation.
+    fn on(storage: Allocation, layout: Layout) -> Self {
+        Self { storage: Arc::new(storage), layout, element: PhantomData }
+    }
+
+    fn view(&self, layout: Layout) -> Self {
+        Self { storage: self.storage.clone(), layout, element: PhantomData }
+    }
+
+    fn bytes(&self) -> Range<u64> {
+        if self.is_empty() {
+            return 0..0;
+        }
+        let span = self.layout.span();
+        let size = T::DTYPE.size() as u64;
+        span.start as u64 * size..span.end as u64 * size
+    }
+}
+
+impl<T: Element> Clone for Tensor<T> {
+    fn clone(&self) -> Self {
+        self.view(self.layout)
+    }
+}
+
+impl<T: Element> fmt::Debug for Tensor<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tensor<{}>({:?}, {:?})", T::DTYPE, self.layout, self.gpu())
+    }
+}
+
+impl Layout {
+    /// The first element's index in the window that a kernel binds.
+    pub(crate) fn offset_in_window(&self, dtype: DType) -> u32 {
+        let elements = WINDOW_ALIGNMENT / dtype.size() as u64;
+        u32::try_from(self.offset() as u64 % elements).unwrap_or(0)
+    }
+}
+
+/// A size in elements, as shaders count.
+pub(crate) fn dim(op: &'static str, size: usize) -> Result<u32> {
+    let limit = |_| {
+        let what = "an extent or stride in elements".to_owned();
+        Error::Limit { op, what, needed: size as u64, allowed: u64::from(u32::MAX) }
+    };
+    u32::try_from(size).map_err(limit)
+}

@@ -1,0 +1,67 @@
+//! Reading tensors back and overwriting them.
+
+use super::{Element, Tensor};
+use crate::{Error, Result};
+use std::future::Future;
+
+impl<T: Element> Tensor<T> {
+    /// The elements, row-major. Submits what is recorded and waits for it: the only synchronisation.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the device is lost or work before failed; [`Error::OutOfMemory`] without room for
+    /// the copy on its way, or, for a view with gaps, for a tensor without.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        if self.is_empty() {
+            return Ok(Vec::new());
+        }
+        let whole = self.contiguous()?;
+        self.gpu().start_read(&whole.storage, whole.bytes())?.wait(elements)
+    }
+
+    /// The elements, row-major, without blocking. The work is submitted at once; the future only waits. On a device
+    /// that was opened it completes under any executor, on one that was adopted when the application polls the device.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec).
+    pub fn read(&self) -> impl Future<Output = Result<Vec<T>>> + use<T> {
+        let started = if self.is_empty() {
+            Ok(None)
+        } else {
+            self.contiguous()
+                .and_then(|whole| self.gpu().start_read(&whole.storage, whole.bytes()))
+                .map(Some)
+        };
+        async move {
+            match started? {
+                Some(pending) => pending.wait_async(elements).await,
+                None => Ok(Vec::new()),
+            }
+        }
+    }
+
+    /// Replaces the elements, row-major, after everything that was recorded before.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if `data` has another length; [`Error::Input`] if another tensor shares the buffer, or this
+    /// one is a view.
+    pub fn write(&mut self, data: &[T]) -> Result<()> {
+        let op = "write";
+        if data.len() != self.len() {
+            let rule = "the data must have as many elements as the tensor";
+            return Err(Error::shape(op, rule, &[data.len()], self.shape()));
+        }
+        self.check_unshared(op)?;
+        if self.layout.offset() != 0 || !self.layout.is_contiguous() {
+            return Err(Error::input("write: the output", format!("it is a view: {:?}", self.layout)));
+        }
+        self.gpu().overwrite(&self.storage, 0, bytemuck::cast_slice(data))
+    }
+}
+
+/// A staging buffer's bytes as elements; they need not be aligned.
+fn elements<T: Element>(bytes: &[u8]) -> Vec<T> {
+    let mut elements = vec![T::zeroed(); bytes.len() / size_of::<T>()];
+    bytemuck::cast_slice_mut(&mut elements).copy_from_slice(bytes);
+    elements
+}

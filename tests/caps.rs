@@ -1,0 +1,238 @@
+//! The hand-made devices are consistent, and a `Caps` prints what a person needs to know.
+
+use std::collections::HashSet;
+use tilewise::Caps;
+use tilewise::gpu::{CoopRow, CoopScalar, CoopScope, DeviceType, SubgroupSizes, fixtures};
+
+/// A device, and what its print must hold.
+type Facts = (fn() -> Caps, &'static [&'static str]);
+
+fn each(mut check: impl FnMut(&str, &Caps)) {
+    for (name, caps) in fixtures::ALL {
+        check(name, &caps());
+    }
+}
+
+fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
+    CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope: CoopScope::Subgroup }
+}
+
+#[test]
+fn names_are_unique() {
+    let names: HashSet<_> = fixtures::ALL.iter().map(|(name, _)| *name).collect();
+    let mut adapters = HashSet::new();
+    each(|_, caps| assert!(adapters.insert(caps.adapter.clone()), "{} twice", caps.adapter));
+    assert_eq!((names.len(), adapters.len()), (9, 9));
+}
+
+#[test]
+fn limits_hold_what_webgpu_promises_and_fit_together() {
+    each(|name, caps| {
+        let limits = &caps.limits;
+        assert!(limits.binding_bytes <= limits.buffer_bytes, "{name}: a window larger than any buffer");
+        assert!(limits.binding_bytes < 1 << 31, "{name}: shaders count bytes in 31 bits");
+        assert_eq!(limits.binding_bytes % 4, 0, "{name}: a window ends inside a word");
+        // The WebGPU defaults: no device that runs at all has less.
+        assert!(limits.binding_bytes >= 128 << 20, "{name}: {} bytes", limits.binding_bytes);
+        assert!(limits.buffer_bytes >= 256 << 20, "{name}: {} bytes", limits.buffer_bytes);
+        assert!(limits.storage_bindings >= 8, "{name}: {} bindings", limits.storage_bindings);
+        assert!(limits.workgroup_bytes >= 16 << 10, "{name}: {} bytes", limits.workgroup_bytes);
+        assert!(limits.workgroup_invocations >= 256, "{name}: {}", limits.workgroup_invocations);
+        assert_eq!(limits.grid, 65_535, "{name}");
+        assert_eq!(limits.immediate_bytes % 4, 0, "{name}");
+        if let Some(memory) = caps.memory {
+            assert!(limits.buffer_bytes <= memory, "{name}: a buffer larger than the memory");
+        }
+        if let Some(SubgroupSizes { min, max }) = caps.subgroups {
+            assert!(min <= max && min.is_power_of_two() && max.is_power_of_two(), "{name}: {min} to {max}");
+            assert!(max <= limits.workgroup_invocations, "{name}: a subgroup larger than a workgroup");
+        }
+    });
+}
+
+#[test]
+fn rows_are_those_of_each_vendor() {
+    use CoopScalar::{F16, F32};
+    let sixteen = vec![row(16, F16, F16), row(16, F16, F32)];
+    let eight = vec![row(8, F16, F16), row(8, F16, F32)];
+    for (caps, rows) in [
+        (fixtures::h200(), sixteen.clone()),
+        (fixtures::rtx_4090(), sixteen.clone()),
+        (fixtures::radv_rdna3(), sixteen.clone()),
+        (fixtures::radv_rdna4(), sixteen),
+        (fixtures::intel_xe2(), vec![]),
+        (fixtures::apple_m2(), [vec![row(8, F32, F32)], eight.clone()].concat()),
+        (fixtures::lavapipe(), eight),
+        (fixtures::swiftshader(), vec![]),
+        (fixtures::bare_webgpu(), vec![]),
+    ] {
+        assert_eq!(caps.rows, rows, "{}", caps.adapter);
+    }
+}
+
+#[test]
+fn tensor_cores_need_rows_f16_and_one_subgroup_size() {
+    let have: Vec<_> =
+        fixtures::ALL.iter().filter(|(_, caps)| caps().has_tensor_cores()).map(|f| f.0).collect();
+    assert_eq!(have, ["h200", "rtx-4090", "lavapipe"]);
+
+    let mut caps = fixtures::radv_rdna3();
+    assert_eq!(caps.subgroups, Some(SubgroupSizes { min: 32, max: 64 }));
+    caps.subgroups = Some(SubgroupSizes { min: 32, max: 32 });
+    assert!(caps.has_tensor_cores(), "the open subgroup size is all that RADV lacks");
+
+    let broken: [fn(&mut Caps); 4] = [
+        |c| c.rows.clear(),
+        |c| c.f16 = false,
+        |c| c.subgroups = None,
+        |c| c.subgroups.as_mut().unwrap().min = 16,
+    ];
+    for (at, break_it) in broken.iter().enumerate() {
+        let mut caps = fixtures::h200();
+        break_it(&mut caps);
+        assert!(!caps.has_tensor_cores(), "case {at}");
+    }
+}
+
+#[test]
+fn roofs_order_the_devices() {
+    each(|name, caps| {
+        let roofs = &caps.roofs;
+        assert!(roofs.f32_flops > 0.0 && roofs.bytes > 0.0 && roofs.cores > 0, "{name}: {roofs:?}");
+        assert_eq!(roofs.coop_flops > 0.0, !caps.rows.is_empty(), "{name}: {roofs:?}");
+        // More than a flop per byte everywhere, or reuse in shared memory would not pay at all.
+        assert!(roofs.f32_flops > roofs.bytes, "{name}: {roofs:?}");
+        let emulated = caps.device_type == DeviceType::Software && roofs.coop_flops > 0.0;
+        assert_eq!(emulated, name == "lavapipe", "{name}");
+        assert!(!emulated || roofs.coop_flops < roofs.f32_flops, "{name}: emulated matrices are slower");
+    });
+    let [h200, rtx, lavapipe, swiftshader] =
+        [fixtures::h200(), fixtures::rtx_4090(), fixtures::lavapipe(), fixtures::swiftshader()]
+            .map(|c| c.roofs);
+    assert!(h200.coop_flops > rtx.coop_flops && rtx.coop_flops > lavapipe.coop_flops);
+    assert!(h200.bytes > rtx.bytes && rtx.bytes > lavapipe.bytes && lavapipe.bytes > swiftshader.bytes);
+    assert!(h200.cores > rtx.cores && rtx.cores > lavapipe.cores);
+    // Outside tensor cores the card for games is the faster one.
+    assert!(rtx.f32_flops > h200.f32_flops && h200.f32_flops > lavapipe.f32_flops);
+    assert!(lavapipe.f32_flops > swiftshader.f32_flops);
+}
+
+#[test]
+fn display_of_a_data_centre_card_in_full() {
+    let mut caps = fixtures::h200();
+    caps.driver = "NVIDIA 580.95.05".into();
+    let want = "\
+NVIDIA H200
+  device           discrete, vulkan
+  driver           NVIDIA 580.95.05
+  memory           ~131.3 GiB
+  f16              yes
+  subgroups        32
+  tensor cores     yes
+  matrix rows      16x16x16 f16 x f16 -> f16 (subgroup)
+                   16x16x16 f16 x f16 -> f32 (subgroup)
+  timestamps       yes
+  pipeline cache   yes
+  workgroup        1024 invocations
+  shared memory    48 KiB
+  grid             65535 workgroups along each axis
+  binding          ~2.0 GiB
+  bindings         8
+  buffer           ~4.0 GiB
+  immediates       256 B
+  f32 roof         66.9 TFLOP/s
+  matrix roof      989.4 TFLOP/s
+  memory roof      4.8 TB/s
+  cores            132";
+    assert_eq!(caps.to_string(), want);
+}
+
+#[test]
+fn display_tells_devices_apart() {
+    let facts: [Facts; 8] = [
+        (
+            fixtures::rtx_4090,
+            &["NVIDIA GeForce RTX 4090\n", "memory           24 GiB", "f32 roof         82.6 TFLOP/s"],
+        ),
+        (fixtures::radv_rdna4, &["RADV GFX1201", "shared memory    64 KiB", "matrix roof      195 TFLOP/s"]),
+        (
+            fixtures::radv_rdna3,
+            &["RADV NAVI31", "subgroups        32 to 64", "tensor cores     no", "16x16x16 f16"],
+        ),
+        (
+            fixtures::intel_xe2,
+            &["B580", "subgroups        16 to 32", "matrix rows      none", "matrix roof      0 FLOP/s"],
+        ),
+        (
+            fixtures::apple_m2,
+            &[
+                "device           integrated, metal",
+                "driver           (no name)",
+                "8x8x8 f32 x f32 -> f32 (subgroup)",
+                "immediates       4 KiB",
+                "memory roof      100 GB/s",
+            ],
+        ),
+        (
+            fixtures::lavapipe,
+            &[
+                "device           software, vulkan",
+                "subgroups        8\n",
+                "tensor cores     yes",
+                "8x8x8 f16 x f16 -> f32 (subgroup)",
+                "binding          128 MiB",
+                "f32 roof         58 GFLOP/s",
+                "matrix roof      10 GFLOP/s",
+                "memory roof      9.5 GB/s",
+            ],
+        ),
+        (
+            fixtures::swiftshader,
+            &[
+                "f16              no",
+                "subgroups        4\n",
+                "workgroup        256",
+                "binding          1 GiB",
+                "950 MB/s",
+            ],
+        ),
+        (
+            fixtures::bare_webgpu,
+            &[
+                "(no name)\n",
+                "device           unknown, browser-webgpu",
+                "memory           not told",
+                "subgroups        none",
+                "timestamps       no",
+                "pipeline cache   no",
+                "shared memory    16 KiB",
+                "immediates       0 B",
+            ],
+        ),
+    ];
+    for (caps, facts) in facts {
+        let printed = caps().to_string();
+        for fact in facts {
+            assert!(printed.contains(fact), "no {fact:?} in\n{printed}");
+        }
+    }
+    // One column of names, one of values, and nothing that a terminal would show badly.
+    each(|name, caps| {
+        let printed = caps.to_string();
+        for line in printed.lines().skip(1) {
+            assert_eq!((&line[..2], &line[18..19]), ("  ", " "), "{name}: {line:?}");
+            assert!(!line[19..].starts_with(' ') && line == line.trim_end(), "{name}: {line:?}");
+        }
+        assert!(!printed.ends_with('\n') && printed.is_ascii(), "{name}");
+    });
+}
+
+#[test]
+fn small_names_are_the_fields_own() {
+    assert_eq!(format!("{:>6}|{:<4}|", CoopScalar::F16, CoopScalar::I32), "   f16|i32 |");
+    assert_eq!(CoopScalar::U32.to_string(), "u32");
+    assert_eq!(CoopScope::Subgroup.to_string(), "subgroup");
+    assert_eq!(DeviceType::Virtual.to_string(), "virtual");
+    let row = CoopRow { m: 8, n: 16, k: 32, ..row(16, CoopScalar::F16, CoopScalar::F32) };
+    assert_eq!(row.to_string(), "8x16x32 f16 x f16 -> f32 (subgroup)");
+}

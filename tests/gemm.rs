@@ -1,0 +1,184 @@
+//! Matrix products: every kernel and tile against the f64 reference, in every layout and type.
+
+mod support;
+
+use std::collections::BTreeMap;
+use support::operand::{Placed, View};
+use tilewise::gemm::{GemmKernel, Operand, Tile};
+use tilewise::{Element, Fill, Gemm, Gpu, f16, matmul, matmul_into, reference};
+
+const OUTER: [usize; 11] = [1, 3, 16, 17, 31, 63, 64, 65, 127, 128, 129]; // below, on and above every tile edge
+const INNER: [usize; 9] = [0, 1, 4, 7, 8, 9, 16, 33, 132];
+
+/// One row of the sweep.
+#[derive(Debug)]
+struct Case {
+    tile: Tile,
+    shape: [usize; 3],
+    views: [View; 3],
+}
+
+#[test]
+fn every_kernel_and_tile_agrees_with_the_reference() {
+    let Some(gpu) = support::gpu() else { return };
+    let tiles: Vec<Tile> = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()).copied().collect();
+    let levels =
+        [tiles.len(), 4, OUTER.len(), OUTER.len(), INNER.len(), View::ALL.len(), View::ALL.len(), View::OUTPUTS.len()];
+    let mut launches: BTreeMap<String, usize> = BTreeMap::new();
+    let before = gpu.stats();
+    for row in support::pairs::sweep(&levels) {
+        let case = Case {
+            tile: tiles[row[0]],
+            shape: [OUTER[row[2]], OUTER[row[3]], INNER[row[4]]],
+            views: [View::ALL[row[5]], View::ALL[row[6]], View::OUTPUTS[row[7]]],
+        };
+        if case.tile.fits(gpu.caps()).is_err() {
+            continue;
+        }
+        match row[1] {
+            0 => check::<f32, f32>(&gpu, &case),
+            1 => check::<f16, f32>(&gpu, &case),
+            2 => check::<f16, f16>(&gpu, &case),
+            _ => check::<f32, f16>(&gpu, &case),
+        }
+        *launches.entry(case.tile.kernel.to_string()).or_default() += 2;
+    }
+    println!("{}: {launches:?}, {} pipelines", gpu.caps().adapter, gpu.stats().pipelines - before.pipelines);
+    for kernel in GemmKernel::ALL {
+        assert!(launches.contains_key(&kernel.to_string()), "{kernel} was never launched");
+    }
+}
+
+/// Integers to the bit, then reals within the bound; what is not C's keeps its bits.
+fn check<T: Operand, C: Element>(gpu: &Gpu, case: &Case) {
+    let [m, n, k] = case.shape;
+    for fill in [Fill::Integers, Fill::Uniform] {
+        let (a, b) = (fill.values::<T>(m * k, 1), fill.values::<T>(k * n, 2));
+        let want = reference::gemm(&a, &b, case.shape);
+        let a = Placed::new(gpu, &a, [m, k], case.views[0]);
+        let b = Placed::new(gpu, &b, [k, n], case.views[1]);
+        let mut c = Placed::new(gpu, &vec![C::from_f64(f64::NAN); m * n], [m, n], case.views[2]);
+        let product = Gemm::new(&a.tensor, &b.tensor).out::<C>().tile(case.tile);
+        product.run_into(&mut c.tensor).unwrap_or_else(|error| panic!("{case:?}: {error}"));
+        let buffer = c.read_buffer();
+        let got = c.elements(&buffer);
+        match fill {
+            Fill::Integers => {
+                let want: Vec<C> = want.value.iter().map(|&v| C::from_f64(v)).collect();
+                assert_eq!(got, want, "{case:?} {} to {}", T::DTYPE, C::DTYPE);
+            }
+            Fill::Uniform => {
+                let found = want.compare(&got);
+                assert!(found.ok(), "{case:?} {} to {}: {found:?}", T::DTYPE, C::DTYPE);
+            }
+        }
+        // NaN is not equal to itself: bits are.
+        let bits = |values: &[C]| bytemuck::cast_slice::<C, u8>(values).to_vec();
+        assert_eq!(bits(&buffer), bits(&c.expected(&got)), "{case:?}: something beside C was written");
+    }
+}
+
+#[test]
+fn a_long_inner_size_stays_within_the_bound() {
+    let Some(gpu) = support::gpu() else { return };
+    let shape @ [m, n, k] = [33, 65, 8192];
+    let (a, b) = (Fill::Uniform.values::<f32>(m * k, 3), Fill::Uniform.values::<f32>(k * n, 4));
+    let want = reference::gemm(&a, &b, shape);
+    let (a, b) = (gpu.tensor(&a, [m, k]).unwrap(), gpu.tensor(&b, [k, n]).unwrap());
+    for kernel in GemmKernel::ALL {
+        let got = Gemm::new(&a, &b).kernel(kernel).run().unwrap().to_vec().unwrap();
+        let found = want.compare(&got);
+        assert!(found.ok() && found.bound_ratio > 0.0, "{kernel}: {found:?}");
+    }
+}
+
+#[test]
+fn the_same_plan_gives_the_same_bits() {
+    let Some(gpu) = support::gpu() else { return };
+    let a = gpu.random::<f32>([127, 200], Fill::Uniform, 5).unwrap();
+    let b = gpu.random::<f32>([200, 65], Fill::Uniform, 6).unwrap();
+    for kernel in GemmKernel::ALL {
+        let product = Gemm::new(&a, &b).kernel(kernel);
+        let first = product.run().unwrap().to_vec().unwrap();
+        assert_eq!(first, product.run().unwrap().to_vec().unwrap(), "{kernel}");
+    }
+}
+
+#[test]
+fn the_transpose_of_a_product_is_the_product_of_the_transposes() {
+    let Some(gpu) = support::gpu() else { return };
+    let a = gpu.random::<f16>([37, 45], Fill::Integers, 7).unwrap();
+    let b = gpu.random::<f16>([45, 29], Fill::Integers, 8).unwrap();
+    let product = matmul(&a, &b).unwrap();
+    let transposed = matmul(&b.t(), &a.t()).unwrap();
+    assert_eq!(product.t().to_vec().unwrap(), transposed.to_vec().unwrap());
+}
+
+#[test]
+fn one_product_is_one_launch_that_allocates_its_result_and_nothing_else() {
+    let Some(gpu) = support::gpu() else { return };
+    // A device of its own: other tests count on the shared one at the same time.
+    let gpu = Gpu::open_with(tilewise::GpuOptions::from_env().unwrap()).map(|own| { drop(gpu); own }).unwrap();
+    let a = gpu.random::<f16>([100, 300], Fill::Uniform, 9).unwrap();
+    let b = gpu.random::<f16>([200, 300], Fill::Uniform, 10).unwrap();
+    let before = gpu.stats();
+    let c = matmul(&a, &b.t()).unwrap();
+    let after = gpu.stats();
+    assert_eq!(after.launches - before.launches, 1);
+    assert_eq!(after.buffers_created - before.buffers_created, 1, "C alone; the transposed view is no copy");
+    assert_eq!(after.bytes_bound_for_reading - before.bytes_bound_for_reading, 2 * (100 * 300 + 200 * 300));
+    assert_eq!(after.bytes_bound_for_writing - before.bytes_bound_for_writing, 4 * 100 * 200);
+    let mut c = c;
+    matmul_into(&a, &b.t(), &mut c).unwrap();
+    assert_eq!(gpu.stats().buffers_created, after.buffers_created, "a product into a tensor allocates nothing");
+    assert_eq!(gpu.stats().bytes_in_use, after.bytes_in_use);
+}
+
+#[test]
+fn products_whose_results_are_dropped_take_turns_in_a_handful_of_buffers() {
+    let Some(_) = support::gpu() else { return };
+    let gpu = Gpu::open().unwrap();
+    let a = gpu.random::<f32>([64, 64], Fill::Uniform, 11).unwrap();
+    let first = matmul(&a, &a).unwrap().to_vec().unwrap();
+    let before = gpu.stats();
+    for _ in 0..1000 {
+        drop(matmul(&a, &a).unwrap());
+    }
+    let after = gpu.stats();
+    assert_eq!(after.launches - before.launches, 1000);
+    assert_eq!(after.pipelines, before.pipelines, "a problem seen before compiles nothing");
+    assert!(after.buffers_created - before.buffers_created <= 4, "{after:?}");
+    assert!(after.bytes_peak <= 8 * 64 * 64 * 4, "{after:?}");
+    assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap(), first);
+}
+
+#[test]
+fn a_new_shape_compiles_no_new_pipeline() {
+    let Some(_) = support::gpu() else { return };
+    let gpu = Gpu::open().unwrap();
+    let product = |m: usize, n: usize, k: usize| {
+        let a = gpu.random::<f32>([m, k], Fill::Uniform, 1).unwrap();
+        let b = gpu.random::<f32>([k, n], Fill::Uniform, 2).unwrap();
+        Gemm::new(&a, &b).kernel(GemmKernel::Naive).run().unwrap();
+    };
+    product(5, 6, 7);
+    let before = gpu.stats().pipelines;
+    product(50, 61, 72);
+    assert_eq!(gpu.stats().pipelines, before);
+}
+
+#[test]
+fn empty_products_are_empty_and_empty_sums_are_zero() {
+    let Some(gpu) = support::gpu() else { return };
+    let empty = |m: usize, n: usize, k: usize| {
+        let a = gpu.tensor(&vec![f32::NAN; m * k], [m, k]).unwrap();
+        let b = gpu.tensor(&vec![f32::NAN; k * n], [k, n]).unwrap();
+        let launches = gpu.stats().launches;
+        let c = matmul(&a, &b).unwrap();
+        (c.shape().to_vec(), c.to_vec().unwrap(), gpu.stats().launches >= launches)
+    };
+    assert_eq!(empty(0, 5, 3), (vec![0, 5], vec![], true));
+    assert_eq!(empty(5, 0, 3), (vec![5, 0], vec![], true));
+    assert_eq!(empty(0, 0, 0), (vec![0, 0], vec![], true));
+    assert_eq!(empty(3, 2, 0), (vec![3, 2], vec![0.0; 6], true));
+}

@@ -1,0 +1,100 @@
+//! What the tests share: a device or a reason to skip, operands with poison around them, a covering sweep.
+#![allow(dead_code, unreachable_pub, reason = "every test file uses its own part")]
+
+pub mod operand;
+pub mod pairs;
+
+use std::sync::{Mutex, Once, OnceLock, PoisonError};
+use tilewise::{Error, Gpu};
+
+/// The device that all tests of a process share. None, after saying so, where there is no adapter; that is a
+/// failure under `GPU_REQUIRED=1`.
+pub fn gpu() -> Option<TestGpu> {
+    static GPU: OnceLock<Option<Gpu>> = OnceLock::new();
+    watch_validation();
+    let gpu = GPU.get_or_init(|| match Gpu::open() {
+        Ok(gpu) => Some(gpu),
+        Err(error @ Error::Unsupported { .. }) => {
+            assert!(std::env::var("GPU_REQUIRED").as_deref() != Ok("1"), "GPU_REQUIRED=1, but {error}");
+            println!("skipped: no adapter");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    });
+    gpu.clone().map(TestGpu)
+}
+
+/// A device whose end of use checks that the validation layer had nothing to say.
+pub struct TestGpu(Gpu);
+
+impl std::ops::Deref for TestGpu {
+    type Target = Gpu;
+    fn deref(&self) -> &Gpu {
+        &self.0
+    }
+}
+
+impl Drop for TestGpu {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let said = COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner);
+            assert!(said.is_empty(), "the validation layer complains:\n{}", said.join("\n"));
+        }
+    }
+}
+
+static COMPLAINTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Collects what the Vulkan validation layer reports (`WGPU_VALIDATION=1` switches it on): wgpu logs it.
+pub fn watch_validation() {
+    struct Watch;
+    impl log::Log for Watch {
+        fn enabled(&self, metadata: &log::Metadata) -> bool {
+            metadata.level() <= log::Level::Warn
+        }
+        fn log(&self, record: &log::Record) {
+            if !self.enabled(record.metadata()) {
+                return;
+            }
+            let layer = record.target().starts_with("wgpu_hal::vulkan::instance");
+            if layer && record.level() == log::Level::Error {
+                COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner).push(record.args().to_string());
+            } else if std::env::var_os("TILEWISE_TEST_LOG").is_some() {
+                eprintln!("{} {}: {}", record.level(), record.target(), record.args());
+            }
+        }
+        fn flush(&self) {}
+    }
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        if log::set_logger(&Watch).is_ok() {
+            log::set_max_level(log::LevelFilter::Warn);
+        }
+    });
+}
+
+/// A device that computes nothing but validates as the real ones do: host cost and API errors need no driver.
+pub fn noop() -> Gpu {
+    noop_with(tilewise::GpuOptions::default(), |_| ())
+}
+
+/// As [`noop`], with options and with the device asked for changed.
+pub fn noop_with(options: tilewise::GpuOptions, change: impl FnOnce(&mut wgpu::DeviceDescriptor)) -> Gpu {
+    let adapter = noop_adapter();
+    let mut desc = Gpu::device_descriptor(&adapter);
+    change(&mut desc);
+    let (device, queue) = pollster::block_on(adapter.request_device(&desc)).expect("the noop device opens");
+    Gpu::adopt_with(&adapter, device, queue, options)
+}
+
+pub fn noop_adapter() -> wgpu::Adapter {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends: wgpu::Backends::NOOP,
+        backend_options: wgpu::BackendOptions {
+            noop: wgpu::NoopBackendOptions { enable: true, ..Default::default() },
+            ..Default::default()
+        },
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    pollster::block_on(instance.request_adapter(&Default::default())).expect("the noop adapter is there")
+}

@@ -1,0 +1,103 @@
+//! Operands in every memory layout, with NaN around every element that is theirs.
+
+use tilewise::{Element, Gpu, Tensor};
+
+/// How a matrix lies in its buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// Row-major without gaps.
+    Plain,
+    /// Column-major without gaps.
+    Transposed,
+    /// Row-major, three elements between rows, from an odd offset.
+    Gaps,
+    /// Column-major, five elements between columns, from an odd offset.
+    TransposedGaps,
+    /// Row-major, rows and offset at multiples of four: whole vectors.
+    Aligned,
+    /// Every second element of every second row.
+    Steps,
+}
+
+impl View {
+    pub const ALL: [Self; 6] =
+        [Self::Plain, Self::Transposed, Self::Gaps, Self::TransposedGaps, Self::Aligned, Self::Steps];
+    /// The views that an output may be.
+    pub const OUTPUTS: [Self; 3] = [Self::Plain, Self::Gaps, Self::Aligned];
+
+    /// Strides and offset of a matrix of this shape.
+    pub fn strides(self, [rows, cols]: [usize; 2]) -> ([usize; 2], usize) {
+        match self {
+            Self::Plain => ([cols, 1], 0),
+            Self::Transposed => ([1, rows], 0),
+            Self::Gaps => ([cols + 3, 1], 7),
+            Self::TransposedGaps => ([1, rows + 5], 131),
+            Self::Aligned => ([(cols + 4).next_multiple_of(4), 1], 12),
+            Self::Steps => ([4 * cols + 2, 2], 1),
+        }
+    }
+}
+
+/// A matrix on the device, and the whole buffer behind it as it was uploaded.
+pub struct Placed<T: Element> {
+    pub tensor: Tensor<T>,
+    pub buffer: Vec<T>,
+    places: Vec<usize>,
+}
+
+impl<T: Element> Placed<T> {
+    /// Lays `data` (row-major) out as `view`, NaN in between.
+    pub fn new(gpu: &Gpu, data: &[T], shape: [usize; 2], view: View) -> Self {
+        let ([row, col], offset) = view.strides(shape);
+        let places: Vec<usize> =
+            (0..data.len()).map(|i| offset + i / shape[1] * row + i % shape[1] * col).collect();
+        let len = places.iter().max().map_or(offset, |last| last + 1) + 9;
+        let mut buffer = vec![T::from_f64(f64::NAN); len];
+        for (&place, &value) in places.iter().zip(data) {
+            buffer[place] = value;
+        }
+        let flat = gpu.tensor(&buffer, [len]).expect("the operand fits");
+        let tensor = flat.as_strided(&shape, &[row, col], offset).expect("the view lies in the buffer");
+        Self { tensor, buffer, places }
+    }
+
+    /// The buffer as it should be once the matrix holds `data`: all else untouched.
+    pub fn expected(&self, data: &[T]) -> Vec<T> {
+        let mut buffer = self.buffer.clone();
+        for (&place, &value) in self.places.iter().zip(data) {
+            buffer[place] = value;
+        }
+        buffer
+    }
+
+    /// The elements of the matrix, from a copy of the whole buffer.
+    pub fn elements(&self, buffer: &[T]) -> Vec<T> {
+        self.places.iter().map(|&place| buffer[place]).collect()
+    }
+
+    /// The whole buffer as it is on the device now.
+    pub fn read_buffer(&self) -> Vec<T> {
+        let (buffer, _) = self.tensor.buffer();
+        let mut values = read_bytes(self.tensor.gpu(), buffer);
+        values.truncate(self.buffer.len() * size_of::<T>());
+        bytemuck::pod_collect_to_vec(&values)
+    }
+}
+
+/// Reads a whole buffer with wgpu alone, as an application would, after our work.
+pub fn read_bytes(gpu: &Gpu, buffer: &wgpu::Buffer) -> Vec<u8> {
+    gpu.flush().expect("nothing failed before");
+    let staging = gpu.device().create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: buffer.size(),
+        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
+    gpu.queue().submit([encoder.finish()]);
+    staging.slice(..).map_async(wgpu::MapMode::Read, |mapped| mapped.expect("the buffer maps"));
+    gpu.device().poll(wgpu::PollType::wait_indefinitely()).expect("the device is there");
+    let view = staging.slice(..).get_mapped_range().expect("the buffer is mapped");
+    view.to_vec()
+}
