@@ -78,7 +78,6 @@ fn main(
         stage_a(row0, dims.m, k0, lane);
         stage_b(col0, dims.n, k0, lane);
         workgroupBarrier();
-        //#unroll
         for (var kk = 0u; kk < BK; kk++) {
             var b_row: array<vec4<f32>, TN / 4u>;
             //#unroll

@@ -1,0 +1,33 @@
+//! What the examples share.
+#![allow(dead_code, reason = "each example takes what it needs")]
+
+use tilewise::{GemmKernel, Plan};
+
+/// The name of the kernel that a plan takes.
+pub(crate) fn chosen_kernel(plan: &Plan) -> String {
+    let shader = plan.kernel.shader();
+    let kernel = GemmKernel::ALL.into_iter().find(|kernel| kernel.shader() == shader);
+    kernel.map_or_else(|| shader.to_owned(), |kernel| kernel.to_string())
+}
+
+/// A number with three significant digits: `0.0123`, `1.23`, `12300`.
+pub(crate) fn significant(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let digits = (2.0 - value.abs().log10().floor()).clamp(0.0, 12.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 12")]
+    let digits = digits as usize;
+    format!("{value:.digits$}")
+}
+
+/// Numbers of `SplitMix64` (Steele, Lea and Flood, 2014) from this seed on.
+pub(crate) fn splitmix(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
