@@ -123,7 +123,11 @@ fn run(args: &Args) -> Result<Report> {
         (None, None) => DType::F32,
         (None, Some([a, b])) if a.dtype() == b.dtype() => a.dtype(),
         (None, Some([a, b])) => {
-            let why = format!("A holds {}, B {}: cast them to one type with --dtype (Tensor::cast)", a.dtype(), b.dtype());
+            let why = format!(
+                "A holds {}, B {}: cast them to one type with --dtype (Tensor::cast)",
+                a.dtype(),
+                b.dtype()
+            );
             return Err(Error::Input { what: "operands of two types".into(), why });
         }
     };
@@ -164,7 +168,16 @@ fn multiply<T: Operand, C: Element>(args: &Args, files: Option<[Npy; 2]>) -> Res
         write_npy_slice(path, [m, n], &c)?;
     }
     let (check, found) = verify(&a.row_major(), &b.row_major(), &c, [m, n, k], args.seed);
-    Ok(Report { gpu, plan, size: [m, n, k], types: [T::DTYPE, C::DTYPE], layout: args.layout, timings, check, found })
+    Ok(Report {
+        gpu,
+        plan,
+        size: [m, n, k],
+        types: [T::DTYPE, C::DTYPE],
+        layout: args.layout,
+        timings,
+        check,
+        found,
+    })
 }
 
 /// The sizes of the product, if its shapes go together and the device can bind them: known before an element is.
@@ -232,7 +245,11 @@ impl Source {
                 };
                 // The transpose of C order is Fortran order, and the other way round.
                 let turned = (file.order() == Order::Fortran) != (stored == Storage::Transposed);
-                Matrix { elements, shape, stored: if turned { Storage::Transposed } else { Storage::RowMajor } }
+                Matrix {
+                    elements,
+                    shape,
+                    stored: if turned { Storage::Transposed } else { Storage::RowMajor },
+                }
             }
         }
     }
@@ -266,7 +283,13 @@ impl<T: Operand> Matrix<T> {
 }
 
 /// Compares the product with its definition in f64; says which check that was.
-fn verify<T: Operand, C: Element>(a: &[T], b: &[T], c: &[C], size: [usize; 3], seed: u64) -> (String, Comparison) {
+fn verify<T: Operand, C: Element>(
+    a: &[T],
+    b: &[T],
+    c: &[C],
+    size: [usize; 3],
+    seed: u64,
+) -> (String, Comparison) {
     let [m, n, _] = size;
     if size.iter().map(|&extent| extent as f64).product::<f64>() <= FULL_CHECK {
         return ("full".into(), reference::gemm(a, b, size).compare(c));
@@ -363,7 +386,9 @@ impl fmt::Display for Report {
         writeln!(f, "plan       {plan}")?;
         match self.timings.len() {
             0 => writeln!(f, "time       none: C is empty")?,
-            runs => writeln!(f, "time       {median} ms ({min} to {max}; {runs} runs, {} clock)", self.clock())?,
+            runs => {
+                writeln!(f, "time       {median} ms ({min} to {max}; {runs} runs, {} clock)", self.clock())?
+            }
         }
         writeln!(f, "speed      {} TFLOP/s", significant(self.tflops()))?;
         writeln!(f, "error      at most {max_abs_err:.2e}, {} of the bound", significant(bound_ratio))?;

@@ -29,7 +29,7 @@
 //! Every mistake is an [`Error`] with the values that made it, and leaves operands and device usable.
 //!
 //! # Features
-//! - `npy` (default): NumPy's `.npy` files, [`io`](crate::io).
+//! - `npy` (default): NumPy's `.npy` files, [`io`].
 //! - `ndarray`: conversions from and to `ndarray` arrays.
 
 mod error;

@@ -22,8 +22,16 @@ struct Case {
 fn every_kernel_and_tile_agrees_with_the_reference() {
     let Some(gpu) = support::gpu() else { return };
     let tiles: Vec<Tile> = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()).copied().collect();
-    let levels =
-        [tiles.len(), 4, OUTER.len(), OUTER.len(), INNER.len(), View::ALL.len(), View::ALL.len(), View::OUTPUTS.len()];
+    let levels = [
+        tiles.len(),
+        4,
+        OUTER.len(),
+        OUTER.len(),
+        INNER.len(),
+        View::ALL.len(),
+        View::ALL.len(),
+        View::OUTPUTS.len(),
+    ];
     let mut launches: BTreeMap<String, usize> = BTreeMap::new();
     let before = gpu.stats();
     for row in support::pairs::sweep(&levels) {
@@ -118,7 +126,12 @@ fn the_transpose_of_a_product_is_the_product_of_the_transposes() {
 fn one_product_is_one_launch_that_allocates_its_result_and_nothing_else() {
     let Some(gpu) = support::gpu() else { return };
     // A device of its own: other tests count on the shared one at the same time.
-    let gpu = Gpu::open_with(tilewise::GpuOptions::from_env().unwrap()).map(|own| { drop(gpu); own }).unwrap();
+    let gpu = Gpu::open_with(tilewise::GpuOptions::from_env().unwrap())
+        .map(|own| {
+            drop(gpu);
+            own
+        })
+        .unwrap();
     let a = gpu.random::<f16>([100, 300], Fill::Uniform, 9).unwrap();
     let b = gpu.random::<f16>([200, 300], Fill::Uniform, 10).unwrap();
     let before = gpu.stats();
@@ -130,7 +143,11 @@ fn one_product_is_one_launch_that_allocates_its_result_and_nothing_else() {
     assert_eq!(after.bytes_bound_for_writing - before.bytes_bound_for_writing, 4 * 100 * 200);
     let mut c = c;
     matmul_into(&a, &b.t(), &mut c).unwrap();
-    assert_eq!(gpu.stats().buffers_created, after.buffers_created, "a product into a tensor allocates nothing");
+    assert_eq!(
+        gpu.stats().buffers_created,
+        after.buffers_created,
+        "a product into a tensor allocates nothing"
+    );
     assert_eq!(gpu.stats().bytes_in_use, after.bytes_in_use);
 }
 

@@ -35,7 +35,7 @@ impl Operand for f16 {
 /// [`Error::Shape`] if the inner sizes differ; [`Error::Gpu`] if the operands live on different devices;
 /// [`Error::Limit`] if an operand exceeds what the device can bind; [`Error::OutOfMemory`] without room for C.
 /// # Precision
-/// $|c_{ij} - (AB)_{ij}| \le \gamma_k\,(|A||B|)_{ij}$, see [`reference::gamma`](crate::reference::gamma).
+/// $|c_{ij} - (AB)_{ij}| \le \gamma_{k}\,(|A||B|)_{ij}$, see [`reference::gamma`](crate::reference::gamma).
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -76,14 +76,20 @@ pub fn plan(problem: &GemmProblem, caps: &Caps) -> Result<Plan> {
 pub fn explain(problem: &GemmProblem, caps: &Caps) -> Result<Plan> {
     let mut chosen = plan(problem, caps)?;
     let others = GemmKernel::ALL.iter().filter(|kernel| kernel.shader() != chosen.kernel.shader());
-    chosen.reasons = others.map(|kernel| format!("{kernel}: {}", kernel.passed_over(problem, caps))).collect();
+    chosen.reasons =
+        others.map(|kernel| format!("{kernel}: {}", kernel.passed_over(problem, caps))).collect();
     Ok(chosen)
 }
 
 fn unsupported(problem: &GemmProblem, caps: &Caps) -> Error {
-    let lacking = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()).filter(|tile| problem.pin.allows(tile));
+    let lacking =
+        GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()).filter(|tile| problem.pin.allows(tile));
     let needs: Vec<String> = lacking.filter_map(|tile| tile.fits(caps).err()).collect();
-    let needs = if needs.is_empty() { format!("a tile of its table, not {:?}", problem.pin) } else { needs.join(", or ") };
+    let needs = if needs.is_empty() {
+        format!("a tile of its table, not {:?}", problem.pin)
+    } else {
+        needs.join(", or ")
+    };
     Error::Unsupported { op: OP, needs, device: caps.adapter.clone() }
 }
 
@@ -188,7 +194,8 @@ impl Tile {
         let cores = f64::from(caps.roofs.cores.max(1));
         let blocks = (m / bm).ceil() * (n / bn).ceil();
         let block_flops = 2.0 * bm * bn * k;
-        let compute = (blocks / cores).ceil() * block_flops * cores / (caps.roofs.f32_flops * self.efficiency());
+        let compute =
+            (blocks / cores).ceil() * block_flops * cores / (caps.roofs.f32_flops * self.efficiency());
         let ab = problem.types.ab.size() as f64;
         let bytes = (m * k + k * n) * ab + m * n * problem.types.c.size() as f64;
         compute.max(bytes / caps.roofs.bytes)
@@ -337,7 +344,8 @@ impl Stage {
     /// The widest way for an operand of these extents, strides and offset: vectors where an axis is contiguous and
     /// every vector lies wholly within it.
     fn of([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], offset: u32) -> Self {
-        let whole = |extent: u32, stride: u32| [extent, stride, offset].iter().all(|size| size.is_multiple_of(4));
+        let whole =
+            |extent: u32, stride: u32| [extent, stride, offset].iter().all(|size| size.is_multiple_of(4));
         match (k_stride, outer_stride) {
             (1, _) if whole(k, outer_stride) => Self::VectorK,
             (_, 1) if whole(outer, k_stride) => Self::VectorOuter,

@@ -88,7 +88,12 @@ impl GemmProblem {
     pub fn new(a: &Layout, b: &Layout, c: &Layout, types: GemmTypes) -> Result<Self> {
         let [m, n] = product_shape(a, b)?;
         if c.shape() != [m, n] {
-            return Err(Error::shape(OP, "the output must have the shape of the product", c.shape(), &[m, n]));
+            return Err(Error::shape(
+                OP,
+                "the output must have the shape of the product",
+                c.shape(),
+                &[m, n],
+            ));
         }
         let [row, column] = [stride(c, 0), stride(c, 1)];
         if (n > 1 && column != 1) || (m > 1 && row < n) {

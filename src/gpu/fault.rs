@@ -55,6 +55,7 @@ pub(crate) fn caught<R>(device: &wgpu::Device, work: impl FnOnce() -> R) -> Resu
     let validation = device.push_error_scope(Filter::Validation);
     let result = work();
     // NOTE: all three are popped before any is looked at; an `or_else` would leave two behind.
-    let errors = [validation.pop().now_or_never(), memory.pop().now_or_never(), internal.pop().now_or_never()];
+    let errors =
+        [validation.pop().now_or_never(), memory.pop().now_or_never(), internal.pop().now_or_never()];
     errors.into_iter().flatten().flatten().next().map_or(Ok(result), Err)
 }

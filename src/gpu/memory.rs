@@ -116,7 +116,8 @@ impl Gpu {
         });
         match created {
             Ok(buffer) => {
-                lock(&self.inner.counts).buffers_created += u64::from(usage.contains(wgpu::BufferUsages::STORAGE));
+                lock(&self.inner.counts).buffers_created +=
+                    u64::from(usage.contains(wgpu::BufferUsages::STORAGE));
                 Ok((buffer, 0))
             }
             Err(error) => {

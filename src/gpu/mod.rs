@@ -1,8 +1,8 @@
 //! A device one computes on: opened or adopted, recorded to, read from, timed.
 
 mod caps;
-pub mod fixtures;
 mod fault;
+pub mod fixtures;
 mod launch;
 mod memory;
 mod open;

@@ -147,7 +147,9 @@ fn choose(choice: &AdapterChoice, mut adapters: Vec<wgpu::Adapter>) -> Result<wg
     if adapters.is_empty() {
         return Err(Error::Unsupported {
             op: "Gpu::open",
-            needs: "a Vulkan, Metal or DX12 driver (on Linux, install your GPU's driver or mesa-vulkan-drivers)".into(),
+            needs:
+                "a Vulkan, Metal or DX12 driver (on Linux, install your GPU's driver or mesa-vulkan-drivers)"
+                    .into(),
             device: "this machine".into(),
         });
     }
@@ -168,9 +170,15 @@ fn choose(choice: &AdapterChoice, mut adapters: Vec<wgpu::Adapter>) -> Result<wg
         AdapterChoice::Name(name) => adapters.iter().position(|adapter| named(adapter, name)),
     };
     index.map(|index| adapters.swap_remove(index)).ok_or_else(|| {
-        let names: Vec<_> =
-            adapters.iter().enumerate().map(|(i, adapter)| format!("{i}: {}", adapter.get_info().name)).collect();
-        Error::input(format!("adapter {choice:?}"), format!("there is no such adapter; these are: {}", names.join(", ")))
+        let names: Vec<_> = adapters
+            .iter()
+            .enumerate()
+            .map(|(i, adapter)| format!("{i}: {}", adapter.get_info().name))
+            .collect();
+        Error::input(
+            format!("adapter {choice:?}"),
+            format!("there is no such adapter; these are: {}", names.join(", ")),
+        )
     })
 }
 

@@ -134,7 +134,9 @@ fn bytes(name: &str, value: &str) -> Result<u64> {
         .find_map(|(unit, shift)| value.strip_suffix(unit).map(|digits| (digits.trim(), *shift)))
         .unwrap_or((value, 0));
     let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift)).filter(|&n| n > 0);
-    bytes.ok_or_else(|| Error::input(name, format!("`{value}` is not a size such as 268435456, 256MiB or 2GiB")))
+    bytes.ok_or_else(|| {
+        Error::input(name, format!("`{value}` is not a size such as 268435456, 256MiB or 2GiB"))
+    })
 }
 
 #[cfg(test)]

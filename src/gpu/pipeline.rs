@@ -53,6 +53,8 @@ pub(super) struct Pipelines {
 struct Kept {
     cache: wgpu::PipelineCache,
     file: PathBuf,
+    /// Checksum of what was there at the start: what has not changed is not written again.
+    start: Option<u64>,
 }
 
 impl Pipeline {
@@ -62,8 +64,10 @@ impl Pipeline {
         device: &wgpu::Device,
         operands: impl Iterator<Item = wgpu::BindingResource<'a>>,
     ) -> wgpu::BindGroup {
-        let entries: Vec<_> =
-            (0..).zip(operands).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
+        let entries: Vec<_> = (0..)
+            .zip(operands)
+            .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
+            .collect();
         device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some(&self.name),
             layout: &self.layout.operands,
@@ -102,7 +106,8 @@ impl Pipelines {
     fn compile(&self, device: &wgpu::Device, kernel: &Kernel) -> Result<Pipeline> {
         let text = kernel.specialize()?;
         let name = format!("tilewise {kernel}");
-        let failed = |error: &dyn std::fmt::Display| Error::device(format!("{name} does not compile: {error}"));
+        let failed =
+            |error: &dyn std::fmt::Display| Error::device(format!("{name} does not compile: {error}"));
         let (writes, dims) = signature(&text).map_err(|why| failed(&why))?;
         let compiled = caught(device, || {
             let layout = self.layout(device, &writes, dims);
@@ -135,8 +140,10 @@ impl Pipelines {
     fn layout(&self, device: &wgpu::Device, writes: &[bool], dims: Dims) -> Arc<Layout> {
         let mut layouts = lock(&self.layouts);
         let make = || {
-            let entries: Vec<_> = (0..).zip(writes).map(|(binding, &writes)| storage_entry(binding, writes)).collect();
-            let desc = wgpu::BindGroupLayoutDescriptor { label: Some("tilewise operands"), entries: &entries };
+            let entries: Vec<_> =
+                (0..).zip(writes).map(|(binding, &writes)| storage_entry(binding, writes)).collect();
+            let desc =
+                wgpu::BindGroupLayoutDescriptor { label: Some("tilewise operands"), entries: &entries };
             let operands = device.create_bind_group_layout(&desc);
             let (ring, immediate_size) = match dims {
                 Dims::Immediates(bytes) => (None, bytes),
@@ -192,7 +199,11 @@ fn signature(text: &str) -> Result<(Vec<bool>, Dims), String> {
     for (_, variable) in module.global_variables.iter() {
         match variable.space {
             naga::AddressSpace::Storage { access } => {
-                let binding = variable.binding.as_ref().filter(|at| at.group == 0).ok_or("an operand outside group 0")?;
+                let binding = variable
+                    .binding
+                    .as_ref()
+                    .filter(|at| at.group == 0)
+                    .ok_or("an operand outside group 0")?;
                 operands.push((binding.binding, access.contains(naga::StorageAccess::STORE)));
             }
             naga::AddressSpace::Immediate => {
@@ -221,11 +232,13 @@ impl Kept {
         let data = data.as_deref().and_then(unseal);
         // A cache that the driver rejects is only a slower start.
         let cache = caught(device, || raw::pipeline_cache(device, data)).ok()?;
-        Some(Self { cache, file })
+        Some(Self { cache, file, start: data.map(checksum) })
     }
 
     fn save(&self) -> std::io::Result<()> {
-        let Some(data) = self.cache.get_data() else { return Ok(()) };
+        let Some(data) = self.cache.get_data().filter(|data| self.start != Some(checksum(data))) else {
+            return Ok(());
+        };
         let folder = self.file.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder)?;
         // Another process may be reading or writing: the name appears with the whole file behind it.

@@ -11,7 +11,12 @@ pub(crate) fn device_memory(adapter: &wgpu::Adapter) -> Option<u64> {
         // SAFETY: the physical device comes from that instance.
         let memory = unsafe { instance.get_physical_device_memory_properties(adapter.raw_physical_device()) };
         // VK_MEMORY_HEAP_DEVICE_LOCAL_BIT
-        memory.memory_heaps_as_slice().iter().filter(|heap| heap.flags.as_raw() & 1 == 1).map(|heap| heap.size).max()
+        memory
+            .memory_heaps_as_slice()
+            .iter()
+            .filter(|heap| heap.flags.as_raw() & 1 == 1)
+            .map(|heap| heap.size)
+            .max()
     }
     #[cfg(not(any(target_os = "linux", target_os = "windows", target_os = "android")))]
     {
@@ -27,7 +32,10 @@ pub(crate) fn experimental() -> wgpu::ExperimentalFeatures {
 }
 
 /// A shader without run-time checks of indices, loops and divisors.
-pub(crate) fn trusted_module(device: &wgpu::Device, desc: wgpu::ShaderModuleDescriptor<'_>) -> wgpu::ShaderModule {
+pub(crate) fn trusted_module(
+    device: &wgpu::Device,
+    desc: wgpu::ShaderModuleDescriptor<'_>,
+) -> wgpu::ShaderModule {
     // SAFETY: only shaders of this crate come here. A `Layout` proves that every element lies in its buffer, a
     // checked problem that every dimension fits in u32, and the sweeps in tests/ run every kernel in both modes.
     // Their loops end: bounds are constants or dimensions, steps are constants above 0. No divisor is 0: they are

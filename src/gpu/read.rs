@@ -1,5 +1,6 @@
 //! Reading results back: the only synchronisation.
 
+use super::fault::caught;
 use super::memory::{Allocation, window};
 use super::{Gpu, lock};
 use crate::{Error, Result};
@@ -125,8 +126,10 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        // Unmapping also cancels a map that is still on its way; the queue's order protects the copy.
-        self.staging.unmap();
-        lock(&self.gpu.inner.staging).give(self.staging.size(), Some((self.staging.clone(), 0)));
+        // Unmapping also cancels a map that is still on its way; the queue's order protects the copy. A buffer that
+        // was never mapped (the device is lost) cannot be unmapped, and is not used again.
+        let unmapped = caught(&self.gpu.inner.device, || self.staging.unmap());
+        let reusable = unmapped.ok().map(|()| (self.staging.clone(), 0));
+        lock(&self.gpu.inner.staging).give(self.staging.size(), reusable);
     }
 }

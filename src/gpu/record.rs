@@ -67,7 +67,8 @@ impl Recorder {
 
     fn append(&mut self, device: &wgpu::Device, entry: &Entry<'_>) {
         let encoder = self.encoder.get_or_insert_with(|| {
-            device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("tilewise recording") })
+            device
+                .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("tilewise recording") })
         });
         let timestamps = self.timestamps.as_ref();
         let pass = self.pass.get_or_insert_with(|| {
@@ -134,7 +135,11 @@ impl Ring {
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let window = wgpu::BufferBinding { buffer: &buffer, offset: 0, size: std::num::NonZeroU64::new(RING_STEP as u64) };
+        let window = wgpu::BufferBinding {
+            buffer: &buffer,
+            offset: 0,
+            size: std::num::NonZeroU64::new(RING_STEP as u64),
+        };
         let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("tilewise dims"),
             layout: &ring_layout(device),

@@ -45,6 +45,7 @@ impl Gpu {
 
     #[cfg(not(target_arch = "wasm32"))]
     fn time_by_timestamps<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
+        let ticks = self.allocate("time", 16)?;
         let queries = self.inner.device.create_query_set(&wgpu::QuerySetDescriptor {
             label: Some("tilewise timestamps"),
             ty: wgpu::QueryType::Timestamp,
@@ -56,7 +57,6 @@ impl Gpu {
             recorder.number()
         };
         let result = work();
-        let ticks = self.allocate("time", 16)?;
         let mut recorder = lock(&self.inner.recorder);
         recorder.timestamps = None;
         let result = result?;
@@ -67,7 +67,7 @@ impl Gpu {
         }
         self.submit(&mut recorder, |encoder| self.resolve(encoder, &queries, &ticks))?;
         drop(recorder);
-        let ticks: [u64; 2] = self.start_read(&ticks, 0..16)?.wait(|bytes| bytemuck::pod_read_unaligned(bytes))?;
+        let ticks: [u64; 2] = self.start_read(&ticks, 0..16)?.wait(bytemuck::pod_read_unaligned)?;
         let period = f64::from(self.inner.queue.get_timestamp_period());
         #[expect(clippy::cast_precision_loss, reason = "nanoseconds of one pass fit in 53 bits")]
         let seconds = ticks[1].wrapping_sub(ticks[0]) as f64 * period * 1e-9;
@@ -75,7 +75,12 @@ impl Gpu {
     }
 
     /// Resolves into a buffer of its own: tensors' buffers lack the usage.
-    fn resolve(&self, encoder: &mut wgpu::CommandEncoder, queries: &wgpu::QuerySet, ticks: &super::Allocation) {
+    fn resolve(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        queries: &wgpu::QuerySet,
+        ticks: &super::Allocation,
+    ) {
         let resolved = self.inner.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("tilewise timestamps"),
             size: 16,

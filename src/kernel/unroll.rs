@@ -51,8 +51,7 @@ impl Header {
         let inside = line.trim().strip_prefix("for (").and_then(|s| s.strip_suffix(") {")).ok_or_else(bad)?;
         let parts: Vec<&str> = inside.split(';').map(str::trim).collect();
         let [start, condition, advance] = parts[..] else { return Err(bad()) };
-        let (counter, from) =
-            start.strip_prefix("var ").and_then(|s| s.split_once('=')).ok_or_else(bad)?;
+        let (counter, from) = start.strip_prefix("var ").and_then(|s| s.split_once('=')).ok_or_else(bad)?;
         let counter = counter.trim().to_owned();
         let to = condition.strip_prefix(&format!("{counter} < ")).ok_or_else(bad)?;
         let step = match advance.strip_prefix(&counter).map(str::trim) {

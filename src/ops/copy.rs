@@ -1,9 +1,9 @@
 //! Copies of views: row-major, without gaps, in another type if asked for.
 
+use crate::Result;
 use crate::gpu::{Caps, Problem};
 use crate::kernel::{self, Kernel, Plan};
 use crate::tensor::{DType, Element, Layout, MAX_RANK, Tensor, dim};
-use crate::Result;
 
 /// Invocations of one workgroup.
 const LANES: u32 = 64;
@@ -29,7 +29,8 @@ impl CopyDims {
     /// Elements of the view's binding, to behind the last that is read.
     fn last_element(&self) -> u64 {
         let step = |extent: u32, stride: u32| u64::from(extent - 1) * u64::from(stride);
-        let inner: u64 = self.extents.iter().zip(&self.strides).map(|(&extent, &stride)| step(extent, stride)).sum();
+        let inner: u64 =
+            self.extents.iter().zip(&self.strides).map(|(&extent, &stride)| step(extent, stride)).sum();
         let extent0 = self.count / self.extents.iter().product::<u32>() / self.extent1;
         u64::from(self.a_offset) + inner + step(self.extent1, self.stride1) + step(extent0, self.stride0) + 1
     }
@@ -100,7 +101,8 @@ impl Problem for CopyProblem {
         let last = self.dims.last_element();
         kernel::check_binding("copy", caps, last, self.from)?;
         kernel::check_binding("copy", caps, u64::from(self.dims.count), self.to)?;
-        let units = if self.to == DType::F16 && !caps.f16 { self.dims.count.div_ceil(2) } else { self.dims.count };
+        let units =
+            if self.to == DType::F16 && !caps.f16 { self.dims.count.div_ceil(2) } else { self.dims.count };
         let bytes = f64::from(self.dims.count) * (self.from.size() + self.to.size()) as f64;
         Ok(Plan {
             kernel: self.kernel(caps),

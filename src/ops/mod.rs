@@ -2,5 +2,5 @@
 
 mod copy;
 
-pub use copy::{CopyDims, CopyProblem};
 pub(crate) use copy::copy;
+pub use copy::{CopyDims, CopyProblem};

@@ -5,7 +5,7 @@ use crate::tensor::DType;
 /// Unit roundoff of an f32 sum. Not $2^{-24}$: a driver may truncate instead of rounding.
 const U: f64 = 1.0 / (1 << 23) as f64;
 
-/// The relative error of a sum of `k` products in f32: $\gamma_k = k u / (1 - k u)$ with $u = 2^{-23}$ (Higham,
+/// The relative error of a sum of `k` products in f32: $\gamma_{k} = k u / (1 - k u)$ with $u = 2^{-23}$ (Higham,
 /// *Accuracy and Stability of Numerical Algorithms*, section 3.1). It multiplies $|A||B|$, not $|AB|$.
 #[must_use]
 pub fn gamma(k: usize) -> f64 {
@@ -14,7 +14,7 @@ pub fn gamma(k: usize) -> f64 {
 }
 
 /// How far element c of a product of inner size `k` may be from its definition `value`, where `magnitude` is
-/// $(|A||B|)_{ij}$: $\gamma_k (|A||B|)_{ij} + k 2^{-126}$, the second term for products that a driver flushes to zero;
+/// $(|A||B|)_{ij}$: $\gamma_{k} (|A||B|)_{ij} + k 2^{-126}$, the second term for products that a driver flushes to zero;
 /// for f16 results $2^{-10} |c_{ij}| + 2^{-14}$ more, as neither rounding nor subnormals are promised.
 #[must_use]
 pub fn tolerance(k: usize, magnitude: f64, value: f64, stored: DType) -> f64 {

@@ -74,9 +74,9 @@ pub fn gemm_entries<T: Element>(
     places: &[[usize; 2]],
 ) -> GemmReference {
     let entry = |&[row, col]: &[usize; 2]| {
-        (0..k).map(|p| a[row * k + p].to_f64() * b[p * n + col].to_f64()).fold([0.0, 0.0], |[sum, magnitude], x| {
-            [sum + x, magnitude + x.abs()]
-        })
+        (0..k)
+            .map(|p| a[row * k + p].to_f64() * b[p * n + col].to_f64())
+            .fold([0.0, 0.0], |[sum, magnitude], x| [sum + x, magnitude + x.abs()])
     };
     let entries: Vec<[f64; 2]> = places.iter().map(entry).collect();
     GemmReference {

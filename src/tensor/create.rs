@@ -71,7 +71,8 @@ impl Fill {
 
 /// `SplitMix64` (Steele, Lea and Flood, 2014) of a counter: 64 well-mixed bits.
 fn hash(seed: u64, counter: u64) -> u64 {
-    let mut z = mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15)).wrapping_add(counter.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut z = mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15))
+        .wrapping_add(counter.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = mix(z);
     z
 }

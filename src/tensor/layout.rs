@@ -54,8 +54,9 @@ impl Layout {
         }
         layout.strides[..shape.len()].copy_from_slice(strides);
         layout.offset = offset;
-        let steps = shape.iter().zip(strides).map(|(&extent, &stride)| extent.saturating_sub(1).checked_mul(stride));
-        let last = steps.fold(Some(offset), |sum, step| sum?.checked_add(step?));
+        let mut steps =
+            shape.iter().zip(strides).map(|(&extent, &stride)| extent.saturating_sub(1).checked_mul(stride));
+        let last = steps.try_fold(offset, |sum, step| sum.checked_add(step?));
         let empty = shape.contains(&0);
         if (empty && offset <= len) || last.is_some_and(|last| last < len) {
             return Ok(layout);
@@ -133,7 +134,12 @@ impl Layout {
         let mut sorted = axes.to_vec();
         sorted.sort_unstable();
         if sorted != (0..self.rank).collect::<Vec<_>>() {
-            return Err(Error::shape("permute", "the axes must be those of the shape, once each", self.shape(), axes));
+            return Err(Error::shape(
+                "permute",
+                "the axes must be those of the shape, once each",
+                self.shape(),
+                axes,
+            ));
         }
         let mut layout = *self;
         for (to, &from) in axes.iter().enumerate() {
@@ -170,7 +176,12 @@ impl Layout {
             Bound::Unbounded => self.shape[axis],
         };
         if start > end || end > self.shape[axis] {
-            return Err(Error::shape(op, "the range must lie within the axis", &[self.shape[axis]], &[start, end]));
+            return Err(Error::shape(
+                op,
+                "the range must lie within the axis",
+                &[self.shape[axis]],
+                &[start, end],
+            ));
         }
         let mut layout = *self;
         layout.shape[axis] = end - start;

@@ -151,7 +151,8 @@ impl<T: Element> Tensor<T> {
         match Arc::strong_count(&self.storage) {
             1 => Ok(()),
             holders => {
-                let why = format!("its buffer is shared with {} other tensors (clones or views)", holders - 1);
+                let why =
+                    format!("its buffer is shared with {} other tensors (clones or views)", holders - 1);
                 Err(Error::input(format!("{op}: the output"), why))
             }
         }

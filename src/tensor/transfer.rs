@@ -28,9 +28,7 @@ impl<T: Element> Tensor<T> {
         let started = if self.is_empty() {
             Ok(None)
         } else {
-            self.contiguous()
-                .and_then(|whole| self.gpu().start_read(&whole.storage, whole.bytes()))
-                .map(Some)
+            self.contiguous().and_then(|whole| self.gpu().start_read(&whole.storage, whole.bytes())).map(Some)
         };
         async move {
             match started? {

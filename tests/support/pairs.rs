@@ -31,7 +31,10 @@ fn pairwise(levels: &[usize]) -> Vec<Vec<usize>> {
                 continue;
             }
             let gain = |value: usize| {
-                row.iter().enumerate().filter(|&(g, v)| v.is_some_and(|v| open.contains(&pair(f, value, g, v)))).count()
+                row.iter()
+                    .enumerate()
+                    .filter(|&(g, v)| v.is_some_and(|v| open.contains(&pair(f, value, g, v))))
+                    .count()
             };
             // Ties go round, so that values without open pairs take turns.
             let start = rows.len();

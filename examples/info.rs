@@ -1,0 +1,183 @@
+//! Shows every device of this machine: what it can do, and the path that each operation would take on it.
+//!
+//! ```sh
+//! cargo run --release --example info
+//! cargo run --release --example info -- --json
+//! ```
+//! At the end the device that [`Gpu::open`] takes multiplies two matrices of integers. The exit status is 0 only if
+//! there is one and its product is exact.
+
+mod support;
+
+use clap::Parser;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use support::chosen_kernel;
+use tilewise::gemm::{GemmProblem, GemmTypes, explain};
+use tilewise::gpu::CoopRow;
+use tilewise::{Caps, DType, Fill, Gpu, Layout, Plan, Result, f16, matmul, reference};
+
+/// Shows every device of this machine: what it can do, and the path that each operation would take on it.
+#[derive(Parser)]
+struct Args {
+    /// Prints one JSON object and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+/// The products whose paths are shown: m, n, k.
+const PRODUCTS: [[usize; 3]; 4] = [[64, 64, 64], [1024, 1024, 1024], [16, 4096, 4096], [8192, 8192, 8192]];
+/// The product that is computed in the end.
+const CHECKED: [usize; 3] = [33, 17, 65];
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match run(&args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints everything; returns whether the check passed.
+fn run(args: &Args) -> Result<bool> {
+    let gpu = Gpu::open()?;
+    let devices: Vec<(Caps, Vec<Path>)> = Gpu::adapters()
+        .iter()
+        .map(|adapter| {
+            let caps = Caps::of(adapter);
+            let paths = paths(&caps);
+            (caps, paths)
+        })
+        .collect();
+    let exact = check(&gpu)?;
+    let [m, n, k] = CHECKED;
+    if args.json {
+        let devices: Vec<Value> = devices.iter().map(|(caps, paths)| device_json(caps, paths)).collect();
+        let check = json!({ "device": gpu.caps().adapter, "m": m, "n": n, "k": k, "ok": exact });
+        println!("{}", json!({ "devices": devices, "check": check, "ok": exact }));
+        return Ok(exact);
+    }
+    for (index, (caps, paths)) in devices.iter().enumerate() {
+        println!("{index}: {caps}");
+        for path in paths {
+            let plan = path.plan.as_ref().map_or_else(ToString::to_string, ToString::to_string);
+            println!("  {:<16} {}", path.op, path.problem());
+            println!("  {:<16}   {}", "", plan.replace("\n  ", &format!("\n{:23}", "")));
+        }
+        println!();
+    }
+    let verdict = if exact { "exact" } else { "WRONG" };
+    println!("check: {}, ({m}, {k}) x ({k}, {n}) of integers: {verdict}", gpu.caps().adapter);
+    Ok(exact)
+}
+
+/// One product of integers per operand type, to the bit.
+fn check(gpu: &Gpu) -> Result<bool> {
+    let [m, n, k] = CHECKED;
+    let (a, b) = (Fill::Integers.values::<f32>(m * k, 1), Fill::Integers.values::<f32>(k * n, 2));
+    let want = reference::gemm(&a, &b, CHECKED);
+    let (a, b) = (gpu.tensor(&a, [m, k])?, gpu.tensor(&b, [k, n])?);
+    let in_f32 = matmul(&a, &b)?.to_vec()?;
+    let in_f16 = matmul(&a.cast::<f16>()?, &b.cast::<f16>()?)?.to_vec()?;
+    Ok([in_f32, in_f16].iter().all(|c| want.compare(c).max_abs_err == 0.0))
+}
+
+/// An operation, and how a device would compute it.
+struct Path {
+    op: &'static str,
+    size: [usize; 3],
+    types: GemmTypes,
+    plan: Result<Plan>,
+}
+
+impl Path {
+    fn problem(&self) -> String {
+        let ([m, n, k], GemmTypes { ab, c }) = (self.size, self.types);
+        format!("({m}, {k}) x ({k}, {n}), {ab} x {ab} -> {c}")
+    }
+
+    fn json(&self) -> Value {
+        let [m, n, k] = self.size;
+        let mut value = json!({
+            "op": self.op,
+            "m": m,
+            "n": n,
+            "k": k,
+            "dtype": self.types.ab.to_string(),
+            "out_dtype": self.types.c.to_string(),
+        });
+        match &self.plan {
+            Ok(plan) => {
+                value["kernel"] = chosen_kernel(plan).into();
+                value["plan"] = plan.to_string().into();
+            }
+            Err(error) => value["error"] = error.to_string().into(),
+        }
+        value
+    }
+}
+
+/// How a device with these capabilities would compute: a pure function of them, so no device is opened.
+fn paths(caps: &Caps) -> Vec<Path> {
+    let types = [DType::F32, DType::F16].map(|ab| GemmTypes { ab, c: DType::F32 });
+    let products = PRODUCTS.into_iter().flat_map(|size| types.map(|types| (size, types)));
+    products
+        .map(|(size, types)| Path { op: "matmul", size, types, plan: explain_product(size, types, caps) })
+        .collect()
+}
+
+fn explain_product([m, n, k]: [usize; 3], types: GemmTypes, caps: &Caps) -> Result<Plan> {
+    let layout = |shape: [usize; 2]| Layout::contiguous("matmul", &shape);
+    explain(&GemmProblem::new(&layout([m, k])?, &layout([k, n])?, &layout([m, n])?, types)?, caps)
+}
+
+fn device_json(caps: &Caps, paths: &[Path]) -> Value {
+    let Caps { limits, roofs, .. } = caps;
+    json!({
+        "device": caps.adapter,
+        "backend": caps.backend,
+        "driver": caps.driver,
+        "device_type": caps.device_type.to_string(),
+        "vendor": caps.vendor,
+        "memory": caps.memory,
+        "f16": caps.f16,
+        "subgroups": caps.subgroups.map(|sizes| json!({ "min": sizes.min, "max": sizes.max })),
+        "tensor_cores": caps.has_tensor_cores(),
+        "rows": caps.rows.iter().map(row_json).collect::<Vec<_>>(),
+        "timestamps": caps.timestamps,
+        "pipeline_cache": caps.pipeline_cache,
+        "limits": {
+            "binding_bytes": limits.binding_bytes,
+            "buffer_bytes": limits.buffer_bytes,
+            "storage_bindings": limits.storage_bindings,
+            "workgroup_bytes": limits.workgroup_bytes,
+            "workgroup_invocations": limits.workgroup_invocations,
+            "grid": limits.grid,
+            "immediate_bytes": limits.immediate_bytes,
+        },
+        "roofs": {
+            "f32_flops": roofs.f32_flops,
+            "coop_flops": roofs.coop_flops,
+            "bytes": roofs.bytes,
+            "cores": roofs.cores,
+        },
+        "paths": paths.iter().map(Path::json).collect::<Vec<_>>(),
+    })
+}
+
+fn row_json(row: &CoopRow) -> Value {
+    let CoopRow { m, n, k, a, b, c, scope } = row;
+    json!({
+        "m": m,
+        "n": n,
+        "k": k,
+        "a": a.to_string(),
+        "b": b.to_string(),
+        "c": c.to_string(),
+        "scope": scope.to_string(),
+    })
+}
