@@ -146,10 +146,12 @@ fn multiply<T: Operand, C: Element>(args: &Args, files: Option<[Npy; 2]>) -> Res
             .map(|(shape, which)| Source::Random(shape, args.seed.wrapping_mul(2).wrapping_add(which))),
     };
     let [a_stored, b_stored] = args.layout.of_operands();
+    // Before an element is drawn or a device opened: whether the shapes go together, and how large they are.
+    let problem = problem::<T, C>(&sources[0].shape(a_stored), &sources[1].shape(b_stored))?;
     let gpu = Gpu::open()?;
-    let [m, n, k] = check_sizes::<T, C>(sources[0].shape(a_stored), sources[1].shape(b_stored), &gpu)?;
-    let [a, b] = sources;
-    let (a, b) = (a.matrix::<T>(a_stored), b.matrix::<T>(b_stored));
+    plan(&problem, gpu.caps())?;
+    let (a, b) = (sources[0].matrix::<T>(a_stored), sources[1].matrix::<T>(b_stored));
+    let [m, n, k] = [a.shape[0], b.shape[1], b.shape[0]];
 
     let (a_tensor, b_tensor) = (a.upload(&gpu)?, b.upload(&gpu)?);
     let product = pinned(Gemm::new(&a_tensor, &b_tensor).out::<C>(), args)?;
@@ -180,13 +182,11 @@ fn multiply<T: Operand, C: Element>(args: &Args, files: Option<[Npy; 2]>) -> Res
     })
 }
 
-/// The sizes of the product, if its shapes go together and the device can bind them: known before an element is.
-fn check_sizes<T: Operand, C: Element>(a: Vec<usize>, b: Vec<usize>, gpu: &Gpu) -> Result<[usize; 3]> {
-    let [a, b] = [Layout::contiguous("matmul", &a)?, Layout::contiguous("matmul", &b)?];
-    let [m, n] = product_shape(&a, &b)?;
-    let c = Layout::contiguous("matmul", &[m, n])?;
-    plan(&GemmProblem::new(&a, &b, &c, GemmTypes { ab: T::DTYPE, c: C::DTYPE })?, gpu.caps())?;
-    Ok([m, n, a.shape()[1]])
+/// The product of matrices of these shapes.
+fn problem<T: Operand, C: Element>(a: &[usize], b: &[usize]) -> Result<GemmProblem> {
+    let [a, b] = [Layout::contiguous("matmul", a)?, Layout::contiguous("matmul", b)?];
+    let c = Layout::contiguous("matmul", &product_shape(&a, &b)?)?;
+    GemmProblem::new(&a, &b, &c, GemmTypes { ab: T::DTYPE, c: C::DTYPE })
 }
 
 fn pinned<'a, T: Operand, C: Element>(product: Gemm<'a, T, C>, args: &Args) -> Result<Gemm<'a, T, C>> {

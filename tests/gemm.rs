@@ -34,7 +34,8 @@ fn every_kernel_and_tile_agrees_with_the_reference() {
     ];
     let mut launches: BTreeMap<String, usize> = BTreeMap::new();
     let before = gpu.stats();
-    for row in support::pairs::sweep(&levels) {
+    let shapes_and_views: [&[usize]; 2] = [&[0, 1, 2, 3, 4], &[0, 1, 5, 6, 7]];
+    for row in support::pairs::sweep(&levels, &shapes_and_views) {
         let case = Case {
             tile: tiles[row[0]],
             shape: [OUTER[row[2]], OUTER[row[3]], INNER[row[4]]],
@@ -101,6 +102,26 @@ fn a_long_inner_size_stays_within_the_bound() {
 }
 
 #[test]
+fn repeated_and_overlapping_operands_are_read_as_they_lie() {
+    let Some(gpu) = support::gpu() else { return };
+    let data = Fill::Integers.values::<f32>(200, 12);
+    let flat = gpu.tensor(&data, [200]).unwrap();
+    let b = Fill::Integers.values::<f32>(64 * 32, 13);
+    let b_tensor = gpu.tensor(&b, [64, 32]).unwrap();
+    // One row for all; windows that overlap, as a convolution would read them.
+    for strides in [[0, 1], [1, 0], [1, 1], [3, 2]] {
+        let a_tensor = flat.as_strided(&[16, 64], &strides, 5).unwrap();
+        let a: Vec<f32> = (0..16 * 64).map(|i| data[5 + i / 64 * strides[0] + i % 64 * strides[1]]).collect();
+        let want: Vec<f32> =
+            reference::gemm(&a, &b, [16, 32, 64]).value.iter().map(|&v| f32::from_f64(v)).collect();
+        for kernel in GemmKernel::ALL {
+            let got = Gemm::new(&a_tensor, &b_tensor).kernel(kernel).run().unwrap().to_vec().unwrap();
+            assert_eq!(got, want, "{kernel}, strides {strides:?}");
+        }
+    }
+}
+
+#[test]
 fn the_same_plan_gives_the_same_bits() {
     let Some(gpu) = support::gpu() else { return };
     let a = gpu.random::<f32>([127, 200], Fill::Uniform, 5).unwrap();
@@ -124,24 +145,17 @@ fn the_transpose_of_a_product_is_the_product_of_the_transposes() {
 
 #[test]
 fn one_product_is_one_launch_that_allocates_its_result_and_nothing_else() {
-    let Some(gpu) = support::gpu() else { return };
-    // A device of its own: other tests count on the shared one at the same time.
-    let gpu = Gpu::open_with(tilewise::GpuOptions::from_env().unwrap())
-        .map(|own| {
-            drop(gpu);
-            own
-        })
-        .unwrap();
+    let Some(_) = support::gpu() else { return };
+    let gpu = Gpu::open().unwrap(); // its own: other tests count on the shared one at the same time
     let a = gpu.random::<f16>([100, 300], Fill::Uniform, 9).unwrap();
     let b = gpu.random::<f16>([200, 300], Fill::Uniform, 10).unwrap();
     let before = gpu.stats();
-    let c = matmul(&a, &b.t()).unwrap();
+    let mut c = matmul(&a, &b.t()).unwrap();
     let after = gpu.stats();
     assert_eq!(after.launches - before.launches, 1);
     assert_eq!(after.buffers_created - before.buffers_created, 1, "C alone; the transposed view is no copy");
     assert_eq!(after.bytes_bound_for_reading - before.bytes_bound_for_reading, 2 * (100 * 300 + 200 * 300));
     assert_eq!(after.bytes_bound_for_writing - before.bytes_bound_for_writing, 4 * 100 * 200);
-    let mut c = c;
     matmul_into(&a, &b.t(), &mut c).unwrap();
     assert_eq!(
         gpu.stats().buffers_created,
@@ -198,4 +212,9 @@ fn empty_products_are_empty_and_empty_sums_are_zero() {
     assert_eq!(empty(5, 0, 3), (vec![5, 0], vec![], true));
     assert_eq!(empty(0, 0, 0), (vec![0, 0], vec![], true));
     assert_eq!(empty(3, 2, 0), (vec![3, 2], vec![0.0; 6], true));
+    let (a, b) = (gpu.tensor::<f32>(&[], [64, 0]).unwrap(), gpu.tensor(&[], [0, 64]).unwrap());
+    for kernel in GemmKernel::ALL {
+        let product = Gemm::new(&a, &b).kernel(kernel).run().unwrap().to_vec().unwrap();
+        assert_eq!(product, vec![0.0; 64 * 64], "{kernel}");
+    }
 }

@@ -134,8 +134,9 @@ impl Gpu {
     }
 }
 
-/// The window of a buffer that holds these bytes: aligned for a binding, in whole words.
+/// The window of a buffer that holds these bytes: aligned for a binding, in whole words, and at least one vector of
+/// four elements long, which is the least that a shader of vectors can be given.
 pub(crate) fn window(bytes: Range<u64>) -> Range<u64> {
     let start = bytes.start / WINDOW_ALIGNMENT * WINDOW_ALIGNMENT;
-    start..bytes.end.max(start + 4).next_multiple_of(4)
+    start..bytes.end.max(start + 16).next_multiple_of(4)
 }

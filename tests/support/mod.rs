@@ -3,6 +3,7 @@
 
 pub mod operand;
 pub mod pairs;
+pub mod wgsl;
 
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use tilewise::{Error, Gpu};

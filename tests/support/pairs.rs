@@ -1,15 +1,27 @@
-//! Sweeps: every combination of the factors, or few that cover every pair of values.
+//! Sweeps: few rows that cover every pair of values of any two factors, or, if asked for, many more.
 
-/// Rows of one value index per factor. `TILEWISE_SWEEP=full` is the whole product; else a covering set: every pair of
-/// values of any two factors stands in some row.
-pub fn sweep(levels: &[usize]) -> Vec<Vec<usize>> {
-    if std::env::var("TILEWISE_SWEEP").as_deref() == Ok("full") { product(levels) } else { pairwise(levels) }
+/// Rows of one value index per factor, of `levels[f]` values each: every pair of values of any two factors stands in
+/// some row. `TILEWISE_SWEEP=full` takes every combination within each of the `groups` of factors instead, the other
+/// factors taking turns.
+pub fn sweep(levels: &[usize], groups: &[&[usize]]) -> Vec<Vec<usize>> {
+    match std::env::var("TILEWISE_SWEEP").as_deref() {
+        Ok("full") => groups.iter().flat_map(|group| product(levels, group)).collect(),
+        _ => pairwise(levels),
+    }
 }
 
-fn product(levels: &[usize]) -> Vec<Vec<usize>> {
-    levels.iter().fold(vec![vec![]], |rows, &level| {
-        rows.iter().flat_map(|row| (0..level).map(|v| [row.as_slice(), &[v]].concat())).collect()
-    })
+fn product(levels: &[usize], group: &[usize]) -> Vec<Vec<usize>> {
+    let rows: usize = group.iter().map(|&f| levels[f]).product();
+    let row = |number: usize| {
+        let mut row: Vec<usize> = (0..levels.len()).map(|f| (number + number / 7 * f) % levels[f]).collect();
+        let mut rest = number;
+        for &f in group {
+            row[f] = rest % levels[f];
+            rest /= levels[f];
+        }
+        row
+    };
+    (0..rows).map(row).collect()
 }
 
 /// Greedy, one row at a time: each value is the one that covers the most pairs still open with those before it,
@@ -69,4 +81,12 @@ fn the_covering_set_covers_every_pair() {
         }
     }
     assert!(rows.len() < 60, "{} rows are no covering set of 210", rows.len());
+}
+
+#[test]
+fn the_full_sweep_has_every_combination_of_a_group_once() {
+    let rows = product(&[2, 3, 4, 5], &[0, 2, 3]);
+    let group: std::collections::BTreeSet<_> = rows.iter().map(|row| (row[0], row[2], row[3])).collect();
+    assert_eq!((rows.len(), group.len()), (40, 40));
+    assert!((0..3).all(|value| rows.iter().any(|row| row[1] == value)), "the others take turns");
 }

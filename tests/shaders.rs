@@ -1,0 +1,344 @@
+//! Every shader parses, validates and keeps the house's rules, in every form that a plan can give it. No device.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::mem::offset_of;
+use std::path::Path;
+use support::operand::View;
+use support::wgsl::{self, TYPES};
+use tilewise::gemm::{self, GemmDims, GemmKernel, Pin, Tile};
+use tilewise::gpu::{DeviceType, fixtures};
+use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
+use tilewise::ops::CopyDims;
+use tilewise::{Caps, Error};
+
+/// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile.
+fn devices() -> Vec<Caps> {
+    let device = |f16, immediate_bytes| {
+        let mut caps = fixtures::lavapipe();
+        (caps.f16, caps.limits.immediate_bytes) = (f16, immediate_bytes);
+        assert_eq!(caps.device_type, DeviceType::Software, "the largest patches are for software devices");
+        caps
+    };
+    vec![device(true, 256), device(true, 0), device(false, 256), device(false, 0)]
+}
+
+/// Every kernel that a product may take on a device, with a tile that makes it: all types, ways of staging and storing.
+fn gemm_kernels(caps: &Caps) -> Vec<(Tile, Kernel)> {
+    const OPERANDS: [View; 4] = [View::Plain, View::Transposed, View::Gaps, View::TransposedGaps];
+    let mut kernels = Vec::new();
+    let mut seen = HashSet::new();
+    for tile in GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()) {
+        for types in TYPES {
+            for views in
+                (0..32).map(|i| [OPERANDS[i % 4], OPERANDS[i / 4 % 4], [View::Plain, View::Gaps][i / 16]])
+            {
+                let problem = wgsl::problem([128; 3], types, views).pinned(Pin::Tile(*tile));
+                let kernel = gemm::plan(&problem, caps).expect("the device runs every tile").kernel;
+                if seen.insert(kernel.clone()) {
+                    kernels.push((*tile, kernel));
+                }
+            }
+        }
+    }
+    kernels
+}
+
+/// Every kernel that a copy may take on a device.
+fn copy_kernels(caps: &Caps) -> Vec<Kernel> {
+    let half = if caps.f16 { "f16" } else { "u32" };
+    let kernel = |from: &str, to: &str| {
+        let mut kernel = Kernel::new("copy").param("a_unit", from).param("c_unit", to).param("LANES", 64);
+        if caps.limits.immediate_bytes == 0 {
+            kernel = kernel.slot("dims", "dims_uniform");
+        }
+        if from == "u32" {
+            kernel = kernel.slot("load_a", "load_x_packed");
+        }
+        if to == "u32" { kernel.slot("copy_unit", "copy_unit_packed") } else { kernel }
+    };
+    ["f32", half].iter().flat_map(|from| ["f32", half].map(|to| kernel(from, to))).collect()
+}
+
+#[test]
+fn the_tables_hold_every_file_of_the_folders_and_nothing_else() {
+    for (folder, table) in [("shaders", SHADERS), ("shaders/common", FRAGMENTS)] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let files: BTreeMap<String, String> = std::fs::read_dir(&folder)
+            .expect("the folder is there")
+            .map(|entry| entry.expect("the folder can be read").path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "wgsl"))
+            .map(|path| {
+                let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+                (name, std::fs::read_to_string(&path).expect("the file can be read"))
+            })
+            .collect();
+        let table: Vec<_> =
+            table.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        assert!(table.is_sorted(), "{}: the table is in order", folder.display());
+        assert_eq!(table, Vec::from_iter(files), "{}", folder.display());
+    }
+}
+
+#[test]
+fn every_shader_is_valid_with_its_defaults_on_a_device_without_f16() {
+    let caps = &devices()[2];
+    assert!(!caps.f16);
+    for (name, _) in SHADERS {
+        let text = Kernel::new(name).specialize().unwrap();
+        wgsl::validate(&text, wgsl::capabilities(caps)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+#[test]
+fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
+    let mut fragments: BTreeSet<&str> = BTreeSet::new();
+    let mut count = 0;
+    for caps in devices() {
+        let kernels = gemm_kernels(&caps);
+        let (copies, allowed) = (copy_kernels(&caps), wgsl::capabilities(&caps));
+        let bound: String =
+            kernels.iter().map(|(_, kernel)| kernel).chain(&copies).map(|k| format!("{k} ")).collect();
+        fragments.extend(
+            bound.split_whitespace().filter_map(|word| Some(word.split_once(':')?.1)).filter_map(in_table),
+        );
+        let check = |tile: Option<&Tile>, kernel: &Kernel| {
+            let text = kernel.specialize().unwrap();
+            let module = wgsl::validate(&text, allowed).unwrap_or_else(|error| panic!("{kernel}: {error}"));
+            assert_eq!(naga_traps(&text), Vec::<String>::new(), "{kernel}");
+            assert_eq!(
+                text.contains("enable f16;"),
+                caps.f16 && kernel.to_string().contains("f16"),
+                "{kernel}"
+            );
+            let [main] = &module.entry_points[..] else { panic!("{kernel}: one entry point") };
+            assert_eq!(main.name, "main", "{kernel}");
+            let Some(tile) = tile else { return };
+            assert_eq!(main.workgroup_size.iter().product::<u32>(), tile.invocations(), "{kernel}");
+            let shared =
+                module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
+            let bytes: u32 = shared.map(|(_, v)| module.types[v.ty].inner.size(module.to_ctx())).sum();
+            assert_eq!(bytes, tile.workgroup_bytes(), "{kernel}");
+        };
+        let (first, second) = kernels.split_at(kernels.len() / 2);
+        std::thread::scope(|scope| {
+            let all =
+                |part: &[(Tile, Kernel)]| part.iter().for_each(|(tile, kernel)| check(Some(tile), kernel));
+            scope.spawn(move || all(first));
+            all(second);
+        });
+        copies.iter().for_each(|kernel| check(None, kernel));
+        count += kernels.len() + copies.len();
+    }
+    println!("{count} kernels");
+    // Each loader and store that can be bound is bound by some plan; the others are imported by name.
+    let imported =
+        SHADERS.iter().flat_map(|(_, text)| text.lines()).filter_map(|line| line.strip_prefix("//#import "));
+    fragments.extend(imported.filter_map(|import| import.split_whitespace().next()));
+    assert_eq!(fragments, FRAGMENTS.iter().map(|(name, _)| *name).collect());
+}
+
+/// The table's own copy of a fragment's name.
+fn in_table(name: &str) -> Option<&'static str> {
+    FRAGMENTS.iter().map(|(known, _)| *known).find(|known| *known == name)
+}
+
+#[test]
+fn every_kernel_says_what_it_is_in_the_fixed_lines_of_its_header() {
+    const FIELDS: [&str; 6] = ["", "shapes", "grid", "subgroup", "requires", "edges"];
+    for (name, text) in SHADERS {
+        let header: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//!")).collect();
+        assert!(header[0].len() > 20 && header[0].ends_with('.'), "{name}: its purpose in a sentence");
+        let fields: Vec<&str> =
+            header[1..].iter().filter_map(|line| line.get(..11).or(Some(""))).map(str::trim).collect();
+        assert_eq!(fields, FIELDS, "{name}");
+        assert!(
+            header[2..].iter().all(|line| line.len() > 14 && line.as_bytes()[10] == b' '),
+            "{name}: {header:?}"
+        );
+    }
+    for (name, text) in FRAGMENTS {
+        assert!(
+            text.starts_with("//! ") && text.lines().next().is_some_and(|line| line.len() > 20),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn there_are_four_directives_and_no_others() {
+    for (name, text) in SHADERS.iter().chain(FRAGMENTS) {
+        for line in text.lines().filter(|line| line.contains("//#")) {
+            let word = line.split_whitespace().next().unwrap_or_default();
+            assert!(["//#import", "//#param", "//#end", "//#unroll"].contains(&word), "{name}: {line}");
+        }
+        let count = |directive| text.lines().filter(|line| line.starts_with(directive)).count();
+        assert_eq!(count("//#param"), count("//#end"), "{name}");
+    }
+    for (tile, kernel) in gemm_kernels(&devices()[0]) {
+        let text = kernel.specialize().unwrap();
+        assert!(!text.contains("//#import") && !text.contains("//#unroll"), "{tile}");
+    }
+}
+
+/// A struct's members: name, offset, size in bytes; then its own size.
+type Members = (Vec<(String, u32, u32)>, u32);
+
+fn dims_of(shader: &'static str) -> Members {
+    let module =
+        wgsl::validate(&Kernel::new(shader).specialize().unwrap(), naga::valid::Capabilities::all()).unwrap();
+    let (_, dims) =
+        module.types.iter().find(|(_, t)| t.name.as_deref() == Some("Dims")).expect("a kernel has Dims");
+    let naga::TypeInner::Struct { members, span } = &dims.inner else { panic!("Dims is a struct") };
+    let size = |member: &naga::StructMember| module.types[member.ty].inner.size(module.to_ctx());
+    (members.iter().map(|m| (m.name.clone().unwrap_or_default(), m.offset, size(m))).collect(), *span)
+}
+
+macro_rules! members {
+    ($pod:ty: $($field:ident)*) => {{
+        let pod: $pod = bytemuck::Zeroable::zeroed();
+        let member = |name: &str, offset: usize, size: usize| {
+            (name.to_owned(), u32::try_from(offset).unwrap(), u32::try_from(size).unwrap())
+        };
+        let members = vec![$(member(stringify!($field), offset_of!($pod, $field), size_of_val(&pod.$field))),*];
+        (members, u32::try_from(size_of::<$pod>()).unwrap())
+    }};
+}
+
+#[test]
+fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
+    let gemm: Members =
+        members!(GemmDims: m n k a_outer a_k a_offset b_outer b_k b_offset ldc c_offset reserved);
+    for shader in ["gemm_naive", "gemm_tiled"] {
+        assert_eq!(dims_of(shader), gemm, "{shader}");
+    }
+    let copy: Members = members!(CopyDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
+    assert_eq!(dims_of("copy"), copy);
+    for (members, size) in [gemm, copy] {
+        assert_eq!(
+            members.iter().map(|(_, _, size)| size).sum::<u32>(),
+            size,
+            "no gaps and no field forgotten"
+        );
+        assert!(size.is_multiple_of(16) && size <= 256, "a uniform of {size} bytes, a step of the ring");
+    }
+}
+
+#[test]
+fn registers_are_indexed_by_literals_alone() {
+    use naga::Expression::{Access, AccessIndex, LocalVariable};
+    for (tile, kernel) in
+        gemm_kernels(&devices()[0]).into_iter().filter(|(tile, _)| tile.kernel == GemmKernel::Tiled)
+    {
+        let text = kernel.specialize().unwrap();
+        let (_, main) = text.split_once("fn main(").expect("there is a main");
+        let loops: Vec<&str> = main.lines().map(str::trim).filter(|line| line.starts_with("for (")).collect();
+        let [outer, inner] = loops[..] else { panic!("{tile}: {loops:?}") };
+        assert!(outer.contains("k0 < dims.k") && inner.contains("kk < BK"), "{tile}: {loops:?}");
+        let module = wgsl::validate(&text, naga::valid::Capabilities::all()).unwrap();
+        let main = &module.entry_points[0].function;
+        let mut literal = 0;
+        for (_, expression) in main.expressions.iter() {
+            let (mut base, computed) = match *expression {
+                Access { base, .. } => (base, true),
+                AccessIndex { base, .. } => (base, false),
+                _ => continue,
+            };
+            while let Access { base: below, .. } | AccessIndex { base: below, .. } = main.expressions[base] {
+                base = below;
+            }
+            if let LocalVariable(variable) = main.expressions[base] {
+                let name = main.local_variables[variable].name.as_deref().unwrap_or_default();
+                assert!(!computed, "{tile}: {name} is indexed by an expression");
+                literal += 1;
+            }
+        }
+        let accumulators = tile.tm * tile.tn / 4;
+        assert!(literal >= 4 * accumulators, "{tile}: {literal} accesses of {accumulators} vectors");
+    }
+}
+
+#[test]
+fn what_does_not_exist_is_an_error_that_names_it() {
+    for (kernel, names) in [
+        (Kernel::new("gemm_magic"), vec!["gemm_magic", "no such shader"]),
+        (Kernel::new("gemm_naive").slot("load_z", "load_x"), vec!["gemm_naive", "no slot load_z"]),
+        (Kernel::new("gemm_naive").slot("load_a", "load_magic"), vec!["load_a", "no fragment load_magic"]),
+        (Kernel::new("gemm_naive").param("BQ", 4), vec!["gemm_naive", "no parameter BQ"]),
+        (Kernel::new("gemm_naive").param("GROUP", 4), vec!["no parameter GROUP"]),
+        (Kernel::new("gemm_tiled").param("TM", "dims.m"), vec!["gemm_tiled", "cannot unroll"]),
+    ] {
+        let error = kernel.specialize().expect_err("it does not exist");
+        assert!(matches!(error, Error::Input { .. }), "{kernel}: {error:?}");
+        let said = error.to_string();
+        assert!(names.iter().all(|name| said.contains(name)), "{kernel}: {said}");
+    }
+}
+
+#[test]
+fn an_illegal_tile_does_not_pass_validation() {
+    for (param, value) in [("TM", 6), ("BM", 60), ("BK", 6)] {
+        let text = Kernel::new("gemm_tiled").param(param, format!("{value}u")).specialize().unwrap();
+        let error =
+            wgsl::validate(&text, naga::valid::Capabilities::all()).expect_err("a const_assert holds");
+        assert!(error.contains("const_assert"), "{param} = {value}: {error}");
+    }
+}
+
+/// What naga 30 accepts and gets wrong, or panics at, in a shader's text.
+fn naga_traps(text: &str) -> Vec<String> {
+    let is_name = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_place = |word: &str| {
+        let inner = word.strip_prefix('&').and_then(|place| place.strip_suffix(']'));
+        inner
+            .and_then(|place| place.split_once('['))
+            .is_some_and(|(array, index)| is_name(array) && is_name(index))
+    };
+    let mut traps = Vec::new();
+    for line in text.lines().map(|line| line.split("//").next().unwrap_or_default().trim()) {
+        let mut trap = |why: &str| traps.push(format!("{why}: {line}"));
+        if line.starts_with("enable subgroups") {
+            trap("naga has no such extension: subgroup operations need no directive");
+        }
+        if let Some((_, call)) = line.split_once("coopStore") {
+            let args = call.trim_start_matches('T').trim_start_matches('(').trim_end_matches([';', ')']);
+            if !args.split(',').map(str::trim).all(|arg| is_name(arg) || is_place(arg)) {
+                trap("naga panics at computed arguments of a store: bind them with let");
+            }
+        }
+        if let Some((head, call)) = line.split_once("coopLoad") {
+            if !(head.starts_with("var ") && head.contains(':')) {
+                trap("naga takes a fragment's type from the pointer: load into a typed var");
+            }
+            let array = call
+                .split_once('&')
+                .and_then(|(_, place)| place.split_once('['))
+                .map_or("", |(name, _)| name);
+            if ["array<u32", "array<vec2<u32", "array<vec4<u32"]
+                .iter()
+                .any(|t| text.contains(&format!(" {array}: {t}")))
+            {
+                trap("naga loads integers through an array of them, whatever the fragment's type");
+            }
+        }
+    }
+    traps
+}
+
+#[test]
+fn the_check_for_nagas_traps_finds_them() {
+    let good =
+        "var<storage> a: array<f16>;\nvar x: MA = coopLoadT<MA>(&a[at], lda);\ncoopStoreT(v, &out[at], ld);";
+    assert_eq!(naga_traps(good), Vec::<String>::new());
+    for bad in [
+        "enable subgroups;",
+        "coopStoreT(v, &out[i * n], ld);",
+        "coopStore(v, &out[at], d.n);",
+        "let x = coopLoadT<MA>(&a[at], lda);",
+        "var x = coopLoad<MA>(&a[at], lda);",
+        "var<storage> p: array<u32>;\nvar x: MA = coopLoad<MA>(&p[at], lda);",
+    ] {
+        assert_eq!(naga_traps(bad).len(), 1, "{bad}");
+    }
+}
