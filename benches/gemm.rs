@@ -1,2 +1,263 @@
-//! bench
-fn main() {}
+//! Matrix products on the device's own clock: criterion's statistics, then a table that weighs them against the
+//! roofs of the device, measured in the same run.
+//!
+//! - `TILEWISE_TABLE=text` prints the table alone, `TILEWISE_TABLE=json` the same as one JSON object per line.
+//! - `TILEWISE_SIZES=256,512,1024` sets the sizes of the cubes.
+
+mod roof;
+
+use criterion::{Criterion, SamplingMode, Throughput};
+use roof::Roofs;
+use serde_json::json;
+use std::time::{Duration, Instant};
+use tilewise::gemm::Operand;
+use tilewise::{Error, Fill, Gemm, GemmKernel, Gpu, Result, Tensor, f16};
+
+/// Cubes that are multiplied, unless `TILEWISE_SIZES` says otherwise.
+const SIZES: [usize; 3] = [256, 512, 1024];
+/// The cube at which each kernel is measured, not only the plan's choice.
+const PINNED: usize = 512;
+/// Rounds of the table, in each of which every row takes its turn.
+const ROUNDS: usize = 5;
+/// Seconds that one measurement of the table should take at least, and products that it may at most.
+const ENOUGH: f64 = 0.05;
+const PRODUCTS_AT_MOST: u64 = 32; // fewer than one submission holds
+
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("error: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Result<()> {
+    let gpu = match Gpu::open() {
+        Err(Error::Unsupported { .. }) if std::env::var("GPU_REQUIRED").as_deref() != Ok("1") => {
+            println!("skipped: no adapter");
+            return Ok(());
+        }
+        opened => opened?,
+    };
+    let cases = cases(&gpu)?;
+    let format = std::env::var("TILEWISE_TABLE").ok();
+    if format.is_none() {
+        statistics(&cases);
+    }
+    // Criterion's own tests and lists of its benches need no table.
+    if format.is_some() || std::env::args().any(|argument| argument == "--bench") {
+        let table = Table::measure(&gpu, &cases)?;
+        if format.as_deref() == Some("json") { table.print_json() } else { table.print() }
+    }
+    Ok(())
+}
+
+/// One product: sizes, type and kernel.
+struct Case<'a> {
+    size: usize,
+    dtype: String,
+    kernel: &'static str,
+    /// Runs the product so many times; seconds on the device's clock for all of them.
+    seconds: Box<dyn Fn(u64) -> Result<f64> + 'a>,
+}
+
+fn cases(gpu: &Gpu) -> Result<Vec<Case<'_>>> {
+    let mut cases = Vec::new();
+    for size in sizes()? {
+        let random = |seed| gpu.random::<f32>([size, size], Fill::Uniform, seed);
+        let (a, b) = (random(1)?, random(2)?);
+        let halves = (a.cast::<f16>()?, b.cast::<f16>()?);
+        for (kernel, pin) in
+            [("auto", None), ("tiled", Some(GemmKernel::Tiled)), ("naive", Some(GemmKernel::Naive))]
+        {
+            if pin.is_none() || size == PINNED {
+                cases.push(case(gpu, size, kernel, pin, (a.clone(), b.clone())));
+                cases.push(case(gpu, size, kernel, pin, halves.clone()));
+            }
+        }
+    }
+    // Compiles, and leaves nothing of it to be timed.
+    cases.iter().try_for_each(|case| (case.seconds)(1).map(drop))?;
+    Ok(cases)
+}
+
+fn case<'a, T: Operand>(
+    gpu: &'a Gpu,
+    size: usize,
+    kernel: &'static str,
+    pin: Option<GemmKernel>,
+    (a, b): (Tensor<T>, Tensor<T>),
+) -> Case<'a> {
+    let seconds = move |products: u64| {
+        let product = Gemm::new(&a, &b);
+        let product = if let Some(kernel) = pin { product.kernel(kernel) } else { product };
+        let mut seconds = 0.0;
+        let mut left = products;
+        while left > 0 {
+            let now = left.min(PRODUCTS_AT_MOST);
+            let ((), timing) = gpu.time(|| (0..now).try_for_each(|_| product.run().map(drop)))?;
+            seconds += timing.seconds;
+            left -= now;
+        }
+        Ok(seconds)
+    };
+    Case { size, dtype: T::DTYPE.to_string(), kernel, seconds: Box::new(seconds) }
+}
+
+fn sizes() -> Result<Vec<usize>> {
+    let Ok(value) = std::env::var("TILEWISE_SIZES") else { return Ok(SIZES.to_vec()) };
+    let sizes: Result<Vec<usize>, _> = value.split(',').map(|size| size.trim().parse()).collect();
+    sizes.map_err(|_| Error::Input {
+        what: "TILEWISE_SIZES".into(),
+        why: format!("`{value}` is not a list of sizes such as 256,512"),
+    })
+}
+
+impl Case<'_> {
+    fn flops(&self) -> f64 {
+        2.0 * (self.size as f64).powi(3)
+    }
+
+    /// Flop/s over as many products as take long enough.
+    fn rate(&self) -> Result<f64> {
+        let once = (self.seconds)(1)?;
+        let enough = (1..PRODUCTS_AT_MOST).find(|&products| products as f64 * once > ENOUGH);
+        let products = enough.unwrap_or(PRODUCTS_AT_MOST);
+        Ok(self.flops() * products as f64 / (self.seconds)(products)?)
+    }
+}
+
+/// Criterion's statistics; its elements are floating-point operations.
+fn statistics(cases: &[Case<'_>]) {
+    let mut criterion = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2))
+        .without_plots()
+        .configure_from_args();
+    let mut group = criterion.benchmark_group("gemm");
+    group.sampling_mode(SamplingMode::Flat);
+    for case in cases {
+        group.throughput(Throughput::Elements(2 * (case.size as u64).pow(3)));
+        group.bench_function(format!("{}/{}/{}", case.size, case.dtype, case.kernel), |bencher| {
+            bencher.iter_custom(|products| {
+                let seconds = (case.seconds)(products).expect("it ran before");
+                Duration::from_secs_f64(seconds)
+            });
+        });
+    }
+    group.finish();
+    criterion.final_summary();
+}
+
+/// Every case beside the roofs of the same run.
+struct Table<'a> {
+    gpu: &'a Gpu,
+    roofs: Roofs,
+    rows: Vec<Row<'a>>,
+    /// Seconds to open one more device.
+    opening: f64,
+}
+
+/// A case's flop/s. What disturbs a run can only slow it down, so the fastest round counts; the middle one tells how
+/// much it was disturbed.
+struct Row<'a> {
+    case: &'a Case<'a>,
+    best: f64,
+    median: f64,
+}
+
+impl<'a> Table<'a> {
+    fn measure(gpu: &'a Gpu, cases: &'a [Case<'a>]) -> Result<Self> {
+        let mut roofs = Roofs { flops: 0.0, bytes: 0.0 };
+        let mut rates = vec![Vec::new(); cases.len()];
+        for _ in 0..ROUNDS {
+            let now = roof::measure(gpu);
+            roofs = Roofs { flops: roofs.flops.max(now.flops), bytes: roofs.bytes.max(now.bytes) };
+            for (case, rates) in cases.iter().zip(&mut rates) {
+                rates.push(case.rate()?);
+            }
+        }
+        let rows = cases.iter().zip(rates).map(|(case, mut rates)| {
+            rates.sort_by(f64::total_cmp);
+            Row { case, best: rates[ROUNDS - 1], median: rates[ROUNDS / 2] }
+        });
+        Ok(Self { gpu, roofs, rows: rows.collect(), opening: opening()? })
+    }
+
+    fn of_roof(&self, row: &Row<'_>) -> f64 {
+        row.best / self.roofs.flops
+    }
+
+    /// Times the naive kernel's rate for the same product, where that was measured.
+    fn of_naive(&self, row: &Row<'_>) -> Option<f64> {
+        let same = |other: &&Row<'_>| {
+            other.case.kernel == "naive"
+                && (other.case.size, &other.case.dtype) == (row.case.size, &row.case.dtype)
+        };
+        self.rows.iter().find(same).filter(|_| row.case.kernel != "naive").map(|naive| row.best / naive.best)
+    }
+
+    fn print(&self) {
+        let (caps, Roofs { flops, bytes }) = (self.gpu.caps(), self.roofs);
+        let (flops, bytes) = (scaled(flops, "FLOP/s"), scaled(bytes, "B/s"));
+        println!("{}, {}", caps.adapter, caps.driver);
+        println!("roofs: f32 {flops} by a loop of vec4 fma, {bytes} by a copy");
+        for row in &self.rows {
+            let Case { kernel, dtype, size, .. } = row.case;
+            let (best, median) = (scaled(row.best, "FLOP/s"), scaled(row.median, "FLOP/s"));
+            let percent = 100.0 * self.of_roof(row);
+            let of_naive = self.of_naive(row).map_or(String::new(), |times| format!(", {times:.1}x naive"));
+            println!(
+                "{kernel} {dtype} {size}^3: {best} = {percent:.0}% of the roof {flops}{of_naive} (median {median})"
+            );
+        }
+        println!("opening a second Gpu: {:.1} ms", self.opening * 1e3);
+    }
+
+    fn print_json(&self) {
+        let caps = self.gpu.caps();
+        let first = json!({
+            "device": caps.adapter,
+            "driver": caps.driver,
+            "roof_flops": self.roofs.flops,
+            "roof_bytes": self.roofs.bytes,
+            "second_gpu_seconds": self.opening,
+        });
+        println!("{first}");
+        for row in &self.rows {
+            let size = row.case.size;
+            let line = json!({
+                "kernel": row.case.kernel,
+                "dtype": row.case.dtype,
+                "m": size,
+                "n": size,
+                "k": size,
+                "tflops": row.best * 1e-12,
+                "tflops_median": row.median * 1e-12,
+                "of_f32_roof": self.of_roof(row),
+                "of_naive": self.of_naive(row),
+            });
+            println!("{line}");
+        }
+    }
+}
+
+/// Seconds to open one more device, while the first is open: the middle of some.
+fn opening() -> Result<f64> {
+    let mut seconds = [0.0; ROUNDS];
+    for seconds in &mut seconds {
+        let start = Instant::now();
+        let second = Gpu::open()?;
+        *seconds = start.elapsed().as_secs_f64();
+        drop(second);
+    }
+    seconds.sort_by(f64::total_cmp);
+    Ok(seconds[ROUNDS / 2])
+}
+
+/// `12.3 GFLOP/s`, `51 TFLOP/s`.
+fn scaled(value: f64, unit: &str) -> String {
+    let (scale, prefix) = if value >= 1e12 { (1e12, "T") } else { (1e9, "G") };
+    let value = value / scale;
+    if value < 20.0 { format!("{value:.1} {prefix}{unit}") } else { format!("{value:.0} {prefix}{unit}") }
+}

@@ -1,1 +1,36 @@
-//! placeholder
+//! The book's chapters and the README as doc tests, so that every block of Rust in them is compiled and run; and
+//! tests that what they quote and claim is what the code says.
+//!
+//! `cargo test --release -p tilewise-book` runs both.
+
+/// Chapters by file, each a module of its own: its doc tests are reported by the chapter's own lines.
+macro_rules! chapters {
+    ($($name:ident: $file:literal),* $(,)?) => {
+        $(
+            #[cfg(doctest)]
+            #[doc = include_str!($file)]
+            mod $name {}
+        )*
+
+        #[cfg(test)]
+        const CHAPTERS: &[(&str, &str)] = &[$(($file, include_str!($file))),*];
+    };
+}
+
+chapters! {
+    readme: "../README.md",
+    introduction: "src/introduction.md",
+    quickstart: "src/quickstart.md",
+    data_flow: "src/data-flow.md",
+    numerics: "src/numerics.md",
+    portability: "src/portability.md",
+    troubleshooting: "src/troubleshooting.md",
+    gemm: "src/gemm.md",
+    adding_a_kernel: "src/adding-a-kernel.md",
+    measuring: "src/measuring.md",
+    rejected: "src/rejected.md",
+    glossary: "src/glossary.md",
+}
+
+#[cfg(test)]
+mod tests;

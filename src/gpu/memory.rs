@@ -58,6 +58,7 @@ impl Gpu {
 
     /// Replaces the bytes from `offset` on, after everything that was recorded before.
     pub(crate) fn overwrite(&self, allocation: &Allocation, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.inner.fault.check()?;
         let open = lock(&self.inner.recorder).number();
         if allocation.touched.load(Ordering::Relaxed) >= open {
             self.flush()?;

@@ -92,7 +92,8 @@ impl Pending {
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn wait<R>(mut self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         self.gpu.wait_for(&self.index)?;
-        let mapped = self.mapped.try_recv().ok().flatten();
+        // NOTE: where another thread polls too, it may be the one that calls back, and only after the wait has ended.
+        let mapped = pollster::block_on(&mut self.mapped).ok();
         self.finish(mapped, take)
     }
 

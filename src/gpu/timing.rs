@@ -27,8 +27,8 @@ impl Gpu {
     /// Work from other threads that is recorded meanwhile is timed along.
     ///
     /// # Errors
-    /// Those of `work`; [`Error::Input`] if it launches nothing, reads, flushes, or launches more than one
-    /// submission holds (64 kernels).
+    /// Those of `work`; [`Error::Input`] if it launches nothing, reads, flushes, or launches 64 kernels or more,
+    /// which submit by themselves.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn time<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
         self.wait()?;
@@ -62,7 +62,7 @@ impl Gpu {
         let result = result?;
         if recorder.number() != number || !recorder.is_open() {
             let why = "the timed work must launch something, and must not be submitted before it ends: \
-                       leave reads, flushes and more than 64 launches out of it";
+                       leave reads, flushes and 64 launches or more out of it";
             return Err(Error::input("Gpu::time", why));
         }
         self.submit(&mut recorder, |encoder| self.resolve(encoder, &queries, &ticks))?;

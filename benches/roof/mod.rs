@@ -1,0 +1,165 @@
+//! The roofs of a device, measured: plain wgpu on its device and queue, none of the crate's kernels.
+
+use std::time::Instant;
+use tilewise::Gpu;
+use tilewise::wgpu;
+
+/// What the device reaches at best.
+#[derive(Clone, Copy)]
+pub(crate) struct Roofs {
+    /// f32 multiply-adds, flop/s.
+    pub(crate) flops: f64,
+    /// Bytes read plus bytes written per second, by a copy.
+    pub(crate) bytes: f64,
+}
+
+/// Multiply-adds in flop per invocation and round of `multiply_add`: 16 of vec4, two flop each.
+const FLOPS_PER_ROUND: f64 = 16.0 * 4.0 * 2.0;
+/// Invocations of `multiply_add`: enough to fill every device many times over.
+const INVOCATIONS: u32 = 1 << 19;
+/// Seconds that one measurement should take at least.
+const ENOUGH: f64 = 0.02;
+/// Measurements, of which the fastest counts: what disturbs can only slow down.
+const ROUNDS: usize = 5;
+
+/// Measures both roofs.
+pub(crate) fn measure(gpu: &Gpu) -> Roofs {
+    let device = gpu.device();
+    // Two operands that no cache holds, where memory allows.
+    let limits = &gpu.caps().limits;
+    let room = gpu.caps().memory.unwrap_or(1 << 30) / 8;
+    let bytes = limits.binding_bytes.min(limits.buffer_bytes).min(room).min(1 << 30) / 4096 * 4096;
+    let buffer = |label, size| {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+        device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some(label),
+            size,
+            usage,
+            mapped_at_creation: false,
+        })
+    };
+    let (params, source, target) = (buffer("params", 8), buffer("source", bytes), buffer("target", bytes));
+    let module = device.create_shader_module(wgpu::include_wgsl!("roof.wgsl"));
+    let program = |entry_point| Program::new(gpu, &module, entry_point, [&params, &source, &target]);
+
+    let multiply_add = program("multiply_add");
+    let seconds = |rounds: u32| {
+        gpu.queue().write_buffer(&params, 0, bytemuck::bytes_of(&[rounds, 1.0f32.to_bits()]));
+        multiply_add.seconds(gpu, [INVOCATIONS / 64, 1])
+    };
+    let mut rounds = 16;
+    while seconds(rounds) < ENOUGH && rounds < 1 << 20 {
+        rounds *= 2;
+    }
+    let flops = f64::from(INVOCATIONS) * f64::from(rounds) * FLOPS_PER_ROUND / fastest(|| seconds(rounds));
+
+    let copy = program("copy");
+    let groups = u32::try_from(bytes / 16 / 64).expect("at most 2^20");
+    let grid = [groups.min(1 << 14), groups.div_ceil(1 << 14)];
+    let bytes = 2.0 * bytes as f64 / fastest(|| copy.seconds(gpu, grid));
+    Roofs { flops, bytes }
+}
+
+/// The fastest of some runs, after a first that does not count.
+fn fastest(run: impl Fn() -> f64) -> f64 {
+    run();
+    (0..ROUNDS).map(|_| run()).fold(f64::INFINITY, f64::min)
+}
+
+/// One entry point of the shader, ready to run.
+struct Program {
+    pipeline: wgpu::ComputePipeline,
+    bind_group: wgpu::BindGroup,
+    /// Where the device has timestamps: the queries, the resolved ticks, and the same for the host to read.
+    clock: Option<(wgpu::QuerySet, wgpu::Buffer, wgpu::Buffer)>,
+}
+
+impl Program {
+    fn new(gpu: &Gpu, module: &wgpu::ShaderModule, entry_point: &str, buffers: [&wgpu::Buffer; 3]) -> Self {
+        let device = gpu.device();
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: None,
+            entries: &[(0, true), (1, true), (2, false)].map(|(binding, read_only)| {
+                wgpu::BindGroupLayoutEntry {
+                    binding,
+                    visibility: wgpu::ShaderStages::COMPUTE,
+                    ty: wgpu::BindingType::Buffer {
+                        ty: wgpu::BufferBindingType::Storage { read_only },
+                        has_dynamic_offset: false,
+                        min_binding_size: None,
+                    },
+                    count: None,
+                }
+            }),
+        });
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            bind_group_layouts: &[Some(&layout)],
+            ..Default::default()
+        });
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(entry_point),
+            layout: Some(&pipeline_layout),
+            module,
+            entry_point: Some(entry_point),
+            compilation_options: Default::default(),
+            cache: None,
+        });
+        let entries: Vec<_> = (0..)
+            .zip(buffers)
+            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+            .collect();
+        let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &layout,
+            entries: &entries,
+        });
+        let buffer = |usage| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: 16,
+                usage,
+                mapped_at_creation: false,
+            })
+        };
+        let clock = gpu.caps().timestamps.then(|| {
+            let ty = wgpu::QueryType::Timestamp;
+            let queries = device.create_query_set(&wgpu::QuerySetDescriptor { label: None, ty, count: 2 });
+            use wgpu::BufferUsages as U;
+            (queries, buffer(U::QUERY_RESOLVE | U::COPY_SRC), buffer(U::MAP_READ | U::COPY_DST))
+        });
+        Self { pipeline, bind_group, clock }
+    }
+
+    /// Runs once; seconds on the device's clock, or on the host's where it has none.
+    fn seconds(&self, gpu: &Gpu, [x, y]: [u32; 2]) -> f64 {
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: None,
+            timestamp_writes: self.clock.as_ref().map(|(query_set, ..)| wgpu::ComputePassTimestampWrites {
+                query_set,
+                beginning_of_pass_write_index: Some(0),
+                end_of_pass_write_index: Some(1),
+            }),
+        });
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.bind_group, &[]);
+        pass.dispatch_workgroups(x, y, 1);
+        drop(pass);
+        if let Some((queries, resolved, read)) = &self.clock {
+            encoder.resolve_query_set(queries, 0..2, resolved, 0);
+            encoder.copy_buffer_to_buffer(resolved, 0, read, 0, 16);
+        }
+        let start = Instant::now();
+        gpu.queue().submit([encoder.finish()]);
+        let wait = || gpu.device().poll(wgpu::PollType::wait_indefinitely()).expect("the device is there");
+        wait();
+        let Some((_, _, read)) = &self.clock else { return start.elapsed().as_secs_f64() };
+        read.map_async(wgpu::MapMode::Read, .., |mapped| mapped.expect("the ticks can be read"));
+        wait();
+        let bytes = read.get_mapped_range(..).expect("the ticks are mapped");
+        let ticks: [u64; 2] = bytemuck::pod_read_unaligned(&bytes);
+        drop(bytes);
+        read.unmap();
+        ticks[1].wrapping_sub(ticks[0]) as f64 * f64::from(gpu.queue().get_timestamp_period()) * 1e-9
+    }
+}

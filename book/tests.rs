@@ -1,0 +1,118 @@
+//! What the chapters quote and claim, compared with the code.
+
+use super::CHAPTERS;
+use std::collections::BTreeSet;
+use tilewise::gemm::{GemmProblem, GemmTypes, plan};
+use tilewise::gpu::fixtures;
+use tilewise::kernel::{FRAGMENTS, SHADERS};
+use tilewise::{Caps, DType, Layout};
+
+/// The lines between the fences of a chapter's code blocks, with what stands behind the opening fence.
+fn blocks(chapter: &str) -> Vec<(String, Vec<&str>)> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(String, Vec<&str>)> = None;
+    for line in chapter.lines() {
+        match (line.strip_prefix("```"), &mut open) {
+            (Some(info), None) => open = Some((info.trim().to_owned(), Vec::new())),
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (None, Some((_, lines))) => lines.push(line.trim()),
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "a code block is never closed");
+    blocks
+}
+
+fn shader(path: &str) -> &'static str {
+    let find =
+        |table: &[(&str, &'static str)], name| table.iter().find(|(n, _)| *n == name).map(|(_, text)| *text);
+    let name = path.strip_prefix("shaders/").and_then(|name| name.strip_suffix(".wgsl")).unwrap_or_default();
+    let found = match name.strip_prefix("common/") {
+        Some(fragment) => find(FRAGMENTS, fragment),
+        None => find(SHADERS, name),
+    };
+    found.unwrap_or_else(|| panic!("there is no shader {path}"))
+}
+
+#[test]
+fn the_summary_lists_every_chapter_and_every_chapter_is_tested() {
+    let summary = include_str!("src/SUMMARY.md");
+    let listed: BTreeSet<String> = summary
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(')'))
+        .map(|(file, _)| format!("src/{file}"))
+        .collect();
+    let tested: BTreeSet<String> =
+        CHAPTERS.iter().map(|(file, _)| (*file).to_owned()).filter(|file| file.starts_with("src/")).collect();
+    assert_eq!(listed, tested, "SUMMARY.md on the left, lib.rs on the right");
+}
+
+#[test]
+fn quoted_shader_lines_stand_in_the_file_that_is_named() {
+    let mut quotes = 0;
+    for (chapter, text) in CHAPTERS {
+        for (info, quote) in blocks(text) {
+            let Some(path) = info.strip_prefix("wgsl ") else { continue };
+            let lines: Vec<&str> = shader(path).lines().map(str::trim).collect();
+            let found = lines.windows(quote.len()).any(|window| window == quote);
+            assert!(found, "{chapter} quotes lines that do not stand in {path}:\n{}", quote.join("\n"));
+            quotes += 1;
+        }
+    }
+    assert!(quotes > 10, "{quotes} quotes were found");
+}
+
+#[test]
+fn the_worked_example_imports_fragments_that_exist() {
+    for (chapter, text) in CHAPTERS {
+        for (_, lines) in blocks(text).iter().filter(|(info, _)| info.starts_with("wgsl")) {
+            for import in lines.iter().filter_map(|line| line.strip_prefix("//#import ")) {
+                let name = import.split(' ').next().unwrap_or_default();
+                assert!(FRAGMENTS.iter().any(|(n, _)| *n == name), "{chapter} imports {name}");
+            }
+        }
+    }
+}
+
+/// The path that a product of 4096 x 4096 matrices takes on a device.
+fn path(caps: &Caps, ab: DType) -> String {
+    let square = Layout::contiguous("path", &[4096, 4096]).unwrap();
+    let problem = GemmProblem::new(&square, &square, &square, GemmTypes { ab, c: DType::F32 }).unwrap();
+    let plan = plan(&problem, caps).unwrap();
+    plan.kernel.shader().trim_start_matches("gemm_").to_owned()
+}
+
+fn device(caps: &Caps) -> &str {
+    let name = caps.adapter.split(" (").next().unwrap_or_default();
+    if name.is_empty() { "a browser, WebGPU's defaults" } else { name }
+}
+
+fn portability_row(caps: &Caps) -> String {
+    let [f32, f16] = [DType::F32, DType::F16].map(|ab| path(caps, ab));
+    let loads = if caps.f16 { "native" } else { "packed" };
+    let subgroups = caps.subgroups.map_or("none".to_owned(), |sizes| sizes.to_string());
+    let shapes: BTreeSet<String> =
+        caps.rows.iter().map(|row| format!("{}x{}x{}", row.m, row.n, row.k)).collect();
+    let rows = shapes.into_iter().next().unwrap_or("none".to_owned());
+    format!("| {} | {f32} | {f16}, {loads} | {subgroups} | {rows} |", device(caps))
+}
+
+fn readme_row(caps: &Caps) -> String {
+    let f16 = if caps.f16 { "native" } else { "packed pairs" };
+    let coop = if caps.rows.is_empty() { "none" } else { "listed, no kernel yet" };
+    format!("| {} | {} | {f16} | {coop} |", device(caps), path(caps, DType::F16))
+}
+
+fn assert_table(file: &str, row: fn(&Caps) -> String) {
+    let (_, text) = CHAPTERS.iter().find(|(name, _)| *name == file).unwrap();
+    let rows: Vec<String> = fixtures::ALL.iter().map(|(_, caps)| row(&caps())).collect();
+    let table = rows.join("\n");
+    assert!(text.contains(&table), "the table of {file} should be\n{table}");
+}
+
+#[test]
+fn the_tables_of_paths_are_what_the_plans_say() {
+    assert_table("src/portability.md", portability_row);
+    assert_table("../README.md", readme_row);
+}
