@@ -50,7 +50,7 @@ struct Args {
     /// Which kernel: the plan's choice, or a pinned one
     #[arg(long, default_value = "auto")]
     kernel: Choice,
-    /// Pins a tile of the table, as BMxBNxBK or BMxBNxBK/TMxTN
+    /// Pins a tile of the table by its block, or block and patch: 64x64x8, 128x128x8/16x16
     #[arg(long, conflicts_with = "kernel")]
     tile: Option<String>,
     /// A from this file: NumPy's .npy, f32 or f16, C or Fortran order

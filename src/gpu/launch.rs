@@ -103,7 +103,7 @@ impl Gpu {
     /// Compiles a plan's kernel ahead of its first launch.
     ///
     /// # Errors
-    /// [`Error::Device`] if the driver refuses the kernel.
+    /// [`Error::Device`](crate::Error::Device) if the driver refuses the kernel.
     pub fn prepare(&self, plan: &Plan) -> Result<()> {
         self.inner.fault.check()?;
         self.inner.pipelines.get(&self.inner.device, &plan.kernel).map(|_| ())

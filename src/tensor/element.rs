@@ -3,7 +3,7 @@
 use half::f16;
 use std::fmt;
 
-/// A scalar that tensors can hold: `f32` or [`f16`].
+/// A scalar that tensors can hold: `f32` or [`struct@f16`].
 pub trait Element: bytemuck::Pod + fmt::Debug + PartialOrd + Send + Sync + sealed::Sealed {
     /// The type, as a value.
     const DTYPE: DType;
