@@ -10,7 +10,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read> source: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> result: array<vec4<f32>>;
 
-/// 32 multiply-adds of vec4 per round: two chains for each of two vectors' worth of independent work.
+/// 16 multiply-adds of vec4 per round, in two chains: eight sums that do not wait for one another.
 @compute @workgroup_size(64)
 fn multiply_add(@builtin(global_invocation_id) id: vec3<u32>) {
     let x = vec4(params.one);

@@ -6,7 +6,7 @@ pub mod pairs;
 pub mod wgsl;
 
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
-use tilewise::{Error, Gpu};
+use tilewise::{Error, Gpu, GpuOptions};
 
 /// The device that all tests of a process share. None, after saying so, where there is no adapter; that is a
 /// failure under `GPU_REQUIRED=1`.
@@ -23,6 +23,36 @@ pub fn gpu() -> Option<TestGpu> {
         Err(error) => panic!("{error}"),
     });
     gpu.clone().map(TestGpu)
+}
+
+/// A device of the test's own, where counters are asserted or options matter; the environment's options, changed.
+pub fn own(change: impl FnOnce(&mut GpuOptions)) -> Option<TestGpu> {
+    gpu()?;
+    let mut options = GpuOptions::from_env().expect("the environment makes sense");
+    change(&mut options);
+    Some(TestGpu(Gpu::open_with(options).expect("a second device opens")))
+}
+
+/// A device as an application would open it, adopted: asked for as `change` says.
+pub fn adopted(change: impl FnOnce(&mut wgpu::DeviceDescriptor)) -> Option<TestGpu> {
+    let name = gpu()?.caps().adapter.clone();
+    let adapter = Gpu::adapters().into_iter().find(|adapter| adapter.get_info().name == name)?;
+    let mut desc = Gpu::device_descriptor(&adapter);
+    change(&mut desc);
+    let (device, queue) =
+        pollster::block_on(adapter.request_device(&desc)).expect("the application's device opens");
+    let gpu = Gpu::adopt(&adapter, device, queue).expect("the environment makes sense");
+    Some(TestGpu(gpu))
+}
+
+/// An adopted device that was asked for nothing: no feature, the limits that every device has. Dims travel through the
+/// ring there, and f16 in pairs.
+pub fn bare() -> Option<TestGpu> {
+    adopted(|desc| {
+        desc.required_features = wgpu::Features::empty();
+        desc.required_limits = wgpu::Limits::default();
+        desc.experimental_features = wgpu::ExperimentalFeatures::disabled();
+    })
 }
 
 /// A device whose end of use checks that the validation layer had nothing to say.
@@ -76,11 +106,11 @@ pub fn watch_validation() {
 
 /// A device that computes nothing but validates as the real ones do: host cost and API errors need no driver.
 pub fn noop() -> Gpu {
-    noop_with(tilewise::GpuOptions::default(), |_| ())
+    noop_with(GpuOptions::default(), |_| ())
 }
 
 /// As [`noop`], with options and with the device asked for changed.
-pub fn noop_with(options: tilewise::GpuOptions, change: impl FnOnce(&mut wgpu::DeviceDescriptor)) -> Gpu {
+pub fn noop_with(options: GpuOptions, change: impl FnOnce(&mut wgpu::DeviceDescriptor)) -> Gpu {
     let adapter = noop_adapter();
     let mut desc = Gpu::device_descriptor(&adapter);
     change(&mut desc);

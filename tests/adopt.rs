@@ -1,0 +1,226 @@
+//! An application's own device: adopted with all that helps or with nothing, used by both sides in turn.
+
+mod support;
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use support::operand::{Placed, View};
+use tilewise::gemm::{GemmKernel, Operand, Tile};
+use tilewise::{Element, Error, Fill, Gemm, Gpu, Tensor, f16, matmul, reference, wgpu};
+
+/// Products by one tile, exact to the bit, in ways of loading and storing that differ; what is not C's keeps its bits.
+fn sweep<T: Operand, C: Element>(gpu: &Gpu, tile: Tile) {
+    const VIEWS: [View; 2] = [View::Plain, View::TransposedGaps];
+    for row in support::pairs::sweep(&[2; 6], &[&[3, 4, 5]]) {
+        let shape @ [m, n, k] = [[33, 64][row[0]], [31, 68][row[1]], [7, 36][row[2]]];
+        let (a, b) = (Fill::Integers.values::<T>(m * k, 1), Fill::Integers.values::<T>(k * n, 2));
+        let want: Vec<C> = reference::gemm(&a, &b, shape).value.iter().map(|&v| C::from_f64(v)).collect();
+        let a = Placed::new(gpu, &a, [m, k], VIEWS[row[3]]);
+        let b = Placed::new(gpu, &b, [k, n], VIEWS[row[4]]);
+        let mut c = Placed::new(gpu, &vec![C::from_f64(f64::NAN); m * n], [m, n], View::OUTPUTS[row[5]]);
+        Gemm::new(&a.tensor, &b.tensor).out::<C>().tile(tile).run_into(&mut c.tensor).unwrap();
+        let bits = |values: &[C]| bytemuck::cast_slice::<C, u8>(values).to_vec();
+        let buffer = c.read_buffer();
+        assert_eq!(c.elements(&buffer), want, "{tile}, {shape:?}, {row:?}");
+        assert_eq!(bits(&buffer), bits(&c.expected(&want)), "{tile}, {shape:?}, {row:?}: beside C");
+    }
+}
+
+/// The smallest tile of each kernel: the quickest to compile. `gemm.rs` sweeps them all.
+fn small_tiles() -> [Tile; 2] {
+    GemmKernel::ALL.map(|kernel| {
+        *kernel.tiles().iter().min_by_key(|tile| (tile.bm, tile.tm)).expect("a kernel has tiles")
+    })
+}
+
+#[test]
+fn a_device_without_any_feature_multiplies_every_type_with_every_kernel() {
+    let Some(gpu) = support::bare() else { return };
+    let caps = gpu.caps();
+    assert!(!caps.f16 && caps.subgroups.is_none() && !caps.timestamps && !caps.pipeline_cache, "{caps}");
+    assert_eq!((caps.limits.immediate_bytes, caps.rows.len()), (0, 0), "{caps}");
+    for tile in small_tiles() {
+        sweep::<f32, f32>(&gpu, tile);
+        sweep::<f16, f32>(&gpu, tile);
+        sweep::<f16, f16>(&gpu, tile);
+        sweep::<f32, f16>(&gpu, tile);
+    }
+}
+
+#[test]
+fn a_device_with_all_that_helps_can_do_what_an_opened_one_can() {
+    let Some(gpu) = support::adopted(|_| ()) else { return };
+    let Some(opened) = support::gpu() else { return };
+    assert_eq!(gpu.caps(), opened.caps());
+    sweep::<f16, f32>(&gpu, small_tiles()[0]);
+}
+
+/// Products of different sizes in a row: each has its own dims, and its own exact result.
+fn products(gpu: &Gpu, count: usize) -> Vec<(Tensor<f32>, Vec<f64>)> {
+    let tiles = small_tiles();
+    let product = |i: usize| {
+        let shape @ [m, n, k] = [1 + i % 7, 1 + i % 5, 1 + i % 11];
+        let (a, b) = (Fill::Integers.values::<f32>(m * k, i as u64), Fill::Integers.values::<f32>(k * n, 2));
+        let want = reference::gemm(&a, &b, shape).value;
+        let (a, b) = (gpu.tensor(&a, [m, k]).unwrap(), gpu.tensor(&b, [k, n]).unwrap());
+        (Gemm::new(&a, &b).tile(tiles[i % 2]).run().unwrap(), want)
+    };
+    (0..count).map(product).collect()
+}
+
+#[test]
+fn every_launch_sees_its_own_dims_through_the_ring() {
+    let Some(gpu) = support::bare() else { return };
+    let before = gpu.stats();
+    // Three recordings and a bit fill the ring anew each; nothing is waited for in between.
+    let results = products(&gpu, 200);
+    assert_eq!(gpu.stats().launches - before.launches, 200);
+    assert!(gpu.stats().submits - before.submits >= 3, "{:?}", gpu.stats());
+    for (i, (c, want)) in results.iter().enumerate() {
+        let got: Vec<f64> = c.to_vec().unwrap().into_iter().map(f64::from).collect();
+        assert_eq!(&got, want, "product {i}");
+    }
+    for (i, (c, want)) in products(&gpu, 3).iter().enumerate() {
+        assert_eq!(c.to_vec().unwrap().len(), want.len(), "product {i} of a short recording");
+    }
+}
+
+/// The application's own compute pass: doubles every element into a buffer of its own.
+fn doubled_by_the_application(gpu: &Gpu, tensor: &Tensor<f32>) -> wgpu::Buffer {
+    let device = gpu.device();
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some("application"),
+        source: wgpu::ShaderSource::Wgsl(
+            "@group(0) @binding(0) var<storage, read> x: array<f32>;
+             @group(0) @binding(1) var<storage, read_write> y: array<f32>;
+             @compute @workgroup_size(1) fn main(@builtin(workgroup_id) at: vec3<u32>) { y[at.x] = 2.0 * x[at.x]; }"
+                .into(),
+        ),
+    });
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some("application"),
+        layout: None,
+        module: &module,
+        entry_point: None,
+        compilation_options: Default::default(),
+        cache: None,
+    });
+    let (buffer, bytes) = tensor.buffer();
+    let output = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("application"),
+        size: bytes.end - bytes.start,
+        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+        mapped_at_creation: false,
+    });
+    let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("application"),
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &[
+            wgpu::BindGroupEntry {
+                binding: 0,
+                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer,
+                    offset: bytes.start,
+                    size: std::num::NonZeroU64::new(bytes.end - bytes.start),
+                }),
+            },
+            wgpu::BindGroupEntry { binding: 1, resource: output.as_entire_binding() },
+        ],
+    });
+    let mut encoder = device.create_command_encoder(&Default::default());
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    pass.set_pipeline(&pipeline);
+    pass.set_bind_group(0, &group, &[]);
+    pass.dispatch_workgroups(u32::try_from(tensor.len()).unwrap(), 1, 1);
+    drop(pass);
+    gpu.queue().submit([encoder.finish()]);
+    output
+}
+
+#[test]
+fn the_applications_submissions_see_our_results_after_a_flush() {
+    let Some(gpu) = support::adopted(|_| ()) else { return };
+    let a = gpu.random::<f32>([20, 30], Fill::Integers, 1).unwrap();
+    let c = matmul(&a, &a.t()).unwrap();
+    let submits = gpu.stats().submits;
+    gpu.flush().unwrap();
+    assert_eq!(gpu.stats().submits, submits + 1, "a flush submits, and nothing waits");
+    gpu.flush().unwrap();
+    assert_eq!(gpu.stats().submits, submits + 1, "there is nothing more to submit");
+    let output = doubled_by_the_application(&gpu, &c);
+    drop(c);
+    let bytes = support::operand::read_bytes(&gpu, &output);
+    let a = Fill::Integers.values::<f32>(600, 1);
+    let transposed: Vec<f32> = (0..600).map(|i| a[i % 20 * 30 + i / 20]).collect();
+    let want: Vec<f64> =
+        reference::gemm(&a, &transposed, [20, 20, 30]).value.iter().map(|v| 2.0 * v).collect();
+    let got: Vec<f64> = bytemuck::pod_collect_to_vec::<u8, f32>(&bytes).into_iter().map(f64::from).collect();
+    assert_eq!(got, want);
+}
+
+#[test]
+fn reads_complete_when_the_application_polls_and_not_before() {
+    let Some(gpu) = support::adopted(|_| ()) else { return };
+    let a = gpu.random::<f32>([33, 7], Fill::Integers, 3).unwrap();
+    let mut read = pin!(a.t().read());
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..5 {
+        assert!(read.as_mut().poll(&mut context).is_pending(), "nobody has polled the device");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    let Poll::Ready(values) = read.as_mut().poll(&mut context) else { panic!("the device has been polled") };
+    let data = Fill::Integers.values::<f32>(33 * 7, 3);
+    let want: Vec<f32> = (0..33 * 7).map(|i| data[i % 33 * 7 + i / 33]).collect();
+    assert_eq!(values.unwrap(), want);
+    assert_eq!(a.t().to_vec().unwrap(), want, "the blocking form polls by itself");
+}
+
+#[test]
+fn the_applications_error_handler_stays_its_own() {
+    let Some(gpu) = support::adopted(|_| ()) else { return };
+    let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let teller = told.clone();
+    gpu.device().on_uncaptured_error(std::sync::Arc::new(move |error| {
+        teller.lock().unwrap().push(error.to_string());
+    }));
+    let a = gpu.random::<f32>([9, 9], Fill::Integers, 4).unwrap();
+    assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap().len(), 81);
+    assert_eq!(told.lock().unwrap().len(), 0, "our work raises nothing");
+    let bad = wgpu::BufferDescriptor {
+        label: Some("bad"),
+        size: 3,
+        usage: wgpu::BufferUsages::empty(),
+        mapped_at_creation: true,
+    };
+    drop(gpu.device().create_buffer(&bad));
+    assert_eq!(told.lock().unwrap().len(), 1, "its own mistakes are told to it");
+    assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap().len(), 81, "and not to us");
+}
+
+#[test]
+fn a_loss_that_the_application_tells_of_ends_every_operation() {
+    let Some(gpu) = support::adopted(|_| ()) else { return };
+    let mut a = gpu.random::<f32>([9, 9], Fill::Integers, 4).unwrap();
+    let pending = a.read();
+    gpu.mark_lost("the cable was pulled");
+    for error in [
+        matmul(&a, &a).err(),
+        gpu.zeros::<f32>([1]).err(),
+        a.to_vec().err(),
+        a.cast::<f16>().err(),
+        a.write(&[0.0; 81]).err(),
+        gpu.flush().err(),
+        gpu.wait().err(),
+        gpu.time(|| Ok(())).err(),
+        pollster::block_on(a.read()).err(),
+    ] {
+        let error = error.expect("the device is lost");
+        assert!(matches!(error, Error::Device(_)), "{error:?}");
+        assert!(error.to_string().contains("the cable was pulled"), "{error}");
+    }
+    gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    assert!(matches!(pollster::block_on(pending), Err(Error::Device(_))), "a read under way ends too");
+}

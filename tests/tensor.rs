@@ -1,0 +1,318 @@
+//! Tensors: what goes in comes out, views copy nothing, copies and casts are right, on devices with f16 and without.
+
+mod support;
+
+use support::operand::{Placed, View};
+use tilewise::tensor::MAX_RANK;
+use tilewise::{DType, Element, Fill, Gpu, Layout, Tensor, f16};
+
+/// The devices that copy differently: f16 and immediates, and neither.
+fn devices() -> Vec<support::TestGpu> {
+    [support::own(|_| ()), support::bare()].into_iter().flatten().collect()
+}
+
+fn counting<T: Element>(len: usize) -> Vec<T> {
+    (0..len).map(|i| T::from_f64((i % 2039) as f64)).collect()
+}
+
+/// The elements of a view of `data`, row-major, by definition.
+fn elements<T: Element>(data: &[T], layout: &Layout) -> Vec<T> {
+    let at = |mut index: usize| {
+        let axes = layout.shape().iter().zip(layout.strides()).rev();
+        layout.offset()
+            + axes.fold(0, |at, (&extent, &stride)| {
+                let step = index % extent * stride;
+                index /= extent;
+                at + step
+            })
+    };
+    (0..layout.len()).map(|index| data[at(index)]).collect()
+}
+
+#[test]
+fn what_goes_in_comes_out() {
+    fn round_trip<T: Element>(gpu: &Gpu) {
+        for len in [0, 1, 2, 3, 5, 63, 64, 65, 127, 1000, 4097, 70_001] {
+            let data = counting::<T>(len);
+            let tensor = gpu.tensor(&data, [len]).unwrap();
+            assert_eq!((tensor.shape(), tensor.len(), tensor.is_empty()), (&[len][..], len, len == 0));
+            assert_eq!(tensor.to_vec().unwrap(), data, "{} x {}", len, T::DTYPE);
+            if len > 3 {
+                let tail = tensor.slice(0, 3..).unwrap();
+                assert_eq!(tail.to_vec().unwrap(), data[3..], "from an odd offset");
+            }
+        }
+        let scalar = gpu.tensor(&[T::from_f64(7.0)], []).unwrap();
+        assert_eq!((scalar.shape(), scalar.to_vec().unwrap()), (&[][..], vec![T::from_f64(7.0)]));
+        assert_eq!(gpu.zeros::<T>([3, 5]).unwrap().to_vec().unwrap(), [T::from_f64(0.0); 15]);
+    }
+    for gpu in devices() {
+        round_trip::<f32>(&gpu);
+        round_trip::<f16>(&gpu);
+    }
+}
+
+#[test]
+fn every_bit_of_a_value_survives() {
+    let Some(gpu) = support::gpu() else { return };
+    let bits: Vec<u16> = (0..=u16::MAX).collect();
+    let halves: Vec<f16> = bits.iter().map(|&bits| f16::from_bits(bits)).collect();
+    let back = gpu.tensor(&halves, [256, 256]).unwrap().to_vec().unwrap();
+    assert_eq!(back.iter().map(|v| v.to_bits()).collect::<Vec<_>>(), bits);
+    let tail = gpu.tensor(&halves[..999], [999]).unwrap().slice(0, 501..).unwrap();
+    assert_eq!(
+        pollster::block_on(tail.read()).unwrap(),
+        halves[501..999],
+        "from an odd offset to an odd end"
+    );
+    let odd = [f32::NAN, -0.0, f32::MIN_POSITIVE / 8.0, f32::INFINITY, f32::MAX];
+    let back = gpu.tensor(&odd, [5]).unwrap().to_vec().unwrap();
+    assert_eq!(back.map_bits(), odd.map_bits());
+}
+
+trait Bits {
+    fn map_bits(&self) -> Vec<u32>;
+}
+
+impl<A: AsRef<[f32]>> Bits for A {
+    fn map_bits(&self) -> Vec<u32> {
+        self.as_ref().iter().map(|v| v.to_bits()).collect()
+    }
+}
+
+#[test]
+fn views_share_their_buffer_and_copy_nothing() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let a = gpu.tensor(&counting::<f32>(24), [2, 3, 4]).unwrap();
+    let before = gpu.stats();
+    let views = [
+        a.t(),
+        a.permute(&[2, 0, 1]).unwrap(),
+        a.slice(1, 1..).unwrap(),
+        a.reshape([6, 4]).unwrap(),
+        a.as_strided(&[3, 3], &[0, 2], 1).unwrap(),
+        a.clone(),
+        a.contiguous().unwrap(),
+        a.cast::<f32>().unwrap(),
+    ];
+    assert!(views.iter().all(|view| view.shares_buffer(&a)));
+    assert_eq!(gpu.stats(), before, "no launch, no submit, no byte");
+    let data = counting::<f32>(24);
+    for view in &views {
+        assert_eq!(view.to_vec().unwrap(), elements(&data, view.layout()), "{view:?}");
+    }
+    let gaps = views[0].contiguous().unwrap();
+    assert!(!gaps.shares_buffer(&a) && gaps.layout().is_contiguous());
+}
+
+#[test]
+fn views_have_the_shapes_and_strides_that_their_names_say() {
+    let gpu = support::noop();
+    let a = gpu.tensor(&counting::<f32>(24), [2, 3, 4]).unwrap();
+    let parts = |t: &Tensor<f32>| (t.shape().to_vec(), t.strides().to_vec(), t.layout().offset());
+    assert_eq!(parts(&a), (vec![2, 3, 4], vec![12, 4, 1], 0));
+    assert_eq!(parts(&a.t()), (vec![2, 4, 3], vec![12, 1, 4], 0));
+    assert_eq!(parts(&a.permute(&[2, 0, 1]).unwrap()), (vec![4, 2, 3], vec![1, 12, 4], 0));
+    assert_eq!(parts(&a.slice(1, 1..).unwrap()), (vec![2, 2, 4], vec![12, 4, 1], 4));
+    assert_eq!(
+        parts(&a.slice(2, ..=1).unwrap().slice(0, 1..2).unwrap()),
+        (vec![1, 3, 2], vec![12, 4, 1], 12)
+    );
+    assert_eq!(parts(&a.slice(0, 2..).unwrap()), (vec![0, 3, 4], vec![12, 4, 1], 0));
+    assert_eq!(parts(&a.slice(0, 1..).unwrap().reshape([3, 4]).unwrap()), (vec![3, 4], vec![4, 1], 12));
+    assert_eq!(parts(&a.reshape([24]).unwrap().t()), (vec![24], vec![1], 0), "one axis stays as it is");
+    assert_eq!(parts(&a.as_strided(&[2, 2], &[0, 5], 3).unwrap()), (vec![2, 2], vec![0, 5], 3));
+}
+
+#[test]
+fn a_layout_knows_its_span_and_whether_it_has_gaps() {
+    let layout = |shape: &[usize], strides: &[usize], offset| {
+        Layout::new("test", shape, strides, offset, 1000).unwrap()
+    };
+    for (layout, span, contiguous) in [
+        (Layout::contiguous("test", &[2, 3]).unwrap(), 0..6, true),
+        (layout(&[2, 3], &[3, 1], 10), 10..16, true),
+        (layout(&[2, 3], &[4, 1], 10), 10..17, false),
+        (layout(&[3, 2], &[1, 3], 0), 0..6, false),
+        (layout(&[1, 3], &[99, 1], 0), 0..3, true),
+        (layout(&[3, 1], &[1, 99], 5), 5..8, true),
+        (layout(&[4], &[0], 7), 7..8, false),
+        (layout(&[0, 3], &[3, 2], 7), 7..7, true),
+        (layout(&[], &[], 3), 3..4, true),
+        (layout(&[2], &[999], 0), 0..1000, false),
+    ] {
+        assert_eq!((layout.span(), layout.is_contiguous()), (span, contiguous), "{layout:?}");
+        assert_eq!(layout.len(), layout.shape().iter().product::<usize>());
+        assert_eq!(layout.is_empty(), layout.shape().contains(&0), "{layout:?}");
+        assert_eq!(layout.rank(), layout.strides().len());
+    }
+    assert!(Layout::new("test", &[2], &[1000], 0, 1000).is_err(), "one too far");
+    assert!(
+        Layout::new("test", &[0], &[1], 1000, 1000).is_ok()
+            && Layout::new("test", &[0], &[1], 1001, 1000).is_err()
+    );
+    assert_eq!(format!("{:?}", layout(&[2, 3], &[4, 1], 10)), "[2, 3] strides [4, 1] offset 10");
+    assert_eq!(MAX_RANK, 6);
+}
+
+#[test]
+fn copies_of_views_have_their_elements_in_order() {
+    fn copies<T: Element>(gpu: &Gpu) {
+        for view in View::ALL {
+            for shape @ [rows, cols] in [[1, 1], [3, 5], [33, 64], [64, 31], [65, 127]] {
+                let data = counting::<T>(rows * cols);
+                let placed = Placed::new(gpu, &data, shape, view);
+                let copy = placed.tensor.contiguous().unwrap();
+                assert_eq!(copy.to_vec().unwrap(), data, "{view:?} {shape:?} {}", T::DTYPE);
+                assert!(copy.layout().is_contiguous() && copy.shape() == shape);
+            }
+        }
+        // Six axes, in another order, sliced, and with an axis repeated.
+        let data = counting::<T>(2 * 3 * 4 * 5 * 6 * 7);
+        let a = gpu.tensor(&data, [2, 3, 4, 5, 6, 7]).unwrap();
+        let views = [
+            a.permute(&[5, 3, 1, 0, 2, 4]).unwrap(),
+            a.permute(&[4, 5, 0, 1, 3, 2]).unwrap().slice(0, 1..5).unwrap().slice(4, 2..4).unwrap(),
+            a.as_strided(&[2, 3, 2, 5, 3, 7], &[0, 1, 840, 42, 0, 2], 13).unwrap(),
+            a.as_strided(&[9, 9], &[1, 1], 3).unwrap(),
+            a.as_strided(&[5], &[0], 77).unwrap(),
+            a.slice(5, 3..4).unwrap(),
+        ];
+        for view in &views {
+            let copy = view.contiguous().unwrap();
+            assert_eq!(copy.to_vec().unwrap(), elements(&data, view.layout()), "{view:?}");
+        }
+    }
+    for gpu in devices() {
+        copies::<f32>(&gpu);
+        copies::<f16>(&gpu);
+    }
+}
+
+#[test]
+fn casts_round_to_the_nearest_and_overflow_to_infinity() {
+    for gpu in devices() {
+        let device = if gpu.caps().f16 { "f16" } else { "packed" };
+        // Every finite half that is not subnormal, wide and back again: exact.
+        let halves: Vec<f16> =
+            (0..=u16::MAX).map(f16::from_bits).filter(|v| v.is_normal() || v.to_f32() == 0.0).collect();
+        let tensor = gpu.tensor(&halves, [halves.len()]).unwrap();
+        let wide = tensor.cast::<f32>().unwrap();
+        assert_eq!(wide.to_vec().unwrap(), halves.iter().map(|v| v.to_f32()).collect::<Vec<_>>(), "{device}");
+        assert_eq!(wide.cast::<f16>().unwrap().to_vec().unwrap(), halves, "{device}");
+        // Between two halves, never on the middle: one of the two neighbours, as WGSL leaves the rounding open.
+        let values: Vec<f32> = Fill::Uniform.values::<f32>(999, 5).iter().map(|v| v * 1.0003 + 1.5).collect();
+        let narrow = gpu.tensor(&values, [values.len()]).unwrap().cast::<f16>().unwrap().to_vec().unwrap();
+        for (value, got) in values.iter().zip(&narrow) {
+            let nearest = f16::from_f32(*value);
+            let steps = i32::from(got.to_bits()) - i32::from(nearest.to_bits());
+            assert!(
+                steps.abs() <= 1 && (got.to_f32() - value).abs() < 1.0 / 512.0,
+                "{device}: {value} -> {got}"
+            );
+        }
+        let large = [1e6, -1e6, f32::INFINITY, f32::NEG_INFINITY, 65_504.0];
+        let narrow = gpu.tensor(&large, [5]).unwrap().cast::<f16>().unwrap().to_vec().unwrap();
+        let (up, down) = (f16::INFINITY, f16::NEG_INFINITY);
+        assert_eq!(narrow, [up, down, up, down, f16::MAX], "{device}");
+        let nan = gpu.tensor(&[f32::NAN], [1]).unwrap().cast::<f16>().unwrap().to_vec().unwrap();
+        assert!(nan[0].is_nan(), "{device}");
+    }
+}
+
+#[test]
+fn a_view_is_cast_in_one_launch() {
+    for gpu in devices() {
+        let data = counting::<f32>(77);
+        let view = gpu.tensor(&data, [7, 11]).unwrap().t().slice(0, 2..9).unwrap();
+        let before = gpu.stats().launches;
+        let cast = view.cast::<f16>().unwrap();
+        assert_eq!(gpu.stats().launches - before, 1);
+        let want: Vec<f16> = elements(&data, view.layout()).into_iter().map(f16::from_f32).collect();
+        assert_eq!((cast.shape(), cast.to_vec().unwrap()), (&[7, 7][..], want.clone()));
+        let back = cast.t().cast::<f32>().unwrap().t();
+        assert_eq!(back.to_vec().unwrap(), want.iter().map(|v| v.to_f32()).collect::<Vec<_>>());
+        let empty = view.slice(1, 0..0).unwrap().cast::<f16>().unwrap();
+        assert_eq!((empty.shape(), empty.to_vec().unwrap()), (&[7, 0][..], vec![]));
+    }
+}
+
+/// `SplitMix64`, as in its paper: a state that advances, mixed as it comes out.
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[test]
+fn random_values_are_the_same_everywhere_for_ever() {
+    assert_eq!(split_mix(&mut 1_234_567), 6_457_827_717_110_365_317, "the generator's published test value");
+    let mut expected = vec![];
+    // The sequence of a seed: the generator started where the seed's own first output, one step back, says.
+    let mut state = split_mix(&mut 42).wrapping_sub(0x9e37_79b9_7f4a_7c15);
+    for _ in 0..100 {
+        expected.push(split_mix(&mut state));
+    }
+    let uniform: Vec<f32> = expected.iter().map(|bits| (bits / (1 << 53)) as f32 / 1024.0 - 1.0).collect();
+    let integers: Vec<f32> = expected.iter().map(|bits| ((bits / (1 << 32)) % 7) as f32 - 3.0).collect();
+    assert_eq!(Fill::Uniform.values::<f32>(100, 42), uniform);
+    assert_eq!(Fill::Integers.values::<f32>(100, 42), integers);
+    assert_eq!(Fill::Uniform.values::<f32>(4, 42), GOLDEN_UNIFORM.map(|v| v / 1024.0));
+    assert_eq!(Fill::Integers.values::<f32>(8, 42), GOLDEN_INTEGERS);
+    let gpu = support::noop();
+    let halves = gpu.random::<f16>([10, 10], Fill::Uniform, 42).unwrap().to_vec().unwrap();
+    assert_eq!(halves.iter().map(|v| v.to_f32()).collect::<Vec<_>>(), uniform, "exact in every type");
+}
+
+const GOLDEN_UNIFORM: [f32; 4] = [404.0, -321.0, 933.0, -28.0]; // of 1024
+const GOLDEN_INTEGERS: [f32; 8] = [-3.0, -2.0, 2.0, 0.0, -3.0, -1.0, 2.0, 3.0];
+
+#[test]
+fn random_values_are_spread_as_their_names_say() {
+    let uniform = Fill::Uniform.values::<f32>(20_000, 3);
+    assert!(uniform.iter().all(|v| (-1.0..1.0).contains(v) && (v * 1024.0).fract() == 0.0));
+    let mean = uniform.iter().sum::<f32>() / 20_000.0;
+    assert!(mean.abs() < 0.02, "mean {mean}"); // five standard errors
+    assert!(uniform.contains(&-1.0) && uniform.iter().any(|v| *v > 0.998));
+    let integers = Fill::Integers.values::<f16>(20_000, 3);
+    for value in -3..=3 {
+        let count = integers.iter().filter(|v| **v == f16::from_f64(f64::from(value))).count();
+        assert!((2600..3120).contains(&count), "{value} comes {count} times of 20,000");
+    }
+    assert_ne!(Fill::Uniform.values::<f32>(100, 1), Fill::Uniform.values::<f32>(100, 2));
+    assert_eq!(Fill::Uniform.values::<f32>(10, 1), Fill::Uniform.values::<f32>(100, 1)[..10]);
+}
+
+#[test]
+fn element_types_say_what_they_are() {
+    assert_eq!((f32::DTYPE, f16::DTYPE), (DType::F32, DType::F16));
+    assert_eq!(
+        [DType::F32, DType::F16].map(|t| (t.to_string(), t.size())),
+        [("f32".into(), 4), ("f16".into(), 2)]
+    );
+    assert_eq!((f16::from_f64(1.0 / 3.0).to_f64(), f32::from_f64(0.1)), (0.333_251_953_125, 0.1));
+    let gpu = support::noop();
+    let printed = format!("{:?}", gpu.zeros::<f16>([2, 3]).unwrap());
+    assert!(printed.starts_with("Tensor<f16>([2, 3] strides [3, 1] offset 0, Gpu("), "{printed}");
+}
+
+#[test]
+#[cfg(feature = "ndarray")]
+fn arrays_of_any_memory_order_go_both_ways() {
+    use ndarray::{Array1, Array2, Array3, Axis, s};
+    let Some(gpu) = support::gpu() else { return };
+    let a = Array3::from_shape_vec([2, 3, 4], counting::<f32>(24)).unwrap();
+    let tensor = gpu.from_ndarray(&a).unwrap();
+    assert_eq!((tensor.shape(), tensor.to_ndarray().unwrap()), (&[2, 3, 4][..], a.clone().into_dyn()));
+    assert_eq!(tensor.t().to_ndarray().unwrap(), a.view().permuted_axes([0, 2, 1]).into_dyn());
+    for view in [a.slice(s![.., 1.., ..;2]), a.slice(s![..;-1, .., 1..3])] {
+        assert_eq!(gpu.from_ndarray(&view).unwrap().to_ndarray().unwrap(), view.to_owned().into_dyn());
+    }
+    let fortran = a.index_axis(Axis(0), 1).reversed_axes();
+    assert_eq!(gpu.from_ndarray(&fortran).unwrap().to_ndarray().unwrap(), fortran.to_owned().into_dyn());
+    let halves = Array1::from_vec(counting::<f16>(7));
+    assert_eq!(gpu.from_ndarray(&halves).unwrap().to_ndarray().unwrap(), halves.into_dyn());
+    let empty = Array2::<f32>::zeros([0, 3]);
+    assert_eq!(gpu.from_ndarray(&empty).unwrap().to_ndarray().unwrap(), empty.into_dyn());
+}
