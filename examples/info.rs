@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use support::chosen_kernel;
 use tilewise::gemm::{GemmProblem, GemmTypes, explain};
 use tilewise::gpu::CoopRow;
+use tilewise::ops::{CopyProblem, plan_copy};
 use tilewise::{Caps, DType, Fill, Gpu, Layout, Plan, Result, f16, matmul, reference};
 
 /// Shows every device of this machine: what it can do, and the path that each operation would take on it.
@@ -65,7 +66,7 @@ fn run(args: &Args) -> Result<bool> {
         println!("{index}: {caps}");
         for path in paths {
             let plan = path.plan.as_ref().map_or_else(ToString::to_string, ToString::to_string);
-            println!("  {:<16} {}", path.op, path.problem());
+            println!("  {:<16} {}", path.op, path.problem);
             println!("  {:<16}   {}", "", plan.replace("\n  ", &format!("\n{:23}", "")));
         }
         println!();
@@ -89,27 +90,40 @@ fn check(gpu: &Gpu) -> Result<bool> {
 /// An operation, and how a device would compute it.
 struct Path {
     op: &'static str,
-    size: [usize; 3],
-    types: GemmTypes,
+    /// The problem in words, and as the keys of its JSON.
+    problem: String,
+    json: Value,
     plan: Result<Plan>,
 }
 
 impl Path {
-    fn problem(&self) -> String {
-        let ([m, n, k], GemmTypes { ab, c }) = (self.size, self.types);
-        format!("({m}, {k}) x ({k}, {n}), {ab} x {ab} -> {c}")
+    fn product([m, n, k]: [usize; 3], types: GemmTypes, caps: &Caps) -> Self {
+        let GemmTypes { ab, c } = types;
+        Self {
+            op: "matmul",
+            problem: format!("({m}, {k}) x ({k}, {n}), {ab} x {ab} -> {c}"),
+            json: json!({ "m": m, "n": n, "k": k, "dtype": ab.to_string(), "out_dtype": c.to_string() }),
+            plan: explain_product([m, n, k], types, caps),
+        }
+    }
+
+    /// A copy or cast of a transposed view, as `contiguous` and `cast` make it.
+    fn copy(size: usize, [from, to]: [DType; 2], caps: &Caps) -> Self {
+        let view = Layout::new("copy", &[size, size], &[1, size], 0, size * size);
+        let problem = view.and_then(|view| CopyProblem::new(&view, from, to));
+        Self {
+            op: "copy",
+            problem: format!("({size}, {size}) transposed, {from} -> {to}"),
+            json: json!({ "m": size, "n": size, "dtype": from.to_string(), "out_dtype": to.to_string() }),
+            plan: problem.and_then(|problem| plan_copy(&problem, caps)),
+        }
     }
 
     fn json(&self) -> Value {
-        let [m, n, k] = self.size;
-        let mut value = json!({
-            "op": self.op,
-            "m": m,
-            "n": n,
-            "k": k,
-            "dtype": self.types.ab.to_string(),
-            "out_dtype": self.types.c.to_string(),
-        });
+        let mut value = json!({ "op": self.op });
+        if let (Some(value), Some(problem)) = (value.as_object_mut(), self.json.as_object()) {
+            value.extend(problem.clone());
+        }
         match &self.plan {
             Ok(plan) => {
                 value["kernel"] = chosen_kernel(plan).into();
@@ -123,11 +137,12 @@ impl Path {
 
 /// How a device with these capabilities would compute: a pure function of them, so no device is opened.
 fn paths(caps: &Caps) -> Vec<Path> {
-    let types = [DType::F32, DType::F16].map(|ab| GemmTypes { ab, c: DType::F32 });
-    let products = PRODUCTS.into_iter().flat_map(|size| types.map(|types| (size, types)));
-    products
-        .map(|(size, types)| Path { op: "matmul", size, types, plan: explain_product(size, types, caps) })
-        .collect()
+    let products = PRODUCTS.into_iter().flat_map(|size| {
+        [DType::F32, DType::F16].map(|ab| Path::product(size, GemmTypes { ab, c: DType::F32 }, caps))
+    });
+    let copies =
+        [[DType::F32, DType::F32], [DType::F32, DType::F16]].map(|types| Path::copy(1024, types, caps));
+    products.chain(copies).collect()
 }
 
 fn explain_product([m, n, k]: [usize; 3], types: GemmTypes, caps: &Caps) -> Result<Plan> {

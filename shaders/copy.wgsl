@@ -22,6 +22,7 @@ struct Dims {
 
 //#import dims
 //#import block
+//#import pack_f16
 
 //#param  set by CopyProblem::kernel
 alias a_unit = f32;

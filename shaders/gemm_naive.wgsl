@@ -9,6 +9,7 @@
 //#import gemm_dims
 //#import dims
 //#import block
+//#import pack_f16
 
 //#param  set by Tile::kernel
 alias a_unit = f32;

@@ -273,7 +273,7 @@ fn an_adapter_that_is_not_there_is_an_error_that_lists_those_that_are() {
     for adapter in [AdapterChoice::Index(99), AdapterChoice::Name("voodoo 2".into())] {
         let error = Gpu::open_with(GpuOptions { adapter: adapter.clone(), ..GpuOptions::default() })
             .expect_err("there is no such adapter");
-        let choice = format!("{adapter:?}");
+        let choice = adapter.to_string();
         assert_says!(error, Error::Input { .. }, choice.as_str(), "0: ", name.as_str());
     }
     let adapter = AdapterChoice::Name(name.to_uppercase());

@@ -176,7 +176,7 @@ fn choose(choice: &AdapterChoice, mut adapters: Vec<wgpu::Adapter>) -> Result<wg
             .map(|(i, adapter)| format!("{i}: {}", adapter.get_info().name))
             .collect();
         Error::input(
-            format!("adapter {choice:?}"),
+            format!("adapter {choice}"),
             format!("there is no such adapter; these are: {}", names.join(", ")),
         )
     })

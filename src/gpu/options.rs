@@ -1,6 +1,7 @@
 //! How a [`Gpu`](crate::Gpu) is opened: options, and the environment variables that set the same.
 
 use crate::{Error, Result};
+use std::fmt;
 use std::path::PathBuf;
 
 /// How to open a [`Gpu`](crate::Gpu).
@@ -101,6 +102,17 @@ impl AdapterChoice {
             ("low", _) => Self::LowPower,
             (_, Ok(index)) => Self::Index(index),
             _ => Self::Name(value),
+        }
+    }
+}
+
+impl fmt::Display for AdapterChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fastest => f.write_str("high"),
+            Self::LowPower => f.write_str("low"),
+            Self::Index(index) => write!(f, "{index}"),
+            Self::Name(name) => write!(f, "`{name}`"),
         }
     }
 }

@@ -231,6 +231,10 @@ impl Gpu {
 pub(super) fn poll(device: &wgpu::Device, index: &wgpu::SubmissionIndex) -> Result<()> {
     let wait = wgpu::PollType::Wait { submission_index: Some(index.clone()), timeout: None };
     match catch_unwind(AssertUnwindSafe(|| device.poll(wait))) {
+        // A device that is lost takes no submission, and says so only here: there is nothing with that index.
+        Ok(Err(wgpu::PollError::WrongSubmissionIndex(..))) => {
+            Err(Error::device("the device was lost before the submission"))
+        }
         Ok(polled) => polled.map(|_| ()).map_err(Error::device),
         Err(_) => Err(Error::device("the device was lost while waiting for it")),
     }

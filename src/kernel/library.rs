@@ -21,6 +21,7 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "load_x_packed",
     "load_x_packed4",
     "load_x_vec4",
+    "pack_f16",
     "stage_x",
     "store_c",
     "store_c_packed",

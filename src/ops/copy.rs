@@ -96,21 +96,32 @@ impl CopyProblem {
     }
 }
 
+/// How to compute `problem` on a device: there is one kernel, which differs by how f16 lies in memory.
+///
+/// # Errors
+/// [`Error::Limit`](crate::Error::Limit) if the view or its copy is larger than this device can bind.
+pub fn plan_copy(problem: &CopyProblem, caps: &Caps) -> Result<Plan> {
+    let last = problem.dims.last_element();
+    kernel::check_binding("copy", caps, last, problem.from)?;
+    kernel::check_binding("copy", caps, u64::from(problem.dims.count), problem.to)?;
+    let units = if problem.to == DType::F16 && !caps.f16 {
+        problem.dims.count.div_ceil(2)
+    } else {
+        problem.dims.count
+    };
+    let bytes = f64::from(problem.dims.count) * (problem.from.size() + problem.to.size()) as f64;
+    Ok(Plan {
+        kernel: problem.kernel(caps),
+        tile: format!("{LANES} invocations, {} to {}", problem.from, problem.to),
+        grid: kernel::fold("copy", u64::from(units.div_ceil(LANES)), caps.limits.grid)?,
+        seconds: bytes / caps.roofs.bytes,
+        reasons: Vec::new(),
+    })
+}
+
 impl Problem for CopyProblem {
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        let last = self.dims.last_element();
-        kernel::check_binding("copy", caps, last, self.from)?;
-        kernel::check_binding("copy", caps, u64::from(self.dims.count), self.to)?;
-        let units =
-            if self.to == DType::F16 && !caps.f16 { self.dims.count.div_ceil(2) } else { self.dims.count };
-        let bytes = f64::from(self.dims.count) * (self.from.size() + self.to.size()) as f64;
-        Ok(Plan {
-            kernel: self.kernel(caps),
-            tile: format!("{LANES} invocations, {} to {}", self.from, self.to),
-            grid: kernel::fold("copy", u64::from(units.div_ceil(LANES)), caps.limits.grid)?,
-            seconds: bytes / caps.roofs.bytes,
-            reasons: Vec::new(),
-        })
+        plan_copy(self, caps)
     }
 
     fn dims(&self) -> &[u8] {

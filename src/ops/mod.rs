@@ -3,4 +3,4 @@
 mod copy;
 
 pub(crate) use copy::copy;
-pub use copy::{CopyDims, CopyProblem};
+pub use copy::{CopyDims, CopyProblem, plan_copy};

@@ -1,13 +1,14 @@
 //! Making tensors: from data, from nothing, at random.
 
-use super::{Element, Layout, Tensor};
+use super::{DType, Element, Layout, Tensor};
 use crate::gpu::Gpu;
 use crate::{Error, Result};
 
 /// What a tensor is filled with at random: the same values everywhere for the same seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fill {
-    /// Uniform in [-1, 1), in steps of $2^{-10}$: exact in every type, never a subnormal.
+    /// Uniform in [-1, 1): multiples of $2^{-23}$ in f32, the same rounded down to multiples of $2^{-10}$ in f16. Exact,
+    /// never a subnormal; f32 values need all their bits, so that a kernel that drops some shows.
     Uniform,
     /// Integers in -3..=3: their products are exact, so that a wrong index shows as a wrong integer.
     Integers,
@@ -61,8 +62,12 @@ impl Fill {
     /// The first `len` values of the sequence with this seed.
     #[must_use]
     pub fn values<T: Element>(self, len: usize, seed: u64) -> Vec<T> {
+        let bits = match T::DTYPE {
+            DType::F32 => 24,
+            DType::F16 => 11,
+        };
         let value = |i: u64| match self {
-            Self::Uniform => (hash(seed, i) >> 53) as f64 / 1024.0 - 1.0,
+            Self::Uniform => (hash(seed, i) >> (64 - bits)) as f64 / f64::from(1 << (bits - 1)) - 1.0,
             Self::Integers => (hash(seed, i) >> 32) as f64 % 7.0 - 3.0,
         };
         (0..len as u64).map(|i| T::from_f64(value(i))).collect()

@@ -220,6 +220,6 @@ fn element_count(op: &'static str, shape: &[usize]) -> Result<usize> {
     match count {
         // 8 bytes of the largest element type and rounding up to a size class still fit in 64 bits.
         Some(count) if count <= usize::MAX >> 5 => Ok(if shape.contains(&0) { 0 } else { count }),
-        _ => Err(Error::shape(op, "the number of elements must not overflow", shape, &[])),
+        _ => Err(Error::shape(op, "the number of elements must not overflow", shape, &[usize::MAX >> 5])),
     }
 }
