@@ -7,11 +7,11 @@ use std::mem::offset_of;
 use std::path::Path;
 use support::operand::View;
 use support::wgsl::{self, TYPES};
-use tilewise::gemm::{self, GemmDims, GemmKernel, Pin, Tile};
+use tilewise::gemm::{self, GemmDims, GemmKernel, GemmTypes, Pin, Tile};
 use tilewise::gpu::{DeviceType, fixtures};
 use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
-use tilewise::ops::CopyDims;
-use tilewise::{Caps, Error};
+use tilewise::ops::{CopyDims, CopyProblem, plan_copy};
+use tilewise::{Caps, Error, Layout};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile.
 fn devices() -> Vec<Caps> {
@@ -47,18 +47,12 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, Kernel)> {
 
 /// Every kernel that a copy may take on a device.
 fn copy_kernels(caps: &Caps) -> Vec<Kernel> {
-    let half = if caps.f16 { "f16" } else { "u32" };
-    let kernel = |from: &str, to: &str| {
-        let mut kernel = Kernel::new("copy").param("a_unit", from).param("c_unit", to).param("LANES", 64);
-        if caps.limits.immediate_bytes == 0 {
-            kernel = kernel.slot("dims", "dims_uniform");
-        }
-        if from == "u32" {
-            kernel = kernel.slot("load_a", "load_x_packed");
-        }
-        if to == "u32" { kernel.slot("copy_unit", "copy_unit_packed") } else { kernel }
+    let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
+    let kernel = |types: GemmTypes| {
+        let problem = CopyProblem::new(&view, types.ab, types.c).expect("a small view");
+        plan_copy(&problem, caps).expect("it fits").kernel
     };
-    ["f32", half].iter().flat_map(|from| ["f32", half].map(|to| kernel(from, to))).collect()
+    TYPES.map(kernel).to_vec()
 }
 
 #[test]

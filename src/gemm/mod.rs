@@ -120,9 +120,13 @@ impl<'a, T: Operand, C: Element> Gemm<'a, T, C> {
     pub fn run(&self) -> Result<Tensor<C>> {
         let gpu = self.a.same_gpu(problem::OP, self.b)?;
         let layout = self.fresh()?;
+        if layout.is_empty() {
+            return gpu.empty(layout.shape());
+        }
         let problem = self.problem(&layout)?;
+        let planned = gpu.planned(&problem)?;
         let c = gpu.empty(layout.shape())?;
-        self.launch(&problem, &c)?;
+        gpu.launch(&planned, bytemuck::bytes_of(&problem.dims), &[self.a.bind(), self.b.bind(), c.bind()])?;
         Ok(c)
     }
 
@@ -131,14 +135,18 @@ impl<'a, T: Operand, C: Element> Gemm<'a, T, C> {
     /// # Errors
     /// As [`matmul_into`].
     pub fn run_into(&self, c: &mut Tensor<C>) -> Result<()> {
-        self.a.same_gpu(problem::OP, self.b)?;
+        let gpu = self.a.same_gpu(problem::OP, self.b)?;
         self.a.same_gpu(problem::OP, c)?;
         let problem = self.problem(c.layout())?;
         if c.shares_buffer(self.a) || c.shares_buffer(self.b) {
             return Err(Error::input("matmul: the output", "it shares its buffer with an operand"));
         }
         c.check_unshared(problem::OP)?;
-        self.launch(&problem, c)
+        if c.is_empty() {
+            return Ok(());
+        }
+        let planned = gpu.planned(&problem)?;
+        gpu.launch(&planned, bytemuck::bytes_of(&problem.dims), &[self.a.bind(), self.b.bind(), c.bind()])
     }
 
     fn fresh(&self) -> Result<Layout> {
@@ -149,21 +157,10 @@ impl<'a, T: Operand, C: Element> Gemm<'a, T, C> {
         let types = GemmTypes { ab: T::DTYPE, c: C::DTYPE };
         Ok(GemmProblem::new(self.a.layout(), self.b.layout(), c, types)?.pinned(self.pin))
     }
-
-    fn launch(&self, problem: &GemmProblem, c: &Tensor<C>) -> Result<()> {
-        if c.is_empty() {
-            return Ok(());
-        }
-        c.gpu().launch(problem, &[self.a.bind(), self.b.bind(), c.bind()])
-    }
 }
 
 impl Problem for GemmProblem {
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         plan(self, caps)
-    }
-
-    fn dims(&self) -> &[u8] {
-        bytemuck::bytes_of(&self.dims)
     }
 }

@@ -16,13 +16,10 @@ use std::sync::Arc;
 pub(crate) trait Problem: Clone + Eq + Hash + Send + 'static {
     /// How to compute it on a device: the one choice of the operation.
     fn plan(&self, caps: &Caps) -> Result<Plan>;
-
-    /// The problem's sizes, as the kernel's uniform has them.
-    fn dims(&self) -> &[u8];
 }
 
 /// A plan and its compiled kernel.
-pub(super) struct Prepared {
+pub(crate) struct Prepared {
     pub(super) plan: Plan,
     pub(super) pipeline: Arc<Pipeline>,
 }
@@ -73,16 +70,27 @@ impl<'a> Binding<'a> {
 }
 
 impl Gpu {
-    /// Records one launch of the kernel that computes `problem` on these operands, in the order in which the
-    /// shader declares them.
-    pub(crate) fn launch<P: Problem>(&self, problem: &P, bindings: &[Binding<'_>]) -> Result<()> {
+    /// Plan and pipeline for `problem`: looked up if it was seen before.
+    pub(crate) fn planned<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
         self.inner.fault.check()?;
-        let prepared = self.prepared(problem)?;
+        if let Some(prepared) = lock(&self.inner.memo).get(problem) {
+            return Ok(prepared);
+        }
+        // Neither planning nor compiling holds the lock: two threads may do the same work once.
+        let plan = problem.plan(&self.inner.caps)?;
+        let pipeline = self.inner.pipelines.get(&self.inner.device, &plan.kernel)?;
+        let prepared = Arc::new(Prepared { plan, pipeline });
+        lock(&self.inner.memo).insert(problem, prepared.clone());
+        Ok(prepared)
+    }
+
+    /// Records one launch with these dims and operands, the latter in the order in which the shader declares them.
+    pub(crate) fn launch(&self, prepared: &Prepared, dims: &[u8], bindings: &[Binding<'_>]) -> Result<()> {
         let bind_group = prepared.pipeline.bind(&self.inner.device, bindings.iter().map(Binding::resource));
         let entry = Entry {
             pipeline: &prepared.pipeline,
             bind_group: &bind_group,
-            dims: problem.dims(),
+            dims,
             grid: prepared.plan.grid,
             seconds: prepared.plan.seconds,
         };
@@ -107,18 +115,6 @@ impl Gpu {
     pub fn prepare(&self, plan: &Plan) -> Result<()> {
         self.inner.fault.check()?;
         self.inner.pipelines.get(&self.inner.device, &plan.kernel).map(|_| ())
-    }
-
-    fn prepared<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
-        if let Some(prepared) = lock(&self.inner.memo).get(problem) {
-            return Ok(prepared);
-        }
-        // Neither planning nor compiling holds the lock: two threads may do the same work once.
-        let plan = problem.plan(&self.inner.caps)?;
-        let pipeline = self.inner.pipelines.get(&self.inner.device, &plan.kernel)?;
-        let prepared = Arc::new(Prepared { plan, pipeline });
-        lock(&self.inner.memo).insert(problem, prepared.clone());
-        Ok(prepared)
     }
 }
 

@@ -27,8 +27,8 @@ impl Gpu {
     /// Work from other threads that is recorded meanwhile is timed along.
     ///
     /// # Errors
-    /// Those of `work`; [`Error::Input`] if it launches nothing, reads, flushes, or launches 64 kernels or more,
-    /// which submit by themselves.
+    /// Those of `work`; [`Error::Input`] if it launches nothing; on the device's clock also if it reads, flushes, or
+    /// launches 64 kernels or more, which submit by themselves.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn time<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
         self.wait()?;
@@ -37,9 +37,13 @@ impl Gpu {
 
     #[cfg(not(target_arch = "wasm32"))]
     fn time_by_host<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
+        let launches = self.stats().launches;
         let start = std::time::Instant::now();
         let result = work()?;
         self.wait()?;
+        if self.stats().launches == launches {
+            return Err(Error::input("Gpu::time", "the timed work must launch something"));
+        }
         Ok((result, Timing { seconds: start.elapsed().as_secs_f64(), clock: Clock::Host }))
     }
 

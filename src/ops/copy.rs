@@ -123,18 +123,17 @@ impl Problem for CopyProblem {
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         plan_copy(self, caps)
     }
-
-    fn dims(&self) -> &[u8] {
-        bytemuck::bytes_of(&self.dims)
-    }
 }
 
 /// A new tensor with the elements of `view`, row-major without gaps, rounded to `U`.
 pub(crate) fn copy<T: Element, U: Element>(view: &Tensor<T>) -> Result<Tensor<U>> {
-    let copy = view.gpu().empty(view.shape())?;
-    if !view.is_empty() {
-        let problem = CopyProblem::new(view.layout(), T::DTYPE, U::DTYPE)?;
-        view.gpu().launch(&problem, &[view.bind(), copy.bind()])?;
+    let gpu = view.gpu();
+    if view.is_empty() {
+        return gpu.empty(view.shape());
     }
+    let problem = CopyProblem::new(view.layout(), T::DTYPE, U::DTYPE)?;
+    let planned = gpu.planned(&problem)?;
+    let copy = gpu.empty(view.shape())?;
+    gpu.launch(&planned, bytemuck::bytes_of(&problem.dims), &[view.bind(), copy.bind()])?;
     Ok(copy)
 }
