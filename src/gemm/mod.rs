@@ -1,10 +1,13 @@
 //! Matrix products.
 
+mod memory;
 mod plan;
 mod problem;
+mod tile;
 
-pub use plan::{GemmKernel, Tile, explain, plan};
+pub use plan::{GemmKernel, explain, plan};
 pub use problem::{GemmDims, GemmProblem, GemmTypes, Pin, product_shape};
+pub use tile::Tile;
 
 use crate::gpu::{Caps, Problem};
 use crate::kernel::Plan;

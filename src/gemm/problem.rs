@@ -1,6 +1,7 @@
 //! A matrix product, checked: what to compute, as plain data.
 
-use super::plan::{GemmKernel, Tile};
+use super::plan::GemmKernel;
+use super::tile::Tile;
 use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 

@@ -1,0 +1,88 @@
+//! How operands lie in memory, and the fragments that read them.
+
+use crate::gpu::Caps;
+use crate::kernel::Kernel;
+use crate::tensor::DType;
+
+/// How elements of a type lie in memory, as a device's shaders see it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Memory {
+    F32,
+    F16,
+    /// f16 in pairs, where shaders know no f16.
+    Packed,
+}
+
+impl Memory {
+    pub(super) fn of(dtype: DType, caps: &Caps) -> Self {
+        match dtype {
+            DType::F32 => Self::F32,
+            DType::F16 if caps.f16 => Self::F16,
+            DType::F16 => Self::Packed,
+        }
+    }
+
+    /// What holds one element (of pairs: two).
+    pub(super) fn scalar(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+            Self::Packed => "u32",
+        }
+    }
+
+    /// What holds four elements.
+    pub(super) fn vector(self) -> &'static str {
+        match self {
+            Self::F32 => "vec4<f32>",
+            Self::F16 => "vec4<f16>",
+            Self::Packed => "vec2<u32>",
+        }
+    }
+}
+
+/// How an operand is staged: the constants `STAGE_...` of `gemm_tiled.wgsl`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Element by element, lanes along k.
+    ScalarK = 0,
+    /// Element by element, lanes along the outer axis.
+    ScalarOuter = 1,
+    /// Four elements along k at once.
+    VectorK = 2,
+    /// Four elements along the outer axis at once.
+    VectorOuter = 3,
+}
+
+impl Stage {
+    /// The widest way for an operand of these extents, strides and offset: vectors where an axis is contiguous and
+    /// every vector lies wholly within it.
+    pub(super) fn of([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], offset: u32) -> Self {
+        let whole =
+            |extent: u32, stride: u32| [extent, stride, offset].iter().all(|size| size.is_multiple_of(4));
+        match (k_stride, outer_stride) {
+            (1, _) if whole(k, outer_stride) => Self::VectorK,
+            (_, 1) if whole(outer, k_stride) => Self::VectorOuter,
+            (_, 1) => Self::ScalarOuter,
+            _ => Self::ScalarK,
+        }
+    }
+
+    pub(super) fn is_vector(self) -> bool {
+        matches!(self, Self::VectorK | Self::VectorOuter)
+    }
+
+    pub(super) fn unit(self, memory: Memory) -> &'static str {
+        if self.is_vector() { memory.vector() } else { memory.scalar() }
+    }
+}
+
+/// Binds an operand's loader.
+pub(super) fn load(kernel: Kernel, slot: &'static str, memory: Memory, stage: Stage) -> Kernel {
+    match (memory, stage.is_vector()) {
+        (Memory::Packed, true) => kernel.slot(slot, "load_x_packed4"),
+        (Memory::Packed, false) => kernel.slot(slot, "load_x_packed"),
+        (_, true) => kernel.slot(slot, "load_x_vec4"),
+        (_, false) => kernel,
+    }
+}
