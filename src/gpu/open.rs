@@ -107,9 +107,14 @@ impl Gpu {
     /// As [`adapters`](Self::adapters), without blocking.
     pub async fn adapters_async() -> Vec<wgpu::Adapter> {
         let backends = wgpu::Backends::PRIMARY;
+        let mut flags = wgpu::InstanceFlags::from_build_config().with_env();
+        if flags.contains(wgpu::InstanceFlags::VALIDATION) {
+            // NOTE: without it wgpu loads Vulkan's validation layer and passes on nothing of what it says.
+            flags |= wgpu::InstanceFlags::DEBUG;
+        }
         let desc = wgpu::InstanceDescriptor {
             backends,
-            flags: wgpu::InstanceFlags::from_build_config().with_env(),
+            flags,
             ..wgpu::InstanceDescriptor::new_without_display_handle()
         };
         wgpu::Instance::new(desc).enumerate_adapters(backends).await

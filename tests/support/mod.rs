@@ -76,6 +76,11 @@ impl Drop for TestGpu {
 
 static COMPLAINTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+/// What the validation layer has said so far, taken.
+pub fn take_complaints() -> Vec<String> {
+    std::mem::take(&mut *COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
 /// Collects what the Vulkan validation layer reports (`WGPU_VALIDATION=1` switches it on): wgpu logs it.
 pub fn watch_validation() {
     struct Watch;
