@@ -241,8 +241,9 @@ impl Kept {
         };
         let folder = self.file.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder)?;
-        // Another process may be reading or writing: the name appears with the whole file behind it.
-        let draft = self.file.with_extension(format!("{}.draft", std::process::id()));
+        // Another process or thread may be reading or writing: the name appears with the whole file behind it.
+        let writer = format!("{}-{:?}.draft", std::process::id(), std::thread::current().id());
+        let draft = self.file.with_extension(writer);
         std::fs::write(&draft, seal(&data))?;
         std::fs::rename(&draft, &self.file)
     }
