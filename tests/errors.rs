@@ -132,6 +132,18 @@ fn shapes_whose_product_overflows_or_that_have_too_many_axes() {
     assert!(gpu.empty::<f32>([1; 6]).is_ok());
 }
 
+/// An axis that repeats takes no memory, so it can be longer than shaders count.
+#[test]
+fn a_size_beyond_what_shaders_count() {
+    let gpu = support::noop();
+    let one = random(&gpu, [1]);
+    let long = |shape: [usize; 2]| one.as_strided(&shape, &[0, 0], 0).unwrap();
+    let (row, column) = (long([1, 1 << 31]), long([1 << 31, 1]));
+    assert_says!(fails(&gpu, || matmul(&row, &column)), Error::Limit { .. }, "2147483648", "2147483647");
+    let (row, column) = (long([1, (1 << 31) - 1]), long([(1 << 31) - 1, 1]));
+    assert!(matmul(&row, &column).is_ok(), "noop computes nothing, however long it is");
+}
+
 #[test]
 fn a_matrix_beyond_the_largest_binding() {
     let gpu = support::noop_with(GpuOptions::default(), |desc| {

@@ -203,11 +203,13 @@ fn gemm_refuses_bad_input_in_one_sentence() {
     fs::write(&truncated, &whole[..whole.len() - 1]).expect("the folder can be written to");
     let truncated_name = truncated.display().to_string();
     let (a_f16, a_f32, b_f32, product) = (data("a_f16"), data("a_f32"), data("b_f32"), data("product_f32"));
+    let one_axis = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/npy/one_axis_f32.npy");
     for (arguments, words) in [
         (&["--a", &a_f16, "--b", &b_f32][..], &["f16", "f32", "cast", "--dtype"][..]),
         (&["--a", "/nonexistent/a.npy", "--b", &b_f32], &["/nonexistent/a.npy", "cannot be opened"]),
         (&["--a", &truncated_name, "--b", &b_f32], &["truncated.npy", "1923 bytes", "1924"]),
         (&["--a", &product, "--b", &b_f32], &["product_f32.npy", "f8"]),
+        (&["--a", one_axis, "--b", &b_f32], &["two axes", "[5]"]),
         (&["--a", &a_f32, "--b", &b_f32, "--layout", "nt"], &["columns of A", "[13, 37]", "[11, 37]"]),
         (&["--m", "4294967296", "--n", "4294967296"], &["must not overflow", "4294967296"]),
     ] {

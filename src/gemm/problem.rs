@@ -53,7 +53,7 @@ pub enum Pin {
     Tile(Tile),
 }
 
-/// A matrix product $C = AB$, checked: the shapes go together and every index fits in 32 bits.
+/// A matrix product $C = AB$, checked: the shapes go together and every size is below $2^{31}$.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GemmProblem {
     /// The sizes, as the shaders have them.
@@ -85,7 +85,7 @@ impl GemmProblem {
     /// are neighbours and its rows do not overlap.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the shapes do not go together; [`Error::Limit`] if a size does not fit in 32 bits.
+    /// [`Error::Shape`] if the shapes do not go together; [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(a: &Layout, b: &Layout, c: &Layout, types: GemmTypes) -> Result<Self> {
         let [m, n] = product_shape(a, b)?;
         if c.shape() != [m, n] {

@@ -205,11 +205,13 @@ impl Layout {
     }
 }
 
-/// A size in elements, as shaders count.
+/// A size in elements, as shaders count. NOTE: below 2^31, so that what is a block beyond it does not wrap around:
+/// a loop over a repeated axis, which takes no memory, would never end.
 pub(crate) fn dim(op: &'static str, size: usize) -> Result<u32> {
-    let limit = |_| {
+    const ALLOWED: u32 = u32::MAX / 2;
+    let limit = || {
         let what = "an extent or stride in elements".to_owned();
-        Error::Limit { op, what, needed: size as u64, allowed: u64::from(u32::MAX) }
+        Error::Limit { op, what, needed: size as u64, allowed: u64::from(ALLOWED) }
     };
-    u32::try_from(size).map_err(limit)
+    u32::try_from(size).ok().filter(|&size| size <= ALLOWED).ok_or_else(limit)
 }
