@@ -177,13 +177,15 @@ fn a_matrix_beyond_the_largest_binding_is_an_error_with_both_numbers() {
 }
 
 #[test]
-fn sizes_beyond_32_bits_are_an_error() {
+fn sizes_beyond_31_bits_are_an_error() {
     let layout = |shape: [usize; 2]| tilewise::Layout::contiguous("test", &shape).unwrap();
-    let (a, b, c) = (layout([1, 1 << 32]), layout([1 << 32, 1]), layout([1, 1]));
-    let error = GemmProblem::new(&a, &b, &c, F32).unwrap_err();
-    let Error::Limit { needed: 4_294_967_296, allowed: 4_294_967_295, .. } = error else {
-        panic!("{error:?}")
-    };
+    let problem = |k: usize| GemmProblem::new(&layout([1, k]), &layout([k, 1]), &layout([1, 1]), F32);
+    for k in [1 << 31, 1 << 32, (1 << 32) + 4] {
+        let error = problem(k).unwrap_err();
+        let Error::Limit { needed, allowed: 2_147_483_647, .. } = error else { panic!("{error:?}") };
+        assert_eq!(needed, k as u64);
+    }
+    assert_eq!(problem((1 << 31) - 1).unwrap().dims.k, 2_147_483_647);
 }
 
 #[test]
