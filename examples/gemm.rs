@@ -92,6 +92,7 @@ enum Choice {
     Auto,
     Naive,
     Tiled,
+    Coop,
 }
 
 fn main() -> ExitCode {
@@ -195,6 +196,7 @@ fn pinned<'a, T: Operand, C: Element>(product: Gemm<'a, T, C>, args: &Args) -> R
             Choice::Auto => product,
             Choice::Naive => product.kernel(GemmKernel::Naive),
             Choice::Tiled => product.kernel(GemmKernel::Tiled),
+            Choice::Coop => product.kernel(GemmKernel::Coop),
         });
     };
     let tiles = || GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());

@@ -8,7 +8,6 @@
 
 //#import gemm_dims
 //#import dims
-//#import block
 //#import pack_f16
 
 //#param  set by Tile::kernel; these defaults are a legal tile
@@ -34,7 +33,6 @@ const STAGE_VECTOR_OUTER: u32 = 3u;
 const LANES_M: u32 = BM / TM;
 const LANES_N: u32 = BN / TN;
 const LANES: u32 = LANES_M * LANES_N;
-const GROUP: u32 = 8u;
 const A_BLOCK: u32 = BM;
 const B_BLOCK: u32 = BN;
 
@@ -48,29 +46,13 @@ const B_BLOCK: u32 = BN;
 //#import stage_x x=b
 //#import store_c
 
-// The block's row and column in the grid of blocks: GROUP rows, column by column.
-fn block_at(index: u32, rows: u32, cols: u32) -> vec2<u32> {
-    let first = index / (GROUP * cols) * GROUP;
-    let height = min(GROUP, rows - first);
-    let within = index - first * cols;
-    return vec2<u32>(first + within % height, within / height);
-}
-
 @compute @workgroup_size(LANES)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let rows = (dims.m + BM - 1u) / BM;
-    let cols = (dims.n + BN - 1u) / BN;
-    let index = block_index(workgroup, grid);
-    if index >= rows * cols {
-        return;
-    }
-    let block = block_at(index, rows, cols);
-    let row0 = block.x * BM;
-    let col0 = block.y * BN;
+    //#import gemm_block
     let lane_m = lane / LANES_N;
     let lane_n = lane % LANES_N;
 

@@ -7,17 +7,19 @@ use std::mem::offset_of;
 use std::path::Path;
 use support::operand::View;
 use support::wgsl::{self, TYPES};
-use tilewise::gemm::{self, GemmDims, GemmKernel, GemmTypes, Pin, Tile};
+use tilewise::gemm::{self, GemmDims, GemmKernel, GemmProblem, GemmTypes, Pin, Tile};
 use tilewise::gpu::{DeviceType, fixtures};
 use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
 use tilewise::ops::{CopyDims, CopyProblem, plan_copy};
-use tilewise::{Caps, Error, Layout};
+use tilewise::{Caps, DType, Error, Layout};
 
-/// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile.
+/// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
+/// cooperative matrices where there is f16, of both sizes.
 fn devices() -> Vec<Caps> {
     let device = |f16, immediate_bytes| {
         let mut caps = fixtures::lavapipe();
         (caps.f16, caps.limits.immediate_bytes) = (f16, immediate_bytes);
+        caps.rows.extend(fixtures::h200().rows);
         assert_eq!(caps.device_type, DeviceType::Software, "the largest patches are for software devices");
         caps
     };
@@ -25,7 +27,7 @@ fn devices() -> Vec<Caps> {
 }
 
 /// Every kernel that a product may take on a device, with a tile that makes it: all types, ways of staging and storing.
-fn gemm_kernels(caps: &Caps) -> Vec<(Tile, Kernel)> {
+fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     const OPERANDS: [View; 4] = [View::Plain, View::Transposed, View::Gaps, View::TransposedGaps];
     let mut kernels = Vec::new();
     let mut seen = HashSet::new();
@@ -35,9 +37,14 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, Kernel)> {
                 (0..32).map(|i| [OPERANDS[i % 4], OPERANDS[i / 4 % 4], [View::Plain, View::Gaps][i / 16]])
             {
                 let problem = wgsl::problem([128; 3], types, views).pinned(Pin::Tile(*tile));
+                if tile.kernel == GemmKernel::Coop && !(caps.f16 && types.ab == DType::F16) {
+                    let refused = gemm::plan(&problem, caps).expect_err("cooperative matrices are of f16");
+                    assert!(matches!(refused, Error::Unsupported { .. }), "{refused:?}");
+                    continue;
+                }
                 let kernel = gemm::plan(&problem, caps).expect("the device runs every tile").kernel;
                 if seen.insert(kernel.clone()) {
-                    kernels.push((*tile, kernel));
+                    kernels.push((*tile, problem, kernel));
                 }
             }
         }
@@ -76,11 +83,12 @@ fn the_tables_hold_every_file_of_the_folders_and_nothing_else() {
 }
 
 #[test]
-fn every_shader_is_valid_with_its_defaults_on_a_device_without_f16() {
-    let caps = &devices()[2];
-    assert!(!caps.f16);
+fn every_shader_is_valid_with_its_defaults() {
+    let [full, bare] = [&devices()[0], &devices()[2]];
+    assert!(full.f16 && !bare.f16);
     for (name, _) in SHADERS {
         let text = Kernel::new(name).specialize().unwrap();
+        let caps = if text.contains("enable wgpu_cooperative_matrix;") { full } else { bare };
         wgsl::validate(&text, wgsl::capabilities(caps)).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 }
@@ -93,11 +101,11 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
         let kernels = gemm_kernels(&caps);
         let (copies, allowed) = (copy_kernels(&caps), wgsl::capabilities(&caps));
         let bound: String =
-            kernels.iter().map(|(_, kernel)| kernel).chain(&copies).map(|k| format!("{k} ")).collect();
+            kernels.iter().map(|(_, _, kernel)| kernel).chain(&copies).map(|k| format!("{k} ")).collect();
         fragments.extend(
             bound.split_whitespace().filter_map(|word| Some(word.split_once(':')?.1)).filter_map(in_table),
         );
-        let check = |tile: Option<&Tile>, kernel: &Kernel| {
+        let check = |of: Option<(&Tile, &GemmProblem)>, kernel: &Kernel| {
             let text = kernel.specialize().unwrap();
             let module = wgsl::validate(&text, allowed).unwrap_or_else(|error| panic!("{kernel}: {error}"));
             assert_eq!(naga_traps(&text), Vec::<String>::new(), "{kernel}");
@@ -108,17 +116,18 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
             );
             let [main] = &module.entry_points[..] else { panic!("{kernel}: one entry point") };
             assert_eq!(main.name, "main", "{kernel}");
-            let Some(tile) = tile else { return };
-            assert_eq!(main.workgroup_size.iter().product::<u32>(), tile.invocations(), "{kernel}");
+            let Some((tile, problem)) = of else { return };
+            assert_eq!(main.workgroup_size.iter().product::<u32>(), tile.invocations(&caps), "{kernel}");
             let shared =
                 module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
             let bytes: u32 = shared.map(|(_, v)| module.types[v.ty].inner.size(module.to_ctx())).sum();
-            assert_eq!(bytes, tile.workgroup_bytes(), "{kernel}");
+            assert_eq!(bytes, tile.workgroup_bytes(problem, &caps), "{kernel}");
         };
         let (first, second) = kernels.split_at(kernels.len() / 2);
         std::thread::scope(|scope| {
-            let all =
-                |part: &[(Tile, Kernel)]| part.iter().for_each(|(tile, kernel)| check(Some(tile), kernel));
+            let all = |part: &[(Tile, GemmProblem, Kernel)]| {
+                part.iter().for_each(|(tile, problem, kernel)| check(Some((tile, problem)), kernel));
+            };
             scope.spawn(move || all(first));
             all(second);
         });
@@ -128,7 +137,7 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
     println!("{count} kernels");
     // Each loader and store that can be bound is bound by some plan; the others are imported by name.
     let imported =
-        SHADERS.iter().flat_map(|(_, text)| text.lines()).filter_map(|line| line.strip_prefix("//#import "));
+        SHADERS.iter().flat_map(|(_, text)| text.lines()).filter_map(|line| line.trim().strip_prefix("//#import "));
     fragments.extend(imported.filter_map(|import| import.split_whitespace().next()));
     assert_eq!(fragments, FRAGMENTS.iter().map(|(name, _)| *name).collect());
 }
@@ -170,7 +179,7 @@ fn there_are_four_directives_and_no_others() {
         let count = |directive| text.lines().filter(|line| line.starts_with(directive)).count();
         assert_eq!(count("//#param"), count("//#end"), "{name}");
     }
-    for (tile, kernel) in gemm_kernels(&devices()[0]) {
+    for (tile, _, kernel) in gemm_kernels(&devices()[0]) {
         let text = kernel.specialize().unwrap();
         assert!(!text.contains("//#import") && !text.contains("//#unroll"), "{tile}");
     }
@@ -204,7 +213,7 @@ macro_rules! members {
 fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     let gemm: Members =
         members!(GemmDims: m n k a_outer a_k a_offset b_outer b_k b_offset ldc c_offset reserved);
-    for shader in ["gemm_naive", "gemm_tiled"] {
+    for shader in ["gemm_coop", "gemm_naive", "gemm_tiled"] {
         assert_eq!(dims_of(shader), gemm, "{shader}");
     }
     let copy: Members = members!(CopyDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
@@ -222,14 +231,20 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
 #[test]
 fn registers_are_indexed_by_literals_alone() {
     use naga::Expression::{Access, AccessIndex, LocalVariable};
-    for (tile, kernel) in
-        gemm_kernels(&devices()[0]).into_iter().filter(|(tile, _)| tile.kernel == GemmKernel::Tiled)
-    {
+    for (tile, _, kernel) in gemm_kernels(&devices()[0]) {
+        // What is left of loops when all that index registers are written out.
+        let left: &[&str] = match tile.kernel {
+            GemmKernel::Naive => continue,
+            GemmKernel::Tiled => &["k0 < dims.k", "kk < BK"],
+            GemmKernel::Coop => &["k0 < dims.k", "piece < ROWS * COLS", "quad < FRAGMENT * FRAGMENT"],
+            other => panic!("{other} is new here"),
+        };
         let text = kernel.specialize().unwrap();
         let (_, main) = text.split_once("fn main(").expect("there is a main");
-        let loops: Vec<&str> = main.lines().map(str::trim).filter(|line| line.starts_with("for (")).collect();
-        let [outer, inner] = loops[..] else { panic!("{tile}: {loops:?}") };
-        assert!(outer.contains("k0 < dims.k") && inner.contains("kk < BK"), "{tile}: {loops:?}");
+        let mut loops: Vec<&str> = main.lines().map(str::trim).filter(|line| line.starts_with("for (")).collect();
+        loops.dedup(); // one a matrix
+        assert_eq!(loops.len(), left.len(), "{tile}: {loops:?}");
+        assert!(loops.iter().zip(left).all(|(found, left)| found.contains(left)), "{tile}: {loops:?}");
         let module = wgsl::validate(&text, naga::valid::Capabilities::all()).unwrap();
         let main = &module.entry_points[0].function;
         let mut literal = 0;
@@ -248,8 +263,12 @@ fn registers_are_indexed_by_literals_alone() {
                 literal += 1;
             }
         }
-        let accumulators = tile.tm * tile.tn / 4;
-        assert!(literal >= 4 * accumulators, "{tile}: {literal} accesses of {accumulators} vectors");
+        // Vectors, of which each is written four times; or matrices, set to zero, added to and stored.
+        let (accumulators, accesses) = match tile.fragment {
+            0 => (tile.tm * tile.tn / 4, 4),
+            edge => (tile.tm / edge * (tile.tn / edge), 3),
+        };
+        assert!(literal >= accesses * accumulators, "{tile}: {literal} accesses of {accumulators} accumulators");
     }
 }
 

@@ -1,5 +1,6 @@
 //! How operands lie in memory, and the fragments that read them.
 
+use super::problem::GemmProblem;
 use crate::gpu::Caps;
 use crate::kernel::Kernel;
 use crate::tensor::DType;
@@ -84,5 +85,17 @@ pub(super) fn load(kernel: Kernel, slot: &'static str, memory: Memory, stage: St
         (Memory::Packed, false) => kernel.slot(slot, "load_x_packed"),
         (_, true) => kernel.slot(slot, "load_x_vec4"),
         (_, false) => kernel,
+    }
+}
+
+/// Binds how C is stored, four elements of a row at once where every four of them lie wholly within it.
+pub(super) fn store(kernel: Kernel, memory: Memory, problem: &GemmProblem) -> Kernel {
+    let d = &problem.dims;
+    let whole = [d.n, d.ldc, d.c_offset].iter().all(|size| size.is_multiple_of(4));
+    match (whole, memory) {
+        (true, Memory::Packed) => kernel.param("c_unit", memory.vector()).slot("store_c", "store_c_packed4"),
+        (true, _) => kernel.param("c_unit", memory.vector()).slot("store_c", "store_c_vec4"),
+        (false, Memory::Packed) => kernel.param("c_unit", "atomic<u32>").slot("store_c", "store_c_packed"),
+        (false, _) => kernel.param("c_unit", memory.scalar()),
     }
 }

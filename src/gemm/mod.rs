@@ -1,9 +1,13 @@
 //! Matrix products.
 
+mod coop;
+mod cost;
 mod memory;
+mod naive;
 mod plan;
 mod problem;
 mod tile;
+mod tiled;
 
 pub use plan::{GemmKernel, explain, plan};
 pub use problem::{GemmDims, GemmProblem, GemmTypes, Pin, product_shape};

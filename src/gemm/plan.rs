@@ -1,7 +1,8 @@
 //! How to compute a matrix product: the one choice.
 
 use super::problem::{GemmProblem, OP, Pin};
-use super::tile::{NAIVE, TILED, Tile};
+use super::tile::Tile;
+use super::{coop, naive, tiled};
 use crate::gpu::Caps;
 use crate::kernel::{self, Plan, Seconds};
 use crate::{Error, Result};
@@ -15,6 +16,8 @@ pub enum GemmKernel {
     Naive,
     /// Blocks staged in shared memory, patches in registers.
     Tiled,
+    /// Blocks staged in shared memory, patches in cooperative matrices: tensor cores.
+    Coop,
 }
 
 /// How to compute `problem` on a device: the candidate that is predicted to be the fastest.
@@ -29,7 +32,7 @@ pub fn plan(problem: &GemmProblem, caps: &Caps) -> Result<Plan> {
     GemmKernel::ALL
         .iter()
         .flat_map(|kernel| kernel.tiles())
-        .filter(|tile| problem.pin.allows(tile) && tile.fits(caps).is_ok())
+        .filter(|tile| problem.pin.allows(tile) && tile.fits(problem, caps).is_ok())
         .min_by(|a, b| a.cost(problem, caps).total_cmp(&b.cost(problem, caps)))
         .ok_or_else(|| unsupported(problem, caps))?
         .plan(problem, caps)
@@ -48,27 +51,36 @@ pub fn explain(problem: &GemmProblem, caps: &Caps) -> Result<Plan> {
 }
 
 fn unsupported(problem: &GemmProblem, caps: &Caps) -> Error {
-    let lacking =
-        GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()).filter(|tile| problem.pin.allows(tile));
-    let needs: Vec<String> = lacking.filter_map(|tile| tile.fits(caps).err()).collect();
-    let needs = if needs.is_empty() {
-        format!("a tile of its table, not {:?}", problem.pin)
-    } else {
-        needs.join(", or ")
-    };
+    let allowed = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()).filter(|tile| problem.pin.allows(tile));
+    let mut needs = lacking(allowed, problem, caps);
+    if needs.is_empty() {
+        needs = format!("a tile of its table, not {:?}", problem.pin);
+    }
     Error::Unsupported { op: OP, needs, device: caps.adapter.clone() }
+}
+
+/// What the device lacks for each of these tiles, each lack named once.
+fn lacking<'a>(tiles: impl IntoIterator<Item = &'a Tile>, problem: &GemmProblem, caps: &Caps) -> String {
+    let mut needs: Vec<String> = Vec::new();
+    for need in tiles.into_iter().filter_map(|tile| tile.fits(problem, caps).err()) {
+        if !needs.contains(&need) {
+            needs.push(need);
+        }
+    }
+    needs.join(", or ")
 }
 
 impl GemmKernel {
     /// Every kernel.
-    pub const ALL: [Self; 2] = [Self::Naive, Self::Tiled];
+    pub const ALL: [Self; 3] = [Self::Naive, Self::Tiled, Self::Coop];
 
     /// The kernel's tiles.
     #[must_use]
     pub const fn tiles(self) -> &'static [Tile] {
         match self {
-            Self::Naive => &NAIVE,
-            Self::Tiled => &TILED,
+            Self::Naive => &naive::TILES,
+            Self::Tiled => &tiled::TILES,
+            Self::Coop => &coop::TILES,
         }
     }
 
@@ -78,6 +90,7 @@ impl GemmKernel {
         match self {
             Self::Naive => "gemm_naive",
             Self::Tiled => "gemm_tiled",
+            Self::Coop => "gemm_coop",
         }
     }
 
@@ -85,12 +98,11 @@ impl GemmKernel {
         if !self.tiles().iter().any(|tile| problem.pin.allows(tile)) {
             return "another kernel is pinned".into();
         }
-        let fitting = self.tiles().iter().filter(|tile| tile.fits(caps).is_ok());
+        let fitting = self.tiles().iter().filter(|tile| tile.fits(problem, caps).is_ok());
         let fastest = fitting.map(|tile| tile.cost(problem, caps)).min_by(f64::total_cmp);
-        match (fastest, self.tiles()[0].fits(caps)) {
-            (Some(seconds), _) => format!("slower here, predicted {}", Seconds(seconds)),
-            (None, Err(needs)) => format!("needs {needs}"),
-            (None, Ok(())) => "no tile fits".into(),
+        match fastest {
+            Some(seconds) => format!("slower here, predicted {}", Seconds(seconds)),
+            None => format!("needs {}", lacking(self.tiles(), problem, caps)),
         }
     }
 }
@@ -100,6 +112,7 @@ impl fmt::Display for GemmKernel {
         f.write_str(match self {
             Self::Naive => "naive",
             Self::Tiled => "tiled",
+            Self::Coop => "coop",
         })
     }
 }

@@ -132,6 +132,10 @@ pub struct Roofs {
     pub coop_flops: f64,
     /// Device memory, bytes/s.
     pub bytes: f64,
+    /// The last cache that all cores share, bytes/s.
+    pub cache_bytes: f64,
+    /// The size of that cache, in bytes.
+    pub cache: u64,
     /// Independent cores (streaming multiprocessors, compute units, threads).
     pub cores: u32,
 }
@@ -170,6 +174,21 @@ impl Caps {
             timestamps: features.contains(F::TIMESTAMP_QUERY),
             pipeline_cache: features.contains(F::PIPELINE_CACHE),
             limits: CapsLimits::of(limits, features),
+        }
+    }
+
+    /// STUB
+    pub fn coop(&self, size: u32, ab: CoopScalar, c: CoopScalar) -> Result<(), String> {
+        let what = format!("cooperative matrices {size}x{size}x{size} {ab} x {ab} -> {c}");
+        if !self.rows.iter().any(|r| r.m == size && r.a == ab && r.c == c) {
+            return Err(format!("{what}, which the adapter does not list"));
+        }
+        if !self.f16 {
+            return Err(format!("{what}, and f16 in shaders"));
+        }
+        match self.subgroups {
+            Some(sizes) if sizes.min == sizes.max => Ok(()),
+            _ => Err(format!("{what}, and subgroups of one size")),
         }
     }
 

@@ -88,6 +88,8 @@ const KNOWN: &[Known] = &[
     ("SwiftShader", 0.0058, 0.001, 0.95, 2),
 ];
 
+const CACHE_BYTES_PER_CORE: f64 = 40e9;
+
 impl Roofs {
     /// The roofs of the device that its driver calls `adapter`, or coarse ones for its kind.
     ///
@@ -100,6 +102,8 @@ impl Roofs {
             f32_flops: f32_tera * 1e12,
             coop_flops: if has_coop_rows { coop_tera * 1e12 } else { 0.0 },
             bytes: bytes_giga * 1e9,
+            cache_bytes: f64::from(cores) * CACHE_BYTES_PER_CORE,
+            cache: 32 << 20,
             cores,
         }
     }

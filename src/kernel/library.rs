@@ -7,20 +7,28 @@ macro_rules! wgsl {
 }
 
 /// The kernels: one entry point each, in `shaders/`.
-pub const SHADERS: &[(&str, &str)] = wgsl!["": "copy", "gemm_naive", "gemm_tiled"];
+pub const SHADERS: &[(&str, &str)] = wgsl!["": "copy", "gemm_coop", "gemm_naive", "gemm_tiled"];
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "block",
+    "coop_load_x",
+    "coop_load_x_scalar",
+    "coop_stage_x",
+    "coop_store_direct",
     "copy_unit",
     "copy_unit_packed",
     "dims",
     "dims_uniform",
+    "gemm_block",
     "gemm_dims",
     "load_x",
     "load_x_packed",
     "load_x_packed4",
     "load_x_vec4",
+    "matrix_x",
+    "matrix_x_columns",
+    "nothing",
     "pack_f16",
     "stage_x",
     "store_c",

@@ -110,9 +110,15 @@ fn declared_name(line: &str) -> Option<&str> {
 
 /// Puts the `enable` lines that the types ask for at the top.
 fn enable_types(text: &str) -> String {
-    let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
-    let f16 = code.flat_map(words).any(|word| word == "f16");
-    if f16 && !text.contains("enable f16;") { format!("enable f16;\n{text}") } else { text.to_owned() }
+    let code = || text.lines().map(|line| line.split("//").next().unwrap_or_default()).flat_map(words);
+    let mut enabled = String::with_capacity(text.len() + 64);
+    if code().any(|word| word == "f16") {
+        enabled.push_str("enable f16;\n");
+    }
+    if code().any(|word| word.starts_with("coop_mat")) {
+        enabled.push_str("enable wgpu_cooperative_matrix;\n");
+    }
+    enabled + text
 }
 
 pub(super) fn is_word(c: char) -> bool {

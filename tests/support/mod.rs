@@ -3,6 +3,7 @@
 
 pub mod operand;
 pub mod pairs;
+pub mod product;
 pub mod wgsl;
 
 use std::sync::{Mutex, Once, OnceLock, PoisonError};

@@ -15,13 +15,25 @@ pub enum View {
     TransposedGaps,
     /// Row-major, rows and offset at multiples of four: whole vectors.
     Aligned,
+    /// Row-major, rows and offset at multiples of eight, whatever the columns: units of 16 bytes in f16.
+    Padded,
+    /// Column-major, columns and offset at multiples of eight.
+    TransposedPadded,
     /// Every second element of every second row.
     Steps,
 }
 
 impl View {
-    pub const ALL: [Self; 6] =
-        [Self::Plain, Self::Transposed, Self::Gaps, Self::TransposedGaps, Self::Aligned, Self::Steps];
+    pub const ALL: [Self; 8] = [
+        Self::Plain,
+        Self::Transposed,
+        Self::Gaps,
+        Self::TransposedGaps,
+        Self::Aligned,
+        Self::Padded,
+        Self::TransposedPadded,
+        Self::Steps,
+    ];
     /// The views that an output may be.
     pub const OUTPUTS: [Self; 3] = [Self::Plain, Self::Gaps, Self::Aligned];
 
@@ -33,6 +45,8 @@ impl View {
             Self::Gaps => ([cols + 3, 1], 7),
             Self::TransposedGaps => ([1, rows + 5], 131),
             Self::Aligned => ([(cols + 4).next_multiple_of(4), 1], 12),
+            Self::Padded => ([cols.next_multiple_of(8) + 8, 1], 16),
+            Self::TransposedPadded => ([1, rows.next_multiple_of(8) + 8], 40),
             Self::Steps => ([4 * cols + 2, 2], 1),
         }
     }

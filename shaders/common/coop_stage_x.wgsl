@@ -1,0 +1,37 @@
+//! Operand x of a product on cooperative matrices, in shared memory: rows of units along the outer axis (X_OUTER = 1)
+//! or along k, as it lies in device memory, so that nothing is transposed on the way.
+
+const X_ROW: u32 = X_BLOCK * X_OUTER + BK * (1u - X_OUTER);
+const X_ROWS: u32 = BK * X_OUTER + X_BLOCK * (1u - X_OUTER);
+const X_LD: u32 = X_ROW / 4u + 2u; // NOTE: an odd number of units, so that the rows of a matrix lie in different banks
+const X_UNITS: u32 = X_BLOCK * BK / (8u * LANES); // of each lane
+var<workgroup> x_tile: array<vec4<f16>, STAGES * X_ROWS * X_LD>;
+
+// Where the block's unit lies along the outer axis and along k.
+fn x_outer_of(unit: u32) -> u32 {
+    return unit / (X_ROW / 8u) * (1u - X_OUTER) + unit % (X_ROW / 8u) * 8u * X_OUTER;
+}
+
+fn x_k_of(unit: u32) -> u32 {
+    return unit / (X_ROW / 8u) * X_OUTER + unit % (X_ROW / 8u) * 8u * (1u - X_OUTER);
+}
+
+// Where the elements from this place of the block on lie.
+fn x_place(stage: u32, outer: u32, k: u32) -> u32 {
+    let row = k * X_OUTER + outer * (1u - X_OUTER);
+    let col = outer * X_OUTER + k * (1u - X_OUTER);
+    return (stage * X_ROWS + row) * X_LD + col / 4u;
+}
+
+fn put_x(unit: u32, stage: u32, elements: Unit) {
+    let at = x_place(stage, x_outer_of(unit), x_k_of(unit));
+    x_tile[at] = elements.x;
+    x_tile[at + 1u] = elements.y;
+}
+
+// Stages a block that may reach past the end of k.
+fn stage_x(outer0: u32, extent: u32, k0: u32, stage: u32, lane: u32) {
+    for (var unit = lane; unit < X_UNITS * LANES; unit += LANES) {
+        put_x(unit, stage, edge_x(outer0 + x_outer_of(unit), extent, k0 + x_k_of(unit)));
+    }
+}

@@ -1,0 +1,1 @@
+//! Nothing, for a slot that a kernel leaves empty.

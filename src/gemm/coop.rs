@@ -1,0 +1,152 @@
+//! The coop kernel: blocks staged in shared memory, patches in cooperative matrices, one patch a subgroup.
+
+use super::memory::{Memory, store};
+use super::problem::{GemmProblem, GemmTypes};
+use super::tile::Tile;
+use crate::gpu::{Caps, CoopScalar};
+use crate::kernel::Kernel;
+use crate::tensor::DType;
+
+/// Blocks from large to small, patches of 64 x 64 where a subgroup of 32 has the registers: each element staged is
+/// then used 64 times. Steps of 16 where two stages of 32 would not fit into 48 KiB.
+pub(super) const TILES: [Tile; 12] = [
+    Tile::of_subgroups(16, [128, 256, 16], [64, 64]),
+    Tile::of_subgroups(16, [256, 128, 16], [64, 64]),
+    Tile::of_subgroups(16, [128, 128, 16], [64, 64]),
+    Tile::of_subgroups(16, [128, 64, 16], [64, 32]),
+    Tile::of_subgroups(16, [64, 64, 32], [32, 32]),
+    Tile::of_subgroups(16, [32, 64, 32], [32, 32]),
+    Tile::of_subgroups(8, [128, 256, 16], [64, 32]),
+    Tile::of_subgroups(8, [256, 128, 16], [64, 32]),
+    Tile::of_subgroups(8, [128, 128, 16], [64, 32]),
+    Tile::of_subgroups(8, [128, 64, 16], [32, 32]),
+    Tile::of_subgroups(8, [64, 64, 16], [32, 32]),
+    Tile::of_subgroups(8, [32, 64, 16], [32, 32]),
+];
+
+/// How an operand is staged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stage {
+    along: Axis,
+    by: Loads,
+}
+
+/// The axis along which eight elements make a unit: shared memory has its rows along it too.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Axis {
+    K = 0,
+    Outer = 1,
+}
+
+/// What one load brings.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Loads {
+    /// A unit: 16 bytes.
+    Units,
+    /// An element.
+    Elements,
+}
+
+impl Stage {
+    /// By units where an axis is contiguous and every line along it starts at a multiple of 16 bytes. Lines may end
+    /// anywhere: what a unit holds beyond the end is masked. An axis of one element is as contiguous as one likes, so
+    /// that a single row or column takes the kernel that more of them take.
+    fn of([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], offset: u32) -> Self {
+        let runs = |extent: u32, stride: u32| extent <= 1 || stride == 1;
+        let starts_whole = |stride: u32| stride.is_multiple_of(8) && offset.is_multiple_of(8);
+        if runs(k, k_stride) && starts_whole(outer_stride) {
+            Self { along: Axis::K, by: Loads::Units }
+        } else if runs(outer, outer_stride) && starts_whole(k_stride) {
+            Self { along: Axis::Outer, by: Loads::Units }
+        } else if runs(outer, outer_stride) && k_stride != 1 {
+            Self { along: Axis::Outer, by: Loads::Elements }
+        } else {
+            Self { along: Axis::K, by: Loads::Elements }
+        }
+    }
+
+    /// Bytes of one block of `outer` x `bk` in shared memory: each row padded by 16 bytes.
+    fn bytes(self, outer: u32, bk: u32) -> u32 {
+        match self.along {
+            Axis::K => outer * (bk + 8) * 2,
+            Axis::Outer => bk * (outer + 8) * 2,
+        }
+    }
+}
+
+fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
+    let d = &problem.dims;
+    [
+        Stage::of([d.m, d.k], [d.a_outer, d.a_k], d.a_offset),
+        Stage::of([d.n, d.k], [d.b_outer, d.b_k], d.b_offset),
+    ]
+}
+
+/// Invocations that hold a patch together.
+pub(super) fn subgroup(caps: &Caps) -> u32 {
+    caps.subgroups.map_or(1, |sizes| sizes.min)
+}
+
+/// Whether the types and the device's rows allow the tile; if not, what it needs.
+pub(super) fn admits(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
+    let GemmTypes { ab, .. } = problem.types;
+    if ab != DType::F16 {
+        return Err(format!("operands of f16, not {ab}"));
+    }
+    caps.coop(tile.fragment, CoopScalar::F16, CoopScalar::F32)
+}
+
+/// Bytes that one stage of both operands takes, and those by which results leave.
+fn parts(tile: &Tile, problem: &GemmProblem) -> [u32; 2] {
+    let [a, b] = stages_of(problem);
+    let stage = a.bytes(tile.bm, tile.bk) + b.bytes(tile.bn, tile.bk);
+    // One matrix of f32 a patch, each row padded by a vector (`gemm_coop.wgsl`).
+    [stage, tile.patches() * tile.fragment * (tile.fragment + 4) * 4]
+}
+
+/// Two where they fit, so that one is filled while the other is read.
+fn stages(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
+    let [stage, leaving] = parts(tile, problem);
+    if 2 * stage + leaving <= caps.limits.workgroup_bytes { 2 } else { 1 }
+}
+
+pub(super) fn workgroup_bytes(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
+    let [stage, leaving] = parts(tile, problem);
+    stages(tile, problem, caps) * stage + leaving
+}
+
+pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
+    let d = &problem.dims;
+    let size = tile.fragment;
+    let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
+    let kernel = Kernel::new(tile.kernel.shader())
+        .dims(caps, size_of_val(d))
+        .param("mat_a", fragment("f16", "A"))
+        .param("mat_b", fragment("f16", "B"))
+        .param("mat_c", fragment("f32", "C"))
+        .param("FRAGMENT", size)
+        .param("BM", tile.bm)
+        .param("BN", tile.bn)
+        .param("BK", tile.bk)
+        .param("WM", tile.tm)
+        .param("WN", tile.tn)
+        .param("SUBGROUP", subgroup(caps))
+        .param("STAGES", stages(tile, problem, caps));
+    let [a, b] = stages_of(problem);
+    let kernel = kernel.param("A_OUTER", a.along as u32).param("B_OUTER", b.along as u32);
+    let kernel = if a.along == Axis::Outer { kernel.slot("matrix_a", "matrix_x_columns") } else { kernel };
+    let kernel = if b.along == Axis::K { kernel.slot("matrix_b", "matrix_x_columns") } else { kernel };
+    let kernel = fetch(fetch(kernel, "coop_load_a", "a_unit", a.by), "coop_load_b", "b_unit", b.by);
+    // A driver asks for 16 bytes where rows of a matrix of f32 go to memory.
+    if problem.types.c == DType::F32 && d.ldc.is_multiple_of(4) && d.c_offset.is_multiple_of(4) {
+        return kernel.param("c_unit", "f32");
+    }
+    store(kernel, Memory::of(problem.types.c, caps), problem).slot("coop_store_direct", "nothing")
+}
+
+fn fetch(kernel: Kernel, slot: &'static str, unit: &'static str, by: Loads) -> Kernel {
+    match by {
+        Loads::Units => kernel.param(unit, "Unit"),
+        Loads::Elements => kernel.param(unit, "f16").slot(slot, "coop_load_x_scalar"),
+    }
+}

@@ -1,0 +1,103 @@
+//! What a tile is predicted to take: the longest of what it has to wait for.
+
+use super::plan::GemmKernel;
+use super::problem::GemmProblem;
+use super::tile::Tile;
+use crate::gpu::{Caps, DeviceType};
+
+/// Rows of blocks that run together (`shaders/common/gemm_block.wgsl`).
+const GROUP: f64 = 8.0;
+/// Invocations that keep a core of a GPU busy: four schedulers, a subgroup of 32 each. A software device runs one
+/// workgroup per core at a time, whatever its size.
+const BUSY: f64 = 128.0;
+/// Seconds that a load from a GPU's memory takes to arrive; published measurements lie between 0.4 and 0.8 us.
+const LATENCY: f64 = 0.6e-6;
+/// Steps of the naive kernel's loop whose loads a compiler issues together.
+const AHEAD: f64 = 4.0;
+
+/// Predicted seconds. All of it is computed and moved at the same time, so the slowest decides:
+/// the arithmetic, in whole waves of blocks over the cores; the operands, from the cache that all cores share, once per
+/// block that uses them; what does not stay in that cache, from device memory; the chain of steps along k, each of which
+/// waits for its loads.
+pub(super) fn seconds(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
+    let waits = [
+        arithmetic(tile, problem, caps),
+        from_cache(tile, problem) / caps.roofs.cache_bytes,
+        from_memory(tile, problem, caps) / caps.roofs.bytes,
+        chain(tile, problem, caps),
+    ];
+    waits.into_iter().fold(0.0, f64::max)
+}
+
+fn is_software(caps: &Caps) -> bool {
+    caps.device_type == DeviceType::Software
+}
+
+/// Rows and columns of blocks, as they are launched.
+fn blocks(tile: &Tile, problem: &GemmProblem) -> [f64; 2] {
+    [problem.dims.m.div_ceil(tile.bm), problem.dims.n.div_ceil(tile.bn)].map(f64::from)
+}
+
+fn depth(problem: &GemmProblem) -> f64 {
+    f64::from(problem.dims.k.max(1))
+}
+
+/// Every core computes its share of the blocks, the last wave as long as the others; few invocations leave lanes idle.
+fn arithmetic(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
+    let cores = f64::from(caps.roofs.cores.max(1));
+    let [rows, cols] = blocks(tile, problem);
+    let per_core = (rows * cols / cores).ceil();
+    let busy = if is_software(caps) {
+        1.0
+    } else {
+        (per_core * f64::from(tile.invocations(caps)) / BUSY).min(1.0)
+    };
+    let roof = match tile.kernel {
+        GemmKernel::Naive | GemmKernel::Tiled => caps.roofs.f32_flops,
+        GemmKernel::Coop => caps.roofs.coop_flops,
+    };
+    let block_flops = 2.0 * f64::from(tile.bm) * f64::from(tile.bn) * depth(problem);
+    per_core * block_flops / (roof / cores * efficiency(tile, caps) * busy)
+}
+
+/// The part of its roof that an inner loop reaches: reading operands is what holds it back, 1 / tm + 1 / tn of them for
+/// each multiply-add. The weight of a read is fitted to lavapipe (see the book's measuring page); on GPUs it is what
+/// their shared memory delivers, 128 bytes per core and cycle, beside 128 multiply-adds, or 1,024 of tensor cores.
+fn efficiency(tile: &Tile, caps: &Caps) -> f64 {
+    let weight = match tile.kernel {
+        GemmKernel::Naive => 9.0,
+        GemmKernel::Tiled if is_software(caps) => 9.0,
+        GemmKernel::Tiled => 2.0,
+        GemmKernel::Coop => 8.0,
+    };
+    1.0 / (1.0 + weight * (1.0 / f64::from(tile.tm) + 1.0 / f64::from(tile.tn)))
+}
+
+/// Bytes that blocks read of A and B, edges in full.
+fn from_cache(tile: &Tile, problem: &GemmProblem) -> f64 {
+    let [rows, cols] = blocks(tile, problem);
+    let block = f64::from(tile.bm + tile.bn) * depth(problem) * problem.types.ab.size() as f64;
+    rows * cols * block
+}
+
+/// Bytes that cross device memory: each matrix once, and B again for every group of rows where it does not stay in the
+/// cache, A for every column of blocks where not even a group's rows do.
+fn from_memory(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
+    let d = &problem.dims;
+    let [m, n] = [d.m, d.n].map(f64::from);
+    let row = depth(problem) * problem.types.ab.size() as f64;
+    let [a, b] = [m * row, n * row];
+    let c = m * n * problem.types.c.size() as f64;
+    let stays = |bytes: f64| bytes <= caps.roofs.cache as f64;
+    let group = (GROUP * f64::from(tile.bm)).min(m) * row;
+    let [rows, cols] = blocks(tile, problem);
+    let b_times = if stays(b + group) { 1.0 } else { (rows / GROUP).ceil() };
+    let a_times = if stays(group) { 1.0 } else { cols };
+    a * a_times + b * b_times + c
+}
+
+/// Blocks at work at once hide each other's waiting, but not the steps of one.
+fn chain(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
+    let step = if tile.kernel == GemmKernel::Naive { AHEAD } else { f64::from(tile.bk) };
+    if is_software(caps) { 0.0 } else { (depth(problem) / step).ceil() * LATENCY }
+}

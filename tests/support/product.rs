@@ -1,0 +1,49 @@
+//! One product by one tile, checked in all ways.
+
+use super::operand::{Placed, View};
+use tilewise::gemm::{Operand, Tile};
+use tilewise::{Element, Error, Fill, Gemm, Gpu, reference};
+
+/// A product of a sweep: the tile, m, n and k, and how A, B and C lie in memory.
+#[derive(Debug)]
+pub struct Case {
+    pub tile: Tile,
+    pub shape: [usize; 3],
+    pub views: [View; 3],
+}
+
+/// A product by one tile: integers to the bit, then reals within the bound; what is not C's keeps its bits. Returns how
+/// many products were computed: none where the device cannot run the tile.
+pub fn check<T: Operand, C: Element>(gpu: &Gpu, case: &Case) -> usize {
+    let [m, n, k] = case.shape;
+    let mut launches = 0;
+    for fill in [Fill::Integers, Fill::Uniform] {
+        let (a, b) = (fill.values::<T>(m * k, 1), fill.values::<T>(k * n, 2));
+        let want = reference::gemm(&a, &b, case.shape);
+        let a = Placed::new(gpu, &a, [m, k], case.views[0]);
+        let b = Placed::new(gpu, &b, [k, n], case.views[1]);
+        let mut c = Placed::new(gpu, &vec![C::from_f64(f64::NAN); m * n], [m, n], case.views[2]);
+        let product = Gemm::new(&a.tensor, &b.tensor).out::<C>().tile(case.tile);
+        match product.run_into(&mut c.tensor) {
+            Err(Error::Unsupported { .. }) => return 0,
+            computed => computed.unwrap_or_else(|error| panic!("{case:?}: {error}")),
+        }
+        launches += 1;
+        let buffer = c.read_buffer();
+        let got = c.elements(&buffer);
+        match fill {
+            Fill::Integers => {
+                let want: Vec<C> = want.value.iter().map(|&v| C::from_f64(v)).collect();
+                assert_eq!(got, want, "{case:?} {} to {}", T::DTYPE, C::DTYPE);
+            }
+            Fill::Uniform => {
+                let found = want.compare(&got);
+                assert!(found.ok(), "{case:?} {} to {}: {found:?}", T::DTYPE, C::DTYPE);
+            }
+        }
+        // NaN is not equal to itself: bits are.
+        let bits = |values: &[C]| bytemuck::cast_slice::<C, u8>(values).to_vec();
+        assert_eq!(bits(&buffer), bits(&c.expected(&got)), "{case:?}: something beside C was written");
+    }
+    launches
+}
