@@ -5,13 +5,14 @@
 //! - `TILEWISE_SIZES=256,512,1024` sets the sizes of the cubes.
 
 mod roof;
+mod support;
 
 use criterion::{Criterion, SamplingMode, Throughput};
 use roof::Roofs;
 use serde_json::json;
 use std::time::{Duration, Instant};
 use tilewise::gemm::Operand;
-use tilewise::{Error, Fill, Gemm, GemmKernel, Gpu, Result, Tensor, f16};
+use tilewise::{Fill, Gemm, GemmKernel, Gpu, Result, Tensor, f16};
 
 /// Cubes that are multiplied, unless `TILEWISE_SIZES` says otherwise.
 const SIZES: [usize; 3] = [256, 512, 1024];
@@ -19,9 +20,8 @@ const SIZES: [usize; 3] = [256, 512, 1024];
 const PINNED: usize = 512;
 /// Rounds of the table, in each of which every row takes its turn.
 const ROUNDS: usize = 5;
-/// Seconds that one measurement of the table should take at least, and products that it may at most.
+/// Seconds that one measurement of the table should take at least.
 const ENOUGH: f64 = 0.05;
-const PRODUCTS_AT_MOST: u64 = 32; // fewer than one submission holds
 
 fn main() {
     if let Err(error) = run() {
@@ -31,12 +31,9 @@ fn main() {
 }
 
 fn run() -> Result<()> {
-    let gpu = match Gpu::open() {
-        Err(Error::Unsupported { .. }) if std::env::var("GPU_REQUIRED").as_deref() != Ok("1") => {
-            println!("skipped: no adapter");
-            return Ok(());
-        }
-        opened => opened?,
+    let Some(gpu) = support::open()? else {
+        println!("skipped: no adapter");
+        return Ok(());
     };
     let cases = cases(&gpu)?;
     let format = std::env::var("TILEWISE_TABLE").ok();
@@ -62,7 +59,7 @@ struct Case<'a> {
 
 fn cases(gpu: &Gpu) -> Result<Vec<Case<'_>>> {
     let mut cases = Vec::new();
-    for size in sizes()? {
+    for size in support::sizes(&SIZES)? {
         let random = |seed| gpu.random::<f32>([size, size], Fill::Uniform, seed);
         let (a, b) = (random(1)?, random(2)?);
         let halves = (a.cast::<f16>()?, b.cast::<f16>()?);
@@ -90,26 +87,9 @@ fn case<'a, T: Operand>(
     let seconds = move |products: u64| {
         let product = Gemm::new(&a, &b);
         let product = if let Some(kernel) = pin { product.kernel(kernel) } else { product };
-        let mut seconds = 0.0;
-        let mut left = products;
-        while left > 0 {
-            let now = left.min(PRODUCTS_AT_MOST);
-            let ((), timing) = gpu.time(|| (0..now).try_for_each(|_| product.run().map(drop)))?;
-            seconds += timing.seconds;
-            left -= now;
-        }
-        Ok(seconds)
+        support::seconds(gpu, products, || product.run().map(drop))
     };
     Case { size, dtype: T::DTYPE.to_string(), kernel, seconds: Box::new(seconds) }
-}
-
-fn sizes() -> Result<Vec<usize>> {
-    let Ok(value) = std::env::var("TILEWISE_SIZES") else { return Ok(SIZES.to_vec()) };
-    let sizes: Result<Vec<usize>, _> = value.split(',').map(|size| size.trim().parse()).collect();
-    sizes.map_err(|_| Error::Input {
-        what: "TILEWISE_SIZES".into(),
-        why: format!("`{value}` is not a list of sizes such as 256,512"),
-    })
 }
 
 impl Case<'_> {
@@ -119,9 +99,7 @@ impl Case<'_> {
 
     /// Flop/s over as many products as take long enough.
     fn rate(&self) -> Result<f64> {
-        let once = (self.seconds)(1)?;
-        let enough = (1..PRODUCTS_AT_MOST).find(|&products| products as f64 * once > ENOUGH);
-        let products = enough.unwrap_or(PRODUCTS_AT_MOST);
+        let products = support::products((self.seconds)(1)?, ENOUGH);
         Ok(self.flops() * products as f64 / (self.seconds)(products)?)
     }
 }

@@ -5,19 +5,22 @@
 #   benches/on_gpu.sh --pack FOLDER        builds the programs here and collects them in FOLDER (target/on-gpu)
 #   benches/on_gpu.sh DIR [SECTION...]     runs the sections (all of them, unless named) there; results go to DIR
 #
-# Sections: info sweep checked gemm bench peers. Each ends within 8 minutes. Where one fails, the others still run, and
-# the exit status tells. DIR/results.md shows all sections that have run into DIR, by whichever call.
+# Sections: info sweep checked gemm tiles bench peers. Each ends within 8 minutes. Where one fails, the others still
+# run, and the exit status tells. DIR/results.md shows all sections that have run into DIR, by whichever call; its
+# table of ratios, ours to cuBLAS, is printed too.
 #
 #   TILEWISE_BINARIES=FOLDER     where the programs lie; target/on-gpu unless set
-#   TILEWISE_SIZES=256,4096      sizes of the cubes of gemm, bench and peers
-#   TILEWISE_LIMIT=480           seconds that a section may take
+#   TILEWISE_SIZES=256,4096      sizes of the cubes of gemm, tiles, bench and peers
+#   TILEWISE_LIMIT=480           seconds that a section may take; in the last tenth, tiles and peers begin nothing
 #   TILEWISE_VULKAN=lavapipe     runs the programs through cargo's runner: a trial without a GPU
 
 root=$(cd "${0%/*}/.." && pwd) || exit
 programs=${TILEWISE_BINARIES:-$root/target/on-gpu}
 sizes=${TILEWISE_SIZES:-256,512,1024,2048,4096,8192}
+# Every tile at every size would not end in time.
+tiles_sizes=${TILEWISE_SIZES:-1024,4096,8192}
 limit=${TILEWISE_LIMIT:-480}
-all='info sweep checked gemm bench peers'
+all='info sweep checked gemm tiles bench peers'
 
 usage() {
     sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
@@ -134,18 +137,24 @@ one_gemm() {
     told examples/gemm --m "$size" --n "$size" --k "$size" --dtype $dtype --repeat 10 --json "$@" >>"$dir/gemm.jsonl"
 }
 
+# Every tile of every kernel, checked and timed. What there is no time for is told in the lines.
+section_tiles() {
+    TILEWISE_SIZES=$tiles_sizes TILEWISE_SECONDS=$((limit * 9 / 10)) GPU_REQUIRED=1 \
+        told benches/tiles >"$dir/tiles.jsonl"
+}
+
 section_bench() {
     export TILEWISE_TABLE=json GPU_REQUIRED=1
     told benches/gemm >"$dir/bench.jsonl" && told benches/host >>"$dir/bench.jsonl"
 }
 
 section_peers() {
-    : >"$dir/peers.jsonl"
-    python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null || {
-        echo '{"skipped":"no python3 with PyTorch and CUDA"}' >"$dir/peers.jsonl"
+    command -v python3 >/dev/null || {
+        echo '{"skipped":"there is no python3"}' >"$dir/peers.jsonl"
         return 0
     }
-    timeout "$limit" python3 "$root/benches/peers_torch.py" "$sizes" >"$dir/peers.jsonl"
+    timeout "$limit" python3 "$root/benches/peers/torch_gemm.py" --seconds $((limit * 9 / 10)) "$sizes" \
+        >"$dir/peers.jsonl"
 }
 
 # A value of the JSON object in one line.
@@ -163,8 +172,10 @@ scaled() {
 
 # The page of all sections whose results are in DIR.
 page() {
-    first=$(head -n 1 "$dir/bench.jsonl" 2>/dev/null)
-    [ -n "$first" ] || first=$(head -n 1 "$dir/gemm.jsonl" 2>/dev/null)
+    first=
+    for part in bench gemm tiles; do
+        [ -n "$first" ] || first=$(head -n 1 "$dir/$part.jsonl" 2>/dev/null)
+    done
     [ -n "$first" ] || first=$(sed 's/.*"devices":\[//' "$dir/info.json" 2>/dev/null)
     device=$(value device "${first%%\"paths\"*}")
     driver=$(value driver "${first%%\"paths\"*}")
@@ -180,7 +191,11 @@ page() {
     while read -r line; do
         echo "| $(value section "$line") | $(value result "$line") | $(value seconds "$line") |"
     done <"$dir/sections.jsonl"
-    for part in sweep checked gemm bench peers; do
+    [ ! -s "$dir/tiles.jsonl" ] || {
+        printf '\n## Ratios\n\n'
+        ratios
+    }
+    for part in sweep checked gemm tiles bench peers; do
         [ ! -s "$dir/$part.jsonl" ] || "page_$part" "$part" <"$dir/$part.jsonl"
     done
     [ ! -s "$dir/info.txt" ] || {
@@ -188,6 +203,16 @@ page() {
         cat "$dir/info.txt"
         echo '```'
     }
+}
+
+# One of the tables that are too large for a process per value.
+table() {
+    awk -f "$root/benches/page/common.awk" -f "$root/benches/page/$1.awk"
+}
+
+# Ours to cuBLAS, as far as both have run.
+ratios() {
+    cat "$dir/tiles.jsonl" "$dir/peers.jsonl" 2>/dev/null | table ratios
 }
 
 page_sweep() {
@@ -203,24 +228,25 @@ page_checked() {
 
 page_gemm() {
     printf '\n## Products (example gemm)\n\n'
-    echo '| m x n x k | types | layout | kernel | ms (min to max) | TFLOP/s | peer | of the bound | check |'
-    echo '|---|---|---|---|---|---|---|---|---|'
+    echo '| m x n x k | types | layout | kernel | ms (min to max) | TFLOP/s | of the bound | check |'
+    echo '|---|---|---|---|---|---|---|---|'
     while read -r line; do
         size=$(value m "$line")
         types="$(value dtype "$line") -> $(value out_dtype "$line")"
         layout=$(value layout "$line")
-        peer=
-        [ ! -s "$dir/peers.jsonl" ] || peer=$(
-            grep "\"m\":$size,.*\"dtype\":\"$(value dtype "$line")\",.*\"layout\":\"$layout\"" "$dir/peers.jsonl" | tail -n 1
-        )
         ok=$(value check "$line")
         [ "$(value ok "$line")" = true ] || ok="$ok: WRONG"
         echo "| $size x $(value n "$line") x $(value k "$line") | $types | $layout | $(value kernel "$line") |" \
             "$(scaled "$(value gpu_seconds_median "$line")" 1e3)" \
             "($(scaled "$(value gpu_seconds_min "$line")" 1e3) to $(scaled "$(value gpu_seconds_max "$line")" 1e3)) |" \
-            "$(scaled "$(value tflops "$line")" 1) | $(scaled "$(value tflops "$peer")" 1) |" \
+            "$(scaled "$(value tflops "$line")" 1) |" \
             "$(scaled "$(value bound_ratio "$line")" 1) | $ok |"
     done
+}
+
+page_tiles() {
+    printf '\n## Tiles\n\n'
+    table tiles
 }
 
 page_bench() {
@@ -252,17 +278,7 @@ page_bench() {
 
 page_peers() {
     printf '\n## Peers\n\n'
-    if grep -q skipped "$dir/peers.jsonl"; then
-        echo "Skipped: $(value skipped "$(cat)")."
-        return
-    fi
-    echo '| peer | m x n x k | types | layout | ms | TFLOP/s |'
-    echo '|---|---|---|---|---|---|'
-    while read -r line; do
-        echo "| $(value peer "$line") | $(value m "$line") x $(value n "$line") x $(value k "$line") |" \
-            "$(value dtype "$line") -> $(value out_dtype "$line") | $(value layout "$line") |" \
-            "$(scaled "$(value gpu_seconds_median "$line")" 1e3) | $(scaled "$(value tflops "$line")" 1) |"
-    done
+    table peers
 }
 
 case ${1:-} in
@@ -313,5 +329,6 @@ for section in ${*:-$all}; do
     echo "on_gpu: $section: $result after $seconds s" >&2
 done
 page >"$dir/results.md"
+[ ! -s "$dir/tiles.jsonl" ] || ratios
 echo "on_gpu: see $dir/results.md" >&2
 exit $status

@@ -50,7 +50,8 @@ struct Args {
     /// Which kernel: the plan's choice, or a pinned one
     #[arg(long, default_value = "auto")]
     kernel: Choice,
-    /// Pins a tile of the table by its block, or block and patch: 64x64x8, 128x128x8/16x16
+    /// Pins a tile of the table by its block, patch and edge of matrices, or the first of these: 64x64x8,
+    /// 128x128x8/16x16, 128x128x16/64x32/8
     #[arg(long, conflicts_with = "kernel")]
     tile: Option<String>,
     /// A from this file: NumPy's .npy, f32 or f16, C or Fortran order
@@ -200,13 +201,18 @@ fn pinned<'a, T: Operand, C: Element>(product: Gemm<'a, T, C>, args: &Args) -> R
         });
     };
     let tiles = || GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());
-    let block = |tile: &Tile| format!("{}x{}x{}", tile.bm, tile.bn, tile.bk);
-    let whole = |tile: &Tile| format!("{}/{}x{}", block(tile), tile.tm, tile.tn);
-    let tile = tiles().find(|tile| whole(tile) == *wanted || block(tile) == *wanted);
+    let tile = tiles().find(|tile| format!("{}/", name(tile)).starts_with(&format!("{wanted}/")));
     tile.map(|tile| product.tile(*tile)).ok_or_else(|| {
-        let known: Vec<String> = tiles().map(whole).collect();
+        let known: Vec<String> = tiles().map(name).collect();
         Error::Input { what: format!("--tile {wanted}"), why: format!("there are {}", known.join(", ")) }
     })
+}
+
+/// A tile's block, patch, and edge of its cooperative matrices.
+fn name(tile: &Tile) -> String {
+    let Tile { bm, bn, bk, tm, tn, fragment, .. } = tile;
+    let patch = format!("{bm}x{bn}x{bk}/{tm}x{tn}");
+    if *fragment == 0 { patch } else { format!("{patch}/{fragment}") }
 }
 
 /// Where a matrix comes from.

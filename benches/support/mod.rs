@@ -1,0 +1,47 @@
+//! What the benches share: the device, the sizes, and batches of products on the device's clock.
+#![allow(dead_code, reason = "each bench takes what it needs")]
+
+pub(crate) mod definition;
+#[path = "../../examples/support/mod.rs"]
+pub(crate) mod examples;
+
+use tilewise::{Error, Gpu, Result};
+
+/// Products that are timed together at most: fewer than one submission holds.
+pub(crate) const PRODUCTS_AT_MOST: u64 = 32;
+
+/// The device, or `None` where there is none and none is required.
+pub(crate) fn open() -> Result<Option<Gpu>> {
+    match Gpu::open() {
+        Err(Error::Unsupported { .. }) if std::env::var("GPU_REQUIRED").as_deref() != Ok("1") => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+/// The sizes of the cubes: `TILEWISE_SIZES`, or these.
+pub(crate) fn sizes(default: &[usize]) -> Result<Vec<usize>> {
+    let Ok(value) = std::env::var("TILEWISE_SIZES") else { return Ok(default.to_vec()) };
+    let sizes: Result<Vec<usize>, _> = value.split(',').map(|size| size.trim().parse()).collect();
+    sizes.map_err(|_| Error::Input {
+        what: "TILEWISE_SIZES".into(),
+        why: format!("`{value}` is not a list of sizes such as 256,512"),
+    })
+}
+
+/// How many products that take `once` seconds each fill `enough` seconds.
+pub(crate) fn products(once: f64, enough: f64) -> u64 {
+    (1..PRODUCTS_AT_MOST).find(|&products| products as f64 * once > enough).unwrap_or(PRODUCTS_AT_MOST)
+}
+
+/// Seconds on the device's clock for so many products, each launched by `launch`.
+pub(crate) fn seconds(gpu: &Gpu, products: u64, mut launch: impl FnMut() -> Result<()>) -> Result<f64> {
+    let mut seconds = 0.0;
+    let mut left = products;
+    while left > 0 {
+        let now = left.min(PRODUCTS_AT_MOST);
+        let ((), timing) = gpu.time(|| (0..now).try_for_each(|_| launch()))?;
+        seconds += timing.seconds;
+        left -= now;
+    }
+    Ok(seconds)
+}
