@@ -26,6 +26,7 @@ chapters! {
     portability: "src/portability.md",
     troubleshooting: "src/troubleshooting.md",
     gemm: "src/gemm.md",
+    tensor_cores: "src/tensor-cores.md",
     adding_a_kernel: "src/adding-a-kernel.md",
     measuring: "src/measuring.md",
     rejected: "src/rejected.md",

@@ -128,6 +128,8 @@ pub struct CapsLimits {
 pub struct Roofs {
     /// Multiply-adds of f32 outside tensor cores, in flop/s (a multiply-add counts two).
     pub f32_flops: f64,
+    /// Multiply-adds of f16 outside tensor cores, in flop/s.
+    pub f16_flops: f64,
     /// Multiply-adds of f16 on cooperative matrices, in flop/s; 0 where there are none.
     pub coop_flops: f64,
     /// Device memory, bytes/s.

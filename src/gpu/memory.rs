@@ -135,9 +135,9 @@ impl Gpu {
     }
 }
 
-/// The window of a buffer that holds these bytes: aligned for a binding, in whole words, and at least one vector of
-/// four elements long, which is the least that a shader of vectors can be given.
+/// The window of a buffer that holds these bytes: aligned for a binding, and in whole units of 16 bytes, because a kernel
+/// may read whole units and mask what is not the operand's. The size of every buffer is a multiple of 256.
 pub(crate) fn window(bytes: Range<u64>) -> Range<u64> {
     let start = bytes.start / WINDOW_ALIGNMENT * WINDOW_ALIGNMENT;
-    start..bytes.end.max(start + 16).next_multiple_of(4)
+    start..bytes.end.max(start + 1).next_multiple_of(16)
 }

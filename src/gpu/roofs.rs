@@ -2,93 +2,97 @@
 
 use super::caps::{DeviceType, Roofs};
 
-/// A well-known device: part of the name that its driver reports, then f32 and f16 cooperative
-/// matrices in Tflop/s, memory in GB/s, cores.
-type Known = (&'static str, f64, f64, f64, u32);
+/// A well-known device: part of the name that its driver reports; f32 in Tflop/s, and f16 on the same units as a
+/// multiple of it; cooperative matrices of f16 in Tflop/s; memory in GB/s; the last cache that all cores share, in
+/// MiB; cores.
+type Known = (&'static str, f64, f64, f64, f64, u32, u32);
+
+/// Bytes per second that the shared cache delivers to each core: an order of magnitude, the same for all. Published
+/// measurements of an H100 and an RTX 4090 give about 40 GB/s.
+const CACHE_BYTES_PER_CORE: f64 = 40e9;
 
 /// The first entry whose name is part of the adapter's wins: longer names stand before their own
 /// beginnings. A laptop's GPU takes the figures of the desktop card of that name.
 ///
 /// Figures are those of the vendor's data sheet at boost clock, dense (never "with sparsity"), and
-/// for matrices with f32 accumulation, which `GeForce` cards run at half speed.
+/// for matrices with f32 accumulation, which `GeForce` cards run at half speed. Caches: NVIDIA's and
+/// Intel's L2, AMD's Infinity Cache, Apple's system cache (not published by Apple, measured by others).
 const KNOWN: &[Known] = &[
     // NVIDIA, data centre: data sheets. NOTE: 62 % of Hopper's matrix figure is the most that anyone
     // has published for what Vulkan's cooperative matrices issue there.
-    ("NVIDIA H200 NVL", 60.0, 835.0, 4800.0, 132),
-    ("NVIDIA H200", 66.9, 989.4, 4800.0, 132),
-    ("NVIDIA GH200", 66.9, 989.4, 4000.0, 132),
-    ("NVIDIA H100 PCIe", 51.2, 756.0, 2000.0, 114),
-    ("NVIDIA H100 NVL", 60.0, 835.0, 3900.0, 132),
-    ("NVIDIA H100", 66.9, 989.4, 3350.0, 132),
-    ("NVIDIA A100-SXM4-40GB", 19.5, 312.0, 1555.0, 108),
-    ("NVIDIA A100-PCIE-40GB", 19.5, 312.0, 1555.0, 108),
-    ("NVIDIA A100", 19.5, 312.0, 1935.0, 108),
+    ("NVIDIA H200 NVL", 60.0, 2.0, 835.0, 4800.0, 50, 132),
+    ("NVIDIA H200", 66.9, 2.0, 989.4, 4800.0, 50, 132),
+    ("NVIDIA GH200", 66.9, 2.0, 989.4, 4000.0, 50, 132),
+    ("NVIDIA H100 PCIe", 51.2, 2.0, 756.0, 2000.0, 50, 114),
+    ("NVIDIA H100 NVL", 60.0, 2.0, 835.0, 3900.0, 50, 132),
+    ("NVIDIA H100", 66.9, 2.0, 989.4, 3350.0, 50, 132),
+    ("NVIDIA A100-SXM4-40GB", 19.5, 4.0, 312.0, 1555.0, 40, 108),
+    ("NVIDIA A100-PCIE-40GB", 19.5, 4.0, 312.0, 1555.0, 40, 108),
+    ("NVIDIA A100", 19.5, 4.0, 312.0, 1935.0, 40, 108),
     // NVIDIA, GeForce: appendices of the architecture papers (Blackwell, Ada, Ampere).
-    ("RTX 5090", 104.8, 209.5, 1792.0, 170),
-    ("RTX 5080", 56.3, 112.6, 960.0, 84),
-    ("RTX 5070 Ti", 43.9, 87.9, 896.0, 70),
-    ("RTX 5070", 30.9, 61.7, 672.0, 48),
-    ("RTX 5060 Ti", 23.7, 47.4, 448.0, 36),
-    ("RTX 5060", 19.2, 38.4, 448.0, 30),
-    ("RTX 4090", 82.6, 165.2, 1008.0, 128),
-    ("RTX 4080 SUPER", 52.2, 104.4, 736.0, 80),
-    ("RTX 4080", 48.7, 97.5, 717.0, 76),
-    ("RTX 4070 Ti SUPER", 44.1, 88.2, 672.0, 66),
-    ("RTX 4070 Ti", 40.1, 80.2, 504.0, 60),
-    ("RTX 4070 SUPER", 35.5, 71.0, 504.0, 56),
-    ("RTX 4070", 29.1, 58.3, 504.0, 46),
-    ("RTX 4060 Ti", 22.1, 44.1, 288.0, 34),
-    ("RTX 4060", 15.1, 30.2, 272.0, 24),
-    ("RTX 3090 Ti", 40.0, 80.0, 1008.0, 84),
-    ("RTX 3090", 35.6, 71.0, 936.0, 82),
-    ("RTX 3080 Ti", 34.1, 68.2, 912.0, 80),
-    ("RTX 3080", 29.8, 59.5, 760.0, 68),
-    ("RTX 3070 Ti", 21.7, 43.5, 608.0, 48),
-    ("RTX 3070", 20.3, 40.6, 448.0, 46),
-    ("RTX 3060 Ti", 16.2, 32.4, 448.0, 38),
-    ("RTX 3060", 12.7, 25.5, 360.0, 28),
+    ("RTX 5090", 104.8, 1.0, 209.5, 1792.0, 96, 170),
+    ("RTX 5080", 56.3, 1.0, 112.6, 960.0, 64, 84),
+    ("RTX 5070 Ti", 43.9, 1.0, 87.9, 896.0, 48, 70),
+    ("RTX 5070", 30.9, 1.0, 61.7, 672.0, 48, 48),
+    ("RTX 5060 Ti", 23.7, 1.0, 47.4, 448.0, 32, 36),
+    ("RTX 5060", 19.2, 1.0, 38.4, 448.0, 32, 30),
+    ("RTX 4090", 82.6, 1.0, 165.2, 1008.0, 72, 128),
+    ("RTX 4080 SUPER", 52.2, 1.0, 104.4, 736.0, 64, 80),
+    ("RTX 4080", 48.7, 1.0, 97.5, 717.0, 64, 76),
+    ("RTX 4070 Ti SUPER", 44.1, 1.0, 88.2, 672.0, 48, 66),
+    ("RTX 4070 Ti", 40.1, 1.0, 80.2, 504.0, 48, 60),
+    ("RTX 4070 SUPER", 35.5, 1.0, 71.0, 504.0, 48, 56),
+    ("RTX 4070", 29.1, 1.0, 58.3, 504.0, 36, 46),
+    ("RTX 4060 Ti", 22.1, 1.0, 44.1, 288.0, 32, 34),
+    ("RTX 4060", 15.1, 1.0, 30.2, 272.0, 24, 24),
+    ("RTX 3090 Ti", 40.0, 1.0, 80.0, 1008.0, 6, 84),
+    ("RTX 3090", 35.6, 1.0, 71.0, 936.0, 6, 82),
+    ("RTX 3080 Ti", 34.1, 1.0, 68.2, 912.0, 6, 80),
+    ("RTX 3080", 29.8, 1.0, 59.5, 760.0, 5, 68),
+    ("RTX 3070 Ti", 21.7, 1.0, 43.5, 608.0, 4, 48),
+    ("RTX 3070", 20.3, 1.0, 40.6, 448.0, 4, 46),
+    ("RTX 3060 Ti", 16.2, 1.0, 32.4, 448.0, 4, 38),
+    ("RTX 3060", 12.7, 1.0, 25.5, 360.0, 3, 28),
     // AMD: product pages; cores are compute units.
-    ("RX 9070 XT", 48.7, 195.0, 640.0, 64),
-    ("RX 9070", 36.1, 145.0, 640.0, 56),
-    ("RX 9060 XT", 25.6, 103.0, 320.0, 32),
-    ("RX 7900 XTX", 61.4, 122.8, 960.0, 96),
-    ("RX 7900 XT", 51.6, 103.0, 800.0, 84),
-    ("RX 7900 GRE", 46.0, 92.0, 576.0, 80),
-    ("RX 7800 XT", 37.3, 74.7, 624.0, 60),
-    ("RX 7700 XT", 35.2, 70.3, 432.0, 54),
-    ("RX 7600", 21.7, 43.5, 288.0, 32),
+    ("RX 9070 XT", 48.7, 2.0, 195.0, 640.0, 64, 64),
+    ("RX 9070", 36.1, 2.0, 145.0, 640.0, 64, 56),
+    ("RX 9060 XT", 25.6, 2.0, 103.0, 320.0, 32, 32),
+    ("RX 7900 XTX", 61.4, 2.0, 122.8, 960.0, 96, 96),
+    ("RX 7900 XT", 51.6, 2.0, 103.0, 800.0, 80, 84),
+    ("RX 7900 GRE", 46.0, 2.0, 92.0, 576.0, 64, 80),
+    ("RX 7800 XT", 37.3, 2.0, 74.7, 624.0, 64, 60),
+    ("RX 7700 XT", 35.2, 2.0, 70.3, 432.0, 48, 54),
+    ("RX 7600", 21.7, 2.0, 43.5, 288.0, 32, 32),
     // Intel: product pages (Xe cores, clock, bandwidth, int8 TOPS); f32 is 256 flop per core and
     // cycle, f16 on the matrix units half of int8.
-    ("B580 Graphics", 13.7, 116.0, 456.0, 20),
-    ("B570 Graphics", 11.5, 101.0, 380.0, 18),
-    ("A770 Graphics", 17.2, 131.0, 560.0, 32),
-    ("A750 Graphics", 14.7, 114.0, 512.0, 28),
+    ("B580 Graphics", 13.7, 2.0, 116.0, 456.0, 18, 20),
+    ("B570 Graphics", 11.5, 2.0, 101.0, 380.0, 13, 18),
+    ("A770 Graphics", 17.2, 2.0, 131.0, 560.0, 16, 32),
+    ("A750 Graphics", 14.7, 2.0, 114.0, 512.0, 16, 28),
     // Apple: bandwidth and GPU cores of the largest variant from the product pages, Tflop/s from the
     // announcements up to M2 and from cores and clock (256 flop per core and cycle) since.
     // Cooperative matrices run on the ordinary units there: one rate for both.
-    ("Apple M1 Ultra", 21.0, 21.0, 800.0, 64),
-    ("Apple M1 Max", 10.4, 10.4, 400.0, 32),
-    ("Apple M1 Pro", 5.2, 5.2, 200.0, 16),
-    ("Apple M1", 2.6, 2.6, 68.0, 8),
-    ("Apple M2 Ultra", 27.2, 27.2, 800.0, 76),
-    ("Apple M2 Max", 13.6, 13.6, 400.0, 38),
-    ("Apple M2 Pro", 6.8, 6.8, 200.0, 19),
-    ("Apple M2", 3.6, 3.6, 100.0, 10),
-    ("Apple M3 Ultra", 28.3, 28.3, 819.0, 80),
-    ("Apple M3 Max", 14.2, 14.2, 400.0, 40),
-    ("Apple M3 Pro", 6.4, 6.4, 150.0, 18),
-    ("Apple M3", 3.5, 3.5, 100.0, 10),
-    ("Apple M4 Max", 16.2, 16.2, 546.0, 40),
-    ("Apple M4 Pro", 8.1, 8.1, 273.0, 20),
-    ("Apple M4", 3.8, 3.8, 120.0, 10),
+    ("Apple M1 Ultra", 21.0, 1.0, 21.0, 800.0, 96, 64),
+    ("Apple M1 Max", 10.4, 1.0, 10.4, 400.0, 48, 32),
+    ("Apple M1 Pro", 5.2, 1.0, 5.2, 200.0, 24, 16),
+    ("Apple M1", 2.6, 1.0, 2.6, 68.0, 8, 8),
+    ("Apple M2 Ultra", 27.2, 1.0, 27.2, 800.0, 96, 76),
+    ("Apple M2 Max", 13.6, 1.0, 13.6, 400.0, 48, 38),
+    ("Apple M2 Pro", 6.8, 1.0, 6.8, 200.0, 24, 19),
+    ("Apple M2", 3.6, 1.0, 3.6, 100.0, 8, 10),
+    ("Apple M3 Ultra", 28.3, 1.0, 28.3, 819.0, 96, 80),
+    ("Apple M3 Max", 14.2, 1.0, 14.2, 400.0, 48, 40),
+    ("Apple M3 Pro", 6.4, 1.0, 6.4, 150.0, 12, 18),
+    ("Apple M3", 3.5, 1.0, 3.5, 100.0, 8, 10),
+    ("Apple M4 Max", 16.2, 1.0, 16.2, 546.0, 48, 40),
+    ("Apple M4 Pro", 8.1, 1.0, 8.1, 273.0, 24, 20),
+    ("Apple M4", 3.8, 1.0, 3.8, 120.0, 8, 10),
     // Software: llvmpipe as measured on 2 cores (an fma loop, a copy, the best of several
     // cooperative kernels); SwiftShader is about a tenth of it.
     // NOTE: matrices are emulated there and lose to plain code.
-    ("llvmpipe", 0.058, 0.010, 9.5, 2),
-    ("SwiftShader", 0.0058, 0.001, 0.95, 2),
+    ("llvmpipe", 0.058, 0.25, 0.010, 9.5, 32, 2),
+    ("SwiftShader", 0.0058, 0.25, 0.001, 0.95, 32, 2),
 ];
-
-const CACHE_BYTES_PER_CORE: f64 = 40e9;
 
 impl Roofs {
     /// The roofs of the device that its driver calls `adapter`, or coarse ones for its kind.
@@ -97,13 +101,15 @@ impl Roofs {
     /// roof is 0, whatever the silicon could do.
     pub(crate) fn of(adapter: &str, device_type: DeviceType, has_coop_rows: bool) -> Self {
         let known = KNOWN.iter().find(|known| adapter.contains(known.0));
-        let (_, f32_tera, coop_tera, bytes_giga, cores) = known.copied().unwrap_or(by_type(device_type));
+        let (_, f32_tera, f16_times, coop_tera, bytes_giga, cache_mib, cores) =
+            known.copied().unwrap_or(by_type(device_type));
         Self {
             f32_flops: f32_tera * 1e12,
+            f16_flops: f16_times * f32_tera * 1e12,
             coop_flops: if has_coop_rows { coop_tera * 1e12 } else { 0.0 },
             bytes: bytes_giga * 1e9,
             cache_bytes: f64::from(cores) * CACHE_BYTES_PER_CORE,
-            cache: 32 << 20,
+            cache: u64::from(cache_mib) << 20,
             cores,
         }
     }
@@ -112,10 +118,10 @@ impl Roofs {
 /// The middle of what is sold of each kind: a plan made from these is sound, not tuned.
 fn by_type(device_type: DeviceType) -> Known {
     match device_type {
-        DeviceType::Discrete => ("discrete", 20.0, 40.0, 450.0, 40),
-        DeviceType::Virtual => ("virtual", 20.0, 80.0, 300.0, 40), // most often a share of a data-centre card
-        DeviceType::Integrated | DeviceType::Unknown => ("integrated", 2.0, 4.0, 60.0, 8),
-        DeviceType::Software => ("software", 0.058, 0.010, 9.5, 2),
+        DeviceType::Discrete => ("discrete", 20.0, 1.0, 40.0, 450.0, 32, 40),
+        DeviceType::Virtual => ("virtual", 20.0, 2.0, 80.0, 300.0, 40, 40), // most often a share of a data-centre card
+        DeviceType::Integrated | DeviceType::Unknown => ("integrated", 2.0, 1.0, 4.0, 60.0, 4, 8),
+        DeviceType::Software => ("software", 0.058, 0.25, 0.010, 9.5, 32, 2),
     }
 }
 
