@@ -82,5 +82,5 @@ fn noop() -> Gpu {
         pollster::block_on(instance.request_adapter(&Default::default())).expect("noop is built in");
     let opened = pollster::block_on(adapter.request_device(&Gpu::device_descriptor(&adapter)));
     let (device, queue) = opened.expect("the noop device opens");
-    Gpu::adopt_with(&adapter, device, queue, GpuOptions::default())
+    Gpu::adopt_with(&adapter, device, queue, GpuOptions::default()).expect("a noop device is never lost")
 }

@@ -21,7 +21,7 @@ pub enum Error {
         rhs: Vec<usize>,
     },
     /// Something that this device cannot do, in any size.
-    #[error("{op} needs {needs}, which {device} does not have")]
+    #[error("{op} cannot run on {device}: it needs {needs}")]
     Unsupported {
         /// The operation that was asked for.
         op: &'static str,

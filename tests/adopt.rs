@@ -8,7 +8,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use support::operand::{Placed, View};
 use tilewise::gemm::{GemmKernel, Operand, Tile};
-use tilewise::{Element, Error, Fill, Gemm, Gpu, Tensor, f16, matmul, reference, wgpu};
+use tilewise::gpu::{CacheFolder, Stats};
+use tilewise::{Element, Error, Fill, Gemm, Gpu, GpuOptions, Tensor, f16, matmul, reference, wgpu};
 
 /// Products by one tile in every type, in ways of loading and storing that differ.
 fn sweep(gpu: &Gpu, tile: Tile) {
@@ -39,9 +40,9 @@ fn check<T: Operand, C: Element>(gpu: &Gpu, tile: Tile, row: &[usize]) {
     assert_eq!(bits(&buffer), bits(&c.expected(&want)), "{case}: beside C");
 }
 
-/// The smallest tile of each kernel: the quickest to compile. `gemm.rs` sweeps them all.
+/// The smallest tile of each kernel that runs everywhere: the quickest to compile. `gemm.rs` sweeps them all.
 fn small_tiles() -> [Tile; 2] {
-    GemmKernel::ALL.map(|kernel| {
+    [GemmKernel::Naive, GemmKernel::Tiled].map(|kernel| {
         *kernel.tiles().iter().min_by_key(|tile| (tile.bm, tile.tm)).expect("a kernel has tiles")
     })
 }
@@ -203,6 +204,47 @@ fn reads_complete_when_the_application_polls_and_not_before() {
     let want: Vec<f32> = (0..33 * 7).map(|i| data[i % 33 * 7 + i / 33]).collect();
     assert_eq!(values.unwrap(), want);
     assert_eq!(a.t().to_vec().unwrap(), want, "the blocking form polls by itself");
+}
+
+#[test]
+fn adopting_without_blocking_completes_when_the_application_polls() {
+    let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
+    // Nothing is known of the rows without a cache, so that the self-test runs.
+    let options = GpuOptions { cache: CacheFolder::Off, ..GpuOptions::from_env().unwrap() };
+    let mut adopting = pin!(Gpu::adopt_with_async(&adapter, device.clone(), queue, options));
+    let mut context = Context::from_waker(Waker::noop());
+    let gpu = match adopting.as_mut().poll(&mut context) {
+        Poll::Ready(gpu) => gpu.unwrap(),
+        Poll::Pending => {
+            std::thread::sleep(Duration::from_millis(10));
+            assert!(adopting.as_mut().poll(&mut context).is_pending(), "nobody has polled the device");
+            device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+            let Poll::Ready(gpu) = adopting.as_mut().poll(&mut context) else { panic!("it has been polled") };
+            gpu.unwrap()
+        }
+    };
+    let opened = support::gpu().expect("there was one before");
+    assert_eq!(gpu.caps(), opened.caps());
+    assert_eq!(gpu.stats(), Stats::default());
+    sweep(&gpu, small_tiles()[0]);
+}
+
+#[test]
+fn a_device_that_is_lost_already_leaves_no_verdict_behind() {
+    let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
+    let folder = support::folder("lost");
+    let options = GpuOptions { cache: CacheFolder::At(folder.clone()), ..GpuOptions::from_env().unwrap() };
+    device.destroy();
+    // The loss may be noticed at once or later; nothing panics, and no row is used.
+    let blocking = Gpu::adopt_with(&adapter, device.clone(), queue.clone(), options.clone());
+    let waiting = pollster::block_on(Gpu::adopt_with_async(&adapter, device, queue, options));
+    for adopted in [blocking, waiting] {
+        match adopted {
+            Err(error) => assert!(matches!(error, Error::Device(_)), "{error:?}"),
+            Ok(gpu) => assert!(!gpu.caps().has_tensor_cores(), "{}", gpu.caps()),
+        }
+    }
+    assert!(!folder.exists(), "the loss says nothing of the driver");
 }
 
 #[test]

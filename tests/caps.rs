@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use tilewise::Caps;
-use tilewise::gpu::{CoopRow, CoopScalar, CoopScope, DeviceType, SubgroupSizes, fixtures};
+use tilewise::gpu::{CoopRow, CoopScalar, CoopScope, DeviceType, SubgroupSizes, Verdict, fixtures};
 
 /// A device, and what its print must hold.
 type Facts = (fn() -> Caps, &'static [&'static str]);
@@ -14,7 +14,8 @@ fn each(mut check: impl FnMut(&str, &Caps)) {
 }
 
 fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
-    CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope: CoopScope::Subgroup }
+    let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
+    CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope, verdict }
 }
 
 #[test]
@@ -74,7 +75,7 @@ fn rows_are_those_of_each_vendor() {
 fn tensor_cores_need_rows_f16_and_one_subgroup_size() {
     let have: Vec<_> =
         fixtures::ALL.iter().filter(|(_, caps)| caps().has_tensor_cores()).map(|f| f.0).collect();
-    assert_eq!(have, ["h200", "rtx-4090", "lavapipe"]);
+    assert_eq!(have, ["h200", "rtx-4090", "apple-m2", "lavapipe"]);
 
     let mut caps = fixtures::radv_rdna3();
     assert_eq!(caps.subgroups, Some(SubgroupSizes { min: 32, max: 64 }));
@@ -91,6 +92,64 @@ fn tensor_cores_need_rows_f16_and_one_subgroup_size() {
         let mut caps = fixtures::h200();
         break_it(&mut caps);
         assert!(!caps.has_tensor_cores(), "case {at}");
+    }
+}
+
+#[test]
+fn a_kernel_is_told_in_words_why_it_may_not_use_a_row() {
+    use CoopScalar::{F16, F32};
+    let h200 = fixtures::h200();
+    assert_eq!(h200.coop(16, F16, F32), Ok(()));
+    assert_eq!(fixtures::apple_m2().coop(8, F32, F32), Ok(()));
+    let told = |change: fn(&mut Caps)| {
+        let mut caps = fixtures::h200();
+        change(&mut caps);
+        caps.coop(16, F16, F32).expect_err("the row is not to be used")
+    };
+    let row = "cooperative matrices 16x16x16 f16 x f16 -> f32, ";
+    for (change, why) in [
+        (told(|c| c.rows.clear()), "which the adapter does not list"),
+        (told(|c| c.rows[1].a = F32), "which the adapter does not list"),
+        (told(|c| c.rows[1].n = 8), "which the adapter does not list"),
+        (told(|c| c.rows[1].verdict = Verdict::Wrong), "fenced off: wrong results in the self-test"),
+        (told(|c| c.rows[1].verdict = Verdict::Refused), "fenced off: the driver refuses it"),
+        (told(|c| c.f16 = false), "and f16 in shaders"),
+        (told(|c| c.subgroups = None), "and subgroups"),
+        (
+            told(|c| c.subgroups = Some(SubgroupSizes { min: 32, max: 64 })),
+            "and subgroups of one size, not 32 to 64",
+        ),
+    ] {
+        assert_eq!(change, format!("{row}{why}"));
+    }
+    assert_eq!(
+        h200.coop(8, F32, F32).unwrap_err(),
+        "cooperative matrices 8x8x8 f32 x f32 -> f32, which the adapter does not list"
+    );
+    // f16 matters to the rows that it is part of.
+    let mut apple = fixtures::apple_m2();
+    apple.f16 = false;
+    assert!(apple.coop(8, F32, F32).is_ok() && apple.coop(8, F16, F32).is_err() && apple.has_tensor_cores());
+}
+
+#[test]
+fn a_fenced_off_row_is_no_tensor_core() {
+    let fenced = |verdicts: [Verdict; 2]| {
+        let mut caps = fixtures::h200();
+        caps.rows.iter_mut().zip(verdicts).for_each(|(row, verdict)| row.verdict = verdict);
+        caps
+    };
+    for (verdicts, has) in [
+        ([Verdict::Verified, Verdict::Verified], true),
+        ([Verdict::Wrong, Verdict::Verified], true),
+        ([Verdict::Untested, Verdict::Refused], true),
+        ([Verdict::Wrong, Verdict::Refused], false),
+    ] {
+        let caps = fenced(verdicts);
+        assert_eq!(caps.has_tensor_cores(), has, "{caps}");
+        for verdict in verdicts {
+            assert!(caps.to_string().contains(&format!("(subgroup), {verdict}")), "{caps}");
+        }
     }
 }
 
@@ -129,8 +188,8 @@ NVIDIA H200
   f16              yes
   subgroups        32
   tensor cores     yes
-  matrix rows      16x16x16 f16 x f16 -> f16 (subgroup)
-                   16x16x16 f16 x f16 -> f32 (subgroup)
+  matrix rows      16x16x16 f16 x f16 -> f16 (subgroup), not tested
+                   16x16x16 f16 x f16 -> f32 (subgroup), not tested
   timestamps       yes
   pipeline cache   yes
   workgroup        1024 invocations
@@ -168,6 +227,8 @@ fn display_tells_devices_apart() {
             &[
                 "device           integrated, metal",
                 "driver           (no name)",
+                "subgroups        32\n",
+                "tensor cores     yes",
                 "8x8x8 f32 x f32 -> f32 (subgroup)",
                 "immediates       4 KiB",
                 "memory roof      100 GB/s",
@@ -233,6 +294,7 @@ fn small_names_are_the_fields_own() {
     assert_eq!(CoopScalar::U32.to_string(), "u32");
     assert_eq!(CoopScope::Subgroup.to_string(), "subgroup");
     assert_eq!(DeviceType::Virtual.to_string(), "virtual");
+    assert_eq!(format!("{:>10}|", Verdict::Verified), "  verified|");
     let row = CoopRow { m: 8, n: 16, k: 32, ..row(16, CoopScalar::F16, CoopScalar::F32) };
-    assert_eq!(row.to_string(), "8x16x32 f16 x f16 -> f32 (subgroup)");
+    assert_eq!(row.to_string(), "8x16x32 f16 x f16 -> f32 (subgroup), not tested");
 }

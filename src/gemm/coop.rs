@@ -7,8 +7,9 @@ use crate::gpu::{Caps, CoopScalar};
 use crate::kernel::Kernel;
 use crate::tensor::DType;
 
-/// Blocks from large to small, patches of 64 x 64 where a subgroup of 32 has the registers: each element staged is
-/// then used 64 times. Steps of 16 where two stages of 32 would not fit into 48 KiB.
+/// Blocks from large to small, of patches as large as the registers of a subgroup of 32 allow: of 64 x 64, each element
+/// staged is used 64 times. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers. Steps of 16 where two
+/// stages of 32 would not fit into 48 KiB, and where a software driver would compile twice as long.
 pub(super) const TILES: [Tile; 12] = [
     Tile::of_subgroups(16, [128, 256, 16], [64, 64]),
     Tile::of_subgroups(16, [256, 128, 16], [64, 64]),
@@ -16,10 +17,10 @@ pub(super) const TILES: [Tile; 12] = [
     Tile::of_subgroups(16, [128, 64, 16], [64, 32]),
     Tile::of_subgroups(16, [64, 64, 32], [32, 32]),
     Tile::of_subgroups(16, [32, 64, 32], [32, 32]),
-    Tile::of_subgroups(8, [128, 256, 16], [64, 32]),
-    Tile::of_subgroups(8, [256, 128, 16], [64, 32]),
+    Tile::of_subgroups(8, [128, 256, 16], [64, 64]),
+    Tile::of_subgroups(8, [256, 128, 16], [64, 64]),
     Tile::of_subgroups(8, [128, 128, 16], [64, 32]),
-    Tile::of_subgroups(8, [128, 64, 16], [32, 32]),
+    Tile::of_subgroups(8, [128, 64, 16], [64, 32]),
     Tile::of_subgroups(8, [64, 64, 16], [32, 32]),
     Tile::of_subgroups(8, [32, 64, 16], [32, 32]),
 ];
@@ -93,7 +94,12 @@ pub(super) fn admits(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<
     if ab != DType::F16 {
         return Err(format!("operands of f16, not {ab}"));
     }
-    caps.coop(tile.fragment, CoopScalar::F16, CoopScalar::F32)
+    caps.coop(tile.fragment, CoopScalar::F16, CoopScalar::F32)?;
+    let lanes = tile.invocations(caps);
+    if [tile.bm, tile.bn].iter().any(|outer| outer * tile.bk % (8 * lanes) != 0) {
+        return Err(format!("smaller subgroups: {lanes} invocations have no unit each to stage"));
+    }
+    Ok(())
 }
 
 /// Bytes that one stage of both operands takes, and those by which results leave.

@@ -1,6 +1,6 @@
 //! What a device can do, as plain data: everything that a choice of kernel may depend on.
 
-use crate::gpu::raw;
+use super::{CoopRow, Verdict, raw};
 use std::fmt;
 
 /// What a device can do: plain data, read once from the adapter, or made by hand.
@@ -63,47 +63,6 @@ pub struct SubgroupSizes {
     pub max: u32,
 }
 
-/// One cooperative-matrix shape: $C_{m \times n} \mathrel{+}= A_{m \times k} B_{k \times n}$.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct CoopRow {
-    /// Rows of A and C.
-    pub m: u32,
-    /// Columns of B and C.
-    pub n: u32,
-    /// Columns of A and rows of B.
-    pub k: u32,
-    /// Scalar type of A.
-    pub a: CoopScalar,
-    /// Scalar type of B.
-    pub b: CoopScalar,
-    /// Scalar type of C, operand and result.
-    pub c: CoopScalar,
-    /// Who holds a matrix together.
-    pub scope: CoopScope,
-}
-
-/// Scalar type of a cooperative matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum CoopScalar {
-    /// 16-bit floating point.
-    F16,
-    /// 32-bit floating point.
-    F32,
-    /// 32-bit signed integer.
-    I32,
-    /// 32-bit unsigned integer.
-    U32,
-}
-
-/// The invocations that hold a cooperative matrix together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum CoopScope {
-    /// One subgroup.
-    Subgroup,
-}
-
 /// Sizes that a device allows. Bytes and invocations, as named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CapsLimits {
@@ -147,19 +106,33 @@ impl Caps {
     /// [`Gpu::caps`](crate::Gpu::caps) tells.
     #[must_use]
     pub fn of(adapter: &wgpu::Adapter) -> Self {
-        Self::read(adapter, adapter.features(), &adapter.limits())
+        Self::read(adapter, adapter.features(), &adapter.limits(), &[])
     }
 
-    /// What a device opened on `adapter` with these features and limits can do.
-    pub(crate) fn read(adapter: &wgpu::Adapter, features: wgpu::Features, limits: &wgpu::Limits) -> Self {
+    /// What a device opened on `adapter` with these features and limits can do, if it has these rows besides those
+    /// that the adapter lists.
+    pub(super) fn read(
+        adapter: &wgpu::Adapter,
+        features: wgpu::Features,
+        limits: &wgpu::Limits,
+        claims: &[CoopRow],
+    ) -> Self {
         use wgpu::Features as F;
         let info = adapter.get_info();
         let device_type = DeviceType::of(info.device_type);
-        let rows = if features.contains(F::EXPERIMENTAL_COOPERATIVE_MATRIX) {
-            adapter.cooperative_matrix_properties().iter().filter_map(CoopRow::of).collect()
+        let listed = if features.contains(F::EXPERIMENTAL_COOPERATIVE_MATRIX) {
+            adapter.cooperative_matrix_properties()
         } else {
             Vec::new()
         };
+        let claimed = claims.iter().map(|row| CoopRow { verdict: Verdict::Untested, ..*row });
+        let mut rows = Vec::new();
+        for row in listed.iter().filter_map(CoopRow::of).chain(claimed) {
+            if !rows.contains(&row) {
+                rows.push(row);
+            }
+        }
+        let subgroups = SubgroupSizes::of(&info);
         Self {
             roofs: Roofs::of(&info.name, device_type, !rows.is_empty()),
             backend: info.backend.to_str().to_owned(),
@@ -169,36 +142,12 @@ impl Caps {
             vendor: info.vendor,
             memory: raw::device_memory(adapter),
             f16: features.contains(F::SHADER_F16),
-            subgroups: features
-                .contains(F::SUBGROUP)
-                .then_some(SubgroupSizes { min: info.subgroup_min_size, max: info.subgroup_max_size }),
+            subgroups: features.contains(F::SUBGROUP).then_some(subgroups),
             rows,
             timestamps: features.contains(F::TIMESTAMP_QUERY),
             pipeline_cache: features.contains(F::PIPELINE_CACHE),
             limits: CapsLimits::of(limits, features),
         }
-    }
-
-    /// STUB
-    pub fn coop(&self, size: u32, ab: CoopScalar, c: CoopScalar) -> Result<(), String> {
-        let what = format!("cooperative matrices {size}x{size}x{size} {ab} x {ab} -> {c}");
-        if !self.rows.iter().any(|r| r.m == size && r.a == ab && r.c == c) {
-            return Err(format!("{what}, which the adapter does not list"));
-        }
-        if !self.f16 {
-            return Err(format!("{what}, and f16 in shaders"));
-        }
-        match self.subgroups {
-            Some(sizes) if sizes.min == sizes.max => Ok(()),
-            _ => Err(format!("{what}, and subgroups of one size")),
-        }
-    }
-
-    /// Whether a kernel on cooperative matrices can be trusted here: the adapter lists a row, f16
-    /// is there to feed it, and a subgroup has one size.
-    #[must_use]
-    pub fn has_tensor_cores(&self) -> bool {
-        !self.rows.is_empty() && self.f16 && self.subgroups.is_some_and(|s| s.min == s.max)
     }
 }
 
@@ -214,26 +163,14 @@ impl DeviceType {
     }
 }
 
-impl CoopRow {
-    /// The row, if the shading language can spell it: naga 30 has square matrices of floats only.
-    fn of(row: &wgpu::CooperativeMatrixProperties) -> Option<Self> {
-        let (m, n, k) = (row.m_size, row.n_size, row.k_size);
-        let ab = CoopScalar::of(row.ab_type);
-        let c = CoopScalar::of(row.cr_type);
-        let float = |s| matches!(s, CoopScalar::F16 | CoopScalar::F32);
-        let spelled = m == n && n == k && [8, 16].contains(&m) && float(ab) && float(c);
-        spelled.then_some(Self { m, n, k, a: ab, b: ab, c, scope: CoopScope::Subgroup })
-    }
-}
-
-impl CoopScalar {
-    fn of(scalar: wgpu::CooperativeScalarType) -> Self {
-        match scalar {
-            wgpu::CooperativeScalarType::F32 => Self::F32,
-            wgpu::CooperativeScalarType::F16 => Self::F16,
-            wgpu::CooperativeScalarType::I32 => Self::I32,
-            wgpu::CooperativeScalarType::U32 => Self::U32,
+impl SubgroupSizes {
+    fn of(info: &wgpu::AdapterInfo) -> Self {
+        // NOTE: Metal does not tell, and wgpu says "4 to 64" of every device. Apple's own GPUs have 32, all of them;
+        // the self-test of each row, which compares, would fence off its row if one had not.
+        if info.backend == wgpu::Backend::Metal && info.name.starts_with("Apple") {
+            return Self { min: 32, max: 32 };
         }
+        Self { min: info.subgroup_min_size, max: info.subgroup_max_size }
     }
 }
 
@@ -316,33 +253,6 @@ impl fmt::Display for SubgroupSizes {
     }
 }
 
-/// `16x16x16 f16 x f16 -> f32 (subgroup)`: m, n, k, then the types of A, B and C.
-impl fmt::Display for CoopRow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { m, n, k, a, b, c, scope } = self;
-        write!(f, "{m}x{n}x{k} {a} x {b} -> {c} ({scope})")
-    }
-}
-
-impl fmt::Display for CoopScalar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::F16 => "f16",
-            Self::F32 => "f32",
-            Self::I32 => "i32",
-            Self::U32 => "u32",
-        })
-    }
-}
-
-impl fmt::Display for CoopScope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Subgroup => "subgroup",
-        })
-    }
-}
-
 /// `128 MiB`; `~2.0 GiB` where the size is no whole number of its unit.
 fn bytes(size: u64) -> String {
     let (unit, name) = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
@@ -364,4 +274,23 @@ fn rate(per_second: f64, unit: &str) -> String {
         .unwrap_or((1.0, ""));
     let tenths = (per_second / scale * 10.0).round() / 10.0;
     format!("{tenths} {prefix}{unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SubgroupSizes;
+
+    #[test]
+    fn subgroups_of_apples_own_devices_have_one_size() {
+        for (backend, name, sizes) in [
+            (wgpu::Backend::Metal, "Apple M2", [32, 32]),
+            (wgpu::Backend::Metal, "AMD Radeon Pro 560", [4, 64]),
+            (wgpu::Backend::Vulkan, "Apple M2", [4, 64]),
+        ] {
+            let mut info = wgpu::AdapterInfo::new(wgpu::DeviceType::IntegratedGpu, backend);
+            (info.name, info.subgroup_min_size, info.subgroup_max_size) = (name.into(), 4, 64);
+            let SubgroupSizes { min, max } = SubgroupSizes::of(&info);
+            assert_eq!([min, max], sizes, "{name}, {backend}");
+        }
+    }
 }

@@ -32,6 +32,10 @@ impl Fault {
         self.raised.store(true, Ordering::Release);
     }
 
+    pub(crate) fn is_lost(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).lost.is_some()
+    }
+
     /// The error that is waiting, if any. An uncaptured error is told once; a loss stays.
     pub(crate) fn check(&self) -> Result<()> {
         if !self.raised.load(Ordering::Acquire) {

@@ -14,7 +14,7 @@
 //! println!("{caps}");
 //! ```
 
-use super::caps::{Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Roofs, SubgroupSizes};
+use super::{Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Roofs, SubgroupSizes, Verdict};
 
 /// A name, and what makes the device of that name.
 pub type Fixture = (&'static str, fn() -> Caps);
@@ -98,15 +98,14 @@ pub fn intel_xe2() -> Caps {
 /// Apple M2 (10 GPU cores, 16 GB) under Metal.
 ///
 /// From the sources of wgpu 30, which fix them for every Apple device: the 8x8x8 rows, 29 storage
-/// bindings, 4 KiB of immediates, 32 KiB of shared memory. So are subgroups "of 4 to 64", for which
-/// [`Caps::has_tensor_cores`] is false although every Apple GPU has subgroups of 32. Published:
-/// speed (announcement). Assumed: the longest buffer is half of the memory.
+/// bindings, 4 KiB of immediates, 32 KiB of shared memory. Published: speed (announcement), and that
+/// every Apple GPU has subgroups of 32, which [`Caps::of`] takes where wgpu says "4 to 64". Assumed:
+/// the longest buffer is half of the memory.
 #[must_use]
 pub fn apple_m2() -> Caps {
     use CoopScalar::{F16, F32};
     rated(Caps {
         backend: "metal".into(),
-        subgroups: Some(SubgroupSizes { min: 4, max: 64 }),
         rows: vec![row(8, F32, F32), row(8, F16, F16), row(8, F16, F32)],
         pipeline_cache: false,
         limits: CapsLimits {
@@ -250,5 +249,14 @@ fn rated(caps: Caps) -> Caps {
 }
 
 fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
-    CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope: CoopScope::Subgroup }
+    CoopRow {
+        m: size,
+        n: size,
+        k: size,
+        a: ab,
+        b: ab,
+        c,
+        scope: CoopScope::Subgroup,
+        verdict: Verdict::Untested,
+    }
 }

@@ -1,8 +1,10 @@
 //! A device one computes on: opened or adopted, recorded to, read from, timed.
 
 mod caps;
+mod coop;
 mod fault;
 pub mod fixtures;
+mod kept;
 mod launch;
 mod memory;
 mod open;
@@ -13,11 +15,15 @@ mod raw;
 mod read;
 mod record;
 mod roofs;
+mod self_test;
 mod stats;
 mod timing;
+mod verdicts;
+mod verify;
 
-pub use caps::{Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Roofs, SubgroupSizes};
-pub use options::{AdapterChoice, Checks, GpuOptions, PipelineCacheFolder, Submission};
+pub use caps::{Caps, CapsLimits, DeviceType, Roofs, SubgroupSizes};
+pub use coop::{CoopRow, CoopScalar, CoopScope, Verdict};
+pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
 pub use stats::Stats;
 pub use timing::{Clock, Timing};
 

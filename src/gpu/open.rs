@@ -7,6 +7,7 @@ use super::pipeline::Pipelines;
 use super::pool::Pool;
 use super::read::Waiter;
 use super::record::Recorder;
+use super::verify::Verification;
 use super::{Caps, Counts, Gpu, GpuOptions, Inner, Memo, raw};
 use crate::{Error, Result};
 use std::sync::{Arc, Mutex};
@@ -45,36 +46,75 @@ impl Gpu {
     /// As [`open`](Self::open).
     pub async fn open_with_async(options: GpuOptions) -> Result<Self> {
         let adapter = choose(&options.adapter, Self::adapters_async().await)?;
-        let opened = adapter.request_device(&Self::device_descriptor(&adapter)).await;
-        let (device, queue) = opened.map_err(Error::device)?;
-        let fault = Arc::new(Fault::default());
-        let reporter = fault.clone();
-        device.on_uncaptured_error(Arc::new(move |error| reporter.report(error)));
-        let reporter = fault.clone();
-        device.set_device_lost_callback(move |reason, why| reporter.mark_lost(format!("{reason:?}: {why}")));
-        let waiter = Waiter::new();
-        Ok(Self::assemble(&adapter, device, queue, options, fault, waiter))
+        let mut device = Device::request(&adapter).await?;
+        let caps = device.verify(&options).wait_async().await;
+        if device.fault.check().is_err() {
+            // A self-test has broken the device. Its row is fenced off; a fresh device does the rest.
+            device = Device::request(&adapter).await?;
+        }
+        Ok(device.assemble(caps, options))
     }
 
     /// Computes on an application's own device. Missing features only narrow [`Gpu::caps`]; ask for those that
     /// help with [`Gpu::device_descriptor`]. The device's callbacks stay the application's: tell a loss with
     /// [`Gpu::mark_lost`]. Asynchronous reads complete when the application polls the device.
     ///
+    /// Cooperative matrices that no earlier run has tested on this driver are tested here, by a launch that this
+    /// thread waits for, polling the device.
+    ///
     /// # Errors
-    /// [`Error::Input`] if an environment variable has a value that means nothing.
+    /// [`Error::Input`] if an environment variable has a value that means nothing; [`Error::Device`] if the device is
+    /// lost.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn adopt(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
-        Ok(Self::adopt_with(adapter, device, queue, GpuOptions::from_env()?))
+        Self::adopt_with(adapter, device, queue, GpuOptions::from_env()?)
     }
 
-    /// As [`adopt`](Self::adopt), with these options; [`GpuOptions::adapter`] means nothing here.
-    #[must_use]
+    /// As [`adopt`](Self::adopt), with these options; the environment is not looked at, and [`GpuOptions::adapter`]
+    /// means nothing here.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the device is lost.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn adopt_with(
         adapter: &wgpu::Adapter,
         device: wgpu::Device,
         queue: wgpu::Queue,
         options: GpuOptions,
-    ) -> Self {
-        Self::assemble(adapter, device, queue, options, Arc::default(), None)
+    ) -> Result<Self> {
+        let device = Device::of_application(adapter, device, queue);
+        let caps = device.verify(&options).wait();
+        device.fault.check()?;
+        Ok(device.assemble(caps, options))
+    }
+
+    /// As [`adopt`](Self::adopt), without blocking. NOTE: where something is to be tested, this completes only while
+    /// the application polls the device, as every asynchronous read of an adopted device.
+    ///
+    /// # Errors
+    /// As [`adopt`](Self::adopt).
+    pub async fn adopt_async(
+        adapter: &wgpu::Adapter,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+    ) -> Result<Self> {
+        Self::adopt_with_async(adapter, device, queue, GpuOptions::from_env()?).await
+    }
+
+    /// As [`adopt_with`](Self::adopt_with), without blocking; see [`adopt_async`](Self::adopt_async).
+    ///
+    /// # Errors
+    /// As [`adopt_with`](Self::adopt_with).
+    pub async fn adopt_with_async(
+        adapter: &wgpu::Adapter,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        options: GpuOptions,
+    ) -> Result<Self> {
+        let device = Device::of_application(adapter, device, queue);
+        let caps = device.verify(&options).wait_async().await;
+        device.fault.check()?;
+        Ok(device.assemble(caps, options))
     }
 
     /// The device to ask `adapter` for: every feature that a kernel of this crate can use, the adapter's own limits.
@@ -82,7 +122,8 @@ impl Gpu {
     #[must_use]
     pub fn device_descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
         use wgpu::Features as F;
-        let useful = F::SHADER_F16 | F::SUBGROUP_BARRIER
+        let useful = F::SHADER_F16
+            | F::SUBGROUP_BARRIER
             | F::SUBGROUP
             | F::EXPERIMENTAL_COOPERATIVE_MATRIX
             | F::IMMEDIATES
@@ -119,32 +160,67 @@ impl Gpu {
         };
         wgpu::Instance::new(desc).enumerate_adapters(backends).await
     }
+}
 
-    fn assemble(
-        adapter: &wgpu::Adapter,
-        device: wgpu::Device,
-        queue: wgpu::Queue,
-        options: GpuOptions,
-        fault: Arc<Fault>,
-        waiter: Option<Waiter>,
-    ) -> Self {
-        let caps = Caps::read(adapter, device.features(), &device.limits());
+/// A device that is open, before anything is computed on it.
+struct Device<'a> {
+    adapter: &'a wgpu::Adapter,
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    fault: Arc<Fault>,
+    owner: Owner,
+}
+
+/// Whose a device is, and so who polls it.
+#[derive(Clone, Copy)]
+enum Owner {
+    Tilewise,
+    Application,
+}
+
+impl<'a> Device<'a> {
+    async fn request(adapter: &'a wgpu::Adapter) -> Result<Self> {
+        let opened = adapter.request_device(&Gpu::device_descriptor(adapter)).await;
+        let (device, queue) = opened.map_err(Error::device)?;
+        let fault = Arc::new(Fault::default());
+        let reporter = fault.clone();
+        device.on_uncaptured_error(Arc::new(move |error| reporter.report(error)));
+        let reporter = fault.clone();
+        device.set_device_lost_callback(move |reason, why| reporter.mark_lost(format!("{reason:?}: {why}")));
+        Ok(Self { adapter, device, queue, fault, owner: Owner::Tilewise })
+    }
+
+    fn of_application(adapter: &'a wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Self {
+        Self { adapter, device, queue, fault: Arc::default(), owner: Owner::Application }
+    }
+
+    fn verify(&self, options: &GpuOptions) -> Verification {
+        let caps = Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.claims);
+        let probe = |caps, options| self.assemble(caps, options);
+        Verification::start(caps, &self.adapter.get_info(), options, probe)
+    }
+
+    /// A `Gpu` on this device, which can do what `caps` says.
+    fn assemble(&self, caps: Caps, options: GpuOptions) -> Gpu {
         let budget = options.memory_budget.or(caps.memory);
         let inner = Inner {
-            pipelines: Pipelines::new(&device, adapter, &options),
+            pipelines: Pipelines::new(&self.device, self.adapter, &options),
             pool: Mutex::new(Pool::new(budget, caps.limits.buffer_bytes)),
             staging: Mutex::new(Pool::new(None, caps.limits.buffer_bytes)),
-            recorder: Mutex::new(Recorder::new(&device)),
+            recorder: Mutex::new(Recorder::new(&self.device)),
             counts: Mutex::new(Counts::default()),
             memo: Mutex::new(Memo::default()),
-            device,
-            queue,
+            device: self.device.clone(),
+            queue: self.queue.clone(),
             caps,
             options,
-            fault,
-            waiter,
+            fault: self.fault.clone(),
+            waiter: match self.owner {
+                Owner::Tilewise => Waiter::new(),
+                Owner::Application => None,
+            },
         };
-        Self { inner: Arc::new(inner) }
+        Gpu { inner: Arc::new(inner) }
     }
 }
 

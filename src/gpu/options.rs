@@ -1,5 +1,6 @@
 //! How a [`Gpu`](crate::Gpu) is opened: options, and the environment variables that set the same.
 
+use super::CoopRow;
 use crate::{Error, Result};
 use std::fmt;
 use std::path::PathBuf;
@@ -16,8 +17,13 @@ pub struct GpuOptions {
     pub checks: Checks,
     /// When recorded work is submitted. `TILEWISE_SYNC` = `1` or `0`.
     pub submission: Submission,
-    /// Where compiled pipelines are kept across runs. `TILEWISE_CACHE` = `off`, or a folder.
-    pub pipeline_cache: PipelineCacheFolder,
+    /// Where things are kept across runs: compiled pipelines on devices that can, and what the self-tests of
+    /// cooperative matrices found. `TILEWISE_CACHE` = `off`, or a folder.
+    pub cache: CacheFolder,
+    /// Rows that are taken as if the adapter listed them, and tested like those: for this crate's own tests. What is
+    /// found out about them is not kept.
+    #[doc(hidden)]
+    pub claims: Vec<CoopRow>,
 }
 
 /// Which adapter to open.
@@ -54,9 +60,9 @@ pub enum Submission {
     EachLaunch,
 }
 
-/// Where compiled pipelines are kept across runs, on devices that can.
+/// Where things are kept across runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum PipelineCacheFolder {
+pub enum CacheFolder {
     /// `tilewise` in the user's cache folder (`XDG_CACHE_HOME`, `~/.cache`, `LOCALAPPDATA`).
     #[default]
     User,
@@ -86,11 +92,12 @@ impl GpuOptions {
             memory_budget: value("TILEWISE_MEMORY").map(|v| bytes("TILEWISE_MEMORY", &v)).transpose()?,
             checks: switch("TILEWISE_CHECKED", value, Checks::Trusted, Checks::Checked)?,
             submission: switch("TILEWISE_SYNC", value, Submission::Batched, Submission::EachLaunch)?,
-            pipeline_cache: match value("TILEWISE_CACHE") {
-                None => PipelineCacheFolder::User,
-                Some(v) if v == "off" => PipelineCacheFolder::Off,
-                Some(folder) => PipelineCacheFolder::At(folder.into()),
+            cache: match value("TILEWISE_CACHE") {
+                None => CacheFolder::User,
+                Some(v) if v == "off" => CacheFolder::Off,
+                Some(folder) => CacheFolder::At(folder.into()),
             },
+            claims: Vec::new(),
         })
     }
 }
@@ -117,7 +124,7 @@ impl fmt::Display for AdapterChoice {
     }
 }
 
-impl PipelineCacheFolder {
+impl CacheFolder {
     pub(crate) fn path(&self) -> Option<PathBuf> {
         let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
         match self {
@@ -171,7 +178,7 @@ mod tests {
         assert_eq!(options("TILEWISE_MEMORY", "1000").unwrap().memory_budget, Some(1000));
         assert_eq!(options("TILEWISE_CHECKED", "1").unwrap().checks, Checks::Checked);
         assert_eq!(options("TILEWISE_SYNC", "1").unwrap().submission, Submission::EachLaunch);
-        assert_eq!(options("TILEWISE_CACHE", "off").unwrap().pipeline_cache, PipelineCacheFolder::Off);
+        assert_eq!(options("TILEWISE_CACHE", "off").unwrap().cache, CacheFolder::Off);
         assert_eq!(options("TILEWISE_SYNC", " ").unwrap().submission, Submission::Batched);
     }
 

@@ -1,13 +1,13 @@
 //! Compiled kernels: bindings read from the shader, layouts shared, pipelines kept by kernel and across runs.
 
 use super::fault::caught;
+use super::kept::{checksum, replace, seal, unseal};
 use super::options::Checks;
 use super::{GpuOptions, lock, raw};
 use crate::kernel::Kernel;
 use crate::{Error, Result};
 use std::collections::HashMap;
-use std::hash::Hasher;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -227,7 +227,7 @@ impl Kept {
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
-        let file = options.pipeline_cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter.get_info())?);
+        let file = options.cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter.get_info())?);
         let data = std::fs::read(&file).ok();
         let data = data.as_deref().and_then(unseal);
         // A cache that the driver rejects is only a slower start.
@@ -239,13 +239,7 @@ impl Kept {
         let Some(data) = self.cache.get_data().filter(|data| self.start != Some(checksum(data))) else {
             return Ok(());
         };
-        let folder = self.file.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)?;
-        // Another process or thread may be reading or writing: the name appears with the whole file behind it.
-        let writer = format!("{}-{:?}.draft", std::process::id(), std::thread::current().id());
-        let draft = self.file.with_extension(writer);
-        std::fs::write(&draft, seal(&data))?;
-        std::fs::rename(&draft, &self.file)
+        replace(&self.file, &seal(&data))
     }
 }
 
@@ -256,35 +250,5 @@ impl Drop for Pipelines {
                 log::warn!("cannot keep compiled pipelines in {}: {error}", kept.file.display());
             }
         }
-    }
-}
-
-/// The data with its checksum in front: a driver should not be handed a file that was cut short.
-fn seal(data: &[u8]) -> Vec<u8> {
-    [&checksum(data).to_le_bytes(), data].concat()
-}
-
-fn unseal(file: &[u8]) -> Option<&[u8]> {
-    let (sum, data) = file.split_first_chunk::<8>()?;
-    (u64::from_le_bytes(*sum) == checksum(data)).then_some(data)
-}
-
-fn checksum(data: &[u8]) -> u64 {
-    let mut hasher = std::hash::DefaultHasher::new();
-    hasher.write(data);
-    hasher.finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{seal, unseal};
-
-    #[test]
-    fn a_damaged_cache_file_is_not_used() {
-        let file = seal(b"compiled");
-        assert_eq!(unseal(&file), Some(&b"compiled"[..]));
-        assert_eq!(unseal(&file[..file.len() - 1]), None, "cut short");
-        assert_eq!(unseal(b"short"), None);
-        assert_eq!(unseal(b""), None);
     }
 }

@@ -7,7 +7,8 @@ macro_rules! wgsl {
 }
 
 /// The kernels: one entry point each, in `shaders/`.
-pub const SHADERS: &[(&str, &str)] = wgsl!["": "copy", "gemm_coop", "gemm_naive", "gemm_tiled"];
+pub const SHADERS: &[(&str, &str)] =
+    wgsl!["": "coop_verify", "copy", "gemm_coop", "gemm_naive", "gemm_tiled"];
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":

@@ -36,14 +36,21 @@ pub fn own(change: impl FnOnce(&mut GpuOptions)) -> Option<TestGpu> {
 
 /// A device as an application would open it, adopted: asked for as `change` says.
 pub fn adopted(change: impl FnOnce(&mut wgpu::DeviceDescriptor)) -> Option<TestGpu> {
+    let (adapter, device, queue) = application(change)?;
+    Some(TestGpu(Gpu::adopt(&adapter, device, queue).expect("the environment makes sense")))
+}
+
+/// A device as an application would open it: asked for as `change` says.
+pub fn application(
+    change: impl FnOnce(&mut wgpu::DeviceDescriptor),
+) -> Option<(wgpu::Adapter, wgpu::Device, wgpu::Queue)> {
     let name = gpu()?.caps().adapter.clone();
     let adapter = Gpu::adapters().into_iter().find(|adapter| adapter.get_info().name == name)?;
     let mut desc = Gpu::device_descriptor(&adapter);
     change(&mut desc);
     let (device, queue) =
         pollster::block_on(adapter.request_device(&desc)).expect("the application's device opens");
-    let gpu = Gpu::adopt(&adapter, device, queue).expect("the environment makes sense");
-    Some(TestGpu(gpu))
+    Some((adapter, device, queue))
 }
 
 /// An adopted device that was asked for nothing: no feature, the limits that every device has. Dims travel through the
@@ -76,13 +83,26 @@ impl Drop for TestGpu {
 }
 
 static COMPLAINTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// What this crate has warned of so far with these words in it. Tests run side by side: ask for a name of your own.
+pub fn warnings_with(words: &str) -> Vec<String> {
+    let warnings = WARNINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    warnings.iter().filter(|warning| warning.contains(words)).cloned().collect()
+}
 
 /// What the validation layer has said so far, taken.
 pub fn take_complaints() -> Vec<String> {
     std::mem::take(&mut *COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Collects what the Vulkan validation layer reports (`WGPU_VALIDATION=1` switches it on): wgpu logs it.
+/// Whether the Vulkan validation layer is asked for: it complains of matrices that the adapter does not list.
+pub fn validates() -> bool {
+    std::env::var("WGPU_VALIDATION").is_ok_and(|on| on != "0") || cfg!(debug_assertions)
+}
+
+/// Collects what the Vulkan validation layer reports (`WGPU_VALIDATION=1` switches it on), which wgpu logs, and what
+/// this crate warns of.
 pub fn watch_validation() {
     struct Watch;
     impl log::Log for Watch {
@@ -96,7 +116,11 @@ pub fn watch_validation() {
             let layer = record.target().starts_with("wgpu_hal::vulkan::instance");
             if layer && record.level() == log::Level::Error {
                 COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner).push(record.args().to_string());
-            } else if std::env::var_os("TILEWISE_TEST_LOG").is_some() {
+            }
+            if record.target().starts_with("tilewise") {
+                WARNINGS.lock().unwrap_or_else(PoisonError::into_inner).push(record.args().to_string());
+            }
+            if std::env::var_os("TILEWISE_TEST_LOG").is_some() {
                 eprintln!("{} {}: {}", record.level(), record.target(), record.args());
             }
         }
@@ -117,21 +141,42 @@ pub fn noop() -> Gpu {
 
 /// As [`noop`], with options and with the device asked for changed.
 pub fn noop_with(options: GpuOptions, change: impl FnOnce(&mut wgpu::DeviceDescriptor)) -> Gpu {
-    let adapter = noop_adapter();
-    let mut desc = Gpu::device_descriptor(&adapter);
+    noop_on(&noop_adapter(), options, change)
+}
+
+/// As [`noop_with`], on a noop adapter that is there.
+pub fn noop_on(
+    adapter: &wgpu::Adapter,
+    options: GpuOptions,
+    change: impl FnOnce(&mut wgpu::DeviceDescriptor),
+) -> Gpu {
+    let mut desc = Gpu::device_descriptor(adapter);
     change(&mut desc);
     let (device, queue) = pollster::block_on(adapter.request_device(&desc)).expect("the noop device opens");
-    Gpu::adopt_with(&adapter, device, queue, options)
+    Gpu::adopt_with(adapter, device, queue, options).expect("a noop device is never lost")
 }
 
 pub fn noop_adapter() -> wgpu::Adapter {
+    noop_adapter_with(wgpu::NoopBackendOptions::default())
+}
+
+/// A noop adapter that says of itself what `options` say.
+pub fn noop_adapter_with(options: wgpu::NoopBackendOptions) -> wgpu::Adapter {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::NOOP,
         backend_options: wgpu::BackendOptions {
-            noop: wgpu::NoopBackendOptions { enable: true, ..Default::default() },
+            noop: wgpu::NoopBackendOptions { enable: true, ..options },
             ..Default::default()
         },
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });
     pollster::block_on(instance.request_adapter(&Default::default())).expect("the noop adapter is there")
+}
+
+/// A folder of the test's own, not there yet.
+pub fn folder(name: &str) -> std::path::PathBuf {
+    let name = format!("{name}-{}", std::process::id());
+    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    folder
 }

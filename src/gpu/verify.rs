@@ -1,0 +1,189 @@
+//! Tests each row of cooperative matrices before anything relies on it: one small exact product per row, while a
+//! device is opened or adopted, its verdict kept across runs.
+//!
+//! naga and wgpu let a shader use matrices that the adapter does not have, and drivers are young at those that they
+//! do have: no launch may be the first to find out.
+
+use super::fault::caught;
+use super::launch::Prepared;
+use super::read::Pending;
+use super::self_test::Case;
+use super::verdicts::Verdicts;
+use super::{Binding, CacheFolder, Caps, CoopRow, Gpu, GpuOptions, Verdict};
+use crate::{Error, Result};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The test of a device's rows, under way; its result is what the device can do.
+pub(super) struct Verification {
+    caps: Caps,
+    /// Rows that are taken as if they were listed: what is found out about them is not kept.
+    claims: Vec<CoopRow>,
+    verdicts: Option<Verdicts>,
+    /// What this run has found out, to be kept.
+    found: Vec<CoopRow>,
+    launched: Option<Launched>,
+}
+
+/// Tests on their way, and where each one's result lies in what is read.
+struct Launched {
+    cases: Vec<(Case, Range<usize>)>,
+    read: Pending,
+}
+
+impl Verification {
+    /// Starts the test of every row that a kernel could use and of which nothing is known. It runs on a `Gpu` of its
+    /// own, from `probe`, so that the one that is opened has counted nothing.
+    pub(super) fn start(
+        caps: Caps,
+        adapter: &wgpu::AdapterInfo,
+        options: &GpuOptions,
+        probe: impl FnOnce(Caps, GpuOptions) -> Gpu,
+    ) -> Self {
+        let claims = options.claims.iter().map(|row| untested(*row)).collect();
+        let mut this = Self { caps, claims, verdicts: None, found: Vec::new(), launched: None };
+        if this.cases().is_empty() {
+            return this;
+        }
+        this.verdicts = Verdicts::open(&this.caps, adapter, options);
+        this.recall();
+        let cases = this.cases();
+        if !cases.is_empty() {
+            let options =
+                GpuOptions { checks: options.checks, cache: CacheFolder::Off, ..Default::default() };
+            let probe = probe(this.caps.clone(), options);
+            this.launched = this.launch(&probe, cases);
+        }
+        this
+    }
+
+    /// Waits in this thread, which polls the device.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn wait(mut self) -> Caps {
+        if let Some(Launched { cases, read }) = self.launched.take() {
+            let read = read.wait(<[u8]>::to_vec);
+            self.judge(cases, read);
+        }
+        self.keep()
+    }
+
+    /// Waits without blocking, as reads of tensors do.
+    pub(super) async fn wait_async(mut self) -> Caps {
+        if let Some(Launched { cases, read }) = self.launched.take() {
+            let read = read.wait_async(<[u8]>::to_vec).await;
+            self.judge(cases, read);
+        }
+        self.keep()
+    }
+
+    /// The rows that a kernel could use and of which nothing is known.
+    fn cases(&self) -> Vec<Case> {
+        let case = |row: &CoopRow| {
+            let subgroup = self.caps.coop_conditions(row).ok()?;
+            (row.is_square() && row.verdict == Verdict::Untested).then_some(Case { row: *row, subgroup })
+        };
+        self.caps.rows.iter().filter_map(case).collect()
+    }
+
+    /// Takes over what an earlier run has found.
+    fn recall(&mut self) {
+        let Some(verdicts) = &self.verdicts else { return };
+        for row in self.caps.rows.iter_mut().filter(|row| !self.claims.contains(row)) {
+            row.verdict = verdicts.of(row);
+        }
+    }
+
+    fn launch(&mut self, probe: &Gpu, cases: Vec<Case>) -> Option<Launched> {
+        let mut compiled = Vec::new();
+        for case in cases {
+            match probe.planned(&case) {
+                Ok(prepared) => compiled.push((case, prepared)),
+                Err(error) => {
+                    let row = self.refuse(case, &error);
+                    // A device that is lost compiles nothing, and says nothing of the next one.
+                    if !probe.inner.fault.is_lost() {
+                        self.found.push(row);
+                    }
+                }
+            }
+        }
+        if compiled.is_empty() {
+            return None;
+        }
+        // Nothing of it is told to an application whose device this is.
+        let launched = caught(&probe.inner.device, || launch(probe, &compiled));
+        match launched.map_err(Error::device).and_then(|launched| launched) {
+            Ok(launched) => Some(launched),
+            Err(error) => {
+                compiled.into_iter().for_each(|(case, _)| _ = self.refuse(case, &error));
+                None
+            }
+        }
+    }
+
+    fn judge(&mut self, cases: Vec<(Case, Range<usize>)>, read: Result<Vec<u8>>) {
+        for (case, place) in cases {
+            match &read {
+                Ok(bytes) => {
+                    let row = self.set(case, case.judge(&bytes[place]));
+                    if row.verdict == Verdict::Wrong {
+                        log::warn!("{}: cooperative matrices {row}", self.caps.adapter);
+                    }
+                    self.found.push(row);
+                }
+                // What failed here may have been the device, or another row's test: not kept.
+                Err(error) => _ = self.refuse(case, error),
+            }
+        }
+    }
+
+    fn refuse(&mut self, case: Case, error: &Error) -> CoopRow {
+        let row = self.set(case, Verdict::Refused);
+        log::warn!("{}: cooperative matrices {row}: {error}", self.caps.adapter);
+        row
+    }
+
+    fn set(&mut self, case: Case, verdict: Verdict) -> CoopRow {
+        let row = CoopRow { verdict, ..case.row };
+        self.caps.rows.iter_mut().filter(|known| **known == case.row).for_each(|known| *known = row);
+        row
+    }
+
+    fn keep(self) -> Caps {
+        let claimed = |row: &CoopRow| self.claims.contains(&untested(*row));
+        let found: Vec<CoopRow> = self.found.into_iter().filter(|row| !claimed(row)).collect();
+        if let Some(verdicts) = self.verdicts.filter(|_| !found.is_empty()) {
+            verdicts.keep(&found);
+        }
+        self.caps
+    }
+}
+
+/// Launches all tests, in one recording, and reads what they write.
+fn launch(probe: &Gpu, tests: &[(Case, Arc<Prepared>)]) -> Result<Launched> {
+    const OP: &str = "self-test";
+    let mut c = Vec::new();
+    let mut cases = Vec::new();
+    for (case, _) in tests {
+        let start = c.len().next_multiple_of(256);
+        c.resize(start, 0);
+        c.extend(case.poison());
+        cases.push((*case, start..c.len()));
+    }
+    let c = probe.upload(OP, &c)?;
+    for ((case, place), (_, prepared)) in cases.iter().zip(tests) {
+        let operands = case.operands();
+        let ab = probe.upload(OP, &operands)?;
+        let bindings = [
+            Binding::new(&ab, 0..operands.len() as u64),
+            Binding::new(&c, place.start as u64..place.end as u64),
+        ];
+        probe.launch(prepared, bytemuck::bytes_of(&case.dims()), &bindings)?;
+    }
+    let end = cases.last().map_or(0, |(_, place)| place.end as u64);
+    Ok(Launched { cases, read: probe.start_read(&c, 0..end)? })
+}
+
+fn untested(row: CoopRow) -> CoopRow {
+    CoopRow { verdict: Verdict::Untested, ..row }
+}
