@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use support::operand::View;
 use support::wgsl::{self, TYPES};
 use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, Pin, Tile, explain, plan};
-use tilewise::gpu::{DeviceType, fixtures};
+use tilewise::gpu::{DeviceType, SubgroupSizes, Verdict, fixtures};
 use tilewise::kernel::{Plan, fold};
-use tilewise::{Caps, Error};
+use tilewise::{Caps, DType, Error};
 
 const F32: GemmTypes = TYPES[0];
 const F16: GemmTypes = TYPES[2];
@@ -31,19 +31,21 @@ fn taken(plan: &Plan) -> &'static Tile {
 }
 
 #[test]
-fn a_large_square_product_is_tiled_on_every_device() {
+fn a_large_square_product_of_f16_is_on_tensor_cores_where_they_are_and_tiled_elsewhere() {
     each(|name, caps| {
         for types in TYPES {
             let plan = plan(&wgsl::plain([2048; 3], types), caps).unwrap();
-            assert_eq!(taken(&plan).kernel, GemmKernel::Tiled, "{name}: {plan}");
+            let coop = types.ab == DType::F16 && ["h200", "rtx-4090", "apple-m2"].contains(&name);
+            let want = if coop { GemmKernel::Coop } else { GemmKernel::Tiled };
+            assert_eq!(taken(&plan).kernel, want, "{name}: {plan}");
         }
     });
 }
 
 #[test]
-fn tiny_and_thin_products_are_naive_on_every_device() {
+fn tiny_products_are_naive_on_every_device() {
     each(|name, caps| {
-        for shape in [[1, 1, 1], [1, 64, 1], [1, 4096, 4096], [2, 3, 5]] {
+        for shape in [[1, 1, 1], [1, 64, 1], [2, 3, 4]] {
             let plan = plan(&wgsl::plain(shape, F32), caps).unwrap();
             assert_eq!(taken(&plan).kernel, GemmKernel::Naive, "{name}, {shape:?}: {plan}");
         }
@@ -128,10 +130,54 @@ fn a_pinned_kernel_that_the_device_cannot_run_is_an_error_that_says_what_it_need
     let mut caps = fixtures::radv_rdna3();
     caps.limits.workgroup_bytes = 1024;
     let error = plan(&tiled, &caps).expect_err("two blocks do not fit").to_string();
-    assert!(error.contains("8448 bytes of shared memory") && error.contains("NAVI31"), "{error}");
+    assert!(error.contains("4352 bytes of shared memory") && error.contains("NAVI31"), "{error}");
     let naive = explain(&tiled.pinned(Pin::Free), &caps).unwrap();
     assert_eq!(naive.kernel.shader(), "gemm_naive");
-    assert_eq!(naive.reasons, ["tiled: needs 8448 bytes of shared memory"]);
+    assert_eq!(
+        naive.reasons,
+        ["tiled: needs 4352 bytes of shared memory", "coop: needs operands of f16, not f32"]
+    );
+}
+
+/// Why `coop` cannot run on a device, as a plan that passed over it says, and as the error of one that was pinned to it.
+fn coop_lacks(caps: &Caps) -> String {
+    let problem = wgsl::plain([2048; 3], F16);
+    let free = explain(&problem, caps).unwrap();
+    assert_eq!(taken(&free).kernel, GemmKernel::Tiled, "{free}");
+    let reason = free.reasons.iter().find_map(|reason| reason.strip_prefix("coop: needs "));
+    let pinned = plan(&problem.pinned(Pin::Kernel(GemmKernel::Coop)), caps).expect_err("it cannot run");
+    let said = pinned.to_string();
+    let Error::Unsupported { op: "matmul", needs, device } = pinned else { panic!("{pinned:?}") };
+    assert!(device == caps.adapter && said.contains(&needs), "{said}");
+    assert_eq!(reason, Some(needs.as_str()));
+    needs
+}
+
+#[test]
+fn tensor_cores_that_are_not_to_be_trusted_are_passed_over_with_the_row_and_the_reason() {
+    const ROW: &str = "cooperative matrices 16x16x16 f16 x f16 -> f32, ";
+    let fenced = |verdict| {
+        let mut caps = fixtures::rtx_4090();
+        caps.rows.iter_mut().for_each(|row| row.verdict = verdict);
+        caps
+    };
+    let problem = wgsl::plain([2048; 3], F16);
+    for verdict in [Verdict::Untested, Verdict::Verified] {
+        assert_eq!(taken(&plan(&problem, &fenced(verdict)).unwrap()).kernel, GemmKernel::Coop, "{verdict}");
+    }
+    for verdict in [Verdict::Wrong, Verdict::Refused] {
+        let lacks = coop_lacks(&fenced(verdict));
+        assert!(lacks.starts_with(&format!("{ROW}{verdict}")) && lacks.contains("fenced off"), "{lacks}");
+    }
+    let mut caps = fixtures::rtx_4090();
+    caps.rows.clear();
+    assert!(coop_lacks(&caps).starts_with(&format!("{ROW}which the adapter does not list")));
+    let mut caps = fixtures::rtx_4090();
+    caps.subgroups = Some(SubgroupSizes { min: 16, max: 32 });
+    assert!(coop_lacks(&caps).starts_with(&format!("{ROW}and subgroups of one size, not 16 to 32")));
+    // Subgroups so large that a block has not a unit for every lane.
+    caps.subgroups = Some(SubgroupSizes { min: 128, max: 128 });
+    assert!(coop_lacks(&caps).contains("smaller subgroups"), "{}", coop_lacks(&caps));
 }
 
 #[test]
@@ -143,13 +189,15 @@ fn a_tile_that_is_in_no_table_is_an_error() {
 
 #[test]
 fn every_pin_is_kept() {
+    let mut caps = fixtures::lavapipe();
+    caps.rows.extend(fixtures::h200().rows);
     for tile in tiles() {
-        let caps = fixtures::lavapipe();
-        let pinned = plan(&wgsl::plain([100, 3, 7], F32).pinned(Pin::Tile(*tile)), &caps).unwrap();
+        let problem = wgsl::plain([100, 3, 7], F16);
+        let pinned = plan(&problem.pinned(Pin::Tile(*tile)), &caps).unwrap();
         assert_eq!(taken(&pinned), tile);
-        let pinned = plan(&wgsl::plain([100, 3, 7], F32).pinned(Pin::Kernel(tile.kernel)), &caps).unwrap();
+        let pinned = plan(&problem.pinned(Pin::Kernel(tile.kernel)), &caps).unwrap();
         assert_eq!(taken(&pinned).kernel, tile.kernel);
-        let others = explain(&wgsl::plain([100, 3, 7], F32).pinned(Pin::Tile(*tile)), &caps).unwrap().reasons;
+        let others = explain(&problem.pinned(Pin::Tile(*tile)), &caps).unwrap().reasons;
         assert_eq!(others.len(), GemmKernel::ALL.len() - 1);
         assert!(others.iter().all(|reason| reason.ends_with("another kernel is pinned")), "{others:?}");
     }
@@ -196,7 +244,7 @@ fn the_barest_device_gets_dims_from_the_ring_and_f16_in_pairs() {
     let kernel = |types, caps: &Caps, pin| {
         plan(&wgsl::plain([64, 65, 66], types).pinned(Pin::Kernel(pin)), caps).unwrap().kernel.to_string()
     };
-    for pin in GemmKernel::ALL {
+    for pin in [GemmKernel::Naive, GemmKernel::Tiled] {
         let bare = kernel(F16, &fixtures::bare_webgpu(), pin);
         for slot in ["dims:dims_uniform", "load_a:load_x_packed", "load_b:load_x_packed", "packed"] {
             assert!(bare.contains(slot), "{pin} has no {slot}: {bare}");
@@ -307,10 +355,11 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
     let plan = explain(&wgsl::plain([512; 3], F32), &fixtures::lavapipe()).unwrap();
     let printed = plan.to_string();
     let lines: Vec<&str> = printed.lines().collect();
-    let [what, why] = lines[..] else { panic!("{printed}") };
+    let [what, why, coop] = lines[..] else { panic!("{printed}") };
     assert!(what.starts_with(&format!("gemm_tiled {}, grid ", plan.tile)), "{printed}");
     assert!(what.contains(" x 1 x 1, predicted ") && what.ends_with(" ms"), "{printed}");
     assert!(why.starts_with("  naive: slower here, predicted ") && why.ends_with(" ms"), "{printed}");
+    assert_eq!(coop, "  coop: needs operands of f16, not f32");
     let mut fixed = Plan { grid: [2, 3, 4], seconds: 1.5e-6, reasons: vec![], ..plan.clone() };
     fixed.tile = "a tile".into();
     assert_eq!(fixed.to_string(), "gemm_tiled a tile, grid 2 x 3 x 4, predicted 1.5 us");
@@ -329,9 +378,14 @@ fn what_every_device_would_run_is_valid_there() {
         for row in support::pairs::sweep(&levels, &[&[0, 4, 5, 6]]) {
             let views = [View::ALL[row[4]], View::ALL[row[5]], View::OUTPUTS[row[6]]];
             let problem = wgsl::problem([SIZES[row[1]], SIZES[row[2]], SIZES[row[3]]], TYPES[row[0]], views);
-            for pin in [Pin::Free, Pin::Kernel(GemmKernel::Naive), Pin::Kernel(GemmKernel::Tiled)] {
-                let plan =
-                    explain(&problem.pinned(pin), caps).unwrap_or_else(|error| panic!("{name}: {error}"));
+            // Every tile on matrices in turn, where the device has them.
+            let coop = GemmKernel::Coop.tiles();
+            let coop = Pin::Tile(coop[kernels.len() % coop.len()]);
+            for pin in [Pin::Free, Pin::Kernel(GemmKernel::Naive), Pin::Kernel(GemmKernel::Tiled), coop] {
+                let plan = match explain(&problem.pinned(pin), caps) {
+                    Err(Error::Unsupported { .. }) if pin == coop => continue,
+                    plan => plan.unwrap_or_else(|error| panic!("{name}: {error}")),
+                };
                 if kernels.insert(plan.kernel.to_string()) {
                     let text = plan.kernel.specialize().unwrap();
                     let validated = wgsl::validate(&text, wgsl::capabilities(caps));

@@ -6,7 +6,7 @@ use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 use support::TestGpu;
 use tilewise::gpu::{CacheFolder, CoopRow, CoopScalar, CoopScope, Stats, Verdict};
-use tilewise::{Fill, Gpu, GpuOptions, f16, matmul, reference, wgpu};
+use tilewise::{Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, f16, matmul, reference, wgpu};
 
 const WRONG: &str = "fenced off: wrong results in the self-test";
 
@@ -295,6 +295,13 @@ fn a_device_that_computes_something_else_is_found_out() {
     assert_eq!(why, format!("cooperative matrices 8x8x8 f16 x f16 -> f32, {WRONG}"));
     let warnings = support::warnings_with(WRONG);
     assert!(warnings.iter().any(|warning| warning.starts_with("noop")), "{warnings:?}");
+    // Products go on without it, and one that is pinned to it says what it lacks.
+    let a = gpu.tensor(&[f16::ONE; 4096], [64, 64]).unwrap();
+    let product = Gemm::new(&a, &a);
+    assert_eq!(product.plan().unwrap().kernel.shader(), "gemm_tiled");
+    product.run().unwrap();
+    let pinned = product.kernel(GemmKernel::Coop).run().unwrap_err();
+    assert!(matches!(&pinned, Error::Unsupported { needs, .. } if needs.contains(&why)), "{pinned}");
 }
 
 #[test]

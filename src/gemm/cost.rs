@@ -15,8 +15,8 @@ const LATENCY: f64 = 0.6e-6;
 /// Steps of the naive kernel's loop whose loads a compiler issues together.
 const AHEAD: f64 = 4.0;
 
-/// Predicted seconds. All of it is computed and moved at the same time, so the slowest decides:
-/// the arithmetic, in whole waves of blocks over the cores; the operands, from the cache that all cores share, once per
+/// Predicted seconds. All of it is computed and moved at the same time, so the slowest decides, and the others count a
+/// tenth, since they never hide each other wholly: the arithmetic, in whole waves of blocks over the cores; the operands, from the cache that all cores share, once per
 /// block that uses them; what does not stay in that cache, from device memory; the chain of steps along k, each of which
 /// waits for its loads.
 pub(super) fn seconds(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
@@ -26,7 +26,9 @@ pub(super) fn seconds(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
         from_memory(tile, problem, caps) / caps.roofs.bytes,
         chain(tile, problem, caps),
     ];
-    waits.into_iter().fold(0.0, f64::max)
+    let longest = waits.into_iter().fold(0.0, f64::max);
+    let all: f64 = waits.iter().sum();
+    longest + (all - longest) / 10.0
 }
 
 fn is_software(caps: &Caps) -> bool {
@@ -61,14 +63,15 @@ fn arithmetic(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
 }
 
 /// The part of its roof that an inner loop reaches: reading operands is what holds it back, 1 / tm + 1 / tn of them for
-/// each multiply-add. The weight of a read is fitted to lavapipe (see the book's measuring page); on GPUs it is what
-/// their shared memory delivers, 128 bytes per core and cycle, beside 128 multiply-adds, or 1,024 of tensor cores.
+/// each multiply-add. The weight of a read is fitted to lavapipe (see the book's measuring page). On GPUs it is how many
+/// multiply-adds a core does in the time of a read: shared memory delivers about as many bytes a cycle as there are
+/// multiply-adds of f32, so two for operands widened to f32, and for f16 as often one as the matrix unit is faster.
 fn efficiency(tile: &Tile, caps: &Caps) -> f64 {
     let weight = match tile.kernel {
         GemmKernel::Naive => 9.0,
         GemmKernel::Tiled if is_software(caps) => 9.0,
         GemmKernel::Tiled => 2.0,
-        GemmKernel::Coop => 8.0,
+        GemmKernel::Coop => caps.roofs.coop_flops / caps.roofs.f32_flops,
     };
     1.0 / (1.0 + weight * (1.0 / f64::from(tile.tm) + 1.0 / f64::from(tile.tn)))
 }

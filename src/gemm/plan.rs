@@ -59,12 +59,16 @@ fn unsupported(problem: &GemmProblem, caps: &Caps) -> Error {
     Error::Unsupported { op: OP, needs, device: caps.adapter.clone() }
 }
 
-/// What the device lacks for each of these tiles, each lack named once.
+/// What the device lacks for these tiles: each lack once, of sizes the least that would do.
 fn lacking<'a>(tiles: impl IntoIterator<Item = &'a Tile>, problem: &GemmProblem, caps: &Caps) -> String {
+    let size = |need: &str| need.split(' ').next().and_then(|word| word.parse::<u64>().ok());
+    let kind = |need: &str| need.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
     let mut needs: Vec<String> = Vec::new();
     for need in tiles.into_iter().filter_map(|tile| tile.fits(problem, caps).err()) {
-        if !needs.contains(&need) {
-            needs.push(need);
+        match needs.iter_mut().find(|known| kind(known) == kind(&need)) {
+            Some(known) if size(&need) < size(known) => *known = need,
+            Some(_) => {}
+            None => needs.push(need),
         }
     }
     needs.join(", or ")
