@@ -92,15 +92,24 @@ fn portability_row(caps: &Caps) -> String {
     let [f32, f16] = [DType::F32, DType::F16].map(|ab| path(caps, ab));
     let loads = if caps.f16 { "native" } else { "packed" };
     let subgroups = caps.subgroups.map_or("none".to_owned(), |sizes| sizes.to_string());
-    let shapes: BTreeSet<String> =
-        caps.rows.iter().map(|row| format!("{}x{}x{}", row.m, row.n, row.k)).collect();
-    let rows = shapes.into_iter().next().unwrap_or("none".to_owned());
-    format!("| {} | {f32} | {f16}, {loads} | {subgroups} | {rows} |", device(caps))
+    let rows: Vec<String> =
+        caps.rows.iter().map(|row| format!("{}x{}x{} {} -> {}", row.m, row.n, row.k, row.a, row.c)).collect();
+    let rows = if rows.is_empty() { "none".into() } else { rows.join(", ") };
+    let usable = match caps.rows.first() {
+        None => "no",
+        Some(_) if caps.has_tensor_cores() => "if the self-test passes",
+        Some(_) => "no: subgroups of more than one size",
+    };
+    format!("| {} | {f32} | {f16}, {loads} | {subgroups} | {rows} | {usable} |", device(caps))
 }
 
 fn readme_row(caps: &Caps) -> String {
     let f16 = if caps.f16 { "native" } else { "packed pairs" };
-    let coop = if caps.rows.is_empty() { "none" } else { "listed, no kernel yet" };
+    let coop = match (caps.rows.first(), caps.has_tensor_cores()) {
+        (None, _) => "none".to_owned(),
+        (Some(row), true) => format!("{}x{}x{}", row.m, row.n, row.k),
+        (Some(row), false) => format!("{}x{}x{}, not usable", row.m, row.n, row.k),
+    };
     format!("| {} | {} | {f16} | {coop} |", device(caps), path(caps, DType::F16))
 }
 

@@ -80,11 +80,15 @@ fn scratch(name: &str) -> PathBuf {
 
 #[test]
 fn gemm_reports_every_kernel_and_type_within_its_bound() {
-    if support::gpu().is_none() {
-        return;
-    }
-    for kernel in ["naive", "tiled", "auto"] {
+    let Some(gpu) = support::gpu() else { return };
+    for kernel in ["naive", "tiled", "coop", "auto"] {
         for dtype in ["f16", "f32"] {
+            if kernel == "coop" && (dtype == "f32" || !gpu.caps().has_tensor_cores()) {
+                let arguments = ["--m", "9", "--n", "9", "--k", "9", "--kernel", "coop", "--dtype", dtype];
+                let refusal = run("gemm", &arguments, &[]).refusal().to_owned();
+                assert!(refusal.contains(&gpu.caps().adapter) && refusal.contains("it needs"), "{refusal}");
+                continue;
+            }
             let sizes =
                 ["--m", "129", "--n", "127", "--k", "131", "--layout", "tt", "--repeat", "3", "--json"];
             let report =
@@ -237,7 +241,7 @@ fn gemm_refuses_what_the_device_cannot_bind() {
 fn gemm_refuses_unknown_options() {
     for (arguments, word) in [
         (&["--layout", "xy"][..], "possible values: nn, nt, tn, tt"),
-        (&["--kernel", "magic"], "possible values: auto, naive, tiled"),
+        (&["--kernel", "magic"], "possible values: auto, naive, tiled, coop"),
         (&["--dtype", "f64"], "possible values: f16, f32"),
         (&["--repeat", "0"], "0"),
         (&["--a", "a.npy"], "--b"),

@@ -111,8 +111,9 @@ impl GemmProblem {
             b_outer: dim(OP, stride(b, 1))?,
             b_k: dim(OP, stride(b, 0))?,
             b_offset: b.offset_in_window(types.ab),
-            // One row has no next one: any stride will do, and the packed stores divide by it.
-            ldc: dim(OP, if m > 1 { row } else { n.max(1) })?,
+            // One row has no next one: any stride will do, but the packed stores divide by it, and whole vectors are
+            // stored where it holds whole ones.
+            ldc: dim(OP, if m > 1 { row } else { n.max(1).next_multiple_of(4) })?,
             c_offset: c.offset_in_window(types.c),
             reserved: 0,
         };
