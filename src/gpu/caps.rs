@@ -178,8 +178,8 @@ impl CapsLimits {
     fn of(limits: &wgpu::Limits, features: wgpu::Features) -> Self {
         let immediates = features.contains(wgpu::Features::IMMEDIATES);
         Self {
-            // NOTE: shaders count in u32 and some drivers in i32, so a window stays below 2^31.
-            binding_bytes: limits.max_storage_buffer_binding_size.min((1 << 31) - 4),
+            // NOTE: shaders count in u32 and some drivers in i32, so a window stays below 2^31. It is whole units.
+            binding_bytes: limits.max_storage_buffer_binding_size.min((1 << 31) - 1) / 16 * 16,
             buffer_bytes: limits.max_buffer_size,
             storage_bindings: limits.max_storage_buffers_per_shader_stage,
             workgroup_bytes: limits.max_compute_workgroup_storage_size,

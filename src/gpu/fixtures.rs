@@ -37,7 +37,7 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 /// The largest window that a kernel sees of a buffer, see [`CapsLimits::binding_bytes`].
-const WINDOW: u64 = (1 << 31) - 4;
+const WINDOW: u64 = (1 << 31) - 16;
 /// The largest buffer that wgpu makes on Linux, NVIDIA's driver excepted.
 const LINUX_BUFFER: u64 = (1 << 31) - 1;
 
