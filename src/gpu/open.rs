@@ -123,7 +123,6 @@ impl Gpu {
     pub fn device_descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
         use wgpu::Features as F;
         let useful = F::SHADER_F16
-            | F::SUBGROUP_BARRIER
             | F::SUBGROUP
             | F::EXPERIMENTAL_COOPERATIVE_MATRIX
             | F::IMMEDIATES
