@@ -78,7 +78,7 @@ fn the_worked_example_imports_fragments_that_exist() {
 /// The path that a product of 4096 x 4096 matrices takes on a device.
 fn path(caps: &Caps, ab: DType) -> String {
     let square = Layout::contiguous("path", &[4096, 4096]).unwrap();
-    let problem = GemmProblem::new(&square, &square, &square, GemmTypes { ab, c: DType::F32 }).unwrap();
+    let problem = GemmProblem::new(&square, &square, &square, GemmTypes::new(ab, DType::F32)).unwrap();
     let plan = plan(&problem, caps).unwrap();
     plan.kernel.shader().trim_start_matches("gemm_").to_owned()
 }

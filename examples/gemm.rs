@@ -19,7 +19,7 @@ use tilewise::gemm::{GemmProblem, GemmTypes, Operand, Tile, plan, product_shape}
 use tilewise::gpu::{Clock, Timing};
 use tilewise::io::{Npy, NpyData, Order, write_npy_slice};
 use tilewise::reference::{self, Comparison};
-use tilewise::{DType, Element, Error, Fill, Gemm, GemmKernel, Gpu, Layout, Plan, Result, Tensor, f16};
+use tilewise::{DType, Element, Error, Fill, Gemm, GemmKernel, Gpu, Layout, Plan, Result, Sums, Tensor, f16};
 
 /// Multiply-adds up to which every entry of the product is checked.
 const FULL_CHECK: f64 = (1u64 << 30) as f64;
@@ -41,12 +41,15 @@ struct Args {
     /// Type of A and B: f32 unless files say otherwise; files of another type are cast
     #[arg(long)]
     dtype: Option<Type>,
-    /// Type of C; sums are f32
+    /// Type of C
     #[arg(long, default_value = "f32")]
     out_dtype: Type,
     /// How A and B are stored: n row-major, t transposed and multiplied as a view
     #[arg(long, default_value = "nn")]
     layout: Layouts,
+    /// What sums may be computed in: f16 is less precise, where a kernel has such a form
+    #[arg(long, default_value = "f32")]
+    sums: Type,
     /// Which kernel: the plan's choice, or a pinned one
     #[arg(long, default_value = "auto")]
     kernel: Choice,
@@ -149,14 +152,16 @@ fn multiply<T: Operand, C: Element>(args: &Args, files: Option<[Npy; 2]>) -> Res
     };
     let [a_stored, b_stored] = args.layout.of_operands();
     // Before an element is drawn or a device opened: whether the shapes go together, and how large they are.
-    let problem = problem::<T, C>(&sources[0].shape(a_stored), &sources[1].shape(b_stored))?;
+    let shapes = [sources[0].shape(a_stored), sources[1].shape(b_stored)];
+    let types = GemmTypes { sums: args.sums.into(), ..GemmTypes::new(T::DTYPE, C::DTYPE) };
+    let problem = problem(&shapes, types)?;
     let gpu = Gpu::open()?;
     plan(&problem, gpu.caps())?;
     let (a, b) = (sources[0].matrix::<T>(a_stored), sources[1].matrix::<T>(b_stored));
     let [m, n, k] = [a.shape[0], b.shape[1], b.shape[0]];
 
     let (a_tensor, b_tensor) = (a.upload(&gpu)?, b.upload(&gpu)?);
-    let product = pinned(Gemm::new(&a_tensor, &b_tensor).out::<C>(), args)?;
+    let product = pinned(Gemm::new(&a_tensor, &b_tensor).out::<C>().sums(types.sums), args)?;
     let plan = product.plan()?;
     let mut c = product.run()?; // the warm-up: compiles
     let mut timings = Vec::new();
@@ -171,7 +176,7 @@ fn multiply<T: Operand, C: Element>(args: &Args, files: Option<[Npy; 2]>) -> Res
     if let Some(path) = &args.out {
         write_npy_slice(path, [m, n], &c)?;
     }
-    let (check, found) = verify(&a.row_major(), &b.row_major(), &c, [m, n, k], args.seed);
+    let (check, found) = verify(&a.row_major(), &b.row_major(), &c, [m, n, k], types.sums, args.seed);
     Ok(Report {
         gpu,
         plan,
@@ -185,10 +190,10 @@ fn multiply<T: Operand, C: Element>(args: &Args, files: Option<[Npy; 2]>) -> Res
 }
 
 /// The product of matrices of these shapes.
-fn problem<T: Operand, C: Element>(a: &[usize], b: &[usize]) -> Result<GemmProblem> {
+fn problem([a, b]: &[Vec<usize>; 2], types: GemmTypes) -> Result<GemmProblem> {
     let [a, b] = [Layout::contiguous("matmul", a)?, Layout::contiguous("matmul", b)?];
     let c = Layout::contiguous("matmul", &product_shape(&a, &b)?)?;
-    GemmProblem::new(&a, &b, &c, GemmTypes { ab: T::DTYPE, c: C::DTYPE })
+    GemmProblem::new(&a, &b, &c, types)
 }
 
 fn pinned<'a, T: Operand, C: Element>(product: Gemm<'a, T, C>, args: &Args) -> Result<Gemm<'a, T, C>> {
@@ -296,19 +301,20 @@ fn verify<T: Operand, C: Element>(
     b: &[T],
     c: &[C],
     size: [usize; 3],
+    sums: Sums,
     seed: u64,
 ) -> (String, Comparison) {
     let [m, n, _] = size;
     if size.iter().map(|&extent| extent as f64).product::<f64>() <= FULL_CHECK {
-        return ("full".into(), reference::gemm(a, b, size).compare(c));
+        return ("full".into(), reference::gemm(a, b, size).summed(sums).compare(c));
     }
     let mut random = splitmix(seed);
     let mut below = |limit: usize| usize::try_from(random() % limit as u64).unwrap_or(0);
     let places: Vec<[usize; 2]> = (0..ENTRIES).map(|_| [below(m), below(n)]).collect();
     let picked: Vec<C> = places.iter().map(|&[row, col]| c[row * n + col]).collect();
     let signs: Vec<f64> = (0..n).map(|_| if below(2) == 0 { 1.0 } else { -1.0 }).collect();
-    let entries = reference::gemm_entries(a, b, size, &places).compare(&picked);
-    let rows = reference::projection(a, b, c, size, &signs);
+    let entries = reference::gemm_entries(a, b, size, &places).summed(sums).compare(&picked);
+    let rows = reference::projection(a, b, c, size, &signs, sums);
     let bound_ratio = entries.bound_ratio.max(rows.bound_ratio);
     (format!("{ENTRIES} entries and a projection"), Comparison { bound_ratio, ..entries })
 }
@@ -407,6 +413,15 @@ impl fmt::Display for Report {
 impl From<Type> for DType {
     fn from(dtype: Type) -> Self {
         match dtype {
+            Type::F16 => Self::F16,
+            Type::F32 => Self::F32,
+        }
+    }
+}
+
+impl From<Type> for Sums {
+    fn from(sums: Type) -> Self {
+        match sums {
             Type::F16 => Self::F16,
             Type::F32 => Self::F32,
         }

@@ -107,7 +107,7 @@ struct Path {
 
 impl Path {
     fn product([m, n, k]: [usize; 3], types: GemmTypes, caps: &Caps) -> Self {
-        let GemmTypes { ab, c } = types;
+        let GemmTypes { ab, c, .. } = types;
         Self {
             op: "matmul",
             problem: format!("({m}, {k}) x ({k}, {n}), {ab} x {ab} -> {c}"),
@@ -147,7 +147,7 @@ impl Path {
 /// How a device with these capabilities would compute: a pure function of them, so no device is opened.
 fn paths(caps: &Caps) -> Vec<Path> {
     let products = PRODUCTS.into_iter().flat_map(|size| {
-        [DType::F32, DType::F16].map(|ab| Path::product(size, GemmTypes { ab, c: DType::F32 }, caps))
+        [DType::F32, DType::F16].map(|ab| Path::product(size, GemmTypes::new(ab, DType::F32), caps))
     });
     let copies =
         [[DType::F32, DType::F32], [DType::F32, DType::F16]].map(|types| Path::copy(1024, types, caps));

@@ -43,7 +43,7 @@ pub mod reference;
 pub mod tensor;
 
 pub use error::{Error, Result};
-pub use gemm::{Gemm, GemmKernel, matmul, matmul_into};
+pub use gemm::{Gemm, GemmKernel, Sums, matmul, matmul_into};
 pub use gpu::{Caps, Gpu, GpuOptions};
 pub use half::f16;
 pub use kernel::Plan;

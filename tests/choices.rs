@@ -12,7 +12,7 @@ use tilewise::gpu::fixtures;
 type Choice = (&'static str, &'static str, &'static str);
 
 fn check(shape: [usize; 3], choices: &[Choice]) {
-    let problem = wgsl::plain(shape, GemmTypes { ab: DType::F16, c: DType::F32 });
+    let problem = wgsl::plain(shape, GemmTypes::new(DType::F16, DType::F32));
     let mut found = String::new();
     for (name, caps) in fixtures::ALL {
         let choice = match plan(&problem, &caps()) {

@@ -4,9 +4,9 @@ mod support;
 
 use std::collections::BTreeMap;
 use support::operand::View;
-use support::product::{Case, check};
+use support::product::{Case, check, check_summed};
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::{Element, Fill, Gemm, Gpu, f16, matmul, matmul_into, reference};
+use tilewise::{Element, Fill, Gemm, Gpu, Sums, f16, matmul, matmul_into, reference};
 
 /// The kernels that every device runs; `coop.rs` sweeps the one on cooperative matrices.
 const SCALAR: [GemmKernel; 2] = [GemmKernel::Naive, GemmKernel::Tiled];
@@ -19,7 +19,7 @@ fn every_scalar_kernel_and_tile_agrees_with_the_reference() {
     let tiles: Vec<Tile> = SCALAR.iter().flat_map(|kernel| kernel.tiles()).copied().collect();
     let levels = [
         tiles.len(),
-        4,
+        5,
         OUTER.len(),
         OUTER.len(),
         INNER.len(),
@@ -40,6 +40,7 @@ fn every_scalar_kernel_and_tile_agrees_with_the_reference() {
             0 => check::<f32, f32>(&gpu, &case),
             1 => check::<f16, f32>(&gpu, &case),
             2 => check::<f16, f16>(&gpu, &case),
+            3 => check_summed::<f16, f32>(&gpu, &case, Sums::F16),
             _ => check::<f32, f16>(&gpu, &case),
         };
         *launches.entry(case.tile.kernel.to_string()).or_default() += done;
@@ -48,6 +49,42 @@ fn every_scalar_kernel_and_tile_agrees_with_the_reference() {
     for kernel in SCALAR {
         assert!(launches[&kernel.to_string()] > 0, "{kernel} was never launched");
     }
+}
+
+#[test]
+fn a_tile_whose_second_stage_does_not_fit_has_one() {
+    let Some(gpu) = support::bare() else { return };
+    for tile in GemmKernel::Tiled.tiles() {
+        let case = Case { tile: *tile, shape: [129, 67, 41], views: [View::Plain; 3] };
+        assert!(check::<f32, f32>(&gpu, &case) > 0, "{tile} runs where nothing was asked for");
+    }
+    let a = gpu.random::<f32>([128, 128], Fill::Uniform, 1).unwrap();
+    let largest = Gemm::new(&a, &a).tile(GemmKernel::Tiled.tiles()[0]).plan().unwrap().kernel.to_string();
+    assert!(largest.contains("STAGES=1"), "{largest}");
+}
+
+#[test]
+fn sums_in_f16_are_less_precise_and_only_where_they_are_allowed() {
+    let Some(gpu) = support::gpu() else { return };
+    if !gpu.caps().f16 {
+        println!("unable: {} has no f16", gpu.caps().adapter);
+        return;
+    }
+    let shape @ [m, n, k] = [64, 64, 100];
+    let (a, b) = (Fill::Uniform.values::<f16>(m * k, 3), Fill::Uniform.values::<f16>(k * n, 4));
+    let want = reference::gemm(&a, &b, shape);
+    let (a, b) = (gpu.tensor(&a, [m, k]).unwrap(), gpu.tensor(&b, [k, n]).unwrap());
+    let tile = GemmKernel::Tiled.tiles().iter().max_by_key(|tile| tile.bk).unwrap();
+    assert_eq!(tile.bk as usize, reference::STEP, "the bound is for the deepest step");
+    let product = Gemm::new(&a, &b).tile(*tile);
+    let [precise, allowed] = [Sums::F32, Sums::F16].map(|sums| {
+        let got = product.clone().sums(sums).run().unwrap().to_vec().unwrap();
+        let found = want.clone().summed(sums).compare(&got);
+        assert!(found.ok(), "{sums:?}: {found:?}");
+        (found, want.compare(&got))
+    });
+    assert!(precise.1.ok(), "f32 sums keep f32's bound: {precise:?}");
+    assert!(!allowed.1.ok() && allowed.0.bound_ratio < 0.5, "f16 sums do not, but their own: {allowed:?}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tilewise::gemm::{self, GemmDims, GemmKernel, GemmProblem, GemmTypes, Pin, Ti
 use tilewise::gpu::{DeviceType, fixtures};
 use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
 use tilewise::ops::{CopyDims, CopyProblem, plan_copy};
-use tilewise::{Caps, DType, Error, Layout};
+use tilewise::{Caps, DType, Error, Layout, Sums};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
 /// cooperative matrices where there is f16, of both sizes.
@@ -26,13 +26,16 @@ fn devices() -> Vec<Caps> {
     vec![device(true, 256), device(true, 0), device(false, 256), device(false, 0)]
 }
 
+/// Operands of f16 whose sums may be in f16.
+const F16_SUMS: GemmTypes = GemmTypes { sums: Sums::F16, ..TYPES[1] };
+
 /// Every kernel that a product may take on a device, with a tile that makes it: all types, ways of staging and storing.
 fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     const OPERANDS: [View; 4] = [View::Plain, View::Transposed, View::Gaps, View::TransposedGaps];
     let mut kernels = Vec::new();
     let mut seen = HashSet::new();
     for tile in GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()) {
-        for types in TYPES {
+        for types in TYPES.into_iter().chain([F16_SUMS]) {
             for views in
                 (0..32).map(|i| [OPERANDS[i % 4], OPERANDS[i / 4 % 4], [View::Plain, View::Gaps][i / 16]])
             {
@@ -136,8 +139,10 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
     }
     println!("{count} kernels");
     // Each loader and store that can be bound is bound by some plan; the others are imported by name.
-    let imported =
-        SHADERS.iter().flat_map(|(_, text)| text.lines()).filter_map(|line| line.trim().strip_prefix("//#import "));
+    let imported = SHADERS
+        .iter()
+        .flat_map(|(_, text)| text.lines())
+        .filter_map(|line| line.trim().strip_prefix("//#import "));
     fragments.extend(imported.filter_map(|import| import.split_whitespace().next()));
     assert_eq!(fragments, FRAGMENTS.iter().map(|(name, _)| *name).collect());
 }
@@ -241,7 +246,8 @@ fn registers_are_indexed_by_literals_alone() {
         };
         let text = kernel.specialize().unwrap();
         let (_, main) = text.split_once("fn main(").expect("there is a main");
-        let mut loops: Vec<&str> = main.lines().map(str::trim).filter(|line| line.starts_with("for (")).collect();
+        let mut loops: Vec<&str> =
+            main.lines().map(str::trim).filter(|line| line.starts_with("for (")).collect();
         loops.dedup(); // one a matrix
         assert_eq!(loops.len(), left.len(), "{tile}: {loops:?}");
         assert!(loops.iter().zip(left).all(|(found, left)| found.contains(left)), "{tile}: {loops:?}");
@@ -268,7 +274,10 @@ fn registers_are_indexed_by_literals_alone() {
             0 => (tile.tm * tile.tn / 4, 4),
             edge => (tile.tm / edge * (tile.tn / edge), 3),
         };
-        assert!(literal >= accesses * accumulators, "{tile}: {literal} accesses of {accumulators} accumulators");
+        assert!(
+            literal >= accesses * accumulators,
+            "{tile}: {literal} accesses of {accumulators} accumulators"
+        );
     }
 }
 
@@ -291,7 +300,7 @@ fn what_does_not_exist_is_an_error_that_names_it() {
 
 #[test]
 fn an_illegal_tile_does_not_pass_validation() {
-    for (param, value) in [("TM", 6), ("BM", 60), ("BK", 6)] {
+    for (param, value) in [("TM", 6), ("BM", 60), ("BK", 7)] {
         let text = Kernel::new("gemm_tiled").param(param, format!("{value}u")).specialize().unwrap();
         let error =
             wgsl::validate(&text, naga::valid::Capabilities::all()).expect_err("a const_assert holds");

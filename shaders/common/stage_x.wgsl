@@ -1,66 +1,57 @@
-//! Stages one block of operand x in shared memory: BK rows of X_BLOCK elements along the outer axis,
-//! four to a vector, zero past the edges. Lanes run along the axis that is contiguous in memory.
+//! Operand x in shared memory: BK rows of X_BLOCK elements along the outer axis, four to a vector, which is what a lane
+//! moves at once. Lanes run along the axis that is contiguous in memory. Past the outer edge the last elements are read
+//! again, which no sum that is stored has a part in: blocks at the edge run the same loop as those within.
 //!
 //! Every lane writes whole vectors: writing components of a shared vector is a read-modify-write on
 //! some back ends, and two lanes would race.
 
 const X_LD: u32 = X_BLOCK / 4u + 1u; // NOTE: odd, so that rows start in different banks
 const X_QUADS: u32 = X_BLOCK / 4u;
-var<workgroup> x_tile: array<vec4<f32>, BK * X_LD>;
+const X_VECTORS: u32 = X_QUADS * BK / LANES; // of each lane
+var<workgroup> x_tile: array<vec4<step_sum>, STAGES * BK * X_LD>;
 
-fn x_index(outer: u32, k: u32) -> u32 {
-    return dims.x_offset + outer * dims.x_outer + k * dims.x_k;
+// Where the block's vector lies along the outer axis and along k.
+fn x_outer_of(vector: u32) -> u32 {
+    return select(vector % X_QUADS, vector / BK, X_STAGE == STAGE_SCALAR_K) * 4u;
 }
 
-// One element in the first component; zero past the edges.
-fn x_element(outer: u32, extent: u32, k: u32) -> f32 {
-    if outer < extent && k < dims.k {
-        return vec4<f32>(load_x(x_index(outer, k))).x;
+fn x_k_of(vector: u32) -> u32 {
+    return select(vector / X_QUADS, vector % BK, X_STAGE == STAGE_SCALAR_K);
+}
+
+// Where the vector from these indices on lies, in elements: its first, within the outer edge.
+fn x_at(outer: u32, extent: u32, k: u32) -> u32 {
+    let last = select(extent - 1u, extent - 4u, X_STAGE == STAGE_VECTOR_OUTER);
+    return dims.x_offset + min(outer, last) * dims.x_outer + k * dims.x_k;
+}
+
+// The vector at `at`, four elements along the outer axis.
+fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
+    if X_STAGE == STAGE_VECTOR_OUTER {
+        return vec4<f32>(load_x(at));
     }
-    return 0.0;
+    let beyond = extent - 1u - min(outer, extent - 1u); // elements to the outer edge
+    return vec4<f32>(
+        vec4<f32>(load_x(at)).x,
+        vec4<f32>(load_x(at + min(1u, beyond) * dims.x_outer)).x,
+        vec4<f32>(load_x(at + min(2u, beyond) * dims.x_outer)).x,
+        vec4<f32>(load_x(at + min(3u, beyond) * dims.x_outer)).x,
+    );
 }
 
-// Four elements, along the axis that the loads run along: in or out as a whole.
-fn x_vector(outer: u32, extent: u32, k: u32) -> vec4<f32> {
-    if outer < extent && k < dims.k {
-        return vec4<f32>(load_x(x_index(outer, k)));
-    }
-    return vec4<f32>();
+fn put_x(vector: u32, stage: u32, elements: vec4<f32>) {
+    x_tile[(stage * BK + x_k_of(vector)) * X_LD + x_outer_of(vector) / 4u] = vec4<step_sum>(elements);
 }
 
-fn stage_x(outer0: u32, extent: u32, k0: u32, lane: u32) {
-    if X_STAGE == STAGE_VECTOR_K {
-        for (var i = lane; i < X_QUADS * (BK / 4u); i += LANES) {
-            let kk = i % (BK / 4u) * 4u;
-            let quad = i / (BK / 4u);
-            let outer = outer0 + quad * 4u;
-            let v0 = x_vector(outer, extent, k0 + kk);
-            let v1 = x_vector(outer + 1u, extent, k0 + kk);
-            let v2 = x_vector(outer + 2u, extent, k0 + kk);
-            let v3 = x_vector(outer + 3u, extent, k0 + kk);
-            x_tile[kk * X_LD + quad] = vec4<f32>(v0.x, v1.x, v2.x, v3.x);
-            x_tile[(kk + 1u) * X_LD + quad] = vec4<f32>(v0.y, v1.y, v2.y, v3.y);
-            x_tile[(kk + 2u) * X_LD + quad] = vec4<f32>(v0.z, v1.z, v2.z, v3.z);
-            x_tile[(kk + 3u) * X_LD + quad] = vec4<f32>(v0.w, v1.w, v2.w, v3.w);
+// Stages a block that may reach past the end of k, with zeros there.
+fn stage_x(outer0: u32, extent: u32, k0: u32, stage: u32, lane: u32) {
+    for (var vector = lane; vector < X_VECTORS * LANES; vector += LANES) {
+        let outer = outer0 + x_outer_of(vector);
+        let k = k0 + x_k_of(vector);
+        var elements = vec4<f32>();
+        if k < dims.k {
+            elements = x_vector(x_at(outer, extent, k), outer, extent);
         }
-    } else if X_STAGE == STAGE_VECTOR_OUTER {
-        for (var i = lane; i < X_QUADS * BK; i += LANES) {
-            let quad = i % X_QUADS;
-            let kk = i / X_QUADS;
-            x_tile[kk * X_LD + quad] = x_vector(outer0 + quad * 4u, extent, k0 + kk);
-        }
-    } else {
-        for (var i = lane; i < X_QUADS * BK; i += LANES) {
-            let along_k = X_STAGE == STAGE_SCALAR_K;
-            let quad = select(i % X_QUADS, i / BK, along_k);
-            let kk = select(i / X_QUADS, i % BK, along_k);
-            let outer = outer0 + quad * 4u;
-            x_tile[kk * X_LD + quad] = vec4<f32>(
-                x_element(outer, extent, k0 + kk),
-                x_element(outer + 1u, extent, k0 + kk),
-                x_element(outer + 2u, extent, k0 + kk),
-                x_element(outer + 3u, extent, k0 + kk),
-            );
-        }
+        put_x(vector, stage, elements);
     }
 }

@@ -96,7 +96,7 @@ pub(super) fn admits(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<
     }
     caps.coop(tile.fragment, CoopScalar::F16, CoopScalar::F32)?;
     let lanes = tile.invocations(caps);
-    if [tile.bm, tile.bn].iter().any(|outer| outer * tile.bk % (8 * lanes) != 0) {
+    if [tile.bm, tile.bn].iter().any(|outer| !(outer * tile.bk).is_multiple_of(8 * lanes)) {
         return Err(format!("smaller subgroups: {lanes} invocations have no unit each to stage"));
     }
     Ok(())

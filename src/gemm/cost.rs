@@ -1,8 +1,9 @@
 //! What a tile is predicted to take: the longest of what it has to wait for.
 
 use super::plan::GemmKernel;
-use super::problem::GemmProblem;
+use super::problem::{GemmProblem, Sums};
 use super::tile::Tile;
+use super::tiled;
 use crate::gpu::{Caps, DeviceType};
 
 /// Rows of blocks that run together (`shaders/common/gemm_block.wgsl`).
@@ -49,12 +50,10 @@ fn arithmetic(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
     let cores = f64::from(caps.roofs.cores.max(1));
     let [rows, cols] = blocks(tile, problem);
     let per_core = (rows * cols / cores).ceil();
-    let busy = if is_software(caps) {
-        1.0
-    } else {
-        (per_core * f64::from(tile.invocations(caps)) / BUSY).min(1.0)
-    };
+    let busy =
+        if is_software(caps) { 1.0 } else { (per_core * f64::from(tile.invocations(caps)) / BUSY).min(1.0) };
     let roof = match tile.kernel {
+        GemmKernel::Tiled if tiled::sums(tile, problem, caps) == Sums::F16 => caps.roofs.f16_flops,
         GemmKernel::Naive | GemmKernel::Tiled => caps.roofs.f32_flops,
         GemmKernel::Coop => caps.roofs.coop_flops,
     };

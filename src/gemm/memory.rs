@@ -49,42 +49,35 @@ pub(super) enum Stage {
     ScalarK = 0,
     /// Element by element, lanes along the outer axis.
     ScalarOuter = 1,
-    /// Four elements along k at once.
-    VectorK = 2,
     /// Four elements along the outer axis at once.
-    VectorOuter = 3,
+    VectorOuter = 2,
 }
 
 impl Stage {
-    /// The widest way for an operand of these extents, strides and offset: vectors where an axis is contiguous and
-    /// every vector lies wholly within it.
-    pub(super) fn of([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], offset: u32) -> Self {
-        let whole =
-            |extent: u32, stride: u32| [extent, stride, offset].iter().all(|size| size.is_multiple_of(4));
-        match (k_stride, outer_stride) {
-            (1, _) if whole(k, outer_stride) => Self::VectorK,
-            (_, 1) if whole(outer, k_stride) => Self::VectorOuter,
-            (_, 1) => Self::ScalarOuter,
+    /// The widest way for an operand of this outer extent, these strides and offset: vectors where the outer axis
+    /// is contiguous and every vector lies wholly within it. Along k there are none: shared memory wants four elements
+    /// along the outer axis together, and lanes that run along k read runs of memory element by element as well.
+    pub(super) fn of(outer: u32, [outer_stride, k_stride]: [u32; 2], offset: u32) -> Self {
+        let whole = [outer, k_stride, offset].iter().all(|size| size.is_multiple_of(4));
+        match outer_stride {
+            1 if whole => Self::VectorOuter,
+            1 => Self::ScalarOuter,
             _ => Self::ScalarK,
         }
     }
 
-    pub(super) fn is_vector(self) -> bool {
-        matches!(self, Self::VectorK | Self::VectorOuter)
-    }
-
     pub(super) fn unit(self, memory: Memory) -> &'static str {
-        if self.is_vector() { memory.vector() } else { memory.scalar() }
+        if self == Self::VectorOuter { memory.vector() } else { memory.scalar() }
     }
 }
 
 /// Binds an operand's loader.
 pub(super) fn load(kernel: Kernel, slot: &'static str, memory: Memory, stage: Stage) -> Kernel {
-    match (memory, stage.is_vector()) {
-        (Memory::Packed, true) => kernel.slot(slot, "load_x_packed4"),
-        (Memory::Packed, false) => kernel.slot(slot, "load_x_packed"),
-        (_, true) => kernel.slot(slot, "load_x_vec4"),
-        (_, false) => kernel,
+    match (memory, stage) {
+        (Memory::Packed, Stage::VectorOuter) => kernel.slot(slot, "load_x_packed4"),
+        (Memory::Packed, _) => kernel.slot(slot, "load_x_packed"),
+        (_, Stage::VectorOuter) => kernel.slot(slot, "load_x_vec4"),
+        (_, _) => kernel,
     }
 }
 

@@ -10,7 +10,7 @@ mod tile;
 mod tiled;
 
 pub use plan::{GemmKernel, explain, plan};
-pub use problem::{GemmDims, GemmProblem, GemmTypes, Pin, product_shape};
+pub use problem::{GemmDims, GemmProblem, GemmTypes, Pin, Sums, product_shape};
 pub use tile::Tile;
 
 use crate::gpu::{Caps, Problem};
@@ -84,6 +84,7 @@ pub fn matmul_into<T: Operand>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T::S
 pub struct Gemm<'a, T: Operand, C: Element = <T as Operand>::Sum> {
     a: &'a Tensor<T>,
     b: &'a Tensor<T>,
+    sums: Sums,
     pin: Pin,
     out: PhantomData<C>,
 }
@@ -91,14 +92,22 @@ pub struct Gemm<'a, T: Operand, C: Element = <T as Operand>::Sum> {
 impl<'a, T: Operand> Gemm<'a, T> {
     /// The product of `a` (m, k) and `b` (k, n).
     pub fn new(a: &'a Tensor<T>, b: &'a Tensor<T>) -> Self {
-        Self { a, b, pin: Pin::Free, out: PhantomData }
+        Self { a, b, sums: Sums::F32, pin: Pin::Free, out: PhantomData }
     }
 }
 
 impl<'a, T: Operand, C: Element> Gemm<'a, T, C> {
     /// The type of the product: sums are rounded to it once, as they are stored.
     pub fn out<U: Element>(self) -> Gemm<'a, T, U> {
-        Gemm { a: self.a, b: self.b, pin: self.pin, out: PhantomData }
+        Gemm { a: self.a, b: self.b, sums: self.sums, pin: self.pin, out: PhantomData }
+    }
+
+    /// What sums may be computed in: f32, unless f16 is allowed here.
+    ///
+    /// # Precision
+    /// With [`Sums::F16`], $\gamma_{k}$ is [`reference::gamma_f16`](crate::reference::gamma_f16).
+    pub fn sums(self, sums: Sums) -> Self {
+        Self { sums, ..self }
     }
 
     /// Takes this kernel, whatever is predicted.
@@ -161,7 +170,7 @@ impl<'a, T: Operand, C: Element> Gemm<'a, T, C> {
     }
 
     fn problem(&self, c: &Layout) -> Result<GemmProblem> {
-        let types = GemmTypes { ab: T::DTYPE, c: C::DTYPE };
+        let types = GemmTypes { sums: self.sums, ..GemmTypes::new(T::DTYPE, C::DTYPE) };
         Ok(GemmProblem::new(self.a.layout(), self.b.layout(), c, types)?.pinned(self.pin))
     }
 }

@@ -51,7 +51,8 @@ pub fn explain(problem: &GemmProblem, caps: &Caps) -> Result<Plan> {
 }
 
 fn unsupported(problem: &GemmProblem, caps: &Caps) -> Error {
-    let allowed = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()).filter(|tile| problem.pin.allows(tile));
+    let allowed =
+        GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()).filter(|tile| problem.pin.allows(tile));
     let mut needs = lacking(allowed, problem, caps);
     if needs.is_empty() {
         needs = format!("a tile of its table, not {:?}", problem.pin);

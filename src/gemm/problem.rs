@@ -24,16 +24,47 @@ pub struct GemmDims {
     pub reserved: u32,
 }
 
-/// The element types of a matrix product; sums are f32.
+/// What the sums of a product may be computed in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Sums {
+    /// In f32, all of them.
+    #[default]
+    F32,
+    /// Allows sums of at most [`STEP`](crate::reference::STEP) products in f16, where operands are f16 and a kernel
+    /// has such a form; f32 takes the sums of those. Less precise by far, faster on some GPUs.
+    ///
+    /// [`reference::gamma_f16`](crate::reference::gamma_f16) bounds the error as long as no product and no such sum
+    /// is beyond 65,504, the largest f16: beyond it no result is defined.
+    F16,
+}
+
+impl Sums {
+    pub(super) fn bytes(self) -> u32 {
+        match self {
+            Self::F32 => 4,
+            Self::F16 => 2,
+        }
+    }
+}
+
+/// The element types of a matrix product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GemmTypes {
     /// Of A and B.
     pub ab: DType,
     /// Of C.
     pub c: DType,
+    /// Of sums.
+    pub sums: Sums,
 }
 
 impl GemmTypes {
+    /// Operands and result of these types, summed in f32.
+    #[must_use]
+    pub const fn new(ab: DType, c: DType) -> Self {
+        Self { ab, c, sums: Sums::F32 }
+    }
+
     /// Of A, B and C.
     #[must_use]
     pub fn of_operands(&self) -> [DType; 3] {

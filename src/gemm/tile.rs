@@ -48,11 +48,7 @@ impl Tile {
     }
 
     /// A tile of patches that subgroups hold, in cooperative matrices.
-    pub(super) const fn of_subgroups(
-        fragment: u32,
-        [bm, bn, bk]: [u32; 3],
-        [tm, tn]: [u32; 2],
-    ) -> Self {
+    pub(super) const fn of_subgroups(fragment: u32, [bm, bn, bk]: [u32; 3], [tm, tn]: [u32; 2]) -> Self {
         Self { kernel: GemmKernel::Coop, bm, bn, bk, tm, tn, fragment }
     }
 
@@ -67,7 +63,7 @@ impl Tile {
     pub fn workgroup_bytes(&self, problem: &GemmProblem, caps: &Caps) -> u32 {
         match self.kernel {
             GemmKernel::Naive => 0,
-            GemmKernel::Tiled => tiled::workgroup_bytes(self),
+            GemmKernel::Tiled => tiled::workgroup_bytes(self, problem, caps),
             GemmKernel::Coop => coop::workgroup_bytes(self, problem, caps),
         }
     }

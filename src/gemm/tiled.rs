@@ -2,29 +2,60 @@
 
 use super::memory::{Memory, Stage, load, store};
 use super::plan::GemmKernel;
-use super::problem::GemmProblem;
+use super::problem::{GemmProblem, Sums};
 use super::tile::Tile;
 use crate::gpu::Caps;
 use crate::kernel::Kernel;
 
-pub(super) const TILES: [Tile; 5] = [
+pub(super) const TILES: [Tile; 6] = [
     Tile::of_invocations(GemmKernel::Tiled, [128, 128, 8], [8, 8]),
     Tile::of_invocations(GemmKernel::Tiled, [128, 128, 8], [16, 16]),
     Tile::of_invocations(GemmKernel::Tiled, [64, 64, 8], [8, 8]),
     Tile::of_invocations(GemmKernel::Tiled, [64, 64, 16], [4, 4]),
-    Tile::of_invocations(GemmKernel::Tiled, [32, 32, 16], [4, 4]),
+    Tile::of_invocations(GemmKernel::Tiled, [32, 64, 8], [8, 8]),
+    Tile::of_invocations(GemmKernel::Tiled, [32, 64, 16], [4, 4]),
 ];
 
-/// Two blocks of f32, each row padded by one vector (`stage_x.wgsl`).
-pub(super) fn workgroup_bytes(tile: &Tile) -> u32 {
-    (tile.bm + 4 + tile.bn + 4) * tile.bk * 4
+/// Whether the patches are for software devices alone: no GPU has the registers. The CPU's first cache holds their
+/// sums and shared memory, and they fill it: they get one stage, and no sums of steps beside those of all.
+const fn is_for_software(tile: &Tile) -> bool {
+    tile.tm * tile.tn > 128
+}
+
+/// Whether invocations get their rows of A from each other instead of shared memory. A GPU reads four numbers at once
+/// there and hands them around one by one; a software device gathers what it reads.
+fn shares_columns(tile: &Tile, caps: &Caps) -> bool {
+    is_for_software(tile) && caps.subgroups.is_some_and(|sizes| [sizes.min, sizes.max] == [tile.bk; 2])
+}
+
+/// What the products of one step are summed in: f16 where that is allowed and operands and shaders have it.
+pub(super) fn sums(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Sums {
+    match Memory::of(problem.types.ab, caps) {
+        Memory::F16 if !is_for_software(tile) => problem.types.sums,
+        _ => Sums::F32,
+    }
+}
+
+/// Bytes of one stage of both operands, each row padded by one vector (`stage_x.wgsl`).
+fn stage_bytes(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
+    (tile.bm + 4 + tile.bn + 4) * tile.bk * sums(tile, problem, caps).bytes()
+}
+
+/// Two where they fit, so that one is filled while the other is read.
+fn stages(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
+    let two = 2 * stage_bytes(tile, problem, caps) <= caps.limits.workgroup_bytes;
+    if two && !is_for_software(tile) { 2 } else { 1 }
+}
+
+pub(super) fn workgroup_bytes(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
+    stages(tile, problem, caps) * stage_bytes(tile, problem, caps)
 }
 
 pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
     let d = &problem.dims;
     let [ab, c] = [problem.types.ab, problem.types.c].map(|dtype| Memory::of(dtype, caps));
-    let a = Stage::of([d.m, d.k], [d.a_outer, d.a_k], d.a_offset);
-    let b = Stage::of([d.n, d.k], [d.b_outer, d.b_k], d.b_offset);
+    let a = Stage::of(d.m, [d.a_outer, d.a_k], d.a_offset);
+    let b = Stage::of(d.n, [d.b_outer, d.b_k], d.b_offset);
     let kernel = Kernel::new(tile.kernel.shader())
         .dims(caps, size_of_val(d))
         .param("BM", tile.bm)
@@ -32,10 +63,23 @@ pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel 
         .param("BK", tile.bk)
         .param("TM", tile.tm)
         .param("TN", tile.tn)
+        .param("STAGES", stages(tile, problem, caps))
         .param("a_unit", a.unit(ab))
         .param("b_unit", b.unit(ab))
         .param("A_STAGE", a as u32)
         .param("B_STAGE", b as u32);
+    let kernel = match sums(tile, problem, caps) {
+        Sums::F32 => kernel,
+        Sums::F16 => kernel
+            .param("step_sum", "f16")
+            .slot("step_sums", "step_sums_f16")
+            .slot("step_end", "step_end_f16"),
+    };
+    let kernel = if shares_columns(tile, caps) {
+        kernel.slot("a_columns", "a_columns_subgroup").slot("a_column", "a_column_subgroup")
+    } else {
+        kernel
+    };
     let kernel = load(load(kernel, "load_a", ab, a), "load_b", ab, b);
     store(kernel, c, problem)
 }

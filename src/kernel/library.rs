@@ -12,6 +12,10 @@ pub const SHADERS: &[(&str, &str)] =
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
+    "a_column",
+    "a_column_subgroup",
+    "a_columns",
+    "a_columns_subgroup",
     "block",
     "coop_load_x",
     "coop_load_x_scalar",
@@ -32,6 +36,10 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "nothing",
     "pack_f16",
     "stage_x",
+    "step_end",
+    "step_end_f16",
+    "step_sums",
+    "step_sums_f16",
     "store_c",
     "store_c_packed",
     "store_c_packed4",

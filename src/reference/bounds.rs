@@ -1,27 +1,66 @@
-//! How far a sum in f32 may be from its definition.
+//! How far a sum in floating point may be from its definition.
 
+use crate::gemm::Sums;
 use crate::tensor::DType;
 
 /// Unit roundoff of an f32 sum. Not $2^{-24}$: a driver may truncate instead of rounding.
 const U: f64 = 1.0 / (1 << 23) as f64;
+/// Unit roundoff of an f16 sum, likewise.
+const U_F16: f64 = 1.0 / (1 << 10) as f64;
+
+/// The most products whose sum is in f16 where that is allowed ([`Sums::F16`]); sums of more are in f32.
+pub const STEP: usize = 16;
 
 /// The relative error of a sum of `k` products in f32: $\gamma_{k} = k u / (1 - k u)$ with $u = 2^{-23}$ (Higham,
 /// *Accuracy and Stability of Numerical Algorithms*, section 3.1). It multiplies $|A||B|$, not $|AB|$.
 #[must_use]
 pub fn gamma(k: usize) -> f64 {
-    let ku = k as f64 * U;
+    gamma_of(k, U)
+}
+
+/// The relative error of a sum of `k` products where sums in f16 are allowed: of at most $b = \min(k, 16)$ products
+/// each, summed in f32. With $\gamma_{b}$ of the first kind of sum ($u = 2^{-10}$) and $\gamma_{k}$ of the second
+/// ($u = 2^{-23}$) it is $\gamma'_{k} = \gamma_{b} + \gamma_{k} + \gamma_{b} \gamma_{k}$: a term is off by a factor
+/// of at most $1 + \gamma_{b}$ and then, as f16 sums are exact in f32, by one of at most $1 + \gamma_{k}$.
+#[must_use]
+pub fn gamma_f16(k: usize) -> f64 {
+    let [step, whole] = [gamma_of(k.min(STEP), U_F16), gamma(k)];
+    step + whole + step * whole
+}
+
+fn gamma_of(k: usize, u: f64) -> f64 {
+    let ku = k as f64 * u;
     if ku < 1.0 { ku / (1.0 - ku) } else { f64::INFINITY }
 }
 
-/// How far element c of a product of inner size `k` may be from its definition `value`, where `magnitude` is
-/// $(|A||B|)_{ij}$: $\gamma_{k} (|A||B|)_{ij} + k 2^{-126}$, the second term for products that a driver flushes to zero;
-/// for f16 results $2^{-10} |c_{ij}| + 2^{-14}$ more, as neither rounding nor subnormals are promised.
+/// How far a sum of `k` products may be from its definition, where `magnitude`, $(|A||B|)_{ij}$, is the sum of their
+/// absolute values: $\gamma_{k} (|A||B|)_{ij} + k 2^{-126}$, the second term for products that a driver flushes to zero.
+///
+/// Where sums in f16 are allowed it is $\gamma'_{k} (|A||B|)_{ij} + (1 + \gamma'_{k})\,k 2^{-13}$ with $\gamma'$ of
+/// [`gamma_f16`]: a product and a sum below the smallest normal f16, $2^{-14}$, may both be flushed, and what is lost
+/// grows by the errors behind it. That holds as long as no product and no sum of f16 is beyond 65,504.
+#[must_use]
+pub fn sum_tolerance(k: usize, magnitude: f64, sums: Sums) -> f64 {
+    match sums {
+        Sums::F32 => gamma(k) * magnitude + k as f64 * 2f64.powi(-126),
+        Sums::F16 => gamma_f16(k) * magnitude + (1.0 + gamma_f16(k)) * k as f64 * 2f64.powi(-13),
+    }
+}
+
+/// How far element c of a product of inner size `k`, summed in f32, may be from its definition `value`, where
+/// `magnitude` is $(|A||B|)_{ij}$: [`sum_tolerance`], and [`store_tolerance`] as it is stored.
 #[must_use]
 pub fn tolerance(k: usize, magnitude: f64, value: f64, stored: DType) -> f64 {
-    let sum = gamma(k) * magnitude + k as f64 * 2f64.powi(-126);
+    sum_tolerance(k, magnitude, Sums::F32) + store_tolerance(value, stored)
+}
+
+/// How far a sum moves as it is stored: not at all in f32; in f16 by $2^{-10} |c_{ij}| + 2^{-14}$, as neither
+/// rounding nor subnormals are promised.
+#[must_use]
+pub fn store_tolerance(value: f64, stored: DType) -> f64 {
     match stored {
-        DType::F32 => sum,
-        DType::F16 => sum + 2f64.powi(-10) * value.abs() + 2f64.powi(-14),
+        DType::F32 => 0.0,
+        DType::F16 => 2f64.powi(-10) * value.abs() + 2f64.powi(-14),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Matrix products by definition.
 
-use super::bounds::{Comparison, compare, gamma, tolerance};
+use super::bounds::{Comparison, compare, store_tolerance, sum_tolerance};
+use crate::gemm::Sums;
 use crate::tensor::Element;
 use std::thread;
 
@@ -12,10 +13,17 @@ pub struct GemmReference {
     /// $(|A||B|)_{ij}$ in f64: what errors are measured by.
     pub magnitude: Vec<f64>,
     k: usize,
+    sums: Sums,
 }
 
 impl GemmReference {
-    /// Compares a product, entry by entry, with [`tolerance`].
+    /// The same entries, to be compared with products whose sums may be of this kind; without it, of f32.
+    #[must_use]
+    pub fn summed(self, sums: Sums) -> Self {
+        Self { sums, ..self }
+    }
+
+    /// Compares a product, entry by entry, within [`sum_tolerance`] and [`store_tolerance`].
     ///
     /// # Panics
     /// If it does not have as many entries.
@@ -24,7 +32,8 @@ impl GemmReference {
         assert_eq!(product.len(), self.value.len(), "as many results as definitions");
         let defined = self.value.iter().zip(&self.magnitude);
         compare(product.iter().zip(defined).map(|(got, (&value, &magnitude))| {
-            (got.to_f64(), value, tolerance(self.k, magnitude, value, T::DTYPE))
+            let tolerance = sum_tolerance(self.k, magnitude, self.sums) + store_tolerance(value, T::DTYPE);
+            (got.to_f64(), value, tolerance)
         }))
     }
 }
@@ -50,7 +59,7 @@ pub fn gemm<T: Element>(a: &[T], b: &[T], [m, n, k]: [usize; 3]) -> GemmReferenc
             }
         });
     }
-    GemmReference { value, magnitude, k }
+    GemmReference { value, magnitude, k, sums: Sums::F32 }
 }
 
 /// Some rows of a product: a row of C takes each row of B once.
@@ -83,6 +92,7 @@ pub fn gemm_entries<T: Element>(
         value: entries.iter().map(|e| e[0]).collect(),
         magnitude: entries.iter().map(|e| e[1]).collect(),
         k,
+        sums: Sums::F32,
     }
 }
 
@@ -95,6 +105,7 @@ pub fn projection<T: Element, C: Element>(
     c: &[C],
     [m, n, k]: [usize; 3],
     signs: &[f64],
+    sums: Sums,
 ) -> Comparison {
     let bt: Vec<[f64; 2]> = (0..k)
         .map(|p| {
@@ -111,8 +122,9 @@ pub fn projection<T: Element, C: Element>(
         let [want, magnitude] = a.iter().zip(&bt).fold([0.0, 0.0], |[sum, magnitude], (a, b)| {
             [sum + a.to_f64() * b[0], magnitude + a.to_f64().abs() * b[1]]
         });
-        let stored: f64 = c.iter().map(|x| tolerance(0, 0.0, x.to_f64(), C::DTYPE)).sum();
-        let sums = gamma(k) * magnitude + (k * n) as f64 * 2f64.powi(-126);
-        (got, want, sums + stored)
+        let stored: f64 = c.iter().map(|x| store_tolerance(x.to_f64(), C::DTYPE)).sum();
+        // Each entry's tolerance is a part in proportion to its magnitude, and one that they all have.
+        let common = n.saturating_sub(1) as f64 * sum_tolerance(k, 0.0, sums);
+        (got, want, sum_tolerance(k, magnitude, sums) + common + stored)
     }))
 }

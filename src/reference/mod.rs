@@ -4,5 +4,5 @@
 mod bounds;
 mod gemm;
 
-pub use bounds::{Comparison, compare, gamma, tolerance};
+pub use bounds::{Comparison, STEP, compare, gamma, gamma_f16, store_tolerance, sum_tolerance, tolerance};
 pub use gemm::{GemmReference, gemm, gemm_entries, projection};

@@ -2,7 +2,7 @@
 
 use super::operand::{Placed, View};
 use tilewise::gemm::{Operand, Tile};
-use tilewise::{Element, Error, Fill, Gemm, Gpu, reference};
+use tilewise::{Element, Error, Fill, Gemm, Gpu, Sums, reference};
 
 /// A product of a sweep: the tile, m, n and k, and how A, B and C lie in memory.
 #[derive(Debug)]
@@ -15,15 +15,20 @@ pub struct Case {
 /// A product by one tile: integers to the bit, then reals within the bound; what is not C's keeps its bits. Returns how
 /// many products were computed: none where the device cannot run the tile.
 pub fn check<T: Operand, C: Element>(gpu: &Gpu, case: &Case) -> usize {
+    check_summed::<T, C>(gpu, case, Sums::F32)
+}
+
+/// As [`check`], where sums may be of this kind.
+pub fn check_summed<T: Operand, C: Element>(gpu: &Gpu, case: &Case, sums: Sums) -> usize {
     let [m, n, k] = case.shape;
     let mut launches = 0;
     for fill in [Fill::Integers, Fill::Uniform] {
         let (a, b) = (fill.values::<T>(m * k, 1), fill.values::<T>(k * n, 2));
-        let want = reference::gemm(&a, &b, case.shape);
+        let want = reference::gemm(&a, &b, case.shape).summed(sums);
         let a = Placed::new(gpu, &a, [m, k], case.views[0]);
         let b = Placed::new(gpu, &b, [k, n], case.views[1]);
         let mut c = Placed::new(gpu, &vec![C::from_f64(f64::NAN); m * n], [m, n], case.views[2]);
-        let product = Gemm::new(&a.tensor, &b.tensor).out::<C>().tile(case.tile);
+        let product = Gemm::new(&a.tensor, &b.tensor).out::<C>().sums(sums).tile(case.tile);
         match product.run_into(&mut c.tensor) {
             Err(Error::Unsupported { .. }) => return 0,
             computed => computed.unwrap_or_else(|error| panic!("{case:?}: {error}")),
@@ -34,11 +39,11 @@ pub fn check<T: Operand, C: Element>(gpu: &Gpu, case: &Case) -> usize {
         match fill {
             Fill::Integers => {
                 let want: Vec<C> = want.value.iter().map(|&v| C::from_f64(v)).collect();
-                assert_eq!(got, want, "{case:?} {} to {}", T::DTYPE, C::DTYPE);
+                assert_eq!(got, want, "{case:?} {} to {}, sums {sums:?}", T::DTYPE, C::DTYPE);
             }
             Fill::Uniform => {
                 let found = want.compare(&got);
-                assert!(found.ok(), "{case:?} {} to {}: {found:?}", T::DTYPE, C::DTYPE);
+                assert!(found.ok(), "{case:?} {} to {}, sums {sums:?}: {found:?}", T::DTYPE, C::DTYPE);
             }
         }
         // NaN is not equal to itself: bits are.

@@ -26,10 +26,10 @@ pub fn validate(text: &str, capabilities: Capabilities) -> Result<naga::Module, 
 
 /// Every combination of element types.
 pub const TYPES: [GemmTypes; 4] = [
-    GemmTypes { ab: DType::F32, c: DType::F32 },
-    GemmTypes { ab: DType::F16, c: DType::F32 },
-    GemmTypes { ab: DType::F16, c: DType::F16 },
-    GemmTypes { ab: DType::F32, c: DType::F16 },
+    GemmTypes::new(DType::F32, DType::F32),
+    GemmTypes::new(DType::F16, DType::F32),
+    GemmTypes::new(DType::F16, DType::F16),
+    GemmTypes::new(DType::F32, DType::F16),
 ];
 
 /// A product whose operands and result lie in memory as `views` say.
