@@ -71,6 +71,9 @@ fn cases(gpu: &Gpu) -> Result<Vec<Case<'_>>> {
                 cases.push(case(gpu, size, kernel, pin, halves.clone()));
             }
         }
+        if size == PINNED && gpu.caps().has_tensor_cores() {
+            cases.push(case(gpu, size, "coop", Some(GemmKernel::Coop), halves));
+        }
     }
     // Compiles, and leaves nothing of it to be timed.
     cases.iter().try_for_each(|case| (case.seconds)(1).map(drop))?;
