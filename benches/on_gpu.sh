@@ -38,7 +38,7 @@ pack() {
         while read -r kind name program; do
             case $kind/$name in
             # These need no GPU, or the checkout in the place where they were built.
-            test/caps | test/plan | test/shaders | test/npy | test/examples) continue ;;
+            test/caps | test/choices | test/plan | test/shaders | test/npy | test/examples) continue ;;
             bench/*) to=$folder/benches/$name ;;
             *) to=$folder/${kind}s/$name ;;
             esac

@@ -5,6 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 use support::operand::View;
 use support::product::{Case, check, check_summed};
+use support::wgsl;
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::{Element, Fill, Gemm, Gpu, Sums, f16, matmul, matmul_into, reference};
 
@@ -43,11 +44,14 @@ fn every_scalar_kernel_and_tile_agrees_with_the_reference() {
             3 => check_summed::<f16, f32>(&gpu, &case, Sums::F16),
             _ => check::<f32, f16>(&gpu, &case),
         };
-        *launches.entry(case.tile.kernel.to_string()).or_default() += done;
+        *launches.entry(format!("{} {}", case.tile.kernel, case.tile)).or_default() += done;
     }
-    println!("{}: {launches:?}, {} pipelines", gpu.caps().adapter, gpu.stats().pipelines - before.pipelines);
-    for kernel in SCALAR {
-        assert!(launches[&kernel.to_string()] > 0, "{kernel} was never launched");
+    let pipelines = gpu.stats().pipelines - before.pipelines;
+    println!("{}: {pipelines} pipelines, launches {launches:#?}", gpu.caps().adapter);
+    let any = wgsl::plain([64; 3], wgsl::TYPES[0]);
+    for tile in tiles {
+        let launched = launches[&format!("{} {tile}", tile.kernel)] > 0;
+        assert_eq!(launched, tile.fits(&any, gpu.caps()).is_ok(), "{} {tile}", tile.kernel);
     }
 }
 
@@ -56,7 +60,8 @@ fn a_tile_whose_second_stage_does_not_fit_has_one() {
     let Some(gpu) = support::bare() else { return };
     for tile in GemmKernel::Tiled.tiles() {
         let case = Case { tile: *tile, shape: [129, 67, 41], views: [View::Plain; 3] };
-        assert!(check::<f32, f32>(&gpu, &case) > 0, "{tile} runs where nothing was asked for");
+        let fits = tile.fits(&wgsl::plain(case.shape, wgsl::TYPES[0]), gpu.caps());
+        assert_eq!(check::<f32, f32>(&gpu, &case) > 0, fits.is_ok(), "{tile}: {fits:?}");
     }
     let a = gpu.random::<f32>([128, 128], Fill::Uniform, 1).unwrap();
     let largest = Gemm::new(&a, &a).tile(GemmKernel::Tiled.tiles()[0]).plan().unwrap().kernel.to_string();

@@ -11,7 +11,7 @@ const GROUP: f64 = 8.0;
 /// Invocations that keep a core of a GPU busy: four schedulers, a subgroup of 32 each. A software device runs one
 /// workgroup per core at a time, whatever its size.
 const BUSY: f64 = 128.0;
-/// Seconds that a load from a GPU's memory takes to arrive; published measurements lie between 0.4 and 0.8 us.
+/// Seconds that a load from a GPU's memory takes to arrive: assumed, not measured.
 const LATENCY: f64 = 0.6e-6;
 /// Steps of the naive kernel's loop whose loads a compiler issues together.
 const AHEAD: f64 = 4.0;

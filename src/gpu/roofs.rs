@@ -7,8 +7,8 @@ use super::caps::{DeviceType, Roofs};
 /// MiB; cores.
 type Known = (&'static str, f64, f64, f64, f64, u32, u32);
 
-/// Bytes per second that the shared cache delivers to each core: an order of magnitude, the same for all. Published
-/// measurements of an H100 and an RTX 4090 give about 40 GB/s.
+/// Bytes per second that the shared cache delivers to each core: an order of magnitude, assumed to be the same for all
+/// (64 bytes every second or third cycle), and not measured.
 const CACHE_BYTES_PER_CORE: f64 = 40e9;
 
 /// The first entry whose name is part of the adapter's wins: longer names stand before their own
