@@ -185,8 +185,11 @@ fn device_json(caps: &Caps, paths: &[Path]) -> Value {
         },
         "roofs": {
             "f32_flops": roofs.f32_flops,
+            "f16_flops": roofs.f16_flops,
             "coop_flops": roofs.coop_flops,
             "bytes": roofs.bytes,
+            "cache_bytes": roofs.cache_bytes,
+            "cache": roofs.cache,
             "cores": roofs.cores,
         },
         "paths": paths.iter().map(Path::json).collect::<Vec<_>>(),

@@ -200,8 +200,11 @@ NVIDIA H200
   buffer           ~4.0 GiB
   immediates       256 B
   f32 roof         66.9 TFLOP/s
+  f16 roof         133.8 TFLOP/s
   matrix roof      989.4 TFLOP/s
   memory roof      4.8 TB/s
+  cache roof       5.3 TB/s
+  cache            50 MiB
   cores            132";
     assert_eq!(caps.to_string(), want);
 }

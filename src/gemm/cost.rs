@@ -17,9 +17,9 @@ const LATENCY: f64 = 0.6e-6;
 const AHEAD: f64 = 4.0;
 
 /// Predicted seconds. All of it is computed and moved at the same time, so the slowest decides, and the others count a
-/// tenth, since they never hide each other wholly: the arithmetic, in whole waves of blocks over the cores; the operands, from the cache that all cores share, once per
-/// block that uses them; what does not stay in that cache, from device memory; the chain of steps along k, each of which
-/// waits for its loads.
+/// tenth, since they never hide each other wholly: the arithmetic, in whole waves of blocks over the cores; the operands,
+/// from the cache that all cores share, once per block that uses them; what does not stay in that cache, from device
+/// memory; the chain of steps along k, each of which waits for its loads.
 pub(super) fn seconds(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
     let waits = [
         arithmetic(tile, problem, caps),

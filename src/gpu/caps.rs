@@ -224,8 +224,11 @@ impl fmt::Display for Caps {
         writeln!(f, "  buffer           {}", bytes(limits.buffer_bytes))?;
         writeln!(f, "  immediates       {}", bytes(limits.immediate_bytes.into()))?;
         writeln!(f, "  f32 roof         {}", rate(roofs.f32_flops, "FLOP/s"))?;
+        writeln!(f, "  f16 roof         {}", rate(roofs.f16_flops, "FLOP/s"))?;
         writeln!(f, "  matrix roof      {}", rate(roofs.coop_flops, "FLOP/s"))?;
         writeln!(f, "  memory roof      {}", rate(roofs.bytes, "B/s"))?;
+        writeln!(f, "  cache roof       {}", rate(roofs.cache_bytes, "B/s"))?;
+        writeln!(f, "  cache            {}", bytes(roofs.cache))?;
         write!(f, "  cores            {}", roofs.cores)
     }
 }

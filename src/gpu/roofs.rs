@@ -89,7 +89,7 @@ const KNOWN: &[Known] = &[
     ("Apple M4", 3.8, 1.0, 3.8, 120.0, 8, 10),
     // Software: llvmpipe as measured on 2 cores (an fma loop, a copy, the best of several
     // cooperative kernels); SwiftShader is about a tenth of it.
-    // NOTE: matrices are emulated there and lose to plain code.
+    // NOTE: matrices are emulated there and lose to plain code, and f16 is converted to and fro around every operation.
     ("llvmpipe", 0.058, 0.25, 0.010, 9.5, 32, 2),
     ("SwiftShader", 0.0058, 0.25, 0.001, 0.95, 32, 2),
 ];
