@@ -218,7 +218,20 @@ impl Gpu {
             recorder.submit(&self.inner.queue, encoder)
         });
         lock(&self.inner.counts).submits += 1;
-        submitted.map_err(Error::device)
+        submitted.map_err(|error| self.cause_of(error))
+    }
+
+    /// What is behind an error: a loss, if the device is lost. NOTE: what is created on a lost device is invalid, and
+    /// using it may fail before the loss is told, which is when all work has ended and somebody polls. An adopted device
+    /// is polled by its application, and its loss is told to it.
+    fn cause_of(&self, error: wgpu::Error) -> Error {
+        #[cfg(not(target_arch = "wasm32"))]
+        if self.inner.waiter.is_some() {
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                self.inner.device.poll(wgpu::PollType::wait_indefinitely())
+            }));
+        }
+        self.inner.fault.check().err().unwrap_or_else(|| Error::device(error))
     }
 
     /// Waits for a submission, running its callbacks in this thread.
