@@ -179,6 +179,18 @@ fn a_lost_device_is_an_error_of_every_operation() {
     works(&next);
 }
 
+#[test]
+fn a_loss_that_is_told_late_is_still_named() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let a = gpu.random::<f32>([16, 16], Fill::Integers, 1).unwrap();
+    let recorded = matmul(&a, &a).unwrap();
+    // The thread that polls first calls back, in its own time: here it never does.
+    gpu.device().set_device_lost_callback(|_, _| ());
+    gpu.device().destroy();
+    let error = recorded.to_vec().expect_err("the device is gone");
+    assert!(error.to_string().contains("lost"), "{error}");
+}
+
 /// A plan whose kernel the device has not compiled.
 fn plan_of(gpu: &Gpu) -> Plan {
     let types = support::wgsl::TYPES[1];

@@ -222,14 +222,14 @@ impl Gpu {
     }
 
     /// What is behind an error: a loss, if the device is lost. NOTE: what is created on a lost device is invalid, and
-    /// using it may fail before the loss is told, which is when all work has ended and somebody polls. An adopted device
-    /// is polled by its application, and its loss is told to it.
+    /// using it fails before the loss is told, which is when all work has ended and some thread that polls has called
+    /// back. What tells at once is a submission: a lost device takes none, not even an empty one. An adopted device is
+    /// polled by its application, and its loss is told to it.
     fn cause_of(&self, error: wgpu::Error) -> Error {
         #[cfg(not(target_arch = "wasm32"))]
         if self.inner.waiter.is_some() {
-            let _ = catch_unwind(AssertUnwindSafe(|| {
-                self.inner.device.poll(wgpu::PollType::wait_indefinitely())
-            }));
+            // An error of the wait is kept as the fault, and told below.
+            let _ = self.wait_for(&self.inner.queue.submit([]));
         }
         self.inner.fault.check().err().unwrap_or_else(|| Error::device(error))
     }
