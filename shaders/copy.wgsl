@@ -22,7 +22,7 @@ struct Dims {
 
 //#import dims
 //#import block
-//#import pack_f16
+//#import pack_pair
 
 //#param  set by CopyProblem::kernel
 alias a_unit = f32;

@@ -9,7 +9,7 @@
 //#import gemm_dims
 //#import dims
 //#import block
-//#import pack_f16
+//#import pack_pair
 
 //#param  set by Tile::kernel
 alias a_unit = f32;

@@ -8,7 +8,7 @@
 
 //#import gemm_dims
 //#import dims
-//#import pack_f16
+//#import pack_pair
 
 //#param  set by tiled::kernel; these defaults are a legal tile
 alias a_unit = f32;

@@ -159,6 +159,12 @@ pub fn write_npy_slice<T: Element>(
     let dtype = match T::DTYPE {
         DType::F32 => f32::default_dtype(), // the byte order of this machine
         DType::F16 => f16::default_dtype(),
+        DType::I8 => i8::default_dtype(),
+        DType::I32 => i32::default_dtype(),
+        DType::Bf16 => {
+            let why = "NumPy has no bf16: `cast` to f32 first, which is exact";
+            return Err(Error::input(path.display().to_string(), why));
+        }
     };
     let extents: Vec<u64> = shape.iter().map(|&extent| extent as u64).collect();
     let header = WriteOptions::new_header_only().dtype(dtype).shape(&extents).writer(Vec::new());
@@ -206,6 +212,7 @@ fn read(path: &Path) -> Result<Npy, String> {
     let data = match dtype {
         DType::F32 => read_elements(&mut file, count, byte_order).map(NpyData::F32),
         DType::F16 => read_elements(&mut file, count, byte_order).map(NpyData::F16),
+        DType::Bf16 | DType::I8 | DType::I32 => return Err(format!("has elements of type {dtype}; {READABLE}")),
     };
     Ok(Npy { shape, order, data: data.map_err(|e| format!("cannot be read: {e}"))? })
 }

@@ -10,5 +10,5 @@ fn copy_unit(unit: u32) {
     if at + 1u < dims.count {
         pair.y = element(at + 1u);
     }
-    c[unit] = pack_f16(pair);
+    c[unit] = pack_pair(pair);
 }

@@ -2,7 +2,7 @@
 //! A pair may hold an element of another row, block or tensor, so a half is replaced atomically.
 
 fn store_half(at: u32, value: f32) {
-    let half = pack_f16(vec2<f32>(value, 0.0)) & 0xffffu;
+    let half = pack_pair(vec2<f32>(value, 0.0)) & 0xffffu;
     let shift = (at & 1u) * 16u;
     // Nobody else writes this half: clearing it and filling it may be two steps.
     atomicAnd(&c[at / 2u], ~(0xffffu << shift));

@@ -3,6 +3,6 @@
 
 fn store_c(row: u32, col: u32, v: vec4<f32>) {
     if row < dims.m && col < dims.n {
-        c[(dims.c_offset + row * dims.ldc + col) / 4u] = vec2<u32>(pack_f16(v.xy), pack_f16(v.zw));
+        c[(dims.c_offset + row * dims.ldc + col) / 4u] = vec2<u32>(pack_pair(v.xy), pack_pair(v.zw));
     }
 }

@@ -15,7 +15,7 @@ fn half_of(at: u32, old: u32) -> u32 {
     if at < dims.c_offset || position >= span() || col >= dims.n {
         return old;
     }
-    return pack_f16(vec2<f32>(element(position / dims.ldc, col), 0.0)) & 0xffffu;
+    return pack_pair(vec2<f32>(element(position / dims.ldc, col), 0.0)) & 0xffffu;
 }
 
 fn write_unit(unit: u32) {

@@ -1,10 +1,10 @@
 //! The coop kernel: blocks staged in shared memory, patches in cooperative matrices, one patch a subgroup.
 
-use super::memory::{Memory, store};
+use super::memory::store;
 use super::problem::{GemmProblem, GemmTypes};
 use super::tile::Tile;
 use crate::gpu::{Caps, CoopScalar};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Memory};
 use crate::tensor::DType;
 
 /// Blocks from large to small, of patches as large as the registers of a subgroup of 32 allow: of 64 x 64, each element

@@ -1,46 +1,7 @@
 //! How operands lie in memory, and the fragments that read them.
 
 use super::problem::GemmProblem;
-use crate::gpu::Caps;
-use crate::kernel::Kernel;
-use crate::tensor::DType;
-
-/// How elements of a type lie in memory, as a device's shaders see it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Memory {
-    F32,
-    F16,
-    /// f16 in pairs, where shaders know no f16.
-    Packed,
-}
-
-impl Memory {
-    pub(super) fn of(dtype: DType, caps: &Caps) -> Self {
-        match dtype {
-            DType::F32 => Self::F32,
-            DType::F16 if caps.f16 => Self::F16,
-            DType::F16 => Self::Packed,
-        }
-    }
-
-    /// What holds one element (of pairs: two).
-    pub(super) fn scalar(self) -> &'static str {
-        match self {
-            Self::F32 => "f32",
-            Self::F16 => "f16",
-            Self::Packed => "u32",
-        }
-    }
-
-    /// What holds four elements.
-    pub(super) fn vector(self) -> &'static str {
-        match self {
-            Self::F32 => "vec4<f32>",
-            Self::F16 => "vec4<f16>",
-            Self::Packed => "vec2<u32>",
-        }
-    }
-}
+use crate::kernel::{Kernel, Memory};
 
 /// How an operand is staged: the constants `STAGE_...` of `gemm_tiled.wgsl`.
 #[derive(Clone, Copy, PartialEq, Eq)]

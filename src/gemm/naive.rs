@@ -1,11 +1,11 @@
 //! The naive kernel: every element by one invocation.
 
-use super::memory::{Memory, Stage, load};
+use super::memory::{Stage, load};
 use super::plan::GemmKernel;
 use super::problem::GemmProblem;
 use super::tile::Tile;
 use crate::gpu::Caps;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Memory};
 
 pub(super) const TILES: [Tile; 1] = [Tile::of_invocations(GemmKernel::Naive, [1, 64, 1], [1, 1])];
 

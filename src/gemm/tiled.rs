@@ -1,11 +1,11 @@
 //! The tiled kernel: blocks staged in shared memory, patches in registers.
 
-use super::memory::{Memory, Stage, load, store};
+use super::memory::{Stage, load, store};
 use super::plan::GemmKernel;
 use super::problem::{GemmProblem, Sums};
 use super::tile::Tile;
 use crate::gpu::Caps;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Memory};
 
 pub(super) const TILES: [Tile; 6] = [
     Tile::of_invocations(GemmKernel::Tiled, [128, 128, 8], [8, 8]),

@@ -1,10 +1,12 @@
 //! A kernel: a shader from `shaders/`, with its parameters and slots filled in. A plan: a kernel and a grid.
 
 mod library;
+mod memory;
 mod specialize;
 mod unroll;
 
 pub use library::{FRAGMENTS, SHADERS};
+pub(crate) use memory::Memory;
 
 use crate::gpu::Caps;
 use crate::tensor::DType;

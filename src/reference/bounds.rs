@@ -54,12 +54,14 @@ pub fn tolerance(k: usize, magnitude: f64, value: f64, stored: DType) -> f64 {
     sum_tolerance(k, magnitude, Sums::F32) + store_tolerance(value, stored)
 }
 
-/// How far a sum moves as it is stored: not at all in f32; in f16 by $2^{-10} |c_{ij}| + 2^{-14}$, as neither
-/// rounding nor subnormals are promised.
+/// How far a sum moves as it is stored: not at all in f32 and i32; in f16 by $2^{-10} |c_{ij}| + 2^{-14}$, as neither
+/// rounding nor subnormals are promised; in bf16, which is rounded to the nearest in integer code, by
+/// $2^{-8} |c_{ij}| + 2^{-126}$.
 #[must_use]
 pub fn store_tolerance(value: f64, stored: DType) -> f64 {
     match stored {
-        DType::F32 => 0.0,
+        DType::F32 | DType::I8 | DType::I32 => 0.0,
+        DType::Bf16 => 2f64.powi(-8) * value.abs() + 2f64.powi(-126),
         DType::F16 => 2f64.powi(-10) * value.abs() + 2f64.powi(-14),
     }
 }

@@ -7,8 +7,9 @@ use crate::{Error, Result};
 /// What a tensor is filled with at random: the same values everywhere for the same seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fill {
-    /// Uniform in [-1, 1): multiples of $2^{-23}$ in f32, the same rounded down to multiples of $2^{-10}$ in f16. Exact,
-    /// never a subnormal; f32 values need all their bits, so that a kernel that drops some shows.
+    /// Uniform in [-1, 1): multiples of $2^{-23}$ in f32, the same rounded down to multiples of $2^{-10}$ in f16 and of
+    /// $2^{-7}$ in bf16. Exact, never a subnormal; f32 values need all their bits, so that a kernel that drops some
+    /// shows. Integers are uniform over all that i8 has, and over 24 bits of i32.
     Uniform,
     /// Integers in -3..=3: their products are exact, so that a wrong index shows as a wrong integer.
     Integers,
@@ -63,11 +64,14 @@ impl Fill {
     #[must_use]
     pub fn values<T: Element>(self, len: usize, seed: u64) -> Vec<T> {
         let bits = match T::DTYPE {
-            DType::F32 => 24,
+            DType::F32 | DType::I32 => 24,
             DType::F16 => 11,
+            DType::Bf16 | DType::I8 => 8,
         };
+        let middle = f64::from(1 << (bits - 1));
+        let unit = if T::DTYPE.is_real() { middle } else { 1.0 };
         let value = |i: u64| match self {
-            Self::Uniform => (hash(seed, i) >> (64 - bits)) as f64 / f64::from(1 << (bits - 1)) - 1.0,
+            Self::Uniform => ((hash(seed, i) >> (64 - bits)) as f64 - middle) / unit,
             Self::Integers => (hash(seed, i) >> 32) as f64 % 7.0 - 3.0,
         };
         (0..len as u64).map(|i| T::from_f64(value(i))).collect()

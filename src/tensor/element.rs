@@ -1,9 +1,9 @@
 //! The element types of tensors.
 
-use half::f16;
+use half::{bf16, f16};
 use std::fmt;
 
-/// A scalar that tensors can hold: `f32` or [`struct@f16`].
+/// A scalar that tensors can hold: `f32`, [`struct@f16`], [`struct@bf16`], `i8` or `i32`.
 pub trait Element: bytemuck::Pod + fmt::Debug + PartialOrd + Send + Sync + sealed::Sealed {
     /// The type, as a value.
     const DTYPE: DType;
@@ -11,9 +11,12 @@ pub trait Element: bytemuck::Pod + fmt::Debug + PartialOrd + Send + Sync + seale
     /// The value, exactly.
     fn to_f64(self) -> f64;
 
-    /// The nearest value of this type.
+    /// The nearest value of this type; integers saturate.
     fn from_f64(value: f64) -> Self;
 }
+
+/// A scalar with a fraction: `f32`, [`struct@f16`] or [`struct@bf16`]. Arithmetic on any of them is in f32.
+pub trait Real: Element {}
 
 /// The type of a tensor's elements, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,16 +26,32 @@ pub enum DType {
     F32,
     /// IEEE 754 half precision.
     F16,
+    /// The upper half of an f32: its range, with 8 significant bits.
+    Bf16,
+    /// Integers of 8 bits, with a sign.
+    I8,
+    /// Integers of 32 bits, with a sign.
+    I32,
 }
 
 impl DType {
+    /// Every type.
+    pub const ALL: [Self; 5] = [Self::F32, Self::F16, Self::Bf16, Self::I8, Self::I32];
+
     /// Bytes of one element.
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
-            Self::F32 => 4,
-            Self::F16 => 2,
+            Self::F32 | Self::I32 => 4,
+            Self::F16 | Self::Bf16 => 2,
+            Self::I8 => 1,
         }
+    }
+
+    /// Whether values have a fraction.
+    #[must_use]
+    pub const fn is_real(self) -> bool {
+        matches!(self, Self::F32 | Self::F16 | Self::Bf16)
     }
 }
 
@@ -41,6 +60,9 @@ impl fmt::Display for DType {
         f.write_str(match self {
             Self::F32 => "f32",
             Self::F16 => "f16",
+            Self::Bf16 => "bf16",
+            Self::I8 => "i8",
+            Self::I32 => "i32",
         })
     }
 }
@@ -70,8 +92,53 @@ impl Element for f16 {
     }
 }
 
+impl Element for bf16 {
+    const DTYPE: DType = DType::Bf16;
+
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    fn from_f64(value: f64) -> Self {
+        bf16::from_f64(value)
+    }
+}
+
+impl Element for i8 {
+    const DTYPE: DType = DType::I8;
+
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "saturation is the contract")]
+    fn from_f64(value: f64) -> Self {
+        value.round_ties_even() as i8
+    }
+}
+
+impl Element for i32 {
+    const DTYPE: DType = DType::I32;
+
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "saturation is the contract")]
+    fn from_f64(value: f64) -> Self {
+        value.round_ties_even() as i32
+    }
+}
+
+impl Real for f32 {}
+impl Real for f16 {}
+impl Real for bf16 {}
+
 mod sealed {
     pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for half::f16 {}
+    impl Sealed for half::bf16 {}
+    impl Sealed for i8 {}
+    impl Sealed for i32 {}
 }

@@ -1,7 +1,7 @@
 //! Packs two elements as f16 where shaders know no f16. The built-in promises nothing for what f16 cannot hold
 //! (SwiftShader makes NaN of it): overflow is infinity here, as where there is f16.
 
-fn pack_f16(v: vec2<f32>) -> u32 {
+fn pack_pair(v: vec2<f32>) -> u32 {
     let bits = bitcast<vec2<u32>>(v);
     let magnitude = bits & vec2<u32>(0x7fffffffu);
     let finite = pack2x16float(clamp(v, vec2<f32>(-65504.0), vec2<f32>(65504.0)));
