@@ -1,7 +1,7 @@
-//! C = A B on cooperative matrices, a BM x BN block of C per workgroup, its operands staged in shared memory BK deep.
+//! C = epilogue(A B) on cooperative matrices, a BM x BN block of C per workgroup, its operands staged in shared memory BK deep.
 //!
-//! shapes    A (m, k)  B (k, n)  C (m, n); f16 operands of any strides, C row-major; f32 sums
-//! grid      ceil(m / BM) * ceil(n / BN) blocks, GROUP rows of blocks at a time: neighbours share operands in the cache
+//! shapes    A (m, k)  B (k, n)  C (m, n), batches of them; f16 operands of any strides, C row-major; f32 sums
+//! grid      ceil(m / BM) * ceil(n / BN) blocks a part, GROUP rows of blocks at a time: neighbours share operands in the cache
 //! subgroup  one WM x WN patch of the block, held as FRAGMENT x FRAGMENT cooperative matrices
 //! requires  f16; cooperative matrices of FRAGMENT cubed, (f16, f16) -> f32; subgroups of SUBGROUP and no other size
 //! edges     rows and columns past the end repeat the last and are not stored, k is zero-filled: any m, n >= 1, k >= 0
@@ -16,6 +16,7 @@ alias mat_c = coop_mat16x16<f32, C>;
 alias a_unit = Unit;
 alias b_unit = Unit;
 alias c_unit = f32;
+alias sum = f32;
 const FRAGMENT: u32 = 16u;
 const BM: u32 = 64u;
 const BN: u32 = 64u;
@@ -49,6 +50,9 @@ struct Unit {
 @group(0) @binding(1) var<storage, read> b: array<b_unit>;
 @group(0) @binding(2) var<storage, read_write> c: array<c_unit>;
 
+//#import pack_pair
+//#import epilogue
+//#import store_element
 //#import store_c
 //#import coop_load_x x=a
 //#import coop_load_x x=b
@@ -92,8 +96,8 @@ fn main(
         b_from[u] = b_unit_at(col0 + b_outer_of(lane + u * LANES), dims.n, b_k_of(lane + u * LANES));
     }
     var stage = 0u;
-    for (var k0 = 0u; k0 < dims.k; k0 += BK) {
-        if k0 > 0u && k0 + BK <= dims.k {
+    for (var k0 = k_begin; k0 < k_end; k0 += BK) {
+        if k0 > k_begin && k0 + BK <= k_end {
             //#unroll
             for (var u = 0u; u < A_UNITS; u++) {
                 put_a(lane + u * LANES, stage, a_next[u]);
@@ -109,7 +113,7 @@ fn main(
         // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
         workgroupBarrier();
         let next = k0 + BK;
-        if next + BK <= dims.k {
+        if next + BK <= k_end {
             //#unroll
             for (var u = 0u; u < A_UNITS; u++) {
                 a_next[u] = load_a(a_from[u], row0 + a_outer_of(lane + u * LANES), dims.m, next);

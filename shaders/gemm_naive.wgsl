@@ -1,7 +1,7 @@
-//! C = A B, each element by one invocation: the definition, on any device.
+//! C = epilogue(A B), each element by one invocation: the definition, on any device.
 //!
-//! shapes    A (m, k)  B (k, n)  C (m, n); any strides of A and B, C row-major; f32 sums
-//! grid      one invocation per element of C (per pair of f16 where shaders know no f16), LANES a workgroup
+//! shapes    A (m, k)  B (k, n)  C (m, n), batches of them; any strides of A and B, C row-major; f32 sums, i8 in i32
+//! grid      one invocation per element of C, LANES a workgroup
 //! subgroup  not used; consecutive invocations read consecutive columns of B
 //! requires  nothing
 //! edges     invocations past the end leave: any m, n >= 1, any k >= 0
@@ -11,10 +11,11 @@
 //#import block
 //#import pack_pair
 
-//#param  set by Tile::kernel
+//#param  set by naive::kernel
 alias a_unit = f32;
 alias b_unit = f32;
 alias c_unit = f32;
+alias sum = f32;
 const LANES: u32 = 64u;
 //#end
 
@@ -24,20 +25,21 @@ const LANES: u32 = 64u;
 
 //#import load_x x=a
 //#import load_x x=b
+//#import multiply_add
+//#import epilogue
+//#import store_element
 
-fn element(row: u32, col: u32) -> f32 {
-    var at_a = dims.a_offset + row * dims.a_outer;
-    var at_b = dims.b_offset + col * dims.b_outer;
-    var sum = 0.0;
+fn element(row: u32, col: u32) -> sum {
+    var at_a = matrices.a_offset + row * dims.a_outer;
+    var at_b = matrices.b_offset + col * dims.b_outer;
+    var total = sum();
     for (var p = 0u; p < dims.k; p++) {
-        sum = fma(load_a(at_a), load_b(at_b), sum);
+        total = multiply_add(load_a(at_a), load_b(at_b), total);
         at_a += dims.a_k;
         at_b += dims.b_k;
     }
-    return sum;
+    return total;
 }
-
-//#import write_unit
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -46,7 +48,12 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let unit = block_index(workgroup, grid) * LANES + lane;
-    if unit < units() {
-        write_unit(unit);
+    if unit >= dims.batches * dims.m * dims.n {
+        return;
     }
+    enter(unit / (dims.m * dims.n));
+    let row = unit / dims.n % dims.m;
+    let col = unit % dims.n;
+    let value = epilogue(row, col, vec4<sum>(element(row, col), sum(), sum(), sum()));
+    store_element(matrices.c_offset + row * dims.ldc + col, value.x);
 }

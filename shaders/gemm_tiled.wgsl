@@ -1,7 +1,7 @@
-//! C = A B, a BM x BN block of C per workgroup, its operands staged in shared memory BK deep.
+//! C = epilogue(A B), a BM x BN block of C per workgroup, its operands staged in shared memory BK deep.
 //!
-//! shapes    A (m, k)  B (k, n)  C (m, n); any strides of A and B, C row-major; sums in f32, of a step also in f16
-//! grid      ceil(m / BM) * ceil(n / BN) blocks, GROUP rows of blocks at a time: neighbours share operands in the cache
+//! shapes    A (m, k)  B (k, n)  C (m, n), batches; any strides of A and B, C row-major; sums in f32, of a step in f16
+//! grid      ceil(m / BM) * ceil(n / BN) blocks a part, GROUP rows of blocks at a time: neighbours share operands in the cache
 //! subgroup  hands A around on software devices; an invocation holds TM x TN of C, 4 x 4 pieces LANES_M, LANES_N apart
 //! requires  LANES invocations and STAGES of both blocks in shared memory
 //! edges     rows and columns past the end repeat the last and are not stored, k is zero-filled: any m, n >= 1, k >= 0
@@ -14,6 +14,7 @@
 alias a_unit = f32;
 alias b_unit = f32;
 alias c_unit = f32;
+alias sum = f32;
 alias step_sum = f32; // of the BK products of one step
 const BM: u32 = 64u;
 const BN: u32 = 64u;
@@ -47,6 +48,8 @@ const B_BLOCK: u32 = BN;
 //#import load_x x=b
 //#import stage_x x=a
 //#import stage_x x=b
+//#import epilogue
+//#import store_element
 //#import store_c
 
 @compute @workgroup_size(LANES)
@@ -75,8 +78,8 @@ fn main(
         b_from[v] = b_at(col0 + b_outer_of(lane + v * LANES), dims.n, b_k_of(lane + v * LANES));
     }
     var stage = 0u;
-    for (var k0 = 0u; k0 < dims.k; k0 += BK) {
-        if k0 > 0u && k0 + BK <= dims.k {
+    for (var k0 = k_begin; k0 < k_end; k0 += BK) {
+        if k0 > k_begin && k0 + BK <= k_end {
             //#unroll
             for (var v = 0u; v < A_VECTORS; v++) {
                 put_a(lane + v * LANES, stage, a_next[v]);
@@ -92,7 +95,7 @@ fn main(
         // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
         workgroupBarrier();
         let next = k0 + BK;
-        if next + BK <= dims.k {
+        if next + BK <= k_end {
             //#unroll
             for (var v = 0u; v < A_VECTORS; v++) {
                 a_next[v] = a_vector(a_from[v] + next * dims.a_k, row0 + a_outer_of(lane + v * LANES), dims.m);

@@ -212,7 +212,9 @@ fn read(path: &Path) -> Result<Npy, String> {
     let data = match dtype {
         DType::F32 => read_elements(&mut file, count, byte_order).map(NpyData::F32),
         DType::F16 => read_elements(&mut file, count, byte_order).map(NpyData::F16),
-        DType::Bf16 | DType::I8 | DType::I32 => return Err(format!("has elements of type {dtype}; {READABLE}")),
+        DType::Bf16 | DType::I8 | DType::I32 => {
+            return Err(format!("has elements of type {dtype}; {READABLE}"));
+        }
     };
     Ok(Npy { shape, order, data: data.map_err(|e| format!("cannot be read: {e}"))? })
 }

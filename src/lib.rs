@@ -43,9 +43,10 @@ pub mod reference;
 pub mod tensor;
 
 pub use error::{Error, Result};
-pub use gemm::{Gemm, GemmKernel, Sums, matmul, matmul_into};
+pub use gemm::{Gemm, GemmKernel, Linear, Split, Sums, linear, matmul, matmul_into};
 pub use gpu::{Caps, Gpu, GpuOptions};
 pub use half::{bf16, f16};
 pub use kernel::Plan;
+pub use ops::Activation;
 pub use tensor::{DType, Element, Fill, Layout, Real, Tensor};
 pub use wgpu;

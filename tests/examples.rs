@@ -6,7 +6,7 @@ mod support;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use tilewise::io::{Npy, NpyData, Order};
 use tilewise::reference::{compare, tolerance};
 use tilewise::{DType, Element};
@@ -14,7 +14,7 @@ use tilewise::{DType, Element};
 /// How an example ended.
 #[derive(Debug)]
 struct Ended {
-    code: Option<i32>,
+    status: ExitStatus,
     stdout: String,
     stderr: String,
 }
@@ -41,7 +41,7 @@ fn run(example: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
     let output =
         command.args(arguments).envs(variables.iter().copied()).output().expect("the example starts");
     let text = |bytes| String::from_utf8(bytes).expect("the example prints UTF-8");
-    Ended { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    Ended { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
 /// An example beside this test: target/release/examples/NAME for target/release/deps/THIS.
@@ -53,15 +53,20 @@ fn program(example: &str) -> PathBuf {
 }
 
 impl Ended {
+    /// None where a signal ended it.
+    fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
     /// The one JSON object that is all of stdout.
     fn json(&self) -> Value {
-        assert_eq!(self.code, Some(0), "{self:?}");
+        assert_eq!(self.code(), Some(0), "{self:?}");
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
     /// The one sentence of an example that gives up.
     fn refusal(&self) -> &str {
-        assert_eq!(self.code, Some(1), "{self:?}");
+        assert_eq!(self.code(), Some(1), "{self:?}");
         assert_eq!(self.stdout, "", "nothing but stderr tells of an error");
         let lines: Vec<&str> = self.stderr.lines().filter(|line| !line.starts_with("tilewise: ")).collect();
         let [line] = lines[..] else { panic!("not one line: {self:?}") };
@@ -139,7 +144,7 @@ fn gemm_has_nothing_to_multiply_and_says_so() {
     }
     for (option, time) in [("--m", "none"), ("--k", "clock")] {
         let ended = run("gemm", &[option, "0", "--repeat", "1"], &[]);
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert_eq!(ended.code(), Some(0), "{ended:?}");
         assert!(
             ended.stdout.lines().any(|line| line.starts_with("time ") && line.contains(time)),
             "{ended:?}"
@@ -248,7 +253,7 @@ fn gemm_refuses_unknown_options() {
         (&["--a", "a.npy", "--b", "b.npy", "--m", "3"], "cannot be used with"),
     ] {
         let ended = run("gemm", arguments, &[]);
-        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+        assert_eq!((ended.code(), ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
         assert!(ended.stderr.contains(word), "{word}: {ended:?}");
     }
 }
@@ -309,7 +314,7 @@ fn info_tells_what_each_device_can_do_and_how_it_would_compute() {
         assert!(told.as_str().is_some_and(|told| !told.is_empty()), "{path}");
     }
     let ended = run("info", &[], &[]);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
     for told in [gpu.caps().to_string().as_str(), "gemm_", "check: ", "exact"] {
         assert!(ended.stdout.contains(told), "{told}: {}", ended.stdout);
     }

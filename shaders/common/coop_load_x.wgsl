@@ -4,7 +4,7 @@
 // Where the unit from these indices on lies, in units.
 fn x_unit_at(outer: u32, extent: u32, k: u32) -> u32 {
     let last = (extent - 1u) / 8u * 8u * X_OUTER + (extent - 1u) * (1u - X_OUTER);
-    return (dims.x_offset + min(outer, last) * dims.x_outer + k * dims.x_k) / 8u;
+    return (matrices.x_offset + min(outer, last) * dims.x_outer + k * dims.x_k) / 8u;
 }
 
 // The unit that k0 lies behind the one at `at`.
@@ -14,12 +14,12 @@ fn load_x(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
 
 // The unit from these indices on, zero past the end of k.
 fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
-    if k >= dims.k {
+    if k >= matrices.k_end {
         return Unit();
     }
     let places = vec4<u32>(0u, 1u, 2u, 3u);
     let elements = x[x_unit_at(outer, extent, k)];
-    let count = vec4<u32>((dims.k - k) * (1u - X_OUTER) + 8u * X_OUTER);
+    let count = vec4<u32>((matrices.k_end - k) * (1u - X_OUTER) + 8u * X_OUTER);
     return Unit(
         select(vec4<f16>(), elements.x, places < count),
         select(vec4<f16>(), elements.y, places + 4u < count),

@@ -3,7 +3,7 @@
 
 // Where the unit from these indices on lies, in elements: its first, within the outer edge.
 fn x_unit_at(outer: u32, extent: u32, k: u32) -> u32 {
-    return dims.x_offset + min(outer, extent - 1u) * dims.x_outer + k * dims.x_k;
+    return matrices.x_offset + min(outer, extent - 1u) * dims.x_outer + k * dims.x_k;
 }
 
 // The unit that k0 lies behind the one at `at`.
@@ -21,7 +21,7 @@ fn load_x(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
 }
 
 fn x_element(outer: u32, extent: u32, k: u32) -> f16 {
-    if k >= dims.k {
+    if k >= matrices.k_end {
         return 0h;
     }
     return x[x_unit_at(outer, extent, k)];

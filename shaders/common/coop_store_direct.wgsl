@@ -7,7 +7,7 @@
             //#unroll
             for (var j = 0u; j < COLS; j++) {
                 let sums = acc[i][j];
-                let at = dims.c_offset + (row0 + patch_row + i * FRAGMENT) * ld + col0 + patch_col + j * FRAGMENT;
+                let at = matrices.c_offset + (row0 + patch_row + i * FRAGMENT) * ld + col0 + patch_col + j * FRAGMENT;
                 coopStoreT(sums, &c[at], ld);
             }
         }

@@ -1,5 +1,6 @@
-//! The block of C that a workgroup computes, from row0 and col0 on: GROUP rows of blocks at a time, column by column,
-//! so that blocks that run together share operands in the cache. Statements of `main`, from `workgroup` and `grid`.
+//! The block of C that a workgroup computes, from row0 and col0 on, and the part of k that it sums: GROUP rows of blocks
+//! at a time, column by column, so that blocks that run together share operands in the cache; then the next matrix of
+//! the batch, then the next part of k. Statements of `main`, from `workgroup` and `grid`.
 //!
 //! NOTE: not functions, `block_index` neither: naga takes whatever a function returns for non-uniform, and cooperative
 //! matrices and barriers want uniform control flow behind the return.
@@ -8,11 +9,16 @@
     let rows = (dims.m + BM - 1u) / BM;
     let cols = (dims.n + BN - 1u) / BN;
     let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
-    if index >= rows * cols {
+    if index >= rows * cols * dims.parts {
         return;
     }
-    let first = index / (GROUP * cols) * GROUP;
+    let part = index / (rows * cols);
+    let block = index % (rows * cols);
+    let first = block / (GROUP * cols) * GROUP;
     let height = min(GROUP, rows - first);
-    let within = index - first * cols;
+    let within = block - first * cols;
     let row0 = (first + within % height) * BM;
     let col0 = within / height * BN;
+    let k_begin = part / dims.batches * dims.k_part;
+    let k_end = min(dims.k, k_begin + dims.k_part);
+    enter(part);

@@ -1,16 +1,61 @@
-//! The sizes of a matrix product, in elements. Outer is the axis that the product keeps: m for A, n for B.
+//! The sizes of a matrix product, in elements. Outer is the axis that the product keeps: m for A, n for B. Matrices of
+//! a batch lie along two axes, 0 and 1; an operand that is repeated along one has stride 0 there.
 
 struct Dims {
     m: u32,
     n: u32,
     k: u32,
+    k_part: u32,   // of k that a workgroup sums: all of it, or a multiple of 32
+    batches: u32,  // matrices, of which
+    batch1: u32,   // lie along axis 1
+    parts: u32,    // matrices times parts of k
     a_outer: u32,  // stride of A along m
     a_k: u32,      // stride of A along k
     a_offset: u32, // first element of A in its binding
+    a_batch0: u32,
+    a_batch1: u32,
     b_outer: u32,  // stride of B along n
     b_k: u32,      // stride of B along k
     b_offset: u32,
+    b_batch0: u32,
+    b_batch1: u32,
     ldc: u32,      // stride of C along m; along n it is 1
     c_offset: u32,
+    c_batch0: u32,
+    c_batch1: u32,
+    alpha: f32,
+    beta: f32,
+    bias_row: u32, // stride of the bias along m; along n
+    bias_col: u32,
+    bias_offset: u32,
+    residual_row: u32,
+    residual_col: u32,
+    residual_offset: u32,
+    residual_batch0: u32,
+    residual_batch1: u32,
     reserved: u32, // uniforms come in multiples of 16 bytes
+}
+
+// The matrices of a batch that a workgroup works on: their first elements in their bindings.
+struct Matrices {
+    a_offset: u32,
+    b_offset: u32,
+    c_offset: u32,
+    residual_offset: u32,
+    k_end: u32, // where the part of k ends
+}
+
+var<private> matrices: Matrices;
+
+// Goes to one part of all: every part of k of a matrix has a matrix of sums of its own, behind those of the parts before.
+fn enter(part: u32) {
+    let matrix = part % dims.batches;
+    let split = part / dims.batches;
+    let i = matrix / dims.batch1;
+    let j = matrix % dims.batch1;
+    matrices.a_offset = dims.a_offset + i * dims.a_batch0 + j * dims.a_batch1;
+    matrices.b_offset = dims.b_offset + i * dims.b_batch0 + j * dims.b_batch1;
+    matrices.c_offset = dims.c_offset + i * dims.c_batch0 + j * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
+    matrices.residual_offset = dims.residual_offset + i * dims.residual_batch0 + j * dims.residual_batch1;
+    matrices.k_end = min(dims.k, (split + 1u) * dims.k_part);
 }

@@ -22,7 +22,7 @@ fn x_k_of(vector: u32) -> u32 {
 // Where the vector from these indices on lies, in elements: its first, within the outer edge.
 fn x_at(outer: u32, extent: u32, k: u32) -> u32 {
     let last = select(extent - 1u, extent - 4u, X_STAGE == STAGE_VECTOR_OUTER);
-    return dims.x_offset + min(outer, last) * dims.x_outer + k * dims.x_k;
+    return matrices.x_offset + min(outer, last) * dims.x_outer + k * dims.x_k;
 }
 
 // The vector at `at`, four elements along the outer axis.
@@ -49,7 +49,7 @@ fn stage_x(outer0: u32, extent: u32, k0: u32, stage: u32, lane: u32) {
         let outer = outer0 + x_outer_of(vector);
         let k = k0 + x_k_of(vector);
         var elements = vec4<f32>();
-        if k < dims.k {
+        if k < matrices.k_end {
             elements = x_vector(x_at(outer, extent, k), outer, extent);
         }
         put_x(vector, stage, elements);

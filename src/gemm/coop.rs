@@ -4,7 +4,7 @@ use super::memory::store;
 use super::problem::{GemmProblem, GemmTypes};
 use super::tile::Tile;
 use crate::gpu::{Caps, CoopScalar};
-use crate::kernel::{Kernel, Memory};
+use crate::kernel::Kernel;
 use crate::tensor::DType;
 
 /// Blocks from large to small, of patches as large as the registers of a subgroup of 32 allow: of 64 x 64, each element
@@ -52,9 +52,10 @@ impl Stage {
     /// By units where an axis is contiguous and every line along it starts at a multiple of 16 bytes. Lines may end
     /// anywhere: what a unit holds beyond the end is masked. An axis of one element is as contiguous as one likes, so
     /// that a single row or column takes the kernel that more of them take.
-    fn of([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], offset: u32) -> Self {
+    fn of([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
         let runs = |extent: u32, stride: u32| extent <= 1 || stride == 1;
-        let starts_whole = |stride: u32| stride.is_multiple_of(8) && offset.is_multiple_of(8);
+        let starts_whole =
+            |stride: u32| stride.is_multiple_of(8) && starts.iter().all(|start| start.is_multiple_of(8));
         if runs(k, k_stride) && starts_whole(outer_stride) {
             Self { along: Axis::K, by: Loads::Units }
         } else if runs(outer, outer_stride) && starts_whole(k_stride) {
@@ -78,8 +79,8 @@ impl Stage {
 fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
     let d = &problem.dims;
     [
-        Stage::of([d.m, d.k], [d.a_outer, d.a_k], d.a_offset),
-        Stage::of([d.n, d.k], [d.b_outer, d.b_k], d.b_offset),
+        Stage::of([d.m, d.k], [d.a_outer, d.a_k], d.a_starts()),
+        Stage::of([d.n, d.k], [d.b_outer, d.b_k], d.b_starts()),
     ]
 }
 
@@ -144,10 +145,11 @@ pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel 
     let kernel = if b.along == Axis::K { kernel.slot("matrix_b", "matrix_x_columns") } else { kernel };
     let kernel = fetch(fetch(kernel, "coop_load_a", "a_unit", a.by), "coop_load_b", "b_unit", b.by);
     // A driver asks for 16 bytes where rows of a matrix of f32 go to memory.
-    if problem.types.c == DType::F32 && d.ldc.is_multiple_of(4) && d.c_offset.is_multiple_of(4) {
+    let direct = problem.types.c == DType::F32 && d.c_starts().iter().all(|start| start.is_multiple_of(4));
+    if direct && problem.epilogue.is_plain() {
         return kernel.param("c_unit", "f32");
     }
-    store(kernel, Memory::of(problem.types.c, caps), problem).slot("coop_store_direct", "nothing")
+    store(kernel, problem, 3, caps).slot("coop_store_direct", "nothing")
 }
 
 fn fetch(kernel: Kernel, slot: &'static str, unit: &'static str, by: Loads) -> Kernel {

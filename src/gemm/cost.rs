@@ -41,15 +41,21 @@ fn blocks(tile: &Tile, problem: &GemmProblem) -> [f64; 2] {
     [problem.dims.m.div_ceil(tile.bm), problem.dims.n.div_ceil(tile.bn)].map(f64::from)
 }
 
+/// Of the sums of one workgroup.
 fn depth(problem: &GemmProblem) -> f64 {
-    f64::from(problem.dims.k.max(1))
+    f64::from(problem.dims.k_part.max(1))
+}
+
+/// Matrices times parts of k.
+fn parts(problem: &GemmProblem) -> f64 {
+    f64::from(problem.dims.parts.max(1))
 }
 
 /// Every core computes its share of the blocks, the last wave as long as the others; few invocations leave lanes idle.
 fn arithmetic(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
     let cores = f64::from(caps.roofs.cores.max(1));
     let [rows, cols] = blocks(tile, problem);
-    let per_core = (rows * cols / cores).ceil();
+    let per_core = (rows * cols * parts(problem) / cores).ceil();
     let busy =
         if is_software(caps) { 1.0 } else { (per_core * f64::from(tile.invocations(caps)) / BUSY).min(1.0) };
     let roof = match tile.kernel {
@@ -79,7 +85,7 @@ fn efficiency(tile: &Tile, caps: &Caps) -> f64 {
 fn from_cache(tile: &Tile, problem: &GemmProblem) -> f64 {
     let [rows, cols] = blocks(tile, problem);
     let block = f64::from(tile.bm + tile.bn) * depth(problem) * problem.types.ab.size() as f64;
-    rows * cols * block
+    rows * cols * parts(problem) * block
 }
 
 /// Bytes that cross device memory: each matrix once, and B again for every group of rows where it does not stay in the
@@ -95,7 +101,7 @@ fn from_memory(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
     let [rows, cols] = blocks(tile, problem);
     let b_times = if stays(b + group) { 1.0 } else { (rows / GROUP).ceil() };
     let a_times = if stays(group) { 1.0 } else { cols };
-    a * a_times + b * b_times + c
+    parts(problem) * (a * a_times + b * b_times + c)
 }
 
 /// Blocks at work at once hide each other's waiting, but not the steps of one.

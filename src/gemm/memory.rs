@@ -1,6 +1,7 @@
-//! How operands lie in memory, and the fragments that read them.
+//! How operands lie in memory, and the fragments that read and write them.
 
 use super::problem::GemmProblem;
+use crate::gpu::Caps;
 use crate::kernel::{Kernel, Memory};
 
 /// How an operand is staged: the constants `STAGE_...` of `gemm_tiled.wgsl`.
@@ -15,11 +16,11 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    /// The widest way for an operand of this outer extent, these strides and offset: vectors where the outer axis
+    /// The widest way for an operand of this outer extent, these strides and starts: vectors where the outer axis
     /// is contiguous and every vector lies wholly within it. Along k there are none: shared memory wants four elements
     /// along the outer axis together, and lanes that run along k read runs of memory element by element as well.
-    pub(super) fn of(outer: u32, [outer_stride, k_stride]: [u32; 2], offset: u32) -> Self {
-        let whole = [outer, k_stride, offset].iter().all(|size| size.is_multiple_of(4));
+    pub(super) fn of(outer: u32, [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
+        let whole = [outer, k_stride].iter().chain(&starts).all(|size| size.is_multiple_of(4));
         match outer_stride {
             1 if whole => Self::VectorOuter,
             1 => Self::ScalarOuter,
@@ -36,20 +37,59 @@ impl Stage {
 pub(super) fn load(kernel: Kernel, slot: &'static str, memory: Memory, stage: Stage) -> Kernel {
     match (memory, stage) {
         (Memory::Packed, Stage::VectorOuter) => kernel.slot(slot, "load_x_packed4"),
-        (Memory::Packed, _) => kernel.slot(slot, "load_x_packed"),
+        (Memory::Bf16, Stage::VectorOuter) => kernel.slot(slot, "load_x_bf16x4"),
         (_, Stage::VectorOuter) => kernel.slot(slot, "load_x_vec4"),
-        (_, _) => kernel,
+        (_, _) => load_element(kernel, slot, memory),
     }
 }
 
-/// Binds how C is stored, four elements of a row at once where every four of them lie wholly within it.
-pub(super) fn store(kernel: Kernel, memory: Memory, problem: &GemmProblem) -> Kernel {
-    let d = &problem.dims;
-    let whole = [d.n, d.ldc, d.c_offset].iter().all(|size| size.is_multiple_of(4));
-    match (whole, memory) {
-        (true, Memory::Packed) => kernel.param("c_unit", memory.vector()).slot("store_c", "store_c_packed4"),
-        (true, _) => kernel.param("c_unit", memory.vector()).slot("store_c", "store_c_vec4"),
-        (false, Memory::Packed) => kernel.param("c_unit", "atomic<u32>").slot("store_c", "store_c_packed"),
-        (false, _) => kernel.param("c_unit", memory.scalar()),
+/// Binds a loader of single elements.
+pub(super) fn load_element(kernel: Kernel, slot: &'static str, memory: Memory) -> Kernel {
+    match memory {
+        Memory::F32 | Memory::F16 | Memory::I32 => kernel,
+        Memory::Packed => kernel.slot(slot, "load_x_packed"),
+        Memory::Bf16 => kernel.slot(slot, "load_x_bf16"),
+        Memory::I8 => kernel.slot(slot, "load_x_i8"),
     }
+}
+
+/// How C is stored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Store {
+    /// Element by element.
+    Elements,
+    /// Four elements of a row at once.
+    Vectors,
+}
+
+/// Binds how C is stored and what becomes of it before: four elements of a row at once where every four of them lie
+/// wholly within it.
+pub(super) fn store(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Caps) -> Kernel {
+    let d = &problem.dims;
+    if d.n.is_multiple_of(4) && d.c_starts().iter().all(|start| start.is_multiple_of(4)) {
+        let memory = Memory::of(problem.types.c, caps);
+        let kernel = kernel.param("c_unit", memory.vector());
+        let kernel = match memory {
+            Memory::Packed => kernel.slot("store_c", "store_c_packed4"),
+            Memory::Bf16 => kernel.slot("store_c", "store_c_packed4").slot("pack_pair", "pack_bf16"),
+            _ => kernel.slot("store_c", "store_c_vec4"),
+        };
+        // NOTE: not every vector is stored by elements too: the fragment that does is left out.
+        return problem.bind_epilogue(kernel.slot("store_element", "nothing"), Store::Vectors, first, caps);
+    }
+    store_elements(kernel, problem, first, caps)
+}
+
+/// Binds how C is stored element by element, and what becomes of it before.
+pub(super) fn store_elements(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Caps) -> Kernel {
+    let memory = Memory::of(problem.types.c, caps);
+    let kernel = match memory {
+        Memory::Packed => kernel.param("c_unit", "atomic<u32>").slot("store_element", "store_element_packed"),
+        Memory::Bf16 => kernel
+            .param("c_unit", "atomic<u32>")
+            .slot("store_element", "store_element_packed")
+            .slot("pack_pair", "pack_bf16"),
+        _ => kernel.param("c_unit", memory.scalar()),
+    };
+    problem.bind_epilogue(kernel, Store::Elements, first, caps)
 }

@@ -29,13 +29,15 @@ pub fn plan(problem: &GemmProblem, caps: &Caps) -> Result<Plan> {
     for (elements, dtype) in problem.binding_elements().into_iter().zip(problem.types.of_operands()) {
         kernel::check_binding(OP, caps, elements, dtype)?;
     }
-    GemmKernel::ALL
+    let cost = |&(tile, parts): &(&Tile, u32)| tile.cost_in_parts(problem, parts, caps);
+    let (tile, parts) = GemmKernel::ALL
         .iter()
         .flat_map(|kernel| kernel.tiles())
         .filter(|tile| problem.pin.allows(tile) && tile.fits(problem, caps).is_ok())
-        .min_by(|a, b| a.cost(problem, caps).total_cmp(&b.cost(problem, caps)))
-        .ok_or_else(|| unsupported(problem, caps))?
-        .plan(problem, caps)
+        .flat_map(|tile| tile.splits(problem, caps).map(move |parts| (tile, parts)))
+        .min_by(|a, b| cost(a).total_cmp(&cost(b)))
+        .ok_or_else(|| unsupported(problem, caps))?;
+    tile.plan(problem, parts, caps)
 }
 
 /// As [`plan`], with a reason for every other kernel why it was passed over.
@@ -104,7 +106,10 @@ impl GemmKernel {
             return "another kernel is pinned".into();
         }
         let fitting = self.tiles().iter().filter(|tile| tile.fits(problem, caps).is_ok());
-        let fastest = fitting.map(|tile| tile.cost(problem, caps)).min_by(f64::total_cmp);
+        let costs = fitting.flat_map(|tile| {
+            tile.splits(problem, caps).map(|parts| tile.cost_in_parts(problem, parts, caps))
+        });
+        let fastest = costs.min_by(f64::total_cmp);
         match fastest {
             Some(seconds) => format!("slower here, predicted {}", Seconds(seconds)),
             None => format!("needs {}", lacking(self.tiles(), problem, caps)),

@@ -1,5 +1,6 @@
 //! A matrix product, checked: what to compute, as plain data.
 
+use super::epilogue::Epilogue;
 use super::plan::GemmKernel;
 use super::tile::Tile;
 use crate::tensor::{DType, Layout, dim};
@@ -13,15 +14,58 @@ pub struct GemmDims {
     pub m: u32,
     pub n: u32,
     pub k: u32,
+    pub k_part: u32,
+    pub batches: u32,
+    pub batch1: u32,
+    pub parts: u32,
     pub a_outer: u32,
     pub a_k: u32,
     pub a_offset: u32,
+    pub a_batch0: u32,
+    pub a_batch1: u32,
     pub b_outer: u32,
     pub b_k: u32,
     pub b_offset: u32,
+    pub b_batch0: u32,
+    pub b_batch1: u32,
     pub ldc: u32,
     pub c_offset: u32,
+    pub c_batch0: u32,
+    pub c_batch1: u32,
+    /// The bits of an f32, which could not be compared; so is `beta`.
+    pub alpha: u32,
+    pub beta: u32,
+    pub bias_row: u32,
+    pub bias_col: u32,
+    pub bias_offset: u32,
+    pub residual_row: u32,
+    pub residual_col: u32,
+    pub residual_offset: u32,
+    pub residual_batch0: u32,
+    pub residual_batch1: u32,
     pub reserved: u32,
+}
+
+impl GemmDims {
+    /// Where the matrices of a batch of A may start, as offsets that add up.
+    pub(super) fn a_starts(&self) -> [u32; 3] {
+        [self.a_offset, self.a_batch0, self.a_batch1]
+    }
+
+    /// As [`a_starts`](Self::a_starts), of B.
+    pub(super) fn b_starts(&self) -> [u32; 3] {
+        [self.b_offset, self.b_batch0, self.b_batch1]
+    }
+
+    /// Where rows of C may start.
+    pub(super) fn c_starts(&self) -> [u32; 4] {
+        [self.c_offset, self.c_batch0, self.c_batch1, self.ldc]
+    }
+
+    /// The extent of the outer axis of a batch.
+    fn batch0(&self) -> u32 {
+        self.batches / self.batch1.max(1)
+    }
 }
 
 /// What the sums of a product may be computed in.
@@ -84,71 +128,121 @@ pub enum Pin {
     Tile(Tile),
 }
 
-/// A matrix product $C = AB$, checked: the shapes go together and every size is below $2^{31}$.
+/// Into how many parts of the inner size a product may be split, each summed by other workgroups.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Split {
+    /// As many as are predicted to be the fastest.
+    #[default]
+    Free,
+    /// So many, or as many as there are steps of 32; 1 is none.
+    Parts(u32),
+}
+
+/// A matrix product $C = AB$ or a batch of them, checked: the shapes go together and every size is below $2^{31}$.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GemmProblem {
     /// The sizes, as the shaders have them.
     pub dims: GemmDims,
     /// The element types.
     pub types: GemmTypes,
+    /// What becomes of sums as they are stored.
+    pub epilogue: Epilogue,
     /// What the plan is restricted to.
     pub pin: Pin,
+    /// Into how many parts it may be split.
+    pub split: Split,
 }
 
 pub(super) const OP: &str = "matmul";
 
-/// The shape (m, n) of the product of `a` (m, k) and `b` (k, n).
+/// The largest inner size of a product of i8: $131{,}071 \cdot 2^{14} < 2^{31}$, so no sum can pass i32.
+pub const I8_INNER: u64 = 131_071;
+
+/// The shape (..., m, n) of the product of `a` (..., m, k) and `b` (..., k, n), of at most two axes in front, which
+/// broadcast.
 ///
 /// # Errors
-/// [`Error::Shape`] if they are not matrices or the inner sizes differ.
-pub fn product_shape(a: &Layout, b: &Layout) -> Result<[usize; 2]> {
-    match (a.shape(), b.shape()) {
-        (&[m, k], &[k2, n]) if k == k2 => Ok([m, n]),
-        (&[_, _], &[_, _]) => {
-            Err(Error::shape(OP, "the columns of A must be as many as the rows of B", a.shape(), b.shape()))
-        }
-        _ => Err(Error::shape(OP, "the operands must be matrices, of two axes", a.shape(), b.shape())),
+/// [`Error::Shape`] if they have other numbers of axes, the inner sizes differ or the batches do not broadcast.
+pub fn product_shape(a: &Layout, b: &Layout) -> Result<Vec<usize>> {
+    let wrong = |rule| Err(Error::shape(OP, rule, a.shape(), b.shape()));
+    let ranks = 2..=4;
+    if !ranks.contains(&a.rank()) || !ranks.contains(&b.rank()) {
+        return wrong("the operands must be matrices or batches of them, of two to four axes");
     }
+    let ([a_batch @ .., m, k], [b_batch @ .., k2, n]) = (a.shape(), b.shape()) else {
+        return wrong("the operands must be matrices");
+    };
+    if k != k2 {
+        return wrong("the columns of A must be as many as the rows of B");
+    }
+    let rank = a_batch.len().max(b_batch.len());
+    let mut shape = vec![1; rank];
+    for batch in [a_batch, b_batch] {
+        for (extent, &own) in shape[rank - batch.len()..].iter_mut().zip(batch) {
+            match (*extent, own) {
+                (1, _) => *extent = own,
+                (_, 1) => {}
+                (x, y) if x == y => {}
+                _ => return wrong("the batches must be equal or broadcast, axis by axis from the last"),
+            }
+        }
+    }
+    shape.extend([*m, *n]);
+    Ok(shape)
 }
 
 impl GemmProblem {
-    /// The product of `a` (m, k) and `b` (k, n) in `c` (m, n). Operands may have any strides; the output's columns
-    /// are neighbours and its rows do not overlap.
+    /// The product of `a` (..., m, k) and `b` (..., k, n) in `c` (..., m, n). Operands may have any strides; the
+    /// output's columns are neighbours, and its rows and matrices do not overlap.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the shapes do not go together; [`Error::Limit`] if a size is $2^{31}$ or more.
+    /// [`Error::Shape`] if the shapes do not go together; [`Error::Limit`] if a size is $2^{31}$ or more, or a sum of
+    /// products of i8 might pass i32.
     pub fn new(a: &Layout, b: &Layout, c: &Layout, types: GemmTypes) -> Result<Self> {
-        let [m, n] = product_shape(a, b)?;
-        if c.shape() != [m, n] {
-            return Err(Error::shape(
-                OP,
-                "the output must have the shape of the product",
-                c.shape(),
-                &[m, n],
-            ));
+        let shape = product_shape(a, b)?;
+        if c.shape() != shape {
+            return Err(Error::shape(OP, "the output must have the shape of the product", c.shape(), &shape));
         }
-        let [row, column] = [stride(c, 0), stride(c, 1)];
-        if (n > 1 && column != 1) || (m > 1 && row < n) {
-            let rule = "the output's columns must be neighbours, and its rows must not overlap";
-            return Err(Error::shape(OP, rule, c.shape(), c.strides()));
+        let rank = shape.len();
+        let [m, n] = [shape[rank - 2], shape[rank - 1]];
+        let k = a.shape()[a.rank() - 1];
+        if types.ab == DType::I8 && k as u64 > I8_INNER {
+            let what = "the inner size of a product of i8, whose sums might pass i32,".into();
+            return Err(Error::Limit { op: OP, what, needed: k as u64, allowed: I8_INNER });
         }
+        check_output(c)?;
+        let [a_batch0, a_batch1] = batch_strides(a)?;
+        let [b_batch0, b_batch1] = batch_strides(b)?;
+        let [c_batch0, c_batch1] = batch_strides(c)?;
+        let batch1 = if rank > 2 { shape[rank - 3] } else { 1 };
+        let batches = dim(OP, shape[..rank - 2].iter().product())?;
         let dims = GemmDims {
             m: dim(OP, m)?,
             n: dim(OP, n)?,
-            k: dim(OP, a.shape()[1])?,
-            a_outer: dim(OP, stride(a, 0))?,
+            k: dim(OP, k)?,
+            k_part: dim(OP, k)?,
+            batches,
+            batch1: dim(OP, batch1)?,
+            parts: batches,
+            a_outer: dim(OP, stride(a, 2))?,
             a_k: dim(OP, stride(a, 1))?,
             a_offset: a.offset_in_window(types.ab),
+            a_batch0,
+            a_batch1,
             b_outer: dim(OP, stride(b, 1))?,
-            b_k: dim(OP, stride(b, 0))?,
+            b_k: dim(OP, stride(b, 2))?,
             b_offset: b.offset_in_window(types.ab),
-            // One row has no next one: any stride will do, but the packed stores divide by it, and whole vectors are
-            // stored where it holds whole ones.
-            ldc: dim(OP, if m > 1 { row } else { n.max(1).next_multiple_of(4) })?,
+            b_batch0,
+            b_batch1,
+            // One row has no next one: any stride will do, but whole vectors are stored where it holds whole ones.
+            ldc: dim(OP, if m > 1 { stride(c, 2) } else { n.max(1).next_multiple_of(4) })?,
             c_offset: c.offset_in_window(types.c),
-            reserved: 0,
+            c_batch0,
+            c_batch1,
+            alpha: 1f32.to_bits(),
+            ..GemmDims::default()
         };
-        Ok(Self { dims, types, pin: Pin::Free })
+        Ok(Self { dims, types, epilogue: Epilogue::default(), pin: Pin::Free, split: Split::Free })
     }
 
     /// The same problem, its plan restricted.
@@ -157,29 +251,65 @@ impl GemmProblem {
         Self { pin, ..self }
     }
 
+    /// The same problem, in so many parts.
+    #[must_use]
+    pub fn split(self, split: Split) -> Self {
+        Self { split, ..self }
+    }
+
     /// Floating-point operations: a multiply-add counts two.
     #[must_use]
     pub fn flops(&self) -> f64 {
-        2.0 * f64::from(self.dims.m) * f64::from(self.dims.n) * f64::from(self.dims.k)
+        let d = &self.dims;
+        2.0 * f64::from(d.batches) * f64::from(d.m) * f64::from(d.n) * f64::from(d.k)
     }
 
     /// Elements of the bindings of A, B and C, to behind the last that is used.
     #[must_use]
     pub fn binding_elements(&self) -> [u64; 3] {
         let d = &self.dims;
-        let last = |offset: u32, steps: [(u32, u32); 2]| {
+        let last = |offset: u32, steps: [(u32, u32); 4]| {
             let step = |(extent, stride): (u32, u32)| u64::from(extent.saturating_sub(1)) * u64::from(stride);
             u64::from(offset) + steps.into_iter().map(step).sum::<u64>() + 1
         };
+        let [batch0, batch1] = [d.batch0(), d.batch1];
         [
-            last(d.a_offset, [(d.m, d.a_outer), (d.k, d.a_k)]),
-            last(d.b_offset, [(d.n, d.b_outer), (d.k, d.b_k)]),
-            last(d.c_offset, [(d.m, d.ldc), (d.n, 1)]),
+            last(d.a_offset, [(d.m, d.a_outer), (d.k, d.a_k), (batch0, d.a_batch0), (batch1, d.a_batch1)]),
+            last(d.b_offset, [(d.n, d.b_outer), (d.k, d.b_k), (batch0, d.b_batch0), (batch1, d.b_batch1)]),
+            last(d.c_offset, [(d.m, d.ldc), (d.n, 1), (batch0, d.c_batch0), (batch1, d.c_batch1)]),
         ]
     }
 }
 
-/// The stride along an axis; 0 where there is no second index to step to.
-fn stride(layout: &Layout, axis: usize) -> usize {
-    if layout.shape()[axis] > 1 { layout.strides()[axis] } else { 0 }
+fn check_output(c: &Layout) -> Result<()> {
+    if c.is_empty() {
+        return Ok(());
+    }
+    // Axis by axis from the last: each steps over all that those behind it span.
+    let mut span = 1;
+    let mut overlaps = false;
+    for (axis, (&extent, &stride)) in c.shape().iter().zip(c.strides()).enumerate().rev() {
+        if extent > 1 {
+            overlaps |= if axis + 1 == c.rank() { stride != 1 } else { stride < span };
+            span += (extent - 1) * stride;
+        }
+    }
+    if overlaps {
+        let rule = "the output's columns must be neighbours, and its rows and matrices must not overlap";
+        return Err(Error::shape(OP, rule, c.shape(), c.strides()));
+    }
+    Ok(())
+}
+
+/// The stride along an axis counted from the last, as 1; 0 where there is no second index to step to.
+pub(super) fn stride(layout: &Layout, from_last: usize) -> usize {
+    match layout.rank().checked_sub(from_last) {
+        Some(axis) if layout.shape()[axis] > 1 => layout.strides()[axis],
+        _ => 0,
+    }
+}
+
+/// The strides of the two axes in front of a matrix.
+pub(super) fn batch_strides(layout: &Layout) -> Result<[u32; 2]> {
+    Ok([dim(OP, stride(layout, 4))?, dim(OP, stride(layout, 3))?])
 }

@@ -2,10 +2,11 @@
 
 use super::plan::GemmKernel;
 use super::problem::{GemmProblem, OP};
-use super::{coop, cost, naive, tiled};
+use super::{coop, cost, naive, reduce, tiled};
 use crate::Result;
 use crate::gpu::{Caps, DeviceType};
 use crate::kernel::{self, Plan};
+use crate::tensor::DType;
 use std::fmt;
 
 /// A kernel with the sizes of its blocks.
@@ -73,8 +74,13 @@ impl Tile {
     /// # Errors
     /// What the device lacks, in words.
     pub fn fits(&self, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
-        if self.kernel == GemmKernel::Coop {
-            coop::admits(self, problem, caps)?;
+        match self.kernel {
+            GemmKernel::Naive => {}
+            GemmKernel::Tiled if problem.types.ab == DType::I8 => {
+                return Err("operands with a fraction, not i8".into());
+            }
+            GemmKernel::Tiled => {}
+            GemmKernel::Coop => coop::admits(self, problem, caps)?,
         }
         let limits = &caps.limits;
         let invocations = self.invocations(caps);
@@ -98,19 +104,33 @@ impl Tile {
         cost::seconds(self, problem, caps)
     }
 
-    pub(super) fn plan(&self, problem: &GemmProblem, caps: &Caps) -> Result<Plan> {
+    /// The plan that computes the problem in so many parts of k.
+    pub(super) fn plan(&self, problem: &GemmProblem, parts: u32, caps: &Caps) -> Result<Plan> {
+        let seconds = self.cost_in_parts(problem, parts, caps);
+        if parts == 1 {
+            return self.launch(problem, seconds, caps);
+        }
+        let launch = self.launch(&problem.in_parts(parts), seconds, caps)?;
+        let then = Some(Box::new(reduce::plan(problem, parts, caps)?));
+        Ok(Plan { parts, scratch: reduce::scratch_bytes(problem, parts), then, ..launch })
+    }
+
+    fn launch(&self, problem: &GemmProblem, seconds: f64, caps: &Caps) -> Result<Plan> {
         let kernel = match self.kernel {
             GemmKernel::Naive => naive::kernel(self, problem, caps),
             GemmKernel::Tiled => tiled::kernel(self, problem, caps),
             GemmKernel::Coop => coop::kernel(self, problem, caps),
         };
-        Ok(Plan {
-            kernel,
-            tile: self.to_string(),
-            grid: kernel::fold(OP, self.blocks(problem, caps), caps.limits.grid)?,
-            seconds: self.cost(problem, caps),
-            reasons: Vec::new(),
-        })
+        let grid = kernel::fold(OP, self.blocks(problem, caps), caps.limits.grid)?;
+        Ok(Plan::of_one_launch(kernel, self.to_string(), grid, seconds))
+    }
+
+    /// Predicted seconds of the problem in so many parts of k, which are then brought together.
+    pub(super) fn cost_in_parts(&self, problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
+        match parts {
+            1 => self.cost(problem, caps),
+            _ => self.cost(&problem.in_parts(parts), caps) + reduce::seconds(problem, parts, caps),
+        }
     }
 
     /// Workgroups that the problem takes.
@@ -119,7 +139,7 @@ impl Tile {
         match self.kernel {
             GemmKernel::Naive => naive::blocks(self, problem, caps),
             GemmKernel::Tiled | GemmKernel::Coop => {
-                u64::from(d.m.div_ceil(self.bm)) * u64::from(d.n.div_ceil(self.bn))
+                u64::from(d.parts) * u64::from(d.m.div_ceil(self.bm)) * u64::from(d.n.div_ceil(self.bn))
             }
         }
     }

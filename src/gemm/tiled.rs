@@ -53,9 +53,9 @@ pub(super) fn workgroup_bytes(tile: &Tile, problem: &GemmProblem, caps: &Caps) -
 
 pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
     let d = &problem.dims;
-    let [ab, c] = [problem.types.ab, problem.types.c].map(|dtype| Memory::of(dtype, caps));
-    let a = Stage::of(d.m, [d.a_outer, d.a_k], d.a_offset);
-    let b = Stage::of(d.n, [d.b_outer, d.b_k], d.b_offset);
+    let ab = Memory::of(problem.types.ab, caps);
+    let a = Stage::of(d.m, [d.a_outer, d.a_k], d.a_starts());
+    let b = Stage::of(d.n, [d.b_outer, d.b_k], d.b_starts());
     let kernel = Kernel::new(tile.kernel.shader())
         .dims(caps, size_of_val(d))
         .param("BM", tile.bm)
@@ -81,5 +81,5 @@ pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel 
         kernel
     };
     let kernel = load(load(kernel, "load_a", ab, a), "load_b", ab, b);
-    store(kernel, c, problem)
+    store(kernel, problem, 3, caps)
 }

@@ -20,8 +20,20 @@ pub(crate) trait Problem: Clone + Eq + Hash + Send + 'static {
 
 /// A plan and its compiled kernel.
 pub(crate) struct Prepared {
-    pub(super) plan: Plan,
-    pub(super) pipeline: Arc<Pipeline>,
+    plan: Plan,
+    pipeline: Arc<Pipeline>,
+    then: Option<Box<Prepared>>,
+}
+
+impl Prepared {
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The launch behind this one.
+    pub(crate) fn then(&self) -> Option<&Self> {
+        self.then.as_deref()
+    }
 }
 
 /// Problems seen before, by type. A tuner's remembered winners will be looked up here, before the search.
@@ -57,6 +69,7 @@ impl Memo {
 }
 
 /// A window of a tensor's buffer that a kernel sees.
+#[derive(Clone)]
 pub(crate) struct Binding<'a> {
     allocation: &'a Allocation,
     window: Range<u64>,
@@ -78,8 +91,7 @@ impl Gpu {
         }
         // Neither planning nor compiling holds the lock: two threads may do the same work once.
         let plan = problem.plan(&self.inner.caps)?;
-        let pipeline = self.inner.pipelines.get(&self.inner.device, &plan.kernel)?;
-        let prepared = Arc::new(Prepared { plan, pipeline });
+        let prepared = Arc::new(self.compiled(plan)?);
         lock(&self.inner.memo).insert(problem, prepared.clone());
         Ok(prepared)
     }
@@ -114,7 +126,13 @@ impl Gpu {
     /// [`Error::Device`](crate::Error::Device) if the driver refuses the kernel.
     pub fn prepare(&self, plan: &Plan) -> Result<()> {
         self.inner.fault.check()?;
-        self.inner.pipelines.get(&self.inner.device, &plan.kernel).map(|_| ())
+        self.compiled(plan.clone()).map(|_| ())
+    }
+
+    fn compiled(&self, plan: Plan) -> Result<Prepared> {
+        let pipeline = self.inner.pipelines.get(&self.inner.device, &plan.kernel)?;
+        let then = plan.then.as_deref().map(|then| self.compiled(then.clone())).transpose()?.map(Box::new);
+        Ok(Prepared { plan, pipeline, then })
     }
 }
 

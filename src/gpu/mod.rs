@@ -27,7 +27,7 @@ pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
 pub use stats::Stats;
 pub use timing::{Clock, Timing};
 
-pub(crate) use launch::{Binding, Problem};
+pub(crate) use launch::{Binding, Prepared, Problem};
 pub(crate) use memory::{Allocation, WINDOW_ALIGNMENT};
 
 use fault::Fault;

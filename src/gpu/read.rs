@@ -9,40 +9,70 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 /// Waits for submissions of our own device, so that reads complete under any executor. Its thread starts with
-/// the first asynchronous read, and ends when the `Gpu` is dropped.
+/// the first asynchronous read, and ends before the `Gpu` is dropped.
 pub(super) struct Waiter {
     #[cfg(not(target_arch = "wasm32"))]
-    submissions: Mutex<Option<std::sync::mpsc::Sender<wgpu::SubmissionIndex>>>,
+    thread: Mutex<Option<Thread>>,
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+struct Thread {
+    submissions: std::sync::mpsc::Sender<wgpu::SubmissionIndex>,
+    handle: std::thread::JoinHandle<()>,
 }
 
 impl Waiter {
     /// None in the browser, which needs no waiting.
     pub(super) fn new() -> Option<Self> {
         #[cfg(not(target_arch = "wasm32"))]
-        return Some(Self { submissions: Mutex::new(None) });
+        return Some(Self { thread: Mutex::new(None) });
         #[cfg(target_arch = "wasm32")]
         None
     }
 
     #[cfg(not(target_arch = "wasm32"))]
     fn wait_for(&self, gpu: &Gpu, index: wgpu::SubmissionIndex) -> Result<()> {
-        let mut submissions = lock(&self.submissions);
-        if submissions.is_none() {
-            let (sender, receiver) = std::sync::mpsc::channel();
-            // NOTE: the thread holds device and fault, not the Gpu, which would keep itself alive.
-            let (device, fault) = (gpu.inner.device.clone(), gpu.inner.fault.clone());
-            let wait = move || {
-                while let Ok(index) = receiver.recv() {
-                    if let Err(error) = super::record::poll(&device, &index) {
-                        fault.mark_lost(error.to_string());
-                    }
+        let mut thread = lock(&self.thread);
+        let running = match thread.take() {
+            Some(running) => running,
+            None => Thread::start(gpu)?,
+        };
+        let sent = thread.insert(running).submissions.send(index);
+        sent.map_err(|_| Error::device("the waiting thread has ended"))
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Thread {
+    fn start(gpu: &Gpu) -> Result<Self> {
+        let (submissions, receiver) = std::sync::mpsc::channel();
+        // NOTE: the thread holds device and fault, not the Gpu, which would keep itself alive.
+        let (device, fault) = (gpu.inner.device.clone(), gpu.inner.fault.clone());
+        let wait = move || {
+            while let Ok(index) = receiver.recv() {
+                if let Err(error) = super::record::poll(&device, &index) {
+                    fault.mark_lost(error.to_string());
                 }
-            };
-            std::thread::Builder::new().name("tilewise waiter".into()).spawn(wait).map_err(Error::device)?;
-            *submissions = Some(sender);
+            }
+        };
+        let thread = std::thread::Builder::new().name("tilewise waiter".into());
+        Ok(Self { submissions, handle: thread.spawn(wait).map_err(Error::device)? })
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Drop for Waiter {
+    /// NOTE: left alone, the thread might be the last to hold the device, and destroy it while the process exits and
+    /// the driver takes itself down: a crash behind the end of `main`.
+    fn drop(&mut self) {
+        let thread = self.thread.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(Thread { submissions, handle }) = thread.take() {
+            drop(submissions);
+            // An executor may drop the last Gpu in a callback, which is in this very thread.
+            if handle.thread().id() != std::thread::current().id() {
+                let _ = handle.join();
+            }
         }
-        let gone = || Error::device("the waiting thread has ended");
-        submissions.as_ref().ok_or_else(gone)?.send(index).map_err(|_| gone())
     }
 }
 

@@ -8,7 +8,7 @@ macro_rules! wgsl {
 
 /// The kernels: one entry point each, in `shaders/`.
 pub const SHADERS: &[(&str, &str)] =
-    wgsl!["": "coop_verify", "copy", "gemm_coop", "gemm_naive", "gemm_tiled"];
+    wgsl!["": "coop_verify", "copy", "gemm_coop", "gemm_naive", "gemm_reduce", "gemm_tiled"];
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
@@ -16,6 +16,15 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "a_column_subgroup",
     "a_columns",
     "a_columns_subgroup",
+    "activation",
+    "activation_gelu",
+    "activation_gelu_tanh",
+    "activation_relu",
+    "activation_sigmoid",
+    "activation_silu",
+    "activation_tanh",
+    "bias",
+    "bias_vector",
     "block",
     "coop_load_x",
     "coop_load_x_scalar",
@@ -25,30 +34,43 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "copy_unit_packed",
     "dims",
     "dims_uniform",
+    "epilogue",
+    "epilogue_forms",
     "gemm_block",
     "gemm_dims",
     "load_x",
     "load_x_bf16",
+    "load_x_bf16_atomic",
     "load_x_bf16x4",
+    "load_x_i8",
     "load_x_packed",
     "load_x_packed4",
+    "load_x_packed_atomic",
     "load_x_vec4",
+    "math",
     "matrix_x",
     "matrix_x_columns",
+    "multiply_add",
+    "multiply_add_i32",
     "nothing",
     "pack_bf16",
     "pack_pair",
+    "previous",
+    "previous_element",
+    "previous_vec4",
+    "residual",
+    "residual_matrix",
+    "scaled",
     "stage_x",
     "step_end",
     "step_end_f16",
     "step_sums",
     "step_sums_f16",
     "store_c",
-    "store_c_packed",
     "store_c_packed4",
     "store_c_vec4",
-    "write_unit",
-    "write_unit_packed",
+    "store_element",
+    "store_element_packed",
 ];
 
 pub(super) fn find(table: &[(&str, &'static str)], name: &str) -> Option<&'static str> {

@@ -94,14 +94,31 @@ pub struct Plan {
     /// Predicted seconds on the device: what candidates were compared by, and how much may be recorded
     /// before it is submitted. A coarse model, not a promise.
     pub seconds: f64,
+    /// Parts of the problem that are computed on their own, and brought together by what comes `then`; 1 is none.
+    pub parts: u32,
+    /// Bytes of device memory that are needed between the launches, from the pool.
+    pub scratch: u64,
+    /// The launch behind this one.
+    pub then: Option<Box<Plan>>,
     /// Why each other kernel was passed over, a line each; empty unless the plan was asked to explain itself.
     pub reasons: Vec<String>,
+}
+
+impl Plan {
+    /// A plan of one launch.
+    pub(crate) fn of_one_launch(kernel: Kernel, tile: String, grid: [u32; 3], seconds: f64) -> Self {
+        Self { kernel, tile, grid, seconds, parts: 1, scratch: 0, then: None, reasons: Vec::new() }
+    }
 }
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.grid;
         write!(f, "{} {}, grid {x} x {y} x {z}", self.kernel.shader, self.tile)?;
+        if let Some(then) = &self.then {
+            write!(f, ", {} parts with {} bytes of sums", self.parts, self.scratch)?;
+            write!(f, ", then {} {}", then.kernel.shader, then.tile)?;
+        }
         write!(f, ", predicted {}", Seconds(self.seconds))?;
         self.reasons.iter().try_for_each(|reason| write!(f, "\n  {reason}"))
     }

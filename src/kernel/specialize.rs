@@ -1,7 +1,7 @@
 //! The text work on shaders: three directives, and no others.
 //!
-//! - `//#import name x=a` pastes the fragment `name`, or the one that the kernel binds to the slot, with every
-//!   part `x` of its identifiers renamed to `a` (and `X` to `A`), so that one fragment serves both operands.
+//! - `//#import name x=a` pastes the fragment `name`, or the one that the kernel binds to the slot, and what that
+//!   imports, with every part `x` of its identifiers renamed to `a` (and `X` to `A`), so that one fragment serves both operands.
 //!   A slot is called by the import's name after the renaming: `load_x x=a` is the slot `load_a`.
 //! - `//#param` ... `//#end` holds `const` and `alias` defaults that the kernel rewrites by name.
 //! - `//#unroll` before a loop with constant bounds writes it out.
@@ -21,9 +21,26 @@ pub(super) fn specialize(kernel: &Kernel) -> Result<String> {
 fn paste_imports(kernel: &Kernel, source: &str) -> Result<String> {
     let mut text = String::with_capacity(2 * source.len());
     let mut bound = vec![false; kernel.slots.len()];
-    for line in source.lines() {
+    paste(kernel, source.lines().map(str::to_owned).collect(), &mut bound, DEPTH, &mut text)?;
+    match bound.iter().position(|bound| !bound) {
+        Some(i) => Err(kernel.error(format!("has no slot {}", kernel.slots[i].0))),
+        None => Ok(text),
+    }
+}
+
+/// Fragments import others at most this deep: one that imported itself would never end.
+const DEPTH: usize = 4;
+
+fn paste(
+    kernel: &Kernel,
+    lines: Vec<String>,
+    bound: &mut [bool],
+    depth: usize,
+    text: &mut String,
+) -> Result<()> {
+    for line in lines {
         let Some(import) = line.trim().strip_prefix("//#import ") else {
-            text.push_str(line);
+            text.push_str(&line);
             text.push('\n');
             continue;
         };
@@ -40,16 +57,12 @@ fn paste_imports(kernel: &Kernel, source: &str) -> Result<String> {
         if let Some(i) = bindings {
             bound[i] = true;
         }
+        let deeper = depth.checked_sub(1).ok_or_else(|| kernel.error(format!("imports {slot} too deep")))?;
         // A fragment's `//!` header would not stand at the top of the file: it stays in the fragment.
-        for line in body.lines().filter(|line| !line.starts_with("//!")) {
-            text.push_str(&rename(line, &renames));
-            text.push('\n');
-        }
+        let body = body.lines().filter(|line| !line.starts_with("//!")).map(|line| rename(line, &renames));
+        paste(kernel, body.collect(), bound, deeper, text)?;
     }
-    match bound.iter().position(|bound| !bound) {
-        Some(i) => Err(kernel.error(format!("has no slot {}", kernel.slots[i].0))),
-        None => Ok(text),
-    }
+    Ok(())
 }
 
 /// Renames parts of identifiers, `x_tile` to `a_tile`, in lower and upper case. Swizzles stay: `v.x` is a component.

@@ -110,13 +110,9 @@ pub fn plan_copy(problem: &CopyProblem, caps: &Caps) -> Result<Plan> {
         problem.dims.count
     };
     let bytes = f64::from(problem.dims.count) * (problem.from.size() + problem.to.size()) as f64;
-    Ok(Plan {
-        kernel: problem.kernel(caps),
-        tile: format!("{LANES} invocations, {} to {}", problem.from, problem.to),
-        grid: kernel::fold("copy", u64::from(units.div_ceil(LANES)), caps.limits.grid)?,
-        seconds: bytes / caps.roofs.bytes,
-        reasons: Vec::new(),
-    })
+    let tile = format!("{LANES} invocations, {} to {}", problem.from, problem.to);
+    let grid = kernel::fold("copy", u64::from(units.div_ceil(LANES)), caps.limits.grid)?;
+    Ok(Plan::of_one_launch(problem.kernel(caps), tile, grid, bytes / caps.roofs.bytes))
 }
 
 impl Problem for CopyProblem {

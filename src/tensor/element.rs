@@ -15,8 +15,14 @@ pub trait Element: bytemuck::Pod + fmt::Debug + PartialOrd + Send + Sync + seale
     fn from_f64(value: f64) -> Self;
 }
 
+/// A type of which matrices can be multiplied: every [`Real`] one, and `i8`.
+pub trait Operand: Element {
+    /// The type of sums, and of the product unless another is asked for.
+    type Sum: Element;
+}
+
 /// A scalar with a fraction: `f32`, [`struct@f16`] or [`struct@bf16`]. Arithmetic on any of them is in f32.
-pub trait Real: Element {}
+pub trait Real: Operand<Sum = f32> {}
 
 /// The type of a tensor's elements, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,6 +134,22 @@ impl Element for i32 {
     fn from_f64(value: f64) -> Self {
         value.round_ties_even() as i32
     }
+}
+
+impl Operand for f32 {
+    type Sum = f32;
+}
+
+impl Operand for f16 {
+    type Sum = f32;
+}
+
+impl Operand for bf16 {
+    type Sum = f32;
+}
+
+impl Operand for i8 {
+    type Sum = i32;
 }
 
 impl Real for f32 {}

@@ -8,7 +8,7 @@ mod ndarray;
 mod transfer;
 
 pub use create::Fill;
-pub use element::{DType, Element, Real};
+pub use element::{DType, Element, Operand, Real};
 pub use layout::{Layout, MAX_RANK};
 
 use crate::gpu::{Allocation, Binding, Gpu, WINDOW_ALIGNMENT};

@@ -1,8 +1,8 @@
 //! One product by one tile, checked in all ways.
 
 use super::operand::{Placed, View};
-use tilewise::gemm::{Operand, Tile};
-use tilewise::{Element, Error, Fill, Gemm, Gpu, Sums, reference};
+use tilewise::gemm::Tile;
+use tilewise::{Error, Fill, Gemm, Gpu, Real, Sums, reference};
 
 /// A product of a sweep: the tile, m, n and k, and how A, B and C lie in memory.
 #[derive(Debug)]
@@ -14,12 +14,12 @@ pub struct Case {
 
 /// A product by one tile: integers to the bit, then reals within the bound; what is not C's keeps its bits. Returns how
 /// many products were computed: none where the device cannot run the tile.
-pub fn check<T: Operand, C: Element>(gpu: &Gpu, case: &Case) -> usize {
+pub fn check<T: Real, C: Real>(gpu: &Gpu, case: &Case) -> usize {
     check_summed::<T, C>(gpu, case, Sums::F32)
 }
 
 /// As [`check`], where sums may be of this kind.
-pub fn check_summed<T: Operand, C: Element>(gpu: &Gpu, case: &Case, sums: Sums) -> usize {
+pub fn check_summed<T: Real, C: Real>(gpu: &Gpu, case: &Case, sums: Sums) -> usize {
     let [m, n, k] = case.shape;
     let mut launches = 0;
     for fill in [Fill::Integers, Fill::Uniform] {

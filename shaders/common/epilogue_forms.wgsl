@@ -1,0 +1,14 @@
+//! What becomes of sums as they are stored: activation(alpha sums + beta C + bias) + residual, for four consecutive
+//! elements of a row, of which the first is within C. Beyond its end, the last elements are read again.
+
+//#import scaled
+//#import previous
+//#import bias
+//#import residual
+//#import activation
+
+fn epilogue(row: u32, col: u32, sums: vec4<sum>) -> vec4<sum> {
+    let cols = min(vec4<u32>(col) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(dims.n - 1u));
+    let z = scaled(row, cols, sums) + previous(row, cols) + bias(row, cols);
+    return activate(z) + residual(row, cols);
+}

@@ -1,0 +1,6 @@
+//! One f16 element of operand x, widened, where shaders know no f16 and halves of a pair are replaced atomically.
+
+fn load_x(at: u32) -> f32 {
+    let pair = unpack2x16float(atomicLoad(&x[at / 2u]));
+    return select(pair.x, pair.y, (at & 1u) == 1u);
+}

@@ -1,0 +1,84 @@
+//! Functions of which WGSL promises too little (exp, tanh) or that it lacks, of four values at once. Each is within 8
+//! ulp of its definition, subnormal results aside, which may be zero; NaN stays NaN.
+
+// Compilers may assume that there is neither NaN nor infinity: what depends on them is decided by bits.
+fn keep_nan(x: vec4<f32>, value: vec4<f32>) -> vec4<f32> {
+    let magnitude = bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
+    return select(value, x, magnitude > vec4<u32>(0x7f800000u));
+}
+
+// e^(x + low) for x + low < 88.72, where low is less than an ulp of x or two thousandths of it: an exponent in two
+// parts, as that of a large negative x must be known to more bits than f32 has.
+fn exp_of_sum(x: vec4<f32>, low: vec4<f32>) -> vec4<f32> {
+    let high = clamp(x, vec4<f32>(-105.0), vec4<f32>(89.0)); // e^-105 is less than half the smallest subnormal
+    let n = round((high + low) * 1.44269504);
+    // Cody and Waite: n ln 2 in two parts, the first of so few bits that n times it is exact, fused or not.
+    let r = fma(n, vec4<f32>(2.12194440e-4), fma(n, vec4<f32>(-0.693359375), high) + low);
+    var p = vec4<f32>(1.9891269e-4);
+    p = fma(p, r, vec4<f32>(1.39339e-3));
+    p = fma(p, r, vec4<f32>(8.33331048e-3));
+    p = fma(p, r, vec4<f32>(4.1666463e-2));
+    p = fma(p, r, vec4<f32>(0.166666672));
+    p = fma(p, r, vec4<f32>(0.5));
+    p = fma(p, r * r, r) + 1.0;
+    // In two steps: 2^n alone may be more than f32 has, or less, where the result is neither.
+    let whole = vec4<i32>(n);
+    let half = whole >> vec4<u32>(1u);
+    return p * power_of_two(half) * power_of_two(whole - half);
+}
+
+fn power_of_two(n: vec4<i32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>((n + vec4<i32>(127)) << vec4<u32>(23u));
+}
+
+// e^x; infinity where that is more than f32 has.
+fn exp_of(x: vec4<f32>) -> vec4<f32> {
+    let value = bitcast<vec4<u32>>(exp_of_sum(x, vec4<f32>(0.0)));
+    let overflows = bitcast<vec4<i32>>(x) > vec4<i32>(0x42b17217); // above 88.7228317; negative floats are below
+    return keep_nan(x, bitcast<vec4<f32>>(select(value, vec4<u32>(0x7f800000u), overflows)));
+}
+
+fn tanh_of(x: vec4<f32>) -> vec4<f32> {
+    let a = min(abs(x), vec4<f32>(10.0)); // where it is 1
+    let z = a * a;
+    var p = vec4<f32>(-6.09671418e-3);
+    p = fma(p, z, vec4<f32>(2.09971797e-2));
+    p = fma(p, z, vec4<f32>(-5.38509078e-2));
+    p = fma(p, z, vec4<f32>(0.133327693));
+    p = fma(p, z, vec4<f32>(-0.333333284));
+    let small = fma(p, z * a, a);
+    let large = 1.0 - 2.0 / (exp_of_sum(2.0 * a, vec4<f32>(0.0)) + 1.0);
+    let value = bitcast<vec4<u32>>(select(large, small, a < vec4<f32>(0.625)));
+    let sign = bitcast<vec4<u32>>(x) & vec4<u32>(0x80000000u);
+    return keep_nan(x, bitcast<vec4<f32>>(value | sign));
+}
+
+// 1 / (1 + e^-x).
+fn sigmoid_of(x: vec4<f32>) -> vec4<f32> {
+    let e = exp_of_sum(-abs(x), vec4<f32>(0.0)); // never more than 1
+    let upper = 1.0 / (1.0 + e);
+    return keep_nan(x, select(e * upper, upper, x >= vec4<f32>(0.0)));
+}
+
+// The normal distribution: (1 + erf(x / sqrt 2)) / 2. Its lower tail is computed as such, not as a difference.
+fn normal_of(x: vec4<f32>) -> vec4<f32> {
+    let a = min(abs(x), vec4<f32>(15.0)); // where the tail is zero
+    // The tail is e^(-a^2 / 2) P(q) / (a + 3), with a polynomial in q = (a - 3) / (a + 3) for what is not the exponent.
+    let s = 1.0 / (a + 3.0);
+    let q = (a - 3.0) * s;
+    var p = vec4<f32>(5.54918734e-5);
+    p = fma(p, q, vec4<f32>(1.33323949e-4));
+    p = fma(p, q, vec4<f32>(-2.44709314e-4));
+    p = fma(p, q, vec4<f32>(-1.03447656e-3));
+    p = fma(p, q, vec4<f32>(1.02415727e-3));
+    p = fma(p, q, vec4<f32>(6.96992036e-3));
+    p = fma(p, q, vec4<f32>(-1.04622887e-2));
+    p = fma(p, q, vec4<f32>(-4.72627617e-2));
+    p = fma(p, q, vec4<f32>(0.230017677));
+    p = fma(p, q, vec4<f32>(-0.509332001));
+    p = fma(p, q, vec4<f32>(0.729083717));
+    // a^2 / 2 in two parts: the square of the upper 12 bits is exact, and the rest is small.
+    let upper = bitcast<vec4<f32>>(bitcast<vec4<u32>>(a) & vec4<u32>(0xfffff000u));
+    let tail = exp_of_sum(-0.5 * upper * upper, -0.5 * (a - upper) * (a + upper)) * (p * s);
+    return keep_nan(x, select(tail, 1.0 - tail, x >= vec4<f32>(0.0)));
+}

@@ -1,0 +1,178 @@
+//! What becomes of sums as they are stored: the same for every kernel.
+
+use super::memory::{Store, load_element};
+use super::problem::{GemmProblem, OP, batch_strides, stride};
+use crate::gpu::Caps;
+use crate::kernel::{Kernel, Memory};
+use crate::ops::Activation;
+use crate::tensor::{DType, Layout, dim};
+use crate::{Error, Result};
+
+/// What becomes of sums: activation($\alpha AB + \beta C$ + bias) + residual. The numbers and strides are in the dims; this
+/// is what changes the code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Epilogue {
+    /// How sums are scaled.
+    pub scale: Scale,
+    /// Whether C held something that is added.
+    pub previous: Previous,
+    /// The type of the bias, if there is one.
+    pub bias: Option<DType>,
+    /// The type of the residual, if there is one.
+    pub residual: Option<DType>,
+    /// What is applied to the sum of these, except the residual.
+    pub activation: Activation,
+}
+
+/// How sums are scaled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Scale {
+    /// Not at all.
+    #[default]
+    One,
+    /// By alpha.
+    Alpha,
+}
+
+/// What becomes of what C held before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Previous {
+    /// It is overwritten, and never read: NaN does not spread.
+    #[default]
+    Overwritten,
+    /// It is added, times beta.
+    Added,
+}
+
+/// The axis of C along which a bias has its elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum BiasAxis {
+    /// One element for each row.
+    Rows,
+    /// One element for each column.
+    Columns,
+}
+
+impl Epilogue {
+    /// Whether sums are stored as they are.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl GemmProblem {
+    /// The same product, sums scaled by `alpha`.
+    #[must_use]
+    pub fn alpha(mut self, alpha: f32) -> Self {
+        self.dims.alpha = alpha.to_bits();
+        self.epilogue.scale = if alpha == 1.0 { Scale::One } else { Scale::Alpha };
+        self
+    }
+
+    /// The same product, added to `beta` times what C holds; of 0, C is not read.
+    #[must_use]
+    pub fn beta(mut self, beta: f32) -> Self {
+        self.dims.beta = beta.to_bits();
+        self.epilogue.previous = if beta == 0.0 { Previous::Overwritten } else { Previous::Added };
+        self
+    }
+
+    /// The same product with an activation.
+    #[must_use]
+    pub fn activation(mut self, activation: Activation) -> Self {
+        self.epilogue.activation = activation;
+        self
+    }
+
+    /// The same product with a bias of one element for each row or column.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if it is no vector of that length.
+    pub(super) fn bias(mut self, axis: BiasAxis, bias: &Layout, dtype: DType) -> Result<Self> {
+        let (extent, rule) = match axis {
+            BiasAxis::Rows => (self.dims.m, "the row bias must be a vector with an element for each row"),
+            BiasAxis::Columns => (self.dims.n, "the bias must be a vector with an element for each column"),
+        };
+        if bias.rank() != 1 || dim(OP, bias.shape()[0])? != extent {
+            return Err(Error::shape(OP, rule, bias.shape(), &[extent as usize]));
+        }
+        let step = dim(OP, stride(bias, 1))?;
+        [self.dims.bias_row, self.dims.bias_col] = match axis {
+            BiasAxis::Rows => [step, 0],
+            BiasAxis::Columns => [0, step],
+        };
+        self.dims.bias_offset = bias.offset_in_window(dtype);
+        self.epilogue.bias = Some(dtype);
+        Ok(self)
+    }
+
+    /// The same product with a residual of the shape of C.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if it has another shape.
+    pub(super) fn residual(mut self, residual: &Layout, c: &Layout, dtype: DType) -> Result<Self> {
+        if residual.shape() != c.shape() {
+            let rule = "the residual must have the shape of the product";
+            return Err(Error::shape(OP, rule, residual.shape(), c.shape()));
+        }
+        let d = &mut self.dims;
+        d.residual_row = dim(OP, stride(residual, 2))?;
+        d.residual_col = dim(OP, stride(residual, 1))?;
+        d.residual_offset = residual.offset_in_window(dtype);
+        [d.residual_batch0, d.residual_batch1] = batch_strides(residual)?;
+        self.epilogue.residual = Some(dtype);
+        Ok(self)
+    }
+
+    /// Binds the epilogue, whose operands' bindings begin at `first`, in a kernel that stores in this way.
+    pub(super) fn bind_epilogue(&self, kernel: Kernel, store: Store, first: u32, caps: &Caps) -> Kernel {
+        // NOTE: `scale` only tells plain epilogues from others: a multiplication by 1 costs nothing beside a store.
+        let Epilogue { scale: _, previous, bias, residual, activation } = self.epilogue;
+        if self.epilogue.is_plain() {
+            return kernel;
+        }
+        let mut kernel = kernel.slot("epilogue", "epilogue_forms");
+        if previous == Previous::Added {
+            kernel = load_previous(kernel, store, Memory::of(self.types.c, caps));
+        }
+        let mut binding = first;
+        kernel = match bias {
+            None => kernel,
+            Some(dtype) => {
+                let memory = Memory::of(dtype, caps);
+                let kernel = kernel
+                    .slot("bias", "bias_vector")
+                    .param("bias_unit", memory.scalar())
+                    .param("BIAS_BINDING", binding);
+                binding += 1;
+                load_element(kernel, "load_bias_vector", memory)
+            }
+        };
+        kernel = match residual {
+            None => kernel,
+            Some(dtype) => {
+                let memory = Memory::of(dtype, caps);
+                let kernel = kernel
+                    .slot("residual", "residual_matrix")
+                    .param("residual_unit", memory.scalar())
+                    .param("RESIDUAL_BINDING", binding);
+                load_element(kernel, "load_residual_matrix", memory)
+            }
+        };
+        kernel.slot("activation", activation.fragment())
+    }
+}
+
+/// Binds how what C held is read: as it is stored.
+fn load_previous(kernel: Kernel, store: Store, memory: Memory) -> Kernel {
+    match (store, memory) {
+        (Store::Vectors, Memory::Packed) => kernel.slot("load_c", "load_x_packed4"),
+        (Store::Vectors, Memory::Bf16) => kernel.slot("load_c", "load_x_bf16x4"),
+        (Store::Vectors, _) => kernel.slot("load_c", "load_x_vec4"),
+        (Store::Elements, Memory::Packed) => kernel.slot("load_c", "load_x_packed_atomic"),
+        (Store::Elements, Memory::Bf16) => kernel.slot("load_c", "load_x_bf16_atomic"),
+        (Store::Elements, _) => kernel,
+    }
+    .slot("previous", if store == Store::Vectors { "previous_vec4" } else { "previous_element" })
+}

@@ -1,0 +1,103 @@
+//! Linear layers: a product with a weight that lies as it was trained, a bias and an activation, in one launch.
+
+use super::Gemm;
+use crate::ops::Activation;
+use crate::tensor::{Real, Tensor};
+use crate::{Error, Result};
+
+/// activation($x W^T$ + bias) in one launch: sums and the function in f32, rounded once to `T`.
+///
+/// # Shapes
+/// `x` (..., batch, in), `weight` (out, in), `bias` (out) -> (..., batch, out). The weight lies as it is trained and
+/// stored elsewhere; it is read as it lies, never transposed.
+/// # Errors
+/// As [`matmul`](super::matmul); [`Error::Shape`] if the weight is no matrix or the bias has another length.
+/// # Precision
+/// Before the activation as a product, see [`reference::gamma`](crate::reference::gamma); behind it
+/// [`reference::activation_tolerance`](crate::reference::activation_tolerance).
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # use tilewise::{Activation, linear};
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// let x = gpu.tensor(&[1.0f32, 2.0], [1, 2])?;
+/// let weight = gpu.tensor(&[3.0f32, 4.0, -5.0, 0.5, 1.0, 1.0], [3, 2])?;
+/// let bias = gpu.tensor(&[0.5f32, 0.0, 0.0], [3])?;
+/// let y = linear(&x, &weight, Some(&bias), Activation::Relu)?;
+/// assert_eq!(y.to_vec()?, [11.5, 0.0, 3.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn linear<T: Real>(
+    x: &Tensor<T>,
+    weight: &Tensor<T>,
+    bias: Option<&Tensor<T>>,
+    activation: Activation,
+) -> Result<Tensor<T>> {
+    check_weight(weight)?;
+    let weight = weight.t();
+    let product = Gemm::new(x, &weight).out::<T>().activation(activation);
+    match bias {
+        Some(bias) => product.bias(bias).run(),
+        None => product.run(),
+    }
+}
+
+/// A linear layer: its weight (out, in), held once, an optional bias (out) and an activation.
+#[derive(Clone, Debug)]
+pub struct Linear<T: Real> {
+    weight: Tensor<T>,
+    bias: Option<Tensor<T>>,
+    activation: Activation,
+}
+
+impl<T: Real> Linear<T> {
+    /// A layer of these parameters, which it shares and does not copy.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the weight is no matrix (out, in), or the bias no vector (out); [`Error::Gpu`] if they live on
+    /// different devices.
+    pub fn new(weight: Tensor<T>, bias: Option<Tensor<T>>, activation: Activation) -> Result<Self> {
+        check_weight(&weight)?;
+        if let Some(bias) = &bias {
+            weight.same_gpu("linear", bias)?;
+            if bias.shape() != &weight.shape()[..1] {
+                let rule = "the bias must be a vector with an element for each output";
+                return Err(Error::shape("linear", rule, bias.shape(), weight.shape()));
+            }
+        }
+        Ok(Self { weight, bias, activation })
+    }
+
+    /// The layer's output, as [`linear`].
+    ///
+    /// # Errors
+    /// As [`linear`].
+    pub fn forward(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
+        linear(x, &self.weight, self.bias.as_ref(), self.activation)
+    }
+
+    /// The weight (out, in).
+    #[must_use]
+    pub fn weight(&self) -> &Tensor<T> {
+        &self.weight
+    }
+
+    /// The bias (out), if there is one.
+    #[must_use]
+    pub fn bias(&self) -> Option<&Tensor<T>> {
+        self.bias.as_ref()
+    }
+
+    /// What is applied to every output.
+    #[must_use]
+    pub fn activation(&self) -> Activation {
+        self.activation
+    }
+}
+
+fn check_weight<T: Real>(weight: &Tensor<T>) -> Result<()> {
+    if weight.shape().len() == 2 {
+        return Ok(());
+    }
+    Err(Error::shape("linear", "the weight must be a matrix (out, in)", weight.shape(), &[]))
+}

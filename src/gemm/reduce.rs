@@ -1,0 +1,122 @@
+//! Bringing a product's parts of k together: the launch behind the one that sums them.
+
+use super::memory::store;
+use super::plan::GemmKernel;
+use super::problem::{GemmDims, GemmProblem, OP, Split};
+use super::tile::Tile;
+use crate::Result;
+use crate::gpu::Caps;
+use crate::kernel::{self, Kernel, Plan};
+use crate::tensor::DType;
+
+/// Invocations of one workgroup; each brings four elements of a row together.
+const LANES: u32 = 64;
+/// Parts of k are whole multiples of this, which is one of every tile's steps: no part ends within a step but the last.
+const STEP: u32 = 32;
+
+/// More parts than this of k are not considered: the sums of the parts grow with them.
+const PARTS_AT_MOST: u32 = 64;
+
+impl Tile {
+    /// Into how many parts of k the problem may be split: powers of two as long as there are cores without work, or as
+    /// many as are asked for. The naive kernel has none, and i8 has no sums in f32.
+    pub(super) fn splits(&self, problem: &GemmProblem, caps: &Caps) -> impl Iterator<Item = u32> + use<> {
+        let whole = self.kernel == GemmKernel::Naive || !problem.types.ab.is_real();
+        let asked = match problem.split {
+            Split::Parts(parts) => vec![if whole { 1 } else { problem.parts_of_k(parts) }],
+            Split::Free if whole => vec![1],
+            Split::Free => {
+                let blocks = self.blocks(problem, caps);
+                // Four blocks a core: more of them at once hide each other's waiting.
+                let idle =
+                    |&parts: &u32| parts == 1 || blocks * u64::from(parts) <= 4 * u64::from(caps.roofs.cores);
+                let fits =
+                    |&parts: &u32| parts == 1 || scratch_bytes(problem, parts) <= caps.limits.binding_bytes;
+                let powers = (0..).map(|i| 1 << i).take_while(|&parts| parts <= PARTS_AT_MOST);
+                let mut splits: Vec<u32> =
+                    powers.take_while(idle).map(|parts| problem.parts_of_k(parts)).filter(fits).collect();
+                splits.dedup();
+                splits
+            }
+        };
+        asked.into_iter()
+    }
+}
+
+impl GemmProblem {
+    /// How many parts of k there are if there should be so many: none is empty.
+    pub(super) fn parts_of_k(&self, asked: u32) -> u32 {
+        let k = self.dims.k.max(1);
+        k.div_ceil(part_of(k, asked))
+    }
+
+    /// The product of which each part of k has a matrix of its own, in f32 and without gaps.
+    pub(super) fn in_parts(&self, parts: u32) -> Self {
+        let d = &self.dims;
+        let matrix = d.m * d.n;
+        let dims = GemmDims {
+            k_part: part_of(d.k.max(1), parts),
+            parts: d.batches * parts,
+            ldc: d.n,
+            c_offset: 0,
+            c_batch0: matrix * d.batch1,
+            c_batch1: matrix,
+            ..self.plain_dims()
+        };
+        let mut types = self.types;
+        types.c = DType::F32;
+        Self { dims, types, epilogue: Default::default(), ..*self }
+    }
+
+    /// The dims of the launch that brings the parts together.
+    pub(super) fn reduced(&self, parts: u32) -> GemmDims {
+        GemmDims { parts: self.dims.batches * parts, ..self.dims }
+    }
+
+    /// The dims without an epilogue.
+    fn plain_dims(&self) -> GemmDims {
+        let Self { dims: d, .. } = self;
+        GemmDims {
+            alpha: 1f32.to_bits(),
+            beta: 0,
+            bias_row: 0,
+            bias_col: 0,
+            bias_offset: 0,
+            residual_row: 0,
+            residual_col: 0,
+            residual_offset: 0,
+            residual_batch0: 0,
+            residual_batch1: 0,
+            ..*d
+        }
+    }
+}
+
+fn part_of(k: u32, parts: u32) -> u32 {
+    k.div_ceil(parts.max(1)).next_multiple_of(STEP)
+}
+
+/// Bytes of the sums of all parts.
+pub(super) fn scratch_bytes(problem: &GemmProblem, parts: u32) -> u64 {
+    let d = &problem.dims;
+    u64::from(d.batches) * u64::from(parts) * u64::from(d.m) * u64::from(d.n) * 4
+}
+
+/// Predicted seconds of bringing the parts together: their sums are read, C is written.
+pub(super) fn seconds(problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
+    let d = &problem.dims;
+    let elements = f64::from(d.batches) * f64::from(d.m) * f64::from(d.n);
+    let bytes = elements * (4.0 * f64::from(parts) + problem.types.c.size() as f64);
+    bytes / caps.roofs.bytes
+}
+
+/// How to bring the parts together.
+pub(super) fn plan(problem: &GemmProblem, parts: u32, caps: &Caps) -> Result<Plan> {
+    let d = &problem.dims;
+    let kernel = Kernel::new("gemm_reduce").dims(caps, size_of_val(d)).param("LANES", LANES);
+    let rows = u64::from(d.batches) * u64::from(d.m);
+    let quads = rows * u64::from(d.n.div_ceil(4));
+    let grid = kernel::fold(OP, quads.div_ceil(u64::from(LANES)), caps.limits.grid)?;
+    let tile = format!("{LANES} times 4 elements");
+    Ok(Plan::of_one_launch(store(kernel, problem, 2, caps), tile, grid, seconds(problem, parts, caps)))
+}

@@ -1,0 +1,63 @@
+//! The functions between the layers of a network, as values.
+
+use std::fmt;
+
+/// A function of one variable that stands between the layers of a network; by default none.
+///
+/// NaN stays NaN. At $-\infty$ a function has its limit there.
+///
+/// # Precision
+/// [`reference::activation_tolerance`](crate::reference::activation_tolerance).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Activation {
+    /// $x$.
+    #[default]
+    None,
+    /// $\max(x, 0)$.
+    Relu,
+    /// $x\,\Phi(x)$ with the normal distribution $\Phi(x) = \frac{1}{2}(1 + \operatorname{erf}(x / \sqrt{2}))$.
+    Gelu,
+    /// $\frac{1}{2} x\,(1 + \tanh(\sqrt{2 / \pi}\,(x + 0.044715\,x^3)))$, which some models have in place of
+    /// [`Gelu`](Self::Gelu).
+    GeluTanh,
+    /// $x / (1 + e^{-x})$.
+    Silu,
+    /// $1 / (1 + e^{-x})$.
+    Sigmoid,
+    /// $\tanh x$.
+    Tanh,
+}
+
+impl Activation {
+    /// Every function.
+    pub const ALL: [Self; 7] =
+        [Self::None, Self::Relu, Self::Gelu, Self::GeluTanh, Self::Silu, Self::Sigmoid, Self::Tanh];
+
+    /// The fragment for the slot `activation` of a shader: `fn activate(v: vec4<f32>) -> vec4<f32>`.
+    pub(crate) fn fragment(self) -> &'static str {
+        match self {
+            Self::None => "activation",
+            Self::Relu => "activation_relu",
+            Self::Gelu => "activation_gelu",
+            Self::GeluTanh => "activation_gelu_tanh",
+            Self::Silu => "activation_silu",
+            Self::Sigmoid => "activation_sigmoid",
+            Self::Tanh => "activation_tanh",
+        }
+    }
+}
+
+impl fmt::Display for Activation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Relu => "relu",
+            Self::Gelu => "gelu",
+            Self::GeluTanh => "gelu-tanh",
+            Self::Silu => "silu",
+            Self::Sigmoid => "sigmoid",
+            Self::Tanh => "tanh",
+        })
+    }
+}
