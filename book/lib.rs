@@ -22,6 +22,7 @@ chapters! {
     introduction: "src/introduction.md",
     quickstart: "src/quickstart.md",
     data_flow: "src/data-flow.md",
+    forms: "src/forms.md",
     numerics: "src/numerics.md",
     portability: "src/portability.md",
     troubleshooting: "src/troubleshooting.md",

@@ -7,9 +7,9 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use support::operand::{Placed, View};
-use tilewise::gemm::{GemmKernel, Operand, Tile};
+use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::{CacheFolder, Stats};
-use tilewise::{Element, Error, Fill, Gemm, Gpu, GpuOptions, Tensor, f16, matmul, reference, wgpu};
+use tilewise::{Error, Fill, Gemm, Gpu, GpuOptions, Real, Tensor, f16, matmul, reference, wgpu};
 
 /// Products by one tile in every type, in ways of loading and storing that differ.
 fn sweep(gpu: &Gpu, tile: Tile) {
@@ -24,7 +24,7 @@ fn sweep(gpu: &Gpu, tile: Tile) {
 }
 
 /// One product, exact to the bit; what is not C's keeps its bits.
-fn check<T: Operand, C: Element>(gpu: &Gpu, tile: Tile, row: &[usize]) {
+fn check<T: Real, C: Real>(gpu: &Gpu, tile: Tile, row: &[usize]) {
     const VIEWS: [View; 2] = [View::Plain, View::TransposedGaps];
     let shape @ [m, n, k] = [[33, 64][row[0]], [31, 68][row[1]], [7, 36][row[2]]];
     let (a, b) = (Fill::Integers.values::<T>(m * k, 1), Fill::Integers.values::<T>(k * n, 2));

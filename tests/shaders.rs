@@ -141,6 +141,7 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
     // Each loader and store that can be bound is bound by some plan; the others are imported by name.
     let imported = SHADERS
         .iter()
+        .chain(FRAGMENTS)
         .flat_map(|(_, text)| text.lines())
         .filter_map(|line| line.trim().strip_prefix("//#import "));
     fragments.extend(imported.filter_map(|import| import.split_whitespace().next()));

@@ -73,6 +73,10 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "store_element_packed",
 ];
 
-pub(super) fn find(table: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
-    table.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+/// The table's name and text of this name.
+pub(super) fn find(
+    table: &[(&'static str, &'static str)],
+    name: &str,
+) -> Option<(&'static str, &'static str)> {
+    table.iter().find(|(n, _)| *n == name).copied()
 }

@@ -1,8 +1,9 @@
 //! The text work on shaders: three directives, and no others.
 //!
-//! - `//#import name x=a` pastes the fragment `name`, or the one that the kernel binds to the slot, and what that
-//!   imports, with every part `x` of its identifiers renamed to `a` (and `X` to `A`), so that one fragment serves both operands.
+//! - `//#import name x=a` pastes the fragment `name`, or the one that the kernel binds to the slot, with every
+//!   part `x` of its identifiers renamed to `a` (and `X` to `A`), so that one fragment serves both operands.
 //!   A slot is called by the import's name after the renaming: `load_x x=a` is the slot `load_a`.
+//!   What a fragment imports itself is pasted into it, and what several import as it is, once.
 //! - `//#param` ... `//#end` holds `const` and `alias` defaults that the kernel rewrites by name.
 //! - `//#unroll` before a loop with constant bounds writes it out.
 
@@ -11,7 +12,7 @@ use super::{Kernel, unroll};
 use crate::Result;
 
 pub(super) fn specialize(kernel: &Kernel) -> Result<String> {
-    let source = find(SHADERS, kernel.shader).ok_or_else(|| kernel.error("there is no such shader"))?;
+    let (_, source) = find(SHADERS, kernel.shader).ok_or_else(|| kernel.error("there is no such shader"))?;
     let text = paste_imports(kernel, source)?;
     let text = set_params(kernel, &text)?;
     let text = unroll::unroll(&text).map_err(|why| kernel.error(why))?;
@@ -19,50 +20,72 @@ pub(super) fn specialize(kernel: &Kernel) -> Result<String> {
 }
 
 fn paste_imports(kernel: &Kernel, source: &str) -> Result<String> {
-    let mut text = String::with_capacity(2 * source.len());
-    let mut bound = vec![false; kernel.slots.len()];
-    paste(kernel, source.lines().map(str::to_owned).collect(), &mut bound, DEPTH, &mut text)?;
-    match bound.iter().position(|bound| !bound) {
+    let mut pasted = Pasted {
+        kernel,
+        text: String::with_capacity(2 * source.len()),
+        bound: vec![false; kernel.slots.len()],
+        once: Vec::new(),
+    };
+    pasted.lines(source.lines().map(str::to_owned), DEPTH)?;
+    match pasted.bound.iter().position(|bound| !bound) {
         Some(i) => Err(kernel.error(format!("has no slot {}", kernel.slots[i].0))),
-        None => Ok(text),
+        None => Ok(pasted.text),
     }
 }
 
 /// Fragments import others at most this deep: one that imported itself would never end.
 const DEPTH: usize = 4;
 
-fn paste(
-    kernel: &Kernel,
-    lines: Vec<String>,
-    bound: &mut [bool],
-    depth: usize,
-    text: &mut String,
-) -> Result<()> {
-    for line in lines {
-        let Some(import) = line.trim().strip_prefix("//#import ") else {
-            text.push_str(&line);
-            text.push('\n');
-            continue;
-        };
+/// A shader's text as far as its imports are pasted.
+struct Pasted<'a> {
+    kernel: &'a Kernel,
+    text: String,
+    /// Per slot that the kernel binds, whether the shader has it.
+    bound: Vec<bool>,
+    /// The fragments in the text that others import as they are.
+    once: Vec<&'static str>,
+}
+
+impl Pasted<'_> {
+    fn lines(&mut self, lines: impl IntoIterator<Item = String>, depth: usize) -> Result<()> {
+        for line in lines {
+            match line.trim().strip_prefix("//#import ") {
+                Some(import) => self.import(import, depth)?,
+                None => {
+                    self.text.push_str(&line);
+                    self.text.push('\n');
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn import(&mut self, import: &str, depth: usize) -> Result<()> {
+        let kernel = self.kernel;
         let mut words = import.split_whitespace();
         let name = words.next().unwrap_or_default();
         let renames = words
-            .map(|word| word.split_once('=').ok_or_else(|| kernel.error(format!("cannot read `{line}`"))))
+            .map(|word| word.split_once('=').ok_or_else(|| kernel.error(format!("cannot read `{import}`"))))
             .collect::<Result<Vec<_>>>()?;
         let slot = rename(name, &renames);
-        let bindings = kernel.slots.iter().position(|(s, _)| *s == slot);
-        let fragment = bindings.map_or(name, |i| kernel.slots[i].1);
-        let body = find(FRAGMENTS, fragment)
+        let binding = kernel.slots.iter().position(|(s, _)| *s == slot);
+        let fragment = binding.map_or(name, |i| kernel.slots[i].1);
+        let (fragment, body) = find(FRAGMENTS, fragment)
             .ok_or_else(|| kernel.error(format!("imports {slot}: there is no fragment {fragment}")))?;
-        if let Some(i) = bindings {
-            bound[i] = true;
+        if let Some(i) = binding {
+            self.bound[i] = true;
+        }
+        if depth < DEPTH && renames.is_empty() {
+            if self.once.contains(&fragment) {
+                return Ok(());
+            }
+            self.once.push(fragment);
         }
         let deeper = depth.checked_sub(1).ok_or_else(|| kernel.error(format!("imports {slot} too deep")))?;
         // A fragment's `//!` header would not stand at the top of the file: it stays in the fragment.
         let body = body.lines().filter(|line| !line.starts_with("//!")).map(|line| rename(line, &renames));
-        paste(kernel, body.collect(), bound, deeper, text)?;
+        self.lines(body.collect::<Vec<_>>(), deeper)
     }
-    Ok(())
 }
 
 /// Renames parts of identifiers, `x_tile` to `a_tile`, in lower and upper case. Swizzles stay: `v.x` is a component.

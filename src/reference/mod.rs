@@ -1,8 +1,12 @@
 //! The definitions, in f64 and plain loops, and the bounds within which a kernel must agree with them.
 //! Public: users test against them too.
 
+mod activation;
 mod bounds;
+mod form;
 mod gemm;
 
+pub use activation::{activate, activation_lipschitz, activation_tolerance};
 pub use bounds::{Comparison, STEP, compare, gamma, gamma_f16, store_tolerance, sum_tolerance, tolerance};
+pub use form::Form;
 pub use gemm::{GemmReference, gemm, gemm_entries, projection};

@@ -1,6 +1,7 @@
 //! What the tests share: a device or a reason to skip, operands with poison around them, a covering sweep.
 #![allow(dead_code, unreachable_pub, reason = "every test file uses its own part")]
 
+pub mod batch;
 pub mod operand;
 pub mod pairs;
 pub mod product;
