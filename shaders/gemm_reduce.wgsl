@@ -1,6 +1,6 @@
 //! C = epilogue(the sum of all parts of k), in the order of the parts: the same bits each time.
 //!
-//! shapes    sums (parts of k, batches, m, n) without gaps, f32; C (m, n), batches of them
+//! shapes    sums (parts of k, batches, m, n) without gaps, f32 or i32; C (m, n), batches of them
 //! grid      one invocation per four elements of a row of C, LANES a workgroup
 //! subgroup  not used; consecutive invocations read consecutive elements
 //! requires  nothing
@@ -17,7 +17,7 @@ alias sum = f32;
 const LANES: u32 = 64u;
 //#end
 
-@group(0) @binding(0) var<storage, read> sums: array<f32>;
+@group(0) @binding(0) var<storage, read> sums: array<sum>;
 @group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
 
 //#import epilogue
@@ -39,10 +39,10 @@ fn main(
     let col = quad % quads * 4u;
     let elements = dims.batches * dims.m * dims.n;
     let last = elements * dims.parts / dims.batches - 1u;
-    var total = vec4<f32>();
+    var total = vec4<sum>();
     for (var at = row * dims.n + col; at <= last; at += elements) {
         // NOTE: past the end of a row lies the next: read, and not stored.
-        total += vec4<f32>(sums[at], sums[min(at + 1u, last)], sums[min(at + 2u, last)], sums[min(at + 3u, last)]);
+        total += vec4<sum>(sums[at], sums[min(at + 1u, last)], sums[min(at + 2u, last)], sums[min(at + 3u, last)]);
     }
     enter(row / dims.m);
     store_c(row % dims.m, col, total);

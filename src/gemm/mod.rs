@@ -3,9 +3,11 @@
 mod coop;
 mod cost;
 mod epilogue;
+mod launch;
 mod linear;
 mod memory;
 mod naive;
+mod panels;
 mod plan;
 mod problem;
 mod reduce;
@@ -18,13 +20,14 @@ pub use plan::{GemmKernel, explain, plan};
 pub use problem::{GemmDims, GemmProblem, GemmTypes, I8_INNER, Pin, Split, Sums, product_shape};
 pub use tile::Tile;
 
-use crate::gpu::{Binding, Caps, Gpu, Prepared, Problem};
+use crate::gpu::{Caps, Problem};
 use crate::kernel::Plan;
 use crate::ops::Activation;
 pub use crate::tensor::Operand;
-use crate::tensor::{DType, Element, Layout, Real, Tensor};
+use crate::tensor::{Element, Layout, Real, Tensor};
 use crate::{Error, Result};
 use epilogue::BiasAxis;
+use launch::Product;
 use std::marker::PhantomData;
 
 /// Matrix product $C = AB$, or a batch of them: f32, f16 and bf16 are summed in f32, i8 in i32.
@@ -76,56 +79,26 @@ pub fn matmul_into<T: Operand>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T::S
 #[derive(Clone, Debug)]
 #[must_use = "a product is computed by `run`"]
 pub struct Gemm<'a, T: Operand, C: Element = <T as Operand>::Sum> {
-    a: &'a Tensor<T>,
-    b: &'a Tensor<T>,
-    alpha: f32,
-    beta: f32,
-    bias: Option<(BiasAxis, Extra<'a>)>,
-    residual: Option<Extra<'a>>,
-    activation: Activation,
-    sums: Sums,
-    pin: Pin,
-    split: Split,
-    out: PhantomData<C>,
-}
-
-/// An operand of the epilogue, of whatever type.
-#[derive(Clone)]
-struct Extra<'a> {
-    gpu: &'a Gpu,
-    layout: &'a Layout,
-    dtype: DType,
-    binding: Binding<'a>,
-}
-
-impl std::fmt::Debug for Extra<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {:?}", self.dtype, self.layout)
-    }
-}
-
-impl<'a> Extra<'a> {
-    fn new<R: Real>(tensor: &'a Tensor<R>) -> Self {
-        Self { gpu: tensor.gpu(), layout: tensor.layout(), dtype: R::DTYPE, binding: tensor.bind() }
-    }
+    product: Product<'a>,
+    types: PhantomData<(T, C)>,
 }
 
 impl<'a, T: Operand> Gemm<'a, T> {
     /// The product of `a` (..., m, k) and `b` (..., k, n).
     pub fn new(a: &'a Tensor<T>, b: &'a Tensor<T>) -> Self {
-        Self {
-            a,
-            b,
-            alpha: 1.0,
-            beta: 0.0,
+        let product = Product {
+            a: a.as_view(),
+            b: b.as_view(),
             bias: None,
             residual: None,
+            alpha: 1.0,
+            beta: 0.0,
             activation: Activation::None,
             sums: Sums::F32,
             pin: Pin::Free,
             split: Split::Free,
-            out: PhantomData,
-        }
+        };
+        Self { product, types: PhantomData }
     }
 }
 
@@ -134,65 +107,74 @@ impl<'a, T: Operand> Gemm<'a, T> {
 impl<'a, T: Real, C: Real> Gemm<'a, T, C> {
     /// The type of the product: sums are rounded to it once, as they are stored.
     pub fn out<U: Real>(self) -> Gemm<'a, T, U> {
-        let Self { a, b, alpha, beta, bias, residual, activation, sums, pin, split, out: _ } = self;
-        Gemm { a, b, alpha, beta, bias, residual, activation, sums, pin, split, out: PhantomData }
+        Gemm { product: self.product, types: PhantomData }
     }
 
     /// What the product is multiplied by.
-    pub fn alpha(self, alpha: f32) -> Self {
-        Self { alpha, ..self }
+    pub fn alpha(mut self, alpha: f32) -> Self {
+        self.product.alpha = alpha;
+        self
     }
 
     /// What the output's elements are multiplied by before the product is added: for [`run_into`](Self::run_into). Of
     /// 0, the default, they are not read, and may be NaN.
-    pub fn beta(self, beta: f32) -> Self {
-        Self { beta, ..self }
+    pub fn beta(mut self, beta: f32) -> Self {
+        self.product.beta = beta;
+        self
     }
 
     /// Adds a bias for each column: `bias` (n), the same for every row and matrix.
-    pub fn bias<R: Real>(self, bias: &'a Tensor<R>) -> Self {
-        Self { bias: Some((BiasAxis::Columns, Extra::new(bias))), ..self }
+    pub fn bias<R: Real>(mut self, bias: &'a Tensor<R>) -> Self {
+        self.product.bias = Some((BiasAxis::Columns, bias.as_view()));
+        self
     }
 
     /// Adds a bias for each row: `bias` (m), the same for every column and matrix.
-    pub fn row_bias<R: Real>(self, bias: &'a Tensor<R>) -> Self {
-        Self { bias: Some((BiasAxis::Rows, Extra::new(bias))), ..self }
+    pub fn row_bias<R: Real>(mut self, bias: &'a Tensor<R>) -> Self {
+        self.product.bias = Some((BiasAxis::Rows, bias.as_view()));
+        self
     }
 
     /// Adds a tensor of the shape and type of the product, behind the activation.
-    pub fn residual<R: Real>(self, residual: &'a Tensor<R>) -> Self {
-        Self { residual: Some(Extra::new(residual)), ..self }
+    pub fn residual<R: Real>(mut self, residual: &'a Tensor<R>) -> Self {
+        self.product.residual = Some(residual.as_view());
+        self
     }
 
     /// Applies a function to every element.
-    pub fn activation(self, activation: Activation) -> Self {
-        Self { activation, ..self }
+    pub fn activation(mut self, activation: Activation) -> Self {
+        self.product.activation = activation;
+        self
     }
 
     /// What sums may be computed in: f32, unless f16 is allowed here.
     ///
     /// # Precision
     /// With [`Sums::F16`], $\gamma_{k}$ is [`reference::gamma_f16`](crate::reference::gamma_f16).
-    pub fn sums(self, sums: Sums) -> Self {
-        Self { sums, ..self }
+    pub fn sums(mut self, sums: Sums) -> Self {
+        self.product.sums = sums;
+        self
     }
 
     /// Into how many parts of k the product is split, whatever is predicted: parts are summed by other workgroups, in
     /// f32, and brought together in a second launch in a fixed order.
-    pub fn split(self, split: Split) -> Self {
-        Self { split, ..self }
+    pub fn split(mut self, split: Split) -> Self {
+        self.product.split = split;
+        self
     }
 }
 
 impl<T: Operand, C: Element> Gemm<'_, T, C> {
     /// Takes this kernel, whatever is predicted.
-    pub fn kernel(self, kernel: GemmKernel) -> Self {
-        Self { pin: Pin::Kernel(kernel), ..self }
+    pub fn kernel(mut self, kernel: GemmKernel) -> Self {
+        self.product.pin = Pin::Kernel(kernel);
+        self
     }
 
     /// Takes this tile, whatever is predicted.
-    pub fn tile(self, tile: Tile) -> Self {
-        Self { pin: Pin::Tile(tile), ..self }
+    pub fn tile(mut self, tile: Tile) -> Self {
+        self.product.pin = Pin::Tile(tile);
+        self
     }
 
     /// How the product would be computed here, and why not otherwise.
@@ -201,7 +183,8 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
     /// As [`matmul`]; [`Error::Shape`] or [`Error::Input`] for a bias or residual of the wrong shape or type;
     /// [`Error::Unsupported`] if the device cannot run what is pinned.
     pub fn plan(&self) -> Result<Plan> {
-        explain(&self.problem(&self.fresh()?)?, self.gpu()?.caps())
+        let caps = self.product.gpu()?.caps();
+        self.product.explain(&self.fresh()?, C::DTYPE, caps)
     }
 
     /// The product, as a new tensor.
@@ -210,18 +193,18 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
     /// As [`plan`](Self::plan), and [`Error::OutOfMemory`] without room for C; [`Error::Input`] for a beta: there is
     /// nothing yet to add to.
     pub fn run(&self) -> Result<Tensor<C>> {
-        let gpu = self.gpu()?;
+        let gpu = self.product.gpu()?;
         let layout = self.fresh()?;
-        if self.beta != 0.0 {
+        if self.product.beta != 0.0 {
             return Err(Error::input("matmul: beta", "a new tensor holds nothing to add to: use `run_into`"));
         }
-        let problem = self.problem(&layout)?;
+        let problem = self.product.problem(&layout, C::DTYPE)?;
         if layout.is_empty() {
             return gpu.empty(layout.shape());
         }
-        let planned = gpu.planned(&problem)?;
+        self.product.ready(gpu, &problem, &layout)?;
         let c = gpu.empty(layout.shape())?;
-        self.launch(gpu, &planned, &problem, &c)?;
+        self.product.launch(gpu, &problem, c.as_view())?;
         Ok(c)
     }
 
@@ -230,81 +213,26 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
     /// # Errors
     /// As [`matmul_into`].
     pub fn run_into(&self, c: &mut Tensor<C>) -> Result<()> {
-        let gpu = self.gpu()?;
-        self.a.same_gpu(problem::OP, c)?;
-        let problem = self.problem(c.layout())?;
-        if c.shares_buffer(self.a) || c.shares_buffer(self.b) {
+        let Product { a, b, .. } = &self.product;
+        let gpu = self.product.gpu()?;
+        let view = c.as_view();
+        if !view.gpu().is_same(gpu) {
+            return Err(Error::Gpu { op: problem::OP });
+        }
+        let problem = self.product.problem(&view.layout, C::DTYPE)?;
+        if view.shares_buffer(a) || view.shares_buffer(b) {
             return Err(Error::input("matmul: the output", "it shares its buffer with an operand"));
         }
         c.check_unshared(problem::OP)?;
         if c.is_empty() {
             return Ok(());
         }
-        let planned = gpu.planned(&problem)?;
-        self.launch(gpu, &planned, &problem, c)
-    }
-
-    /// The device of all operands.
-    fn gpu(&self) -> Result<&Gpu> {
-        let gpu = self.a.same_gpu(problem::OP, self.b)?;
-        let all_here = self.extras().all(|extra| extra.gpu.is_same(gpu));
-        if all_here { Ok(gpu) } else { Err(Error::Gpu { op: problem::OP }) }
-    }
-
-    /// The epilogue's operands, in the order in which kernels bind them.
-    fn extras(&self) -> impl Iterator<Item = &Extra<'_>> {
-        self.bias.iter().map(|(_, bias)| bias).chain(&self.residual)
+        self.product.launch(gpu, &problem, view)
     }
 
     fn fresh(&self) -> Result<Layout> {
-        Layout::contiguous(problem::OP, &product_shape(self.a.layout(), self.b.layout())?)
-    }
-
-    fn problem(&self, c: &Layout) -> Result<GemmProblem> {
-        let types = GemmTypes { sums: self.sums, ..GemmTypes::new(T::DTYPE, C::DTYPE) };
-        let mut problem = GemmProblem::new(self.a.layout(), self.b.layout(), c, types)?
-            .pinned(self.pin)
-            .split(self.split)
-            .alpha(self.alpha)
-            .beta(self.beta)
-            .activation(self.activation);
-        if let Some((axis, bias)) = &self.bias {
-            problem = problem.bias(*axis, bias.layout, bias.dtype)?;
-        }
-        if let Some(residual) = &self.residual {
-            if residual.dtype != C::DTYPE {
-                let why =
-                    format!("it is of {}, the product of {}: `cast` it first", residual.dtype, C::DTYPE);
-                return Err(Error::input("matmul: the residual", why));
-            }
-            problem = problem.residual(residual.layout, c, residual.dtype)?;
-        }
-        Ok(problem)
-    }
-
-    /// One launch; of a product in parts two, the sums of the parts between them.
-    fn launch(&self, gpu: &Gpu, planned: &Prepared, problem: &GemmProblem, c: &Tensor<C>) -> Result<()> {
-        let extras = self.extras().map(|extra| extra.binding.clone());
-        match planned.then() {
-            None => {
-                let bindings: Vec<_> =
-                    [self.a.bind(), self.b.bind(), c.bind()].into_iter().chain(extras).collect();
-                gpu.launch(planned, bytemuck::bytes_of(&problem.dims), &bindings)
-            }
-            Some(reduce) => {
-                let parts = planned.plan().parts;
-                let part = problem.in_parts(parts);
-                let sums =
-                    gpu.empty::<f32>([part.dims.parts as usize, c.len() / part.dims.batches as usize])?;
-                gpu.launch(
-                    planned,
-                    bytemuck::bytes_of(&part.dims),
-                    &[self.a.bind(), self.b.bind(), sums.bind()],
-                )?;
-                let bindings: Vec<_> = [sums.bind(), c.bind()].into_iter().chain(extras).collect();
-                gpu.launch(reduce, bytemuck::bytes_of(&problem.reduced(parts)), &bindings)
-            }
-        }
+        let Product { a, b, .. } = &self.product;
+        Layout::contiguous(problem::OP, &product_shape(&a.layout, &b.layout)?)
     }
 }
 

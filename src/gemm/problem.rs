@@ -264,6 +264,12 @@ impl GemmProblem {
         2.0 * f64::from(d.batches) * f64::from(d.m) * f64::from(d.n) * f64::from(d.k)
     }
 
+    /// Elements of all matrices of C.
+    pub(super) fn elements(&self) -> usize {
+        let d = &self.dims;
+        d.batches as usize * d.m as usize * d.n as usize
+    }
+
     /// Elements of the bindings of A, B and C, to behind the last that is used.
     #[must_use]
     pub fn binding_elements(&self) -> [u64; 3] {

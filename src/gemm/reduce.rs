@@ -114,6 +114,7 @@ pub(super) fn seconds(problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
 pub(super) fn plan(problem: &GemmProblem, parts: u32, caps: &Caps) -> Result<Plan> {
     let d = &problem.dims;
     let kernel = Kernel::new("gemm_reduce").dims(caps, size_of_val(d)).param("LANES", LANES);
+    let kernel = if problem.types.ab.is_real() { kernel } else { kernel.param("sum", "i32") };
     let rows = u64::from(d.batches) * u64::from(d.m);
     let quads = rows * u64::from(d.n.div_ceil(4));
     let grid = kernel::fold(OP, quads.div_ceil(u64::from(LANES)), caps.limits.grid)?;

@@ -6,10 +6,12 @@ mod layout;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod transfer;
+mod view;
 
 pub use create::Fill;
 pub use element::{DType, Element, Operand, Real};
 pub use layout::{Layout, MAX_RANK};
+pub(crate) use view::View;
 
 use crate::gpu::{Allocation, Binding, Gpu, WINDOW_ALIGNMENT};
 use crate::{Error, Result, ops};
@@ -176,12 +178,7 @@ impl<T: Element> Tensor<T> {
     }
 
     fn bytes(&self) -> Range<u64> {
-        if self.is_empty() {
-            return 0..0;
-        }
-        let span = self.layout.span();
-        let size = T::DTYPE.size() as u64;
-        span.start as u64 * size..span.end as u64 * size
+        self.layout.bytes(T::DTYPE)
     }
 }
 

@@ -1,0 +1,205 @@
+//! From a product and its operands to launches: one where they can be bound, else panel by panel.
+
+use super::epilogue::BiasAxis;
+use super::panels::{Panel, Panels};
+use super::plan::explain;
+use super::problem::{GemmProblem, GemmTypes, OP, Pin, Split, Sums, product_shape};
+use super::reduce;
+use crate::gpu::{Caps, Gpu, Prepared, Problem};
+use crate::kernel::{self, Plan};
+use crate::ops::Activation;
+use crate::tensor::{DType, Layout, Tensor, View};
+use crate::{Error, Result};
+
+/// A product with its operands, whatever their types.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Product<'a> {
+    pub(super) a: View<'a>,
+    pub(super) b: View<'a>,
+    pub(super) bias: Option<(BiasAxis, View<'a>)>,
+    pub(super) residual: Option<View<'a>>,
+    pub(super) alpha: f32,
+    pub(super) beta: f32,
+    pub(super) activation: Activation,
+    pub(super) sums: Sums,
+    pub(super) pin: Pin,
+    pub(super) split: Split,
+}
+
+impl<'a> Product<'a> {
+    /// The device of all operands.
+    pub(super) fn gpu(&self) -> Result<&'a Gpu> {
+        let gpu = self.a.gpu();
+        let all_here = self.b.gpu().is_same(gpu) && self.extras().all(|extra| extra.gpu().is_same(gpu));
+        if all_here { Ok(gpu) } else { Err(Error::Gpu { op: OP }) }
+    }
+
+    /// The epilogue's operands, in the order in which kernels bind them.
+    fn extras(&self) -> impl Iterator<Item = View<'a>> {
+        self.bias.map(|(_, bias)| bias).into_iter().chain(self.residual)
+    }
+
+    /// The checked problem, for a result of this layout and type.
+    pub(super) fn problem(&self, c: &Layout, dtype: DType) -> Result<GemmProblem> {
+        let types = GemmTypes { ab: self.a.dtype, c: dtype, sums: self.sums };
+        let mut problem = GemmProblem::new(&self.a.layout, &self.b.layout, c, types)?
+            .pinned(self.pin)
+            .split(self.split)
+            .alpha(self.alpha)
+            .beta(self.beta)
+            .activation(self.activation);
+        if let Some((axis, bias)) = &self.bias {
+            problem = problem.bias(*axis, &bias.layout, bias.dtype)?;
+        }
+        if let Some(residual) = &self.residual {
+            if residual.dtype != dtype {
+                let why = format!("it is of {}, the product of {dtype}: `cast` it first", residual.dtype);
+                return Err(Error::input("matmul: the residual", why));
+            }
+            problem = problem.residual(&residual.layout, c, dtype)?;
+        }
+        Ok(problem)
+    }
+
+    /// The panels of the product, if some operand cannot be bound as a whole.
+    pub(super) fn panels(&self, problem: &GemmProblem, c: &Layout, caps: &Caps) -> Result<Option<Panels>> {
+        let bound = |(elements, dtype)| kernel::check_binding(OP, caps, elements, dtype).is_ok();
+        let residual = self.residual.is_none_or(|r| bound((r.layout.span().len() as u64 + 64, r.dtype)));
+        if residual && problem.binding_elements().into_iter().zip(problem.types.of_operands()).all(bound) {
+            return Ok(None);
+        }
+        Panels::new(self, c, problem.types.c, caps).map(Some)
+    }
+
+    /// How the product would be computed, and why not otherwise; of panels, the first.
+    pub(super) fn explain(&self, c: &Layout, dtype: DType, caps: &Caps) -> Result<Plan> {
+        let problem = self.problem(c, dtype)?;
+        let Some(panels) = self.panels(&problem, c, caps)? else { return explain(&problem, caps) };
+        let (Some(block), Some(step)) = (panels.blocks().next(), panels.steps().into_iter().next()) else {
+            return explain(&problem, caps);
+        };
+        let narrow =
+            Self { a: block.of_a(self.a, &step)?, b: block.of_b(self.b, &step)?, bias: None, ..*self };
+        let c = Layout::contiguous(OP, &product_shape(&narrow.a.layout, &narrow.b.layout)?)?;
+        let mut plan = explain(&Self { residual: None, ..narrow }.problem(&c, dtype)?, caps)?;
+        let count = panels.count();
+        plan.reasons
+            .insert(0, format!("{count} panels: an operand is larger than what can be bound; the first"));
+        Ok(plan)
+    }
+
+    /// Fails where the product cannot be computed, before anything is allocated for it.
+    pub(super) fn ready(&self, gpu: &Gpu, problem: &GemmProblem, c: &Layout) -> Result<()> {
+        match self.panels(problem, c, gpu.caps())? {
+            None => gpu.planned(problem).map(|_| ()),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Computes the product into `c`, which is not empty.
+    pub(super) fn launch(&self, gpu: &Gpu, problem: &GemmProblem, c: View<'_>) -> Result<()> {
+        match self.panels(problem, &c.layout, gpu.caps())? {
+            None => self.launch_whole(gpu, problem, c),
+            Some(panels) => panels.blocks().try_for_each(|block| self.launch_block(gpu, &panels, &block, c)),
+        }
+    }
+
+    /// One launch; of a product in parts two, the sums of the parts between them.
+    fn launch_whole(&self, gpu: &Gpu, problem: &GemmProblem, c: View<'_>) -> Result<()> {
+        let planned = gpu.planned(problem)?;
+        let Some(reduce) = planned.then() else {
+            let operands = [self.a, self.b, c].into_iter().chain(self.extras());
+            return launch(gpu, &planned, bytemuck::bytes_of(&problem.dims), operands);
+        };
+        let parts = planned.plan().parts;
+        let part = problem.in_parts(parts);
+        let sums = gpu.empty::<f32>([problem.elements() * parts as usize])?;
+        launch(gpu, &planned, bytemuck::bytes_of(&part.dims), [self.a, self.b, sums.as_view()])?;
+        let operands = [sums.as_view(), c].into_iter().chain(self.extras());
+        launch(gpu, reduce, bytemuck::bytes_of(&problem.reduced(parts)), operands)
+    }
+
+    /// A block of C, its operands narrowed to windows that can be bound. Where k is cut as well, each panel has sums of
+    /// its own, which are brought together behind the last.
+    fn launch_block(&self, gpu: &Gpu, panels: &Panels, block: &Panel, c: View<'_>) -> Result<()> {
+        let c = block.of_c(c)?;
+        let narrow = Self {
+            bias: self.bias.map(|(axis, bias)| Ok((axis, block.of_bias(axis, bias)?))).transpose()?,
+            residual: self.residual.map(|residual| block.of_c(residual)).transpose()?,
+            ..*self
+        };
+        let steps = panels.steps();
+        if let [step] = &steps[..] {
+            let narrow = Self { a: block.of_a(self.a, step)?, b: block.of_b(self.b, step)?, ..narrow };
+            return narrow.launch_whole(gpu, &narrow.problem(&c.layout, c.dtype)?, c);
+        }
+        let shape = c.layout.shape();
+        let sums = Sum::new(gpu, self.a.dtype, steps.len(), shape)?;
+        for (i, step) in steps.iter().enumerate() {
+            let (a, b) = (block.of_a(self.a, step)?, block.of_b(self.b, step)?);
+            let plain = Self { a, b, bias: None, residual: None, alpha: 1.0, beta: 0.0, ..*self };
+            let plain = Self { activation: Activation::None, split: Split::Parts(1), ..plain };
+            let sums = sums.of_step(i, shape)?;
+            let sums = sums.as_view();
+            plain.launch_whole(gpu, &plain.problem(&sums.layout, sums.dtype)?, sums)?;
+        }
+        let parts = u32::try_from(steps.len()).map_err(Error::device)?;
+        let step = &steps[0];
+        let first = Self { a: block.of_a(self.a, step)?, b: block.of_b(self.b, step)?, ..narrow };
+        let together = Together { problem: first.problem(&c.layout, c.dtype)?, parts };
+        let dims = together.problem.reduced(parts);
+        let operands = [sums.as_view(), c].into_iter().chain(first.extras());
+        launch(gpu, &*gpu.planned(&together)?, bytemuck::bytes_of(&dims), operands)
+    }
+}
+
+/// The sums of a block's panels along k, in the type of sums.
+enum Sum {
+    Real(Tensor<f32>),
+    Integer(Tensor<i32>),
+}
+
+impl Sum {
+    fn new(gpu: &Gpu, operands: DType, steps: usize, shape: &[usize]) -> Result<Self> {
+        let shape = [&[steps], shape].concat();
+        Ok(if operands.is_real() { Self::Real(gpu.empty(shape)?) } else { Self::Integer(gpu.empty(shape)?) })
+    }
+
+    fn as_view(&self) -> View<'_> {
+        match self {
+            Self::Real(sums) => sums.as_view(),
+            Self::Integer(sums) => sums.as_view(),
+        }
+    }
+
+    /// The sums of one panel.
+    fn of_step(&self, step: usize, shape: &[usize]) -> Result<Self> {
+        Ok(match self {
+            Self::Real(sums) => Self::Real(sums.slice(0, step..step + 1)?.reshape(shape)?),
+            Self::Integer(sums) => Self::Integer(sums.slice(0, step..step + 1)?.reshape(shape)?),
+        })
+    }
+}
+
+/// Bringing panels along k together, as a problem of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Together {
+    problem: GemmProblem,
+    parts: u32,
+}
+
+impl Problem for Together {
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        reduce::plan(&self.problem, self.parts, caps)
+    }
+}
+
+fn launch<'a>(
+    gpu: &Gpu,
+    prepared: &Prepared,
+    dims: &[u8],
+    operands: impl IntoIterator<Item = View<'a>>,
+) -> Result<()> {
+    let bindings: Vec<_> = operands.into_iter().map(|operand| operand.bind()).collect();
+    gpu.launch(prepared, dims, &bindings)
+}
