@@ -110,9 +110,13 @@ pub fn plan_copy(problem: &CopyProblem, caps: &Caps) -> Result<Plan> {
         problem.dims.count
     };
     let bytes = f64::from(problem.dims.count) * (problem.from.size() + problem.to.size()) as f64;
-    let tile = format!("{LANES} invocations, {} to {}", problem.from, problem.to);
-    let grid = kernel::fold("copy", u64::from(units.div_ceil(LANES)), caps.limits.grid)?;
-    Ok(Plan::of_one_launch(problem.kernel(caps), tile, grid, bytes / caps.roofs.bytes))
+    Ok(Plan {
+        kernel: problem.kernel(caps),
+        tile: format!("{LANES} invocations, {} to {}", problem.from, problem.to),
+        grid: kernel::fold("copy", u64::from(units.div_ceil(LANES)), caps.limits.grid)?,
+        seconds: bytes / caps.roofs.bytes,
+        reasons: Vec::new(),
+    })
 }
 
 impl Problem for CopyProblem {
