@@ -23,6 +23,7 @@ chapters! {
     quickstart: "src/quickstart.md",
     data_flow: "src/data-flow.md",
     forms: "src/forms.md",
+    types: "src/types.md",
     numerics: "src/numerics.md",
     portability: "src/portability.md",
     troubleshooting: "src/troubleshooting.md",

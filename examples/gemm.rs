@@ -19,7 +19,9 @@ use tilewise::gemm::{GemmProblem, GemmTypes, Operand, Tile, plan, product_shape}
 use tilewise::gpu::{Clock, Timing};
 use tilewise::io::{Npy, NpyData, Order, write_npy_slice};
 use tilewise::reference::{self, Comparison};
-use tilewise::{DType, Element, Error, Fill, Gemm, GemmKernel, Gpu, Layout, Plan, Result, Sums, Tensor, f16};
+use tilewise::{
+    DType, Element, Error, Fill, Gemm, GemmKernel, Gpu, Layout, Plan, Real, Result, Sums, Tensor, f16,
+};
 
 /// Multiply-adds up to which every entry of the product is checked.
 const FULL_CHECK: f64 = (1u64 << 30) as f64;
@@ -57,7 +59,7 @@ struct Args {
     /// 128x128x8/16x16, 128x128x16/64x32/8
     #[arg(long, conflicts_with = "kernel")]
     tile: Option<String>,
-    /// A from this file: NumPy's .npy, f32 or f16, C or Fortran order
+    /// A from this file: NumPy's .npy, of any type that tensors have, C or Fortran order
     #[arg(long, requires = "b")]
     a: Option<PathBuf>,
     /// B from this file
@@ -139,12 +141,19 @@ fn run(args: &Args) -> Result<Report> {
     match (dtype, args.out_dtype) {
         (DType::F16, Type::F16) => multiply::<f16, f16>(args, files),
         (DType::F16, Type::F32) => multiply::<f16, f32>(args, files),
-        (_, Type::F16) => multiply::<f32, f16>(args, files),
-        (_, Type::F32) => multiply::<f32, f32>(args, files),
+        (DType::F32, Type::F16) => multiply::<f32, f16>(args, files),
+        (DType::F32, Type::F32) => multiply::<f32, f32>(args, files),
+        (other, _) => Err(not_multiplied(other)),
     }
 }
 
-fn multiply<T: Operand, C: Element>(args: &Args, files: Option<[Npy; 2]>) -> Result<Report> {
+/// Elements of files that are neither f32 nor f16.
+fn not_multiplied(dtype: DType) -> Error {
+    let why = "this example multiplies f32 and f16: say with --dtype what to convert them to";
+    Error::Input { what: format!("operands of {dtype}"), why: why.into() }
+}
+
+fn multiply<T: Real, C: Real>(args: &Args, files: Option<[Npy; 2]>) -> Result<Report> {
     let sources = match files {
         Some(files) => files.map(Source::File),
         None => [([args.m, args.k], 0), ([args.k, args.n], 1)]
@@ -157,7 +166,7 @@ fn multiply<T: Operand, C: Element>(args: &Args, files: Option<[Npy; 2]>) -> Res
     let problem = problem(&shapes, types)?;
     let gpu = Gpu::open()?;
     plan(&problem, gpu.caps())?;
-    let (a, b) = (sources[0].matrix::<T>(a_stored), sources[1].matrix::<T>(b_stored));
+    let (a, b) = (sources[0].matrix::<T>(a_stored)?, sources[1].matrix::<T>(b_stored)?);
     let [m, n, k] = [a.shape[0], b.shape[1], b.shape[0]];
 
     let (a_tensor, b_tensor) = (a.upload(&gpu)?, b.upload(&gpu)?);
@@ -244,25 +253,24 @@ impl Source {
         }
     }
 
-    fn matrix<T: Operand>(&self, stored: Storage) -> Matrix<T> {
+    fn matrix<T: Operand>(&self, stored: Storage) -> Result<Matrix<T>> {
         let shape = self.shape(stored);
         match self {
             Self::Random(_, seed) => {
-                Matrix { elements: Fill::Uniform.values(shape.iter().product(), *seed), shape, stored }
+                Ok(Matrix { elements: Fill::Uniform.values(shape.iter().product(), *seed), shape, stored })
             }
             Self::File(file) => {
                 let elements = match file.data() {
                     NpyData::F32(elements) => elements.iter().map(|x| T::from_f64(x.to_f64())).collect(),
                     NpyData::F16(elements) => elements.iter().map(|x| T::from_f64(x.to_f64())).collect(),
-                    _ => Vec::new(),
+                    NpyData::I8(elements) => elements.iter().map(|x| T::from_f64(x.to_f64())).collect(),
+                    NpyData::I32(elements) => elements.iter().map(|x| T::from_f64(x.to_f64())).collect(),
+                    _ => return Err(not_multiplied(file.dtype())),
                 };
                 // The transpose of C order is Fortran order, and the other way round.
                 let turned = (file.order() == Order::Fortran) != (stored == Storage::Transposed);
-                Matrix {
-                    elements,
-                    shape,
-                    stored: if turned { Storage::Transposed } else { Storage::RowMajor },
-                }
+                let stored = if turned { Storage::Transposed } else { Storage::RowMajor };
+                Ok(Matrix { elements, shape, stored })
             }
         }
     }

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use support::chosen_kernel;
 use tilewise::gemm::{GemmProblem, GemmTypes, explain};
 use tilewise::gpu::{CoopRow, Verdict};
-use tilewise::ops::{CopyProblem, plan_copy};
+use tilewise::ops::{CastProblem, Overflow, plan_cast};
 use tilewise::{Caps, DType, Fill, Gpu, Layout, Plan, Result, f16, matmul, reference};
 
 /// Shows every device of this machine: what it can do, and the path that each operation would take on it.
@@ -119,12 +119,12 @@ impl Path {
     /// A copy or cast of a transposed view, as `contiguous` and `cast` make it.
     fn copy(size: usize, [from, to]: [DType; 2], caps: &Caps) -> Self {
         let view = Layout::new("copy", &[size, size], &[1, size], 0, size * size);
-        let problem = view.and_then(|view| CopyProblem::new(&view, from, to));
+        let problem = view.and_then(|view| CastProblem::new(&view, from, to, Overflow::Rust));
         Self {
             op: "copy",
             problem: format!("({size}, {size}) transposed, {from} -> {to}"),
             json: json!({ "m": size, "n": size, "dtype": from.to_string(), "out_dtype": to.to_string() }),
-            plan: problem.and_then(|problem| plan_copy(&problem, caps)),
+            plan: problem.and_then(|problem| plan_cast(&problem, caps)),
         }
     }
 

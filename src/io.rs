@@ -18,8 +18,9 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// The longest header that is parsed, as in `NumPy`. An element type and six extents take a hundredth of it.
 const MAX_HEADER: u64 = 10_000;
 
-/// The element types that tensors have.
-const READABLE: &str = "readable are '<f4' (f32) and '<f2' (f16), and '>f4' and '>f2'";
+/// The element types that tensors have and `NumPy` knows: it has no bf16.
+const READABLE: &str =
+    "readable are '<f4' (f32), '<f2' (f16), '|i1' (i8) and '<i4' (i32), and '>f4', '>f2' and '>i4'";
 
 /// The array of one `.npy` file, in memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,10 +47,14 @@ pub enum NpyData {
     F32(Vec<f32>),
     /// `'<f2'` or `'>f2'`.
     F16(Vec<f16>),
+    /// `'|i1'`.
+    I8(Vec<i8>),
+    /// `'<i4'` or `'>i4'`.
+    I32(Vec<i32>),
 }
 
 impl Npy {
-    /// Reads the file at `path`: f32 or f16, of either byte order and either [`Order`].
+    /// Reads the file at `path`: f32, f16, i8 or i32, of either byte order and either [`Order`].
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read, is no `.npy` file, holds elements of another type,
@@ -98,6 +103,8 @@ impl Npy {
         match self.data {
             NpyData::F32(_) => DType::F32,
             NpyData::F16(_) => DType::F16,
+            NpyData::I8(_) => DType::I8,
+            NpyData::I32(_) => DType::I32,
         }
     }
 
@@ -113,6 +120,8 @@ impl Npy {
         let elements: &[T] = match &self.data {
             NpyData::F32(elements) if T::DTYPE == DType::F32 => bytemuck::cast_slice(elements),
             NpyData::F16(elements) if T::DTYPE == DType::F16 => bytemuck::cast_slice(elements),
+            NpyData::I8(elements) if T::DTYPE == DType::I8 => bytemuck::cast_slice(elements),
+            NpyData::I32(elements) if T::DTYPE == DType::I32 => bytemuck::cast_slice(elements),
             _ => {
                 let (have, want) = (self.dtype(), T::DTYPE);
                 let why =
@@ -134,7 +143,8 @@ impl Npy {
 /// Writes a tensor to a `.npy` file at `path`, in C order whatever its strides; an existing file is replaced.
 ///
 /// # Errors
-/// [`Error::Input`] if the file cannot be written; otherwise as [`Tensor::to_vec`].
+/// [`Error::Input`] if the file cannot be written, or `T` is bf16, which `NumPy` does not have; otherwise as
+/// [`Tensor::to_vec`].
 pub fn write_npy<T: Element>(path: impl AsRef<Path>, tensor: &Tensor<T>) -> Result<()> {
     write_npy_slice(path, tensor.shape(), &tensor.to_vec()?)
 }
@@ -145,7 +155,8 @@ pub fn write_npy<T: Element>(path: impl AsRef<Path>, tensor: &Tensor<T>) -> Resu
 /// `shape` has as many elements as `elements`, and at most [`MAX_RANK`] axes.
 ///
 /// # Errors
-/// [`Error::Shape`] if it has not; [`Error::Input`] if the file cannot be written.
+/// [`Error::Shape`] if it has not; [`Error::Input`] if the file cannot be written, or `T` is bf16, which `NumPy` does
+/// not have.
 pub fn write_npy_slice<T: Element>(
     path: impl AsRef<Path>,
     shape: impl AsRef<[usize]>,
@@ -212,9 +223,9 @@ fn read(path: &Path) -> Result<Npy, String> {
     let data = match dtype {
         DType::F32 => read_elements(&mut file, count, byte_order).map(NpyData::F32),
         DType::F16 => read_elements(&mut file, count, byte_order).map(NpyData::F16),
-        DType::Bf16 | DType::I8 | DType::I32 => {
-            return Err(format!("has elements of type {dtype}; {READABLE}"));
-        }
+        DType::I8 => read_elements(&mut file, count, byte_order).map(NpyData::I8),
+        DType::I32 => read_elements(&mut file, count, byte_order).map(NpyData::I32),
+        DType::Bf16 => return Err(format!("has elements of type {dtype}; {READABLE}")),
     };
     Ok(Npy { shape, order, data: data.map_err(|e| format!("cannot be read: {e}"))? })
 }
@@ -245,7 +256,7 @@ fn read_preamble(file: &mut File, length: u64) -> Result<(Vec<u8>, String), Stri
     }
     if end > MAX_HEADER {
         return Err(format!(
-            "has a header of {end} bytes; that of an array of f32 or f16 takes at most {MAX_HEADER}"
+            "has a header of {end} bytes; that of an array of plain numbers takes at most {MAX_HEADER}"
         ));
     }
     preamble.clear();
@@ -282,6 +293,8 @@ fn element_type(file: &FileType) -> Result<(DType, Endianness), String> {
     match (plain.type_char(), plain.size_field()) {
         (TypeChar::Float, 4) => Ok((DType::F32, plain.endianness())),
         (TypeChar::Float, 2) => Ok((DType::F16, plain.endianness())),
+        (TypeChar::Int, 1) => Ok((DType::I8, plain.endianness())),
+        (TypeChar::Int, 4) => Ok((DType::I32, plain.endianness())),
         _ => Err(other()),
     }
 }

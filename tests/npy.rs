@@ -1,7 +1,7 @@
 //! `.npy` files: those of NumPy are read exactly, every bad one is refused by name and number.
 #![cfg(feature = "npy")]
 
-use half::f16;
+use half::{bf16, f16};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -87,17 +87,20 @@ fn files_of_numpy_are_read_exactly() {
         ("empty_f32.npy", &[0, 3], Order::C, f32s(&[])),
         ("big_endian_f16.npy", &[2, 2], Order::C, NpyData::F16(f16s([1.0, -2.0, 0.5, 65504.0]))),
         ("version_2_f32.npy", &[2], Order::C, f32s(&[7.0, 8.0])),
+        ("c_i8.npy", &[2, 3], Order::C, NpyData::I8(vec![0, 1, -1, 127, -128, 85])),
+        ("fortran_i32.npy", &[2, 3], Order::Fortran, NpyData::I32(vec![0, 4, 1, i32::MAX, 2, i32::MIN])),
+        ("big_endian_i32.npy", &[3], Order::C, NpyData::I32(vec![1, -2, 0x0123_4567])),
     ] {
         let array = Npy::read(by_numpy(name)).unwrap();
         assert_eq!((array.shape(), array.order(), array.data()), (shape, order, &data), "{name}");
-        let dtype = if name.contains("f16") { DType::F16 } else { DType::F32 };
-        assert_eq!(array.dtype(), dtype, "{name}");
+        assert!(name.ends_with(&format!("_{}.npy", array.dtype())), "{name}");
     }
 }
 
 #[test]
 fn other_types_are_named_beside_the_readable_ones() {
-    let readable = "readable are '<f4' (f32) and '<f2' (f16), and '>f4' and '>f2'";
+    let readable =
+        "readable are '<f4' (f32), '<f2' (f16), '|i1' (i8) and '<i4' (i32), and '>f4', '>f2' and '>i4'";
     assert_eq!(refused(&by_numpy("f64.npy")), format!("has elements of type '<f8'; {readable}"));
     let fields = "[('id', '<i4'), ('weight', '<f4')]";
     let header = format!("{{'descr': {fields}, 'fortran_order': False, 'shape': (1,), }}");
@@ -106,7 +109,18 @@ fn other_types_are_named_beside_the_readable_ones() {
         format!("has structured elements: {header}; {readable}")
     );
     let scratch = Scratch::new();
-    for (descr, size) in [("<i4", 4), ("<f16", 16), ("<c8", 8), ("|b1", 1), ("|O", 8), ("<U3", 12)] {
+    for (descr, size) in [
+        ("<i8", 8),
+        ("<i2", 2),
+        ("<u4", 4),
+        ("|u1", 1),
+        ("<f16", 16),
+        ("<c8", 8),
+        ("|b1", 1),
+        ("|V2", 2), // what NumPy makes of another package's bf16
+        ("|O", 8),
+        ("<U3", 12),
+    ] {
         let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (1,), }}");
         let why = refused(&scratch.file(&forged(&header, &vec![0; size])));
         assert_eq!(why, format!("has elements of type '{descr}'; {readable}"));
@@ -199,7 +213,7 @@ fn shapes_that_promise_too_much_are_refused_before_anything_is_allocated() {
     long_header.resize(70_000, b' ');
     assert_eq!(
         refused(&scratch.file(&long_header)),
-        "has a header of 60010 bytes; that of an array of f32 or f16 takes at most 10000"
+        "has a header of 60010 bytes; that of an array of plain numbers takes at most 10000"
     );
 }
 
@@ -261,6 +275,15 @@ fn written_elements_are_read_back_bit_for_bit() {
     let NpyData::F16(read) = array.data() else { panic!("{:?}", array.dtype()) };
     assert!(array.shape() == [65_536] && read.iter().zip(0..=u16::MAX).all(|(x, bits)| x.to_bits() == bits));
 
+    let bytes: Vec<i8> = (i8::MIN..=i8::MAX).collect();
+    write_npy_slice(&path, [2, 128], &bytes).unwrap();
+    let array = Npy::read(&path).unwrap();
+    assert_eq!((array.shape(), array.dtype(), array.data()), (&[2, 128][..], DType::I8, &NpyData::I8(bytes)));
+    let integers = vec![i32::MIN, -1, 0, 1, 0x0102_0304, i32::MAX];
+    write_npy_slice(&path, [6], &integers).unwrap();
+    let array = Npy::read(&path).unwrap();
+    assert_eq!((array.dtype(), array.data()), (DType::I32, &NpyData::I32(integers)));
+
     // Shorter files replace it in turn.
     for (shape, elements) in [(&[][..], &[4.0f32][..]), (&[0, 3], &[]), (&[1; 6], &[5.0])] {
         write_npy_slice(&path, shape, elements).unwrap();
@@ -275,18 +298,23 @@ fn bits(values: &[f32]) -> Vec<u32> {
 
 #[test]
 fn what_is_written_is_what_numpy_writes() {
+    fn compare(ours: &Path, numpys: &str) {
+        let (ours, numpys) = (fs::read(ours).unwrap(), fs::read(by_numpy(numpys)).unwrap());
+        assert_eq!(ours.len(), numpys.len());
+        assert_eq!(ours[..10], numpys[..10]);
+        assert_eq!(ours[128..], numpys[128..]);
+        let words =
+            |file: &[u8]| String::from_utf8_lossy(&file[10..128]).replace([' ', '\n'], "").replace(",)", ")");
+        assert_eq!(words(&ours), words(&numpys));
+    }
     let scratch = Scratch::new();
     let path = scratch.0.join("a.npy");
     // NumPy leaves out the comma's blank and fills up with blanks: the rest is the same to the byte.
     let values = [0.0f32, 0.5, 1.0, -2.0, 3.25, 1e-3];
     write_npy_slice(&path, [2, 3], &values).unwrap();
-    let (ours, numpys) = (fs::read(&path).unwrap(), fs::read(by_numpy("c_f32.npy")).unwrap());
-    assert_eq!(ours.len(), numpys.len());
-    assert_eq!(ours[..10], numpys[..10]);
-    assert_eq!(ours[128..], numpys[128..]);
-    let words =
-        |file: &[u8]| String::from_utf8_lossy(&file[10..128]).replace([' ', '\n'], "").replace(",)", ")");
-    assert_eq!(words(&ours), words(&numpys));
+    compare(&path, "c_f32.npy");
+    write_npy_slice(&path, [2, 3], &[0i8, 1, -1, 127, -128, 85]).unwrap();
+    compare(&path, "c_i8.npy");
 }
 
 #[test]
@@ -300,6 +328,8 @@ fn writing_checks_shape_and_path() {
     );
     assert!(matches!(write_npy_slice(&path, [1; 7], &[0.0f32]), Err(Error::Shape { op: "write_npy", .. })));
     assert!(matches!(write_npy_slice(&path, [usize::MAX, 2], &[0.0f32]), Err(Error::Shape { .. })));
+    let error = write_npy_slice(&path, [1], &[bf16::ONE]).unwrap_err();
+    assert!(error.to_string().ends_with("NumPy has no bf16: `cast` to f32 first, which is exact"), "{error}");
     assert!(!path.exists(), "a refused array leaves no file");
 
     let nowhere = scratch.0.join("no folder").join("a.npy");
@@ -332,6 +362,21 @@ fn tensors_have_the_shape_of_the_file_in_either_order() {
     assert_eq!(read.data(), &NpyData::F16(counting));
     let again = read.tensor::<f16>(&gpu).unwrap();
     assert_eq!(again.to_vec().unwrap(), b.to_vec().unwrap());
+}
+
+#[test]
+fn integers_go_through_files_and_tensors() {
+    let Some(gpu) = gpu() else { return };
+    let a = Npy::read(by_numpy("c_i8.npy")).unwrap().tensor::<i8>(&gpu).unwrap();
+    assert_eq!((a.shape(), a.to_vec().unwrap()), (&[2, 3][..], vec![0, 1, -1, 127, -128, 85]));
+    let b = Npy::read(by_numpy("fortran_i32.npy")).unwrap().tensor::<i32>(&gpu).unwrap();
+    assert_eq!((b.shape(), b.to_vec().unwrap()), (&[2, 3][..], vec![0, 1, 2, 4, i32::MAX, i32::MIN]));
+    let scratch = Scratch::new();
+    let path = scratch.0.join("c.npy");
+    write_npy(&path, &a.t()).unwrap();
+    assert_eq!(Npy::read(&path).unwrap().data(), &NpyData::I8(vec![0, 127, 1, -128, -1, 85]));
+    write_npy(&path, &b).unwrap();
+    assert_eq!(Npy::read(&path).unwrap().data(), &NpyData::I32(vec![0, 1, 2, 4, i32::MAX, i32::MIN]));
 }
 
 #[test]

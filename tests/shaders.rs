@@ -10,7 +10,7 @@ use support::wgsl::{self, TYPES};
 use tilewise::gemm::{self, GemmDims, GemmKernel, GemmProblem, GemmTypes, Pin, Tile};
 use tilewise::gpu::{DeviceType, fixtures};
 use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
-use tilewise::ops::{CopyDims, CopyProblem, plan_copy};
+use tilewise::ops::{CastDims, CastProblem, Overflow, plan_cast};
 use tilewise::{Caps, DType, Error, Layout, Sums};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
@@ -55,14 +55,18 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     kernels
 }
 
-/// Every kernel that a copy may take on a device.
-fn copy_kernels(caps: &Caps) -> Vec<Kernel> {
+/// Every kernel that a copy or cast may take on a device.
+fn cast_kernels(caps: &Caps) -> Vec<Kernel> {
     let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
-    let kernel = |types: GemmTypes| {
-        let problem = CopyProblem::new(&view, types.ab, types.c).expect("a small view");
-        plan_copy(&problem, caps).expect("it fits").kernel
+    let kernel = |from, to, overflow| {
+        let problem = CastProblem::new(&view, from, to, overflow).expect("a small view");
+        plan_cast(&problem, caps).expect("it fits").kernel
     };
-    TYPES.map(kernel).to_vec()
+    let pairs = DType::ALL.into_iter().flat_map(|from| DType::ALL.map(|to| (from, to)));
+    let kernels: HashSet<Kernel> = pairs
+        .flat_map(|(from, to)| [Overflow::Rust, Overflow::Saturate].map(|o| kernel(from, to, o)))
+        .collect();
+    kernels.into_iter().collect()
 }
 
 #[test]
@@ -102,9 +106,9 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
     let mut count = 0;
     for caps in devices() {
         let kernels = gemm_kernels(&caps);
-        let (copies, allowed) = (copy_kernels(&caps), wgsl::capabilities(&caps));
+        let (casts, allowed) = (cast_kernels(&caps), wgsl::capabilities(&caps));
         let bound: String =
-            kernels.iter().map(|(_, _, kernel)| kernel).chain(&copies).map(|k| format!("{k} ")).collect();
+            kernels.iter().map(|(_, _, kernel)| kernel).chain(&casts).map(|k| format!("{k} ")).collect();
         fragments.extend(
             bound.split_whitespace().filter_map(|word| Some(word.split_once(':')?.1)).filter_map(in_table),
         );
@@ -112,11 +116,9 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
             let text = kernel.specialize().unwrap();
             let module = wgsl::validate(&text, allowed).unwrap_or_else(|error| panic!("{kernel}: {error}"));
             assert_eq!(naga_traps(&text), Vec::<String>::new(), "{kernel}");
-            assert_eq!(
-                text.contains("enable f16;"),
-                caps.f16 && kernel.to_string().contains("f16"),
-                "{kernel}"
-            );
+            // Casts compute with bits alone.
+            let wants_f16 = kernel.shader() != "cast" && kernel.to_string().contains("f16");
+            assert_eq!(text.contains("enable f16;"), caps.f16 && wants_f16, "{kernel}");
             let [main] = &module.entry_points[..] else { panic!("{kernel}: one entry point") };
             assert_eq!(main.name, "main", "{kernel}");
             let Some((tile, problem)) = of else { return };
@@ -134,8 +136,8 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
             scope.spawn(move || all(first));
             all(second);
         });
-        copies.iter().for_each(|kernel| check(None, kernel));
-        count += kernels.len() + copies.len();
+        casts.iter().for_each(|kernel| check(None, kernel));
+        count += kernels.len() + casts.len();
     }
     println!("{count} kernels");
     // Each loader and store that can be bound is bound by some plan; the others are imported by name.
@@ -222,9 +224,9 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     for shader in ["gemm_coop", "gemm_naive", "gemm_tiled"] {
         assert_eq!(dims_of(shader), gemm, "{shader}");
     }
-    let copy: Members = members!(CopyDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
-    assert_eq!(dims_of("copy"), copy);
-    for (members, size) in [gemm, copy] {
+    let cast: Members = members!(CastDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
+    assert_eq!(dims_of("cast"), cast);
+    for (members, size) in [gemm, cast] {
         assert_eq!(
             members.iter().map(|(_, _, size)| size).sum::<u32>(),
             size,
@@ -297,6 +299,30 @@ fn what_does_not_exist_is_an_error_that_names_it() {
         let said = error.to_string();
         assert!(names.iter().all(|name| said.contains(name)), "{kernel}: {said}");
     }
+}
+
+#[test]
+fn casts_have_no_floats_that_a_driver_could_flush_or_round() {
+    for kernel in cast_kernels(&devices()[0]) {
+        let module =
+            wgsl::validate(&kernel.specialize().unwrap(), naga::valid::Capabilities::IMMEDIATES).unwrap();
+        let float = |scalar: naga::Scalar| scalar.kind == naga::ScalarKind::Float;
+        for (_, of) in module.types.iter() {
+            use naga::TypeInner::{Matrix, Scalar, Vector};
+            let is_float = match of.inner {
+                Scalar(scalar) | Vector { scalar, .. } | Matrix { scalar, .. } => float(scalar),
+                _ => false,
+            };
+            assert!(!is_float, "{kernel}: {of:?}");
+        }
+    }
+}
+
+#[test]
+fn casts_that_compute_the_same_share_a_pipeline() {
+    let caps = &devices()[0];
+    // 20 casts and a copy for each of three sizes; with limits, from five types to three reals, and from i32 to i8.
+    assert_eq!(cast_kernels(caps).len(), 20 + 3 + 5 * 3 + 1);
 }
 
 #[test]

@@ -4,15 +4,21 @@ mod support;
 
 use support::operand::{Placed, View};
 use tilewise::tensor::MAX_RANK;
-use tilewise::{DType, Element, Fill, Gpu, Layout, Tensor, f16};
+use tilewise::{DType, Element, Fill, Gpu, Layout, Tensor, bf16, f16};
 
 /// The devices that copy differently: f16 and immediates, and neither.
 fn devices() -> Vec<support::TestGpu> {
     [support::own(|_| ()), support::bare()].into_iter().flatten().collect()
 }
 
+/// Integers that the type holds, of a period that no shape has.
 fn counting<T: Element>(len: usize) -> Vec<T> {
-    (0..len).map(|i| T::from_f64((i % 2039) as f64)).collect()
+    let period = match T::DTYPE {
+        DType::I8 => 127,
+        DType::Bf16 => 251,
+        _ => 2039,
+    };
+    (0..len).map(|i| T::from_f64((i % period) as f64)).collect()
 }
 
 /// The elements of a view of `data`, row-major, by definition.
@@ -49,6 +55,33 @@ fn what_goes_in_comes_out() {
     for gpu in devices() {
         round_trip::<f32>(&gpu);
         round_trip::<f16>(&gpu);
+        round_trip::<bf16>(&gpu);
+        round_trip::<i8>(&gpu);
+        round_trip::<i32>(&gpu);
+    }
+}
+
+#[test]
+fn what_is_written_replaces_what_was_there() {
+    fn write<T: Element>(gpu: &Gpu) {
+        for len in [1, 2, 3, 5, 7, 1001] {
+            let (old, new) = (counting::<T>(len), counting::<T>(len + 3)[3..].to_vec());
+            let mut tensor = gpu.tensor(&old, [len]).unwrap();
+            let half = tensor.slice(0, len / 2..).unwrap();
+            let copy = half.cast_saturating::<f32>().unwrap(); // a launch for f32, too
+            drop(half);
+            tensor.write(&new).unwrap();
+            assert_eq!(tensor.to_vec().unwrap(), new, "{len} x {}", T::DTYPE);
+            let want: Vec<f32> = old[len / 2..].iter().map(|v| f32::from_f64(v.to_f64())).collect();
+            assert_eq!(copy.to_vec().unwrap(), want, "what was recorded before sees what was there before");
+        }
+    }
+    for gpu in devices() {
+        write::<f32>(&gpu);
+        write::<f16>(&gpu);
+        write::<bf16>(&gpu);
+        write::<i8>(&gpu);
+        write::<i32>(&gpu);
     }
 }
 
@@ -186,6 +219,9 @@ fn copies_of_views_have_their_elements_in_order() {
     for gpu in devices() {
         copies::<f32>(&gpu);
         copies::<f16>(&gpu);
+        copies::<bf16>(&gpu);
+        copies::<i8>(&gpu);
+        copies::<i32>(&gpu);
     }
 }
 
@@ -193,23 +229,17 @@ fn copies_of_views_have_their_elements_in_order() {
 fn casts_round_to_the_nearest_and_overflow_to_infinity() {
     for gpu in devices() {
         let device = if gpu.caps().f16 { "f16" } else { "packed" };
-        // Every finite half that is not subnormal, wide and back again: exact.
-        let halves: Vec<f16> =
-            (0..=u16::MAX).map(f16::from_bits).filter(|v| v.is_normal() || v.to_f32() == 0.0).collect();
+        // Every finite half, wide and back again: exact.
+        let halves: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).filter(|v| v.is_finite()).collect();
         let tensor = gpu.tensor(&halves, [halves.len()]).unwrap();
         let wide = tensor.cast::<f32>().unwrap();
         assert_eq!(wide.to_vec().unwrap(), halves.iter().map(|v| v.to_f32()).collect::<Vec<_>>(), "{device}");
         assert_eq!(wide.cast::<f16>().unwrap().to_vec().unwrap(), halves, "{device}");
-        // Between two halves, never on the middle: one of the two neighbours, as WGSL leaves the rounding open.
+        // Between two halves: the nearest.
         let values: Vec<f32> = Fill::Uniform.values::<f32>(999, 5).iter().map(|v| v * 1.0003 + 1.5).collect();
         let narrow = gpu.tensor(&values, [values.len()]).unwrap().cast::<f16>().unwrap().to_vec().unwrap();
         for (value, got) in values.iter().zip(&narrow) {
-            let nearest = f16::from_f32(*value);
-            let steps = i32::from(got.to_bits()) - i32::from(nearest.to_bits());
-            assert!(
-                steps.abs() <= 1 && (got.to_f32() - value).abs() < 1.0 / 512.0,
-                "{device}: {value} -> {got}"
-            );
+            assert_eq!(*got, f16::from_f32(*value), "{device}: {value}");
         }
         let large = [1e6, -1e6, f32::INFINITY, f32::NEG_INFINITY, 65_504.0];
         let narrow = gpu.tensor(&large, [5]).unwrap().cast::<f16>().unwrap().to_vec().unwrap();
@@ -265,6 +295,15 @@ fn random_values_are_the_same_everywhere_for_ever() {
     let halves = gpu.random::<f16>([10, 10], Fill::Uniform, 42).unwrap().to_vec().unwrap();
     let down: Vec<f32> = uniform.iter().map(|v| (v * 1024.0).floor() / 1024.0).collect();
     assert_eq!(halves.iter().map(|v| v.to_f32()).collect::<Vec<_>>(), down, "f16 is f32 rounded down");
+    let narrow = gpu.random::<bf16>([10, 10], Fill::Uniform, 42).unwrap().to_vec().unwrap();
+    let down: Vec<f32> = uniform.iter().map(|v| (v * 128.0).floor() / 128.0).collect();
+    assert_eq!(narrow.iter().map(|v| v.to_f32()).collect::<Vec<_>>(), down, "bf16 is f32 rounded down");
+    let steps = |values: f64| uniform.iter().map(|v| (f64::from(*v) * values).floor()).collect::<Vec<_>>();
+    let i8s: Vec<f64> = Fill::Uniform.values::<i8>(100, 42).into_iter().map(f64::from).collect();
+    let i32s: Vec<f64> = Fill::Uniform.values::<i32>(100, 42).into_iter().map(f64::from).collect();
+    assert_eq!((i8s, i32s), (steps(128.0), steps(8_388_608.0)), "integers count the steps");
+    let small = Fill::Integers.values::<i8>(100, 42).into_iter().map(f32::from).collect::<Vec<_>>();
+    assert_eq!(small, integers);
 }
 
 const GOLDEN_UNIFORM: [f32; 4] = [3_317_465.0, -2_629_126.0, 7_646_161.0, -229_017.0]; // of 2^23
@@ -284,16 +323,29 @@ fn random_values_are_spread_as_their_names_say() {
         let count = integers.iter().filter(|v| **v == f16::from_f64(f64::from(value))).count();
         assert!((2600..3120).contains(&count), "{value} comes {count} times of 20,000");
     }
+    let bytes = Fill::Uniform.values::<i8>(20_000, 3);
+    for value in i8::MIN..=i8::MAX {
+        let count = bytes.iter().filter(|v| **v == value).count();
+        assert!((30..130).contains(&count), "{value} comes {count} times of 20,000");
+    }
     assert_ne!(Fill::Uniform.values::<f32>(100, 1), Fill::Uniform.values::<f32>(100, 2));
     assert_eq!(Fill::Uniform.values::<f32>(10, 1), Fill::Uniform.values::<f32>(100, 1)[..10]);
 }
 
 #[test]
 fn element_types_say_what_they_are() {
-    assert_eq!((f32::DTYPE, f16::DTYPE), (DType::F32, DType::F16));
+    let all = [f32::DTYPE, f16::DTYPE, bf16::DTYPE, i8::DTYPE, i32::DTYPE];
+    assert_eq!(all, DType::ALL);
+    let said = all.map(|t| (t.to_string(), t.size(), t.is_real()));
+    let [f32, f16, bf16, i8, i32] = ["f32", "f16", "bf16", "i8", "i32"].map(str::to_owned);
+    assert_eq!(said, [(f32, 4, true), (f16, 2, true), (bf16, 2, true), (i8, 1, false), (i32, 4, false)]);
     assert_eq!(
-        [DType::F32, DType::F16].map(|t| (t.to_string(), t.size())),
-        [("f32".into(), 4), ("f16".into(), 2)]
+        (bf16::from_f64(1.0 / 3.0).to_f64(), i8::from_f64(-2.5), i8::from_f64(1e9)),
+        (0.333_984_375, -2, 127)
+    );
+    assert_eq!(
+        (i32::from_f64(-1e10), i32::from_f64(f64::NAN), i32::MAX.to_f64()),
+        (i32::MIN, 0, 2_147_483_647.0)
     );
     assert_eq!((f16::from_f64(1.0 / 3.0).to_f64(), f32::from_f64(0.1)), (0.333_251_953_125, 0.1));
     let gpu = support::noop();
@@ -317,6 +369,14 @@ fn arrays_of_any_memory_order_go_both_ways() {
     assert_eq!(gpu.from_ndarray(&fortran).unwrap().to_ndarray().unwrap(), fortran.to_owned().into_dyn());
     let halves = Array1::from_vec(counting::<f16>(7));
     assert_eq!(gpu.from_ndarray(&halves).unwrap().to_ndarray().unwrap(), halves.into_dyn());
+    let narrow = Array1::from_vec(counting::<bf16>(7));
+    assert_eq!(gpu.from_ndarray(&narrow).unwrap().to_ndarray().unwrap(), narrow.into_dyn());
+    let bytes = Array3::from_shape_vec([3, 3, 3], counting::<i8>(27)).unwrap();
+    let steps = bytes.slice(s![.., 1.., ..;2]);
+    assert_eq!(gpu.from_ndarray(&steps).unwrap().to_ndarray().unwrap(), steps.to_owned().into_dyn());
+    let words = Array2::from_shape_vec([3, 3], counting::<i32>(9)).unwrap();
+    let turned = gpu.from_ndarray(&words).unwrap().t().to_ndarray().unwrap();
+    assert_eq!(turned, words.reversed_axes().into_dyn());
     let empty = Array2::<f32>::zeros([0, 3]);
     assert_eq!(gpu.from_ndarray(&empty).unwrap().to_ndarray().unwrap(), empty.into_dyn());
 }

@@ -64,8 +64,9 @@ impl<'a> Product<'a> {
     /// The panels of the product, if some operand cannot be bound as a whole.
     pub(super) fn panels(&self, problem: &GemmProblem, c: &Layout, caps: &Caps) -> Result<Option<Panels>> {
         let bound = |(elements, dtype)| kernel::check_binding(OP, caps, elements, dtype).is_ok();
-        let residual = self.residual.is_none_or(|r| bound((r.layout.span().len() as u64 + 64, r.dtype)));
-        if residual && problem.binding_elements().into_iter().zip(problem.types.of_operands()).all(bound) {
+        // Their offset in the window is at most 64 elements.
+        let extras = self.extras().all(|extra| bound((extra.layout.span().len() as u64 + 64, extra.dtype)));
+        if extras && problem.binding_elements().into_iter().zip(problem.types.of_operands()).all(bound) {
             return Ok(None);
         }
         Panels::new(self, c, problem.types.c, caps).map(Some)

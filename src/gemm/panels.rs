@@ -54,6 +54,11 @@ impl Panels {
         ];
         let residual = product.residual.map(|r| (steps_of(&r.layout, [Axis::M, Axis::N]), r.dtype));
         operands.extend(residual);
+        operands.extend(product.bias.map(|(axis, bias)| {
+            let mut steps = [0; 5];
+            steps[if axis == BiasAxis::Rows { 2 } else { 3 }] = bias.layout.strides()[0];
+            (steps, bias.dtype)
+        }));
         let allowed = caps.limits.binding_bytes.saturating_sub(SLACK);
         let mut panels = Self { extents, panel: extents };
         loop {

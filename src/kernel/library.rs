@@ -8,7 +8,7 @@ macro_rules! wgsl {
 
 /// The kernels: one entry point each, in `shaders/`.
 pub const SHADERS: &[(&str, &str)] =
-    wgsl!["": "coop_verify", "copy", "gemm_coop", "gemm_naive", "gemm_reduce", "gemm_tiled"];
+    wgsl!["": "cast", "coop_verify", "gemm_coop", "gemm_naive", "gemm_reduce", "gemm_tiled"];
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
@@ -26,18 +26,22 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "bias",
     "bias_vector",
     "block",
+    "convert",
+    "convert_to_integer",
+    "convert_to_real",
     "coop_load_x",
     "coop_load_x_scalar",
     "coop_stage_x",
     "coop_store_direct",
-    "copy_unit",
-    "copy_unit_packed",
     "dims",
     "dims_uniform",
     "epilogue",
     "epilogue_forms",
     "gemm_block",
     "gemm_dims",
+    "limit",
+    "limit_i8",
+    "limit_real",
     "load_x",
     "load_x_bf16",
     "load_x_bf16_atomic",
@@ -52,6 +56,9 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "matrix_x_columns",
     "multiply_add",
     "multiply_add_i32",
+    "narrow",
+    "narrow_bf16",
+    "narrow_f16",
     "nothing",
     "pack_bf16",
     "pack_pair",
@@ -71,6 +78,10 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "store_c_vec4",
     "store_element",
     "store_element_packed",
+    "widen",
+    "widen_bf16",
+    "widen_f16",
+    "widen_i8",
 ];
 
 /// The table's name and text of this name.

@@ -1,8 +1,8 @@
 //! Operations on single tensors.
 
 mod activation;
-mod copy;
+mod cast;
 
 pub use activation::Activation;
-pub(crate) use copy::copy;
-pub use copy::{CopyDims, CopyProblem, plan_copy};
+pub(crate) use cast::cast;
+pub use cast::{CastDims, CastProblem, Overflow, plan_cast};

@@ -14,7 +14,8 @@ pub use layout::{Layout, MAX_RANK};
 pub(crate) use view::View;
 
 use crate::gpu::{Allocation, Binding, Gpu, WINDOW_ALIGNMENT};
-use crate::{Error, Result, ops};
+use crate::ops::{self, Overflow};
+use crate::{Error, Result};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Range, RangeBounds};
@@ -115,22 +116,69 @@ impl<T: Element> Tensor<T> {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Limit`] if the copy has no room.
     pub fn contiguous(&self) -> Result<Self> {
-        if self.layout.is_contiguous() { Ok(self.clone()) } else { ops::copy(self) }
+        if self.layout.is_contiguous() { Ok(self.clone()) } else { ops::cast(self, Overflow::Rust) }
     }
 
-    /// The elements converted to another type. Without a copy if the type is the same.
+    /// The elements converted to another type, as Rust's `as` and [`half`] convert them, to the bit on every device.
+    /// Without a copy if the type is the same.
+    ///
+    /// # Shapes
+    /// Any view -> the same shape, row-major without gaps; the same view if the type is the same.
     ///
     /// # Precision
-    /// To f32: exact. To f16: as the driver rounds, within one unit in the last place; WGSL leaves values beyond
-    /// 65,504 undefined (the drivers that are tested make them infinite).
+    /// To a type that holds the value: exact. Subnormal numbers are kept, as operands and as results; NaN stays NaN.
+    /// - Real to a narrower real: rounded to the nearest, ties to even; infinity beyond the largest.
+    /// - Real to integer: truncated toward zero; saturated; NaN becomes 0.
+    /// - Integer to narrower integer: the low bits, so that it wraps.
+    /// - Integer to real: rounded to the nearest, ties to even; i32 to f16 or bf16 goes through f32, with two roundings.
+    ///
+    /// [`cast_saturating`](Self::cast_saturating) has neither infinities nor wrapping.
     ///
     /// # Errors
     /// As [`contiguous`](Self::contiguous).
+    ///
+    /// # Example
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// let a = gpu.tensor(&[1.5f32, -200.0, 1e6, f32::NAN], [4])?;
+    /// assert_eq!(a.cast::<i8>()?.to_vec()?, [1, -128, 127, 0]);
+    /// assert_eq!(a.cast::<tilewise::f16>()?.slice(0, 2..3)?.to_vec()?, [tilewise::f16::INFINITY]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn cast<U: Element>(&self) -> Result<Tensor<U>> {
-        if T::DTYPE == U::DTYPE {
-            return Ok(Tensor { storage: self.storage.clone(), layout: self.layout, element: PhantomData });
+        if T::DTYPE == U::DTYPE { Ok(self.retyped()) } else { ops::cast(self, Overflow::Rust) }
+    }
+
+    /// As [`cast`](Self::cast), but what the new type does not hold, infinities too, becomes its largest finite value of
+    /// the same sign. Without a copy if the type is the same and has no infinities, which is i8 and i32.
+    ///
+    /// # Shapes
+    /// As [`cast`](Self::cast).
+    ///
+    /// # Precision
+    /// As [`cast`](Self::cast) within the range of the new type; NaN stays NaN in reals and becomes 0 in integers.
+    ///
+    /// # Errors
+    /// As [`contiguous`](Self::contiguous).
+    ///
+    /// # Example
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// let sums = gpu.tensor(&[1000, -1000, 7], [3])?; // of i32
+    /// assert_eq!(sums.cast_saturating::<i8>()?.to_vec()?, [127, -128, 7]);
+    /// assert_eq!(sums.cast::<i8>()?.to_vec()?, [-24, 24, 7]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn cast_saturating<U: Element>(&self) -> Result<Tensor<U>> {
+        if T::DTYPE == U::DTYPE && !U::DTYPE.is_real() {
+            Ok(self.retyped())
+        } else {
+            ops::cast(self, Overflow::Saturate)
         }
-        ops::copy(self)
     }
 
     /// The buffer underneath and the bytes of it that the tensor spans, for an application's own shaders. Call
@@ -175,6 +223,11 @@ impl<T: Element> Tensor<T> {
 
     fn view(&self, layout: Layout) -> Self {
         Self { storage: self.storage.clone(), layout, element: PhantomData }
+    }
+
+    /// The same tensor, where `U` is `T` though the compiler cannot know.
+    fn retyped<U: Element>(&self) -> Tensor<U> {
+        Tensor { storage: self.storage.clone(), layout: self.layout, element: PhantomData }
     }
 
     fn bytes(&self) -> Range<u64> {
