@@ -14,7 +14,7 @@ use support::definition::Definition;
 
 use tilewise::gemm::{Operand, Tile};
 use tilewise::reference::Comparison;
-use tilewise::{DType, Element, Error, Fill, Gemm, GemmKernel, Gpu, Plan, Result, Tensor, f16};
+use tilewise::{DType, Element, Error, Fill, Gemm, GemmKernel, Gpu, Plan, Real, Result, Tensor, f16};
 
 /// Cubes that are multiplied, unless `TILEWISE_SIZES` says otherwise.
 const SIZES: [usize; 2] = [256, 512];
@@ -166,7 +166,7 @@ impl Bench {
     }
 
     /// One shape with these types, in each layout.
-    fn shape<T: Operand, C: Element>(&self, size: [usize; 3]) -> Verdict {
+    fn shape<T: Real, C: Real>(&self, size: [usize; 3]) -> Verdict {
         let inputs = LazyCell::new(|| Inputs::<T>::new(size));
         let mut verdict = Verdict::Right;
         for layout in [Storage::Nn, Storage::Nt] {
@@ -226,7 +226,7 @@ impl Bench {
 }
 
 /// The tiles against each other, in one case.
-struct Contest<'a, T: Operand, C: Element> {
+struct Contest<'a, T: Real, C: Real> {
     bench: &'a Bench,
     case: Case,
     definition: &'a Definition,
@@ -250,7 +250,7 @@ struct Row {
     seconds: Vec<f64>,
 }
 
-impl<'a, T: Operand, C: Element> Contest<'a, T, C> {
+impl<'a, T: Real, C: Real> Contest<'a, T, C> {
     fn new(bench: &'a Bench, case: Case, inputs: &'a Inputs<T>) -> Result<Self> {
         let pairs = inputs.upload(&bench.gpu, case)?;
         let free = Gemm::new(&pairs[0].0, &pairs[0].1).out::<C>().plan()?;

@@ -25,6 +25,7 @@ chapters! {
     forms: "src/forms.md",
     types: "src/types.md",
     numerics: "src/numerics.md",
+    precision: "src/precision.md",
     portability: "src/portability.md",
     troubleshooting: "src/troubleshooting.md",
     gemm: "src/gemm.md",

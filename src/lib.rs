@@ -43,7 +43,7 @@ pub mod reference;
 pub mod tensor;
 
 pub use error::{Error, Result};
-pub use gemm::{Gemm, GemmKernel, Linear, Split, Sums, linear, matmul, matmul_into};
+pub use gemm::{Gemm, GemmKernel, Linear, Precision, Split, Sums, linear, matmul, matmul_into};
 pub use gpu::{Caps, Gpu, GpuOptions};
 pub use half::{bf16, f16};
 pub use kernel::Plan;

@@ -7,11 +7,13 @@ use std::mem::offset_of;
 use std::path::Path;
 use support::operand::View;
 use support::wgsl::{self, TYPES};
-use tilewise::gemm::{self, GemmDims, GemmKernel, GemmProblem, GemmTypes, Pin, Tile};
+use tilewise::gemm::{
+    self, GemmDims, GemmKernel, GemmProblem, GemmTypes, HalvesDims, HalvesProblem, Pin, Side, Tile,
+};
 use tilewise::gpu::{DeviceType, fixtures};
 use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
 use tilewise::ops::{CastDims, CastProblem, Overflow, plan_cast};
-use tilewise::{Caps, DType, Error, Layout, Sums};
+use tilewise::{Caps, DType, Error, Layout, Precision, Sums};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
 /// cooperative matrices where there is f16, of both sizes.
@@ -69,6 +71,17 @@ fn cast_kernels(caps: &Caps) -> Vec<Kernel> {
     kernels.into_iter().collect()
 }
 
+/// Every kernel that an f32 operand may be made f16 by on a device: either precision, rows and columns as neighbours.
+fn halves_kernels(caps: &Caps) -> Vec<Kernel> {
+    let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
+    let kernel = |(precision, side)| {
+        let problem = HalvesProblem::new(&view, side, precision).expect("a small view");
+        gemm::plan_halves(&problem, caps).expect("it fits").kernel
+    };
+    let both = [Side::A, Side::B];
+    [Precision::Fast, Precision::Split].into_iter().flat_map(|p| both.map(|side| kernel((p, side)))).collect()
+}
+
 #[test]
 fn the_tables_hold_every_file_of_the_folders_and_nothing_else() {
     for (folder, table) in [("shaders", SHADERS), ("shaders/common", FRAGMENTS)] {
@@ -106,7 +119,8 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
     let mut count = 0;
     for caps in devices() {
         let kernels = gemm_kernels(&caps);
-        let (casts, allowed) = (cast_kernels(&caps), wgsl::capabilities(&caps));
+        let allowed = wgsl::capabilities(&caps);
+        let casts: Vec<Kernel> = cast_kernels(&caps).into_iter().chain(halves_kernels(&caps)).collect();
         let bound: String =
             kernels.iter().map(|(_, _, kernel)| kernel).chain(&casts).map(|k| format!("{k} ")).collect();
         fragments.extend(
@@ -226,7 +240,9 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     }
     let cast: Members = members!(CastDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
     assert_eq!(dims_of("cast"), cast);
-    for (members, size) in [gemm, cast] {
+    let halves: Members = members!(HalvesDims: rows outer k batch1 batch0_stride batch1_stride outer_stride k_stride x_offset units hi lo);
+    assert_eq!(dims_of("halves"), halves);
+    for (members, size) in [gemm, cast, halves] {
         assert_eq!(
             members.iter().map(|(_, _, size)| size).sum::<u32>(),
             size,

@@ -33,7 +33,7 @@ struct Dims {
     residual_offset: u32,
     residual_batch0: u32,
     residual_batch1: u32,
-    reserved: u32, // uniforms come in multiples of 16 bytes
+    scaled_row: u32, // elements of a row of A and of a column of B, where those are scaled
 }
 
 // The matrices of a batch that a workgroup works on: their first elements in their bindings.
@@ -42,6 +42,7 @@ struct Matrices {
     b_offset: u32,
     c_offset: u32,
     residual_offset: u32,
+    index: u32, // of the matrix in its batch
     k_end: u32, // where the part of k ends
 }
 
@@ -51,6 +52,7 @@ var<private> matrices: Matrices;
 fn enter(part: u32) {
     let matrix = part % dims.batches;
     let split = part / dims.batches;
+    matrices.index = matrix;
     let i = matrix / dims.batch1;
     let j = matrix % dims.batch1;
     matrices.a_offset = dims.a_offset + i * dims.a_batch0 + j * dims.a_batch1;

@@ -32,6 +32,11 @@ pub enum Scale {
     One,
     /// By alpha.
     Alpha,
+    /// Back from what the operands were scaled by ([`Precision::Fast`](super::Precision::Fast)), and by alpha.
+    Back,
+    /// As [`Back`](Self::Back), after the sums of the cross terms are added
+    /// ([`Precision::Split`](super::Precision::Split)).
+    BackWithCross,
 }
 
 /// What becomes of what C held before.
@@ -125,10 +130,19 @@ impl GemmProblem {
         Ok(self)
     }
 
+    /// The same product of operands whose rows are of this length and scaled, scaled back.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] for rows of $2^{31}$ elements.
+    pub(super) fn scaled_back(mut self, row: usize, cross: bool) -> Result<Self> {
+        self.dims.scaled_row = dim(OP, row.max(1))?;
+        self.epilogue.scale = if cross { Scale::BackWithCross } else { Scale::Back };
+        Ok(self)
+    }
+
     /// Binds the epilogue, whose operands' bindings begin at `first`, in a kernel that stores in this way.
     pub(super) fn bind_epilogue(&self, kernel: Kernel, store: Store, first: u32, caps: &Caps) -> Kernel {
-        // NOTE: `scale` only tells plain epilogues from others: a multiplication by 1 costs nothing beside a store.
-        let Epilogue { scale: _, previous, bias, residual, activation } = self.epilogue;
+        let Epilogue { scale, previous, bias, residual, activation } = self.epilogue;
         if self.epilogue.is_plain() {
             return kernel;
         }
@@ -157,8 +171,18 @@ impl GemmProblem {
                     .slot("residual", "residual_matrix")
                     .param("residual_unit", memory.scalar())
                     .param("RESIDUAL_BINDING", binding);
+                binding += 1;
                 load_element(kernel, "load_residual_matrix", memory)
             }
+        };
+        // A multiplication by an alpha of 1 costs nothing beside a store.
+        kernel = match scale {
+            Scale::One | Scale::Alpha => kernel,
+            Scale::Back => kernel.slot("scaled", "scaled_back").param("EXPONENTS_BINDING", binding),
+            Scale::BackWithCross => kernel
+                .slot("scaled", "scaled_back")
+                .slot("cross_terms", "cross_terms_added")
+                .param("EXPONENTS_BINDING", binding),
         };
         kernel.slot("activation", activation.fragment())
     }

@@ -1,9 +1,11 @@
 //! From a product and its operands to launches: one where they can be bound, else panel by panel.
 
 use super::epilogue::BiasAxis;
+use super::in_halves::Scaling;
 use super::panels::{Panel, Panels};
 use super::plan::explain;
-use super::problem::{GemmProblem, GemmTypes, OP, Pin, Split, Sums, product_shape};
+use super::precision::Precision;
+use super::problem::{GemmProblem, GemmTypes, OP, Pin, Split, Sums, product_shape, stride};
 use super::reduce;
 use crate::gpu::{Caps, Gpu, Prepared, Problem};
 use crate::kernel::{self, Plan};
@@ -22,6 +24,8 @@ pub(super) struct Product<'a> {
     pub(super) beta: f32,
     pub(super) activation: Activation,
     pub(super) sums: Sums,
+    pub(super) precision: Precision,
+    pub(super) scaling: Option<Scaling<'a>>,
     pub(super) pin: Pin,
     pub(super) split: Split,
 }
@@ -36,7 +40,9 @@ impl<'a> Product<'a> {
 
     /// The epilogue's operands, in the order in which kernels bind them.
     fn extras(&self) -> impl Iterator<Item = View<'a>> {
-        self.bias.map(|(_, bias)| bias).into_iter().chain(self.residual)
+        let scaling = self.scaling.into_iter();
+        let scaling = scaling.flat_map(|scaling| scaling.exponents.into_iter().chain(scaling.cross));
+        self.bias.map(|(_, bias)| bias).into_iter().chain(self.residual).chain(scaling)
     }
 
     /// The checked problem, for a result of this layout and type.
@@ -58,6 +64,10 @@ impl<'a> Product<'a> {
             }
             problem = problem.residual(&residual.layout, c, dtype)?;
         }
+        if let Some(scaling) = &self.scaling {
+            let row = stride(&self.a.layout, 2).max(stride(&self.b.layout, 1));
+            problem = problem.scaled_back(row, scaling.cross.is_some())?;
+        }
         Ok(problem)
     }
 
@@ -75,6 +85,25 @@ impl<'a> Product<'a> {
     /// How the product would be computed, and why not otherwise; of panels, the first.
     pub(super) fn explain(&self, c: &Layout, dtype: DType, caps: &Caps) -> Result<Plan> {
         let problem = self.problem(c, dtype)?;
+        if self.is_in_halves() {
+            let [a, b] = self.layouts_in_halves()?;
+            let types = GemmTypes::new(DType::F16, dtype);
+            let mut plan = explain(
+                &GemmProblem { epilogue: problem.epilogue, ..GemmProblem::new(&a, &b, c, types)? }
+                    .pinned(self.pin)
+                    .split(self.split),
+                caps,
+            )?;
+            let halves = match self.precision {
+                Precision::Split => "two halves each, and one more product for the cross terms",
+                _ => "one half each",
+            };
+            plan.reasons.insert(
+                0,
+                format!("operands of f32 are scaled and rounded to f16 first, a launch each: {halves}"),
+            );
+            return Ok(plan);
+        }
         let Some(panels) = self.panels(&problem, c, caps)? else { return explain(&problem, caps) };
         let (Some(block), Some(step)) = (panels.blocks().next(), panels.steps().into_iter().next()) else {
             return explain(&problem, caps);
@@ -92,8 +121,8 @@ impl<'a> Product<'a> {
     /// Fails where the product cannot be computed, before anything is allocated for it.
     pub(super) fn ready(&self, gpu: &Gpu, problem: &GemmProblem, c: &Layout) -> Result<()> {
         match self.panels(problem, c, gpu.caps())? {
-            None => gpu.planned(problem).map(|_| ()),
-            Some(_) => Ok(()),
+            None if !self.is_in_halves() => gpu.planned(problem).map(|_| ()),
+            _ => Ok(()),
         }
     }
 
@@ -106,7 +135,10 @@ impl<'a> Product<'a> {
     }
 
     /// One launch; of a product in parts two, the sums of the parts between them.
-    fn launch_whole(&self, gpu: &Gpu, problem: &GemmProblem, c: View<'_>) -> Result<()> {
+    pub(super) fn launch_whole(&self, gpu: &Gpu, problem: &GemmProblem, c: View<'_>) -> Result<()> {
+        if self.is_in_halves() {
+            return self.launch_in_halves(gpu, c);
+        }
         let planned = gpu.planned(problem)?;
         let Some(reduce) = planned.then() else {
             let operands = [self.a, self.b, c].into_iter().chain(self.extras());

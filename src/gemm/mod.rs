@@ -3,20 +3,25 @@
 mod coop;
 mod cost;
 mod epilogue;
+mod halves;
+mod in_halves;
 mod launch;
 mod linear;
 mod memory;
 mod naive;
 mod panels;
 mod plan;
+mod precision;
 mod problem;
 mod reduce;
 mod tile;
 mod tiled;
 
 pub use epilogue::{Epilogue, Previous, Scale};
+pub use halves::{Halves, HalvesDims, HalvesProblem, NON_FINITE, Side, halves, plan_halves};
 pub use linear::{Linear, linear};
 pub use plan::{GemmKernel, explain, plan};
+pub use precision::Precision;
 pub use problem::{GemmDims, GemmProblem, GemmTypes, I8_INNER, Pin, Split, Sums, product_shape};
 pub use tile::Tile;
 
@@ -95,6 +100,8 @@ impl<'a, T: Operand> Gemm<'a, T> {
             beta: 0.0,
             activation: Activation::None,
             sums: Sums::F32,
+            precision: a.gpu().precision(),
+            scaling: None,
             pin: Pin::Free,
             split: Split::Free,
         };
@@ -153,6 +160,16 @@ impl<'a, T: Real, C: Real> Gemm<'a, T, C> {
     /// With [`Sums::F16`], $\gamma_{k}$ is [`reference::gamma_f16`](crate::reference::gamma_f16).
     pub fn sums(mut self, sums: Sums) -> Self {
         self.product.sums = sums;
+        self
+    }
+
+    /// How precise a product of f32 has to be; without this, as the device's [`GpuOptions`](crate::GpuOptions) say,
+    /// strict unless they say otherwise. Operands of other types are multiplied as they are.
+    ///
+    /// # Precision
+    /// [`reference::precision_tolerance`](crate::reference::precision_tolerance).
+    pub fn precision(mut self, precision: Precision) -> Self {
+        self.product.precision = precision;
         self
     }
 

@@ -43,7 +43,7 @@ pub struct GemmDims {
     pub residual_offset: u32,
     pub residual_batch0: u32,
     pub residual_batch1: u32,
-    pub reserved: u32,
+    pub scaled_row: u32,
 }
 
 impl GemmDims {

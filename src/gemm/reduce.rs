@@ -87,6 +87,7 @@ impl GemmProblem {
             residual_offset: 0,
             residual_batch0: 0,
             residual_batch1: 0,
+            scaled_row: 0,
             ..*d
         }
     }

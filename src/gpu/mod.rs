@@ -30,6 +30,7 @@ pub use timing::{Clock, Timing};
 pub(crate) use launch::{Binding, Prepared, Problem};
 pub(crate) use memory::{Allocation, WINDOW_ALIGNMENT};
 
+use crate::gemm::Precision;
 use fault::Fault;
 use launch::Memo;
 use pipeline::Pipelines;
@@ -86,6 +87,13 @@ impl Gpu {
     #[must_use]
     pub fn caps(&self) -> &Caps {
         &self.inner.caps
+    }
+
+    /// How precise products of f32 operands are here that do not ask for a precision of their own
+    /// ([`GpuOptions::precision`]).
+    #[must_use]
+    pub fn precision(&self) -> Precision {
+        self.inner.options.precision
     }
 
     /// The device underneath, to share with an application's own work.

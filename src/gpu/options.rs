@@ -1,6 +1,7 @@
 //! How a [`Gpu`](crate::Gpu) is opened: options, and the environment variables that set the same.
 
 use super::CoopRow;
+use crate::gemm::Precision;
 use crate::{Error, Result};
 use std::fmt;
 use std::path::PathBuf;
@@ -17,6 +18,9 @@ pub struct GpuOptions {
     pub checks: Checks,
     /// When recorded work is submitted. `TILEWISE_SYNC` = `1` or `0`.
     pub submission: Submission,
+    /// How precise products of f32 operands are that do not ask for a precision of their own. `TILEWISE_PRECISION` =
+    /// `strict`, `split` or `fast`.
+    pub precision: Precision,
     /// Where things are kept across runs: compiled pipelines on devices that can, and what the self-tests of
     /// cooperative matrices found. `TILEWISE_CACHE` = `off`, or a folder.
     pub cache: CacheFolder,
@@ -92,6 +96,7 @@ impl GpuOptions {
             memory_budget: value("TILEWISE_MEMORY").map(|v| bytes("TILEWISE_MEMORY", &v)).transpose()?,
             checks: switch("TILEWISE_CHECKED", value, Checks::Trusted, Checks::Checked)?,
             submission: switch("TILEWISE_SYNC", value, Submission::Batched, Submission::EachLaunch)?,
+            precision: value("TILEWISE_PRECISION").map(precision).transpose()?.unwrap_or_default(),
             cache: match value("TILEWISE_CACHE") {
                 None => CacheFolder::User,
                 Some(v) if v == "off" => CacheFolder::Off,
@@ -146,6 +151,11 @@ fn switch<T>(name: &str, value: impl Fn(&str) -> Option<String>, off: T, on: T) 
     }
 }
 
+fn precision(value: String) -> Result<Precision> {
+    let why = |_| format!("`{value}` is none of strict, split, fast");
+    value.parse().map_err(|error| Error::input("TILEWISE_PRECISION", why(error)))
+}
+
 fn bytes(name: &str, value: &str) -> Result<u64> {
     let units = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("", 0)];
     let (digits, shift) = units
@@ -178,6 +188,12 @@ mod tests {
         assert_eq!(options("TILEWISE_MEMORY", "1000").unwrap().memory_budget, Some(1000));
         assert_eq!(options("TILEWISE_CHECKED", "1").unwrap().checks, Checks::Checked);
         assert_eq!(options("TILEWISE_SYNC", "1").unwrap().submission, Submission::EachLaunch);
+        assert_eq!(options("TILEWISE_PRECISION", "fast").unwrap().precision, Precision::Fast);
+        for precision in Precision::ALL {
+            let named =
+                GpuOptions::from_variables(|n| (n == "TILEWISE_PRECISION").then(|| precision.to_string()));
+            assert_eq!(named.unwrap().precision, precision);
+        }
         assert_eq!(options("TILEWISE_CACHE", "off").unwrap().cache, CacheFolder::Off);
         assert_eq!(options("TILEWISE_SYNC", " ").unwrap().submission, Submission::Batched);
     }
@@ -187,6 +203,8 @@ mod tests {
         for (name, value) in [
             ("TILEWISE_CHECKED", "yes"),
             ("TILEWISE_SYNC", "2"),
+            ("TILEWISE_PRECISION", "Fast"),
+            ("TILEWISE_PRECISION", "tf32"),
             ("TILEWISE_MEMORY", "lots"),
             ("TILEWISE_MEMORY", "0"),
             ("TILEWISE_MEMORY", "-5MiB"),

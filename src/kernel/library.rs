@@ -8,7 +8,7 @@ macro_rules! wgsl {
 
 /// The kernels: one entry point each, in `shaders/`.
 pub const SHADERS: &[(&str, &str)] =
-    wgsl!["": "cast", "coop_verify", "gemm_coop", "gemm_naive", "gemm_reduce", "gemm_tiled"];
+    wgsl!["": "cast", "coop_verify", "gemm_coop", "gemm_naive", "gemm_reduce", "gemm_tiled", "halves"];
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
@@ -33,6 +33,8 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "coop_load_x_scalar",
     "coop_stage_x",
     "coop_store_direct",
+    "cross_terms",
+    "cross_terms_added",
     "dims",
     "dims_uniform",
     "epilogue",
@@ -68,6 +70,7 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "residual",
     "residual_matrix",
     "scaled",
+    "scaled_back",
     "stage_x",
     "step_end",
     "step_end_f16",

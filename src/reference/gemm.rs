@@ -1,7 +1,8 @@
 //! Matrix products by definition.
 
 use super::bounds::{Comparison, compare, store_tolerance, sum_tolerance};
-use crate::gemm::Sums;
+use super::precision::{largest_finite, precision_tolerance};
+use crate::gemm::{Precision, Sums};
 use crate::tensor::Element;
 use std::thread;
 
@@ -12,8 +13,11 @@ pub struct GemmReference {
     pub value: Vec<f64>,
     /// $(|A||B|)_{ij}$ in f64: what errors are measured by.
     pub magnitude: Vec<f64>,
+    /// The product of the largest finite magnitudes of row i of A and column j of B.
+    largest: Vec<f64>,
     k: usize,
     sums: Sums,
+    precision: Precision,
 }
 
 impl GemmReference {
@@ -23,17 +27,28 @@ impl GemmReference {
         Self { sums, ..self }
     }
 
-    /// Compares a product, entry by entry, within [`sum_tolerance`] and [`store_tolerance`].
+    /// The same entries, to be compared with products of f32 operands of this precision; without it, of
+    /// [`Precision::Strict`].
+    #[must_use]
+    pub fn precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
+    }
+
+    /// Compares a product, entry by entry, within [`sum_tolerance`], or [`precision_tolerance`] if a precision was
+    /// given up, and [`store_tolerance`].
     ///
     /// # Panics
     /// If it does not have as many entries.
     #[must_use]
     pub fn compare<T: Element>(&self, product: &[T]) -> Comparison {
         assert_eq!(product.len(), self.value.len(), "as many results as definitions");
-        let defined = self.value.iter().zip(&self.magnitude);
-        compare(product.iter().zip(defined).map(|(got, (&value, &magnitude))| {
-            let tolerance = sum_tolerance(self.k, magnitude, self.sums) + store_tolerance(value, T::DTYPE);
-            (got.to_f64(), value, tolerance)
+        compare(product.iter().enumerate().map(|(i, got)| {
+            let [value, magnitude, largest] = [self.value[i], self.magnitude[i], self.largest[i]];
+            let summed = match self.precision {
+                Precision::Strict => sum_tolerance(self.k, magnitude, self.sums),
+                less => precision_tolerance(less, self.k, magnitude, largest),
+            };
+            (got.to_f64(), value, summed + store_tolerance(value, T::DTYPE))
         }))
     }
 }
@@ -59,7 +74,10 @@ pub fn gemm<T: Element>(a: &[T], b: &[T], [m, n, k]: [usize; 3]) -> GemmReferenc
             }
         });
     }
-    GemmReference { value, magnitude, k, sums: Sums::F32 }
+    let rows: Vec<f64> = (0..m).map(|i| largest_finite(a[i * k..(i + 1) * k].iter().copied())).collect();
+    let cols: Vec<f64> = (0..n).map(|j| largest_finite(b.iter().skip(j).step_by(n).copied())).collect();
+    let largest = rows.iter().flat_map(|row| cols.iter().map(move |col| row * col)).collect();
+    GemmReference { value, magnitude, largest, k, sums: Sums::F32, precision: Precision::Strict }
 }
 
 /// Some rows of a product: a row of C takes each row of B once.
@@ -88,11 +106,17 @@ pub fn gemm_entries<T: Element>(
             .fold([0.0, 0.0], |[sum, magnitude], x| [sum + x, magnitude + x.abs()])
     };
     let entries: Vec<[f64; 2]> = places.iter().map(entry).collect();
+    let largest = |&[row, col]: &[usize; 2]| {
+        let of_a = largest_finite((0..k).map(|p| a[row * k + p].to_f64()));
+        of_a * largest_finite((0..k).map(|p| b[p * n + col].to_f64()))
+    };
     GemmReference {
         value: entries.iter().map(|e| e[0]).collect(),
         magnitude: entries.iter().map(|e| e[1]).collect(),
+        largest: places.iter().map(largest).collect(),
         k,
         sums: Sums::F32,
+        precision: Precision::Strict,
     }
 }
 

@@ -5,6 +5,7 @@ pub mod batch;
 pub mod operand;
 pub mod pairs;
 pub mod product;
+pub mod rounding;
 pub mod wgsl;
 
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
