@@ -24,6 +24,7 @@ chapters! {
     data_flow: "src/data-flow.md",
     forms: "src/forms.md",
     types: "src/types.md",
+    ops: "src/ops.md",
     numerics: "src/numerics.md",
     precision: "src/precision.md",
     portability: "src/portability.md",

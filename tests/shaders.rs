@@ -12,7 +12,7 @@ use tilewise::gemm::{
 };
 use tilewise::gpu::{DeviceType, fixtures};
 use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
-use tilewise::ops::{CastDims, CastProblem, Overflow, plan_cast};
+use tilewise::ops::{CastDims, CastProblem, ElementwiseDims, Overflow, RowsDims, plan_cast};
 use tilewise::{Caps, DType, Error, Layout, Precision, Sums};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
@@ -120,9 +120,11 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
     for caps in devices() {
         let kernels = gemm_kernels(&caps);
         let allowed = wgsl::capabilities(&caps);
-        let casts: Vec<Kernel> = cast_kernels(&caps).into_iter().chain(halves_kernels(&caps)).collect();
+        let forms = wgsl::form_kernels(&caps);
+        let others =
+            [forms, cast_kernels(&caps), halves_kernels(&caps), wgsl::elementwise_kernels(&caps)].concat();
         let bound: String =
-            kernels.iter().map(|(_, _, kernel)| kernel).chain(&casts).map(|k| format!("{k} ")).collect();
+            kernels.iter().map(|(_, _, kernel)| kernel).chain(&others).map(|k| format!("{k} ")).collect();
         fragments.extend(
             bound.split_whitespace().filter_map(|word| Some(word.split_once(':')?.1)).filter_map(in_table),
         );
@@ -131,7 +133,8 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
             let module = wgsl::validate(&text, allowed).unwrap_or_else(|error| panic!("{kernel}: {error}"));
             assert_eq!(naga_traps(&text), Vec::<String>::new(), "{kernel}");
             // Casts compute with bits alone.
-            let wants_f16 = kernel.shader() != "cast" && kernel.to_string().contains("f16");
+            let wants_f16 =
+                kernel.shader() != "cast" && kernel.to_string().replace("bf16", "").contains("f16");
             assert_eq!(text.contains("enable f16;"), caps.f16 && wants_f16, "{kernel}");
             let [main] = &module.entry_points[..] else { panic!("{kernel}: one entry point") };
             assert_eq!(main.name, "main", "{kernel}");
@@ -150,8 +153,8 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
             scope.spawn(move || all(first));
             all(second);
         });
-        casts.iter().for_each(|kernel| check(None, kernel));
-        count += kernels.len() + casts.len();
+        others.iter().for_each(|kernel| check(None, kernel));
+        count += kernels.len() + others.len();
     }
     println!("{count} kernels");
     // Each loader and store that can be bound is bound by some plan; the others are imported by name.
@@ -233,16 +236,21 @@ macro_rules! members {
 
 #[test]
 fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
-    let gemm: Members =
-        members!(GemmDims: m n k a_outer a_k a_offset b_outer b_k b_offset ldc c_offset reserved);
-    for shader in ["gemm_coop", "gemm_naive", "gemm_tiled"] {
+    let gemm: Members = members!(GemmDims: m n k k_part batches batch1 parts a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
+    for shader in ["gemm_coop", "gemm_naive", "gemm_reduce", "gemm_tiled"] {
         assert_eq!(dims_of(shader), gemm, "{shader}");
     }
     let cast: Members = members!(CastDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
     assert_eq!(dims_of("cast"), cast);
     let halves: Members = members!(HalvesDims: rows outer k batch1 batch0_stride batch1_stride outer_stride k_stride x_offset units hi lo);
     assert_eq!(dims_of("halves"), halves);
-    for (members, size) in [gemm, cast, halves] {
+    let elementwise: Members = members!(ElementwiseDims: axes offsets quads rank reserved0 reserved1);
+    assert_eq!(dims_of("elementwise"), elementwise);
+    let rows: Members = members!(RowsDims: axes c_offset a_offset a_stride length rows rank lanes reserved);
+    for shader in ["reduce", "softmax"] {
+        assert_eq!(dims_of(shader), rows, "{shader}");
+    }
+    for (members, size) in [gemm, cast, halves, elementwise, rows] {
         assert_eq!(
             members.iter().map(|(_, _, size)| size).sum::<u32>(),
             size,
@@ -259,8 +267,8 @@ fn registers_are_indexed_by_literals_alone() {
         // What is left of loops when all that index registers are written out.
         let left: &[&str] = match tile.kernel {
             GemmKernel::Naive => continue,
-            GemmKernel::Tiled => &["k0 < dims.k", "kk < BK"],
-            GemmKernel::Coop => &["k0 < dims.k", "piece < ROWS * COLS", "quad < FRAGMENT * FRAGMENT"],
+            GemmKernel::Tiled => &["k0 < k_end", "kk < BK"],
+            GemmKernel::Coop => &["k0 < k_end", "piece < ROWS * COLS", "quad < FRAGMENT * FRAGMENT"],
             other => panic!("{other} is new here"),
         };
         let text = kernel.specialize().unwrap();

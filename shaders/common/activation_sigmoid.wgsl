@@ -1,4 +1,4 @@
-//! 1 / (1 + e^-v).
+//! The logistic sigmoid, 1 / (1 + e^-v).
 
 //#import math
 

@@ -1,4 +1,4 @@
-//! One f16 element of operand x, widened, where shaders know no f16 and halves of a pair are replaced atomically.
+//! One f16 element of operand x, widened, where shaders know no f16 and x is stored to half by half.
 
 fn load_x(at: u32) -> f32 {
     let pair = unpack2x16float(atomicLoad(&x[at / 2u]));

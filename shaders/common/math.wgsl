@@ -64,7 +64,9 @@ fn sigmoid_of(x: vec4<f32>) -> vec4<f32> {
 fn normal_of(x: vec4<f32>) -> vec4<f32> {
     let a = min(abs(x), vec4<f32>(15.0)); // where the tail is zero
     // The tail is e^(-a^2 / 2) P(q) / (a + 3), with a polynomial in q = (a - 3) / (a + 3) for what is not the exponent.
-    let s = 1.0 / (a + 3.0);
+    let d = a + 3.0;
+    var s = 1.0 / d;
+    s = fma(fma(-d, s, vec4<f32>(1.0)), s, s); // a division is within 2.5 ulp; Newton's step makes it one
     let q = (a - 3.0) * s;
     var p = vec4<f32>(5.54918734e-5);
     p = fma(p, q, vec4<f32>(1.33323949e-4));

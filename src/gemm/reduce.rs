@@ -103,12 +103,13 @@ pub(super) fn scratch_bytes(problem: &GemmProblem, parts: u32) -> u64 {
     u64::from(d.batches) * u64::from(parts) * u64::from(d.m) * u64::from(d.n) * 4
 }
 
+/// Seconds that a launch takes which waits for the one before it, on a GPU: assumed, not measured.
+const LAUNCH: f64 = 4e-6;
+
 /// Predicted seconds of bringing the parts together: their sums are read, C is written.
 pub(super) fn seconds(problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
-    let d = &problem.dims;
-    let elements = f64::from(d.batches) * f64::from(d.m) * f64::from(d.n);
-    let bytes = elements * (4.0 * f64::from(parts) + problem.types.c.size() as f64);
-    bytes / caps.roofs.bytes
+    let bytes = problem.elements() as f64 * (4.0 * f64::from(parts) + problem.types.c.size() as f64);
+    LAUNCH + bytes / caps.roofs.bytes
 }
 
 /// How to bring the parts together.

@@ -7,8 +7,7 @@ macro_rules! wgsl {
 }
 
 /// The kernels: one entry point each, in `shaders/`.
-pub const SHADERS: &[(&str, &str)] =
-    wgsl!["": "cast", "coop_verify", "gemm_coop", "gemm_naive", "gemm_reduce", "gemm_tiled", "halves"];
+pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "coop_verify", "elementwise", "gemm_coop", "gemm_naive", "gemm_reduce", "gemm_tiled", "halves", "reduce", "softmax"];
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
@@ -26,6 +25,9 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "bias",
     "bias_vector",
     "block",
+    "combine_add",
+    "combine_mul",
+    "combine_sub",
     "convert",
     "convert_to_integer",
     "convert_to_real",
@@ -44,6 +46,7 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "limit",
     "limit_i8",
     "limit_real",
+    "load_quad_x",
     "load_x",
     "load_x_bf16",
     "load_x_bf16_atomic",
@@ -62,6 +65,9 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "narrow_bf16",
     "narrow_f16",
     "nothing",
+    "operands",
+    "operands_one",
+    "operands_update",
     "pack_bf16",
     "pack_pair",
     "previous",
@@ -69,6 +75,7 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "previous_vec4",
     "residual",
     "residual_matrix",
+    "rows_dims",
     "scaled",
     "scaled_back",
     "stage_x",
@@ -81,6 +88,8 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "store_c_vec4",
     "store_element",
     "store_element_packed",
+    "store_quad",
+    "store_quad_pairs",
     "widen",
     "widen_bf16",
     "widen_f16",

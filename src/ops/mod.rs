@@ -1,8 +1,16 @@
-//! Operations on single tensors.
+//! Operations on elements and along axes: copies, sums, products, activations, softmax.
 
 mod activation;
+mod arithmetic;
 mod cast;
+mod elementwise;
+mod rows;
 
 pub use activation::Activation;
+pub use arithmetic::{
+    activate, activate_into, add, add_into, bias_add_inplace, mul, mul_into, sub, sub_into,
+};
 pub(crate) use cast::cast;
 pub use cast::{CastDims, CastProblem, Overflow, plan_cast};
+pub use elementwise::{Elementwise, ElementwiseDims, ElementwiseProblem, broadcast_shape, plan_elementwise};
+pub use rows::{Rows, RowsDims, RowsProblem, plan_rows, softmax, sum};

@@ -3,12 +3,14 @@
 
 mod activation;
 mod bounds;
+mod elements;
 mod form;
 mod gemm;
 mod precision;
 
 pub use activation::{activate, activation_lipschitz, activation_tolerance};
 pub use bounds::{Comparison, STEP, compare, gamma, gamma_f16, store_tolerance, sum_tolerance, tolerance};
+pub use elements::{Definition, activations, add, mul, softmax, sub, sum};
 pub use form::Form;
 pub use gemm::{GemmReference, gemm, gemm_entries, projection};
 pub use precision::{Halves, halves, precision_tolerance};

@@ -6,6 +6,7 @@ pub mod operand;
 pub mod pairs;
 pub mod product;
 pub mod rounding;
+pub mod strided;
 pub mod wgsl;
 
 use std::sync::{Mutex, Once, OnceLock, PoisonError};

@@ -2,8 +2,10 @@
 
 use super::operand::View;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use tilewise::gemm::{GemmProblem, GemmTypes};
-use tilewise::{Caps, DType, Layout};
+use tilewise::gemm::{self, Epilogue, GemmKernel, GemmProblem, GemmTypes, Pin, Previous, Scale, Split};
+use tilewise::kernel::Kernel;
+use tilewise::ops::{Elementwise, ElementwiseProblem, Rows, RowsProblem, plan_elementwise, plan_rows};
+use tilewise::{Activation, Caps, DType, Layout};
 
 /// What naga lets a shader use on this device: no more than the device has.
 pub fn capabilities(caps: &Caps) -> Capabilities {
@@ -44,4 +46,78 @@ pub fn problem([m, n, k]: [usize; 3], types: GemmTypes, views: [View; 3]) -> Gem
 /// A product of matrices without gaps.
 pub fn plain(shape: [usize; 3], types: GemmTypes) -> GemmProblem {
     problem(shape, types, [View::Plain; 3])
+}
+
+/// Epilogues that take every fragment of theirs: with operands of each type, all activations, ways of scaling.
+pub fn epilogues() -> Vec<Epilogue> {
+    let mut epilogues = vec![
+        Epilogue { scale: Scale::Back, ..Epilogue::default() },
+        Epilogue { scale: Scale::BackWithCross, bias: Some(DType::F32), ..Epilogue::default() },
+        Epilogue { previous: Previous::Added, residual: Some(DType::F32), ..Epilogue::default() },
+    ];
+    for (i, activation) in Activation::ALL.into_iter().enumerate() {
+        let dtype = [DType::F32, DType::F16, DType::Bf16][i % 3];
+        let previous = if i % 2 == 0 { Previous::Added } else { Previous::Overwritten };
+        epilogues.push(Epilogue {
+            scale: Scale::Alpha,
+            previous,
+            bias: Some(dtype),
+            residual: (i % 3 > 0).then_some(dtype),
+            activation,
+        });
+    }
+    epilogues
+}
+
+/// Kernels of products in every form: with each epilogue, and in parts of k, whose sums another kernel brings together.
+pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
+    let mut kernels: Vec<Kernel> = Vec::new();
+    let smallest = GemmKernel::ALL.iter().filter_map(|kernel| kernel.tiles().last());
+    for tile in smallest {
+        for types in TYPES {
+            for (i, epilogue) in epilogues().into_iter().enumerate() {
+                for (view, parts) in [(View::Plain, 1), (View::Gaps, 1), (View::Plain, 2), (View::Gaps, 2)] {
+                    let thin = problem([4, 128, 128], types, [View::Plain, View::Plain, view]);
+                    let problem =
+                        GemmProblem { epilogue, ..thin }.pinned(Pin::Tile(*tile)).split(Split::Parts(parts));
+                    // What a device cannot run is other tests' matter; one type of result is enough of each epilogue.
+                    let Ok(plan) = gemm::plan(&problem, caps) else { continue };
+                    if i > 2 && types.c != TYPES[i % TYPES.len()].c {
+                        continue;
+                    }
+                    kernels.extend(plan.then.map(|then| then.kernel));
+                    kernels.push(plan.kernel);
+                }
+            }
+        }
+    }
+    kernels.sort_by_key(ToString::to_string);
+    kernels.dedup();
+    kernels
+}
+
+/// Every kernel that a function of elements, or an operation along an axis, may take on a device: all functions, types
+/// and ways of storing.
+pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
+    let view = |shape: [usize; 2]| {
+        let strides = [shape[1] + 1, 1];
+        Layout::new("test", &shape, &strides, 0, 1 << 20).expect("the view lies in the buffer")
+    };
+    let mut kernels = Vec::new();
+    for dtype in DType::ALL.into_iter().filter(|dtype| dtype.is_real()) {
+        // Rows that begin at even places, and rows that do not.
+        for view in [view([3, 5]), view([3, 4])] {
+            for function in Elementwise::all() {
+                let operands = vec![&view; function.operands()];
+                let problem =
+                    ElementwiseProblem::new(function, &operands, &view, dtype).expect("a small view");
+                kernels.push(plan_elementwise(&problem, caps).expect("it fits").kernel);
+            }
+            for function in Rows::ALL {
+                let problem = RowsProblem::new(function, &view, 1, dtype).expect("a small view");
+                kernels.push(plan_rows(&problem, caps).expect("it fits").kernel);
+            }
+        }
+    }
+    kernels
 }

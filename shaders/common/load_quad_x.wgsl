@@ -1,0 +1,9 @@
+//! The first `count` of four elements (all of them if it is more) of operand x, a stride apart, widened; the others are as the first.
+
+fn load_quad_x(at: u32, stride: u32, count: u32) -> vec4<f32> {
+    var v = vec4<f32>(load_x(at));
+    if count > 1u { v.y = load_x(at + stride); }
+    if count > 2u { v.z = load_x(at + 2u * stride); }
+    if count > 3u { v.w = load_x(at + 3u * stride); }
+    return v;
+}

@@ -1,0 +1,52 @@
+//! Sums along one axis, in a fixed order.
+//!
+//! shapes    A of up to 6 axes, any strides -> C without one of them, any strides; f32 sums
+//! grid      dims.lanes invocations per element of C, LANES a workgroup
+//! subgroup  not used: lanes of a row meet in shared memory, whatever the subgroup size
+//! requires  nothing
+//! edges     rows past the end are empty and not stored: any length >= 0, any rows >= 1
+
+//#import rows_dims
+//#import dims
+//#import block
+//#import pack_pair
+
+//#param  set by RowsProblem::kernel
+alias a_unit = f32;
+alias c_unit = f32;
+alias sum = f32; // what is stored, before it is
+const LANES: u32 = 256u;
+//#end
+
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
+
+//#import load_x x=a
+//#import store_element
+
+var<workgroup> parts: array<f32, LANES>;
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let row = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
+    let part = lane % dims.lanes;
+    let at = row_at(min(row, dims.rows - 1u));
+    let length = select(0u, dims.length, row < dims.rows);
+    var sum = 0.0;
+    for (var i = part; i < length; i += dims.lanes) {
+        sum += load_a(at.y + i * dims.a_stride);
+    }
+    parts[lane] = sum;
+    workgroupBarrier();
+    for (var width = dims.lanes / 2u; width > 0u; width /= 2u) {
+        if part < width { parts[lane] += parts[lane + width]; }
+        workgroupBarrier();
+    }
+    if part == 0u && row < dims.rows {
+        store_element(at.x, parts[lane]);
+    }
+}

@@ -1,0 +1,254 @@
+//! Functions of elements, one by one: what to compute, as plain data, and how.
+
+use super::activation::Activation;
+use crate::gpu::{Caps, Problem};
+use crate::kernel::{self, Kernel, Memory, Plan};
+use crate::tensor::{DType, Layout, MAX_RANK, dim};
+use crate::{Error, Result};
+
+/// Invocations of one workgroup.
+const LANES: u32 = 64;
+
+/// The uniform of `shaders/elementwise.wgsl`, in elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct ElementwiseDims {
+    pub axes: [[u32; 4]; MAX_RANK],
+    pub offsets: [u32; 4],
+    pub quads: u32,
+    pub rank: u32,
+    pub reserved0: u32,
+    pub reserved1: u32,
+}
+
+/// What is computed of each element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Elementwise {
+    /// $c = f(a)$.
+    Activate(Activation),
+    /// $c = a + b$.
+    Add,
+    /// $c = a - b$.
+    Sub,
+    /// $c = ab$.
+    Mul,
+    /// $c = c + a$.
+    Update,
+}
+
+impl Elementwise {
+    /// Every function.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let activations = Activation::ALL.into_iter().map(Self::Activate);
+        activations.chain([Self::Add, Self::Sub, Self::Mul, Self::Update]).collect()
+    }
+
+    pub(super) fn op(self) -> &'static str {
+        match self {
+            Self::Activate(_) => "activate",
+            Self::Add => "add",
+            Self::Sub => "sub",
+            Self::Mul => "mul",
+            Self::Update => "bias_add_inplace",
+        }
+    }
+
+    /// Operands beside C.
+    #[must_use]
+    pub fn operands(self) -> usize {
+        match self {
+            Self::Activate(_) | Self::Update => 1,
+            Self::Add | Self::Sub | Self::Mul => 2,
+        }
+    }
+}
+
+/// A function of elements, checked: the operands have the output's shape once their axes are repeated, and the output's
+/// elements do not overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ElementwiseProblem {
+    /// The sizes, as the shader has them.
+    pub dims: ElementwiseDims,
+    /// The type of all elements.
+    pub dtype: DType,
+    /// What is computed.
+    pub function: Elementwise,
+}
+
+/// The shape that two shapes have once axes that are missing or of extent 1 are repeated, as `NumPy` does.
+///
+/// # Errors
+/// [`Error::Shape`] if two extents differ and neither is 1.
+pub fn broadcast_shape(op: &'static str, a: &Layout, b: &Layout) -> Result<Vec<usize>> {
+    let rank = a.rank().max(b.rank());
+    let extent =
+        |x: &Layout, axis: usize| (axis + x.rank()).checked_sub(rank).map_or(1, |axis| x.shape()[axis]);
+    let together = |axis: usize| match (extent(a, axis), extent(b, axis)) {
+        (1, n) | (n, 1) => Ok(n),
+        (m, n) if m == n => Ok(n),
+        _ => {
+            let rule = "extents must be equal or 1, counted from the last axis";
+            Err(Error::shape(op, rule, a.shape(), b.shape()))
+        }
+    };
+    (0..rank).map(together).collect()
+}
+
+impl ElementwiseProblem {
+    /// `function` of `operands`, elements of type `dtype`, in `c`. C must not be empty.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if an operand cannot be repeated to C's shape, or C's elements overlap; [`Error::Limit`] if a
+    /// size is $2^{31}$ or more.
+    ///
+    /// # Panics
+    /// If there are not as many operands as the function has.
+    pub fn new(function: Elementwise, operands: &[&Layout], c: &Layout, dtype: DType) -> Result<Self> {
+        assert_eq!(operands.len(), function.operands(), "{function:?}");
+        let op = function.op();
+        check_no_overlap(op, c)?;
+        let [a, b] = [operands[0], operands.last().unwrap_or(&operands[0])];
+        // Per axis, innermost first: extent and the strides of C, A and B.
+        let mut axes: Vec<[usize; 4]> = Vec::with_capacity(MAX_RANK);
+        let strides = [repeated(op, c, c)?, repeated(op, a, c)?, repeated(op, b, c)?];
+        for axis in (0..c.rank()).rev().filter(|&axis| c.shape()[axis] > 1) {
+            let [sc, sa, sb] = strides.each_ref().map(|strides| strides[axis]);
+            let extent = c.shape()[axis];
+            match axes.last_mut() {
+                // Both axes are one where every operand steps from the end of the inner to the next of the outer.
+                Some(inner) if [sc, sa, sb] == [1, 2, 3].map(|x| inner[0] * inner[x]) => inner[0] *= extent,
+                _ => axes.push([extent, sc, sa, sb]),
+            }
+        }
+        if axes.is_empty() {
+            axes.push([1, 0, 0, 0]);
+        }
+        let mut dims = ElementwiseDims { rank: dim(op, axes.len())?, ..ElementwiseDims::default() };
+        for (to, axis) in dims.axes.iter_mut().zip(&axes) {
+            for (to, &size) in to.iter_mut().zip(axis) {
+                *to = dim(op, size)?;
+            }
+        }
+        let quads = axes[0][0].div_ceil(4);
+        let rows: usize = axes[1..].iter().map(|axis| axis[0]).product();
+        dim(op, c.len())?;
+        let [c, a, b] = [c, a, b].map(|x| x.offset_in_window(dtype));
+        dims.offsets = [c, a, b, dim(op, quads * rows)?];
+        dims.quads = dim(op, quads)?;
+        Ok(Self { dims, dtype, function })
+    }
+
+    /// Elements of the bindings of C, A and B, to behind the last that is used.
+    #[must_use]
+    pub fn binding_elements(&self) -> [u64; 3] {
+        let axes = &self.dims.axes[..self.dims.rank as usize];
+        [0, 1, 2].map(|x| {
+            let step = |axis: &[u32; 4]| u64::from(axis[0] - 1) * u64::from(axis[x + 1]);
+            u64::from(self.dims.offsets[x]) + axes.iter().map(step).sum::<u64>() + 1
+        })
+    }
+
+    fn kernel(&self, caps: &Caps) -> Kernel {
+        let memory = Memory::of(self.dtype, caps);
+        let pairs = memory.per_scalar() == 2;
+        let axes = &self.dims.axes[..self.dims.rank as usize];
+        // Rows that begin with a pair of their own, and whose elements are neighbours.
+        let whole = axes[0][1] <= 1 && axes[1..].iter().all(|axis| axis[1].is_multiple_of(2));
+        let halves = pairs && !(whole && self.dims.offsets[0].is_multiple_of(2));
+        let mut kernel = Kernel::new("elementwise")
+            .dims(caps, size_of::<ElementwiseDims>())
+            .param("a_unit", memory.scalar())
+            .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
+            .param("LANES", LANES);
+        match (pairs, halves) {
+            (true, true) => kernel = kernel.slot("store_element", "store_element_packed"),
+            (true, false) => kernel = kernel.slot("store_quad", "store_quad_pairs"),
+            (false, _) => {}
+        }
+        let (load, pack) = match memory {
+            Memory::Packed => (Some(["load_x_packed", "load_x_packed_atomic"]), None),
+            Memory::Bf16 => (Some(["load_x_bf16", "load_x_bf16_atomic"]), Some("pack_bf16")),
+            _ => (None, None),
+        };
+        if let Some(pack) = pack {
+            kernel = kernel.slot("pack_pair", pack);
+        }
+        if let Some([plain, atomic]) = load {
+            kernel = kernel.slot("load_a", plain);
+            kernel = match self.function {
+                Elementwise::Activate(_) => kernel,
+                Elementwise::Update => kernel.slot("load_c", if halves { atomic } else { plain }),
+                _ => kernel.slot("load_b", plain),
+            };
+        }
+        match self.function {
+            Elementwise::Activate(activation) => {
+                kernel.slot("operands", "operands_one").slot("activation", activation.fragment())
+            }
+            Elementwise::Add => kernel,
+            Elementwise::Sub => kernel.slot("combine_add", "combine_sub"),
+            Elementwise::Mul => kernel.slot("combine_add", "combine_mul"),
+            Elementwise::Update => kernel.slot("operands", "operands_update"),
+        }
+    }
+}
+
+/// The strides of an operand along the axes of `c`, 0 where it is repeated.
+fn repeated(op: &'static str, x: &Layout, c: &Layout) -> Result<[usize; MAX_RANK]> {
+    let mut strides = [0; MAX_RANK];
+    let rule = "the operands must have the output's shape, or extents of 1";
+    let wrong = || Error::shape(op, rule, x.shape(), c.shape());
+    let missing = c.rank().checked_sub(x.rank()).ok_or_else(wrong)?;
+    for (axis, (&extent, &stride)) in x.shape().iter().zip(x.strides()).enumerate() {
+        match (extent, c.shape()[missing + axis]) {
+            (1, _) => {}
+            (m, n) if m == n => strides[missing + axis] = stride,
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(strides)
+}
+
+/// Checks that no two indices of a view are the same element, in the way that views come about: sorted by stride, each
+/// axis steps over all that is within it.
+pub(super) fn check_no_overlap(op: &'static str, c: &Layout) -> Result<()> {
+    let mut axes: Vec<_> =
+        c.strides().iter().zip(c.shape()).filter(|&(_, &n)| n > 1).map(|(&stride, &n)| (stride, n)).collect();
+    axes.sort_unstable();
+    let mut span = 0; // from the first element to the last, so far
+    for (stride, extent) in axes {
+        if stride <= span {
+            let rule = "the output's elements must not overlap";
+            return Err(Error::shape(op, rule, c.shape(), c.strides()));
+        }
+        span += (extent - 1) * stride;
+    }
+    Ok(())
+}
+
+/// How to compute `problem` on a device: there is one kernel, which differs by function and by how elements lie in
+/// memory.
+///
+/// # Errors
+/// [`Error::Limit`] if an operand is larger than this device can bind.
+pub fn plan_elementwise(problem: &ElementwiseProblem, caps: &Caps) -> Result<Plan> {
+    let op = problem.function.op();
+    for elements in problem.binding_elements() {
+        kernel::check_binding(op, caps, elements, problem.dtype)?;
+    }
+    let [.., units] = problem.dims.offsets;
+    let tensors = 1 + problem.function.operands();
+    let bytes = 4.0 * f64::from(units) * (problem.dtype.size() * tensors) as f64;
+    let tile = format!("{LANES} invocations, 4 elements each, {}", problem.dtype);
+    let grid = kernel::fold(op, u64::from(units.div_ceil(LANES)), caps.limits.grid)?;
+    Ok(Plan::of_one_launch(problem.kernel(caps), tile, grid, bytes / caps.roofs.bytes))
+}
+
+impl Problem for ElementwiseProblem {
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_elementwise(self, caps)
+    }
+}

@@ -1,0 +1,237 @@
+//! Operations along one axis: what to compute, as plain data, and how.
+
+use crate::gpu::{Caps, Problem};
+use crate::kernel::{self, Kernel, Memory, Plan};
+use crate::tensor::{DType, Layout, MAX_RANK, Real, Tensor, dim};
+use crate::{Error, Result};
+
+/// Invocations of one workgroup.
+const LANES: u32 = 256;
+/// With as many rows as this, each has work for one invocation alone.
+const MANY_ROWS: usize = 4096;
+
+/// The uniform of `shaders/reduce.wgsl` and `shaders/softmax.wgsl` (`shaders/common/rows_dims.wgsl`), in elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct RowsDims {
+    pub axes: [[u32; 4]; MAX_RANK - 1],
+    pub c_offset: u32,
+    pub a_offset: u32,
+    pub a_stride: u32,
+    pub length: u32,
+    pub rows: u32,
+    pub rank: u32,
+    pub lanes: u32,
+    pub reserved: u32,
+}
+
+/// What is computed along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Rows {
+    /// The sum: the axis goes.
+    Sum,
+    /// The softmax: the axis stays.
+    Softmax,
+}
+
+impl Rows {
+    /// Every operation.
+    pub const ALL: [Self; 2] = [Self::Sum, Self::Softmax];
+
+    fn op(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::Softmax => "softmax",
+        }
+    }
+}
+
+/// An operation along one axis, checked: there is such an axis, and every size is below $2^{31}$. The result is
+/// row-major without gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RowsProblem {
+    /// The sizes, as the shaders have them.
+    pub dims: RowsDims,
+    /// The type of all elements.
+    pub dtype: DType,
+    /// What is computed.
+    pub function: Rows,
+}
+
+impl RowsProblem {
+    /// `function` along an axis of `a`, a view of `dtype` elements. There must be a row; of a softmax, none is empty.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if there is no such axis; [`Error::Limit`] if a size is $2^{31}$ or more.
+    pub fn new(function: Rows, a: &Layout, axis: usize, dtype: DType) -> Result<Self> {
+        let op = function.op();
+        check_axis(op, a, axis)?;
+        let stride = |axis: usize| if a.shape()[axis] > 1 { a.strides()[axis] } else { 0 };
+        let length = a.shape()[axis];
+        let mut dims = RowsDims {
+            a_offset: a.offset_in_window(dtype),
+            a_stride: dim(op, stride(axis))?,
+            length: dim(op, length)?,
+            ..RowsDims::default()
+        };
+        let mut c_stride = if function == Rows::Softmax { length } else { 1 };
+        let mut rows = 1;
+        let others = (0..a.rank()).rev().filter(|&other| other != axis);
+        for (to, other) in dims.axes.iter_mut().zip(others) {
+            let extent = a.shape()[other];
+            *to = [dim(op, extent)?, dim(op, c_stride)?, dim(op, stride(other))?, 0];
+            c_stride *= extent;
+            rows *= extent;
+            dims.rank += 1;
+        }
+        dim(op, c_stride)?;
+        dims.rows = dim(op, rows)?;
+        // Lanes side by side read neighbours: along the axis where it is the innermost of memory, else across rows, as
+        // long as there are enough of those.
+        let outer = (0..a.rank()).any(|other| a.shape()[other] > 1 && stride(other) < stride(axis));
+        dims.lanes = match function {
+            Rows::Sum if outer && rows >= MANY_ROWS => 1,
+            _ => dims.length.div_ceil(4).max(1).next_power_of_two().min(LANES),
+        };
+        Ok(Self { dims, dtype, function })
+    }
+
+    /// Elements of the bindings of A and C, to behind the last that is used.
+    #[must_use]
+    pub fn binding_elements(&self) -> [u64; 2] {
+        let d = &self.dims;
+        let step = |extent: u32, stride: u32| u64::from(extent.saturating_sub(1)) * u64::from(stride);
+        let axes = d.axes[..d.rank as usize].iter();
+        let a: u64 = axes.map(|axis| step(axis[0], axis[2])).sum();
+        let c = u64::from(d.rows) * if self.function == Rows::Softmax { u64::from(d.length) } else { 1 };
+        [u64::from(d.a_offset) + a + step(d.length, d.a_stride) + 1, c]
+    }
+
+    fn kernel(&self, caps: &Caps) -> Kernel {
+        let memory = Memory::of(self.dtype, caps);
+        let pairs = memory.per_scalar() == 2;
+        let softmax = self.function == Rows::Softmax;
+        // Rows of even length begin with a pair of their own, as does a row that is alone.
+        let whole = softmax && (self.dims.length.is_multiple_of(2) || self.dims.rows == 1);
+        let mut kernel = Kernel::new(if softmax { "softmax" } else { "reduce" })
+            .dims(caps, size_of::<RowsDims>())
+            .param("a_unit", memory.scalar())
+            .param("c_unit", if pairs && !whole { "atomic<u32>" } else { memory.scalar() })
+            .param("LANES", LANES);
+        match memory {
+            Memory::Packed => kernel = kernel.slot("load_a", "load_x_packed"),
+            Memory::Bf16 => kernel = kernel.slot("load_a", "load_x_bf16").slot("pack_pair", "pack_bf16"),
+            _ => {}
+        }
+        match (pairs, whole) {
+            (true, true) => kernel.slot("store_quad", "store_quad_pairs"),
+            (true, false) => kernel.slot("store_element", "store_element_packed"),
+            (false, _) => kernel,
+        }
+    }
+}
+
+fn check_axis(op: &'static str, a: &Layout, axis: usize) -> Result<()> {
+    if axis < a.rank() {
+        return Ok(());
+    }
+    Err(Error::shape(op, "the axis must be one of the shape", a.shape(), &[axis]))
+}
+
+/// How to compute `problem` on a device: there is one kernel for sums and one for softmax, which differ by how elements
+/// lie in memory.
+///
+/// # Errors
+/// [`Error::Limit`] if a tensor is larger than this device can bind.
+pub fn plan_rows(problem: &RowsProblem, caps: &Caps) -> Result<Plan> {
+    let op = problem.function.op();
+    for elements in problem.binding_elements() {
+        kernel::check_binding(op, caps, elements, problem.dtype)?;
+    }
+    let d = &problem.dims;
+    let rows = LANES / d.lanes;
+    let bytes = f64::from(d.rows) * f64::from(d.length) * 2.0 * problem.dtype.size() as f64;
+    let tile = format!("{LANES} invocations, {} a row, {}", d.lanes, problem.dtype);
+    let grid = kernel::fold(op, u64::from(d.rows.div_ceil(rows)), caps.limits.grid)?;
+    Ok(Plan::of_one_launch(problem.kernel(caps), tile, grid, bytes / caps.roofs.bytes))
+}
+
+impl Problem for RowsProblem {
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_rows(self, caps)
+    }
+}
+
+/// Sums along one axis.
+///
+/// # Shapes
+/// The result has the shape of `a` without `axis`; an axis of extent 0 has sums 0. Any view of up to 6 axes.
+/// # Errors
+/// [`Error::Shape`] if there is no such axis; [`Error::Limit`] if a tensor exceeds what the device can bind;
+/// [`Error::OutOfMemory`] without room for the result.
+/// # Precision
+/// Summed in f32, in an order that depends on the layout alone, then stored:
+/// $|s - \sum_{i} a_{i}| \le \gamma_{n} \sum_{i} |a_{i}|$, see [`reference::sum`](crate::reference::sum). A sum
+/// beyond 65,504 is infinite in f16: cast before.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// let a = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
+/// assert_eq!(tilewise::ops::sum(&a, 0)?.to_vec()?, [5.0, 7.0, 9.0]);
+/// assert_eq!(tilewise::ops::sum(&a, 1)?.to_vec()?, [6.0, 15.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn sum<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
+    check_axis(Rows::Sum.op(), a.layout(), axis)?;
+    let mut shape = a.shape().to_vec();
+    shape.remove(axis);
+    if shape.contains(&0) {
+        return a.gpu().empty(shape);
+    }
+    if a.is_empty() {
+        return a.gpu().zeros(shape);
+    }
+    launch(Rows::Sum, a, axis, &shape)
+}
+
+/// Softmax along the last axis: $e^{x_{i}} / \sum_{j} e^{x_{j}}$. The maximum of each row is subtracted first, so that
+/// no exponential overflows.
+///
+/// A row with a NaN or $+\infty$, or of nothing but $-\infty$, is NaN, as `NumPy` and `PyTorch` have it; a $-\infty$ beside
+/// a number is 0.
+///
+/// # Shapes
+/// The result has the shape of `a`, any view of 1 to 6 axes; rows of any length.
+/// # Errors
+/// [`Error::Shape`] if `a` has no axis; [`Error::Limit`], [`Error::OutOfMemory`] as [`sum`].
+/// # Precision
+/// Computed in f32, then stored: [`reference::softmax`](crate::reference::softmax).
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// let a = gpu.tensor(&[1000.0f32, 1000.0, 5.0, 5.0], [2, 2])?;
+/// assert_eq!(tilewise::ops::softmax(&a)?.to_vec()?, [0.5; 4]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn softmax<T: Real>(a: &Tensor<T>) -> Result<Tensor<T>> {
+    let op = Rows::Softmax.op();
+    let axis = a.shape().len().checked_sub(1);
+    let axis = axis.ok_or_else(|| Error::shape(op, "the operand must have an axis", a.shape(), &[]))?;
+    if a.is_empty() {
+        return a.gpu().empty(a.shape());
+    }
+    launch(Rows::Softmax, a, axis, a.shape())
+}
+
+fn launch<T: Real>(function: Rows, a: &Tensor<T>, axis: usize, shape: &[usize]) -> Result<Tensor<T>> {
+    let gpu = a.gpu();
+    let problem = RowsProblem::new(function, a.layout(), axis, T::DTYPE)?;
+    let planned = gpu.planned(&problem)?;
+    let c = gpu.empty(shape)?;
+    gpu.launch(&planned, bytemuck::bytes_of(&problem.dims), &[a.bind(), c.bind()])?;
+    Ok(c)
+}
