@@ -3,9 +3,9 @@
 mod support;
 
 use std::collections::BTreeSet;
-use tilewise::gemm::{GemmKernel, Halves, HalvesProblem, NON_FINITE, Side, halves};
-use tilewise::reference;
-use tilewise::{Element, Error, Fill, Gemm, Gpu, Layout, Precision, Tensor, f16};
+use tilewise::gemm::{GemmKernel, HalvesProblem, Side, halves};
+use tilewise::reference::{self, Form};
+use tilewise::{Activation, Element, Error, Fill, Gemm, Gpu, Layout, Precision, Split, Tensor, f16};
 
 const LESS: [Precision; 2] = [Precision::Fast, Precision::Split];
 
@@ -145,30 +145,12 @@ fn the_default_is_strict_unless_the_options_say_otherwise() {
     assert!("tf32".parse::<Precision>().unwrap_err().to_string().contains("tf32"));
 }
 
-/// A product on f16 operands, put together on the host from what the device sums: as a kernel's epilogue does it.
+/// The product by one kernel; None where the device cannot run it.
 fn product(a: &Tensor<f32>, b: &Tensor<f32>, precision: Precision, kernel: GemmKernel) -> Option<Vec<f32>> {
-    let (a, b) = (halves(a, Side::A, precision).unwrap(), halves(b, Side::B, precision).unwrap());
-    let ld = a.values.shape()[1] / if precision == Precision::Split { 2 } else { 1 };
-    let part = |x: &Halves, at: usize| x.values.slice(1, at * ld..(at + 1) * ld).unwrap();
-    let sums = |a: &Tensor<f16>, b: &Tensor<f16>| match Gemm::new(a, &b.t()).kernel(kernel).run() {
+    match Gemm::new(a, b).precision(precision).kernel(kernel).run() {
         Err(Error::Unsupported { .. }) => None,
-        sums => Some(sums.unwrap().to_vec().unwrap()),
-    };
-    let (high, cross) = match precision {
-        Precision::Split => (sums(&part(&a, 0), &part(&b, 1))?, sums(&a.values, &b.values)?),
-        _ => (sums(&a.values, &b.values)?, Vec::new()),
-    };
-    let [ea, eb] = [a.exponents, b.exponents].map(|e| e.to_vec().unwrap());
-    let n = eb.len();
-    let entry = |(i, high): (usize, &f32)| {
-        let [ea, eb] = [ea[i / n], eb[i % n]];
-        let cross = cross.get(i).copied().unwrap_or(0.0);
-        if ea == NON_FINITE || eb == NON_FINITE {
-            return *high;
-        }
-        f32::from_f64(f64::from(high + cross / 2048.0) * 2f64.powi(-ea - eb))
-    };
-    Some(high.iter().enumerate().map(entry).collect())
+        product => Some(product.unwrap().to_vec().unwrap()),
+    }
 }
 
 fn check(gpu: &Gpu, a: &[f32], b: &[f32], shape: [usize; 3], what: &str) {
@@ -277,4 +259,83 @@ fn infinities_and_nan_stay_what_they_are() {
             }
         }
     }
+}
+
+#[test]
+fn every_form_of_a_product_may_be_in_halves() {
+    let Some(gpu) = support::gpu() else { return };
+    let [m, n, k] = [9, 21, 77];
+    let fill = |len, seed| Fill::Uniform.values::<f32>(len, seed);
+    let (a, b) = (fill(6 * m * k, 1), fill(3 * k * n, 2));
+    let (bias, residual, before) = (fill(n, 3), fill(6 * m * n, 4), fill(6 * m * n, 5));
+    let at = |values: &[f32], shape: &[usize]| gpu.tensor(values, shape).unwrap();
+    let (a_tensor, b_tensor) = (at(&a, &[2, 3, m, k]), at(&b, &[3, k, n]));
+    let (bias_tensor, residual_tensor) = (at(&bias, &[n]), at(&residual, &[2, 3, m, n]));
+    for precision in [Precision::Fast, Precision::Split] {
+        for parts in [1, 2] {
+            let mut c = at(&before, &[2, 3, m, n]);
+            Gemm::new(&a_tensor, &b_tensor)
+                .alpha(0.5)
+                .beta(-2.0)
+                .bias(&bias_tensor)
+                .residual(&residual_tensor)
+                .activation(Activation::Silu)
+                .precision(precision)
+                .kernel(GemmKernel::Tiled)
+                .split(Split::Parts(parts))
+                .run_into(&mut c)
+                .unwrap();
+            let mut rows = Vec::new();
+            for (matrix, got) in c.to_vec().unwrap().chunks(m * n).enumerate() {
+                let (a, b) = (&a[matrix * m * k..][..m * k], &b[matrix % 3 * k * n..][..k * n]);
+                let want = reference::gemm(a, b, [m, n, k]);
+                for (i, &got) in got.iter().enumerate() {
+                    let largest = |values: &mut dyn Iterator<Item = f32>| {
+                        values.fold(0.0, |most: f64, x| most.max(f64::from(x.abs())))
+                    };
+                    let of_a = largest(&mut a[i / n * k..][..k].iter().copied());
+                    let of_b = largest(&mut (0..k).map(|p| b[p * n + i % n]));
+                    let off = reference::precision_tolerance(precision, k, want.magnitude[i], of_a * of_b);
+                    let at = matrix * m * n + i;
+                    let form = Form {
+                        alpha: 0.5,
+                        previous: -2.0 * f64::from(before[at]),
+                        bias: bias[i % n].into(),
+                        residual: residual[at].into(),
+                        activation: Activation::Silu,
+                    };
+                    let (value, tolerance) = form.of(want.value[i], off);
+                    rows.push((f64::from(got), value, tolerance));
+                }
+            }
+            let found = reference::compare(rows);
+            assert!(found.ok(), "{precision}, {parts} parts: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn halves_are_made_once_each_and_k_of_nothing_is_zero() {
+    let Some(_) = support::gpu() else { return };
+    let gpu = Gpu::open().unwrap();
+    let a = gpu.random::<f32>([50, 60], Fill::Uniform, 1).unwrap();
+    let b = gpu.random::<f32>([60, 70], Fill::Uniform, 2).unwrap();
+    for (precision, launches) in [(Precision::Strict, 1), (Precision::Fast, 3), (Precision::Split, 4)] {
+        let product = Gemm::new(&a, &b).precision(precision).split(Split::Parts(1));
+        let before = gpu.stats().launches;
+        let first = product.run().unwrap().to_vec().unwrap();
+        assert_eq!(gpu.stats().launches - before, launches, "{precision}");
+        assert_eq!(first, product.run().unwrap().to_vec().unwrap(), "{precision}: the same bits");
+        let said = product.plan().unwrap().to_string();
+        assert_eq!(said.contains("rounded to f16"), precision != Precision::Strict, "{said}");
+    }
+    let (a, b) = (gpu.zeros::<f32>([3, 0]).unwrap(), gpu.zeros::<f32>([0, 4]).unwrap());
+    for precision in Precision::ALL {
+        let c = Gemm::new(&a, &b).precision(precision).run().unwrap();
+        assert_eq!(c.to_vec().unwrap(), [0.0; 12], "{precision}");
+    }
+    let half = gpu.random::<f16>([5, 5], Fill::Uniform, 1).unwrap();
+    let [strict, fast] = [Precision::Strict, Precision::Fast]
+        .map(|precision| Gemm::new(&half, &half).precision(precision).run().unwrap().to_vec().unwrap());
+    assert_eq!(strict, fast, "operands of f16 are multiplied as they are");
 }
