@@ -10,23 +10,13 @@
 mod support;
 
 use clap::{Parser, ValueEnum};
-use serde_json::{Value, json};
-use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use support::{chosen_kernel, significant, splitmix};
+use support::operands::{Source, Storage};
+use support::report::{Report, verify};
 use tilewise::gemm::{GemmProblem, GemmTypes, Operand, Tile, plan, product_shape};
-use tilewise::gpu::{Clock, Timing};
-use tilewise::io::{Npy, NpyData, Order, write_npy_slice};
-use tilewise::reference::{self, Comparison};
-use tilewise::{
-    DType, Element, Error, Fill, Gemm, GemmKernel, Gpu, Layout, Plan, Real, Result, Sums, Tensor, f16,
-};
-
-/// Multiply-adds up to which every entry of the product is checked.
-const FULL_CHECK: f64 = (1u64 << 30) as f64;
-/// Entries that are checked of a larger product.
-const ENTRIES: usize = 4096;
+use tilewise::io::{Npy, write_npy_slice};
+use tilewise::{DType, Element, Error, Gemm, GemmKernel, Gpu, Layout, Real, Result, Sums, bf16, f16};
 
 /// Multiplies two matrices, random or out of .npy files, and checks the product against f64.
 #[derive(Parser)]
@@ -43,15 +33,15 @@ struct Args {
     /// Type of A and B: f32 unless files say otherwise; files of another type are cast
     #[arg(long)]
     dtype: Option<Type>,
-    /// Type of C
-    #[arg(long, default_value = "f32")]
-    out_dtype: Type,
+    /// Type of C: f32 unless another is given; that of products of i8 is i32
+    #[arg(long)]
+    out_dtype: Option<OutType>,
     /// How A and B are stored: n row-major, t transposed and multiplied as a view
     #[arg(long, default_value = "nn")]
     layout: Layouts,
     /// What sums may be computed in: f16 is less precise, where a kernel has such a form
     #[arg(long, default_value = "f32")]
-    sums: Type,
+    sums: SumType,
     /// Which kernel: the plan's choice, or a pinned one
     #[arg(long, default_value = "auto")]
     kernel: Choice,
@@ -83,6 +73,21 @@ struct Args {
 enum Type {
     F16,
     F32,
+    Bf16,
+    I8,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum OutType {
+    F16,
+    F32,
+    Bf16,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SumType {
+    F16,
+    F32,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -98,6 +103,7 @@ enum Choice {
     Auto,
     Naive,
     Tiled,
+    Dot,
     Coop,
 }
 
@@ -138,22 +144,53 @@ fn run(args: &Args) -> Result<Report> {
             return Err(Error::Input { what: "operands of two types".into(), why });
         }
     };
-    match (dtype, args.out_dtype) {
-        (DType::F16, Type::F16) => multiply::<f16, f16>(args, files),
-        (DType::F16, Type::F32) => multiply::<f16, f32>(args, files),
-        (DType::F32, Type::F16) => multiply::<f32, f16>(args, files),
-        (DType::F32, Type::F32) => multiply::<f32, f32>(args, files),
-        (other, _) => Err(not_multiplied(other)),
+    match dtype {
+        DType::F16 => multiply_reals::<f16>(args, files),
+        DType::Bf16 => multiply_reals::<bf16>(args, files),
+        DType::I8 => multiply_integers(args, files),
+        DType::F32 => multiply_reals::<f32>(args, files),
+        other => Err(not_multiplied(other)),
     }
 }
 
-/// Elements of files that are neither f32 nor f16.
+/// Elements of files that no product takes.
 fn not_multiplied(dtype: DType) -> Error {
-    let why = "this example multiplies f32 and f16: say with --dtype what to convert them to";
+    let why = "products are of f32, f16, bf16 or i8: say with --dtype what to convert them to";
     Error::Input { what: format!("operands of {dtype}"), why: why.into() }
 }
 
-fn multiply<T: Real, C: Real>(args: &Args, files: Option<[Npy; 2]>) -> Result<Report> {
+fn multiply_integers(args: &Args, files: Option<[Npy; 2]>) -> Result<Report> {
+    let option = match (args.out_dtype, args.sums) {
+        (None, SumType::F32) => return multiply::<i8, i32>(args, files, |product, _| product),
+        (Some(_), _) => "--out-dtype",
+        (None, SumType::F16) => "--sums",
+    };
+    Err(Error::Input {
+        what: option.into(),
+        why: "products of i8 are exact, in i32 and no other type".into(),
+    })
+}
+
+fn multiply_reals<T: Real>(args: &Args, files: Option<[Npy; 2]>) -> Result<Report> {
+    match args.out_dtype {
+        Some(OutType::F16) => multiply::<T, f16>(args, files, real),
+        Some(OutType::Bf16) => multiply::<T, bf16>(args, files, real),
+        Some(OutType::F32) | None => multiply::<T, f32>(args, files, real),
+    }
+}
+
+/// What is asked of a product beside its kernel.
+type Form<T, C> = for<'a> fn(Gemm<'a, T>, Sums) -> Gemm<'a, T, C>;
+
+fn real<T: Real, C: Real>(product: Gemm<'_, T>, sums: Sums) -> Gemm<'_, T, C> {
+    product.out::<C>().sums(sums)
+}
+
+fn multiply<T: Operand, C: Element>(
+    args: &Args,
+    files: Option<[Npy; 2]>,
+    form: Form<T, C>,
+) -> Result<Report> {
     let sources = match files {
         Some(files) => files.map(Source::File),
         None => [([args.m, args.k], 0), ([args.k, args.n], 1)]
@@ -170,7 +207,7 @@ fn multiply<T: Real, C: Real>(args: &Args, files: Option<[Npy; 2]>) -> Result<Re
     let [m, n, k] = [a.shape[0], b.shape[1], b.shape[0]];
 
     let (a_tensor, b_tensor) = (a.upload(&gpu)?, b.upload(&gpu)?);
-    let product = pinned(Gemm::new(&a_tensor, &b_tensor).out::<C>().sums(types.sums), args)?;
+    let product = pinned(form(Gemm::new(&a_tensor, &b_tensor), types.sums), args)?;
     let plan = product.plan()?;
     let mut c = product.run()?; // the warm-up: compiles
     let mut timings = Vec::new();
@@ -191,7 +228,7 @@ fn multiply<T: Real, C: Real>(args: &Args, files: Option<[Npy; 2]>) -> Result<Re
         plan,
         size: [m, n, k],
         types: [T::DTYPE, C::DTYPE],
-        layout: args.layout,
+        layout: args.layout.name(),
         timings,
         check,
         found,
@@ -211,6 +248,7 @@ fn pinned<'a, T: Operand, C: Element>(product: Gemm<'a, T, C>, args: &Args) -> R
             Choice::Auto => product,
             Choice::Naive => product.kernel(GemmKernel::Naive),
             Choice::Tiled => product.kernel(GemmKernel::Tiled),
+            Choice::Dot => product.kernel(GemmKernel::Dot),
             Choice::Coop => product.kernel(GemmKernel::Coop),
         });
     };
@@ -229,209 +267,22 @@ fn name(tile: &Tile) -> String {
     if *fragment == 0 { patch } else { format!("{patch}/{fragment}") }
 }
 
-/// Where a matrix comes from.
-enum Source {
-    File(Npy),
-    /// Its shape, and the seed.
-    Random([usize; 2], u64),
-}
-
-/// How an operand is stored.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Storage {
-    RowMajor,
-    Transposed,
-}
-
-impl Source {
-    /// The shape of the operand: a file that is stored transposed has the reverse.
-    fn shape(&self, stored: Storage) -> Vec<usize> {
-        match (self, stored) {
-            (Self::Random(shape, _), _) => shape.to_vec(),
-            (Self::File(file), Storage::RowMajor) => file.shape().to_vec(),
-            (Self::File(file), Storage::Transposed) => file.shape().iter().rev().copied().collect(),
-        }
-    }
-
-    fn matrix<T: Operand>(&self, stored: Storage) -> Result<Matrix<T>> {
-        let shape = self.shape(stored);
-        match self {
-            Self::Random(_, seed) => {
-                Ok(Matrix { elements: Fill::Uniform.values(shape.iter().product(), *seed), shape, stored })
-            }
-            Self::File(file) => {
-                let elements = match file.data() {
-                    NpyData::F32(elements) => elements.iter().map(|x| T::from_f64(x.to_f64())).collect(),
-                    NpyData::F16(elements) => elements.iter().map(|x| T::from_f64(x.to_f64())).collect(),
-                    NpyData::I8(elements) => elements.iter().map(|x| T::from_f64(x.to_f64())).collect(),
-                    NpyData::I32(elements) => elements.iter().map(|x| T::from_f64(x.to_f64())).collect(),
-                    _ => return Err(not_multiplied(file.dtype())),
-                };
-                // The transpose of C order is Fortran order, and the other way round.
-                let turned = (file.order() == Order::Fortran) != (stored == Storage::Transposed);
-                let stored = if turned { Storage::Transposed } else { Storage::RowMajor };
-                Ok(Matrix { elements, shape, stored })
-            }
-        }
-    }
-}
-
-/// An operand on the host: its shape, and its elements as they are stored.
-struct Matrix<T> {
-    elements: Vec<T>,
-    shape: Vec<usize>,
-    stored: Storage,
-}
-
-impl<T: Operand> Matrix<T> {
-    /// The elements as they are stored; what is stored transposed becomes a view.
-    fn upload(&self, gpu: &Gpu) -> Result<Tensor<T>> {
-        match self.stored {
-            Storage::RowMajor => gpu.tensor(&self.elements, &self.shape),
-            Storage::Transposed => Ok(gpu.tensor(&self.elements, [self.shape[1], self.shape[0]])?.t()),
-        }
-    }
-
-    fn row_major(&self) -> Vec<T> {
-        match self.stored {
-            Storage::RowMajor => self.elements.clone(),
-            Storage::Transposed => {
-                let rows = self.shape[0];
-                (0..rows).flat_map(|row| self.elements.iter().skip(row).step_by(rows).copied()).collect()
-            }
-        }
-    }
-}
-
-/// Compares the product with its definition in f64; says which check that was.
-fn verify<T: Operand, C: Element>(
-    a: &[T],
-    b: &[T],
-    c: &[C],
-    size: [usize; 3],
-    sums: Sums,
-    seed: u64,
-) -> (String, Comparison) {
-    let [m, n, _] = size;
-    if size.iter().map(|&extent| extent as f64).product::<f64>() <= FULL_CHECK {
-        return ("full".into(), reference::gemm(a, b, size).summed(sums).compare(c));
-    }
-    let mut random = splitmix(seed);
-    let mut below = |limit: usize| usize::try_from(random() % limit as u64).unwrap_or(0);
-    let places: Vec<[usize; 2]> = (0..ENTRIES).map(|_| [below(m), below(n)]).collect();
-    let picked: Vec<C> = places.iter().map(|&[row, col]| c[row * n + col]).collect();
-    let signs: Vec<f64> = (0..n).map(|_| if below(2) == 0 { 1.0 } else { -1.0 }).collect();
-    let entries = reference::gemm_entries(a, b, size, &places).summed(sums).compare(&picked);
-    let rows = reference::projection(a, b, c, size, &signs, sums);
-    let bound_ratio = entries.bound_ratio.max(rows.bound_ratio);
-    (format!("{ENTRIES} entries and a projection"), Comparison { bound_ratio, ..entries })
-}
-
-/// What came out.
-struct Report {
-    gpu: Gpu,
-    plan: Plan,
-    size: [usize; 3],
-    types: [DType; 2],
-    layout: Layouts,
-    timings: Vec<Timing>,
-    check: String,
-    found: Comparison,
-}
-
-impl Report {
-    /// Seconds: the fastest, the median, the slowest.
-    fn seconds(&self) -> [f64; 3] {
-        let mut seconds: Vec<f64> = self.timings.iter().map(|timing| timing.seconds).collect();
-        seconds.sort_by(f64::total_cmp);
-        let at = |place: usize| seconds.get(place).copied().unwrap_or(0.0);
-        let last = seconds.len().saturating_sub(1);
-        [at(0), f64::midpoint(at(last / 2), at(last.div_ceil(2))), at(last)]
-    }
-
-    fn tflops(&self) -> f64 {
-        let flops = 2.0 * self.size.iter().map(|&extent| extent as f64).product::<f64>();
-        let [_, median, _] = self.seconds();
-        if median > 0.0 { flops / median * 1e-12 } else { 0.0 }
-    }
-
-    fn clock(&self) -> &'static str {
-        match self.timings.first().map(|timing| timing.clock) {
-            Some(Clock::Gpu) => "gpu",
-            Some(Clock::Host) => "host",
-            None => "none",
-        }
-    }
-
-    fn json(&self) -> Value {
-        let caps = self.gpu.caps();
-        let [m, n, k] = self.size;
-        let [dtype, out_dtype] = self.types.map(|dtype| dtype.to_string());
-        let [min, median, max] = self.seconds();
-        json!({
-            "device": caps.adapter,
-            "backend": caps.backend,
-            "driver": caps.driver,
-            "kernel": chosen_kernel(&self.plan),
-            "plan": self.plan.to_string(),
-            "m": m,
-            "n": n,
-            "k": k,
-            "dtype": dtype,
-            "out_dtype": out_dtype,
-            "layout": self.layout.to_string(),
-            "repeat": self.timings.len(),
-            "clock": self.clock(),
-            "gpu_seconds_median": median,
-            "gpu_seconds_min": min,
-            "gpu_seconds_max": max,
-            "tflops": self.tflops(),
-            "check": self.check,
-            "max_abs_err": self.found.max_abs_err,
-            "bound_ratio": self.found.bound_ratio,
-            "ok": self.found.ok(),
-        })
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let caps = self.gpu.caps();
-        let [m, n, k] = self.size;
-        let [dtype, out_dtype] = self.types;
-        let [min, median, max] = self.seconds().map(|seconds| significant(seconds * 1e3));
-        let Comparison { max_abs_err, bound_ratio, .. } = self.found;
-        let verdict = if self.found.ok() { "ok" } else { "WRONG" };
-        let plan = self.plan.to_string().replace("\n  ", "\n           ");
-        writeln!(f, "device     {}, {}, {}", caps.adapter, caps.backend, caps.driver)?;
-        writeln!(f, "product    ({m}, {k}) x ({k}, {n}), {dtype} x {dtype} -> {out_dtype}, {}", self.layout)?;
-        writeln!(f, "plan       {plan}")?;
-        match self.timings.len() {
-            0 => writeln!(f, "time       none: C is empty")?,
-            runs => {
-                writeln!(f, "time       {median} ms ({min} to {max}; {runs} runs, {} clock)", self.clock())?
-            }
-        }
-        writeln!(f, "speed      {} TFLOP/s", significant(self.tflops()))?;
-        writeln!(f, "error      at most {max_abs_err:.2e}, {} of the bound", significant(bound_ratio))?;
-        writeln!(f, "check      {verdict} ({}, against f64)", self.check)
-    }
-}
-
 impl From<Type> for DType {
     fn from(dtype: Type) -> Self {
         match dtype {
             Type::F16 => Self::F16,
             Type::F32 => Self::F32,
+            Type::Bf16 => Self::Bf16,
+            Type::I8 => Self::I8,
         }
     }
 }
 
-impl From<Type> for Sums {
-    fn from(sums: Type) -> Self {
+impl From<SumType> for Sums {
+    fn from(sums: SumType) -> Self {
         match sums {
-            Type::F16 => Self::F16,
-            Type::F32 => Self::F32,
+            SumType::F16 => Self::F16,
+            SumType::F32 => Self::F32,
         }
     }
 }
@@ -446,15 +297,13 @@ impl Layouts {
             Self::Tt => [Transposed, Transposed],
         }
     }
-}
 
-impl fmt::Display for Layouts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+    fn name(self) -> &'static str {
+        match self {
             Self::Nn => "nn",
             Self::Nt => "nt",
             Self::Tn => "tn",
             Self::Tt => "tt",
-        })
+        }
     }
 }

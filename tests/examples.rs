@@ -127,6 +127,73 @@ fn gemm_reports_every_kernel_and_type_within_its_bound() {
 }
 
 #[test]
+fn gemm_multiplies_bf16_in_every_combination_of_types() {
+    if support::gpu().is_none() {
+        return;
+    }
+    const SIZES: [&str; 9] = ["--m", "33", "--n", "66", "--k", "70", "--repeat", "1", "--json"];
+    for kernel in ["naive", "tiled", "auto"] {
+        for [dtype, out_dtype] in
+            [["bf16", "f32"], ["bf16", "bf16"], ["f16", "bf16"], ["f32", "bf16"], ["bf16", "f16"]]
+        {
+            let types = ["--kernel", kernel, "--dtype", dtype, "--out-dtype", out_dtype];
+            let report = run("gemm", &[&SIZES[..], &types].concat(), &[]).json();
+            assert_eq!([&report["dtype"], &report["out_dtype"]], [dtype, out_dtype], "{report}");
+            assert_eq!(report["ok"], true, "{report}");
+            let ratio = report["bound_ratio"].as_f64().unwrap_or_else(|| panic!("{report}"));
+            // Sums of so few products of 8 bits each are exact in f32.
+            assert!(ratio <= 1.0 && (ratio > 0.0 || out_dtype == "f32"), "{report}");
+        }
+    }
+}
+
+#[test]
+fn gemm_multiplies_i8_exactly_and_refuses_what_is_not() {
+    let Some(gpu) = support::gpu() else { return };
+    for kernel in ["naive", "dot", "auto"] {
+        for size in ["131", "1025"] {
+            if kernel == "naive" && size == "1025" {
+                continue; // slow, and the check is the same
+            }
+            let sizes =
+                ["--m", size, "--n", "1024", "--k", "1024", "--layout", "tn", "--repeat", "1", "--json"];
+            let report =
+                run("gemm", &[&sizes[..], &["--dtype", "i8", "--kernel", kernel]].concat(), &[]).json();
+            assert_eq!([&report["dtype"], &report["out_dtype"]], ["i8", "i32"], "{report}");
+            assert_eq!([&report["max_abs_err"], &report["bound_ratio"]], [0.0, 0.0], "{report}");
+            assert_eq!(report["ok"], true, "{report}");
+            let want = if kernel == "auto" { "dot" } else { kernel };
+            assert_eq!(report["kernel"], want, "{report}");
+            let check = if size == "131" { "full" } else { "4096 entries and a projection" };
+            assert_eq!(report["check"], check, "{report}");
+        }
+    }
+    for (option, words) in [
+        (["--out-dtype", "f32"], ["--out-dtype", "i32"]),
+        (["--sums", "f16"], ["--sums", "i32"]),
+        (["--kernel", "tiled"], ["operands with a fraction, not i8", &gpu.caps().adapter]),
+        (["--kernel", "coop"], ["operands of f16, not i8", &gpu.caps().adapter]),
+        (["--k", "131072"], ["131072", "131071"]),
+    ] {
+        let ended =
+            run("gemm", &[&["--m", "2", "--n", "3", "--dtype", "i8", "--json"], &option[..]].concat(), &[]);
+        assert!(words.iter().all(|word| ended.refusal().contains(word)), "{words:?}: {ended:?}");
+    }
+    let ended = run("gemm", &["--dtype", "f32", "--kernel", "dot"], &[]);
+    assert!(ended.refusal().contains("operands of i8, not f32"), "{ended:?}");
+    // Files are cast, and the product is written as NumPy's int32.
+    let out = scratch("integers.npy");
+    let out_name = out.display().to_string();
+    let files = ["--a", &data("a_f16"), "--b", &data("b_f16"), "--dtype", "i8", "--out", &out_name, "--json"];
+    let report = run("gemm", &files, &[]).json();
+    assert_eq!((&report["out_dtype"], &report["max_abs_err"]), (&"i32".into(), &0.0.into()), "{report}");
+    let bytes = fs::read(&out).expect("the product was written");
+    let npy = npyz::NpyFile::new(&bytes[..]).and_then(npyz::NpyFile::into_vec::<i32>).expect("in int32");
+    assert_eq!(npy.len(), 13 * 11);
+    fs::remove_file(out).expect("it was written");
+}
+
+#[test]
 fn gemm_samples_products_that_are_too_large_to_check_whole() {
     if support::gpu().is_none() {
         return;
@@ -250,8 +317,10 @@ fn gemm_refuses_what_the_device_cannot_bind() {
 fn gemm_refuses_unknown_options() {
     for (arguments, word) in [
         (&["--layout", "xy"][..], "possible values: nn, nt, tn, tt"),
-        (&["--kernel", "magic"], "possible values: auto, naive, tiled, coop"),
-        (&["--dtype", "f64"], "possible values: f16, f32"),
+        (&["--kernel", "magic"], "possible values: auto, naive, tiled, dot, coop"),
+        (&["--dtype", "f64"], "possible values: f16, f32, bf16, i8]"),
+        (&["--out-dtype", "i8"], "possible values: f16, f32, bf16]"),
+        (&["--sums", "bf16"], "possible values: f16, f32]"),
         (&["--repeat", "0"], "0"),
         (&["--a", "a.npy"], "--b"),
         (&["--a", "a.npy", "--b", "b.npy", "--m", "3"], "cannot be used with"),

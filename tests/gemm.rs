@@ -7,9 +7,9 @@ use support::operand::View;
 use support::product::{Case, check, check_summed};
 use support::wgsl;
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::{Element, Fill, Gemm, Gpu, Sums, f16, matmul, matmul_into, reference};
+use tilewise::{Element, Fill, Gemm, Gpu, Sums, bf16, f16, matmul, matmul_into, reference};
 
-/// The kernels that every device runs; `coop.rs` sweeps the one on cooperative matrices.
+/// The kernels that every device runs; `coop.rs` sweeps the one on cooperative matrices, `integers.rs` those of i8.
 const SCALAR: [GemmKernel; 2] = [GemmKernel::Naive, GemmKernel::Tiled];
 const OUTER: [usize; 11] = [1, 3, 16, 17, 31, 63, 64, 65, 127, 128, 129]; // below, on and above every tile edge
 const INNER: [usize; 9] = [0, 1, 4, 7, 8, 9, 16, 33, 132];
@@ -20,7 +20,7 @@ fn every_scalar_kernel_and_tile_agrees_with_the_reference() {
     let tiles: Vec<Tile> = SCALAR.iter().flat_map(|kernel| kernel.tiles()).copied().collect();
     let levels = [
         tiles.len(),
-        5,
+        9,
         OUTER.len(),
         OUTER.len(),
         INNER.len(),
@@ -42,7 +42,11 @@ fn every_scalar_kernel_and_tile_agrees_with_the_reference() {
             1 => check::<f16, f32>(&gpu, &case),
             2 => check::<f16, f16>(&gpu, &case),
             3 => check_summed::<f16, f32>(&gpu, &case, Sums::F16),
-            _ => check::<f32, f16>(&gpu, &case),
+            4 => check::<f32, f16>(&gpu, &case),
+            5 => check::<bf16, f32>(&gpu, &case),
+            6 => check::<bf16, bf16>(&gpu, &case),
+            7 => check::<f16, bf16>(&gpu, &case),
+            _ => check::<f32, bf16>(&gpu, &case),
         };
         *launches.entry(format!("{} {}", case.tile.kernel, case.tile)).or_default() += done;
     }

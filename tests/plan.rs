@@ -4,7 +4,7 @@ mod support;
 
 use std::collections::BTreeSet;
 use support::operand::View;
-use support::wgsl::{self, TYPES};
+use support::wgsl::{self, I8, TYPES};
 use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, Pin, Tile, explain, plan};
 use tilewise::gpu::{DeviceType, SubgroupSizes, Verdict, fixtures};
 use tilewise::kernel::{Plan, fold};
@@ -133,9 +133,10 @@ fn a_pinned_kernel_that_the_device_cannot_run_is_an_error_that_says_what_it_need
     assert!(error.contains("3328 bytes of shared memory") && error.contains("NAVI31"), "{error}");
     let naive = explain(&tiled.pinned(Pin::Free), &caps).unwrap();
     assert_eq!(naive.kernel.shader(), "gemm_naive");
+    assert_eq!(naive.reasons[0], "tiled: needs 3328 bytes of shared memory");
     assert_eq!(
-        naive.reasons,
-        ["tiled: needs 3328 bytes of shared memory", "coop: needs operands of f16, not f32"]
+        naive.reasons[1..],
+        ["dot: needs operands of i8, not f32", "coop: needs operands of f16, not f32"]
     );
 }
 
@@ -192,7 +193,7 @@ fn every_pin_is_kept() {
     let mut caps = fixtures::lavapipe();
     caps.rows.extend(fixtures::h200().rows);
     for tile in tiles() {
-        let problem = wgsl::plain([100, 3, 7], F16);
+        let problem = wgsl::plain([100, 3, 7], if tile.kernel == GemmKernel::Dot { I8 } else { F16 });
         let pinned = plan(&problem.pinned(Pin::Tile(*tile)), &caps).unwrap();
         assert_eq!(taken(&pinned), tile);
         let pinned = plan(&problem.pinned(Pin::Kernel(tile.kernel)), &caps).unwrap();
@@ -353,7 +354,7 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
     let plan = explain(&wgsl::plain([512; 3], F32), &fixtures::lavapipe()).unwrap();
     let printed = plan.to_string();
     let lines: Vec<&str> = printed.lines().collect();
-    let [what, why, coop] = lines[..] else { panic!("{printed}") };
+    let [what, why, _, coop] = lines[..] else { panic!("{printed}") };
     assert!(what.starts_with(&format!("gemm_tiled {}, grid ", plan.tile)), "{printed}");
     assert!(what.contains(" x 1 x 1, predicted ") && what.ends_with(" ms"), "{printed}");
     assert!(why.starts_with("  naive: slower here, predicted ") && why.ends_with(" ms"), "{printed}");

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::mem::offset_of;
 use std::path::Path;
 use support::operand::View;
-use support::wgsl::{self, TYPES};
+use support::wgsl::{self, I8, TYPES};
 use tilewise::gemm::{
     self, GemmDims, GemmKernel, GemmProblem, GemmTypes, HalvesDims, HalvesProblem, Pin, Side, Tile,
 };
@@ -37,13 +37,19 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     let mut kernels = Vec::new();
     let mut seen = HashSet::new();
     for tile in GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()) {
-        for types in TYPES.into_iter().chain([F16_SUMS]) {
+        for types in TYPES.into_iter().chain([F16_SUMS, I8]) {
             for views in
                 (0..32).map(|i| [OPERANDS[i % 4], OPERANDS[i / 4 % 4], [View::Plain, View::Gaps][i / 16]])
             {
                 let problem = wgsl::problem([128; 3], types, views).pinned(Pin::Tile(*tile));
-                if tile.kernel == GemmKernel::Coop && !(caps.f16 && types.ab == DType::F16) {
-                    let refused = gemm::plan(&problem, caps).expect_err("cooperative matrices are of f16");
+                let takes = match tile.kernel {
+                    GemmKernel::Tiled => types != I8,
+                    GemmKernel::Dot => types == I8,
+                    GemmKernel::Coop => caps.f16 && types.ab == DType::F16,
+                    _ => true,
+                };
+                if !takes {
+                    let refused = gemm::plan(&problem, caps).expect_err("the kernel is for other types");
                     assert!(matches!(refused, Error::Unsupported { .. }), "{refused:?}");
                     continue;
                 }
@@ -237,7 +243,7 @@ macro_rules! members {
 #[test]
 fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     let gemm: Members = members!(GemmDims: m n k k_part batches batch1 parts a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
-    for shader in ["gemm_coop", "gemm_naive", "gemm_reduce", "gemm_tiled"] {
+    for shader in ["gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled"] {
         assert_eq!(dims_of(shader), gemm, "{shader}");
     }
     let cast: Members = members!(CastDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
@@ -268,6 +274,7 @@ fn registers_are_indexed_by_literals_alone() {
         let left: &[&str] = match tile.kernel {
             GemmKernel::Naive => continue,
             GemmKernel::Tiled => &["k0 < k_end", "kk < BK"],
+            GemmKernel::Dot => &["k0 < k_end", "word < WORDS"],
             GemmKernel::Coop => &["k0 < k_end", "piece < ROWS * COLS", "quad < FRAGMENT * FRAGMENT"],
             other => panic!("{other} is new here"),
         };

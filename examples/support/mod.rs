@@ -1,6 +1,10 @@
 //! What the examples share.
 #![allow(dead_code, reason = "each example takes what it needs")]
 
+#[cfg(feature = "npy")]
+pub(crate) mod operands;
+pub(crate) mod report;
+
 use tilewise::{GemmKernel, Plan};
 
 /// The name of the kernel that a plan takes.

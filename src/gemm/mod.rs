@@ -2,6 +2,7 @@
 
 mod coop;
 mod cost;
+mod dot;
 mod epilogue;
 mod halves;
 mod in_halves;

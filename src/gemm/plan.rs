@@ -2,7 +2,7 @@
 
 use super::problem::{GemmProblem, OP, Pin};
 use super::tile::Tile;
-use super::{coop, naive, tiled};
+use super::{coop, dot, naive, tiled};
 use crate::gpu::Caps;
 use crate::kernel::{self, Plan, Seconds};
 use crate::{Error, Result};
@@ -16,6 +16,8 @@ pub enum GemmKernel {
     Naive,
     /// Blocks staged in shared memory, patches in registers.
     Tiled,
+    /// Of i8: blocks staged in shared memory as words of four elements, whose dot products are one operation.
+    Dot,
     /// Blocks staged in shared memory, patches in cooperative matrices: tensor cores.
     Coop,
 }
@@ -79,7 +81,7 @@ fn lacking<'a>(tiles: impl IntoIterator<Item = &'a Tile>, problem: &GemmProblem,
 
 impl GemmKernel {
     /// Every kernel.
-    pub const ALL: [Self; 3] = [Self::Naive, Self::Tiled, Self::Coop];
+    pub const ALL: [Self; 4] = [Self::Naive, Self::Tiled, Self::Dot, Self::Coop];
 
     /// The kernel's tiles.
     #[must_use]
@@ -87,6 +89,7 @@ impl GemmKernel {
         match self {
             Self::Naive => &naive::TILES,
             Self::Tiled => &tiled::TILES,
+            Self::Dot => &dot::TILES,
             Self::Coop => &coop::TILES,
         }
     }
@@ -97,6 +100,7 @@ impl GemmKernel {
         match self {
             Self::Naive => "gemm_naive",
             Self::Tiled => "gemm_tiled",
+            Self::Dot => "gemm_dot",
             Self::Coop => "gemm_coop",
         }
     }
@@ -122,6 +126,7 @@ impl fmt::Display for GemmKernel {
         f.write_str(match self {
             Self::Naive => "naive",
             Self::Tiled => "tiled",
+            Self::Dot => "dot",
             Self::Coop => "coop",
         })
     }

@@ -2,7 +2,7 @@
 
 use super::plan::GemmKernel;
 use super::problem::{GemmProblem, OP};
-use super::{coop, cost, naive, reduce, tiled};
+use super::{coop, cost, dot, naive, reduce, tiled};
 use crate::Result;
 use crate::gpu::{Caps, DeviceType};
 use crate::kernel::{self, Plan};
@@ -65,6 +65,7 @@ impl Tile {
         match self.kernel {
             GemmKernel::Naive => 0,
             GemmKernel::Tiled => tiled::workgroup_bytes(self, problem, caps),
+            GemmKernel::Dot => dot::workgroup_bytes(self, caps),
             GemmKernel::Coop => coop::workgroup_bytes(self, problem, caps),
         }
     }
@@ -80,6 +81,7 @@ impl Tile {
                 return Err("operands with a fraction, not i8".into());
             }
             GemmKernel::Tiled => {}
+            GemmKernel::Dot => dot::admits(problem)?,
             GemmKernel::Coop => coop::admits(self, problem, caps)?,
         }
         let limits = &caps.limits;
@@ -119,6 +121,7 @@ impl Tile {
         let kernel = match self.kernel {
             GemmKernel::Naive => naive::kernel(self, problem, caps),
             GemmKernel::Tiled => tiled::kernel(self, problem, caps),
+            GemmKernel::Dot => dot::kernel(self, problem, caps),
             GemmKernel::Coop => coop::kernel(self, problem, caps),
         };
         let grid = kernel::fold(OP, self.blocks(problem, caps), caps.limits.grid)?;
@@ -138,7 +141,7 @@ impl Tile {
         let d = &problem.dims;
         match self.kernel {
             GemmKernel::Naive => naive::blocks(self, problem, caps),
-            GemmKernel::Tiled | GemmKernel::Coop => {
+            GemmKernel::Tiled | GemmKernel::Dot | GemmKernel::Coop => {
                 u64::from(d.parts) * u64::from(d.m.div_ceil(self.bm)) * u64::from(d.n.div_ceil(self.bn))
             }
         }
@@ -160,7 +163,7 @@ impl fmt::Display for Tile {
         let Self { kernel, bm, bn, bk, tm, tn, fragment } = self;
         match kernel {
             GemmKernel::Naive => write!(f, "{bn} elements"),
-            GemmKernel::Tiled => write!(f, "{bm}x{bn}x{bk} ({tm}x{tn} per invocation)"),
+            GemmKernel::Tiled | GemmKernel::Dot => write!(f, "{bm}x{bn}x{bk} ({tm}x{tn} per invocation)"),
             GemmKernel::Coop => {
                 write!(f, "{bm}x{bn}x{bk} ({tm}x{tn} per subgroup, of {fragment}x{fragment})")
             }

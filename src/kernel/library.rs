@@ -7,7 +7,7 @@ macro_rules! wgsl {
 }
 
 /// The kernels: one entry point each, in `shaders/`.
-pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "coop_verify", "elementwise", "gemm_coop", "gemm_naive", "gemm_reduce", "gemm_tiled", "halves", "reduce", "softmax"];
+pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "coop_verify", "elementwise", "gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "halves", "reduce", "softmax"];
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
@@ -39,6 +39,7 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "cross_terms_added",
     "dims",
     "dims_uniform",
+    "dot_stage_x",
     "epilogue",
     "epilogue_forms",
     "gemm_block",

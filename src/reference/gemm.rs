@@ -15,7 +15,8 @@ pub struct GemmReference {
     pub magnitude: Vec<f64>,
     /// The product of the largest finite magnitudes of row i of A and column j of B.
     largest: Vec<f64>,
-    k: usize,
+    /// Products that a sum rounds: all k, but of integers none.
+    rounded: usize,
     sums: Sums,
     precision: Precision,
 }
@@ -35,7 +36,7 @@ impl GemmReference {
     }
 
     /// Compares a product, entry by entry, within [`sum_tolerance`], or [`precision_tolerance`] if a precision was
-    /// given up, and [`store_tolerance`].
+    /// given up, and [`store_tolerance`]; of integers, to the bit.
     ///
     /// # Panics
     /// If it does not have as many entries.
@@ -45,8 +46,8 @@ impl GemmReference {
         compare(product.iter().enumerate().map(|(i, got)| {
             let [value, magnitude, largest] = [self.value[i], self.magnitude[i], self.largest[i]];
             let summed = match self.precision {
-                Precision::Strict => sum_tolerance(self.k, magnitude, self.sums),
-                less => precision_tolerance(less, self.k, magnitude, largest),
+                Precision::Strict => sum_tolerance(self.rounded, magnitude, self.sums),
+                less => precision_tolerance(less, self.rounded, magnitude, largest),
             };
             (got.to_f64(), value, summed + store_tolerance(value, T::DTYPE))
         }))
@@ -77,7 +78,19 @@ pub fn gemm<T: Element>(a: &[T], b: &[T], [m, n, k]: [usize; 3]) -> GemmReferenc
     let rows: Vec<f64> = (0..m).map(|i| largest_finite(a[i * k..(i + 1) * k].iter().copied())).collect();
     let cols: Vec<f64> = (0..n).map(|j| largest_finite(b.iter().skip(j).step_by(n).copied())).collect();
     let largest = rows.iter().flat_map(|row| cols.iter().map(move |col| row * col)).collect();
-    GemmReference { value, magnitude, largest, k, sums: Sums::F32, precision: Precision::Strict }
+    GemmReference {
+        value,
+        magnitude,
+        largest,
+        rounded: rounded::<T>(k),
+        sums: Sums::F32,
+        precision: Precision::Strict,
+    }
+}
+
+/// How many of `k` products of these operands a sum rounds: sums of integers are exact.
+fn rounded<T: Element>(k: usize) -> usize {
+    if T::DTYPE.is_real() { k } else { 0 }
 }
 
 /// Some rows of a product: a row of C takes each row of B once.
@@ -114,7 +127,7 @@ pub fn gemm_entries<T: Element>(
         value: entries.iter().map(|e| e[0]).collect(),
         magnitude: entries.iter().map(|e| e[1]).collect(),
         largest: places.iter().map(largest).collect(),
-        k,
+        rounded: rounded::<T>(k),
         sums: Sums::F32,
         precision: Precision::Strict,
     }
@@ -139,6 +152,7 @@ pub fn projection<T: Element, C: Element>(
             })
         })
         .collect();
+    let rounded = rounded::<T>(k);
     compare((0..m).map(|row| {
         let a = &a[row * k..(row + 1) * k];
         let c = &c[row * n..(row + 1) * n];
@@ -148,7 +162,7 @@ pub fn projection<T: Element, C: Element>(
         });
         let stored: f64 = c.iter().map(|x| store_tolerance(x.to_f64(), C::DTYPE)).sum();
         // Each entry's tolerance is a part in proportion to its magnitude, and one that they all have.
-        let common = n.saturating_sub(1) as f64 * sum_tolerance(k, 0.0, sums);
-        (got, want, sum_tolerance(k, magnitude, sums) + common + stored)
+        let common = n.saturating_sub(1) as f64 * sum_tolerance(rounded, 0.0, sums);
+        (got, want, sum_tolerance(rounded, magnitude, sums) + common + stored)
     }))
 }

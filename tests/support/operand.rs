@@ -1,4 +1,4 @@
-//! Operands in every memory layout, with NaN around every element that is theirs.
+//! Operands in every memory layout, with poison around every element that is theirs: NaN, of integers 77.
 
 use tilewise::{Element, Gpu, Tensor};
 
@@ -60,13 +60,13 @@ pub struct Placed<T: Element> {
 }
 
 impl<T: Element> Placed<T> {
-    /// Lays `data` (row-major) out as `view`, NaN in between.
+    /// Lays `data` (row-major) out as `view`, poison in between.
     pub fn new(gpu: &Gpu, data: &[T], shape: [usize; 2], view: View) -> Self {
         let ([row, col], offset) = view.strides(shape);
         let places: Vec<usize> =
             (0..data.len()).map(|i| offset + i / shape[1] * row + i % shape[1] * col).collect();
         let len = places.iter().max().map_or(offset, |last| last + 1) + 9;
-        let mut buffer = vec![T::from_f64(f64::NAN); len];
+        let mut buffer = vec![poison(); len];
         for (&place, &value) in places.iter().zip(data) {
             buffer[place] = value;
         }
@@ -96,6 +96,11 @@ impl<T: Element> Placed<T> {
         values.truncate(self.buffer.len() * size_of::<T>());
         bytemuck::pod_collect_to_vec(&values)
     }
+}
+
+/// What lies beside operands, and in results before they are computed.
+pub fn poison<T: Element>() -> T {
+    T::from_f64(if T::DTYPE.is_real() { f64::NAN } else { 77.0 })
 }
 
 /// Reads a whole buffer with wgpu alone, as an application would, after our work.

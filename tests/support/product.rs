@@ -1,8 +1,8 @@
 //! One product by one tile, checked in all ways.
 
-use super::operand::{Placed, View};
+use super::operand::{Placed, View, poison};
 use tilewise::gemm::Tile;
-use tilewise::{Error, Fill, Gemm, Gpu, Real, Sums, reference};
+use tilewise::{Element, Error, Fill, Gemm, Gpu, Real, Sums, reference};
 
 /// A product of a sweep: the tile, m, n and k, and how A, B and C lie in memory.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub fn check_summed<T: Real, C: Real>(gpu: &Gpu, case: &Case, sums: Sums) -> usi
         let want = reference::gemm(&a, &b, case.shape).summed(sums);
         let a = Placed::new(gpu, &a, [m, k], case.views[0]);
         let b = Placed::new(gpu, &b, [k, n], case.views[1]);
-        let mut c = Placed::new(gpu, &vec![C::from_f64(f64::NAN); m * n], [m, n], case.views[2]);
+        let mut c = Placed::new(gpu, &vec![poison::<C>(); m * n], [m, n], case.views[2]);
         let product = Gemm::new(&a.tensor, &b.tensor).out::<C>().sums(sums).tile(case.tile);
         match product.run_into(&mut c.tensor) {
             Err(Error::Unsupported { .. }) => return 0,
@@ -46,9 +46,34 @@ pub fn check_summed<T: Real, C: Real>(gpu: &Gpu, case: &Case, sums: Sums) -> usi
                 assert!(found.ok(), "{case:?} {} to {}, sums {sums:?}: {found:?}", T::DTYPE, C::DTYPE);
             }
         }
-        // NaN is not equal to itself: bits are.
-        let bits = |values: &[C]| bytemuck::cast_slice::<C, u8>(values).to_vec();
-        assert_eq!(bits(&buffer), bits(&c.expected(&got)), "{case:?}: something beside C was written");
+        beside_c_is_untouched(&c, &buffer, case);
     }
     launches
+}
+
+/// A product of i8 by one tile, of every i8 there is, to the bit; what is not C's keeps its bits. Returns how many
+/// products were computed, as [`check`].
+pub fn check_integers(gpu: &Gpu, case: &Case) -> usize {
+    let [m, n, k] = case.shape;
+    let (a, b) = (Fill::Uniform.values::<i8>(m * k, 1), Fill::Uniform.values::<i8>(k * n, 2));
+    let want = reference::gemm(&a, &b, case.shape);
+    let a = Placed::new(gpu, &a, [m, k], case.views[0]);
+    let b = Placed::new(gpu, &b, [k, n], case.views[1]);
+    let mut c = Placed::new(gpu, &vec![poison::<i32>(); m * n], [m, n], case.views[2]);
+    match Gemm::new(&a.tensor, &b.tensor).tile(case.tile).run_into(&mut c.tensor) {
+        Err(Error::Unsupported { .. }) => return 0,
+        computed => computed.unwrap_or_else(|error| panic!("{case:?}: {error}")),
+    }
+    let buffer = c.read_buffer();
+    let found = want.compare(&c.elements(&buffer));
+    assert_eq!((found.max_abs_err, found.bound_ratio), (0.0, 0.0), "{case:?}: {found:?}");
+    beside_c_is_untouched(&c, &buffer, case);
+    1
+}
+
+/// NaN is not equal to itself: bits are.
+fn beside_c_is_untouched<C: Element>(c: &Placed<C>, buffer: &[C], case: &Case) {
+    let bits = |values: &[C]| bytemuck::cast_slice::<C, u8>(values).to_vec();
+    let expected = c.expected(&c.elements(buffer));
+    assert_eq!(bits(buffer), bits(&expected), "{case:?}: something beside C was written");
 }

@@ -26,13 +26,20 @@ pub fn validate(text: &str, capabilities: Capabilities) -> Result<naga::Module, 
     Ok(module)
 }
 
-/// Every combination of element types.
-pub const TYPES: [GemmTypes; 4] = [
+/// Every combination of types with a fraction.
+pub const TYPES: [GemmTypes; 8] = [
     GemmTypes::new(DType::F32, DType::F32),
     GemmTypes::new(DType::F16, DType::F32),
     GemmTypes::new(DType::F16, DType::F16),
     GemmTypes::new(DType::F32, DType::F16),
+    GemmTypes::new(DType::Bf16, DType::F32),
+    GemmTypes::new(DType::Bf16, DType::Bf16),
+    GemmTypes::new(DType::F16, DType::Bf16),
+    GemmTypes::new(DType::F32, DType::Bf16),
 ];
+
+/// The one combination of integers.
+pub const I8: GemmTypes = GemmTypes::new(DType::I8, DType::I32);
 
 /// A product whose operands and result lie in memory as `views` say.
 pub fn problem([m, n, k]: [usize; 3], types: GemmTypes, views: [View; 3]) -> GemmProblem {

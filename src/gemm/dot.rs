@@ -1,0 +1,88 @@
+//! The kernel for i8: blocks staged in shared memory as words of four elements along k, sums in registers, exact.
+
+use super::memory::store;
+use super::plan::GemmKernel;
+use super::problem::GemmProblem;
+use super::tile::Tile;
+use crate::gpu::Caps;
+use crate::kernel::Kernel;
+use crate::tensor::DType;
+
+/// Steps so deep that every lane has a whole vector of four words to bring.
+pub(super) const TILES: [Tile; 3] = [
+    Tile::of_invocations(GemmKernel::Dot, [128, 128, 32], [8, 8]),
+    Tile::of_invocations(GemmKernel::Dot, [64, 64, 32], [8, 8]),
+    Tile::of_invocations(GemmKernel::Dot, [32, 64, 64], [4, 4]),
+];
+
+/// How an operand comes from memory: the constants `STAGE_...` of `gemm_dot.wgsl`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Element by element, lanes along k.
+    ElementsK = 0,
+    /// Element by element, lanes along the outer axis.
+    ElementsOuter = 1,
+    /// Words along k, as shared memory has them.
+    WordsK = 2,
+    /// Words along the outer axis, whose bytes change places on the way.
+    WordsOuter = 3,
+}
+
+impl Stage {
+    /// By words where an axis is contiguous and every line along it starts with a whole word. Lines may end anywhere:
+    /// what a word holds beyond the end is masked, or is not stored. An axis of one element is as contiguous as one
+    /// likes.
+    fn of([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
+        let runs = |extent: u32, stride: u32| extent <= 1 || stride == 1;
+        let starts_whole =
+            |stride: u32| stride.is_multiple_of(4) && starts.iter().all(|start| start.is_multiple_of(4));
+        if runs(k, k_stride) && starts_whole(outer_stride) {
+            Self::WordsK
+        } else if runs(outer, outer_stride) && starts_whole(k_stride) {
+            Self::WordsOuter
+        } else if outer_stride == 1 && k_stride != 1 {
+            Self::ElementsOuter
+        } else {
+            Self::ElementsK
+        }
+    }
+}
+
+/// Whether the types allow the kernel; if not, what it needs.
+pub(super) fn admits(problem: &GemmProblem) -> Result<(), String> {
+    match problem.types.ab {
+        DType::I8 => Ok(()),
+        other => Err(format!("operands of i8, not {other}")),
+    }
+}
+
+/// Bytes of one stage of both operands: a byte an element, each row of words padded by one vector (`dot_stage_x.wgsl`).
+fn stage_bytes(tile: &Tile) -> u32 {
+    (tile.bm + 4 + tile.bn + 4) * tile.bk
+}
+
+/// Two where they fit, so that one is filled while the other is read.
+fn stages(tile: &Tile, caps: &Caps) -> u32 {
+    if 2 * stage_bytes(tile) <= caps.limits.workgroup_bytes { 2 } else { 1 }
+}
+
+pub(super) fn workgroup_bytes(tile: &Tile, caps: &Caps) -> u32 {
+    stages(tile, caps) * stage_bytes(tile)
+}
+
+pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
+    let d = &problem.dims;
+    let a = Stage::of([d.m, d.k], [d.a_outer, d.a_k], d.a_starts());
+    let b = Stage::of([d.n, d.k], [d.b_outer, d.b_k], d.b_starts());
+    let kernel = Kernel::new(tile.kernel.shader())
+        .dims(caps, size_of_val(d))
+        .param("BM", tile.bm)
+        .param("BN", tile.bn)
+        .param("BK", tile.bk)
+        .param("TM", tile.tm)
+        .param("TN", tile.tn)
+        .param("STAGES", stages(tile, caps))
+        .param("A_STAGE", a as u32)
+        .param("B_STAGE", b as u32);
+    store(kernel, problem, 3, caps)
+}
