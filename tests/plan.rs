@@ -62,7 +62,11 @@ fn the_plan_is_the_cheapest_tile_that_fits_and_covers_the_result() {
             let plan = plan(&problem, caps).unwrap();
             let tile = taken(&plan);
             assert!(tile.fits(&problem, caps).is_ok(), "{name}, {shape:?}: {plan}");
-            assert_eq!(plan.seconds, tile.cost(&problem, caps), "{name}, {shape:?}");
+            // What is split along k is predicted to gain more than it costs to bring the parts together.
+            match plan.parts {
+                1 => assert_eq!(plan.seconds, tile.cost(&problem, caps), "{name}, {shape:?}"),
+                _ => assert!(plan.seconds < tile.cost(&problem, caps), "{name}, {shape:?}: {plan}"),
+            }
             assert!(plan.seconds.is_finite() && plan.seconds > 0.0, "{name}, {shape:?}: {plan}");
             for other in tiles().filter(|tile| tile.fits(&problem, caps).is_ok()) {
                 assert!(
@@ -298,15 +302,26 @@ fn vectors_are_stored_only_where_rows_strides_and_offsets_are_multiples_of_four(
         let problem = GemmProblem::new(&a, &b, &c, types).unwrap().pinned(Pin::Kernel(GemmKernel::Tiled));
         [fixtures::lavapipe(), fixtures::swiftshader()].map(|caps| {
             let kernel = plan(&problem, &caps).unwrap().kernel.to_string();
-            kernel.split("store_c:").nth(1).unwrap_or("store_c").to_owned()
+            let of_slot =
+                |slot: &str| kernel.split(' ').find_map(|word| word.strip_prefix(slot).map(str::to_owned));
+            let elements = of_slot("store_element:").filter(|fragment| fragment != "nothing");
+            of_slot("store_c:").or(elements).unwrap_or_else(|| "store_element".into())
         })
     };
     assert_eq!(stores(64, 64, 0, F16), ["store_c_vec4", "store_c_packed4"]);
     assert_eq!(stores(64, 68, 4, F16), ["store_c_vec4", "store_c_packed4"]);
     assert_eq!(stores(64, 64, 0, F32), ["store_c_vec4", "store_c_vec4"]);
     for (cols, row, offset) in [(62, 64, 0), (64, 65, 0), (64, 64, 2)] {
-        assert_eq!(stores(cols, row, offset, F16), ["store_c", "store_c_packed"], "{cols} {row} {offset}");
-        assert_eq!(stores(cols, row, offset, F32), ["store_c", "store_c"], "{cols} {row} {offset}");
+        assert_eq!(
+            stores(cols, row, offset, F16),
+            ["store_element", "store_element_packed"],
+            "{cols} {row} {offset}"
+        );
+        assert_eq!(
+            stores(cols, row, offset, F32),
+            ["store_element", "store_element"],
+            "{cols} {row} {offset}"
+        );
     }
 }
 
