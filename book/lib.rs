@@ -31,6 +31,7 @@ chapters! {
     troubleshooting: "src/troubleshooting.md",
     gemm: "src/gemm.md",
     tensor_cores: "src/tensor-cores.md",
+    thin: "src/thin.md",
     adding_a_kernel: "src/adding-a-kernel.md",
     measuring: "src/measuring.md",
     rejected: "src/rejected.md",

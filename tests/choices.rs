@@ -26,7 +26,8 @@ fn check(shape: [usize; 3], choices: [Choice; fixtures::ALL.len()]) {
                 let tile = taken.next().expect("a plan takes a tile of the table");
                 let matrices =
                     if tile.fragment == 0 { String::new() } else { format!(" of {}", tile.fragment) };
-                format!("{} {}x{}, {}x{}{matrices}", tile.kernel, tile.bm, tile.bn, tile.tm, tile.tn)
+                let parts = if plan.parts == 1 { String::new() } else { format!(" in {} parts", plan.parts) };
+                format!("{} {}x{}, {}x{}{matrices}{parts}", tile.kernel, tile.bm, tile.bn, tile.tm, tile.tn)
             }
         };
         assert_eq!(found, want, "{shape:?} on {name}, where it was: {why}");
@@ -62,14 +63,16 @@ fn a_large_cube_takes_the_largest_patches() {
 #[test]
 fn few_rows_take_blocks_that_keep_every_core_busy() {
     const WAVE: &str =
-        "128 blocks of 64 rows are one wave; larger blocks would leave cores idle, and half of each";
+        "no row of a block is idle; 128 blocks in two parts fill the cores more evenly than in one";
+    const LARGE: &str =
+        "reading B bounds it: the widest blocks read A least, half their rows idle, parts fill the cores";
     check(
         [64, 8192, 8192],
         [
-            ("h200", "coop 64x64, 32x32 of 16", WAVE),
-            ("rtx-4090", "coop 64x64, 32x32 of 16", WAVE),
-            ("radv-rdna4", "tiled 64x64, 4x4", "two blocks a core, of as many lanes as keep it busy"),
-            ("radv-rdna3", "tiled 32x64, 4x4", "256 blocks fill 96 cores more evenly than 128 do"),
+            ("h200", "coop 128x256, 64x64 of 16 in 8 parts", LARGE),
+            ("rtx-4090", "coop 64x64, 32x32 of 16 in 2 parts", WAVE),
+            ("radv-rdna4", "tiled 64x64, 8x8 in 2 parts", WAVE),
+            ("radv-rdna3", "tiled 64x64, 4x4 in 2 parts", WAVE),
             ("intel-xe2", "tiled 32x64, 8x8", "256 blocks fill 20 cores more evenly than 128 do"),
             (
                 "apple-m2",
@@ -90,10 +93,18 @@ fn a_small_cube_waits_for_its_chain_of_steps() {
     check(
         [512; 3],
         [
-            ("h200", "coop 64x64, 32x32 of 16", CHAIN),
+            (
+                "h200",
+                "coop 64x64, 32x32 of 16 in 4 parts",
+                "64 blocks leave half the cores idle, and a quarter of the chain is worth the second launch",
+            ),
             ("rtx-4090", "coop 64x64, 32x32 of 16", CHAIN),
             ("radv-rdna4", "tiled 64x64, 4x4", DEEP),
-            ("radv-rdna3", "tiled 64x64, 4x4", DEEP),
+            (
+                "radv-rdna3",
+                "tiled 32x64, 4x4 in 2 parts",
+                "half the chain of steps of 16, and 256 workgroups on 96 cores",
+            ),
             ("intel-xe2", "tiled 128x128, 8x8", "16 blocks are one wave of 20 cores, 64 would be four"),
             ("apple-m2", "coop 32x64, 32x32 of 8", "128 blocks fill 10 cores more evenly than 64 do"),
             ("lavapipe", "tiled 128x128, 16x16", "emulated matrices lose; the largest patches read least"),
@@ -105,14 +116,19 @@ fn a_small_cube_waits_for_its_chain_of_steps() {
 
 #[test]
 fn few_columns_take_the_narrowest_blocks() {
-    const NARROW: &str = "no block is narrower than 64 columns, and 128 of them are one wave";
+    const PARTS: &str =
+        "no block is narrower than 64 columns; 128 of them in two parts fill the cores more evenly";
     check(
         [8192, 32, 8192],
         [
-            ("h200", "coop 64x64, 32x32 of 16", NARROW),
-            ("rtx-4090", "coop 64x64, 32x32 of 16", NARROW),
-            ("radv-rdna4", "tiled 64x64, 4x4", NARROW),
-            ("radv-rdna3", "tiled 32x64, 4x4", "256 blocks fill 96 cores more evenly than 128 do"),
+            (
+                "h200",
+                "coop 128x64, 64x32 of 16 in 8 parts",
+                "half of every block is idle, so reading A bounds it: taller blocks read B less often, parts fill the cores",
+            ),
+            ("rtx-4090", "coop 64x64, 32x32 of 16 in 2 parts", PARTS),
+            ("radv-rdna4", "tiled 64x64, 8x8 in 2 parts", PARTS),
+            ("radv-rdna3", "tiled 64x64, 4x4 in 2 parts", PARTS),
             ("intel-xe2", "tiled 32x64, 8x8", "256 blocks fill 20 cores more evenly than 128 do"),
             (
                 "apple-m2",
@@ -127,25 +143,63 @@ fn few_columns_take_the_narrowest_blocks() {
 }
 
 #[test]
-fn one_row_takes_the_flattest_blocks() {
-    const FLAT: &str = "the fewest idle rows; a kernel for single rows is to come";
-    const CPU: &str = "no idle rows, and a CPU has no chain of loads to wait for";
+fn one_row_reads_b_once_along_its_rows() {
+    const RUNS: &str = "blocks of 128 columns read runs of 256 bytes, and parts of k keep every core busy";
+    const FEW: &str = "32 blocks of 128 columns keep its few cores busy by themselves";
+    const CPU: &str = "the longest runs of memory that sums leave room for, and every invocation costs";
     check(
         [1, 4096, 4096],
         [
-            ("h200", "coop 32x64, 32x32 of 16", FLAT),
-            ("rtx-4090", "coop 32x64, 32x32 of 16", FLAT),
-            ("radv-rdna4", "tiled 32x64, 4x4", FLAT),
-            ("radv-rdna3", "tiled 32x64, 4x4", FLAT),
-            ("intel-xe2", "tiled 32x64, 4x4", FLAT),
-            ("apple-m2", "coop 32x64, 32x32 of 8", FLAT),
-            ("lavapipe", "naive 1x64, 1x1", CPU),
-            ("swiftshader", "naive 1x64, 1x1", CPU),
-            (
-                "bare-webgpu",
-                "naive 1x64, 1x1",
-                "no idle rows: eight cores would compute 31 of 32 rows for nothing",
-            ),
+            ("h200", "gemv 128x8, 4x8 in 16 parts", RUNS),
+            ("rtx-4090", "gemv 128x8, 4x8 in 16 parts", RUNS),
+            ("radv-rdna4", "gemv 128x8, 4x8 in 8 parts", RUNS),
+            ("radv-rdna3", "gemv 128x8, 4x8 in 8 parts", RUNS),
+            ("intel-xe2", "gemv 128x8, 4x8 in 2 parts", RUNS),
+            ("apple-m2", "gemv 128x8, 4x8", FEW),
+            ("lavapipe", "gemv 1024x8, 128x8", CPU),
+            ("swiftshader", "gemv 1024x8, 128x8", CPU),
+            ("bare-webgpu", "gemv 128x8, 4x8", FEW),
+        ],
+    );
+}
+
+#[test]
+fn one_column_reads_a_once_along_its_rows() {
+    const ROWS: &str = "128 lanes along a row: the fewest steps to wait for, and 1024 blocks fill every core";
+    const FEWER: &str = "few cores are busy with fewer blocks, which read the vector less often";
+    const CPU: &str = "eight lanes along a row are what runs at once, and every further one costs";
+    check(
+        [4096, 1, 4096],
+        [
+            ("h200", "gemv 4x8, 4x8", ROWS),
+            ("rtx-4090", "gemv 4x8, 4x8", ROWS),
+            ("radv-rdna4", "gemv 4x8, 4x8", ROWS),
+            ("radv-rdna3", "gemv 4x8, 4x8", ROWS),
+            ("intel-xe2", "gemv 32x8, 4x8", FEWER),
+            ("apple-m2", "gemv 32x8, 4x8", FEWER),
+            ("lavapipe", "gemv 128x8, 4x8", CPU),
+            ("swiftshader", "gemv 128x8, 4x8", CPU),
+            ("bare-webgpu", "gemv 16x8, 4x8", "its workgroups have 256 invocations, not 512; as above"),
+        ],
+    );
+}
+
+#[test]
+fn eight_rows_are_the_most_that_read_b_once() {
+    const ONCE: &str = "no row is idle, and B is read once: 24 of 32 rows of a block would be idle";
+    const CPU: &str = "128 sums an invocation are as many as compile in time";
+    check(
+        [8, 4096, 4096],
+        [
+            ("h200", "gemv 128x8, 4x8 in 16 parts", ONCE),
+            ("rtx-4090", "gemv 128x8, 4x8 in 4 parts", ONCE),
+            ("radv-rdna4", "gemv 128x8, 4x8 in 4 parts", ONCE),
+            ("radv-rdna3", "gemv 128x8, 4x8 in 8 parts", ONCE),
+            ("intel-xe2", "gemv 128x8, 4x8 in 2 parts", ONCE),
+            ("apple-m2", "gemv 128x8, 4x8", ONCE),
+            ("lavapipe", "gemv 128x8, 16x8", CPU),
+            ("swiftshader", "gemv 128x8, 16x8", CPU),
+            ("bare-webgpu", "tiled 32x64, 8x8", "the sums of 256 invocations do not fit into 16 KiB"),
         ],
     );
 }

@@ -41,9 +41,15 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
             for views in
                 (0..32).map(|i| [OPERANDS[i % 4], OPERANDS[i / 4 % 4], [View::Plain, View::Gaps][i / 16]])
             {
-                let problem = wgsl::problem([128; 3], types, views).pinned(Pin::Tile(*tile));
+                // Few rows, then few columns, of numbers whose sums every device has registers for.
+                let shape = match (tile.kernel, seen.len() % 2) {
+                    (GemmKernel::Gemv, 0) => [128 / tile.tm as usize % 9, 128, 128].map(|size| size.max(1)),
+                    (GemmKernel::Gemv, _) => [128, 128 / tile.tm as usize % 9, 128].map(|size| size.max(1)),
+                    _ => [128; 3],
+                };
+                let problem = wgsl::problem(shape, types, views).pinned(Pin::Tile(*tile));
                 let takes = match tile.kernel {
-                    GemmKernel::Tiled => types != I8,
+                    GemmKernel::Tiled | GemmKernel::Gemv => types != I8,
                     GemmKernel::Dot => types == I8,
                     GemmKernel::Coop => caps.f16 && types.ab == DType::F16,
                     _ => true,
@@ -53,7 +59,12 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
                     assert!(matches!(refused, Error::Unsupported { .. }), "{refused:?}");
                     continue;
                 }
-                let kernel = gemm::plan(&problem, caps).expect("the device runs every tile").kernel;
+                let plan = match gemm::plan(&problem, caps) {
+                    // The longest runs are for vectors alone.
+                    Err(Error::Unsupported { .. }) if tile.kernel == GemmKernel::Gemv => continue,
+                    plan => plan.expect("the device runs every tile"),
+                };
+                let kernel = plan.kernel;
                 if seen.insert(kernel.clone()) {
                     kernels.push((*tile, problem, kernel));
                 }
@@ -243,7 +254,7 @@ macro_rules! members {
 #[test]
 fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     let gemm: Members = members!(GemmDims: m n k k_part batches batch1 parts a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
-    for shader in ["gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled"] {
+    for shader in ["gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv"] {
         assert_eq!(dims_of(shader), gemm, "{shader}");
     }
     let cast: Members = members!(CastDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
@@ -272,7 +283,7 @@ fn registers_are_indexed_by_literals_alone() {
     for (tile, _, kernel) in gemm_kernels(&devices()[0]) {
         // What is left of loops when all that index registers are written out.
         let left: &[&str] = match tile.kernel {
-            GemmKernel::Naive => continue,
+            GemmKernel::Naive | GemmKernel::Gemv => continue,
             GemmKernel::Tiled => &["k0 < k_end", "kk < BK"],
             GemmKernel::Dot => &["k0 < k_end", "word < WORDS"],
             GemmKernel::Coop => &["k0 < k_end", "piece < ROWS * COLS", "quad < FRAGMENT * FRAGMENT"],

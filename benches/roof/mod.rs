@@ -1,4 +1,5 @@
 //! The roofs of a device, measured: plain wgpu on its device and queue, none of the crate's kernels.
+#![allow(dead_code, reason = "each bench takes what it needs")]
 
 use std::time::Instant;
 use tilewise::Gpu;
@@ -58,6 +59,38 @@ pub(crate) fn measure(gpu: &Gpu) -> Roofs {
     let grid = [groups.min(1 << 14), groups.div_ceil(1 << 14)];
     let bytes = 2.0 * bytes as f64 / fastest(|| copy.seconds(gpu, grid));
     Roofs { flops, bytes }
+}
+
+/// A copy of so many bytes, to be held against something else that moves memory.
+pub(crate) struct Copier {
+    copy: Program,
+    grid: [u32; 2],
+}
+
+impl Copier {
+    /// Bytes are a multiple of 1024.
+    pub(crate) fn new(gpu: &Gpu, bytes: u64) -> Self {
+        let buffer = |size| {
+            gpu.device().create_buffer(&wgpu::BufferDescriptor {
+                label: Some("copied"),
+                size,
+                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        };
+        let (params, source, target) = (buffer(8), buffer(bytes), buffer(bytes));
+        let module = gpu.device().create_shader_module(wgpu::include_wgsl!("roof.wgsl"));
+        let copy = Program::new(gpu, &module, "copy", [&params, &source, &target]);
+        let groups = u32::try_from(bytes / 16 / 64).expect("at most 2^20");
+        let copier = Self { copy, grid: [groups.min(1 << 14), groups.div_ceil(1 << 14)] };
+        copier.seconds(gpu);
+        copier
+    }
+
+    /// Seconds of one copy, which reads and writes as many bytes.
+    pub(crate) fn seconds(&self, gpu: &Gpu) -> f64 {
+        self.copy.seconds(gpu, self.grid)
+    }
 }
 
 /// The fastest of some runs, after a first that does not count.

@@ -3,7 +3,7 @@
 use super::plan::GemmKernel;
 use super::problem::{GemmProblem, Sums};
 use super::tile::Tile;
-use super::tiled;
+use super::{gemv, tiled};
 use crate::gpu::{Caps, DeviceType};
 
 /// Rows of blocks that run together (`shaders/common/gemm_block.wgsl`).
@@ -13,6 +13,13 @@ const GROUP: f64 = 8.0;
 const BUSY: f64 = 128.0;
 /// Seconds that a load from a GPU's memory takes to arrive: assumed, not measured.
 const LATENCY: f64 = 0.6e-6;
+/// Bytes that a GPU moves at least from one run of memory.
+const LINE: f64 = 128.0;
+/// Bytes that a CPU could have read in the time that it takes to come to another run: fitted to lavapipe.
+const RUN: f64 = 256.0;
+/// Seconds that a software device takes to begin an invocation of the thin kernel and to add its sums to those of its
+/// neighbours: fitted to lavapipe.
+const BEGIN: f64 = 0.2e-6;
 /// Steps of the naive kernel's loop whose loads a compiler issues together.
 const AHEAD: f64 = 4.0;
 /// Multiply-adds of i8 in words in the time of one of f32. A packed dot product is four in one instruction, which NVIDIA
@@ -41,7 +48,15 @@ fn is_software(caps: &Caps) -> bool {
 
 /// Rows and columns of blocks, as they are launched.
 fn blocks(tile: &Tile, problem: &GemmProblem) -> [f64; 2] {
-    [problem.dims.m.div_ceil(tile.bm), problem.dims.n.div_ceil(tile.bn)].map(f64::from)
+    match tile.kernel {
+        GemmKernel::Gemv => [f64::from(gemv::blocks(tile, problem)), 1.0],
+        _ => [problem.dims.m.div_ceil(tile.bm), problem.dims.n.div_ceil(tile.bn)].map(f64::from),
+    }
+}
+
+/// Columns of a block, or rows where those are fewer and the kernel is for that.
+fn width(tile: &Tile, problem: &GemmProblem) -> f64 {
+    f64::from(if tile.kernel == GemmKernel::Gemv { gemv::count(problem) } else { tile.bn })
 }
 
 /// Of the sums of one workgroup.
@@ -63,32 +78,33 @@ fn arithmetic(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
         if is_software(caps) { 1.0 } else { (per_core * f64::from(tile.invocations(caps)) / BUSY).min(1.0) };
     let roof = match tile.kernel {
         GemmKernel::Tiled if tiled::sums(tile, problem, caps) == Sums::F16 => caps.roofs.f16_flops,
-        GemmKernel::Naive | GemmKernel::Tiled => caps.roofs.f32_flops,
+        GemmKernel::Naive | GemmKernel::Gemv | GemmKernel::Tiled => caps.roofs.f32_flops,
         GemmKernel::Dot => DOT * caps.roofs.f32_flops,
         GemmKernel::Coop => caps.roofs.coop_flops,
     };
-    let block_flops = 2.0 * f64::from(tile.bm) * f64::from(tile.bn) * depth(problem);
-    per_core * block_flops / (roof / cores * efficiency(tile, caps) * busy)
+    let block_flops = 2.0 * f64::from(tile.bm) * width(tile, problem) * depth(problem);
+    per_core * block_flops / (roof / cores * efficiency(tile, problem, caps) * busy)
 }
 
 /// The part of its roof that an inner loop reaches: reading operands is what holds it back, 1 / tm + 1 / tn of them for
 /// each multiply-add. The weight of a read is fitted to lavapipe (see the book's measuring page). On GPUs it is how many
 /// multiply-adds a core does in the time of a read: shared memory delivers about as many bytes a cycle as there are
 /// multiply-adds of f32, so two for operands widened to f32, and for f16 as often one as the matrix unit is faster.
-fn efficiency(tile: &Tile, caps: &Caps) -> f64 {
+fn efficiency(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
+    let width = if tile.kernel == GemmKernel::Gemv { width(tile, problem) } else { f64::from(tile.tn) };
     let weight = match tile.kernel {
         GemmKernel::Naive => 9.0,
-        GemmKernel::Tiled | GemmKernel::Dot if is_software(caps) => 9.0,
-        GemmKernel::Tiled | GemmKernel::Dot => 2.0,
+        GemmKernel::Gemv | GemmKernel::Tiled | GemmKernel::Dot if is_software(caps) => 9.0,
+        GemmKernel::Gemv | GemmKernel::Tiled | GemmKernel::Dot => 2.0,
         GemmKernel::Coop => caps.roofs.coop_flops / caps.roofs.f32_flops,
     };
-    1.0 / (1.0 + weight * (1.0 / f64::from(tile.tm) + 1.0 / f64::from(tile.tn)))
+    1.0 / (1.0 + weight * (1.0 / f64::from(tile.tm) + 1.0 / width))
 }
 
 /// Bytes that blocks read of A and B, edges in full.
 fn from_cache(tile: &Tile, problem: &GemmProblem) -> f64 {
     let [rows, cols] = blocks(tile, problem);
-    let block = f64::from(tile.bm + tile.bn) * depth(problem) * problem.types.ab.size() as f64;
+    let block = (f64::from(tile.bm) + width(tile, problem)) * depth(problem) * problem.types.ab.size() as f64;
     rows * cols * parts(problem) * block
 }
 
@@ -100,6 +116,9 @@ fn from_memory(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
     let row = depth(problem) * problem.types.ab.size() as f64;
     let [a, b] = [m * row, n * row];
     let c = m * n * problem.types.c.size() as f64;
+    if tile.kernel == GemmKernel::Gemv {
+        return parts(problem) * (a + b + c) * short_runs(tile, problem, caps);
+    }
     let stays = |bytes: f64| bytes <= caps.roofs.cache as f64;
     let group = (GROUP * f64::from(tile.bm)).min(m) * row;
     let [rows, cols] = blocks(tile, problem);
@@ -108,8 +127,29 @@ fn from_memory(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
     parts(problem) * (a * a_times + b * b_times + c)
 }
 
+/// How much longer memory takes for runs as short as those that neighbours read of the long operand.
+fn short_runs(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
+    let run = f64::from(gemv::run(tile, problem, caps)) * problem.types.ab.size() as f64;
+    if is_software(caps) { 1.0 + RUN / run } else { (LINE / run).max(1.0) }
+}
+
 /// Blocks at work at once hide each other's waiting, but not the steps of one.
 fn chain(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
-    let step = if tile.kernel == GemmKernel::Naive { AHEAD } else { f64::from(tile.bk) };
-    if is_software(caps) { 0.0 } else { (depth(problem) / step).ceil() * LATENCY }
+    let steps = match tile.kernel {
+        GemmKernel::Naive => (depth(problem) / AHEAD).ceil(),
+        // One more is that of the neighbours' sums.
+        GemmKernel::Gemv => (depth(problem) / f64::from(tile.bk)).ceil() + 1.0,
+        GemmKernel::Tiled | GemmKernel::Dot | GemmKernel::Coop => {
+            (depth(problem) / f64::from(tile.bk)).ceil()
+        }
+    };
+    match (is_software(caps), tile.kernel) {
+        (false, _) => steps * LATENCY,
+        (true, GemmKernel::Gemv) => {
+            let [rows, cols] = blocks(tile, problem);
+            let invocations = rows * cols * parts(problem) * f64::from(tile.invocations(caps));
+            invocations / f64::from(caps.roofs.cores.max(1)) * BEGIN
+        }
+        (true, _) => 0.0,
+    }
 }

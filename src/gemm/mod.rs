@@ -4,6 +4,7 @@ mod coop;
 mod cost;
 mod dot;
 mod epilogue;
+mod gemv;
 mod halves;
 mod in_halves;
 mod launch;

@@ -2,7 +2,7 @@
 
 use super::problem::{GemmProblem, OP, Pin};
 use super::tile::Tile;
-use super::{coop, dot, naive, tiled};
+use super::{coop, dot, gemv, naive, tiled};
 use crate::gpu::Caps;
 use crate::kernel::{self, Plan, Seconds};
 use crate::{Error, Result};
@@ -14,6 +14,8 @@ use std::fmt;
 pub enum GemmKernel {
     /// Every element by one invocation: needs nothing.
     Naive,
+    /// Few rows or few columns: the matrix that is not thin is read once, in vectors.
+    Gemv,
     /// Blocks staged in shared memory, patches in registers.
     Tiled,
     /// Of i8: blocks staged in shared memory as words of four elements, whose dot products are one operation.
@@ -81,13 +83,14 @@ fn lacking<'a>(tiles: impl IntoIterator<Item = &'a Tile>, problem: &GemmProblem,
 
 impl GemmKernel {
     /// Every kernel.
-    pub const ALL: [Self; 4] = [Self::Naive, Self::Tiled, Self::Dot, Self::Coop];
+    pub const ALL: [Self; 5] = [Self::Naive, Self::Gemv, Self::Tiled, Self::Dot, Self::Coop];
 
     /// The kernel's tiles.
     #[must_use]
     pub const fn tiles(self) -> &'static [Tile] {
         match self {
             Self::Naive => &naive::TILES,
+            Self::Gemv => &gemv::TILES,
             Self::Tiled => &tiled::TILES,
             Self::Dot => &dot::TILES,
             Self::Coop => &coop::TILES,
@@ -99,6 +102,7 @@ impl GemmKernel {
     pub const fn shader(self) -> &'static str {
         match self {
             Self::Naive => "gemm_naive",
+            Self::Gemv => "gemv",
             Self::Tiled => "gemm_tiled",
             Self::Dot => "gemm_dot",
             Self::Coop => "gemm_coop",
@@ -125,6 +129,7 @@ impl fmt::Display for GemmKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Naive => "naive",
+            Self::Gemv => "gemv",
             Self::Tiled => "tiled",
             Self::Dot => "dot",
             Self::Coop => "coop",

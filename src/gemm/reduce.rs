@@ -14,6 +14,9 @@ const LANES: u32 = 64;
 /// Parts of k are whole multiples of this, which is one of every tile's steps: no part ends within a step but the last.
 const STEP: u32 = 32;
 
+/// Seconds from the end of one launch to the start of the next that waits for it: assumed, not measured.
+const LAUNCH: f64 = 4e-6;
+
 /// More parts than this of k are not considered: the sums of the parts grow with them.
 const PARTS_AT_MOST: u32 = 64;
 
@@ -102,9 +105,6 @@ pub(super) fn scratch_bytes(problem: &GemmProblem, parts: u32) -> u64 {
     let d = &problem.dims;
     u64::from(d.batches) * u64::from(parts) * u64::from(d.m) * u64::from(d.n) * 4
 }
-
-/// Seconds that a launch takes which waits for the one before it, on a GPU: assumed, not measured.
-const LAUNCH: f64 = 4e-6;
 
 /// Predicted seconds of bringing the parts together: their sums are read, C is written.
 pub(super) fn seconds(problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {

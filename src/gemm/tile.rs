@@ -2,7 +2,7 @@
 
 use super::plan::GemmKernel;
 use super::problem::{GemmProblem, OP};
-use super::{coop, cost, dot, naive, reduce, tiled};
+use super::{coop, cost, dot, gemv, naive, reduce, tiled};
 use crate::Result;
 use crate::gpu::{Caps, DeviceType};
 use crate::kernel::{self, Plan};
@@ -14,11 +14,11 @@ use std::fmt;
 pub struct Tile {
     /// The kernel.
     pub kernel: GemmKernel,
-    /// Rows of C per workgroup.
+    /// Rows of C per workgroup; of [`GemmKernel::Gemv`], along the longer axis of C, whichever that is.
     pub bm: u32,
-    /// Columns of C per workgroup.
+    /// Columns of C per workgroup; of [`GemmKernel::Gemv`], the most along the shorter axis.
     pub bn: u32,
-    /// Depth of the staged blocks.
+    /// Depth of the staged blocks; of [`GemmKernel::Gemv`], of a step of all invocations.
     pub bk: u32,
     /// Rows of C per invocation; of cooperative matrices, per subgroup.
     pub tm: u32,
@@ -56,7 +56,10 @@ impl Tile {
     /// Invocations of one workgroup on this device.
     #[must_use]
     pub fn invocations(&self, caps: &Caps) -> u32 {
-        self.patches() * self.holders(caps)
+        match self.kernel {
+            GemmKernel::Gemv => gemv::invocations(self),
+            _ => self.patches() * self.holders(caps),
+        }
     }
 
     /// Bytes of shared memory of one workgroup.
@@ -64,6 +67,7 @@ impl Tile {
     pub fn workgroup_bytes(&self, problem: &GemmProblem, caps: &Caps) -> u32 {
         match self.kernel {
             GemmKernel::Naive => 0,
+            GemmKernel::Gemv => gemv::workgroup_bytes(self, problem),
             GemmKernel::Tiled => tiled::workgroup_bytes(self, problem, caps),
             GemmKernel::Dot => dot::workgroup_bytes(self, caps),
             GemmKernel::Coop => coop::workgroup_bytes(self, problem, caps),
@@ -77,6 +81,7 @@ impl Tile {
     pub fn fits(&self, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
         match self.kernel {
             GemmKernel::Naive => {}
+            GemmKernel::Gemv => gemv::admits(self, problem)?,
             GemmKernel::Tiled if problem.types.ab == DType::I8 => {
                 return Err("operands with a fraction, not i8".into());
             }
@@ -93,8 +98,13 @@ impl Tile {
         if bytes > limits.workgroup_bytes {
             return Err(format!("{bytes} bytes of shared memory"));
         }
-        let accumulators = self.tm * self.tn / self.holders(caps);
-        if accumulators > registers(caps) {
+        let accumulators = match self.kernel {
+            GemmKernel::Gemv => self.tm * gemv::count(problem),
+            _ => self.tm * self.tn / self.holders(caps),
+        };
+        // Thin products are bound by memory, on a CPU too: larger patches would only compile longer.
+        let room = if self.kernel == GemmKernel::Gemv { registers(caps).min(128) } else { registers(caps) };
+        if accumulators > room {
             return Err(format!("{accumulators} accumulators per invocation, which a GPU would spill"));
         }
         Ok(())
@@ -120,6 +130,7 @@ impl Tile {
     fn launch(&self, problem: &GemmProblem, seconds: f64, caps: &Caps) -> Result<Plan> {
         let kernel = match self.kernel {
             GemmKernel::Naive => naive::kernel(self, problem, caps),
+            GemmKernel::Gemv => gemv::kernel(self, problem, caps),
             GemmKernel::Tiled => tiled::kernel(self, problem, caps),
             GemmKernel::Dot => dot::kernel(self, problem, caps),
             GemmKernel::Coop => coop::kernel(self, problem, caps),
@@ -141,6 +152,7 @@ impl Tile {
         let d = &problem.dims;
         match self.kernel {
             GemmKernel::Naive => naive::blocks(self, problem, caps),
+            GemmKernel::Gemv => u64::from(d.parts) * u64::from(gemv::blocks(self, problem)),
             GemmKernel::Tiled | GemmKernel::Dot | GemmKernel::Coop => {
                 u64::from(d.parts) * u64::from(d.m.div_ceil(self.bm)) * u64::from(d.n.div_ceil(self.bn))
             }
@@ -163,6 +175,7 @@ impl fmt::Display for Tile {
         let Self { kernel, bm, bn, bk, tm, tn, fragment } = self;
         match kernel {
             GemmKernel::Naive => write!(f, "{bn} elements"),
+            GemmKernel::Gemv => write!(f, "{bm} lines, {bk} deep ({tm} per invocation)"),
             GemmKernel::Tiled | GemmKernel::Dot => write!(f, "{bm}x{bn}x{bk} ({tm}x{tn} per invocation)"),
             GemmKernel::Coop => {
                 write!(f, "{bm}x{bn}x{bk} ({tm}x{tn} per subgroup, of {fragment}x{fragment})")

@@ -7,7 +7,7 @@ macro_rules! wgsl {
 }
 
 /// The kernels: one entry point each, in `shaders/`.
-pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "coop_verify", "elementwise", "gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "halves", "reduce", "softmax"];
+pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "coop_verify", "elementwise", "gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv", "halves", "reduce", "softmax"];
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
@@ -44,6 +44,9 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "epilogue_forms",
     "gemm_block",
     "gemm_dims",
+    "gemv_step",
+    "gemv_store",
+    "gemv_store_rows",
     "limit",
     "limit_i8",
     "limit_real",
@@ -57,6 +60,9 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "load_x_packed4",
     "load_x_packed_atomic",
     "load_x_vec4",
+    "long_quad",
+    "long_quad_k",
+    "long_quad_outer",
     "math",
     "matrix_x",
     "matrix_x_columns",
@@ -91,6 +97,9 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "store_element_packed",
     "store_quad",
     "store_quad_pairs",
+    "thin_quad",
+    "thin_quad_k",
+    "thin_start",
     "widen",
     "widen_bf16",
     "widen_f16",

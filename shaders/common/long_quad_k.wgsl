@@ -1,0 +1,14 @@
+//! Four by four elements of the long operand, a vector along k from each of four rows. Columns are those of k. A vector
+//! may reach past the end of k, and of the operand: windows hold whole vectors.
+
+// Where four neighbours along the outer axis start; past its edge the last is read again.
+fn long_starts(outer: u32, extent: u32) -> vec4<u32> {
+    let rows = min(vec4<u32>(outer) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(extent - 1u));
+    let first = select(matrices.a_offset, matrices.b_offset, LONG_BINDING == 1u);
+    return vec4<u32>(first) + rows * select(dims.a_outer, dims.b_outer, LONG_BINDING == 1u);
+}
+
+fn long_quad(starts: vec4<u32>, ks: vec4<u32>) -> mat4x4<f32> {
+    let at = starts + vec4<u32>(ks.x);
+    return transpose(mat4x4<f32>(load_long(at.x), load_long(at.y), load_long(at.z), load_long(at.w)));
+}
