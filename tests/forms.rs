@@ -57,6 +57,7 @@ const BATCHES: [[&[usize]; 3]; 6] = [
 
 const SHAPES: [[usize; 3]; 5] = [[33, 20, 37], [5, 64, 130], [64, 36, 100], [1, 7, 5], [70, 3, 64]];
 
+#[derive(Clone, Copy)]
 struct Case {
     tile: Tile,
     batch: [&'static [usize]; 3],
@@ -221,6 +222,33 @@ fn every_form_of_a_product_agrees_with_the_reference() {
     println!("{}: {} pipelines, launches {launches:#?}", gpu.caps().adapter, gpu.stats().pipelines);
     assert!(launches["naive 64 elements"] > 0);
     assert!(launches.len() >= 3 && launches.values().filter(|&&launches| launches > 0).count() >= 3);
+}
+
+/// A pipeline of cooperative matrices takes a software driver many seconds: each fragment of the forms is in one of these.
+#[test]
+fn cooperative_matrices_take_every_form() {
+    let Some(_) = support::gpu() else { return };
+    let gpu = Gpu::open().unwrap();
+    let smallest = GemmKernel::Coop.tiles().iter().filter(|tile| tile.bm * tile.bn <= 32 * 64);
+    let mut launches = 0;
+    for &tile in smallest {
+        let case = Case {
+            tile,
+            batch: BATCHES[4],
+            shape: [70, 36, 100],
+            stacks: [Stack::Aligned, Stack::Aligned, Stack::Aligned],
+            epilogue: EPILOGUES[7],
+            split: Split::Parts(1),
+        };
+        // Vectors of C in f16, elements in f32, and no form but parts: matrices as a whole, into sums.
+        launches += check::<f16, f16>(&gpu, &case);
+        let ragged = Case { batch: BATCHES[2], shape: [33, 35, 49], stacks: [Stack::Gaps; 3], ..case };
+        launches += check::<f16, f32>(&gpu, &ragged);
+        let parts = Case { epilogue: PLAIN, split: Split::Parts(3), stacks: case.stacks, ..ragged };
+        launches += check::<f16, f32>(&gpu, &Case { shape: [64, 64, 100], ..parts });
+    }
+    println!("{}: {launches} launches, {} pipelines", gpu.caps().adapter, gpu.stats().pipelines);
+    assert_eq!(launches > 0, gpu.caps().has_tensor_cores(), "wherever there are tensor cores");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod support;
 use support::TestGpu;
 use tilewise::gemm::GemmKernel;
 use tilewise::reference::{self, Form};
-use tilewise::{Activation, Error, Fill, Gemm, Real, Sums, Tensor, f16, matmul};
+use tilewise::{Activation, Element, Error, Fill, Gemm, Real, Sums, Tensor, f16, matmul};
 
 /// A device whose windows are this small.
 fn limited(bytes: u64) -> Option<TestGpu> {
@@ -14,7 +14,7 @@ fn limited(bytes: u64) -> Option<TestGpu> {
 
 fn exact<T: Real>(gpu: &TestGpu, shape @ [m, n, k]: [usize; 3], transposed: [bool; 2]) -> String {
     let (a, b) = (Fill::Integers.values::<T>(m * k, 1), Fill::Integers.values::<T>(k * n, 2));
-    let want: Vec<f32> = reference::gemm(&a, &b, shape).value.iter().map(|&x| x as f32).collect();
+    let want: Vec<f32> = reference::gemm(&a, &b, shape).value.iter().map(|&x| f32::from_f64(x)).collect();
     let place = |values: &[T], [rows, cols]: [usize; 2], transposed: bool| {
         if !transposed {
             return gpu.tensor(values, [rows, cols]).unwrap();
