@@ -20,6 +20,31 @@
 //! # }
 //! ```
 //!
+//! # What there is
+//! - Products of f32, f16, bf16 and i8, [`matmul`], or with options, [`Gemm`]. Axes in front of the last two are a
+//!   batch, and broadcast.
+//! - Epilogues: scale, bias, activation and residual in the launch of the product.
+//! - Layers: [`linear`], whose weight is (out, in), and [`Linear`], which holds one.
+//! - Operations between products: [`ops`], with broadcasting; casts among all types, [`Tensor::cast`].
+//! - [`Precision`]: products of f32 stay f32 unless they are allowed the tensor cores' f16.
+//! - Definitions in f64 and derived error bounds to test against: [`mod@reference`].
+//!
+//! ```
+//! # fn main() -> tilewise::Result<()> {
+//! use tilewise::{Activation, Fill, Gemm, Gpu, Precision, linear, ops};
+//!
+//! # let Ok(gpu) = Gpu::open() else { return Ok(()) };
+//! let x = gpu.random::<f32>([8, 20, 64], Fill::Uniform, 1)?; // a batch of eight matrices
+//! let weight = gpu.random::<f32>([10, 64], Fill::Uniform, 2)?;
+//! let bias = gpu.random::<f32>([10], Fill::Uniform, 3)?;
+//! let y = linear(&x, &weight, Some(&bias), Activation::Gelu)?; // one launch
+//! let shares = ops::softmax(&y)?; // (8, 20, 10)
+//! let products = Gemm::new(&shares, &weight).alpha(0.5).precision(Precision::Fast).run()?;
+//! assert_eq!(products.shape(), [8, 20, 64]);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # The route of a product
 //! Operands and their [`Layout`]s become a checked [`gemm::GemmProblem`], that and the [`Caps`] a
 //! [`kernel::Plan`], its [`kernel::Kernel`] a pipeline, the launch an entry of the open recording. Reading a

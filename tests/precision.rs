@@ -119,6 +119,28 @@ fn views_and_batches_are_read_where_they_lie() {
 }
 
 #[test]
+fn a_row_by_a_column_is_scaled_back_by_exponents_of_its_own() {
+    let Some(gpu) = support::gpu() else { return };
+    let (count, k) = (5, 12);
+    let fill = |seed| -> Vec<f32> {
+        let values = Fill::Uniform.values::<f32>(count * k, seed);
+        values.iter().zip(0..).map(|(x, i)| x * 8f32.powi(i / 12)).collect()
+    };
+    let (a, b) = (fill(1), fill(2));
+    let a_tensor = gpu.tensor(&a, [count, 1, k]).unwrap();
+    let b_tensor = gpu.tensor(&b, [count, k, 1]).unwrap();
+    for precision in Precision::ALL {
+        let got = Gemm::new(&a_tensor, &b_tensor).precision(precision).run().unwrap().to_vec().unwrap();
+        for (i, got) in got.chunks(1).enumerate() {
+            let rows = i * k..(i + 1) * k;
+            let want = reference::gemm(&a[rows.clone()], &b[rows], [1, 1, k]).precision(precision);
+            let found = want.compare(got);
+            assert!(found.ok(), "{precision}, matrix {i}: {found:?}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_scaled_is_an_error_and_what_is_empty_is_empty() {
     let Some(gpu) = support::gpu() else { return };
     let vector = gpu.zeros::<f32>([4]).unwrap();

@@ -5,7 +5,7 @@ use super::in_halves::Scaling;
 use super::panels::{Panel, Panels};
 use super::plan::explain;
 use super::precision::Precision;
-use super::problem::{GemmProblem, GemmTypes, OP, Pin, Split, Sums, product_shape, stride};
+use super::problem::{GemmProblem, GemmTypes, OP, Pin, Split, Sums, product_shape};
 use super::reduce;
 use crate::gpu::{Caps, Gpu, Prepared, Problem};
 use crate::kernel::{self, Plan};
@@ -65,7 +65,9 @@ impl<'a> Product<'a> {
             problem = problem.residual(&residual.layout, c, dtype)?;
         }
         if let Some(scaling) = &self.scaling {
-            let row = stride(&self.a.layout, 2).max(stride(&self.b.layout, 1));
+            // NOTE: not `stride`, which is 0 for a single row or column: offsets are counted in rows of this length.
+            let (a, b) = (&self.a.layout, &self.b.layout);
+            let row = a.strides()[a.rank() - 2].max(b.strides()[b.rank() - 1]);
             problem = problem.scaled_back(row, scaling.cross.is_some())?;
         }
         Ok(problem)
