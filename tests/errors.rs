@@ -189,7 +189,7 @@ fn a_pinned_kernel_that_the_device_cannot_run() {
     let gpu = support::noop_with(GpuOptions::default(), |desc| {
         desc.required_limits.max_compute_invocations_per_workgroup = 16;
     });
-    let a = random(&gpu, [4, 4]);
+    let a = random(&gpu, [40, 40]);
     let error = matmul(&a, &a).expect_err("no kernel has so few");
     assert_says!(error, Error::Unsupported { op: "matmul", .. }, "32 invocations per workgroup");
 }

@@ -288,8 +288,8 @@ fn gemm_refuses_bad_input_in_one_sentence() {
         (&["--a", "/nonexistent/a.npy", "--b", &b_f32], &["/nonexistent/a.npy", "cannot be opened"]),
         (&["--a", &truncated_name, "--b", &b_f32], &["truncated.npy", "1923 bytes", "1924"]),
         (&["--a", &product, "--b", &b_f32], &["product_f32.npy", "f8"]),
-        (&["--a", integers, "--b", integers], &["operands of i8", "f32 and f16", "--dtype"]),
-        (&["--a", one_axis, "--b", &b_f32], &["two axes", "[5]"]),
+        (&["--a", integers, "--b", integers], &["columns of A", "[2, 3]"]),
+        (&["--a", one_axis, "--b", &b_f32], &["two to four axes", "[5]"]),
         (&["--a", &a_f32, "--b", &b_f32, "--layout", "nt"], &["columns of A", "[13, 37]", "[11, 37]"]),
         (&["--m", "4294967296", "--n", "4294967296"], &["must not overflow", "4294967296"]),
     ] {
