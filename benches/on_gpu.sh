@@ -5,22 +5,22 @@
 #   benches/on_gpu.sh --pack FOLDER        builds the programs here and collects them in FOLDER (target/on-gpu)
 #   benches/on_gpu.sh DIR [SECTION...]     runs the sections (all of them, unless named) there; results go to DIR
 #
-# Sections: info sweep checked gemm tiles bench peers. Each ends within 8 minutes. Where one fails, the others still
-# run, and the exit status tells. DIR/results.md shows all sections that have run into DIR, by whichever call; its
+# Sections: info sweep checked gemm tiles bench forms peers. Each ends within 8 minutes. Where one fails, the others
+# still run, and the exit status tells. DIR/results.md shows all sections that have run into DIR, by whichever call; its
 # table of ratios, ours to cuBLAS, is printed too.
 #
 #   TILEWISE_BINARIES=FOLDER     where the programs lie; target/on-gpu unless set
-#   TILEWISE_SIZES=256,4096      sizes of the cubes of gemm, tiles, bench and peers
+#   TILEWISE_SIZES=256,4096      sizes of the cubes of gemm, tiles, bench, forms and peers
 #   TILEWISE_LIMIT=480           seconds that a section may take; in the last tenth, tiles and peers begin nothing
 #   TILEWISE_VULKAN=lavapipe     runs the programs through cargo's runner: a trial without a GPU
 
 root=$(cd "${0%/*}/.." && pwd) || exit
 programs=${TILEWISE_BINARIES:-$root/target/on-gpu}
 sizes=${TILEWISE_SIZES:-256,512,1024,2048,4096,8192}
-# Every tile at every size would not end in time.
-tiles_sizes=${TILEWISE_SIZES:-1024,4096,8192}
+# Every tile at every size would not end in time; forms are compared with what tiles are.
+few_sizes=${TILEWISE_SIZES:-1024,4096,8192}
 limit=${TILEWISE_LIMIT:-480}
-all='info sweep checked gemm tiles bench peers'
+all='info sweep checked gemm tiles bench forms peers'
 
 usage() {
     sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
@@ -38,7 +38,8 @@ pack() {
         while read -r kind name program; do
             case $kind/$name in
             # These need no GPU, or the checkout in the place where they were built.
-            test/caps | test/choices | test/plan | test/shaders | test/npy | test/examples) continue ;;
+            test/caps | test/choices | test/plan | test/precision_bounds | test/shaders | test/npy) continue ;;
+            test/examples | test/mlp) continue ;;
             bench/*) to=$folder/benches/$name ;;
             *) to=$folder/${kind}s/$name ;;
             esac
@@ -139,13 +140,18 @@ one_gemm() {
 
 # Every tile of every kernel, checked and timed. What there is no time for is told in the lines.
 section_tiles() {
-    TILEWISE_SIZES=$tiles_sizes TILEWISE_SECONDS=$((limit * 9 / 10)) GPU_REQUIRED=1 \
+    TILEWISE_SIZES=$few_sizes TILEWISE_SECONDS=$((limit * 9 / 10)) GPU_REQUIRED=1 \
         told benches/tiles >"$dir/tiles.jsonl"
 }
 
 section_bench() {
     export TILEWISE_TABLE=json GPU_REQUIRED=1
     told benches/gemm >"$dir/bench.jsonl" && told benches/host >>"$dir/bench.jsonl"
+}
+
+# Each form of a product against what it should be as fast as.
+section_forms() {
+    TILEWISE_SIZES=$few_sizes GPU_REQUIRED=1 told benches/forms >"$dir/forms.jsonl"
 }
 
 section_peers() {
@@ -173,7 +179,7 @@ scaled() {
 # The page of all sections whose results are in DIR.
 page() {
     first=
-    for part in bench gemm tiles; do
+    for part in bench gemm tiles forms; do
         [ -n "$first" ] || first=$(head -n 1 "$dir/$part.jsonl" 2>/dev/null)
     done
     [ -n "$first" ] || first=$(sed 's/.*"devices":\[//' "$dir/info.json" 2>/dev/null)
@@ -191,11 +197,11 @@ page() {
     while read -r line; do
         echo "| $(value section "$line") | $(value result "$line") | $(value seconds "$line") |"
     done <"$dir/sections.jsonl"
-    [ ! -s "$dir/tiles.jsonl" ] || {
+    ! has_ratios || {
         printf '\n## Ratios\n\n'
         ratios
     }
-    for part in sweep checked gemm tiles bench peers; do
+    for part in sweep checked gemm tiles bench forms peers; do
         [ ! -s "$dir/$part.jsonl" ] || "page_$part" "$part" <"$dir/$part.jsonl"
     done
     [ ! -s "$dir/info.txt" ] || {
@@ -210,9 +216,13 @@ table() {
     awk -f "$root/benches/page/common.awk" -f "$root/benches/page/$1.awk"
 }
 
+has_ratios() {
+    [ -s "$dir/tiles.jsonl" ] || [ -s "$dir/forms.jsonl" ]
+}
+
 # Ours to cuBLAS, as far as both have run.
 ratios() {
-    cat "$dir/tiles.jsonl" "$dir/peers.jsonl" 2>/dev/null | table ratios
+    cat "$dir/tiles.jsonl" "$dir/forms.jsonl" "$dir/peers.jsonl" 2>/dev/null | table ratios
 }
 
 page_sweep() {
@@ -276,6 +286,11 @@ page_bench() {
     done
 }
 
+page_forms() {
+    printf '\n## Forms\n\n'
+    table forms
+}
+
 page_peers() {
     printf '\n## Peers\n\n'
     table peers
@@ -329,6 +344,6 @@ for section in ${*:-$all}; do
     echo "on_gpu: $section: $result after $seconds s" >&2
 done
 page >"$dir/results.md"
-[ ! -s "$dir/tiles.jsonl" ] || ratios
+! has_ratios || ratios
 echo "on_gpu: see $dir/results.md" >&2
 exit $status

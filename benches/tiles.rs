@@ -28,11 +28,6 @@ const ENOUGH: f64 = 0.01;
 const CASE_SECONDS: f64 = 10.0;
 /// Multiply-adds above which the naive kernel is left out: known to be slow, it would take most of the time.
 const NAIVE_AT_MOST: u128 = 1 << 30;
-/// Pairs of operands take turns, so that none is still in the device's cache from its last turn: so many bytes
-/// of them, several times what the largest cache of a GPU holds, where their number and the memory allow.
-const PAIRS_BYTES: u64 = 256 << 20;
-const PAIRS_AT_LEAST: u64 = 2;
-const PAIRS_AT_MOST: u64 = 32;
 /// What C holds before a check: no product of these operands comes near it, so what is not written shows.
 const POISON: f64 = 60_000.0;
 const TIME_IS_UP: &str = "the time was up";
@@ -139,8 +134,6 @@ impl<T: Operand> Inputs<T> {
     fn upload(&self, gpu: &Gpu, case: Case) -> Result<Vec<(Tensor<T>, Tensor<T>)>> {
         let [m, n, k] = case.size;
         let bytes = ((m * k + k * n) * size_of::<T>()) as u64;
-        let room = gpu.caps().memory.unwrap_or(1 << 30) / 4;
-        let pairs = PAIRS_BYTES.div_ceil(bytes).clamp(PAIRS_AT_LEAST, PAIRS_AT_MOST).min(room / bytes).max(1);
         let pair = |_| {
             let (a, b) = (gpu.tensor(&self.a, [m, k])?, gpu.tensor(&self.b, [k, n])?);
             match case.layout {
@@ -148,7 +141,7 @@ impl<T: Operand> Inputs<T> {
                 Storage::Nt => Ok((a, b.t().contiguous()?.t())),
             }
         };
-        (0..pairs).map(pair).collect()
+        (0..support::pairs(gpu, bytes)).map(pair).collect()
     }
 }
 
@@ -337,8 +330,7 @@ impl<'a, T: Real, C: Real> Contest<'a, T, C> {
     fn print(&self, row: &Row) -> Verdict {
         let mut seconds = row.seconds.clone();
         seconds.sort_by(f64::total_cmp);
-        let last = seconds.len() - 1;
-        let median = f64::midpoint(seconds[last / 2], seconds[last.div_ceil(2)]);
+        let median = support::median(seconds.clone());
         let found = json!({
             "clock": if self.bench.gpu.caps().timestamps { "gpu" } else { "host" },
             "rounds": seconds.len(),
@@ -346,7 +338,7 @@ impl<'a, T: Real, C: Real> Contest<'a, T, C> {
             "operand_pairs": self.pairs.len(),
             "gpu_seconds_median": median,
             "gpu_seconds_min": seconds[0],
-            "gpu_seconds_max": seconds[last],
+            "gpu_seconds_max": seconds[seconds.len() - 1],
             "tflops": 2.0 * multiply_adds(&self.case.size) as f64 / median * 1e-12,
             "chosen": self.chosen(row.tile),
             "predicted_seconds": row.predicted,

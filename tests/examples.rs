@@ -5,82 +5,13 @@ mod support;
 
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
-use tilewise::io::{Npy, NpyData, Order, write_npy_slice};
+use support::example::{run, scratch};
+use tilewise::io::{Npy, NpyData, Order};
 use tilewise::reference::{compare, tolerance};
 use tilewise::{DType, Element};
 
-/// How an example ended.
-#[derive(Debug)]
-struct Ended {
-    status: ExitStatus,
-    stdout: String,
-    stderr: String,
-}
-
-/// Runs an example as cargo would, with these variables on top.
-fn run(example: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
-    let program = program(example);
-    let build = "the examples must be built: cargo test --release builds them, as does cargo build --release --examples";
-    assert!(program.is_file(), "{} is missing; {build}", program.display());
-    let mut command = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-        let mut runner = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(".cargo/runner"));
-        runner.arg(program);
-        runner
-    } else {
-        Command::new(program)
-    };
-    // NOTE: where the runner has fetched a driver, this very test runs under the fetched ld.so, and what the runner
-    // set for it would look like a driver of the user's own to the next runner.
-    if std::env::current_exe()
-        .is_ok_and(|exe| exe.file_name().is_some_and(|name| name.to_string_lossy().starts_with("ld-")))
-    {
-        command.env_remove("VK_DRIVER_FILES").env_remove("VK_LAYER_PATH");
-    }
-    let output =
-        command.args(arguments).envs(variables.iter().copied()).output().expect("the example starts");
-    let text = |bytes| String::from_utf8(bytes).expect("the example prints UTF-8");
-    Ended { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) }
-}
-
-/// An example beside this test: target/release/examples/NAME for target/release/deps/THIS.
-fn program(example: &str) -> PathBuf {
-    // NOTE: under the runner the executable is ld.so; the first argument is the test in any case.
-    let this = PathBuf::from(std::env::args_os().next().expect("a program has a name"));
-    let folder = this.ancestors().nth(2).expect("the test lies in a folder of cargo's");
-    folder.join("examples").join(format!("{example}{}", std::env::consts::EXE_SUFFIX))
-}
-
-impl Ended {
-    /// None where a signal ended it.
-    fn code(&self) -> Option<i32> {
-        self.status.code()
-    }
-
-    /// The one JSON object that is all of stdout.
-    fn json(&self) -> Value {
-        assert_eq!(self.code(), Some(0), "{self:?}");
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
-    }
-
-    /// The one sentence of an example that gives up.
-    fn refusal(&self) -> &str {
-        assert_eq!(self.code(), Some(1), "{self:?}");
-        assert_eq!(self.stdout, "", "nothing but stderr tells of an error");
-        let lines: Vec<&str> = self.stderr.lines().filter(|line| !line.starts_with("tilewise: ")).collect();
-        let [line] = lines[..] else { panic!("not one line: {self:?}") };
-        line.strip_prefix("error: ").unwrap_or_else(|| panic!("not an error: {self:?}"))
-    }
-}
-
 fn data(name: &str) -> String {
     format!("{}/tests/data/gemm/{name}.npy", env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A file of its own for each test, in cargo's folder for such.
-fn scratch(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("examples-{}-{name}", std::process::id()))
 }
 
 #[test]
@@ -281,14 +212,14 @@ fn gemm_refuses_bad_input_in_one_sentence() {
     fs::write(&truncated, &whole[..whole.len() - 1]).expect("the folder can be written to");
     let truncated_name = truncated.display().to_string();
     let (a_f16, a_f32, b_f32, product) = (data("a_f16"), data("a_f32"), data("b_f32"), data("product_f32"));
-    let integers = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/npy/c_i8.npy");
+    let integers = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/npy/fortran_i32.npy");
     let one_axis = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/npy/one_axis_f32.npy");
     for (arguments, words) in [
         (&["--a", &a_f16, "--b", &b_f32][..], &["f16", "f32", "cast", "--dtype"][..]),
         (&["--a", "/nonexistent/a.npy", "--b", &b_f32], &["/nonexistent/a.npy", "cannot be opened"]),
         (&["--a", &truncated_name, "--b", &b_f32], &["truncated.npy", "1923 bytes", "1924"]),
         (&["--a", &product, "--b", &b_f32], &["product_f32.npy", "f8"]),
-        (&["--a", integers, "--b", integers], &["columns of A", "[2, 3]"]),
+        (&["--a", integers, "--b", integers], &["operands of i32", "f32, f16, bf16 or i8", "--dtype"]),
         (&["--a", one_axis, "--b", &b_f32], &["two to four axes", "[5]"]),
         (&["--a", &a_f32, "--b", &b_f32, "--layout", "nt"], &["columns of A", "[13, 37]", "[11, 37]"]),
         (&["--m", "4294967296", "--n", "4294967296"], &["must not overflow", "4294967296"]),
@@ -329,91 +260,6 @@ fn gemm_refuses_unknown_options() {
         assert_eq!((ended.code(), ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
         assert!(ended.stderr.contains(word), "{word}: {ended:?}");
     }
-}
-
-#[test]
-fn mlp_recognises_held_out_digits_in_every_type() {
-    let Some(gpu) = support::gpu() else { return };
-    let report = run("mlp", &["--json"], &[]).json();
-    assert_eq!([&report["device"], &report["driver"]], [&gpu.caps().adapter, &gpu.caps().driver]);
-    // Of 1,797 digits every fourth.
-    assert_eq!((&report["digits"], &report["ok"]), (&449.into(), &true.into()), "{report}");
-    let runs = report["runs"].as_array().expect("a list of runs");
-    assert_eq!(runs.iter().map(|run| &run["dtype"]).collect::<Vec<_>>(), ["f32", "f16", "bf16"]);
-    for run in runs {
-        let number = |name: &str| run[name].as_f64().unwrap_or_else(|| panic!("{name}: {run}"));
-        assert_eq!(run["ok"], true, "{run}");
-        assert!((0.95..=1.0).contains(&number("accuracy")), "{run}");
-        assert!((number("right") / 449.0 - number("accuracy")).abs() < 1e-12, "{run}");
-        // Of numbers that are no integers some are rounded, in every type.
-        assert!(number("max_abs_err") > 0.0 && number("bound_ratio") <= 1.0, "{run}");
-        for list in ["kernels", "plans"] {
-            let layers = run[list].as_array().unwrap_or_else(|| panic!("{list}: {run}"));
-            assert!(layers.len() == 2 && layers.iter().all(Value::is_string), "{list}: {run}");
-        }
-    }
-    let ended = run("mlp", &[], &[]);
-    assert_eq!(ended.code(), Some(0), "{ended:?}");
-    for told in [gpu.caps().adapter.as_str(), "f32 ", "f16 ", "bf16 ", "of 449", "layer 2", "check      ok"] {
-        assert!(ended.stdout.contains(told), "{told}: {}", ended.stdout);
-    }
-}
-
-/// A copy of the example's data, in which a test may write what it likes.
-fn perceptron(name: &str) -> PathBuf {
-    let folder = scratch(name);
-    fs::create_dir_all(&folder).expect("the folder can be written to");
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data");
-    for file in ["digits.csv.gz", "mlp_w1.npy", "mlp_b1.npy", "mlp_w2.npy", "mlp_b2.npy"] {
-        fs::copy(data.join(file), folder.join(file)).expect("the example's data are there");
-    }
-    folder
-}
-
-#[test]
-fn mlp_refuses_files_that_are_not_a_network() {
-    let refuses = |folder: &Path, words: &[&str]| {
-        let ended = run("mlp", &["--data", &folder.display().to_string(), "--json"], &[]);
-        let refusal = ended.refusal();
-        assert!(words.iter().all(|word| refusal.contains(word)), "{words:?}: {refusal}");
-    };
-    refuses(Path::new("/nonexistent"), &["/nonexistent", "digits.csv.gz", "cannot be read"]);
-    let folder = perceptron("not-a-network");
-    fs::write(folder.join("digits.csv.gz"), "0,".repeat(64)).expect("it can be replaced");
-    refuses(&folder, &["digits.csv.gz", "gzip"]);
-    if support::gpu().is_some() {
-        let folder = perceptron("not-a-network");
-        write_npy_slice(folder.join("mlp_w1.npy"), [64, 63], &[0.5f32; 64 * 63]).expect("it can be replaced");
-        refuses(&folder, &["64", "63"]);
-        fs::write(folder.join("mlp_w1.npy"), "weights").expect("it can be replaced");
-        refuses(&folder, &["mlp_w1.npy", "is no .npy file"]);
-        fs::remove_file(folder.join("mlp_w1.npy")).expect("it was written");
-        refuses(&folder, &["mlp_w1.npy", "cannot be opened"]);
-    }
-    fs::remove_dir_all(folder).expect("it was written");
-}
-
-#[test]
-fn mlp_fails_where_the_digits_are_not_recognised() {
-    if support::gpu().is_none() {
-        return;
-    }
-    let folder = perceptron("untrained");
-    write_npy_slice(folder.join("mlp_w2.npy"), [10, 64], &[0.0f32; 640]).expect("it can be replaced");
-    let name = folder.display().to_string();
-    let ended = run("mlp", &["--data", &name, "--json"], &[]);
-    assert_eq!(ended.code(), Some(1), "{ended:?}");
-    let report: Value = serde_json::from_str(&ended.stdout).expect("a JSON object all the same");
-    assert_eq!(report["ok"], false, "{report}");
-    for run in report["runs"].as_array().expect("a list of runs") {
-        // Every digit is taken for the same one, and the device agrees with f64 on that.
-        let number = |name: &str| run[name].as_f64().unwrap_or_else(|| panic!("{name}: {run}"));
-        assert_eq!(run["ok"], false, "{run}");
-        assert!(number("accuracy") < 0.2 && number("bound_ratio") <= 1.0, "{run}");
-    }
-    let ended = run("mlp", &["--data", &name], &[]);
-    assert!(ended.code() == Some(1) && ended.stdout.contains("FAILED"), "{ended:?}");
-    fs::remove_dir_all(folder).expect("it was written");
 }
 
 #[test]

@@ -287,7 +287,7 @@ fn reads_complete_under_any_executor_and_in_any_order() {
     let handle = std::thread::spawn(move || pollster::block_on(moved));
     assert_eq!(handle.join().unwrap().unwrap(), x, "on another thread than it began on");
     let empty = gpu.zeros::<f32>([0, 3]).unwrap();
-    assert_eq!(block_on(empty.read()).expect("at once").unwrap(), []);
+    assert_eq!(block_on(empty.read()).expect("at once").unwrap(), Vec::<f32>::new());
 }
 
 #[test]

@@ -1,9 +1,14 @@
-# Ours against cuBLAS, from tiles.jsonl and peers.jsonl, if there is one: a row per shape, types and layout.
+# Ours against cuBLAS, from tiles.jsonl, forms.jsonl and peers.jsonl, as far as they are there: a row per shape, types
+# and layout, then one per form that cuBLAS has as well.
 #
-#   awk -f common.awk -f ratios.awk tiles.jsonl peers.jsonl
+#   awk -f common.awk -f ratios.awk tiles.jsonl forms.jsonl peers.jsonl
 
 value("skipped") {
     skipped = value("skipped")
+}
+
+value("tile") {
+    tile_lines++
 }
 
 value("tflops") && value("peer") {
@@ -25,23 +30,45 @@ value("tflops") && value("kernel") && value("ok") == "true" {
     }
 }
 
+# Products of some rows, and f32 that may lose what TF32 does.
+value("ratio") && (value("case") == "rows" || value("form") == "fast") {
+    form_names[++form_count] = value("form")
+    form_products[form_count] = shape() " | " types()
+    form_peers[form_count] = shape() " | " (value("form") == "fast" ? "tf32 -> f32" : types()) " | nn"
+    form_rate[form_count] = value("gops") / 1e3
+}
+
 function product() {
     return shape() " | " types() " | " value("layout")
 }
 
 END {
-    if (!product_count) {
-        print "No tile was both timed and right."
-        exit
-    }
-    if (peer) print "The peer is " peer "; f32 is compared with its f32 without TF32.\n"
+    if (peer) print "The peer is " peer "; f32 is compared with its f32 without TF32, fast with its TF32.\n"
     else print "cuBLAS was not measured" (skipped ? ": " skipped : "") ".\n"
+    if (product_count) tiles()
+    else if (tile_lines) print "No tile was both timed and right."
+    if (form_count) forms()
+}
+
+function tiles(    line, rule, i) {
     line = "| m x n x k | types | layout | plan's choice | TFLOP/s | best tile | TFLOP/s | choice / best |"
     rule = "|---|---|---|---|---|---|---|---|"
     print line (peer ? " cuBLAS TFLOP/s | choice / cuBLAS | best / cuBLAS |" : "")
     print rule (peer ? "---|---|---|" : "")
     for (i = 1; i <= product_count; i++) row(products[i])
     summary()
+}
+
+function forms(    line, i) {
+    print "\n| form | m x n x k | types | TFLOP/s |" (peer ? " cuBLAS TFLOP/s | ours / cuBLAS |" : "")
+    print "|---|---|---|---|" (peer ? "---|---|" : "")
+    for (i = 1; i <= form_count; i++) {
+        line = "| " form_names[i] " | " form_products[i] " | " short(form_rate[i]) " |"
+        if (peer && form_peers[i] in theirs)
+            line = line " " short(theirs[form_peers[i]]) " | " sprintf("%.2f |", form_rate[i] / theirs[form_peers[i]])
+        else if (peer) line = line " - | - |"
+        print line
+    }
 }
 
 function row(of,    line) {

@@ -1,4 +1,5 @@
-"""The peer on NVIDIA's devices: cuBLAS through PyTorch, on the shapes of the bench `tiles`, as JSON lines.
+"""The peer on NVIDIA's devices: cuBLAS through PyTorch, on the shapes of the benches `tiles` and `forms`, as JSON
+lines.
 
     python3 benches/peers/torch_gemm.py 1024,4096,8192
     python3 benches/peers/torch_gemm.py --device cpu 64,128     a trial of this script, by the host's clock
@@ -27,6 +28,8 @@ RUNS = 10
 ENOUGH = 0.01
 PRODUCTS_AT_MOST = 32
 WARM_UP = 3
+# Rows of the products of the bench `forms` that are neither thin nor cubes; of f16 alone, as there.
+SOME_ROWS = (16, 32, 64)
 # Pairs of operands take turns, as in the bench `tiles`: together they hold several times what the largest cache
 # does (an H200's: 60 MB), so that no product finds its operands there from the last time they were multiplied.
 PAIRS_BYTES = 256 << 20
@@ -91,15 +94,22 @@ def kinds():
     yield "tf32", "f32", torch.float32, True, torch.mm
 
 
-def shapes(cubes):
-    """The cubes in each layout; the listed shapes that are not larger in those of the bench `tiles`."""
+def cases(cubes):
+    """Shapes, layouts and kinds: the cubes in each layout, some rows, the listed shapes that are not larger.
+
+    Some rows lie as in the bench `forms`, the listed shapes as in the bench `tiles`.
+    """
     for size in cubes:
-        yield (size, size, size), ("nn", "nt", "tn", "tt")
+        yield (size, size, size), ("nn", "nt", "tn", "tt"), list(kinds())
+    of_f16 = [kind for kind in kinds() if kind[2] == torch.float16]
+    for size in cubes:
+        for m in SOME_ROWS:
+            yield (m, size, size), ("nn",), of_f16
     for line in SHAPES.read_text().splitlines():
         if not line.startswith("#"):
             shape = tuple(map(int, line.split()))
             if math.prod(shape) <= max(cubes) ** 3:
-                yield shape, ("nn", "nt")
+                yield shape, ("nn", "nt"), list(kinds())
 
 
 def operand(rows, columns, dtype, stored, device):
@@ -156,8 +166,8 @@ def main():
     device = "cpu" if on_cpu else torch.cuda.get_device_name()
     torch.manual_seed(1)
 
-    for shape, layouts in shapes([int(size) for size in arguments.cubes.split(",")]):
-        for name, out, dtype, tf32, product in kinds():
+    for shape, layouts, multiplied in cases([int(size) for size in arguments.cubes.split(",")]):
+        for name, out, dtype, tf32, product in multiplied:
             torch.set_float32_matmul_precision("high" if tf32 else "highest")
             for layout in layouts:
                 m, n, k = shape

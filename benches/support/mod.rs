@@ -1,14 +1,21 @@
 //! What the benches share: the device, the sizes, and batches of products on the device's clock.
 #![allow(dead_code, reason = "each bench takes what it needs")]
 
+pub(crate) mod contest;
 pub(crate) mod definition;
 #[path = "../../examples/support/mod.rs"]
 pub(crate) mod examples;
 
+use tilewise::gpu::DeviceType;
 use tilewise::{Error, Gpu, Result};
 
-/// Products that are timed together at most: fewer than one submission holds.
-pub(crate) const PRODUCTS_AT_MOST: u64 = 32;
+/// Products that are timed together at most: fewer than one submission holds, in two launches each where k is split.
+pub(crate) const PRODUCTS_AT_MOST: u64 = 31;
+/// Pairs of operands take turns, so that none is still in the device's cache from its last turn: so many bytes
+/// of them, several times what the largest cache of a GPU holds, where their number and the memory allow.
+const PAIRS_BYTES: u64 = 256 << 20;
+const PAIRS_AT_LEAST: u64 = 2;
+const PAIRS_AT_MOST: u64 = 32;
 
 /// The device, or `None` where there is none and none is required.
 pub(crate) fn open() -> Result<Option<Gpu>> {
@@ -16,6 +23,11 @@ pub(crate) fn open() -> Result<Option<Gpu>> {
         Err(Error::Unsupported { .. }) if std::env::var("GPU_REQUIRED").as_deref() != Ok("1") => Ok(None),
         opened => opened.map(Some),
     }
+}
+
+/// Whether a CPU does it, which is measured at smaller sizes.
+pub(crate) fn is_software(gpu: &Gpu) -> bool {
+    gpu.caps().device_type == DeviceType::Software
 }
 
 /// The sizes of the cubes: `TILEWISE_SIZES`, or these.
@@ -26,6 +38,19 @@ pub(crate) fn sizes(default: &[usize]) -> Result<Vec<usize>> {
         what: "TILEWISE_SIZES".into(),
         why: format!("`{value}` is not a list of sizes such as 256,512"),
     })
+}
+
+/// How many pairs of operands, of so many bytes each, take turns.
+pub(crate) fn pairs(gpu: &Gpu, bytes: u64) -> u64 {
+    let room = gpu.caps().memory.unwrap_or(1 << 30) / 4;
+    PAIRS_BYTES.div_ceil(bytes).clamp(PAIRS_AT_LEAST, PAIRS_AT_MOST).min(room / bytes).max(1)
+}
+
+/// The middle of some numbers; between two, halfway.
+pub(crate) fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    let last = numbers.len() - 1;
+    f64::midpoint(numbers[last / 2], numbers[last.div_ceil(2)])
 }
 
 /// How many products that take `once` seconds each fill `enough` seconds.

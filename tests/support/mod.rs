@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "every test file uses its own part")]
 
 pub mod batch;
+pub mod example;
 pub mod operand;
 pub mod pairs;
 pub mod product;
