@@ -62,11 +62,32 @@ fn shapes(tile: &Tile) -> Vec<[usize; 3]> {
     ]
 }
 
-/// Runs every variant over its shapes, and says how often each tile was launched.
-fn sweep(gpu: &Gpu, fragment: u32) {
+/// Runs every variant over its shapes, every second on the other device, and says how often each tile was launched. A
+/// software driver compiles on the thread of a device's queue: two devices compile at once.
+fn sweep(gpus: [&Gpu; 2], fragment: u32) {
+    let variants = variants(fragment);
+    let halves = [0, 1].map(|first| variants.iter().skip(first).step_by(2).copied().collect::<Vec<_>>());
+    let launches: BTreeMap<String, usize> = std::thread::scope(|scope| {
+        let [one, other] = [0, 1].map(|i| {
+            let (gpu, half) = (gpus[i], &halves[i]);
+            scope.spawn(move || run_all(gpu, half))
+        });
+        let all =
+            [one, other].map(|half| half.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        all.into_iter().flatten().collect()
+    });
+    println!("{}: coop, launches {launches:#?}", gpus[0].caps().adapter);
+    let tiles = GemmKernel::Coop.tiles().iter().filter(|tile| tile.fragment == fragment).count();
+    assert_eq!(launches.len(), tiles);
+    for (tile, &launches) in &launches {
+        assert!(launches > 0, "{tile} was never launched");
+    }
+}
+
+/// The launches of each tile; `full` has every tile on both devices.
+fn run_all(gpu: &Gpu, variants: &[Variant]) -> BTreeMap<String, usize> {
     let mut launches: BTreeMap<String, usize> = BTreeMap::new();
-    let before = gpu.stats();
-    for Variant { tile, loads: [a, b], store: (out, c) } in variants(fragment) {
+    for &Variant { tile, loads: [a, b], store: (out, c) } in variants {
         for [m, n, k] in shapes(&tile) {
             // Vectors of f16 leave only where rows are whole vectors.
             let n = if out == Out::F16 && c == View::Aligned { n.next_multiple_of(4) } else { n };
@@ -77,26 +98,21 @@ fn sweep(gpu: &Gpu, fragment: u32) {
             };
         }
     }
-    let pipelines = gpu.stats().pipelines - before.pipelines;
-    println!("{}: coop, {pipelines} pipelines, launches {launches:#?}", gpu.caps().adapter);
-    let tiles = GemmKernel::Coop.tiles().iter().filter(|tile| tile.fragment == fragment).count();
-    assert_eq!(launches.len(), tiles);
-    for (tile, &launches) in &launches {
-        assert!(launches > 0, "{tile} was never launched");
-    }
+    launches
 }
 
 #[test]
 fn every_tile_of_8x8_matrices_agrees_with_the_reference() {
-    if let Some(gpu) = able(8) {
-        sweep(&gpu, 8);
+    if let (Some(gpu), Some(other)) = (able(8), support::own(|_| ())) {
+        sweep([&gpu, &other], 8);
     }
 }
 
 #[test]
 fn every_tile_of_16x16_matrices_agrees_with_the_reference() {
-    if let Some(gpu) = able(16).or_else(|| claiming(16)) {
-        sweep(&gpu, 16);
+    let own = || able(16).and_then(|_| support::own(|_| ()));
+    if let (Some(gpu), Some(other)) = (own().or_else(|| claiming(16)), own().or_else(|| claiming(16))) {
+        sweep([&gpu, &other], 16);
     }
 }
 

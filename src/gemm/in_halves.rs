@@ -1,11 +1,14 @@
 //! Products of f32 operands by products of f16: `Precision::Fast` and `Precision::Split`.
 
+use super::epilogue::{Epilogue, Scale};
 use super::halves::{Halves, Side, halves_of};
 use super::launch::Product;
+use super::plan::explain;
 use super::precision::Precision;
-use super::problem::{OP, Sums};
+use super::problem::{GemmProblem, GemmTypes, OP, Sums};
 use crate::Result;
-use crate::gpu::Gpu;
+use crate::gpu::{Caps, Gpu};
+use crate::kernel::Plan;
 use crate::ops::Activation;
 use crate::tensor::{DType, Layout, Tensor, View};
 
@@ -53,18 +56,29 @@ impl<'a> Product<'a> {
         product.launch_whole(gpu, &product.problem(&c.layout, c.dtype)?, c)
     }
 
-    /// The layouts of the operands of the last of these launches, for a plan.
-    pub(super) fn layouts_in_halves(&self) -> Result<[Layout; 2]> {
-        let parts = if self.precision == Precision::Split { 2 } else { 1 };
-        let [a, b] = [(&self.a.layout, Side::A), (&self.b.layout, Side::B)].map(|(layout, side)| {
+    /// How the last of these launches would be computed.
+    pub(super) fn explain_in_halves(&self, problem: &GemmProblem, c: &Layout, caps: &Caps) -> Result<Plan> {
+        let (parts, scale, halves) = match self.precision {
+            Precision::Split => {
+                (2, Scale::BackWithCross, "two halves each, and one more product for the cross terms")
+            }
+            _ => (1, Scale::Back, "one half each"),
+        };
+        let layout = |layout, side| {
             let mut shape = shape_of(layout, side);
             let last = shape.len() - 1;
             let ld = shape[last].next_multiple_of(8);
             shape[last] = parts * ld;
             let whole = Layout::contiguous(OP, &shape)?;
             whole.slice(last, if side == Side::A { 0..ld } else { (parts - 1) * ld..parts * ld })
-        });
-        Ok([a?, b?.t()])
+        };
+        let (a, b) = (layout(&self.a.layout, Side::A)?, layout(&self.b.layout, Side::B)?.t());
+        let epilogue = Epilogue { scale, ..problem.epilogue };
+        let last = GemmProblem::new(&a, &b, c, GemmTypes::new(DType::F16, problem.types.c))?;
+        let mut plan = explain(&GemmProblem { epilogue, pin: self.pin, split: self.split, ..last }, caps)?;
+        let why = "operands of f32 are scaled and rounded to f16 first, a launch each";
+        plan.reasons.insert(0, format!("{why}: {halves}"));
+        Ok(plan)
     }
 }
 

@@ -87,36 +87,23 @@ impl<'a> Product<'a> {
     /// How the product would be computed, and why not otherwise; of panels, the first.
     pub(super) fn explain(&self, c: &Layout, dtype: DType, caps: &Caps) -> Result<Plan> {
         let problem = self.problem(c, dtype)?;
-        if self.is_in_halves() {
-            let [a, b] = self.layouts_in_halves()?;
-            let types = GemmTypes::new(DType::F16, dtype);
-            let mut plan = explain(
-                &GemmProblem { epilogue: problem.epilogue, ..GemmProblem::new(&a, &b, c, types)? }
-                    .pinned(self.pin)
-                    .split(self.split),
-                caps,
-            )?;
-            let halves = match self.precision {
-                Precision::Split => "two halves each, and one more product for the cross terms",
-                _ => "one half each",
+        let Some(panels) = self.panels(&problem, c, caps)? else {
+            return if self.is_in_halves() {
+                self.explain_in_halves(&problem, c, caps)
+            } else {
+                explain(&problem, caps)
             };
-            plan.reasons.insert(
-                0,
-                format!("operands of f32 are scaled and rounded to f16 first, a launch each: {halves}"),
-            );
-            return Ok(plan);
-        }
-        let Some(panels) = self.panels(&problem, c, caps)? else { return explain(&problem, caps) };
+        };
         let (Some(block), Some(step)) = (panels.blocks().next(), panels.steps().into_iter().next()) else {
             return explain(&problem, caps);
         };
-        let narrow =
-            Self { a: block.of_a(self.a, &step)?, b: block.of_b(self.b, &step)?, bias: None, ..*self };
-        let c = Layout::contiguous(OP, &product_shape(&narrow.a.layout, &narrow.b.layout)?)?;
-        let mut plan = explain(&Self { residual: None, ..narrow }.problem(&c, dtype)?, caps)?;
-        let count = panels.count();
-        plan.reasons
-            .insert(0, format!("{count} panels: an operand is larger than what can be bound; the first"));
+        // Without what only the last launch of a block adds.
+        let (a, b) = (block.of_a(self.a, &step)?, block.of_b(self.b, &step)?);
+        let first = Self { a, b, bias: None, residual: None, ..*self };
+        let c = Layout::contiguous(OP, &product_shape(&a.layout, &b.layout)?)?;
+        let mut plan = first.explain(&c, dtype, caps)?;
+        let why = "an operand is larger than what can be bound; the first";
+        plan.reasons.insert(0, format!("{} panels: {why}", panels.count()));
         Ok(plan)
     }
 
