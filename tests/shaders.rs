@@ -37,13 +37,7 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     let mut kernels = Vec::new();
     let mut seen = HashSet::new();
     for tile in GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()) {
-        let all: Vec<GemmTypes> = TYPES.into_iter().chain([F16_SUMS, I8]).collect();
-        // What a type changes stands beside what a tile changes: all types with the first tile of a kernel, and with the
-        // others those that every device tells apart.
-        let first = tile == &tile.kernel.tiles()[0];
-        for types in
-            all.into_iter().filter(|types| first || types.ab == types.c || *types == I8 || *types == TYPES[1])
-        {
+        for types in TYPES.into_iter().chain([F16_SUMS, I8]) {
             for views in
                 (0..32).map(|i| [OPERANDS[i % 4], OPERANDS[i / 4 % 4], [View::Plain, View::Gaps][i / 16]])
             {
