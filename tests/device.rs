@@ -3,6 +3,7 @@
 mod support;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use tilewise::gemm::{GemmKernel, plan};
 use tilewise::gpu::{CacheFolder, Checks, Stats};
 use tilewise::kernel::{Kernel, Plan};
@@ -47,6 +48,22 @@ fn tensors_keep_their_device_alive() {
     let c = matmul(&a, &a).unwrap();
     drop((gpu, a));
     assert_eq!(c.to_vec().unwrap(), [7.0, 10.0, 15.0, 22.0]);
+}
+
+/// A device that another thread destroys later may meet a driver that the end of the process has taken down already.
+#[test]
+fn a_device_is_gone_when_its_last_gpu_is() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    // The device owns this callback, and the callback a share of this.
+    let shared = Arc::new(());
+    let device = Arc::downgrade(&shared);
+    gpu.device().set_device_lost_callback(move |_, _| assert_eq!(*shared, (), "it is kept"));
+    let a = gpu.random::<f32>([16, 16], Fill::Integers, 1).unwrap();
+    // The thread that waits for reads holds the device as well: left to itself, it might be the last.
+    pollster::block_on(matmul(&a, &a).unwrap().read()).unwrap();
+    assert_eq!(device.strong_count(), 1, "the device is open");
+    drop((a, gpu));
+    assert_eq!(device.strong_count(), 0, "the device is closed");
 }
 
 #[test]
