@@ -27,7 +27,7 @@ const STAGES: u32 = 2u;
 //#end
 const_assert BM % TM == 0u && BN % TN == 0u;
 const_assert TM % 4u == 0u && TN % 4u == 0u;
-const_assert LANES_M % 4u == 0u && LANES_N % 8u == 0u;
+const_assert LANES_M % NEAR_M == 0u && LANES_N % NEAR_N == 0u;
 const_assert BM * BK % (4u * LANES) == 0u && BN * BK % (4u * LANES) == 0u;
 // How an operand comes from memory: by elements, lanes along k or along the outer axis, or by vectors of four along it.
 const STAGE_SCALAR_K: u32 = 0u;
@@ -37,6 +37,8 @@ const STAGE_VECTOR_OUTER: u32 = 2u;
 const LANES_M: u32 = BM / TM;
 const LANES_N: u32 = BN / TN;
 const LANES: u32 = LANES_M * LANES_N;
+const NEAR_M: u32 = min(4u, LANES_M); // of neighbours
+const NEAR_N: u32 = 8u;
 const A_BLOCK: u32 = BM;
 const B_BLOCK: u32 = BN;
 
@@ -60,8 +62,8 @@ fn main(
 ) {
     //#import gemm_block
     // NOTE: 32 neighbours hold 4 x 8 patches: they read 4 vectors of A at once and 8 of B, no other shape needs fewer.
-    let lane_m = lane / 8u % 4u + lane / (4u * LANES_N) * 4u;
-    let lane_n = lane % 8u + lane / 32u % (LANES_N / 8u) * 8u;
+    let lane_m = lane / NEAR_N % NEAR_M + lane / (NEAR_M * LANES_N) * NEAR_M;
+    let lane_n = lane % NEAR_N + lane / (NEAR_M * NEAR_N) % (LANES_N / NEAR_N) * NEAR_N;
 
     var acc: array<array<vec4<f32>, TN / 4u>, TM>;
     // Where this lane's vectors lie at k = 0, and those of the next step, on their way while this one is computed.

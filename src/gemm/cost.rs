@@ -16,7 +16,7 @@ const LATENCY: f64 = 0.6e-6;
 /// Bytes that a GPU moves at least from one run of memory.
 const LINE: f64 = 128.0;
 /// Bytes that a CPU could have read in the time that it takes to come to another run: fitted to lavapipe.
-const RUN: f64 = 256.0;
+const RUN: f64 = 128.0;
 /// Seconds that a software device takes to begin an invocation of the thin kernel and to add its sums to those of its
 /// neighbours: fitted to lavapipe.
 const BEGIN: f64 = 0.2e-6;
@@ -54,9 +54,13 @@ fn blocks(tile: &Tile, problem: &GemmProblem) -> [f64; 2] {
     }
 }
 
-/// Columns of a block, or rows where those are fewer and the kernel is for that.
+/// Columns of a block, or rows where those are fewer and the kernel is for that. The naive kernel has none without work.
 fn width(tile: &Tile, problem: &GemmProblem) -> f64 {
-    f64::from(if tile.kernel == GemmKernel::Gemv { gemv::count(problem) } else { tile.bn })
+    match tile.kernel {
+        GemmKernel::Gemv => f64::from(gemv::count(problem)),
+        GemmKernel::Naive => f64::from(tile.bn).min(f64::from(problem.dims.m) * f64::from(problem.dims.n)),
+        _ => f64::from(tile.bn),
+    }
 }
 
 /// Of the sums of one workgroup.
@@ -147,8 +151,8 @@ fn chain(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
         (false, _) => steps * LATENCY,
         (true, GemmKernel::Gemv) => {
             let [rows, cols] = blocks(tile, problem);
-            let invocations = rows * cols * parts(problem) * f64::from(tile.invocations(caps));
-            invocations / f64::from(caps.roofs.cores.max(1)) * BEGIN
+            let per_core = (rows * cols * parts(problem) / f64::from(caps.roofs.cores.max(1))).ceil();
+            per_core * f64::from(tile.invocations(caps)) * BEGIN
         }
         (true, _) => 0.0,
     }

@@ -12,16 +12,14 @@ use crate::kernel::{Kernel, Memory};
 const THIN: u32 = 8;
 
 /// Of each tile: along the outer axis of the long operand and along k, a workgroup; along that axis, an invocation. All
-/// lanes along k for few lines, many along the outer axis for long runs of memory there. Those of one lane along k are
-/// for software devices, where a lane's own vectors make the run.
-pub(super) const TILES: [Tile; 7] = [
+/// lanes along k for few lines, many along the outer axis for long runs of memory there. The one of few lanes is for
+/// software devices, where a lane's own vectors make the run.
+pub(super) const TILES: [Tile; 5] = [
     Tile::of_thin([4, 512], 4),
     Tile::of_thin([16, 128], 4),
     Tile::of_thin([32, 256], 4),
     Tile::of_thin([128, 32], 4),
-    Tile::of_thin([128, 4], 16),
-    Tile::of_thin([256, 4], 32),
-    Tile::of_thin([1024, 4], 128),
+    Tile::of_thin([64, 4], 8),
 ];
 
 impl Tile {
@@ -103,15 +101,11 @@ impl Thin {
 }
 
 /// Whether the problem has a thin operand, of a type that is summed in f32; if not, what the kernel needs.
-pub(super) fn admits(tile: &Tile, problem: &GemmProblem) -> Result<(), String> {
+pub(super) fn admits(problem: &GemmProblem) -> Result<(), String> {
     if !problem.types.ab.is_real() {
         return Err(format!("operands with a fraction, not {}", problem.types.ab));
     }
     match Thin::of(problem) {
-        // NOTE: lavapipe compiles its other forms for 40 s, which would not be faster either.
-        Some(thin) if tile.tm > 32 && thin.run != Run::Vectors(Axis::Outer) => {
-            Err("vectors along the outer axis of the matrix that is not thin".into())
-        }
         Some(_) => Ok(()),
         None => Err(format!("m or n of at most {THIN}")),
     }
@@ -139,7 +133,7 @@ pub(super) fn run(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
     let software = caps.device_type == DeviceType::Software;
     match Thin::of(problem).map(|thin| thin.run.axis()) {
         Some(Axis::Outer) if software && lanes <= 8 => tile.bm,
-        Some(Axis::Outer) => 4 * lanes.min(32),
+        Some(Axis::Outer) => 4 * lanes.min(if software { 8 } else { 32 }),
         // Rows are read on and on, where eight neighbours are on one.
         _ if software && tile.bk >= 32 => problem.dims.k_part.max(1),
         _ => tile.bk.min(problem.dims.k_part.max(1)),

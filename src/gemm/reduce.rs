@@ -5,7 +5,7 @@ use super::plan::GemmKernel;
 use super::problem::{GemmDims, GemmProblem, OP, Split};
 use super::tile::Tile;
 use crate::Result;
-use crate::gpu::Caps;
+use crate::gpu::{Caps, DeviceType};
 use crate::kernel::{self, Kernel, Plan};
 use crate::tensor::DType;
 
@@ -14,8 +14,10 @@ const LANES: u32 = 64;
 /// Parts of k are whole multiples of this, which is one of every tile's steps: no part ends within a step but the last.
 const STEP: u32 = 32;
 
-/// Seconds from the end of one launch to the start of the next that waits for it: assumed, not measured.
+/// Seconds from the end of one launch to the start of the next that waits for it: of a GPU assumed, not measured; of a
+/// software device, which wakes its threads, fitted to lavapipe.
 const LAUNCH: f64 = 4e-6;
+const LAUNCH_OF_SOFTWARE: f64 = 40e-6;
 
 /// More parts than this of k are not considered: the sums of the parts grow with them.
 const PARTS_AT_MOST: u32 = 64;
@@ -109,7 +111,8 @@ pub(super) fn scratch_bytes(problem: &GemmProblem, parts: u32) -> u64 {
 /// Predicted seconds of bringing the parts together: their sums are read, C is written.
 pub(super) fn seconds(problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
     let bytes = problem.elements() as f64 * (4.0 * f64::from(parts) + problem.types.c.size() as f64);
-    LAUNCH + bytes / caps.roofs.bytes
+    let launch = if caps.device_type == DeviceType::Software { LAUNCH_OF_SOFTWARE } else { LAUNCH };
+    launch + bytes / caps.roofs.bytes
 }
 
 /// How to bring the parts together.

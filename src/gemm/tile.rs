@@ -81,7 +81,7 @@ impl Tile {
     pub fn fits(&self, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
         match self.kernel {
             GemmKernel::Naive => {}
-            GemmKernel::Gemv => gemv::admits(self, problem)?,
+            GemmKernel::Gemv => gemv::admits(problem)?,
             GemmKernel::Tiled if problem.types.ab == DType::I8 => {
                 return Err("operands with a fraction, not i8".into());
             }
@@ -102,9 +102,7 @@ impl Tile {
             GemmKernel::Gemv => self.tm * gemv::count(problem),
             _ => self.tm * self.tn / self.holders(caps),
         };
-        // Thin products are bound by memory, on a CPU too: larger patches would only compile longer.
-        let room = if self.kernel == GemmKernel::Gemv { registers(caps).min(128) } else { registers(caps) };
-        if accumulators > room {
+        if accumulators > registers(caps) {
             return Err(format!("{accumulators} accumulators per invocation, which a GPU would spill"));
         }
         Ok(())

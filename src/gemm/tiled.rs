@@ -7,9 +7,10 @@ use super::tile::Tile;
 use crate::gpu::Caps;
 use crate::kernel::{Kernel, Memory};
 
-pub(super) const TILES: [Tile; 6] = [
+pub(super) const TILES: [Tile; 7] = [
     Tile::of_invocations(GemmKernel::Tiled, [128, 128, 8], [8, 8]),
     Tile::of_invocations(GemmKernel::Tiled, [128, 128, 8], [16, 16]),
+    Tile::of_invocations(GemmKernel::Tiled, [64, 64, 8], [32, 8]),
     Tile::of_invocations(GemmKernel::Tiled, [64, 64, 8], [8, 8]),
     Tile::of_invocations(GemmKernel::Tiled, [64, 64, 16], [4, 4]),
     Tile::of_invocations(GemmKernel::Tiled, [32, 64, 8], [8, 8]),
