@@ -83,46 +83,15 @@ fn main(
         }
     }
     // Where this lane's units lie at k = 0, and those of the next step, on their way while this one is computed.
-    var a_from: array<u32, A_UNITS>;
-    var b_from: array<u32, B_UNITS>;
-    var a_next: array<Unit, A_UNITS>;
-    var b_next: array<Unit, B_UNITS>;
-    //#unroll
-    for (var u = 0u; u < A_UNITS; u++) {
-        a_from[u] = a_unit_at(row0 + a_outer_of(lane + u * LANES), dims.m, a_k_of(lane + u * LANES));
-    }
-    //#unroll
-    for (var u = 0u; u < B_UNITS; u++) {
-        b_from[u] = b_unit_at(col0 + b_outer_of(lane + u * LANES), dims.n, b_k_of(lane + u * LANES));
-    }
+    var a_from: array<u32, A_SHARE>;
+    var b_from: array<u32, B_SHARE>;
+    var a_next: array<Unit, A_SHARE>;
+    var b_next: array<Unit, B_SHARE>;
+    //#import step_from
     var stage = 0u;
     for (var k0 = k_begin; k0 < k_end; k0 += BK) {
-        if k0 > k_begin && k0 + BK <= k_end {
-            //#unroll
-            for (var u = 0u; u < A_UNITS; u++) {
-                put_a(lane + u * LANES, stage, a_next[u]);
-            }
-            //#unroll
-            for (var u = 0u; u < B_UNITS; u++) {
-                put_b(lane + u * LANES, stage, b_next[u]);
-            }
-        } else {
-            stage_a(row0, dims.m, k0, stage, lane);
-            stage_b(col0, dims.n, k0, stage, lane);
-        }
-        // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
-        workgroupBarrier();
-        let next = k0 + BK;
-        if next + BK <= k_end {
-            //#unroll
-            for (var u = 0u; u < A_UNITS; u++) {
-                a_next[u] = load_a(a_from[u], row0 + a_outer_of(lane + u * LANES), dims.m, next);
-            }
-            //#unroll
-            for (var u = 0u; u < B_UNITS; u++) {
-                b_next[u] = load_b(b_from[u], col0 + b_outer_of(lane + u * LANES), dims.n, next);
-            }
-        }
+        // Both blocks of this step are staged, and those of the next on their way.
+        //#import step_start
         //#unroll
         for (var kk = 0u; kk < BK; kk += FRAGMENT) {
             var a_rows: array<mat_a, ROWS>;
@@ -142,10 +111,7 @@ fn main(
                 }
             }
         }
-        if STAGES == 1u {
-            workgroupBarrier();
-        }
-        stage = (stage + 1u) % STAGES;
+        //#import stage_switch
     }
 
     //#import coop_store_direct

@@ -20,9 +20,8 @@ const A_STAGE: u32 = 2u;
 const B_STAGE: u32 = 3u;
 const STAGES: u32 = 2u;
 //#end
-const_assert BM % TM == 0u && BN % TN == 0u && BK % 4u == 0u;
-const_assert TM % 4u == 0u && TN % 4u == 0u;
-const_assert LANES_M % 4u == 0u && LANES_N % 8u == 0u;
+//#import patches
+const_assert BK % 4u == 0u;
 const_assert BM * WORDS % (4u * LANES) == 0u && BN * WORDS % (4u * LANES) == 0u;
 // How an operand comes from memory: by elements, lanes along k or along the outer axis, or by words of four along either.
 const STAGE_ELEMENTS_K: u32 = 0u;
@@ -32,11 +31,6 @@ const STAGE_WORDS_OUTER: u32 = 3u;
 
 alias sum = i32;
 const WORDS: u32 = BK / 4u; // of one row of a block
-const LANES_M: u32 = BM / TM;
-const LANES_N: u32 = BN / TN;
-const LANES: u32 = LANES_M * LANES_N;
-const A_BLOCK: u32 = BM;
-const B_BLOCK: u32 = BN;
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;
@@ -66,40 +60,31 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     //#import gemm_block
-    // 32 neighbours hold 4 x 8 patches, as in gemm_tiled.wgsl.
-    let lane_m = lane / 8u % 4u + lane / (4u * LANES_N) * 4u;
-    let lane_n = lane % 8u + lane / 32u % (LANES_N / 8u) * 8u;
+    //#import patch_lanes
 
     var acc: array<array<vec4<i32>, TN / 4u>, TM>;
     // This lane's vectors of the next step, on their way while this one is computed.
-    var a_next: array<vec4<u32>, A_VECTORS>;
-    var b_next: array<vec4<u32>, B_VECTORS>;
+    var a_next: array<vec4<u32>, A_SHARE>;
+    var b_next: array<vec4<u32>, B_SHARE>;
     //#unroll
-    for (var v = 0u; v < A_VECTORS; v++) {
+    for (var v = 0u; v < A_SHARE; v++) {
         a_next[v] = a_vector(row0, dims.m, k_begin, lane + v * LANES);
     }
     //#unroll
-    for (var v = 0u; v < B_VECTORS; v++) {
+    for (var v = 0u; v < B_SHARE; v++) {
         b_next[v] = b_vector(col0, dims.n, k_begin, lane + v * LANES);
     }
     var stage = 0u;
     for (var k0 = k_begin; k0 < k_end; k0 += BK) {
-        //#unroll
-        for (var v = 0u; v < A_VECTORS; v++) {
-            put_a(lane + v * LANES, stage, a_next[v]);
-        }
-        //#unroll
-        for (var v = 0u; v < B_VECTORS; v++) {
-            put_b(lane + v * LANES, stage, b_next[v]);
-        }
+        //#import step_put
         // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
         workgroupBarrier();
         //#unroll
-        for (var v = 0u; v < A_VECTORS; v++) {
+        for (var v = 0u; v < A_SHARE; v++) {
             a_next[v] = a_vector(row0, dims.m, k0 + BK, lane + v * LANES);
         }
         //#unroll
-        for (var v = 0u; v < B_VECTORS; v++) {
+        for (var v = 0u; v < B_SHARE; v++) {
             b_next[v] = b_vector(col0, dims.n, k0 + BK, lane + v * LANES);
         }
         for (var word = 0u; word < WORDS; word++) {
@@ -120,21 +105,7 @@ fn main(
                 }
             }
         }
-        if STAGES == 1u {
-            workgroupBarrier();
-        }
-        stage = (stage + 1u) % STAGES;
+        //#import stage_switch
     }
-    //#unroll
-    for (var i = 0u; i < TM / 4u; i++) {
-        let row = row0 + (i * LANES_M + lane_m) * 4u;
-        //#unroll
-        for (var j = 0u; j < TN / 4u; j++) {
-            let col = col0 + (j * LANES_N + lane_n) * 4u;
-            //#unroll
-            for (var r = 0u; r < 4u; r++) {
-                store_c(row + r, col, acc[i * 4u + r][j]);
-            }
-        }
-    }
+    //#import patch_store
 }

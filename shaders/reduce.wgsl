@@ -6,25 +6,8 @@
 //! requires  nothing
 //! edges     rows past the end are empty and not stored: any length >= 0, any rows >= 1
 
-//#import rows_dims
-//#import dims
-//#import block
-//#import pack_pair
-
-//#param  set by RowsProblem::kernel
-alias a_unit = f32;
-alias c_unit = f32;
-alias sum = f32; // what is stored, before it is
-const LANES: u32 = 256u;
-//#end
-
-@group(0) @binding(0) var<storage, read> a: array<a_unit>;
-@group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
-
-//#import load_x x=a
+//#import rows
 //#import store_element
-
-var<workgroup> parts: array<f32, LANES>;
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -32,10 +15,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let row = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
-    let part = lane % dims.lanes;
-    let at = row_at(min(row, dims.rows - 1u));
-    let length = select(0u, dims.length, row < dims.rows);
+    //#import row_part
     var sum = 0.0;
     for (var i = part; i < length; i += dims.lanes) {
         sum += load_a(at.y + i * dims.a_stride);

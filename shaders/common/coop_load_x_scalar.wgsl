@@ -2,12 +2,12 @@
 //! read again, which no sum that is stored has a part in.
 
 // Where the unit from these indices on lies, in elements: its first, within the outer edge.
-fn x_unit_at(outer: u32, extent: u32, k: u32) -> u32 {
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return matrices.x_offset + min(outer, extent - 1u) * dims.x_outer + k * dims.x_k;
 }
 
-// The unit that k0 lies behind the one at `at`.
-fn load_x(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
+// The one that k0 lies behind the unit at `at`.
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
     let first = at + k0 * dims.x_k;
     let beyond = extent - 1u - min(outer, extent - 1u); // elements to the outer edge
     var elements: Unit;
@@ -24,7 +24,7 @@ fn x_element(outer: u32, extent: u32, k: u32) -> f16 {
     if k >= matrices.k_end {
         return 0h;
     }
-    return x[x_unit_at(outer, extent, k)];
+    return x[x_start(outer, extent, k)];
 }
 
 // The unit from these indices on, zero past the end of k.

@@ -4,7 +4,7 @@
 const X_ROW: u32 = X_BLOCK * X_OUTER + BK * (1u - X_OUTER);
 const X_ROWS: u32 = BK * X_OUTER + X_BLOCK * (1u - X_OUTER);
 const X_LD: u32 = X_ROW / 4u + 2u; // NOTE: an odd number of units, so that the rows of a matrix lie in different banks
-const X_UNITS: u32 = X_BLOCK * BK / (8u * LANES); // of each lane
+const X_SHARE: u32 = X_BLOCK * BK / (8u * LANES); // units of each lane
 var<workgroup> x_tile: array<vec4<f16>, STAGES * X_ROWS * X_LD>;
 
 // Where the block's unit lies along the outer axis and along k.
@@ -31,7 +31,7 @@ fn put_x(unit: u32, stage: u32, elements: Unit) {
 
 // Stages a block that may reach past the end of k.
 fn stage_x(outer0: u32, extent: u32, k0: u32, stage: u32, lane: u32) {
-    for (var unit = lane; unit < X_UNITS * LANES; unit += LANES) {
+    for (var unit = lane; unit < X_SHARE * LANES; unit += LANES) {
         put_x(unit, stage, edge_x(outer0 + x_outer_of(unit), extent, k0 + x_k_of(unit)));
     }
 }

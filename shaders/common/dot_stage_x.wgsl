@@ -4,7 +4,7 @@
 
 const X_LD: u32 = X_BLOCK / 4u + 1u; // NOTE: odd, so that rows start in different banks
 const X_QUADS: u32 = X_BLOCK / 4u;
-const X_VECTORS: u32 = X_QUADS * WORDS / LANES; // of each lane
+const X_SHARE: u32 = X_QUADS * WORDS / LANES; // vectors of each lane
 const X_ALONG_K: bool = X_STAGE == STAGE_ELEMENTS_K || X_STAGE == STAGE_WORDS_K;
 var<workgroup> x_tile: array<vec4<u32>, STAGES * WORDS * X_LD>;
 
@@ -30,13 +30,13 @@ fn x_words(outer: u32, extent: u32, k: u32, within: u32) -> vec4<u32> {
         let at = vec4<u32>(matrices.x_offset + min(outer, (extent - 1u) / 4u * 4u)) + ks * dims.x_k;
         // Words along the outer axis, one for each k: bytes change places until each holds one row.
         let w = vec4<u32>(x[at.x / 4u], x[at.y / 4u], x[at.z / 4u], x[at.w / 4u]);
-        let even = (w.xz & vec2<u32>(0xff00ffu)) | (w.yw & vec2<u32>(0xff00ffu)) << vec2<u32>(8u);
-        let odd = (w.xz >> vec2<u32>(8u) & vec2<u32>(0xff00ffu)) | (w.yw & vec2<u32>(0xff00ff00u));
+        let even = (w.xz & vec2<u32>(0xff00ffu)) | ((w.yw & vec2<u32>(0xff00ffu)) << vec2<u32>(8u));
+        let odd = ((w.xz >> vec2<u32>(8u)) & vec2<u32>(0xff00ffu)) | (w.yw & vec2<u32>(0xff00ff00u));
         return vec4<u32>(
-            (even.x & 0xffffu) | even.y << 16u,
-            (odd.x & 0xffffu) | odd.y << 16u,
-            even.x >> 16u | (even.y & 0xffff0000u),
-            odd.x >> 16u | (odd.y & 0xffff0000u),
+            (even.x & 0xffffu) | (even.y << 16u),
+            (odd.x & 0xffffu) | (odd.y << 16u),
+            (even.x >> 16u) | (even.y & 0xffff0000u),
+            (odd.x >> 16u) | (odd.y & 0xffff0000u),
         );
     }
     let rows = min(vec4<u32>(outer) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(extent - 1u));
@@ -51,7 +51,7 @@ fn x_words(outer: u32, extent: u32, k: u32, within: u32) -> vec4<u32> {
 // A word, element by element.
 fn x_word(row: u32, ks: vec4<u32>) -> u32 {
     let at = vec4<u32>(row) + ks * dims.x_k;
-    return x_element(at.x) | x_element(at.y) << 8u | x_element(at.z) << 16u | x_element(at.w) << 24u;
+    return x_element(at.x) | (x_element(at.y) << 8u) | (x_element(at.z) << 16u) | (x_element(at.w) << 24u);
 }
 
 // The block's vector, with zeros past the end of k.

@@ -7,5 +7,5 @@ fn pack_pair(v: vec2<f32>) -> u32 {
     let rounded = bits + vec2<u32>(0x7fffu) + ((bits >> vec2<u32>(16u)) & vec2<u32>(1u));
     let is_nan = (bits & vec2<u32>(0x7fffffffu)) > vec2<u32>(0x7f800000u);
     let half = select(rounded, bits | vec2<u32>(0x400000u), is_nan) >> vec2<u32>(16u);
-    return half.x | half.y << 16u;
+    return half.x | (half.y << 16u);
 }

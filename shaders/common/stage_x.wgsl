@@ -7,7 +7,7 @@
 
 const X_LD: u32 = X_BLOCK / 4u + 1u; // NOTE: odd, so that rows start in different banks
 const X_QUADS: u32 = X_BLOCK / 4u;
-const X_VECTORS: u32 = X_QUADS * BK / LANES; // of each lane
+const X_SHARE: u32 = X_QUADS * BK / LANES; // vectors of each lane
 var<workgroup> x_tile: array<vec4<step_sum>, STAGES * BK * X_LD>;
 
 // Where the block's vector lies along the outer axis and along k.
@@ -20,7 +20,7 @@ fn x_k_of(vector: u32) -> u32 {
 }
 
 // Where the vector from these indices on lies, in elements: its first, within the outer edge.
-fn x_at(outer: u32, extent: u32, k: u32) -> u32 {
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     let last = select(extent - 1u, extent - 4u, X_STAGE == STAGE_VECTOR_OUTER);
     return matrices.x_offset + min(outer, last) * dims.x_outer + k * dims.x_k;
 }
@@ -39,18 +39,23 @@ fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
     );
 }
 
+// The one that k0 lies behind the vector at `at`.
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
+    return x_vector(at + k0 * dims.x_k, outer, extent);
+}
+
 fn put_x(vector: u32, stage: u32, elements: vec4<f32>) {
     x_tile[(stage * BK + x_k_of(vector)) * X_LD + x_outer_of(vector) / 4u] = vec4<step_sum>(elements);
 }
 
 // Stages a block that may reach past the end of k, with zeros there.
 fn stage_x(outer0: u32, extent: u32, k0: u32, stage: u32, lane: u32) {
-    for (var vector = lane; vector < X_VECTORS * LANES; vector += LANES) {
+    for (var vector = lane; vector < X_SHARE * LANES; vector += LANES) {
         let outer = outer0 + x_outer_of(vector);
         let k = k0 + x_k_of(vector);
         var elements = vec4<f32>();
         if k < matrices.k_end {
-            elements = x_vector(x_at(outer, extent, k), outer, extent);
+            elements = x_vector(x_start(outer, extent, k), outer, extent);
         }
         put_x(vector, stage, elements);
     }

@@ -123,29 +123,25 @@ pub(super) fn workgroup_bytes(tile: &Tile, problem: &GemmProblem, caps: &Caps) -
 }
 
 pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
-    let d = &problem.dims;
     let size = tile.fragment;
     let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
-    let kernel = Kernel::new(tile.kernel.shader())
-        .dims(caps, size_of_val(d))
+    let kernel = tile
+        .staged(stages(tile, problem, caps), caps)
         .param("mat_a", fragment("f16", "A"))
         .param("mat_b", fragment("f16", "B"))
         .param("mat_c", fragment("f32", "C"))
         .param("FRAGMENT", size)
-        .param("BM", tile.bm)
-        .param("BN", tile.bn)
-        .param("BK", tile.bk)
         .param("WM", tile.tm)
         .param("WN", tile.tn)
-        .param("SUBGROUP", subgroup(caps))
-        .param("STAGES", stages(tile, problem, caps));
+        .param("SUBGROUP", subgroup(caps));
     let [a, b] = stages_of(problem);
     let kernel = kernel.param("A_OUTER", a.along as u32).param("B_OUTER", b.along as u32);
     let kernel = if a.along == Axis::Outer { kernel.slot("matrix_a", "matrix_x_columns") } else { kernel };
     let kernel = if b.along == Axis::K { kernel.slot("matrix_b", "matrix_x_columns") } else { kernel };
     let kernel = fetch(fetch(kernel, "coop_load_a", "a_unit", a.by), "coop_load_b", "b_unit", b.by);
     // A driver asks for 16 bytes where rows of a matrix of f32 go to memory.
-    let direct = problem.types.c == DType::F32 && d.c_starts().iter().all(|start| start.is_multiple_of(4));
+    let direct =
+        problem.types.c == DType::F32 && problem.dims.c_starts().iter().all(|start| start.is_multiple_of(4));
     if direct && problem.epilogue.is_plain() {
         return kernel.param("c_unit", "f32");
     }

@@ -74,15 +74,5 @@ pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel 
     let d = &problem.dims;
     let a = Stage::of([d.m, d.k], [d.a_outer, d.a_k], d.a_starts());
     let b = Stage::of([d.n, d.k], [d.b_outer, d.b_k], d.b_starts());
-    let kernel = Kernel::new(tile.kernel.shader())
-        .dims(caps, size_of_val(d))
-        .param("BM", tile.bm)
-        .param("BN", tile.bn)
-        .param("BK", tile.bk)
-        .param("TM", tile.tm)
-        .param("TN", tile.tn)
-        .param("STAGES", stages(tile, caps))
-        .param("A_STAGE", a as u32)
-        .param("B_STAGE", b as u32);
-    store(kernel, problem, 3, caps)
+    store(tile.staged_in_patches(stages(tile, caps), [a as u32, b as u32], caps), problem, 3, caps)
 }

@@ -1,11 +1,11 @@
 //! The tiles of the kernels: sizes, what they need, and the plan they become.
 
 use super::plan::GemmKernel;
-use super::problem::{GemmProblem, OP};
+use super::problem::{GemmDims, GemmProblem, OP};
 use super::{coop, cost, dot, gemv, naive, reduce, tiled};
 use crate::Result;
 use crate::gpu::{Caps, DeviceType};
-use crate::kernel::{self, Plan};
+use crate::kernel::{self, Kernel, Plan};
 use crate::tensor::DType;
 use std::fmt;
 
@@ -135,6 +135,26 @@ impl Tile {
         };
         let grid = kernel::fold(OP, self.blocks(problem, caps), caps.limits.grid)?;
         Ok(Plan::of_one_launch(kernel, self.to_string(), grid, seconds))
+    }
+
+    /// This kernel, with what all that stage blocks in shared memory set.
+    pub(super) fn staged(&self, stages: u32, caps: &Caps) -> Kernel {
+        Kernel::new(self.kernel.shader())
+            .dims(caps, size_of::<GemmDims>())
+            .param("BM", self.bm)
+            .param("BN", self.bn)
+            .param("BK", self.bk)
+            .param("STAGES", stages)
+    }
+
+    /// The same for patches that single invocations hold, of operands that come from memory as `[a, b]` say: by the
+    /// constants `STAGE_...` of the shader.
+    pub(super) fn staged_in_patches(&self, stages: u32, [a, b]: [u32; 2], caps: &Caps) -> Kernel {
+        self.staged(stages, caps)
+            .param("TM", self.tm)
+            .param("TN", self.tn)
+            .param("A_STAGE", a)
+            .param("B_STAGE", b)
     }
 
     /// Predicted seconds of the problem in so many parts of k, which are then brought together.

@@ -57,18 +57,10 @@ pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel 
     let ab = Memory::of(problem.types.ab, caps);
     let a = Stage::of(d.m, [d.a_outer, d.a_k], d.a_starts());
     let b = Stage::of(d.n, [d.b_outer, d.b_k], d.b_starts());
-    let kernel = Kernel::new(tile.kernel.shader())
-        .dims(caps, size_of_val(d))
-        .param("BM", tile.bm)
-        .param("BN", tile.bn)
-        .param("BK", tile.bk)
-        .param("TM", tile.tm)
-        .param("TN", tile.tn)
-        .param("STAGES", stages(tile, problem, caps))
+    let kernel = tile
+        .staged_in_patches(stages(tile, problem, caps), [a as u32, b as u32], caps)
         .param("a_unit", a.unit(ab))
-        .param("b_unit", b.unit(ab))
-        .param("A_STAGE", a as u32)
-        .param("B_STAGE", b as u32);
+        .param("b_unit", b.unit(ab));
     let kernel = match sums(tile, problem, caps) {
         Sums::F32 => kernel,
         Sums::F16 => kernel

@@ -1,0 +1,19 @@
+//! An operation along one axis: its operands, and the memory where the lanes of a row meet.
+
+//#import rows_dims
+//#import dims
+//#import block
+//#import pack_pair
+
+//#param  set by RowsProblem::kernel
+alias a_unit = f32;
+alias c_unit = f32;
+alias sum = f32; // what is stored, before it is
+const LANES: u32 = 256u;
+//#end
+
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
+var<workgroup> parts: array<f32, LANES>;
+
+//#import load_x x=a
