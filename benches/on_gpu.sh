@@ -37,9 +37,12 @@ pack() {
         sed -nE 's/.*"kind":\["(test|bench|example)"\].*"name":"([^"]*)".*"executable":"([^"]*)".*/\1 \2 \3/p' |
         while read -r kind name program; do
             case $kind/$name in
-            # These need no GPU, or the checkout in the place where they were built.
-            test/caps | test/choices | test/plan | test/precision_bounds | test/shaders | test/npy) continue ;;
-            test/examples | test/mlp) continue ;;
+            # These need hardly a GPU, or the checkout in the place where they were built.
+            test/caps | test/npy | test/examples | test/mlp) continue ;;
+            test/*)
+                grep -q '^//!.*No device\.$' "tests/$name.rs" && continue
+                to=$folder/tests/$name
+                ;;
             bench/*) to=$folder/benches/$name ;;
             *) to=$folder/${kind}s/$name ;;
             esac

@@ -12,6 +12,7 @@ mod support;
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use support::ended;
 use support::operands::{Source, Storage};
 use support::report::{Report, verify};
 use tilewise::gemm::{GemmProblem, GemmTypes, Operand, Tile, plan, product_shape};
@@ -109,20 +110,14 @@ enum Choice {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    match run(&args) {
-        Ok(report) => {
-            if args.json {
-                println!("{}", report.json());
-            } else {
-                print!("{report}");
-            }
-            if report.found.ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    ended(run(&args).map(|report| {
+        if args.json {
+            println!("{}", report.json());
+        } else {
+            print!("{report}");
         }
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+        report.found.ok()
+    }))
 }
 
 /// Reads or makes the operands' types known, and goes on with them.

@@ -12,7 +12,7 @@ mod support;
 use clap::Parser;
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use support::chosen_kernel;
+use support::{chosen_kernel, ended};
 use tilewise::gemm::{GemmProblem, GemmTypes, explain};
 use tilewise::gpu::{CoopRow, Verdict};
 use tilewise::ops::{CastProblem, Overflow, plan_cast};
@@ -32,15 +32,7 @@ const PRODUCTS: [[usize; 3]; 4] = [[64, 64, 64], [1024, 1024, 1024], [16, 4096, 
 const CHECKED: [usize; 3] = [33, 17, 65];
 
 fn main() -> ExitCode {
-    let args = Args::parse();
-    match run(&args) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    ended(run(&Args::parse()))
 }
 
 /// Prints everything; returns whether the check passed.

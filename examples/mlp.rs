@@ -19,7 +19,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use support::{chosen_kernel, significant};
+use support::{chosen_kernel, ended, significant};
 use tilewise::gemm::Operand;
 use tilewise::io::Npy;
 use tilewise::reference::{Comparison, compare, store_tolerance, sum_tolerance};
@@ -48,20 +48,14 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    match run(&args) {
-        Ok(report) => {
-            if args.json {
-                println!("{}", report.json());
-            } else {
-                print!("{report}");
-            }
-            if report.ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    ended(run(&args).map(|report| {
+        if args.json {
+            println!("{}", report.json());
+        } else {
+            print!("{report}");
         }
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+        report.ok()
+    }))
 }
 
 fn run(args: &Args) -> Result<Report> {

@@ -294,11 +294,7 @@ fn every_view_is_cast_from_every_type_to_every_other() {
     }
     // Dims through the ring, and no f16 in shaders: the other tests have what the device has.
     let Some(gpu) = support::bare() else { return };
-    from::<f32>(&gpu);
-    from::<f16>(&gpu);
-    from::<bf16>(&gpu);
-    from::<i8>(&gpu);
-    from::<i32>(&gpu);
+    support::of_every_type!(from, &gpu);
 }
 
 #[test]
@@ -315,11 +311,7 @@ fn copies_keep_every_bit() {
         assert_eq!(raw(&turned.t().to_vec().unwrap()), raw(&all), "{}", T::DTYPE);
     }
     let Some(gpu) = support::gpu() else { return };
-    copies::<f32>(&gpu);
-    copies::<f16>(&gpu);
-    copies::<bf16>(&gpu);
-    copies::<i8>(&gpu);
-    copies::<i32>(&gpu);
+    support::of_every_type!(copies, &gpu);
 }
 
 #[test]

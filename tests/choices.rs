@@ -1,5 +1,5 @@
 //! What each known device would run, written out with its reason: whoever changes the cost model reads here what that
-//! changes. Operands of f16, results of f32.
+//! changes. Operands of f16, results of f32. No device.
 
 mod support;
 

@@ -4,15 +4,29 @@ mod support;
 
 use std::collections::BTreeMap;
 use support::operand::View;
-use support::product::{Case, check, check_summed};
+use support::product::{Case, Typed, check, check_summed};
 use support::wgsl;
-use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::{Element, Fill, Gemm, Gpu, Sums, bf16, f16, matmul, matmul_into, reference};
+use tilewise::gemm::{GemmKernel, GemmTypes, Tile};
+use tilewise::{DType, Element, Fill, Gemm, Gpu, Sums, bf16, f16, matmul, matmul_into, reference};
 
 /// The kernels that every device runs; `coop.rs` sweeps the one on cooperative matrices, `integers.rs` those of i8.
 const SCALAR: [GemmKernel; 2] = [GemmKernel::Naive, GemmKernel::Tiled];
 const OUTER: [usize; 11] = [1, 3, 16, 17, 31, 63, 64, 65, 127, 128, 129]; // below, on and above every tile edge
 const INNER: [usize; 9] = [0, 1, 4, 7, 8, 9, 16, 33, 132];
+const TYPED: [Typed; 9] = [
+    Typed::of::<f32, f32>(),
+    Typed::of::<f16, f32>(),
+    Typed::of::<f16, f16>(),
+    Typed {
+        types: GemmTypes { sums: Sums::F16, ..GemmTypes::new(DType::F16, DType::F32) },
+        check: |gpu, case| check_summed::<f16, f32>(gpu, case, Sums::F16),
+    },
+    Typed::of::<f32, f16>(),
+    Typed::of::<bf16, f32>(),
+    Typed::of::<bf16, bf16>(),
+    Typed::of::<f16, bf16>(),
+    Typed::of::<f32, bf16>(),
+];
 
 #[test]
 fn every_scalar_kernel_and_tile_agrees_with_the_reference() {
@@ -20,7 +34,7 @@ fn every_scalar_kernel_and_tile_agrees_with_the_reference() {
     let tiles: Vec<Tile> = SCALAR.iter().flat_map(|kernel| kernel.tiles()).copied().collect();
     let levels = [
         tiles.len(),
-        9,
+        TYPED.len(),
         OUTER.len(),
         OUTER.len(),
         INNER.len(),
@@ -28,26 +42,18 @@ fn every_scalar_kernel_and_tile_agrees_with_the_reference() {
         View::ALL.len(),
         View::OUTPUTS.len(),
     ];
+    let case = |row: &[usize]| Case {
+        tile: tiles[row[0]],
+        shape: [OUTER[row[2]], OUTER[row[3]], INNER[row[4]]],
+        views: [View::ALL[row[5]], View::ALL[row[6]], View::OUTPUTS[row[7]]],
+    };
+    let kernel = |row: &[usize]| case(row).kernel(TYPED[row[1]].types, gpu.caps());
     let mut launches: BTreeMap<String, usize> = BTreeMap::new();
     let before = gpu.stats();
     let shapes_and_views: [&[usize]; 2] = [&[0, 1, 2, 3, 4], &[0, 1, 5, 6, 7]];
-    for row in support::pairs::sweep(&levels, &shapes_and_views) {
-        let case = Case {
-            tile: tiles[row[0]],
-            shape: [OUTER[row[2]], OUTER[row[3]], INNER[row[4]]],
-            views: [View::ALL[row[5]], View::ALL[row[6]], View::OUTPUTS[row[7]]],
-        };
-        let done = match row[1] {
-            0 => check::<f32, f32>(&gpu, &case),
-            1 => check::<f16, f32>(&gpu, &case),
-            2 => check::<f16, f16>(&gpu, &case),
-            3 => check_summed::<f16, f32>(&gpu, &case, Sums::F16),
-            4 => check::<f32, f16>(&gpu, &case),
-            5 => check::<bf16, f32>(&gpu, &case),
-            6 => check::<bf16, bf16>(&gpu, &case),
-            7 => check::<f16, bf16>(&gpu, &case),
-            _ => check::<f32, bf16>(&gpu, &case),
-        };
+    for row in support::pairs::sweep_sharing(&levels, &shapes_and_views, kernel) {
+        let case = case(&row);
+        let done = (TYPED[row[1]].check)(&gpu, &case);
         *launches.entry(format!("{} {}", case.tile.kernel, case.tile)).or_default() += done;
     }
     let pipelines = gpu.stats().pipelines - before.pipelines;

@@ -5,14 +5,14 @@ mod support;
 
 use std::collections::BTreeMap;
 use support::operand::View;
-use support::product::{Case, check};
+use support::product::{Case, Typed};
 use support::wgsl;
 use tilewise::gemm::{GemmKernel, Split};
 use tilewise::ops::Activation;
 use tilewise::{Element, Fill, Gemm, bf16, f16, reference};
 
-/// Rows or columns that are thin: what is rounded up to a power of two, and what is one.
-const THIN: [[usize; 2]; 4] = [[1, 1], [2, 2], [3, 4], [5, 8]];
+/// Rows or columns that are thin: powers of two, and what is rounded up to one.
+const THIN: [usize; 6] = [1, 2, 3, 4, 5, 8];
 const LONG: [usize; 10] = [1, 3, 8, 15, 16, 17, 65, 129, 256, 300]; // below, on and above edges of tiles
 const INNER: [usize; 10] = [0, 1, 3, 4, 5, 63, 64, 65, 1000, 4099];
 /// How operands and C lie: a plain B has vectors along its outer axis, a plain A along k.
@@ -23,31 +23,33 @@ const LAYOUTS: [[View; 3]; 5] = [
     [View::TransposedGaps, View::Gaps, View::Plain],
     [View::Steps, View::TransposedGaps, View::Gaps],
 ];
+const TYPED: [Typed; 5] = [
+    Typed::of::<f32, f32>(),
+    Typed::of::<f16, f32>(),
+    Typed::of::<f16, f16>(),
+    Typed::of::<bf16, bf16>(),
+    Typed::of::<f32, f16>(),
+];
+/// Which operand is long: B, of few rows of A, or A, of few columns of B.
+const SIDES: usize = 2;
 
-/// Every pair of a tile, types, a number of thin lines, a layout and a side makes pipelines; each is taken with several
-/// sizes, which make none.
 #[test]
 fn every_tile_agrees_with_the_reference_on_thin_products() {
     let Some(gpu) = support::gpu() else { return };
     let tiles = GemmKernel::Gemv.tiles();
-    let levels = [tiles.len(), 5, THIN.len(), LAYOUTS.len(), 2];
+    let levels = [tiles.len(), TYPED.len(), THIN.len(), LAYOUTS.len(), SIDES, LONG.len(), INNER.len()];
+    let case = |row: &[usize]| {
+        let [thin, long, inner] = [THIN[row[2]], LONG[row[5]], INNER[row[6]]];
+        let shape = if row[4] == 0 { [thin, long, inner] } else { [long, thin, inner] };
+        Case { tile: tiles[row[0]], shape, views: LAYOUTS[row[3]] }
+    };
+    let kernel = |row: &[usize]| case(row).kernel(TYPED[row[1]].types, gpu.caps());
     let mut launches: BTreeMap<String, usize> = BTreeMap::new();
     let before = gpu.stats();
-    for (number, row) in support::pairs::sweep(&levels, &[&[0, 1, 2, 3, 4]]).iter().enumerate() {
-        for turn in 0..4 {
-            let thin = THIN[row[2]][turn % 2];
-            let [long, inner] = [LONG[(3 * number + 7 * turn) % 10], INNER[(7 * number + 3 * turn) % 10]];
-            let shape = if row[4] == 0 { [thin, long, inner] } else { [long, thin, inner] };
-            let case = Case { tile: tiles[row[0]], shape, views: LAYOUTS[row[3]] };
-            let done = match row[1] {
-                0 => check::<f32, f32>(&gpu, &case),
-                1 => check::<f16, f32>(&gpu, &case),
-                2 => check::<f16, f16>(&gpu, &case),
-                3 => check::<bf16, bf16>(&gpu, &case),
-                _ => check::<f32, f16>(&gpu, &case),
-            };
-            *launches.entry(case.tile.to_string()).or_default() += done;
-        }
+    let of_pipelines_and_sizes: [&[usize]; 2] = [&[0, 1, 2, 3, 4], &[0, 4, 5, 6]];
+    for row in support::pairs::sweep_sharing(&levels, &of_pipelines_and_sizes, kernel) {
+        let case = case(&row);
+        *launches.entry(case.tile.to_string()).or_default() += (TYPED[row[1]].check)(&gpu, &case);
     }
     let pipelines = gpu.stats().pipelines - before.pipelines;
     println!("{}: {pipelines} pipelines, launches {launches:#?}", gpu.caps().adapter);

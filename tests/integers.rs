@@ -24,15 +24,17 @@ fn every_kernel_and_tile_is_exact_in_every_layout() {
     let tiles = tiles();
     let views = View::ALL.len();
     let levels = [tiles.len(), OUTER.len(), OUTER.len(), INNER.len(), views, views, View::OUTPUTS.len()];
+    let case = |row: &[usize]| Case {
+        tile: tiles[row[0]],
+        shape: [OUTER[row[1]], OUTER[row[2]], INNER[row[3]]],
+        views: [View::ALL[row[4]], View::ALL[row[5]], View::OUTPUTS[row[6]]],
+    };
+    let kernel = |row: &[usize]| case(row).kernel(I8, gpu.caps());
     let mut launches: BTreeMap<String, usize> = BTreeMap::new();
     let before = gpu.stats();
     let shapes_and_views: [&[usize]; 2] = [&[0, 1, 2, 3], &[0, 4, 5, 6]];
-    for row in support::pairs::sweep(&levels, &shapes_and_views) {
-        let case = Case {
-            tile: tiles[row[0]],
-            shape: [OUTER[row[1]], OUTER[row[2]], INNER[row[3]]],
-            views: [View::ALL[row[4]], View::ALL[row[5]], View::OUTPUTS[row[6]]],
-        };
+    for row in support::pairs::sweep_sharing(&levels, &shapes_and_views, kernel) {
+        let case = case(&row);
         let done = check_integers(&gpu, &case);
         *launches.entry(format!("{} {}", case.tile.kernel, case.tile)).or_default() += done;
     }

@@ -7,15 +7,10 @@ use support::strided::{Lay, Placed, repeated};
 use tilewise::reference::{self, Comparison, Definition};
 use tilewise::{Activation, DType, Element, Error, Fill, Gpu, Layout, Real, Tensor, bf16, f16, ops};
 
-/// The devices that differ in how elements lie in memory and how dims travel: f16 and immediates, and neither.
-fn devices() -> Vec<support::TestGpu> {
-    [support::own(|_| ()), support::bare()].into_iter().flatten().collect()
-}
-
 /// Runs a test of each type on each device.
 macro_rules! for_all_types {
     ($test:ident) => {
-        for gpu in devices() {
+        for gpu in support::devices() {
             $test::<f32>(&gpu);
             $test::<f16>(&gpu);
             $test::<bf16>(&gpu);

@@ -6,11 +6,6 @@ use support::operand::{Placed, View};
 use tilewise::tensor::MAX_RANK;
 use tilewise::{DType, Element, Fill, Gpu, Layout, Tensor, bf16, f16};
 
-/// The devices that copy differently: f16 and immediates, and neither.
-fn devices() -> Vec<support::TestGpu> {
-    [support::own(|_| ()), support::bare()].into_iter().flatten().collect()
-}
-
 /// Integers that the type holds, of a period that no shape has.
 fn counting<T: Element>(len: usize) -> Vec<T> {
     let period = match T::DTYPE {
@@ -52,12 +47,8 @@ fn what_goes_in_comes_out() {
         assert_eq!((scalar.shape(), scalar.to_vec().unwrap()), (&[][..], vec![T::from_f64(7.0)]));
         assert_eq!(gpu.zeros::<T>([3, 5]).unwrap().to_vec().unwrap(), [T::from_f64(0.0); 15]);
     }
-    for gpu in devices() {
-        round_trip::<f32>(&gpu);
-        round_trip::<f16>(&gpu);
-        round_trip::<bf16>(&gpu);
-        round_trip::<i8>(&gpu);
-        round_trip::<i32>(&gpu);
+    for gpu in support::devices() {
+        support::of_every_type!(round_trip, &gpu);
     }
 }
 
@@ -76,12 +67,8 @@ fn what_is_written_replaces_what_was_there() {
             assert_eq!(copy.to_vec().unwrap(), want, "what was recorded before sees what was there before");
         }
     }
-    for gpu in devices() {
-        write::<f32>(&gpu);
-        write::<f16>(&gpu);
-        write::<bf16>(&gpu);
-        write::<i8>(&gpu);
-        write::<i32>(&gpu);
+    for gpu in support::devices() {
+        support::of_every_type!(write, &gpu);
     }
 }
 
@@ -216,18 +203,14 @@ fn copies_of_views_have_their_elements_in_order() {
             assert_eq!(copy.to_vec().unwrap(), elements(&data, view.layout()), "{view:?}");
         }
     }
-    for gpu in devices() {
-        copies::<f32>(&gpu);
-        copies::<f16>(&gpu);
-        copies::<bf16>(&gpu);
-        copies::<i8>(&gpu);
-        copies::<i32>(&gpu);
+    for gpu in support::devices() {
+        support::of_every_type!(copies, &gpu);
     }
 }
 
 #[test]
 fn casts_round_to_the_nearest_and_overflow_to_infinity() {
-    for gpu in devices() {
+    for gpu in support::devices() {
         let device = if gpu.caps().f16 { "f16" } else { "packed" };
         // Every finite half, wide and back again: exact.
         let halves: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).filter(|v| v.is_finite()).collect();
@@ -252,7 +235,7 @@ fn casts_round_to_the_nearest_and_overflow_to_infinity() {
 
 #[test]
 fn a_view_is_cast_in_one_launch() {
-    for gpu in devices() {
+    for gpu in support::devices() {
         let data = counting::<f32>(77);
         let view = gpu.tensor(&data, [7, 11]).unwrap().t().slice(0, 2..9).unwrap();
         let before = gpu.stats().launches;

@@ -5,7 +5,20 @@
 pub(crate) mod operands;
 pub(crate) mod report;
 
-use tilewise::{GemmKernel, Plan};
+use std::process::ExitCode;
+use tilewise::{GemmKernel, Plan, Result};
+
+/// How an example ends, once it has printed what came out: well only if all that was checked is within its bound.
+pub(crate) fn ended(within_bounds: Result<bool>) -> ExitCode {
+    match within_bounds {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
 
 /// The name of the kernel that a plan takes.
 pub(crate) fn chosen_kernel(plan: &Plan) -> String {

@@ -1,5 +1,11 @@
 //! What the tests share: a device or a reason to skip, operands with poison around them, a covering sweep.
-#![allow(dead_code, unreachable_pub, reason = "every test file uses its own part")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    unused_macros,
+    reason = "every test file uses its own part"
+)]
 
 pub mod batch;
 pub mod example;
@@ -66,6 +72,23 @@ pub fn bare() -> Option<TestGpu> {
         desc.experimental_features = wgpu::ExperimentalFeatures::disabled();
     })
 }
+
+/// The devices that differ in how elements lie in memory and how dims travel: f16 and immediates, and neither.
+pub fn devices() -> Vec<TestGpu> {
+    [own(|_| ()), bare()].into_iter().flatten().collect()
+}
+
+/// Runs a test that is generic in its type with every type that tensors have.
+macro_rules! of_every_type {
+    ($test:ident, $gpu:expr) => {{
+        $test::<f32>($gpu);
+        $test::<tilewise::f16>($gpu);
+        $test::<tilewise::bf16>($gpu);
+        $test::<i8>($gpu);
+        $test::<i32>($gpu);
+    }};
+}
+pub(crate) use of_every_type;
 
 /// A device whose end of use checks that the validation layer had nothing to say.
 pub struct TestGpu(Gpu);

@@ -1,13 +1,29 @@
 //! Sweeps: few rows that cover every pair of values of any two factors, or, if asked for, many more.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
 /// Rows of one value index per factor, of `levels[f]` values each: every pair of values of any two factors stands in
 /// some row. `TILEWISE_SWEEP=full` takes every combination within each of the `groups` of factors instead, the other
 /// factors taking turns.
 pub fn sweep(levels: &[usize], groups: &[&[usize]]) -> Vec<Vec<usize>> {
-    match std::env::var("TILEWISE_SWEEP").as_deref() {
-        Ok("full") => groups.iter().flat_map(|group| product(levels, group)).collect(),
-        _ => pairwise(levels),
-    }
+    full(levels, groups).unwrap_or_else(|| pairwise(levels))
+}
+
+/// As [`sweep`], with fewer pipelines, where `kernel` says in words what is compiled for a row: first some rows with
+/// every pair of words that any row has, then rows that share their pipelines. None is for a row that cannot run; it
+/// covers only what no other row is found for.
+pub fn sweep_sharing(
+    levels: &[usize],
+    groups: &[&[usize]],
+    kernel: impl Fn(&[usize]) -> Option<String>,
+) -> Vec<Vec<usize>> {
+    full(levels, groups).unwrap_or_else(|| sharing(levels, kernel))
+}
+
+fn full(levels: &[usize], groups: &[&[usize]]) -> Option<Vec<Vec<usize>>> {
+    let asked = std::env::var("TILEWISE_SWEEP").as_deref() == Ok("full");
+    asked.then(|| groups.iter().flat_map(|group| product(levels, group)).collect())
 }
 
 fn product(levels: &[usize], group: &[usize]) -> Vec<Vec<usize>> {
@@ -24,63 +40,240 @@ fn product(levels: &[usize], group: &[usize]) -> Vec<Vec<usize>> {
     (0..rows).map(row).collect()
 }
 
-/// Greedy, one row at a time: each value is the one that covers the most pairs still open with those before it,
-/// starting from an open pair so that every row covers something new.
+/// Greedy, one row at a time, each with a pair that is still open.
 fn pairwise(levels: &[usize]) -> Vec<Vec<usize>> {
-    let factors = levels.len();
-    let mut open = std::collections::BTreeSet::new();
-    for i in 0..factors {
-        for j in i + 1..factors {
-            open.extend((0..levels[i]).flat_map(|a| (0..levels[j]).map(move |b| (i, a, j, b))));
-        }
-    }
+    let mut open = Open::all(levels);
     let mut rows = Vec::new();
-    while let Some(&(i, a, j, b)) = open.first() {
-        let mut row = vec![None; factors];
-        (row[i], row[j]) = (Some(a), Some(b));
-        for f in 0..factors {
-            if row[f].is_some() {
-                continue;
-            }
-            let gain = |value: usize| {
-                row.iter()
-                    .enumerate()
-                    .filter(|&(g, v)| v.is_some_and(|v| open.contains(&pair(f, value, g, v))))
-                    .count()
-            };
-            // Ties go round, so that values without open pairs take turns.
-            let start = rows.len();
-            row[f] = (0..levels[f]).map(|v| (v + start) % levels[f]).max_by_key(|&v| gain(v));
-        }
-        let row: Vec<usize> = row.into_iter().map(|v| v.expect("every factor has a value")).collect();
-        for i in 0..factors {
-            for j in i + 1..factors {
-                open.remove(&(i, row[i], j, row[j]));
-            }
-        }
+    while let Some(&pair) = open.pairs.first() {
+        let row = open.fresh_row(pair, rows.len());
+        open.close(&row);
         rows.push(row);
     }
     rows
 }
 
-fn pair(f: usize, a: usize, g: usize, b: usize) -> (usize, usize, usize, usize) {
+fn sharing(levels: &[usize], kernel: impl Fn(&[usize]) -> Option<String>) -> Vec<Vec<usize>> {
+    let rows = pairwise(levels).into_iter().chain(any_rows(levels));
+    let mut makers = makers(rows, &kernel);
+    let mut made: HashSet<String> = makers.iter().filter_map(|row| kernel(row)).collect();
+    let mut known: HashMap<Vec<usize>, bool> = HashMap::new();
+    let mut open = Open::all(levels);
+    makers.iter().for_each(|row| open.close(row));
+    let mut rows = makers.clone();
+    while let Some(&pair) = open.pairs.first() {
+        let fresh = runnable(open.fresh_row(pair, rows.len()), pair, levels, &kernel);
+        let mut is_made = |row: &[usize]| {
+            *known.entry(row.to_vec()).or_insert_with(|| kernel(row).is_some_and(|text| made.contains(&text)))
+        };
+        // Some of the rows that make pipelines, changed to what covers the most without making another.
+        let some = makers.iter().cycle().skip(rows.len() * TRIED % makers.len().max(1));
+        let shared = some.take(TRIED.min(makers.len())).map(|row| open.changed(row.clone(), &mut is_made));
+        let shared = shared.max_by_key(|row| open.gain(row)).filter(|row| open.gain(row) > 0);
+        if let Some(row) = shared {
+            open.close(&row);
+            rows.push(row);
+            continue;
+        }
+        match kernel(&fresh) {
+            Some(text) => {
+                open.close(&fresh);
+                if made.insert(text) {
+                    makers.push(fresh.clone());
+                    known.clear();
+                }
+            }
+            None => {
+                open.pairs.remove(&pair);
+            }
+        }
+        rows.push(fresh);
+    }
+    rows
+}
+
+/// How many rows are changed in search of the next one.
+const TRIED: usize = 16;
+
+/// Few of the rows, whose kernels have every pair of words that a kernel of any of the rows has.
+fn makers(
+    rows: impl Iterator<Item = Vec<usize>>,
+    kernel: &impl Fn(&[usize]) -> Option<String>,
+) -> Vec<Vec<usize>> {
+    // One row for each kernel.
+    let run: BTreeMap<String, Vec<usize>> =
+        rows.filter_map(|row| kernel(&row).map(|text| (text, row))).collect();
+    let pairs = pairs_of_words(run.keys());
+    let mut left: Vec<(Vec<usize>, Vec<usize>)> = run.into_values().zip(pairs).collect();
+    let mut covered = HashSet::new();
+    let mut few = Vec::new();
+    while let Some(at) = (0..left.len()).max_by_key(|&at| left[at].1.len()) {
+        let (row, new) = left.swap_remove(at);
+        if new.is_empty() {
+            break;
+        }
+        covered.extend(new);
+        few.push(row);
+        left.iter_mut().for_each(|(_, open)| open.retain(|pair| !covered.contains(pair)));
+    }
+    few
+}
+
+/// Every two words of each kernel, as a number. A kernel that lacks what others say, `load_a` of `load_a:load_x_vec4`,
+/// has that as a word of its own.
+fn pairs_of_words<'a>(kernels: impl Iterator<Item = &'a String> + Clone) -> Vec<Vec<usize>> {
+    let name = |word: &'a str| word.split(['=', ':']).next().unwrap_or_default();
+    let all: BTreeSet<&str> = kernels.clone().flat_map(|text| text.split(' ')).collect();
+    let names: BTreeMap<&str, &str> = all.iter().map(|word| (name(word), "")).collect();
+    let mut numbers: HashMap<[(&str, &str); 2], usize> = HashMap::new();
+    let mut pairs = |text: &'a str| {
+        let mut words = names.clone();
+        words.extend(text.split(' ').map(|word| (name(word), word)));
+        let words: Vec<(&str, &str)> = words.into_iter().collect();
+        let mut found = Vec::new();
+        for (at, &one) in words.iter().enumerate() {
+            for &other in &words[at..] {
+                let next = numbers.len();
+                found.push(*numbers.entry([one, other]).or_insert(next));
+            }
+        }
+        found
+    };
+    kernels.map(|text| pairs(text)).collect()
+}
+
+/// Rows at random, so many that hardly a pair of words is in none of them.
+fn any_rows(levels: &[usize]) -> impl Iterator<Item = Vec<usize>> {
+    let random = |at: [usize; 2], below: usize| {
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(at);
+        usize::try_from(hash % below as u64).unwrap_or(0)
+    };
+    (0..4000).map(move |number| (0..levels.len()).map(|f| random([number, f], levels[f])).collect())
+}
+
+/// The row, or where it cannot run another with its pair that can, if one is found.
+fn runnable(
+    row: Vec<usize>,
+    (i, _, j, _): Pair,
+    levels: &[usize],
+    kernel: &impl Fn(&[usize]) -> Option<String>,
+) -> Vec<usize> {
+    let other = |turn: usize| {
+        let change = |(f, &v): (usize, &usize)| {
+            if f == i || f == j { v } else { (v + turn * (f + 1) + turn / levels[f]) % levels[f] }
+        };
+        row.iter().enumerate().map(change).collect::<Vec<_>>()
+    };
+    (0..200).map(other).find(|row| kernel(row).is_some()).unwrap_or(row)
+}
+
+/// Two factors and a value of each, the lower factor first.
+type Pair = (usize, usize, usize, usize);
+
+/// The pairs that no row covers yet.
+struct Open<'a> {
+    levels: &'a [usize],
+    pairs: BTreeSet<Pair>,
+}
+
+impl<'a> Open<'a> {
+    fn all(levels: &'a [usize]) -> Self {
+        let mut pairs = BTreeSet::new();
+        for i in 0..levels.len() {
+            for j in i + 1..levels.len() {
+                pairs.extend((0..levels[i]).flat_map(|a| (0..levels[j]).map(move |b| (i, a, j, b))));
+            }
+        }
+        Self { levels, pairs }
+    }
+
+    /// A row with this pair, each further value the one that covers the most with those before it.
+    fn fresh_row(&self, (i, a, j, b): Pair, turn: usize) -> Vec<usize> {
+        let mut row = vec![None; self.levels.len()];
+        (row[i], row[j]) = (Some(a), Some(b));
+        for f in 0..row.len() {
+            if row[f].is_some() {
+                continue;
+            }
+            let gain = |value: usize| {
+                let set = row.iter().enumerate().filter_map(|(g, v)| v.map(|v| (g, v)));
+                set.filter(|&(g, v)| self.pairs.contains(&pair(f, value, g, v))).count()
+            };
+            // Ties go round, so that values without open pairs take turns.
+            let values = self.levels[f];
+            row[f] = (0..values).map(|v| (v + turn) % values).max_by_key(|&v| gain(v));
+        }
+        row.into_iter().map(|v| v.expect("every factor has a value")).collect()
+    }
+
+    /// The row with one value after another changed to what covers more, as far as `allowed`.
+    fn changed(&self, mut row: Vec<usize>, allowed: &mut impl FnMut(&[usize]) -> bool) -> Vec<usize> {
+        for f in (0..row.len()).chain(0..row.len()) {
+            let mut most = self.gain(&row);
+            for value in 0..self.levels[f] {
+                let mut other = row.clone();
+                other[f] = value;
+                let gain = self.gain(&other);
+                if gain > most && allowed(&other) {
+                    (row, most) = (other, gain);
+                }
+            }
+        }
+        row
+    }
+
+    fn gain(&self, row: &[usize]) -> usize {
+        pairs_of(row).filter(|pair| self.pairs.contains(pair)).count()
+    }
+
+    fn close(&mut self, row: &[usize]) {
+        for pair in pairs_of(row) {
+            self.pairs.remove(&pair);
+        }
+    }
+}
+
+fn pairs_of(row: &[usize]) -> impl Iterator<Item = Pair> {
+    (0..row.len()).flat_map(move |i| (i + 1..row.len()).map(move |j| (i, row[i], j, row[j])))
+}
+
+fn pair(f: usize, a: usize, g: usize, b: usize) -> Pair {
     if f < g { (f, a, g, b) } else { (g, b, f, a) }
+}
+
+/// The pairs that stand in no row.
+fn missing(rows: &[Vec<usize>], levels: &[usize]) -> BTreeSet<Pair> {
+    let mut open = Open::all(levels);
+    rows.iter().for_each(|row| open.close(row));
+    open.pairs
 }
 
 #[test]
 fn the_covering_set_covers_every_pair() {
     let levels = [5, 3, 7, 2];
+    assert!(missing(&[], &levels).contains(&(1, 2, 2, 6)) && missing(&[], &levels).len() == 101);
     let rows = pairwise(&levels);
-    for i in 0..4 {
-        for j in i + 1..4 {
-            for a in 0..levels[i] {
-                for b in 0..levels[j] {
-                    assert!(rows.iter().any(|row| row[i] == a && row[j] == b), "{i}={a} with {j}={b}");
-                }
-            }
-        }
-    }
+    assert_eq!(missing(&rows, &levels), BTreeSet::new());
     assert!(rows.len() < 60, "{} rows are no covering set of 210", rows.len());
+}
+
+#[test]
+fn few_kernels_cover_every_pair_and_every_pair_of_their_words() {
+    let levels = [5, 3, 7, 8, 2];
+    // Two factors go into the text, of a third whether it is even; some rows cannot run.
+    let kernel = |row: &[usize]| {
+        let vectors = if row[2].is_multiple_of(2) { " load:vectors" } else { "" };
+        (row[0] != 4 || row[4] == 0).then(|| format!("tile={} type={}{vectors}", row[0], row[1]))
+    };
+    let rows = sharing(&levels, kernel);
+    let few: BTreeSet<String> = rows.iter().filter_map(|row| kernel(row)).collect();
+    assert!((15..=20).contains(&few.len()), "{} of 30 kernels", few.len());
+    // A word with itself, a tile with a type, and either with vectors or without.
+    let pairs: BTreeSet<usize> = pairs_of_words(few.iter()).into_iter().flatten().collect();
+    assert_eq!(pairs.len(), 5 + 3 + 2 + 5 * 3 + 5 * 2 + 3 * 2);
+    // What no row that runs could cover is the one thing that rows which do not run cover.
+    let run: Vec<Vec<usize>> = rows.iter().filter(|row| kernel(row).is_some()).cloned().collect();
+    assert_eq!(missing(&run, &levels), BTreeSet::from([(0, 4, 4, 1)]));
+    assert_eq!(missing(&rows, &levels), BTreeSet::new());
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! One product by one tile, checked in all ways.
 
 use super::operand::{Placed, View, poison};
-use tilewise::gemm::Tile;
-use tilewise::{Element, Error, Fill, Gemm, Gpu, Real, Sums, reference};
+use super::wgsl;
+use tilewise::gemm::{GemmTypes, Pin, Tile, plan};
+use tilewise::{Caps, Element, Error, Fill, Gemm, Gpu, Real, Sums, reference};
 
 /// A product of a sweep: the tile, m, n and k, and how A, B and C lie in memory.
 #[derive(Debug)]
@@ -10,6 +11,26 @@ pub struct Case {
     pub tile: Tile,
     pub shape: [usize; 3],
     pub views: [View; 3],
+}
+
+impl Case {
+    /// What is compiled for it, in words. None where the device cannot run the tile.
+    pub fn kernel(&self, types: GemmTypes, caps: &Caps) -> Option<String> {
+        let problem = wgsl::problem(self.shape, types, self.views).pinned(Pin::Tile(self.tile));
+        plan(&problem, caps).ok().map(|plan| plan.kernel.to_string())
+    }
+}
+
+/// Types of a product, and [`check`] of a product of these.
+pub struct Typed {
+    pub types: GemmTypes,
+    pub check: fn(&Gpu, &Case) -> usize,
+}
+
+impl Typed {
+    pub const fn of<T: Real, C: Real>() -> Self {
+        Self { types: GemmTypes::new(T::DTYPE, C::DTYPE), check: check::<T, C> }
+    }
 }
 
 /// A product by one tile: integers to the bit, then reals within the bound; what is not C's keeps its bits. Returns how
