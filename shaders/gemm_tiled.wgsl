@@ -24,6 +24,7 @@ const TN: u32 = 8u;
 const A_STAGE: u32 = 0u;
 const B_STAGE: u32 = 1u;
 const STAGES: u32 = 2u;
+const TAG: u32 = 0u; // of a sketch's words
 //#end
 //#import patches
 const_assert BM * BK % (4u * LANES) == 0u && BN * BK % (4u * LANES) == 0u;
@@ -38,6 +39,8 @@ const STAGE_VECTOR_OUTER: u32 = 2u;
 
 //#import load_x x=a
 //#import load_x x=b
+//#import memory_x x=a
+//#import memory_x x=b
 //#import stage_x x=a
 //#import stage_x x=b
 //#import epilogue

@@ -1,12 +1,13 @@
-//! Sums along one axis, in a fixed order.
+//! Sums along one axis, of elements or of their squares, and largest magnitudes, in a fixed order.
 //!
-//! shapes    A of up to 6 axes, any strides -> C without one of them, any strides; f32 sums
+//! shapes    A of up to 6 axes, any strides -> C without one of them, any strides; sums in f32, magnitudes as bits
 //! grid      dims.lanes invocations per element of C, LANES a workgroup
 //! subgroup  not used: lanes of a row meet in shared memory, whatever the subgroup size
 //! requires  nothing
 //! edges     rows past the end are empty and not stored: any length >= 0, any rows >= 1
 
 //#import rows
+//#import term
 //#import store_element
 
 @compute @workgroup_size(LANES)
@@ -16,17 +17,17 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     //#import row_part
-    var sum = 0.0;
+    var own = held(0);
     for (var i = part; i < length; i += dims.lanes) {
-        sum += load_a(at.y + i * dims.a_stride);
+        own = joined(own, term(at.y + i * dims.a_stride));
     }
-    parts[lane] = sum;
+    parts[lane] = own;
     workgroupBarrier();
     for (var width = dims.lanes / 2u; width > 0u; width /= 2u) {
-        if part < width { parts[lane] += parts[lane + width]; }
+        if part < width { parts[lane] = joined(parts[lane], parts[lane + width]); }
         workgroupBarrier();
     }
     if part == 0u && row < dims.rows {
-        store_element(at.x, parts[lane]);
+        store_element(at.x, total(parts[lane]));
     }
 }

@@ -7,6 +7,7 @@
 //! edges     rows past the end are empty, quads past a row's end are cut: any length >= 1, any rows >= 1
 
 //#import rows
+//#import load_x x=a
 //#import load_quad_x x=a
 //#import store_quad
 //#import math

@@ -55,16 +55,18 @@
 //!
 //! # Features
 //! - `npy` (default): NumPy's `.npy` files, [`io`].
+//! - `safetensors` (default): `.safetensors` files, [`io`].
 //! - `ndarray`: conversions from and to `ndarray` arrays.
 
 mod error;
 pub mod gemm;
 pub mod gpu;
-#[cfg(feature = "npy")]
+#[cfg(any(feature = "npy", feature = "safetensors"))]
 pub mod io;
 pub mod kernel;
 pub mod ops;
 pub mod reference;
+pub mod sketch;
 pub mod tensor;
 
 pub use error::{Error, Result};

@@ -159,7 +159,9 @@ fn activations_of_every_type_and_layout_agree_with_their_definition() {
 }
 
 #[test]
-fn sums_along_every_axis_agree_with_their_definition() {
+fn sums_and_magnitudes_along_every_axis_agree_with_their_definition() {
+    type Reduced<T> =
+        (fn(&Tensor<T>, usize) -> tilewise::Result<Tensor<T>>, fn(&[T], [usize; 3]) -> Definition);
     fn test<T: Real>(gpu: &Gpu) {
         let shapes: [&[usize]; 12] = [
             &[1],
@@ -180,16 +182,25 @@ fn sums_along_every_axis_agree_with_their_definition() {
             for axis in 0..shape.len() {
                 let dims =
                     [&shape[..axis], &shape[axis..=axis], &shape[axis + 1..]].map(|s| s.iter().product());
-                let want = reference::sum(&x, dims);
-                for lay in 0..3 {
-                    let lay = Lay::ALL[(lay + case + axis) % 5];
-                    let a = Placed::new(gpu, &x, shape, lay);
-                    let sums = ops::sum(&a.tensor, axis).unwrap();
-                    assert_eq!(sums.shape(), [&shape[..axis], &shape[axis + 1..]].concat());
-                    let got = sums.to_vec().unwrap();
-                    assert_ok(&want.compare(&got), (T::DTYPE, shape, axis, lay));
-                    let again = ops::sum(&a.tensor, axis).unwrap().to_vec().unwrap();
-                    assert_eq!(got, again, "same plan, same bits");
+                let functions: [Reduced<T>; 3] = [
+                    (ops::sum, reference::sum),
+                    (ops::sum_squares, reference::sum_squares),
+                    (ops::max_abs, reference::max_abs),
+                ];
+                for (i, (function, defined)) in functions.into_iter().enumerate() {
+                    let want = defined(&x, dims);
+                    for lay in 0..3 {
+                        let lay = Lay::ALL[(lay + case + axis) % 5];
+                        let a = Placed::new(gpu, &x, shape, lay);
+                        let reduced = function(&a.tensor, axis).unwrap();
+                        assert_eq!(reduced.shape(), [&shape[..axis], &shape[axis + 1..]].concat());
+                        let got = reduced.to_vec().unwrap();
+                        assert_ok(&want.compare(&got), (i, T::DTYPE, shape, axis, lay));
+                        let again = function(&a.tensor, axis).unwrap().to_vec().unwrap();
+                        assert_eq!(got, again, "same plan, same bits");
+                        let exact = got.iter().zip(&want.value).all(|(got, want)| got.to_f64() == *want);
+                        assert!(i != 2 || exact, "magnitudes are exact: {:?}", (T::DTYPE, shape, axis, lay));
+                    }
                 }
             }
         }
@@ -197,6 +208,29 @@ fn sums_along_every_axis_agree_with_their_definition() {
         assert_eq!(ops::sum(&ones, 0).unwrap().to_vec().unwrap(), [T::from_f64(200.0); 3]);
     }
     for_all_types!(test);
+}
+
+#[test]
+fn magnitudes_show_nan_and_infinity_and_every_bit_of_an_f32() {
+    fn test<T: Real>(gpu: &Gpu) {
+        let [inf, nan] = [f64::INFINITY, f64::NAN];
+        for (i, special) in [inf, -inf, nan, -nan].into_iter().enumerate() {
+            let mut data = vec![T::from_f64(-1.5); 300];
+            data[37] = T::from_f64(special);
+            data[38] = T::from_f64(if i == 2 { inf } else { 1.0 });
+            let a = gpu.tensor(&data, [3, 100]).unwrap();
+            let got: Vec<f64> =
+                ops::max_abs(&a, 1).unwrap().to_vec().unwrap().iter().map(|x| x.to_f64()).collect();
+            assert!(if special.is_nan() { got[0].is_nan() } else { got[0] == inf }, "{}: {got:?}", T::DTYPE);
+            assert_eq!(got[1..], [1.5; 2], "{}", T::DTYPE);
+        }
+    }
+    for_all_types!(test);
+    let Some(gpu) = support::gpu() else { return };
+    let data =
+        [0.0, -f32::from_bits(1), f32::from_bits(1), f32::MIN, f32::MAX.next_down(), -f32::MIN_POSITIVE];
+    let got = ops::max_abs(&gpu.tensor(&data, [3, 2]).unwrap(), 1).unwrap().to_vec().unwrap();
+    assert_eq!(got, [f32::from_bits(1), f32::MAX, f32::MAX.next_down()]);
 }
 
 #[test]

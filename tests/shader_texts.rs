@@ -8,6 +8,7 @@ use tilewise::Error;
 use tilewise::gemm::{GemmDims, HalvesDims};
 use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
 use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
+use tilewise::sketch::{HadamardDims, SparseDims};
 
 #[test]
 fn every_kernel_says_what_it_is_in_the_fixed_lines_of_its_header() {
@@ -83,7 +84,14 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     for shader in ["reduce", "softmax"] {
         assert_eq!(dims_of(shader), rows, "{shader}");
     }
-    for (members, size) in [gemm, cast, halves, elementwise, rows] {
+    let hadamard: Members = members!(HadamardDims: undo rows_in rows_out x_offset x_row x_column x_batch0 x_batch1 y_offset y_row y_column y_batch0 y_batch1 columns batch0 batches low_bits bits shift scale seed_low seed_high tag column_lanes folded_bits);
+    assert_eq!(dims_of("hadamard"), hadamard);
+    assert_eq!(hadamard.1, 128, "what every device has room for as immediates");
+    let sparse: Members = members!(SparseDims: lines places nonzeros different seed0 seed1 tag scale columns extent0 extent1 x_offset x_axis x_stride0 x_stride1 x_stride2 y_axis y_stride0 y_stride1 y_stride2 rows width part chunk parts y_part reserved0 reserved1);
+    for shader in ["sketch_gather", "sketch_scatter"] {
+        assert_eq!(dims_of(shader), sparse, "{shader}");
+    }
+    for (members, size) in [gemm, cast, halves, elementwise, rows, hadamard, sparse] {
         assert_eq!(
             members.iter().map(|(_, _, size)| size).sum::<u32>(),
             size,

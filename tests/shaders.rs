@@ -10,6 +10,7 @@ use tilewise::gemm::{self, GemmKernel, GemmProblem, GemmTypes, HalvesProblem, Pi
 use tilewise::gpu::{DeviceType, fixtures};
 use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
 use tilewise::ops::{CastProblem, Overflow, plan_cast};
+use tilewise::sketch::plan_hadamard;
 use tilewise::{Caps, DType, Error, Layout, Precision, Sums};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
@@ -96,6 +97,26 @@ fn halves_kernels(caps: &Caps) -> Vec<Kernel> {
     [Precision::Fast, Precision::Split].into_iter().flat_map(|p| both.map(|side| kernel((p, side)))).collect()
 }
 
+/// Every kernel that a pass of a Hadamard transform may take on a device, each as large as its pass says.
+fn hadamard_kernels(caps: &Caps) -> Vec<Kernel> {
+    let mut kernels = HashSet::new();
+    for pass in wgsl::hadamard_passes(caps) {
+        let kernel = plan_hadamard(&pass, caps).expect("it fits").kernel;
+        if !kernels.insert(kernel.clone()) {
+            continue;
+        }
+        let text = kernel.specialize().unwrap();
+        let module =
+            wgsl::validate(&text, wgsl::capabilities(caps)).unwrap_or_else(|e| panic!("{kernel}: {e}"));
+        let lanes = module.entry_points[0].workgroup_size.iter().product::<u32>();
+        assert_eq!(lanes, pass.tile.invocations(), "{kernel}");
+        let shared = module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
+        let bytes: u32 = shared.map(|(_, v)| module.types[v.ty].inner.size(module.to_ctx())).sum();
+        assert_eq!(bytes, pass.workgroup_bytes(), "{kernel}");
+    }
+    kernels.into_iter().collect()
+}
+
 #[test]
 fn the_tables_hold_every_file_of_the_folders_and_nothing_else() {
     for (folder, table) in [("shaders", SHADERS), ("shaders/common", FRAGMENTS)] {
@@ -135,8 +156,16 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
         let kernels = gemm_kernels(&caps);
         let allowed = wgsl::capabilities(&caps);
         let forms = wgsl::form_kernels(&caps);
-        let others =
-            [forms, cast_kernels(&caps), halves_kernels(&caps), wgsl::elementwise_kernels(&caps)].concat();
+        let others = [
+            forms,
+            cast_kernels(&caps),
+            halves_kernels(&caps),
+            wgsl::elementwise_kernels(&caps),
+            hadamard_kernels(&caps),
+            wgsl::sparse_kernels(&caps),
+            wgsl::generated_kernels(&caps),
+        ]
+        .concat();
         let bound: String =
             kernels.iter().map(|(_, _, kernel)| kernel).chain(&others).map(|k| format!("{k} ")).collect();
         fragments.extend(

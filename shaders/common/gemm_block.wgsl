@@ -21,4 +21,8 @@
     let col0 = within / height * BN;
     let k_begin = part / dims.batches * dims.k_part;
     let k_end = min(dims.k, k_begin + dims.k_part);
+    let a_first = row0;
+    let b_first = col0;
+    let a_extent = dims.m;
+    let b_extent = dims.n;
     enter(part);

@@ -1,5 +1,5 @@
 //! Operand x in shared memory: BK rows of X_BLOCK elements along the outer axis, four to a vector, which is what a lane
-//! moves at once. Lanes run along the axis that is contiguous in memory. Past the outer edge the last elements are read
+//! moves at once: from `memory_x`. Lanes run along the axis that is contiguous in memory. Past the outer edge the last elements are read
 //! again, which no sum that is stored has a part in: blocks at the edge run the same loop as those within.
 //!
 //! Every lane writes whole vectors: writing components of a shared vector is a read-modify-write on
@@ -17,31 +17,6 @@ fn x_outer_of(vector: u32) -> u32 {
 
 fn x_k_of(vector: u32) -> u32 {
     return select(vector / X_QUADS, vector % BK, X_STAGE == STAGE_SCALAR_K);
-}
-
-// Where the vector from these indices on lies, in elements: its first, within the outer edge.
-fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
-    let last = select(extent - 1u, extent - 4u, X_STAGE == STAGE_VECTOR_OUTER);
-    return matrices.x_offset + min(outer, last) * dims.x_outer + k * dims.x_k;
-}
-
-// The vector at `at`, four elements along the outer axis.
-fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
-    if X_STAGE == STAGE_VECTOR_OUTER {
-        return vec4<f32>(load_x(at));
-    }
-    let beyond = extent - 1u - min(outer, extent - 1u); // elements to the outer edge
-    return vec4<f32>(
-        vec4<f32>(load_x(at)).x,
-        vec4<f32>(load_x(at + min(1u, beyond) * dims.x_outer)).x,
-        vec4<f32>(load_x(at + min(2u, beyond) * dims.x_outer)).x,
-        vec4<f32>(load_x(at + min(3u, beyond) * dims.x_outer)).x,
-    );
-}
-
-// The one that k0 lies behind the vector at `at`.
-fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
-    return x_vector(at + k0 * dims.x_k, outer, extent);
 }
 
 fn put_x(vector: u32, stage: u32, elements: vec4<f32>) {

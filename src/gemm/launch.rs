@@ -30,7 +30,32 @@ pub(super) struct Product<'a> {
     pub(super) split: Split,
 }
 
+/// C = A B with f32 as they are, whatever the device's precision is; `c` is a view of a fresh tensor.
+pub(crate) fn product(a: View<'_>, b: View<'_>, c: View<'_>) -> Result<()> {
+    let product = Product::new(a, b);
+    let gpu = product.gpu()?;
+    product.launch(gpu, &product.problem(&c.layout, c.dtype)?, c)
+}
+
 impl<'a> Product<'a> {
+    /// A B, and nothing else.
+    pub(super) fn new(a: View<'a>, b: View<'a>) -> Self {
+        Self {
+            a,
+            b,
+            bias: None,
+            residual: None,
+            alpha: 1.0,
+            beta: 0.0,
+            activation: Activation::None,
+            sums: Sums::F32,
+            precision: Precision::Strict,
+            scaling: None,
+            pin: Pin::Free,
+            split: Split::Free,
+        }
+    }
+
     /// The device of all operands.
     pub(super) fn gpu(&self) -> Result<&'a Gpu> {
         let gpu = self.a.gpu();
@@ -123,22 +148,12 @@ impl<'a> Product<'a> {
         }
     }
 
-    /// One launch; of a product in parts two, the sums of the parts between them.
+    /// The product of operands that can be bound.
     pub(super) fn launch_whole(&self, gpu: &Gpu, problem: &GemmProblem, c: View<'_>) -> Result<()> {
         if self.is_in_halves() {
             return self.launch_in_halves(gpu, c);
         }
-        let planned = gpu.planned(problem)?;
-        let Some(reduce) = planned.then() else {
-            let operands = [self.a, self.b, c].into_iter().chain(self.extras());
-            return launch(gpu, &planned, bytemuck::bytes_of(&problem.dims), operands);
-        };
-        let parts = planned.plan().parts;
-        let part = problem.in_parts(parts);
-        let sums = gpu.empty::<f32>([problem.elements() * parts as usize])?;
-        launch(gpu, &planned, bytemuck::bytes_of(&part.dims), [self.a, self.b, sums.as_view()])?;
-        let operands = [sums.as_view(), c].into_iter().chain(self.extras());
-        launch(gpu, reduce, bytemuck::bytes_of(&problem.reduced(parts)), operands)
+        launch_parts(gpu, problem, [self.a, self.b], c, self.extras())
     }
 
     /// A block of C, its operands narrowed to windows that can be bound. Where k is cut as well, each panel has sums of
@@ -214,6 +229,28 @@ impl Problem for Together {
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         reduce::plan(&self.problem, self.parts, caps)
     }
+}
+
+/// One launch; of a product in parts two, the sums of the parts between them.
+pub(super) fn launch_parts<'a>(
+    gpu: &Gpu,
+    problem: &GemmProblem,
+    [a, b]: [View<'a>; 2],
+    c: View<'a>,
+    extras: impl IntoIterator<Item = View<'a>>,
+) -> Result<()> {
+    let planned = gpu.planned(problem)?;
+    let Some(reduce) = planned.then() else {
+        let operands = [a, b, c].into_iter().chain(extras);
+        return launch(gpu, &planned, bytemuck::bytes_of(&problem.dims), operands);
+    };
+    let parts = planned.plan().parts;
+    let part = problem.in_parts(parts);
+    let sums = gpu.empty::<f32>([problem.elements() * parts as usize])?;
+    launch(gpu, &planned, bytemuck::bytes_of(&part.dims), [a, b, sums.as_view()])?;
+    let extras: Vec<View<'_>> = extras.into_iter().collect();
+    let operands = [sums.as_view(), c].into_iter().chain(extras);
+    launch(gpu, reduce, bytemuck::bytes_of(&problem.reduced(parts)), operands)
 }
 
 fn launch<'a>(

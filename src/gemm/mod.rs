@@ -5,6 +5,7 @@ mod cost;
 mod dot;
 mod epilogue;
 mod gemv;
+mod generated;
 mod halves;
 mod in_halves;
 mod launch;
@@ -20,7 +21,10 @@ mod tile;
 mod tiled;
 
 pub use epilogue::{Epilogue, Previous, Scale};
+pub(crate) use generated::product as generated_product;
+pub use generated::{Entries, Generated, Outer};
 pub use halves::{Halves, HalvesDims, HalvesProblem, NON_FINITE, Side, halves, plan_halves};
+pub(crate) use launch::product;
 pub use linear::{Linear, linear};
 pub use plan::{GemmKernel, explain, plan};
 pub use precision::Precision;
@@ -93,20 +97,7 @@ pub struct Gemm<'a, T: Operand, C: Element = <T as Operand>::Sum> {
 impl<'a, T: Operand> Gemm<'a, T> {
     /// The product of `a` (..., m, k) and `b` (..., k, n).
     pub fn new(a: &'a Tensor<T>, b: &'a Tensor<T>) -> Self {
-        let product = Product {
-            a: a.as_view(),
-            b: b.as_view(),
-            bias: None,
-            residual: None,
-            alpha: 1.0,
-            beta: 0.0,
-            activation: Activation::None,
-            sums: Sums::F32,
-            precision: a.gpu().precision(),
-            scaling: None,
-            pin: Pin::Free,
-            split: Split::Free,
-        };
+        let product = Product { precision: a.gpu().precision(), ..Product::new(a.as_view(), b.as_view()) };
         Self { product, types: PhantomData }
     }
 }

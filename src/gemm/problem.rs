@@ -1,6 +1,7 @@
 //! A matrix product, checked: what to compute, as plain data.
 
 use super::epilogue::Epilogue;
+use super::generated::Generated;
 use super::plan::GemmKernel;
 use super::tile::Tile;
 use crate::tensor::{DType, Layout, dim};
@@ -151,6 +152,8 @@ pub struct GemmProblem {
     pub pin: Pin,
     /// Into how many parts it may be split.
     pub split: Split,
+    /// The operand that is not in memory but made from a seed, if there is one.
+    pub generated: Option<Generated>,
 }
 
 pub(super) const OP: &str = "matmul";
@@ -242,7 +245,8 @@ impl GemmProblem {
             alpha: 1f32.to_bits(),
             ..GemmDims::default()
         };
-        Ok(Self { dims, types, epilogue: Epilogue::default(), pin: Pin::Free, split: Split::Free })
+        let (epilogue, pin, split) = (Epilogue::default(), Pin::Free, Split::Free);
+        Ok(Self { dims, types, epilogue, pin, split, generated: None })
     }
 
     /// The same problem, its plan restricted.
@@ -279,11 +283,15 @@ impl GemmProblem {
             u64::from(offset) + steps.into_iter().map(step).sum::<u64>() + 1
         };
         let [batch0, batch1] = [d.batch0(), d.batch1];
-        [
+        let mut elements = [
             last(d.a_offset, [(d.m, d.a_outer), (d.k, d.a_k), (batch0, d.a_batch0), (batch1, d.a_batch1)]),
             last(d.b_offset, [(d.n, d.b_outer), (d.k, d.b_k), (batch0, d.b_batch0), (batch1, d.b_batch1)]),
             last(d.c_offset, [(d.m, d.ldc), (d.n, 1), (batch0, d.c_batch0), (batch1, d.c_batch1)]),
-        ]
+        ];
+        if let Some(generated) = &self.generated {
+            elements[generated.side as usize] = 1;
+        }
+        elements
     }
 }
 
@@ -291,16 +299,18 @@ fn check_output(c: &Layout) -> Result<()> {
     if c.is_empty() {
         return Ok(());
     }
-    // Axis by axis from the last: each steps over all that those behind it span.
+    let mut steps: Vec<(usize, usize)> = c.strides().iter().copied().zip(c.shape().iter().copied()).collect();
+    let columns = steps.last().is_none_or(|&(stride, extent)| extent <= 1 || stride == 1);
+    steps.retain(|&(_, extent)| extent > 1);
+    steps.sort_unstable();
+    // From the smallest step on: each steps over all that those before it span.
     let mut span = 1;
     let mut overlaps = false;
-    for (axis, (&extent, &stride)) in c.shape().iter().zip(c.strides()).enumerate().rev() {
-        if extent > 1 {
-            overlaps |= if axis + 1 == c.rank() { stride != 1 } else { stride < span };
-            span += (extent - 1) * stride;
-        }
+    for (stride, extent) in steps {
+        overlaps |= stride < span;
+        span += (extent - 1) * stride;
     }
-    if overlaps {
+    if !columns || overlaps {
         let rule = "the output's columns must be neighbours, and its rows and matrices must not overlap";
         return Err(Error::shape(OP, rule, c.shape(), c.strides()));
     }

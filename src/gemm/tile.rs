@@ -79,6 +79,9 @@ impl Tile {
     /// # Errors
     /// What the device lacks, in words.
     pub fn fits(&self, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
+        if problem.generated.is_some() && self.kernel != GemmKernel::Tiled {
+            return Err("both operands in memory".into());
+        }
         match self.kernel {
             GemmKernel::Naive => {}
             GemmKernel::Gemv => gemv::admits(problem)?,

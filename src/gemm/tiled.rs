@@ -1,5 +1,6 @@
 //! The tiled kernel: blocks staged in shared memory, patches in registers.
 
+use super::halves::Side;
 use super::memory::{Stage, load, store};
 use super::plan::GemmKernel;
 use super::problem::{GemmProblem, Sums};
@@ -52,15 +53,20 @@ pub(super) fn workgroup_bytes(tile: &Tile, problem: &GemmProblem, caps: &Caps) -
     stages(tile, problem, caps) * stage_bytes(tile, problem, caps)
 }
 
-pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
+/// How the operands are staged. Neighbours make a generated one along its outer axis.
+fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
     let d = &problem.dims;
+    let made = |side| problem.generated.is_some_and(|generated| generated.side == side);
+    let of = |side, outer, strides, starts| {
+        if made(side) { Stage::ScalarOuter } else { Stage::of(outer, strides, starts) }
+    };
+    [of(Side::A, d.m, [d.a_outer, d.a_k], d.a_starts()), of(Side::B, d.n, [d.b_outer, d.b_k], d.b_starts())]
+}
+
+pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
     let ab = Memory::of(problem.types.ab, caps);
-    let a = Stage::of(d.m, [d.a_outer, d.a_k], d.a_starts());
-    let b = Stage::of(d.n, [d.b_outer, d.b_k], d.b_starts());
-    let kernel = tile
-        .staged_in_patches(stages(tile, problem, caps), [a as u32, b as u32], caps)
-        .param("a_unit", a.unit(ab))
-        .param("b_unit", b.unit(ab));
+    let [a, b] = stages_of(problem);
+    let kernel = tile.staged_in_patches(stages(tile, problem, caps), [a as u32, b as u32], caps);
     let kernel = match sums(tile, problem, caps) {
         Sums::F32 => kernel,
         Sums::F16 => kernel
@@ -73,6 +79,14 @@ pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel 
     } else {
         kernel
     };
-    let kernel = load(load(kernel, "load_a", ab, a), "load_b", ab, b);
+    let made = |side| problem.generated.filter(|generated| generated.side == side);
+    let kernel = match made(Side::A) {
+        Some(generated) => generated.bind(kernel),
+        None => load(kernel.param("a_unit", a.unit(ab)), "load_a", ab, a),
+    };
+    let kernel = match made(Side::B) {
+        Some(generated) => generated.bind(kernel),
+        None => load(kernel.param("b_unit", b.unit(ab)), "load_b", ab, b),
+    };
     store(kernel, problem, 3, caps)
 }

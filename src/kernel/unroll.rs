@@ -3,8 +3,8 @@
 use super::specialize::{is_word, words};
 use std::collections::HashMap;
 
-/// Writes out every marked loop of the form `for (var i = FROM; i < TO; i++) {` or `i += STEP`, the outermost
-/// first. Bounds are integer expressions of literals, the file's constants, and the counters around them.
+/// Writes out every marked loop of the form `for (var i = FROM; i < TO; i++) {`, `i += STEP` or `i *= STEP`, the
+/// outermost first. Bounds are integer expressions of literals, the file's constants, and the counters around them.
 pub(super) fn unroll(text: &str) -> Result<String, String> {
     let constants = constants(text);
     let lines: Vec<&str> = text.lines().collect();
@@ -25,7 +25,7 @@ fn write_out(lines: &[&str], constants: &HashMap<String, u64>, out: &mut String)
         let head = lines.get(at + 1).copied().unwrap_or_default();
         let header = Header::parse(head, constants)?;
         let body = at + 2..closing_brace(lines, at + 1)?;
-        for i in (header.from..header.to).step_by(header.step) {
+        for i in header.values() {
             let body: Vec<String> =
                 lines[body.clone()].iter().map(|line| substitute(line, &header.counter, i)).collect();
             let body: Vec<&str> = body.iter().map(String::as_str).collect();
@@ -42,7 +42,14 @@ struct Header {
     counter: String,
     from: u64,
     to: u64,
-    step: usize,
+    step: Step,
+}
+
+/// What comes behind a value of the counter.
+#[derive(Clone, Copy)]
+enum Step {
+    Plus(u64),
+    Times(u64),
 }
 
 impl Header {
@@ -54,14 +61,26 @@ impl Header {
         let (counter, from) = start.strip_prefix("var ").and_then(|s| s.split_once('=')).ok_or_else(bad)?;
         let counter = counter.trim().to_owned();
         let to = condition.strip_prefix(&format!("{counter} < ")).ok_or_else(bad)?;
-        let step = match advance.strip_prefix(&counter).map(str::trim) {
-            Some("++") => "1",
-            Some(s) => s.strip_prefix("+=").ok_or_else(bad)?,
-            None => return Err(bad()),
-        };
         let value = |text: &str| evaluate(text, constants).ok_or_else(bad);
-        let step = usize::try_from(value(step)?.max(1)).map_err(|_| bad())?;
+        let advance = advance.strip_prefix(&counter).map(str::trim).ok_or_else(bad)?;
+        let step = match (advance, advance.split_once('=')) {
+            ("++", _) => Step::Plus(1),
+            (_, Some(("+", by))) => Step::Plus(value(by)?.max(1)),
+            (_, Some(("*", by))) => Step::Times(value(by)?.max(2)),
+            _ => return Err(bad()),
+        };
         Ok(Self { from: value(from)?, to: value(to)?, step, counter })
+    }
+
+    /// The values of the counter. NOTE: from 1 at least where they multiply, or there would be no end.
+    fn values(&self) -> impl Iterator<Item = u64> + use<> {
+        let (to, step) = (self.to, self.step);
+        let first = if matches!(step, Step::Times(_)) { self.from.max(1) } else { self.from };
+        let next = move |&i: &u64| match step {
+            Step::Plus(by) => i.checked_add(by),
+            Step::Times(by) => i.checked_mul(by),
+        };
+        std::iter::successors(Some(first), next).take_while(move |&i| i < to)
     }
 }
 
@@ -168,6 +187,14 @@ mod tests {
                     for (var j = i; j < N; j += 2u) {\ny[i][j] = i_j;\n}\n}\nend\n";
         let want = "const N: u32 = 4u;\nconst H: u32 = N / 2u;\n{\nx[0u] = 1;\n{\ny[0u][0u] = i_j;\n}\n\
                     {\ny[0u][2u] = i_j;\n}\n}\n{\nx[1u] = 1;\n{\ny[1u][1u] = i_j;\n}\n{\ny[1u][3u] = i_j;\n}\n}\nend\n";
+        assert_eq!(unroll(text).unwrap(), want);
+    }
+
+    #[test]
+    fn a_counter_may_double() {
+        let text =
+            "const N: u32 = 8u;\n//#unroll\nfor (var half = 1u; half < N; half *= 2u) {\nx[half] = 1;\n}\n";
+        let want = "const N: u32 = 8u;\n{\nx[1u] = 1;\n}\n{\nx[2u] = 1;\n}\n{\nx[4u] = 1;\n}\n";
         assert_eq!(unroll(text).unwrap(), want);
     }
 

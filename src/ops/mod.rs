@@ -13,4 +13,4 @@ pub use arithmetic::{
 pub(crate) use cast::cast;
 pub use cast::{CastDims, CastProblem, Overflow, plan_cast};
 pub use elementwise::{Elementwise, ElementwiseDims, ElementwiseProblem, broadcast_shape, plan_elementwise};
-pub use rows::{Rows, RowsDims, RowsProblem, plan_rows, softmax, sum};
+pub use rows::{Rows, RowsDims, RowsProblem, max_abs, plan_rows, softmax, sum, sum_squares};

@@ -34,16 +34,22 @@ pub enum Rows {
     Sum,
     /// The softmax: the axis stays.
     Softmax,
+    /// The largest magnitude: the axis goes.
+    MaxAbs,
+    /// The sum of squares: the axis goes.
+    SumSquares,
 }
 
 impl Rows {
     /// Every operation.
-    pub const ALL: [Self; 2] = [Self::Sum, Self::Softmax];
+    pub const ALL: [Self; 4] = [Self::Sum, Self::Softmax, Self::MaxAbs, Self::SumSquares];
 
     fn op(self) -> &'static str {
         match self {
             Self::Sum => "sum",
             Self::Softmax => "softmax",
+            Self::MaxAbs => "max_abs",
+            Self::SumSquares => "sum_squares",
         }
     }
 }
@@ -92,7 +98,7 @@ impl RowsProblem {
         // long as there are enough of those.
         let outer = (0..a.rank()).any(|other| a.shape()[other] > 1 && stride(other) < stride(axis));
         dims.lanes = match function {
-            Rows::Sum if outer && rows >= MANY_ROWS => 1,
+            Rows::Sum | Rows::MaxAbs | Rows::SumSquares if outer && rows >= MANY_ROWS => 1,
             _ => dims.length.div_ceil(4).max(1).next_power_of_two().min(LANES),
         };
         Ok(Self { dims, dtype, function })
@@ -117,18 +123,38 @@ impl RowsProblem {
         let whole = softmax && (self.dims.length.is_multiple_of(2) || self.dims.rows == 1);
         let mut kernel = Kernel::new(if softmax { "softmax" } else { "reduce" })
             .dims(caps, size_of::<RowsDims>())
-            .param("a_unit", memory.scalar())
+            .param("a_unit", if self.function == Rows::MaxAbs { "u32" } else { memory.scalar() })
             .param("c_unit", if pairs && !whole { "atomic<u32>" } else { memory.scalar() })
             .param("LANES", LANES);
-        match memory {
-            Memory::Packed => kernel = kernel.slot("load_a", "load_x_packed"),
-            Memory::Bf16 => kernel = kernel.slot("load_a", "load_x_bf16").slot("pack_pair", "pack_bf16"),
+        if memory == Memory::Bf16 {
+            kernel = kernel.slot("pack_pair", "pack_bf16");
+        }
+        match (self.function, memory) {
+            (Rows::MaxAbs, _) => kernel = self.words(kernel),
+            (_, Memory::Packed) => kernel = kernel.slot("load_a", "load_x_packed"),
+            (_, Memory::Bf16) => kernel = kernel.slot("load_a", "load_x_bf16"),
             _ => {}
+        }
+        if self.function == Rows::SumSquares {
+            kernel = kernel.slot("term", "term_square");
         }
         match (pairs, whole) {
             (true, true) => kernel.slot("store_quad", "store_quad_pairs"),
             (true, false) => kernel.slot("store_element", "store_element_packed"),
             (false, _) => kernel,
+        }
+    }
+
+    /// Elements as bits, read from words.
+    fn words(&self, kernel: Kernel) -> Kernel {
+        let kernel = kernel
+            .slot("term", "term_magnitude")
+            .param("held", "u32")
+            .param("A_PER_WORD", 4 / self.dtype.size());
+        match self.dtype {
+            DType::F16 => kernel.slot("widen", "widen_f16"),
+            DType::Bf16 => kernel.slot("widen", "widen_bf16"),
+            _ => kernel,
         }
     }
 }
@@ -140,8 +166,8 @@ fn check_axis(op: &'static str, a: &Layout, axis: usize) -> Result<()> {
     Err(Error::shape(op, "the axis must be one of the shape", a.shape(), &[axis]))
 }
 
-/// How to compute `problem` on a device: there is one kernel for sums and one for softmax, which differ by how elements
-/// lie in memory.
+/// How to compute `problem` on a device: there is one kernel for softmax and one for all else, which differ by how
+/// elements lie in memory.
 ///
 /// # Errors
 /// [`Error::Limit`] if a tensor is larger than this device can bind.
@@ -185,7 +211,55 @@ impl Problem for RowsProblem {
 /// # }
 /// ```
 pub fn sum<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
-    check_axis(Rows::Sum.op(), a.layout(), axis)?;
+    reduce(Rows::Sum, a, axis)
+}
+
+/// Sums of squares along one axis.
+///
+/// # Shapes
+/// As [`sum`].
+/// # Errors
+/// As [`sum`].
+/// # Precision
+/// As [`sum`], of squares that are rounded to f32:
+/// [`reference::sum_squares`](crate::reference::sum_squares). Squares below $2^{-126}$ may count as 0, and beyond
+/// $2^{128}$ they are infinite: scale before.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// let a = gpu.tensor(&[3.0f32, -4.0, 5.0, 12.0], [2, 2])?;
+/// assert_eq!(tilewise::ops::sum_squares(&a, 1)?.to_vec()?, [25.0, 169.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn sum_squares<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
+    reduce(Rows::SumSquares, a, axis)
+}
+
+/// Largest magnitudes along one axis. NaN counts as more than infinity: it shows, wherever it is.
+///
+/// # Shapes
+/// As [`sum`]; an axis of extent 0 has largest magnitudes 0.
+/// # Errors
+/// As [`sum`].
+/// # Precision
+/// Exact: bits are compared as integers.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// let a = gpu.tensor(&[3.0f32, -4.0, f32::NAN, f32::INFINITY], [2, 2])?;
+/// let found = tilewise::ops::max_abs(&a, 1)?.to_vec()?;
+/// assert!(found[0] == 4.0 && found[1].is_nan());
+/// # Ok(())
+/// # }
+/// ```
+pub fn max_abs<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
+    reduce(Rows::MaxAbs, a, axis)
+}
+
+/// What takes an axis away.
+fn reduce<T: Real>(function: Rows, a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
+    check_axis(function.op(), a.layout(), axis)?;
     let mut shape = a.shape().to_vec();
     shape.remove(axis);
     if shape.contains(&0) {
@@ -194,7 +268,7 @@ pub fn sum<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
     if a.is_empty() {
         return a.gpu().zeros(shape);
     }
-    launch(Rows::Sum, a, axis, &shape)
+    launch(function, a, axis, &shape)
 }
 
 /// Softmax along the last axis: $e^{x_{i}} / \sum_{j} e^{x_{j}}$. The maximum of each row is subtracted first, so that

@@ -90,13 +90,43 @@ pub fn activations<T: Element>(activation: Activation, x: &[T]) -> Definition {
 /// # Panics
 /// If there are not as many elements.
 #[must_use]
-pub fn sum<T: Element>(a: &[T], [outer, length, inner]: [usize; 3]) -> Definition {
-    assert_eq!(a.len(), outer * length * inner, "an operand of another shape");
-    Definition::of((0..outer * inner).map(|at| {
-        let terms = (0..length).map(|i| a[(at / inner * length + i) * inner + at % inner].to_f64());
-        let [sum, magnitude] = terms.fold([0.0, 0.0], |[sum, all], x| [sum + x, all + x.abs()]);
-        [sum, sum_tolerance(length, magnitude, Sums::F32)]
+pub fn sum<T: Element>(a: &[T], shape: [usize; 3]) -> Definition {
+    Definition::of(along(a, shape).map(|row| {
+        let [sum, magnitude] = row.into_iter().fold([0.0, 0.0], |[sum, all], x| [sum + x, all + x.abs()]);
+        [sum, sum_tolerance(shape[1], magnitude, Sums::F32)]
     }))
+}
+
+/// Sums of squares along the middle one of three axes, within
+/// $\gamma_{n + 1} \sum_{i} a_{i}^{2} + 2 n 2^{-126}$ for length $n$: squares may be flushed to zero, too.
+///
+/// # Panics
+/// If there are not as many elements.
+#[must_use]
+pub fn sum_squares<T: Element>(a: &[T], shape: [usize; 3]) -> Definition {
+    let length = shape[1];
+    Definition::of(along(a, shape).map(|row| {
+        let sum: f64 = row.iter().map(|x| x * x).sum();
+        [sum, sum_tolerance(length + 1, sum, Sums::F32) + length as f64 * NORMAL]
+    }))
+}
+
+/// Largest magnitudes along the middle one of three axes, exact; NaN where there is one.
+///
+/// # Panics
+/// If there are not as many elements.
+#[must_use]
+pub fn max_abs<T: Element>(a: &[T], shape: [usize; 3]) -> Definition {
+    let larger = |x: f64, y: f64| if x.is_nan() || x > y { x } else { y };
+    Definition::of(along(a, shape).map(|row| [row.into_iter().map(f64::abs).fold(0.0, larger), 0.0]))
+}
+
+/// The rows along the middle one of three axes.
+fn along<T: Element>(a: &[T], [outer, length, inner]: [usize; 3]) -> impl Iterator<Item = Vec<f64>> {
+    assert_eq!(a.len(), outer * length * inner, "an operand of another shape");
+    (0..outer * inner).map(move |at| {
+        (0..length).map(|i| a[(at / inner * length + i) * inner + at % inner].to_f64()).collect()
+    })
 }
 
 /// Softmax of rows of `length` elements.

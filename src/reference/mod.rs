@@ -3,6 +3,7 @@
 
 mod activation;
 mod bounds;
+mod cqrrpt;
 mod elements;
 mod form;
 mod gemm;
@@ -10,7 +11,8 @@ mod precision;
 
 pub use activation::{activate, activation_lipschitz, activation_tolerance};
 pub use bounds::{Comparison, STEP, compare, gamma, gamma_f16, store_tolerance, sum_tolerance, tolerance};
-pub use elements::{Definition, activations, add, mul, softmax, sub, sum};
+pub use cqrrpt::{PivotedReference, cqrrpt_core};
+pub use elements::{Definition, activations, add, max_abs, mul, softmax, sub, sum, sum_squares};
 pub use form::Form;
 pub use gemm::{GemmReference, gemm, gemm_entries, projection};
 pub use precision::{Halves, halves, precision_tolerance};

@@ -13,6 +13,8 @@ pub mod operand;
 pub mod pairs;
 pub mod product;
 pub mod rounding;
+pub mod safetensors;
+pub mod spectrum;
 pub mod strided;
 pub mod wgsl;
 

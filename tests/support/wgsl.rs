@@ -2,9 +2,14 @@
 
 use super::operand::View;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use tilewise::gemm::{self, Epilogue, GemmKernel, GemmProblem, GemmTypes, Pin, Previous, Scale, Split};
+use tilewise::gemm::{
+    self, Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, Outer, Pin, Previous, Scale,
+    Side, Split,
+};
+use tilewise::gpu::DeviceType;
 use tilewise::kernel::Kernel;
 use tilewise::ops::{Elementwise, ElementwiseProblem, Rows, RowsProblem, plan_elementwise, plan_rows};
+use tilewise::sketch::{HadamardPass, HadamardProblem, Sketch, SketchKind, SparseProblem, Way, plan_sparse};
 use tilewise::{Activation, Caps, DType, Layout};
 
 /// What naga lets a shader use on this device: no more than the device has.
@@ -126,5 +131,74 @@ pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
             }
         }
     }
+    kernels
+}
+
+/// Every pass that a Hadamard operator may take on a device: all types, both ways, lengths of one pass and of several,
+/// few columns and many; and those that other devices would choose.
+pub fn hadamard_passes(caps: &Caps) -> Vec<HadamardPass> {
+    let mut chosen = Vec::new();
+    for device_type in [DeviceType::Software, DeviceType::Discrete] {
+        let mut like = caps.clone();
+        like.device_type = device_type;
+        for (n, columns) in [(1usize, 3), (3, 100), (40, 1), (500, 9), (4096, 1), (5000, 100), (1 << 21, 2)] {
+            for (way, dtype) in [Way::Forward, Way::Adjoint]
+                .into_iter()
+                .flat_map(|way| DType::ALL.map(|dtype| (way, dtype)))
+                .filter(|(_, dtype)| dtype.is_real())
+            {
+                let s = Sketch::new(SketchKind::Hadamard, [n.div_ceil(3), n], 1).expect("a small operator");
+                let rows = if way == Way::Forward { n } else { n.div_ceil(3) };
+                let x = Layout::contiguous("test", &[rows, columns]).expect("a small shape");
+                let problem = HadamardProblem::new(&s, way, &x, 0, dtype).expect("a small view");
+                chosen.extend(problem.passes(&like));
+            }
+        }
+    }
+    chosen
+}
+
+/// Every kernel with a generated operand on a device: either side, either way, all entries.
+pub fn generated_kernels(caps: &Caps) -> Vec<Kernel> {
+    let mut kernels = Vec::new();
+    for side in [Side::A, Side::B] {
+        for outer in [Outer::Rows, Outer::Columns] {
+            for entries in [Entries::Normal, Entries::Uniform, Entries::Sign] {
+                let generated = Generated { side, entries, outer, tag: 1 };
+                let problem =
+                    plain([64, 65, 66], GemmTypes::new(DType::F16, DType::F32)).generated(generated, [1, 2]);
+                kernels.push(gemm::plan(&problem, caps).expect("the tiled kernel is everywhere").kernel);
+            }
+        }
+    }
+    kernels
+}
+
+/// Every kernel that a sparse operator may take on a device: both ways, all types, axes and numbers of nonzeros; of few
+/// columns in parts.
+pub fn sparse_kernels(caps: &Caps) -> Vec<Kernel> {
+    let mut discrete = caps.clone();
+    discrete.device_type = DeviceType::Discrete;
+    let mut kernels = Vec::new();
+    for caps in [caps.clone(), discrete] {
+        for dtype in DType::ALL.into_iter().filter(|dtype| dtype.is_real()) {
+            for nonzeros in [1, 3, 64] {
+                for (axis, shape) in [(0, [4096, 3]), (0, [4096, 300]), (1, [300, 4096])] {
+                    let sketch =
+                        Sketch::new(SketchKind::Sjlt { nonzeros }, [4096; 2], 1).expect("a small operator");
+                    let x = Layout::contiguous("test", &shape).expect("a small shape");
+                    for way in [Way::Forward, Way::Adjoint] {
+                        let problem =
+                            SparseProblem::new(&sketch, way, &x, axis, dtype).expect("they go together");
+                        let plan = plan_sparse(&problem, &caps).expect("it fits");
+                        kernels.extend(plan.then.map(|then| then.kernel));
+                        kernels.push(plan.kernel);
+                    }
+                }
+            }
+        }
+    }
+    kernels.sort_by_key(ToString::to_string);
+    kernels.dedup();
     kernels
 }

@@ -1,0 +1,191 @@
+//! Factorisations through sketches, each held against what `faer` has for the same question on all threads of the CPU, in
+//! f32 and f64, in turns and in one run: truncated against full singular values, pivoted QR, least squares. One JSON object
+//! per line, with the time of each part and its share; the exit status tells whether all ran.
+//!
+//! - `TILEWISE_ROUNDS=5` sets the rounds, in each of which all sides take their turn.
+
+mod support;
+
+use faer::linalg::solvers::SolveLstsq;
+use faer::{Mat, Par};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use std::time::Instant;
+use support::median;
+use tilewise::sketch::{Scaling, Sketch, SketchKind, Timings, cqrrpt, lstsq, rsvd};
+use tilewise::{Error, Gpu, Result, Tensor};
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let Some(gpu) = support::open()? else {
+        println!("{}", json!({ "skipped": "no adapter" }));
+        return Ok(());
+    };
+    // `cargo bench -- --test` asks whether it works, not for figures.
+    let testing = std::env::args().any(|argument| argument == "--test");
+    let rounds = rounds(if testing { 1 } else { 3 })?;
+    let bench = Bench { gpu, rounds };
+    let [svd, qr, tall] =
+        if testing { [[60, 40], [80, 10], [90, 10]] } else { [[2000, 1000], [20_000, 200], [20_000, 200]] };
+    bench.svd(svd, if testing { 5 } else { 50 })?;
+    bench.qr(qr)?;
+    bench.least_squares(tall)
+}
+
+fn rounds(default: usize) -> Result<usize> {
+    let Ok(value) = std::env::var("TILEWISE_ROUNDS") else { return Ok(default) };
+    value.parse().ok().filter(|&rounds| rounds > 0).ok_or_else(|| Error::Input {
+        what: "TILEWISE_ROUNDS".into(),
+        why: format!("`{value}` is no number of rounds such as 5"),
+    })
+}
+
+struct Bench {
+    gpu: Gpu,
+    rounds: usize,
+}
+
+/// A matrix on the device, and on the CPU in both precisions.
+struct Placed {
+    tensor: Tensor<f32>,
+    single: Mat<f32>,
+    double: Mat<f64>,
+}
+
+impl Bench {
+    /// A matrix of normal entries whose columns get smaller: singular values that decay, as data's do.
+    fn matrix(&self, [m, n]: [usize; 2], seed: u64) -> Result<Placed> {
+        let normal = Sketch::new(SketchKind::Gaussian, [m, n], seed)?.scaled(Scaling::Unscaled).to_vec();
+        let values: Vec<f32> =
+            normal.iter().enumerate().map(|(at, x)| x / (1.0 + (at % n) as f32 / 10.0)).collect();
+        let single = Mat::from_fn(m, n, |i, j| values[i * n + j]);
+        let double = Mat::from_fn(m, n, |i, j| f64::from(values[i * n + j]));
+        Ok(Placed { tensor: self.gpu.tensor(&values, [m, n])?, single, double })
+    }
+
+    fn svd(&self, shape: [usize; 2], rank: usize) -> Result<()> {
+        let a = self.matrix(shape, 1)?;
+        let mut timings = Timings::default();
+        let mut error = 0.0;
+        let mut own = || {
+            let svd = rsvd(&a.tensor, rank)?;
+            svd.u.to_vec()?; // the last product
+            (timings, error) = (svd.timings, svd.residual);
+            Ok(())
+        };
+        let mut sigma = Vec::new();
+        let mut single = || a.single.thin_svd().map(drop).map_err(failed);
+        let mut double = || {
+            let svd = a.double.thin_svd().map_err(failed)?;
+            sigma = svd.S().column_vector().iter().copied().collect();
+            Ok(())
+        };
+        let line = self.hold("rsvd", shape, "full svd", [&mut own, &mut single, &mut double])?;
+        let best = sigma[rank..].iter().map(|s| s * s).sum::<f64>().sqrt();
+        let parts = [timings.sketches, timings.products, timings.small, timings.checks]
+            .map(|part| part.as_secs_f64());
+        let extra = json!({
+            "rank": rank,
+            "seconds_of": { "sketches": parts[0], "products": parts[1], "small": parts[2], "checks": parts[3] },
+            "share_of_products": parts[1] / timings.total().as_secs_f64(),
+            "error_over_best": error / best,
+        });
+        print(line, extra);
+        Ok(())
+    }
+
+    fn qr(&self, shape: [usize; 2]) -> Result<()> {
+        let a = self.matrix(shape, 2)?;
+        let mut rank = 0;
+        let mut own = || {
+            let qr = cqrrpt(&a.tensor)?;
+            rank = qr.rank;
+            qr.q.to_vec().map(drop)
+        };
+        let mut single = || {
+            std::hint::black_box(a.single.col_piv_qr().compute_thin_Q());
+            Ok(())
+        };
+        let mut double = || {
+            std::hint::black_box(a.double.col_piv_qr().compute_thin_Q());
+            Ok(())
+        };
+        let line = self.hold("cqrrpt", shape, "pivoted qr", [&mut own, &mut single, &mut double])?;
+        print(line, json!({ "rank": rank }));
+        Ok(())
+    }
+
+    fn least_squares(&self, shape @ [m, _]: [usize; 2]) -> Result<()> {
+        let (a, b) = (self.matrix(shape, 3)?, self.matrix([m, 1], 4)?);
+        let mut found = [0.0, 0.0];
+        let mut own = || {
+            let solution = lstsq(&a.tensor, &b.tensor)?;
+            found = [solution.residuals[0], solution.iterations as f64];
+            Ok(())
+        };
+        let mut single = || {
+            std::hint::black_box(a.single.qr().solve_lstsq(&b.single));
+            Ok(())
+        };
+        let mut best = 0.0;
+        let mut double = || {
+            best = (&a.double * a.double.qr().solve_lstsq(&b.double) - &b.double).norm_l2();
+            Ok(())
+        };
+        let line = self.hold("lstsq", shape, "qr", [&mut own, &mut single, &mut double])?;
+        print(line, json!({ "iterations": found[1], "error_over_best": found[0] / best }));
+        Ok(())
+    }
+
+    /// Medians of seconds, taken in turns: ours, and `faer`'s in f32 and f64.
+    fn hold(
+        &self,
+        case: &str,
+        [m, n]: [usize; 2],
+        against: &str,
+        mut sides: [&mut dyn FnMut() -> Result<()>; 3],
+    ) -> Result<Value> {
+        let mut seconds = [const { Vec::new() }; 3];
+        sides[0]()?; // compiles
+        for _ in 0..self.rounds {
+            for (at, side) in sides.iter_mut().enumerate() {
+                // What is small in ours is for one thread, as it is without `faer`'s feature.
+                faer::set_global_parallelism(if at == 0 { Par::Seq } else { Par::rayon(0) });
+                let start = Instant::now();
+                side()?;
+                seconds[at].push(start.elapsed().as_secs_f64());
+            }
+        }
+        let [own, single, double] = seconds.map(median);
+        let caps = self.gpu.caps();
+        Ok(json!({
+            "device": caps.adapter,
+            "software": support::is_software(&self.gpu),
+            "threads": std::thread::available_parallelism().map_or(1, usize::from),
+            "case": case, "m": m, "n": n, "rounds": self.rounds, "seconds": own,
+            "against": format!("faer's {against}, all threads"),
+            "seconds_f32": single, "seconds_f64": double,
+            "times_faster_than_f32": single / own, "times_faster_than_f64": double / own,
+        }))
+    }
+}
+
+fn failed(error: impl std::fmt::Debug) -> Error {
+    Error::Input { what: "faer".into(), why: format!("{error:?}") }
+}
+
+fn print(mut line: Value, extra: Value) {
+    if let (Value::Object(line), Value::Object(extra)) = (&mut line, extra) {
+        line.extend(extra);
+    }
+    println!("{line}");
+}

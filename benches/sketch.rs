@@ -1,0 +1,105 @@
+//! Sketches, each held against what it should be as fast as, in turns and in one run. One JSON object per line; the exit
+//! status tells whether all ran.
+//!
+//! - `TILEWISE_SIZES=4096` sets the longer edge of operands.
+
+#[path = "roof/mod.rs"]
+mod roof;
+mod support;
+
+use roof::Copier;
+use serde_json::json;
+use std::process::ExitCode;
+use support::contest::{Contest, Side, TOGETHER};
+use tilewise::sketch::{Sketch, SketchKind, SparseProblem, Way, plan_sparse};
+use tilewise::{DType, Fill, Gpu, Result};
+
+/// Rounds, in each of which both sides take their turn.
+const ROUNDS: usize = 15;
+
+/// A case, and the longer edge of its operand unless `TILEWISE_SIZES` says otherwise.
+type Case = (&'static str, fn(&Bench, usize) -> Result<()>, usize);
+
+const CASES: [Case; 1] = [("sparse", Bench::sparse, 4096)];
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether every case ran.
+fn run() -> Result<bool> {
+    let Some(gpu) = support::open()? else {
+        println!("{}", json!({ "skipped": "no adapter" }));
+        return Ok(true);
+    };
+    // `cargo bench -- --test` asks whether it works, not for figures.
+    let testing = std::env::args().any(|argument| argument == "--test");
+    let bench = Bench { gpu, testing };
+    let mut ok = true;
+    for (case, measure, edge) in CASES {
+        for size in if testing { vec![64] } else { support::sizes(&[edge])? } {
+            ok &= told(case, size, measure(&bench, size));
+        }
+    }
+    Ok(ok)
+}
+
+/// Whether a case ran; a line says why not, and the others go on.
+fn told(case: &str, size: usize, result: Result<()>) -> bool {
+    if let Err(error) = &result {
+        println!("{}", json!({ "case": case, "size": size, "error": error.to_string() }));
+    }
+    result.is_ok()
+}
+
+struct Bench {
+    gpu: Gpu,
+    testing: bool,
+}
+
+impl Bench {
+    /// Sparse operators of few and of more rows, along the outer axis of an operand of so many rows and a quarter as many
+    /// columns, and along the inner axis of its twin: against a copy of the operand.
+    fn sparse(&self, size: usize) -> Result<()> {
+        let columns = size / 4;
+        for rows in [size / 16, size / 4] {
+            for (kind, name) in
+                [(SketchKind::CountSketch, "count"), (SketchKind::Sjlt { nonzeros: 4 }, "sjlt 4")]
+            {
+                let sketch = Sketch::new(kind, [rows, size], 1)?;
+                for (axis, shape, along) in [(0, [size, columns], "outer"), (1, [columns, size], "inner")] {
+                    let form = format!("{name}, along the {along} axis");
+                    self.sparse_of(&sketch, axis, shape, &form)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn sparse_of(&self, sketch: &Sketch, axis: usize, shape: [usize; 2], form: &str) -> Result<()> {
+        let gpu = &self.gpu;
+        let bytes = (shape[0] * shape[1] * 4) as u64;
+        let operands: Result<Vec<_>> =
+            (0..support::pairs(gpu, bytes)).map(|_| gpu.random::<f32>(shape, Fill::Uniform, 2)).collect();
+        let operands = operands?;
+        let problem = SparseProblem::new(sketch, Way::Forward, operands[0].layout(), axis, DType::F32)?;
+        let plan = plan_sparse(&problem, gpu.caps())?;
+        let own = Side::launches(gpu, &plan, TOGETHER, |at| {
+            sketch.apply(&operands[at % operands.len()], axis).map(drop)
+        })?;
+        // A copy is of whole workgroups, which only the smallest operands do not fill.
+        let copier = Copier::new(gpu, bytes.next_multiple_of(1024));
+        let other = Side::other(move || copier.seconds(gpu));
+        let [d, n] = sketch.shape();
+        let size = [d, shape[1 - axis], n];
+        let contest = Contest { case: "sparse", form, against: "a copy", size, types: [DType::F32; 2] };
+        contest.run(gpu, if self.testing { 1 } else { ROUNDS }, own, other)
+    }
+}

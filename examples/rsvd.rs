@@ -1,0 +1,316 @@
+//! Factorises a matrix by a randomised singular value decomposition, and holds it against the exact one in f64.
+//!
+//! ```sh
+//! cargo run --release --example rsvd
+//! cargo run --release --example rsvd -- --tolerance 0.5 --svg spectrum.svg
+//! cargo run --release --example rsvd -- --matrix a.npy --rank 20 --out factors --json
+//! ```
+//! Without a file it takes the weight of a feed-forward layer of a sentence encoder, in `examples/data`. It prints
+//! singular values beside the exact ones, the residual beside the least that any matrix of that rank leaves, and where
+//! the time went. The exit status is 0 only if the residual is at most 1.05 times the least (and 1e-6 of the norm), and
+//! the vectors are orthonormal.
+
+mod support;
+
+use clap::Parser;
+use faer::Mat;
+use serde_json::{Value, json};
+use std::fmt;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+use support::{ended, significant};
+use tilewise::io::{Npy, Safetensors, write_npy, write_npy_slice};
+use tilewise::sketch::{Rsvd, Svd};
+use tilewise::{DType, Error, Gpu, Result, Tensor, bf16, f16};
+
+/// What residuals may be over the least possible, and what rounding may add, relative to the norm.
+const OVER_LEAST: f64 = 1.05;
+const ROUNDING: f64 = 1e-6;
+/// The rank where neither rank nor tolerance is given.
+const RANK: usize = 64;
+
+/// Factorises a matrix by a randomised singular value decomposition, and holds it against the exact one.
+#[derive(Parser)]
+struct Args {
+    /// The matrix: a `.npy` file of f32 or f16
+    #[arg(long, conflicts_with = "weights")]
+    matrix: Option<PathBuf>,
+    /// A `.safetensors` file: the weights of a feed-forward layer in `examples/data` unless said otherwise
+    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_layer2_ffn.safetensors"), hide_default_value = true)]
+    weights: PathBuf,
+    /// The tensor of that file
+    #[arg(long, default_value = "intermediate.dense.weight")]
+    tensor: String,
+    /// How many singular values; with a tolerance, at most. 64 unless there is a tolerance
+    #[arg(long)]
+    rank: Option<usize>,
+    /// The least rank whose residual, relative to the norm of the matrix, is at most this
+    #[arg(long)]
+    tolerance: Option<f64>,
+    /// The seed of the random combinations
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Draws the singular values into this file
+    #[arg(long)]
+    svg: Option<PathBuf>,
+    /// Writes the factors as `PREFIX_u.npy`, `PREFIX_s.npy` and `PREFIX_v.npy`
+    #[arg(long)]
+    out: Option<String>,
+    /// Prints one JSON object and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    ended(run(&args).map(|report| {
+        if args.json {
+            println!("{}", report.json());
+        } else {
+            print!("{report}");
+        }
+        report.ok()
+    }))
+}
+
+fn run(args: &Args) -> Result<Report> {
+    let gpu = Gpu::open()?;
+    let (name, a) = matrix(args, &gpu)?;
+    let mut rsvd = Rsvd::new(&a).seed(args.seed);
+    if let Some(tolerance) = args.tolerance {
+        rsvd = rsvd.tolerance(tolerance);
+    }
+    if let Some(rank) = args.rank.or(args.tolerance.is_none().then_some(RANK)) {
+        rsvd = if args.rank.is_some() { rsvd.rank(rank) } else { rsvd.rank(rank).clamped() };
+    }
+    // Once to compile the kernels, then for the time.
+    rsvd.run()?;
+    let start = Instant::now();
+    let svd = rsvd.run()?;
+    let seconds = start.elapsed().as_secs_f64();
+    let report = Report::new(name, &gpu, &a, svd, seconds)?;
+    if let Some(path) = &args.svg {
+        let written = std::fs::write(path, report.picture());
+        written.map_err(|e| refuse(path, format!("cannot be written: {e}")))?;
+    }
+    if let Some(prefix) = &args.out {
+        write_npy(format!("{prefix}_u.npy"), &report.svd.u)?;
+        write_npy(format!("{prefix}_v.npy"), &report.svd.v)?;
+        #[expect(clippy::cast_possible_truncation, reason = "rounded, as the vectors are")]
+        let s: Vec<f32> = report.svd.s.iter().map(|&s| s as f32).collect();
+        write_npy_slice(format!("{prefix}_s.npy"), [s.len()], &s)?;
+    }
+    Ok(report)
+}
+
+fn refuse(path: &Path, why: String) -> Error {
+    Error::Input { what: path.display().to_string(), why }
+}
+
+/// The matrix in f32, and what it is called.
+fn matrix(args: &Args, gpu: &Gpu) -> Result<(String, Tensor<f32>)> {
+    let other = |path: &Path, dtype: &str| {
+        refuse(path, format!("holds {dtype}; a matrix of f32, f16 or bf16 is factorised"))
+    };
+    if let Some(path) = &args.matrix {
+        let array = Npy::read(path)?;
+        let a = match array.dtype() {
+            DType::F32 => array.tensor::<f32>(gpu)?,
+            DType::F16 => array.tensor::<f16>(gpu)?.cast()?,
+            dtype => return Err(other(path, &dtype.to_string())),
+        };
+        return Ok((path.display().to_string(), a));
+    }
+    let (file, name) = (Safetensors::read(&args.weights)?, &args.tensor);
+    let a = match file.dtype(name)? {
+        Some(DType::F32) => file.tensor::<f32>(gpu, name)?,
+        Some(DType::F16) => file.tensor::<f16>(gpu, name)?.cast()?,
+        Some(DType::Bf16) => file.tensor::<bf16>(gpu, name)?.cast()?,
+        Some(dtype) => return Err(other(&args.weights, &dtype.to_string())),
+        None => return Err(other(&args.weights, "another type")),
+    };
+    Ok((name.clone(), a))
+}
+
+/// What came out, and what is exact.
+struct Report {
+    name: String,
+    device: String,
+    shape: Vec<usize>,
+    svd: Svd,
+    /// All singular values, in f64.
+    exact: Vec<f64>,
+    rel_residual: f64,
+    optimal_rel_residual: f64,
+    /// The larger of ||U^T U - I|| and ||V^T V - I||, in Frobenius' norm.
+    orthogonality: f64,
+    seconds: f64,
+    exact_seconds: f64,
+}
+
+impl Report {
+    fn new(name: String, gpu: &Gpu, a: &Tensor<f32>, svd: Svd, seconds: f64) -> Result<Self> {
+        let shape = a.shape().to_vec();
+        let [a, u, v] = [read(a)?, read(&svd.u)?, read(&svd.v)?];
+        let start = Instant::now();
+        let exact = a.singular_values().map_err(|e| Error::Input {
+            what: name.clone(),
+            why: format!("its exact decomposition was not found: {e:?}"),
+        })?;
+        let exact_seconds = start.elapsed().as_secs_f64();
+        let us = Mat::from_fn(u.nrows(), svd.rank, |i, j| u[(i, j)] * svd.s[j]);
+        let norm = a.norm_l2().max(f64::MIN_POSITIVE);
+        let rel_residual = (&a - us * v.transpose()).norm_l2() / norm;
+        let tail: f64 = exact.iter().skip(svd.rank).map(|s| s * s).sum();
+        let off = |q: &Mat<f64>| (q.transpose() * q - Mat::<f64>::identity(svd.rank, svd.rank)).norm_l2();
+        let orthogonality = off(&u).max(off(&v));
+        let device = gpu.caps().adapter.clone();
+        let optimal_rel_residual = tail.sqrt() / norm;
+        Ok(Self {
+            name,
+            device,
+            shape,
+            svd,
+            exact,
+            rel_residual,
+            optimal_rel_residual,
+            orthogonality,
+            seconds,
+            exact_seconds,
+        })
+    }
+
+    fn ok(&self) -> bool {
+        let orthonormal = self.orthogonality <= self.svd.rank as f64 * 2f64.powi(-20);
+        orthonormal && self.rel_residual <= OVER_LEAST * self.optimal_rel_residual + ROUNDING
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "matrix": self.name,
+            "shape": self.shape,
+            "device": self.device,
+            "rank": self.svd.rank,
+            "rel_residual": self.rel_residual,
+            "optimal_rel_residual": self.optimal_rel_residual,
+            "orthogonality": self.orthogonality,
+            "seconds": self.seconds,
+            "exact_seconds": self.exact_seconds,
+            "timings": {
+                "sketches": self.svd.timings.sketches.as_secs_f64(),
+                "products": self.svd.timings.products.as_secs_f64(),
+                "small": self.svd.timings.small.as_secs_f64(),
+                "checks": self.svd.timings.checks.as_secs_f64(),
+            },
+            "singular_values": self.svd.s,
+            "exact_singular_values": &self.exact[..self.svd.rank.min(self.exact.len())],
+            "ok": self.ok(),
+        })
+    }
+
+    /// Singular values over their index, found and exact, on a logarithmic axis.
+    fn picture(&self) -> String {
+        const WIDTH: f64 = 640.0;
+        const HEIGHT: f64 = 400.0;
+        const LEFT: f64 = 64.0;
+        const RIGHT: f64 = 16.0;
+        const TOP: f64 = 44.0;
+        const BOTTOM: f64 = 48.0;
+        let largest = self.exact.first().copied().unwrap_or(1.0).max(f64::MIN_POSITIVE);
+        let shown = |s: f64| s.max(1e-8 * largest).log10();
+        let top = shown(largest).ceil();
+        let bottom = self.exact.iter().map(|&s| shown(s)).fold(top - 1.0, f64::min).floor();
+        let count = self.exact.len().max(2) as f64 - 1.0;
+        let x = |i: f64| LEFT + (WIDTH - LEFT - RIGHT) * i / count;
+        let y = |s: f64| TOP + (HEIGHT - TOP - BOTTOM) * (top - shown(s)) / (top - bottom);
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
+             <text x=\"{LEFT}\" y=\"18\" font-size=\"14\">Singular values of {} ({} x {})</text>\n\
+             <text x=\"{LEFT}\" y=\"35\" fill=\"#555\">line: exact; dots: found, rank {}, residual {} (least {})</text>\n",
+            self.name.replace('&', "&amp;").replace('<', "&lt;"),
+            self.shape[0],
+            self.shape[1],
+            self.svd.rank,
+            significant(self.rel_residual),
+            significant(self.optimal_rel_residual),
+        );
+        let mut decade = bottom;
+        while decade <= top {
+            let at = y(10f64.powf(decade));
+            let _ = writeln!(
+                svg,
+                "<path d=\"M{LEFT} {at:.1}H{}\" stroke=\"#ddd\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">1e{decade}</text>",
+                WIDTH - RIGHT,
+                LEFT - 6.0,
+                at + 4.0
+            );
+            decade += 1.0;
+        }
+        for step in 0..=4 {
+            let i = (count * f64::from(step) / 4.0).round();
+            let at = x(i);
+            let _ = writeln!(
+                svg,
+                "<text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                HEIGHT - BOTTOM + 18.0,
+                i + 1.0
+            );
+        }
+        let _ = writeln!(
+            svg,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">index</text>",
+            (WIDTH + LEFT) / 2.0,
+            HEIGHT - 10.0
+        );
+        let points: Vec<String> =
+            self.exact.iter().enumerate().map(|(i, &s)| format!("{:.1},{:.1}", x(i as f64), y(s))).collect();
+        let _ = writeln!(
+            svg,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"#888\" stroke-width=\"1.5\"/>",
+            points.join(" ")
+        );
+        for (i, &s) in self.svd.s.iter().enumerate() {
+            let _ = writeln!(
+                svg,
+                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.2\" fill=\"#c33\"/>",
+                x(i as f64),
+                y(s)
+            );
+        }
+        svg + "</svg>\n"
+    }
+}
+
+/// A tensor in f64.
+fn read(tensor: &Tensor<f32>) -> Result<Mat<f64>> {
+    let (values, cols) = (tensor.to_vec()?, tensor.shape()[1]);
+    Ok(Mat::from_fn(tensor.shape()[0], cols, |i, j| f64::from(values[i * cols + j])))
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { svd, .. } = self;
+        writeln!(f, "device     {}", self.device)?;
+        writeln!(f, "matrix     {}, {} x {}", self.name, self.shape[0], self.shape[1])?;
+        writeln!(f, "rank       {}", svd.rank)?;
+        writeln!(f, "  i     found     exact")?;
+        let step = (svd.rank / 8).max(1);
+        for i in (0..svd.rank).step_by(step) {
+            let exact = self.exact.get(i).copied().unwrap_or(0.0);
+            writeln!(f, "{:>3} {:>9} {:>9}", i + 1, significant(svd.s[i]), significant(exact))?;
+        }
+        let [found, least] = [self.rel_residual, self.optimal_rel_residual].map(significant);
+        writeln!(f, "residual   {found} of the norm, the least possible {least}")?;
+        writeln!(f, "vectors    off orthonormal by {}", significant(self.orthogonality))?;
+        writeln!(f, "time       {:.1} ms: {}", self.seconds * 1e3, svd.timings)?;
+        writeln!(
+            f,
+            "exact      {:.1} ms for the singular values, in f64 on the CPU",
+            self.exact_seconds * 1e3
+        )?;
+        writeln!(f, "check      {}", if self.ok() { "ok" } else { "FAILED" })
+    }
+}

@@ -1,0 +1,18 @@
+//! What becomes of the elements of a row: the largest magnitude. Bits of floats without their sign are in the order of
+//! their values, NaN above infinity; as integers, no driver may flush them or drop a NaN.
+
+//#import widen
+
+fn term(at: u32) -> held {
+    let bits = 32u / A_PER_WORD;
+    let element = (a[at / A_PER_WORD] >> (at % A_PER_WORD * bits)) & (0xffffffffu >> (32u - bits));
+    return widen(element) & 0x7fffffffu;
+}
+
+fn joined(x: held, y: held) -> held {
+    return max(x, y);
+}
+
+fn total(x: held) -> sum {
+    return bitcast<f32>(x);
+}

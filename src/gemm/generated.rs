@@ -1,0 +1,96 @@
+//! Products with an operand that is not in memory: its entries are made from a seed in the kernel, where others are
+//! staged.
+
+use super::halves::Side;
+use super::launch::launch_parts;
+use super::problem::{GemmProblem, GemmTypes, OP};
+use crate::kernel::Kernel;
+use crate::tensor::{DType, Layout, Tensor, View};
+use crate::{Gpu, Result};
+
+/// An operand that is made from a seed: what changes the kernel's code. The seed itself is in the dims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Generated {
+    /// Which operand it is.
+    pub side: Side,
+    /// What its entries are.
+    pub entries: Entries,
+    /// Which of its axes is the outer one.
+    pub outer: Outer,
+    /// The last word of the counters.
+    pub tag: u32,
+}
+
+/// What generated entries are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Entries {
+    /// Normal numbers.
+    Normal,
+    /// Uniform numbers between -1 and 1.
+    Uniform,
+    /// 1 and -1.
+    Sign,
+}
+
+/// The axis of a generated matrix that a product keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outer {
+    /// Its rows: the matrix on the left, or its transpose on the right.
+    Rows,
+    /// Its columns: the transpose on the left, or the matrix on the right.
+    Columns,
+}
+
+impl GemmProblem {
+    /// The same product, an operand of which is generated. What is in its place in memory is the table of its entries.
+    #[must_use]
+    pub fn generated(mut self, generated: Generated, seed: [u32; 2]) -> Self {
+        let d = &mut self.dims;
+        // NOTE: where an operand in memory has strides (`shaders/common/generated_x.wgsl`).
+        match generated.side {
+            Side::A => (d.a_outer, d.a_k, d.a_offset, [d.a_batch0, d.a_batch1]) = (0, 1, 0, seed),
+            Side::B => (d.b_outer, d.b_k, d.b_offset, [d.b_batch0, d.b_batch1]) = (0, 1, 0, seed),
+        }
+        self.generated = Some(generated);
+        self
+    }
+}
+
+impl Generated {
+    /// Binds the operand's loader.
+    pub(super) fn bind(&self, kernel: Kernel) -> Kernel {
+        let (unit, [memory, put, ahead]) = match self.side {
+            Side::A => ("a_unit", ["memory_a", "put_a", "ahead_a"]),
+            Side::B => ("b_unit", ["memory_b", "put_b", "ahead_b"]),
+        };
+        // There is no memory to wait for, so nothing is made ahead.
+        let kernel = kernel.slot(memory, "generated_x").slot(put, "made_x").slot(ahead, "nothing");
+        let kernel = kernel.param(unit, "u32").param("TAG", self.tag);
+        let kernel = match (self.entries, self.outer) {
+            (Entries::Sign, Outer::Rows) => return kernel.slot("entries", "entries_signs"),
+            (Entries::Sign, Outer::Columns) => return kernel.slot("entries", "entries_signs_across"),
+            (_, Outer::Rows) => kernel,
+            (_, Outer::Columns) => kernel.slot("entries", "entries_across"),
+        };
+        if self.entries == Entries::Uniform { kernel.slot("entry", "entry_uniform") } else { kernel }
+    }
+}
+
+/// C = alpha A B, of which `generated` is one operand and `x` the other; `shape` is that of the former as it stands in
+/// the product, and `c` the view of a fresh tensor.
+pub(crate) fn product(
+    gpu: &Gpu,
+    (generated, seed, shape): (Generated, [u32; 2], [usize; 2]),
+    table: &Tensor<i32>,
+    x: View<'_>,
+    alpha: f32,
+    c: View<'_>,
+) -> Result<()> {
+    let made = Layout::contiguous(OP, &shape)?;
+    let types = GemmTypes::new(x.dtype, DType::F32);
+    let (a, b) = if generated.side == Side::A { (&made, &x.layout) } else { (&x.layout, &made) };
+    let problem = GemmProblem::new(a, b, &c.layout, types)?.alpha(alpha).generated(generated, seed);
+    let table = table.as_view();
+    let operands = if generated.side == Side::A { [table, x] } else { [x, table] };
+    launch_parts(gpu, &problem, operands, c, [])
+}

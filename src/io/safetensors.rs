@@ -1,0 +1,205 @@
+//! `.safetensors` files to tensors and back.
+
+use crate::tensor::{DType, Element, Tensor};
+use crate::{Error, Gpu, Result};
+use ::safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo, TensorView};
+use half::{bf16, f16};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// The file of one `.safetensors` file, in memory: tensors by name, and what it says of itself.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::io::{Safetensors, SafetensorsWriter};
+///
+/// # let path = std::env::temp_dir().join(format!("tilewise-doc-{}.safetensors", std::process::id()));
+/// let weight = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
+/// SafetensorsWriter::new().tensor("layer.weight", &weight)?.metadata("made", "here").write(&path)?;
+///
+/// let file = Safetensors::read(&path)?;
+/// assert_eq!(file.names(), ["layer.weight"]);
+/// assert_eq!(file.tensor::<f32>(&gpu, "layer.weight")?.to_vec()?, [1.0, 2.0, 3.0, 4.0]);
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Safetensors {
+    /// The file's name, for errors.
+    name: String,
+    /// The elements of all tensors.
+    bytes: Vec<u8>,
+    header: Metadata,
+}
+
+impl Safetensors {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the file cannot be read or is no `.safetensors` file, whole.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let wrong = |why: String| Error::input(name.clone(), why);
+        let mut bytes = std::fs::read(path).map_err(|e| wrong(format!("cannot be opened: {e}")))?;
+        // Nothing is taken from a header that the file's own length does not bear out.
+        SafeTensors::deserialize(&bytes).map_err(|e| wrong(format!("is no .safetensors file: {e}")))?;
+        let (length, header) =
+            SafeTensors::read_metadata(&bytes).map_err(|e| wrong(format!("is no .safetensors file: {e}")))?;
+        bytes.drain(..8 + length);
+        Ok(Self { name, bytes, header })
+    }
+
+    /// The names of the tensors, in order.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let mut names = self.header.offset_keys();
+        names.sort_unstable();
+        names
+    }
+
+    /// What the file says of itself under this key.
+    #[must_use]
+    pub fn metadata(&self, key: &str) -> Option<&str> {
+        self.header.metadata().as_ref()?.get(key).map(String::as_str)
+    }
+
+    /// The shape of a tensor.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is none of this name.
+    pub fn shape(&self, name: &str) -> Result<&[usize]> {
+        Ok(&self.info(name)?.shape)
+    }
+
+    /// The type of a tensor's elements. None where it is one that no [`Tensor`] has: `values` reads those.
+    ///
+    /// # Errors
+    /// As [`shape`](Self::shape).
+    pub fn dtype(&self, name: &str) -> Result<Option<DType>> {
+        Ok(match self.info(name)?.dtype {
+            Dtype::F32 => Some(DType::F32),
+            Dtype::F16 => Some(DType::F16),
+            Dtype::BF16 => Some(DType::Bf16),
+            Dtype::I8 => Some(DType::I8),
+            Dtype::I32 => Some(DType::I32),
+            _ => None,
+        })
+    }
+
+    /// Uploads a tensor.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is none of this name, or `T` is not the type of its elements: nothing is converted
+    /// silently. Otherwise as [`Gpu::tensor`].
+    pub fn tensor<T: Element>(&self, gpu: &Gpu, name: &str) -> Result<Tensor<T>> {
+        let info = self.info(name)?;
+        if self.dtype(name)? != Some(T::DTYPE) {
+            let why =
+                format!("`{name}` holds {}, not {}: `cast` it once it is a tensor", info.dtype, T::DTYPE);
+            return Err(Error::input(&self.name, why));
+        }
+        gpu.tensor(&bytemuck::pod_collect_to_vec::<u8, T>(self.elements(info)), &info.shape)
+    }
+
+    /// A tensor's elements, row-major, as f64. All that fits is exact; of 64-bit integers what is beyond $2^{53}$ is
+    /// rounded.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is none of this name, or its elements are of a type that is not read here.
+    pub fn values(&self, name: &str) -> Result<Vec<f64>> {
+        let info = self.info(name)?;
+        let bytes = self.elements(info);
+        fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
+            bytes.chunks_exact(N).map(|word| std::array::from_fn(|i| word[i]))
+        }
+        Ok(match info.dtype {
+            Dtype::F64 => words(bytes).map(f64::from_le_bytes).collect(),
+            Dtype::F32 => words(bytes).map(|word| f32::from_le_bytes(word).into()).collect(),
+            Dtype::F16 => words(bytes).map(|word| f16::from_le_bytes(word).into()).collect(),
+            Dtype::BF16 => words(bytes).map(|word| bf16::from_le_bytes(word).into()).collect(),
+            Dtype::I64 => words(bytes).map(|word| i64::from_le_bytes(word) as f64).collect(),
+            Dtype::I32 => words(bytes).map(|word| i32::from_le_bytes(word).into()).collect(),
+            Dtype::I8 => words(bytes).map(|word| i8::from_le_bytes(word).into()).collect(),
+            Dtype::U8 => bytes.iter().map(|&byte| byte.into()).collect(),
+            other => {
+                let why =
+                    format!("`{name}` holds {other}; read are F64, F32, F16, BF16, I64, I32, I8 and U8");
+                return Err(Error::input(&self.name, why));
+            }
+        })
+    }
+
+    fn info(&self, name: &str) -> Result<&TensorInfo> {
+        self.header.info(name).ok_or_else(|| {
+            let have = self.names().join(", ");
+            Error::input(&self.name, format!("has no tensor `{name}`; it has {have}"))
+        })
+    }
+
+    fn elements(&self, info: &TensorInfo) -> &[u8] {
+        let (start, end) = info.data_offsets;
+        &self.bytes[start..end]
+    }
+}
+
+/// A `.safetensors` file to be: see [`Safetensors`].
+#[derive(Clone, Debug, Default)]
+#[must_use = "nothing is written before `write`"]
+pub struct SafetensorsWriter {
+    tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
+    metadata: HashMap<String, String>,
+}
+
+impl SafetensorsWriter {
+    /// An empty file.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tensor, row-major whatever its strides.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is one of this name already; otherwise as [`Tensor::to_vec`].
+    pub fn tensor<T: Element>(mut self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
+        let dtype = match T::DTYPE {
+            DType::F32 => Dtype::F32,
+            DType::F16 => Dtype::F16,
+            DType::Bf16 => Dtype::BF16,
+            DType::I8 => Dtype::I8,
+            DType::I32 => Dtype::I32,
+        };
+        let name = name.into();
+        if self.tensors.iter().any(|(other, ..)| *other == name) {
+            return Err(Error::input("safetensors", format!("there is a tensor `{name}` already")));
+        }
+        let bytes = bytemuck::cast_slice(&tensor.to_vec()?).to_vec();
+        self.tensors.push((name, dtype, tensor.shape().to_vec(), bytes));
+        Ok(self)
+    }
+
+    /// Says something of the file.
+    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.metadata.insert(key.into(), value.into());
+        self
+    }
+
+    /// Writes the file; an existing one is replaced.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it cannot be written.
+    pub fn write(self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let wrong =
+            |why: String| Error::input(path.display().to_string(), format!("cannot be written: {why}"));
+        let views = self.tensors.iter().map(|(name, dtype, shape, bytes)| {
+            let view = TensorView::new(*dtype, shape.clone(), bytes);
+            view.map(|view| (name, view)).map_err(|e| wrong(e.to_string()))
+        });
+        let views = views.collect::<Result<Vec<_>>>()?;
+        let metadata = (!self.metadata.is_empty()).then_some(self.metadata);
+        let file = ::safetensors::serialize(views, metadata).map_err(|e| wrong(e.to_string()))?;
+        std::fs::write(path, file).map_err(|e| wrong(e.to_string()))
+    }
+}

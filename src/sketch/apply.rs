@@ -1,0 +1,116 @@
+//! Applying an operator to a tensor, along any axis.
+
+use super::along::Along;
+use super::operator::{OP, Sketch, SketchKind};
+use super::{dense, hadamard, sparse};
+use crate::tensor::{Real, Tensor};
+use crate::{Error, Gpu, Result};
+
+/// Which way an operator is applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// $S$: lines of n elements become lines of d.
+    Forward,
+    /// $S^T$: lines of d elements become lines of n.
+    Adjoint,
+}
+
+impl Sketch {
+    /// $S$ along an axis: every line of n elements along it becomes one of d.
+    ///
+    /// Nothing of S is stored: entries are made where they are used. The same operand gives the same bits.
+    ///
+    /// # Shapes
+    /// `x` has up to 6 axes in any strides, of which `axis` has extent n -> the same with extent d, in f32.
+    /// # Errors
+    /// [`Error::Shape`] if there is no such axis, or it is not of extent n; [`Error::Limit`], [`Error::OutOfMemory`] if
+    /// there is no room.
+    /// # Precision
+    /// Summed in f32: $|y_{i} - (Sx)_{i}| \le \gamma_{n + 1} (|S||x|)_{i}$, n being as many as there are nonzeros in a row,
+    /// and of a Hadamard operator the binary logarithm of its length, with $|S||x|$ then a bound on all partial sums.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::Fill;
+    /// use tilewise::sketch::{Sketch, SketchKind};
+    ///
+    /// let x = gpu.random::<f32>([1000, 20], Fill::Uniform, 1)?;
+    /// let s = Sketch::new(SketchKind::Sign, [50, 1000], 2)?;
+    /// let y = s.apply(&x, 0)?; // S x
+    /// assert_eq!(y.shape(), [50, 20]);
+    /// let z = s.apply(&x.t(), 1)?; // x^T S^T
+    /// assert_eq!(z.shape(), [20, 50]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn apply<T: Real>(&self, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
+        self.along(Way::Forward, x, axis)
+    }
+
+    /// $S^T$ along an axis: every line of d elements along it becomes one of n.
+    ///
+    /// # Shapes
+    /// As [`apply`](Self::apply), n and d exchanged.
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    /// # Precision
+    /// As [`apply`](Self::apply).
+    pub fn adjoint<T: Real>(&self, y: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
+        self.along(Way::Adjoint, y, axis)
+    }
+
+    /// $SX$: from the left, along the last axis but one.
+    ///
+    /// # Shapes
+    /// (..., n, m) -> (..., d, m)
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    pub fn left<T: Real>(&self, x: &Tensor<T>) -> Result<Tensor<f32>> {
+        self.apply(x, matrix_axis(x, 2)?)
+    }
+
+    /// $XS^T$: from the right, along the last axis.
+    ///
+    /// # Shapes
+    /// (..., m, n) -> (..., m, d)
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    pub fn right<T: Real>(&self, x: &Tensor<T>) -> Result<Tensor<f32>> {
+        self.apply(x, matrix_axis(x, 1)?)
+    }
+
+    /// All entries, stored: d n numbers. [`apply`](Self::apply) needs none of them.
+    ///
+    /// # Shapes
+    /// (d, n)
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::Limit`] if there is no room.
+    pub fn to_tensor(&self, gpu: &Gpu) -> Result<Tensor<f32>> {
+        gpu.tensor(&self.to_vec(), self.shape())
+    }
+
+    fn along<T: Real>(&self, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
+        let [d, n] = self.shape();
+        let [from, to] = if way == Way::Forward { [n, d] } else { [d, n] };
+        let (along, x) = Along::new(x, axis, to)?;
+        along.check(from, &x, self.shape())?;
+        if along.is_empty() {
+            return x.gpu().empty(&along.shape);
+        }
+        match self.kind() {
+            SketchKind::Gaussian | SketchKind::Uniform | SketchKind::Sign => {
+                dense::apply(self, way, &x, &along)
+            }
+            SketchKind::Hadamard => hadamard::apply(self, way, &x, &along),
+            _ => sparse::apply(self, way, &x, &along),
+        }
+    }
+}
+
+/// The axis that is so many from the end of a matrix or a batch of them.
+pub(super) fn matrix_axis<T: Real>(x: &Tensor<T>, from_end: usize) -> Result<usize> {
+    match x.shape().len().checked_sub(from_end) {
+        Some(axis) if x.shape().len() >= 2 => Ok(axis),
+        _ => Err(Error::shape(OP, "the operand must be a matrix or a batch of them", x.shape(), &[])),
+    }
+}

@@ -1,0 +1,18 @@
+//! Factorisations: sketches and products on the device, what is small on the CPU, in f64. They wait for the device as they go,
+//! which a browser does not let them.
+
+mod cqrrpt;
+mod input;
+mod lstsq;
+mod range;
+mod small;
+mod svd;
+mod timings;
+mod trace;
+
+pub use cqrrpt::{Cqrrpt, PivotedQr, cqrrpt};
+pub use lstsq::{LeastSquares, Lstsq, lstsq};
+pub use range::{RangeFinder, range};
+pub use svd::{Rsvd, Svd, rsvd};
+pub use timings::Timings;
+pub use trace::{TraceEstimate, trace};

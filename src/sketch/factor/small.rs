@@ -1,0 +1,114 @@
+//! What is factored on the CPU: panels and small matrices, in f64, through `faer`.
+
+use crate::tensor::{Element, Tensor};
+use crate::{Error, Gpu, Result};
+use faer::linalg::cholesky::llt::factor::LltError;
+use faer::linalg::solvers::ColPivQr;
+use faer::{Mat, MatRef, Side};
+
+/// The matrix in f64, read from the device: waits for what makes it.
+pub(super) fn download(a: &Tensor<f32>) -> Result<Mat<f64>> {
+    let &[rows, cols] = a.shape() else {
+        return Err(Error::shape("read", "a matrix has two axes", a.shape(), &[]));
+    };
+    let values = a.to_vec()?;
+    Ok(Mat::from_fn(rows, cols, |i, j| f64::from(values[i * cols + j])))
+}
+
+/// The matrix on a device, rounded to f32.
+pub(super) fn upload(gpu: &Gpu, a: MatRef<'_, f64>) -> Result<Tensor<f32>> {
+    let (rows, cols) = a.shape();
+    let mut values = Vec::with_capacity(rows * cols);
+    for i in 0..rows {
+        values.extend((0..cols).map(|j| f32::from_f64(a[(i, j)])));
+    }
+    gpu.tensor(&values, [rows, cols])
+}
+
+/// Orthonormal columns whose span holds those of a panel that has no more columns than rows; and R.
+pub(super) fn qr(panel: MatRef<'_, f64>) -> (Mat<f64>, Mat<f64>) {
+    let qr = panel.qr();
+    (qr.compute_thin_Q(), qr.thin_R().to_owned())
+}
+
+/// A QR factorisation with column pivoting: $AP = QR$.
+pub(super) struct Pivoted {
+    factors: ColPivQr<f64>,
+    pub(super) r: Mat<f64>,
+    /// The column of A that is column j of AP.
+    pub(super) pivots: Vec<usize>,
+}
+
+pub(super) fn pivoted_qr(a: MatRef<'_, f64>) -> Pivoted {
+    let factors = a.col_piv_qr();
+    let pivots = factors.P().arrays().0.to_vec();
+    Pivoted { r: factors.thin_R().to_owned(), pivots, factors }
+}
+
+impl Pivoted {
+    /// Orthonormal columns.
+    pub(super) fn q(&self) -> Mat<f64> {
+        self.factors.compute_thin_Q()
+    }
+
+    /// The inverse of the first rows and columns of R, its rows where the pivots say: A times it is the first columns of Q.
+    pub(super) fn inverse(&self, size: usize) -> Mat<f64> {
+        let inverse = inverse_of_upper(self.r.get(..size, ..size));
+        let mut scattered = Mat::zeros(self.pivots.len(), size);
+        for (row, &pivot) in self.pivots[..size].iter().enumerate() {
+            scattered.row_mut(pivot).copy_from(inverse.row(row));
+        }
+        scattered
+    }
+
+    /// How many diagonal entries of R are above the tolerance, relative to the first.
+    pub(super) fn rank(&self, tolerance: f64) -> usize {
+        let size = self.r.nrows();
+        let diagonal = |i: usize| self.r[(i, i)].abs();
+        (0..size).take_while(|&i| diagonal(i) > tolerance * diagonal(0)).count()
+    }
+}
+
+/// A thin singular value decomposition $A = U \mathrm{diag}(s) V^T$.
+pub(super) struct SmallSvd {
+    pub(super) u: Mat<f64>,
+    pub(super) s: Vec<f64>,
+    pub(super) v: Mat<f64>,
+}
+
+pub(super) fn svd(a: MatRef<'_, f64>) -> Result<SmallSvd> {
+    let svd = a.thin_svd().map_err(|error| Error::input("svd", format!("it did not converge: {error:?}")))?;
+    let s = svd.S().column_vector().iter().copied().collect();
+    Ok(SmallSvd { u: svd.U().to_owned(), s, v: svd.V().to_owned() })
+}
+
+/// The lower Cholesky factor of the leading block of a Gram matrix, as large as pivots stay above the tolerance relative
+/// to the largest diagonal entry.
+pub(super) fn cholesky(gram: MatRef<'_, f64>, tolerance: f64) -> Mat<f64> {
+    let largest = (0..gram.nrows()).map(|i| gram[(i, i)]).fold(0.0, f64::max);
+    let mut size = gram.nrows();
+    while size > 0 {
+        match gram.get(..size, ..size).llt(Side::Lower) {
+            Ok(factor) => {
+                let l = factor.L();
+                let kept = (0..size).take_while(|&i| l[(i, i)].powi(2) > tolerance * largest).count();
+                return l.get(..kept, ..kept).to_owned();
+            }
+            // The pivots before this one are positive.
+            Err(LltError::NonPositivePivot { index }) => size = index.min(size - 1),
+        }
+    }
+    Mat::zeros(0, 0)
+}
+
+/// $R^{-1}$ of an upper triangle.
+pub(super) fn inverse_of_upper(r: MatRef<'_, f64>) -> Mat<f64> {
+    let mut inverse = Mat::identity(r.nrows(), r.ncols());
+    r.solve_upper_triangular_in_place(inverse.as_mut());
+    inverse
+}
+
+/// $L^{-T}$ of a lower triangle.
+pub(super) fn inverse_transpose_of_lower(l: MatRef<'_, f64>) -> Mat<f64> {
+    inverse_of_upper(l.transpose())
+}

@@ -1,0 +1,60 @@
+//! Where the time of a factorisation goes.
+
+use crate::Result;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// The time that the parts of a factorisation took. Work on the device ends with the reading of its result, and counts
+/// until then, with the copies to and fro.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timings {
+    /// Sketches of the matrix, on the device.
+    pub sketches: Duration,
+    /// Products, on the device; norms of residuals are part of them.
+    pub products: Duration,
+    /// Small factorisations, on the CPU.
+    pub small: Duration,
+    /// Looking for NaN and infinity, and scaling, on the device.
+    pub checks: Duration,
+}
+
+/// A part of a factorisation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Sketches,
+    Products,
+    Small,
+    Checks,
+}
+
+impl Timings {
+    /// All parts together.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.sketches + self.products + self.small + self.checks
+    }
+
+    /// Does a part, and counts its time.
+    pub(super) fn of<T>(&mut self, part: Part, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let start = Instant::now();
+        let result = work();
+        *match part {
+            Part::Sketches => &mut self.sketches,
+            Part::Products => &mut self.products,
+            Part::Small => &mut self.small,
+            Part::Checks => &mut self.checks,
+        } += start.elapsed();
+        result
+    }
+}
+
+impl fmt::Display for Timings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [sketches, products, small, checks] =
+            [self.sketches, self.products, self.small, self.checks].map(|part| part.as_secs_f64() * 1e3);
+        write!(
+            f,
+            "sketches {sketches:.1} ms, products {products:.1} ms, small factorisations {small:.1} ms, checks {checks:.1} ms"
+        )
+    }
+}

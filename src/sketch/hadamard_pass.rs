@@ -1,0 +1,269 @@
+//! One pass of a Hadamard transform: some levels of it, in one launch.
+
+use super::operator::OP;
+use crate::Result;
+use crate::gpu::{Caps, DeviceType, Problem};
+use crate::kernel::{self, Kernel, Memory, Plan};
+use crate::tensor::DType;
+use std::fmt;
+
+/// The uniform of `shaders/hadamard.wgsl`, in elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct HadamardDims {
+    pub undo: [[u32; 4]; 2],
+    pub rows_in: u32,
+    pub rows_out: u32,
+    pub x_offset: u32,
+    pub x_row: u32,
+    pub x_column: u32,
+    pub x_batch0: u32,
+    pub x_batch1: u32,
+    pub y_offset: u32,
+    pub y_row: u32,
+    pub y_column: u32,
+    pub y_batch0: u32,
+    pub y_batch1: u32,
+    pub columns: u32,
+    pub batch0: u32,
+    pub batches: u32,
+    pub low_bits: u32,
+    pub bits: u32,
+    pub shift: u32,
+    /// The bits of an f32.
+    pub scale: u32,
+    pub seed_low: u32,
+    pub seed_high: u32,
+    pub tag: u32,
+    pub column_lanes: u32,
+    pub folded_bits: u32,
+}
+
+/// What a pass reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HadamardSource {
+    /// The operand, with signs.
+    Signed,
+    /// The operand, each row from the place that it has in the operator.
+    Places,
+    /// What the pass before has left.
+    Pass,
+}
+
+/// What a pass writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HadamardTarget {
+    /// The result, each row to the place that it has in the operator.
+    Places,
+    /// The result, with signs.
+    Signed,
+    /// What the next pass reads.
+    Pass,
+}
+
+/// What a workgroup has side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HadamardLanes {
+    /// Columns of one set of rows.
+    Columns,
+    /// So many columns of several sets.
+    Sets(u32),
+    /// So many columns, where there are few: those of all rows below the bits of the pass, one row behind another.
+    Folded(u32),
+}
+
+/// A workgroup of a pass: columns of sets of rows that differ in the bits of the pass alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct HadamardTile {
+    /// Levels: the bits of the pass.
+    pub levels: u32,
+    /// The binary logarithm of the rows that an invocation holds.
+    pub radix_bits: u32,
+    /// Lines: columns of sets of rows.
+    pub beside: u32,
+    /// What is side by side.
+    pub lanes: HadamardLanes,
+}
+
+impl HadamardTile {
+    /// Stages: between two of them, invocations exchange what they hold.
+    pub(super) fn stages(&self) -> u32 {
+        if self.radix_bits == 0 { 1 } else { self.levels.div_ceil(self.radix_bits) }
+    }
+
+    /// Invocations of a workgroup.
+    #[must_use]
+    pub fn invocations(&self) -> u32 {
+        self.beside << (self.levels - self.radix_bits)
+    }
+
+    /// Columns side by side.
+    pub(super) fn columns(&self) -> u32 {
+        match self.lanes {
+            HadamardLanes::Columns => self.beside,
+            HadamardLanes::Sets(columns) | HadamardLanes::Folded(columns) => columns,
+        }
+    }
+
+    /// Elements that stages exchange.
+    pub(super) fn exchanged(&self) -> u32 {
+        if self.stages() == 1 { 1 } else { self.beside << self.levels }
+    }
+}
+
+impl fmt::Display for HadamardTile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { levels, radix_bits, beside, lanes } = self;
+        let (columns, sets) = (self.columns(), beside / self.columns());
+        let folded = if matches!(lanes, HadamardLanes::Folded(_)) { " folded" } else { "" };
+        write!(f, "{sets} x 2^{levels} rows x {columns}{folded} columns, 2^{radix_bits} rows an invocation")
+    }
+}
+
+/// A pass of a transform: the levels of the bits from `dims.low_bits` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct HadamardPass {
+    /// The sizes, as the shader has them.
+    pub dims: HadamardDims,
+    /// The type of what is read.
+    pub dtype: DType,
+    /// What is read.
+    pub source: HadamardSource,
+    /// What is written.
+    pub target: HadamardTarget,
+    /// The workgroup.
+    pub tile: HadamardTile,
+}
+
+impl HadamardPass {
+    /// Whether it reads and writes the same elements.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        (self.source, self.target) == (HadamardSource::Pass, HadamardTarget::Pass)
+    }
+
+    fn has_signs(&self) -> bool {
+        self.source == HadamardSource::Signed || self.target == HadamardTarget::Signed
+    }
+
+    /// Vectors of signs of a workgroup, 128 each, and how many for each row of a set; those of 0 are of all neighbours.
+    pub(super) fn signs(&self) -> [u32; 2] {
+        let (low, HadamardTile { levels, beside, lanes, .. }) = (self.dims.low_bits, self.tile);
+        match lanes {
+            _ if !self.has_signs() => [0, 0],
+            HadamardLanes::Columns if low < 7 => [((1 << (low + levels)) / 128).max(1), 0],
+            HadamardLanes::Columns => [1 << levels, 1],
+            // As many as there are at most, so that the number of sets changes no kernel.
+            _ if low < 7 => [((beside.max(1 << low) << levels) / 128).max(1), 0],
+            // At most 128 lanes side by side are in two neighbouring vectors.
+            _ => [2 << levels, 2],
+        }
+    }
+
+    /// Bytes of shared memory that its kernel declares.
+    #[must_use]
+    pub fn workgroup_bytes(&self) -> u32 {
+        4 * self.tile.exchanged() + 16 * self.signs()[0]
+    }
+
+    /// Whether a device has what a workgroup needs.
+    pub(super) fn fits(&self, caps: &Caps) -> bool {
+        self.workgroup_bytes() <= caps.limits.workgroup_bytes
+            && self.tile.invocations() <= caps.limits.workgroup_invocations
+    }
+
+    /// Workgroups.
+    pub(super) fn blocks(&self) -> u64 {
+        let (d, tile) = (&self.dims, &self.tile);
+        let columns = u64::from(d.columns) << d.folded_bits;
+        let sets = u64::from(d.batches) << (d.bits - tile.levels - d.folded_bits);
+        columns.div_ceil(tile.columns().into()) * sets.div_ceil((tile.beside / tile.columns()).into())
+    }
+
+    /// Predicted seconds: for bytes of memory, in whole sectors, and for those that stages exchange.
+    pub(super) fn seconds(&self, caps: &Caps) -> f64 {
+        let (d, tile) = (&self.dims, &self.tile);
+        let lines = f64::from(d.columns) * f64::from(d.batches);
+        let sectors = |stride: u32, run: u32, bytes: u32| {
+            let run = if stride == 1 { run * bytes } else { bytes };
+            f64::from(bytes) * f64::max(SECTOR / f64::from(run), 1.0)
+        };
+        let run = if d.low_bits == 0 { 1 << tile.levels } else { 1 };
+        let size = u32::try_from(self.dtype.size()).unwrap_or(u32::MAX);
+        let read = sectors(d.x_column, tile.columns(), size).min(sectors(d.x_row, run, size));
+        let write = sectors(d.y_column, tile.columns(), 4).min(match self.target {
+            HadamardTarget::Places => f64::INFINITY,
+            _ => sectors(d.y_row, run, 4),
+        });
+        let moved = lines * (f64::from(d.rows_in) * read + f64::from(d.rows_out) * write);
+        let exchanged = lines * f64::from(1u32 << d.bits) * 8.0 * f64::from(tile.stages() - 1);
+        // A device without shared memory of its own moves what stages exchange as all else.
+        let shared =
+            if caps.device_type == DeviceType::Software { caps.roofs.bytes } else { caps.roofs.cache_bytes };
+        moved / caps.roofs.bytes + exchanged / shared + LAUNCH
+    }
+
+    fn kernel(&self, caps: &Caps) -> Kernel {
+        let memory = Memory::of(self.dtype, caps);
+        let HadamardTile { levels, radix_bits, beside, lanes } = self.tile;
+        let first = levels - radix_bits * (self.tile.stages() - 1);
+        let mut kernel = Kernel::new("hadamard")
+            .dims(caps, size_of::<HadamardDims>())
+            .param("a_unit", memory.scalar())
+            .param("RADIX", 1u32 << radix_bits)
+            .param("RADIX_BITS", radix_bits)
+            .param("FIRST", 1u32 << first)
+            .param("FIRST_BITS", first)
+            .param("STAGES", self.tile.stages())
+            .param("BESIDE", beside)
+            .param("WIDE", u32::from(lanes == HadamardLanes::Columns));
+        kernel = match self.signs() {
+            [0, _] => kernel.slot("hadamard_signs", "hadamard_no_signs"),
+            [slots, span] => kernel.param("SLOTS", slots).param("SPAN", span),
+        };
+        if self.is_in_place() {
+            return kernel.slot("hadamard_operands", "hadamard_in_place");
+        }
+        kernel = match memory {
+            Memory::Packed => kernel.slot("load_a", "load_x_packed"),
+            Memory::Bf16 => kernel.slot("load_a", "load_x_bf16"),
+            _ => kernel,
+        };
+        kernel = match self.source {
+            HadamardSource::Signed => kernel.slot("hadamard_read", "hadamard_read_signed"),
+            HadamardSource::Places => kernel.slot("hadamard_read", "hadamard_read_places"),
+            HadamardSource::Pass => kernel,
+        };
+        match self.target {
+            HadamardTarget::Places => kernel.slot("hadamard_write", "hadamard_write_places"),
+            HadamardTarget::Signed => kernel.slot("hadamard_write", "hadamard_write_signed"),
+            HadamardTarget::Pass => kernel,
+        }
+    }
+}
+
+/// What memory moves at least, in bytes.
+const SECTOR: f64 = 32.0;
+/// Seconds that a launch costs by itself.
+const LAUNCH: f64 = 3e-6;
+
+/// How to compute a pass on a device.
+///
+/// # Errors
+/// [`Error::Limit`](crate::Error::Limit) if there are more workgroups than a grid has.
+pub fn plan_hadamard(pass: &HadamardPass, caps: &Caps) -> Result<Plan> {
+    let grid = kernel::fold(OP, pass.blocks(), caps.limits.grid)?;
+    let low = pass.dims.low_bits;
+    let tile = format!("levels {low}..{}, {}, {}", low + pass.tile.levels, pass.tile, pass.dtype);
+    Ok(Plan::of_one_launch(pass.kernel(caps), tile, grid, pass.seconds(caps)))
+}
+
+impl Problem for HadamardPass {
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_hadamard(self, caps)
+    }
+}

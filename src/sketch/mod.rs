@@ -1,0 +1,34 @@
+//! Sketching: random operators that make few numbers of many and keep what matters, and what is built on them.
+
+mod along;
+mod apply;
+mod dense;
+#[cfg(not(target_arch = "wasm32"))]
+mod factor;
+mod given;
+mod hadamard;
+mod hadamard_pass;
+mod hadamard_rows;
+mod hadamard_split;
+mod normal;
+mod normal_table;
+mod operator;
+mod philox;
+mod sparse;
+mod sparse_tile;
+
+pub use apply::Way;
+#[cfg(not(target_arch = "wasm32"))]
+pub use factor::{
+    Cqrrpt, LeastSquares, Lstsq, PivotedQr, RangeFinder, Rsvd, Svd, Timings, TraceEstimate, cqrrpt, lstsq,
+    range, rsvd, trace,
+};
+pub use given::Given;
+pub use hadamard::{HadamardProblem, hadamard_as};
+pub use hadamard_pass::{
+    HadamardDims, HadamardLanes, HadamardPass, HadamardSource, HadamardTarget, HadamardTile, plan_hadamard,
+};
+pub use operator::{HADAMARD_AT_MOST, NONZEROS_AT_MOST, Scaling, Sketch, SketchKind, SparseAxis};
+pub use philox::philox;
+pub use sparse::{SparseDims, SparseForm, SparseProblem};
+pub use sparse_tile::plan_sparse;

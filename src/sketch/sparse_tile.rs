@@ -1,0 +1,158 @@
+//! Applying sparse operators: how.
+
+use super::operator::OP;
+use super::sparse::{SparseDims, SparseForm, SparseProblem};
+use crate::Result;
+use crate::gemm::GemmDims;
+use crate::gpu::{Caps, DeviceType};
+use crate::kernel::{self, Kernel, Memory, Plan};
+use crate::tensor::DType;
+
+/// Rows of the result that a workgroup makes at most, as the shaders have it.
+const ROWS_AT_MOST: u32 = 256;
+/// Rows that ranges of places are not halved below to have work for more cores: lines are drawn for each range.
+const ROWS_AT_LEAST: u32 = 32;
+/// Lines of a part at least.
+const PART_AT_LEAST: u32 = 1024;
+/// Parts at most: their sums are written and read.
+const PARTS_AT_MOST: u32 = 16;
+/// Nonzeros that are sorted at once, where shared memory has room for so many, and elsewhere.
+const LIST: [u32; 2] = [4096, 2048];
+/// Bytes of shared memory that there must be for the longer list, with all else that is there.
+const ROOM: u32 = 24 << 10;
+/// Invocations of a workgroup on a software device: one vector.
+const SOFTWARE_LANES: u32 = 8;
+/// Columns of an invocation, if a software device does not take more of a long row.
+const FEW: u32 = 8;
+/// Workgroups of each core, as long as there are so many.
+const PER_CORE: u32 = 2;
+/// Invocations of one workgroup that brings parts together; each has four elements.
+const REDUCE_LANES: u32 = 64;
+
+/// How the work is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tile {
+    /// Invocations of a workgroup; those along columns; columns of each.
+    lanes: u32,
+    across: u32,
+    each: u32,
+    list: u32,
+    /// Rows of the result, and columns, that a workgroup makes.
+    rows: u32,
+    width: u32,
+    parts: u32,
+}
+
+impl Tile {
+    /// Lists are made once a workgroup: few wide ones draw little, many narrow ones keep all cores at work.
+    pub(super) fn of(problem: &SparseProblem, caps: &Caps) -> Self {
+        let d = &problem.dims;
+        let software = caps.device_type == DeviceType::Software;
+        // Lanes side by side read neighbours. Those of software run one vector after another: a single one that reads
+        // long pieces of rows finds more in the caches than many that come back for short ones.
+        let inner = d.x_axis < d.x_stride0 && problem.rows()[0] > 1;
+        let (lanes, mut each): (u32, u32) = match software {
+            true if !inner && d.columns > SOFTWARE_LANES * FEW => (SOFTWARE_LANES, 8 * FEW),
+            true => (SOFTWARE_LANES, FEW),
+            false => (256, FEW),
+        };
+        let across = if inner { 1 } else { lanes.min(d.columns.next_power_of_two()) };
+        let across = if software && across < lanes { 1 } else { across };
+        let list = LIST[usize::from(caps.limits.workgroup_bytes < ROOM)];
+        let of_y = problem.rows()[1];
+        let mut rows = match problem.form {
+            SparseForm::Scatter => ROWS_AT_MOST.min(of_y.next_power_of_two()),
+            SparseForm::Gather => ROWS_AT_MOST.min(list / d.nonzeros),
+        };
+        let wanted = caps.roofs.cores.saturating_mul(PER_CORE);
+        let blocks = |rows: u32, each: u32| {
+            u64::from(of_y.div_ceil(rows)) * u64::from(d.columns.div_ceil(across * each))
+        };
+        let few = |rows: u32, each: u32| blocks(rows, each) < u64::from(wanted);
+        if !software && few(rows, each) {
+            each = 1;
+        }
+        while rows > ROWS_AT_LEAST && few(rows, each) {
+            rows /= 2;
+        }
+        let blocks = blocks(rows, each);
+        let parts = if problem.form == SparseForm::Scatter && blocks < u64::from(wanted) {
+            let idle = u64::from(wanted) / blocks;
+            u32::try_from(idle).unwrap_or(1).min(d.lines / PART_AT_LEAST).clamp(1, PARTS_AT_MOST)
+        } else {
+            1
+        };
+        let together = u32::try_from(blocks / u64::from(wanted)).unwrap_or(u32::MAX).max(1);
+        let width = (across * each).saturating_mul(together).min(d.columns.next_multiple_of(across * each));
+        // NOTE: as many as there are if none is empty.
+        let parts = d.lines.div_ceil(d.lines.div_ceil(parts));
+        Self { lanes, across, each, list, rows, width, parts }
+    }
+
+    /// The sizes, as the shader has them.
+    pub(super) fn dims(&self, problem: &SparseProblem) -> SparseDims {
+        let d = problem.dims;
+        let whole = self.parts == 1;
+        // Lists are filled to 7/8 where it is by chance how many nonzeros fall into a range.
+        let here = u64::from(self.rows.min(d.places));
+        let filled = if here == u64::from(d.places) { self.list } else { self.list / 8 * 7 };
+        let chunk = u64::from(filled) * u64::from(d.places) / (here * u64::from(d.nonzeros));
+        SparseDims {
+            rows: self.rows,
+            width: self.width,
+            part: d.lines.div_ceil(self.parts),
+            chunk: u32::try_from(chunk).unwrap_or(u32::MAX).clamp(1, d.lines),
+            parts: self.parts,
+            y_part: if whole { 0 } else { u32::try_from(problem.elements()).unwrap_or(0) },
+            scale: if whole { d.scale } else { 1f32.to_bits() },
+            ..d
+        }
+    }
+
+    fn kernel(&self, problem: &SparseProblem, caps: &Caps) -> Kernel {
+        let memory = Memory::of(problem.dtype, caps);
+        let shader = if problem.form == SparseForm::Scatter { "sketch_scatter" } else { "sketch_gather" };
+        let kernel = Kernel::new(shader)
+            .dims(caps, size_of::<SparseDims>())
+            .param("x_unit", memory.scalar())
+            .param("LANES", self.lanes)
+            .param("ACROSS", self.across)
+            .param("EACH", self.each)
+            .param("MOST", problem.dims.nonzeros.next_power_of_two())
+            .param("LIST", self.list);
+        match memory {
+            Memory::Packed => kernel.slot("load_x", "load_x_packed"),
+            Memory::Bf16 => kernel.slot("load_x", "load_x_bf16"),
+            _ => kernel,
+        }
+    }
+}
+
+/// How to compute `problem` on a device.
+///
+/// # Errors
+/// [`Error::Limit`](crate::Error::Limit) if a tensor is larger than this device can bind.
+pub fn plan_sparse(problem: &SparseProblem, caps: &Caps) -> Result<Plan> {
+    let tile = Tile::of(problem, caps);
+    let d = &problem.dims;
+    let sums = problem.elements() * u64::from(tile.parts);
+    kernel::check_binding(OP, caps, problem.operand_elements(), problem.dtype)?;
+    kernel::check_binding(OP, caps, sums, DType::F32)?;
+    let read = f64::from(problem.rows()[0]) * f64::from(d.columns) * problem.dtype.size() as f64;
+    let seconds = (read + 4.0 * sums as f64) / caps.roofs.bytes;
+    let [tiles, ranges] =
+        [(d.columns, tile.width), (problem.rows()[1], tile.rows)].map(|(n, of)| u64::from(n.div_ceil(of)));
+    let grid = kernel::fold(OP, tiles * ranges * u64::from(tile.parts), caps.limits.grid)?;
+    let words = format!("{} x {} rows and columns, {} invocations", tile.rows, tile.width, tile.lanes);
+    let plan = Plan::of_one_launch(tile.kernel(problem, caps), words, grid, seconds);
+    if tile.parts == 1 {
+        return Ok(plan);
+    }
+    let kernel = Kernel::new("gemm_reduce").dims(caps, size_of::<GemmDims>()).param("LANES", REDUCE_LANES);
+    let quads = problem.elements().div_ceil(4);
+    let grid = kernel::fold(OP, quads.div_ceil(u64::from(REDUCE_LANES)), caps.limits.grid)?;
+    let seconds = 4.0 * sums as f64 / caps.roofs.bytes;
+    let kernel = kernel.slot("epilogue", "epilogue_forms");
+    let then = Plan::of_one_launch(kernel, format!("{REDUCE_LANES} times 4 elements"), grid, seconds);
+    Ok(Plan { parts: tile.parts, scratch: 4 * sums, then: Some(Box::new(then)), ..plan })
+}

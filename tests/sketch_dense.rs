@@ -1,0 +1,154 @@
+//! Operators whose entries are all drawn, on the device: the same entries as on the CPU, applied along any axis.
+
+mod support;
+
+use support::strided::{Lay, Placed, indices};
+use tilewise::sketch::{Scaling, Sketch, SketchKind};
+use tilewise::{Error, Fill, Gpu, Real, bf16, f16, reference};
+
+const KINDS: [SketchKind; 3] = [SketchKind::Gaussian, SketchKind::Uniform, SketchKind::Sign];
+
+fn identity(gpu: &Gpu, n: usize) -> tilewise::Tensor<f32> {
+    let entries: Vec<f32> = (0..n * n).map(|i| f32::from(u8::from(i % (n + 1) == 0))).collect();
+    gpu.tensor(&entries, [n, n]).unwrap()
+}
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|x| x.to_bits()).collect()
+}
+
+#[test]
+fn entries_are_those_of_the_cpu_bit_for_bit() {
+    let Some(gpu) = support::gpu() else { return };
+    for kind in KINDS {
+        for [d, n] in [[1, 1], [70, 133], [133, 70]] {
+            let s = Sketch::new(kind, [d, n], 0xfeed_0000_0000 + d as u64).unwrap().scaled(Scaling::Unscaled);
+            let want = s.to_vec();
+            let (of_columns, of_rows) = (identity(&gpu, n), identity(&gpu, d));
+            assert_eq!(bits(&s.left(&of_columns).unwrap().to_vec().unwrap()), bits(&want), "{kind:?}, S I");
+            assert_eq!(
+                bits(&s.right(&of_columns).unwrap().t().to_vec().unwrap()),
+                bits(&want),
+                "{kind:?}, I S^T"
+            );
+            let adjoint = s.adjoint(&of_rows, 0).unwrap();
+            assert_eq!(bits(&adjoint.t().to_vec().unwrap()), bits(&want), "{kind:?}, S^T I");
+            let adjoint = s.adjoint(&of_rows, 1).unwrap();
+            assert_eq!(bits(&adjoint.to_vec().unwrap()), bits(&want), "{kind:?}, I S");
+        }
+    }
+}
+
+/// S along an axis in f64: what is summed, and the sum of magnitudes.
+fn along(s: &[f64], [to, from]: [usize; 2], x: &[f64], shape: &[usize], axis: usize) -> (Vec<f64>, Vec<f64>) {
+    assert_eq!(shape[axis], from);
+    let after: usize = shape[axis + 1..].iter().product();
+    let mut made = shape.to_vec();
+    made[axis] = to;
+    let element = |place: usize, f: fn(f64) -> f64| -> f64 {
+        let (before, i, behind) = (place / after / to, place / after % to, place % after);
+        let at = |j: usize| (before * from + j) * after + behind;
+        (0..from).map(|j| f(s[i * from + j] * x[at(j)])).sum()
+    };
+    let count = indices(&made).len();
+    ((0..count).map(|p| element(p, |x| x)).collect(), (0..count).map(|p| element(p, f64::abs)).collect())
+}
+
+fn check<T: Real>(gpu: &Gpu, kind: SketchKind, shape: &[usize], axis: usize, lay: Lay, to: usize) {
+    let from = shape[axis];
+    let data = Fill::Uniform.values::<T>(shape.iter().product(), 3);
+    let x = Placed::new(gpu, &data, shape, lay);
+    let wide: Vec<f64> = data.iter().map(|x| x.to_f64()).collect();
+    let what = format!("{kind:?} {} {shape:?} axis {axis} {lay:?} to {to}", T::DTYPE);
+    let forward = Sketch::new(kind, [to, from], 11).unwrap();
+    let s: Vec<f64> = forward.to_vec().into_iter().map(f64::from).collect();
+    let y = forward.apply(&x.tensor, axis).unwrap();
+    compare(&y.to_vec().unwrap(), along(&s, [to, from], &wide, shape, axis), from, &what);
+    let adjoint = Sketch::new(kind, [from, to], 12).unwrap();
+    let s = adjoint.to_vec();
+    let transposed: Vec<f64> = (0..to * from).map(|p| f64::from(s[p % from * to + p / from])).collect();
+    let y = adjoint.adjoint(&x.tensor, axis).unwrap();
+    compare(&y.to_vec().unwrap(), along(&transposed, [to, from], &wide, shape, axis), from, &what);
+    x.read();
+}
+
+fn compare(found: &[f32], (want, magnitude): (Vec<f64>, Vec<f64>), n: usize, what: &str) {
+    assert_eq!(found.len(), want.len(), "{what}");
+    for (i, &c) in found.iter().enumerate() {
+        // One more rounding for the scale, one for its own.
+        let bound = reference::gamma(n + 2) * magnitude[i] + reference::gamma(1) * magnitude[i];
+        assert!((f64::from(c) - want[i]).abs() <= bound, "{what} [{i}]: {c}, not {}", want[i]);
+    }
+}
+
+#[test]
+fn along_every_axis_of_every_rank_in_every_layout() {
+    let Some(gpu) = support::gpu() else { return };
+    let shapes: [&[usize]; 6] =
+        [&[37], &[19, 34], &[3, 35, 5], &[2, 3, 33, 4], &[2, 3, 2, 5, 6], &[2, 1, 3, 2, 7, 3]];
+    for (rank, shape) in shapes.iter().enumerate() {
+        for axis in 0..=rank {
+            for (i, lay) in Lay::ALL.into_iter().enumerate() {
+                let kind = KINDS[(axis + i) % 3];
+                match (rank + i) % 3 {
+                    0 => check::<f32>(&gpu, kind, shape, axis, lay, 6),
+                    1 => check::<f16>(&gpu, kind, shape, axis, lay, 21),
+                    _ => check::<bf16>(&gpu, kind, shape, axis, lay, 40),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn integers_are_exact_and_long_sums_are_in_parts() {
+    let Some(gpu) = support::gpu() else { return };
+    let s = Sketch::new(SketchKind::Sign, [33, 5000], 4).unwrap().scaled(Scaling::Unscaled);
+    let x = gpu.random::<f32>([5000, 20], Fill::Integers, 5).unwrap();
+    let (entries, x64) = (s.to_vec(), x.to_vec().unwrap());
+    let want: Vec<f32> = (0..33 * 20)
+        .map(|p| (0..5000).map(|j| entries[p / 20 * 5000 + j] * x64[j * 20 + p % 20]).sum())
+        .collect();
+    let found = s.left(&x).unwrap().to_vec().unwrap();
+    assert_eq!(found, want);
+    assert_eq!(bits(&found), bits(&s.left(&x).unwrap().to_vec().unwrap()), "the same bits twice");
+}
+
+#[test]
+fn nothing_of_the_operator_is_ever_in_memory() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    for kind in KINDS {
+        let s = Sketch::new(kind, [256, 512], 4).unwrap();
+        let x = gpu.random::<f32>([512, 64], Fill::Uniform, 5).unwrap();
+        s.left(&x).unwrap().to_vec().unwrap();
+        let before = gpu.stats();
+        let y = s.left(&x).unwrap();
+        let after = gpu.stats();
+        let sums = after.bytes_bound_for_writing - before.bytes_bound_for_writing - 4 * 256 * 64;
+        let read = after.bytes_bound_for_reading - before.bytes_bound_for_reading - sums;
+        // The table of the normal distribution has 4,100 bytes; S would have 524,288.
+        assert!((4 * 512 * 64..4 * 512 * 64 + 4400).contains(&read), "{kind:?}: {read} bytes are read");
+        assert!(after.launches - before.launches <= 2, "{kind:?}");
+        assert_eq!(sums % (4 * 256 * 64), 0, "{kind:?}: what else is written are sums of parts");
+        drop(y);
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_an_error_with_both_shapes() {
+    let Some(gpu) = support::gpu() else { return };
+    let s = Sketch::new(SketchKind::Gaussian, [4, 10], 1).unwrap();
+    let x = gpu.random::<f32>([10, 3], Fill::Uniform, 1).unwrap();
+    assert!(matches!(s.apply(&x, 1), Err(Error::Shape { lhs, rhs, .. }) if lhs == [10, 3] && rhs == [4, 10]));
+    assert!(matches!(s.apply(&x, 2), Err(Error::Shape { rhs, .. }) if rhs == [2]));
+    assert!(matches!(s.adjoint(&x, 0), Err(Error::Shape { .. })));
+    let line = gpu.random::<f32>([10], Fill::Uniform, 1).unwrap();
+    assert!(matches!(s.left(&line), Err(Error::Shape { .. })));
+    assert_eq!(s.apply(&line, 0).unwrap().shape(), [4]);
+    let none = gpu.empty::<f32>([10, 0]).unwrap();
+    assert_eq!(s.left(&none).unwrap().shape(), [4, 0]);
+    for shape in [[0, 3], [3, 0]] {
+        assert!(matches!(Sketch::new(SketchKind::Sign, shape, 1), Err(Error::Shape { .. })));
+    }
+    assert!(matches!(Sketch::new(SketchKind::Sign, [1 << 31, 3], 1), Err(Error::Limit { .. })));
+}

@@ -1,0 +1,26 @@
+//! Test vectors from `.safetensors` files.
+
+use std::path::Path;
+use tilewise::io;
+
+pub struct Safetensors(io::Safetensors);
+
+impl Safetensors {
+    /// The file of this name among the tests' data.
+    pub fn open(name: &str) -> Self {
+        Self::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name))
+    }
+
+    pub fn read(path: &Path) -> Self {
+        Self(io::Safetensors::read(path).unwrap())
+    }
+
+    pub fn reals(&self, name: &str) -> (Vec<usize>, Vec<f64>) {
+        (self.0.shape(name).unwrap().to_vec(), self.0.values(name).unwrap())
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the values are integers")]
+    pub fn integers(&self, name: &str) -> Vec<i64> {
+        self.0.values(name).unwrap().into_iter().map(|x| x as i64).collect()
+    }
+}
