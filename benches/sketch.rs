@@ -1,7 +1,9 @@
-//! Sketches, each held against what it should be as fast as, in turns and in one run. One JSON object per line; the exit
-//! status tells whether all ran.
+//! Sketches, each held against what it should be as fast as, in turns and in one run: dense ones against the product with
+//! a stored operator, sparse ones and Hadamard transforms against a copy of their operand. One JSON object per line; the
+//! exit status tells whether all ran.
 //!
-//! - `TILEWISE_SIZES=4096` sets the longer edge of operands.
+//! - `TILEWISE_SIZES=4096` sets the longer edge of operands: of dense ones the edge of cubes, of others the axis that is
+//!   sketched; what lies beside it is a quarter as long.
 
 #[path = "roof/mod.rs"]
 mod roof;
@@ -11,8 +13,8 @@ use roof::Copier;
 use serde_json::json;
 use std::process::ExitCode;
 use support::contest::{Contest, Side, TOGETHER};
-use tilewise::sketch::{Sketch, SketchKind, SparseProblem, Way, plan_sparse};
-use tilewise::{DType, Fill, Gpu, Result};
+use tilewise::sketch::{HadamardProblem, Sketch, SketchKind, SparseProblem, Way, plan_hadamard, plan_sparse};
+use tilewise::{DType, Fill, Gemm, Gpu, Real, Result, f16};
 
 /// Rounds, in each of which both sides take their turn.
 const ROUNDS: usize = 15;
@@ -20,7 +22,8 @@ const ROUNDS: usize = 15;
 /// A case, and the longer edge of its operand unless `TILEWISE_SIZES` says otherwise.
 type Case = (&'static str, fn(&Bench, usize) -> Result<()>, usize);
 
-const CASES: [Case; 1] = [("sparse", Bench::sparse, 4096)];
+const CASES: [Case; 3] =
+    [("dense", Bench::dense, 2048), ("sparse", Bench::sparse, 4096), ("hadamard", Bench::hadamard, 4096)];
 
 fn main() -> ExitCode {
     match run() {
@@ -65,6 +68,35 @@ struct Bench {
 }
 
 impl Bench {
+    fn rounds(&self) -> usize {
+        if self.testing { 1 } else { ROUNDS }
+    }
+
+    /// Square operators with generated entries, from the left and from the right, against the product with the stored one.
+    fn dense(&self, size: usize) -> Result<()> {
+        let gpu = &self.gpu;
+        let x = gpu.random::<f32>([size, size], Fill::Uniform, 2)?;
+        for (kind, name) in
+            [(SketchKind::Sign, "sign"), (SketchKind::Uniform, "uniform"), (SketchKind::Gaussian, "gaussian")]
+        {
+            let sketch = Sketch::new(kind, [size, size], 1)?;
+            let stored = sketch.to_tensor(gpu)?;
+            for (axis, side) in [(0, "left"), (1, "right")] {
+                let (a, b) = if axis == 0 { (stored.clone(), x.clone()) } else { (x.clone(), stored.t()) };
+                let plan = Gemm::new(&a, &b).plan()?;
+                let own = Side::launches(gpu, &sketch.plan(Way::Forward, &x, axis)?, TOGETHER, |_| {
+                    sketch.apply(&x, axis).map(drop)
+                })?;
+                let other = Side::launches(gpu, &plan, TOGETHER, |_| Gemm::new(&a, &b).run().map(drop))?;
+                let form = format!("{name}, from the {side}");
+                let (size, types) = ([size; 3], [DType::F32; 2]);
+                let contest = Contest { case: "dense", form: &form, against: "stored", size, types };
+                contest.run(gpu, self.rounds(), own, other)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Sparse operators of few and of more rows, along the outer axis of an operand of so many rows and a quarter as many
     /// columns, and along the inner axis of its twin: against a copy of the operand.
     fn sparse(&self, size: usize) -> Result<()> {
@@ -100,6 +132,37 @@ impl Bench {
         let [d, n] = sketch.shape();
         let size = [d, shape[1 - axis], n];
         let contest = Contest { case: "sparse", form, against: "a copy", size, types: [DType::F32; 2] };
-        contest.run(gpu, if self.testing { 1 } else { ROUNDS }, own, other)
+        contest.run(gpu, self.rounds(), own, other)
+    }
+
+    /// The transform of every column and of every row of a matrix, forward to a quarter of as many and back, against a copy
+    /// of the operand.
+    fn hadamard(&self, size: usize) -> Result<()> {
+        for axis in [0, 1] {
+            for way in [Way::Forward, Way::Adjoint] {
+                self.hadamard_of::<f32>(way, axis, size)?;
+            }
+        }
+        self.hadamard_of::<f16>(Way::Forward, 0, size)
+    }
+
+    fn hadamard_of<T: Real>(&self, way: Way, axis: usize, size: usize) -> Result<()> {
+        let gpu = &self.gpu;
+        let (d, others) = (size / 4, size / 4);
+        let sketch = Sketch::new(SketchKind::Hadamard, [d, size], 1)?;
+        let from = if way == Way::Forward { size } else { d };
+        let x = gpu.random::<T>(if axis == 0 { [from, others] } else { [others, from] }, Fill::Uniform, 2)?;
+        let passes = HadamardProblem::new(&sketch, way, x.layout(), axis, T::DTYPE)?.passes(gpu.caps());
+        let own = Side::launches(gpu, &plan_hadamard(&passes[0], gpu.caps())?, TOGETHER, |_| match way {
+            Way::Forward => sketch.apply(&x, axis).map(drop),
+            Way::Adjoint => sketch.adjoint(&x, axis).map(drop),
+        })?;
+        // The longer of operand and result.
+        let bytes = ((size * others * size_of::<T>()) as u64).next_multiple_of(1024);
+        let copier = Copier::new(gpu, bytes);
+        let form = format!("{way:?}, axis {axis}, {} passes", passes.len());
+        let (size, types) = ([d, others, size], [T::DTYPE, DType::F32]);
+        let contest = Contest { case: "hadamard", form: &form, against: "a copy", size, types };
+        contest.run(gpu, self.rounds(), own, Side::other(move || copier.seconds(gpu)))
     }
 }

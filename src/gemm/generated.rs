@@ -76,21 +76,34 @@ impl Generated {
     }
 }
 
-/// C = alpha A B, of which `generated` is one operand and `x` the other; `shape` is that of the former as it stands in
-/// the product, and `c` the view of a fresh tensor.
-pub(crate) fn product(
-    gpu: &Gpu,
-    (generated, seed, shape): (Generated, [u32; 2], [usize; 2]),
-    table: &Tensor<i32>,
-    x: View<'_>,
-    alpha: f32,
-    c: View<'_>,
-) -> Result<()> {
-    let made = Layout::contiguous(OP, &shape)?;
-    let types = GemmTypes::new(x.dtype, DType::F32);
-    let (a, b) = if generated.side == Side::A { (&made, &x.layout) } else { (&x.layout, &made) };
-    let problem = GemmProblem::new(a, b, &c.layout, types)?.alpha(alpha).generated(generated, seed);
-    let table = table.as_view();
-    let operands = if generated.side == Side::A { [table, x] } else { [x, table] };
-    launch_parts(gpu, &problem, operands, c, [])
+/// C = alpha A B, one operand of which is generated.
+pub(crate) struct GeneratedProduct<'a> {
+    pub(crate) generated: Generated,
+    pub(crate) seed: [u32; 2],
+    /// The shape of the generated operand, as it stands in the product.
+    pub(crate) shape: [usize; 2],
+    /// The other operand.
+    pub(crate) x: View<'a>,
+    pub(crate) alpha: f32,
+    /// The view of a fresh tensor.
+    pub(crate) c: View<'a>,
+}
+
+impl GeneratedProduct<'_> {
+    /// What is to be computed.
+    pub(crate) fn problem(&self) -> Result<GemmProblem> {
+        let made = Layout::contiguous(OP, &self.shape)?;
+        let types = GemmTypes::new(self.x.dtype, DType::F32);
+        let x = &self.x.layout;
+        let (a, b) = if self.generated.side == Side::A { (&made, x) } else { (x, &made) };
+        let problem = GemmProblem::new(a, b, &self.c.layout, types)?;
+        Ok(problem.alpha(self.alpha).generated(self.generated, self.seed))
+    }
+
+    /// Computes it, with the table that entries are made of.
+    pub(crate) fn launch(&self, gpu: &Gpu, table: &Tensor<i32>) -> Result<()> {
+        let table = table.as_view();
+        let operands = if self.generated.side == Side::A { [table, self.x] } else { [self.x, table] };
+        launch_parts(gpu, &self.problem()?, operands, self.c, [])
+    }
 }

@@ -21,7 +21,7 @@ mod tile;
 mod tiled;
 
 pub use epilogue::{Epilogue, Previous, Scale};
-pub(crate) use generated::product as generated_product;
+pub(crate) use generated::GeneratedProduct;
 pub use generated::{Entries, Generated, Outer};
 pub use halves::{Halves, HalvesDims, HalvesProblem, NON_FINITE, Side, halves, plan_halves};
 pub(crate) use launch::product;

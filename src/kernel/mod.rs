@@ -115,9 +115,15 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.grid;
         write!(f, "{} {}, grid {x} x {y} x {z}", self.kernel.shader, self.tile)?;
-        if let Some(then) = &self.then {
+        if self.parts > 1 {
             write!(f, ", {} parts with {} bytes of sums", self.parts, self.scratch)?;
+        } else if self.scratch > 0 {
+            write!(f, ", {} bytes between launches", self.scratch)?;
+        }
+        let mut behind = &self.then;
+        while let Some(then) = behind {
             write!(f, ", then {} {}", then.kernel.shader, then.tile)?;
+            behind = &then.then;
         }
         write!(f, ", predicted {}", Seconds(self.seconds))?;
         self.reasons.iter().try_for_each(|reason| write!(f, "\n  {reason}"))

@@ -4,7 +4,7 @@ use super::along::Along;
 use super::operator::{OP, Sketch, SketchKind};
 use super::{dense, hadamard, sparse};
 use crate::tensor::{Real, Tensor};
-use crate::{Error, Gpu, Result};
+use crate::{Error, Gpu, Plan, Result};
 
 /// Which way an operator is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,8 +26,8 @@ impl Sketch {
     /// [`Error::Shape`] if there is no such axis, or it is not of extent n; [`Error::Limit`], [`Error::OutOfMemory`] if
     /// there is no room.
     /// # Precision
-    /// Summed in f32: $|y_{i} - (Sx)_{i}| \le \gamma_{n + 1} (|S||x|)_{i}$, n being as many as there are nonzeros in a row,
-    /// and of a Hadamard operator the binary logarithm of its length, with $|S||x|$ then a bound on all partial sums.
+    /// Summed in f32: $|y_{i} - (Sx)_{i}| \le \gamma_{k + 2} (|S||x|)_{i}$, k being the entries of a row that are not 0, and
+    /// of a Hadamard operator of N columns, padded, $\log_{2} N$.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -89,11 +89,26 @@ impl Sketch {
         gpu.tensor(&self.to_vec(), self.shape())
     }
 
+    /// How it is applied along an axis of `x`: what is launched, and by which prediction.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply); [`Error::Shape`] too if there is nothing beside the axis, and so nothing to launch.
+    pub fn plan<T: Real>(&self, way: Way, x: &Tensor<T>, axis: usize) -> Result<Plan> {
+        let (along, x) = self.checked(way, x, axis)?;
+        if along.is_empty() {
+            return Err(Error::shape(OP, "nothing is launched for no element", x.shape(), &self.shape()));
+        }
+        match self.kind() {
+            SketchKind::Gaussian | SketchKind::Uniform | SketchKind::Sign => {
+                dense::plan(self, way, &x, &along)
+            }
+            SketchKind::Hadamard => hadamard::plan(self, way, &x, &along),
+            _ => sparse::plan(self, way, &x, &along),
+        }
+    }
+
     fn along<T: Real>(&self, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
-        let [d, n] = self.shape();
-        let [from, to] = if way == Way::Forward { [n, d] } else { [d, n] };
-        let (along, x) = Along::new(x, axis, to)?;
-        along.check(from, &x, self.shape())?;
+        let (along, x) = self.checked(way, x, axis)?;
         if along.is_empty() {
             return x.gpu().empty(&along.shape);
         }
@@ -104,6 +119,15 @@ impl Sketch {
             SketchKind::Hadamard => hadamard::apply(self, way, &x, &along),
             _ => sparse::apply(self, way, &x, &along),
         }
+    }
+
+    /// The operand seen along an axis, which is as long as it must be.
+    fn checked<T: Real>(&self, way: Way, x: &Tensor<T>, axis: usize) -> Result<(Along, Tensor<T>)> {
+        let [d, n] = self.shape();
+        let [from, to] = if way == Way::Forward { [n, d] } else { [d, n] };
+        let (along, x) = Along::new(x, axis, to)?;
+        along.check(from, &x, self.shape())?;
+        Ok((along, x))
     }
 }
 

@@ -5,28 +5,49 @@ use super::apply::Way;
 use super::normal;
 use super::operator::{Sketch, SketchKind};
 use super::philox::halves;
-use crate::Result;
-use crate::gemm::{Entries, Generated, Outer, Side, generated_product};
+use crate::gemm::{self, Entries, Generated, GeneratedProduct, Outer, Side};
 use crate::tensor::{Real, Tensor};
+use crate::{Plan, Result};
 
 pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Tensor<f32>> {
     let gpu = x.gpu();
+    let y = gpu.empty::<f32>(&along.shape)?;
+    let normal = sketch.kind() == SketchKind::Gaussian;
+    let table = if normal { normal::table() } else { &[0] };
+    let table = gpu.tensor::<i32>(bytemuck::cast_slice(table), [table.len()])?;
+    product(sketch, way, x, along, &y, |product| product.launch(gpu, &table))?;
+    Ok(y)
+}
+
+pub(super) fn plan<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Plan> {
+    let y = x.gpu().empty::<f32>(&along.shape)?;
+    product(sketch, way, x, along, &y, |product| gemm::plan(&product.problem()?, x.gpu().caps()))
+}
+
+/// The operator as an operand of the product that makes `y`, and what is done with that.
+fn product<T: Real, R>(
+    sketch: &Sketch,
+    way: Way,
+    x: &Tensor<T>,
+    along: &Along,
+    y: &Tensor<f32>,
+    with: impl FnOnce(GeneratedProduct<'_>) -> Result<R>,
+) -> Result<R> {
+    let (side, matrices, products) = along.as_product(x, y)?;
     let entries = match sketch.kind() {
         SketchKind::Sign => Entries::Sign,
         SketchKind::Uniform => Entries::Uniform,
         _ => Entries::Normal,
     };
-    let y = gpu.empty::<f32>(&along.shape)?;
-    let (side, matrices, products) = along.as_product(x, &y)?;
     let outer = if way == Way::Forward { Outer::Rows } else { Outer::Columns };
-    let generated = Generated { side, entries, outer, tag: sketch.tag() };
     let [from, to] = along.extents;
-    let shape = if side == Side::A { [to, from] } else { [from, to] };
-    let table = if entries == Entries::Normal { normal::table() } else { &[0] };
-    let table = gpu.tensor::<i32>(bytemuck::cast_slice(table), [table.len()])?;
     #[expect(clippy::cast_possible_truncation, reason = "it is rounded once")]
-    let scale = sketch.scale() as f32;
-    let made = (generated, halves(sketch.seed()), shape);
-    generated_product(gpu, made, &table, matrices.as_view(), scale, products.as_view())?;
-    Ok(y)
+    with(GeneratedProduct {
+        generated: Generated { side, entries, outer, tag: sketch.tag() },
+        seed: halves(sketch.seed()),
+        shape: if side == Side::A { [to, from] } else { [from, to] },
+        x: matrices.as_view(),
+        alpha: sketch.scale() as f32,
+        c: products.as_view(),
+    })
 }

@@ -2,13 +2,13 @@
 
 use super::along::{Along, Beside};
 use super::apply::Way;
-use super::hadamard_pass::{HadamardDims, HadamardPass, HadamardSource, HadamardTarget};
+use super::hadamard_pass::{HadamardDims, HadamardPass, HadamardSource, HadamardTarget, plan_hadamard};
 use super::hadamard_rows::RowOrder;
 use super::hadamard_split::split;
 use super::operator::{OP, Sketch};
 use super::philox::halves;
 use crate::gpu::Caps;
-use crate::kernel::check_binding;
+use crate::kernel::{Plan, check_binding};
 use crate::tensor::{DType, Layout, Real, Tensor, dim};
 use crate::{Error, Result};
 
@@ -158,6 +158,18 @@ impl HadamardProblem {
     pub fn passes(&self, caps: &Caps) -> Vec<HadamardPass> {
         split(self, caps)
     }
+}
+
+/// The passes of the first piece, one behind another.
+pub(super) fn plan<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Plan> {
+    let caps = x.gpu().caps();
+    let pieces = HadamardProblem::of(sketch, way, along, x.layout(), T::DTYPE)?.pieces(caps)?;
+    let passes = pieces[0].passes(caps);
+    let plans = passes.iter().map(|pass| plan_hadamard(pass, caps)).collect::<Result<Vec<_>>>()?;
+    let scratch = if passes.len() > 1 { 4 * pieces[0].scratch_elements() } else { 0 };
+    let chained = plans.into_iter().rev().reduce(|then, plan| Plan { then: Some(Box::new(then)), ..plan });
+    let plan = chained.ok_or_else(|| Error::input(OP, "there is no way to launch it on this device"))?;
+    Ok(Plan { scratch, ..plan })
 }
 
 pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Tensor<f32>> {

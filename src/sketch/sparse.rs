@@ -158,6 +158,11 @@ impl Problem for SparseProblem {
     }
 }
 
+pub(super) fn plan<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Plan> {
+    let problem = SparseProblem::of(sketch, way, along, x.layout().offset_in_window(T::DTYPE), T::DTYPE)?;
+    plan_sparse(&problem, x.gpu().caps())
+}
+
 pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Tensor<f32>> {
     let gpu = x.gpu();
     let problem = SparseProblem::of(sketch, way, along, x.layout().offset_in_window(T::DTYPE), T::DTYPE)?;

@@ -14,7 +14,6 @@ pub mod pairs;
 pub mod product;
 pub mod rounding;
 pub mod safetensors;
-pub mod spectrum;
 pub mod strided;
 pub mod wgsl;
 

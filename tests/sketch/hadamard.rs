@@ -1,8 +1,7 @@
 //! Hadamard operators: every length, axis, layout and type against a plain transform in f64, forward and back.
 
-mod support;
-
-use support::strided::{Lay, Placed};
+use crate::support;
+use crate::support::strided::{Lay, Placed};
 use tilewise::gpu::{DeviceType, fixtures};
 use tilewise::reference;
 use tilewise::sketch::{HadamardProblem, Scaling, Sketch, SketchKind, Way, hadamard_as, philox};

@@ -1,11 +1,10 @@
 //! What Panther's own code computed, file by file: those of `tests/data/panther`, and of the folder that
 //! `TILEWISE_ORACLES` names. A file's name says what it is; one that is of no known kind fails.
 
-mod support;
-
+use crate::support;
+use crate::support::safetensors::Safetensors;
 use faer::Mat;
 use std::path::{Path, PathBuf};
-use support::safetensors::Safetensors;
 use tilewise::sketch::{Cqrrpt, Given, Rsvd};
 use tilewise::{Gpu, Tensor, reference};
 

@@ -1,8 +1,7 @@
 //! Operators whose entries are all drawn, on the device: the same entries as on the CPU, applied along any axis.
 
-mod support;
-
-use support::strided::{Lay, Placed, indices};
+use crate::support;
+use crate::support::strided::{Lay, Placed, indices};
 use tilewise::sketch::{Scaling, Sketch, SketchKind};
 use tilewise::{Error, Fill, Gpu, Real, bf16, f16, reference};
 

@@ -1,9 +1,8 @@
 //! Ranges and truncated singular value decompositions against the best possible, in f64 through `faer`.
 
-mod support;
-
+use crate::spectrum::{normal, off_orthonormal, place, read, tail, with_spectrum};
+use crate::support;
 use faer::Mat;
-use support::spectrum::{normal, off_orthonormal, place, read, tail, with_spectrum};
 use tilewise::sketch::{RangeFinder, Rsvd, SketchKind, Svd, range, rsvd};
 use tilewise::{Error, Fill, Gpu, Tensor};
 

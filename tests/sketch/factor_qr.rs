@@ -1,11 +1,10 @@
 //! Pivoted QR through a sketch, least squares and traces: against Panther's vectors, the f64 reference and `faer`.
 
-mod support;
-
+use crate::spectrum::{normal, off_orthonormal, place, read, tail, with_spectrum};
+use crate::support;
+use crate::support::safetensors::Safetensors;
 use faer::Mat;
 use faer::linalg::solvers::SolveLstsq;
-use support::safetensors::Safetensors;
-use support::spectrum::{normal, off_orthonormal, place, read, tail, with_spectrum};
 use tilewise::reference::cqrrpt_core;
 use tilewise::sketch::{Cqrrpt, Lstsq, PivotedQr, Sketch, SketchKind, cqrrpt, lstsq, trace};
 use tilewise::{Error, Fill, Tensor};

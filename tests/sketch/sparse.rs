@@ -1,8 +1,7 @@
 //! Sparse operators against their entries: every kind, both ways, along each axis of views of every type.
 
-mod support;
-
-use support::strided::{Lay, Placed};
+use crate::support;
+use crate::support::strided::{Lay, Placed};
 use tilewise::reference::gamma;
 use tilewise::sketch::{
     NONZEROS_AT_MOST, Scaling, Sketch, SketchKind, SparseAxis, SparseProblem, Way, plan_sparse,

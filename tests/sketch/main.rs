@@ -1,0 +1,12 @@
+//! Sketches and what is built on them, on the device: operators, factorisations, and the vectors of Panther's own code.
+//! `tests/sketch_law.rs` has what needs none.
+
+mod dense;
+mod factor;
+mod factor_qr;
+mod hadamard;
+mod oracles;
+mod sparse;
+mod spectrum;
+#[path = "../support/mod.rs"]
+mod support;
