@@ -264,7 +264,7 @@ fn gemm_refuses_unknown_options() {
 
 #[test]
 fn the_examples_refuse_an_environment_that_makes_no_sense() {
-    for example in ["gemm", "info", "mlp"] {
+    for example in ["gemm", "info", "mlp", "rsvd"] {
         let ended = run(example, &[], &[("TILEWISE_CHECKED", "maybe")]);
         assert!(
             ended.refusal().contains("TILEWISE_CHECKED") && ended.refusal().contains("maybe"),
@@ -274,7 +274,7 @@ fn the_examples_refuse_an_environment_that_makes_no_sense() {
     if support::gpu().is_none() {
         return;
     }
-    for example in ["gemm", "info", "mlp"] {
+    for example in ["gemm", "info", "mlp", "rsvd"] {
         let ended = run(example, &[], &[("TILEWISE_ADAPTER", "nonexistent")]);
         assert!(ended.refusal().contains("nonexistent") && ended.refusal().contains("0: "), "{ended:?}");
     }
@@ -283,7 +283,7 @@ fn the_examples_refuse_an_environment_that_makes_no_sense() {
 #[cfg(target_os = "linux")]
 #[test]
 fn without_an_adapter_the_examples_say_what_to_install() {
-    for example in ["gemm", "info", "mlp"] {
+    for example in ["gemm", "info", "mlp", "rsvd"] {
         for arguments in [&[][..], &["--json"]] {
             let nothing = [("TILEWISE_VULKAN", "system"), ("VK_DRIVER_FILES", "/nonexistent/x.json")];
             let ended = run(example, arguments, &nothing);

@@ -1,3 +1,3 @@
-//! The block of operand x is loaded or made, and goes into shared memory. A statement of `main`.
+//! The block of operand x is made in shared memory, in place of `fill_x`. A statement of `main`.
 
-            stage_x(x_first, x_extent, k0, stage, lane);
+        stage_x(x_first, x_extent, k0, stage, lane);

@@ -1,12 +1,9 @@
 //! The start of a step: its blocks go into shared memory, and those of the next set out from device memory. The first
 //! step, and one that reaches past the end of k, are not loaded ahead. Statements of `main`.
 
-        if k0 > k_begin && k0 + BK <= k_end {
-            //#import step_put
-        } else {
-            //#import made_x x=a
-            //#import made_x x=b
-        }
+        let ahead = k0 > k_begin && k0 + BK <= k_end;
+        //#import fill_x x=a
+        //#import fill_x x=b
         // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
         workgroupBarrier();
         let next = k0 + BK;

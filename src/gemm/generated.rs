@@ -59,12 +59,12 @@ impl GemmProblem {
 impl Generated {
     /// Binds the operand's loader.
     pub(super) fn bind(&self, kernel: Kernel) -> Kernel {
-        let (unit, [memory, put, ahead]) = match self.side {
-            Side::A => ("a_unit", ["memory_a", "put_a", "ahead_a"]),
-            Side::B => ("b_unit", ["memory_b", "put_b", "ahead_b"]),
+        let (unit, [memory, fill, ahead]) = match self.side {
+            Side::A => ("a_unit", ["memory_a", "fill_a", "ahead_a"]),
+            Side::B => ("b_unit", ["memory_b", "fill_b", "ahead_b"]),
         };
         // There is no memory to wait for, so nothing is made ahead.
-        let kernel = kernel.slot(memory, "generated_x").slot(put, "made_x").slot(ahead, "nothing");
+        let kernel = kernel.slot(memory, "generated_x").slot(fill, "made_x").slot(ahead, "nothing");
         let kernel = kernel.param(unit, "u32").param("TAG", self.tag);
         let kernel = match (self.entries, self.outer) {
             (Entries::Sign, Outer::Rows) => return kernel.slot("entries", "entries_signs"),

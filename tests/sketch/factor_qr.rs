@@ -1,8 +1,8 @@
 //! Pivoted QR through a sketch, least squares and traces: against Panther's vectors, the f64 reference and `faer`.
 
+use crate::oracles::assert_rows_agree;
 use crate::spectrum::{normal, off_orthonormal, place, read, tail, with_spectrum};
 use crate::support;
-use crate::support::safetensors::Safetensors;
 use faer::Mat;
 use faer::linalg::solvers::SolveLstsq;
 use tilewise::reference::cqrrpt_core;
@@ -24,33 +24,6 @@ fn assert_sound(a: &Mat<f64>, qr: &PivotedQr, what: &str) {
     let residual = (permuted - q * r).norm_l2() / a.norm_l2().max(f64::MIN_POSITIVE);
     let off = off_orthonormal(&qr.q);
     assert!(residual <= 1e-5 && off <= 1e-5, "{what}: {residual:e} is left, off orthonormal by {off:e}");
-}
-
-/// Whether rows of R are those of the reference but for their signs.
-fn assert_rows_agree(r: &[f64], want: &[f64], n: usize, tolerance: f64, what: &str) {
-    for (i, (row, want)) in r.chunks(n).zip(want.chunks(n)).enumerate() {
-        let sign = if row[i] * want[i] < 0.0 { -1.0 } else { 1.0 };
-        let off = row.iter().zip(want).map(|(x, y)| (x * sign - y).abs()).fold(0.0, f64::max);
-        assert!(off <= tolerance * want[i].abs().max(want[0].abs()), "{what}, row {i}: off by {off:e}");
-    }
-}
-
-#[test]
-fn the_reference_agrees_with_panthers_vectors() {
-    for name in ["gauss", "decay"] {
-        let file = Safetensors::open(&format!("panther/cqrrpt_{name}.safetensors"));
-        let ([m, n], a) = (<[usize; 2]>::try_from(file.reals("M").0).unwrap(), file.reals("M").1);
-        let (shape, s) = file.reals("S");
-        let found = cqrrpt_core(&a, &s, [m, n, shape[0]], 1e-12);
-        assert_eq!(found.rank, n, "{name}");
-        assert!(found.pivots.iter().map(|&j| j as i64).eq(file.integers("J")), "{name}: {:?}", found.pivots);
-        assert_rows_agree(&found.r, &file.reals("R").1, n, 1e-11, name);
-        let (_, q) = file.reals("Q");
-        for j in 0..n {
-            let dot: f64 = (0..m).map(|i| found.q[i * n + j] * q[i * n + j]).sum();
-            assert!((dot.abs() - 1.0).abs() < 1e-9, "{name}, column {j}: {dot}");
-        }
-    }
 }
 
 #[test]

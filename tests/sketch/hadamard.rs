@@ -26,7 +26,7 @@ fn apply<T: Real>(s: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> tilewise:
 }
 
 /// The sign of every column and the Hadamard row of every row, as the operator's entries have them.
-fn signs_and_rows(s: &Sketch) -> (Vec<f64>, Vec<usize>) {
+pub(crate) fn signs_and_rows(s: &Sketch) -> (Vec<f64>, Vec<usize>) {
     let [d, n] = s.shape();
     let unscaled = s.scaled(Scaling::Unscaled);
     let sign = |j: usize| {

@@ -6,13 +6,12 @@ use tilewise::io;
 pub struct Safetensors(io::Safetensors);
 
 impl Safetensors {
-    /// The file of this name among the tests' data.
-    pub fn open(name: &str) -> Self {
-        Self::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name))
-    }
-
     pub fn read(path: &Path) -> Self {
         Self(io::Safetensors::read(path).unwrap())
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        self.0.names()
     }
 
     pub fn reals(&self, name: &str) -> (Vec<usize>, Vec<f64>) {

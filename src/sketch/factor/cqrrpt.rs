@@ -3,7 +3,7 @@
 use super::input::{self, Input, norm};
 use super::small::{self, Pivoted};
 use crate::gemm::{Split, matmul};
-use crate::sketch::{Sketch, SketchKind};
+use crate::sketch::{Given, Sketch, SketchKind};
 use crate::tensor::Tensor;
 use crate::{Error, Gemm, Result};
 use faer::{Mat, MatRef};
@@ -61,6 +61,13 @@ pub struct PivotedQr {
     pub rank: usize,
 }
 
+/// An operator of the caller's.
+#[derive(Clone, Copy, Debug)]
+enum Operator<'a> {
+    Random(Sketch),
+    Given(&'a Given<f32>),
+}
+
 /// How a QR factorisation with column pivoting is computed (Melnichenko, Balabanov, Murray, Demmel, Mahoney and
 /// Luszczek, 2023): pivots and a triangle from a sketch SA, which is factored on the CPU in f64; $A$ times the inverse of the
 /// triangle, whose columns are nearly orthonormal then; Cholesky QR of that, twice. Products and Gram matrices are the
@@ -76,7 +83,7 @@ pub struct Cqrrpt<'a> {
     a: &'a Tensor<f32>,
     gamma: f64,
     seed: u64,
-    operator: Option<Sketch>,
+    operator: Option<Operator<'a>>,
     tolerance: f64,
 }
 
@@ -101,7 +108,13 @@ impl<'a> Cqrrpt<'a> {
 
     /// Sketches with this operator and no other: d rows, as many columns as A has rows.
     pub fn operator(mut self, operator: Sketch) -> Self {
-        self.operator = Some(operator);
+        self.operator = Some(Operator::Random(operator));
+        self
+    }
+
+    /// As [`operator`](Self::operator), of a matrix.
+    pub fn given(mut self, operator: &'a Given<f32>) -> Self {
+        self.operator = Some(Operator::Given(operator));
         self
     }
 
@@ -132,7 +145,11 @@ impl<'a> Cqrrpt<'a> {
         }
         let input = Input::new(OP, self.a)?;
         if let Some(operator) = &self.operator {
-            let sketch = small::download(&operator.left(&input.a)?)?;
+            let sketch = match operator {
+                Operator::Random(operator) => operator.left(&input.a)?,
+                Operator::Given(operator) => operator.left(&input.a)?,
+            };
+            let sketch = small::download(&sketch)?;
             return self.core(&input, sketch.as_ref()).map(|(qr, _)| qr);
         }
         let mut rows = rows_of_sketch(self.gamma, n) + MORE_ROWS;
