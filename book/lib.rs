@@ -25,6 +25,8 @@ chapters! {
     forms: "src/forms.md",
     types: "src/types.md",
     ops: "src/ops.md",
+    sketching: "src/sketching.md",
+    factorisations: "src/factorisations.md",
     numerics: "src/numerics.md",
     precision: "src/precision.md",
     portability: "src/portability.md",

@@ -85,8 +85,8 @@ fn run(args: &Args) -> Result<Report> {
     if let Some(rank) = args.rank.or(args.tolerance.is_none().then_some(RANK)) {
         rsvd = if args.rank.is_some() { rsvd.rank(rank) } else { rsvd.rank(rank).clamped() };
     }
-    // Once to compile the kernels, then for the time.
-    rsvd.run()?;
+    // Once to compile the kernels, that of the last product too, then for the time.
+    rsvd.run()?.u.to_vec()?;
     let start = Instant::now();
     let svd = rsvd.run()?;
     let seconds = start.elapsed().as_secs_f64();
@@ -220,8 +220,9 @@ impl Report {
         const BOTTOM: f64 = 48.0;
         let largest = self.exact.first().copied().unwrap_or(1.0).max(f64::MIN_POSITIVE);
         let shown = |s: f64| s.max(1e-8 * largest).log10();
-        let top = shown(largest).ceil();
-        let bottom = self.exact.iter().map(|&s| shown(s)).fold(top - 1.0, f64::min).floor();
+        let least =
+            self.exact.iter().chain(&self.svd.s).map(|&s| shown(s)).fold(shown(largest) - 0.5, f64::min);
+        let (top, bottom) = (shown(largest) + 0.05, least - 0.05);
         let count = self.exact.len().max(2) as f64 - 1.0;
         let x = |i: f64| LEFT + (WIDTH - LEFT - RIGHT) * i / count;
         let y = |s: f64| TOP + (HEIGHT - TOP - BOTTOM) * (top - shown(s)) / (top - bottom);
@@ -237,17 +238,26 @@ impl Report {
             significant(self.rel_residual),
             significant(self.optimal_rel_residual),
         );
-        let mut decade = bottom;
-        while decade <= top {
-            let at = y(10f64.powf(decade));
+        // Decades; of few of them 2 and 5 as well.
+        let within: &[f64] = if top - bottom > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        let decades =
+            (0..=20).map(|step| bottom.floor() + f64::from(step)).take_while(|&decade| decade <= top);
+        for value in decades.flat_map(|decade| within.iter().map(move |factor| factor * 10f64.powf(decade))) {
+            if !(bottom..=top).contains(&value.log10()) {
+                continue;
+            }
+            let at = y(value);
+            let label =
+                if (1e-3..1e4).contains(&value) { format!("{value:.3}") } else { format!("{value:.0e}") };
+            let label =
+                if label.contains('.') { label.trim_end_matches('0').trim_end_matches('.') } else { &label };
             let _ = writeln!(
                 svg,
-                "<path d=\"M{LEFT} {at:.1}H{}\" stroke=\"#ddd\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">1e{decade}</text>",
+                "<path d=\"M{LEFT} {at:.1}H{}\" stroke=\"#ddd\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
                 WIDTH - RIGHT,
                 LEFT - 6.0,
                 at + 4.0
             );
-            decade += 1.0;
         }
         for step in 0..=4 {
             let i = (count * f64::from(step) / 4.0).round();

@@ -108,5 +108,7 @@ fn what_is_no_matrix_is_refused_in_one_sentence() {
     }
     let ended = run("rsvd", &["--matrix", &nan_name, "--weights", weights], &[]);
     assert!(ended.code() == Some(2) && ended.stderr.contains("cannot be used with"), "{ended:?}");
-    [nan, line].map(|path| fs::remove_file(path).expect("it was written"));
+    for path in [nan, line] {
+        fs::remove_file(path).expect("it was written");
+    }
 }

@@ -3,7 +3,7 @@
 
 use super::halves::Side;
 use super::launch::launch_parts;
-use super::problem::{GemmProblem, GemmTypes, OP};
+use super::problem::{GemmProblem, GemmTypes, OP, Pin};
 use crate::kernel::Kernel;
 use crate::tensor::{DType, Layout, Tensor, View};
 use crate::{Gpu, Result};
@@ -87,6 +87,7 @@ pub(crate) struct GeneratedProduct<'a> {
     pub(crate) alpha: f32,
     /// The view of a fresh tensor.
     pub(crate) c: View<'a>,
+    pub(crate) pin: Pin,
 }
 
 impl GeneratedProduct<'_> {
@@ -97,7 +98,7 @@ impl GeneratedProduct<'_> {
         let x = &self.x.layout;
         let (a, b) = if self.generated.side == Side::A { (&made, x) } else { (x, &made) };
         let problem = GemmProblem::new(a, b, &self.c.layout, types)?;
-        Ok(problem.alpha(self.alpha).generated(self.generated, self.seed))
+        Ok(problem.alpha(self.alpha).pinned(self.pin).generated(self.generated, self.seed))
     }
 
     /// Computes it, with the table that entries are made of.

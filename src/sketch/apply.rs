@@ -122,7 +122,12 @@ impl Sketch {
     }
 
     /// The operand seen along an axis, which is as long as it must be.
-    fn checked<T: Real>(&self, way: Way, x: &Tensor<T>, axis: usize) -> Result<(Along, Tensor<T>)> {
+    pub(super) fn checked<T: Real>(
+        &self,
+        way: Way,
+        x: &Tensor<T>,
+        axis: usize,
+    ) -> Result<(Along, Tensor<T>)> {
         let [d, n] = self.shape();
         let [from, to] = if way == Way::Forward { [n, d] } else { [d, n] };
         let (along, x) = Along::new(x, axis, to)?;

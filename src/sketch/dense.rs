@@ -5,17 +5,40 @@ use super::apply::Way;
 use super::normal;
 use super::operator::{Sketch, SketchKind};
 use super::philox::halves;
-use crate::gemm::{self, Entries, Generated, GeneratedProduct, Outer, Side};
+use crate::gemm::{self, Entries, Generated, GeneratedProduct, Outer, Pin, Side};
 use crate::tensor::{Real, Tensor};
 use crate::{Plan, Result};
 
 pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Tensor<f32>> {
+    apply_as(sketch, way, x, along, Pin::Free)
+}
+
+/// Applies a dense operator by the kernels that are pinned: for this crate's own tests.
+#[doc(hidden)]
+pub fn dense_as<T: Real>(
+    sketch: &Sketch,
+    way: Way,
+    x: &Tensor<T>,
+    axis: usize,
+    pin: Pin,
+) -> Result<Tensor<f32>> {
+    let (along, x) = sketch.checked(way, x, axis)?;
+    apply_as(sketch, way, &x, &along, pin)
+}
+
+fn apply_as<T: Real>(
+    sketch: &Sketch,
+    way: Way,
+    x: &Tensor<T>,
+    along: &Along,
+    pin: Pin,
+) -> Result<Tensor<f32>> {
     let gpu = x.gpu();
     let y = gpu.empty::<f32>(&along.shape)?;
     let normal = sketch.kind() == SketchKind::Gaussian;
     let table = if normal { normal::table() } else { &[0] };
     let table = gpu.tensor::<i32>(bytemuck::cast_slice(table), [table.len()])?;
-    product(sketch, way, x, along, &y, |product| product.launch(gpu, &table))?;
+    product(sketch, way, x, along, &y, |product| GeneratedProduct { pin, ..product }.launch(gpu, &table))?;
     Ok(y)
 }
 
@@ -49,5 +72,6 @@ fn product<T: Real, R>(
         x: matrices.as_view(),
         alpha: sketch.scale() as f32,
         c: products.as_view(),
+        pin: Pin::Free,
     })
 }

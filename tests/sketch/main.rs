@@ -2,6 +2,7 @@
 //! `tests/sketch_law.rs` has what needs none.
 
 mod dense;
+mod devices;
 mod factor;
 mod factor_qr;
 mod hadamard;

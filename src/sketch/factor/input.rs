@@ -17,9 +17,14 @@ pub(super) struct Input {
 
 impl Input {
     pub(super) fn new(op: &'static str, a: &Tensor<f32>) -> Result<Self> {
+        Self::named(op, "the matrix", a)
+    }
+
+    /// As [`new`](Self::new), of what is called so in errors.
+    pub(super) fn named(op: &'static str, name: &str, a: &Tensor<f32>) -> Result<Self> {
         shape(op, a)?;
         let a = &a.contiguous()?;
-        let largest = largest(op, a)?;
+        let largest = largest(op, name, a)?;
         if largest < f32::MIN_POSITIVE {
             // Below, a device may count numbers as 0, so they are.
             return Ok(Self { a: a.gpu().zeros(a.shape())?, scale: 1.0 });
@@ -44,8 +49,16 @@ pub(super) fn shape(op: &'static str, a: &Tensor<f32>) -> Result<[usize; 2]> {
     }
 }
 
+/// Checks that a tolerance is relative, and lets something pass.
+pub(super) fn tolerance(what: &str, relative: f64) -> Result<()> {
+    if relative > 0.0 && relative < 1.0 {
+        return Ok(());
+    }
+    Err(Error::input(what, format!("{relative} is not between 0 and 1")))
+}
+
 /// The largest magnitude of a matrix without gaps, all of whose entries must be finite.
-fn largest(op: &'static str, a: &Tensor<f32>) -> Result<f32> {
+fn largest(op: &'static str, name: &str, a: &Tensor<f32>) -> Result<f32> {
     let mut largest = 0.0f32;
     for part in parts(a)? {
         let found = ops::max_abs(&part, 0)?.to_vec()?;
@@ -55,7 +68,7 @@ fn largest(op: &'static str, a: &Tensor<f32>) -> Result<f32> {
             let at = part.layout().offset() - a.layout().offset() + row * part.shape()[1] + col;
             let (i, j) = (at / a.shape()[1], at % a.shape()[1]);
             let why = format!("it is {} at [{i}, {j}]", values[row]);
-            return Err(Error::input(format!("{op}: the matrix"), why));
+            return Err(Error::input(format!("{op}: {name}"), why));
         }
         largest = found.into_iter().fold(largest, f32::max);
     }

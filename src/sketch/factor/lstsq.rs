@@ -2,10 +2,10 @@
 
 use super::cqrrpt::sketch_of;
 use super::input::{self, Input};
+use super::products::{matmul, product};
 use super::small;
-use crate::gemm::matmul;
 use crate::tensor::{Element, Tensor};
-use crate::{Error, Gemm, Result, ops};
+use crate::{Error, Result, ops};
 use faer::Mat;
 
 const OP: &str = "lstsq";
@@ -48,7 +48,7 @@ pub struct LeastSquares {
     pub x: Tensor<f32>,
     /// $\|Ax - b\|$ of every right-hand side.
     pub residuals: Vec<f64>,
-    /// The numerical rank of A: where it is below n, x is the solution of the least norm.
+    /// The numerical rank of A: where it is below n, x is the solution of the least norm. 0 without a right-hand side.
     pub rank: usize,
     /// Iterations, of all right-hand sides together.
     pub iterations: usize,
@@ -116,12 +116,8 @@ impl<'a> Lstsq<'a> {
     pub fn run(&self) -> Result<LeastSquares> {
         let gpu = self.a.same_gpu(OP, self.b)?;
         let [m, n] = input::shape(OP, self.a)?;
-        for tolerance in [self.tolerance, self.rank_tolerance] {
-            if !(0.0..1.0).contains(&tolerance) {
-                let why = format!("{tolerance} is not between 0 and 1");
-                return Err(Error::input("lstsq: a tolerance", why));
-            }
-        }
+        input::tolerance("lstsq: the tolerance", self.tolerance)?;
+        input::tolerance("lstsq: the rank's tolerance", self.rank_tolerance)?;
         let (b, shape) = match *self.b.shape() {
             [rows] if rows == m => (self.b.contiguous()?.reshape([m, 1])?, vec![n]),
             [rows, columns] if rows == m => (self.b.clone(), vec![n, columns]),
@@ -134,7 +130,7 @@ impl<'a> Lstsq<'a> {
             let x = gpu.empty(shape)?;
             return Ok(LeastSquares { x, residuals: Vec::new(), rank: 0, iterations: 0 });
         }
-        let (a, b) = (Input::new(OP, self.a)?, Input::new(OP, &b)?);
+        let (a, b) = (Input::new(OP, self.a)?, Input::named(OP, "the right-hand side", &b)?);
         let solver = Solver::new(self, &a.a, &b.a)?;
         let (x, norms, iterations) = solver.solve(self)?;
         let scale = b.scale / a.scale;
@@ -195,7 +191,7 @@ impl<'a> Solver<'a> {
         let one = self.a.gpu().tensor(&[1.0f32], [])?;
         let mut residual = ops::mul(self.b, &one)?; // a copy
         let x = small::upload(self.a.gpu(), x.as_ref())?;
-        Gemm::new(self.a, &x).alpha(-1.0).beta(1.0).run_into(&mut residual)?;
+        product(self.a, &x).alpha(-1.0).beta(1.0).run_into(&mut residual)?;
         let norms = columns_norms(&residual)?;
         Ok((residual, norms))
     }
@@ -239,7 +235,7 @@ impl<'a> Solver<'a> {
                 .collect();
             let mut next = ops::mul(&u, &self.a.gpu().tensor(&shares, [columns])?)?;
             let p = small::upload(self.a.gpu(), (&self.inverse * &v).as_ref())?;
-            Gemm::new(self.a, &p).beta(-1.0).run_into(&mut next)?;
+            product(self.a, &p).beta(-1.0).run_into(&mut next)?;
             u = next;
             beta = columns_norms(&u)?;
             let mut next = self.back(&u)?;

@@ -4,6 +4,7 @@
 mod cqrrpt;
 mod input;
 mod lstsq;
+mod products;
 mod range;
 mod small;
 mod svd;

@@ -1,12 +1,12 @@
 //! The range of a matrix: orthonormal columns that hold most of it.
 
 use super::input::{self, Input};
+use super::products::{matmul, product};
 use super::small;
 use super::timings::{Part, Timings};
-use crate::gemm::matmul;
 use crate::sketch::{Sketch, SketchKind};
 use crate::tensor::Tensor;
-use crate::{Error, Gemm, Result};
+use crate::{Error, Result};
 use faer::Mat;
 
 const OP: &str = "range";
@@ -163,7 +163,7 @@ fn apart(
         let panel = timings.of(Part::Products, || {
             for block in earlier {
                 let share = matmul(&block.t(), &q)?;
-                Gemm::new(block, &share).alpha(-1.0).beta(1.0).run_into(&mut q)?;
+                product(block, &share).alpha(-1.0).beta(1.0).run_into(&mut q)?;
             }
             small::download(&q)
         })?;

@@ -1,13 +1,13 @@
 //! Truncated singular value decompositions.
 
 use super::input::{self, Input, norm};
+use super::products::{matmul, product};
 use super::range::Search;
 use super::small::{self, SmallSvd};
 use super::timings::{Part, Timings};
-use crate::gemm::matmul;
 use crate::sketch::SketchKind;
 use crate::tensor::Tensor;
-use crate::{Error, Gemm, Gpu, Result, ops};
+use crate::{Error, Gpu, Result, ops};
 use faer::Mat;
 
 const OP: &str = "rsvd";
@@ -106,7 +106,7 @@ enum Beyond {
 /// # Precision
 /// With two power iterations and ten columns more than the rank, residuals are within 3 per cent of the least
 /// possible in the tests, whose spectra are flat, decaying and in clusters. Vectors are orthonormal, $\|U^TU - I\|_F \le 2^{-20} k$ and V likewise. Singular values
-/// are within the residual of the largest one left out, and $2^{-20} \|A\|_F$. Entries below $2^{-126}$ times the largest,
+/// are off by no more than the largest singular value of what is left, and $2^{-20} \|A\|_F$. Entries below $2^{-126}$ times the largest,
 /// or below $2^{-126}$, may count as 0.
 #[derive(Clone, Debug)]
 #[must_use = "a decomposition is computed by `run`"]
@@ -292,7 +292,7 @@ impl Found {
     fn take(&mut self, q: Tensor<f32>, timings: &mut Timings) -> Result<()> {
         let b = timings.of(Part::Products, || {
             let b = matmul(&q.t(), &self.rest)?;
-            Gemm::new(&q, &b).alpha(-1.0).beta(1.0).run_into(&mut self.rest)?;
+            product(&q, &b).alpha(-1.0).beta(1.0).run_into(&mut self.rest)?;
             self.left = norm(&self.rest)?;
             small::download(&b)
         })?;
@@ -327,7 +327,7 @@ impl Found {
         for q in &self.q {
             let columns = q.shape()[1];
             let part = small::upload(gpu, u.get(at..at + columns, ..rank))?;
-            Gemm::new(q, &part).beta(1.0).run_into(&mut combined)?;
+            product(q, &part).beta(1.0).run_into(&mut combined)?;
             at += columns;
         }
         Ok(combined)

@@ -12,7 +12,8 @@ const OP: &str = "trace";
 pub struct TraceEstimate {
     /// The estimate.
     pub value: f64,
-    /// Its standard error, from the samples: the estimate is within four of these but for one time in ten thousand.
+    /// Its standard error, from the samples, which have to be some thirty for it to be told well: of so many, the estimate is
+    /// within four of these but for a few times in ten thousand.
     pub standard_error: f64,
 }
 
@@ -47,7 +48,7 @@ pub fn trace(a: &Tensor<f32>, samples: usize, seed: u64) -> Result<TraceEstimate
         return Err(Error::input("trace: samples", "two are the fewest that tell how far off they are"));
     }
     let signs = Sketch::new(SketchKind::Sign, [samples, rows], seed)?.scaled(Scaling::Unscaled);
-    let products = signs.left(&signs.left(&a.t())?.t())?; // Z A Z^T, of which the diagonal matters
+    let products = signs.right(&signs.left(a)?)?; // Z A Z^T, of which the diagonal matters
     let diagonal = products.as_strided(&[samples], &[samples + 1], 0)?.to_vec()?;
     if let Some(at) = diagonal.iter().position(|x| !x.is_finite()) {
         let why = format!("sample {at} is {}: an entry is NaN, infinite or too large", diagonal[at]);
