@@ -117,6 +117,13 @@ impl Tile {
         cost::seconds(self, problem, caps)
     }
 
+    /// Seconds that each launch must gain for a tile to be worth compiling: patches for software devices take them three
+    /// seconds longer to compile than others, which is spread over 2,000 launches. Products of small matrices gain less.
+    #[must_use]
+    pub fn compiling(&self) -> f64 {
+        if self.kernel == GemmKernel::Tiled && tiled::is_for_software(self) { 1.5e-3 } else { 0.0 }
+    }
+
     /// The plan that computes the problem in so many parts of k.
     pub(super) fn plan(&self, problem: &GemmProblem, parts: u32, caps: &Caps) -> Result<Plan> {
         let seconds = self.cost_in_parts(problem, parts, caps);

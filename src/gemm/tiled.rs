@@ -20,7 +20,7 @@ pub(super) const TILES: [Tile; 7] = [
 
 /// Whether the patches are for software devices alone: no GPU has the registers. The CPU's first cache holds their
 /// sums and shared memory, and they fill it: they get one stage, and no sums of steps beside those of all.
-const fn is_for_software(tile: &Tile) -> bool {
+pub(super) const fn is_for_software(tile: &Tile) -> bool {
     tile.tm * tile.tn > 128
 }
 
