@@ -2,6 +2,8 @@
 //! f32 and f64, in turns and in one run: truncated against full singular values, pivoted QR, least squares. One JSON object
 //! per line, with the time of each part and its share; the exit status tells whether all ran.
 //!
+//! - `TILEWISE_SIZES=1000` sets the shorter edge of what is decomposed; the other is twice as long. What is factored by QR
+//!   has a fifth as many columns, and 20 times as many rows.
 //! - `TILEWISE_ROUNDS=5` sets the rounds, in each of which all sides take their turn.
 
 mod support;
@@ -34,11 +36,13 @@ fn run() -> Result<()> {
     let testing = std::env::args().any(|argument| argument == "--test");
     let rounds = rounds(if testing { 1 } else { 3 })?;
     let bench = Bench { gpu, rounds };
-    let [svd, qr, tall] =
-        if testing { [[60, 40], [80, 10], [90, 10]] } else { [[2000, 1000], [20_000, 200], [20_000, 200]] };
-    bench.svd(svd, if testing { 5 } else { 50 })?;
-    bench.qr(qr)?;
-    bench.least_squares(tall)
+    for edge in if testing { vec![40] } else { support::sizes(&[1000])? } {
+        let tall = [20 * edge, edge.div_ceil(5)];
+        bench.svd([2 * edge, edge], edge.div_ceil(20))?;
+        bench.qr(tall)?;
+        bench.least_squares(tall)?;
+    }
+    Ok(())
 }
 
 fn rounds(default: usize) -> Result<usize> {

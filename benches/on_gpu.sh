@@ -5,7 +5,7 @@
 #   benches/on_gpu.sh --pack FOLDER        builds the programs here and collects them in FOLDER (target/on-gpu)
 #   benches/on_gpu.sh DIR [SECTION...]     runs the sections (all of them, unless named) there; results go to DIR
 #
-# Sections: info sweep checked gemm tiles bench forms peers. Each ends within 8 minutes. Where one fails, the others
+# Sections: info sweep checked gemm tiles bench forms sketch peers. Each ends within 8 minutes. Where one fails, the others
 # still run, and the exit status tells. DIR/results.md shows all sections that have run into DIR, by whichever call; its
 # table of ratios, ours to cuBLAS, is printed too.
 #
@@ -19,8 +19,10 @@ programs=${TILEWISE_BINARIES:-$root/target/on-gpu}
 sizes=${TILEWISE_SIZES:-256,512,1024,2048,4096,8192}
 # Every tile at every size would not end in time; forms are compared with what tiles are.
 few_sizes=${TILEWISE_SIZES:-1024,4096,8192}
+sketch_sizes=${TILEWISE_SIZES:-4096}
+factor_sizes=${TILEWISE_SIZES:-1000}
 limit=${TILEWISE_LIMIT:-480}
-all='info sweep checked gemm tiles bench forms peers'
+all='info sweep checked gemm tiles bench forms sketch peers'
 
 usage() {
     sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
@@ -38,9 +40,9 @@ pack() {
         while read -r kind name program; do
             case $kind/$name in
             # These need hardly a GPU, or the checkout in the place where they were built.
-            test/caps | test/npy | test/examples | test/mlp) continue ;;
+            test/caps | test/npy | test/examples | test/mlp | test/rsvd) continue ;;
             test/*)
-                grep -q '^//!.*No device\.$' "tests/$name.rs" && continue
+                grep -qs '^//!.*No device\.$' "tests/$name.rs" && continue
                 to=$folder/tests/$name
                 ;;
             bench/*) to=$folder/benches/$name ;;
@@ -157,6 +159,12 @@ section_forms() {
     TILEWISE_SIZES=$few_sizes GPU_REQUIRED=1 told benches/forms >"$dir/forms.jsonl"
 }
 
+# Sketches, against copies and stored operators; factorisations, against the CPU's.
+section_sketch() {
+    TILEWISE_SIZES=$sketch_sizes GPU_REQUIRED=1 told benches/sketch >"$dir/sketch.jsonl" &&
+        TILEWISE_SIZES=$factor_sizes GPU_REQUIRED=1 told benches/factor >>"$dir/sketch.jsonl"
+}
+
 section_peers() {
     command -v python3 >/dev/null || {
         echo '{"skipped":"there is no python3"}' >"$dir/peers.jsonl"
@@ -182,7 +190,7 @@ scaled() {
 # The page of all sections whose results are in DIR.
 page() {
     first=
-    for part in bench gemm tiles forms; do
+    for part in bench gemm tiles forms sketch; do
         [ -n "$first" ] || first=$(head -n 1 "$dir/$part.jsonl" 2>/dev/null)
     done
     [ -n "$first" ] || first=$(sed 's/.*"devices":\[//' "$dir/info.json" 2>/dev/null)
@@ -204,7 +212,7 @@ page() {
         printf '\n## Ratios\n\n'
         ratios
     }
-    for part in sweep checked gemm tiles bench forms peers; do
+    for part in sweep checked gemm tiles bench forms sketch peers; do
         [ ! -s "$dir/$part.jsonl" ] || "page_$part" "$part" <"$dir/$part.jsonl"
     done
     [ ! -s "$dir/info.txt" ] || {
@@ -294,6 +302,13 @@ page_forms() {
     table forms
 }
 
+page_sketch() {
+    printf '\n## Sketches\n\n'
+    grep '"ratio"\|"error":\|"skipped"' "$dir/sketch.jsonl" | table forms
+    printf '\n## Factorisations\n\n'
+    grep '"times_faster_than_f32"' "$dir/sketch.jsonl" | table factor
+}
+
 page_peers() {
     printf '\n## Peers\n\n'
     table peers
@@ -326,6 +341,8 @@ done
     exit 2
 }
 programs=$(cd "$programs" && pwd)
+# Tests read their data from where they are run, as cargo runs them.
+cd "$root" || exit
 # NOTE: ldconfig is not in every user's PATH; without it the packed loader is taken, which does no harm.
 PATH=$PATH:/usr/sbin:/sbin ldconfig -p 2>/dev/null | grep -q 'libvulkan\.so\.1' ||
     export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$programs/lib"

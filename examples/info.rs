@@ -161,6 +161,7 @@ fn device_json(caps: &Caps, paths: &[Path]) -> Value {
         "vendor": caps.vendor,
         "memory": caps.memory,
         "f16": caps.f16,
+        "int64": caps.int64,
         "subgroups": caps.subgroups.map(|sizes| json!({ "min": sizes.min, "max": sizes.max })),
         "tensor_cores": caps.has_tensor_cores(),
         "rows": caps.rows.iter().map(row_json).collect::<Vec<_>>(),

@@ -107,7 +107,7 @@ fn main(
             for (var t = 0u; t < dims.nonzeros; t++) {
                 let row = (drawn[t] >> 1u) - row0;
                 if row < rows {
-                    list[atomicAdd(&buckets[row * segments + (line >> shift)], 1u)] = line << 1u | drawn[t] & 1u;
+                    list[atomicAdd(&buckets[row * segments + (line >> shift)], 1u)] = (line << 1u) | (drawn[t] & 1u);
                 }
             }
         }

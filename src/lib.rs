@@ -26,6 +26,7 @@
 //! - Epilogues: scale, bias, activation and residual in the launch of the product.
 //! - Layers: [`linear`], whose weight is (out, in), and [`Linear`], which holds one.
 //! - Operations between products: [`ops`], with broadcasting; casts among all types, [`Tensor::cast`].
+//! - Random operators that are the same everywhere, [`sketch`], and factorisations that are built on them.
 //! - [`Precision`]: products of f32 stay f32 unless they are allowed the tensor cores' f16.
 //! - Definitions in f64 and derived error bounds to test against: [`mod@reference`].
 //!

@@ -186,6 +186,7 @@ NVIDIA H200
   driver           NVIDIA 580.95.05
   memory           ~131.3 GiB
   f16              yes
+  int64            yes
   subgroups        32
   tensor cores     yes
   matrix rows      16x16x16 f16 x f16 -> f16 (subgroup), not tested

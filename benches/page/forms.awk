@@ -1,4 +1,4 @@
-# Each form of a product against what it should be as fast as, from forms.jsonl: a table per case.
+# Each form of a product or a sketch against what it should be as fast as, from JSON lines: a table per case.
 #
 #   awk -f common.awk -f forms.awk forms.jsonl
 
@@ -8,6 +8,9 @@ BEGIN {
     says["epilogue"] = "A layer in one launch."
     says["precision"] = "f32 by products of f16."
     says["i8"] = "i8, exact in i32."
+    says["dense"] = "Operators whose entries are made in the kernel, against the product with the stored matrix."
+    says["sparse"] = "Sparse operators; a copy reads and writes the bytes of the operand."
+    says["hadamard"] = "Hadamard operators; a copy reads and writes the bytes of the longer of operand and result."
     says["parts"] = "Few elements, each a sum of many products."
 }
 

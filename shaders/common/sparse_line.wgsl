@@ -28,6 +28,6 @@ fn draw(line: u32) {
         } else {
             place = mul_high(word, dims.places);
         }
-        drawn[t] = place << 1u | word & 1u;
+        drawn[t] = (place << 1u) | (word & 1u);
     }
 }

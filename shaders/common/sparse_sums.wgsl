@@ -21,11 +21,11 @@
             let end = ends[row + 1u];
             for (var at = ends[row]; at < end; at++) {
                 let entry = list[at];
-                let sign = 1.0 - 2.0 * f32(entry & 1u);
+                let sign = entry << 31u;
                 let x_at = (first + (entry >> 1u)) * dims.x_axis;
                 //#unroll
                 for (var i = 0u; i < EACH; i++) {
-                    sums[i] += sign * load_x(starts[i].x + x_at);
+                    sums[i] += bitcast<f32>(bitcast<u32>(load_x(starts[i].x + x_at)) ^ sign);
                 }
             }
             //#unroll

@@ -33,8 +33,7 @@ pub fn plan(problem: &GemmProblem, caps: &Caps) -> Result<Plan> {
     for (elements, dtype) in problem.binding_elements().into_iter().zip(problem.types.of_operands()) {
         kernel::check_binding(OP, caps, elements, dtype)?;
     }
-    let cost =
-        |&(tile, parts): &(&Tile, u32)| tile.cost_in_parts(problem, parts, caps) + tile.compiling();
+    let cost = |&(tile, parts): &(&Tile, u32)| tile.cost_in_parts(problem, parts, caps) + tile.compiling();
     let (tile, parts) = GemmKernel::ALL
         .iter()
         .flat_map(|kernel| kernel.tiles())

@@ -25,6 +25,8 @@ pub struct Caps {
     pub memory: Option<u64>,
     /// Whether shaders may compute with and store `f16`.
     pub f16: bool,
+    /// Whether shaders may load and compute with integers of 64 bits: two elements of f32 in one load.
+    pub int64: bool,
     /// Subgroup sizes, where subgroup operations are available.
     pub subgroups: Option<SubgroupSizes>,
     /// The cooperative-matrix shapes that the adapter lists and the shading language can spell.
@@ -142,6 +144,7 @@ impl Caps {
             vendor: info.vendor,
             memory: raw::device_memory(adapter),
             f16: features.contains(F::SHADER_F16),
+            int64: features.contains(F::SHADER_INT64),
             subgroups: features.contains(F::SUBGROUP).then_some(subgroups),
             rows,
             timestamps: features.contains(F::TIMESTAMP_QUERY),
@@ -206,6 +209,7 @@ impl fmt::Display for Caps {
         writeln!(f, "  driver           {driver}")?;
         writeln!(f, "  memory           {memory}")?;
         writeln!(f, "  f16              {}", yes(self.f16))?;
+        writeln!(f, "  int64            {}", yes(self.int64))?;
         writeln!(f, "  subgroups        {subgroups}")?;
         writeln!(f, "  tensor cores     {}", yes(self.has_tensor_cores()))?;
         if self.rows.is_empty() {

@@ -151,6 +151,7 @@ pub fn swiftshader() -> Caps {
         driver: "SwiftShader driver".into(),
         vendor: 0x1ae0,
         f16: false,
+        int64: false,
         subgroups: Some(SubgroupSizes { min: 4, max: 4 }),
         limits: CapsLimits {
             binding_bytes: GIB,
@@ -172,6 +173,7 @@ pub fn bare_webgpu() -> Caps {
     rated(Caps {
         backend: "browser-webgpu".into(),
         f16: false,
+        int64: false,
         subgroups: None,
         timestamps: false,
         pipeline_cache: false,
@@ -222,6 +224,7 @@ fn vulkan(adapter: &str, device_type: DeviceType) -> Caps {
         vendor: 0,
         memory: None,
         f16: true,
+        int64: true,
         subgroups: Some(SubgroupSizes { min: 32, max: 32 }),
         rows: Vec::new(),
         timestamps: true,

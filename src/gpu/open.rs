@@ -123,6 +123,7 @@ impl Gpu {
     pub fn device_descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
         use wgpu::Features as F;
         let useful = F::SHADER_F16
+            | F::SHADER_INT64
             | F::SUBGROUP
             | F::EXPERIMENTAL_COOPERATIVE_MATRIX
             | F::IMMEDIATES

@@ -116,6 +116,7 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "sparse_dims",
     "sparse_line",
     "sparse_sums",
+    "sparse_sums_pairs",
     "stage_switch",
     "stage_x",
     "step_end",

@@ -132,6 +132,13 @@ impl SparseProblem {
         if self.form == SparseForm::Scatter { [lines, places] } else { [places, lines] }
     }
 
+    /// Whether columns lie side by side in pairs at even places, two of f32 in 64 bits.
+    pub(super) fn has_pairs(&self) -> bool {
+        let d = &self.dims;
+        let even = [d.extent0, d.x_offset, d.x_axis, d.x_stride1, d.x_stride2].iter().all(|n| n % 2 == 0);
+        self.dtype == DType::F32 && [d.x_stride0, d.y_stride0] == [1, 1] && even
+    }
+
     /// Elements of the result.
     pub(super) fn elements(&self) -> u64 {
         u64::from(self.rows()[1]) * u64::from(self.dims.columns)

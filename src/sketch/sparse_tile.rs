@@ -22,8 +22,11 @@ const LIST: [u32; 2] = [4096, 2048];
 const ROOM: u32 = 24 << 10;
 /// Invocations of a workgroup on a software device: one vector.
 const SOFTWARE_LANES: u32 = 8;
-/// Columns of an invocation, if a software device does not take more of a long row.
+/// Columns of an invocation, if a software device does not take more of a long row: as many as the sums that the first
+/// cache holds, since the first element of each row is waited for.
 const FEW: u32 = 8;
+const MANY: u32 = 64;
+const MANY_PAIRS: u32 = 128;
 /// Workgroups of each core, as long as there are so many.
 const PER_CORE: u32 = 2;
 /// Invocations of one workgroup that brings parts together; each has four elements.
@@ -37,6 +40,8 @@ pub(super) struct Tile {
     across: u32,
     each: u32,
     list: u32,
+    /// Whether two neighbours are loaded at once.
+    pairs: bool,
     /// Rows of the result, and columns, that a workgroup makes.
     rows: u32,
     width: u32,
@@ -51,8 +56,12 @@ impl Tile {
         // Lanes side by side read neighbours. Those of software run one vector after another: a single one that reads
         // long pieces of rows finds more in the caches than many that come back for short ones.
         let inner = d.x_axis < d.x_stride0 && problem.rows()[0] > 1;
+        let pairs = problem.has_pairs() && caps.int64;
         let (lanes, mut each): (u32, u32) = match software {
-            true if !inner && d.columns > SOFTWARE_LANES * FEW => (SOFTWARE_LANES, 8 * FEW),
+            true if !inner && d.columns > SOFTWARE_LANES * FEW => {
+                let many = if pairs { MANY_PAIRS } else { MANY };
+                (SOFTWARE_LANES, d.columns.div_ceil(SOFTWARE_LANES).next_power_of_two().min(many))
+            }
             true => (SOFTWARE_LANES, FEW),
             false => (256, FEW),
         };
@@ -70,7 +79,7 @@ impl Tile {
         };
         let few = |rows: u32, each: u32| blocks(rows, each) < u64::from(wanted);
         if !software && few(rows, each) {
-            each = 1;
+            each = if pairs { 2 } else { 1 };
         }
         while rows > ROWS_AT_LEAST && few(rows, each) {
             rows /= 2;
@@ -86,7 +95,7 @@ impl Tile {
         let width = (across * each).saturating_mul(together).min(d.columns.next_multiple_of(across * each));
         // NOTE: as many as there are if none is empty.
         let parts = d.lines.div_ceil(d.lines.div_ceil(parts));
-        Self { lanes, across, each, list, rows, width, parts }
+        Self { lanes, across, each, list, pairs, rows, width, parts }
     }
 
     /// The sizes, as the shader has them.
@@ -114,13 +123,14 @@ impl Tile {
         let shader = if problem.form == SparseForm::Scatter { "sketch_scatter" } else { "sketch_gather" };
         let kernel = Kernel::new(shader)
             .dims(caps, size_of::<SparseDims>())
-            .param("x_unit", memory.scalar())
+            .param("x_unit", if self.pairs { "u64" } else { memory.scalar() })
             .param("LANES", self.lanes)
             .param("ACROSS", self.across)
             .param("EACH", self.each)
             .param("MOST", problem.dims.nonzeros.next_power_of_two())
             .param("LIST", self.list);
         match memory {
+            _ if self.pairs => kernel.slot("sparse_sums", "sparse_sums_pairs").slot("load_x", "nothing"),
             Memory::Packed => kernel.slot("load_x", "load_x_packed"),
             Memory::Bf16 => kernel.slot("load_x", "load_x_bf16"),
             _ => kernel,

@@ -1,7 +1,7 @@
 //! Pivoted QR through a sketch, least squares and traces: against Panther's vectors, the f64 reference and `faer`.
 
 use crate::oracles::assert_rows_agree;
-use crate::spectrum::{normal, off_orthonormal, place, read, tail, with_spectrum};
+use crate::spectrum::{figure, normal, off_orthonormal, place, read, tail, with_spectrum};
 use crate::support;
 use faer::Mat;
 use faer::linalg::solvers::SolveLstsq;
@@ -24,6 +24,8 @@ fn assert_sound(a: &Mat<f64>, qr: &PivotedQr, what: &str) {
     let residual = (permuted - q * r).norm_l2() / a.norm_l2().max(f64::MIN_POSITIVE);
     let off = off_orthonormal(&qr.q);
     assert!(residual <= 1e-5 && off <= 1e-5, "{what}: {residual:e} is left, off orthonormal by {off:e}");
+    figure("cqrrpt residual", residual);
+    figure("cqrrpt orthogonality", off);
 }
 
 #[test]
@@ -86,8 +88,21 @@ fn decaying_spectra_are_factored_and_reveal_their_rank() {
             let trailing = |r: &Mat<f64>| r.get(i.., i..).norm_l2();
             let ratio = trailing(&r) / trailing(&best);
             assert!(ratio <= 2.5, "{digits} digits, from {i} on: {ratio}");
+            figure("cqrrpt trailing norm", ratio);
         }
     }
+    // A tolerance leaves out what it says, and one sketch is enough to see it: three launches hold the rank against A.
+    let s: Vec<f64> = (0..40).map(|i| 10f64.powf(-5.0 * f64::from(i) / 39.0)).collect();
+    let (a, _) = place(&gpu, &with_spectrum([600, 40], &s, 2));
+    let launches = |options: &Cqrrpt<'_>| {
+        let before = gpu.stats().launches;
+        (options.run().unwrap(), gpu.stats().launches - before)
+    };
+    let rough = Cqrrpt::new(&a).tolerance(1e-2);
+    let same = Sketch::new(SketchKind::Sjlt { nonzeros: 4 }, [66, 600], 0).unwrap();
+    let ((found, tested), (_, untested)) = (launches(&rough), launches(&rough.clone().operator(same)));
+    assert!((10..30).contains(&found.rank) && off_orthonormal(&found.q) <= 1e-5, "{}", found.rank);
+    assert!(tested > untested && tested <= untested + 5, "{tested} launches, {untested} of one round");
     // What is below the tolerance is rounding, and is left out.
     let (a, exact) = place(&gpu, &with_spectrum([600, 40], &[1.0, 1e-2, 1e-4, 1e-9], 3));
     let qr = cqrrpt(&a).unwrap();
@@ -164,6 +179,9 @@ fn least_squares_agree_with_qr() {
                 let room = 1e-6 * (exact.norm_l2() * x.col(j).norm_l2() + exact_b.col(j).norm_l2());
                 let residual = rest.col(j).norm_l2();
                 assert!(residual <= 1.0001 * norms[j] + room, "{what}: {residual:e}, at best {:e}", norms[j]);
+                if noise > 0.0 {
+                    figure("lstsq residual beyond the least", (residual / norms[j] - 1.0).max(0.0));
+                }
                 assert!((found.residuals[j] - residual).abs() <= 1e-4 * residual + room, "{what}");
                 // Scaled columns are no harm: errors count in the lengths that the columns have.
                 let off = (0..n).map(|i| ((x[(i, j)] - want[(i, j)]) * exact.col(i).norm_l2()).powi(2));
@@ -173,7 +191,7 @@ fn least_squares_agree_with_qr() {
                 assert!(off <= allowed, "{what}: off by {off:e} of {size:e}, allowed {allowed:e}");
             }
             assert!(found.rank == n && found.iterations <= 80, "{what}");
-            println!("{what}");
+            figure("lstsq iterations", found.iterations as f64);
         }
     }
 }
@@ -235,6 +253,9 @@ fn traces_are_within_four_standard_errors() {
                 let off = (found.value - want).abs();
                 let what = format!("{name}, {samples} samples: {found:?}, not {want}");
                 assert!(off <= 4.0 * found.standard_error + rounding, "{what}");
+                if name != "diagonal" {
+                    figure("trace standard errors", off / found.standard_error);
+                }
                 let defined = (off_diagonal / samples as f64).sqrt();
                 assert!(found.standard_error <= 2.0 * defined + rounding, "{what}, error {defined}");
                 assert!(found.standard_error >= 0.5 * defined - rounding, "{what}, error {defined}");
@@ -269,12 +290,14 @@ fn mistakes_are_errors_that_say_what_is_wrong() {
     for gamma in [0.5, -1.0, f64::NAN, f64::INFINITY] {
         assert!(said(Cqrrpt::new(&a).gamma(gamma).run().unwrap_err()).contains("gamma"));
     }
-    for tolerance in [-1.0, 1.0, f64::NAN] {
+    for tolerance in [0.0, -1.0, 1.0, f64::NAN] {
         assert!(said(Cqrrpt::new(&a).tolerance(tolerance).run().unwrap_err()).contains("tolerance"));
         assert!(said(Lstsq::new(&a, &b).tolerance(tolerance).run().unwrap_err()).contains("tolerance"));
         assert!(said(Lstsq::new(&a, &b).rank_tolerance(tolerance).run().unwrap_err()).contains("tolerance"));
     }
     assert!(said(lstsq(&a, &b.slice(0, ..5).unwrap()).unwrap_err()).contains("[5]"));
+    let bad = gpu.tensor(&[1.0, 2.0, f32::INFINITY, 4.0, 5.0, 6.0], [6]).unwrap();
+    assert!(said(lstsq(&a, &bad).unwrap_err()).contains("the right-hand side: it is inf at [2, 0]"));
     assert_eq!(lstsq(&a, &gpu.zeros([6, 0]).unwrap()).unwrap().x.shape(), [5, 0]);
     assert!(tail(&[3.0, 4.0], 0) == 5.0 && cqrrpt(&a).is_ok(), "all works as before");
 }

@@ -128,6 +128,30 @@ fn every_kind_agrees_with_its_entries_along_every_axis_of_every_rank() {
 }
 
 #[test]
+fn pairs_of_columns_are_loaded_at_once_and_change_no_bit() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let Some(bare) = support::bare() else { return };
+    for nonzeros in [1, 4] {
+        let sketch = Sketch::new(SketchKind::Sjlt { nonzeros }, [96, 700], 3).unwrap();
+        let data = Fill::Uniform.values::<f32>(700 * 1100, 6);
+        for way in WAYS {
+            let rows = if way == Way::Forward { 700 } else { 96 };
+            let on = |gpu: &Gpu, columns: usize| {
+                let x = gpu.tensor(&data[..rows * columns], [rows, columns]).unwrap();
+                let plan = sketch.plan(way, &x, 0).unwrap().kernel.to_string();
+                let y = apply(&sketch, way, &x, 0).unwrap().to_vec().unwrap();
+                (plan.contains("u64"), y.iter().map(|v| v.to_bits()).collect::<Vec<_>>())
+            };
+            for columns in [2, 30, 1100, 33] {
+                let ((pairs, here), (none, there)) = (on(&gpu, columns), on(&bare, columns));
+                assert_eq!((pairs, none), (gpu.caps().int64 && columns % 2 == 0, false), "{columns} columns");
+                assert!(here == there, "{way:?}, {nonzeros} nonzeros, {columns} columns");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_slice_is_applied_to_where_it_lies() {
     for gpu in devices() {
         let whole = Fill::Integers.values::<f32>(60 * 33, 1);

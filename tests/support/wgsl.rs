@@ -18,6 +18,7 @@ pub fn capabilities(caps: &Caps) -> Capabilities {
     let mut capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
     capabilities.set(Capabilities::IMMEDIATES, caps.limits.immediate_bytes > 0);
     capabilities.set(Capabilities::SHADER_FLOAT16, caps.f16);
+    capabilities.set(Capabilities::SHADER_INT64, caps.int64);
     capabilities.set(Capabilities::SUBGROUP, caps.subgroups.is_some());
     capabilities.set(Capabilities::COOPERATIVE_MATRIX, caps.has_tensor_cores());
     capabilities
