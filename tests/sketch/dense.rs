@@ -1,5 +1,6 @@
 //! Operators whose entries are all drawn, on the device: the same entries as on the CPU, applied along any axis.
 
+use crate::devices::is_full;
 use crate::support;
 use crate::support::strided::{Lay, Placed, indices};
 use tilewise::gemm::Pin;
@@ -41,7 +42,10 @@ fn entries_are_those_of_the_cpu_bit_for_bit() {
                 assert_eq!(bits(&found.to_vec().unwrap()), want, "{kind:?}, {what}");
             }
         }
-        // And in the tile that is planned.
+        // And in the tile that is planned, of which signs are the entries that change most.
+        if kind != SketchKind::Sign && !is_full() {
+            continue;
+        }
         let s = Sketch::new(kind, [70, 133], 3).unwrap().scaled(Scaling::Unscaled);
         let found = s.left(&identity(&gpu, 133)).unwrap().to_vec().unwrap();
         assert_eq!(bits(&found), bits(&s.to_vec()), "{kind:?}");
@@ -95,7 +99,7 @@ fn along_every_axis_of_every_rank_in_every_layout() {
     let Some(gpu) = support::gpu() else { return };
     let shapes: [&[usize]; 6] =
         [&[37], &[19, 34], &[3, 35, 5], &[2, 3, 33, 4], &[2, 3, 2, 5, 6], &[2, 1, 3, 2, 7, 3]];
-    let every = if std::env::var("TILEWISE_SWEEP").as_deref() == Ok("full") { 1 } else { 3 };
+    let every = if is_full() { 1 } else { 5 };
     let mut case = 0;
     for (rank, shape) in shapes.iter().enumerate() {
         for axis in 0..=rank {
