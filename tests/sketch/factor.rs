@@ -1,5 +1,6 @@
 //! Ranges and truncated singular value decompositions against the best possible, in f64 through `faer`.
 
+use crate::devices::is_full;
 use crate::spectrum::{figure, normal, off_orthonormal, place, read, tail, with_spectrum};
 use crate::support;
 use faer::Mat;
@@ -50,7 +51,11 @@ fn errors_are_within_five_per_cent_of_the_best() {
         let (tall, exact) = place(&gpu, &with_spectrum([300, 200], &s, case as u64));
         let sigma: Vec<f64> = exact.singular_values().unwrap();
         for (rank, seed) in [(20, 0), (50, 2)] {
-            for (a, exact) in [(tall.clone(), exact.clone()), (tall.t(), exact.transpose().to_owned())] {
+            let wide = (tall.t(), exact.transpose().to_owned());
+            for (a, exact) in [(tall.clone(), exact.clone()), wide] {
+                if a.shape()[0] < 300 && rank > 20 {
+                    continue; // what it adds are kernels
+                }
                 let what = format!("{name} {:?}, rank {rank}", a.shape());
                 let svd = Rsvd::new(&a).rank(rank).seed(seed).run().unwrap();
                 assert_eq!(svd.rank, rank);
@@ -138,7 +143,7 @@ fn the_same_seed_is_the_same_bits() {
     let Some(gpu) = support::gpu() else { return };
     let a = gpu.random::<f32>([200, 150], Fill::Uniform, 1).unwrap();
     let bits = |seed: u64, kind| {
-        let svd = Rsvd::new(&a).rank(10).seed(seed).block(8).kind(kind).run().unwrap();
+        let svd = Rsvd::new(&a).rank(30).seed(seed).block(32).kind(kind).run().unwrap();
         (svd.u.to_vec().unwrap(), svd.s, svd.v.to_vec().unwrap())
     };
     let gaussian = bits(7, SketchKind::Gaussian);
@@ -187,7 +192,7 @@ fn ranks_beyond_what_a_matrix_has_are_zeros_with_orthonormal_vectors() {
     let Some(gpu) = support::gpu() else { return };
     let exact = Mat::from_fn(40, 30, |i, j| if i == j && i < 5 { 2.0 } else { 0.0 });
     let (a, exact) = place(&gpu, &exact);
-    for block in [3, 30] {
+    for block in if is_full() { vec![3, 5, 30] } else { vec![30] } {
         let svd = Rsvd::new(&a).rank(12).block(block).run().unwrap();
         assert_sound(&exact, &svd, &format!("rank 5, blocks of {block}"));
         assert!(svd.s[5..].iter().all(|&s| s <= 1e-5) && svd.rank == 12, "{svd:?}");

@@ -1,6 +1,6 @@
 //! Sparse operators against their entries: every kind, both ways, along each axis of views of every type.
 
-use crate::devices::{devices, shares};
+use crate::devices::{devices, is_full, shares};
 use crate::support;
 use crate::support::strided::{Lay, Placed};
 use tilewise::reference::gamma;
@@ -142,7 +142,8 @@ fn pairs_of_columns_are_loaded_at_once_and_change_no_bit() {
                 let y = apply(&sketch, way, &x, 0).unwrap().to_vec().unwrap();
                 (plan.contains("u64"), y.iter().map(|v| v.to_bits()).collect::<Vec<_>>())
             };
-            for columns in [2, 30, 1100, 33] {
+            let columns: &[usize] = if nonzeros == 1 && way == Way::Forward { &[2, 33, 1100] } else { &[30] };
+            for &columns in columns {
                 let ((pairs, here), (none, there)) = (on(&gpu, columns), on(&bare, columns));
                 assert_eq!((pairs, none), (gpu.caps().int64 && columns % 2 == 0, false), "{columns} columns");
                 assert!(here == there, "{way:?}, {nonzeros} nonzeros, {columns} columns");
@@ -173,8 +174,8 @@ fn applied_to_an_identity_an_operator_is_its_entries_bit_for_bit() {
     let most = SketchKind::Sjlt { nonzeros: NONZEROS_AT_MOST };
     let long = SketchKind::SparseSign { axis: SparseAxis::Long, nonzeros: NONZEROS_AT_MOST };
     // More nonzeros than are sorted at once, all places in one range and in several, and all lines in one place.
-    let shapes = [[5, 40], [300, 700], [400, 150], [1, 1000], [64, 64]];
-    for (i, shape @ [d, n]) in shapes.into_iter().enumerate() {
+    let shapes = [[300, 700], [64, 64], [5, 40], [400, 150], [1, 1000]];
+    for (i, shape @ [d, n]) in shapes.into_iter().take(if is_full() { 5 } else { 2 }).enumerate() {
         for kind in KINDS.into_iter().chain([most, long]) {
             let Ok(sketch) = Sketch::new(kind, shape, u64::MAX - i as u64) else { continue };
             let sketch = sketch.scaled(Scaling::Unscaled);
