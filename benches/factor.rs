@@ -1,8 +1,9 @@
-//! Factorisations through sketches, each held against what `faer` has for the same question on all threads of the CPU, in
-//! f32 and f64, in turns and in one run: truncated against full singular values, pivoted QR, least squares. One JSON object
-//! per line, with the time of each part and its share; the exit status tells whether all ran.
+//! Factorisations through sketches, each held against what `faer` has for the same question on all threads of the CPU,
+//! in f32 and f64, in turns and in one run: truncated against full singular values, pivoted QR, least squares. One JSON
+//! object per line, with the time of each part and its share; the exit status tells whether all ran.
 //!
-//! - `TILEWISE_SIZES=1000` sets the shorter edge of what is decomposed; the other is twice as long. What is factored by QR
+//! - `TILEWISE_SIZES=1000` sets the shorter edge of what is decomposed; the other is twice as long. What is factored by
+//! QR
 //!   has a fifth as many columns, and 20 times as many rows.
 //! - `TILEWISE_ROUNDS=5` sets the rounds, in each of which all sides take their turn.
 

@@ -1,8 +1,9 @@
-//! Sketches, each held against what it should be as fast as, in turns and in one run: dense ones against the product with
-//! a stored operator, sparse ones and Hadamard transforms against a copy of their operand. One JSON object per line; the
-//! exit status tells whether all ran.
+//! Sketches, each held against what it should be as fast as, in turns and in one run: dense ones against the product
+//! with a stored operator, sparse ones and Hadamard transforms against a copy of their operand. One JSON object per
+//! line; the exit status tells whether all ran.
 //!
-//! - `TILEWISE_SIZES=4096` sets the longer edge of operands: of dense ones the edge of cubes, of others the axis that is
+//! - `TILEWISE_SIZES=4096` sets the longer edge of operands: of dense ones the edge of cubes, of others the axis that
+//! is
 //!   sketched; what lies beside it is a quarter as long.
 
 #[path = "roof/mod.rs"]
@@ -72,7 +73,8 @@ impl Bench {
         if self.testing { 1 } else { ROUNDS }
     }
 
-    /// Square operators with generated entries, from the left and from the right, against the product with the stored one.
+    /// Square operators with generated entries, from the left and from the right, against the product with the stored
+    /// one.
     fn dense(&self, size: usize) -> Result<()> {
         let gpu = &self.gpu;
         let x = gpu.random::<f32>([size, size], Fill::Uniform, 2)?;
@@ -97,13 +99,13 @@ impl Bench {
         Ok(())
     }
 
-    /// Sparse operators of few and of more rows, along the outer axis of an operand of so many rows and a quarter as many
-    /// columns, and along the inner axis of its twin: against a copy of the operand.
+    /// Sparse operators of few and of more rows, along the outer axis of an operand of so many rows and a quarter as
+    /// many columns, and along the inner axis of its twin: against a copy of the operand.
     fn sparse(&self, size: usize) -> Result<()> {
         let columns = size / 4;
         for rows in [size / 16, size / 4] {
-            for (kind, name) in
-                [(SketchKind::CountSketch, "count"), (SketchKind::Sjlt { nonzeros: 4 }, "sjlt 4")]
+            let sjlt = |nonzeros| SketchKind::Sjlt { nonzeros };
+            for (kind, name) in [(SketchKind::CountSketch, "count"), (sjlt(2), "sjlt 2"), (sjlt(4), "sjlt 4")]
             {
                 let sketch = Sketch::new(kind, [rows, size], 1)?;
                 for (axis, shape, along) in [(0, [size, columns], "outer"), (1, [columns, size], "inner")] {
@@ -135,8 +137,8 @@ impl Bench {
         contest.run(gpu, self.rounds(), own, other)
     }
 
-    /// The transform of every column and of every row of a matrix, forward to a quarter of as many and back, against a copy
-    /// of the operand.
+    /// The transform of every column and of every row of a matrix, forward to a quarter of as many and back, against a
+    /// copy of the operand.
     fn hadamard(&self, size: usize) -> Result<()> {
         for axis in [0, 1] {
             for way in [Way::Forward, Way::Adjoint] {

@@ -1,5 +1,5 @@
-//! What is random in random operators: moments, distributions, independence, and how norms are kept. No GPU is needed, as
-//! entries are the same there (`sketch.rs`).
+//! What is random in random operators: moments, distributions, independence, and how norms are kept. Entries are the
+//! same on a GPU (`tests/sketch`). No device.
 
 use tilewise::sketch::{Scaling, Sketch, SketchKind, SparseAxis};
 

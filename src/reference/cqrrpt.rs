@@ -13,9 +13,9 @@ pub struct PivotedReference {
     pub rank: usize,
 }
 
-/// `CQRRPT` of `a` (m, n) for a given sketch `s` (d, m), as Melnichenko et al. (2023) have it: column-pivoted QR of SA; k, the
-/// diagonal entries of its triangle that are above `tolerance` times the first; $A (PR_k^{-1})$, its Gram matrix's Cholesky
-/// factor L, as far as there is one; $Q = A P R_k^{-1} L^{-T}$, $R = L^T R_{sk}$.
+/// `CQRRPT` of `a` (m, n) for a given sketch `s` (d, m), as Melnichenko et al. (2023) have it: column-pivoted QR of SA;
+/// k, the diagonal entries of its triangle that are above `tolerance` times the first; $A (PR_k^{-1})$, its Gram
+/// matrix's Cholesky factor L, as far as there is one; $Q = A P R_k^{-1} L^{-T}$, $R = L^T R_{sk}$.
 ///
 /// # Panics
 /// If the operands have not as many elements.

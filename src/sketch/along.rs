@@ -5,7 +5,8 @@ use crate::gemm::Side;
 use crate::tensor::{Layout, Real, Tensor};
 use crate::{Error, Result};
 
-/// An axis that an operator does not touch, or several that step as one: its extent, and its strides in operand and result.
+/// An axis that an operator does not touch, or several that step as one: its extent, and its strides in operand and
+/// result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Beside {
     pub(super) extent: usize,
@@ -30,8 +31,8 @@ pub(super) struct Along {
 pub(super) const BESIDE_AT_MOST: usize = 3;
 
 impl Along {
-    /// `x` seen along `axis`, which becomes as long as `extent` says; and `x` itself, or a copy of it where its strides do
-    /// not let axes be merged.
+    /// `x` seen along `axis`, which becomes as long as `extent` says; and `x` itself, or a copy of it where its strides
+    /// do not let axes be merged.
     pub(super) fn new<T: Real>(x: &Tensor<T>, axis: usize, extent: usize) -> Result<(Self, Tensor<T>)> {
         let along = Self::of(x.layout(), axis, extent)?;
         if along.beside.len() <= BESIDE_AT_MOST {

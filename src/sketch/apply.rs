@@ -26,8 +26,8 @@ impl Sketch {
     /// [`Error::Shape`] if there is no such axis, or it is not of extent n; [`Error::Limit`], [`Error::OutOfMemory`] if
     /// there is no room.
     /// # Precision
-    /// Summed in f32: $|y_{i} - (Sx)_{i}| \le \gamma_{k + 2} (|S||x|)_{i}$, k being the entries of a row that are not 0, and
-    /// of a Hadamard operator of N columns, padded, $\log_{2} N$.
+    /// Summed in f32: $|y_{i} - (Sx)_{i}| \le \gamma_{k + 2} (|S||x|)_{i}$, k being the entries of a row that are not
+    /// 0, and of a Hadamard operator of N columns, padded, $\log_{2} N$.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

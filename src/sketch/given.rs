@@ -48,8 +48,8 @@ impl<T: Real> Given<T> {
     /// # Shapes
     /// `x` has up to 6 axes in any strides, of which `axis` has extent n -> the same with extent d, in f32.
     /// # Errors
-    /// [`Error::Shape`] if there is no such axis, or it is not of extent n; [`Error::Gpu`] if `x` lives on another device;
-    /// [`Error::Limit`], [`Error::OutOfMemory`] if there is no room.
+    /// [`Error::Shape`] if there is no such axis, or it is not of extent n; [`Error::Gpu`] if `x` lives on another
+    /// device; [`Error::Limit`], [`Error::OutOfMemory`] if there is no room.
     /// # Precision
     /// Summed in f32: $|y_{i} - (Sx)_{i}| \le \gamma_{n} (|S||x|)_{i}$.
     pub fn apply(&self, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {

@@ -28,8 +28,8 @@ impl HadamardProblem {
     /// `sketch`, which is a Hadamard operator, along an axis of `x`, a view of `dtype` elements.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is no such axis, it is not as long as it must be, or the other axes are more than three
-    /// that do not step as one; [`Error::Limit`] if a size is $2^{31}$ or more.
+    /// [`Error::Shape`] if there is no such axis, it is not as long as it must be, or the other axes are more than
+    /// three that do not step as one; [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(sketch: &Sketch, way: Way, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let [d, n] = sketch.shape();
         let [from, to] = if way == Way::Forward { [n, d] } else { [d, n] };
@@ -111,8 +111,8 @@ impl HadamardProblem {
         (u64::from(self.pitch()) * u64::from(self.dims.batches)) << self.dims.bits
     }
 
-    /// The problem, in halves of its longest axis where what its passes leave each other would be more than a device can
-    /// bind.
+    /// The problem, in halves of its longest axis where what its passes leave each other would be more than a device
+    /// can bind.
     ///
     /// # Errors
     /// [`Error::Limit`] if operand or result is larger than this device can bind.

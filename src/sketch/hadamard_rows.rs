@@ -27,7 +27,8 @@ impl RowOrder {
         (1 << self.bits) - 1
     }
 
-    /// By how much a number is shifted onto its lower half: at least half of its bits, so that doing it twice undoes it.
+    /// By how much a number is shifted onto its lower half: at least half of its bits, so that doing it twice undoes
+    /// it.
     pub(super) fn shift(&self) -> u32 {
         self.bits.div_ceil(2).max(1)
     }
@@ -47,7 +48,8 @@ impl RowOrder {
     }
 }
 
-/// The number that an odd one times is 1 modulo $2^{32}$, by Newton's iteration: each step doubles the bits that are right.
+/// The number that an odd one times is 1 modulo $2^{32}$, by Newton's iteration: each step doubles the bits that are
+/// right.
 fn inverse(odd: u32) -> u32 {
     (0..5).fold(odd, |x, _| x.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(x))))
 }

@@ -50,8 +50,8 @@ pub(super) fn split(problem: &HadamardProblem, caps: &Caps) -> Vec<HadamardPass>
     chosen
 }
 
-/// The ways to compute these levels in one pass: by invocations alone, and with an exchange, of as many columns as go into
-/// shared memory.
+/// The ways to compute these levels in one pass: by invocations alone, and with an exchange, of as many columns as go
+/// into shared memory.
 fn passes(
     problem: &HadamardProblem,
     low: u32,

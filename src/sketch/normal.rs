@@ -5,8 +5,8 @@ use super::normal_table::TABLE;
 /// What a normal integer is divided by: a power of two, so that nothing is rounded.
 pub(super) const ONE: f32 = 2_097_152.0; // 2^21
 
-/// The inverse of the normal distribution function at a word's 31 lower bits, on the side of its highest, times $2^{21}$:
-/// linear between the values of a table that has 32 of them for every halving of the probability.
+/// The inverse of the normal distribution function at a word's 31 lower bits, on the side of its highest, times
+/// $2^{21}$: linear between the values of a table that has 32 of them for every halving of the probability.
 ///
 /// Its magnitude is at most 6.34 (one in $2^{32}$ words), so f32 holds it exactly. It is off by less than
 /// $6\cdot10^{-5}$, and its variance by $3\cdot10^{-5}$.

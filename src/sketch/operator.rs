@@ -49,8 +49,8 @@ pub enum SketchKind {
 pub enum SparseAxis {
     /// Along the shorter axis, at different places.
     Short,
-    /// Along the longer axis, each place drawn from all: an entry drawn twice is the sum of both signs, where Panther's is
-    /// a sign times the root of their number.
+    /// Along the longer axis, each place drawn from all: an entry drawn twice is the sum of both signs, where Panther's
+    /// is a sign times the root of their number.
     Long,
 }
 
@@ -66,8 +66,8 @@ pub enum Scaling {
     Orthonormal,
 }
 
-/// A random operator $S \in R^{d \times n}$, as plain data: nothing is stored but what is seen here. The same kind, shape
-/// and seed are the same entries, bit for bit, on every machine and device.
+/// A random operator $S \in R^{d \times n}$, as plain data: nothing is stored but what is seen here. The same kind,
+/// shape and seed are the same entries, bit for bit, on every machine and device.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// use tilewise::sketch::{Sketch, SketchKind};
@@ -122,8 +122,8 @@ impl Sketch {
     /// The operator of `kind` with d rows and n columns: it makes d numbers of n.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is no row or no column, if a Hadamard operator has more rows than columns, or a line has
-    /// fewer places than nonzeros; [`Error::Input`] for no nonzero at all; [`Error::Limit`] beyond
+    /// [`Error::Shape`] if there is no row or no column, if a Hadamard operator has more rows than columns, or a line
+    /// has fewer places than nonzeros; [`Error::Input`] for no nonzero at all; [`Error::Limit`] beyond
     /// [`NONZEROS_AT_MOST`], for a Hadamard operator of more than [`HADAMARD_AT_MOST`] columns, and for sizes of
     /// $2^{31}$ or more.
     pub fn new(kind: SketchKind, [rows, cols]: [usize; 2], seed: u64) -> Result<Self> {

@@ -1,5 +1,5 @@
-//! Random words by counter: Philox4x32-10 of Salmon, Moraes, Dror and Shaw, *Parallel random numbers: as easy as 1, 2, 3*
-//! (2011). `shaders/common/philox.wgsl` is the same.
+//! Random words by counter: Philox4x32-10 of Salmon, Moraes, Dror and Shaw, *Parallel random numbers: as easy as 1, 2,
+//! 3* (2011). `shaders/common/philox.wgsl` is the same.
 
 /// Four random words: a function of a seed and a counter and of nothing else, the same on every machine.
 /// ```

@@ -4,7 +4,7 @@ use crate::devices::is_full;
 use crate::support;
 use crate::support::strided::{Lay, Placed, indices};
 use tilewise::gemm::Pin;
-use tilewise::sketch::{Scaling, Sketch, SketchKind, Way, dense_as};
+use tilewise::sketch::{Given, Scaling, Sketch, SketchKind, Way, dense_as};
 use tilewise::{Error, Fill, GemmKernel, Gpu, Real, bf16, f16, reference};
 
 const KINDS: [SketchKind; 3] = [SketchKind::Gaussian, SketchKind::Uniform, SketchKind::Sign];
@@ -170,4 +170,47 @@ fn what_does_not_go_together_is_an_error_with_both_shapes() {
         assert!(matches!(Sketch::new(SketchKind::Sign, shape, 1), Err(Error::Shape { .. })));
     }
     assert!(matches!(Sketch::new(SketchKind::Sign, [1 << 31, 3], 1), Err(Error::Limit { .. })));
+}
+
+#[test]
+fn a_given_matrix_is_applied_as_a_sketch_with_its_entries() {
+    let Some(gpu) = support::gpu() else { return };
+    let s = Sketch::new(SketchKind::Sign, [6, 11], 3).unwrap().scaled(Scaling::Unscaled);
+    let entries: Vec<f16> = s.to_vec().into_iter().map(f16::from_f32).collect();
+    // As it lies, and as the transpose of what lies there.
+    let across: Vec<f16> = (0..66).map(|at| entries[at % 6 * 11 + at / 6]).collect();
+    let transposed = gpu.tensor(&across, [11, 6]).unwrap().t();
+    for given in
+        [Given::new(gpu.tensor(&entries, [6, 11]).unwrap()).unwrap(), Given::new(transposed).unwrap()]
+    {
+        assert_eq!(given.shape(), [6, 11]);
+        for (shape, axis) in [(vec![11], 0), (vec![11, 5], 0), (vec![2, 11, 3, 4], 1), (vec![3, 4, 11], 2)] {
+            let x = gpu.random::<f16>(&shape, Fill::Integers, 4).unwrap();
+            let [found, want] = [given.apply(&x, axis).unwrap(), s.apply(&x, axis).unwrap()];
+            assert_eq!(found.shape(), want.shape());
+            assert_eq!(found.to_vec().unwrap(), want.to_vec().unwrap(), "{shape:?}, integers");
+            let back =
+                shape.iter().enumerate().map(|(at, &n)| if at == axis { 6 } else { n }).collect::<Vec<_>>();
+            let y = gpu.random::<f16>(&back, Fill::Integers, 5).unwrap();
+            let [found, want] = [given.adjoint(&y, axis).unwrap(), s.adjoint(&y, axis).unwrap()];
+            assert_eq!(found.to_vec().unwrap(), want.to_vec().unwrap(), "{back:?}, the adjoint");
+        }
+        let x = gpu.random::<f16>([2, 11, 7], Fill::Integers, 6).unwrap();
+        let [left, right] = [given.left(&x).unwrap(), given.right(&x.permute(&[0, 2, 1]).unwrap()).unwrap()];
+        assert_eq!((left.shape(), right.shape()), (&[2, 6, 7][..], &[2, 7, 6][..]));
+        assert_eq!(
+            left.to_vec().unwrap(),
+            right.permute(&[0, 2, 1]).unwrap().contiguous().unwrap().to_vec().unwrap()
+        );
+        for (wrong, axis) in [(vec![10, 3], 0), (vec![11, 3], 1), (vec![11], 1), (vec![], 0)] {
+            let x = gpu.zeros::<f16>(&wrong).unwrap();
+            assert!(matches!(given.apply(&x, axis), Err(Error::Shape { .. })), "{wrong:?} along {axis}");
+        }
+        assert!(matches!(given.left(&gpu.zeros::<f16>([11]).unwrap()), Err(Error::Shape { .. })));
+        assert_eq!(given.apply(&gpu.zeros::<f16>([11, 0]).unwrap(), 0).unwrap().shape(), [6, 0]);
+    }
+    for shape in [&[][..], &[6], &[2, 6, 11], &[0, 11], &[6, 0]] {
+        let refused = Given::new(gpu.zeros::<f32>(shape).unwrap());
+        assert!(matches!(refused, Err(Error::Shape { lhs, .. }) if lhs == shape), "{shape:?}");
+    }
 }

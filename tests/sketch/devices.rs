@@ -12,8 +12,8 @@ pub(crate) fn is_full() -> bool {
     std::env::var("TILEWISE_SWEEP").as_deref() == Ok("full")
 }
 
-/// Of how many cases f32, f16 and bf16 take one, on the first of [`devices`] and on the second; in a full sweep each takes
-/// all. What types and devices differ in is how a kernel reads.
+/// Of how many cases f32, f16 and bf16 take one, on the first of [`devices`] and on the second; in a full sweep each
+/// takes all. What types and devices differ in is how a kernel reads.
 pub(crate) fn shares(device: usize) -> [usize; 3] {
     match device {
         _ if is_full() => [1, 1, 1],

@@ -65,8 +65,8 @@ fn upload(gpu: &Gpu, file: &Safetensors, name: &str) -> Tensor<f32> {
     gpu.tensor(&values, shape).unwrap()
 }
 
-/// Operators that Panther made, applied here: within the bound of a product. `S_NAME` is applied to `X`, `NAME_axisI_op`
-/// along that axis of `NAME`; `srhtN_` are transforms of n numbers.
+/// Operators that Panther made, applied here: within the bound of a product. `S_NAME` is applied to `X`,
+/// `NAME_axisI_op` along that axis of `NAME`; `srhtN_` are transforms of n numbers.
 fn sketches(gpu: &Gpu, file: &Safetensors, name: &str) {
     let mut checked = 0;
     for tensor in file.names() {

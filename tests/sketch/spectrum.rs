@@ -44,8 +44,8 @@ pub(crate) fn tail(s: &[f64], rank: usize) -> f64 {
     s[rank..].iter().map(|s| s * s).sum::<f64>().sqrt()
 }
 
-/// Tells a figure of the book's table: `cargo test --release --test sketch factor -- --nocapture` shows all of them, of which
-/// the worst counts.
+/// Tells a figure of the book's table: `cargo test --release --test sketch factor -- --nocapture` shows all of them, of
+/// which the worst counts.
 pub(crate) fn figure(name: &str, value: f64) {
     println!("figure {name}: {value:.3e}");
 }

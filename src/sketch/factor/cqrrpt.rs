@@ -25,8 +25,8 @@ const PARTS_AT_MOST: u32 = 64;
 /// The relative residual that a rank may leave: more, and the sketch has lost something.
 const RESIDUAL: f64 = 1e-5;
 
-/// QR factorisation with column pivoting, $AP \approx QR$, by Cholesky QR preconditioned with a sketch. [`Cqrrpt`] has the
-/// options.
+/// QR factorisation with column pivoting, $AP \approx QR$, by Cholesky QR preconditioned with a sketch. [`Cqrrpt`] has
+/// the options.
 ///
 /// # Shapes
 /// `a` (m, n) -> Q (m, r), R (r, n) with the numerical rank r, n pivots.
@@ -70,14 +70,14 @@ enum Operator<'a> {
 }
 
 /// How a QR factorisation with column pivoting is computed (Melnichenko, Balabanov, Murray, Demmel, Mahoney and
-/// Luszczek, 2023): pivots and a triangle from a sketch SA, which is factored on the CPU in f64; $A$ times the inverse of the
-/// triangle, whose columns are nearly orthonormal then; Cholesky QR of that, twice. Products and Gram matrices are the
-/// device's.
+/// Luszczek, 2023): pivots and a triangle from a sketch SA, which is factored on the CPU in f64; $A$ times the inverse
+/// of the triangle, whose columns are nearly orthonormal then; Cholesky QR of that, twice. Products and Gram matrices
+/// are the device's.
 ///
 /// # Precision
 /// $\|AP - QR\|_F \le 10^{-5} \|A\|_F$ and $\|Q^TQ - I\|_F \le 10^{-5}$, tested up to 100 columns, at any scale. The rank
-/// counts what the triangle of the sketch has above the tolerance, relative to its largest entry, so that it depends on no
-/// scale either.
+/// counts what the triangle of the sketch has above the tolerance, relative to its largest entry, so that it depends on
+/// no scale either.
 #[derive(Clone, Debug)]
 #[must_use = "a factorisation is computed by `run`"]
 pub struct Cqrrpt<'a> {
@@ -94,8 +94,9 @@ impl<'a> Cqrrpt<'a> {
         Self { a, gamma: 1.25, seed: 0, operator: None, tolerance: 1e-6 }
     }
 
-    /// Rows of the sketch for each column of A: 1.25 unless said otherwise, and 16 rows more. Where that proves too few, by
-    /// a rank that leaves more of A than rounding or a Gram matrix that is not positive, it is doubled until the sketch is A.
+    /// Rows of the sketch for each column of A: 1.25 unless said otherwise, and 16 rows more. Where that proves too
+    /// few, by a rank that leaves more of A than rounding or a Gram matrix that is not positive, it is doubled until
+    /// the sketch is A.
     pub fn gamma(mut self, rows_per_column: f64) -> Self {
         self.gamma = rows_per_column;
         self
@@ -119,8 +120,8 @@ impl<'a> Cqrrpt<'a> {
         self
     }
 
-    /// What diagonal entries of the sketch's triangle must be above, relative to the first, to count: $10^{-6}$ unless said
-    /// otherwise, about what rounding leaves of a matrix of f32.
+    /// What diagonal entries of the sketch's triangle must be above, relative to the first, to count: $10^{-6}$ unless
+    /// said otherwise, about what rounding leaves of a matrix of f32.
     pub fn tolerance(mut self, relative: f64) -> Self {
         self.tolerance = relative;
         self
@@ -132,8 +133,8 @@ impl<'a> Cqrrpt<'a> {
     /// A (m, n) -> Q (m, r), R (r, n), n pivots; r is at most m and n, and 0 of a matrix of zeros.
     /// # Errors
     /// [`Error::Shape`] if A is no matrix with rows and columns, or the operator has not as many columns as A has rows;
-    /// [`Error::Input`] if an entry is NaN or infinite, with its place, if gamma is not at least 1, or the tolerance not
-    /// between 0 and 1; [`Error::Limit`], [`Error::OutOfMemory`] without room.
+    /// [`Error::Input`] if an entry is NaN or infinite, with its place, if gamma is not at least 1, or the tolerance
+    /// not between 0 and 1; [`Error::Limit`], [`Error::OutOfMemory`] without room.
     pub fn run(&self) -> Result<PivotedQr> {
         let [m, n] = input::shape(OP, self.a)?;
         if !(self.gamma >= 1.0 && self.gamma.is_finite()) {
@@ -224,7 +225,8 @@ fn permuted(a: &Tensor<f32>, pivots: &[usize]) -> Result<Tensor<f32>> {
     matmul(a, &small::upload(a.gpu(), order.as_ref())?)
 }
 
-/// Q and the triangle of the first columns in the order of the pivots, with the help of a sketch's. None if there is no column.
+/// Q and the triangle of the first columns in the order of the pivots, with the help of a sketch's. None if there is no
+/// column.
 fn factor(a: &Tensor<f32>, sketched: &Pivoted, k: usize) -> Result<Option<(Tensor<f32>, Mat<f64>)>> {
     if k == 0 {
         return Ok(None);

@@ -58,7 +58,7 @@ pub(super) fn tolerance(what: &str, relative: f64) -> Result<()> {
 }
 
 /// The largest magnitude of a matrix without gaps, all of whose entries must be finite.
-fn largest(op: &'static str, name: &str, a: &Tensor<f32>) -> Result<f32> {
+pub(super) fn largest(op: &'static str, name: &str, a: &Tensor<f32>) -> Result<f32> {
     let mut largest = 0.0f32;
     for part in parts(a)? {
         let found = ops::max_abs(&part, 0)?.to_vec()?;
@@ -84,8 +84,8 @@ pub(super) fn norm(a: &Tensor<f32>) -> Result<f64> {
     Ok(square.sqrt())
 }
 
-/// The elements of a matrix without gaps, as a wide matrix and a row: what is reduced along columns that many keeps every
-/// invocation busy without waiting for another, whatever the shape was.
+/// The elements of a matrix without gaps, as a wide matrix and a row: what is reduced along columns that many keeps
+/// every invocation busy without waiting for another, whatever the shape was.
 fn parts(a: &Tensor<f32>) -> Result<Vec<Tensor<f32>>> {
     let (len, offset) = (a.len(), a.layout().offset());
     let wide = if len < LARGE { WIDE } else { WIDER };

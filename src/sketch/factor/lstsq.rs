@@ -17,7 +17,8 @@ const NONZEROS: usize = 8;
 /// Times that an iteration begins again from the residual as it is, not as it was predicted.
 const ROUNDS: usize = 2;
 
-/// The least-squares solution $\min_{x} \lVert A x - b \rVert$, of several right-hand sides at once. [`Lstsq`] has the options.
+/// The least-squares solution $\min_{x} \lVert A x - b \rVert$, of several right-hand sides at once. [`Lstsq`] has the
+/// options.
 ///
 /// # Shapes
 /// `a` (m, n), `b` (m) or (m, c) -> x (n) or (n, c).
@@ -56,12 +57,13 @@ pub struct LeastSquares {
 
 /// How a least-squares problem is solved: a sketch SA of 4 n rows is factored on the CPU in f64, its triangle makes A
 /// well conditioned, whatever A is, and LSQR (Paige and Saunders, 1982) takes few iterations from the solution of the
-/// sketched problem (Rokhlin and Tygert, 2008; Epperly, 2024). Products with A and $A^T$ are the device's; what is n long is the
-/// CPU's, in f64. The numerical rank, and with it the least norm, are those of the sketch (Meng, Saunders and Mahoney, 2014).
+/// sketched problem (Rokhlin and Tygert, 2008; Epperly, 2024). Products with A and $A^T$ are the device's; what is n
+/// long is the CPU's, in f64. The numerical rank, and with it the least norm, are those of the sketch (Meng, Saunders
+/// and Mahoney, 2014).
 ///
 /// # Precision
-/// Products are in f32: the residual exceeds the least by no more than about $10^{-6} (\|A\|\|x\| + \|b\|)$, and x is as
-/// far off as that lets it be, $10^{-6}$ times the condition number of A at the most likely.
+/// Products are in f32: the residual exceeds the least by no more than about $10^{-6} (\|A\|\|x\| + \|b\|)$, and x is
+/// as far off as that lets it be, $10^{-6}$ times the condition number of A at the most likely.
 #[derive(Clone, Debug)]
 #[must_use = "a problem is solved by `run`"]
 pub struct Lstsq<'a> {
@@ -92,8 +94,8 @@ impl<'a> Lstsq<'a> {
         self
     }
 
-    /// Singular values of the sketch below this times the largest count as 0: $10^{-6}$ unless said otherwise, about what rounding
-    /// leaves of a matrix of f32.
+    /// Singular values of the sketch below this times the largest count as 0: $10^{-6}$ unless said otherwise, about
+    /// what rounding leaves of a matrix of f32.
     pub fn rank_tolerance(mut self, relative: f64) -> Self {
         self.rank_tolerance = relative;
         self
@@ -110,9 +112,9 @@ impl<'a> Lstsq<'a> {
     /// # Shapes
     /// A (m, n), b (m) or (m, c) -> x (n) or (n, c); of m < n it is the solution of the least norm.
     /// # Errors
-    /// [`Error::Shape`] if A is no matrix with rows and columns, or b has not as many rows; [`Error::Gpu`] if they live on
-    /// different devices; [`Error::Input`] if an entry is NaN or infinite, with its place, or a tolerance is not between 0
-    /// and 1; [`Error::Limit`], [`Error::OutOfMemory`] without room.
+    /// [`Error::Shape`] if A is no matrix with rows and columns, or b has not as many rows; [`Error::Gpu`] if they live
+    /// on different devices; [`Error::Input`] if an entry is NaN or infinite, with its place, or a tolerance is not
+    /// between 0 and 1; [`Error::Limit`], [`Error::OutOfMemory`] without room.
     pub fn run(&self) -> Result<LeastSquares> {
         let gpu = self.a.same_gpu(OP, self.b)?;
         let [m, n] = input::shape(OP, self.a)?;
@@ -201,8 +203,8 @@ impl<'a> Solver<'a> {
         Ok(self.inverse.transpose() * small::download(&matmul(&self.a.t(), u)?)?)
     }
 
-    /// z of $\min \lVert A N z - r \rVert$ by LSQR, each column for itself, and how many iterations there were. `u` is r, not yet
-    /// normalised, as it stays on the device.
+    /// z of $\min \lVert A N z - r \rVert$ by LSQR, each column for itself, and how many iterations there were. `u` is
+    /// r, not yet normalised, as it stays on the device.
     fn lsqr(
         &self,
         mut u: Tensor<f32>,
@@ -267,8 +269,8 @@ struct Line {
 }
 
 impl Line {
-    /// Takes the next bidiagonal entries: how far the solution goes along its direction, and how much of that the next one
-    /// gives up.
+    /// Takes the next bidiagonal entries: how far the solution goes along its direction, and how much of that the next
+    /// one gives up.
     fn rotate(&mut self, alpha: f64, beta: f64) -> [f64; 2] {
         let rho = self.rho_bar.hypot(beta);
         let (c, s) = (self.rho_bar * reciprocal(rho), beta * reciprocal(rho));

@@ -1,5 +1,5 @@
-//! Factorisations: sketches and products on the device, what is small on the CPU, in f64. They wait for the device as they go,
-//! which a browser does not let them.
+//! Factorisations: sketches and products on the device, what is small on the CPU, in f64. They wait for the device as
+//! they go, which a browser does not let them.
 
 mod cqrrpt;
 mod input;

@@ -101,8 +101,9 @@ impl<'a> RangeFinder<'a> {
     /// # Shapes
     /// A (m, n) -> Q (m, l). A matrix of lower rank has l columns as well: what is left of them is any.
     /// # Errors
-    /// [`Error::Shape`] if A is no matrix with rows and columns, or l is more than m or n; [`Error::Input`] if an entry is NaN
-    /// or infinite, with its place; [`Error::Limit`], [`Error::OutOfMemory`] without room. Those of [`Sketch::new`].
+    /// [`Error::Shape`] if A is no matrix with rows and columns, or l is more than m or n; [`Error::Input`] if an entry
+    /// is NaN or infinite, with its place; [`Error::Limit`], [`Error::OutOfMemory`] without room. Those of
+    /// [`Sketch::new`].
     pub fn run(&self) -> Result<Tensor<f32>> {
         let [m, n] = input::shape(OP, self.a)?;
         if self.columns > m.min(n) {
@@ -118,8 +119,8 @@ impl<'a> RangeFinder<'a> {
 }
 
 impl Search {
-    /// So many orthonormal columns that hold most of `a`, orthogonal to the earlier blocks; block 0 is drawn with the seed
-    /// itself.
+    /// So many orthonormal columns that hold most of `a`, orthogonal to the earlier blocks; block 0 is drawn with the
+    /// seed itself.
     pub(super) fn block(
         &self,
         a: &Tensor<f32>,
@@ -175,7 +176,8 @@ fn apart(
             replace(&mut columns, &lost, seed.wrapping_add(attempt))?;
             small::upload(q.gpu(), columns.as_ref())
         })?;
-        // Twice is enough (Kahan and Parlett): what the first time leaves is rounding of a column that may have been short.
+        // Twice is enough (Kahan and Parlett): what the first time leaves is rounding of a column that may have been
+        // short.
         if clean == 2 {
             break;
         }

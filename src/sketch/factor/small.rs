@@ -51,7 +51,8 @@ impl Pivoted {
         self.factors.compute_thin_Q()
     }
 
-    /// The inverse of the first rows and columns of R, its rows where the pivots say: A times it is the first columns of Q.
+    /// The inverse of the first rows and columns of R, its rows where the pivots say: A times it is the first columns
+    /// of Q.
     pub(super) fn inverse(&self, size: usize) -> Mat<f64> {
         let inverse = inverse_of_upper(self.r.get(..size, ..size));
         let mut scattered = Mat::zeros(self.pivots.len(), size);
@@ -82,8 +83,8 @@ pub(super) fn svd(a: MatRef<'_, f64>) -> Result<SmallSvd> {
     Ok(SmallSvd { u: svd.U().to_owned(), s, v: svd.V().to_owned() })
 }
 
-/// The lower Cholesky factor of the leading block of a Gram matrix, as large as pivots stay above the tolerance relative
-/// to the largest diagonal entry.
+/// The lower Cholesky factor of the leading block of a Gram matrix, as large as pivots stay above the tolerance
+/// relative to the largest diagonal entry.
 pub(super) fn cholesky(gram: MatRef<'_, f64>, tolerance: f64) -> Mat<f64> {
     let largest = (0..gram.nrows()).map(|i| gram[(i, i)]).fold(0.0, f64::max);
     let mut size = gram.nrows();

@@ -98,16 +98,17 @@ enum Beyond {
     Clamped,
 }
 
-/// How a truncated singular value decomposition is computed: blocks of orthonormal columns $Q_{i}$ that hold most of what
-/// the blocks before have left of A ([`RangeFinder`](crate::sketch::RangeFinder)), $B_{i} = Q_{i}^{T} A$, $A \leftarrow A - Q_{i} B_{i}$
-/// (Martinsson and Voronin, 2016), and at last the decomposition of B. What is left of A is stored, so that the residual
-/// is known without cancellation, and A may be of any scale: it is scaled by a power of two.
+/// How a truncated singular value decomposition is computed: blocks of orthonormal columns $Q_{i}$ that hold most of
+/// what the blocks before have left of A ([`RangeFinder`](crate::sketch::RangeFinder)), $B_{i} = Q_{i}^{T} A$, $A
+/// \leftarrow A - Q_{i} B_{i}$ (Martinsson and Voronin, 2016), and at last the decomposition of B. What is left of A is
+/// stored, so that the residual is known without cancellation, and A may be of any scale: it is scaled by a power of
+/// two.
 ///
 /// # Precision
 /// With two power iterations and ten columns more than the rank, residuals are within 3 per cent of the least
-/// possible in the tests, whose spectra are flat, decaying and in clusters. Vectors are orthonormal, $\|U^TU - I\|_F \le 2^{-20} k$ and V likewise. Singular values
-/// are off by no more than the largest singular value of what is left, and $2^{-20} \|A\|_F$. Entries below $2^{-126}$ times the largest,
-/// or below $2^{-126}$, may count as 0.
+/// possible in the tests, whose spectra are flat, decaying and in clusters. Vectors are orthonormal, $\|U^TU - I\|_F
+/// \le 2^{-20} k$ and V likewise. Singular values are off by no more than the largest singular value of what is left,
+/// and $2^{-20} \|A\|_F$. Entries below $2^{-126}$ times the largest, or below $2^{-126}$, may count as 0.
 #[derive(Clone, Debug)]
 #[must_use = "a decomposition is computed by `run`"]
 pub struct Rsvd<'a> {
@@ -187,14 +188,15 @@ impl<'a> Rsvd<'a> {
     /// Computes the decomposition.
     ///
     /// # Shapes
-    /// A (m, n) -> U (m, k), s (k), V (n, k). k is the rank that was asked for, also of a matrix of lower rank, whose last
-    /// singular values are 0 but for rounding; with a tolerance it is the least found to be enough, and 0 of a matrix of zeros.
+    /// A (m, n) -> U (m, k), s (k), V (n, k). k is the rank that was asked for, also of a matrix of lower rank, whose
+    /// last singular values are 0 but for rounding; with a tolerance it is the least found to be enough, and 0 of a
+    /// matrix of zeros.
     /// # Errors
     /// [`Error::Shape`] if A is no matrix with rows and columns, or the rank is more than m or n and not
-    /// [`clamped`](Self::clamped). [`Error::Input`] if an entry is NaN or infinite, with its place; if there is neither rank
-    /// nor tolerance, or no column in a block; if the tolerance is not positive, is below $2^{-20}$, which residuals in f32 cannot
-    /// tell from 0, or is not met by all that can be found, when no rank was given. [`Error::Limit`], [`Error::OutOfMemory`]
-    /// without room. Those of [`Sketch::new`](crate::sketch::Sketch::new).
+    /// [`clamped`](Self::clamped). [`Error::Input`] if an entry is NaN or infinite, with its place; if there is neither
+    /// rank nor tolerance, or no column in a block; if the tolerance is not positive, is below $2^{-20}$, which
+    /// residuals in f32 cannot tell from 0, or is not met by all that can be found, when no rank was given.
+    /// [`Error::Limit`], [`Error::OutOfMemory`] without room. Those of [`Sketch::new`](crate::sketch::Sketch::new).
     pub fn run(&self) -> Result<Svd> {
         let shape = input::shape(OP, self.a)?;
         let (most, tolerance) = self.goal(shape)?;
@@ -252,7 +254,8 @@ impl<'a> Rsvd<'a> {
         }
     }
 
-    /// Looks for blocks until the target is met, or there are as many columns as are wanted, or nothing is left but rounding.
+    /// Looks for blocks until the target is met, or there are as many columns as are wanted, or nothing is left but
+    /// rounding.
     fn extend(&self, found: &mut Found, most: usize, target: f64, timings: &mut Timings) -> Result<()> {
         let full = found.rest.shape()[0].min(found.rest.shape()[1]);
         let wanted = if self.rank.is_some() { (most + self.oversampling).min(full) } else { full };
@@ -267,8 +270,8 @@ impl<'a> Rsvd<'a> {
             let before = found.left;
             let share = columns as f64 / (full - found.columns) as f64;
             found.take(q, timings)?;
-            // Even columns at random take their share of what is left. Rounding errors that lie in the columns that there
-            // are cannot be taken: where less than half of the share is, it is them.
+            // Even columns at random take their share of what is left. Rounding errors that lie in the columns that
+            // there are cannot be taken: where less than half of the share is, it is them.
             if self.tolerance.is_some() && found.left.powi(2) > before.powi(2) * (1.0 - share / 2.0) {
                 break;
             }

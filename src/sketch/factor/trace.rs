@@ -12,23 +12,24 @@ const OP: &str = "trace";
 pub struct TraceEstimate {
     /// The estimate.
     pub value: f64,
-    /// Its standard error, from the samples, which have to be some thirty for it to be told well: of so many, the estimate is
-    /// within four of these but for a few times in ten thousand.
+    /// Its standard error, from the samples, which have to be some thirty for it to be told well: of so many, the
+    /// estimate is within four of these but for a few times in ten thousand.
     pub standard_error: f64,
 }
 
-/// The trace of a square matrix from products with random signs (Hutchinson, 1990): the mean of $z^T A z$ over `samples`
-/// vectors z of signs, which are made where they are used.
+/// The trace of a square matrix from products with random signs (Hutchinson, 1990): the mean of $z^T A z$ over
+/// `samples` vectors z of signs, which are made where they are used.
 ///
 /// # Shapes
 /// `a` (n, n), any view.
 /// # Errors
-/// [`Error::Shape`] if A is no square matrix with rows; [`Error::Input`] for fewer than two samples, of which there is no
-/// standard error, and if a sample is NaN or infinite; [`Error::OutOfMemory`], [`Error::Limit`] without room for
+/// [`Error::Shape`] if A is no square matrix with rows; [`Error::Input`] for fewer than two samples, of which there is
+/// no standard error, if an entry is NaN or infinite, with its place, and if a sample is; [`Error::OutOfMemory`],
+/// [`Error::Limit`] without room for
 /// `samples` columns.
 /// # Precision
-/// Unbiased. The variance is $2 \sum_{i \ne j} (a_{ij}^2 + a_{ij} a_{ji}) / 2$ over the number of samples: a diagonal matrix
-/// has none. Products are in f32, which adds at most $2 \gamma_{n + 1} \sum_{ij} |a_{ij}|$.
+/// Unbiased. The variance is $2 \sum_{i \ne j} (a_{ij}^2 + a_{ij} a_{ji}) / 2$ over the number of samples: a diagonal
+/// matrix has none. Products are in f32, which adds at most $2 \gamma_{n + 1} \sum_{ij} |a_{ij}|$.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -47,11 +48,12 @@ pub fn trace(a: &Tensor<f32>, samples: usize, seed: u64) -> Result<TraceEstimate
     if samples < 2 {
         return Err(Error::input("trace: samples", "two are the fewest that tell how far off they are"));
     }
+    input::largest(OP, "the matrix", &a.contiguous()?)?;
     let signs = Sketch::new(SketchKind::Sign, [samples, rows], seed)?.scaled(Scaling::Unscaled);
     let products = signs.right(&signs.left(a)?)?; // Z A Z^T, of which the diagonal matters
     let diagonal = products.as_strided(&[samples], &[samples + 1], 0)?.to_vec()?;
     if let Some(at) = diagonal.iter().position(|x| !x.is_finite()) {
-        let why = format!("sample {at} is {}: an entry is NaN, infinite or too large", diagonal[at]);
+        let why = format!("sample {at} is {}: entries are too large", diagonal[at]);
         return Err(Error::input("trace: the matrix", why));
     }
     let s = samples as f64;
