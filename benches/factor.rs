@@ -3,8 +3,7 @@
 //! object per line, with the time of each part and its share; the exit status tells whether all ran.
 //!
 //! - `TILEWISE_SIZES=1000` sets the shorter edge of what is decomposed; the other is twice as long. What is factored by
-//! QR
-//!   has a fifth as many columns, and 20 times as many rows.
+//!   QR has a fifth as many columns, and 20 times as many rows.
 //! - `TILEWISE_ROUNDS=5` sets the rounds, in each of which all sides take their turn.
 
 mod support;

@@ -3,8 +3,7 @@
 //! line; the exit status tells whether all ran.
 //!
 //! - `TILEWISE_SIZES=4096` sets the longer edge of operands: of dense ones the edge of cubes, of others the axis that
-//! is
-//!   sketched; what lies beside it is a quarter as long.
+//!   is sketched; what lies beside it is a quarter as long.
 
 #[path = "roof/mod.rs"]
 mod roof;
