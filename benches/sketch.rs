@@ -102,7 +102,7 @@ impl Bench {
     /// many columns, and along the inner axis of its twin: against a copy of the operand.
     fn sparse(&self, size: usize) -> Result<()> {
         let columns = size / 4;
-        for rows in [size / 16, size / 4] {
+        for rows in [size / 16, size / 4].map(|rows| rows.max(4)) {
             let sjlt = |nonzeros| SketchKind::Sjlt { nonzeros };
             for (kind, name) in [(SketchKind::CountSketch, "count"), (sjlt(2), "sjlt 2"), (sjlt(4), "sjlt 4")]
             {
