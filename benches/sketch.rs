@@ -23,7 +23,7 @@ const ROUNDS: usize = 15;
 type Case = (&'static str, fn(&Bench, usize) -> Result<()>, usize);
 
 const CASES: [Case; 3] =
-    [("dense", Bench::dense, 2048), ("sparse", Bench::sparse, 4096), ("hadamard", Bench::hadamard, 4096)];
+    [("sparse", Bench::sparse, 4096), ("hadamard", Bench::hadamard, 4096), ("dense", Bench::dense, 2048)];
 
 fn main() -> ExitCode {
     match run() {
