@@ -1,6 +1,6 @@
 //! Operators whose entries are all drawn, on the device: the same entries as on the CPU, applied along any axis.
 
-use crate::devices::is_full;
+use crate::shares::is_full;
 use crate::support;
 use crate::support::strided::{Lay, Placed, indices};
 use tilewise::gemm::Pin;

@@ -1,6 +1,6 @@
 //! Ranges and truncated singular value decompositions against the best possible, in f64 through `faer`.
 
-use crate::devices::is_full;
+use crate::shares::is_full;
 use crate::spectrum::{figure, normal, off_orthonormal, place, read, tail, with_spectrum};
 use crate::support;
 use faer::Mat;

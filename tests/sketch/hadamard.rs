@@ -1,6 +1,6 @@
 //! Hadamard operators: every length, axis, layout and type against a plain transform in f64, forward and back.
 
-use crate::devices::{devices, is_full, shares};
+use crate::shares::{is_full, shares};
 use crate::support;
 use crate::support::strided::{Lay, Placed};
 use tilewise::gpu::{DeviceType, fixtures};
@@ -134,7 +134,7 @@ fn transforms_agree_with_their_definition_along_every_axis() {
             }
         }
     }
-    for (device, gpu) in devices().into_iter().enumerate() {
+    for (device, gpu) in support::devices().into_iter().enumerate() {
         let [f32s, f16s, bf16s] = shares(device);
         test::<f32>(&gpu, f32s);
         test::<f16>(&gpu, f16s);

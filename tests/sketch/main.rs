@@ -2,11 +2,11 @@
 //! `tests/sketch_law.rs` has what needs none.
 
 mod dense;
-mod devices;
 mod factor;
 mod factor_qr;
 mod hadamard;
 mod oracles;
+mod shares;
 mod sparse;
 mod spectrum;
 #[path = "../support/mod.rs"]

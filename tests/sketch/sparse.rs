@@ -1,6 +1,6 @@
 //! Sparse operators against their entries: every kind, both ways, along each axis of views of every type.
 
-use crate::devices::{devices, is_full, shares};
+use crate::shares::{is_full, shares};
 use crate::support;
 use crate::support::strided::{Lay, Placed};
 use tilewise::reference::gamma;
@@ -119,7 +119,7 @@ fn every_kind_agrees_with_its_entries_along_every_axis_of_every_rank() {
             }
         }
     }
-    for (device, gpu) in devices().into_iter().enumerate() {
+    for (device, gpu) in support::devices().into_iter().enumerate() {
         let [f32s, f16s, bf16s] = shares(device);
         test::<f32>(&gpu, f32s);
         test::<f16>(&gpu, f16s);
@@ -154,7 +154,7 @@ fn pairs_of_columns_are_loaded_at_once_and_change_no_bit() {
 
 #[test]
 fn a_slice_is_applied_to_where_it_lies() {
-    for gpu in devices() {
+    for gpu in support::devices() {
         let whole = Fill::Integers.values::<f32>(60 * 33, 1);
         let x = gpu.tensor(&whole, [60, 33]).unwrap().slice(0, 3..53).unwrap().slice(1, 5..26).unwrap();
         let copy = gpu.tensor(&x.contiguous().unwrap().to_vec().unwrap(), [50, 21]).unwrap();
@@ -224,7 +224,7 @@ fn an_application_is_one_launch_that_reads_the_operand_alone() {
 
 #[test]
 fn few_columns_and_rows_are_summed_in_parts() {
-    for gpu in devices() {
+    for gpu in support::devices() {
         let sketch = Sketch::new(KINDS[1], [8, 20_000], 4).unwrap().scaled(Scaling::Unscaled);
         for (axis, shape) in [(0, [20_000, 3]), (1, [3, 20_000])] {
             let x = gpu.random::<f32>(shape, Fill::Integers, 1).unwrap();

@@ -15,6 +15,7 @@ pub mod product;
 pub mod rounding;
 pub mod safetensors;
 pub mod strided;
+pub mod values;
 pub mod wgsl;
 
 use std::sync::{Mutex, Once, OnceLock, PoisonError};

@@ -1,18 +1,11 @@
-//! What sketches are tested on.
-
-use crate::support;
-
-/// The devices that differ in how elements lie in memory and how dims travel: f16 and immediates, and neither.
-pub(crate) fn devices() -> Vec<support::TestGpu> {
-    [support::own(|_| ()), support::bare()].into_iter().flatten().collect()
-}
+//! How much of a sweep is tested.
 
 /// Whether `TILEWISE_SWEEP=full` asks for all there is: more kernels than a run of all tests has time to compile.
 pub(crate) fn is_full() -> bool {
     std::env::var("TILEWISE_SWEEP").as_deref() == Ok("full")
 }
 
-/// Of how many cases f32, f16 and bf16 take one, on the first of [`devices`] and on the second; in a full sweep each
+/// Of how many cases f32, f16 and bf16 take one, on the first of `support::devices` and on the second; in a full sweep each
 /// takes all. What types and devices differ in is how a kernel reads.
 pub(crate) fn shares(device: usize) -> [usize; 3] {
     match device {
