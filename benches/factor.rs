@@ -13,18 +13,13 @@ use faer::{Mat, Par};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Instant;
-use support::median;
+use support::examples::ended;
+use support::{is_testing, median};
 use tilewise::sketch::{Scaling, Sketch, SketchKind, Timings, cqrrpt, lstsq, rsvd};
 use tilewise::{Error, Gpu, Result, Tensor};
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    ended(run().map(|()| true))
 }
 
 fn run() -> Result<()> {
@@ -32,8 +27,7 @@ fn run() -> Result<()> {
         println!("{}", json!({ "skipped": "no adapter" }));
         return Ok(());
     };
-    // `cargo bench -- --test` asks whether it works, not for figures.
-    let testing = std::env::args().any(|argument| argument == "--test");
+    let testing = is_testing();
     let rounds = rounds(if testing { 1 } else { 3 })?;
     let bench = Bench { gpu, rounds };
     for edge in if testing { vec![40] } else { support::sizes(&[1000])? } {

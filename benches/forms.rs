@@ -14,6 +14,8 @@ use roof::Copier;
 use serde_json::json;
 use std::process::ExitCode;
 use support::contest::{Contest, Side, TOGETHER, pairs};
+use support::examples::ended;
+use support::{is_testing, told};
 use tilewise::gemm::{Split, Tile};
 use tilewise::{
     Activation, DType, Element, Error, Fill, Gemm, GemmKernel, Gpu, Precision, Real, Result, Tensor, f16,
@@ -37,14 +39,7 @@ const CASES: [Case; 5] = [
 ];
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    ended(run())
 }
 
 /// Whether every case ran.
@@ -53,8 +48,7 @@ fn run() -> Result<bool> {
         println!("{}", json!({ "skipped": "no adapter" }));
         return Ok(true);
     };
-    // `cargo bench -- --test` asks whether it works, not for figures.
-    let testing = std::env::args().any(|argument| argument == "--test");
+    let testing = is_testing();
     let bench = Bench { gpu, testing, thin: counts()? };
     let mut ok = true;
     for (case, measure, edges) in CASES {
@@ -63,14 +57,6 @@ fn run() -> Result<bool> {
         }
     }
     Ok(ok & told("parts", DEEP[2], bench.deep()))
-}
-
-/// Whether a case ran; a line says why not, and the others go on.
-fn told(case: &str, size: usize, result: Result<()>) -> bool {
-    if let Err(error) = &result {
-        println!("{}", json!({ "case": case, "size": size, "error": error.to_string() }));
-    }
-    result.is_ok()
 }
 
 /// How many rows or columns are thin: `TILEWISE_THIN`, or these.

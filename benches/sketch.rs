@@ -13,6 +13,8 @@ use roof::Copier;
 use serde_json::json;
 use std::process::ExitCode;
 use support::contest::{Contest, Side, TOGETHER};
+use support::examples::ended;
+use support::{is_testing, told};
 use tilewise::sketch::{HadamardProblem, Sketch, SketchKind, SparseProblem, Way, plan_hadamard, plan_sparse};
 use tilewise::{DType, Fill, Gemm, Gpu, Real, Result, f16};
 
@@ -26,14 +28,7 @@ const CASES: [Case; 3] =
     [("sparse", Bench::sparse, 4096), ("hadamard", Bench::hadamard, 4096), ("dense", Bench::dense, 2048)];
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    ended(run())
 }
 
 /// Whether every case ran.
@@ -42,8 +37,7 @@ fn run() -> Result<bool> {
         println!("{}", json!({ "skipped": "no adapter" }));
         return Ok(true);
     };
-    // `cargo bench -- --test` asks whether it works, not for figures.
-    let testing = std::env::args().any(|argument| argument == "--test");
+    let testing = is_testing();
     let bench = Bench { gpu, testing };
     let mut ok = true;
     for (case, measure, edge) in CASES {
@@ -52,14 +46,6 @@ fn run() -> Result<bool> {
         }
     }
     Ok(ok)
-}
-
-/// Whether a case ran; a line says why not, and the others go on.
-fn told(case: &str, size: usize, result: Result<()>) -> bool {
-    if let Err(error) = &result {
-        println!("{}", json!({ "case": case, "size": size, "error": error.to_string() }));
-    }
-    result.is_ok()
 }
 
 struct Bench {

@@ -11,6 +11,7 @@ use std::cell::LazyCell;
 use std::process::ExitCode;
 use std::time::Instant;
 use support::definition::Definition;
+use support::examples::ended;
 
 use tilewise::gemm::{Operand, Tile};
 use tilewise::reference::Comparison;
@@ -33,14 +34,7 @@ const POISON: f64 = 60_000.0;
 const TIME_IS_UP: &str = "the time was up";
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(Verdict::Right) => ExitCode::SUCCESS,
-        Ok(Verdict::Wrong) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    ended(run().map(|verdict| matches!(verdict, Verdict::Right)))
 }
 
 fn run() -> Result<Verdict> {
@@ -49,8 +43,7 @@ fn run() -> Result<Verdict> {
         println!("{}", json!({ "skipped": "no adapter" }));
         return Ok(Verdict::Right);
     };
-    // `cargo bench -- --test` asks whether it works, not for figures.
-    let testing = std::env::args().any(|argument| argument == "--test");
+    let testing = support::is_testing();
     let cubes = if testing { vec![16] } else { support::sizes(&SIZES)? };
     let rounds = if testing { 1 } else { ROUNDS };
     let bench = Bench { gpu, start, seconds: seconds()?, rounds };

@@ -25,6 +25,19 @@ pub(crate) fn open() -> Result<Option<Gpu>> {
     }
 }
 
+/// Whether `cargo bench -- --test` asks whether it works, not for figures.
+pub(crate) fn is_testing() -> bool {
+    std::env::args().any(|argument| argument == "--test")
+}
+
+/// Whether a case ran; a line says why not, and the others go on.
+pub(crate) fn told(case: &str, size: usize, result: Result<()>) -> bool {
+    if let Err(error) = &result {
+        println!("{}", serde_json::json!({ "case": case, "size": size, "error": error.to_string() }));
+    }
+    result.is_ok()
+}
+
 /// Whether a CPU does it, which is measured at smaller sizes.
 pub(crate) fn is_software(gpu: &Gpu) -> bool {
     gpu.caps().device_type == DeviceType::Software
