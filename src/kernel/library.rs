@@ -113,6 +113,7 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "rows_dims",
     "scaled",
     "scaled_back",
+    "sign_words",
     "sparse_dims",
     "sparse_line",
     "sparse_sums",
