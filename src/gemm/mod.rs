@@ -187,6 +187,12 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
         self
     }
 
+    /// Restricts the plan in this way.
+    pub(crate) fn pinned(mut self, pin: Pin) -> Self {
+        self.product.pin = pin;
+        self
+    }
+
     /// How the product would be computed here, and why not otherwise.
     ///
     /// # Errors

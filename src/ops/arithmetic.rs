@@ -153,6 +153,19 @@ pub fn bias_add_inplace<T: Real>(x: &mut Tensor<T>, bias: &Tensor<T>) -> Result<
     into(function, &[bias], x)
 }
 
+/// Adds `a` to `x`, in place.
+///
+/// # Shapes
+/// `x` any strides without overlap; `a` of its shape, or of extents of 1 that are repeated.
+/// # Errors
+/// [`Error::Shape`] if `a` cannot be repeated to the shape of `x`, or elements of `x` overlap; otherwise as
+/// [`bias_add_inplace`].
+/// # Precision
+/// As [`add`].
+pub fn add_inplace<T: Real>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
+    into(Elementwise::Update, &[a], x)
+}
+
 /// `function` of the operands in a new tensor of the shape that they have together.
 fn fresh<T: Real>(function: Elementwise, operands: &[&Tensor<T>]) -> Result<Tensor<T>> {
     let [a, b] = [operands[0], operands[operands.len() - 1]];

@@ -52,7 +52,7 @@ impl Elementwise {
             Self::Add => "add",
             Self::Sub => "sub",
             Self::Mul => "mul",
-            Self::Update => "bias_add_inplace",
+            Self::Update => "add_inplace",
         }
     }
 

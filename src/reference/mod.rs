@@ -8,6 +8,7 @@ mod elements;
 mod form;
 mod gemm;
 mod precision;
+mod sk_linear;
 
 pub use activation::{activate, activation_lipschitz, activation_tolerance};
 pub use bounds::{Comparison, STEP, compare, gamma, gamma_f16, store_tolerance, sum_tolerance, tolerance};
@@ -16,3 +17,4 @@ pub use elements::{Definition, activations, add, max_abs, mul, softmax, sub, sum
 pub use form::Form;
 pub use gemm::{GemmReference, gemm, gemm_entries, projection};
 pub use precision::{Halves, halves, precision_tolerance};
+pub use sk_linear::{SkLinearGradients, SkLinearReference};

@@ -10,6 +10,7 @@ mod hadamard;
 mod hadamard_pass;
 mod hadamard_rows;
 mod hadamard_split;
+mod layer;
 mod normal;
 mod normal_table;
 mod operator;
@@ -29,6 +30,7 @@ pub use hadamard::{HadamardProblem, hadamard_as};
 pub use hadamard_pass::{
     HadamardDims, HadamardLanes, HadamardPass, HadamardSource, HadamardTarget, HadamardTile, plan_hadamard,
 };
+pub use layer::{ParameterGradients, SignMemory, SkLinear, SkLinearBuilder, Sketched};
 pub use operator::{HADAMARD_AT_MOST, NONZEROS_AT_MOST, Scaling, Sketch, SketchKind, SparseAxis};
 pub use philox::philox;
 pub use sparse::{SparseDims, SparseForm, SparseProblem};

@@ -211,6 +211,19 @@ impl<T: Element> Tensor<T> {
         }
     }
 
+    /// Whether others see the buffer.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.storage) > 1
+    }
+
+    /// Lets `write` see a part of the tensor as if that were all: there is no second holder of the buffer meanwhile.
+    pub(crate) fn narrowed<R>(&mut self, part: Layout, write: impl FnOnce(&mut Self) -> R) -> R {
+        let whole = std::mem::replace(&mut self.layout, part);
+        let written = write(self);
+        self.layout = whole;
+        written
+    }
+
     /// What a kernel binds: the window that holds the tensor.
     pub(crate) fn bind(&self) -> Binding<'_> {
         Binding::new(&self.storage, self.bytes())

@@ -2,6 +2,7 @@
 //! `TILEWISE_ORACLES` names. A file's name says what it is; one that is of no known kind fails.
 
 use crate::hadamard::signs_and_rows;
+use crate::oracles_layer;
 use crate::spectrum::{figure, read};
 use crate::support;
 use crate::support::safetensors::Safetensors;
@@ -11,14 +12,14 @@ use tilewise::reference::{self, cqrrpt_core};
 use tilewise::sketch::{Cqrrpt, Given, Rsvd, Scaling, Sketch, SketchKind};
 use tilewise::{Element, Gpu, Tensor};
 
-/// Kinds of files by the start of their names: what checks them. Of layers, convolutions and attention there is nothing
-/// here to check.
+/// Kinds of files by the start of their names: what checks them. Of convolutions and attention there is nothing here to
+/// check.
 type Check = fn(&Gpu, &Safetensors, &str);
 const KINDS: [(&str, Option<Check>); 7] = [
     ("sketches", Some(sketches)),
     ("rsvd_", Some(rsvd)),
     ("cqrrpt_", Some(cqrrpt)),
-    ("sklinear_", None),
+    ("sklinear_", Some(oracles_layer::sklinear)),
     ("skconv2d_", None),
     ("randmha_", None),
     ("sinspe", None),
@@ -54,7 +55,7 @@ fn oracles() {
         }
     }
     println!("checked: {checked:?}");
-    for kind in ["sketches", "rsvd_", "cqrrpt_"] {
+    for kind in ["sketches", "rsvd_", "cqrrpt_", "sklinear_"] {
         assert!(checked.iter().any(|name| name.starts_with(kind)), "no file of {kind}");
     }
 }

@@ -18,6 +18,10 @@ impl Safetensors {
         (self.0.shape(name).unwrap().to_vec(), self.0.values(name).unwrap())
     }
 
+    pub fn metadata(&self, key: &str) -> Option<&str> {
+        self.0.metadata(key)
+    }
+
     #[expect(clippy::cast_possible_truncation, reason = "the values are integers")]
     pub fn integers(&self, name: &str) -> Vec<i64> {
         self.0.values(name).unwrap().into_iter().map(|x| x as i64).collect()

@@ -9,19 +9,19 @@ const WIDER: usize = 65_536;
 const LARGE: usize = 1 << 24;
 
 /// A copy of a matrix, times a power of two: its largest entry is at least 1 and below 4, or all are 0.
-pub(super) struct Input {
-    pub(super) a: Tensor<f32>,
+pub(in crate::sketch) struct Input {
+    pub(in crate::sketch) a: Tensor<f32>,
     /// What the copy is to be multiplied by to be the matrix.
-    pub(super) scale: f64,
+    pub(in crate::sketch) scale: f64,
 }
 
 impl Input {
-    pub(super) fn new(op: &'static str, a: &Tensor<f32>) -> Result<Self> {
+    pub(in crate::sketch) fn new(op: &'static str, a: &Tensor<f32>) -> Result<Self> {
         Self::named(op, "the matrix", a)
     }
 
     /// As [`new`](Self::new), of what is called so in errors.
-    pub(super) fn named(op: &'static str, name: &str, a: &Tensor<f32>) -> Result<Self> {
+    pub(in crate::sketch) fn named(op: &'static str, name: &str, a: &Tensor<f32>) -> Result<Self> {
         shape(op, a)?;
         let a = &a.contiguous()?;
         let largest = largest(op, name, a)?;
@@ -36,13 +36,13 @@ impl Input {
     }
 
     /// The Frobenius norm of the copy.
-    pub(super) fn norm(&self) -> Result<f64> {
+    pub(in crate::sketch) fn norm(&self) -> Result<f64> {
         norm(&self.a)
     }
 }
 
 /// The rows and columns of a matrix; there must be some.
-pub(super) fn shape(op: &'static str, a: &Tensor<f32>) -> Result<[usize; 2]> {
+pub(in crate::sketch) fn shape(op: &'static str, a: &Tensor<f32>) -> Result<[usize; 2]> {
     match *a.shape() {
         [rows, cols] if rows > 0 && cols > 0 => Ok([rows, cols]),
         _ => Err(Error::shape(op, "the operand must be a matrix with rows and columns", a.shape(), &[])),
@@ -50,7 +50,7 @@ pub(super) fn shape(op: &'static str, a: &Tensor<f32>) -> Result<[usize; 2]> {
 }
 
 /// Checks that a tolerance is relative, and lets something pass.
-pub(super) fn tolerance(what: &str, relative: f64) -> Result<()> {
+pub(in crate::sketch) fn tolerance(what: &str, relative: f64) -> Result<()> {
     if relative > 0.0 && relative < 1.0 {
         return Ok(());
     }
@@ -58,7 +58,7 @@ pub(super) fn tolerance(what: &str, relative: f64) -> Result<()> {
 }
 
 /// The largest magnitude of a matrix without gaps, all of whose entries must be finite.
-pub(super) fn largest(op: &'static str, name: &str, a: &Tensor<f32>) -> Result<f32> {
+pub(in crate::sketch) fn largest(op: &'static str, name: &str, a: &Tensor<f32>) -> Result<f32> {
     let mut largest = 0.0f32;
     for part in parts(a)? {
         let found = ops::max_abs(&part, 0)?.to_vec()?;
@@ -76,7 +76,7 @@ pub(super) fn largest(op: &'static str, name: &str, a: &Tensor<f32>) -> Result<f
 }
 
 /// The Frobenius norm of a matrix without gaps: columns of its parts summed on the device, their sums in f64.
-pub(super) fn norm(a: &Tensor<f32>) -> Result<f64> {
+pub(in crate::sketch) fn norm(a: &Tensor<f32>) -> Result<f64> {
     let mut square = 0.0;
     for part in parts(a)? {
         square += ops::sum_squares(&part, 0)?.to_vec()?.into_iter().map(f64::from).sum::<f64>();

@@ -2,11 +2,11 @@
 //! they go, which a browser does not let them.
 
 mod cqrrpt;
-mod input;
+pub(super) mod input;
 mod lstsq;
 mod products;
 mod range;
-mod small;
+pub(super) mod small;
 mod svd;
 mod timings;
 mod trace;

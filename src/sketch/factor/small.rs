@@ -6,8 +6,11 @@ use faer::linalg::cholesky::llt::factor::LltError;
 use faer::linalg::solvers::ColPivQr;
 use faer::{Mat, MatRef, Side};
 
+/// What is left of an eigenvalue that is 0, relative to the largest.
+const ROUNDING: f64 = 1e-11;
+
 /// The matrix in f64, read from the device: waits for what makes it.
-pub(super) fn download(a: &Tensor<f32>) -> Result<Mat<f64>> {
+pub(in crate::sketch) fn download(a: &Tensor<f32>) -> Result<Mat<f64>> {
     let &[rows, cols] = a.shape() else {
         return Err(Error::shape("read", "a matrix has two axes", a.shape(), &[]));
     };
@@ -16,7 +19,7 @@ pub(super) fn download(a: &Tensor<f32>) -> Result<Mat<f64>> {
 }
 
 /// The matrix on a device, rounded to f32.
-pub(super) fn upload(gpu: &Gpu, a: MatRef<'_, f64>) -> Result<Tensor<f32>> {
+pub(in crate::sketch) fn upload(gpu: &Gpu, a: MatRef<'_, f64>) -> Result<Tensor<f32>> {
     let (rows, cols) = a.shape();
     let mut values = Vec::with_capacity(rows * cols);
     for i in 0..rows {
@@ -81,6 +84,18 @@ pub(super) fn svd(a: MatRef<'_, f64>) -> Result<SmallSvd> {
     let svd = a.thin_svd().map_err(|error| Error::input("svd", format!("it did not converge: {error:?}")))?;
     let s = svd.S().column_vector().iter().copied().collect();
     Ok(SmallSvd { u: svd.U().to_owned(), s, v: svd.V().to_owned() })
+}
+
+/// The pseudo-inverse of a Gram matrix: eigenvalues that are rounding, beside the largest, count as 0.
+pub(in crate::sketch) fn pseudo_inverse(gram: &Mat<f64>) -> Result<Mat<f64>> {
+    let eigen = gram
+        .self_adjoint_eigen(Side::Lower)
+        .map_err(|error| Error::input("eigenvalues", format!("they did not converge: {error:?}")))?;
+    let values = eigen.S().column_vector();
+    let least = values.iter().fold(0.0f64, |most, value| most.max(value.abs())) * ROUNDING;
+    let (vectors, inverse) = (eigen.U(), |i: usize| if values[i] > least { 1.0 / values[i] } else { 0.0 });
+    let scaled = Mat::from_fn(gram.nrows(), gram.ncols(), |row, i| vectors[(row, i)] * inverse(i));
+    Ok(scaled * vectors.transpose())
 }
 
 /// The lower Cholesky factor of the leading block of a Gram matrix, as large as pivots stay above the tolerance

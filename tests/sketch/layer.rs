@@ -1,0 +1,443 @@
+//! Sketched linear layers: outputs, gradients and steps along them, by definition; launches and bytes, counted.
+
+use crate::support;
+use crate::support::strided::{Lay, Placed};
+use tilewise::io::{Safetensors, SafetensorsWriter};
+use tilewise::reference::{SkLinearGradients, SkLinearReference, activate, gamma, store_tolerance};
+use tilewise::sketch::{ParameterGradients, SignMemory, SkLinear};
+use tilewise::{Activation, Element, Error, Fill, Gpu, Real, Tensor, bf16, f16};
+
+/// A layer with signs for U, and with biases.
+fn layer<T: Real>(
+    gpu: &Gpu,
+    [inputs, outputs, terms, rank]: [usize; 4],
+    activation: Activation,
+) -> SkLinear<T> {
+    let builder = SkLinear::<T>::builder(terms, rank).seed(7).activation(activation).without_saving();
+    builder.random(gpu, [inputs, outputs]).unwrap()
+}
+
+fn wide<T: Element>(x: &Tensor<T>) -> Vec<f64> {
+    x.to_vec().unwrap().into_iter().map(Element::to_f64).collect()
+}
+
+/// What the layer is by definition: the numbers that it has.
+fn definition<T: Real>(layer: &SkLinear<T>) -> SkLinearReference {
+    let (terms, rank) = (layer.terms(), layer.rank());
+    let features = [layer.inputs(), layer.outputs()];
+    let by_term = |x: Tensor<T>| {
+        let split = x.contiguous().unwrap().reshape([features[0], terms, rank]).unwrap();
+        wide(&split.permute(&[1, 0, 2]).unwrap())
+    };
+    // As the formula has them, and not rounded to T, which the kernels do not either.
+    let exact = |signs: Vec<f64>| -> Vec<f64> {
+        let scale = 1.0 / (rank as f64).sqrt();
+        signs.into_iter().map(|x| if layer.seed().is_some() { scale.copysign(x) } else { x }).collect()
+    };
+    SkLinearReference {
+        features,
+        terms,
+        rank,
+        s1: by_term(layer.s1().unwrap()),
+        u1: exact(wide(&layer.u1().unwrap())),
+        s2: wide(&layer.s2().unwrap()),
+        u2: exact(by_term(layer.u2().unwrap())),
+        bias: layer.bias().map_or(Vec::new(), wide),
+    }
+}
+
+/// The same layer with magnitudes, for bounds.
+fn magnitudes(layer: &SkLinearReference) -> SkLinearReference {
+    let abs = |x: &[f64]| x.iter().map(|x| x.abs()).collect::<Vec<f64>>();
+    let l = layer;
+    let [s1, u1, s2, u2, bias] = [&l.s1, &l.u1, &l.s2, &l.u2, &l.bias].map(|x| abs(x));
+    SkLinearReference { s1, u1, s2, u2, bias, ..*l }
+}
+
+fn abs(x: &[f64]) -> Vec<f64> {
+    x.iter().map(|x| x.abs()).collect()
+}
+
+/// Errors of both products and of what is rounded between them, over the sum of magnitudes.
+fn share<T: Element>(layer: &SkLinearReference, inner: usize) -> f64 {
+    let between = store_tolerance(1.0, T::DTYPE);
+    gamma(inner) + gamma(2 * layer.terms * layer.rank + 2) + between
+}
+
+fn assert_near(found: &[f64], want: &[f64], bound: impl Fn(usize) -> f64, what: &str) {
+    assert_eq!(found.len(), want.len(), "{what}");
+    for (i, (found, want)) in found.iter().zip(want).enumerate() {
+        assert!(
+            (found - want).abs() <= bound(i),
+            "{what} [{i}]: {found}, not {want} ({:e} off)",
+            found - want
+        );
+    }
+}
+
+fn check_outputs<T: Real>(gpu: &Gpu, size: [usize; 4], in_front: &[usize], lay: Lay, activation: Activation) {
+    let what = format!("{} {size:?} {in_front:?} {lay:?} {activation}", T::DTYPE);
+    let layer = layer::<T>(gpu, size, activation);
+    let shape = [in_front, &[size[0]]].concat();
+    let data = Fill::Uniform.values::<T>(shape.iter().product(), 3);
+    let x = Placed::new(gpu, &data, &shape, lay);
+    let y = layer.forward(&x.tensor).unwrap();
+    assert_eq!(y.shape(), [in_front, &[size[1]]].concat(), "{what}");
+    let definition = definition(&layer);
+    let data: Vec<f64> = data.into_iter().map(Element::to_f64).collect();
+    let magnitude = magnitudes(&definition).forward(&abs(&data));
+    let want: Vec<f64> = definition.forward(&data).into_iter().map(|y| activate(activation, y)).collect();
+    let share = share::<T>(&definition, size[0]);
+    let bound = |i: usize| {
+        1.2 * share * magnitude[i] + store_tolerance(want[i], T::DTYPE) + 2f64.powi(-20) * want[i].abs()
+    };
+    assert_near(&wide(&y), &want, bound, &what);
+    x.read();
+}
+
+#[test]
+fn outputs_are_those_of_the_formula_whatever_shape_and_strides() {
+    let Some(gpu) = support::gpu() else { return };
+    let fronts: [&[usize]; 6] = [&[], &[5], &[2, 3], &[2, 1, 4], &[2, 3, 2, 2], &[1, 2, 1, 3, 2]];
+    let sizes = [[33, 17, 1, 5], [64, 48, 1, 16], [7, 70, 3, 2], [1, 1, 1, 1], [130, 3, 2, 1]];
+    for (i, in_front) in fronts.into_iter().enumerate() {
+        for (j, size) in sizes.into_iter().enumerate() {
+            let lay = Lay::ALL[(i + j) % 5];
+            match (i + j) % 7 {
+                3 => check_outputs::<f16>(&gpu, size, in_front, lay, Activation::None),
+                5 => check_outputs::<bf16>(&gpu, size, in_front, lay, Activation::None),
+                6 => check_outputs::<f32>(&gpu, size, in_front, lay, Activation::Gelu),
+                _ => check_outputs::<f32>(&gpu, size, in_front, lay, Activation::None),
+            }
+        }
+    }
+}
+
+fn parts(gradients: &ParameterGradients, layer: &SkLinearReference) -> [Vec<f64>; 3] {
+    let [inputs, terms, rank] = [layer.features[0], layer.terms, layer.rank];
+    let s1 = gradients.s1.reshape([inputs, terms, rank]).unwrap().permute(&[1, 0, 2]).unwrap();
+    [wide(&s1), wide(&gradients.s2), gradients.bias.as_ref().map_or(Vec::new(), wide)]
+}
+
+fn check_gradients<T: Real>(gpu: &Gpu, size: [usize; 4], in_front: &[usize], lay: Lay) {
+    let what = format!("{} {size:?} {in_front:?} {lay:?}", T::DTYPE);
+    let layer = layer::<T>(gpu, size, Activation::None);
+    let rows: usize = in_front.iter().product();
+    let placed = |features: usize, seed: u64| {
+        let shape = [in_front, &[features]].concat();
+        Placed::new(gpu, &Fill::Uniform.values::<T>(rows * features, seed), &shape, lay)
+    };
+    let (x, g) = (placed(size[0], 4), placed(size[1], 5));
+    let hidden = layer.hidden(&x.tensor).unwrap();
+    let (dx, mut gradients) = layer.backward(&x.tensor, &hidden, &g.tensor).unwrap();
+    let definition = definition(&layer);
+    let wide_of = |x: &Placed<T>| x.read().into_iter().map(Element::to_f64).collect::<Vec<f64>>();
+    let (x64, g64) = (wide_of(&x), wide_of(&g));
+    let want = definition.backward(&x64, &g64);
+    let most = magnitudes(&definition).backward(&abs(&x64), &abs(&g64));
+    // Two products behind one another each, over features and rows.
+    let share = 1.2 * (share::<T>(&definition, size[0] + size[1] + rows) + gamma(rows));
+    assert_eq!(dx.shape(), x.tensor.shape());
+    let off = |i: usize| share * most.x[i] + store_tolerance(want.x[i], T::DTYPE);
+    assert_near(&wide(&dx), &want.x, off, &format!("{what}: x"));
+    let check = |gradients: &ParameterGradients, times: f64| {
+        let [s1, s2, bias] = parts(gradients, &definition);
+        for (name, found, want, most) in [
+            ("S1", s1, &want.s1, &most.s1),
+            ("S2", s2, &want.s2, &most.s2),
+            ("b", bias, &want.bias, &most.bias),
+        ] {
+            let want: Vec<f64> = want.iter().map(|x| times * x).collect();
+            assert_near(
+                &found,
+                &want,
+                |i| 2.0 * times * share * most[i],
+                &format!("{what}: {name}, {times}"),
+            );
+        }
+    };
+    check(&gradients, 1.0);
+    let again = layer.backward_into(&x.tensor, &hidden, &g.tensor, &mut gradients).unwrap();
+    assert_eq!(wide(&again), wide(&dx), "{what}");
+    check(&gradients, 2.0);
+}
+
+#[test]
+fn gradients_are_those_of_the_formula_and_add_to_given_ones() {
+    let Some(gpu) = support::gpu() else { return };
+    check_gradients::<f32>(&gpu, [33, 17, 2, 3], &[9], Lay::Plain);
+    check_gradients::<f32>(&gpu, [20, 40, 1, 16], &[3, 5], Lay::Gaps);
+    check_gradients::<f32>(&gpu, [5, 4, 1, 1], &[], Lay::Plain);
+    check_gradients::<f16>(&gpu, [33, 17, 1, 5], &[2, 7], Lay::Reversed);
+    check_gradients::<bf16>(&gpu, [16, 24, 1, 8], &[11], Lay::Odd);
+}
+
+/// The definition's gradients against differences of the definition: on the CPU alone.
+#[test]
+fn gradients_by_definition_are_differences_of_outputs() {
+    let values = |len: usize, seed: u64| -> Vec<f64> {
+        Fill::Uniform.values::<f32>(len, seed).into_iter().map(f64::from).collect()
+    };
+    let (terms, rank, features, batch) = (2, 3, [5, 4], 3);
+    let layer = SkLinearReference {
+        features,
+        terms,
+        rank,
+        s1: values(30, 1),
+        u1: values(24, 2),
+        s2: values(24, 3),
+        u2: values(30, 4),
+        bias: values(4, 5),
+    };
+    let (x, g) = (values(batch * features[0], 6), values(batch * features[1], 7));
+    let loss = |layer: &SkLinearReference, x: &[f64]| -> f64 {
+        layer.forward(x).iter().zip(&g).map(|(y, g)| y * g).sum()
+    };
+    let SkLinearGradients { x: dx, s1, s2, bias } = layer.backward(&x, &g);
+    const STEP: f64 = 1e-5;
+    type Part = fn(&mut SkLinearReference) -> &mut Vec<f64>;
+    let of: [(Part, &Vec<f64>); 3] = [(|l| &mut l.s1, &s1), (|l| &mut l.s2, &s2), (|l| &mut l.bias, &bias)];
+    for (part, want) in of {
+        for (i, want) in want.iter().enumerate() {
+            let at = |step: f64| {
+                let mut layer = layer.clone();
+                part(&mut layer)[i] += step;
+                loss(&layer, &x)
+            };
+            let slope = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+            assert!((slope - want).abs() < 1e-8, "[{i}]: {slope}, not {want}");
+        }
+    }
+    for (i, want) in dx.iter().enumerate() {
+        let at = |step: f64| {
+            let mut x = x.clone();
+            x[i] += step;
+            loss(&layer, &x)
+        };
+        let slope = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+        assert!((slope - want).abs() < 1e-8, "x [{i}]: {slope}, not {want}");
+    }
+}
+
+#[test]
+fn outputs_take_two_launches_and_gradients_five_and_nothing_of_the_weights_size() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let (features, batch) = (1024, 16);
+    let mut layer = layer::<f32>(&gpu, [features, features, 1, 16], Activation::Silu);
+    let x = gpu.random::<f32>([batch, features], Fill::Uniform, 1).unwrap();
+    // Once, so that what is uploaded and the parts of k do not count.
+    for memory in [SignMemory::Stored, SignMemory::Made] {
+        layer = layer.with_signs(memory).unwrap();
+        let before = gpu.stats();
+        let hidden = layer.hidden(&x).unwrap();
+        let y = layer.output::<f32>(&hidden).unwrap();
+        let forward = gpu.stats();
+        let in_parts = |plans: &[tilewise::Plan]| plans.iter().filter(|plan| plan.parts > 1).count() as u64;
+        let plans = layer.plans(&x).unwrap();
+        assert_eq!(forward.launches - before.launches, 2 + in_parts(&plans), "{memory:?}: {plans:?}");
+        let (dx, gradients) = layer.backward(&x, &hidden, &x).unwrap();
+        let after = gpu.stats();
+        assert!((5..=10).contains(&(after.launches - forward.launches)), "{memory:?}");
+        // The largest of all is far below the weight of 4 MiB: x, y and the factors.
+        let weight = 4 * (features * features) as u64;
+        assert!(
+            after.bytes_peak < weight,
+            "{memory:?}: {} bytes at most, the weight has {weight}",
+            after.bytes_peak
+        );
+        drop((y, dx, gradients, hidden));
+    }
+}
+
+#[test]
+fn signs_that_are_made_take_half_the_memory_and_give_the_same_bits() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    fn bits<T: Real>(x: &Tensor<T>) -> Vec<u64> {
+        wide(x).into_iter().map(f64::to_bits).collect()
+    }
+    fn check<T: Real>(gpu: &Gpu, size: [usize; 4], batch: usize) {
+        let kept = layer::<T>(gpu, size, Activation::None);
+        let before = gpu.stats().bytes_in_use;
+        let made = kept.with_signs(SignMemory::Made).unwrap();
+        let own = gpu.stats().bytes_in_use - before;
+        let numbers = (kept.params() * T::DTYPE.size()) as u64;
+        // Buffers are of size classes.
+        assert!(own < numbers / 2 + numbers / 8 + 1024, "{own} bytes of {numbers}");
+        let x = gpu.random::<T>([batch, size[0]], Fill::Uniform, 1).unwrap();
+        let g = gpu.random::<T>([batch, size[1]], Fill::Uniform, 2).unwrap();
+        let [one, other] = [&kept, &made].map(|layer| {
+            let hidden = layer.hidden(&x).unwrap();
+            let (dx, of) = layer.backward(&x, &hidden, &g).unwrap();
+            let y = layer.forward(&x).unwrap();
+            [bits(&hidden), bits(&y), bits(&dx), bits(&of.s1), bits(&of.s2), bits(&of.bias.unwrap())]
+        });
+        for (part, (one, other)) in one.iter().zip(&other).enumerate() {
+            assert!(one == other, "{} {size:?}: part {part} differs", T::DTYPE);
+        }
+        let again = made.with_signs(SignMemory::Stored).unwrap();
+        assert_eq!(bits(&again.forward(&x).unwrap()), one[1]);
+    }
+    check::<f32>(&gpu, [70, 45, 3, 5], 20);
+    check::<f32>(&gpu, [64, 96, 1, 16], 3);
+    check::<f16>(&gpu, [64, 96, 1, 16], 20);
+    check::<bf16>(&gpu, [33, 20, 1, 7], 9);
+    let given = SkLinear::fit(&gpu.random::<f32>([40, 30], Fill::Uniform, 1).unwrap(), 1, 2).unwrap().layer;
+    assert!(matches!(given.with_signs(SignMemory::Made), Err(Error::Input { .. })));
+    assert_eq!(given.seed(), None);
+}
+
+#[test]
+fn a_step_moves_what_is_trained_and_nothing_that_others_see() {
+    let Some(gpu) = support::gpu() else { return };
+    let mut layer = layer::<f32>(&gpu, [12, 8, 1, 3], Activation::None);
+    let x = gpu.random::<f32>([6, 12], Fill::Uniform, 1).unwrap();
+    let (hidden, target) = (layer.hidden(&x).unwrap(), gpu.random::<f32>([6, 8], Fill::Uniform, 2).unwrap());
+    let (_, gradients) = layer.backward(&x, &hidden, &target).unwrap();
+    let (old, view) = (layer.clone(), layer.s1().unwrap());
+    let [before, y] = [wide(&view), wide(&old.forward(&x).unwrap())];
+    for memory in [SignMemory::Stored, SignMemory::Made] {
+        let mut stepped = layer.with_signs(memory).unwrap();
+        stepped.descend(&gradients, 0.5).unwrap();
+        for (now, then, gradient) in [
+            (stepped.s1().unwrap(), &view, &gradients.s1),
+            (stepped.s2().unwrap(), &old.s2().unwrap(), &gradients.s2),
+            (stepped.bias().unwrap().clone(), old.bias().unwrap(), gradients.bias.as_ref().unwrap()),
+        ] {
+            let (now, then, gradient) = (wide(&now), wide(then), wide(gradient));
+            assert_near(
+                &now,
+                &(0..then.len()).map(|i| then[i] - 0.5 * gradient[i]).collect::<Vec<_>>(),
+                |i| 1e-6 * then[i].abs().max(1.0),
+                "a step",
+            );
+        }
+        assert_eq!(wide(&stepped.u1().unwrap()), wide(&old.u1().unwrap()));
+        assert_eq!(wide(&stepped.u2().unwrap()), wide(&old.u2().unwrap()));
+    }
+    layer.descend(&gradients, 0.5).unwrap();
+    assert_eq!(wide(&view), before, "a view keeps what it had");
+    assert_eq!(wide(&old.forward(&x).unwrap()), y, "so does a clone");
+    assert_ne!(wide(&layer.forward(&x).unwrap()), y);
+}
+
+/// f32 is updated, f16 multiplied: the loss falls far below what a layer of f16 alone comes to.
+#[test]
+fn mixed_precision_trains() {
+    let Some(gpu) = support::gpu() else { return };
+    let builder = SkLinear::<f32>::builder(1, 8).seed(1);
+    let mut master = builder.random(&gpu, [48, 40]).unwrap();
+    let target = SkLinear::<f32>::builder(1, 8).seed(1).seed(1).random(&gpu, [48, 40]).unwrap();
+    // The same frozen signs, other S: within reach.
+    let shifted = |x: &Tensor<f32>| tilewise::ops::mul(x, &gpu.tensor(&[0.5f32], []).unwrap()).unwrap();
+    let x = gpu.random::<f32>([64, 48], Fill::Uniform, 3).unwrap();
+    let want = shifted(&target.forward(&x).unwrap());
+    let x16 = x.cast::<f16>().unwrap();
+    let mut losses = Vec::new();
+    for _ in 0..40 {
+        let working = master.cast::<f16>().unwrap();
+        let hidden = working.hidden(&x16).unwrap();
+        let off = tilewise::ops::sub(&working.output::<f32>(&hidden).unwrap(), &want).unwrap();
+        losses.push(wide(&off).iter().map(|x| x * x).sum::<f64>() / 64.0);
+        let (_, gradients) = working.backward(&x16, &hidden, &off.cast::<f16>().unwrap()).unwrap();
+        master.descend(&gradients, 0.01).unwrap();
+    }
+    println!("loss {} to {}", losses[0], losses[39]);
+    assert!(losses[39] < 0.1 * losses[0], "{losses:?}");
+}
+
+#[test]
+fn random_layers_begin_as_dense_ones_do() {
+    let Some(gpu) = support::gpu() else { return };
+    for (inputs, outputs, terms, rank) in [(256, 64, 1, 8), (64, 256, 3, 4)] {
+        let layer = SkLinear::<f32>::builder(terms, rank).seed(5).random(&gpu, [inputs, outputs]).unwrap();
+        let bias = wide(layer.bias().unwrap());
+        let bound = 1.0 / (inputs as f64).sqrt();
+        let largest = bias.iter().fold(0.0f64, |m, b| m.max(b.abs()));
+        assert!(largest <= bound && largest > 0.9 * bound, "{largest} of {bound}: the fan-in");
+        let x = gpu.random::<f32>([200, inputs], Fill::Uniform, 6).unwrap();
+        let squares = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+        let y = wide(&layer.forward(&x).unwrap());
+        let variance = squares(&y) / y.len() as f64 - squares(&bias) / bias.len() as f64;
+        let law = squares(&wide(&x)) / 200.0 / (3.0 * inputs as f64);
+        println!("variance {variance:.4}, of nn.Linear {law:.4}");
+        assert!((variance / law - 1.0).abs() < 0.25, "{variance}, not {law}");
+        let again = SkLinear::<f32>::builder(terms, rank).seed(5).random(&gpu, [inputs, outputs]).unwrap();
+        assert_eq!(wide(&again.s1().unwrap()), wide(&layer.s1().unwrap()), "the same seed");
+        let other = SkLinear::<f32>::builder(terms, rank).seed(6).random(&gpu, [inputs, outputs]).unwrap();
+        assert_ne!(wide(&other.s1().unwrap()), wide(&layer.s1().unwrap()), "another");
+    }
+}
+
+#[test]
+fn layers_come_back_from_files() {
+    let Some(gpu) = support::gpu() else { return };
+    let folder = support::folder("layers");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("layers.safetensors");
+    let seeded = layer::<f16>(&gpu, [30, 20, 2, 3], Activation::Relu);
+    let weight = gpu.random::<bf16>([20, 30], Fill::Uniform, 1).unwrap();
+    let fitted = SkLinear::fit(&weight, 1, 3).unwrap().layer;
+    let file = seeded.save(SafetensorsWriter::new(), "a.").unwrap();
+    fitted.save(file, "b.").unwrap().write(&path).unwrap();
+    let file = Safetensors::read(&path).unwrap();
+    assert_eq!(file.shape("a.S1s").unwrap(), [2, 30, 3]);
+    assert_eq!(file.shape("b.U1s").unwrap(), [1, 3, 20]);
+    assert!(!file.names().contains(&"a.U1s".into()), "a seed says what signs are");
+    let x = gpu.random::<f16>([5, 30], Fill::Uniform, 2).unwrap();
+    let back = SkLinear::<f16>::load(&file, &gpu, "a.", Activation::Relu).unwrap();
+    assert_eq!(wide(&back.forward(&x).unwrap()), wide(&seeded.forward(&x).unwrap()));
+    let x = gpu.random::<bf16>([5, 30], Fill::Uniform, 2).unwrap();
+    let back = SkLinear::<bf16>::load(&file, &gpu, "b.", Activation::None).unwrap();
+    assert_eq!(wide(&back.forward(&x).unwrap()), wide(&fitted.forward(&x).unwrap()));
+    let says = |found: tilewise::Result<SkLinear<f32>>, words: &str| {
+        let error = found.unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    says(SkLinear::load(&file, &gpu, "a.", Activation::None), "F16");
+    says(SkLinear::load(&file, &gpu, "c.", Activation::None), "c.S1s");
+    let short = gpu.zeros::<f32>([1, 3, 19]).unwrap();
+    let wrong = SafetensorsWriter::new()
+        .tensor("S1s", &gpu.zeros::<f32>([1, 30, 3]).unwrap())
+        .and_then(|file| file.tensor("U1s", &short)?.tensor("S2s", &gpu.zeros::<f32>([1, 3, 20]).unwrap()))
+        .and_then(|file| file.tensor("U2s", &gpu.zeros::<f32>([1, 30, 3]).unwrap()));
+    wrong.unwrap().write(&path).unwrap();
+    says(SkLinear::load(&Safetensors::read(&path).unwrap(), &gpu, "", Activation::None), "[1, 3, 19]");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn what_does_not_go_together_is_an_error() {
+    let Some(gpu) = support::gpu() else { return };
+    let layer = layer::<f32>(&gpu, [12, 8, 1, 3], Activation::None);
+    let zeros = |shape: &[usize]| gpu.zeros::<f32>(shape).unwrap();
+    assert!(matches!(layer.forward(&zeros(&[4, 11])), Err(Error::Shape { .. })));
+    assert!(matches!(layer.forward(&zeros(&[])), Err(Error::Shape { .. })));
+    assert_eq!(layer.forward(&zeros(&[0, 12])).unwrap().shape(), [0, 8]);
+    assert_eq!(layer.forward(&zeros(&[3, 0, 12])).unwrap().shape(), [3, 0, 8]);
+    assert!(matches!(layer.plans(&zeros(&[0, 12])), Err(Error::Shape { .. })));
+    let (x, hidden, g) = (zeros(&[4, 12]), zeros(&[4, 6]), zeros(&[4, 8]));
+    assert!(matches!(layer.backward(&x, &hidden, &zeros(&[3, 8])), Err(Error::Shape { .. })));
+    assert!(matches!(layer.backward(&x, &zeros(&[4, 5]), &g), Err(Error::Shape { .. })));
+    let (dx, gradients) = layer.backward(&zeros(&[0, 12]), &zeros(&[0, 6]), &zeros(&[0, 8])).unwrap();
+    assert_eq!(dx.shape(), [0, 12]);
+    assert!(
+        [&gradients.s1, &gradients.s2].into_iter().all(|x| wide(x).iter().all(|&x| x == 0.0)),
+        "no row, no slope"
+    );
+    let mut other = self::layer::<f32>(&gpu, [12, 9, 1, 3], Activation::None);
+    assert!(matches!(other.descend(&gradients, 1.0), Err(Error::Shape { .. })));
+    for sizes in [[0, 8, 1, 3], [12, 0, 1, 3], [12, 8, 0, 3], [12, 8, 1, 0], [12, 8, 1, 9]] {
+        let builder = SkLinear::<f32>::builder(sizes[2], sizes[3]).without_saving();
+        assert!(matches!(builder.random(&gpu, [sizes[0], sizes[1]]), Err(Error::Shape { .. })), "{sizes:?}");
+    }
+    let error = SkLinear::<f32>::builder(2, 3).random(&gpu, [12, 8]).unwrap_err();
+    assert!(
+        matches!(&error, Error::Input { why, .. } if why.contains("240") && why.contains("96")),
+        "{error}"
+    );
+    let long = zeros(&[9]);
+    let biased = SkLinear::<f32>::builder(1, 1).bias(&long);
+    assert!(matches!(biased.random(&gpu, [12, 8]), Err(Error::Shape { .. })));
+    let Some(elsewhere) = support::own(|_| ()) else { return };
+    assert!(matches!(layer.forward(&elsewhere.zeros::<f32>([4, 12]).unwrap()), Err(Error::Gpu { .. })));
+}

@@ -1,0 +1,328 @@
+//! What Panther's own code computed of sketched linear layers: what a file holds says how it is checked.
+
+use crate::support::safetensors::Safetensors;
+use tilewise::gemm::Pin;
+use tilewise::reference::{SkLinearGradients, SkLinearReference};
+use tilewise::sketch::SkLinear;
+use tilewise::{Activation, Element, Error, Fill, GemmKernel, Gpu, Real, Tensor, f16, matmul};
+
+/// Of f32, relative to the largest value; of operands of f16, absolute: the vectors' README says both.
+const F32: f64 = 2e-6;
+const F16: f64 = 3e-4;
+/// The kernels that real operands may have.
+const PINS: [Pin; 5] = [
+    Pin::Free,
+    Pin::Kernel(GemmKernel::Naive),
+    Pin::Kernel(GemmKernel::Gemv),
+    Pin::Kernel(GemmKernel::Tiled),
+    Pin::Kernel(GemmKernel::Coop),
+];
+
+pub(crate) fn sklinear(gpu: &Gpu, file: &Safetensors, name: &str) {
+    let has = |tensor: &str| file.names().iter().any(|name| name == tensor);
+    if has("rows") {
+        variance_law(gpu, file, name);
+    } else if has("W") {
+        module(gpu, file, name);
+    } else if has("S1s") {
+        stored(gpu, file, name);
+    } else if has("y_interm_fp16") {
+        halves(gpu, file, name);
+    } else {
+        seeded(gpu, file, name);
+    }
+}
+
+/// A layer's sizes, operands and parameters in f64.
+struct Case {
+    layer: SkLinearReference,
+    x: Vec<f64>,
+    g: Vec<f64>,
+    /// Of x without its last axis.
+    in_front: Vec<usize>,
+}
+
+impl Case {
+    fn read(file: &Safetensors) -> Self {
+        let ((s1_shape, s1), (s2_shape, s2)) = (file.reals("S1s"), file.reals("S2s"));
+        let [terms, inputs, rank] = s1_shape[..] else { panic!("{s1_shape:?}") };
+        let (x_shape, x) = file.reals("x");
+        let bias = if file.names().iter().any(|n| n == "bias") { file.reals("bias").1 } else { Vec::new() };
+        let layer = SkLinearReference {
+            features: [inputs, s2_shape[2]],
+            terms,
+            rank,
+            s1,
+            u1: file.reals("U1s").1,
+            s2,
+            u2: file.reals("U2s").1,
+            bias,
+        };
+        Self { layer, x, g: file.reals("g").1, in_front: x_shape[..x_shape.len() - 1].to_vec() }
+    }
+
+    /// The portable inputs of the README, from the file's sizes and seed.
+    fn seeded(file: &Safetensors) -> Self {
+        let size = |key: &str| file.metadata(key).unwrap().parse::<usize>().unwrap();
+        let [batch, inputs, outputs, terms, rank] = ["B", "I", "O", "T", "R"].map(size);
+        let seed = size("seed") as u64;
+        let scale = 2f64.powi(-((inputs.max(outputs) as f64).sqrt().log2().ceil() as i32));
+        #[expect(clippy::cast_possible_truncation, reason = "as the README has it")]
+        let sign = f64::from((1.0 / (rank as f64).sqrt()) as f32);
+        let uniform = |part: u64, scale: f64, len: usize| {
+            (0..len as u64).map(|i| uniform(seed + part, i) * scale).collect::<Vec<f64>>()
+        };
+        let signs = |part: u64, len: usize| {
+            let word = |i: u64| splitmix(seed + part, i) >> 63;
+            (0..len as u64).map(|i| if word(i) == 0 { sign } else { -sign }).collect::<Vec<f64>>()
+        };
+        // Files of f16 do not say: theirs have one.
+        let biased = file.metadata("bias") != Some("0");
+        let layer = SkLinearReference {
+            features: [inputs, outputs],
+            terms,
+            rank,
+            s1: uniform(2, scale, terms * inputs * rank),
+            s2: uniform(3, scale, terms * rank * outputs),
+            u1: signs(4, terms * rank * outputs),
+            u2: signs(5, terms * inputs * rank),
+            bias: if biased { uniform(6, 1.0, outputs) } else { Vec::new() },
+        };
+        let (x, g) = (uniform(1, 1.0, batch * inputs), uniform(7, 1.0, batch * outputs));
+        Self { layer, x, g, in_front: vec![batch] }
+    }
+
+    /// What the README projects on.
+    fn vector(file: &Safetensors, part: u64, len: usize) -> Vec<f64> {
+        let seed: u64 = file.metadata("seed").unwrap().parse().unwrap();
+        (0..len as u64).map(|i| uniform(seed + part, i)).collect()
+    }
+
+    fn upload<T: Real>(&self, gpu: &Gpu) -> (SkLinear<T>, Tensor<T>, Tensor<T>) {
+        let SkLinearReference { features: [inputs, outputs], terms, rank, .. } = self.layer;
+        let (into, out_of) = ([terms, inputs, rank], [terms, rank, outputs]);
+        let tensor = |values: &[f64], shape: &[usize]| {
+            gpu.tensor(&values.iter().map(|&x| T::from_f64(x)).collect::<Vec<T>>(), shape).unwrap()
+        };
+        let l = &self.layer;
+        let factors =
+            [tensor(&l.s1, &into), tensor(&l.u1, &out_of), tensor(&l.s2, &out_of), tensor(&l.u2, &into)];
+        let bias = (!l.bias.is_empty()).then(|| tensor(&l.bias, &[outputs]));
+        let layer = SkLinear::from_factors(factors.each_ref(), bias.as_ref(), Activation::None).unwrap();
+        let rows = |features: usize| [&self.in_front[..], &[features]].concat();
+        (layer, tensor(&self.x, &rows(inputs)), tensor(&self.g, &rows(outputs)))
+    }
+}
+
+fn splitmix(seed: u64, i: u64) -> u64 {
+    let z = seed.wrapping_add((i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+fn uniform(seed: u64, i: u64) -> f64 {
+    (splitmix(seed, i) >> 40) as f64 * 2f64.powi(-23) - 1.0
+}
+
+fn wide<T: Element>(x: &Tensor<T>) -> Vec<f64> {
+    x.to_vec().unwrap().into_iter().map(Element::to_f64).collect()
+}
+
+/// Within the tolerance, relative to the largest value.
+fn near(found: &[f64], want: &[f64], tolerance: f64, what: &str) {
+    within(found, want, tolerance * largest(want), what);
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0f64, |most, x| most.max(x.abs()))
+}
+
+fn within(found: &[f64], want: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(found.len(), want.len(), "{what}");
+    for (i, (found, want)) in found.iter().zip(want).enumerate() {
+        assert!((found - want).abs() <= tolerance, "{what} [{i}]: {found}, not {want}");
+    }
+}
+
+/// The gradients with Panther's shapes.
+fn gradients(layer: &SkLinear<f32>, x: &Tensor<f32>, g: &Tensor<f32>) -> tilewise::Result<SkLinearGradients> {
+    let (dx, of) = layer.backward(x, &layer.hidden(x)?, g)?;
+    let s1 =
+        of.s1.reshape([layer.inputs(), layer.terms(), layer.rank()])?.permute(&[1, 0, 2])?.contiguous()?;
+    let bias = of.bias.map_or(Vec::new(), |bias| wide(&bias));
+    Ok(SkLinearGradients { x: wide(&dx), s1: wide(&s1), s2: wide(&of.s2), bias })
+}
+
+/// Runs a check with every kernel that can have all of its products, and tells which.
+fn with_every_kernel(what: &str, check: impl Fn(Pin) -> tilewise::Result<()>) {
+    let mut ran = Vec::new();
+    for pin in PINS {
+        match check(pin) {
+            Ok(()) => ran.push(pin),
+            Err(Error::Unsupported { .. }) => {}
+            Err(error) => panic!("{what}, {pin:?}: {error}"),
+        }
+    }
+    println!("{what}: {ran:?}");
+    assert!(ran.contains(&PINS[0]) && ran.contains(&PINS[1]) && ran.contains(&PINS[3]), "{what}: {ran:?}");
+}
+
+fn stored(gpu: &Gpu, file: &Safetensors, name: &str) {
+    let case = Case::read(file);
+    let want = case.layer.backward(&case.x, &case.g);
+    near(&case.layer.forward(&case.x), &file.reals("y").1, 1e-14, &format!("{name}: the reference"));
+    for (part, values) in [("grad_x", &want.x), ("grad_S1s", &want.s1), ("grad_S2s", &want.s2)] {
+        near(values, &file.reals(part).1, 1e-13, &format!("{name}: {part} of the reference"));
+    }
+    if !case.layer.bias.is_empty() {
+        near(&want.bias, &file.reals("grad_bias").1, 1e-14, &format!("{name}: grad_bias of the reference"));
+    }
+    agrees(gpu, &case, &file.reals("y").1, &want, name);
+}
+
+/// Outputs and gradients on the device, by every kernel.
+fn agrees(gpu: &Gpu, case: &Case, y: &[f64], want: &SkLinearGradients, name: &str) {
+    let (layer, x, g) = case.upload::<f32>(gpu);
+    with_every_kernel(&format!("{name}, outputs"), |pin| {
+        near(&wide(&layer.clone().pinned(pin).forward(&x)?), y, F32, &format!("{name}: y, {pin:?}"));
+        Ok(())
+    });
+    with_every_kernel(&format!("{name}, gradients"), |pin| {
+        let found = gradients(&layer.clone().pinned(pin), &x, &g)?;
+        near(&found.x, &want.x, F32, &format!("{name}: grad_x, {pin:?}"));
+        near(&found.s1, &want.s1, F32, &format!("{name}: grad_S1s, {pin:?}"));
+        near(&found.s2, &want.s2, F32, &format!("{name}: grad_S2s, {pin:?}"));
+        near(&found.bias, &want.bias, F32, &format!("{name}: grad_bias, {pin:?}"));
+        Ok(())
+    });
+}
+
+/// A layer of Panther's Python class, in f32 itself: with inputs of one to three axes.
+fn module(gpu: &Gpu, file: &Safetensors, name: &str) {
+    let case = Case::read(file);
+    let read = |part: &str| file.reals(part).1;
+    let want = SkLinearGradients {
+        x: read("grad_x"),
+        s1: read("grad_S1s"),
+        s2: read("grad_S2s"),
+        bias: read("grad_bias"),
+    };
+    agrees(gpu, &case, &read("y"), &want, name);
+    // S is the weight, sketched.
+    let SkLinearReference { features: [inputs, outputs], terms, rank, .. } = case.layer;
+    let tensor = |values: &[f64], shape: [usize; 2]| {
+        gpu.tensor(&values.iter().map(|&x| f32::from_f64(x)).collect::<Vec<_>>(), shape).unwrap()
+    };
+    let weight = tensor(&read("W"), [outputs, inputs]);
+    for t in 0..terms {
+        let (into, out_of) = (inputs * rank, rank * outputs);
+        let u1 = tensor(&case.layer.u1[t * out_of..][..out_of], [rank, outputs]);
+        let u2 = tensor(&case.layer.u2[t * into..][..into], [inputs, rank]);
+        let [s1, s2] = [matmul(&weight.t(), &u1.t()).unwrap(), matmul(&u2.t(), &weight.t()).unwrap()];
+        near(&wide(&s1), &case.layer.s1[t * into..][..into], F32, &format!("{name}: S1 of term {t}"));
+        near(&wide(&s2), &case.layer.s2[t * out_of..][..out_of], F32, &format!("{name}: S2 of term {t}"));
+    }
+}
+
+/// Operands of f16, what lies between the products too, and sums of f32.
+fn halves(gpu: &Gpu, file: &Safetensors, name: &str) {
+    let (layer, x, _) = Case::seeded(file).upload::<f16>(gpu);
+    let want = file.reals("y").1;
+    with_every_kernel(name, |pin| {
+        let y = wide(&layer.clone().pinned(pin).forward_as::<f32>(&x)?);
+        let off = y.iter().zip(&want).map(|(y, want)| (y - want).abs()).fold(0.0, f64::max);
+        assert!(off <= F16 && y.len() == want.len(), "{name}, {pin:?}: off by {off}");
+        Ok(())
+    });
+}
+
+/// A layer too large to be stored: outputs, gradients, or projections and samples of them.
+fn seeded(gpu: &Gpu, file: &Safetensors, name: &str) {
+    let case = Case::seeded(file);
+    for (part, values) in [("x_check", &case.x), ("S1_check", &case.layer.s1), ("U1_check", &case.layer.u1)] {
+        assert_eq!(file.reals(part).1, values[..8], "{name}: {part}");
+    }
+    let SkLinearReference { features: [inputs, outputs], terms, rank, .. } = case.layer;
+    let (layer, x, g) = case.upload::<f32>(gpu);
+    let [of_out, of_in, of_rank] =
+        [(8, outputs), (9, inputs), (10, rank)].map(|(part, len)| Case::vector(file, part, len));
+    let has = |part: &str| file.names().iter().any(|name| name == part);
+    let stride = |key: &str| file.metadata(key).map_or(1, |stride| stride.parse::<usize>().unwrap());
+    let check = |part: &str, found: &[f64], pin: Pin| {
+        if has(part) {
+            near(found, &file.reals(part).1, F32, &format!("{name}: {part}, {pin:?}"));
+        }
+    };
+    // Of a projection on v the tolerance of a sum of entries: README, relative to the largest entry.
+    let dots = |part: &str, matrix: &[f64], v: &[f64], pin: Pin| {
+        let found: Vec<f64> =
+            matrix.chunks_exact(v.len()).map(|row| row.iter().zip(v).map(|(x, v)| x * v).sum()).collect();
+        check(part, &found, pin);
+    };
+    // Of a sample too, relative to the largest of all.
+    let sampled = |part: &str, values: &[f64], stride: usize, pin: Pin| {
+        if has(part) {
+            let found: Vec<f64> = values.iter().step_by(stride).copied().collect();
+            let tolerance = F32 * largest(values);
+            within(&found, &file.reals(part).1, tolerance, &format!("{name}: {part}, {pin:?}"));
+        }
+    };
+    with_every_kernel(name, |pin| {
+        let layer = layer.clone().pinned(pin);
+        let y = wide(&layer.forward(&x)?);
+        let found = gradients(&layer, &x, &g)?;
+        check("y", &y, pin);
+        sampled("y_sample", &y, stride("y_sample_stride"), pin);
+        dots("y_dot_vO", &y, &of_out, pin);
+        check("grad_x", &found.x, pin);
+        sampled("gx_sample", &found.x, stride("y_sample_stride"), pin);
+        dots("gx_dot_vI", &found.x, &of_in, pin);
+        check("grad_bias", &found.bias, pin);
+        sampled("gS1_sample", &found.s1, stride("sample_stride"), pin);
+        dots("gS1_dot_vR", &found.s1, &of_rank, pin);
+        sampled("gS2_sample", &found.s2, stride("sample_stride"), pin);
+        dots("gS2_dot_vO", &found.s2, &of_out, pin);
+        let across = |matrix: &[f64], rows: usize, cols: usize| -> Vec<f64> {
+            let column = |t: usize, col: usize| {
+                (0..rows).map(|row| matrix[(t * rows + row) * cols + col]).collect::<Vec<f64>>()
+            };
+            (0..terms).flat_map(|t| (0..cols).flat_map(move |col| column(t, col))).collect()
+        };
+        dots("gS1_vI_dot", &across(&found.s1, inputs, rank), &of_in, pin);
+        dots("gS2_vR_dot", &across(&found.s2, rank, outputs), &of_rank, pin);
+        let norms = file.reals("norms").1;
+        for (values, norm) in [&y, &found.x, &found.s1, &found.s2].into_iter().zip(norms) {
+            let own = values.iter().map(|x| x * x).sum::<f64>().sqrt();
+            assert!((own - norm).abs() <= F32 * norm, "{name}, {pin:?}: a norm of {own}, not {norm}");
+        }
+        Ok(())
+    });
+}
+
+/// $E\|y - xW^T\|^2 / \|xW^T\|^2 = (in + out) / 4RT$ of weights without structure, over so many of our own seeds.
+fn variance_law(gpu: &Gpu, file: &Safetensors, name: &str) {
+    let (shape, rows) = file.reals("rows");
+    const SEEDS: u64 = 6;
+    for row in rows.chunks(shape[1]) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes")]
+        let [inputs, outputs, terms, rank] = [0, 1, 2, 3].map(|i| row[i] as usize);
+        let weight = gpu.random::<f32>([outputs, inputs], Fill::Uniform, 1).unwrap();
+        let x = gpu.random::<f32>([64, inputs], Fill::Uniform, 2).unwrap();
+        let dense = wide(&matmul(&x, &weight.t()).unwrap());
+        let size: f64 = dense.iter().map(|y| y * y).sum();
+        let mut mean = 0.0;
+        for seed in 0..SEEDS {
+            let builder = SkLinear::builder(terms, rank).seed(seed).without_saving();
+            let y = wide(&builder.panther(&weight).unwrap().layer.forward(&x).unwrap());
+            let off: f64 = y.iter().zip(&dense).map(|(y, dense)| (y - dense).powi(2)).sum();
+            mean += off / size / SEEDS as f64;
+        }
+        let law = (inputs + outputs) as f64 / (4 * rank * terms) as f64;
+        assert_eq!(law, row[5], "{name}: the law of {row:?}");
+        println!(
+            "{name}: {inputs} -> {outputs}, {terms} terms of rank {rank}: {mean:.3}, by the law {law:.3}"
+        );
+        assert!((mean / law - 1.0).abs() < 0.1, "{name}, {row:?}: {mean}");
+    }
+}
