@@ -45,10 +45,15 @@ pub(crate) fn is_software(gpu: &Gpu) -> bool {
 
 /// The sizes of the cubes: `TILEWISE_SIZES`, or these.
 pub(crate) fn sizes(default: &[usize]) -> Result<Vec<usize>> {
-    let Ok(value) = std::env::var("TILEWISE_SIZES") else { return Ok(default.to_vec()) };
+    sizes_from("TILEWISE_SIZES", default)
+}
+
+/// The sizes that a variable lists, or these.
+pub(crate) fn sizes_from(variable: &str, default: &[usize]) -> Result<Vec<usize>> {
+    let Ok(value) = std::env::var(variable) else { return Ok(default.to_vec()) };
     let sizes: Result<Vec<usize>, _> = value.split(',').map(|size| size.trim().parse()).collect();
     sizes.map_err(|_| Error::Input {
-        what: "TILEWISE_SIZES".into(),
+        what: variable.into(),
         why: format!("`{value}` is not a list of sizes such as 256,512"),
     })
 }

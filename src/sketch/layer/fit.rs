@@ -13,7 +13,10 @@ use crate::{Error, Precision, Result};
 
 /// What keeps a fit within 2 per cent of the best also where singular values hardly decay.
 const POWER: usize = 3;
-const OVERSAMPLING: usize = 10;
+
+fn oversampling(rank: usize) -> usize {
+    10 + rank / 8
+}
 
 impl<T: Real> SkLinearBuilder<T> {
     /// The layer that Panther copies a weight into: signs U, and $S_{1t} = W^T U_{1t}^T$, $S_{2t} = U_{2t}^T W^T$. Its
@@ -163,7 +166,7 @@ fn checked_samples<T: Real>(x: &Tensor<T>, features: usize) -> Result<Tensor<f32
 /// Factors (in, K) and (K, out) of the best matrix of rank K: singular vectors, and with the first TR of the left and the
 /// last of the right their singular values. K is at most what the weight has.
 fn svd_factors(weight: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
-    let svd = Rsvd::new(weight).rank(rank).clamped().power(POWER).oversampling(OVERSAMPLING).run()?;
+    let svd = Rsvd::new(weight).rank(rank).clamped().power(POWER).oversampling(oversampling(rank)).run()?;
     let (gpu, half) = (weight.gpu(), (rank / 2).min(svd.rank));
     let of = |within: bool| -> Result<Tensor<f32>> {
         let s: Vec<f32> = svd
@@ -181,7 +184,7 @@ fn svd_factors(weight: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
 /// sample.
 fn output_factors(weight: &Tensor<f32>, y: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
     let m = weight.t();
-    let v = Rsvd::new(y).rank(rank).clamped().power(POWER).oversampling(OVERSAMPLING).run()?.v;
+    let v = Rsvd::new(y).rank(rank).clamped().power(POWER).oversampling(oversampling(rank)).run()?.v;
     let left = product(&m, &v, 1.0)?;
     let full = weight.shape()[0].min(weight.shape()[1]);
     let more = rank.min(full).saturating_sub(v.shape()[1]);
