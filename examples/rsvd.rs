@@ -16,10 +16,10 @@ use clap::Parser;
 use faer::Mat;
 use serde_json::{Value, json};
 use std::fmt;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
+use support::chart::{Chart, Curve, Mark, Scale};
 use support::{ended, significant};
 use tilewise::io::{Npy, Safetensors, write_npy, write_npy_slice};
 use tilewise::sketch::{Rsvd, Svd};
@@ -212,85 +212,20 @@ impl Report {
 
     /// Singular values over their index, found and exact, on a logarithmic axis.
     fn picture(&self) -> String {
-        const WIDTH: f64 = 640.0;
-        const HEIGHT: f64 = 400.0;
-        const LEFT: f64 = 64.0;
-        const RIGHT: f64 = 16.0;
-        const TOP: f64 = 44.0;
-        const BOTTOM: f64 = 48.0;
-        let largest = self.exact.first().copied().unwrap_or(1.0).max(f64::MIN_POSITIVE);
-        let shown = |s: f64| s.max(1e-8 * largest).log10();
-        let least =
-            self.exact.iter().chain(&self.svd.s).map(|&s| shown(s)).fold(shown(largest) - 0.5, f64::min);
-        let (top, bottom) = (shown(largest) + 0.05, least - 0.05);
-        let count = self.exact.len().max(2) as f64 - 1.0;
-        let x = |i: f64| LEFT + (WIDTH - LEFT - RIGHT) * i / count;
-        let y = |s: f64| TOP + (HEIGHT - TOP - BOTTOM) * (top - shown(s)) / (top - bottom);
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-             <text x=\"{LEFT}\" y=\"18\" font-size=\"14\">Singular values of {} ({} x {})</text>\n\
-             <text x=\"{LEFT}\" y=\"35\" fill=\"#555\">line: exact; dots: found, rank {}, residual {} (least {})</text>\n",
-            self.name.replace('&', "&amp;").replace('<', "&lt;"),
-            self.shape[0],
-            self.shape[1],
-            self.svd.rank,
-            significant(self.rel_residual),
-            significant(self.optimal_rel_residual),
-        );
-        // Decades; of few of them 2 and 5 as well.
-        let within: &[f64] = if top - bottom > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
-        let decades =
-            (0..=20).map(|step| bottom.floor() + f64::from(step)).take_while(|&decade| decade <= top);
-        for value in decades.flat_map(|decade| within.iter().map(move |factor| factor * 10f64.powf(decade))) {
-            if !(bottom..=top).contains(&value.log10()) {
-                continue;
-            }
-            let at = y(value);
-            let label =
-                if (1e-3..1e4).contains(&value) { format!("{value:.3}") } else { format!("{value:.0e}") };
-            let label =
-                if label.contains('.') { label.trim_end_matches('0').trim_end_matches('.') } else { &label };
-            let _ = writeln!(
-                svg,
-                "<path d=\"M{LEFT} {at:.1}H{}\" stroke=\"#ddd\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
-                WIDTH - RIGHT,
-                LEFT - 6.0,
-                at + 4.0
-            );
-        }
-        for step in 0..=4 {
-            let i = (count * f64::from(step) / 4.0).round();
-            let at = x(i);
-            let _ = writeln!(
-                svg,
-                "<text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-                HEIGHT - BOTTOM + 18.0,
-                i + 1.0
-            );
-        }
-        let _ = writeln!(
-            svg,
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">index</text>",
-            (WIDTH + LEFT) / 2.0,
-            HEIGHT - 10.0
-        );
-        let points: Vec<String> =
-            self.exact.iter().enumerate().map(|(i, &s)| format!("{:.1},{:.1}", x(i as f64), y(s))).collect();
-        let _ = writeln!(
-            svg,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"#888\" stroke-width=\"1.5\"/>",
-            points.join(" ")
-        );
-        for (i, &s) in self.svd.s.iter().enumerate() {
-            let _ = writeln!(
-                svg,
-                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.2\" fill=\"#c33\"/>",
-                x(i as f64),
-                y(s)
-            );
-        }
-        svg + "</svg>\n"
+        let indexed = |s: &[f64]| s.iter().enumerate().map(|(i, &s)| [i as f64 + 1.0, s]).collect();
+        let curve = |name: &str, color, mark, s| Curve { name: name.into(), color, mark, points: indexed(s) };
+        let [found, least] = [self.rel_residual, self.optimal_rel_residual].map(significant);
+        let chart = Chart {
+            title: format!("Singular values of {} ({} x {})", self.name, self.shape[0], self.shape[1]),
+            subtitle: format!("rank {}, residual {found} (least {least})", self.svd.rank),
+            labels: ["index".into(), "singular value".into()],
+            scales: [Scale::Linear, Scale::Logarithmic],
+            curves: vec![
+                curve("exact", "#888", Mark::Line, &self.exact),
+                curve("found", "#c33", Mark::Dots, &self.svd.s),
+            ],
+        };
+        chart.svg()
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the examples share.
 #![allow(dead_code, reason = "each example takes what it needs")]
 
+pub(crate) mod chart;
 #[cfg(feature = "npy")]
 pub(crate) mod operands;
 pub(crate) mod report;
