@@ -6,6 +6,8 @@ mod along;
 mod apply;
 #[cfg(not(target_arch = "wasm32"))]
 mod budget;
+#[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]
+mod compress;
 mod dense;
 #[cfg(not(target_arch = "wasm32"))]
 mod factor;
@@ -28,6 +30,8 @@ pub use advise::{Advice, Choice, advise};
 pub use apply::Way;
 #[cfg(not(target_arch = "wasm32"))]
 pub use budget::Budget;
+#[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]
+pub use compress::{Compress, Compressed, CompressedLayer, Progress, Select, Step};
 pub use dense::dense_as;
 #[cfg(not(target_arch = "wasm32"))]
 pub use factor::{

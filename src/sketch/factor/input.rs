@@ -9,14 +9,14 @@ const WIDER: usize = 65_536;
 const LARGE: usize = 1 << 24;
 
 /// A copy of a matrix, times a power of two: its largest entry is at least 1 and below 4, or all are 0.
-pub(super) struct Input {
-    pub(super) a: Tensor<f32>,
+pub(in crate::sketch) struct Input {
+    pub(in crate::sketch) a: Tensor<f32>,
     /// What the copy is to be multiplied by to be the matrix.
-    pub(super) scale: f64,
+    pub(in crate::sketch) scale: f64,
 }
 
 impl Input {
-    pub(super) fn new(op: &'static str, a: &Tensor<f32>) -> Result<Self> {
+    pub(in crate::sketch) fn new(op: &'static str, a: &Tensor<f32>) -> Result<Self> {
         Self::named(op, "the matrix", a)
     }
 
@@ -36,7 +36,7 @@ impl Input {
     }
 
     /// The Frobenius norm of the copy.
-    pub(super) fn norm(&self) -> Result<f64> {
+    pub(in crate::sketch) fn norm(&self) -> Result<f64> {
         norm(&self.a)
     }
 }
@@ -76,7 +76,7 @@ pub(super) fn largest(op: &'static str, name: &str, a: &Tensor<f32>) -> Result<f
 }
 
 /// The Frobenius norm of a matrix without gaps: columns of its parts summed on the device, their sums in f64.
-pub(super) fn norm(a: &Tensor<f32>) -> Result<f64> {
+pub(in crate::sketch) fn norm(a: &Tensor<f32>) -> Result<f64> {
     let mut square = 0.0;
     for part in parts(a)? {
         square += ops::sum_squares(&part, 0)?.to_vec()?.into_iter().map(f64::from).sum::<f64>();
