@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs;
+use std::path::Path;
 use support::example::scratch;
 use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::{Element, Error, Fill, Gpu, bf16, f16};
@@ -128,4 +129,153 @@ fn broken_files_are_refused_by_name() {
     }
     let missing = Safetensors::read("/nonexistent/w.safetensors").expect_err("there is none");
     assert!(missing.to_string().contains("cannot be opened"), "{missing}");
+}
+
+/// A file of types that no tensor has beside one that some have, with metadata.
+fn of_all_kinds() -> Vec<u8> {
+    let header = r#"{"__metadata__":{"format":"pt","a \"key\"":"b\nc"},
+        "d":{"dtype":"F64","shape":[2],"data_offsets":[0,16]},"l":{"dtype":"I64","shape":[1,1],"data_offsets":[16,24]},
+        "h":{"dtype":"F16","shape":[2],"data_offsets":[24,28]},"n":{"dtype":"BF16","shape":[0,3],"data_offsets":[28,28]},
+        "f":{"dtype":"F8_E4M3","shape":[3],"data_offsets":[28,31]},"\u00fc":{"dtype":"BOOL","shape":[2],"data_offsets":[31,33]}}"#;
+    // Among the elements are numbers that are not numbers, with a payload.
+    let data: Vec<u8> = (0..33).map(|i| if i == 25 { 0x7e } else { 255 - i }).collect();
+    file(header, &data)
+}
+
+#[test]
+fn tensors_of_any_type_are_copied_byte_for_byte() {
+    let found = read("kinds", &of_all_kinds()).unwrap();
+    assert_eq!(found.metadata_keys(), ["a \"key\"", "format"]);
+    let path = scratch("copied.safetensors");
+    let copied = |order: &[&str]| {
+        let mut writer = SafetensorsWriter::new();
+        for key in found.metadata_keys() {
+            writer = writer.metadata(key, found.metadata(key).unwrap());
+        }
+        order.iter().fold(writer, |writer, name| writer.copied(&found, name).unwrap()).write(&path).unwrap();
+        fs::read(&path).unwrap()
+    };
+    let bytes = copied(&["d", "f", "h", "l", "n", "\u{fc}"]);
+    assert_eq!(bytes, copied(&["\u{fc}", "n", "l", "h", "f", "d"]), "the order of the calls is not seen");
+    let back = Safetensors::read(&path).unwrap();
+    assert_eq!(back.names(), found.names());
+    for name in found.names() {
+        assert_eq!(back.bytes(&name).unwrap(), found.bytes(&name).unwrap(), "{name}");
+        assert_eq!(back.shape(&name).unwrap(), found.shape(&name).unwrap(), "{name}");
+        assert_eq!(back.dtype(&name).unwrap(), found.dtype(&name).unwrap(), "{name}");
+    }
+    for key in ["a \"key\"", "format"] {
+        assert_eq!(back.metadata(key), found.metadata(key));
+    }
+    let twice = SafetensorsWriter::new().copied(&found, "d").unwrap().copied(&found, "d").unwrap_err();
+    assert!(twice.to_string().contains("`d`"), "{twice}");
+    let none = SafetensorsWriter::new().copied(&found, "e").unwrap_err();
+    assert!(none.to_string().contains("`e`"), "{none}");
+    fs::remove_file(path).unwrap();
+}
+
+/// Files of a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_cannot_be_written_leaves_all_as_it_was() {
+    let found = read("kinds", &of_all_kinds()).unwrap();
+    let folder = support::folder("unwritable");
+    fs::create_dir_all(folder.join("folder")).unwrap();
+    let write = |path: &Path| SafetensorsWriter::new().copied(&found, "d").unwrap().write(path);
+    let refused = |path: &Path, words: &str| {
+        let error = write(path).unwrap_err();
+        let Error::Input { what, why } = &error else { panic!("{error:?}") };
+        assert!(what.contains(&path.display().to_string()) && why.contains("cannot be written"), "{error}");
+        assert!(why.contains(words), "{error}");
+    };
+    refused(&folder.join("none/x.safetensors"), "");
+    refused(&folder.join("folder"), "folder");
+    refused(&folder.join("folder").join(".."), "folder");
+    let fixed = folder.join("fixed");
+    fs::write(&fixed, b"mine").unwrap();
+    let mut permissions = fs::metadata(&fixed).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&fixed, permissions).unwrap();
+    refused(&fixed, "only be read");
+    assert_eq!(fs::read(&fixed).unwrap(), b"mine");
+    assert_eq!(names(&folder), ["fixed", "folder"]);
+    assert!(names(&folder.join("folder")).is_empty());
+    // A name as long as names may be.
+    let long = folder.join(format!("{}.safetensors", "x".repeat(243)));
+    write(&long).unwrap();
+    assert_eq!(Safetensors::read(&long).unwrap().names(), ["d"]);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+#[cfg(unix)]
+fn links_stay_and_devices_are_written_to() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let found = read("kinds", &of_all_kinds()).unwrap();
+    let folder = support::folder("links");
+    fs::create_dir_all(&folder).unwrap();
+    let write = |path: &Path| SafetensorsWriter::new().copied(&found, "d").unwrap().write(path);
+    let [link, target] = ["link", "target"].map(|name| folder.join(name));
+    fs::write(&target, b"mine").unwrap();
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink(&target, &link).unwrap();
+    write(&link).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(Safetensors::read(&target).unwrap().names(), ["d"]);
+    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
+    // A device that has no room for anything.
+    let full = Path::new("/dev/full");
+    if fs::metadata(full).is_ok_and(|found| found.file_type().is_char_device()) {
+        symlink(full, folder.join("full")).unwrap();
+        for path in [full, &folder.join("full")] {
+            let error = write(path).unwrap_err().to_string();
+            assert!(error.contains("full: cannot be written: ") && error.contains("space"), "{error}");
+        }
+        assert!(fs::metadata(full).unwrap().file_type().is_char_device(), "it is no file now");
+    }
+    assert_eq!(names(&folder).iter().filter(|name| name.starts_with('.')).count(), 0);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// A process that may write only short files comes to the end of a disk.
+#[test]
+#[cfg(unix)]
+fn a_full_disk_leaves_the_old_file() {
+    const FOLDER: &str = "TILEWISE_TEST_SHORT_FILES_IN";
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        let folder = Path::new(&folder);
+        let large = Safetensors::read(folder.join("large")).unwrap();
+        for name in ["old", "new"] {
+            let error =
+                SafetensorsWriter::new().copied(&large, "x").unwrap().write(folder.join(name)).unwrap_err();
+            assert!(error.to_string().contains(&format!("{name}: cannot be written: ")), "{error}");
+        }
+        return;
+    }
+    let folder = support::folder("full");
+    fs::create_dir_all(&folder).unwrap();
+    let large = file(r#"{"x":{"dtype":"U8","shape":[3000000],"data_offsets":[0,3000000]}}"#, &[1; 3_000_000]);
+    fs::write(folder.join("large"), large).unwrap();
+    fs::write(folder.join("old"), b"mine").unwrap();
+    let ended = std::process::Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 1500; exec \"$0\" \"$@\""])
+        .args([
+            std::env::args_os().next().unwrap(),
+            "--exact".into(),
+            "a_full_disk_leaves_the_old_file".into(),
+        ])
+        .env(FOLDER, &folder)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ended.stdout);
+    assert!(ended.status.success() && said.contains("1 passed"), "{ended:?}");
+    assert_eq!(names(&folder), ["large", "old"]);
+    assert_eq!(fs::read(folder.join("old")).unwrap(), b"mine");
+    fs::remove_dir_all(folder).unwrap();
 }

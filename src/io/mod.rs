@@ -3,6 +3,8 @@
 #[cfg(feature = "npy")]
 mod npy;
 #[cfg(feature = "safetensors")]
+pub(crate) mod replace;
+#[cfg(feature = "safetensors")]
 mod safetensors;
 
 #[cfg(feature = "safetensors")]

@@ -1,7 +1,13 @@
 //! Sketching: random operators that make few numbers of many and keep what matters, and what is built on them.
 
+#[cfg(not(target_arch = "wasm32"))]
+mod advise;
 mod along;
 mod apply;
+#[cfg(not(target_arch = "wasm32"))]
+mod budget;
+#[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]
+mod compress;
 mod dense;
 #[cfg(not(target_arch = "wasm32"))]
 mod factor;
@@ -17,8 +23,16 @@ mod operator;
 mod philox;
 mod sparse;
 mod sparse_tile;
+#[cfg(not(target_arch = "wasm32"))]
+mod spectrum;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub use advise::{Advice, Choice, advise};
 pub use apply::Way;
+#[cfg(not(target_arch = "wasm32"))]
+pub use budget::Budget;
+#[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]
+pub use compress::{Compress, Compressed, CompressedLayer, Progress, Select, Step};
 pub use dense::dense_as;
 #[cfg(not(target_arch = "wasm32"))]
 pub use factor::{

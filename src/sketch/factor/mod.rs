@@ -12,7 +12,11 @@ mod timings;
 mod trace;
 
 pub use cqrrpt::{Cqrrpt, PivotedQr, cqrrpt};
+#[cfg(feature = "safetensors")]
+pub(super) use input::{Input, norm};
 pub use lstsq::{LeastSquares, Lstsq, lstsq};
+#[cfg(feature = "safetensors")]
+pub(super) use products::product;
 pub use range::{RangeFinder, range};
 pub use svd::{Rsvd, Svd, rsvd};
 pub use timings::Timings;

@@ -4,7 +4,7 @@ use crate::tensor::Tensor;
 use crate::{Gemm, Precision, Result};
 
 /// A B, with options to follow.
-pub(super) fn product<'a>(a: &'a Tensor<f32>, b: &'a Tensor<f32>) -> Gemm<'a, f32> {
+pub(in crate::sketch) fn product<'a>(a: &'a Tensor<f32>, b: &'a Tensor<f32>) -> Gemm<'a, f32> {
     Gemm::new(a, b).precision(Precision::Strict)
 }
 

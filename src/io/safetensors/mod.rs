@@ -1,11 +1,15 @@
 //! `.safetensors` files to tensors and back.
 
+mod writer;
+
 use crate::tensor::{DType, Element, Tensor};
 use crate::{Error, Gpu, Result};
-use ::safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo, TensorView};
+use ::safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo};
 use half::{bf16, f16};
-use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
+
+pub use writer::SafetensorsWriter;
 
 /// The file of one `.safetensors` file, in memory: tensors by name, and what it says of itself.
 /// ```
@@ -28,8 +32,8 @@ use std::path::Path;
 pub struct Safetensors {
     /// The file's name, for errors.
     name: String,
-    /// The elements of all tensors.
-    bytes: Vec<u8>,
+    /// The elements of all tensors; writers that copy some share them.
+    bytes: Arc<Vec<u8>>,
     header: Metadata,
 }
 
@@ -48,7 +52,7 @@ impl Safetensors {
         let (length, header) =
             SafeTensors::read_metadata(&bytes).map_err(|e| wrong(format!("is no .safetensors file: {e}")))?;
         bytes.drain(..8 + length);
-        Ok(Self { name, bytes, header })
+        Ok(Self { name, bytes: Arc::new(bytes), header })
     }
 
     /// The names of the tensors, in order.
@@ -63,6 +67,15 @@ impl Safetensors {
     #[must_use]
     pub fn metadata(&self, key: &str) -> Option<&str> {
         self.header.metadata().as_ref()?.get(key).map(String::as_str)
+    }
+
+    /// The keys under which the file says something of itself, in order.
+    #[must_use]
+    pub fn metadata_keys(&self) -> Vec<&str> {
+        let mut keys: Vec<&str> =
+            self.header.metadata().iter().flatten().map(|(key, _)| key.as_str()).collect();
+        keys.sort_unstable();
+        keys
     }
 
     /// The shape of a tensor.
@@ -131,6 +144,14 @@ impl Safetensors {
         })
     }
 
+    /// The bytes of a tensor's elements as they lie in the file: row-major, little-endian.
+    ///
+    /// # Errors
+    /// As [`shape`](Self::shape).
+    pub fn bytes(&self, name: &str) -> Result<&[u8]> {
+        Ok(self.elements(self.info(name)?))
+    }
+
     fn info(&self, name: &str) -> Result<&TensorInfo> {
         self.header.info(name).ok_or_else(|| {
             let have = self.names().join(", ");
@@ -141,65 +162,5 @@ impl Safetensors {
     fn elements(&self, info: &TensorInfo) -> &[u8] {
         let (start, end) = info.data_offsets;
         &self.bytes[start..end]
-    }
-}
-
-/// A `.safetensors` file to be: see [`Safetensors`].
-#[derive(Clone, Debug, Default)]
-#[must_use = "nothing is written before `write`"]
-pub struct SafetensorsWriter {
-    tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
-    metadata: HashMap<String, String>,
-}
-
-impl SafetensorsWriter {
-    /// An empty file.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds a tensor, row-major whatever its strides.
-    ///
-    /// # Errors
-    /// [`Error::Input`] if there is one of this name already; otherwise as [`Tensor::to_vec`].
-    pub fn tensor<T: Element>(mut self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
-        let dtype = match T::DTYPE {
-            DType::F32 => Dtype::F32,
-            DType::F16 => Dtype::F16,
-            DType::Bf16 => Dtype::BF16,
-            DType::I8 => Dtype::I8,
-            DType::I32 => Dtype::I32,
-        };
-        let name = name.into();
-        if self.tensors.iter().any(|(other, ..)| *other == name) {
-            return Err(Error::input("safetensors", format!("there is a tensor `{name}` already")));
-        }
-        let bytes = bytemuck::cast_slice(&tensor.to_vec()?).to_vec();
-        self.tensors.push((name, dtype, tensor.shape().to_vec(), bytes));
-        Ok(self)
-    }
-
-    /// Says something of the file.
-    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        self.metadata.insert(key.into(), value.into());
-        self
-    }
-
-    /// Writes the file; an existing one is replaced.
-    ///
-    /// # Errors
-    /// [`Error::Input`] if it cannot be written.
-    pub fn write(self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        let wrong =
-            |why: String| Error::input(path.display().to_string(), format!("cannot be written: {why}"));
-        let views = self.tensors.iter().map(|(name, dtype, shape, bytes)| {
-            let view = TensorView::new(*dtype, shape.clone(), bytes);
-            view.map(|view| (name, view)).map_err(|e| wrong(e.to_string()))
-        });
-        let views = views.collect::<Result<Vec<_>>>()?;
-        let metadata = (!self.metadata.is_empty()).then_some(self.metadata);
-        let file = ::safetensors::serialize(views, metadata).map_err(|e| wrong(e.to_string()))?;
-        std::fs::write(path, file).map_err(|e| wrong(e.to_string()))
     }
 }

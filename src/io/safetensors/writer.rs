@@ -1,0 +1,161 @@
+//! Tensors to `.safetensors` files.
+
+use super::Safetensors;
+use crate::io::replace::replace;
+use crate::tensor::{DType, Element, Tensor};
+use crate::{Error, Result};
+use ::safetensors::tensor::Dtype;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The longest header that readers take.
+const LONGEST_HEADER: usize = 100_000_000;
+
+/// A `.safetensors` file to be: see [`Safetensors`]. Of the same tensors and metadata it is the same bytes.
+#[derive(Clone, Debug, Default)]
+#[must_use = "nothing is written before `write`"]
+pub struct SafetensorsWriter {
+    tensors: BTreeMap<String, Entry>,
+    metadata: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    /// What the elements lie in, and where.
+    bytes: Arc<Vec<u8>>,
+    range: Range<usize>,
+}
+
+impl SafetensorsWriter {
+    /// An empty file.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tensor, row-major whatever its strides.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is one of this name already; otherwise as [`Tensor::to_vec`].
+    pub fn tensor<T: Element>(self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
+        let name = name.into();
+        self.vacant(&name)?;
+        self.values(name, tensor.shape(), &tensor.to_vec()?)
+    }
+
+    /// Adds a tensor of another file under the same name, byte for byte, whatever its type.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the file has none of this name, or there is one already.
+    pub fn copied(self, file: &Safetensors, name: &str) -> Result<Self> {
+        let info = file.info(name)?;
+        let range = info.data_offsets.0..info.data_offsets.1;
+        let bytes = Arc::clone(&file.bytes);
+        self.entry(name.into(), Entry { dtype: info.dtype, shape: info.shape.clone(), bytes, range })
+    }
+
+    /// Adds values that no device need see.
+    pub(crate) fn values<T: Element>(self, name: String, shape: &[usize], values: &[T]) -> Result<Self> {
+        let dtype = match T::DTYPE {
+            DType::F32 => Dtype::F32,
+            DType::F16 => Dtype::F16,
+            DType::Bf16 => Dtype::BF16,
+            DType::I8 => Dtype::I8,
+            DType::I32 => Dtype::I32,
+        };
+        self.owned(name, dtype, shape, bytemuck::cast_slice(values).to_vec())
+    }
+
+    /// Adds values of a type that no tensor has.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn doubles(self, name: String, shape: &[usize], values: &[f64]) -> Result<Self> {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.owned(name, Dtype::F64, shape, bytes)
+    }
+
+    fn owned(self, name: String, dtype: Dtype, shape: &[usize], bytes: Vec<u8>) -> Result<Self> {
+        let range = 0..bytes.len();
+        self.entry(name, Entry { dtype, shape: shape.to_vec(), bytes: Arc::new(bytes), range })
+    }
+
+    fn entry(mut self, name: String, entry: Entry) -> Result<Self> {
+        self.vacant(&name)?;
+        self.tensors.insert(name, entry);
+        Ok(self)
+    }
+
+    fn vacant(&self, name: &str) -> Result<()> {
+        if self.tensors.contains_key(name) {
+            return Err(Error::input("safetensors", format!("there is a tensor `{name}` already")));
+        }
+        Ok(())
+    }
+
+    /// Says something of the file.
+    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.metadata.insert(key.into(), value.into());
+        self
+    }
+
+    /// Writes the file, whole or not at all: under its name it appears, or replaces an existing one, once all of it is
+    /// on the disk. (A device or a pipe is written to as it is.)
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it cannot be written, or replaces one that may only be read. An existing file is what it was
+    /// then, and nothing is left of the new one.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.write_with(path.as_ref(), None)
+    }
+
+    /// As [`write`](Self::write), with the draft in a folder that a later run clears if this one is killed.
+    pub(crate) fn write_with(&self, path: &Path, folder: Option<&Path>) -> Result<()> {
+        let (header, order) = self.header();
+        let written = if header.len() > LONGEST_HEADER {
+            Err(io::Error::other(format!(
+                "its header of {} bytes is longer than {LONGEST_HEADER}",
+                header.len()
+            )))
+        } else {
+            replace(path, folder, |file| {
+                file.write_all(&(header.len() as u64).to_le_bytes())?;
+                file.write_all(header.as_bytes())?;
+                order.iter().try_for_each(|entry| file.write_all(&entry.bytes[entry.range.clone()]))
+            })
+        };
+        written.map_err(|e| Error::input(path.display().to_string(), format!("cannot be written: {e}")))
+    }
+
+    /// The header, and the tensors in the order of their elements: those of wide types first, so that all are aligned.
+    ///
+    /// NOTE: `safetensors` itself writes metadata in an order that changes from run to run.
+    fn header(&self) -> (String, Vec<&Entry>) {
+        let quoted = |text: &str| Value::from(text).to_string();
+        let mut parts = Vec::new();
+        if !self.metadata.is_empty() {
+            let pairs = self.metadata.iter().map(|(key, value)| format!("{}:{}", quoted(key), quoted(value)));
+            parts.push(format!("\"__metadata__\":{{{}}}", pairs.collect::<Vec<_>>().join(",")));
+        }
+        let mut order: Vec<(&String, &Entry)> = self.tensors.iter().collect();
+        order.sort_by(|(left, a), (right, b)| b.dtype.cmp(&a.dtype).then(left.cmp(right)));
+        let mut at = 0;
+        for (name, Entry { dtype, shape, range, .. }) in &order {
+            let end = at + range.len();
+            let name = quoted(name);
+            parts.push(format!(
+                "{name}:{{\"dtype\":\"{dtype}\",\"shape\":{shape:?},\"data_offsets\":[{at},{end}]}}"
+            ));
+            at = end;
+        }
+        let mut header = format!("{{{}}}", parts.join(","));
+        // Elements begin at a multiple of eight bytes.
+        let padding = header.len().next_multiple_of(8) - header.len();
+        let _ = write!(header, "{:padding$}", "");
+        (header, order.into_iter().map(|(_, entry)| entry).collect())
+    }
+}
