@@ -89,7 +89,8 @@ impl Axis {
                 // Decades; of few of them 2 and 5 as well.
                 let within: &[f64] = if self.to / self.from > 1e3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
                 let first = self.from.log10().floor();
-                let decades = (0..=40).map(|i| 10f64.powf(first + f64::from(i))).take_while(|&d| d <= self.to);
+                let decades =
+                    (0..=40).map(|i| 10f64.powf(first + f64::from(i))).take_while(|&d| d <= self.to);
                 let values = decades.flat_map(|decade| within.iter().map(move |factor| factor * decade));
                 values.filter(|value| (self.from..=self.to).contains(value)).collect()
             }
@@ -101,7 +102,11 @@ impl Axis {
 fn label(value: f64) -> String {
     if value == 0.0 || (1e-3..1e7).contains(&value) {
         let text = significant(value);
-        return if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text };
+        return if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').into()
+        } else {
+            text
+        };
     }
     format!("{value:.0e}")
 }
@@ -113,7 +118,8 @@ fn escaped(text: &str) -> String {
 impl Chart {
     /// The picture, as a file's text.
     pub(crate) fn svg(&self) -> String {
-        let values = |axis: usize| self.curves.iter().flat_map(move |c| c.points.iter().map(move |p| p[axis]));
+        let values =
+            |axis: usize| self.curves.iter().flat_map(move |c| c.points.iter().map(move |p| p[axis]));
         let (along, up) = (Axis::of(self.scales[0], values(0)), Axis::of(self.scales[1], values(1)));
         let x = |value: f64| LEFT + (WIDTH - LEFT - RIGHT) * along.place(value);
         let y = |value: f64| HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * up.place(value);
@@ -166,7 +172,12 @@ impl Chart {
                 );
             }
             for &[a, b] in curve.points.iter().filter(|_| curve.mark != Mark::Line) {
-                let _ = writeln!(svg, "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.5\" fill=\"{color}\"/>", x(a), y(b));
+                let _ = writeln!(
+                    svg,
+                    "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.5\" fill=\"{color}\"/>",
+                    x(a),
+                    y(b)
+                );
             }
         }
         svg + &self.legend() + "</svg>\n"

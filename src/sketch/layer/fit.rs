@@ -5,17 +5,34 @@ use super::{Frozen, OP, SkLinear, joined, signs_of_u1, signs_of_u2};
 use crate::gemm::Gemm;
 use crate::ops;
 use crate::sketch::Sketch;
-use crate::sketch::factor::Rsvd;
+use crate::sketch::advise::{Advice, advise};
+use crate::sketch::budget::Budget;
 use crate::sketch::factor::input::{Input, largest};
 use crate::sketch::factor::small;
+use crate::sketch::spectrum::decomposed;
 use crate::tensor::{Element, Real, Tensor};
 use crate::{Error, Precision, Result};
 
-/// What keeps a fit within 2 per cent of the best also where singular values hardly decay.
-const POWER: usize = 3;
+impl<T: Real> SkLinear<T> {
+    /// Terms and rank for a weight within a budget, or why the dense layer should stay: [`advise`].
+    ///
+    /// # Shapes
+    /// `weight` (out, in).
+    /// # Errors
+    /// As [`advise`].
+    pub fn advise(weight: &Tensor<T>, budget: Budget) -> Result<Advice> {
+        advise(weight, budget)
+    }
 
-fn oversampling(rank: usize) -> usize {
-    10 + rank / 8
+    /// The layer nearest to a trained weight, without a bias: [`SkLinearBuilder::fit`].
+    ///
+    /// # Shapes
+    /// `weight` (out, in).
+    /// # Errors
+    /// As [`SkLinearBuilder::fit`].
+    pub fn fit(weight: &Tensor<T>, terms: usize, rank: usize) -> Result<Sketched<T>> {
+        Self::builder(terms, rank).fit(weight)
+    }
 }
 
 impl<T: Real> SkLinearBuilder<T> {
@@ -166,7 +183,8 @@ fn checked_samples<T: Real>(x: &Tensor<T>, features: usize) -> Result<Tensor<f32
 /// Factors (in, K) and (K, out) of the best matrix of rank K: singular vectors, and with the first TR of the left and the
 /// last of the right their singular values. K is at most what the weight has.
 fn svd_factors(weight: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
-    let svd = Rsvd::new(weight).rank(rank).clamped().power(POWER).oversampling(oversampling(rank)).run()?;
+    let full = weight.shape()[0].min(weight.shape()[1]);
+    let svd = decomposed(weight, rank.min(full))?;
     let (gpu, half) = (weight.gpu(), (rank / 2).min(svd.rank));
     let of = |within: bool| -> Result<Tensor<f32>> {
         let s: Vec<f32> = svd
@@ -184,7 +202,7 @@ fn svd_factors(weight: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
 /// sample.
 fn output_factors(weight: &Tensor<f32>, y: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
     let m = weight.t();
-    let v = Rsvd::new(y).rank(rank).clamped().power(POWER).oversampling(oversampling(rank)).run()?.v;
+    let v = decomposed(y, rank.min(y.shape()[0]).min(y.shape()[1]))?.v;
     let left = product(&m, &v, 1.0)?;
     let full = weight.shape()[0].min(weight.shape()[1]);
     let more = rank.min(full).saturating_sub(v.shape()[1]);

@@ -85,17 +85,6 @@ impl<T: Real> SkLinear<T> {
         SkLinearBuilder::new(terms, rank)
     }
 
-    #[cfg(not(target_arch = "wasm32"))]
-    /// The layer nearest to a trained weight, without a bias: [`SkLinearBuilder::fit`].
-    ///
-    /// # Shapes
-    /// `weight` (out, in).
-    /// # Errors
-    /// As [`SkLinearBuilder::fit`].
-    pub fn fit(weight: &Tensor<T>, terms: usize, rank: usize) -> Result<Sketched<T>> {
-        Self::builder(terms, rank).fit(weight)
-    }
-
     /// A layer of given factors, as Panther stores them.
     ///
     /// # Shapes

@@ -10,23 +10,24 @@
 //! is 0 only if outputs are those of the layer's factors in f64, a fit is within 1.02 of the best weight of its rank, and
 //! training has made the loss no larger.
 
+mod report;
+#[path = "../support/mod.rs"]
 mod support;
+mod training;
 
 use clap::{Parser, ValueEnum};
 use faer::Mat;
-use serde_json::{Value, json};
-use std::fmt;
+use report::Report;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use support::chart::{Chart, Curve, Mark, Scale};
-use support::{ended, significant};
+use support::ended;
 use tilewise::io::Safetensors;
 use tilewise::reference::store_tolerance;
 use tilewise::sketch::{Advice, Budget, Choice, SkLinear, Sketched};
-use tilewise::{DType, Element, Error, Fill, Gemm, Gpu, Plan, Real, Result, Tensor, bf16, f16, matmul, ops};
+use tilewise::{DType, Element, Error, Fill, Gemm, Gpu, Real, Result, Tensor, bf16, f16};
+use training::train;
 
-/// What a fit's error may be over the least possible, and what rounding may add.
-const OVER_LEAST: f64 = 1.02;
 /// Rows of the activations unless said otherwise, and of those that a layer is trained on.
 const BATCH: usize = 64;
 /// Runs of which the median is taken.
@@ -147,7 +148,13 @@ fn sizes<T: Real>(args: &Args, weight: &Tensor<T>) -> Result<(usize, usize, Opti
     Ok((advice.terms, advice.rank, Some(advice)))
 }
 
-fn build<T: Real>(args: &Args, weight: &Tensor<T>, terms: usize, rank: usize, init: Init) -> Result<Sketched<T>> {
+fn build<T: Real>(
+    args: &Args,
+    weight: &Tensor<T>,
+    terms: usize,
+    rank: usize,
+    init: Init,
+) -> Result<Sketched<T>> {
     let builder = SkLinear::builder(terms, rank).seed(args.seed);
     match init {
         Init::Panther => builder.panther(weight),
@@ -224,41 +231,6 @@ fn against_f64<T: Real>(layer: &SkLinear<T>, x: &Mat<f64>, y: &Mat<f64>) -> Resu
     Ok((worst, own))
 }
 
-/// Gradient descent on $\|x (W' - W)^T\|^2$ over random activations: the layer, and the loss before each step, relative to
-/// what a layer of zeros has.
-fn train<T: Real>(args: &Args, layer: SkLinear<T>, weight: &Tensor<T>) -> Result<(SkLinear<T>, Vec<f64>)> {
-    if args.train == 0 {
-        return Ok((layer, Vec::new()));
-    }
-    let gpu = weight.gpu();
-    let mut master = layer.cast::<f32>()?;
-    let weight = weight.cast::<f32>()?.t();
-    let spectral = |u: &Tensor<f32>| -> Result<f64> {
-        let s = read(u)?.singular_values();
-        Ok(s.ok().and_then(|s| s.first().copied()).unwrap_or(1.0))
-    };
-    // The steepest that descent bears: activations have a variance of 1/3, and a step moves both halves.
-    let curvature = spectral(&master.u1()?)?.powi(2) + spectral(&master.u2()?)?.powi(2);
-    let rate = 6.0 * (master.terms() as f64).powi(2) / curvature;
-    let mut losses = Vec::new();
-    for step in 0..args.train {
-        let seed = args.seed.wrapping_add(1000 + step as u64);
-        let x = gpu.random::<f32>([4 * BATCH.max(args.batch), master.inputs()], Fill::Uniform, seed)?;
-        let target = matmul(&x, &weight)?;
-        let working = master.cast::<T>()?;
-        let (x, rows) = (x.cast::<T>()?, x.shape()[0] as f64);
-        let hidden = working.hidden(&x)?;
-        let off = ops::sub(&working.output::<f32>(&hidden)?, &target)?;
-        let square = |x: &Tensor<f32>| -> Result<f64> {
-            Ok(ops::sum_squares(x, 0)?.to_vec()?.into_iter().map(f64::from).sum())
-        };
-        losses.push(square(&off)? / square(&target)?.max(f64::MIN_POSITIVE));
-        let (_, gradients) = working.backward(&x, &hidden, &off.cast()?)?;
-        master.descend(&gradients, f32::from_f64(rate / rows))?;
-    }
-    Ok((master.cast()?, losses))
-}
-
 /// Medians of the dense product's seconds and the layer's, in turns.
 fn seconds<T: Real>(layer: &SkLinear<T>, weight: &Tensor<T>, x: &Tensor<T>) -> Result<[f64; 2]> {
     let (gpu, weight) = (x.gpu(), weight.t());
@@ -302,7 +274,10 @@ fn picture(args: &Args, weight: &Tensor<f32>, report: &Report) -> Result<String>
     curves.push(Curve { name: "the least possible".into(), color: "#888", mark: Mark::Line, points });
     let chart = Chart {
         title: format!("Sketched layers for {} ({outputs} x {inputs})", report.name),
-        subtitle: format!("relative error of the weight; the dense layer has {} parameters", report.dense_params),
+        subtitle: format!(
+            "relative error of the weight; the dense layer has {} parameters",
+            report.dense_params
+        ),
         labels: ["parameters".into(), "relative error".into()],
         scales: [Scale::Linear, Scale::Logarithmic],
         curves,
@@ -314,108 +289,4 @@ fn picture(args: &Args, weight: &Tensor<f32>, report: &Report) -> Result<String>
 fn read<T: Element>(tensor: &Tensor<T>) -> Result<Mat<f64>> {
     let (values, cols) = (tensor.to_vec()?, tensor.shape()[1]);
     Ok(Mat::from_fn(tensor.shape()[0], cols, |i, j| values[i * cols + j].to_f64()))
-}
-
-/// What came out.
-struct Report {
-    name: String,
-    device: String,
-    dtype: DType,
-    features: [usize; 2],
-    terms: usize,
-    rank: usize,
-    init: Init,
-    advice: Option<Advice>,
-    batch: usize,
-    params: usize,
-    dense_params: usize,
-    bytes: usize,
-    weight_rel_error: f64,
-    output_rel_error: f64,
-    optimal_weight_rel_error: f64,
-    dense_seconds: f64,
-    sketched_seconds: f64,
-    plans: Vec<Plan>,
-    losses: Vec<f64>,
-    bound_ratio: f64,
-}
-
-impl Report {
-    fn ok(&self) -> bool {
-        // Of a fit that nothing has moved.
-        let fitted = self.init == Init::Fit && self.losses.is_empty();
-        let rounding = store_tolerance(1.0, self.dtype) + 1e-6;
-        let near = !fitted || self.weight_rel_error <= OVER_LEAST * self.optimal_weight_rel_error + rounding;
-        let learnt = match &self.losses[..] {
-            [first, .., last] => *last <= 1.01 * first,
-            _ => true,
-        };
-        near && learnt && self.bound_ratio <= 1.0
-    }
-
-    /// Floating-point operations of the layer.
-    fn flops(&self) -> usize {
-        2 * self.batch * self.params
-    }
-
-    fn speedup(&self) -> f64 {
-        if self.sketched_seconds > 0.0 { self.dense_seconds / self.sketched_seconds } else { 0.0 }
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "tensor": self.name,
-            "device": self.device,
-            "dtype": self.dtype.to_string(),
-            "inputs": self.features[0],
-            "outputs": self.features[1],
-            "batch": self.batch,
-            "terms": self.terms,
-            "rank": self.rank,
-            "params": self.params,
-            "dense_params": self.dense_params,
-            "flops": self.flops(),
-            "bytes": self.bytes,
-            "weight_rel_error": self.weight_rel_error,
-            "output_rel_error": self.output_rel_error,
-            "optimal_weight_rel_error": self.optimal_weight_rel_error,
-            "dense_seconds": self.dense_seconds,
-            "sketched_seconds": self.sketched_seconds,
-            "speedup": self.speedup(),
-            "plans": self.plans.iter().map(Plan::to_string).collect::<Vec<_>>(),
-            "losses": self.losses,
-            "bound_ratio": self.bound_ratio,
-            "ok": self.ok(),
-        })
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [inputs, outputs] = self.features;
-        writeln!(f, "device     {}", self.device)?;
-        writeln!(f, "weight     {}, {outputs} x {inputs}, {}", self.name, self.dtype)?;
-        if let Some(advice) = &self.advice {
-            writeln!(f, "advice     {}", advice.to_string().trim_end().replace('\n', "\n           "))?;
-        }
-        let share = 100.0 * self.params as f64 / self.dense_params as f64;
-        writeln!(f, "layer      {} terms of rank {}: {} numbers, {share:.1} % of {}", self.terms, self.rank, self.params, self.dense_params)?;
-        let [weight, least, output] =
-            [self.weight_rel_error, self.optimal_weight_rel_error, self.output_rel_error].map(significant);
-        writeln!(f, "weight     off by {weight} of its norm, the least possible {least}")?;
-        writeln!(f, "outputs    off by {output} of theirs, for {} rows of random activations", self.batch)?;
-        for (step, loss) in self.losses.iter().enumerate() {
-            let last = step + 1 == self.losses.len();
-            if last || step % self.losses.len().div_ceil(8) == 0 {
-                writeln!(f, "  step {step:>5}  loss {}", significant(*loss))?;
-            }
-        }
-        let [dense, own] = [self.dense_seconds, self.sketched_seconds].map(|seconds| significant(seconds * 1e3));
-        writeln!(f, "time       {own} ms, dense {dense} ms: {} times as fast", significant(self.speedup()))?;
-        for plan in self.plans.iter().map(Plan::to_string) {
-            writeln!(f, "  {}", plan.lines().next().unwrap_or_default())?;
-        }
-        let verdict = if self.ok() { "ok" } else { "FAILED" };
-        writeln!(f, "check      {verdict} (outputs at {} of their bound, against f64)", significant(self.bound_ratio))
-    }
 }
