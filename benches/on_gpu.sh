@@ -5,7 +5,7 @@
 #   benches/on_gpu.sh --pack FOLDER        builds the programs here and collects them in FOLDER (target/on-gpu)
 #   benches/on_gpu.sh DIR [SECTION...]     runs the sections (all of them, unless named) there; results go to DIR
 #
-# Sections: info sweep checked gemm tiles bench forms sketch peers. Each ends within 8 minutes. Where one fails, the others
+# Sections: info sweep checked gemm tiles bench forms sketch layer peers. Each ends within 8 minutes. Where one fails, the others
 # still run, and the exit status tells. DIR/results.md shows all sections that have run into DIR, by whichever call; its
 # table of ratios, ours to cuBLAS, is printed too.
 #
@@ -21,8 +21,9 @@ sizes=${TILEWISE_SIZES:-256,512,1024,2048,4096,8192}
 few_sizes=${TILEWISE_SIZES:-1024,4096,8192}
 sketch_sizes=${TILEWISE_SIZES:-4096}
 factor_sizes=${TILEWISE_SIZES:-1000}
+layer_sizes=${TILEWISE_SIZES:-256,512,1024,2048,4096,8192,16384}
 limit=${TILEWISE_LIMIT:-480}
-all='info sweep checked gemm tiles bench forms sketch peers'
+all='info sweep checked gemm tiles bench forms sketch layer peers'
 
 usage() {
     sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
@@ -40,7 +41,7 @@ pack() {
         while read -r kind name program; do
             case $kind/$name in
             # These need hardly a GPU, or the checkout in the place where they were built.
-            test/caps | test/npy | test/examples | test/mlp | test/rsvd) continue ;;
+            test/caps | test/npy | test/examples | test/mlp | test/rsvd | test/compress | test/sketched_linear) continue ;;
             test/*)
                 grep -qs '^//!.*No device\.$' "tests/$name.rs" && continue
                 to=$folder/tests/$name
@@ -165,6 +166,11 @@ section_sketch() {
         TILEWISE_SIZES=$factor_sizes GPU_REQUIRED=1 told benches/factor >>"$dir/sketch.jsonl"
 }
 
+# Sketched layers, against dense ones and against the least that they could take.
+section_layer() {
+    TILEWISE_SIZES=$layer_sizes GPU_REQUIRED=1 told benches/layer >"$dir/layer.jsonl"
+}
+
 section_peers() {
     command -v python3 >/dev/null || {
         echo '{"skipped":"there is no python3"}' >"$dir/peers.jsonl"
@@ -190,7 +196,7 @@ scaled() {
 # The page of all sections whose results are in DIR.
 page() {
     first=
-    for part in bench gemm tiles forms sketch; do
+    for part in bench gemm tiles forms sketch layer; do
         [ -n "$first" ] || first=$(head -n 1 "$dir/$part.jsonl" 2>/dev/null)
     done
     [ -n "$first" ] || first=$(sed 's/.*"devices":\[//' "$dir/info.json" 2>/dev/null)
@@ -212,7 +218,7 @@ page() {
         printf '\n## Ratios\n\n'
         ratios
     }
-    for part in sweep checked gemm tiles bench forms sketch peers; do
+    for part in sweep checked gemm tiles bench forms sketch layer peers; do
         [ ! -s "$dir/$part.jsonl" ] || "page_$part" "$part" <"$dir/$part.jsonl"
     done
     [ ! -s "$dir/info.txt" ] || {
@@ -307,6 +313,11 @@ page_sketch() {
     grep '"ratio"\|"error":\|"skipped"' "$dir/sketch.jsonl" | table forms
     printf '\n## Factorisations\n\n'
     grep '"times_faster_than_f32"' "$dir/sketch.jsonl" | table factor
+}
+
+page_layer() {
+    printf '\n## Sketched layers\n\n'
+    table forms
 }
 
 page_peers() {

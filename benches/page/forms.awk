@@ -11,7 +11,8 @@ BEGIN {
     says["dense"] = "Operators whose entries are made in the kernel, against the product with the stored matrix."
     says["sparse"] = "Sparse operators; a copy reads and writes the bytes of the operand."
     says["hadamard"] = "Hadamard operators; a copy reads and writes the bytes of the longer of operand and result."
-    says["parts"] = "Few elements, each a sum of many products."
+    says["layer"] = "Sketched layers, of one term of rank 16; a copy reads and writes half of the bytes of both products each."
+   says["parts"] = "Few elements, each a sum of many products."
 }
 
 value("skipped") {
