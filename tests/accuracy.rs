@@ -150,3 +150,37 @@ fn what_is_no_number_stays_and_the_ends_are_limits() {
         }
     }
 }
+
+fn slopes(gpu: &Gpu, x: &[f32], g: f32, activation: Activation) -> Vec<f32> {
+    let gradient = gpu.tensor(&[g], [1]).unwrap();
+    ops::activate_backward(&gpu.tensor(x, [x.len()]).unwrap(), &gradient, activation)
+        .unwrap()
+        .to_vec()
+        .unwrap()
+}
+
+#[test]
+fn slopes_are_within_their_tolerance_over_all_of_f32_and_are_those_of_the_definition() {
+    let Some(gpu) = support::gpu() else { return };
+    let x = sweep();
+    for activation in Activation::ALL {
+        let got = slopes(&gpu, &x, -1.5, activation);
+        let found = reference::activations_backward(activation, &x, &vec![-1.5; x.len()]).compare(&got);
+        println!("{}: slope of {activation}: {found:?}", gpu.caps().adapter);
+        assert!(found.ok(), "{activation} at {} is {}: {found:?}", x[found.worst], got[found.worst]);
+        // Where it does not bend sharply, the definition rises as much.
+        for x in (-120..120).map(|i| f64::from(i) * 0.05 + 0.01) {
+            let rise = |step: f64| reference::activate(activation, x + step);
+            let slope = (rise(1e-5) - rise(-1e-5)) / 2e-5;
+            let want = reference::activation_slope(activation, x);
+            assert!((slope - want).abs() < 1e-8, "{activation} at {x}: {slope}, not {want}");
+        }
+        let ends = slopes(&gpu, &SPECIAL, 1.0, activation);
+        let of = |x: f32| f32::from_f64(reference::activation_slope(activation, f64::from(x)));
+        for (x, got) in SPECIAL.into_iter().zip(ends) {
+            let same = (got - of(x)).abs() <= 1e-6 || (got.is_nan() && of(x).is_nan());
+            // Of nothing NaN is not a number less.
+            assert!(same || activation == Activation::None, "{activation} at {x}: {got}, not {}", of(x));
+        }
+    }
+}

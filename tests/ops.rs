@@ -70,6 +70,22 @@ fn sums_differences_and_products_agree_with_their_definition() {
 }
 
 #[test]
+fn activations_hand_gradients_back() {
+    fn test<T: Real>(gpu: &Gpu) {
+        let shape = [5, 3, 13];
+        let (a, g) = (values::<T>(&shape, 4.0, 1), values::<T>(&shape, 2.0, 2));
+        let want = reference::activations_backward(Activation::Gelu, &a, &g);
+        for lay in 0..5 {
+            let placed_a = Placed::new(gpu, &a, &shape, Lay::ALL[lay]);
+            let placed_g = Placed::new(gpu, &g, &shape, Lay::ALL[(2 * lay + 1) % 5]);
+            let found = ops::activate_backward(&placed_a.tensor, &placed_g.tensor, Activation::Gelu).unwrap();
+            assert_ok(&want.compare(&found.to_vec().unwrap()), (T::DTYPE, lay));
+        }
+    }
+    for_all_types!(test);
+}
+
+#[test]
 fn integers_add_and_multiply_exactly() {
     fn test<T: Real>(gpu: &Gpu) {
         let [a, b] = [1, 2].map(|seed| gpu.random::<T>([37, 53], Fill::Integers, seed).unwrap());

@@ -46,6 +46,19 @@ impl Activation {
             Self::Tanh => "activation_tanh",
         }
     }
+
+    /// The fragment for the slot `slope`: `fn slope(v: vec4<f32>) -> vec4<f32>`.
+    pub(super) fn slope_fragment(self) -> &'static str {
+        match self {
+            Self::None => "slope",
+            Self::Relu => "slope_relu",
+            Self::Gelu => "slope_gelu",
+            Self::GeluTanh => "slope_gelu_tanh",
+            Self::Silu => "slope_silu",
+            Self::Sigmoid => "slope_sigmoid",
+            Self::Tanh => "slope_tanh",
+        }
+    }
 }
 
 impl fmt::Display for Activation {

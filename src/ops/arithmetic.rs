@@ -77,6 +77,29 @@ pub fn activate<T: Real>(a: &Tensor<T>, activation: Activation) -> Result<Tensor
     fresh(Elementwise::Activate(activation), &[a])
 }
 
+/// The gradient that an [`Activation`] hands back, $f'(a)\,g$: of a loss whose gradient with respect to $f(a)$ is g.
+///
+/// # Shapes
+/// As [`add`]. At 0 the slope of relu is 0.
+/// # Errors
+/// As [`add`].
+/// # Precision
+/// Computed in f32, then stored: [`reference::activations_backward`](crate::reference::activations_backward).
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::{Activation, ops};
+///
+/// let a = gpu.tensor(&[-1.0f32, 0.0, 2.0], [3])?;
+/// let g = gpu.tensor(&[3.0f32, 4.0, 5.0], [3])?;
+/// assert_eq!(ops::activate_backward(&a, &g, Activation::Relu)?.to_vec()?, [0.0, 0.0, 5.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn activate_backward<T: Real>(a: &Tensor<T>, g: &Tensor<T>, activation: Activation) -> Result<Tensor<T>> {
+    fresh(Elementwise::Slope(activation), &[a, g])
+}
+
 /// The sum $a + b$ into a tensor that nobody else holds: nothing is allocated.
 ///
 /// # Shapes

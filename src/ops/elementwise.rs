@@ -28,6 +28,8 @@ pub struct ElementwiseDims {
 pub enum Elementwise {
     /// $c = f(a)$.
     Activate(Activation),
+    /// $c = f'(a)\,b$.
+    Slope(Activation),
     /// $c = a + b$.
     Add,
     /// $c = a - b$.
@@ -42,13 +44,14 @@ impl Elementwise {
     /// Every function.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        let activations = Activation::ALL.into_iter().map(Self::Activate);
+        let activations = Activation::ALL.into_iter().flat_map(|f| [Self::Activate(f), Self::Slope(f)]);
         activations.chain([Self::Add, Self::Sub, Self::Mul, Self::Update]).collect()
     }
 
     pub(super) fn op(self) -> &'static str {
         match self {
             Self::Activate(_) => "activate",
+            Self::Slope(_) => "activate_backward",
             Self::Add => "add",
             Self::Sub => "sub",
             Self::Mul => "mul",
@@ -61,7 +64,7 @@ impl Elementwise {
     pub fn operands(self) -> usize {
         match self {
             Self::Activate(_) | Self::Update => 1,
-            Self::Add | Self::Sub | Self::Mul => 2,
+            Self::Slope(_) | Self::Add | Self::Sub | Self::Mul => 2,
         }
     }
 }
@@ -187,6 +190,9 @@ impl ElementwiseProblem {
         match self.function {
             Elementwise::Activate(activation) => {
                 kernel.slot("operands", "operands_one").slot("activation", activation.fragment())
+            }
+            Elementwise::Slope(activation) => {
+                kernel.slot("combine_add", "combine_slope").slot("slope", activation.slope_fragment())
             }
             Elementwise::Add => kernel,
             Elementwise::Sub => kernel.slot("combine_add", "combine_sub"),

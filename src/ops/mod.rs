@@ -8,7 +8,8 @@ mod rows;
 
 pub use activation::Activation;
 pub use arithmetic::{
-    activate, activate_into, add, add_inplace, add_into, bias_add_inplace, mul, mul_into, sub, sub_into,
+    activate, activate_backward, activate_into, add, add_inplace, add_into, bias_add_inplace, mul, mul_into,
+    sub, sub_into,
 };
 pub(crate) use cast::cast;
 pub use cast::{CastDims, CastProblem, Overflow, plan_cast};

@@ -50,6 +50,53 @@ pub fn activation_tolerance(activation: Activation, z: f64, dz: f64) -> f64 {
     moved + units * 2f64.powi(-23) * (activate(activation, z).abs() + moved) + 2f64.powi(-119)
 }
 
+/// An activation's slope in f64; of relu 0 at 0.
+#[must_use]
+pub fn activation_slope(activation: Activation, x: f64) -> f64 {
+    let [first, second] = slope_terms(activation, x);
+    first + second
+}
+
+/// How far a slope that a kernel computes in f32 may be from [`activation_slope`]: $r u$ times the sum of its terms'
+/// magnitudes with $u = 2^{-23}$, and $2^{-117}$ for exponentials that a driver flushes to zero before they are
+/// multiplied. The terms are $\Phi(x)$ and $x \varphi(x)$ of gelu, $\sigma(w)$ and $x \sigma(w) \sigma(-w) w'$ of the
+/// others. r is 0 for none and relu, 24 for the others; for gelu $24 + 2 x^2$ and for gelu by tanh $24 + 8 w$, whose
+/// exponentials have rounded arguments.
+#[must_use]
+pub fn slope_tolerance(activation: Activation, x: f64) -> f64 {
+    let units = match activation {
+        Activation::None | Activation::Relu => return 0.0,
+        Activation::Sigmoid | Activation::Tanh | Activation::Silu => 24.0,
+        Activation::Gelu => 24.0 + 2.0 * x.abs().min(15.0).powi(2),
+        Activation::GeluTanh => 24.0 + 16.0 * tanh_argument(x.abs().min(20.0)),
+    };
+    let magnitude: f64 = slope_terms(activation, x).into_iter().map(f64::abs).sum();
+    units * 2f64.powi(-23) * magnitude + 2f64.powi(-117)
+}
+
+/// What a slope is the sum of.
+fn slope_terms(activation: Activation, x: f64) -> [f64; 2] {
+    // Where it is the limit, infinity times 0 would not be.
+    let bounded = x.clamp(-200.0, 200.0);
+    match activation {
+        Activation::None => [1.0, 0.0],
+        Activation::Relu if x.is_nan() => [x, 0.0],
+        Activation::Relu => [if x > 0.0 { 1.0 } else { 0.0 }, 0.0],
+        Activation::Gelu => {
+            let density = (-0.5 * bounded * bounded).exp() / (2.0 * PI).sqrt();
+            [0.5 * libm::erfc(-x * FRAC_1_SQRT_2), bounded * density]
+        }
+        Activation::GeluTanh => {
+            let (w, rises) =
+                (2.0 * tanh_argument(bounded), (8.0 / PI).sqrt() * (1.0 + 0.134145 * bounded * bounded));
+            [sigmoid(w), bounded * sigmoid(w) * sigmoid(-w) * rises]
+        }
+        Activation::Silu => [sigmoid(bounded), bounded * sigmoid(bounded) * sigmoid(-bounded)],
+        Activation::Sigmoid => [sigmoid(x) * sigmoid(-x), 0.0],
+        Activation::Tanh => [4.0 * sigmoid(2.0 * x) * sigmoid(-2.0 * x), 0.0],
+    }
+}
+
 fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }

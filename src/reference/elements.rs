@@ -1,6 +1,6 @@
 //! Operations on elements and along an axis, by definition.
 
-use super::activation::{activate as activation_of, activation_tolerance};
+use super::activation::{activate as activation_of, activation_slope, activation_tolerance, slope_tolerance};
 use super::bounds::{Comparison, compare, gamma, store_tolerance, sum_tolerance};
 use crate::gemm::Sums;
 use crate::ops::Activation;
@@ -82,6 +82,19 @@ pub fn activations<T: Element>(activation: Activation, x: &[T]) -> Definition {
         let x = x.to_f64();
         [activation_of(activation, x), activation_tolerance(activation, x, 0.0)]
     }))
+}
+
+/// What activations hand back, $f'(a)\,g$, within [`slope_tolerance`] times $|g|$ and what [`mul`] adds.
+///
+/// # Panics
+/// If the operands differ in length.
+#[must_use]
+pub fn activations_backward<T: Element>(activation: Activation, a: &[T], g: &[T]) -> Definition {
+    both(a, g, |a, g| {
+        let (slope, off) = (activation_slope(activation, a), slope_tolerance(activation, a));
+        let product = U * (slope.abs() + off) * g.abs() + NORMAL * (1.0 + slope.abs() + g.abs());
+        [slope * g, off * g.abs() + product]
+    })
 }
 
 /// Sums along the middle one of three axes (outer, length, inner), row-major, within

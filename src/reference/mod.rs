@@ -10,10 +10,14 @@ mod gemm;
 mod precision;
 mod sk_linear;
 
-pub use activation::{activate, activation_lipschitz, activation_tolerance};
+pub use activation::{
+    activate, activation_lipschitz, activation_slope, activation_tolerance, slope_tolerance,
+};
 pub use bounds::{Comparison, STEP, compare, gamma, gamma_f16, store_tolerance, sum_tolerance, tolerance};
 pub use cqrrpt::{PivotedReference, cqrrpt_core};
-pub use elements::{Definition, activations, add, max_abs, mul, softmax, sub, sum, sum_squares};
+pub use elements::{
+    Definition, activations, activations_backward, add, max_abs, mul, softmax, sub, sum, sum_squares,
+};
 pub use form::Form;
 pub use gemm::{GemmReference, gemm, gemm_entries, projection};
 pub use precision::{Halves, halves, precision_tolerance};

@@ -3,7 +3,9 @@
 use crate::support;
 use crate::support::strided::{Lay, Placed};
 use tilewise::io::{Safetensors, SafetensorsWriter};
-use tilewise::reference::{SkLinearGradients, SkLinearReference, activate, gamma, store_tolerance};
+use tilewise::reference::{
+    SkLinearGradients, SkLinearReference, activate, activation_slope, gamma, store_tolerance,
+};
 use tilewise::sketch::{ParameterGradients, SignMemory, SkLinear};
 use tilewise::{Activation, Element, Error, Fill, Gpu, Real, Tensor, bf16, f16};
 
@@ -172,6 +174,28 @@ fn gradients_are_those_of_the_formula_and_add_to_given_ones() {
     check_gradients::<bf16>(&gpu, [16, 24, 1, 8], &[11], Lay::Odd);
 }
 
+/// The slope of what is applied to outputs counts, at sums that are computed again.
+#[test]
+fn gradients_go_through_activations() {
+    let Some(gpu) = support::gpu() else { return };
+    for activation in [Activation::Gelu, Activation::Tanh] {
+        let layer = layer::<f32>(&gpu, [33, 17, 2, 3], activation);
+        let x = gpu.random::<f32>([2, 5, 33], Fill::Uniform, 4).unwrap();
+        let g = gpu.random::<f32>([2, 5, 17], Fill::Uniform, 5).unwrap();
+        let (dx, gradients) = layer.backward(&x, &layer.hidden(&x).unwrap(), &g).unwrap();
+        let definition = definition(&layer);
+        let sums = definition.forward(&wide(&x));
+        let slopes = sums.iter().map(|&z| activation_slope(activation, z));
+        let through: Vec<f64> = wide(&g).iter().zip(slopes).map(|(g, slope)| g * slope).collect();
+        let want = definition.backward(&wide(&x), &through);
+        let [s1, s2, bias] = parts(&gradients, &definition);
+        for (found, want) in [(wide(&dx), want.x), (s1, want.s1), (s2, want.s2), (bias, want.bias)] {
+            let largest = want.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+            assert_near(&found, &want, |_| 4e-6 * largest, &activation.to_string());
+        }
+    }
+}
+
 /// The definition's gradients against differences of the definition: on the CPU alone.
 #[test]
 fn gradients_by_definition_are_differences_of_outputs() {
@@ -223,7 +247,7 @@ fn gradients_by_definition_are_differences_of_outputs() {
 fn outputs_take_two_launches_and_gradients_five_and_nothing_of_the_weights_size() {
     let Some(gpu) = support::own(|_| ()) else { return };
     let (features, batch) = (1024, 16);
-    let mut layer = layer::<f32>(&gpu, [features, features, 1, 16], Activation::Silu);
+    let mut layer = layer::<f32>(&gpu, [features, features, 1, 16], Activation::None);
     let x = gpu.random::<f32>([batch, features], Fill::Uniform, 1).unwrap();
     // Once, so that what is uploaded and the parts of k do not count.
     for memory in [SignMemory::Stored, SignMemory::Made] {

@@ -4,7 +4,7 @@ use super::forward::as_matrix;
 use super::products::{Epilogue, Right};
 use super::{OP, SkLinear, copied, within};
 use crate::gemm::Gemm;
-use crate::ops;
+use crate::ops::{self, Activation};
 use crate::tensor::{Layout, Real, Tensor};
 use crate::{Error, Precision, Result};
 
@@ -20,12 +20,12 @@ pub struct ParameterGradients {
 }
 
 impl<T: Real> SkLinear<T> {
-    /// The gradients of a loss with respect to `x` and the parameters, from `g`, the gradient with respect to what the
-    /// activation is applied to: x S + b.
+    /// The gradients of a loss with respect to `x` and the parameters, from `g`, its gradient with respect to the outputs.
     ///
     /// With h the [`hidden`](Self::hidden) of `x`, F and G the factors: $\partial x = \frac{1}{2T} (g G^T) F^T$, and of
     /// the halves that are trained $\partial F = \frac{1}{2T} x^T (g G^T)$ and $\partial G = h^T g$. Four products, and
-    /// a sum for the bias; nothing of the size of the dense weight is formed.
+    /// a sum for the bias; nothing of the size of the dense weight is formed. Behind an activation g is first multiplied
+    /// by its slope at $hG + b$, which is computed again.
     ///
     /// # Shapes
     /// `x` (..., in), `hidden` (..., 2TR), `g` (..., out) -> the gradient of x (..., in), and those of the parameters,
@@ -90,6 +90,14 @@ impl<T: Real> SkLinear<T> {
         }
         let shape = x.shape();
         let [x, hidden, g] = [as_matrix(x)?, as_matrix(hidden)?, as_matrix(g)?];
+        let g = match self.activation {
+            Activation::None => g,
+            activation => {
+                let bias = Epilogue { bias: self.bias.as_ref(), ..Epilogue::default() };
+                let sums: Tensor<T> = self.multiply(&hidden, Right::Second, bias)?;
+                ops::activate_backward(&sums, &g, activation)?
+            }
+        };
         let half = self.half();
         let through: Tensor<T> = self.multiply(&g, Right::SecondTransposed, Epilogue::default())?;
         let scaled = Epilogue { alpha: self.scale(), ..Epilogue::default() };
