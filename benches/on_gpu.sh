@@ -40,7 +40,7 @@ pack() {
         while read -r kind name program; do
             case $kind/$name in
             # These need hardly a GPU, or the checkout in the place where they were built.
-            test/caps | test/npy | test/examples | test/mlp | test/rsvd) continue ;;
+            test/caps | test/npy | test/examples | test/mlp | test/rsvd | test/advise | test/compress) continue ;;
             test/*)
                 grep -qs '^//!.*No device\.$' "tests/$name.rs" && continue
                 to=$folder/tests/$name
