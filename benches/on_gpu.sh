@@ -41,7 +41,8 @@ pack() {
         while read -r kind name program; do
             case $kind/$name in
             # These need hardly a GPU, or the checkout in the place where they were built.
-            test/caps | test/npy | test/examples | test/mlp | test/rsvd | test/compress | test/sketched_linear) continue ;;
+            test/caps | test/npy | test/examples | test/mlp | test/rsvd | test/advise |
+                test/compress | test/sketched_linear) continue ;;
             test/*)
                 grep -qs '^//!.*No device\.$' "tests/$name.rs" && continue
                 to=$folder/tests/$name

@@ -56,7 +56,7 @@
 //!
 //! # Features
 //! - `npy` (default): NumPy's `.npy` files, [`io`].
-//! - `safetensors` (default): `.safetensors` files, [`io`].
+//! - `safetensors` (default): `.safetensors` files, [`io`], and their compression, `sketch::Compress`.
 //! - `ndarray`: conversions from and to `ndarray` arrays.
 
 mod error;

@@ -51,7 +51,8 @@ fn consistent(advice: &Advice) {
             );
             assert_eq!(advice.params, 2 * advice.rank * (out + inner));
             assert!(advice.params < advice.dense_params, "{advice}");
-            let rounded = advice.rank % 16 == 0 && advice.rank as f64 <= 1.2 * advice.least_rank as f64;
+            let rounded =
+                advice.rank.is_multiple_of(16) && advice.rank as f64 <= 1.2 * advice.least_rank as f64;
             assert!(advice.rank == advice.least_rank || rounded, "{advice}");
         }
         Choice::Dense { why } => {

@@ -38,6 +38,7 @@ struct Known<'a> {
 
 impl Run<'_> {
     pub(super) fn compress(mut self, layers: &[Layer], output: &Path) -> Result<Compressed> {
+        self.affordable(layers)?;
         let (known, reused) = self.factored(layers)?;
         let ranks = self.ranks(&known)?;
         let mut writer = SafetensorsWriter::new();
@@ -67,6 +68,14 @@ impl Run<'_> {
             dense_bytes: bytes(self.input),
             reused,
         })
+    }
+
+    /// Checks that there is room for all layers, before any is factored, which takes long.
+    fn affordable(&self, layers: &[Layer]) -> Result<()> {
+        let (Budget::Params(share) | Budget::Flops(share)) = self.budget else { return Ok(()) };
+        let (able, other): (Vec<Sizes>, Vec<Sizes>) =
+            layers.iter().map(|layer| layer.sizes).partition(|sizes| sizes.most() > 0);
+        share::room(&able, share, other.into_iter().map(Sizes::dense).sum()).map(drop)
     }
 
     fn tell(&mut self, layers: &[Layer], at: usize, step: Step) -> Result<()> {
@@ -211,31 +220,11 @@ fn dense(layer: &Layer, why: String) -> CompressedLayer {
 
 /// The ranks with the least errors that have this share of all parameters at most.
 fn shared(known: &[Known], share: f64) -> Result<Vec<Result<usize, String>>> {
-    let params = |known: &Known| known.layer.sizes.dense();
-    let total: usize = known.iter().map(params).sum();
-    let kept: usize = known.iter().filter(|known| known.spectrum.is_err()).map(params).sum();
+    let dense = known.iter().filter(|known| known.spectrum.is_err());
+    let kept = dense.map(|known| known.layer.sizes.dense()).sum();
     let sketched: Vec<(Sizes, &Spectrum)> =
         known.iter().filter_map(|known| Some((known.layer.sizes, known.spectrum.as_ref().ok()?))).collect();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "rounded down, and not negative"
-    )]
-    let room = (share * total as f64 * (1.0 + 4.0 * f64::EPSILON)) as usize;
-    if sketched.is_empty() {
-        return Ok(known
-            .iter()
-            .map(|known| known.spectrum.as_ref().map(|_| 0).map_err(String::clone))
-            .collect());
-    }
-    let Some(ranks) = room.checked_sub(kept).and_then(|room| share::ranks(&sketched, room)) else {
-        let least: usize = sketched.iter().map(|(sizes, _)| sizes.per_rank()).sum();
-        let why = format!(
-            "{room} of {total} params are too few: layers of rank 1 have {least}, and those that stay dense {kept}"
-        );
-        return Err(Error::input("the budget", why));
-    };
-    let mut ranks = ranks.into_iter();
+    let mut ranks = share::ranks(&sketched, share, kept)?.into_iter();
     let rank =
         |known: &Known| known.spectrum.as_ref().map(|_| ranks.next().unwrap_or(0)).map_err(String::clone);
     Ok(known.iter().map(rank).collect())

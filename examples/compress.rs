@@ -1,0 +1,218 @@
+//! Compresses a model file: its large linear layers become sketched ones, within one budget.
+//!
+//! ```sh
+//! cargo run --release --example compress
+//! cargo run --release --example compress -- IN.safetensors OUT.safetensors --select 'encoder.*.weight' --max-error 0.3
+//! cargo run --release --example compress -- IN.safetensors OUT.safetensors --budget-flops 0.25 --json
+//! ```
+//! Without files it takes the weights of a feed-forward layer of a sentence encoder, in `examples/data`. A run that is
+//! stopped goes on where it was when it is started again. At its end it reads the output back: the exit status is 0
+//! only if every layer, multiplied out in f64, is as far from the dense one as was reported, and the budget was kept.
+
+mod support;
+
+use clap::Parser;
+use faer::Mat;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+use support::{ended, significant};
+use tilewise::io::Safetensors;
+use tilewise::sketch::{Budget, Choice, Compress, Compressed, CompressedLayer, Progress, Select, Step};
+use tilewise::{Error, Gpu, Result};
+
+/// What measured errors may be off: the report's are of f32 products.
+const OFF: f64 = 1e-3;
+const ROUNDING: f64 = 2e-6;
+
+/// Compresses a model file: its large linear layers become sketched ones, within one budget.
+#[derive(Parser)]
+struct Args {
+    /// The `.safetensors` file: the weights of a feed-forward layer in `examples/data` unless said otherwise
+    #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_layer2_ffn.safetensors"), hide_default_value = true)]
+    input: PathBuf,
+    /// The file to be written: `tilewise-compressed.safetensors` in the system's folder for temporary files unless said
+    /// otherwise
+    output: Option<PathBuf>,
+    /// Names of weights, `*` for any characters and `?` for any one; all that can save where there are none
+    #[arg(long, value_name = "PATTERN")]
+    select: Vec<String>,
+    /// The share of the selected layers' parameters that may be used: 0.5 unless there is another budget
+    #[arg(long, value_name = "SHARE", group = "budget")]
+    budget_params: Option<f64>,
+    /// The share of their flops that may be used
+    #[arg(long, value_name = "SHARE", group = "budget")]
+    budget_flops: Option<f64>,
+    /// The relative error of a weight that every layer stays below
+    #[arg(long, value_name = "ERROR", group = "budget")]
+    max_error: Option<f64>,
+    /// Prints one JSON object and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    ended(run(&args).map(|report| {
+        if args.json {
+            println!("{}", report.json());
+        } else {
+            print!("{}", report.text());
+        }
+        report.ok()
+    }))
+}
+
+fn run(args: &Args) -> Result<Report> {
+    let budget = match (args.budget_params, args.budget_flops, args.max_error) {
+        (_, Some(share), _) => Budget::Flops(share),
+        (_, _, Some(error)) => Budget::Error(error),
+        (share, ..) => Budget::Params(share.unwrap_or(0.5)),
+    };
+    let temporary = || std::env::temp_dir().join("tilewise-compressed.safetensors");
+    let (input, output) = (args.input.clone(), args.output.clone().unwrap_or_else(temporary));
+    let gpu = Gpu::open()?;
+    let start = Instant::now();
+    // On a terminal, and nothing elsewhere.
+    let bar = ProgressBar::no_length().with_style(style()?);
+    let mut compress = Compress::new(&input).budget(budget).progress(|progress| {
+        advance(&bar, progress);
+        Ok(())
+    });
+    for pattern in &args.select {
+        compress = compress.select(Select::pattern(pattern));
+    }
+    let compressed = compress.run(&gpu, &output);
+    bar.finish_and_clear();
+    let compressed = compressed?;
+    let seconds = start.elapsed().as_secs_f64();
+    let (dense, sketched) = (Safetensors::read(&input)?, Safetensors::read(&output)?);
+    let sketches = compressed.layers.iter().filter(|layer| layer.choice == Choice::Sketched);
+    let measured = sketches.map(|layer| measured(&dense, &sketched, layer)).collect::<Result<_>>()?;
+    Ok(Report { input, output, device: gpu.caps().adapter.clone(), compressed, measured, seconds })
+}
+
+fn style() -> Result<ProgressStyle> {
+    ProgressStyle::with_template("{bar:32} {pos}/{len} {elapsed_precise} {msg}")
+        .map_err(|e| Error::Input { what: "the progress bar".into(), why: e.to_string() })
+}
+
+/// Two steps a layer: it is factored, and it is stored.
+fn advance(bar: &ProgressBar, progress: Progress) {
+    bar.set_length(2 * progress.layers as u64);
+    let done = match progress.step {
+        Step::Factoring => progress.number - 1,
+        Step::Factored | Step::Reused => progress.number,
+        _ => progress.layers + progress.number,
+    };
+    bar.set_position(done as u64);
+    bar.set_message(format!("{} {:?}", progress.layer, progress.step).to_lowercase());
+}
+
+/// The relative error of a layer, multiplied out in f64.
+fn measured(dense: &Safetensors, sketched: &Safetensors, layer: &CompressedLayer) -> Result<f64> {
+    let read = |file: &Safetensors, name: &str| -> Result<Mat<f64>> {
+        let (shape, values) = (file.shape(name)?, file.values(name)?);
+        // The one term of a sketched layer is its first axis.
+        let cols = shape.last().copied().unwrap_or(1).max(1);
+        Ok(Mat::from_fn(values.len() / cols, cols, |i, j| values[i * cols + j]))
+    };
+    let prefix = match layer.name.strip_suffix("weight") {
+        Some(prefix) if prefix.is_empty() || prefix.ends_with('.') => prefix.to_owned(),
+        _ => format!("{}.", layer.name),
+    };
+    let part = |name: &str| read(sketched, &format!("{prefix}{name}"));
+    let made = part("S1s")? * part("U1s")? + part("U2s")? * part("S2s")?;
+    let weight = read(dense, &layer.name)?;
+    let rest = Mat::from_fn(weight.nrows(), weight.ncols(), |i, j| weight[(i, j)] - made[(j, i)] / 2.0);
+    Ok(rest.norm_l2() / weight.norm_l2().max(f64::MIN_POSITIVE))
+}
+
+/// What came out.
+struct Report {
+    input: PathBuf,
+    output: PathBuf,
+    device: String,
+    compressed: Compressed,
+    /// Errors of the sketched layers, from the files.
+    measured: Vec<f64>,
+    seconds: f64,
+}
+
+impl Report {
+    /// The sketched layers, with the errors that the files have.
+    fn sketched(&self) -> impl Iterator<Item = (&CompressedLayer, f64)> {
+        let layers = self.compressed.layers.iter().filter(|layer| layer.choice == Choice::Sketched);
+        layers.zip(self.measured.iter().copied())
+    }
+
+    fn ok(&self) -> bool {
+        let compressed = &self.compressed;
+        let kept = match compressed.budget {
+            Budget::Params(share) | Budget::Flops(share) => {
+                self.measured.is_empty()
+                    || compressed.params as f64 <= share * compressed.dense_params as f64 + 0.5
+            }
+            Budget::Error(error) => self.sketched().all(|(_, measured)| measured <= error * (1.0 + OFF)),
+            _ => false,
+        };
+        let as_told = |(layer, measured): (&CompressedLayer, f64)| {
+            (layer.rel_error - measured).abs() <= OFF * measured + ROUNDING
+        };
+        kept && self.sketched().all(as_told)
+    }
+
+    fn json(&self) -> Value {
+        let mut measured = self.measured.iter();
+        let layers = self.compressed.layers.iter().map(|layer| {
+            let (why, measured) = match &layer.choice {
+                Choice::Dense { why } => (Some(why), None),
+                _ => (None, measured.next()),
+            };
+            json!({
+                "name": layer.name,
+                "shape": layer.shape,
+                "dtype": layer.dtype.to_string(),
+                "terms": layer.terms,
+                "rank": layer.rank,
+                "params": layer.params,
+                "dense_params": layer.dense_params,
+                "rel_error": layer.rel_error,
+                "measured_rel_error": measured,
+                "dense": why,
+            })
+        });
+        let layers: Vec<Value> = layers.collect();
+        json!({
+            "input": self.input.display().to_string(),
+            "output": self.output.display().to_string(),
+            "device": self.device,
+            "budget": self.compressed.budget.to_string(),
+            "layers": layers,
+            "params": self.compressed.params,
+            "dense_params": self.compressed.dense_params,
+            "bytes": self.compressed.bytes,
+            "dense_bytes": self.compressed.dense_bytes,
+            "reused": self.compressed.reused,
+            "seconds": self.seconds,
+            "ok": self.ok(),
+        })
+    }
+
+    fn text(&self) -> String {
+        let off =
+            self.sketched().map(|(layer, measured)| (layer.rel_error - measured).abs()).fold(0.0, f64::max);
+        format!(
+            "device     {}\ninput      {}\noutput     {}\n{}\ntime       {:.1} s\nmeasured   errors in f64 are off those above by {} at most\ncheck      {}\n",
+            self.device,
+            self.input.display(),
+            self.output.display(),
+            self.compressed,
+            self.seconds,
+            significant(off),
+            if self.ok() { "ok" } else { "FAILED" }
+        )
+    }
+}

@@ -1,0 +1,11 @@
+//! Model files compressed, on the device: within the budget and as well as it can be, through interruptions, and never by
+//! halves. With the example `compress` as a user runs it.
+#![cfg(feature = "safetensors")]
+
+mod budget;
+mod example;
+mod interrupted;
+mod model;
+mod selected;
+#[path = "../support/mod.rs"]
+mod support;
