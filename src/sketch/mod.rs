@@ -18,7 +18,7 @@ mod sparse;
 mod sparse_tile;
 
 pub use apply::Way;
-pub use dense::dense_as;
+pub use dense::{dense_as, staged_as};
 #[cfg(not(target_arch = "wasm32"))]
 pub use factor::{
     Cqrrpt, LeastSquares, Lstsq, PivotedQr, RangeFinder, Rsvd, Svd, Timings, TraceEstimate, cqrrpt, lstsq,
