@@ -27,6 +27,7 @@ const SUBGROUP: u32 = 32u;
 const STAGES: u32 = 2u;
 const A_OUTER: u32 = 0u;
 const B_OUTER: u32 = 1u;
+const TAG: u32 = 0u; // of a sketch's words
 //#end
 const_assert BM % WM == 0u && BN % WN == 0u && WM % FRAGMENT == 0u && WN % FRAGMENT == 0u && BK % FRAGMENT == 0u;
 const_assert BM * BK % (8u * LANES) == 0u && BN * BK % (8u * LANES) == 0u;

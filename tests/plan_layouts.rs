@@ -197,3 +197,36 @@ fn what_every_device_would_run_is_valid_there() {
         assert!(kernels.len() > 30, "{name}: {} kernels", kernels.len());
     }
 }
+
+#[test]
+fn an_operand_half_of_which_is_made_takes_the_tile_and_parts_of_one_in_memory() {
+    let shapes = [[1, 2, 2], [3, 2, 70], [64, 66, 70], [4, 4096, 2], [300, 512, 4096], [2048, 2048, 2048]];
+    for (name, caps) in fixtures::ALL {
+        for (shape, types) in shapes.into_iter().flat_map(|shape| TYPES.map(|types| (shape, types))) {
+            for view in [View::Plain, View::Transposed] {
+                let whole = wgsl::problem(shape, types, [View::Plain, view, View::Plain]).pinned(Pin::Staged);
+                let want = plan(&whole, &caps()).expect("some tile stages every type");
+                for signs in wgsl::half_signs() {
+                    let made = plan(&wgsl::halved(whole, signs, view), &caps()).unwrap();
+                    let found = (made.kernel.shader(), &made.tile, made.parts);
+                    assert_eq!(found, (want.kernel.shader(), &want.tile, want.parts), "{shape:?} on {name}");
+                    // The only ones that can make signs are those.
+                    let free = plan(&wgsl::halved(whole, signs, view).pinned(Pin::Free), &caps()).unwrap();
+                    assert_eq!(free, made);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_half_of_an_operand_is_an_error_with_both_shapes() {
+    let whole = wgsl::plain([4, 6, 8], F32);
+    for signs in wgsl::half_signs() {
+        for shape in [&[8, 6][..], &[4, 3], &[8, 2], &[3, 6], &[8], &[1, 8, 3]] {
+            let half = Layout::contiguous("test", shape).unwrap();
+            let error = whole.half_signs(signs, &half, [1, 2]).unwrap_err();
+            assert!(matches!(error, Error::Shape { lhs, .. } if lhs == shape), "{shape:?}");
+        }
+    }
+}

@@ -159,7 +159,7 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
     let mut count = 0;
     let mut seen = Seen::new();
     for caps in devices() {
-        let kernels = gemm_kernels(&caps);
+        let kernels = [gemm_kernels(&caps), wgsl::half_kernels(&caps)].concat();
         let allowed = wgsl::capabilities(&caps);
         let forms = wgsl::form_kernels(&caps);
         let others = [

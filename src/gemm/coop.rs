@@ -1,11 +1,13 @@
 //! The coop kernel: blocks staged in shared memory, patches in cooperative matrices, one patch a subgroup.
 
+use super::half_signs::{HalfSigns, HalvedAxis};
 use super::memory::store;
-use super::problem::{GemmProblem, GemmTypes};
+use super::problem::{GemmDims, GemmProblem, GemmTypes};
 use super::tile::Tile;
 use crate::gpu::{Caps, CoopScalar};
 use crate::kernel::Kernel;
 use crate::tensor::DType;
+use std::cmp::Ordering;
 
 /// Blocks from large to small, of patches as large as the registers of a subgroup of 32 allow: of 64 x 64, each element
 /// staged is used 64 times. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers. Steps of 16 where two
@@ -67,6 +69,19 @@ impl Stage {
         }
     }
 
+    /// Of an operand B of which half is made: by elements, along the axis that a whole operand of the same order in memory
+    /// is staged along, so that it takes as many bytes.
+    fn of_half(signs: HalfSigns, d: &GemmDims) -> Self {
+        let along = match (d.b_outer.cmp(&d.b_k), signs.axis) {
+            (Ordering::Less, _) => Axis::Outer,
+            (Ordering::Greater, _) => Axis::K,
+            // Strides are equal where the other half is what lies behind the first element.
+            (Ordering::Equal, HalvedAxis::Outer) => Axis::Outer,
+            (Ordering::Equal, HalvedAxis::K) => Axis::K,
+        };
+        Self { along, by: Loads::Elements }
+    }
+
     /// Bytes of one block of `outer` x `bk` in shared memory: each row padded by 16 bytes.
     fn bytes(self, outer: u32, bk: u32) -> u32 {
         match self.along {
@@ -78,10 +93,11 @@ impl Stage {
 
 fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
     let d = &problem.dims;
-    [
-        Stage::of([d.m, d.k], [d.a_outer, d.a_k], d.a_starts()),
-        Stage::of([d.n, d.k], [d.b_outer, d.b_k], d.b_starts()),
-    ]
+    let b = match problem.halved() {
+        Some(signs) => Stage::of_half(signs, d),
+        None => Stage::of([d.n, d.k], [d.b_outer, d.b_k], d.b_starts()),
+    };
+    [Stage::of([d.m, d.k], [d.a_outer, d.a_k], d.a_starts()), b]
 }
 
 /// Invocations that hold a patch together.
@@ -138,7 +154,14 @@ pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel 
     let kernel = kernel.param("A_OUTER", a.along as u32).param("B_OUTER", b.along as u32);
     let kernel = if a.along == Axis::Outer { kernel.slot("matrix_a", "matrix_x_columns") } else { kernel };
     let kernel = if b.along == Axis::K { kernel.slot("matrix_b", "matrix_x_columns") } else { kernel };
-    let kernel = fetch(fetch(kernel, "coop_load_a", "a_unit", a.by), "coop_load_b", "b_unit", b.by);
+    let kernel = fetch(kernel, "coop_load_a", "a_unit", a.by);
+    let kernel = match problem.halved() {
+        Some(signs) => signs
+            .bind(kernel, "coop_load_b", "coop_half_b")
+            .param("half_element", "f16")
+            .param("b_unit", "f16"),
+        None => fetch(kernel, "coop_load_b", "b_unit", b.by),
+    };
     // A driver asks for 16 bytes where rows of a matrix of f32 go to memory.
     let direct =
         problem.types.c == DType::F32 && problem.dims.c_starts().iter().all(|start| start.is_multiple_of(4));

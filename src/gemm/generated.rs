@@ -1,12 +1,22 @@
 //! Products with an operand that is not in memory: its entries are made from a seed in the kernel, where others are
-//! staged.
+//! staged. Of an operand that is so in half, `half_signs.rs` has the rest.
 
+use super::half_signs::HalfSigns;
 use super::halves::Side;
 use super::launch::launch_parts;
 use super::problem::{GemmProblem, GemmTypes, OP, Pin};
 use crate::kernel::Kernel;
 use crate::tensor::{DType, Layout, Tensor, View};
 use crate::{Gpu, Result};
+
+/// What of a product's operands is made from a seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Made {
+    /// The whole of one.
+    Whole(Generated),
+    /// A half of B.
+    Half(HalfSigns),
+}
 
 /// An operand that is made from a seed: what changes the kernel's code. The seed itself is in the dims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,8 +61,24 @@ impl GemmProblem {
             Side::A => (d.a_outer, d.a_k, d.a_offset, [d.a_batch0, d.a_batch1]) = (0, 1, 0, seed),
             Side::B => (d.b_outer, d.b_k, d.b_offset, [d.b_batch0, d.b_batch1]) = (0, 1, 0, seed),
         }
-        self.generated = Some(generated);
+        self.made = Some(Made::Whole(generated));
         self
+    }
+
+    /// The operand on this side, if the whole of it is made.
+    pub(super) fn generated_at(&self, side: Side) -> Option<Generated> {
+        match self.made {
+            Some(Made::Whole(generated)) if generated.side == side => Some(generated),
+            _ => None,
+        }
+    }
+
+    /// Operand B, if half of it is made.
+    pub(super) fn halved(&self) -> Option<HalfSigns> {
+        match self.made {
+            Some(Made::Half(signs)) => Some(signs),
+            _ => None,
+        }
     }
 }
 

@@ -22,9 +22,9 @@ pub(super) struct Scaling<'a> {
 }
 
 impl<'a> Product<'a> {
-    /// Whether the operands are to be multiplied as f16.
+    /// Whether the operands are to be multiplied as f16: both are in memory.
     pub(super) fn is_in_halves(&self) -> bool {
-        self.a.dtype == DType::F32 && self.precision != Precision::Strict
+        self.a.dtype == DType::F32 && self.precision != Precision::Strict && self.signs.is_none()
     }
 
     /// The product into `c` in halves: both operands scaled and rounded, a launch each; for two halves the cross terms;

@@ -1,6 +1,7 @@
 //! From a product and its operands to launches: one where they can be bound, else panel by panel.
 
 use super::epilogue::BiasAxis;
+use super::half_signs::HalfSigns;
 use super::in_halves::Scaling;
 use super::panels::{Panel, Panels};
 use super::plan::explain;
@@ -17,7 +18,10 @@ use crate::{Error, Result};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Product<'a> {
     pub(super) a: View<'a>,
+    /// All of B, or its half that is in memory.
     pub(super) b: View<'a>,
+    /// The other half, and its seed.
+    pub(super) signs: Option<(HalfSigns, [u32; 2])>,
     pub(super) bias: Option<(BiasAxis, View<'a>)>,
     pub(super) residual: Option<View<'a>>,
     pub(super) alpha: f32,
@@ -43,6 +47,7 @@ impl<'a> Product<'a> {
         Self {
             a,
             b,
+            signs: None,
             bias: None,
             residual: None,
             alpha: 1.0,
@@ -70,15 +75,23 @@ impl<'a> Product<'a> {
         self.bias.map(|(_, bias)| bias).into_iter().chain(self.residual).chain(scaling)
     }
 
+    /// How all of B lies, or would if half of it were not made.
+    pub(super) fn whole_b(&self) -> Result<Layout> {
+        self.signs.map_or(Ok(self.b.layout), |(signs, _)| signs.whole(&self.b.layout))
+    }
+
     /// The checked problem, for a result of this layout and type.
     pub(super) fn problem(&self, c: &Layout, dtype: DType) -> Result<GemmProblem> {
         let types = GemmTypes { ab: self.a.dtype, c: dtype, sums: self.sums };
-        let mut problem = GemmProblem::new(&self.a.layout, &self.b.layout, c, types)?
+        let mut problem = GemmProblem::new(&self.a.layout, &self.whole_b()?, c, types)?
             .pinned(self.pin)
             .split(self.split)
             .alpha(self.alpha)
             .beta(self.beta)
             .activation(self.activation);
+        if let Some((signs, seed)) = self.signs {
+            problem = problem.half_signs(signs, &self.b.layout, seed)?;
+        }
         if let Some((axis, bias)) = &self.bias {
             problem = problem.bias(*axis, &bias.layout, bias.dtype)?;
         }
@@ -98,15 +111,18 @@ impl<'a> Product<'a> {
         Ok(problem)
     }
 
-    /// The panels of the product, if some operand cannot be bound as a whole.
+    /// The panels of the product, if some operand cannot be bound as a whole. There are none of an operand half of which
+    /// is made.
     pub(super) fn panels(&self, problem: &GemmProblem, c: &Layout, caps: &Caps) -> Result<Option<Panels>> {
-        let bound = |(elements, dtype)| kernel::check_binding(OP, caps, elements, dtype).is_ok();
         // Their offset in the window is at most 64 elements.
-        let extras = self.extras().all(|extra| bound((extra.layout.span().len() as u64 + 64, extra.dtype)));
-        if extras && problem.binding_elements().into_iter().zip(problem.types.of_operands()).all(bound) {
-            return Ok(None);
+        let extras = self.extras().map(|extra| (extra.layout.span().len() as u64 + 64, extra.dtype));
+        let operands = problem.binding_elements().into_iter().zip(problem.types.of_operands());
+        let mut bound = operands.chain(extras);
+        match bound.try_for_each(|(elements, dtype)| kernel::check_binding(OP, caps, elements, dtype)) {
+            Ok(()) => Ok(None),
+            Err(limit) if self.signs.is_some() => Err(limit),
+            Err(_) => Panels::new(self, c, problem.types.c, caps).map(Some),
         }
-        Panels::new(self, c, problem.types.c, caps).map(Some)
     }
 
     /// How the product would be computed, and why not otherwise; of panels, the first.

@@ -6,6 +6,7 @@ mod dot;
 mod epilogue;
 mod gemv;
 mod generated;
+mod half_signs;
 mod halves;
 mod in_halves;
 mod launch;
@@ -22,7 +23,8 @@ mod tiled;
 
 pub use epilogue::{Epilogue, Previous, Scale};
 pub(crate) use generated::GeneratedProduct;
-pub use generated::{Entries, Generated, Outer};
+pub use generated::{Entries, Generated, Made, Outer};
+pub use half_signs::{Half, HalfSigns, HalvedAxis};
 pub use halves::{Halves, HalvesDims, HalvesProblem, NON_FINITE, Side, halves, plan_halves};
 pub(crate) use launch::product;
 pub use linear::{Linear, linear};
@@ -246,9 +248,15 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
         self.product.launch(gpu, &problem, view)
     }
 
+    /// Takes the kernels that stage their operands, whatever is predicted: see [`Pin::Staged`].
+    pub(crate) fn staged(mut self) -> Self {
+        self.product.pin = Pin::Staged;
+        self
+    }
+
     fn fresh(&self) -> Result<Layout> {
-        let Product { a, b, .. } = &self.product;
-        Layout::contiguous(problem::OP, &product_shape(&a.layout, &b.layout)?)
+        let Product { a, .. } = &self.product;
+        Layout::contiguous(problem::OP, &product_shape(&a.layout, &self.product.whole_b()?)?)
     }
 }
 

@@ -143,6 +143,7 @@ impl Pin {
             Self::Free => true,
             Self::Kernel(kernel) => tile.kernel == *kernel,
             Self::Tile(pinned) => tile == pinned,
+            Self::Staged => matches!(tile.kernel, GemmKernel::Tiled | GemmKernel::Coop),
         }
     }
 }

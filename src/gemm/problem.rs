@@ -1,7 +1,9 @@
 //! A matrix product, checked: what to compute, as plain data.
 
 use super::epilogue::Epilogue;
-use super::generated::Generated;
+use super::generated::Made;
+use super::half_signs::HalvedAxis;
+use super::halves::Side;
 use super::plan::GemmKernel;
 use super::tile::Tile;
 use crate::tensor::{DType, Layout, dim};
@@ -127,6 +129,9 @@ pub enum Pin {
     Kernel(GemmKernel),
     /// One tile.
     Tile(Tile),
+    /// The kernels that stage blocks of real operands, [`GemmKernel::Tiled`] and [`GemmKernel::Coop`]: a product has the
+    /// same bits whether half of an operand is in memory or made.
+    Staged,
 }
 
 /// Into how many parts of the inner size a product may be split, each summed by other workgroups.
@@ -152,8 +157,8 @@ pub struct GemmProblem {
     pub pin: Pin,
     /// Into how many parts it may be split.
     pub split: Split,
-    /// The operand that is not in memory but made from a seed, if there is one.
-    pub generated: Option<Generated>,
+    /// What is not in memory but made from a seed, if anything is.
+    pub made: Option<Made>,
 }
 
 pub(super) const OP: &str = "matmul";
@@ -246,7 +251,7 @@ impl GemmProblem {
             ..GemmDims::default()
         };
         let (epilogue, pin, split) = (Epilogue::default(), Pin::Free, Split::Free);
-        Ok(Self { dims, types, epilogue, pin, split, generated: None })
+        Ok(Self { dims, types, epilogue, pin, split, made: None })
     }
 
     /// The same problem, its plan restricted.
@@ -283,13 +288,22 @@ impl GemmProblem {
             u64::from(offset) + steps.into_iter().map(step).sum::<u64>() + 1
         };
         let [batch0, batch1] = [d.batch0(), d.batch1];
+        let of_b = |[n, k]: [u32; 2], [batch0, batch1]: [u32; 2]| {
+            last(d.b_offset, [(n, d.b_outer), (k, d.b_k), (batch0, d.b_batch0), (batch1, d.b_batch1)])
+        };
         let mut elements = [
             last(d.a_offset, [(d.m, d.a_outer), (d.k, d.a_k), (batch0, d.a_batch0), (batch1, d.a_batch1)]),
-            last(d.b_offset, [(d.n, d.b_outer), (d.k, d.b_k), (batch0, d.b_batch0), (batch1, d.b_batch1)]),
+            match self.halved().map(|signs| signs.axis) {
+                None => of_b([d.n, d.k], [batch0, batch1]),
+                Some(HalvedAxis::Outer) => of_b([d.n / 2, d.k], [1, 1]),
+                Some(HalvedAxis::K) => of_b([d.n, d.k / 2], [1, 1]),
+            },
             last(d.c_offset, [(d.m, d.ldc), (d.n, 1), (batch0, d.c_batch0), (batch1, d.c_batch1)]),
         ];
-        if let Some(generated) = &self.generated {
-            elements[generated.side as usize] = 1;
+        for side in [Side::A, Side::B] {
+            if self.generated_at(side).is_some() {
+                elements[side as usize] = 1;
+            }
         }
         elements
     }

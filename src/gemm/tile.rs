@@ -1,5 +1,6 @@
 //! The tiles of the kernels: sizes, what they need, and the plan they become.
 
+use super::generated::Made;
 use super::plan::GemmKernel;
 use super::problem::{GemmDims, GemmProblem, OP};
 use super::{coop, cost, dot, gemv, naive, reduce, tiled};
@@ -79,8 +80,9 @@ impl Tile {
     /// # Errors
     /// What the device lacks, in words.
     pub fn fits(&self, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
-        if problem.generated.is_some() && self.kernel != GemmKernel::Tiled {
-            return Err("both operands in memory".into());
+        match (problem.made, self.kernel) {
+            (None, _) | (Some(_), GemmKernel::Tiled) | (Some(Made::Half(_)), GemmKernel::Coop) => {}
+            _ => return Err("both operands in memory".into()),
         }
         match self.kernel {
             GemmKernel::Naive => {}

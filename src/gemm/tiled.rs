@@ -53,14 +53,21 @@ pub(super) fn workgroup_bytes(tile: &Tile, problem: &GemmProblem, caps: &Caps) -
     stages(tile, problem, caps) * stage_bytes(tile, problem, caps)
 }
 
-/// How the operands are staged. Neighbours make a generated one along its outer axis.
+/// How the operands are staged. Neighbours make a generated one along its outer axis; half of one goes element by element,
+/// as its half in memory lies.
 fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
     let d = &problem.dims;
-    let made = |side| problem.generated.is_some_and(|generated| generated.side == side);
-    let of = |side, outer, strides, starts| {
-        if made(side) { Stage::ScalarOuter } else { Stage::of(outer, strides, starts) }
+    let of = |side, outer, strides, starts| match problem.generated_at(side) {
+        Some(_) => Stage::ScalarOuter,
+        None => Stage::of(outer, strides, starts),
     };
-    [of(Side::A, d.m, [d.a_outer, d.a_k], d.a_starts()), of(Side::B, d.n, [d.b_outer, d.b_k], d.b_starts())]
+    let a = of(Side::A, d.m, [d.a_outer, d.a_k], d.a_starts());
+    let b = match problem.halved() {
+        Some(_) if d.b_outer == 1 => Stage::ScalarOuter,
+        Some(_) => Stage::ScalarK,
+        None => of(Side::B, d.n, [d.b_outer, d.b_k], d.b_starts()),
+    };
+    [a, b]
 }
 
 pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
@@ -79,14 +86,17 @@ pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel 
     } else {
         kernel
     };
-    let made = |side| problem.generated.filter(|generated| generated.side == side);
-    let kernel = match made(Side::A) {
+    let kernel = match problem.generated_at(Side::A) {
         Some(generated) => generated.bind(kernel),
         None => load(kernel.param("a_unit", a.unit(ab)), "load_a", ab, a),
     };
-    let kernel = match made(Side::B) {
+    let kernel = match problem.generated_at(Side::B) {
         Some(generated) => generated.bind(kernel),
         None => load(kernel.param("b_unit", b.unit(ab)), "load_b", ab, b),
+    };
+    let kernel = match problem.halved() {
+        Some(signs) => signs.bind(kernel, "memory_b", "half_memory_b"),
+        None => kernel,
     };
     store(kernel, problem, 3, caps)
 }

@@ -5,7 +5,7 @@ use super::apply::Way;
 use super::normal;
 use super::operator::{Sketch, SketchKind};
 use super::philox::halves;
-use crate::gemm::{self, Entries, Generated, GeneratedProduct, Outer, Pin, Side};
+use crate::gemm::{self, Entries, Gemm, Generated, GeneratedProduct, HalfSigns, Outer, Pin, Precision, Side};
 use crate::tensor::{Real, Tensor};
 use crate::{Plan, Result};
 
@@ -40,6 +40,23 @@ fn apply_as<T: Real>(
     let table = gpu.tensor::<i32>(bytemuck::cast_slice(table), [table.len()])?;
     product(sketch, way, x, along, &y, |product| GeneratedProduct { pin, ..product }.launch(gpu, &table))?;
     Ok(y)
+}
+
+/// The product of `a` and `b` by the kernels that stage their operands, or of `b` beside signs where those are given:
+/// both have the same bits. For this crate's own tests.
+#[doc(hidden)]
+pub fn staged_as<'a, T: Real>(
+    a: &'a Tensor<T>,
+    b: &'a Tensor<T>,
+    signs: Option<(&Sketch, HalfSigns)>,
+) -> Gemm<'a, T> {
+    let product = Gemm::new(a, b).precision(Precision::Strict).staged();
+    match signs {
+        None => product,
+        Some((sketch, signs)) => {
+            product.half_signs(HalfSigns { tag: sketch.tag(), ..signs }, halves(sketch.seed()))
+        }
+    }
 }
 
 pub(super) fn plan<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Plan> {

@@ -5,6 +5,7 @@ mod dense;
 mod factor;
 mod factor_qr;
 mod hadamard;
+mod halves;
 mod layer;
 mod layer_fit;
 mod oracles;

@@ -3,8 +3,8 @@
 use super::operand::View;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use tilewise::gemm::{
-    self, Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, Outer, Pin, Previous, Scale,
-    Side, Split,
+    self, Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, Half, HalfSigns, HalvedAxis,
+    Outer, Pin, Previous, Scale, Side, Split, Tile,
 };
 use tilewise::gpu::DeviceType;
 use tilewise::kernel::Kernel;
@@ -170,6 +170,46 @@ pub fn generated_kernels(caps: &Caps) -> Vec<Kernel> {
                     plain([64, 65, 66], GemmTypes::new(DType::F16, DType::F32)).generated(generated, [1, 2]);
                 kernels.push(gemm::plan(&problem, caps).expect("the tiled kernel is everywhere").kernel);
             }
+        }
+    }
+    kernels
+}
+
+/// An operand B half of which is signs, in every way.
+pub fn half_signs() -> impl Iterator<Item = HalfSigns> {
+    (0..8).map(|i| HalfSigns {
+        axis: [HalvedAxis::Outer, HalvedAxis::K][i % 2],
+        half: [Half::First, Half::Second][i / 2 % 2],
+        outer: [Outer::Rows, Outer::Columns][i / 4],
+        tag: 3,
+    })
+}
+
+/// The product of a problem that [`problem`] makes, half of whose B is made and half lies in memory as `view` says.
+pub fn halved(whole: GemmProblem, signs: HalfSigns, view: View) -> GemmProblem {
+    let [k, n] = [whole.dims.k, whole.dims.n].map(|extent| extent as usize);
+    let shape = if signs.axis == HalvedAxis::Outer { [k, n / 2] } else { [k / 2, n] };
+    let (strides, offset) = view.strides(shape);
+    let half = Layout::new("test", &shape, &strides, offset, 1 << 40).expect("the view lies in the buffer");
+    whole.half_signs(signs, &half, [1, 2]).expect("it is half of B")
+}
+
+/// Kernels with an operand half of which is made on a device, and their tiles: every tile, way of staging and of making,
+/// and type.
+pub fn half_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
+    let mut kernels = Vec::new();
+    for (i, tile) in
+        [GemmKernel::Tiled, GemmKernel::Coop].iter().flat_map(|kernel| kernel.tiles()).enumerate()
+    {
+        // The smallest patches in every way, others in two that have nothing in common.
+        let taken = |&(j, _): &(usize, _)| [tile.tm, tile.tn] == [4, 4] || j == i % 4 || j == 7 - i % 4;
+        for (j, signs) in half_signs().enumerate().filter(taken) {
+            let view = [View::Plain, View::Transposed][(i + j) % 2];
+            let types = if tile.kernel == GemmKernel::Coop { TYPES[1 + j % 2] } else { TYPES[(i + j) % 8] };
+            let problem = halved(plain([64, 66, 70], types), signs, view);
+            // What a device cannot run is other tests' matter.
+            let Ok(plan) = gemm::plan(&problem.pinned(Pin::Tile(*tile)), caps) else { continue };
+            kernels.push((*tile, problem, plan.kernel));
         }
     }
     kernels

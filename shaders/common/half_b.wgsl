@@ -1,0 +1,27 @@
+//! Elements of operand B, half of which is in memory and half signs that are made from a seed, along its outer axis or
+//! along k. Each half counts its indices from its own start, and may have any extent: each element is looked at alone.
+
+//#import philox
+//#import sign_words
+
+//#param  set by HalfSigns::bind; these defaults are a legal half
+alias half_element = f32; // f16 where that is staged: what is in memory stays as it is
+const SPLIT_AXIS: u32 = 0u; // the axis that is split: 0 the outer one, 1 k
+const SIGNS_HALF: u32 = 0u; // the half that is signs: 0 the first, 1 the second
+const SIGNS_ROWS: u32 = 0u; // the axis along which the rows of the signs lie, as SPLIT_AXIS
+//#end
+const SIGNS_COLUMNS: u32 = 1u - SIGNS_ROWS;
+
+fn half_b(outer: u32, k: u32) -> half_element {
+    let extent = (vec2<u32>(dims.n, dims.k) / 2u)[SPLIT_AXIS];
+    var at = vec2<u32>(outer, k);
+    let half = u32(at[SPLIT_AXIS] >= extent);
+    at[SPLIT_AXIS] -= half * extent;
+    if half != SIGNS_HALF {
+        // NOTE: not `matrices.b_offset`: the seed is where a batch of B has its strides.
+        return load_b(dims.b_offset + at.x * dims.b_outer + at.y * dims.b_k);
+    }
+    let words = sign_words(at[SIGNS_ROWS], at[SIGNS_COLUMNS], vec2<u32>(dims.b_batch0, dims.b_batch1));
+    let bit = (words[at[SIGNS_ROWS] % 4u] >> (at[SIGNS_COLUMNS] % 32u)) & 1u;
+    return 1.0 - 2.0 * half_element(bit);
+}
