@@ -248,12 +248,6 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
         self.product.launch(gpu, &problem, view)
     }
 
-    /// Takes the kernels that stage their operands, whatever is predicted: see [`Pin::Staged`].
-    pub(crate) fn staged(mut self) -> Self {
-        self.product.pin = Pin::Staged;
-        self
-    }
-
     fn fresh(&self) -> Result<Layout> {
         let Product { a, .. } = &self.product;
         Layout::contiguous(problem::OP, &product_shape(&a.layout, &self.product.whole_b()?)?)

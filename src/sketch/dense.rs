@@ -50,7 +50,7 @@ pub fn staged_as<'a, T: Real>(
     b: &'a Tensor<T>,
     signs: Option<(&Sketch, HalfSigns)>,
 ) -> Gemm<'a, T> {
-    let product = Gemm::new(a, b).precision(Precision::Strict).staged();
+    let product = Gemm::new(a, b).precision(Precision::Strict).pinned(Pin::Staged);
     match signs {
         None => product,
         Some((sketch, signs)) => {

@@ -1,8 +1,9 @@
 //! Products with a layer's factors on the right, which are in memory or half of them made from their seed.
 
-use super::{Frozen, SkLinear};
-use crate::gemm::Gemm;
+use super::{Frozen, SignMemory, SkLinear};
+use crate::gemm::{Gemm, Half, HalfSigns, HalvedAxis, Outer, Pin};
 use crate::ops::Activation;
+use crate::sketch::philox::halves;
 use crate::tensor::{Real, Tensor};
 use crate::{Plan, Precision, Result};
 
@@ -30,6 +31,21 @@ pub(super) struct Epilogue<'a, T: Real> {
 impl<T: Real> Default for Epilogue<'_, T> {
     fn default() -> Self {
         Self { alpha: 1.0, bias: None, activation: Activation::None }
+    }
+}
+
+impl Right {
+    /// Where the signs are in a factor, U1 being (TR, out) and U2, transposed, (TR, in): TR is along their rows.
+    fn signs(self, tag: u32) -> HalfSigns {
+        let (axis, outer) = match self {
+            Self::First | Self::SecondTransposed => (HalvedAxis::Outer, Outer::Rows),
+            Self::Second | Self::FirstTransposed => (HalvedAxis::K, Outer::Columns),
+        };
+        let half = match self {
+            Self::First | Self::FirstTransposed => Half::Second,
+            Self::Second | Self::SecondTransposed => Half::First,
+        };
+        HalfSigns { axis, half, outer, tag }
     }
 }
 
@@ -62,12 +78,25 @@ impl<T: Real> SkLinear<T> {
             Right::FirstTransposed => self.first.t(),
             Right::SecondTransposed => self.second.t(),
         };
-        let product = Gemm::new(a, &factor).out::<C>().pinned(self.pin).alpha(alpha).activation(activation);
-        // As precise as where the signs are made, so that both have the same bits.
-        let product = match self.frozen {
-            Frozen::Given => product,
-            Frozen::Signs { .. } => product.precision(Precision::Strict),
-        };
+        let mut product = Gemm::new(a, &factor).out::<C>().alpha(alpha).activation(activation);
+        if let Frozen::Signs { seed, memory } = self.frozen {
+            // By the same kernels, as precisely, wherever the signs are: both have the same bits.
+            product = product.precision(Precision::Strict).pinned(Pin::Staged);
+            if memory == SignMemory::Made {
+                let signs = match right {
+                    Right::First | Right::FirstTransposed => {
+                        super::signs_of_u2(seed, self.half(), self.inputs())
+                    }
+                    Right::Second | Right::SecondTransposed => {
+                        super::signs_of_u1(seed, self.half(), self.outputs())
+                    }
+                }?;
+                product = product.half_signs(right.signs(signs.tag()), halves(signs.seed()));
+            }
+        }
+        if self.pin != Pin::Free {
+            product = product.pinned(self.pin);
+        }
         match bias {
             Some(bias) => with(product.bias(bias)),
             None => with(product),
