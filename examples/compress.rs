@@ -205,7 +205,8 @@ impl Report {
         let off =
             self.sketched().map(|(layer, measured)| (layer.rel_error - measured).abs()).fold(0.0, f64::max);
         format!(
-            "device     {}\ninput      {}\noutput     {}\n{}\ntime       {:.1} s\nmeasured   errors in f64 are off those above by {} at most\ncheck      {}\n",
+            "device     {}\ninput      {}\noutput     {}\n{}\ntime       {:.1} s\n\
+             measured   errors in f64 are off those above by {} at most\ncheck      {}\n",
             self.device,
             self.input.display(),
             self.output.display(),

@@ -71,9 +71,14 @@ fn advice_is_within_five_per_cent_of_an_exhaustive_search() {
     for name in ["intermediate.dense.weight", "output.dense.weight"] {
         let exact = Exact::new(file.shape(name).unwrap(), &file.values(name).unwrap());
         let weight = file.tensor::<f16>(&gpu, name).unwrap();
-        for (budget, share) in
-            [0.1, 0.5, 3.0].map(|s| (Budget::Params(s), s)).into_iter().chain([(Budget::Flops(0.25), 0.25)])
-        {
+        // A share beyond all is that of the largest layer that saves.
+        let beyond = if name.starts_with("output") { 3.0 } else { 0.6 };
+        for (budget, share) in [
+            (Budget::Params(0.1), 0.1),
+            (Budget::Params(beyond), beyond),
+            (Budget::Flops(0.25), 0.25),
+            (Budget::Flops(0.5), 0.5),
+        ] {
             let advice = advise(&weight, budget).unwrap();
             consistent(&advice);
             let within = |rank: &usize| exact.params(*rank) as f64 <= share * advice.dense_params as f64;
@@ -83,7 +88,7 @@ fn advice_is_within_five_per_cent_of_an_exhaustive_search() {
             assert!((0.9999..=1.05).contains(&ratio), "{advice}");
             assert!(advice.params as f64 <= share * advice.dense_params as f64, "{advice}");
         }
-        for error in [0.7, 0.4, 0.2] {
+        for error in [0.7, 0.3] {
             let advice = advise(&weight, Budget::Error(error)).unwrap();
             consistent(&advice);
             let best = exact.saving().find(|&rank| exact.errors[rank] <= error).unwrap();

@@ -137,7 +137,8 @@ pub(crate) fn out_of_reach(sizes: Sizes, error: f64, least_error: f64) -> String
     let (most, dense) = (sizes.most(), sizes.dense());
     let params = most * sizes.per_rank();
     format!(
-        "no layer that saves has an error of {error} or less: the least is {least_error:.3}, of rank {most} with {params} params against {dense}"
+        "no layer that saves has an error of {error} or less: the least is {least_error:.3}, of rank {most} with \
+         {params} params against {dense}"
     )
 }
 

@@ -20,8 +20,9 @@ pub use select::Select;
 /// The compression of a `.safetensors` file: weights (out, in) of linear layers become sketched layers of one term.
 ///
 /// Of `X.weight` the output has `X.S1s` (1, in, R), `X.U1s` (1, R, out), `X.S2s` (1, R, out) and `X.U2s` (1, in, R) in
-/// the type that the weight had, so that $x W^T \approx \frac{1}{2} (x S_{1} U_{1} + x U_{2} S_{2})$. All other tensors,
-/// biases among them, and all metadata are what they were; `tilewise.compressed` says as JSON what became of the layers.
+/// the type that the weight had, so that $x W^T \approx \frac{1}{2} (x S_{1} U_{1} + x U_{2} S_{2})$. All other
+/// tensors, biases among them, and all metadata are what they were; `tilewise.compressed` says as JSON what became of
+/// the layers.
 /// (A name that does not end in `weight` is all of the prefix: `proj` becomes `proj.S1s` and so on.)
 ///
 /// # The budget

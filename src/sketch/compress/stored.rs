@@ -8,7 +8,8 @@ use crate::tensor::{DType, Element, Tensor};
 use crate::{Gpu, Result};
 use half::{bf16, f16};
 
-/// The parameters of a layer of one term, rounded to its type: $S_{1}, U_{1}, S_{2}, U_{2}$, as [`Layer::parts`] has them.
+/// The parameters of a layer of one term, rounded to its type: $S_{1}, U_{1}, S_{2}, U_{2}$, in the order of
+/// [`Layer::parts`].
 pub(super) struct Stored<'a> {
     layer: &'a Layer,
     rank: usize,
@@ -16,8 +17,8 @@ pub(super) struct Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    /// The layer $y = \frac{1}{2} (x S_{1} U_{1} + x U_{2} S_{2})$ of the first pairs: half of them as $S_{1} U_{1}$, the others as
-    /// $U_{2} S_{2}$. Singular values and the 2 go to the S.
+    /// The layer $y = \frac{1}{2} (x S_{1} U_{1} + x U_{2} S_{2})$ of the first pairs: half of them as
+    /// $S_{1} U_{1}$, the others as $U_{2} S_{2}$. Singular values and the 2 go to the S.
     pub(super) fn new(layer: &'a Layer, factors: &Factors, rank: usize) -> Self {
         let pairs = factors.s.len();
         let first = |vectors: &[f64], from: usize, scaled: &dyn Fn(usize) -> f64| -> Vec<f64> {
