@@ -5,6 +5,7 @@
 mod budget;
 mod example;
 mod interrupted;
+mod layers;
 mod model;
 mod selected;
 #[path = "../support/mod.rs"]

@@ -1,23 +1,17 @@
 //! Operators whose entries are all drawn, on the device: the same entries as on the CPU, applied along any axis.
 
-use crate::shares::is_full;
+use crate::shares::{is_full, small};
 use crate::support;
 use crate::support::strided::{Lay, Placed, indices};
 use tilewise::gemm::Pin;
 use tilewise::sketch::{Given, Scaling, Sketch, SketchKind, Way, dense_as};
-use tilewise::{Error, Fill, GemmKernel, Gpu, Real, bf16, f16, reference};
+use tilewise::{Error, Fill, Gpu, Real, bf16, f16, reference};
 
 const KINDS: [SketchKind; 3] = [SketchKind::Gaussian, SketchKind::Uniform, SketchKind::Sign];
 
 fn identity(gpu: &Gpu, n: usize) -> tilewise::Tensor<f32> {
     let entries: Vec<f32> = (0..n * n).map(|i| f32::from(u8::from(i % (n + 1) == 0))).collect();
     gpu.tensor(&entries, [n, n]).unwrap()
-}
-
-/// A tile that takes software drivers a second to compile; those that they are given take four.
-fn small() -> Pin {
-    let tiles = GemmKernel::Tiled.tiles();
-    Pin::Tile(*tiles.iter().find(|tile| [tile.tm, tile.tn] == [4, 4]).unwrap())
 }
 
 fn bits(values: &[f32]) -> Vec<u32> {
@@ -32,7 +26,7 @@ fn entries_are_those_of_the_cpu_bit_for_bit() {
             let s = Sketch::new(kind, [d, n], 0xfeed_0000_0000 + d as u64).unwrap().scaled(Scaling::Unscaled);
             let want = bits(&s.to_vec());
             let (of_columns, of_rows) = (identity(&gpu, n), identity(&gpu, d));
-            let applied = |way, x, axis| dense_as(&s, way, x, axis, small()).unwrap();
+            let applied = |way, x, axis| dense_as(&s, way, x, axis, Pin::Tile(small())).unwrap();
             for (what, found) in [
                 ("S I", applied(Way::Forward, &of_columns, 0)),
                 ("I S^T", applied(Way::Forward, &of_columns, 1).t()),
@@ -75,12 +69,12 @@ fn check<T: Real>(gpu: &Gpu, kind: SketchKind, shape: &[usize], axis: usize, lay
     let what = format!("{kind:?} {} {shape:?} axis {axis} {lay:?} to {to}", T::DTYPE);
     let forward = Sketch::new(kind, [to, from], 11).unwrap();
     let s: Vec<f64> = forward.to_vec().into_iter().map(f64::from).collect();
-    let y = dense_as(&forward, Way::Forward, &x.tensor, axis, small()).unwrap();
+    let y = dense_as(&forward, Way::Forward, &x.tensor, axis, Pin::Tile(small())).unwrap();
     compare(&y.to_vec().unwrap(), along(&s, [to, from], &wide, shape, axis), from, &what);
     let adjoint = Sketch::new(kind, [from, to], 12).unwrap();
     let s = adjoint.to_vec();
     let transposed: Vec<f64> = (0..to * from).map(|p| f64::from(s[p % from * to + p / from])).collect();
-    let y = dense_as(&adjoint, Way::Adjoint, &x.tensor, axis, small()).unwrap();
+    let y = dense_as(&adjoint, Way::Adjoint, &x.tensor, axis, Pin::Tile(small())).unwrap();
     compare(&y.to_vec().unwrap(), along(&transposed, [to, from], &wide, shape, axis), from, &what);
     x.read();
 }

@@ -1,4 +1,7 @@
-//! How much of a sweep is tested.
+//! How much of a sweep is tested, and by which tile.
+
+use tilewise::GemmKernel;
+use tilewise::gemm::Tile;
 
 /// Whether `TILEWISE_SWEEP=full` asks for all there is: more kernels than a run of all tests has time to compile.
 pub(crate) fn is_full() -> bool {
@@ -13,4 +16,10 @@ pub(crate) fn shares(device: usize) -> [usize; 3] {
         0 => [1, 7, 11],
         _ => [7, 11, 13],
     }
+}
+
+/// A tile that takes software drivers a second to compile; those that they are given take four.
+pub(crate) fn small() -> Tile {
+    let tiles = GemmKernel::Tiled.tiles();
+    *tiles.iter().find(|tile| [tile.tm, tile.tn] == [4, 4]).unwrap()
 }
