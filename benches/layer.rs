@@ -16,8 +16,8 @@ use std::process::ExitCode;
 use support::contest::{Contest, Side, TOGETHER};
 use support::examples::ended;
 use support::{is_software, is_testing, told};
-use tilewise::sketch::SkLinear;
-use tilewise::{DType, Fill, Gemm, Gpu, Real, Result, Tensor, f16};
+use tilewise::sketch::{SignMemory, SkLinear};
+use tilewise::{Activation, DType, Fill, Gemm, Gpu, Real, Result, Tensor, f16};
 
 const TERMS: usize = 1;
 const RANK: usize = 16;
@@ -76,8 +76,10 @@ struct Case<T: Real> {
 impl Bench {
     fn case<T: Real>(&self, width: usize, batch: usize) -> Result<Case<T>> {
         let gpu = &self.gpu;
-        let builder = SkLinear::<T>::builder(TERMS, RANK).without_saving();
-        let layer = builder.random(gpu, [width, width])?;
+        // U is data, as in a fitted layer: all kernels may have its products.
+        let into = gpu.random::<T>([TERMS, width, RANK], Fill::Uniform, 4)?;
+        let out_of = gpu.random::<T>([TERMS, RANK, width], Fill::Uniform, 5)?;
+        let layer = SkLinear::from_factors([&into, &out_of, &out_of, &into], None, Activation::None)?;
         let x = gpu.random::<T>([batch, width], Fill::Uniform, 1)?;
         let hidden = layer.hidden(&x)?;
         let g = gpu.random::<T>([batch, width], Fill::Uniform, 2)?;
@@ -95,6 +97,12 @@ impl Bench {
         let other =
             Side::launches(gpu, &dense, TOGETHER, |_| Gemm::new(x, &transposed).out::<T>().run().map(drop))?;
         self.contest::<T>("forward", "dense", [batch, width], own, other)?;
+        let builder = SkLinear::<T>::builder(TERMS, RANK).without_saving().signs(SignMemory::Made);
+        let made = builder.random(gpu, [width, width])?;
+        let own = Side::launches(gpu, &made.plans(x)?[0], TOGETHER, |_| made.forward(x).map(drop))?;
+        let other =
+            Side::launches(gpu, &dense, TOGETHER, |_| Gemm::new(x, &transposed).out::<T>().run().map(drop))?;
+        self.contest::<T>("forward, signs made", "dense", [batch, width], own, other)?;
         let across = x.t();
         let own = Side::launches(gpu, &first, TOGETHER, |_| layer.backward(x, hidden, g).map(drop))?;
         let other = Side::launches(gpu, &dense, TOGETHER, |_| {

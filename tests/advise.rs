@@ -1,4 +1,5 @@
 //! Advice on sketched layers: as good as an exhaustive search over exact spectra, and defined for what is no good weight.
+//! Any device will do.
 #![cfg(feature = "safetensors")]
 
 mod support;

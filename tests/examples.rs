@@ -1,4 +1,4 @@
-//! The examples as a user runs them: what they print, what they refuse, and how they end.
+//! The examples as a user runs them: what they print, what they refuse, and how they end. Any device will do.
 #![cfg(feature = "npy")]
 
 mod support;

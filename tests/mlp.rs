@@ -1,4 +1,4 @@
-//! The example `mlp` as a user runs it: what it recognises, what it refuses, and how it ends.
+//! The example `mlp` as a user runs it: what it recognises, what it refuses, and how it ends. Any device will do.
 #![cfg(feature = "npy")]
 
 mod support;

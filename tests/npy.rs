@@ -1,4 +1,4 @@
-//! `.npy` files: those of NumPy are read exactly, every bad one is refused by name and number.
+//! `.npy` files: those of NumPy are read exactly, every bad one is refused by name and number. Any device will do.
 #![cfg(feature = "npy")]
 
 use half::{bf16, f16};

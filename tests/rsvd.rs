@@ -1,4 +1,5 @@
 //! The example `rsvd` as a user runs it: what it finds in real weights and in files, what it refuses, and how it ends.
+//! Any device will do.
 #![cfg(all(feature = "npy", feature = "safetensors"))]
 
 mod support;

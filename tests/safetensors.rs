@@ -1,4 +1,4 @@
-//! `.safetensors` files: what is written is read, and what is no such file, whole, is refused.
+//! `.safetensors` files: what is written is read, and what is no such file, whole, is refused. Any device will do.
 #![cfg(feature = "safetensors")]
 
 mod support;

@@ -1,4 +1,5 @@
 //! The example `sketched_linear` as a user runs it: what it makes of real weights, how it trains, and what it refuses.
+//! Any device will do.
 #![cfg(feature = "safetensors")]
 
 mod support;

@@ -264,11 +264,12 @@ fn gradients_by_definition_are_differences_of_outputs() {
 fn outputs_take_two_launches_and_gradients_five_and_nothing_of_the_weights_size() {
     let Some(gpu) = support::own(|_| ()) else { return };
     let (features, batch) = (1024, 16);
-    let mut layer = staged(layer::<f32>(&gpu, [features, features, 1, 16], Activation::None));
+    let layer = layer::<f32>(&gpu, [features, features, 1, 16], Activation::None);
     let x = gpu.random::<f32>([batch, features], Fill::Uniform, 1).unwrap();
     // Once, so that what is uploaded and the parts of k do not count.
     for memory in [SignMemory::Stored, SignMemory::Made] {
-        layer = layer.with_signs(memory).unwrap();
+        let layer = layer.with_signs(memory).unwrap();
+        let layer = if memory == SignMemory::Made { staged(layer) } else { layer };
         let before = gpu.stats();
         let hidden = layer.hidden(&x).unwrap();
         let y = layer.output::<f32>(&hidden).unwrap();
@@ -319,8 +320,8 @@ fn signs_that_are_made_take_half_the_memory_and_give_the_same_bits() {
         assert_eq!(bits(&again.forward(&x).unwrap()), one[1]);
     }
     check::<f32>(&gpu, [70, 45, 3, 5], 20);
-    check::<f16>(&gpu, [64, 96, 1, 16], 3);
     if is_full() {
+        check::<f16>(&gpu, [64, 96, 1, 16], 3);
         check::<f32>(&gpu, [64, 96, 1, 16], 3);
         check::<f16>(&gpu, [70, 45, 3, 5], 20);
         check::<bf16>(&gpu, [33, 20, 1, 7], 9);

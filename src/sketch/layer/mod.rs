@@ -275,6 +275,8 @@ impl<T: Real> SkLinear<T> {
 
     /// The same layer, the signs of whose seed are stored or made: outputs and gradients have the same bits.
     ///
+    /// That is so because layers of signs take the kernels that stage operands, in either case. A fitted layer, whose U
+    /// is data, takes any: a batch of few rows is faster by far in the one for thin products.
     /// # Errors
     /// [`Error::Input`] if U is not signs of a seed and is to be made; [`Error::OutOfMemory`] without room to store it.
     pub fn with_signs(&self, memory: SignMemory) -> Result<Self> {
