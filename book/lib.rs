@@ -27,6 +27,7 @@ chapters! {
     ops: "src/ops.md",
     sketching: "src/sketching.md",
     factorisations: "src/factorisations.md",
+    sketched_layers: "src/sketched-layers.md",
     compressing: "src/compressing.md",
     numerics: "src/numerics.md",
     precision: "src/precision.md",

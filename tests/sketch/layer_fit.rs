@@ -16,10 +16,12 @@ fn relative(off: &Mat<f64>, of: &Mat<f64>) -> f64 {
 #[test]
 fn a_fit_is_within_two_per_cent_of_the_best_for_ten_shapes() {
     let Some(gpu) = support::gpu() else { return };
-    let decaying = |n: usize| (0..n).map(|i| 0.9f64.powi(i as i32)).collect::<Vec<_>>();
+    let decaying = |n: usize| (0..n).map(|i| 0.9f64.powf(i as f64)).collect::<Vec<_>>();
     let slow = |n: usize| (0..n).map(|i| 1.0 / (1.0 + i as f64).sqrt()).collect::<Vec<_>>();
     let steps = |n: usize| (0..n).map(|i| if i < 12 { 1.0 } else { 0.1 }).collect::<Vec<_>>();
-    let cases: [([usize; 2], Option<Vec<f64>>, usize, usize); 10] = [
+    /// Shape, singular values, terms and rank.
+    type Fitted = ([usize; 2], Option<Vec<f64>>, usize, usize);
+    let cases: [Fitted; 10] = [
         ([60, 200], None, 1, 8),
         ([200, 60], None, 2, 4),
         ([128, 128], None, 1, 16),

@@ -64,7 +64,7 @@ impl Case {
         let size = |key: &str| file.metadata(key).unwrap().parse::<usize>().unwrap();
         let [batch, inputs, outputs, terms, rank] = ["B", "I", "O", "T", "R"].map(size);
         let seed = size("seed") as u64;
-        let scale = 2f64.powi(-((inputs.max(outputs) as f64).sqrt().log2().ceil() as i32));
+        let scale = 2f64.powf(-(inputs.max(outputs) as f64).sqrt().log2().ceil());
         #[expect(clippy::cast_possible_truncation, reason = "as the README has it")]
         let sign = f64::from((1.0 / (rank as f64).sqrt()) as f32);
         let uniform = |part: u64, scale: f64, len: usize| {
