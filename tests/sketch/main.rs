@@ -8,6 +8,8 @@ mod hadamard;
 mod halves;
 mod layer;
 mod layer_fit;
+mod layer_use;
+mod layers;
 mod oracles;
 mod oracles_layer;
 mod shares;

@@ -2,7 +2,7 @@
 
 use super::forward::as_matrix;
 use super::products::{Epilogue, Right};
-use super::{OP, SkLinear, copied, within};
+use super::{OP, SkLinear, copied};
 use crate::gemm::Gemm;
 use crate::ops::{self, Activation};
 use crate::tensor::{Layout, Real, Tensor};
@@ -82,8 +82,9 @@ impl<T: Real> SkLinear<T> {
         self.check(x, self.inputs(), "the last axis must be the layer's inputs")?;
         self.check(hidden, 2 * self.half(), "the last axis must be that of what `hidden` returns")?;
         self.check(g, self.outputs(), "the last axis must be the layer's outputs")?;
+        let in_front = |x: &Tensor<T>| x.shape()[..x.shape().len() - 1].to_vec();
         for other in [hidden, g] {
-            if other.shape().split_last().map(|(_, front)| front) != x.shape().split_last().map(|(_, f)| f) {
+            if in_front(other) != in_front(x) {
                 let rule = "x, what `hidden` returns and the gradient must have the same rows";
                 return Err(Error::shape(OP, rule, other.shape(), x.shape()));
             }
@@ -115,7 +116,7 @@ impl<T: Real> SkLinear<T> {
             let ones =
                 self.gpu().tensor(&[T::from_f64(1.0)], [1])?.as_strided(&[1, g.shape()[0]], &[0, 0], 0)?;
             let row = bias.layout().reshape(&[1, self.outputs()])?;
-            within(bias, row, |bias| summed(&ones, &g, 1.0, bias))?;
+            bias.narrowed(row, |bias| summed(&ones, &g, 1.0, bias))?;
         }
         Ok(dx)
     }
@@ -179,5 +180,5 @@ fn moved<T: Real>(whole: &mut Tensor<T>, part: Layout, step: &Tensor<T>) -> Resu
     if whole.is_shared() {
         *whole = copied(whole)?;
     }
-    within(whole, part, |part| ops::add_inplace(part, step))
+    whole.narrowed(part, |part| ops::add_inplace(part, step))
 }

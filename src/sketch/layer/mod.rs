@@ -15,7 +15,7 @@ pub use build::{SkLinearBuilder, Sketched};
 use crate::gemm::{Gemm, Pin};
 use crate::ops::{self, Activation};
 use crate::sketch::{Scaling, Sketch, SketchKind};
-use crate::tensor::{Layout, Real, Tensor};
+use crate::tensor::{Real, Tensor};
 use crate::{Error, Gpu, Precision, Result};
 
 const OP: &str = "sketched linear";
@@ -365,7 +365,7 @@ fn joined<T: Real>(gpu: &Gpu, axis: usize, parts: [&Tensor<T>; 2]) -> Result<Ten
     let mut whole = gpu.empty(shape)?;
     for (part, range) in parts.into_iter().zip([0..split, split..shape[axis]]) {
         let place = whole.layout().slice(axis, range)?;
-        within(&mut whole, place, |place| ops::activate_into(part, Activation::None, place))?;
+        whole.narrowed(place, |place| ops::activate_into(part, Activation::None, place))?;
     }
     Ok(whole)
 }
@@ -373,13 +373,4 @@ fn joined<T: Real>(gpu: &Gpu, axis: usize, parts: [&Tensor<T>; 2]) -> Result<Ten
 /// The elements in a buffer of their own.
 fn copied<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>> {
     ops::activate(x, Activation::None)
-}
-
-/// Writes into a part of a tensor, which nobody else holds.
-fn within<T: Real, R>(
-    whole: &mut Tensor<T>,
-    part: Layout,
-    write: impl FnOnce(&mut Tensor<T>) -> Result<R>,
-) -> Result<R> {
-    whole.narrowed(part, write)
 }
