@@ -4,7 +4,7 @@
 mod support;
 
 use support::wgsl;
-use tilewise::gemm::{GemmKernel, GemmTypes, plan};
+use tilewise::gemm::{GemmKernel, GemmTypes, Pin, plan};
 use tilewise::gpu::fixtures;
 use tilewise::{DType, Error};
 
@@ -203,4 +203,28 @@ fn eight_rows_are_the_most_that_read_b_once() {
             ("bare-webgpu", "tiled 32x64, 8x8", "the sums of 256 invocations do not fit into 16 KiB"),
         ],
     );
+}
+
+/// A layer of f16 is two products on tensor cores, wherever a cube is one: of any sizes, and so are its gradients.
+#[test]
+fn both_products_of_a_sketched_layer_are_on_tensor_cores() {
+    let devices =
+        fixtures::ALL.into_iter().filter(|(name, _)| ["h200", "rtx-4090", "apple-m2"].contains(name));
+    for (name, caps) in devices {
+        for [batch, inputs, outputs, inner] in
+            [[8192, 8192, 8192, 32], [512, 4096, 11008, 128], [64, 1000, 500, 34], [333, 777, 1111, 26]]
+        {
+            let forward = [[batch, inner, inputs], [batch, outputs, inner]];
+            let backward = [[inputs, inner / 2, batch], [inner / 2, outputs, batch]];
+            for shape in forward.into_iter().chain(backward) {
+                let problem = wgsl::plain(shape, GemmTypes::new(DType::F16, DType::F16));
+                // As layers whose U is data have it, and those of signs.
+                for problem in [problem, problem.pinned(Pin::Staged)] {
+                    let found = plan(&problem, &caps()).unwrap();
+                    let kernel = found.kernel.shader();
+                    assert_eq!(kernel, GemmKernel::Coop.shader(), "{shape:?} on {name}: {found}");
+                }
+            }
+        }
+    }
 }
