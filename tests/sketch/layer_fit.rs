@@ -60,7 +60,7 @@ fn f64_of(x: &Tensor<f32>) -> Mat<f64> {
 #[test]
 fn least_squares_leaves_what_lies_in_neither_span() {
     let Some(gpu) = support::gpu() else { return };
-    for (shape, terms, rank) in [([80, 120], 1, 8), ([64, 48], 2, 4), ([40, 6], 1, 2)] {
+    for (shape, terms, rank) in [([80, 120], 2, 4), ([40, 6], 1, 2)] {
         let (weight, w) = place(&gpu, &normal(shape, 9));
         let builder = SkLinear::builder(terms, rank).seed(3);
         let squares = builder.least_squares(&weight).unwrap();
