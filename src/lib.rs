@@ -59,6 +59,7 @@
 //! - `safetensors` (default): `.safetensors` files, [`io`], and their compression, `sketch::Compress`.
 //! - `ndarray`: conversions from and to `ndarray` arrays.
 
+pub mod clifford;
 mod error;
 pub mod gemm;
 pub mod gpu;

@@ -1,0 +1,221 @@
+//! The products of an algebra, term by term.
+
+use super::algebra::{Signature, swaps};
+use super::blades::{Blades, grade};
+use crate::{Error, Result};
+use std::fmt;
+
+/// A bilinear product of multivectors, defined on blades; c is the blade $a \oplus b$.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Product {
+    /// $ab$.
+    Geometric,
+    /// $a \wedge b$: the part of $ab$ of grade $g_a + g_b$.
+    Outer,
+    /// $a \rfloor b$: the part of grade $g_b - g_a$; zero where b is of less grade.
+    LeftContraction,
+    /// $a \lfloor b$: the part of grade $g_a - g_b$; zero where a is of less grade.
+    RightContraction,
+    /// $a \cdot b$, Hestenes' inner product: the part of grade $|g_a - g_b|$; zero where either is a scalar.
+    Hestenes,
+    /// $a \bullet b$, the fat dot: the part of grade $|g_a - g_b|$.
+    FatDot,
+    /// $\langle ab \rangle_0$: the scalar part. There is no reverse in it.
+    Scalar,
+    /// $a \vee b$: the outer product of duals, undone; it needs no metric. In PGA it joins points, where the outer product
+    /// intersects planes.
+    Regressive,
+    /// $(ab - ba) / 2$.
+    Commutator,
+}
+
+impl Product {
+    /// Every product.
+    pub const ALL: [Self; 9] = [
+        Self::Geometric,
+        Self::Outer,
+        Self::LeftContraction,
+        Self::RightContraction,
+        Self::Hestenes,
+        Self::FatDot,
+        Self::Scalar,
+        Self::Regressive,
+        Self::Commutator,
+    ];
+
+    /// The name that errors and plans have for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Geometric => "geometric",
+            Self::Outer => "outer",
+            Self::LeftContraction => "left_contraction",
+            Self::RightContraction => "right_contraction",
+            Self::Hestenes => "hestenes",
+            Self::FatDot => "fat_dot",
+            Self::Scalar => "scalar",
+            Self::Regressive => "regressive",
+            Self::Commutator => "commutator",
+        }
+    }
+
+    /// The product of two basis blades: a blade and its sign, or nothing.
+    #[must_use]
+    pub fn of_blades(self, signature: Signature, a: u8, b: u8) -> Option<(u8, i8)> {
+        let within = |x: u8, y: u8| x & !y == 0;
+        let is_there = match self {
+            Self::Geometric => true,
+            Self::Outer => a & b == 0,
+            Self::LeftContraction => within(a, b),
+            Self::RightContraction => within(b, a),
+            Self::Hestenes => a != 0 && b != 0 && (within(a, b) || within(b, a)),
+            Self::FatDot => within(a, b) || within(b, a),
+            Self::Scalar => a == b,
+            Self::Regressive => return regressive(signature, a, b),
+            Self::Commutator => anticommute(a, b),
+        };
+        let sign = signature.sign(a, b);
+        (is_there && sign != 0).then_some((a ^ b, sign))
+    }
+
+    /// The terms of a product of operands that have these blades. The result has every blade that has a term, in short-lex
+    /// order; the scalar, which is then zero, where there is no term.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the operands are of different algebras.
+    pub fn terms(self, x: &Blades, y: &Blades) -> Result<Terms> {
+        let signature = together(self, x, y)?;
+        let mut has = [false; 256];
+        for &a in x.masks() {
+            for &b in y.masks() {
+                if let Some((c, _)) = self.of_blades(signature, a, b) {
+                    has[usize::from(c)] = true;
+                }
+            }
+        }
+        self.terms_onto(x, y, &signature.select(|c| has[usize::from(c)]))
+    }
+
+    /// The terms that end in some of the result's blades: a product and a projection in one.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the operands or the result are of different algebras.
+    pub fn terms_onto(self, x: &Blades, y: &Blades, out: &Blades) -> Result<Terms> {
+        let signature = together(self, x, y)?;
+        together(self, x, out)?;
+        let mut terms = Vec::new();
+        for (i, &a) in (0..).zip(x.masks()) {
+            for (j, &b) in (0..).zip(y.masks()) {
+                let term = self.of_blades(signature, a, b);
+                let Some((k, sign)) = term.and_then(|(c, sign)| Some((out.position(c)?, sign))) else {
+                    continue;
+                };
+                #[expect(clippy::cast_possible_truncation, reason = "there are at most 256 blades")]
+                terms.push(Term { x: i, y: j, out: k as u8, sign });
+            }
+        }
+        terms.sort_by_key(|term| (term.out, term.x));
+        Ok(Terms { x: x.len(), y: y.len(), out: out.clone(), terms })
+    }
+}
+
+impl fmt::Display for Product {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The algebra of both.
+fn together(product: Product, x: &Blades, y: &Blades) -> Result<Signature> {
+    if x.signature() == y.signature() {
+        return Ok(x.signature());
+    }
+    let why = format!("the operands are of {} and {}", x.signature(), y.signature());
+    Err(Error::input(format!("{product} product"), why))
+}
+
+/// Whether $e_a e_b = - e_b e_a$ by the order of the vectors: each of a passes each of b but itself.
+fn anticommute(a: u8, b: u8) -> bool {
+    (grade(a) * grade(b) + grade(a & b)) % 2 == 1
+}
+
+/// $a \vee b$ is the blade whose right complement is $\bar a \wedge \bar b$.
+fn regressive(signature: Signature, a: u8, b: u8) -> Option<(u8, i8)> {
+    let ((a, of_a), (b, of_b)) = (right_complement(signature, a), right_complement(signature, b));
+    if a & b != 0 {
+        return None;
+    }
+    let (c, of_c) = left_complement(signature, a | b);
+    let swapped = if swaps(a, b) % 2 == 0 { 1 } else { -1 };
+    Some((c, of_a * of_b * swapped * of_c))
+}
+
+/// The blade that completes $e_a$ from the right, and its sign: $e_a \wedge \bar e_a = I$. It needs no metric.
+#[must_use]
+pub fn right_complement(signature: Signature, a: u8) -> (u8, i8) {
+    let rest = signature.pseudoscalar() & !a;
+    (rest, if swaps(a, rest) % 2 == 0 { 1 } else { -1 })
+}
+
+/// The blade that completes $e_a$ from the left, and its sign: $\underline e_a \wedge e_a = I$. It undoes
+/// [`right_complement`].
+#[must_use]
+pub fn left_complement(signature: Signature, a: u8) -> (u8, i8) {
+    let rest = signature.pseudoscalar() & !a;
+    (rest, if swaps(rest, a) % 2 == 0 { 1 } else { -1 })
+}
+
+/// One term of a product: $\mathrm{out}_{\mathrm{out}} \mathrel{+}= \mathrm{sign}\; x_{x} y_{y}$, by the places of blades
+/// in operands and result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the formula above has them")]
+pub struct Term {
+    pub x: u8,
+    pub y: u8,
+    pub out: u8,
+    pub sign: i8,
+}
+
+/// All terms of a product.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Blades of the left operand.
+    pub x: usize,
+    /// Blades of the right operand.
+    pub y: usize,
+    /// The result's blades.
+    pub out: Blades,
+    /// The terms, by the result's blade, then by the left operand's.
+    pub terms: Vec<Term>,
+}
+
+impl Terms {
+    /// The most terms that one of the result's blades is the sum of.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        let of = |k: usize| self.terms.iter().filter(|term| usize::from(term.out) == k).count();
+        (0..self.out.len()).map(of).max().unwrap_or(0)
+    }
+
+    /// The terms of the gradient that the product hands back to its left operand, of blades `x`: a product of the result's
+    /// gradient, on the left, and of the right operand.
+    #[must_use]
+    pub fn backward_x(&self, x: &Blades) -> Self {
+        let term = |t: &Term| Term { x: t.out, y: t.y, out: t.x, sign: t.sign };
+        Self::sorted(self.out.len(), self.y, x, self.terms.iter().map(term).collect())
+    }
+
+    /// The terms of the gradient that the product hands back to its right operand, of blades `y`: a product of the left
+    /// operand, on the left, and of the result's gradient.
+    #[must_use]
+    pub fn backward_y(&self, y: &Blades) -> Self {
+        let term = |t: &Term| Term { x: t.x, y: t.out, out: t.y, sign: t.sign };
+        Self::sorted(self.x, self.out.len(), y, self.terms.iter().map(term).collect())
+    }
+
+    fn sorted(x: usize, y: usize, out: &Blades, mut terms: Vec<Term>) -> Self {
+        terms.sort_by_key(|term| (term.out, term.x));
+        Self { x, y, out: out.clone(), terms }
+    }
+}
