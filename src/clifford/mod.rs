@@ -3,12 +3,16 @@
 
 mod algebra;
 mod blades;
+mod exponential;
 mod multivector;
+mod pga;
 mod product;
 mod unary;
+mod versor;
 
 pub use algebra::{DIMENSION_AT_MOST, Signature, conjugate_sign, involute_sign, reverse_sign};
 pub use blades::{Blades, Order, grade};
 pub use multivector::Multivector;
+pub use pga::Pga;
 pub use product::{Product, Term, Terms, left_complement, right_complement};
 pub use unary::Unary;
