@@ -3,12 +3,21 @@
 
 mod algebra;
 mod blades;
+mod body;
+mod function;
 mod multivector;
+mod multivectors;
+mod plan;
+mod problem;
 mod product;
 mod unary;
 
 pub use algebra::{DIMENSION_AT_MOST, Signature, conjugate_sign, involute_sign, reverse_sign};
 pub use blades::{Blades, Order, grade};
+pub use function::Function;
 pub use multivector::Multivector;
+pub use multivectors::Multivectors;
+pub use plan::plan_clifford;
+pub use problem::{AXES_AT_MOST, BladeAxis, CliffordDims, CliffordProblem, Placed};
 pub use product::{Product, Term, Terms, left_complement, right_complement};
 pub use unary::Unary;
