@@ -3,16 +3,28 @@
 
 mod algebra;
 mod blades;
+mod body;
 mod exponential;
+mod function;
+mod motor_body;
 mod multivector;
+mod multivectors;
 mod pga;
+mod plan;
+mod problem;
 mod product;
+mod sandwich_body;
 mod unary;
 mod versor;
+mod versors;
 
 pub use algebra::{DIMENSION_AT_MOST, Signature, conjugate_sign, involute_sign, reverse_sign};
 pub use blades::{Blades, Order, grade};
+pub use function::{Branch, Function};
 pub use multivector::Multivector;
+pub use multivectors::Multivectors;
 pub use pga::Pga;
+pub use plan::plan_clifford;
+pub use problem::{AXES_AT_MOST, BladeAxis, CliffordDims, CliffordProblem, Placed};
 pub use product::{Product, Term, Terms, left_complement, right_complement};
 pub use unary::Unary;

@@ -7,7 +7,7 @@ macro_rules! wgsl {
 }
 
 /// The kernels: one entry point each, in `shaders/`.
-pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "coop_verify", "elementwise", "gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv", "hadamard", "halves", "reduce", "sketch_gather", "sketch_scatter", "softmax"];
+pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "clifford", "coop_verify", "elementwise", "gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv", "hadamard", "halves", "reduce", "sketch_gather", "sketch_scatter", "softmax"];
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
@@ -25,6 +25,8 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "ahead_x",
     "bias",
     "bias_vector",
+    "blades_of_one",
+    "blades_of_two",
     "block",
     "combine_add",
     "combine_mul",
@@ -109,6 +111,11 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "previous",
     "previous_element",
     "previous_vec4",
+    "product_terms",
+    "read_x",
+    "read_x_aligned",
+    "read_x_one",
+    "read_x_shifted",
     "residual",
     "residual_matrix",
     "row_order",
@@ -144,13 +151,16 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "store_element",
     "store_element_packed",
     "store_quad",
+    "store_quad_packed4",
     "store_quad_pairs",
+    "store_quad_vec4",
     "term",
     "term_magnitude",
     "term_square",
     "thin_quad",
     "thin_quad_k",
     "thin_start",
+    "trigonometry",
     "widen",
     "widen_bf16",
     "widen_f16",
