@@ -11,6 +11,7 @@ mod plan;
 mod problem;
 mod product;
 mod unary;
+mod walk;
 
 pub use algebra::{DIMENSION_AT_MOST, Signature, conjugate_sign, involute_sign, reverse_sign};
 pub use blades::{Blades, Order, grade};
