@@ -2,16 +2,16 @@
 //! code of the function is made from the algebra's table of signs (src/clifford/body.rs): all else is here.
 //!
 //! shapes    C (blades, ...), or (..., blades), up to 5 axes beside the blades'; X and Y likewise, strides 0 where repeated
-//! grid      one invocation per position, or per four along the innermost axis, LANES a workgroup
+//! grid      one invocation per position, or per two or four along the innermost axis, LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive positions
 //! requires  nothing
-//! edges     invocations past the end leave, fours past a row's end are cut: any extents >= 1
+//! edges     invocations past the end leave, what is past a row's end is cut: any extents >= 1
 
 struct Dims {
     axes: array<vec4<u32>, 5>, // extent, then the strides of C, X and Y, in elements; innermost first
     blades: vec4<u32>,         // strides of C, X and Y from blade to blade
     offsets: vec4<u32>,        // first elements of C, X and Y in their bindings; and the units of all rows
-    units: u32,                // of a row: its positions, or fours of them
+    units: u32,                // of a row: its positions, or twos or fours of them
     rank: u32,                 // axes that there are, 1 at least
     reserved0: u32,
     reserved1: u32,
@@ -35,7 +35,7 @@ const LANES: u32 = 64u;
 
 //#import blades_of_two
 //#import body_functions
-//#import store_quad
+//#import store_lanes
 
 @compute @workgroup_size(LANES)
 fn main(

@@ -3,4 +3,4 @@
 let x0 = read_x(at.y, stride.y, count);
 let y0 = read_y(at.z, stride.z, count);
 let z0 = x0 * y0;
-store_quad(at.x, stride.x, count, z0);
+store_lanes(at.x, count, z0);

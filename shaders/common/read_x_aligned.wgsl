@@ -1,5 +1,5 @@
-//! A blade of operand x at four positions side by side from a multiple of four on; or four blades of it.
+//! A blade of operand x at all positions of an invocation, side by side from a multiple of their number on.
 
-fn read_x(at: u32, stride: u32, count: u32) -> vec4<f32> {
+fn read_x(at: u32, stride: u32, count: u32) -> lanes {
     return load_x(at);
 }

@@ -17,6 +17,7 @@ mod sandwich_body;
 mod unary;
 mod versor;
 mod versors;
+mod walk;
 
 pub use algebra::{DIMENSION_AT_MOST, Signature, conjugate_sign, involute_sign, reverse_sign};
 pub use blades::{Blades, Order, grade};

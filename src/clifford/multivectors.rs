@@ -2,10 +2,11 @@
 
 use super::blades::Blades;
 use super::function::Function;
-use super::plan::{Walk, plan_clifford};
+use super::plan::plan_clifford;
 use super::problem::{BladeAxis, CliffordProblem, Placed, check_blades};
 use super::product::Product;
 use super::unary::Unary;
+use super::walk::Walk;
 use super::{Signature, grade};
 use crate::tensor::{Layout, Real, Tensor};
 use crate::{Error, Plan, Result, ops};
@@ -244,7 +245,7 @@ impl<T: Real> Multivectors<T> {
         let problem = self.problem(function, y, out, &layout)?;
         let planned = gpu.planned(&problem)?;
         let c = gpu.empty(layout.shape())?;
-        let dims = Walk::of(&problem).dims(&problem);
+        let dims = Walk::of(&problem, gpu.caps()).dims(&problem);
         let operands = [Some(&c), Some(&self.tensor), y.map(|y| &y.tensor)];
         let bindings: Vec<_> = operands.into_iter().flatten().map(Tensor::bind).collect();
         gpu.launch(&planned, bytemuck::bytes_of(&dims), &bindings)?;
