@@ -8,10 +8,12 @@ struct SineCosine {
 
 fn sine_cosine(x: lanes) -> SineCosine {
     let n = round(x * 0.636619772);
-    // Cody and Waite: n pi / 2 in parts, the first two of so few bits that n times them is exact, fused or not.
-    var r = fma(n, lanes(-1.5703125), x);
-    r = fma(n, lanes(-4.83751297e-4), r);
-    r = fma(n, lanes(-7.54978997e-8), r);
+    // Cody and Waite: n pi / 2 in parts, the first three of so few bits that n times them is exact, fused or not.
+    // NOTE: no r is below -1. Mesa's compiler adds the parts to one constant unless something stands between.
+    var r = max(fma(n, lanes(-1.5703125), x), lanes(-1.0));
+    r = max(fma(n, lanes(-4.83751297e-4), r), lanes(-1.0));
+    r = max(fma(n, lanes(-7.54953362e-08), r), lanes(-1.0));
+    r = fma(n, lanes(-2.56334407e-12), r);
     let z = r * r;
     var s = lanes(-1.9515296e-4);
     s = fma(s, z, lanes(8.33216087e-3));

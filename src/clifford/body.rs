@@ -9,7 +9,7 @@ use super::function::Function;
 use super::motor_body;
 use super::problem::CliffordProblem;
 use super::product::{Product, Terms};
-use super::sandwich_body;
+use super::sandwich_body::{self, Versor};
 use crate::Result;
 use crate::tensor::DType;
 use std::fmt::Write;
@@ -52,7 +52,10 @@ impl Body {
             Function::Exp => motor_body::exp(x, out)?,
             Function::Log(branch) => motor_body::log(x, out, branch)?,
             Function::Way => motor_body::way(x, y, out)?,
-            Function::Sandwich => sandwich_body::sandwich(x, y, out)?,
+            Function::Sandwich => {
+                let versor = if problem.is_repeated(1) { Versor::Shared } else { Versor::Each };
+                sandwich_body::sandwich(x, y, out, versor)?
+            }
         })
     }
 

@@ -1,6 +1,7 @@
 //! How to compute a function of multivectors: the text around its body, and the grid.
 
 use super::body::Body;
+use super::function::Function;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
 use super::walk::{Load, READ_BLADES, Store, Walk};
 use crate::gpu::{Caps, Problem};
@@ -38,6 +39,13 @@ impl Statements {
             }
             let part = ['x', 'y', 'z', 'w'][i % 4];
             self.line(format_args!("let {name}{i} = {name}_from{}.{part};", i - i % 4));
+        }
+    }
+
+    /// Loads all blades of operand x as scalars.
+    fn load_scalars(&mut self, blades: usize) {
+        for i in 0..blades {
+            self.line(format_args!("let x{i} = load_x(at.y + {i}u * step.y);"));
         }
     }
 
@@ -100,7 +108,11 @@ impl CliffordProblem {
 
     fn text(&self, body: &Body, loads: [Load; 2], beside: Beside) -> String {
         let mut statements = Statements { text: String::new() };
-        statements.load('x', 'y', self.x.len(), loads[0]);
+        if self.function == Function::Sandwich && loads[0].read == "read_x_one" {
+            statements.load_scalars(self.x.len()); // one for all lanes
+        } else {
+            statements.load('x', 'y', self.x.len(), loads[0]);
+        }
         if let Some(y) = &self.y {
             statements.load('y', 'z', y.len(), loads[1]);
         }
