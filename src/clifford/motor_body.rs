@@ -108,7 +108,7 @@ fn log_of(
     let turns = 0..rigid.turns.len();
     let parts = rigid.turns.iter().map(|&t| m(t));
     lines.push(format!("let whole = {};", squares(parts.chain([m(0)]))));
-    lines.push(format!("let null = whole == {ZERO};"));
+    lines.push(format!("let nothing = whole == {ZERO};"));
     lines.push(match branch {
         Branch::Whole => "let scale = inverse_root(whole);".to_owned(),
         Branch::Shorter => {
@@ -138,7 +138,7 @@ fn log_of(
     };
     let result = |blade: &u8| {
         let value = values.iter().find(|(b, _)| b == blade).map_or(ZERO, |(_, value)| value);
-        format!("select({value}, not_a_number(), null)")
+        format!("select({value}, not_a_number(), nothing)")
     };
     let results = out.masks().iter().map(result).collect();
     Body { lines, results, functions: Some(FUNCTIONS), flops: 120 + 8 * out.len() }

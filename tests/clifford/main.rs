@@ -1,0 +1,5 @@
+//! Clifford algebras on the device, and the vectors of others' code. `tests/clifford_law.rs` has the laws that need none.
+
+#[path = "../support/mod.rs"]
+mod support;
+mod versors;
