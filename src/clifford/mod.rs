@@ -5,6 +5,7 @@ mod algebra;
 mod blades;
 mod body;
 mod function;
+mod gradients;
 mod multivector;
 mod multivectors;
 mod plan;

@@ -198,6 +198,18 @@ impl Terms {
         (0..self.out.len()).map(of).max().unwrap_or(0)
     }
 
+    /// Sums of the absolute values of terms, per blade of the result: what the rounding errors of a product of these
+    /// coefficients are relative to. What lies beyond the operands' blades counts as 0.
+    #[must_use]
+    pub fn magnitude(&self, x: &[f64], y: &[f64]) -> Vec<f64> {
+        let of = |values: &[f64], i: u8| values.get(usize::from(i)).map_or(0.0, |value| value.abs());
+        let mut sums = vec![0.0; self.out.len()];
+        for term in &self.terms {
+            sums[usize::from(term.out)] += of(x, term.x) * of(y, term.y);
+        }
+        sums
+    }
+
     /// The terms of the gradient that the product hands back to its left operand, of blades `x`: a product of the result's
     /// gradient, on the left, and of the right operand.
     #[must_use]
