@@ -104,15 +104,17 @@ impl Product {
     pub fn terms_onto(self, x: &Blades, y: &Blades, out: &Blades) -> Result<Terms> {
         let signature = together(self, x, y)?;
         together(self, x, out)?;
+        let mut places = [None; 256];
+        for (k, &c) in (0..).zip(out.masks()) {
+            places[usize::from(c)] = Some(k);
+        }
         let mut terms = Vec::new();
         for (i, &a) in (0..).zip(x.masks()) {
             for (j, &b) in (0..).zip(y.masks()) {
                 let term = self.of_blades(signature, a, b);
-                let Some((k, sign)) = term.and_then(|(c, sign)| Some((out.position(c)?, sign))) else {
-                    continue;
-                };
-                #[expect(clippy::cast_possible_truncation, reason = "there are at most 256 blades")]
-                terms.push(Term { x: i, y: j, out: k as u8, sign });
+                if let Some((out, sign)) = term.and_then(|(c, sign)| Some((places[usize::from(c)]?, sign))) {
+                    terms.push(Term { x: i, y: j, out, sign });
+                }
             }
         }
         terms.sort_by_key(|term| (term.out, term.x));

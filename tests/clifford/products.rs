@@ -6,7 +6,7 @@ use crate::support::{self};
 use tilewise::clifford::BladeAxis::{First, Last};
 use tilewise::clifford::{BladeAxis, Blades, Multivector, Product, Signature, Terms};
 use tilewise::reference::{gamma, store_tolerance};
-use tilewise::{Gpu, Real};
+use tilewise::{Gpu, Real, f16};
 
 /// A product of two batches.
 struct Case {
@@ -114,4 +114,15 @@ fn every_algebra_multiplies() {
 fn the_conformal_algebra_multiplies() {
     let Some(gpu) = support::gpu() else { return };
     check::<f32>(&gpu, &dense(Product::Geometric, Signature::CGA3D, First, &[3, 11]), "CGA of space");
+}
+
+/// Algebras of more vectors have too many terms to be written out: a table has them.
+#[test]
+fn large_algebras_multiply_by_a_table() {
+    let Some(gpu) = support::gpu() else { return };
+    let signature = |[p, q, r]: [usize; 3]| Signature::new(p, q, r).unwrap();
+    check::<f32>(&gpu, &dense(Product::Geometric, signature([4, 1, 1]), First, &[3, 5]), "Cl(4,1,1)");
+    check::<f16>(&gpu, &dense(Product::Geometric, signature([3, 3, 0]), Last, &[3]), "Cl(3,3) in f16");
+    check_backward::<f32>(&gpu, &dense(Product::Geometric, signature([3, 3, 0]), Last, &[5]), "Cl(3,3)");
+    check::<f32>(&gpu, &dense(Product::Geometric, signature([4, 3, 1]), Last, &[2]), "Cl(4,3,1)");
 }
