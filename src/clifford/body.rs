@@ -33,12 +33,12 @@ impl Body {
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if the operands are of different algebras.
     pub(super) fn of(problem: &CliffordProblem) -> Result<Self> {
+        if let Some(terms) = problem.terms()? {
+            return Ok(Self::product(&terms));
+        }
         let CliffordProblem { function, x, out, .. } = problem;
-        let y = problem.blades_of(2);
         Ok(match *function {
-            Function::Product(product) => Self::product(&product.terms_onto(x, y, out)?),
-            Function::BackwardX(product) => Self::product(&product.terms_onto(out, y, x)?.backward_x(out)),
-            Function::BackwardY(product) => Self::product(&product.terms_onto(x, out, y)?.backward_y(out)),
+            Function::Product(_) | Function::BackwardX(_) | Function::BackwardY(_) => Self::default(),
             Function::Unary(function) => Self::moved(out, |blade| {
                 let (from, _) = function.backward().of_blade(x.signature(), blade);
                 Some((x.position(from)?, function.of_blade(x.signature(), from).1))
@@ -51,10 +51,10 @@ impl Body {
             Function::Normalize => motor_body::normalize(x),
             Function::Exp => motor_body::exp(x, out)?,
             Function::Log(branch) => motor_body::log(x, out, branch)?,
-            Function::Way => motor_body::way(x, y, out)?,
+            Function::Way => motor_body::way(x, problem.blades_of(2), out)?,
             Function::Sandwich => {
                 let versor = if problem.is_repeated(1) { Versor::Shared } else { Versor::Each };
-                sandwich_body::sandwich(x, y, out, versor)?
+                sandwich_body::sandwich(x, problem.blades_of(2), out, versor)?
             }
         })
     }

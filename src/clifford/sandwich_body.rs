@@ -6,7 +6,9 @@
 use super::algebra::{involute_sign, reverse_sign};
 use super::blades::{Blades, grade};
 use super::body::{Body, finished, push_term};
+use super::plan::TERMS_AT_MOST;
 use super::product::Product;
+use super::versor::Parity;
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +17,26 @@ pub(super) fn blades(x: &Blades) -> Blades {
     let has = x.has_grades();
     let all = x.signature().select(|blade| has[grade(blade)]);
     if all.len() == x.len() { x.clone() } else { all }
+}
+
+/// Whether a versor is even or odd.
+///
+/// # Errors
+/// [`Error::Input`] if it has both even and odd blades.
+pub(super) fn parity(v: &Blades) -> Result<Parity> {
+    match v.parity() {
+        Some(0) => Ok(Parity::Even),
+        Some(_) => Ok(Parity::Odd),
+        None => {
+            let why = format!("a versor has even blades or odd ones, and this has both: {v}");
+            Err(Error::input("sandwich", why))
+        }
+    }
+}
+
+/// What the terms of two products are never more than.
+pub(super) fn terms_at_most(v: &Blades, x: &Blades, out: &Blades) -> usize {
+    v.len() * (x.len() + out.len())
 }
 
 /// How many positions a versor is applied at.
@@ -34,10 +56,7 @@ const SHARED: usize = 4;
 /// # Errors
 /// [`Error::Input`] if v has both even and odd blades.
 pub(super) fn sandwich(v: &Blades, x: &Blades, out: &Blades, versor: Versor) -> Result<Body> {
-    let Some(parity) = v.parity() else {
-        let why = format!("a versor has even blades or odd ones, and this has both: {v}");
-        return Err(Error::input("sandwich", why));
-    };
+    let parity = parity(v)?;
     let matrix = Matrix::of(v, x, out, parity);
     let products = two_products(v, x, out, parity)?;
     let positions = match versor {
@@ -46,12 +65,16 @@ pub(super) fn sandwich(v: &Blades, x: &Blades, out: &Blades, versor: Versor) -> 
     };
     // In instructions: a multiplication with an addition is one.
     let by_matrix = matrix.made() + positions * matrix.applied();
-    Ok(if by_matrix <= positions * products.flops / 2 { matrix.body() } else { products })
+    let is_less = by_matrix <= positions * products.flops / 2;
+    Ok(if is_less && matrix.flops() <= 2 * TERMS_AT_MOST { matrix.body() } else { products })
 }
 
 /// The sign of a blade of x before a versor is applied.
-fn before(parity: usize, blade: u8) -> i8 {
-    if parity == 0 { 1 } else { involute_sign(blade) }
+fn before(parity: Parity, blade: u8) -> i8 {
+    match parity {
+        Parity::Even => 1,
+        Parity::Odd => involute_sign(blade),
+    }
 }
 
 /// A sum of products of two coefficients of the versor, by their places, each with a factor.
@@ -66,7 +89,7 @@ struct Matrix {
 }
 
 impl Matrix {
-    fn of(v: &Blades, x: &Blades, out: &Blades, parity: usize) -> Self {
+    fn of(v: &Blades, x: &Blades, out: &Blades, parity: Parity) -> Self {
         let signature = v.signature();
         let mut matrix = Self { entries: Vec::new(), rows: vec![Vec::new(); out.len()] };
         for (i, &of_x) in x.masks().iter().enumerate() {
@@ -118,6 +141,10 @@ impl Matrix {
         self.rows.iter().map(Vec::len).sum()
     }
 
+    fn flops(&self) -> usize {
+        self.made() + 2 * self.applied()
+    }
+
     fn body(&self) -> Body {
         let products = self.products();
         let product = |(p, q): &(usize, usize)| format!("let p{p}_{q} = x{p} * x{q};");
@@ -131,8 +158,7 @@ impl Matrix {
                 push_term(result, sign, &format!("m{place} * y{column}"));
             }
         }
-        let flops = self.made() + 2 * self.applied();
-        Body { lines, results: finished(results), functions: None, flops }
+        Body { lines, results: finished(results), functions: None, flops: self.flops() }
     }
 }
 
@@ -151,7 +177,7 @@ fn sum(entry: &Quadratic) -> String {
 }
 
 /// $t = v x$, then those blades of $t \tilde v$ that are asked for.
-fn two_products(v: &Blades, x: &Blades, out: &Blades, parity: usize) -> Result<Body> {
+fn two_products(v: &Blades, x: &Blades, out: &Blades, parity: Parity) -> Result<Body> {
     let first = Product::Geometric.terms(v, x)?;
     let second = Product::Geometric.terms_onto(&first.out, v, out)?;
     let mut sums = vec![String::new(); first.out.len()];
@@ -199,7 +225,7 @@ mod tests {
             for (v, versor) in [(signature.even(), motor), (signature.odd(), vector(3.0)?)] {
                 for x in [signature.blades(), signature.points(), signature.planes()] {
                     let values: Vec<f64> = (0..x.len()).map(|i| (7.0 * i as f64 + 1.0).cos()).collect();
-                    let parity = v.parity().unwrap_or_default();
+                    let parity = parity(&v)?;
                     let matrix = Matrix::of(&v, &x, &x, parity);
                     let found = applied(&matrix, &versor.select(&v), &values);
                     let want = versor.sandwich(&Multivector::new(&x, &values)?)?.select(&x);

@@ -3,11 +3,13 @@
 use super::blades::Blades;
 use super::function::{Branch, Function};
 use super::multivectors::Multivectors;
+use super::plan::TERMS_AT_MOST;
 use super::problem::BladeAxis;
 use super::product::Product;
 use super::sandwich_body;
+use super::versor::Parity;
+use crate::Result;
 use crate::tensor::{Real, Tensor};
-use crate::{Error, Result};
 
 /// Versors. Each function is [`Multivector`](super::Multivector)'s of the same name, in f32; each is one launch.
 impl<T: Real> Multivectors<T> {
@@ -45,8 +47,9 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// [`Error::Input`] in other algebras, or if there are odd blades; otherwise as [`unary`](Self::unary).
     /// # Precision
-    /// $e^{\log m}$ is within 16 ulp of the largest coefficient of m, down to $\theta = 0$ and at $\pi$; if m is near -1 and
-    /// has a shift across the axis, of that of $\log m$.
+    /// $e^{\log m}$ is within 16 ulp of the largest coefficient of m, down to $\theta = 0$ and up to $\pi / 2$, which is half
+    /// a turn; beyond, of the largest of m and $\log m$: near -1 a rounding of the angle moves the sine that the shift
+    /// across the axis is divided by.
     pub fn log(&self) -> Result<Self> {
         self.run(Function::Log(Branch::Whole), None, &self.signature().bivectors())
     }
@@ -77,25 +80,26 @@ impl<T: Real> Multivectors<T> {
     /// # Shapes
     /// Positions are repeated as in [`product`](Self::product): (8, 1) with (4, n) is one motor for all points, (8, n) with
     /// (4, n) one for each, (8, m, 1) with (4, 1, n) all pairs. The result has all blades of the grades that `x` has: a
-    /// versor keeps grades. One launch where a position takes at most 1100 multiply-adds, as in every algebra of up to 5
-    /// vectors; in larger ones two products.
+    /// versor keeps grades. One launch where two products would have at most 1024 terms, as in every algebra of up to 5
+    /// vectors; beyond, those two.
     /// # Errors
     /// [`Error::Input`] if v has both even and odd blades; otherwise as [`product`](Self::product).
     /// # Precision
     /// A point of PGA moves to within 16 ulp of $|p| + |t|$ of where this very motor, in f64, takes it.
     pub fn sandwich(&self, x: &Self) -> Result<Self> {
         let out = sandwich_body::blades(x.blades());
-        match self.binary(Function::Sandwich, x, &out) {
-            Err(Error::Limit { op: "sandwich", ref what, .. }) if what.contains("operations") => {
-                self.sandwich_in_two(x, &out)
-            }
-            done => done,
+        if sandwich_body::terms_at_most(self.blades(), x.blades(), &out) > TERMS_AT_MOST {
+            return self.sandwich_in_two(x, &out);
         }
+        self.binary(Function::Sandwich, x, &out)
     }
 
     /// As two products, of which the first is stored.
     fn sandwich_in_two(&self, x: &Self, out: &Blades) -> Result<Self> {
-        let x = if self.blades().parity() == Some(0) { x.clone() } else { x.involute()? };
+        let x = match sandwich_body::parity(self.blades())? {
+            Parity::Even => x.clone(),
+            Parity::Odd => x.involute()?,
+        };
         self.geometric(&x)?.product_onto(Product::Geometric, &self.reverse()?, out)
     }
 

@@ -299,9 +299,12 @@ fn exp_and_log_are_those_of_f64_and_undo_each_other() -> Result<()> {
                     worst[1] = worst[1].max(ratio);
                 }
             }
-            for ((again, m), b) in read(&log.exp()?).iter().zip(&found).zip(&b.cpu) {
-                let ratio = ulps(again, m, m.max_abs());
-                assert!(ratio <= 16.0, "exp log in {signature} of {m:?}, exp of {b:?}: {ratio} ulp");
+            let logs = read(&log);
+            for (i, (again, m)) in read(&log.exp()?).iter().zip(&found).enumerate() {
+                // A rounding of an angle near pi moves what the sine divides the shift by.
+                let shift = if m.coefficient(0) < 0.0 { logs[i].max_abs() } else { 0.0 };
+                let ratio = ulps(again, m, m.max_abs().max(shift));
+                assert!(ratio <= 16.0, "exp log in {signature} of {m:?}: {ratio} ulp");
                 worst[2] = worst[2].max(ratio);
             }
         }
