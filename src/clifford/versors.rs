@@ -8,8 +8,8 @@ use super::problem::BladeAxis;
 use super::product::Product;
 use super::sandwich_body;
 use super::versor::Parity;
-use crate::Result;
 use crate::tensor::{Real, Tensor};
+use crate::{Plan, Result};
 
 /// Versors. Each function is [`Multivector`](super::Multivector)'s of the same name, in f32; each is one launch.
 impl<T: Real> Multivectors<T> {
@@ -92,6 +92,14 @@ impl<T: Real> Multivectors<T> {
             return self.sandwich_in_two(x, &out);
         }
         self.binary(Function::Sandwich, x, &out)
+    }
+
+    /// How [`sandwich`](Self::sandwich) is computed, where that is one launch.
+    ///
+    /// # Errors
+    /// As [`sandwich`](Self::sandwich); [`Error::Limit`](crate::Error::Limit) where it is two products.
+    pub fn plan_sandwich(&self, x: &Self) -> Result<Plan> {
+        self.plan(Function::Sandwich, Some(x), &sandwich_body::blades(x.blades()))
     }
 
     /// As two products, of which the first is stored.
