@@ -1,6 +1,7 @@
 //! Clifford algebras on the device, and the vectors of others' code. `tests/clifford_law.rs` has the laws that need none.
 
 mod batch;
+mod functions;
 mod products;
 #[path = "../support/mod.rs"]
 mod support;
