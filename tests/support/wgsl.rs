@@ -259,10 +259,10 @@ pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
         if !dtype.is_real() {
             continue;
         }
-        for signature in
-            [Signature::CL2, Signature::CL3, Signature::PGA3D, Signature::new(3, 3, 0).expect("six")]
+        let six = Signature::new(3, 3, 0).expect("six vectors");
+        for blades in
+            [Signature::CL2.blades(), Signature::CL3.blades(), Signature::CL3.vectors(), six.blades()]
         {
-            let blades = signature.blades();
             for (axis, features) in [(BladeAxis::First, 8), (BladeAxis::First, 5), (BladeAxis::Last, 5)] {
                 let shape = |features| match axis {
                     BladeAxis::First => [blades.len(), 3, features],
