@@ -1,0 +1,6 @@
+//! Clifford algebras on the device, and the vectors of others' code. `tests/clifford_law.rs` has the laws that need none.
+
+mod npz;
+mod oracles;
+#[path = "../support/mod.rs"]
+mod support;
