@@ -89,14 +89,14 @@ fn tables_are_printed_aligned() {
     assert_eq!(plane.code(), Some(0), "{plane:?}");
     let lines = [
         "geometric product of Cl(2,0,0): row times column",
-        "    |   1   e1 e2 e12",
+        "    |   1   e1  e2 e12",
         "----+-----------------",
-        "  1 |   1   e1 e2 e12",
+        "  1 |   1   e1  e2 e12",
         " e1 |  e1    1 e12  e2",
+        " e2 |  e2 -e12   1 -e1",
+        "e12 | e12  -e2  e1  -1",
     ];
-    assert_eq!(plane.stdout.lines().count(), 7, "{}", plane.stdout);
-    println!("{}", plane.stdout);
-    assert_eq!(plane.stdout.lines().next(), Some(lines[0]));
+    assert!(plane.stdout.lines().eq(lines), "{}", plane.stdout);
     let of = |arguments: &[&str]| run("algebra", &[&["--table", "--json"], arguments].concat(), &[]).json();
     let outer = of(&["--product", "outer"]);
     assert_eq!((&outer["product"], &outer["signature"]), (&"outer".into(), &"Cl(3,0,0)".into()));
@@ -158,7 +158,7 @@ fn what_has_no_value_is_refused_in_one_sentence() {
     if support::gpu().is_none() {
         return;
     }
-    for expression in ["inv(1 + e1)", "inv(e12 - e12)", "inv(e1 + e23)"] {
+    for expression in ["inv(1 + e1)", "inv(e12 - e12)", "inv(e1 + e12)"] {
         let ended = run("algebra", &["--expr", expression], &[]);
         assert!(ended.refusal().starts_with("inverse: "), "{ended:?}");
     }

@@ -123,7 +123,9 @@ impl<'a> Parser<'a> {
     fn prefixed(&mut self) -> Result<Expression> {
         self.operands += 1;
         if self.operands > OPERANDS_AT_MOST {
-            return Err(self.wrong(format!("an expression has at most {OPERANDS_AT_MOST} operands and prefixes")));
+            return Err(
+                self.wrong(format!("an expression has at most {OPERANDS_AT_MOST} operands and prefixes"))
+            );
         }
         if self.takes("~") {
             return Ok(Expression::Unary(Unary::Reverse, Box::new(self.prefixed()?)));

@@ -91,8 +91,8 @@ fn tables(gpu: &Gpu, path: &Path, name: &str) {
     let signature = Signature::of(&squares).unwrap();
     assert_eq!(signature, named_signature(name));
     let mut seen = vec!["signature", "index", "rp_index", "grade", "shortlex_to_bitmask"];
-    let short_lex = signature.blades().masks().iter().copied().map(i64::from);
-    assert!(short_lex.eq(file.integers("shortlex_to_bitmask").iter().copied()), "{name}");
+    let short_lex: Vec<i64> = signature.blades().masks().iter().copied().map(i64::from).collect();
+    assert_eq!(short_lex, file.integers("shortlex_to_bitmask"), "{name}");
     let grades = (0..=signature.pseudoscalar()).map(|blade| grade(blade) as i64);
     assert!(grades.eq(file.integers("grade").iter().copied()), "{name}");
     let tables: Vec<_> = PRODUCTS.iter().map(|(key, _)| format!("{key}_sign")).collect();
