@@ -3,16 +3,26 @@
 
 mod algebra;
 mod blades;
+mod body;
+mod function;
 mod multivector;
+mod multivectors;
 mod paths;
+mod plan;
+mod problem;
 mod product;
 mod text;
 mod unary;
+mod walk;
 
 pub use algebra::{DIMENSION_AT_MOST, Signature, conjugate_sign, involute_sign, reverse_sign};
 pub use blades::{Blades, Order, grade};
+pub use function::Function;
 pub use multivector::Multivector;
+pub use multivectors::Multivectors;
 pub use paths::Path;
+pub use plan::plan_clifford;
+pub use problem::{AXES_AT_MOST, BladeAxis, CliffordDims, CliffordProblem, Placed};
 pub use product::{Product, Term, Terms, left_complement, right_complement};
 pub use text::misread;
 pub use unary::Unary;

@@ -7,7 +7,7 @@ macro_rules! wgsl {
 }
 
 /// The kernels: one entry point each, in `shaders/`.
-pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "coop_verify", "elementwise", "gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv", "hadamard", "halves", "reduce", "sketch_gather", "sketch_scatter", "softmax"];
+pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "clifford", "coop_verify", "elementwise", "gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv", "hadamard", "halves", "reduce", "sketch_gather", "sketch_scatter", "softmax"];
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
@@ -25,6 +25,8 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "ahead_x",
     "bias",
     "bias_vector",
+    "blades_of_one",
+    "blades_of_two",
     "block",
     "combine_add",
     "combine_mul",
@@ -77,11 +79,14 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "load_x",
     "load_x_bf16",
     "load_x_bf16_atomic",
+    "load_x_bf16x2",
     "load_x_bf16x4",
     "load_x_i8",
     "load_x_packed",
+    "load_x_packed2",
     "load_x_packed4",
     "load_x_packed_atomic",
+    "load_x_vec2",
     "load_x_vec4",
     "long_quad",
     "long_quad_k",
@@ -109,6 +114,13 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "previous",
     "previous_element",
     "previous_vec4",
+    "product_terms",
+    "read_x",
+    "read_x_aligned",
+    "read_x_blades",
+    "read_x_one",
+    "read_x_shifted",
+    "read_x_shifted2",
     "residual",
     "residual_matrix",
     "row_order",
@@ -138,11 +150,20 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "step_start",
     "step_sums",
     "step_sums_f16",
+    "store_blades",
+    "store_blades_aligned",
+    "store_blades_packed4",
     "store_c",
     "store_c_packed4",
     "store_c_vec4",
     "store_element",
     "store_element_packed",
+    "store_lanes",
+    "store_lanes_aligned",
+    "store_lanes_one",
+    "store_lanes_packed2",
+    "store_lanes_packed4",
+    "store_lanes_two",
     "store_quad",
     "store_quad_pairs",
     "term",

@@ -18,7 +18,25 @@ use std::fmt;
 pub struct Kernel {
     shader: &'static str,
     params: Vec<(&'static str, String)>,
-    slots: Vec<(&'static str, &'static str)>,
+    slots: Vec<(&'static str, Fragment)>,
+}
+
+/// What a slot is filled with.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Fragment {
+    /// A file of `shaders/common/`.
+    Named(&'static str),
+    /// Text that was made, and what it is, in words.
+    Generated { what: String, text: String },
+}
+
+impl fmt::Display for Fragment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(name) => f.write_str(name),
+            Self::Generated { what, .. } => write!(f, "({what})"),
+        }
+    }
 }
 
 impl Kernel {
@@ -38,7 +56,15 @@ impl Kernel {
     /// Pastes `shaders/common/<fragment>.wgsl` where the shader imports `name`.
     #[must_use]
     pub fn slot(mut self, name: &'static str, fragment: &'static str) -> Self {
-        self.slots.push((name, fragment));
+        self.slots.push((name, Fragment::Named(fragment)));
+        self
+    }
+
+    /// Pastes `text`, made for this kernel and described by `what`, where the shader imports `name`. It may import
+    /// fragments itself.
+    #[must_use]
+    pub(crate) fn generated(mut self, name: &'static str, what: String, text: String) -> Self {
+        self.slots.push((name, Fragment::Generated { what, text }));
         self
     }
 

@@ -8,7 +8,7 @@
 //! - `//#unroll` before a loop with constant bounds writes it out.
 
 use super::library::{FRAGMENTS, SHADERS, find};
-use super::{Kernel, unroll};
+use super::{Fragment, Kernel, unroll};
 use crate::Result;
 
 pub(super) fn specialize(kernel: &Kernel) -> Result<String> {
@@ -69,12 +69,18 @@ impl Pasted<'_> {
             .collect::<Result<Vec<_>>>()?;
         let slot = rename(name, &renames);
         let binding = kernel.slots.iter().position(|(s, _)| *s == slot);
-        let fragment = binding.map_or(name, |i| kernel.slots[i].1);
-        let (fragment, body) = find(FRAGMENTS, fragment)
-            .ok_or_else(|| kernel.error(format!("imports {slot}: there is no fragment {fragment}")))?;
         if let Some(i) = binding {
             self.bound[i] = true;
         }
+        let fragment = match binding.map(|i| &kernel.slots[i].1) {
+            Some(Fragment::Generated { text, .. }) => {
+                return self.lines(text.lines().map(str::to_owned), DEPTH);
+            }
+            Some(Fragment::Named(fragment)) => fragment,
+            None => name,
+        };
+        let (fragment, body) = find(FRAGMENTS, fragment)
+            .ok_or_else(|| kernel.error(format!("imports {slot}: there is no fragment {fragment}")))?;
         if depth < DEPTH && renames.is_empty() {
             if self.once.contains(&fragment) {
                 return Ok(());

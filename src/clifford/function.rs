@@ -1,0 +1,70 @@
+//! What kernels compute of multivectors, as plain data.
+
+use super::blades::Blades;
+use super::product::Product;
+use super::unary::Unary;
+use crate::{Error, Result};
+
+/// A function of one multivector or two, at every position of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Function {
+    /// A product $xy$.
+    Product(Product),
+    /// What a product's result hands back to its left operand: of that gradient, and of the right operand.
+    BackwardX(Product),
+    /// What a product's result hands back to its right operand: of the left operand, and of that gradient.
+    BackwardY(Product),
+    /// A change of signs and places.
+    Unary(Unary),
+    /// The same multivector on other blades: what is missing is 0, what is not asked for is left out.
+    Select,
+    /// The norm $\sqrt{|\langle \tilde x x \rangle_0|}$.
+    Norm,
+    /// What the norm hands back: of the multivector, and of the norm's gradient.
+    NormBackward,
+    /// The inverse of a versor, $\tilde x / \langle \tilde x x \rangle_0$.
+    Inverse,
+    /// What the inverse hands back: of the versor, and of the inverse's gradient.
+    InverseBackward,
+}
+
+impl Function {
+    /// The name that errors and plans have for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Product(product) | Self::BackwardX(product) | Self::BackwardY(product) => product.name(),
+            Self::Unary(function) => function.name(),
+            Self::Select => "select",
+            Self::Norm => "norm",
+            Self::NormBackward => "norm_backward",
+            Self::Inverse => "inverse",
+            Self::InverseBackward => "inverse_backward",
+        }
+    }
+
+    /// Operands beside the result.
+    #[must_use]
+    pub fn operands(self) -> usize {
+        match self {
+            Self::Unary(_) | Self::Select | Self::Norm | Self::Inverse => 1,
+            _ => 2,
+        }
+    }
+
+    /// The blades of the result where they follow from those of the operands.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the operands are of different algebras, or the result's blades have to be given: those of an
+    /// operand's gradient, and of a selection.
+    pub fn blades(self, x: &Blades, y: Option<&Blades>) -> Result<Blades> {
+        match (self, y) {
+            (Self::Product(product), Some(y)) => Ok(product.terms(x, y)?.out),
+            (Self::Unary(function), None) => Ok(function.blades(x)),
+            (Self::Norm, None) => Ok(x.signature().scalars()),
+            (Self::NormBackward | Self::InverseBackward, Some(_)) | (Self::Inverse, None) => Ok(x.clone()),
+            _ => Err(Error::input(self.name(), "the result's blades do not follow from the operands'")),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! How to compute a function of multivectors: the text around its body, and the grid.
+
+use super::body::Body;
+use super::problem::{Beside, CliffordDims, CliffordProblem};
+use super::walk::{Load, READ_BLADES, Store, Walk};
+use crate::gpu::{Caps, Problem};
+use crate::kernel::{self, Kernel, Memory, Plan};
+use crate::{Error, Result};
+use std::fmt::Write;
+
+/// Invocations of one workgroup.
+const LANES: u32 = 64;
+/// Terms that are written out.
+const STRAIGHT_AT_MOST: usize = 1100;
+
+/// The statements between the frame and the body: loads of operands, stores of results.
+struct Statements {
+    text: String,
+}
+
+impl Statements {
+    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        // Writing into a String does not fail.
+        let _ = writeln!(self.text, "{line}");
+    }
+
+    /// Loads all blades of an operand, called `name`, whose place among C, X and Y is `component`.
+    fn load(&mut self, name: char, component: char, blades: usize, load: Load) {
+        for i in 0..blades {
+            let at = format!("at.{component} + {i}u * step.{component}");
+            let read = format!("read_{name}({at}, stride.{component}, count)");
+            if load.read != READ_BLADES {
+                self.line(format_args!("let {name}{i} = {read};"));
+                continue;
+            }
+            if i % 4 == 0 {
+                self.line(format_args!("let {name}_from{i} = {read};"));
+            }
+            let part = ['x', 'y', 'z', 'w'][i % 4];
+            self.line(format_args!("let {name}{i} = {name}_from{}.{part};", i - i % 4));
+        }
+    }
+
+    /// The results, each stored as soon as it is there; blades that lie side by side by fours.
+    fn store(&mut self, results: &[String], beside: Beside) {
+        for (k, result) in results.iter().enumerate() {
+            self.line(format_args!("let z{k} = {result};"));
+            if beside == Beside::Positions {
+                self.line(format_args!("store_lanes(at.x + {k}u * step.x, count, z{k});"));
+            } else if k % 4 == 3 || k + 1 == results.len() {
+                let first = k - k % 4;
+                let four = [0, 1, 2, 3].map(|i| format!("z{}", (first + i).min(k))).join(", ");
+                let count = k - first + 1;
+                self.line(format_args!("store_blades(at.x + {first}u, {count}u, vec4<f32>({four}));"));
+            }
+        }
+    }
+}
+
+impl CliffordProblem {
+    fn kernel(&self, body: &Body, walk: Walk, caps: &Caps) -> Kernel {
+        let memory = Memory::of(self.dtype, caps);
+        let loads = [1, 2].map(|operand| Load::of(self, operand, walk));
+        let store = Store::of(self, walk, memory);
+        let mut kernel = Kernel::new("clifford")
+            .dims(caps, size_of::<CliffordDims>())
+            .param("x_unit", loads[0].unit.memory(memory))
+            .param("y_unit", loads[1].unit.memory(memory))
+            .param("c_unit", store.unit)
+            .param("lanes", walk.lanes())
+            .param("WIDTH", format!("{}u", walk.width()))
+            .param("LANES", format!("{LANES}u"));
+        if memory == Memory::Bf16 {
+            kernel = kernel.slot("pack_pair", "pack_bf16");
+        }
+        for (load, slots) in
+            loads.iter().zip([["load_x", "read_x"], ["load_y", "read_y"]]).take(self.operands())
+        {
+            if let Some(fragment) = load.load(memory) {
+                kernel = kernel.slot(slots[0], fragment);
+            }
+            kernel = kernel.slot(slots[1], load.read);
+        }
+        if self.operands() == 1 {
+            kernel = kernel.slot("blades_of_two", "blades_of_one");
+        }
+        for &(slot, fragment) in &store.slots {
+            kernel = kernel.slot(slot, fragment);
+        }
+        kernel.slot("body_functions", body.functions.unwrap_or("nothing")).generated(
+            "product_terms",
+            self.what(),
+            self.text(body, loads, store.beside),
+        )
+    }
+
+    fn operands(&self) -> usize {
+        self.function.operands()
+    }
+
+    fn text(&self, body: &Body, loads: [Load; 2], beside: Beside) -> String {
+        let mut statements = Statements { text: String::new() };
+        statements.load('x', 'y', self.x.len(), loads[0]);
+        if let Some(y) = &self.y {
+            statements.load('y', 'z', y.len(), loads[1]);
+        }
+        for line in &body.lines {
+            statements.line(format_args!("{line}"));
+        }
+        statements.store(&body.results, beside);
+        statements.text
+    }
+
+    /// What is computed, in words.
+    fn what(&self) -> String {
+        let [out, x, y] = [0, 1, 2].map(|i| self.blades_of(i).len());
+        let (function, signature) = (self.function.name(), self.out.signature());
+        match self.operands() {
+            1 => format!("{function} of {signature}, {x} blades to {out}"),
+            _ => format!("{function} of {signature}, {x} and {y} blades to {out}"),
+        }
+    }
+}
+
+/// How to compute `problem` on a device.
+///
+/// # Errors
+/// [`Error::Limit`] if an operand is larger than this device can bind, or the function has too many terms.
+pub fn plan_clifford(problem: &CliffordProblem, caps: &Caps) -> Result<Plan> {
+    let op = problem.function.name();
+    for elements in problem.binding_elements() {
+        kernel::check_binding(op, caps, elements, problem.dtype)?;
+    }
+    let body = Body::of(problem)?;
+    if body.flops > 2 * STRAIGHT_AT_MOST {
+        let what = "the number of a function's operations at a position".to_owned();
+        return Err(Error::Limit {
+            op,
+            what,
+            needed: body.flops as u64,
+            allowed: 2 * STRAIGHT_AT_MOST as u64,
+        });
+    }
+    let walk = Walk::of(problem, caps);
+    let units = walk.dims(problem).offsets[3];
+    let flops = body.flops as f64 * problem.positions() as f64;
+    let seconds = (problem.bytes() / caps.roofs.bytes).max(flops / caps.roofs.f32_flops);
+    let tile = format!("{LANES} invocations of {}, {}, {}", walk.width(), problem.what(), problem.dtype);
+    let grid = kernel::fold(op, u64::from(units.div_ceil(LANES)), caps.limits.grid)?;
+    Ok(Plan::of_one_launch(problem.kernel(&body, walk, caps), tile, grid, seconds))
+}
+
+impl Problem for CliffordProblem {
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_clifford(self, caps)
+    }
+}

@@ -1,0 +1,191 @@
+//! How invocations go over the positions of a batch, and what of it they load and store at once.
+
+use super::problem::{Beside, CliffordDims, CliffordProblem};
+use crate::gpu::{Caps, DeviceType};
+use crate::kernel::Memory;
+
+/// Blades of operands and result together of which an invocation has four positions, two positions. More spill: they do
+/// on software devices, whose CPUs have 16 registers, and would on GPUs from about three times as many on.
+const BLADES_OF_FOUR: usize = 12;
+const BLADES_OF_TWO: usize = 24;
+const BLADES_OF_TWO_ON_GPUS: usize = 48;
+
+/// How invocations go over positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Walk {
+    /// Each has four positions side by side, of every blade.
+    Fours,
+    /// Each has two positions side by side.
+    Twos,
+    /// Each has one position.
+    Ones,
+}
+
+impl Walk {
+    pub(super) fn of(problem: &CliffordProblem, caps: &Caps) -> Self {
+        let blades: usize = (0..3).map(|i| problem.blades_of(i).len()).sum();
+        let operands = 1..=problem.function.operands();
+        let inner = |i: usize| problem.axes()[0][i + 1];
+        let is_beside = inner(0) == 1 && problem.dims.blades[0] != 1;
+        let begin = |of| {
+            operands.clone().all(|i| problem.begin_at_multiples(i, Beside::Positions, of) || inner(i) == 0)
+        };
+        let is_gpu = caps.device_type != DeviceType::Software;
+        let of_two = if is_gpu { BLADES_OF_TWO_ON_GPUS } else { BLADES_OF_TWO };
+        // Loads that begin anywhere are two loads and a choice, which a CPU takes longer for than for its elements.
+        if is_beside && blades <= BLADES_OF_FOUR && (is_gpu || begin(4)) {
+            Self::Fours
+        } else if is_beside
+            && blades <= of_two
+            && operands.clone().all(|i| inner(i) <= 1)
+            && (is_gpu || begin(2))
+        {
+            Self::Twos
+        } else {
+            Self::Ones
+        }
+    }
+
+    /// Positions of an invocation.
+    pub(super) fn width(self) -> u32 {
+        match self {
+            Self::Fours => 4,
+            Self::Twos => 2,
+            Self::Ones => 1,
+        }
+    }
+
+    /// The type of an invocation's positions.
+    pub(super) fn lanes(self) -> &'static str {
+        match self {
+            Self::Fours => "vec4<f32>",
+            Self::Twos => "vec2<f32>",
+            Self::Ones => "f32",
+        }
+    }
+
+    /// The problem's uniform.
+    pub(super) fn dims(self, problem: &CliffordProblem) -> CliffordDims {
+        let mut dims = problem.dims;
+        dims.units = dims.axes[0][0].div_ceil(self.width());
+        let rows: u32 = problem.axes()[1..].iter().map(|axis| axis[0]).product();
+        dims.offsets[3] = dims.units * rows;
+        dims
+    }
+}
+
+/// Elements that are loaded or stored at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    One,
+    Two,
+    Four,
+}
+
+impl Unit {
+    /// The type in memory.
+    pub(super) fn memory(self, memory: Memory) -> &'static str {
+        match (self, memory) {
+            (Self::Four, _) => memory.vector(),
+            (Self::Two, Memory::F32) => "vec2<f32>",
+            (Self::Two, Memory::F16) => "vec2<f16>",
+            // Of pairs, what holds one holds two.
+            _ => memory.scalar(),
+        }
+    }
+}
+
+/// How an invocation loads a blade of an operand, or four blades.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Load {
+    /// The fragment for `read_x`.
+    pub(super) read: &'static str,
+    pub(super) unit: Unit,
+}
+
+/// What loads four blades of a position.
+pub(super) const READ_BLADES: &str = "read_x_blades";
+
+impl Load {
+    pub(super) fn of(problem: &CliffordProblem, operand: usize, walk: Walk) -> Self {
+        let inner = problem.axes()[0][operand + 1];
+        let begins = |beside| problem.begin_at_multiples(operand, beside, walk.width().max(2));
+        let fours = problem.blades_of(operand).len().is_multiple_of(4)
+            && problem.begin_at_multiples(operand, Beside::Blades, 4);
+        let (read, unit) = match (walk, inner) {
+            (Walk::Ones, _) if fours => (READ_BLADES, Unit::Four),
+            (Walk::Ones, _) | (_, 0) => ("read_x_one", Unit::One),
+            (Walk::Fours, 1) if begins(Beside::Positions) => ("read_x_aligned", Unit::Four),
+            (Walk::Fours, 1) => ("read_x_shifted", Unit::Four),
+            (Walk::Fours, _) => ("read_x", Unit::One),
+            (Walk::Twos, _) if begins(Beside::Positions) => ("read_x_aligned", Unit::Two),
+            (Walk::Twos, _) => ("read_x_shifted2", Unit::Two),
+        };
+        Self { read, unit }
+    }
+
+    /// The fragment for `load_x`; the shader's own needs none.
+    pub(super) fn load(self, memory: Memory) -> Option<&'static str> {
+        match (memory, self.unit) {
+            (Memory::Packed, Unit::One) => Some("load_x_packed"),
+            (Memory::Packed, Unit::Two) => Some("load_x_packed2"),
+            (Memory::Packed, Unit::Four) => Some("load_x_packed4"),
+            (Memory::Bf16, Unit::One) => Some("load_x_bf16"),
+            (Memory::Bf16, Unit::Two) => Some("load_x_bf16x2"),
+            (Memory::Bf16, Unit::Four) => Some("load_x_bf16x4"),
+            (_, Unit::One) => None,
+            (_, Unit::Two) => Some("load_x_vec2"),
+            (_, Unit::Four) => Some("load_x_vec4"),
+        }
+    }
+}
+
+/// How an invocation stores the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Store {
+    /// What lies side by side of what it stores at once.
+    pub(super) beside: Beside,
+    /// Slots and the fragments for them.
+    pub(super) slots: Vec<(&'static str, &'static str)>,
+    /// The type of C's elements.
+    pub(super) unit: &'static str,
+}
+
+impl Store {
+    pub(super) fn of(problem: &CliffordProblem, walk: Walk, memory: Memory) -> Self {
+        let is_last = problem.dims.blades[0] == 1 && walk == Walk::Ones;
+        let beside = if is_last { Beside::Blades } else { Beside::Positions };
+        let (extent, together) = match beside {
+            Beside::Blades => (problem.out.len(), 4),
+            Beside::Positions => (problem.dims.axes[0][0] as usize, walk.width()),
+        };
+        let pairs = memory.per_scalar() == 2;
+        let begins = |of| problem.begin_at_multiples(0, beside, of);
+        let whole = together > 1 && extent.is_multiple_of(together as usize) && begins(together);
+        let (slots, unit) = match (beside, walk) {
+            (Beside::Blades, _) if whole && pairs => {
+                (vec![("store_lanes", "store_blades_packed4")], Unit::Four)
+            }
+            (Beside::Blades, _) if whole => (vec![("store_lanes", "store_blades_aligned")], Unit::Four),
+            (Beside::Blades, _) => (vec![("store_lanes", "store_blades")], Unit::One),
+            (_, Walk::Fours) if whole && pairs => (vec![("store_lanes", "store_lanes_packed4")], Unit::Four),
+            (_, Walk::Twos) if whole && pairs => (vec![("store_lanes", "store_lanes_packed2")], Unit::Two),
+            (_, Walk::Fours) if whole => (vec![("store_lanes", "store_lanes_aligned")], Unit::Four),
+            (_, Walk::Twos) if whole => (vec![("store_lanes", "store_lanes_aligned")], Unit::Two),
+            (_, Walk::Fours) => (vec![], Unit::One),
+            (_, Walk::Twos) => (vec![("store_lanes", "store_lanes_two")], Unit::One),
+            (_, Walk::Ones) => (vec![("store_lanes", "store_lanes_one")], Unit::One),
+        };
+        let mut store = Self { beside, slots, unit: unit.memory(memory) };
+        if pairs && unit == Unit::One {
+            // Pairs that are nobody else's, or else halves of them.
+            if together == 4 && begins(2) {
+                store.slots.push(("store_quad", "store_quad_pairs"));
+            } else {
+                store.slots.push(("store_element", "store_element_packed"));
+                store.unit = "atomic<u32>";
+            }
+        }
+        store
+    }
+}
