@@ -4,15 +4,18 @@
 mod algebra;
 mod blades;
 mod body;
+mod exponential;
 mod function;
 mod multivector;
 mod multivectors;
 mod paths;
+mod pga;
 mod plan;
 mod problem;
 mod product;
 mod text;
 mod unary;
+mod versor;
 mod walk;
 
 pub use algebra::{DIMENSION_AT_MOST, Signature, conjugate_sign, involute_sign, reverse_sign};
@@ -21,6 +24,7 @@ pub use function::Function;
 pub use multivector::Multivector;
 pub use multivectors::Multivectors;
 pub use paths::Path;
+pub use pga::Pga;
 pub use plan::plan_clifford;
 pub use problem::{AXES_AT_MOST, BladeAxis, CliffordDims, CliffordProblem, Placed};
 pub use product::{Product, Term, Terms, left_complement, right_complement};
