@@ -34,7 +34,7 @@ fn expressions_come_to_what_they_mean() {
     assert_value(&["3,0,1", "--null-first"], "e0 * e0 + e01 >> e1 + e1 << e12", "e0 + e2");
     // Of an algebra that nothing else is of, and of the largest: all blades.
     assert_value(&["2,1,1"], "e3 * e3 + e0 * e0 + e321", "-1 - e123");
-    let report = value(&["4,3,1"], "(1 + e1234) * (e5 + e7) ^ (e2 - 0.1e0) * ~(e12 + e678)");
+    let report = value(&["4,3,1"], "(1 + e1234) * (e5 + e7) ^ (e2 - 0.1e0) * ~(e12 + e670)");
     assert_eq!(report["signature"], "Cl(4,3,1)");
 }
 
@@ -67,7 +67,7 @@ fn operators_bind_as_help_says() {
 fn rounding_is_within_its_bound_and_shown() {
     let Some(gpu) = support::gpu() else { return };
     let third = "norm(0.1 + 0.7e12 - 0.3e13) * inv(0.1e1 + 0.2e2) * (0.3 + 0.1e123) - 0.7e1 * 0.9e2";
-    for signature in ["3,0,0", "2,1,0", "1,1,1", "0,3,0"] {
+    for signature in ["3,0,0", "2,1,0", "1,2,0", "0,3,0"] {
         let report = value(&[signature], third);
         assert!(report["difference"].as_f64().is_some_and(|x| x > 0.0 && x < 1e-5), "{report}");
         assert_eq!(report["device"].as_str(), Some(gpu.caps().adapter.as_str()));

@@ -10,8 +10,9 @@ use tilewise::clifford::{
 };
 use tilewise::{Element, Gpu};
 
-/// Kinds of files by the start of their names: what checks them. Those of layers have nothing to check yet.
-type Check = fn(&Gpu, &Path, &str);
+/// Kinds of files by the start of their names: what checks them, given how many files have been before. Those of layers
+/// have nothing to check yet.
+type Check = fn(&Gpu, &Path, &str, usize);
 const KINDS: [(&str, Option<Check>); 6] = [
     ("tables_", Some(tables)),
     ("cgenn_", Some(cgenn)),
@@ -63,7 +64,7 @@ fn oracles() {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         match KINDS.iter().find(|(kind, _)| name.starts_with(kind)) {
             Some((_, Some(check))) => {
-                check(&gpu, &path, &name);
+                check(&gpu, &path, &name, checked.len());
                 checked.push(name);
             }
             Some((_, None)) => println!("of layers: {name}"),
@@ -84,8 +85,11 @@ fn named_signature(name: &str) -> Signature {
     if plain.is_some() { signature.null_first() } else { signature }
 }
 
-/// Every table, on the CPU and by kernels: exactly.
-fn tables(gpu: &Gpu, path: &Path, name: &str) {
+/// Every table, exactly. On the device too; but for `TILEWISE_SWEEP=full`, of each file only the geometric product, two
+/// others and one function, by turns, as each is a kernel to compile.
+fn tables(gpu: &Gpu, path: &Path, name: &str, turn: usize) {
+    let full = std::env::var("TILEWISE_SWEEP").is_ok_and(|sweep| sweep == "full");
+    let runs_product = |i: usize| full || i == 0 || [2 * turn % 7, (2 * turn + 1) % 7].contains(&(i - 1));
     let file = Npz::read(path);
     let squares: Vec<i8> = file.integers("signature").iter().map(|&s| i8::try_from(s).unwrap()).collect();
     let signature = Signature::of(&squares).unwrap();
@@ -96,14 +100,21 @@ fn tables(gpu: &Gpu, path: &Path, name: &str) {
     let grades = (0..=signature.pseudoscalar()).map(|blade| grade(blade) as i64);
     assert!(grades.eq(file.integers("grade").iter().copied()), "{name}");
     let tables: Vec<_> = PRODUCTS.iter().map(|(key, _)| format!("{key}_sign")).collect();
-    for (table, &(key, product)) in tables.iter().zip(&PRODUCTS) {
+    for (i, (table, (_, product))) in tables.iter().zip(PRODUCTS).enumerate() {
         let index = if product == Product::Regressive { "rp_index" } else { "index" };
-        product_table(gpu, signature, product, [file.integers(index), file.integers(table)]);
-        assert_eq!(file.shape(table), [signature.size(); 2], "{name}: {key}");
+        assert_eq!(file.shape(table), [signature.size(); 2], "{name}: {table}");
+        let table_of = [file.integers(index), file.integers(table)];
+        product_table(signature, product, table_of);
+        if runs_product(i) {
+            product_table_on_device(gpu, signature, product, table_of);
+        }
         seen.push(table);
     }
-    for (key, function) in FUNCTIONS {
-        function_table(gpu, signature, function, file.integers(key));
+    for (i, (key, function)) in FUNCTIONS.into_iter().enumerate() {
+        function_table(signature, function, file.integers(key));
+        if full || i == turn % FUNCTIONS.len() {
+            function_table_on_device(gpu, signature, function, file.integers(key));
+        }
         seen.push(key);
     }
     seen.sort_unstable();
@@ -118,43 +129,56 @@ fn each_blade(gpu: &Gpu, signature: Signature, shape: &[usize]) -> Multivectors<
     Multivectors::new(gpu.tensor(&identity, shape).unwrap(), &blades, BladeAxis::Last).unwrap()
 }
 
-fn product_table(gpu: &Gpu, signature: Signature, product: Product, [index, sign]: [&[i64]; 2]) {
-    let n = signature.size();
-    let (x, y) = (each_blade(gpu, signature, &[n, 1, n]), each_blade(gpu, signature, &[n, n]));
-    let found = x.product(product, &y).unwrap();
-    let (blades, values) = (found.blades(), found.tensor().to_vec().unwrap());
-    assert_eq!(found.tensor().shape(), [n, n, blades.len()], "{product} of {signature}");
-    for (a, x) in (0..=signature.pseudoscalar()).zip(values.chunks(n * blades.len())) {
-        for (b, of_blades) in (0..=signature.pseudoscalar()).zip(x.chunks(blades.len())) {
-            let at = usize::from(a) * n + usize::from(b);
-            let term = product.of_blades(signature, a, b);
-            let cpu = term.map_or((0, 0), |(c, sign)| (i64::from(c), i64::from(sign)));
-            let want = if sign[at] == 0 { (0, 0) } else { (index[at], sign[at]) };
-            assert_eq!(cpu, want, "{product} of {signature}: {a:#b} {b:#b}");
-            let entry = |&c: &u8| if i64::from(c) == want.0 { want.1 as f32 } else { 0.0 };
-            let want: Vec<f32> = blades.masks().iter().map(entry).collect();
-            assert_eq!(of_blades, want, "{product} of {signature}: {a:#b} {b:#b} on the device");
+fn product_table(signature: Signature, product: Product, [index, sign]: [&[i64]; 2]) {
+    for a in 0..=signature.pseudoscalar() {
+        for b in 0..=signature.pseudoscalar() {
+            let at = usize::from(a) * signature.size() + usize::from(b);
+            let found = product.of_blades(signature, a, b).map(|(c, sign)| (i64::from(c), i64::from(sign)));
+            let want = (sign[at] != 0).then_some((index[at], sign[at]));
+            assert_eq!(found, want, "{product} of {signature}: {a:#b} {b:#b}");
         }
     }
 }
 
-fn function_table(gpu: &Gpu, signature: Signature, function: Unary, signs: &[i64]) {
+/// The products of all pairs of blades, in one launch.
+fn product_table_on_device(gpu: &Gpu, signature: Signature, product: Product, [index, sign]: [&[i64]; 2]) {
+    let n = signature.size();
+    let (x, y) = (each_blade(gpu, signature, &[n, 1, n]), each_blade(gpu, signature, &[n, n]));
+    let found = x.product(product, &y).unwrap();
+    let blades = found.blades();
+    assert_eq!(found.tensor().shape(), [n, n, blades.len()], "{product} of {signature}");
+    for (at, of_pair) in found.tensor().to_vec().unwrap().chunks(blades.len()).enumerate() {
+        assert_one(blades, of_pair, [index[at], sign[at]], &format!("{product} of {signature}, pair {at}"));
+    }
+}
+
+fn function_table(signature: Signature, function: Unary, signs: &[i64]) {
+    let found = (0..=signature.pseudoscalar()).map(|a| i64::from(function.of_blade(signature, a).1));
+    assert!(found.eq(signs.iter().copied()), "{function} of {signature}");
+}
+
+fn function_table_on_device(gpu: &Gpu, signature: Signature, function: Unary, signs: &[i64]) {
     let n = signature.size();
     let found = each_blade(gpu, signature, &[n, n]).unary(function).unwrap();
     let blades = found.blades();
-    let values = found.tensor().to_vec().unwrap();
-    for ((a, row), &want) in (0..=signature.pseudoscalar()).zip(values.chunks(blades.len())).zip(signs) {
-        let (c, sign) = function.of_blade(signature, a);
-        assert_eq!(i64::from(sign), want, "{function} of {signature}: {a:#b}");
-        let entry = |&mask: &u8| if mask == c { want as f32 } else { 0.0 };
-        let want: Vec<f32> = blades.masks().iter().map(entry).collect();
-        assert_eq!(row, want, "{function} of {signature}: {a:#b} on the device");
+    assert_eq!((blades.len(), signs.len()), (n, n), "{function} of {signature}");
+    for (a, of_blade) in found.tensor().to_vec().unwrap().chunks(n).enumerate() {
+        let c = if matches!(function, Unary::Dual | Unary::Undual) { n - 1 - a } else { a };
+        assert_one(blades, of_blade, [c as i64, signs[a]], &format!("{function} of {signature}, {a:#b}"));
     }
-    assert_eq!((signs.len(), values.len()), (n, n * n), "{function} of {signature}");
+}
+
+/// Whether a multivector is one blade with a sign, exactly; zero, if the sign is.
+fn assert_one(blades: &Blades, found: &[f32], [blade, sign]: [i64; 2], what: &str) {
+    let entry = |&mask: &u8| if i64::from(mask) == blade { sign as f32 } else { 0.0 };
+    let want: Vec<f32> = blades.masks().iter().map(entry).collect();
+    assert_eq!(found, want, "{what}, on the device");
+    let is_there = |mask| blades.position(mask).is_some();
+    assert!(sign == 0 || u8::try_from(blade).is_ok_and(is_there), "{what}: the result lacks it");
 }
 
 /// Products, quadratic forms and norms of CGENN: in f64 within its rounding, on the device within that of f32.
-fn cgenn(gpu: &Gpu, path: &Path, name: &str) {
+fn cgenn(gpu: &Gpu, path: &Path, name: &str, _: usize) {
     let file = Safetensors::read(path);
     let signature = named_signature(name);
     let masks = file.integers("index_to_bitmap").into_iter().map(|mask| u8::try_from(mask).unwrap());
@@ -185,8 +209,9 @@ fn cgenn(gpu: &Gpu, path: &Path, name: &str) {
         let values: Vec<f32> = values.iter().map(|&x| f32::from_f64(x)).collect();
         Multivectors::new(gpu.tensor(&values, &shape).unwrap(), &blades, BladeAxis::Last).unwrap()
     };
-    let product = upload(&x).geometric(&upload(&y)).unwrap().select(&blades).unwrap();
-    assert_eq!(product.tensor().shape(), shape, "{name}");
+    let product = upload(&x).geometric(&upload(&y)).unwrap();
+    // A result has its blades in the order that networks use.
+    assert_eq!((product.blades(), product.tensor().shape()), (&blades, &shape[..]), "{name}");
     near(&read(&product), &want, 2e-6 * largest, &format!("{name}: gp on the device"));
     // Where terms cancel, so that a root would show nothing but rounding, its square is what has a bound.
     let squares: Vec<f64> = read(&upload(&x).norm().unwrap()).iter().map(|norm| norm * norm).collect();
