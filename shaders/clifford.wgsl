@@ -13,8 +13,8 @@ struct Dims {
     offsets: vec4<u32>,        // first elements of C, X and Y in their bindings; and the units of all rows
     units: u32,                // of a row: its positions, or twos or fours of them
     rank: u32,                 // axes that there are, 1 at least
+    out: u32,                  // blades of C
     reserved0: u32,
-    reserved1: u32,
 }
 
 //#import dims

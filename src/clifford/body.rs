@@ -31,12 +31,12 @@ impl Body {
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if the operands are of different algebras.
     pub(super) fn of(problem: &CliffordProblem) -> Result<Self> {
+        if let Some(terms) = problem.terms()? {
+            return Ok(Self::product(&terms));
+        }
         let CliffordProblem { function, x, out, .. } = problem;
-        let y = problem.blades_of(2);
         Ok(match *function {
-            Function::Product(product) => Self::product(&product.terms_onto(x, y, out)?),
-            Function::BackwardX(product) => Self::product(&product.terms_onto(out, y, x)?.backward_x(out)),
-            Function::BackwardY(product) => Self::product(&product.terms_onto(x, out, y)?.backward_y(out)),
+            Function::Product(_) | Function::BackwardX(_) | Function::BackwardY(_) => Self::default(),
             Function::Unary(function) => Self::moved(out, |blade| {
                 let (from, _) = function.backward().of_blade(x.signature(), blade);
                 Some((x.position(from)?, function.of_blade(x.signature(), from).1))

@@ -6,6 +6,7 @@ mod blades;
 mod body;
 mod exponential;
 mod function;
+mod gradients;
 mod multivector;
 mod multivectors;
 mod paths;

@@ -179,7 +179,11 @@ impl Multivector {
         self.coefficients.iter().fold(0.0, |most, x| x.abs().max(most))
     }
 
-    fn check(&self, y: &Self, op: &'static str) -> Result<()> {
+    pub(super) fn coefficient_mut(&mut self, mask: u8) -> &mut f64 {
+        &mut self.coefficients[usize::from(mask)]
+    }
+
+    pub(super) fn check(&self, y: &Self, op: &'static str) -> Result<()> {
         if self.signature == y.signature {
             return Ok(());
         }

@@ -245,10 +245,17 @@ impl<T: Real> Multivectors<T> {
         let problem = self.problem(function, y, out, &layout)?;
         let planned = gpu.planned(&problem)?;
         let c = gpu.empty(layout.shape())?;
-        let dims = Walk::of(&problem, gpu.caps()).dims(&problem);
         let operands = [Some(&c), Some(&self.tensor), y.map(|y| &y.tensor)];
-        let bindings: Vec<_> = operands.into_iter().flatten().map(Tensor::bind).collect();
-        gpu.launch(&planned, bytemuck::bytes_of(&dims), &bindings)?;
+        let mut bindings: Vec<_> = operands.into_iter().flatten().map(Tensor::bind).collect();
+        let words = &planned.plan().table;
+        let walk = if words.is_empty() { Walk::of(&problem, gpu.caps()) } else { Walk::Ones };
+        // NOTE: not kept with the plan: what a device keeps must not keep the device.
+        let table = match words.len() {
+            0 => None,
+            len => Some(gpu.tensor::<i32>(bytemuck::cast_slice(words), [len])?),
+        };
+        bindings.extend(table.as_ref().map(Tensor::bind));
+        gpu.launch(&planned, bytemuck::bytes_of(&walk.dims(&problem)), &bindings)?;
         Ok(Self { tensor: c, blades: out.clone(), axis: self.axis })
     }
 

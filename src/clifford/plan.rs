@@ -2,7 +2,8 @@
 
 use super::body::Body;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
-use super::walk::{Load, READ_BLADES, Store, Walk};
+use super::product::{Term, Terms};
+use super::walk::{Load, READ_BLADES, Store, Unit, Walk};
 use crate::gpu::{Caps, Problem};
 use crate::kernel::{self, Kernel, Memory, Plan};
 use crate::{Error, Result};
@@ -10,8 +11,8 @@ use std::fmt::Write;
 
 /// Invocations of one workgroup.
 const LANES: u32 = 64;
-/// Terms that are written out.
-const STRAIGHT_AT_MOST: usize = 1100;
+/// Terms that are written out: the conformal algebra of space has 1,024.
+const TERMS_AT_MOST: usize = 1024;
 
 /// The statements between the frame and the body: loads of operands, stores of results.
 struct Statements {
@@ -94,6 +95,35 @@ impl CliffordProblem {
         )
     }
 
+    fn table_kernel(&self, caps: &Caps) -> Kernel {
+        let memory = Memory::of(self.dtype, caps);
+        let load = Load { read: "read_x_one", unit: Unit::One };
+        let halves = memory.per_scalar() == 2;
+        let unit = memory.scalar();
+        let mut kernel = Kernel::new("clifford_table")
+            .dims(caps, size_of::<CliffordDims>())
+            .param("x_unit", unit)
+            .param("y_unit", unit)
+            .param("c_unit", if halves { "atomic<u32>" } else { unit })
+            .param("LANES", format!("{LANES}u"));
+        if memory == Memory::Bf16 {
+            kernel = kernel.slot("pack_pair", "pack_bf16");
+        }
+        for slots in [["load_x", "read_x"], ["load_y", "read_y"]] {
+            if let Some(fragment) = load.load(memory) {
+                kernel = kernel.slot(slots[0], fragment);
+            }
+            kernel = kernel.slot(slots[1], load.read);
+        }
+        if halves { kernel.slot("store_element", "store_element_packed") } else { kernel }
+    }
+
+    /// Predicted seconds of so many operations at a position.
+    fn seconds(&self, flops: usize, caps: &Caps) -> f64 {
+        let flops = flops as f64 * self.positions() as f64;
+        (self.bytes() / caps.roofs.bytes).max(flops / caps.roofs.f32_flops)
+    }
+
     fn operands(&self) -> usize {
         self.function.operands()
     }
@@ -122,32 +152,58 @@ impl CliffordProblem {
     }
 }
 
-/// How to compute `problem` on a device.
+/// How to compute `problem` on a device: written out, or in a loop over a table where a product has too many terms.
 ///
 /// # Errors
-/// [`Error::Limit`] if an operand is larger than this device can bind, or the function has too many terms.
+/// [`Error::Limit`] if an operand is larger than this device can bind, or the function has too many operations to be
+/// written out and is no product.
 pub fn plan_clifford(problem: &CliffordProblem, caps: &Caps) -> Result<Plan> {
     let op = problem.function.name();
     for elements in problem.binding_elements() {
         kernel::check_binding(op, caps, elements, problem.dtype)?;
     }
+    if let Some(terms) = problem.terms()?.filter(|terms| terms.terms.len() > TERMS_AT_MOST) {
+        return plan_table(problem, &terms, caps);
+    }
     let body = Body::of(problem)?;
-    if body.flops > 2 * STRAIGHT_AT_MOST {
-        let what = "the number of a function's operations at a position".to_owned();
-        return Err(Error::Limit {
-            op,
-            what,
-            needed: body.flops as u64,
-            allowed: 2 * STRAIGHT_AT_MOST as u64,
-        });
+    let (needed, allowed) = (body.flops as u64, 2 * TERMS_AT_MOST as u64);
+    if needed > allowed {
+        let what = "the number of operations at a position".to_owned();
+        return Err(Error::Limit { op, what, needed, allowed });
     }
     let walk = Walk::of(problem, caps);
     let units = walk.dims(problem).offsets[3];
-    let flops = body.flops as f64 * problem.positions() as f64;
-    let seconds = (problem.bytes() / caps.roofs.bytes).max(flops / caps.roofs.f32_flops);
     let tile = format!("{LANES} invocations of {}, {}, {}", walk.width(), problem.what(), problem.dtype);
     let grid = kernel::fold(op, u64::from(units.div_ceil(LANES)), caps.limits.grid)?;
+    let seconds = problem.seconds(body.flops, caps);
     Ok(Plan::of_one_launch(problem.kernel(&body, walk, caps), tile, grid, seconds))
+}
+
+/// A loop over a table of terms, of one position and one blade of the result in an invocation.
+fn plan_table(problem: &CliffordProblem, terms: &Terms, caps: &Caps) -> Result<Plan> {
+    let units = problem.positions() * problem.out.len() as u64;
+    let grid = kernel::fold(problem.function.name(), units.div_ceil(u64::from(LANES)), caps.limits.grid)?;
+    let tile = format!("{LANES} invocations of a blade, {}, {}", problem.what(), problem.dtype);
+    let seconds = problem.seconds(2 * terms.terms.len(), caps);
+    let table = table(terms);
+    Ok(Plan { table, ..Plan::of_one_launch(problem.table_kernel(caps), tile, grid, seconds) })
+}
+
+/// Where the terms of each of the result's blades begin, and the end; then all terms, as the shader has them.
+fn table(terms: &Terms) -> Vec<u32> {
+    let mut ends = vec![0; terms.out.len() + 1];
+    for term in &terms.terms {
+        ends[usize::from(term.out) + 1] += 1;
+    }
+    // Behind the ends themselves.
+    let mut at = terms.out.masks().iter().fold(1, |words, _| words + 1);
+    for end in &mut ends {
+        at += *end;
+        *end = at;
+    }
+    let word = |term: &Term| u32::from(term.x) | u32::from(term.y) << 8 | u32::from(term.sign < 0) << 16;
+    ends.extend(terms.terms.iter().map(word));
+    ends
 }
 
 impl Problem for CliffordProblem {

@@ -2,13 +2,14 @@
 
 use super::blades::Blades;
 use super::function::Function;
+use super::product::Terms;
 use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 
 /// Axes beside the blades'.
 pub const AXES_AT_MOST: usize = 5;
 
-/// The uniform of `shaders/clifford.wgsl`, in elements. Axes, blades and offsets have C, X and Y in this order.
+/// The uniform of `shaders/clifford.wgsl` and `shaders/clifford_table.wgsl`, in elements. Axes, blades and offsets have C, X and Y in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -18,8 +19,8 @@ pub struct CliffordDims {
     pub offsets: [u32; 4],
     pub units: u32,
     pub rank: u32,
+    pub out: u32,
     pub reserved0: u32,
-    pub reserved1: u32,
 }
 
 /// The axis of a tensor that its blades lie along.
@@ -104,7 +105,8 @@ impl CliffordProblem {
         let strides = [c, x, y].map(|operand| repeated(op, operand.layout, c.layout, axis));
         let [strides_c, strides_x, strides_y] = strides;
         let merged = merged(c.layout, axis, [strides_c?, strides_x?, strides_y?]);
-        let mut dims = CliffordDims { rank: dim(op, merged.len())?, ..CliffordDims::default() };
+        let (rank, out) = (dim(op, merged.len())?, dim(op, c.blades.len())?);
+        let mut dims = CliffordDims { rank, out, ..CliffordDims::default() };
         for (to, from) in dims.axes.iter_mut().zip(&merged) {
             for (to, &size) in to.iter_mut().zip(from) {
                 *to = dim(op, size)?;
@@ -129,6 +131,21 @@ impl CliffordProblem {
     #[must_use]
     pub fn positions(&self) -> u64 {
         self.axes().iter().map(|axis| u64::from(axis[0])).product()
+    }
+
+    /// The terms of a function that is a product, and nothing of others.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the operands are of different algebras.
+    pub(super) fn terms(&self) -> Result<Option<Terms>> {
+        let (x, y, out) = (&self.x, self.blades_of(2), &self.out);
+        Ok(Some(match self.function {
+            Function::Product(product) => product.terms_onto(x, y, out)?,
+            // The operand in place of the gradient has the blades of the product's result.
+            Function::BackwardX(product) => product.terms_onto(out, y, x)?.backward_x(out),
+            Function::BackwardY(product) => product.terms_onto(x, out, y)?.backward_y(out),
+            _ => return Ok(None),
+        }))
     }
 
     /// Blades of C (0), X (1) or Y (2).

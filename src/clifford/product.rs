@@ -104,15 +104,17 @@ impl Product {
     pub fn terms_onto(self, x: &Blades, y: &Blades, out: &Blades) -> Result<Terms> {
         let signature = together(self, x, y)?;
         together(self, x, out)?;
+        let mut places = [None; 256];
+        for (k, &c) in (0..).zip(out.masks()) {
+            places[usize::from(c)] = Some(k);
+        }
         let mut terms = Vec::new();
         for (i, &a) in (0..).zip(x.masks()) {
             for (j, &b) in (0..).zip(y.masks()) {
                 let term = self.of_blades(signature, a, b);
-                let Some((k, sign)) = term.and_then(|(c, sign)| Some((out.position(c)?, sign))) else {
-                    continue;
-                };
-                #[expect(clippy::cast_possible_truncation, reason = "there are at most 256 blades")]
-                terms.push(Term { x: i, y: j, out: k as u8, sign });
+                if let Some((out, sign)) = term.and_then(|(c, sign)| Some((places[usize::from(c)]?, sign))) {
+                    terms.push(Term { x: i, y: j, out, sign });
+                }
             }
         }
         terms.sort_by_key(|term| (term.out, term.x));
@@ -196,6 +198,18 @@ impl Terms {
     pub fn longest(&self) -> usize {
         let of = |k: usize| self.terms.iter().filter(|term| usize::from(term.out) == k).count();
         (0..self.out.len()).map(of).max().unwrap_or(0)
+    }
+
+    /// Sums of the absolute values of terms, per blade of the result: what the rounding errors of a product of these
+    /// coefficients are relative to. What lies beyond the operands' blades counts as 0.
+    #[must_use]
+    pub fn magnitude(&self, x: &[f64], y: &[f64]) -> Vec<f64> {
+        let of = |values: &[f64], i: u8| values.get(usize::from(i)).map_or(0.0, |value| value.abs());
+        let mut sums = vec![0.0; self.out.len()];
+        for term in &self.terms {
+            sums[usize::from(term.out)] += of(x, term.x) * of(y, term.y);
+        }
+        sums
     }
 
     /// The terms of the gradient that the product hands back to its left operand, of blades `x`: a product of the result's

@@ -124,6 +124,8 @@ pub struct Plan {
     pub parts: u32,
     /// Bytes of device memory that are needed between the launches, from the pool.
     pub scratch: u64,
+    /// Words that the kernel reads beside the operands; none, unless the kernel says so.
+    pub table: Vec<u32>,
     /// The launch behind this one.
     pub then: Option<Box<Plan>>,
     /// Why each other kernel was passed over, a line each; empty unless the plan was asked to explain itself.
@@ -133,7 +135,17 @@ pub struct Plan {
 impl Plan {
     /// A plan of one launch.
     pub(crate) fn of_one_launch(kernel: Kernel, tile: String, grid: [u32; 3], seconds: f64) -> Self {
-        Self { kernel, tile, grid, seconds, parts: 1, scratch: 0, then: None, reasons: Vec::new() }
+        Self {
+            kernel,
+            tile,
+            grid,
+            seconds,
+            parts: 1,
+            scratch: 0,
+            table: Vec::new(),
+            then: None,
+            reasons: Vec::new(),
+        }
     }
 }
 

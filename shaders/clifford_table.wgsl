@@ -1,0 +1,71 @@
+//! A product of multivectors of many terms: a loop over a table of them, where written out they would take too long to
+//! compile and spill.
+//!
+//! shapes    as shaders/clifford.wgsl; the table has, per blade of C, where its terms begin, and the end; then the terms
+//! grid      one invocation per position and blade of C, LANES a workgroup
+//! subgroup  not used; consecutive invocations have consecutive positions, so that they read the same terms
+//! requires  nothing
+//! edges     invocations past the end leave: any extents >= 1
+
+struct Dims {
+    axes: array<vec4<u32>, 5>, // extent, then the strides of C, X and Y, in elements; innermost first
+    blades: vec4<u32>,         // strides of C, X and Y from blade to blade
+    offsets: vec4<u32>,        // first elements of C, X and Y in their bindings; and the positions of all rows
+    units: u32,                // positions of a row
+    rank: u32,                 // axes that there are, 1 at least
+    out: u32,                  // blades of C
+    reserved0: u32,
+}
+
+//#import dims
+//#import block
+//#import pack_pair
+
+//#param  set by CliffordProblem::table_kernel; these defaults are a legal kernel
+alias x_unit = f32;
+alias y_unit = f32;
+alias c_unit = f32;
+alias sum = f32; // what is stored, before it is
+alias lanes = f32;
+const LANES: u32 = 64u;
+//#end
+
+@group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
+
+//#import blades_of_two
+
+@group(0) @binding(3) var<storage, read> table: array<u32>;
+
+//#import store_element
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let unit = block_index(workgroup, grid) * LANES + lane;
+    let positions = dims.offsets.w;
+    let blade = unit / positions;
+    if blade >= dims.out {
+        return;
+    }
+    var rest = unit - blade * positions;
+    var at = dims.offsets.xyz;
+    for (var axis = 0u; axis < dims.rank; axis++) {
+        let extent = dims.axes[axis].x;
+        let outer = rest / extent;
+        at += (rest - outer * extent) * dims.axes[axis].yzw;
+        rest = outer;
+    }
+    var value = 0.0;
+    let end = table[blade + 1u];
+    for (var i = table[blade]; i < end; i++) {
+        // The places of both operands' blades, 8 bits each, and whether the term is taken away.
+        let term = table[i];
+        let x_part = read_x(at.y + (term & 255u) * dims.blades.y, 0u, 1u);
+        let y_part = read_y(at.z + ((term >> 8u) & 255u) * dims.blades.z, 0u, 1u);
+        value += select(x_part, -x_part, (term >> 16u) == 1u) * y_part;
+    }
+    store_element(at.x + blade * dims.blades.x, value);
+}

@@ -1,0 +1,59 @@
+//! Gradients on the CPU, in f64: what functions of multivectors hand back.
+
+use super::multivector::Multivector;
+use super::product::Product;
+use crate::Result;
+
+impl Multivector {
+    /// What a product hands back to both operands, of the gradient `g` of its result:
+    /// $\partial_a = \sum_b s_{ab}\, g_{a \oplus b}\, y_b$ and $\partial_b = \sum_a s_{ab}\, g_{a \oplus b}\, x_a$.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) if the three are of different algebras.
+    pub fn product_backward(&self, product: Product, y: &Self, g: &Self) -> Result<(Self, Self)> {
+        self.check(y, product.name())?;
+        self.check(g, product.name())?;
+        let (mut of_x, mut of_y) = (Self::zero(self.signature()), Self::zero(self.signature()));
+        for a in 0..=self.signature().pseudoscalar() {
+            for b in 0..=self.signature().pseudoscalar() {
+                if let Some((c, sign)) = product.of_blades(self.signature(), a, b) {
+                    let g = f64::from(sign) * g.coefficient(c);
+                    *of_x.coefficient_mut(a) += g * y.coefficient(b);
+                    *of_y.coefficient_mut(b) += g * self.coefficient(a);
+                }
+            }
+        }
+        Ok((of_x, of_y))
+    }
+
+    /// What the norm hands back, of its gradient: $g\, \mathrm{sign}(q)\, q_a x_a / \sqrt{|q|}$ with $q_a$ the square of
+    /// blade a; 0 where the norm is 0.
+    #[must_use]
+    pub fn norm_backward(&self, g: f64) -> Self {
+        let (square, norm) = (self.quadratic(), self.norm());
+        let slope = if norm == 0.0 { 0.0 } else { square.signum() * g / norm };
+        self.times_squares(slope)
+    }
+
+    /// What the inverse of a versor, $\tilde x / q$, hands back, of its gradient `g`:
+    /// $\tilde g / q - 2 q_a x_a \langle \tilde x, g \rangle / q^2$.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) if the two are of different algebras.
+    pub fn inverse_backward(&self, g: &Self) -> Result<Self> {
+        self.check(g, "inverse")?;
+        let square = self.quadratic();
+        let reversed = self.reverse();
+        let along: f64 = reversed.coefficients().iter().zip(g.coefficients()).map(|(x, g)| x * g).sum();
+        g.reverse().scaled(1.0 / square).sub(&self.times_squares(2.0 * along / (square * square)))
+    }
+
+    /// Each coefficient, times its blade's square and a factor.
+    fn times_squares(&self, factor: f64) -> Self {
+        let mut out = self.clone();
+        for a in 0..=self.signature().pseudoscalar() {
+            *out.coefficient_mut(a) *= f64::from(self.signature().square(a)) * factor;
+        }
+        out
+    }
+}
