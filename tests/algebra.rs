@@ -1,5 +1,5 @@
-//! The example `algebra` as a user runs it: what expressions and tables come to, and what is refused where. Any device
-//! will do.
+//! The example `algebra` as a user runs it: what expressions and tables come to, and what is refused where.
+//! Any device will do.
 
 mod support;
 

@@ -6,13 +6,13 @@ use tilewise::clifford::{Multivector, Product, Signature, Unary, misread};
 
 /// What `--help` says of expressions.
 pub(crate) const GRAMMAR: &str = "\
-Expressions, from what binds tightest to what binds loosest; equals from left to right:
+Expressions, from what binds tightest to what binds loosest, those of one line from left to right:
   2.5e12 e21 1e-3  numbers and blades; an exponent has a sign, 2e12 is twice e12
   f(x)             rev inv dual undual involute conj norm grade(x, k) comm(x, y) scalar(x, y)
   ~x -x            reverse, negative
-  x ^ y  x & y     outer product (meet), regressive product (join)
-  x | y  x . y     Hestenes' inner product, fat dot
-  x << y  x >> y   left and right contraction
+  x ^ y  x & y     outer product, regressive product: in PGA meet and join
+  x | y  x . y  x << y  x >> y
+                   Hestenes' inner product, fat dot, left and right contraction
   x * y            geometric product
   x + y  x - y     sum, difference
 A point with a digit on either side is part of a number: 2.5 is one, 2 . 5 and e1.e2 are dots.";
