@@ -136,7 +136,7 @@ fn reverses_and_involutions_pass_products() {
                 (c, sign * of_c)
             });
             assert_eq!((a, reverse_sign(a)), sorted, "{signature}: {a:#b}");
-            assert_eq!(involute_sign(a), if list.len() % 2 == 0 { 1 } else { -1 });
+            assert_eq!(involute_sign(a), if list.len().is_multiple_of(2) { 1 } else { -1 });
             assert_eq!(conjugate_sign(a), reverse_sign(a) * involute_sign(a));
         }
     }

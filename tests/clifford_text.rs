@@ -20,10 +20,10 @@ fn parsed(signature: Signature, text: &str) -> Multivector {
 #[test]
 fn what_is_written_is_read_again() {
     for signature in algebras() {
-        for seed in 0..20 {
+        for (run, seed) in (0..20).enumerate() {
             let values: Vec<f32> = Fill::Uniform.values(signature.size(), seed);
             // Of all magnitudes, some zero and some one.
-            let power = |i: usize| [0.0, 1.0, 1e-300, 1e300, 3.0, 1e-7][(i + seed as usize) % 6];
+            let power = |i: usize| [0.0, 1.0, 1e-300, 1e300, 3.0, 1e-7][(i + run) % 6];
             let scaled = |(i, value): (usize, &f32)| match i % 5 {
                 0 => f64::from(value.signum()),
                 _ => f64::from(*value) / 3.0 * power(i),
