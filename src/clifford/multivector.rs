@@ -83,6 +83,11 @@ impl Multivector {
         self.coefficients.get(usize::from(mask)).copied().unwrap_or(0.0)
     }
 
+    /// Gives a blade that the algebra has a coefficient.
+    pub(super) fn set(&mut self, mask: u8, value: f64) {
+        self.coefficients[usize::from(mask)] = value;
+    }
+
     /// The coefficients of some blades, in their order.
     #[must_use]
     pub fn select(&self, blades: &Blades) -> Vec<f64> {

@@ -2,6 +2,8 @@
 
 mod batch;
 mod functions;
+mod npz;
+mod oracles;
 mod products;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,0 +1,167 @@
+//! Points, planes and motions of plane-based geometric algebra, as coordinates.
+
+use super::algebra::Signature;
+use super::multivector::Multivector;
+use super::product::Product;
+use crate::{Error, Result};
+
+/// Plane-based geometric algebra of the plane (`Pga<2>`) or of space (`Pga<3>`): what its multivectors stand for.
+///
+/// Vectors are planes (lines, in the plane), their outer product is what they have in common, and points are where N of
+/// them meet. The null vector $e_0$, the plane at infinity, may stand anywhere among the others: formulas here are in
+/// products, which have the same value in any order.
+///
+/// ```
+/// use std::f64::consts::FRAC_PI_2;
+/// use tilewise::clifford::{Pga, Signature};
+///
+/// # fn main() -> tilewise::Result<()> {
+/// let space = Pga::<3>::new(Signature::PGA3D.null_first())?;
+/// let turn = space.rotor([0.0, 0.0, 1.0], FRAC_PI_2)?;
+/// let motor = space.translator([0.0, 0.0, 5.0]).geometric(&turn)?; // turns, then moves
+/// let [x, y, z] = space.coordinates(&motor.sandwich(&space.point([1.0, 0.0, 0.0]))?)?;
+/// assert!(x.abs() < 1e-15 && (y - 1.0).abs() < 1e-15 && z == 5.0);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pga<const N: usize> {
+    signature: Signature,
+    /// $e_1$ and so on.
+    axes: [u8; N],
+    null: u8,
+}
+
+impl<const N: usize> Pga<N> {
+    /// The geometry of an algebra.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is not $\mathrm{Cl}(N, 0, 1)$, the null vector anywhere, or N is neither 2 nor 3.
+    pub fn new(signature: Signature) -> Result<Self> {
+        if !matches!(N, 2 | 3) || signature.pqr() != [N, 0, 1] {
+            let why = format!(
+                "this is no plane-based geometric algebra of {N} dimensions: Cl(2,0,1) and Cl(3,0,1) are"
+            );
+            return Err(Error::input(signature.to_string(), why));
+        }
+        let null = signature.null();
+        let mut others = (0..=N).map(|i| 1 << i).filter(|&vector| vector != null);
+        let axes = std::array::from_fn(|_| others.next().unwrap_or(null));
+        Ok(Self { signature, axes, null })
+    }
+
+    /// The algebra.
+    #[must_use]
+    pub fn signature(&self) -> Signature {
+        self.signature
+    }
+
+    /// The plane (the line, for N = 2) of the points p with $n \cdot p + d = 0$: $\sum_i n_i e_i + d e_0$. Of norm $|n|$.
+    #[must_use]
+    pub fn plane(&self, normal: [f64; N], d: f64) -> Multivector {
+        let mut plane = Multivector::zero(self.signature);
+        for (axis, n) in self.axes.into_iter().zip(normal) {
+            plane.set(axis, n);
+        }
+        plane.set(self.null, d);
+        plane
+    }
+
+    /// The point of these coordinates, of weight 1: where the planes $x_i = p_i$ meet,
+    /// $(e_1 - p_1 e_0) \wedge (e_2 - p_2 e_0) \wedge (e_3 - p_3 e_0)$.
+    #[must_use]
+    pub fn point(&self, coordinates: [f64; N]) -> Multivector {
+        let mut point = Multivector::zero(self.signature);
+        point.set(self.origin(), 1.0);
+        for (i, p) in coordinates.into_iter().enumerate() {
+            let (blade, sign) = self.across(i);
+            point.set(blade, -sign * p);
+        }
+        point
+    }
+
+    /// The coordinates of a point, whatever its weight.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is of another algebra, or has weight 0: a point at infinity, or none at all.
+    pub fn coordinates(&self, point: &Multivector) -> Result<[f64; N]> {
+        if point.signature() != self.signature {
+            let why = format!("the point is of {}, the geometry of {}", point.signature(), self.signature);
+            return Err(Error::input("coordinates", why));
+        }
+        let weight = point.coefficient(self.origin());
+        if weight == 0.0 || weight.is_nan() {
+            return Err(Error::input("coordinates", format!("a point of weight {weight} has none")));
+        }
+        Ok(std::array::from_fn(|i| {
+            let (blade, sign) = self.across(i);
+            -sign * point.coefficient(blade) / weight
+        }))
+    }
+
+    /// The motor that moves by a vector: $1 + \frac12 \sum_i d_i e_i e_0$.
+    #[must_use]
+    pub fn translator(&self, by: [f64; N]) -> Multivector {
+        let mut motor = Multivector::scalar_of(self.signature, 1.0);
+        for (axis, d) in self.axes.into_iter().zip(by) {
+            let sign = f64::from(self.signature.sign(axis, self.null));
+            // Blades are named in the algebra's order; the null vector squares to 0 only with itself.
+            motor.set(axis | self.null, 0.5 * sign * d);
+        }
+        motor
+    }
+
+    /// The blade of the origin, $e_1 \wedge e_2 \wedge e_3$.
+    fn origin(&self) -> u8 {
+        self.axes.iter().fold(0, |blade, axis| blade | axis)
+    }
+
+    /// The origin's blade with $e_0$ in the place of $e_i$, and its sign.
+    fn across(&self, i: usize) -> (u8, f64) {
+        let factors = self.axes.iter().enumerate().map(|(j, &axis)| if i == j { self.null } else { axis });
+        let times = |(blade, sign): (u8, f64), vector: u8| {
+            let of = Product::Outer.of_blades(self.signature, blade, vector);
+            of.map_or((blade, 0.0), |(blade, s)| (blade, sign * f64::from(s)))
+        };
+        factors.fold((0, 1.0), times)
+    }
+
+    /// The rotor by an angle, in radians, from the i-th axis to the j-th, in parts: $\cos\frac\varphi2$ and the coefficient
+    /// of their blade.
+    fn turned(&self, rotor: &mut Multivector, [i, j]: [usize; 2], amount: f64) {
+        let [from, to] = [self.axes[i], self.axes[j]];
+        rotor.set(from | to, -f64::from(self.signature.sign(from, to)) * amount);
+    }
+}
+
+impl Pga<2> {
+    /// The motor that turns about the origin by an angle, in radians, from $e_1$ to $e_2$:
+    /// $\cos\frac\varphi2 - \sin\frac\varphi2\, e_1 e_2$.
+    #[must_use]
+    pub fn rotor(&self, angle: f64) -> Multivector {
+        let (sine, cosine) = (0.5 * angle).sin_cos();
+        let mut rotor = Multivector::scalar_of(self.signature, cosine);
+        self.turned(&mut rotor, [0, 1], sine);
+        rotor
+    }
+}
+
+impl Pga<3> {
+    /// The motor that turns about an axis through the origin by an angle, in radians, right-handed:
+    /// $\cos\frac\varphi2 - \sin\frac\varphi2\,(n_1 e_2 e_3 + n_2 e_3 e_1 + n_3 e_1 e_2)$ with $n$ the axis over its length.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the axis is of no direction: zero, or not finite.
+    pub fn rotor(&self, axis: [f64; 3], angle: f64) -> Result<Multivector> {
+        let length = axis.iter().map(|n| n * n).sum::<f64>().sqrt();
+        if !(length.is_finite() && length > 0.0) {
+            return Err(Error::input("rotor", format!("the axis {axis:?} has no direction")));
+        }
+        let (sine, cosine) = (0.5 * angle).sin_cos();
+        let mut rotor = Multivector::scalar_of(self.signature, cosine);
+        for (n, plane) in axis.into_iter().zip([[1, 2], [2, 0], [0, 1]]) {
+            self.turned(&mut rotor, plane, sine * n / length);
+        }
+        Ok(rotor)
+    }
+}
