@@ -152,7 +152,7 @@ fn rounding(dtype: DType) -> f64 {
     }
 }
 
-/// The statement that finds `square`, $\langle \tilde x x \rangle_0$.
+/// The statement that finds `square`, $\langle \tilde x x \rangle_{0}$.
 fn square(x: &Blades) -> String {
     let mut sum = String::new();
     for (i, &blade) in x.masks().iter().enumerate() {
