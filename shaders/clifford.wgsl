@@ -1,5 +1,4 @@
-//! A function of one multivector or two, position by position; what is missing of a shape is repeated. The straight-line
-//! code of the function is made from the algebra's table of signs (src/clifford/body.rs): all else is here.
+//! A function of one multivector or two, position by position, whose code is made from the algebra's table of signs.
 //!
 //! shapes    C (blades, ...), or (..., blades), up to 5 axes beside the blades'; X and Y likewise, strides 0 where repeated
 //! grid      one invocation per position, or per two or four along the innermost axis, LANES a workgroup

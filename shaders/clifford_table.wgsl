@@ -1,5 +1,4 @@
-//! A product of multivectors of many terms: a loop over a table of them, where written out they would take too long to
-//! compile and spill.
+//! A product of multivectors of many terms: a loop over a table of them.
 //!
 //! shapes    as shaders/clifford.wgsl; the table has, per blade of C, where its terms begin, and the end; then the terms
 //! grid      one invocation per position and blade of C, LANES a workgroup
@@ -23,19 +22,19 @@ struct Dims {
 
 //#param  set by CliffordProblem::table_kernel; these defaults are a legal kernel
 alias x_unit = f32;
-alias y_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // what is stored, before it is
-alias lanes = f32;
 const LANES: u32 = 64u;
 //#end
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
-//#import blades_of_two
-
+@group(0) @binding(1) var<storage, read> x: array<x_unit>;
+@group(0) @binding(2) var<storage, read> y: array<x_unit>;
 @group(0) @binding(3) var<storage, read> table: array<u32>;
 
+//#import load_x
+//#import load_x x=y
 //#import store_element
 
 @compute @workgroup_size(LANES)
@@ -63,8 +62,8 @@ fn main(
     for (var i = table[blade]; i < end; i++) {
         // The places of both operands' blades, 8 bits each, and whether the term is taken away.
         let term = table[i];
-        let x_part = read_x(at.y + (term & 255u) * dims.blades.y, 0u, 1u);
-        let y_part = read_y(at.z + ((term >> 8u) & 255u) * dims.blades.z, 0u, 1u);
+        let x_part = load_x(at.y + (term & 255u) * dims.blades.y);
+        let y_part = load_y(at.z + ((term >> 8u) & 255u) * dims.blades.z);
         value += select(x_part, -x_part, (term >> 16u) == 1u) * y_part;
     }
     store_element(at.x + blade * dims.blades.x, value);

@@ -148,7 +148,7 @@ fn functions_of_angles_are_within_8_ulp_of_their_definition() {
         ("sine_cosine(v).sine", f64::sin, 7.0),
         ("sine_cosine(v).cosine", f64::cos, 7.0),
         ("sinc_of(v, sine_cosine(v).sine)", |x| if x == 0.0 { 1.0 } else { x.sin() / x }, 7.0),
-        ("fall_of(v, sinc_of(v, sine_cosine(v).sine), sine_cosine(v).cosine)", fall, 3.141_592_7),
+        ("fall_of(v, sinc_of(v, sine_cosine(v).sine), sine_cosine(v).cosine)", fall, std::f32::consts::PI),
         ("angle_of(v, lanes(10.0) * 0.1)", beside::<10>, 7.0),
         ("angle_of(v, lanes(-10.0) * 0.1)", beside::<-10>, 7.0),
         ("angle_of(v, lanes(1.0) * 0.1)", beside::<1>, 7.0),

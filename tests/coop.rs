@@ -40,7 +40,7 @@ fn variants(fragment: u32) -> Vec<Variant> {
         loads: [LOADS[a % 4], LOADS[b % 4]],
         store: STORES[c % 4],
     };
-    if std::env::var("TILEWISE_SWEEP").as_deref() == Ok("full") {
+    if support::is_full_sweep() {
         return tiles().flat_map(|tile| (0..64).map(move |i| variant(tile, i, i / 4, i / 16))).collect();
     }
     // The rows and columns of A meet those of B in all four ways.

@@ -82,7 +82,8 @@ fn clouds_of_f32_and_f64_move_alike() {
         return;
     }
     let [single, double, out] = ["f32.npy", "f64.npy", "moved.npy"].map(scratch);
-    let values: Vec<f64> = (0..3 * 77).map(|i| f64::from((f64::from(i) * 0.7).sin() as f32)).collect();
+    let values: Vec<f64> =
+        (0..3 * 77).map(|i| f64::from(f32::from_f64((f64::from(i) * 0.7).sin()))).collect();
     let rounded: Vec<f32> = values.iter().map(|&x| f32::from_f64(x)).collect();
     write_npy_slice(&single, [77, 3], &rounded).expect("the folder can be written to");
     write_f64(&double, "(77, 3)", &values);

@@ -5,6 +5,7 @@ mod support;
 use std::mem::offset_of;
 use support::wgsl;
 use tilewise::Error;
+use tilewise::clifford::CliffordDims;
 use tilewise::gemm::{GemmDims, HalvesDims};
 use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
 use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
@@ -91,7 +92,12 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     for shader in ["sketch_gather", "sketch_scatter"] {
         assert_eq!(dims_of(shader), sparse, "{shader}");
     }
-    for (members, size) in [gemm, cast, halves, elementwise, rows, hadamard, sparse] {
+    let clifford: Members = members!(CliffordDims: axes blades offsets units rank out reserved0);
+    for shader in ["clifford", "clifford_table"] {
+        assert_eq!(dims_of(shader), clifford, "{shader}");
+    }
+    assert_eq!(clifford.1, 128, "what every device has room for as immediates");
+    for (members, size) in [clifford, gemm, cast, halves, elementwise, rows, hadamard, sparse] {
         assert_eq!(
             members.iter().map(|(_, _, size)| size).sum::<u32>(),
             size,

@@ -170,6 +170,7 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
             hadamard_kernels(&caps, &seen),
             wgsl::sparse_kernels(&caps),
             wgsl::generated_kernels(&caps),
+            wgsl::clifford_kernels(&caps),
         ]
         .concat();
         let bound: String =

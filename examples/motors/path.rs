@@ -27,7 +27,7 @@ impl Path {
         for i in 1..POSES {
             let along = i as f64 / (POSES - 1) as f64;
             let side = if i % 2 == 0 { -1.0 } else { 1.0 };
-            let by = [9.0 * along, side * (1.4 + 0.3 * number()), 1.2 * number()].map(|x| x * radius);
+            let by = [9.0 * along, side * (1.9 + 0.3 * number()), 1.2 * number()].map(|x| x * radius);
             let axis = [0.5 * number(), 0.5 * number(), 1.0 + 0.3 * number()];
             let angle = 1.3 * i as f64 + 0.4 * number();
             let motor = space.translator(by).geometric(&space.rotor(axis, angle)?)?;

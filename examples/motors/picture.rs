@@ -9,8 +9,8 @@ const HEIGHT: f64 = 440.0;
 const MARGIN: f64 = 28.0;
 const TOP: f64 = 52.0;
 /// Poses between two of the path's, and points of each, that are drawn.
-const BETWEEN: usize = 2;
-const POINTS: usize = 600;
+const BETWEEN: usize = 1;
+const POINTS: usize = 800;
 
 /// What is drawn.
 pub(crate) struct Picture<'a> {
@@ -21,9 +21,34 @@ pub(crate) struct Picture<'a> {
     pub(crate) name: &'a str,
 }
 
-/// Where points lie on paper: from the right and above.
+/// Where points lie on paper: seen from in front, a little from the left and below.
 fn project([x, y, z]: [f64; 3]) -> [f64; 2] {
-    [x + 0.35 * y, -0.82 * y * 0.55 - 0.83 * z]
+    [x + 0.3 * z, -0.95 * y - 0.25 * z]
+}
+
+/// Where the picture lies in the file: the middle of what is drawn, and its scale, the same both ways.
+struct Paper {
+    middle: [f64; 2],
+    scale: f64,
+}
+
+impl Paper {
+    /// All of these points, as large as there is room.
+    fn around<'a>(points: impl Iterator<Item = &'a [f64; 2]> + Clone) -> Self {
+        let range = |axis: usize| {
+            let values = points.clone().map(move |p| p[axis]);
+            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])
+        };
+        let [[left, right], [above, below]] = [0, 1].map(range);
+        let [along, down] = [WIDTH - 2.0 * MARGIN, HEIGHT - TOP - MARGIN];
+        let scale = (along / (right - left)).min(down / (below - above));
+        Self { middle: [(left + right) / 2.0, (above + below) / 2.0], scale }
+    }
+
+    fn place(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        let down = TOP + (HEIGHT - TOP - MARGIN) / 2.0;
+        [WIDTH / 2.0 + self.scale * (x - self.middle[0]), down + self.scale * (y - self.middle[1])]
+    }
 }
 
 /// From blue to red.
@@ -51,63 +76,42 @@ impl Picture<'_> {
 
     /// The picture, as a file's text.
     pub(crate) fn svg(&self) -> String {
-        let way: Vec<[f64; 2]> = std::iter::once([0.0; 3])
-            .chain((0..self.path.len()).map(|i| self.path.isometry(i).translation.vector.into()))
-            .map(project)
-            .collect();
-        let poses: Vec<(f64, Vec<[f64; 2]>)> = self
-            .drawn()
-            .into_iter()
-            .map(|motor| {
-                let along = motor.map_or(0.0, |i| (i + 1) as f64 / self.path.len() as f64);
-                let points = self.pose(motor);
-                let step = points.len().div_ceil(POINTS);
-                (along, points.iter().step_by(step).copied().map(project).collect())
-            })
-            .collect();
-        let all = || poses.iter().flat_map(|(_, points)| points).chain(&way);
-        let range = |axis: usize| {
-            let values = all().map(move |p| p[axis]);
-            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])
-        };
-        let [[left, right], [above, below]] = [0, 1].map(range);
-        let room = [WIDTH - 2.0 * MARGIN, HEIGHT - TOP - MARGIN];
-        let scale = (room[0] / (right - left)).min(room[1] / (below - above));
-        let place = |[x, y]: [f64; 2]| {
-            let [middle_x, middle_y] = [(left + right) / 2.0, (above + below) / 2.0];
-            [WIDTH / 2.0 + scale * (x - middle_x), TOP + room[1] / 2.0 + scale * (y - middle_y)]
-        };
+        let origin = |i| self.path.isometry(i).translation.vector.into();
+        let way = std::iter::once([0.0; 3]).chain((0..self.path.len()).map(origin));
+        let way: Vec<[f64; 2]> = way.map(project).collect();
+        let poses: Vec<(f64, Vec<[f64; 2]>)> = self.drawn().into_iter().map(|i| self.dots(i)).collect();
+        let paper = Paper::around(poses.iter().flat_map(|(_, points)| points).chain(&way));
         let mut svg = self.head();
-        let line: Vec<String> =
-            way.iter().map(|&p| place(p)).map(|[x, y]| format!("{x:.1},{y:.1}")).collect();
-        let line = line.join(" ");
-        let _ =
-            writeln!(svg, "<polyline points=\"{line}\" fill=\"none\" stroke=\"#888\" stroke-width=\"1.5\"/>");
         for (along, points) in &poses {
-            let mut dots = String::new();
-            for [x, y] in points.iter().map(|&p| place(p)) {
-                let _ = write!(dots, "M{x:.1} {y:.1}h0");
-            }
-            let color = color(*along);
+            let dots = points.iter().map(|&p| paper.place(p)).map(|[x, y]| format!("M{x:.1} {y:.1}h0"));
+            let (dots, color) = (dots.collect::<String>(), color(*along));
             let _ = writeln!(
                 svg,
-                "<path d=\"{dots}\" stroke=\"{color}\" stroke-width=\"1.6\" stroke-linecap=\"round\" opacity=\"0.75\"/>"
+                "<path d=\"{dots}\" stroke=\"{color}\" stroke-width=\"1.6\" stroke-linecap=\"round\" opacity=\"0.7\"/>"
             );
         }
-        for pose in 0..=self.path.len() / self.path.steps() {
-            let [x, y] = place(way[pose * self.path.steps()]);
+        let line = way.iter().map(|&p| paper.place(p)).map(|[x, y]| format!("{x:.1},{y:.1}"));
+        let line = line.collect::<Vec<_>>().join(" ");
+        let _ =
+            writeln!(svg, "<polyline points=\"{line}\" fill=\"none\" stroke=\"#222\" stroke-width=\"1.5\"/>");
+        for (pose, &at) in way.iter().step_by(self.path.steps()).enumerate() {
+            let [x, y] = paper.place(at);
             let _ = writeln!(
                 svg,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"white\" stroke=\"#333\" stroke-width=\"1.5\"/>"
-            );
-            let _ = writeln!(
-                svg,
-                "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"11\" fill=\"#333\">{pose}</text>",
-                x + 6.0,
-                y - 6.0
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"8\" fill=\"white\" stroke=\"#222\"/>\n\
+                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{pose}</text>",
+                y + 4.0
             );
         }
         svg + "</svg>\n"
+    }
+
+    /// How far along the path a motor is, and the cloud behind it.
+    fn dots(&self, motor: Option<usize>) -> (f64, Vec<[f64; 2]>) {
+        let along = motor.map_or(0.0, |i| (i + 1) as f64 / self.path.len() as f64);
+        let points = self.pose(motor);
+        let step = points.len().div_ceil(POINTS);
+        (along, points.iter().step_by(step).copied().map(project).collect())
     }
 
     fn head(&self) -> String {

@@ -129,7 +129,7 @@ impl Signature {
         [1, -1, 0].map(|square| self.squares().iter().filter(|&&s| s == square).count())
     }
 
-    /// The sign of the geometric product of two basis blades: $e_a e_b = \mathrm{sign}\; e_{a \oplus b}$. It is 0 where
+    /// The sign of the geometric product of two basis blades: $e_{a} e_{b} = \mathrm{sign}\; e_{a \oplus b}$. It is 0 where
     /// they share a null vector.
     ///
     /// Bringing the vectors into order takes $\sum_{k \ge 1} |(a \gg k) \wedge b|$ swaps; then those of both square.
@@ -138,7 +138,7 @@ impl Signature {
         let shared = a & b;
         let square = self.squares().iter().enumerate().filter(|(i, _)| shared >> i & 1 == 1);
         let metric: i8 = square.map(|(_, &square)| square).product();
-        if swaps(a, b) % 2 == 0 { metric } else { -metric }
+        if swaps(a, b).is_multiple_of(2) { metric } else { -metric }
     }
 
     /// The blade of all vectors, $I$.
@@ -153,7 +153,7 @@ impl Signature {
         (0..self.dimension()).filter(|&i| self.squares[i] == 0).fold(0, |mask, i| mask | 1 << i)
     }
 
-    /// What $e_a$ is multiplied by in its square by its own reverse, $e_a \tilde e_a$: the product of its vectors'
+    /// What $e_{a}$ is multiplied by in its square by its own reverse, $e_{a} \tilde e_{a}$: the product of its vectors'
     /// squares.
     #[must_use]
     pub fn square(&self, a: u8) -> i8 {
@@ -194,7 +194,7 @@ fn check_dimension(n: usize) -> Result<()> {
     Err(Error::Limit { op: "signature", what, needed: n as u64, allowed: DIMENSION_AT_MOST as u64 })
 }
 
-/// Swaps of neighbours that bring the vectors of $e_a e_b$ into ascending order.
+/// Swaps of neighbours that bring the vectors of $e_{a} e_{b}$ into ascending order.
 pub(super) fn swaps(a: u8, b: u8) -> u32 {
     (1..8).map(|k| ((a >> k) & b).count_ones()).sum()
 }

@@ -92,7 +92,7 @@ impl Signature {
     /// The blades of even grade, which products of an even number of vectors have: rotors and motors.
     #[must_use]
     pub fn even(self) -> Blades {
-        self.select(|blade| grade(blade) % 2 == 0)
+        self.select(|blade| grade(blade).is_multiple_of(2))
     }
 
     /// The blades of odd grade, which products of an odd number of vectors have: reflections.

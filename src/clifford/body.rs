@@ -119,12 +119,12 @@ impl Body {
         let mut lines = vec![square(x)];
         let size: Vec<String> = (0..x.len()).map(|i| format!("x{i} * x{i}")).collect();
         lines.push(format!("let size = {};", size.join(" + ")));
-        lines.push("var rest = lanes(0.0);".to_owned());
-        lines.extend(parts.into_iter().filter(|p| !p.is_empty()).map(|p| format!("rest += abs({p});")));
+        lines.push("var beyond = lanes(0.0);".to_owned());
+        lines.extend(parts.into_iter().filter(|p| !p.is_empty()).map(|p| format!("beyond += abs({p});")));
         lines.push("var nan_bits = 0x7fc00000u; // no constant: compilers refuse NaN in one".to_owned());
         let most = rounding(dtype) * (4 * x.len()) as f64;
         lines.push(format!(
-            "let factor = select(lanes(bitcast<f32>(nan_bits)), lanes(1.0) / square, rest <= {most:e} * size);"
+            "let factor = select(lanes(bitcast<f32>(nan_bits)), lanes(1.0) / square, beyond <= {most:e} * size);"
         ));
         let sign = |i: usize| if reversed[i] < 0 { "-" } else { "" };
         let results = (0..x.len()).map(|i| format!("{}factor * x{i}", sign(i))).collect();
@@ -162,7 +162,7 @@ fn rounding(dtype: DType) -> f64 {
     }
 }
 
-/// The statement that finds `square`, $\langle \tilde x x \rangle_0$.
+/// The statement that finds `square`, $\langle \tilde x x \rangle_{0}$.
 pub(super) fn square(x: &Blades) -> String {
     let mut sum = String::new();
     for (i, &blade) in x.masks().iter().enumerate() {

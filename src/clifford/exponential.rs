@@ -6,7 +6,7 @@ use crate::{Error, Result};
 
 /// Rigid motions, in Cl(2), Cl(3) and PGA of the plane and of space.
 impl Multivector {
-    /// The exponential of a bivector, a motor of norm 1: $e^B = \sum_k B^k / k!$.
+    /// The exponential of a bivector, a motor of norm 1: $e^B = \sum_{k} B^k / k!$.
     ///
     /// With the turn E and the shift N of $B = E + N$, $\theta = |E|$ and $E \wedge N = d I$,
     /// $$e^B = \cos\theta + \tfrac{\sin\theta}{\theta} (B + d I) + d\,\tfrac{\sin\theta - \theta\cos\theta}{\theta^3}\,I E.$$
@@ -53,9 +53,9 @@ impl Multivector {
 
     /// The logarithm of a motor: the bivector B of $|E| \le \pi$ with $e^B = m / |m|$. The scale is left out.
     ///
-    /// The angle is that of `atan2`, $\theta = \operatorname{atan2}(|\langle m \rangle_E|, \langle m \rangle_0)$ in
+    /// The angle is that of `atan2`, $\theta = \operatorname{atan2}(|\langle m \rangle_{E}|, \langle m \rangle_{0})$ in
     /// $[0, \pi]$, so m and -m, which are the same motion, have different logarithms: of the one with
-    /// $\langle m \rangle_0 \ge 0$ it is the shorter way, a turn by $2\theta \le \pi$.
+    /// $\langle m \rangle_{0} \ge 0$ it is the shorter way, a turn by $2\theta \le \pi$.
     ///
     /// At -1 every bivector of $\theta = \pi$ is one. It is that along the first blade: $\pi e_{12}$. Of minus a
     /// translation it is a full turn about an axis along it, in space; in the plane there is none.
@@ -144,7 +144,7 @@ impl Multivector {
     /// The motor at `t` on the way from this one (`t` = 0) to `b` (`t` = 1), at constant speed:
     /// $a\,e^{t \log(a^{-1} b)}$, and on beyond both.
     ///
-    /// Of the two ways it is the shorter: at `t` = 1 it is -b, the same motion, where $\langle a^{-1} b \rangle_0 < 0$. Both
+    /// Of the two ways it is the shorter: at `t` = 1 it is -b, the same motion, where $\langle a^{-1} b \rangle_{0} < 0$. Both
     /// ends are exact.
     ///
     /// # Errors

@@ -20,15 +20,15 @@ pub enum Function {
     Unary(Unary),
     /// The same multivector on other blades: what is missing is 0, what is not asked for is left out.
     Select,
-    /// The norm $\sqrt{|\langle \tilde x x \rangle_0|}$.
+    /// The norm $\sqrt{|\langle \tilde x x \rangle_{0}|}$.
     Norm,
     /// What the norm hands back: of the multivector, and of the norm's gradient.
     NormBackward,
-    /// The inverse of a versor, $\tilde x / \langle \tilde x x \rangle_0$.
+    /// The inverse of a versor, $\tilde x / \langle \tilde x x \rangle_{0}$.
     Inverse,
     /// What the inverse hands back: of the versor, and of the inverse's gradient.
     InverseBackward,
-    /// The multivector of norm 1, $x / \sqrt{|\langle \tilde x x \rangle_0|}$.
+    /// The multivector of norm 1, $x / \sqrt{|\langle \tilde x x \rangle_{0}|}$.
     Normalize,
     /// The exponential of a bivector.
     Exp,

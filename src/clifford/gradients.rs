@@ -6,7 +6,7 @@ use crate::Result;
 
 impl Multivector {
     /// What a product hands back to both operands, of the gradient `g` of its result:
-    /// $\partial_a = \sum_b s_{ab}\, g_{a \oplus b}\, y_b$ and $\partial_b = \sum_a s_{ab}\, g_{a \oplus b}\, x_a$.
+    /// $\partial_{a} = \sum_{b} s_{ab}\, g_{a \oplus b}\, y_{b}$ and $\partial_{b} = \sum_{a} s_{ab}\, g_{a \oplus b}\, x_{a}$.
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if the three are of different algebras.
@@ -26,7 +26,7 @@ impl Multivector {
         Ok((of_x, of_y))
     }
 
-    /// What the norm hands back, of its gradient: $g\, \mathrm{sign}(q)\, q_a x_a / \sqrt{|q|}$ with $q_a$ the square of
+    /// What the norm hands back, of its gradient: $g\, \mathrm{sign}(q)\, q_{a} x_{a} / \sqrt{|q|}$ with $q_{a}$ the square of
     /// blade a; 0 where the norm is 0.
     #[must_use]
     pub fn norm_backward(&self, g: f64) -> Self {
@@ -36,7 +36,7 @@ impl Multivector {
     }
 
     /// What the inverse of a versor, $\tilde x / q$, hands back, of its gradient `g`:
-    /// $\tilde g / q - 2 q_a x_a \langle \tilde x, g \rangle / q^2$.
+    /// $\tilde g / q - 2 q_{a} x_{a} \langle \tilde x, g \rangle / q^2$.
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if the two are of different algebras.

@@ -159,7 +159,7 @@ impl Multivector {
         Self { signature: self.signature, coefficients: scaled.collect() }
     }
 
-    /// The quadratic form $\langle \tilde x x \rangle_0$: of any sign where the metric is indefinite, 0 of null
+    /// The quadratic form $\langle \tilde x x \rangle_{0}$: of any sign where the metric is indefinite, 0 of null
     /// multivectors.
     #[must_use]
     pub fn quadratic(&self) -> f64 {
@@ -167,7 +167,7 @@ impl Multivector {
         (0..=u8::MAX).zip(&self.coefficients).map(of).sum()
     }
 
-    /// The norm $\sqrt{|\langle \tilde x x \rangle_0|}$; 0 of null multivectors.
+    /// The norm $\sqrt{|\langle \tilde x x \rangle_{0}|}$; 0 of null multivectors.
     #[must_use]
     pub fn norm(&self) -> f64 {
         self.quadratic().abs().sqrt()
@@ -224,7 +224,7 @@ impl Multivector {
         self.product(Product::FatDot, y)
     }
 
-    /// $\langle xy \rangle_0$.
+    /// $\langle xy \rangle_{0}$.
     pub fn scalar(&self, y: &Self) -> Result<Self> {
         self.product(Product::Scalar, y)
     }

@@ -95,7 +95,7 @@ impl<T: Real> Multivectors<T> {
     /// [`Error::Shape`] if extents differ and none is 1; [`Error::Gpu`] if the operands live on different devices;
     /// [`Error::Limit`] if a tensor is larger than the device can bind; [`Error::OutOfMemory`] without room for the result.
     /// # Precision
-    /// Sums in f32, then stored: $|c_k - c_{64}| \le \gamma_t \sum |x_i y_j|$ for a blade of t terms.
+    /// Sums in f32, then stored: $|c_{k} - c_{64}| \le \gamma_{t} \sum |x_{i} y_{j}|$ for a blade of t terms.
     pub fn product(&self, product: Product, y: &Self) -> Result<Self> {
         let out = product.terms(&self.blades, &y.blades)?.out;
         self.binary(Function::Product(product), y, &out)
@@ -111,7 +111,7 @@ impl<T: Real> Multivectors<T> {
         self.binary(Function::Product(product), y, out)
     }
 
-    /// What a product hands back to its operands, of the gradient `g` of its result: $\nabla_x$ and $\nabla_y$ of a loss.
+    /// What a product hands back to its operands, of the gradient `g` of its result: $\nabla_{x}$ and $\nabla_{y}$ of a loss.
     ///
     /// # Shapes
     /// `g` as the result of [`product`](Self::product) or [`product_onto`](Self::product_onto); the gradients as the
@@ -183,7 +183,7 @@ impl<T: Real> Multivectors<T> {
         self.select(&if none { signature.scalars() } else { Blades::new(signature, &kept)? })
     }
 
-    /// The norm $\sqrt{|\langle \tilde x x \rangle_0|}$, a scalar: 0 of null multivectors.
+    /// The norm $\sqrt{|\langle \tilde x x \rangle_{0}|}$, a scalar: 0 of null multivectors.
     ///
     /// # Errors
     /// As [`unary`](Self::unary).
@@ -201,7 +201,7 @@ impl<T: Real> Multivectors<T> {
         self.binary(Function::NormBackward, g, &self.blades)
     }
 
-    /// The inverse of versors, products of vectors that are not null: $\tilde x / \langle \tilde x x \rangle_0$.
+    /// The inverse of versors, products of vectors that are not null: $\tilde x / \langle \tilde x x \rangle_{0}$.
     ///
     /// What is no versor, where $x \tilde x$ is not a scalar but for rounding, has NaN for an inverse; so has zero, and what
     /// is null has infinities.
@@ -353,7 +353,7 @@ impl<T: Real> Multivectors<T> {
         self.product(Product::FatDot, y)
     }
 
-    /// $\langle xy \rangle_0$.
+    /// $\langle xy \rangle_{0}$.
     pub fn scalar(&self, y: &Self) -> Result<Self> {
         self.product(Product::Scalar, y)
     }

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// Plane-based geometric algebra of the plane (`Pga<2>`) or of space (`Pga<3>`): what its multivectors stand for.
 ///
 /// Vectors are planes (lines, in the plane), their outer product is what they have in common, and points are where N of
-/// them meet. The null vector $e_0$, the plane at infinity, may stand anywhere among the others: formulas here are in
+/// them meet. The null vector $e_{0}$, the plane at infinity, may stand anywhere among the others: formulas here are in
 /// products, which have the same value in any order.
 ///
 /// ```
@@ -27,7 +27,7 @@ use crate::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pga<const N: usize> {
     signature: Signature,
-    /// $e_1$ and so on.
+    /// $e_{1}$ and so on.
     axes: [u8; N],
     null: u8,
 }
@@ -56,7 +56,7 @@ impl<const N: usize> Pga<N> {
         self.signature
     }
 
-    /// The plane (the line, for N = 2) of the points p with $n \cdot p + d = 0$: $\sum_i n_i e_i + d e_0$. Of norm $|n|$.
+    /// The plane (the line, for N = 2) of the points p with $n \cdot p + d = 0$: $\sum_{i} n_{i} e_{i} + d e_{0}$. Of norm $|n|$.
     #[must_use]
     pub fn plane(&self, normal: [f64; N], d: f64) -> Multivector {
         let mut plane = Multivector::zero(self.signature);
@@ -67,8 +67,8 @@ impl<const N: usize> Pga<N> {
         plane
     }
 
-    /// The point of these coordinates, of weight 1: where the planes $x_i = p_i$ meet,
-    /// $(e_1 - p_1 e_0) \wedge (e_2 - p_2 e_0) \wedge (e_3 - p_3 e_0)$.
+    /// The point of these coordinates, of weight 1: where the planes $x_{i} = p_{i}$ meet,
+    /// $(e_{1} - p_{1} e_{0}) \wedge (e_{2} - p_{2} e_{0}) \wedge (e_{3} - p_{3} e_{0})$.
     #[must_use]
     pub fn point(&self, coordinates: [f64; N]) -> Multivector {
         let mut point = Multivector::zero(self.signature);
@@ -99,7 +99,7 @@ impl<const N: usize> Pga<N> {
         }))
     }
 
-    /// The motor that moves by a vector: $1 + \frac12 \sum_i d_i e_i e_0$.
+    /// The motor that moves by a vector: $1 + \frac12 \sum_{i} d_{i} e_{i} e_{0}$.
     #[must_use]
     pub fn translator(&self, by: [f64; N]) -> Multivector {
         let mut motor = Multivector::scalar_of(self.signature, 1.0);
@@ -111,12 +111,12 @@ impl<const N: usize> Pga<N> {
         motor
     }
 
-    /// The blade of the origin, $e_1 \wedge e_2 \wedge e_3$.
+    /// The blade of the origin, $e_{1} \wedge e_{2} \wedge e_{3}$.
     fn origin(&self) -> u8 {
         self.axes.iter().fold(0, |blade, axis| blade | axis)
     }
 
-    /// The origin's blade with $e_0$ in the place of $e_i$, and its sign.
+    /// The origin's blade with $e_{0}$ in the place of $e_{i}$, and its sign.
     fn across(&self, i: usize) -> (u8, f64) {
         let factors = self.axes.iter().enumerate().map(|(j, &axis)| if i == j { self.null } else { axis });
         let times = |(blade, sign): (u8, f64), vector: u8| {
@@ -135,8 +135,8 @@ impl<const N: usize> Pga<N> {
 }
 
 impl Pga<2> {
-    /// The motor that turns about the origin by an angle, in radians, from $e_1$ to $e_2$:
-    /// $\cos\frac\varphi2 - \sin\frac\varphi2\, e_1 e_2$.
+    /// The motor that turns about the origin by an angle, in radians, from $e_{1}$ to $e_{2}$:
+    /// $\cos\frac\varphi2 - \sin\frac\varphi2\, e_{1} e_{2}$.
     #[must_use]
     pub fn rotor(&self, angle: f64) -> Multivector {
         let (sine, cosine) = (0.5 * angle).sin_cos();
@@ -148,7 +148,7 @@ impl Pga<2> {
 
 impl Pga<3> {
     /// The motor that turns about an axis through the origin by an angle, in radians, right-handed:
-    /// $\cos\frac\varphi2 - \sin\frac\varphi2\,(n_1 e_2 e_3 + n_2 e_3 e_1 + n_3 e_1 e_2)$ with $n$ the axis over its length.
+    /// $\cos\frac\varphi2 - \sin\frac\varphi2\,(n_{1} e_{2} e_{3} + n_{2} e_{3} e_{1} + n_{3} e_{1} e_{2})$ with $n$ the axis over its length.
     ///
     /// # Errors
     /// [`Error::Input`] if the axis is of no direction: zero, or not finite.

@@ -85,7 +85,7 @@ impl CliffordProblem {
         for (load, slots) in
             loads.iter().zip([["load_x", "read_x"], ["load_y", "read_y"]]).take(self.operands())
         {
-            if let Some(fragment) = load.load(memory) {
+            if let Some(fragment) = load.unit.load(memory) {
                 kernel = kernel.slot(slots[0], fragment);
             }
             kernel = kernel.slot(slots[1], load.read);
@@ -105,23 +105,17 @@ impl CliffordProblem {
 
     fn table_kernel(&self, caps: &Caps) -> Kernel {
         let memory = Memory::of(self.dtype, caps);
-        let load = Load { read: "read_x_one", unit: Unit::One };
         let halves = memory.per_scalar() == 2;
-        let unit = memory.scalar();
         let mut kernel = Kernel::new("clifford_table")
             .dims(caps, size_of::<CliffordDims>())
-            .param("x_unit", unit)
-            .param("y_unit", unit)
-            .param("c_unit", if halves { "atomic<u32>" } else { unit })
+            .param("x_unit", memory.scalar())
+            .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
             .param("LANES", format!("{LANES}u"));
         if memory == Memory::Bf16 {
             kernel = kernel.slot("pack_pair", "pack_bf16");
         }
-        for slots in [["load_x", "read_x"], ["load_y", "read_y"]] {
-            if let Some(fragment) = load.load(memory) {
-                kernel = kernel.slot(slots[0], fragment);
-            }
-            kernel = kernel.slot(slots[1], load.read);
+        if let Some(fragment) = Unit::One.load(memory) {
+            kernel = kernel.slot("load_x", fragment).slot("load_y", fragment);
         }
         if halves { kernel.slot("store_element", "store_element_packed") } else { kernel }
     }

@@ -11,17 +11,17 @@ use std::fmt;
 pub enum Product {
     /// $ab$.
     Geometric,
-    /// $a \wedge b$: the part of $ab$ of grade $g_a + g_b$.
+    /// $a \wedge b$: the part of $ab$ of grade $g_{a} + g_{b}$.
     Outer,
-    /// $a \rfloor b$: the part of grade $g_b - g_a$; zero where b is of less grade.
+    /// $a \rfloor b$: the part of grade $g_{b} - g_{a}$; zero where b is of less grade.
     LeftContraction,
-    /// $a \lfloor b$: the part of grade $g_a - g_b$; zero where a is of less grade.
+    /// $a \lfloor b$: the part of grade $g_{a} - g_{b}$; zero where a is of less grade.
     RightContraction,
-    /// $a \cdot b$, Hestenes' inner product: the part of grade $|g_a - g_b|$; zero where either is a scalar.
+    /// $a \cdot b$, Hestenes' inner product: the part of grade $|g_{a} - g_{b}|$; zero where either is a scalar.
     Hestenes,
-    /// $a \bullet b$, the fat dot: the part of grade $|g_a - g_b|$.
+    /// $a \bullet b$, the fat dot: the part of grade $|g_{a} - g_{b}|$.
     FatDot,
-    /// $\langle ab \rangle_0$: the scalar part. There is no reverse in it.
+    /// $\langle ab \rangle_{0}$: the scalar part. There is no reverse in it.
     Scalar,
     /// $a \vee b$: the outer product of duals, undone; it needs no metric. In PGA it joins points, where the outer product
     /// intersects planes.
@@ -137,7 +137,7 @@ fn together(product: Product, x: &Blades, y: &Blades) -> Result<Signature> {
     Err(Error::input(format!("{product} product"), why))
 }
 
-/// Whether $e_a e_b = - e_b e_a$ by the order of the vectors: each of a passes each of b but itself.
+/// Whether $e_{a} e_{b} = - e_{b} e_{a}$ by the order of the vectors: each of a passes each of b but itself.
 fn anticommute(a: u8, b: u8) -> bool {
     (grade(a) * grade(b) + grade(a & b)) % 2 == 1
 }
@@ -149,23 +149,23 @@ fn regressive(signature: Signature, a: u8, b: u8) -> Option<(u8, i8)> {
         return None;
     }
     let (c, of_c) = left_complement(signature, a | b);
-    let swapped = if swaps(a, b) % 2 == 0 { 1 } else { -1 };
+    let swapped = if swaps(a, b).is_multiple_of(2) { 1 } else { -1 };
     Some((c, of_a * of_b * swapped * of_c))
 }
 
-/// The blade that completes $e_a$ from the right, and its sign: $e_a \wedge \bar e_a = I$. It needs no metric.
+/// The blade that completes $e_{a}$ from the right, and its sign: $e_{a} \wedge \bar e_{a} = I$. It needs no metric.
 #[must_use]
 pub fn right_complement(signature: Signature, a: u8) -> (u8, i8) {
     let rest = signature.pseudoscalar() & !a;
-    (rest, if swaps(a, rest) % 2 == 0 { 1 } else { -1 })
+    (rest, if swaps(a, rest).is_multiple_of(2) { 1 } else { -1 })
 }
 
-/// The blade that completes $e_a$ from the left, and its sign: $\underline e_a \wedge e_a = I$. It undoes
+/// The blade that completes $e_{a}$ from the left, and its sign: $\underline e_{a} \wedge e_{a} = I$. It undoes
 /// [`right_complement`].
 #[must_use]
 pub fn left_complement(signature: Signature, a: u8) -> (u8, i8) {
     let rest = signature.pseudoscalar() & !a;
-    (rest, if swaps(rest, a) % 2 == 0 { 1 } else { -1 })
+    (rest, if swaps(rest, a).is_multiple_of(2) { 1 } else { -1 })
 }
 
 /// One term of a product: $\mathrm{out}_{\mathrm{out}} \mathrel{+}= \mathrm{sign}\; x_{x} y_{y}$, by the places of blades

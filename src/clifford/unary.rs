@@ -15,8 +15,8 @@ pub enum Unary {
     Involute,
     /// $\bar x$, the Clifford conjugate: the reverse of the involution.
     Conjugate,
-    /// The dual: of a blade the one that completes it from the right, $e_a \wedge e_a^* = I$. It needs no metric; where
-    /// there is a metric without null vectors it is $\tilde x I$, Hodge's dual.
+    /// The dual: of a blade the one that completes it from the right, $e_{a} \wedge e_{a}^* = I$. It needs no metric; where
+    /// all vectors square to 1 it is Hodge's, $\tilde x I$.
     Dual,
     /// What undoes the dual: of a blade the one that completes it from the left.
     Undual,

@@ -4,7 +4,7 @@ use super::algebra::Signature;
 use super::multivector::Multivector;
 use crate::{Error, Result};
 
-/// What $x \tilde x$ may have beside its scalar part, relative to $\sum_a x_a^2$: a versor whose coefficients have been
+/// What $x \tilde x$ may have beside its scalar part, relative to $\sum_{a} x_{a}^2$: a versor whose coefficients have been
 /// rounded to f32, each by $2^{-24}$ of itself, has at most $2 \cdot 2^{-24}$, by Cauchy's inequality. Twice that.
 const ROUNDED: f64 = 1.0 / (1 << 22) as f64;
 /// What is left of a square of which everything cancels, relative to its terms: rounding of f64.
@@ -25,7 +25,7 @@ impl Multivector {
     /// ```
     /// # Errors
     /// [`Error::Input`] if x is no versor: $x \tilde x$ has other parts than the scalar, beyond what rounding of a versor
-    /// to f32 leaves ($2^{-22} \sum_a x_a^2$); or if it is null.
+    /// to f32 leaves ($2^{-22} \sum_{a} x_{a}^2$); or if it is null.
     /// # Precision
     /// As far as x is a versor: each coefficient is rounded three times.
     pub fn inverse(&self) -> Result<Self> {
@@ -33,7 +33,7 @@ impl Multivector {
         Ok(self.reverse().scaled(1.0 / square))
     }
 
-    /// The multivector of norm 1, $x / \sqrt{|\langle \tilde x x \rangle_0|}$.
+    /// The multivector of norm 1, $x / \sqrt{|\langle \tilde x x \rangle_{0}|}$.
     ///
     /// It need not be a versor.
     ///
@@ -94,7 +94,7 @@ impl Multivector {
         let rest =
             (0..=u8::MAX).zip(product.coefficients()).skip(1).max_by(|x, y| x.1.abs().total_cmp(&y.1.abs()));
         match rest {
-            Some((blade, &part)) if !(part.abs() <= allowed) => {
+            Some((blade, &part)) if part.abs() > allowed || part.is_nan() => {
                 let why = format!(
                     "x times its reverse is no scalar, so x is no versor: it has {part:e} of {}",
                     self.signature().name(blade)
@@ -105,7 +105,7 @@ impl Multivector {
         }
     }
 
-    /// $\langle \tilde x x \rangle_0$, unless that is nothing but rounding.
+    /// $\langle \tilde x x \rangle_{0}$, unless that is nothing but rounding.
     fn square_of_none_null(&self, op: &'static str) -> Result<f64> {
         let square = self.quadratic();
         let of = |(a, x): (u8, &f64)| f64::from(self.signature().square(a).abs()) * x * x;
@@ -146,7 +146,7 @@ pub(super) struct Rigid {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shift {
     pub(super) blade: u8,
-    /// In space: the place t of the turn that completes it, and the sign in $e_t \wedge e = \pm I$. Then $I e_t = \mp e$.
+    /// In space: the place t of the turn that completes it, and the sign in $e_{t} \wedge e = \pm I$. Then $I e_{t} = \mp e$.
     pub(super) twin: Option<(usize, i8)>,
 }
 

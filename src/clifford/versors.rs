@@ -13,7 +13,7 @@ use crate::{Plan, Result};
 
 /// Versors. Each function is [`Multivector`](super::Multivector)'s of the same name, in f32; each is one launch.
 impl<T: Real> Multivectors<T> {
-    /// The multivectors of norm 1, $x / \sqrt{|\langle \tilde x x \rangle_0|}$; NaN of null ones.
+    /// The multivectors of norm 1, $x / \sqrt{|\langle \tilde x x \rangle_{0}|}$; NaN of null ones.
     ///
     /// # Errors
     /// As [`unary`](Self::unary).

@@ -97,6 +97,21 @@ impl Unit {
             _ => memory.scalar(),
         }
     }
+
+    /// The fragment for `load_x`; the shader's own needs none.
+    pub(super) fn load(self, memory: Memory) -> Option<&'static str> {
+        match (memory, self) {
+            (Memory::Packed, Self::One) => Some("load_x_packed"),
+            (Memory::Packed, Self::Two) => Some("load_x_packed2"),
+            (Memory::Packed, Self::Four) => Some("load_x_packed4"),
+            (Memory::Bf16, Self::One) => Some("load_x_bf16"),
+            (Memory::Bf16, Self::Two) => Some("load_x_bf16x2"),
+            (Memory::Bf16, Self::Four) => Some("load_x_bf16x4"),
+            (_, Self::One) => None,
+            (_, Self::Two) => Some("load_x_vec2"),
+            (_, Self::Four) => Some("load_x_vec4"),
+        }
+    }
 }
 
 /// How an invocation loads a blade of an operand, or four blades.
@@ -126,21 +141,6 @@ impl Load {
             (Walk::Twos, _) => ("read_x_shifted2", Unit::Two),
         };
         Self { read, unit }
-    }
-
-    /// The fragment for `load_x`; the shader's own needs none.
-    pub(super) fn load(self, memory: Memory) -> Option<&'static str> {
-        match (memory, self.unit) {
-            (Memory::Packed, Unit::One) => Some("load_x_packed"),
-            (Memory::Packed, Unit::Two) => Some("load_x_packed2"),
-            (Memory::Packed, Unit::Four) => Some("load_x_packed4"),
-            (Memory::Bf16, Unit::One) => Some("load_x_bf16"),
-            (Memory::Bf16, Unit::Two) => Some("load_x_bf16x2"),
-            (Memory::Bf16, Unit::Four) => Some("load_x_bf16x4"),
-            (_, Unit::One) => None,
-            (_, Unit::Two) => Some("load_x_vec2"),
-            (_, Unit::Four) => Some("load_x_vec4"),
-        }
     }
 }
 

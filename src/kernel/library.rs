@@ -28,6 +28,7 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "blades_of_one",
     "blades_of_two",
     "block",
+    "body_functions",
     "combine_add",
     "combine_mul",
     "combine_slope",

@@ -1,6 +1,10 @@
 //! Clifford algebras on the device, and the vectors of others' code. `tests/clifford_law.rs` has the laws that need none.
 
 mod batch;
+mod functions;
+mod motors;
+mod npz;
+mod oracles;
 mod products;
 #[path = "../support/mod.rs"]
 mod support;

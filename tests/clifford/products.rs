@@ -1,12 +1,12 @@
 //! Products and their gradients on the device, against the definition on the CPU.
 
 use crate::batch::{Batch, Wanted, assert_within};
+use crate::support;
 use crate::support::strided::Lay;
-use crate::support::{self};
 use tilewise::clifford::BladeAxis::{First, Last};
-use tilewise::clifford::{BladeAxis, Blades, Multivector, Product, Signature, Terms};
+use tilewise::clifford::{BladeAxis, Blades, Multivector, Multivectors, Product, Signature, Terms};
 use tilewise::reference::{gamma, store_tolerance};
-use tilewise::{Gpu, Real, f16};
+use tilewise::{Error, Gpu, Real, bf16, f16};
 
 /// A product of two batches.
 struct Case {
@@ -60,6 +60,7 @@ fn check<T: Real>(gpu: &Gpu, case: &Case, what: &str) {
         wanted::<T>(&value, &terms, &x.select(&case.blades[0]), &y.select(&case.blades[1]))
     };
     let worst = assert_within(&z, want, what);
+    assert!(!terms.terms.is_empty(), "{what} is nothing");
     println!("{what}: {} terms, {worst:.3} of the bound", terms.terms.len());
 }
 
@@ -125,4 +126,217 @@ fn large_algebras_multiply_by_a_table() {
     check::<f16>(&gpu, &dense(Product::Geometric, signature([3, 3, 0]), Last, &[3]), "Cl(3,3) in f16");
     check_backward::<f32>(&gpu, &dense(Product::Geometric, signature([3, 3, 0]), Last, &[5]), "Cl(3,3)");
     check::<f32>(&gpu, &dense(Product::Geometric, signature([4, 3, 1]), Last, &[2]), "Cl(4,3,1)");
+}
+
+/// Operands that lie in every way: what is loaded and stored by twos, by fours, as it comes, in pairs of 16 bits; what is
+/// repeated. Each is another kernel.
+#[test]
+fn operands_are_read_where_they_lie_and_repeated_where_they_lack_axes() {
+    let Some(gpu) = support::gpu() else { return };
+    let cl2 = [Signature::CL2.blades(), Signature::CL2.vectors()];
+    let cl3 = [Signature::CL3.blades(), Signature::CL3.even()];
+    let case = |blades: &[Blades; 2], axis, positions, lays| Case {
+        product: Product::Geometric,
+        blades: blades.clone(),
+        axis,
+        positions,
+        lays,
+    };
+    let plain = [Lay::Plain; 2];
+    // (blade, batch, feature): ragged planes, one operand for all, features apart, an axis more.
+    check::<f32>(&gpu, &case(&cl2, First, [&[3, 7], &[3, 7]], plain), "ragged planes");
+    check::<f32>(&gpu, &case(&cl2, First, [&[6, 8], &[1, 1]], plain), "one for all");
+    check::<f32>(&gpu, &case(&cl2, First, [&[6, 8], &[8]], [Lay::Gaps, Lay::Odd]), "gaps, and an axis less");
+    check::<f32>(&gpu, &case(&cl3, First, [&[2, 1, 6], &[5, 1]], [Lay::Plain, Lay::Even]), "all pairs");
+    check::<f16>(&gpu, &case(&cl2, First, [&[4, 8], &[4, 8]], plain), "f16 by fours");
+    check::<f16>(&gpu, &case(&cl3, First, [&[3, 5], &[3, 5]], plain), "f16, ragged");
+    check::<bf16>(&gpu, &case(&cl3, First, [&[4, 8], &[4, 8]], plain), "bf16 by twos");
+    check::<bf16>(&gpu, &case(&cl2, First, [&[3, 5], &[1, 5]], plain), "bf16, ragged and repeated");
+    // (batch, feature, blade): blades that are no multiple of four, one operand for a batch.
+    check::<f32>(
+        &gpu,
+        &case(&[Signature::CL3.vectors(), Signature::CL3.bivectors()], Last, [&[4, 5], &[4, 5]], plain),
+        "three blades",
+    );
+    check::<f16>(&gpu, &case(&cl3, Last, [&[4, 5], &[5]], plain), "f16, blades last");
+    check::<bf16>(
+        &gpu,
+        &case(
+            &[Signature::CL3.vectors(), Signature::CL3.vectors()],
+            Last,
+            [&[4, 5], &[4, 5]],
+            [Lay::Odd, Lay::Plain],
+        ),
+        "bf16, from an odd element on",
+    );
+}
+
+/// The same on a device without f16 and immediates, where elements of 16 bits come in pairs.
+#[test]
+fn a_bare_device_has_f16_in_pairs() {
+    let Some(gpu) = support::bare() else { return };
+    let (cl2, cl3) = (Signature::CL2, Signature::CL3);
+    check::<f16>(&gpu, &dense(Product::Geometric, cl2, First, &[4, 8]), "pairs by fours");
+    check::<f16>(&gpu, &dense(Product::Geometric, cl3, First, &[4, 8]), "pairs by twos");
+    check::<f16>(&gpu, &dense(Product::Geometric, cl3, First, &[3, 5]), "pairs, ragged");
+    check::<f16>(&gpu, &dense(Product::Geometric, cl3, Last, &[3, 5]), "pairs, blades last");
+}
+
+/// All products, of operands that have some blades: only what they have is computed.
+#[test]
+fn every_product_has_the_terms_of_its_operands_blades() {
+    let Some(gpu) = support::gpu() else { return };
+    let pga = Signature::PGA3D;
+    for (i, product) in Product::ALL.into_iter().enumerate() {
+        // Of each, blades whose product is not nothing.
+        let blades = match product {
+            Product::Regressive => [pga.points(), pga.points()],
+            Product::RightContraction => [pga.points(), pga.motors()],
+            Product::Scalar => [pga.motors(), pga.motors()],
+            _ if i % 2 == 0 => [pga.motors(), pga.points()],
+            _ => [pga.vectors(), pga.bivectors()],
+        };
+        let axis = [First, Last][i % 2];
+        let case = Case { product, blades, axis, positions: [&[3, 5]; 2], lays: [Lay::Plain; 2] };
+        check::<f32>(&gpu, &case, product.name());
+        if [Product::Regressive, Product::LeftContraction].contains(&product) || support::is_full_sweep() {
+            check_backward::<f32>(&gpu, &case, product.name());
+        }
+    }
+    // A vector times a bivector has its own terms alone, and vectors and trivectors for a result.
+    let terms = Product::Geometric.terms(&Signature::CL3.vectors(), &Signature::CL3.bivectors()).unwrap();
+    assert_eq!((terms.terms.len(), terms.out.to_string().as_str()), (9, "e1 e2 e3 e123"));
+}
+
+/// Every product of every signature of up to five vectors.
+#[test]
+fn the_full_sweep_multiplies_in_every_algebra() {
+    if !support::is_full_sweep() {
+        return;
+    }
+    let Some(gpu) = support::gpu() else { return };
+    for n in 1..=5usize {
+        for p in 0..=n {
+            for q in 0..=n - p {
+                let signature = Signature::new(p, q, n - p - q).unwrap();
+                for product in Product::ALL {
+                    for axis in [First, Last] {
+                        let what = format!("{product} of {signature}, {axis:?}");
+                        check::<f32>(&gpu, &dense(product, signature, axis, &[3, 5]), &what);
+                        check_backward::<f32>(&gpu, &dense(product, signature, axis, &[3, 5]), &what);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Gradients of an operand that was repeated are sums over what it was repeated along.
+#[test]
+fn gradients_of_what_was_repeated_are_summed() {
+    let Some(gpu) = support::gpu() else { return };
+    let blades = Signature::CL2.blades();
+    for (axis, of_y) in [(First, [3usize, 1]), (Last, [1, 1])] {
+        let batch = |positions: &[usize], seed| {
+            Batch::<f32>::random(&gpu, positions, &blades, axis, Lay::Plain, seed)
+        };
+        let (x, y, g) = (batch(&[3, 5], 1), batch(&of_y, 2), batch(&[3, 5], 3));
+        let (of_x, found) =
+            x.on_device.product_backward(Product::Geometric, &y.on_device, &g.on_device).unwrap();
+        assert_eq!((of_x.positions(), found.positions()), (vec![3, 5], of_y.to_vec()));
+        let along = |position: &[usize], i: usize| {
+            if of_y[i] == 1 { 0..[3, 5][i] } else { position[i]..position[i] + 1 }
+        };
+        let want = |position: &[usize]| {
+            let mut sum = Multivector::zero(Signature::CL2);
+            for row in along(position, 0) {
+                for column in along(position, 1) {
+                    let [x, y, g] = [&x, &y, &g].map(|batch| batch.at(&[row, column]));
+                    sum = sum.add(&x.product_backward(Product::Geometric, y, g).unwrap().1).unwrap();
+                }
+            }
+            let most = Multivector::new(&blades, &[60.0 * gamma(60); 4]).unwrap();
+            Wanted { value: sum, tolerance: most }
+        };
+        assert_within(&found, want, &format!("{axis:?}"));
+    }
+}
+
+/// One launch that reads each operand once and writes the result once; nothing beside.
+#[test]
+fn a_product_is_one_launch_of_each_byte_once() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let blades = Signature::CL3.blades();
+    let [x, y] =
+        [1, 2].map(|seed| Batch::<f32>::random(&gpu, &[8, 16], &blades, First, Lay::Plain, seed).on_device);
+    x.geometric(&y).unwrap();
+    let before = gpu.stats();
+    let z = x.geometric(&y).unwrap();
+    let after = gpu.stats();
+    assert_eq!(after.launches - before.launches, 1);
+    let bytes = (z.tensor().len() * 4) as u64;
+    assert_eq!(after.bytes_bound_for_reading - before.bytes_bound_for_reading, 2 * bytes);
+    assert_eq!(after.bytes_bound_for_writing - before.bytes_bound_for_writing, bytes);
+    assert_eq!(after.buffers_created - before.buffers_created, 0, "the first result's buffer serves again");
+}
+
+/// The order of summing is that of the table, whatever the walk: the same bits from one run to the next.
+#[test]
+fn the_same_product_has_the_same_bits() {
+    let Some(gpu) = support::gpu() else { return };
+    let blades = Signature::CL3.blades();
+    let [x, y] =
+        [1, 2].map(|seed| Batch::<f32>::random(&gpu, &[4, 16], &blades, First, Lay::Plain, seed).on_device);
+    let bits = || {
+        let z = x.geometric(&y).unwrap().into_tensor().to_vec().unwrap();
+        z.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+    };
+    let first = bits();
+    assert!((0..20).all(|_| bits() == first));
+}
+
+/// What does not go together is an error that says so, and what is empty is empty.
+#[test]
+fn mistakes_are_errors_and_nothing_is_nothing() {
+    let Some(gpu) = support::gpu() else { return };
+    let batch = |positions: &[usize], blades: &Blades, axis| {
+        Batch::<f32>::random(&gpu, positions, blades, axis, Lay::Plain, 1).on_device
+    };
+    let (cl3, pga) = (Signature::CL3, Signature::PGA2D);
+    let x = batch(&[2, 3], &cl3.blades(), First);
+    let says = |result: Result<Multivectors<f32>, Error>, words: &str| {
+        let error = result.map(drop).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    says(x.geometric(&batch(&[2, 3], &pga.blades(), First)), "the operands are of Cl(3,0,0) and Cl(2,0,1)");
+    says(x.geometric(&batch(&[2, 3], &cl3.blades(), Last)), "blades lie along axes First and Last");
+    says(x.geometric(&batch(&[2, 4], &cl3.blades(), First)), "extents must be equal or 1");
+    says(x.product_onto(Product::Outer, &x, &pga.blades()), "the operands are of Cl(3,0,0) and Cl(2,0,1)");
+    says(x.select(&pga.blades()), "the operands are of");
+    says(x.project(&[4]), "there is no grade 4");
+    says(Multivectors::new(x.tensor().clone(), &cl3.even(), First), "as long as there are blades");
+    says(Multivectors::new(x.tensor().clone(), &cl3.blades(), Last), "as long as there are blades");
+    let other = x.product_backward(Product::Geometric, &x, &batch(&[2, 1], &cl3.blades(), First));
+    says(other.map(|(x, _)| x), "the positions of the result");
+    says(x.norm_backward(&x), "the gradient is of");
+    // An inverse of so many blades is not written out.
+    let large = Signature::new(6, 0, 0).unwrap();
+    says(batch(&[1], &large.blades(), First).inverse(), "number of operations");
+    for positions in [[0, 3], [2, 0]] {
+        let none = batch(&positions, &cl3.blades(), First);
+        let product = none.geometric(&none).unwrap();
+        assert_eq!((product.positions(), product.tensor().to_vec().unwrap()), (positions.to_vec(), vec![]));
+        let (of_x, _) = none.product_backward(Product::Geometric, &none, &product).unwrap();
+        assert_eq!(of_x.positions(), positions);
+        assert!(none.norm().unwrap().tensor().is_empty() && none.reverse().unwrap().tensor().is_empty());
+    }
+    // A product without terms is a scalar, and zero.
+    let trivector = cl3.grades(&[3]).unwrap();
+    let nothing = batch(&[2], &trivector, First).outer(&batch(&[2], &trivector, First)).unwrap();
+    assert_eq!(
+        (nothing.blades().to_string().as_str(), nothing.tensor().to_vec().unwrap()),
+        ("1", vec![0.0; 2])
+    );
+    // The errors left everything usable.
+    x.geometric(&x).unwrap().tensor().to_vec().unwrap();
 }

@@ -1,22 +1,21 @@
-//! Versors of batches against those of the CPU in f64: sandwiches in every form, exp and log, and paths of motors.
+//! Versors of batches against those of the CPU in f64: sandwiches in every form.
 
 use crate::support;
-use nalgebra::{Isometry3, Point3, Translation3, Unit, UnitQuaternion, Vector3};
-use std::f64::consts::{FRAC_PI_2, PI};
+use std::f64::consts::PI;
 use tilewise::clifford::{BladeAxis, Blades, Multivector, Multivectors, Pga, Product, Signature};
 use tilewise::reference::{gamma, store_tolerance};
 use tilewise::{DType, Element, Error, Fill, Gpu, Real, Result, f16};
 
 /// An ulp of 1 in f32.
-const ULP: f64 = 1.0 / (1 << 23) as f64;
+pub(crate) const ULP: f64 = 1.0 / (1 << 23) as f64;
 
 /// A batch on the device and the same, as it was rounded, on the CPU.
-struct Batch<T: Real> {
-    device: Multivectors<T>,
-    cpu: Vec<Multivector>,
+pub(crate) struct Batch<T: Real> {
+    pub(crate) device: Multivectors<T>,
+    pub(crate) cpu: Vec<Multivector>,
 }
 
-fn batch<T: Real>(
+pub(crate) fn batch<T: Real>(
     gpu: &Gpu,
     of: &[Multivector],
     blades: &Blades,
@@ -41,7 +40,7 @@ fn batch<T: Real>(
     Batch { device, cpu: cpu.collect() }
 }
 
-fn read<T: Real>(x: &Multivectors<T>) -> Vec<Multivector> {
+pub(crate) fn read<T: Real>(x: &Multivectors<T>) -> Vec<Multivector> {
     let (values, blades) = (x.tensor().to_vec().unwrap(), x.blades());
     let count = values.len() / blades.len();
     let at = |i: usize, k: usize| match x.axis() {
@@ -56,7 +55,7 @@ fn read<T: Real>(x: &Multivectors<T>) -> Vec<Multivector> {
 }
 
 /// Numbers between -1 and 1.
-fn numbers(seed: u64) -> impl FnMut() -> f64 {
+pub(crate) fn numbers(seed: u64) -> impl FnMut() -> f64 {
     let mut values = Fill::Uniform.values::<f32>(1 << 14, seed).into_iter();
     move || values.next().unwrap().to_f64()
 }
@@ -66,7 +65,7 @@ fn vector(signature: Signature, next: &mut impl FnMut() -> f64) -> Multivector {
     Multivector::new(&signature.vectors(), &values).unwrap()
 }
 
-fn off(x: &Multivector, y: &Multivector) -> f64 {
+pub(crate) fn off(x: &Multivector, y: &Multivector) -> f64 {
     let each = x.coefficients().iter().zip(y.coefficients());
     each.fold(
         0.0,
@@ -75,7 +74,7 @@ fn off(x: &Multivector, y: &Multivector) -> f64 {
 }
 
 /// How far it is off, in ulp of a size.
-fn ulps(found: &Multivector, want: &Multivector, size: f64) -> f64 {
+pub(crate) fn ulps(found: &Multivector, want: &Multivector, size: f64) -> f64 {
     let off = off(found, want);
     if off == 0.0 { 0.0 } else { off / (ULP * size) }
 }
@@ -95,7 +94,12 @@ fn motors(signature: Signature, count: usize, seed: u64) -> Vec<Multivector> {
 }
 
 /// A bivector of this angle.
-fn bivector(signature: Signature, theta: f64, shift: f64, next: &mut impl FnMut() -> f64) -> Multivector {
+pub(crate) fn bivector(
+    signature: Signature,
+    theta: f64,
+    shift: f64,
+    next: &mut impl FnMut() -> f64,
+) -> Multivector {
     let null = signature.null();
     let blades = signature.bivectors();
     let values: Vec<f64> = blades.masks().iter().map(|_| next()).collect();
@@ -134,7 +138,7 @@ fn points(signature: Signature, count: usize) -> (Blades, Vec<Multivector>) {
     (if signature.null() == 0 { signature.vectors() } else { signature.points() }, all)
 }
 
-fn rigid() -> Vec<Signature> {
+pub(crate) fn rigid() -> Vec<Signature> {
     let pga = [Signature::PGA2D, Signature::PGA3D];
     [Signature::CL2, Signature::CL3].into_iter().chain(pga).chain(pga.map(Signature::null_first)).collect()
 }
@@ -151,7 +155,8 @@ fn motors_move_points_within_16_ulp_in_one_launch_however_they_are_repeated() ->
             let each = batch::<f32>(&gpu, &motors(signature, N, 3), &signature.motors(), &[N], axis);
             let one = batch::<f32>(&gpu, &motors(signature, 1, 4), &signature.motors(), &[1], axis);
             let few = batch::<f32>(&gpu, &motors(signature, 5, 5), &signature.motors(), &[5, 1], axis);
-            let pairs: [(&Batch<f32>, &[usize], fn(usize) -> usize); 3] =
+            type Repeated<'a> = (&'a Batch<f32>, &'a [usize], fn(usize) -> usize);
+            let pairs: [Repeated<'_>; 3] =
                 [(&each, &[N], |i| i), (&one, &[N], |_| 0), (&few, &[5, N], |i| i / N)];
             for (v, positions, motor) in pairs {
                 let before = gpu.stats().launches;
@@ -192,7 +197,7 @@ fn check_dense<T: Real>(gpu: &Gpu, signature: Signature, factors: usize) -> Resu
     let dense: Vec<Multivector> = (0..N)
         .map(|_| Multivector::new(&all, &(0..all.len()).map(|_| next()).collect::<Vec<_>>()).unwrap())
         .collect();
-    let of = if factors % 2 == 0 { signature.even() } else { signature.odd() };
+    let of = if factors.is_multiple_of(2) { signature.even() } else { signature.odd() };
     let v = batch::<T>(gpu, &versors, &of, &[N], BladeAxis::First);
     let x = batch::<T>(gpu, &dense, &all, &[N], BladeAxis::First);
     let before = gpu.stats().launches;
@@ -249,160 +254,6 @@ fn reflections_mirror_planes_and_points() -> Result<()> {
     Ok(())
 }
 
-/// Bivectors of angles from 0 to pi.
-fn bivectors(signature: Signature, shift: f64) -> Vec<Multivector> {
-    let mut next = numbers(13);
-    let angles = [
-        0.0,
-        1e-20,
-        1e-7,
-        5e-8,
-        1e-4,
-        0.1,
-        0.7,
-        1.5,
-        FRAC_PI_2,
-        1.6,
-        2.5,
-        3.0,
-        3.14,
-        f64::from(std::f32::consts::PI),
-    ];
-    angles.into_iter().map(|theta| bivector(signature, theta, shift, &mut next)).collect()
-}
-
-#[test]
-fn exp_and_log_are_those_of_f64_and_undo_each_other() -> Result<()> {
-    let Some(gpu) = support::own(|_| {}) else { return Ok(()) };
-    let mut worst = [0.0f64; 3];
-    for signature in rigid() {
-        for (shift, axis) in [(0.0, BladeAxis::First), (1.0, BladeAxis::Last), (50.0, BladeAxis::First)] {
-            let all = bivectors(signature, shift);
-            let b = batch::<f32>(&gpu, &all, &signature.bivectors(), &[all.len()], axis);
-            let before = gpu.stats().launches;
-            let m = b.device.exp()?;
-            assert_eq!(gpu.stats().launches - before, 1);
-            let found = read(&m);
-            for (found, b) in found.iter().zip(&b.cpu) {
-                let want = b.exp()?;
-                let ratio = ulps(found, &want, want.max_abs());
-                assert!(ratio <= 16.0, "exp in {signature} of {b:?}: {ratio} ulp");
-                worst[0] = worst[0].max(ratio);
-            }
-            let log = m.log()?;
-            for (log, m) in read(&log).iter().zip(&found) {
-                // Beyond that the logarithm itself is ill conditioned.
-                if m.coefficient(0) > -0.9 {
-                    let want = m.log()?;
-                    let ratio = ulps(log, &want, want.max_abs());
-                    assert!(ratio <= 32.0, "log in {signature} of {m:?}: {ratio} ulp");
-                    worst[1] = worst[1].max(ratio);
-                }
-            }
-            let logs = read(&log);
-            for (i, (again, m)) in read(&log.exp()?).iter().zip(&found).enumerate() {
-                // A rounding of an angle near pi moves what the sine divides the shift by.
-                let shift = if m.coefficient(0) < 0.0 { logs[i].max_abs() } else { 0.0 };
-                let ratio = ulps(again, m, m.max_abs().max(shift));
-                assert!(ratio <= 16.0, "exp log in {signature} of {m:?}: {ratio} ulp");
-                worst[2] = worst[2].max(ratio);
-            }
-        }
-    }
-    println!("{}: exp {:.2}, log {:.2}, both {:.2} ulp", gpu.caps().adapter, worst[0], worst[1], worst[2]);
-    Ok(())
-}
-
-#[test]
-fn one_minus_one_and_null_motors_have_the_logarithms_that_are_stated() -> Result<()> {
-    let Some(gpu) = support::gpu() else { return Ok(()) };
-    for signature in rigid() {
-        let scalar = |value| Multivector::scalar_of(signature, value);
-        let m =
-            batch::<f32>(&gpu, &[1.0, -1.0, 4.0, 0.0].map(scalar), &signature.even(), &[4], BladeAxis::First);
-        let logs = read(&m.device.log()?);
-        assert_eq!(logs[0], Multivector::zero(signature), "{signature}");
-        assert!(off(&logs[1], &scalar(-1.0).log()?) <= 4.0 * ULP, "{signature}: {:?}", logs[1]);
-        assert_eq!(logs[2], Multivector::zero(signature), "{signature}: the scale is left out");
-        let blades = signature.bivectors();
-        assert!(logs[3].select(&blades).iter().all(|x| x.is_nan()), "{signature}: {:?}", logs[3]);
-        let unit = read(&m.device.normalized()?);
-        assert_eq!(unit[..3], [1.0, -1.0, 1.0].map(scalar), "{signature}");
-        assert!(unit[3].select(&signature.even()).iter().all(|x| x.is_nan()), "{signature}: {:?}", unit[3]);
-    }
-    let translation = Pga::<3>::new(Signature::PGA3D)?.translator([3.0, -4.0, 12.0]).scaled(-1.0);
-    let m = batch::<f32>(&gpu, &[translation], &Signature::PGA3D.even(), &[1], BladeAxis::First);
-    assert!(off(&read(&m.device.log()?.exp()?)[0], &m.cpu[0]) <= 16.0 * ULP * m.cpu[0].max_abs());
-    let translation = Pga::<2>::new(Signature::PGA2D)?.translator([3.0, -4.0]).scaled(-1.0);
-    let m = batch::<f32>(&gpu, &[translation], &Signature::PGA2D.even(), &[1], BladeAxis::First);
-    assert!(read(&m.device.log()?)[0].coefficients().iter().any(|x| x.is_nan()), "there is none");
-    Ok(())
-}
-
-#[test]
-fn paths_are_within_64_ulp_of_nalgebra() -> Result<()> {
-    let Some(gpu) = support::own(|_| {}) else { return Ok(()) };
-    const STEPS: usize = 64;
-    for axis in [BladeAxis::First, BladeAxis::Last] {
-        let signature = Signature::PGA3D;
-        let space = Pga::<3>::new(signature)?;
-        let pose = |axis: [f64; 3], angle, by| {
-            space.translator(by).geometric(&space.rotor(axis, angle).unwrap()).unwrap()
-        };
-        let ends =
-            [pose([1.0, 2.0, -1.0], 0.4, [1.0, 0.0, 2.0]), pose([0.0, 1.0, 1.0], 2.9, [-3.0, 1.0, 0.0])];
-        let [a, b] = ends.map(|end| batch::<f32>(&gpu, &[end.scaled(1.0)], &signature.motors(), &[1], axis));
-        for sign in [1.0f32, -1.0] {
-            let b = Multivectors::new(
-                tilewise::ops::mul(b.device.tensor(), &gpu.tensor(&[sign], [1])?)?,
-                b.device.blades(),
-                axis,
-            )?;
-            let times: Vec<f32> = (0..=STEPS).map(|i| i as f32 / STEPS as f32).collect();
-            let path = a.device.interpolate(&b, &gpu.tensor(&times, [times.len()])?)?;
-            assert_eq!(path.positions(), [STEPS + 1]);
-            let [from, to] = [isometry(&space, &a.cpu[0])?, isometry(&space, &read(&b)[0])?];
-            let mut worst = 0.0f64;
-            for (motor, t) in read(&path).iter().zip(&times) {
-                let want = screw(&from, &to, f64::from(*t));
-                for p in [[0.0; 3], [0.5, -2.0, 1.0]] {
-                    let found = Point3::from(space.coordinates(&motor.sandwich(&space.point(p))?)?);
-                    let size = Vector3::from(p).norm() + want.translation.vector.norm();
-                    worst = worst.max((found - want * Point3::from(p)).norm() / (ULP * size));
-                }
-            }
-            println!("{}: {axis:?}: within {worst:.2} ulp of nalgebra", gpu.caps().adapter);
-            assert!(worst <= 64.0, "{axis:?} {sign}: {worst}");
-        }
-    }
-    Ok(())
-}
-
-/// The isometry that a motor is, read off the points that it moves.
-fn isometry(space: &Pga<3>, motor: &Multivector) -> Result<Isometry3<f64>> {
-    let motor = motor.normalized()?;
-    let of = |mask| motor.coefficient(mask);
-    // cos, and minus the coefficients of e23, e31, e12.
-    let turn =
-        UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(of(0), -of(0b110), of(0b101), -of(0b011)));
-    let by = space.coordinates(&motor.sandwich(&space.point([0.0; 3]))?)?;
-    Ok(Isometry3::from_parts(Translation3::from(by), turn))
-}
-
-/// The screw from one pose to another: nalgebra's own interpolation turns and shifts apart.
-fn screw(a: &Isometry3<f64>, b: &Isometry3<f64>, t: f64) -> Isometry3<f64> {
-    let way = a.inverse() * b;
-    let shift = way.translation.vector;
-    let Some((axis, angle)): Option<(Unit<Vector3<f64>>, f64)> = way.rotation.axis_angle() else {
-        return a * Translation3::from(shift * t);
-    };
-    let along = axis.into_inner() * axis.dot(&shift);
-    let across = shift - along;
-    let centre = (across + axis.cross(&across) / (0.5 * angle).tan()) * 0.5;
-    let turn = UnitQuaternion::from_axis_angle(&axis, angle * t);
-    a * Isometry3::from_parts(Translation3::from(along * t + centre - turn * centre), turn)
-}
-
 #[test]
 fn what_is_no_versor_and_no_algebra_of_motors_is_refused() -> Result<()> {
     let Some(gpu) = support::gpu() else { return Ok(()) };
@@ -430,9 +281,8 @@ fn what_is_no_versor_and_no_algebra_of_motors_is_refused() -> Result<()> {
     let even = first(&cl3.even());
     refused(even.interpolate(&first(&cl3.blades()), &gpu.zeros([2])?), &["even blades only"]);
     refused(even.interpolate(&even, &gpu.zeros([3])?), &["[2]", "[3]"]);
-    assert_eq!(
-        even.sandwich(&Multivectors::new(gpu.zeros([3, 0])?, &cl3.vectors(), BladeAxis::First)?).is_ok(),
-        false
+    assert!(
+        even.sandwich(&Multivectors::new(gpu.zeros([3, 0])?, &cl3.vectors(), BladeAxis::First)?).is_err()
     );
     let none = Multivectors::new(gpu.zeros::<f32>([4, 0])?, &cl3.even(), BladeAxis::First)?;
     assert!(none.log()?.exp()?.tensor().is_empty());

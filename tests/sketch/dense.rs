@@ -1,6 +1,6 @@
 //! Operators whose entries are all drawn, on the device: the same entries as on the CPU, applied along any axis.
 
-use crate::shares::{is_full, small};
+use crate::shares::small;
 use crate::support;
 use crate::support::strided::{Lay, Placed, indices};
 use tilewise::gemm::Pin;
@@ -37,7 +37,7 @@ fn entries_are_those_of_the_cpu_bit_for_bit() {
             }
         }
         // And in the tile that is planned, of which signs are the entries that change most.
-        if kind != SketchKind::Sign && !is_full() {
+        if kind != SketchKind::Sign && !support::is_full_sweep() {
             continue;
         }
         let s = Sketch::new(kind, [70, 133], 3).unwrap().scaled(Scaling::Unscaled);
@@ -93,7 +93,7 @@ fn along_every_axis_of_every_rank_in_every_layout() {
     let Some(gpu) = support::gpu() else { return };
     let shapes: [&[usize]; 6] =
         [&[37], &[19, 34], &[3, 35, 5], &[2, 3, 33, 4], &[2, 3, 2, 5, 6], &[2, 1, 3, 2, 7, 3]];
-    let every = if is_full() { 1 } else { 5 };
+    let every = if support::is_full_sweep() { 1 } else { 5 };
     let mut case = 0;
     for (rank, shape) in shapes.iter().enumerate() {
         for axis in 0..=rank {

@@ -1,6 +1,5 @@
 //! Ranges and truncated singular value decompositions against the best possible, in f64 through `faer`.
 
-use crate::shares::is_full;
 use crate::spectrum::{figure, normal, off_orthonormal, place, read, tail, with_spectrum};
 use crate::support;
 use faer::Mat;
@@ -192,7 +191,7 @@ fn ranks_beyond_what_a_matrix_has_are_zeros_with_orthonormal_vectors() {
     let Some(gpu) = support::gpu() else { return };
     let exact = Mat::from_fn(40, 30, |i, j| if i == j && i < 5 { 2.0 } else { 0.0 });
     let (a, exact) = place(&gpu, &exact);
-    for block in if is_full() { vec![3, 5, 30] } else { vec![30] } {
+    for block in if support::is_full_sweep() { vec![3, 5, 30] } else { vec![30] } {
         let svd = Rsvd::new(&a).rank(12).block(block).run().unwrap();
         assert_sound(&exact, &svd, &format!("rank 5, blocks of {block}"));
         assert!(svd.s[5..].iter().all(|&s| s <= 1e-5) && svd.rank == 12, "{svd:?}");

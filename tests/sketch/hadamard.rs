@@ -1,6 +1,6 @@
 //! Hadamard operators: every length, axis, layout and type against a plain transform in f64, forward and back.
 
-use crate::shares::{is_full, shares};
+use crate::shares::shares;
 use crate::support;
 use crate::support::strided::{Lay, Placed};
 use tilewise::gpu::{DeviceType, fixtures};
@@ -11,7 +11,7 @@ use tilewise::{Caps, DType, Element, Error, Fill, Gpu, Layout, Real, Tensor, bf1
 /// Lengths: alone, below, on and above powers of two and what a workgroup holds. `TILEWISE_SWEEP=full` has more.
 fn lengths() -> Vec<usize> {
     const LENGTHS: [usize; 10] = [1, 100, 5000, (1 << 17) + 1, 2, 3, 16, 1000, 4096, 70_000];
-    LENGTHS[..if is_full() { 10 } else { 4 }].to_vec()
+    LENGTHS[..if support::is_full_sweep() { 10 } else { 4 }].to_vec()
 }
 
 const BOTH: [Way; 2] = [Way::Forward, Way::Adjoint];
@@ -152,7 +152,7 @@ fn likes(gpu: &Gpu) -> Vec<Caps> {
         caps
     };
     use DeviceType::{Discrete, Software};
-    let sizes = if is_full() { &[32, 16, 4][..] } else { &[32, 4] };
+    let sizes = if support::is_full_sweep() { &[32, 16, 4][..] } else { &[32, 4] };
     let discrete = sizes.iter().map(|size| like(Discrete, size << 10));
     std::iter::once(like(Software, 32 << 10)).chain(discrete).collect()
 }
@@ -248,7 +248,7 @@ fn the_adjoint_is_the_adjoint() {
 #[test]
 fn an_orthonormal_operator_of_all_rows_keeps_norms_and_is_undone_by_its_transpose() {
     let Some(gpu) = support::gpu() else { return };
-    for bits in if is_full() { 0..14 } else { 7..8 } {
+    for bits in if support::is_full_sweep() { 0..14 } else { 7..8 } {
         let n = 1 << bits;
         let s = sketch(n, n).scaled(Scaling::Orthonormal);
         let x = gpu.random::<f32>([n, 3], Fill::Uniform, 1).unwrap();

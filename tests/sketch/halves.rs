@@ -1,6 +1,6 @@
 //! Products with an operand half of which is signs that are made in the kernel: the same bits as with all of it in memory.
 
-use crate::shares::{is_full, small};
+use crate::shares::small;
 use crate::support;
 use crate::support::operand::{Placed, View};
 use crate::support::wgsl::half_signs;
@@ -135,7 +135,7 @@ fn every_half_of_every_extent_has_the_bits_of_a_product_in_memory() {
     let Some(gpu) = support::gpu() else { return };
     // Of axis, half and orientation every pair, unless all three are asked for.
     let all = all();
-    let forms = if is_full() { all } else { [0, 3, 5, 6].map(|form| all[form]).to_vec() };
+    let forms = if support::is_full_sweep() { all } else { [0, 3, 5, 6].map(|form| all[form]).to_vec() };
     for signs in forms {
         for half in HALVES {
             check::<f32, f32>(&gpu, Case::new(signs, half, view(signs)), Some(small()));
@@ -192,14 +192,14 @@ fn on_cooperative_matrices_halves_have_the_bits_of_a_product_in_memory() {
     let Some(gpu) = support::gpu() else { return };
     let Some(tile) = coop(&gpu) else { return };
     // A pipeline takes a software driver nine seconds.
-    for signs in half_signs().take(if is_full() { 8 } else { 1 }) {
+    for signs in half_signs().take(if support::is_full_sweep() { 8 } else { 1 }) {
         let view = view(signs);
         for half in HALVES {
             check::<f16, f32>(&gpu, Case::new(signs, half, view), Some(tile));
         }
         let case = Case { batch: 2, m: 41, other: 75, ..Case::new(signs, 70, view) };
         check::<f16, f32>(&gpu, case, Some(tile));
-        if is_full() {
+        if support::is_full_sweep() {
             check::<f16, f32>(&gpu, Case { split: Split::Parts(3), ..case }, Some(tile));
         }
     }

@@ -1,6 +1,5 @@
 //! Sketched layers from trained weights: how near they are, against the best there is.
 
-use crate::shares::is_full;
 use crate::spectrum::{figure, normal, place, read, tail, with_spectrum};
 use crate::support;
 use faer::Mat;
@@ -129,7 +128,7 @@ fn trained_weights_of_every_type_are_fitted() {
     let halves = file.tensor::<f16>(&gpu, "intermediate.dense.weight").unwrap();
     let weight = halves.cast::<f32>().unwrap();
     let exact = read(&weight).singular_values().unwrap();
-    for (terms, rank) in if is_full() { vec![(1, 16), (2, 32)] } else { vec![(1, 32)] } {
+    for (terms, rank) in if support::is_full_sweep() { vec![(1, 16), (2, 32)] } else { vec![(1, 32)] } {
         let best = tail(&exact, 2 * terms * rank) / tail(&exact, 0);
         let own = SkLinear::fit(&weight, terms, rank).unwrap().weight_rel_error;
         let own_f16 = SkLinear::fit(&halves, terms, rank).unwrap().weight_rel_error;

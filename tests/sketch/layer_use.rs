@@ -1,7 +1,6 @@
 //! Sketched linear layers in use: launches and bytes, counted; signs that are made; training; files; and what is refused.
 
 use crate::layers::{assert_near, given, layer, staged, wide};
-use crate::shares::is_full;
 use crate::support;
 use tilewise::gemm::Pin;
 use tilewise::io::{Safetensors, SafetensorsWriter};
@@ -68,7 +67,7 @@ fn signs_that_are_made_take_half_the_memory_and_give_the_same_bits() {
         assert_eq!(bits(&again.forward(&x).unwrap()), one[1]);
     }
     check::<f32>(&gpu, [70, 45, 3, 5], 20);
-    if is_full() {
+    if support::is_full_sweep() {
         check::<f16>(&gpu, [64, 96, 1, 16], 3);
         check::<f32>(&gpu, [64, 96, 1, 16], 3);
         check::<f16>(&gpu, [70, 45, 3, 5], 20);

@@ -1,6 +1,7 @@
 //! What Panther's own code computed of sketched linear layers: what a file holds says how it is checked.
 
-use crate::shares::{is_full, small};
+use crate::shares::small;
+use crate::support;
 use crate::support::safetensors::Safetensors;
 use tilewise::gemm::Pin;
 use tilewise::reference::{SkLinearGradients, SkLinearReference};
@@ -190,7 +191,8 @@ fn agrees(gpu: &Gpu, case: &Case, y: &[f64], want: &SkLinearGradients, name: &st
     // Strides that are multiples of four or not make kernels of their own, which software drivers compile for seconds:
     // all kernels for odd sizes, unless all are asked for.
     let pins = pins();
-    let some = if is_full() || case.layer.features[0] % 2 == 1 { &pins[..] } else { &pins[..1] };
+    let some =
+        if support::is_full_sweep() || case.layer.features[0] % 2 == 1 { &pins[..] } else { &pins[..1] };
     with_kernels(&format!("{name}, gradients"), some, |pin| {
         let found = gradients(&layer.clone().pinned(pin), &x, &g)?;
         near(&found.x, &want.x, F32, &format!("{name}: grad_x, {pin:?}"));
@@ -236,7 +238,7 @@ fn halves(gpu: &Gpu, file: &Safetensors, name: &str) {
     // unless all are asked for.
     let ragged = !layer.rank().is_multiple_of(16);
     let pins = pins();
-    let some = if ragged || is_full() { &pins[..] } else { &pins[..3] };
+    let some = if ragged || support::is_full_sweep() { &pins[..] } else { &pins[..3] };
     with_kernels(name, some, |pin| {
         let y = wide(&layer.clone().pinned(pin).forward_as::<f32>(&x)?);
         let off = y.iter().zip(&want).map(|(y, want)| (y - want).abs()).fold(0.0, f64::max);

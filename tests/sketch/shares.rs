@@ -1,18 +1,14 @@
 //! How much of a sweep is tested, and by which tile.
 
+use crate::support::is_full_sweep;
 use tilewise::GemmKernel;
 use tilewise::gemm::Tile;
-
-/// Whether `TILEWISE_SWEEP=full` asks for all there is: more kernels than a run of all tests has time to compile.
-pub(crate) fn is_full() -> bool {
-    std::env::var("TILEWISE_SWEEP").as_deref() == Ok("full")
-}
 
 /// Of how many cases f32, f16 and bf16 take one, on the first of `support::devices` and on the second; in a full sweep each
 /// takes all. What types and devices differ in is how a kernel reads.
 pub(crate) fn shares(device: usize) -> [usize; 3] {
     match device {
-        _ if is_full() => [1, 1, 1],
+        _ if is_full_sweep() => [1, 1, 1],
         0 => [1, 7, 11],
         _ => [7, 11, 13],
     }

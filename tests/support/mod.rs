@@ -80,6 +80,11 @@ pub fn devices() -> Vec<TestGpu> {
     [own(|_| ()), bare()].into_iter().flatten().collect()
 }
 
+/// Whether `TILEWISE_SWEEP=full` asks for all there is: more kernels than a run of all tests has time to compile.
+pub fn is_full_sweep() -> bool {
+    std::env::var("TILEWISE_SWEEP").as_deref() == Ok("full")
+}
+
 /// Runs a test that is generic in its type with every type that tensors have.
 macro_rules! of_every_type {
     ($test:ident, $gpu:expr) => {{

@@ -22,8 +22,7 @@ pub fn sweep_sharing(
 }
 
 fn full(levels: &[usize], groups: &[&[usize]]) -> Option<Vec<Vec<usize>>> {
-    let asked = std::env::var("TILEWISE_SWEEP").as_deref() == Ok("full");
-    asked.then(|| groups.iter().flat_map(|group| product(levels, group)).collect())
+    super::is_full_sweep().then(|| groups.iter().flat_map(|group| product(levels, group)).collect())
 }
 
 fn product(levels: &[usize], group: &[usize]) -> Vec<Vec<usize>> {

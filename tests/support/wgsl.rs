@@ -2,6 +2,9 @@
 
 use super::operand::View;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+use tilewise::clifford::{
+    BladeAxis, CliffordProblem, Function, Placed, Product, Signature, Unary, plan_clifford,
+};
 use tilewise::gemm::{
     self, Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, Half, HalfSigns, HalvedAxis,
     Outer, Pin, Previous, Scale, Side, Split, Tile,
@@ -241,5 +244,55 @@ pub fn sparse_kernels(caps: &Caps) -> Vec<Kernel> {
     }
     kernels.sort_by_key(ToString::to_string);
     kernels.dedup();
+    kernels
+}
+
+/// Kernels of functions of multivectors on a device: every walk, way of loading and storing, and type, and the tables of
+/// large algebras; as GPUs take them, too.
+pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
+    let mut discrete = caps.clone();
+    discrete.device_type = DeviceType::Discrete;
+    let contiguous = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
+    let mut kernels = Vec::new();
+    for (caps, dtype) in [caps, &discrete].into_iter().flat_map(|caps| DType::ALL.map(|dtype| (caps, dtype)))
+    {
+        if !dtype.is_real() {
+            continue;
+        }
+        let six = Signature::new(3, 3, 0).expect("six vectors");
+        for blades in
+            [Signature::CL2.blades(), Signature::CL3.blades(), Signature::CL3.vectors(), six.blades()]
+        {
+            for (axis, features) in [(BladeAxis::First, 8), (BladeAxis::First, 5), (BladeAxis::Last, 5)] {
+                let shape = |features| match axis {
+                    BladeAxis::First => [blades.len(), 3, features],
+                    BladeAxis::Last => [3, features, blades.len()],
+                };
+                let (whole, one) = (contiguous(&shape(features)), contiguous(&shape(1)));
+                let placed = |layout| Placed { layout, blades: &blades };
+                for second in [&whole, &one] {
+                    let operands = [placed(&whole), placed(second)];
+                    let function = Function::Product(Product::Geometric);
+                    let problem = CliffordProblem::new(function, &operands, placed(&whole), axis, dtype);
+                    kernels.push(
+                        plan_clifford(&problem.expect("shapes go together"), caps).expect("it fits").kernel,
+                    );
+                }
+                for function in [
+                    Function::Unary(Unary::Reverse),
+                    Function::Inverse,
+                    Function::InverseBackward,
+                    Function::NormBackward,
+                ] {
+                    let operands = vec![placed(&whole); function.operands()];
+                    let problem = CliffordProblem::new(function, &operands, placed(&whole), axis, dtype);
+                    // What is too much to be written out is other tests' matter.
+                    if let Ok(plan) = plan_clifford(&problem.expect("shapes go together"), caps) {
+                        kernels.push(plan.kernel);
+                    }
+                }
+            }
+        }
+    }
     kernels
 }

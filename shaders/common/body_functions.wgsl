@@ -1,0 +1,1 @@
+//! What the code of a function of multivectors calls: most call nothing.
