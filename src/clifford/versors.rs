@@ -28,7 +28,7 @@ impl<T: Real> Multivectors<T> {
     /// # Shapes
     /// Any of the bivectors' blades; what is missing is 0. The result has all even blades.
     /// # Errors
-    /// [`Error::Input`] in other algebras, or if there are blades of other grades; otherwise as [`unary`](Self::unary).
+    /// [`Error::Input`](crate::Error::Input) in other algebras, or if there are blades of other grades; otherwise as [`unary`](Self::unary).
     /// # Precision
     /// Within 16 ulp of the largest coefficient for $\theta \le 2 \pi$, and down to 0; beyond it, as that many ulp of
     /// $\theta$ allow.
@@ -45,7 +45,7 @@ impl<T: Real> Multivectors<T> {
     /// # Shapes
     /// Any even blades; what is missing is 0. The result has all bivectors.
     /// # Errors
-    /// [`Error::Input`] in other algebras, or if there are odd blades; otherwise as [`unary`](Self::unary).
+    /// [`Error::Input`](crate::Error::Input) in other algebras, or if there are odd blades; otherwise as [`unary`](Self::unary).
     /// # Precision
     /// $e^{\log m}$ is within 16 ulp of the largest coefficient of m, down to $\theta = 0$ and up to $\pi / 2$, which is half
     /// a turn; beyond, of the largest of m and $\log m$: near -1 a rounding of the angle moves the sine that the shift
@@ -83,7 +83,7 @@ impl<T: Real> Multivectors<T> {
     /// versor keeps grades. One launch where two products would have at most 1024 terms, as in every algebra of up to 5
     /// vectors; beyond, those two.
     /// # Errors
-    /// [`Error::Input`] if v has both even and odd blades; otherwise as [`product`](Self::product).
+    /// [`Error::Input`](crate::Error::Input) if v has both even and odd blades; otherwise as [`product`](Self::product).
     /// # Precision
     /// A point of PGA moves to within 16 ulp of $|p| + |t|$ of where this very motor, in f64, takes it.
     pub fn sandwich(&self, x: &Self) -> Result<Self> {
@@ -118,7 +118,7 @@ impl<T: Real> Multivectors<T> {
     /// `t` is of positions, which are repeated as in [`product`](Self::product): (8, 1) to (8, 1) at (n) is a path of n
     /// motors. Four launches.
     /// # Errors
-    /// [`Error::Input`] in other algebras than those of [`exp`](Self::exp), if there are odd blades or `b` is of another
+    /// [`Error::Input`](crate::Error::Input) in other algebras than those of [`exp`](Self::exp), if there are odd blades or `b` is of another
     /// algebra; otherwise as [`product`](Self::product).
     /// # Precision
     /// Within 64 ulp of the largest coefficient on the way. Null motors give NaN; of others than of norm 1 the path has
