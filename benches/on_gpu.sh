@@ -5,7 +5,7 @@
 #   benches/on_gpu.sh --pack FOLDER        builds the programs here and collects them in FOLDER (target/on-gpu)
 #   benches/on_gpu.sh DIR [SECTION...]     runs the sections (all of them, unless named) there; results go to DIR
 #
-# Sections: info sweep checked gemm tiles bench forms sketch layer peers. Each ends within 8 minutes. Where one fails, the others
+# Sections: info sweep checked gemm tiles bench forms sketch layer clifford peers. Each ends within 8 minutes. Where one fails, the others
 # still run, and the exit status tells. DIR/results.md shows all sections that have run into DIR, by whichever call; its
 # table of ratios, ours to cuBLAS, is printed too.
 #
@@ -22,8 +22,9 @@ few_sizes=${TILEWISE_SIZES:-1024,4096,8192}
 sketch_sizes=${TILEWISE_SIZES:-4096}
 factor_sizes=${TILEWISE_SIZES:-1000}
 layer_sizes=${TILEWISE_SIZES:-256,512,1024,2048,4096,8192,16384}
+clifford_sizes=${TILEWISE_SIZES:-64,512}
 limit=${TILEWISE_LIMIT:-480}
-all='info sweep checked gemm tiles bench forms sketch layer peers'
+all='info sweep checked gemm tiles bench forms sketch layer clifford peers'
 
 usage() {
     sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
@@ -172,6 +173,11 @@ section_layer() {
     TILEWISE_SIZES=$layer_sizes GPU_REQUIRED=1 told benches/layer >"$dir/layer.jsonl"
 }
 
+# Products of multivectors, against copies of their bytes.
+section_clifford() {
+    TILEWISE_SIZES=$clifford_sizes GPU_REQUIRED=1 told benches/clifford >"$dir/clifford.jsonl"
+}
+
 section_peers() {
     command -v python3 >/dev/null || {
         echo '{"skipped":"there is no python3"}' >"$dir/peers.jsonl"
@@ -197,7 +203,7 @@ scaled() {
 # The page of all sections whose results are in DIR.
 page() {
     first=
-    for part in bench gemm tiles forms sketch layer; do
+    for part in bench gemm tiles forms sketch layer clifford; do
         [ -n "$first" ] || first=$(head -n 1 "$dir/$part.jsonl" 2>/dev/null)
     done
     [ -n "$first" ] || first=$(sed 's/.*"devices":\[//' "$dir/info.json" 2>/dev/null)
@@ -219,7 +225,7 @@ page() {
         printf '\n## Ratios\n\n'
         ratios
     }
-    for part in sweep checked gemm tiles bench forms sketch layer peers; do
+    for part in sweep checked gemm tiles bench forms sketch layer clifford peers; do
         [ ! -s "$dir/$part.jsonl" ] || "page_$part" "$part" <"$dir/$part.jsonl"
     done
     [ ! -s "$dir/info.txt" ] || {
@@ -318,6 +324,11 @@ page_sketch() {
 
 page_layer() {
     printf '\n## Sketched layers\n\n'
+    table forms
+}
+
+page_clifford() {
+    printf '\n## Clifford algebras\n\n'
     table forms
 }
 
