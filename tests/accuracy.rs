@@ -43,14 +43,15 @@ fn worst_ulp(x: &[f32], got: &[f32], want: impl Fn(f64) -> f64, smallest: f64) -
     x.iter().zip(got).map(error).max_by(|a, b| nan_is_worst(a).total_cmp(&nan_is_worst(b))).unwrap()
 }
 
-/// A function of `math.wgsl` alone, of every element, in a shader of the test's own.
-fn evaluate(gpu: &Gpu, x: &[f32], function: &str) -> Vec<f32> {
-    let math = FRAGMENTS.iter().find(|(name, _)| *name == "math").unwrap().1.replace("//!", "//");
+/// An expression of `v`, in functions of a fragment alone, of every element, in a shader of the test's own.
+fn evaluate(gpu: &Gpu, x: &[f32], fragment: &str, expression: &str) -> Vec<f32> {
+    let functions = FRAGMENTS.iter().find(|(name, _)| *name == fragment).unwrap().1.replace("//!", "//");
     let text = format!(
-        "@group(0) @binding(0) var<storage, read_write> x: array<vec4<f32>>;\n{math}\n\
+        "alias lanes = vec4<f32>;\n\
+         @group(0) @binding(0) var<storage, read_write> x: array<lanes>;\n{functions}\n\
          @compute @workgroup_size(64)\n\
          fn main(@builtin(global_invocation_id) id: vec3<u32>) {{\n\
-         if id.x < arrayLength(&x) {{ x[id.x] = {function}(x[id.x]); }}\n}}\n"
+         if id.x < arrayLength(&x) {{ let v = x[id.x]; x[id.x] = {expression}; }}\n}}\n"
     );
     let mut padded = x.to_vec();
     padded.resize(x.len().next_multiple_of(4), 0.0);
@@ -98,7 +99,7 @@ fn our_functions_are_within_8_ulp_of_their_definition() {
     ];
     let x = [&SPECIAL[..], &[88.722_83, 88.722_84, -87.336, -87.337, -103.9, -104.0], &sweep()].concat();
     for (name, definition) in functions {
-        let got = evaluate(&gpu, &x, name);
+        let got = evaluate(&gpu, &x, "math", &format!("{name}(v)"));
         assert!(got[..3].iter().all(|v| v.is_nan()), "{name} keeps NaN");
         let smallest = f64::from(f32::MIN_POSITIVE);
         let (ulp, at) = worst_ulp(&x[3..], &got[3..], definition, smallest);
@@ -112,6 +113,57 @@ fn our_functions_are_within_8_ulp_of_their_definition() {
                 assert!((f64::from(*got) - want).abs() <= smallest, "{name} of {x} is {got}, not {want}");
             }
         }
+    }
+}
+
+/// Angles from 0 to 2 pi: of every exponent, and all floats beside the multiples of a quarter of pi.
+fn angles() -> Vec<f32> {
+    let beside = (0..=8u8).flat_map(|k| {
+        let bits = f32::from_f64(f64::from(k) * std::f64::consts::FRAC_PI_4).to_bits();
+        (bits.saturating_sub(200)..bits + 200).map(f32::from_bits)
+    });
+    sweep()
+        .into_iter()
+        .chain(beside)
+        .filter(|x| (1e-30..=std::f32::consts::TAU).contains(x))
+        .chain([0.0])
+        .collect()
+}
+
+#[test]
+fn functions_of_angles_are_within_8_ulp_of_their_definition() {
+    let Some(gpu) = support::gpu() else { return };
+    fn fall(x: f64) -> f64 {
+        if x < 0.3 {
+            let z = x * x;
+            return 1.0 / 3.0 - z / 30.0 + z * z / 840.0 - z.powi(3) / 45360.0 + z.powi(4) / 3_991_680.0;
+        }
+        (x.sin() / x - x.cos()) / (x * x)
+    }
+    fn beside<const TENTHS: i8>(x: f64) -> f64 {
+        x.atan2(f64::from(f32::from(TENTHS) * 0.1))
+    }
+    type Function = (&'static str, fn(f64) -> f64, f32);
+    let functions: [Function; 11] = [
+        ("sine_cosine(v).sine", f64::sin, 7.0),
+        ("sine_cosine(v).cosine", f64::cos, 7.0),
+        ("sinc_of(v, sine_cosine(v).sine)", |x| if x == 0.0 { 1.0 } else { x.sin() / x }, 7.0),
+        ("fall_of(v, sinc_of(v, sine_cosine(v).sine), sine_cosine(v).cosine)", fall, std::f32::consts::PI),
+        ("angle_of(v, lanes(10.0) * 0.1)", beside::<10>, 7.0),
+        ("angle_of(v, lanes(-10.0) * 0.1)", beside::<-10>, 7.0),
+        ("angle_of(v, lanes(1.0) * 0.1)", beside::<1>, 7.0),
+        ("angle_of(v, lanes(-1.0) * 0.1)", beside::<-1>, 7.0),
+        ("angle_of(v, lanes(0.0))", |x| if x == 0.0 { f64::NAN } else { x.atan2(0.0) }, 7.0),
+        ("length_of(v)", |x| if x < 7.9e-31 { 0.0 } else { x.sqrt() }, 7.0),
+        ("inverse_root(v)", |x| 1.0 / x.sqrt(), 7.0),
+    ];
+    for (expression, definition, last) in functions {
+        let x: Vec<f32> =
+            angles().into_iter().filter(|&x| x <= last && definition(f64::from(x)).is_finite()).collect();
+        let got = evaluate(&gpu, &x, "trigonometry", expression);
+        let (ulp, at) = worst_ulp(&x, &got, definition, f64::from(f32::MIN_POSITIVE));
+        println!("{}: {expression}: at most {ulp:.2} ulp, at {at}", gpu.caps().adapter);
+        assert!(ulp <= 8.0, "{expression} of {at} is {ulp} ulp off");
     }
 }
 

@@ -10,7 +10,7 @@ const EPS: f64 = f64::EPSILON;
 
 /// Angles of the exponential: the motion turns by twice as much.
 const ANGLES: [f64; 13] =
-    [1e-160, 1e-20, 1e-7, 5e-8, 1e-3, 0.4, 0.999_999, 1.0, FRAC_PI_2, 2.0, 3.0, 3.141_592_6, PI];
+    [1e-160, 1e-20, 1e-7, 5e-8, 1e-3, 0.4, 0.999_999, 1.0, FRAC_PI_2, 2.0, 3.0, PI - 1e-7, PI];
 
 /// Every algebra that has closed forms; of PGA the null vector first, last and between.
 fn algebras() -> Vec<Signature> {

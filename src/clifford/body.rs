@@ -6,8 +6,10 @@
 use super::algebra::reverse_sign;
 use super::blades::Blades;
 use super::function::Function;
+use super::motor_body;
 use super::problem::CliffordProblem;
 use super::product::{Product, Terms};
+use super::sandwich_body::{self, Versor};
 use crate::Result;
 use crate::tensor::DType;
 use std::fmt::Write;
@@ -46,6 +48,14 @@ impl Body {
             Function::NormBackward => Self::norm_backward(x),
             Function::Inverse => Self::inverse(x, problem.dtype)?,
             Function::InverseBackward => Self::inverse_backward(x),
+            Function::Normalize => motor_body::normalize(x),
+            Function::Exp => motor_body::exp(x, out)?,
+            Function::Log(branch) => motor_body::log(x, out, branch)?,
+            Function::Way => motor_body::way(x, problem.blades_of(2), out)?,
+            Function::Sandwich => {
+                let versor = if problem.is_repeated(1) { Versor::Shared } else { Versor::Each };
+                sandwich_body::sandwich(x, problem.blades_of(2), out, versor)?
+            }
         })
     }
 
@@ -153,7 +163,7 @@ fn rounding(dtype: DType) -> f64 {
 }
 
 /// The statement that finds `square`, $\langle \tilde x x \rangle_{0}$.
-fn square(x: &Blades) -> String {
+pub(super) fn square(x: &Blades) -> String {
     let mut sum = String::new();
     for (i, &blade) in x.masks().iter().enumerate() {
         push_term(&mut sum, x.signature().square(blade), &format!("x{i} * x{i}"));

@@ -2,6 +2,7 @@
 
 use super::blades::Blades;
 use super::product::Product;
+use super::sandwich_body;
 use super::unary::Unary;
 use crate::{Error, Result};
 
@@ -27,6 +28,25 @@ pub enum Function {
     Inverse,
     /// What the inverse hands back: of the versor, and of the inverse's gradient.
     InverseBackward,
+    /// The multivector of norm 1, $x / \sqrt{|\langle \tilde x x \rangle_{0}|}$.
+    Normalize,
+    /// The exponential of a bivector.
+    Exp,
+    /// The logarithm of a motor.
+    Log(Branch),
+    /// The logarithm of $\tilde x y$, the shorter of both, with motors x and y.
+    Way,
+    /// What a versor x does to a multivector y, $x y \tilde x$ or $x \hat y \tilde x$.
+    Sandwich,
+}
+
+/// Which of the logarithms of a motion, that of the motor or that of the motor times -1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Branch {
+    /// That of the motor itself, $\theta$ in $[0, \pi]$.
+    Whole,
+    /// That of less angle, $\theta$ in $[0, \pi/2]$.
+    Shorter,
 }
 
 impl Function {
@@ -41,6 +61,11 @@ impl Function {
             Self::NormBackward => "norm_backward",
             Self::Inverse => "inverse",
             Self::InverseBackward => "inverse_backward",
+            Self::Normalize => "normalized",
+            Self::Exp => "exp",
+            Self::Log(_) => "log",
+            Self::Way => "interpolate",
+            Self::Sandwich => "sandwich",
         }
     }
 
@@ -48,7 +73,13 @@ impl Function {
     #[must_use]
     pub fn operands(self) -> usize {
         match self {
-            Self::Unary(_) | Self::Select | Self::Norm | Self::Inverse => 1,
+            Self::Unary(_)
+            | Self::Select
+            | Self::Norm
+            | Self::Inverse
+            | Self::Normalize
+            | Self::Exp
+            | Self::Log(_) => 1,
             _ => 2,
         }
     }
@@ -63,7 +94,11 @@ impl Function {
             (Self::Product(product), Some(y)) => Ok(product.terms(x, y)?.out),
             (Self::Unary(function), None) => Ok(function.blades(x)),
             (Self::Norm, None) => Ok(x.signature().scalars()),
-            (Self::NormBackward | Self::InverseBackward, Some(_)) | (Self::Inverse, None) => Ok(x.clone()),
+            (Self::NormBackward | Self::InverseBackward, Some(_))
+            | (Self::Inverse | Self::Normalize, None) => Ok(x.clone()),
+            (Self::Exp, None) => Ok(x.signature().even()),
+            (Self::Log(_), None) | (Self::Way, Some(_)) => Ok(x.signature().bivectors()),
+            (Self::Sandwich, Some(y)) => Ok(sandwich_body::blades(y)),
             _ => Err(Error::input(self.name(), "the result's blades do not follow from the operands'")),
         }
     }

@@ -137,9 +137,12 @@ impl<T: Real> Multivectors<T> {
     /// As [`product`](Self::product).
     pub fn plan_product(&self, product: Product, y: &Self) -> Result<Plan> {
         let out = product.terms(&self.blades, &y.blades)?.out;
-        let function = Function::Product(product);
-        let layout = self.result_layout(function, Some(y), &out)?;
-        plan_clifford(&self.problem(function, Some(y), &out, &layout)?, self.tensor.gpu().caps())
+        self.plan(Function::Product(product), Some(y), &out)
+    }
+
+    pub(super) fn plan(&self, function: Function, y: Option<&Self>, out: &Blades) -> Result<Plan> {
+        let layout = self.result_layout(function, y, out)?;
+        plan_clifford(&self.problem(function, y, out, &layout)?, self.tensor.gpu().caps())
     }
 
     /// A change of signs and places of blades.

@@ -1,6 +1,7 @@
 //! How to compute a function of multivectors: the text around its body, and the grid.
 
 use super::body::Body;
+use super::function::Function;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
 use super::product::{Term, Terms};
 use super::walk::{Load, READ_BLADES, Store, Unit, Walk};
@@ -12,7 +13,7 @@ use std::fmt::Write;
 /// Invocations of one workgroup.
 const LANES: u32 = 64;
 /// Terms that are written out: the conformal algebra of space has 1,024.
-const TERMS_AT_MOST: usize = 1024;
+pub(super) const TERMS_AT_MOST: usize = 1024;
 
 /// The statements between the frame and the body: loads of operands, stores of results.
 struct Statements {
@@ -39,6 +40,13 @@ impl Statements {
             }
             let part = ['x', 'y', 'z', 'w'][i % 4];
             self.line(format_args!("let {name}{i} = {name}_from{}.{part};", i - i % 4));
+        }
+    }
+
+    /// Loads all blades of operand x as scalars.
+    fn load_scalars(&mut self, blades: usize) {
+        for i in 0..blades {
+            self.line(format_args!("let x{i} = load_x(at.y + {i}u * step.y);"));
         }
     }
 
@@ -124,7 +132,11 @@ impl CliffordProblem {
 
     fn text(&self, body: &Body, loads: [Load; 2], beside: Beside) -> String {
         let mut statements = Statements { text: String::new() };
-        statements.load('x', 'y', self.x.len(), loads[0]);
+        if self.function == Function::Sandwich && loads[0].read == "read_x_one" {
+            statements.load_scalars(self.x.len()); // one for all lanes
+        } else {
+            statements.load('x', 'y', self.x.len(), loads[0]);
+        }
         if let Some(y) = &self.y {
             statements.load('y', 'z', y.len(), loads[1]);
         }

@@ -127,6 +127,11 @@ impl CliffordProblem {
         &self.dims.axes[..self.dims.rank as usize]
     }
 
+    /// Whether X (1) or Y (2) is repeated along the innermost axis.
+    pub(super) fn is_repeated(&self, operand: usize) -> bool {
+        self.axes()[0][operand + 1] == 0
+    }
+
     /// Positions of the batch.
     #[must_use]
     pub fn positions(&self) -> u64 {

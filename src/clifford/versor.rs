@@ -94,7 +94,7 @@ impl Multivector {
         let rest =
             (0..=u8::MAX).zip(product.coefficients()).skip(1).max_by(|x, y| x.1.abs().total_cmp(&y.1.abs()));
         match rest {
-            Some((blade, &part)) if !(part.abs() <= allowed) => {
+            Some((blade, &part)) if part.abs() > allowed || part.is_nan() => {
                 let why = format!(
                     "x times its reverse is no scalar, so x is no versor: it has {part:e} of {}",
                     self.signature().name(blade)

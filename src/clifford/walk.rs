@@ -1,5 +1,6 @@
 //! How invocations go over the positions of a batch, and what of it they load and store at once.
 
+use super::function::Function;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
 use crate::gpu::{Caps, DeviceType};
 use crate::kernel::Memory;
@@ -23,7 +24,10 @@ pub(super) enum Walk {
 
 impl Walk {
     pub(super) fn of(problem: &CliffordProblem, caps: &Caps) -> Self {
-        let blades: usize = (0..3).map(|i| problem.blades_of(i).len()).sum();
+        // A versor that is repeated is one for all lanes.
+        let is_shared =
+            |&i: &usize| i == 1 && problem.function == Function::Sandwich && problem.is_repeated(1);
+        let blades: usize = (0..3).filter(|i| !is_shared(i)).map(|i| problem.blades_of(i).len()).sum();
         let operands = 1..=problem.function.operands();
         let inner = |i: usize| problem.axes()[0][i + 1];
         let is_beside = inner(0) == 1 && problem.dims.blades[0] != 1;

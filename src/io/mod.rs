@@ -10,4 +10,4 @@ mod safetensors;
 #[cfg(feature = "safetensors")]
 pub use self::safetensors::{Safetensors, SafetensorsWriter};
 #[cfg(feature = "npy")]
-pub use npy::{Npy, NpyData, Order, write_npy, write_npy_slice};
+pub use npy::{Npy, NpyData, Order, read_npy_f64, write_npy, write_npy_slice};

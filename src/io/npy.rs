@@ -190,44 +190,110 @@ pub fn write_npy_slice<T: Element>(
     })
 }
 
+/// The array of a `.npy` file of f64, f32 or f16, as shape and values in C order: for work on the host, as no tensor holds
+/// f64.
+///
+/// # Errors
+/// As [`Npy::read`], but that f64 is readable and integers are not.
+pub fn read_npy_f64(path: impl AsRef<Path>) -> Result<(Vec<usize>, Vec<f64>)> {
+    let path = path.as_ref();
+    read_f64(path).map_err(|why| Error::input(path.display().to_string(), why))
+}
+
+/// A file behind its header.
+struct Opened {
+    file: File,
+    header: NpyHeader,
+    /// Bytes of elements.
+    held: u64,
+}
+
+impl Opened {
+    fn new(path: &Path) -> Result<Self, String> {
+        let mut file = File::open(path).map_err(|e| format!("cannot be opened: {e}"))?;
+        let length = file.metadata().map_err(|e| format!("cannot be opened: {e}"))?.len();
+        let (preamble, header) = read_preamble(&mut file, length)?;
+        let header = NpyHeader::from_reader(&preamble[..])
+            .map_err(|e| format!("has a header that makes no sense ({e}): {header}"))?;
+        Ok(Self { file, header, held: length - preamble.len() as u64 })
+    }
+
+    /// The shape and how many elements it has, each of so many bytes: as many as the file holds.
+    fn shape(&self, dtype: &str, size: u64) -> Result<(Vec<usize>, usize), String> {
+        let (header, held) = (&self.header, self.held);
+        if header.shape().len() > MAX_RANK {
+            return Err(format!("has {} axes; a tensor has at most {MAX_RANK}", header.shape().len()));
+        }
+        let count: u64 = header.shape().iter().product(); // fits: the header is plain
+        let needed = count * size;
+        if held != needed {
+            return Err(format!(
+                "holds {held} bytes of elements ({} of {dtype}), but its shape {:?} needs {needed} ({count} of {dtype})",
+                held / size,
+                header.shape(),
+            ));
+        }
+        let on_this_machine = |n: u64| {
+            usize::try_from(n).map_err(|_| format!("is too large for this machine: {:?}", header.shape()))
+        };
+        let shape = header.shape().iter().map(|&extent| on_this_machine(extent)).collect::<Result<_, _>>()?;
+        Ok((shape, on_this_machine(count)?))
+    }
+}
+
 /// As [`Npy::read`]; the error is only its reason.
 fn read(path: &Path) -> Result<Npy, String> {
-    let mut file = File::open(path).map_err(|e| format!("cannot be opened: {e}"))?;
-    let length = file.metadata().map_err(|e| format!("cannot be opened: {e}"))?.len();
-    let (preamble, header) = read_preamble(&mut file, length)?;
-    let header = NpyHeader::from_reader(&preamble[..])
-        .map_err(|e| format!("has a header that makes no sense ({e}): {header}"))?;
-    let (dtype, byte_order) = element_type(&header.dtype())?;
-    if header.shape().len() > MAX_RANK {
-        return Err(format!("has {} axes; a tensor has at most {MAX_RANK}", header.shape().len()));
-    }
-    let count: u64 = header.shape().iter().product(); // fits: the header is plain
-    let size = dtype.size() as u64;
-    let (held, needed) = (length - preamble.len() as u64, count * size);
-    if held != needed {
-        return Err(format!(
-            "holds {held} bytes of elements ({} of {dtype}), but its shape {:?} needs {needed} ({count} of {dtype})",
-            held / size,
-            header.shape(),
-        ));
-    }
-    let on_this_machine = |n: u64| {
-        usize::try_from(n).map_err(|_| format!("is too large for this machine: {:?}", header.shape()))
-    };
-    let shape = header.shape().iter().map(|&extent| on_this_machine(extent)).collect::<Result<_, _>>()?;
-    let count = on_this_machine(count)?;
-    let order = match header.order() {
+    let mut opened = Opened::new(path)?;
+    let (dtype, byte_order) = element_type(&opened.header.dtype())?;
+    let (shape, count) = opened.shape(&dtype.to_string(), dtype.size() as u64)?;
+    let order = match opened.header.order() {
         npyz::Order::C => Order::C,
         npyz::Order::Fortran => Order::Fortran,
     };
+    let file = &mut opened.file;
     let data = match dtype {
-        DType::F32 => read_elements(&mut file, count, byte_order).map(NpyData::F32),
-        DType::F16 => read_elements(&mut file, count, byte_order).map(NpyData::F16),
-        DType::I8 => read_elements(&mut file, count, byte_order).map(NpyData::I8),
-        DType::I32 => read_elements(&mut file, count, byte_order).map(NpyData::I32),
+        DType::F32 => read_elements(file, count, byte_order).map(NpyData::F32),
+        DType::F16 => read_elements(file, count, byte_order).map(NpyData::F16),
+        DType::I8 => read_elements(file, count, byte_order).map(NpyData::I8),
+        DType::I32 => read_elements(file, count, byte_order).map(NpyData::I32),
         DType::Bf16 => return Err(format!("has elements of type {dtype}; {READABLE}")),
     };
     Ok(Npy { shape, order, data: data.map_err(|e| format!("cannot be read: {e}"))? })
+}
+
+/// As [`read_npy_f64`]; the error is only its reason.
+fn read_f64(path: &Path) -> Result<(Vec<usize>, Vec<f64>), String> {
+    let mut opened = Opened::new(path)?;
+    let other =
+        format!("has elements of type {}; readable are f64, f32 and f16", opened.header.dtype().descr());
+    let FileType::Plain(plain) = opened.header.dtype() else { return Err(other) };
+    let size = match (plain.type_char(), plain.size_field()) {
+        (TypeChar::Float, size @ (2 | 4 | 8)) => size,
+        _ => return Err(other),
+    };
+    let (shape, count) = opened.shape(&format!("f{}", 8 * size), size)?;
+    let (file, byte_order) = (&mut opened.file, plain.endianness());
+    let values = match size {
+        8 => read_elements::<f64>(file, count, byte_order),
+        4 => read_elements::<f32>(file, count, byte_order).map(|x| x.into_iter().map(f64::from).collect()),
+        _ => read_elements::<f16>(file, count, byte_order).map(|x| x.into_iter().map(f64::from).collect()),
+    };
+    let values: Vec<f64> = values.map_err(|e| format!("cannot be read: {e}"))?;
+    if opened.header.order() == npyz::Order::C {
+        return Ok((shape, values));
+    }
+    // The place of each element, the last index fastest, in a file where the first is.
+    let place = |mut at: usize| {
+        let index = shape.iter().rev().map(|&extent| {
+            let i = at % extent;
+            at /= extent;
+            (i, extent)
+        });
+        let index: Vec<(usize, usize)> = index.collect();
+        index.iter().fold(0, |place, (i, extent)| place * extent + i)
+    };
+    let values = (0..count).map(|at| values[place(at)]).collect();
+    Ok((shape, values))
 }
 
 /// The file up to its first element: magic, version, length of the header, header; and the header as text.

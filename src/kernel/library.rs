@@ -173,6 +173,7 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "thin_quad",
     "thin_quad_k",
     "thin_start",
+    "trigonometry",
     "widen",
     "widen_bf16",
     "widen_f16",

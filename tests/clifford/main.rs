@@ -2,8 +2,10 @@
 
 mod batch;
 mod functions;
+mod motors;
 mod npz;
 mod oracles;
 mod products;
 #[path = "../support/mod.rs"]
 mod support;
+mod versors;

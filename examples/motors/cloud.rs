@@ -1,0 +1,110 @@
+//! Clouds of points: out of files or made, on the device and back.
+
+use crate::refuse;
+use crate::support::splitmix;
+use std::f64::consts::TAU;
+use std::path::Path;
+use tilewise::clifford::{BladeAxis, Multivectors, Pga, Signature};
+use tilewise::io::read_npy_f64;
+use tilewise::{Element, Gpu, Result};
+
+/// The algebra of everything here.
+pub(crate) const ALGEBRA: Signature = Signature::PGA3D;
+/// Points of the knot.
+const KNOT: u32 = 2400;
+
+/// Points, as f32 has them, and what they are called.
+pub(crate) struct Cloud {
+    pub(crate) name: String,
+    pub(crate) points: Vec<[f64; 3]>,
+}
+
+impl Cloud {
+    /// The points of a file, each rounded to f32.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let (shape, values) = read_npy_f64(path)?;
+        let [count, 3] = shape[..] else {
+            return Err(refuse(path, format!("a cloud of points is n x 3, and this is of shape {shape:?}")));
+        };
+        if count == 0 {
+            return Err(refuse(path, "there are no points in it".into()));
+        }
+        let is_beyond = |x: &f64| !f32::from_f64(*x).is_finite();
+        if let Some(at) = values.iter().position(is_beyond) {
+            let why =
+                format!("the value at [{}, {}] is {}, and no number of f32", at / 3, at % 3, values[at]);
+            return Err(refuse(path, why));
+        }
+        let points = values.chunks_exact(3).map(|p| rounded([p[0], p[1], p[2]])).collect();
+        Ok(Self { name: path.display().to_string(), points })
+    }
+
+    /// A trefoil knot of radius about 1, as a scanner would see it: with a little noise.
+    pub(crate) fn knot(seed: u64) -> Self {
+        let mut random = splitmix(seed);
+        let mut noise = || ((random() >> 11) as f64 / (1u64 << 53) as f64 - 0.5) * 0.09;
+        let point = |i| {
+            let t = TAU * f64::from(i) / f64::from(KNOT);
+            let [x, y, z] =
+                [t.sin() + 2.0 * (2.0 * t).sin(), t.cos() - 2.0 * (2.0 * t).cos(), -(3.0 * t).sin()];
+            rounded([x / 3.0 + noise(), y / 3.0 + noise(), z / 3.0 + noise()])
+        };
+        Self { name: "a knot".into(), points: (0..KNOT).map(point).collect() }
+    }
+
+    /// The largest distance of a point from the origin.
+    pub(crate) fn radius(&self) -> f64 {
+        self.points.iter().map(|p| p.iter().map(|x| x * x).sum::<f64>().sqrt()).fold(0.0, f64::max)
+    }
+
+    /// At most so many of them, spread evenly.
+    pub(crate) fn some(&self, most: usize) -> Self {
+        let step = self.points.len().div_ceil(most);
+        Self { name: self.name.clone(), points: self.points.iter().step_by(step).copied().collect() }
+    }
+
+    /// (blade, point).
+    pub(crate) fn on_device(&self, gpu: &Gpu) -> Result<Multivectors<f32>> {
+        self.upload(gpu, &[self.points.len()])
+    }
+
+    /// (blade, 1, point): to be moved by each motor of (blade, motor, 1).
+    pub(crate) fn on_device_across(&self, gpu: &Gpu) -> Result<Multivectors<f32>> {
+        self.upload(gpu, &[1, self.points.len()])
+    }
+
+    fn upload(&self, gpu: &Gpu, positions: &[usize]) -> Result<Multivectors<f32>> {
+        let (space, blades) = (Pga::<3>::new(ALGEBRA)?, ALGEBRA.points());
+        let mut values = vec![0.0; blades.len() * self.points.len()];
+        for (i, &point) in self.points.iter().enumerate() {
+            for (blade, x) in space.point(point).select(&blades).into_iter().enumerate() {
+                values[blade * self.points.len() + i] = f32::from_f64(x);
+            }
+        }
+        let tensor = gpu.tensor(&values, [&[blades.len()], positions].concat())?;
+        Multivectors::new(tensor, &blades, BladeAxis::First)
+    }
+}
+
+/// The point as f32 has it.
+fn rounded(point: [f64; 3]) -> [f64; 3] {
+    point.map(|x| f64::from(f32::from_f64(x)))
+}
+
+/// The coordinates of points, position by position.
+pub(crate) fn coordinates(points: &Multivectors<f32>) -> Result<Vec<[f64; 3]>> {
+    let space = Pga::<3>::new(ALGEBRA)?;
+    let (values, blades) = (points.tensor().to_vec()?, points.blades());
+    let count = values.len() / blades.len();
+    // The place of each coordinate, and its sign, from points that have one.
+    let unit = |i: usize| {
+        let point = space.point(std::array::from_fn(|j| if i == j { 1.0 } else { 0.0 })).select(blades);
+        let origin = space.point([0.0; 3]).select(blades);
+        let blade = (0..blades.len()).find(|&k| point[k] != origin[k]).unwrap_or(0);
+        (blade, point[blade])
+    };
+    let origin = space.point([0.0; 3]).select(blades).iter().position(|&x| x != 0.0).unwrap_or(0);
+    let units = [0, 1, 2].map(unit);
+    let at = |blade: usize, i: usize| f64::from(values[blade * count + i]);
+    Ok((0..count).map(|i| units.map(|(blade, sign)| sign * at(blade, i) / at(origin, i))).collect())
+}

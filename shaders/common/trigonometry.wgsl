@@ -1,0 +1,91 @@
+//! Sine and cosine, the angle of a point, and what exp and log of motors need of them, of as many values as `lanes` has.
+//! Each is within 8 ulp of its definition for angles from 0 to 2 pi, where built-ins promise 2^-11.
+
+struct SineCosine {
+    sine: lanes,
+    cosine: lanes,
+}
+
+fn sine_cosine(x: lanes) -> SineCosine {
+    let n = round(x * 0.636619772);
+    // Cody and Waite: n pi / 2 in parts, the first three of so few bits that n times them is exact, fused or not.
+    // NOTE: no r is below -1. Mesa's compiler adds the parts to one constant unless something stands between.
+    var r = max(fma(n, lanes(-1.5703125), x), lanes(-1.0));
+    r = max(fma(n, lanes(-4.83751297e-4), r), lanes(-1.0));
+    r = max(fma(n, lanes(-7.54953362e-08), r), lanes(-1.0));
+    r = fma(n, lanes(-2.56334407e-12), r);
+    let z = r * r;
+    var s = lanes(-1.9515296e-4);
+    s = fma(s, z, lanes(8.33216087e-3));
+    s = fma(s, z, lanes(-0.166666546));
+    s = fma(s * z, r, r);
+    var c = lanes(2.44331571e-5);
+    c = fma(c, z, lanes(-1.38873163e-3));
+    c = fma(c, z, lanes(4.16666456e-2));
+    c = fma(c * z, z, fma(lanes(-0.5), z, lanes(1.0)));
+    // The quarter of the circle: 0 to 3.
+    let quarter = n - 4.0 * floor(n * 0.25);
+    let odd = (quarter == lanes(1.0)) | (quarter == lanes(3.0));
+    let lower = quarter >= lanes(2.0);
+    let left = (quarter == lanes(1.0)) | (quarter == lanes(2.0));
+    let sine = select(s, c, odd);
+    let cosine = select(c, s, odd);
+    return SineCosine(select(sine, -sine, lower), select(cosine, -cosine, left));
+}
+
+// sin x / x.
+fn sinc_of(x: lanes, sine: lanes) -> lanes {
+    return select(sine / x, lanes(1.0), x == lanes(0.0));
+}
+
+// (sin x - x cos x) / x^3: a series up to pi / 2, as there the terms cancel; up to pi without.
+fn fall_of(x: lanes, sinc: lanes, cosine: lanes) -> lanes {
+    let z = x * x;
+    var p = lanes(1.07060e-11);
+    p = fma(p, z, lanes(-1.92708e-9));
+    p = fma(p, z, lanes(2.50521084e-7));
+    p = fma(p, z, lanes(-2.20458554e-5));
+    p = fma(p, z, lanes(1.19047619e-3));
+    p = fma(p, z, lanes(-3.33333333e-2));
+    p = fma(p, z, lanes(0.333333333));
+    return select((sinc - cosine) / z, p, x < lanes(1.57));
+}
+
+// The angle of the point (cosine, sine) with sine >= 0, from 0 to pi, at any distance from the origin.
+fn angle_of(sine: lanes, cosine: lanes) -> lanes {
+    let a = abs(cosine);
+    let less = min(a, sine);
+    let more = max(a, sine);
+    // Beyond tan pi / 8 the difference to pi / 4.
+    let far = less > 0.414213562 * more;
+    let t = select(less, less - more, far) / select(more, less + more, far);
+    let z = t * t;
+    var p = lanes(8.05374470e-2);
+    p = fma(p, z, lanes(-0.138776854));
+    p = fma(p, z, lanes(0.199777111));
+    p = fma(p, z, lanes(-0.333329499));
+    p = fma(p * z, t, t);
+    p = select(p, 0.785398163 + p, far);
+    p = select(p, 1.57079633 - p, sine > a);
+    return select(p, 3.14159265 - p, cosine < lanes(0.0));
+}
+
+// The root of a sum of squares; 0 below 2^-50, where squares begin to lose digits. A root is within 4.5 ulp; Newton's
+// step makes it one.
+fn length_of(square: lanes) -> lanes {
+    let root = sqrt(square);
+    let better = fma(fma(-root, root, square), 0.5 / root, root);
+    return select(better, lanes(0.0), square < lanes(7.88860905e-31));
+}
+
+// 1 / sqrt(square), likewise.
+fn inverse_root(square: lanes) -> lanes {
+    let root = 1.0 / sqrt(square);
+    return fma(0.5 * root, fma(-square * root, root, lanes(1.0)), root);
+}
+
+// NaN, as no constant: compilers refuse one that is.
+fn not_a_number() -> lanes {
+    var bits = 0x7fc00000u;
+    return lanes(bitcast<f32>(bits));
+}

@@ -1,0 +1,263 @@
+//! The code of a sandwich $v x \tilde v$: a matrix of a versor's products, or two products in turn.
+//!
+//! A versor keeps grades, so only entries between blades of one grade are there. The matrix is a quadratic form of the
+//! versor: its products are computed once, and so are entries that are equal up to their sign.
+
+use super::algebra::{involute_sign, reverse_sign};
+use super::blades::{Blades, grade};
+use super::body::{Body, finished, push_term};
+use super::plan::TERMS_AT_MOST;
+use super::product::Product;
+use super::versor::Parity;
+use crate::{Error, Result};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The blades of the result: all of the grades that `x` has, in its order if it has all of them.
+pub(super) fn blades(x: &Blades) -> Blades {
+    let has = x.has_grades();
+    let all = x.signature().select(|blade| has[grade(blade)]);
+    if all.len() == x.len() { x.clone() } else { all }
+}
+
+/// Whether a versor is even or odd.
+///
+/// # Errors
+/// [`Error::Input`] if it has both even and odd blades.
+pub(super) fn parity(v: &Blades) -> Result<Parity> {
+    match v.parity() {
+        Some(0) => Ok(Parity::Even),
+        Some(_) => Ok(Parity::Odd),
+        None => {
+            let why = format!("a versor has even blades or odd ones, and this has both: {v}");
+            Err(Error::input("sandwich", why))
+        }
+    }
+}
+
+/// What the terms of two products are never more than.
+pub(super) fn terms_at_most(v: &Blades, x: &Blades, out: &Blades) -> usize {
+    v.len() * (x.len() + out.len())
+}
+
+/// How many positions a versor is applied at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Versor {
+    /// One for each.
+    Each,
+    /// One for all that lie side by side: an invocation makes its matrix once, of scalars.
+    Shared,
+}
+
+/// Positions that an invocation has side by side, at best.
+const SHARED: usize = 4;
+
+/// $v x \tilde v$ of an even versor, $v \hat x \tilde v$ of an odd one, by the shorter of both codes.
+///
+/// # Errors
+/// [`Error::Input`] if v has both even and odd blades.
+pub(super) fn sandwich(v: &Blades, x: &Blades, out: &Blades, versor: Versor) -> Result<Body> {
+    let parity = parity(v)?;
+    let matrix = Matrix::of(v, x, out, parity);
+    let products = two_products(v, x, out, parity)?;
+    let positions = match versor {
+        Versor::Each => 1,
+        Versor::Shared => SHARED,
+    };
+    // In instructions: a multiplication with an addition is one.
+    let by_matrix = matrix.made() + positions * matrix.applied();
+    let is_less = by_matrix <= positions * products.flops / 2;
+    Ok(if is_less && matrix.flops() <= 2 * TERMS_AT_MOST { matrix.body() } else { products })
+}
+
+/// The sign of a blade of x before a versor is applied.
+fn before(parity: Parity, blade: u8) -> i8 {
+    match parity {
+        Parity::Even => 1,
+        Parity::Odd => involute_sign(blade),
+    }
+}
+
+/// A sum of products of two coefficients of the versor, by their places, each with a factor.
+type Quadratic = BTreeMap<(usize, usize), i32>;
+
+/// Entries of the matrix that takes x to the result.
+struct Matrix {
+    /// The distinct ones, each with a first factor that is positive.
+    entries: Vec<Quadratic>,
+    /// By the result's blade: the blade of x, the entry, and its sign.
+    rows: Vec<Vec<(usize, usize, i8)>>,
+}
+
+impl Matrix {
+    fn of(v: &Blades, x: &Blades, out: &Blades, parity: Parity) -> Self {
+        let signature = v.signature();
+        let mut matrix = Self { entries: Vec::new(), rows: vec![Vec::new(); out.len()] };
+        for (i, &of_x) in x.masks().iter().enumerate() {
+            let mut column: BTreeMap<usize, Quadratic> = BTreeMap::new();
+            for (p, &a) in v.masks().iter().enumerate() {
+                for (q, &b) in v.masks().iter().enumerate() {
+                    let k = a ^ of_x ^ b;
+                    let sign = signature.sign(a, of_x) * signature.sign(a ^ of_x, b) * reverse_sign(b);
+                    let place = out.position(k).filter(|_| sign != 0 && grade(k) == grade(of_x));
+                    if let Some(place) = place {
+                        let entry = column.entry(place).or_default();
+                        *entry.entry((p.min(q), p.max(q))).or_default() +=
+                            i32::from(sign * before(parity, of_x));
+                    }
+                }
+            }
+            for (k, mut entry) in column {
+                entry.retain(|_, factor| *factor != 0);
+                matrix.push(k, i, entry);
+            }
+        }
+        matrix
+    }
+
+    /// Adds an entry, unless it is zero; one that is there already, with either sign, is shared.
+    fn push(&mut self, row: usize, column: usize, mut entry: Quadratic) {
+        let Some(&first) = entry.values().next() else { return };
+        let sign = if first < 0 { -1 } else { 1 };
+        entry.values_mut().for_each(|factor| *factor *= i32::from(sign));
+        let place = self.entries.iter().position(|other| *other == entry).unwrap_or_else(|| {
+            self.entries.push(entry);
+            self.entries.len() - 1
+        });
+        self.rows[row].push((column, place, sign));
+    }
+
+    /// Products of two coefficients of the versor.
+    fn products(&self) -> BTreeSet<(usize, usize)> {
+        self.entries.iter().flat_map(BTreeMap::keys).copied().collect()
+    }
+
+    /// Instructions that make it.
+    fn made(&self) -> usize {
+        self.products().len() + self.entries.iter().map(|entry| entry.len() - 1).sum::<usize>()
+    }
+
+    /// Instructions that apply it.
+    fn applied(&self) -> usize {
+        self.rows.iter().map(Vec::len).sum()
+    }
+
+    fn flops(&self) -> usize {
+        self.made() + 2 * self.applied()
+    }
+
+    fn body(&self) -> Body {
+        let products = self.products();
+        let product = |(p, q): &(usize, usize)| format!("let p{p}_{q} = x{p} * x{q};");
+        let mut lines: Vec<String> = products.iter().map(product).collect();
+        for (place, entry) in self.entries.iter().enumerate() {
+            lines.push(format!("let m{place} = {};", sum(entry)));
+        }
+        let mut results = vec![String::new(); self.rows.len()];
+        for (result, row) in results.iter_mut().zip(&self.rows) {
+            for &(column, place, sign) in row {
+                push_term(result, sign, &format!("m{place} * y{column}"));
+            }
+        }
+        Body { lines, results: finished(results), functions: None, flops: self.flops() }
+    }
+}
+
+/// The sum of an entry's products: what is there once, and twice what is there twice.
+fn sum(entry: &Quadratic) -> String {
+    let [mut once, mut twice] = [String::new(), String::new()];
+    for (&(p, q), &factor) in entry {
+        let of = if factor.abs() == 1 { &mut once } else { &mut twice };
+        push_term(of, if factor < 0 { -1 } else { 1 }, &format!("p{p}_{q}"));
+    }
+    match (once.is_empty(), twice.is_empty()) {
+        (_, true) => once,
+        (true, false) => format!("2.0 * ({twice})"),
+        (false, false) => format!("{once} + 2.0 * ({twice})"),
+    }
+}
+
+/// $t = v x$, then those blades of $t \tilde v$ that are asked for.
+fn two_products(v: &Blades, x: &Blades, out: &Blades, parity: Parity) -> Result<Body> {
+    let first = Product::Geometric.terms(v, x)?;
+    let second = Product::Geometric.terms_onto(&first.out, v, out)?;
+    let mut sums = vec![String::new(); first.out.len()];
+    for term in &first.terms {
+        let sign = term.sign * before(parity, x.masks()[usize::from(term.y)]);
+        push_term(&mut sums[usize::from(term.out)], sign, &format!("x{} * y{}", term.x, term.y));
+    }
+    let lines = finished(sums).into_iter().enumerate().map(|(i, sum)| format!("let t{i} = {sum};")).collect();
+    let mut results = vec![String::new(); out.len()];
+    for term in &second.terms {
+        let sign = term.sign * reverse_sign(v.masks()[usize::from(term.y)]);
+        push_term(&mut results[usize::from(term.out)], sign, &format!("t{} * x{}", term.x, term.y));
+    }
+    let flops = 2 * (first.terms.len() + second.terms.len());
+    Ok(Body { lines, results: finished(results), functions: None, flops })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clifford::{Multivector, Signature};
+
+    /// The matrix, applied on the CPU.
+    fn applied(matrix: &Matrix, v: &[f64], x: &[f64]) -> Vec<f64> {
+        let value = |entry: &Quadratic| -> f64 {
+            entry.iter().map(|(&(p, q), &factor)| f64::from(factor) * v[p] * v[q]).sum()
+        };
+        let entries: Vec<f64> = matrix.entries.iter().map(value).collect();
+        let row = |row: &Vec<(usize, usize, i8)>| {
+            row.iter().map(|&(column, place, sign)| f64::from(sign) * entries[place] * x[column]).sum()
+        };
+        matrix.rows.iter().map(row).collect()
+    }
+
+    #[test]
+    fn matrices_are_sandwiches() -> Result<()> {
+        let signatures =
+            [Signature::CL2, Signature::PGA3D, Signature::PGA3D.null_first(), Signature::SPACETIME];
+        for signature in signatures.into_iter().chain([Signature::new(2, 1, 1)?]) {
+            let vector = |k: f64| {
+                let values: Vec<f64> = (0..signature.dimension()).map(|i| (k * i as f64 + k).sin()).collect();
+                Multivector::new(&signature.vectors(), &values)
+            };
+            let motor = vector(1.0)?.geometric(&vector(2.0)?)?;
+            for (v, versor) in [(signature.even(), motor), (signature.odd(), vector(3.0)?)] {
+                for x in [signature.blades(), signature.points(), signature.planes()] {
+                    let values: Vec<f64> = (0..x.len()).map(|i| (7.0 * i as f64 + 1.0).cos()).collect();
+                    let parity = parity(&v)?;
+                    let matrix = Matrix::of(&v, &x, &x, parity);
+                    let found = applied(&matrix, &versor.select(&v), &values);
+                    let want = versor.sandwich(&Multivector::new(&x, &values)?)?.select(&x);
+                    for (found, want) in found.iter().zip(&want) {
+                        assert!((found - want).abs() < 1e-12, "{signature} {x}: {found} {want}");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn one_motor_for_all_points_costs_a_matrix_product_per_point() -> Result<()> {
+        for algebra in [Signature::PGA3D, Signature::PGA3D.null_first()] {
+            for (x, entries) in [(algebra.points(), 13), (algebra.planes(), 13), (algebra.lines(), 27)] {
+                let shared = sandwich(&algebra.motors(), &x, &x, Versor::Shared)?;
+                let applied: usize = shared.results.iter().map(|row| row.matches('*').count()).sum();
+                assert_eq!(applied, entries, "{algebra} {x}: {:?}", shared.results);
+                let each = sandwich(&algebra.motors(), &x, &x, Versor::Each)?;
+                assert!(each.flops <= 2 * 75, "{algebra} {x}: {}", each.flops);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn dense_multivectors_take_two_products_up_to_five_vectors() -> Result<()> {
+        let all = Signature::CGA3D.blades();
+        let dense = sandwich(&Signature::CGA3D.even(), &all, &all, Versor::Each)?;
+        assert_eq!(dense.flops, 2048);
+        assert!(sandwich(&all, &all, &all, Versor::Each).is_err(), "neither even nor odd");
+        Ok(())
+    }
+}
