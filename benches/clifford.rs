@@ -1,8 +1,9 @@
-//! Products of multivectors, each held against its floor, in turns and in one run: a copy of the bytes that it reads and
+//! Products of multivectors and sandwiches, each held against its floor, in turns and in one run: a copy of the bytes that it reads and
 //! writes, or its multiply-adds at the roof of a loop of nothing else, whichever takes longer. One JSON object per line;
 //! the exit status tells whether all ran. `m`, `n` and `k` are batch, features and blades.
 //!
-//! - `TILEWISE_SIZES=64` sets the features, `TILEWISE_BATCHES=4096` the batch.
+//! - `TILEWISE_SIZES=64` sets the features, `TILEWISE_BATCHES=4096` the batch. One motor is applied to 1 and, on GPUs, 10
+//!   million points whatever these are.
 
 #[path = "roof/mod.rs"]
 mod roof;
@@ -22,6 +23,8 @@ const ROUNDS: usize = 15;
 /// Features on software devices, and on GPUs.
 const FEATURES: [usize; 2] = [64, 512];
 const BATCH: usize = 4096;
+/// Points that one motor is applied to on software devices, and on GPUs.
+const POINTS: [usize; 2] = [1_000_000, 10_000_000];
 
 fn main() -> ExitCode {
     ended(run())
@@ -41,12 +44,16 @@ fn run() -> Result<bool> {
     } else {
         (support::sizes(&[features])?, support::sizes_from("TILEWISE_BATCHES", &[BATCH])?)
     };
+    let points = if testing { 1000 } else { POINTS[usize::from(!is_software(&gpu))] };
     let bench = Bench { gpu, roofs, rounds: if testing { 1 } else { ROUNDS } };
     let mut ok = true;
     for &features in &features {
         for &batch in &batches {
             ok &= told("products", features, bench.products([batch, features]));
         }
+    }
+    for axis in [BladeAxis::First, BladeAxis::Last] {
+        ok &= told("sandwich", points, bench.sandwich(points, axis));
     }
     Ok(ok)
 }
@@ -134,6 +141,32 @@ impl Bench {
         let floor = Side::other(move || copier.seconds(gpu).max(multiplied));
         let (size, types) = ([batch, features, blades], [T::DTYPE, DType::F32]);
         let contest = Contest { case: "clifford", form: case.form, against: "its floor", size, types };
+        contest.run(gpu, self.rounds, own, floor)
+    }
+
+    /// One motor, applied to many points of PGA of space.
+    fn sandwich(&self, points: usize, axis: BladeAxis) -> Result<()> {
+        let (gpu, pga) = (&self.gpu, Signature::PGA3D);
+        let batch = |blades: &Blades, positions: usize| {
+            let shape = match axis {
+                BladeAxis::First => [blades.len(), positions],
+                BladeAxis::Last => [positions, blades.len()],
+            };
+            Multivectors::new(gpu.random::<f32>(shape, Fill::Uniform, 1)?, blades, axis)
+        };
+        let motor = batch(&pga.motors(), 1)?;
+        let bytes = (2 * pga.points().len() * points * size_of::<f32>()) as u64;
+        let clouds: Result<Vec<_>> =
+            (0..support::pairs(gpu, bytes)).map(|_| batch(&pga.points(), points)).collect();
+        let clouds = clouds?;
+        let plan = motor.plan_sandwich(&clouds[0])?;
+        let own =
+            Side::launches(gpu, &plan, TOGETHER, |at| motor.sandwich(&clouds[at % clouds.len()]).map(drop))?;
+        let copier = Copier::new(gpu, (bytes / 2).next_multiple_of(1024));
+        let floor = Side::other(move || copier.seconds(gpu));
+        let form = format!("one motor, blades {axis:?}").to_lowercase();
+        let (size, types) = ([1, points, 2 * pga.points().len()], [DType::F32; 2]);
+        let contest = Contest { case: "sandwich", form: &form, against: "a copy", size, types };
         contest.run(gpu, self.rounds, own, floor)
     }
 }
