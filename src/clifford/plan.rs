@@ -5,13 +5,16 @@ use super::function::Function;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
 use super::product::{Term, Terms};
 use super::walk::{Load, READ_BLADES, Store, Unit, Walk};
-use crate::gpu::{Caps, Problem};
+use crate::gpu::{Caps, DeviceType, Problem};
 use crate::kernel::{self, Kernel, Memory, Plan};
 use crate::{Error, Result};
 use std::fmt::Write;
 
-/// Invocations of one workgroup.
-const LANES: u32 = 64;
+/// Invocations of one workgroup: few on GPUs, where each may need many registers; on a CPU starting a group takes longer
+/// than what is idle in its last.
+fn lanes(caps: &Caps) -> u32 {
+    if caps.device_type == DeviceType::Software { 256 } else { 64 }
+}
 /// Terms that are written out: the conformal algebra of space has 1,024.
 pub(super) const TERMS_AT_MOST: usize = 1024;
 
@@ -78,7 +81,7 @@ impl CliffordProblem {
             .param("c_unit", store.unit)
             .param("lanes", walk.lanes())
             .param("WIDTH", format!("{}u", walk.width()))
-            .param("LANES", format!("{LANES}u"));
+            .param("LANES", format!("{}u", lanes(caps)));
         if memory == Memory::Bf16 {
             kernel = kernel.slot("pack_pair", "pack_bf16");
         }
@@ -110,7 +113,7 @@ impl CliffordProblem {
             .dims(caps, size_of::<CliffordDims>())
             .param("x_unit", memory.scalar())
             .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
-            .param("LANES", format!("{LANES}u"));
+            .param("LANES", format!("{}u", lanes(caps)));
         if memory == Memory::Bf16 {
             kernel = kernel.slot("pack_pair", "pack_bf16");
         }
@@ -179,8 +182,9 @@ pub fn plan_clifford(problem: &CliffordProblem, caps: &Caps) -> Result<Plan> {
     }
     let walk = Walk::of(problem, caps);
     let units = walk.dims(problem).offsets[3];
-    let tile = format!("{LANES} invocations of {}, {}, {}", walk.width(), problem.what(), problem.dtype);
-    let grid = kernel::fold(op, u64::from(units.div_ceil(LANES)), caps.limits.grid)?;
+    let tile =
+        format!("{} invocations of {}, {}, {}", lanes(caps), walk.width(), problem.what(), problem.dtype);
+    let grid = kernel::fold(op, u64::from(units.div_ceil(lanes(caps))), caps.limits.grid)?;
     let seconds = problem.seconds(body.flops, caps);
     Ok(Plan::of_one_launch(problem.kernel(&body, walk, caps), tile, grid, seconds))
 }
@@ -188,8 +192,9 @@ pub fn plan_clifford(problem: &CliffordProblem, caps: &Caps) -> Result<Plan> {
 /// A loop over a table of terms, of one position and one blade of the result in an invocation.
 fn plan_table(problem: &CliffordProblem, terms: &Terms, caps: &Caps) -> Result<Plan> {
     let units = problem.positions() * problem.out.len() as u64;
-    let grid = kernel::fold(problem.function.name(), units.div_ceil(u64::from(LANES)), caps.limits.grid)?;
-    let tile = format!("{LANES} invocations of a blade, {}, {}", problem.what(), problem.dtype);
+    let grid =
+        kernel::fold(problem.function.name(), units.div_ceil(u64::from(lanes(caps))), caps.limits.grid)?;
+    let tile = format!("{} invocations of a blade, {}, {}", lanes(caps), problem.what(), problem.dtype);
     let seconds = problem.seconds(2 * terms.terms.len(), caps);
     let table = table(terms);
     Ok(Plan { table, ..Plan::of_one_launch(problem.table_kernel(caps), tile, grid, seconds) })
