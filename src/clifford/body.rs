@@ -44,6 +44,10 @@ impl Body {
                 Some((x.position(from)?, function.of_blade(x.signature(), from).1))
             }),
             Function::Select => Self::moved(out, |blade| Some((x.position(blade)?, 1))),
+            Function::Negate(blades) => Self::moved(out, |blade| {
+                let is_set = blades[usize::from(blade / 64)] >> (blade % 64) & 1 == 1;
+                Some((x.position(blade)?, if is_set { -1 } else { 1 }))
+            }),
             Function::Norm => Self::norm(x),
             Function::NormBackward => Self::norm_backward(x),
             Function::Inverse => Self::inverse(x, problem.dtype)?,

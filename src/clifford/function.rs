@@ -1,10 +1,7 @@
 //! What kernels compute of multivectors, as plain data.
 
-use super::blades::Blades;
 use super::product::Product;
-use super::sandwich_body;
 use super::unary::Unary;
-use crate::{Error, Result};
 
 /// A function of one multivector or two, at every position of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +17,8 @@ pub enum Function {
     Unary(Unary),
     /// The same multivector on other blades: what is missing is 0, what is not asked for is left out.
     Select,
+    /// The signs of some blades changed: of those whose bits are set, by their bitmasks, 64 in a word.
+    Negate([u64; 4]),
     /// The norm $\sqrt{|\langle \tilde x x \rangle_{0}|}$.
     Norm,
     /// What the norm hands back: of the multivector, and of the norm's gradient.
@@ -57,6 +56,7 @@ impl Function {
             Self::Product(product) | Self::BackwardX(product) | Self::BackwardY(product) => product.name(),
             Self::Unary(function) => function.name(),
             Self::Select => "select",
+            Self::Negate(_) => "negate",
             Self::Norm => "norm",
             Self::NormBackward => "norm_backward",
             Self::Inverse => "inverse",
@@ -75,31 +75,13 @@ impl Function {
         match self {
             Self::Unary(_)
             | Self::Select
+            | Self::Negate(_)
             | Self::Norm
             | Self::Inverse
             | Self::Normalize
             | Self::Exp
             | Self::Log(_) => 1,
             _ => 2,
-        }
-    }
-
-    /// The blades of the result where they follow from those of the operands.
-    ///
-    /// # Errors
-    /// [`Error::Input`] if the operands are of different algebras, or the result's blades have to be given: those of an
-    /// operand's gradient, and of a selection.
-    pub fn blades(self, x: &Blades, y: Option<&Blades>) -> Result<Blades> {
-        match (self, y) {
-            (Self::Product(product), Some(y)) => Ok(product.terms(x, y)?.out),
-            (Self::Unary(function), None) => Ok(function.blades(x)),
-            (Self::Norm, None) => Ok(x.signature().scalars()),
-            (Self::NormBackward | Self::InverseBackward, Some(_))
-            | (Self::Inverse | Self::Normalize, None) => Ok(x.clone()),
-            (Self::Exp, None) => Ok(x.signature().even()),
-            (Self::Log(_), None) | (Self::Way, Some(_)) => Ok(x.signature().bivectors()),
-            (Self::Sandwich, Some(y)) => Ok(sandwich_body::blades(y)),
-            _ => Err(Error::input(self.name(), "the result's blades do not follow from the operands'")),
         }
     }
 }

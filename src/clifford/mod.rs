@@ -15,6 +15,7 @@ mod pga;
 mod plan;
 mod problem;
 mod product;
+mod reorder;
 mod sandwich_body;
 mod text;
 mod unary;

@@ -195,7 +195,9 @@ impl<'a> Device<'a> {
     }
 
     fn verify(&self, options: &GpuOptions) -> Verification {
-        let caps = Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.claims);
+        let mut caps =
+            Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.claims);
+        caps.device_type = options.planned_for.unwrap_or(caps.device_type);
         let probe = |caps, options| self.assemble(caps, options);
         Verification::start(caps, &self.adapter.get_info(), options, probe)
     }

@@ -1,6 +1,6 @@
 //! How a [`Gpu`](crate::Gpu) is opened: options, and the environment variables that set the same.
 
-use super::CoopRow;
+use super::{CoopRow, DeviceType};
 use crate::gemm::Precision;
 use crate::{Error, Result};
 use std::fmt;
@@ -28,6 +28,10 @@ pub struct GpuOptions {
     /// found out about them is not kept.
     #[doc(hidden)]
     pub claims: Vec<CoopRow>,
+    /// The type of device that plans are made for, whatever the adapter says: for this crate's own tests, so that what GPUs
+    /// are given runs on software devices.
+    #[doc(hidden)]
+    pub planned_for: Option<DeviceType>,
 }
 
 /// Which adapter to open.
@@ -103,6 +107,7 @@ impl GpuOptions {
                 Some(folder) => CacheFolder::At(folder.into()),
             },
             claims: Vec::new(),
+            planned_for: None,
         })
     }
 }

@@ -62,6 +62,33 @@ fn blades_are_selected_reordered_and_projected() {
     assert_within(&vectors, |index| exactly(half.at(index).project(&[1])), "vectors in f16");
 }
 
+/// The null vector first and last: blades keep their places in memory, and some change sign.
+#[test]
+fn vectors_stand_in_another_order() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    for (signature, axis) in [(Signature::PGA3D, First), (Signature::of(&[0, 1, -1, 1]).unwrap(), Last)] {
+        let x = batch(&gpu, &signature.blades(), axis, 1);
+        let to = if signature == Signature::PGA3D { signature.null_first() } else { signature.null_last() };
+        let found = x.on_device.reordered(to).unwrap();
+        assert_eq!(found.signature(), to);
+        assert_within(&found, |index| exactly(x.at(index).reordered(to).unwrap()), "reordered");
+        // A product is the same in either order.
+        let square = |x: &Multivector| x.geometric(x).unwrap();
+        let index = [1, 2];
+        let there = square(x.at(&index)).reordered(to).unwrap();
+        let off = there.sub(&square(&x.at(&index).reordered(to).unwrap())).unwrap().max_abs();
+        assert!(off < 1e-14, "{signature}: {off:e}");
+        assert_eq!(there.reordered(signature).unwrap(), square(x.at(&index)));
+    }
+    // Vectors of their own change their names alone, which takes no launch.
+    let planes = batch(&gpu, &Signature::PGA3D.vectors(), First, 1).on_device;
+    let before = gpu.stats().launches;
+    let renamed = planes.reordered(Signature::PGA3D.null_first()).unwrap();
+    assert_eq!((renamed.blades().to_string().as_str(), gpu.stats().launches), ("e1 e2 e3 e0", before));
+    let error = planes.reordered(Signature::SPACETIME).map(drop).unwrap_err().to_string();
+    assert!(error.contains("Cl(3,0,1) has not the vectors of Cl(1,3,0) in another order"), "{error}");
+}
+
 /// The norm by any metric, and its gradient; both are 0 of null multivectors.
 #[test]
 fn norms_are_those_of_the_metric() {

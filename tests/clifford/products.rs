@@ -5,6 +5,7 @@ use crate::support;
 use crate::support::strided::Lay;
 use tilewise::clifford::BladeAxis::{First, Last};
 use tilewise::clifford::{BladeAxis, Blades, Multivector, Multivectors, Product, Signature, Terms};
+use tilewise::gpu::DeviceType;
 use tilewise::reference::{gamma, store_tolerance};
 use tilewise::{Error, Gpu, Real, bf16, f16};
 
@@ -169,6 +170,30 @@ fn operands_are_read_where_they_lie_and_repeated_where_they_lack_axes() {
         ),
         "bf16, from an odd element on",
     );
+}
+
+/// What GPUs are given: more blades by twos, and loads of four or two from wherever a plane begins.
+#[test]
+fn what_gpus_are_given_runs_on_every_device() {
+    let Some(gpu) = support::own(|options| options.planned_for = Some(DeviceType::Discrete)) else { return };
+    let geometric = |signature, positions| dense(Product::Geometric, signature, First, positions);
+    let plan = |case: &Case| {
+        let [x, y] = operands::<f32>(&gpu, case);
+        x.on_device.plan_product(case.product, &y.on_device).unwrap().kernel.to_string()
+    };
+    for (case, read) in [
+        (geometric(Signature::CL2, &[3, 7]), "read_x_shifted "),
+        (geometric(Signature::CL3, &[3, 5]), "read_x_shifted2 "),
+        (geometric(Signature::PGA3D, &[4, 6]), "read_x_aligned "),
+    ] {
+        assert!(plan(&case).contains(&format!("read_x:{read}")), "{}", plan(&case));
+        check::<f32>(&gpu, &case, read);
+        check::<f16>(&gpu, &case, read);
+    }
+    check::<bf16>(&gpu, &geometric(Signature::CL2, &[3, 7]), "bf16, shifted");
+    check::<bf16>(&gpu, &geometric(Signature::CL3, &[3, 5]), "bf16, shifted by one");
+    let odd = Case { lays: [Lay::Odd, Lay::Plain], ..geometric(Signature::CL2, &[1, 9]) };
+    check::<f32>(&gpu, &odd, "a plane that begins at an odd element");
 }
 
 /// The same on a device without f16 and immediates, where elements of 16 bits come in pairs.
