@@ -54,7 +54,7 @@ impl Signature {
     /// $\mathrm{Cl}(p,q,r)$, vectors that square to 1 first and null vectors last.
     ///
     /// # Errors
-    /// [`Error::Limit`] of more than 8 vectors.
+    /// [`Error::Input`] of more than 8 vectors.
     pub fn new(p: usize, q: usize, r: usize) -> Result<Self> {
         let count = |n: usize| n.min(DIMENSION_AT_MOST + 1);
         check_dimension(p.saturating_add(q).saturating_add(r))?;
@@ -64,7 +64,7 @@ impl Signature {
     /// The algebra of vectors with these squares, each 1, -1 or 0, in this order.
     ///
     /// # Errors
-    /// [`Error::Limit`] of more than 8 vectors; [`Error::Input`] if a square is none of 1, -1 and 0.
+    /// [`Error::Input`] of more than 8 vectors, or if a square is none of 1, -1 and 0.
     pub fn of(squares: &[i8]) -> Result<Self> {
         check_dimension(squares.len())?;
         if let Some(square) = squares.iter().find(|square| !(-1..=1).contains(*square)) {
@@ -190,8 +190,8 @@ fn check_dimension(n: usize) -> Result<()> {
     if n <= DIMENSION_AT_MOST {
         return Ok(());
     }
-    let what = "the number of basis vectors".to_owned();
-    Err(Error::Limit { op: "signature", what, needed: n as u64, allowed: DIMENSION_AT_MOST as u64 })
+    let why = format!("{n} basis vectors are too many: {DIMENSION_AT_MOST} make 65,536 terms");
+    Err(Error::input("signature", why))
 }
 
 /// Swaps of neighbours that bring the vectors of $e_{a} e_{b}$ into ascending order.
