@@ -15,10 +15,11 @@ use clap::Parser;
 use faer::Mat;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
+use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
-use support::{ended, significant};
+use support::{reported, significant};
 use tilewise::io::Safetensors;
 use tilewise::sketch::{Budget, Choice, Compress, Compressed, CompressedLayer, Progress, Select, Step};
 use tilewise::{Error, Gpu, Result};
@@ -55,14 +56,7 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    ended(run(&args).map(|report| {
-        if args.json {
-            println!("{}", report.json());
-        } else {
-            print!("{}", report.text());
-        }
-        report.ok()
-    }))
+    reported(run(&args), args.json, Report::json, Report::ok)
 }
 
 fn run(args: &Args) -> Result<Report> {
@@ -200,11 +194,14 @@ impl Report {
             "ok": self.ok(),
         })
     }
+}
 
-    fn text(&self) -> String {
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let off =
             self.sketched().map(|(layer, measured)| (layer.rel_error - measured).abs()).fold(0.0, f64::max);
-        format!(
+        write!(
+            f,
             "device     {}\ninput      {}\noutput     {}\n{}\ntime       {:.1} s\n\
              measured   errors in f64 are off those above by {} at most\ncheck      {}\n",
             self.device,

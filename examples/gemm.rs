@@ -12,9 +12,9 @@ mod support;
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use support::ended;
 use support::operands::{Source, Storage};
 use support::report::{Report, verify};
+use support::reported;
 use tilewise::gemm::{GemmProblem, GemmTypes, Operand, Tile, plan, product_shape};
 use tilewise::io::{Npy, write_npy_slice};
 use tilewise::{DType, Element, Error, Gemm, GemmKernel, Gpu, Layout, Real, Result, Sums, bf16, f16};
@@ -110,14 +110,7 @@ enum Choice {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    ended(run(&args).map(|report| {
-        if args.json {
-            println!("{}", report.json());
-        } else {
-            print!("{report}");
-        }
-        report.found.ok()
-    }))
+    reported(run(&args), args.json, Report::json, Report::ok)
 }
 
 /// Reads or makes the operands' types known, and goes on with them.

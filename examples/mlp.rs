@@ -19,7 +19,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use support::{chosen_kernel, ended, significant};
+use support::{chosen_kernel, reported, significant};
 use tilewise::gemm::Operand;
 use tilewise::io::Npy;
 use tilewise::reference::{Comparison, compare, store_tolerance, sum_tolerance};
@@ -48,14 +48,7 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    ended(run(&args).map(|report| {
-        if args.json {
-            println!("{}", report.json());
-        } else {
-            print!("{report}");
-        }
-        report.ok()
-    }))
+    reported(run(&args), args.json, Report::json, Report::ok)
 }
 
 fn run(args: &Args) -> Result<Report> {

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 use support::chart::{Chart, Curve, Mark, Scale};
-use support::{ended, significant};
+use support::{reported, significant};
 use tilewise::io::{Npy, Safetensors, write_npy, write_npy_slice};
 use tilewise::sketch::{Rsvd, Svd};
 use tilewise::{DType, Error, Gpu, Result, Tensor, bf16, f16};
@@ -65,14 +65,7 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    ended(run(&args).map(|report| {
-        if args.json {
-            println!("{}", report.json());
-        } else {
-            print!("{report}");
-        }
-        report.ok()
-    }))
+    reported(run(&args), args.json, Report::json, Report::ok)
 }
 
 fn run(args: &Args) -> Result<Report> {

@@ -23,7 +23,7 @@ use gpu::OnGpu;
 use serde_json::{Value, json};
 use std::fmt;
 use std::process::ExitCode;
-use support::{ended, significant};
+use support::{reported, significant};
 use table::Table;
 use tilewise::clifford::{Blades, Multivector, Product, Signature};
 use tilewise::{Gpu, Result};
@@ -62,17 +62,9 @@ fn main() -> ExitCode {
     let signature = if args.null_first { args.signature.null_first() } else { args.signature };
     let Some(expression) = &args.expr else {
         let table = Table::new(signature, args.product);
-        print(args.json, &table, table.json());
-        return ExitCode::SUCCESS;
+        return reported(Ok(table), args.json, Table::json, |_| true);
     };
-    ended(run(signature, expression).map(|report| {
-        print(args.json, &report, report.json());
-        report.ok()
-    }))
-}
-
-fn print(json: bool, text: &impl fmt::Display, value: Value) {
-    if json { println!("{value}") } else { print!("{text}") }
+    reported(run(signature, expression), args.json, Report::json, Report::ok)
 }
 
 fn run(signature: Signature, text: &str) -> Result<Report> {

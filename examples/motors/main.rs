@@ -28,7 +28,7 @@ use report::Report;
 use roof::Copier;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use support::ended;
+use support::reported;
 use tilewise::clifford::Multivectors;
 use tilewise::io::write_npy_slice;
 use tilewise::{Element, Error, Gpu, Result};
@@ -65,14 +65,7 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    ended(run(&args).map(|report| {
-        if args.json {
-            println!("{}", report.json());
-        } else {
-            print!("{report}");
-        }
-        report.ok()
-    }))
+    reported(run(&args), args.json, Report::json, Report::ok)
 }
 
 fn run(args: &Args) -> Result<Report> {

@@ -21,7 +21,7 @@ use report::Report;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use support::chart::{Chart, Curve, Mark, Scale};
-use support::ended;
+use support::reported;
 use tilewise::io::Safetensors;
 use tilewise::reference::store_tolerance;
 use tilewise::sketch::{Advice, Budget, Choice, SkLinear, Sketched};
@@ -93,14 +93,7 @@ enum Type {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    ended(run(&args).map(|report| {
-        if args.json {
-            println!("{}", report.json());
-        } else {
-            print!("{report}");
-        }
-        report.ok()
-    }))
+    reported(run(&args), args.json, Report::json, Report::ok)
 }
 
 fn run(args: &Args) -> Result<Report> {

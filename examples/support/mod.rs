@@ -6,6 +6,8 @@ pub(crate) mod chart;
 pub(crate) mod operands;
 pub(crate) mod report;
 
+use serde_json::Value;
+use std::fmt;
 use std::process::ExitCode;
 use tilewise::{GemmKernel, Plan, Result};
 
@@ -19,6 +21,23 @@ pub(crate) fn ended(within_bounds: Result<bool>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Prints what came out, as JSON or as text, and ends an example by whether that is well.
+pub(crate) fn reported<R: fmt::Display>(
+    report: Result<R>,
+    as_json: bool,
+    json: fn(&R) -> Value,
+    ok: fn(&R) -> bool,
+) -> ExitCode {
+    ended(report.map(|report| {
+        if as_json {
+            println!("{}", json(&report));
+        } else {
+            print!("{report}");
+        }
+        ok(&report)
+    }))
 }
 
 /// The name of the kernel that a plan takes.

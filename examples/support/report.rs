@@ -72,6 +72,11 @@ impl Report {
         }
     }
 
+    /// Whether all that was checked is within its bound.
+    pub(crate) fn ok(&self) -> bool {
+        self.found.ok()
+    }
+
     pub(crate) fn json(&self) -> Value {
         let caps = self.gpu.caps();
         let [m, n, k] = self.size;
@@ -98,7 +103,7 @@ impl Report {
             "check": self.check,
             "max_abs_err": self.found.max_abs_err,
             "bound_ratio": self.found.bound_ratio,
-            "ok": self.found.ok(),
+            "ok": self.ok(),
         })
     }
 }
@@ -110,7 +115,7 @@ impl fmt::Display for Report {
         let [dtype, out_dtype] = self.types;
         let [min, median, max] = self.seconds().map(|seconds| significant(seconds * 1e3));
         let Comparison { max_abs_err, bound_ratio, .. } = self.found;
-        let verdict = if self.found.ok() { "ok" } else { "WRONG" };
+        let verdict = if self.ok() { "ok" } else { "WRONG" };
         let plan = self.plan.to_string().replace("\n  ", "\n           ");
         writeln!(f, "device     {}, {}, {}", caps.adapter, caps.backend, caps.driver)?;
         writeln!(f, "product    ({m}, {k}) x ({k}, {n}), {dtype} x {dtype} -> {out_dtype}, {}", self.layout)?;

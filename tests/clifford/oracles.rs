@@ -4,7 +4,7 @@
 use crate::npz::Npz;
 use crate::support;
 use crate::support::safetensors::Safetensors;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tilewise::clifford::{
     BladeAxis, Blades, Multivector, Multivectors, Order, Product, Signature, Unary, grade,
 };
@@ -43,24 +43,11 @@ const FUNCTIONS: [(&str, Unary); 5] = [
     ("left_complement_sign", Unary::Undual),
 ];
 
-fn files() -> Vec<PathBuf> {
-    let own = PathBuf::from("tests/data/clifford"); // cargo runs tests in the folder of the package
-    let named = std::env::var_os("TILEWISE_ORACLES").map(PathBuf::from);
-    let files = std::iter::once(own).chain(named).flat_map(|folder| {
-        let read = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-        read.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
-    });
-    let known = |path: &PathBuf| path.extension().is_some_and(|e| e == "safetensors" || e == "npz");
-    let mut files: Vec<PathBuf> = files.filter(known).collect();
-    files.sort();
-    files
-}
-
 #[test]
 fn oracles() {
     let Some(gpu) = support::gpu() else { return };
     let mut checked = Vec::new();
-    for path in files() {
+    for path in support::oracles::files("clifford", &["safetensors", "npz"]) {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         match KINDS.iter().find(|(kind, _)| name.starts_with(kind)) {
             Some((_, Some(check))) => {

@@ -7,7 +7,6 @@ use crate::spectrum::{figure, read};
 use crate::support;
 use crate::support::safetensors::Safetensors;
 use faer::Mat;
-use std::path::PathBuf;
 use tilewise::reference::{self, cqrrpt_core};
 use tilewise::sketch::{Cqrrpt, Given, Rsvd, Scaling, Sketch, SketchKind};
 use tilewise::{Element, Gpu, Tensor};
@@ -25,25 +24,11 @@ const KINDS: [(&str, Option<Check>); 7] = [
     ("sinspe", None),
 ];
 
-fn files() -> Vec<PathBuf> {
-    let own = PathBuf::from("tests/data/panther"); // cargo runs tests in the folder of the package
-    let named = std::env::var_os("TILEWISE_ORACLES").map(PathBuf::from);
-    let folders = std::iter::once(own).chain(named);
-    let files = folders.flat_map(|folder| {
-        let read = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-        read.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
-    });
-    let mut files: Vec<PathBuf> =
-        files.filter(|path| path.extension().is_some_and(|e| e == "safetensors")).collect();
-    files.sort();
-    files
-}
-
 #[test]
 fn oracles() {
     let Some(gpu) = support::gpu() else { return };
     let mut checked = Vec::new();
-    for path in files() {
+    for path in support::oracles::files("panther", &["safetensors"]) {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         match KINDS.iter().find(|(kind, _)| name.starts_with(kind)) {
             Some((_, Some(check))) => {

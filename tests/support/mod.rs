@@ -10,6 +10,7 @@
 pub mod batch;
 pub mod example;
 pub mod operand;
+pub mod oracles;
 pub mod pairs;
 pub mod product;
 pub mod rounding;

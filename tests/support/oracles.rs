@@ -1,0 +1,19 @@
+//! Files of vectors that others' code computed.
+
+use std::path::PathBuf;
+
+/// The files of these extensions in a folder of `tests/data`, and in the one that `TILEWISE_ORACLES` names, in order.
+pub fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
+    let own = PathBuf::from("tests/data").join(folder); // cargo runs tests in the folder of the package
+    let named = std::env::var_os("TILEWISE_ORACLES").map(PathBuf::from);
+    let files = std::iter::once(own).chain(named).flat_map(|folder| {
+        let read = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+        read.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+    });
+    let of_these = |path: &PathBuf| {
+        path.extension().is_some_and(|extension| extensions.iter().any(|known| extension == *known))
+    };
+    let mut files: Vec<PathBuf> = files.filter(of_these).collect();
+    files.sort();
+    files
+}
