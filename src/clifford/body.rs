@@ -8,7 +8,7 @@ use super::blades::Blades;
 use super::function::Function;
 use super::motor_body;
 use super::problem::CliffordProblem;
-use super::product::{Product, Terms};
+use super::product::{Product, Term, Terms};
 use super::sandwich_body::{self, Versor};
 use crate::Result;
 use crate::tensor::DType;
@@ -28,17 +28,16 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// The code of a problem's function.
+    /// The code of a problem's function, which has these terms if it is a product.
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if the operands are of different algebras.
-    pub(super) fn of(problem: &CliffordProblem) -> Result<Self> {
-        if let Some(terms) = problem.terms()? {
-            return Ok(Self::product(&terms));
-        }
+    pub(super) fn of(problem: &CliffordProblem, terms: Option<&Terms>) -> Result<Self> {
         let CliffordProblem { function, x, out, .. } = problem;
         Ok(match *function {
-            Function::Product(_) | Function::BackwardX(_) | Function::BackwardY(_) => Self::default(),
+            Function::Product(_) | Function::BackwardX(_) | Function::BackwardY(_) => {
+                terms.map(Self::product).unwrap_or_default()
+            }
             Function::Unary(function) => Self::moved(out, |blade| {
                 let (from, _) = function.backward().of_blade(x.signature(), blade);
                 Some((x.position(from)?, function.of_blade(x.signature(), from).1))
@@ -114,7 +113,7 @@ impl Body {
         for term in terms.terms.iter().filter(|term| terms.out.masks()[usize::from(term.out)] != 0) {
             let (low, high) = (term.x.min(term.y), term.x.max(term.y));
             // What is there twice is there once with both signs, or doubled.
-            let mirrored = |t: &&super::product::Term| t.x == term.y && t.y == term.x && t.out == term.out;
+            let mirrored = |t: &&Term| t.x == term.y && t.y == term.x && t.out == term.out;
             let other = terms.terms.iter().find(mirrored).map_or(0, |t| t.sign);
             if term.x <= term.y && term.sign == other {
                 push_term(&mut parts[usize::from(term.out)], term.sign, &format!("x{low} * x{high}"));

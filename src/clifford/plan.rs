@@ -12,9 +12,10 @@ use std::fmt::Write;
 
 /// Invocations of one workgroup: few on GPUs, where each may need many registers; on a CPU starting a group takes longer
 /// than what is idle in its last.
-fn lanes(caps: &Caps) -> u32 {
+fn invocations(caps: &Caps) -> u32 {
     if caps.device_type == DeviceType::Software { 256 } else { 64 }
 }
+
 /// Terms that are written out: the conformal algebra of space has 1,024.
 pub(super) const TERMS_AT_MOST: usize = 1024;
 
@@ -81,7 +82,7 @@ impl CliffordProblem {
             .param("c_unit", store.unit)
             .param("lanes", walk.lanes())
             .param("WIDTH", format!("{}u", walk.width()))
-            .param("LANES", format!("{}u", lanes(caps)));
+            .param("LANES", format!("{}u", invocations(caps)));
         if memory == Memory::Bf16 {
             kernel = kernel.slot("pack_pair", "pack_bf16");
         }
@@ -99,11 +100,10 @@ impl CliffordProblem {
         for &(slot, fragment) in &store.slots {
             kernel = kernel.slot(slot, fragment);
         }
-        kernel.slot("body_functions", body.functions.unwrap_or("nothing")).generated(
-            "product_terms",
-            self.what(),
-            self.text(body, loads, store.beside),
-        )
+        if let Some(fragment) = body.functions {
+            kernel = kernel.slot("body_functions", fragment);
+        }
+        kernel.generated("product_terms", self.what(), self.text(body, loads, store.beside))
     }
 
     fn table_kernel(&self, caps: &Caps) -> Kernel {
@@ -113,7 +113,7 @@ impl CliffordProblem {
             .dims(caps, size_of::<CliffordDims>())
             .param("x_unit", memory.scalar())
             .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
-            .param("LANES", format!("{}u", lanes(caps)));
+            .param("LANES", format!("{}u", invocations(caps)));
         if memory == Memory::Bf16 {
             kernel = kernel.slot("pack_pair", "pack_bf16");
         }
@@ -171,10 +171,11 @@ pub fn plan_clifford(problem: &CliffordProblem, caps: &Caps) -> Result<Plan> {
     for elements in problem.binding_elements() {
         kernel::check_binding(op, caps, elements, problem.dtype)?;
     }
-    if let Some(terms) = problem.terms()?.filter(|terms| terms.terms.len() > TERMS_AT_MOST) {
-        return plan_table(problem, &terms, caps);
+    let terms = problem.terms()?;
+    if let Some(terms) = terms.as_ref().filter(|terms| terms.terms.len() > TERMS_AT_MOST) {
+        return plan_table(problem, terms, caps);
     }
-    let body = Body::of(problem)?;
+    let body = Body::of(problem, terms.as_ref())?;
     let (needed, allowed) = (body.flops as u64, 2 * TERMS_AT_MOST as u64);
     if needed > allowed {
         let what = "the number of operations at a position".to_owned();
@@ -182,9 +183,14 @@ pub fn plan_clifford(problem: &CliffordProblem, caps: &Caps) -> Result<Plan> {
     }
     let walk = Walk::of(problem, caps);
     let units = walk.dims(problem).offsets[3];
-    let tile =
-        format!("{} invocations of {}, {}, {}", lanes(caps), walk.width(), problem.what(), problem.dtype);
-    let grid = kernel::fold(op, u64::from(units.div_ceil(lanes(caps))), caps.limits.grid)?;
+    let tile = format!(
+        "{} invocations of {}, {}, {}",
+        invocations(caps),
+        walk.width(),
+        problem.what(),
+        problem.dtype
+    );
+    let grid = kernel::fold(op, u64::from(units.div_ceil(invocations(caps))), caps.limits.grid)?;
     let seconds = problem.seconds(body.flops, caps);
     Ok(Plan::of_one_launch(problem.kernel(&body, walk, caps), tile, grid, seconds))
 }
@@ -192,9 +198,12 @@ pub fn plan_clifford(problem: &CliffordProblem, caps: &Caps) -> Result<Plan> {
 /// A loop over a table of terms, of one position and one blade of the result in an invocation.
 fn plan_table(problem: &CliffordProblem, terms: &Terms, caps: &Caps) -> Result<Plan> {
     let units = problem.positions() * problem.out.len() as u64;
-    let grid =
-        kernel::fold(problem.function.name(), units.div_ceil(u64::from(lanes(caps))), caps.limits.grid)?;
-    let tile = format!("{} invocations of a blade, {}, {}", lanes(caps), problem.what(), problem.dtype);
+    let grid = kernel::fold(
+        problem.function.name(),
+        units.div_ceil(u64::from(invocations(caps))),
+        caps.limits.grid,
+    )?;
+    let tile = format!("{} invocations of a blade, {}, {}", invocations(caps), problem.what(), problem.dtype);
     let seconds = problem.seconds(2 * terms.terms.len(), caps);
     let table = table(terms);
     Ok(Plan { table, ..Plan::of_one_launch(problem.table_kernel(caps), tile, grid, seconds) })
@@ -206,8 +215,7 @@ fn table(terms: &Terms) -> Vec<u32> {
     for term in &terms.terms {
         ends[usize::from(term.out) + 1] += 1;
     }
-    // Behind the ends themselves.
-    let mut at = terms.out.masks().iter().fold(1, |words, _| words + 1);
+    let mut at = u32::try_from(ends.len()).unwrap_or(u32::MAX); // behind the ends themselves, 257 at most
     for end in &mut ends {
         at += *end;
         *end = at;

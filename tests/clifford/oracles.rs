@@ -75,7 +75,7 @@ fn named_signature(name: &str) -> Signature {
 /// Every table, exactly. On the device too; but for `TILEWISE_SWEEP=full`, of each file only the geometric product, two
 /// others and one function, by turns, as each is a kernel to compile.
 fn tables(gpu: &Gpu, path: &Path, name: &str, turn: usize) {
-    let full = std::env::var("TILEWISE_SWEEP").is_ok_and(|sweep| sweep == "full");
+    let full = support::is_full_sweep();
     let runs_product = |i: usize| full || i == 0 || [2 * turn % 7, (2 * turn + 1) % 7].contains(&(i - 1));
     let file = Npz::read(path);
     let squares: Vec<i8> = file.integers("signature").iter().map(|&s| i8::try_from(s).unwrap()).collect();
