@@ -7,6 +7,7 @@ mod cqrrpt;
 mod elements;
 mod form;
 mod gemm;
+mod layer_product;
 mod precision;
 mod sk_linear;
 
@@ -20,5 +21,6 @@ pub use elements::{
 };
 pub use form::Form;
 pub use gemm::{GemmReference, gemm, gemm_entries, projection};
+pub use layer_product::{LayerProductGradients, LayerProductReference};
 pub use precision::{Halves, halves, precision_tolerance};
 pub use sk_linear::{SkLinearGradients, SkLinearReference};

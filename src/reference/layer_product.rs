@@ -1,0 +1,278 @@
+//! The products of Clifford layers by definition.
+
+use crate::clifford::layer::{Gate, LayerProduct};
+use crate::clifford::{Blades, Path, Product, Terms, grade};
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+/// A layer's product in f64, of tensors (blade, row, feature), row-major.
+#[derive(Clone, Debug)]
+pub struct LayerProductReference {
+    /// What is computed.
+    pub product: LayerProduct,
+    /// The blades along the first axis, all of them.
+    pub blades: Blades,
+    /// Rows of the batch.
+    pub rows: usize,
+    terms: Terms,
+    /// The path of each term.
+    paths: Vec<usize>,
+}
+
+/// The gradients of a layer's product in f64, each in its operand's shape.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the operands' names")]
+pub struct LayerProductGradients {
+    pub x: Vec<f64>,
+    pub y: Vec<f64>,
+    pub weight: Vec<f64>,
+}
+
+impl LayerProductReference {
+    /// Of so many rows, with the blades in this order.
+    ///
+    /// # Panics
+    /// If the blades are not all of the product's algebra.
+    #[must_use]
+    pub fn new(product: LayerProduct, blades: &Blades, rows: usize) -> Self {
+        assert_eq!((blades.signature(), blades.len()), (product.signature, product.signature.size()));
+        let of_terms = Product::Geometric.terms_onto(blades, blades, blades);
+        let terms = of_terms.unwrap_or_else(|error| unreachable!("one algebra: {error}"));
+        let paths = product.signature.paths();
+        let mask = |i: u8| blades.masks()[usize::from(i)];
+        let path = |x: u8, y: u8| paths.binary_search(&Path::of(mask(x), mask(y))).unwrap_or(usize::MAX);
+        let paths = terms.terms.iter().map(|term| path(term.x, term.y)).collect();
+        Self { product, blades: blades.clone(), rows, terms, paths }
+    }
+
+    /// What each path has a weight for.
+    #[must_use]
+    pub fn paths(&self) -> usize {
+        self.product.signature.paths().len()
+    }
+
+    /// The steerable product: `x` and `y` (blade, row, feature), `weight` (feature, path).
+    #[must_use]
+    pub fn steerable(&self, x: &[f64], y: &[f64], weight: &[f64]) -> Vec<f64> {
+        self.normalized(&self.weighted(&self.gated(x), &self.gated(y), weight))
+    }
+
+    /// The gradients of [`steerable`](Self::steerable) for `g`, that of its result.
+    #[must_use]
+    pub fn steerable_backward(
+        &self,
+        x: &[f64],
+        y: &[f64],
+        weight: &[f64],
+        g: &[f64],
+    ) -> LayerProductGradients {
+        let [xh, yh] = [self.gated(x), self.gated(y)];
+        let g = self.normalized_backward(&self.weighted(&xh, &yh, weight), g);
+        let (plane, features) = (self.plane(x), self.plane(x) / self.rows);
+        let mut of = LayerProductGradients {
+            x: vec![0.0; x.len()],
+            y: vec![0.0; y.len()],
+            weight: vec![0.0; weight.len()],
+        };
+        for (term, path) in self.terms.terms.iter().zip(&self.paths) {
+            let [a, b, c] = [term.x, term.y, term.out].map(|i| usize::from(i) * plane);
+            for i in 0..plane {
+                let w = i % features * self.paths() + path;
+                let signed = f64::from(term.sign) * g[c + i];
+                of.x[a + i] += weight[w] * signed * yh[b + i];
+                of.y[b + i] += weight[w] * signed * xh[a + i];
+                of.weight[w] += signed * xh[a + i] * yh[b + i];
+            }
+        }
+        LayerProductGradients { x: self.gated_backward(x, &of.x), y: self.gated_backward(y, &of.y), ..of }
+    }
+
+    /// The fully connected product: `x` and `y` (blade, row, in), `weight` (path, in, out) -> (blade, row, out).
+    #[must_use]
+    pub fn connected(&self, x: &[f64], y: &[f64], weight: &[f64]) -> Vec<f64> {
+        self.normalized(&self.summed(&self.gated(x), &self.gated(y), weight))
+    }
+
+    /// The gradients of [`connected`](Self::connected) for `g`, that of its result.
+    #[must_use]
+    pub fn connected_backward(
+        &self,
+        x: &[f64],
+        y: &[f64],
+        weight: &[f64],
+        g: &[f64],
+    ) -> LayerProductGradients {
+        let [xh, yh] = [self.gated(x), self.gated(y)];
+        let g = self.normalized_backward(&self.summed(&xh, &yh, weight), g);
+        let [inputs, outputs] = [self.plane(x), self.plane(&g)].map(|plane| plane / self.rows);
+        let mut of = LayerProductGradients {
+            x: vec![0.0; x.len()],
+            y: vec![0.0; y.len()],
+            weight: vec![0.0; weight.len()],
+        };
+        for (term, path) in self.terms.terms.iter().zip(&self.paths) {
+            let [a, b] = [term.x, term.y].map(|i| usize::from(i) * self.plane(x));
+            let c = usize::from(term.out) * self.plane(&g);
+            let sign = f64::from(term.sign);
+            for row in 0..self.rows {
+                let g = &g[c + row * outputs..][..outputs];
+                for n in 0..inputs {
+                    let (i, w) = (row * inputs + n, (path * inputs + n) * outputs);
+                    let back: f64 = g.iter().zip(&weight[w..]).map(|(g, w)| g * w).sum();
+                    of.x[a + i] += sign * back * yh[b + i];
+                    of.y[b + i] += sign * back * xh[a + i];
+                    let product = sign * xh[a + i] * yh[b + i];
+                    of.weight[w..w + outputs].iter_mut().zip(g).for_each(|(to, g)| *to += product * g);
+                }
+            }
+        }
+        LayerProductGradients { x: self.gated_backward(x, &of.x), y: self.gated_backward(y, &of.y), ..of }
+    }
+
+    /// Each grade of each row over its norm, of `o` (blade, row, feature).
+    #[must_use]
+    pub fn normalized(&self, o: &[f64]) -> Vec<f64> {
+        let mut out = o.to_vec();
+        for (row, g, r) in self.norms(o) {
+            self.of_grade(o, row, g).for_each(|i| out[i] /= r);
+        }
+        out
+    }
+
+    /// What [`normalized`](Self::normalized) hands back: $g_{i} / r - q_{i} o_{i} s_{n} D / (N r^3)$ with
+    /// $D = \sum g_{i} o_{i}$ of the row's grade and $s_{n}$ the sign of the feature's square.
+    #[must_use]
+    pub fn normalized_backward(&self, o: &[f64], g: &[f64]) -> Vec<f64> {
+        let (plane, features) = (self.plane(o), self.plane(o) / self.rows);
+        let signature = self.product.signature;
+        let mut out = g.to_vec();
+        for (row, of, r) in self.norms(o) {
+            let along: f64 = self.of_grade(o, row, of).map(|i| g[i] * o[i]).sum();
+            let factor = along / (features as f64 * r.powi(3));
+            for i in self.of_grade(o, row, of) {
+                let weight = self.product.norm.weight(signature, self.blades.masks()[i / plane]);
+                let sign = self.square(o, i % plane, of).signum();
+                out[i] = g[i] / r - f64::from(weight) * sign * o[i] * factor;
+            }
+        }
+        out
+    }
+
+    /// Row, grade and norm of every grade that is divided.
+    fn norms(&self, o: &[f64]) -> impl Iterator<Item = (usize, usize, f64)> {
+        let features = self.plane(o) / self.rows;
+        let of = move |row: usize, g: usize| {
+            let squares = (row * features..(row + 1) * features).map(|i| self.square(o, i, g).abs());
+            (squares.sum::<f64>() / features as f64 + self.product.norm.epsilon()).sqrt()
+        };
+        let grades = self.product.norm.grades(self.product.signature);
+        (0..self.rows).flat_map(move |row| grades.clone().into_iter().map(move |g| (row, g, of(row, g))))
+    }
+
+    /// The weighted sum of squares of a grade at a position.
+    fn square(&self, o: &[f64], position: usize, of: usize) -> f64 {
+        let plane = self.plane(o);
+        let weight = |blade| f64::from(self.product.norm.weight(self.product.signature, blade));
+        let blades = self.blades.masks().iter().enumerate().filter(|(_, mask)| grade(**mask) == of);
+        blades.map(|(k, &mask)| weight(mask) * o[k * plane + position].powi(2)).sum()
+    }
+
+    /// The elements of a row that are of a grade.
+    fn of_grade(&self, o: &[f64], row: usize, of: usize) -> impl Iterator<Item = usize> {
+        let (plane, features) = (self.plane(o), self.plane(o) / self.rows);
+        let blades = self.blades.masks().iter().enumerate().filter(move |(_, mask)| grade(**mask) == of);
+        blades.flat_map(move |(k, _)| (0..features).map(move |n| k * plane + row * features + n))
+    }
+
+    /// The sum over paths of weighted products, feature by feature.
+    fn weighted(&self, xh: &[f64], yh: &[f64], weight: &[f64]) -> Vec<f64> {
+        let (plane, features) = (self.plane(xh), self.plane(xh) / self.rows);
+        let mut o = vec![0.0; xh.len()];
+        for (term, path) in self.terms.terms.iter().zip(&self.paths) {
+            let [a, b, c] = [term.x, term.y, term.out].map(|i| usize::from(i) * plane);
+            for i in 0..plane {
+                let w = weight[i % features * self.paths() + path];
+                o[c + i] += f64::from(term.sign) * w * xh[a + i] * yh[b + i];
+            }
+        }
+        o
+    }
+
+    /// The sum over paths of products times matrices.
+    fn summed(&self, xh: &[f64], yh: &[f64], weight: &[f64]) -> Vec<f64> {
+        let (plane, inputs) = (self.plane(xh), self.plane(xh) / self.rows);
+        let outputs = weight.len() / (self.paths() * inputs);
+        let mut o = vec![0.0; self.blades.len() * self.rows * outputs];
+        for (term, path) in self.terms.terms.iter().zip(&self.paths) {
+            let [a, b] = [term.x, term.y].map(|i| usize::from(i) * plane);
+            for row in 0..self.rows {
+                let to = &mut o[(usize::from(term.out) * self.rows + row) * outputs..][..outputs];
+                for n in 0..inputs {
+                    let i = row * inputs + n;
+                    let product = f64::from(term.sign) * xh[a + i] * yh[b + i];
+                    let w = &weight[(path * inputs + n) * outputs..][..outputs];
+                    to.iter_mut().zip(w).for_each(|(o, w)| *o += product * w);
+                }
+            }
+        }
+        o
+    }
+
+    /// Every blade times the gate of the scalar.
+    fn gated(&self, x: &[f64]) -> Vec<f64> {
+        let scalar = self.scalar(x);
+        x.iter().enumerate().map(|(i, x)| x * gate(self.product.gate, scalar[i % scalar.len()])).collect()
+    }
+
+    /// What [`gated`](Self::gated) hands back.
+    fn gated_backward(&self, x: &[f64], g: &[f64]) -> Vec<f64> {
+        let (scalar, at) = (self.scalar(x), self.scalar_at(x));
+        let mut out: Vec<f64> = g
+            .iter()
+            .enumerate()
+            .map(|(i, g)| g * gate(self.product.gate, scalar[i % scalar.len()]))
+            .collect();
+        for i in 0..x.len() {
+            let s = scalar[i % scalar.len()];
+            out[at + i % scalar.len()] += g[i] * x[i] * gate_slope(self.product.gate, s);
+        }
+        out
+    }
+
+    /// The plane of scalars.
+    fn scalar<'a>(&self, x: &'a [f64]) -> &'a [f64] {
+        &x[self.scalar_at(x)..][..self.plane(x)]
+    }
+
+    fn scalar_at(&self, x: &[f64]) -> usize {
+        self.blades.position(0).unwrap_or(0) * self.plane(x)
+    }
+
+    /// Positions of the batch.
+    fn plane(&self, x: &[f64]) -> usize {
+        x.len() / self.blades.len()
+    }
+}
+
+/// What an operand is multiplied by, of its scalar part.
+fn gate(gate: Gate, s: f64) -> f64 {
+    match gate {
+        Gate::None => 1.0,
+        Gate::Gelu => 0.5 * libm::erfc(-s * FRAC_1_SQRT_2),
+        Gate::GeluTanh => 0.5 * (1.0 + tanh_argument(s).tanh()),
+    }
+}
+
+fn gate_slope(gate: Gate, s: f64) -> f64 {
+    match gate {
+        Gate::None => 0.0,
+        Gate::Gelu => (-0.5 * s * s).exp() / (2.0 * PI).sqrt(),
+        Gate::GeluTanh => {
+            let rises = (2.0 / PI).sqrt() * (1.0 + 3.0 * 0.044715 * s * s);
+            0.5 * rises / tanh_argument(s).cosh().powi(2)
+        }
+    }
+}
+
+fn tanh_argument(s: f64) -> f64 {
+    (2.0 / PI).sqrt() * (s + 0.044715 * s.powi(3))
+}
