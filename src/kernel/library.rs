@@ -7,7 +7,7 @@ macro_rules! wgsl {
 }
 
 /// The kernels: one entry point each, in `shaders/`.
-pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "clifford", "clifford_table", "coop_verify", "elementwise", "gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv", "hadamard", "halves", "reduce", "sketch_gather", "sketch_scatter", "softmax"];
+pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "clifford", "clifford_rows", "clifford_table", "coop_verify", "elementwise", "gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv", "hadamard", "halves", "reduce", "sketch_gather", "sketch_scatter", "softmax"];
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
@@ -55,6 +55,8 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "epilogue",
     "epilogue_forms",
     "fill_x",
+    "gate",
+    "gate_tanh",
     "gemm_block",
     "gemm_dims",
     "gemv_step",
@@ -124,10 +126,22 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "read_x_shifted2",
     "residual",
     "residual_matrix",
+    "row_functions",
+    "row_memory",
+    "row_operands",
     "row_order",
     "row_part",
+    "row_results",
+    "row_sums",
+    "row_totals",
+    "row_totals_given",
     "rows",
     "rows_dims",
+    "save_x",
+    "save_x_packed",
+    "save_x_packed2",
+    "save_x_packed4",
+    "save_x_vector",
     "scaled",
     "scaled_back",
     "sign_words",
@@ -167,6 +181,8 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "store_lanes_two",
     "store_quad",
     "store_quad_pairs",
+    "strip_begin",
+    "strip_end",
     "term",
     "term_magnitude",
     "term_square",

@@ -1,0 +1,3 @@
+//! What becomes of a row, by its sums.
+
+if is_mine { c[row * dims.features + feature] = x0 / sqrt(total[0] / f32(dims.features) + 1e-6); }

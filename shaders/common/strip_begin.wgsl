@@ -1,0 +1,1 @@
+//! What a lane loads for all its rows: nothing.

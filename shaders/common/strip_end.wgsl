@@ -1,0 +1,1 @@
+//! What a lane stores of all its rows: nothing.

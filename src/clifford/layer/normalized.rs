@@ -1,0 +1,51 @@
+//! The norm of a layer's result by itself: of what a product left as it is.
+
+use super::super::multivectors::Multivectors;
+use super::form::{GradeNorm, LayerProduct};
+use super::operands::{as_rows, check_alike, like};
+use super::rows::{Given, RowFunction, run};
+use crate::Result;
+use crate::tensor::Real;
+
+impl LayerProduct {
+    /// Each grade of each row over its norm ([`GradeNorm`]): two passes in one launch, as long as a workgroup has room for a row,
+    /// else three in two. Without a norm the operand itself.
+    ///
+    /// # Shapes
+    /// `o` with all blades along either axis, its last axis beside them of features; the result has its blades first.
+    /// # Errors
+    /// As [`steerable`](Self::steerable).
+    /// # Precision
+    /// As [`steerable`](Self::steerable).
+    pub fn normalized<T: Real>(&self, o: &Multivectors<T>) -> Result<Multivectors<T>> {
+        let function = RowFunction::Normalize;
+        let x = as_rows(function.name(), self.signature, o)?;
+        if self.norm == GradeNorm::None {
+            return like(o, &x.contiguous()?);
+        }
+        like(o, &run(function, *self, o.blades(), Given { x: &x, y: None, g: None, w: None })?.c)
+    }
+
+    /// What [`normalized`](Self::normalized) hands back to `o`, of the gradient `g` of its result.
+    ///
+    /// # Shapes
+    /// `g` as the result.
+    /// # Errors
+    /// As [`steerable`](Self::steerable).
+    /// # Precision
+    /// As [`steerable`](Self::steerable).
+    pub fn normalized_backward<T: Real>(
+        &self,
+        o: &Multivectors<T>,
+        g: &Multivectors<T>,
+    ) -> Result<Multivectors<T>> {
+        let function = RowFunction::NormalizeBackward;
+        let op = function.name();
+        let [x, of] = [as_rows(op, self.signature, o)?, as_rows(op, self.signature, g)?];
+        check_alike(op, o, g)?;
+        if self.norm == GradeNorm::None {
+            return like(o, &of.contiguous()?);
+        }
+        like(o, &run(function, *self, o.blades(), Given { x: &x, y: None, g: Some(&of), w: None })?.c)
+    }
+}

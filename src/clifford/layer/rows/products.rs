@@ -1,0 +1,114 @@
+//! Weighted products as expressions, from the algebra's table: the terms of a path are summed before they are weighted.
+
+use super::problem::RowProblem;
+use crate::Result;
+use crate::clifford::{Path, Product};
+
+/// A term of the geometric product of two multivectors with all blades: places of blades, and the path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WeightedTerm {
+    x: usize,
+    y: usize,
+    out: usize,
+    sign: i8,
+    path: usize,
+}
+
+/// The blades of a weighted product, forward or backward, as expressions.
+pub(super) struct Products {
+    terms: Vec<WeightedTerm>,
+    blades: usize,
+    pub(super) paths: usize,
+}
+
+impl Products {
+    pub(super) fn of(problem: &RowProblem) -> Result<Self> {
+        let blades = &problem.blades;
+        let paths = problem.signature().paths();
+        let found = Product::Geometric.terms_onto(blades, blades, blades)?;
+        let place = |i: u8| usize::from(i);
+        let path = |x: u8, y: u8| Path::of(blades.masks()[place(x)], blades.masks()[place(y)]);
+        let terms = found.terms.iter().map(|term| WeightedTerm {
+            x: place(term.x),
+            y: place(term.y),
+            out: place(term.out),
+            sign: term.sign,
+            // Every term has a path: that is what paths are.
+            path: paths.binary_search(&path(term.x, term.y)).unwrap_or_default(),
+        });
+        Ok(Self { terms: terms.collect(), blades: blades.len(), paths: paths.len() })
+    }
+
+    /// Each blade of the result, of blades called `x` and `y`.
+    pub(super) fn forward(&self, x: &str, y: &str) -> Vec<String> {
+        self.weighted(|term| (term.out, format!("{x}{}", term.x), format!("{y}{}", term.y)))
+    }
+
+    /// Each blade of the gradient of X, of the gradient `g` and of `y`.
+    pub(super) fn of_x(&self, g: &str, y: &str) -> Vec<String> {
+        self.weighted(|term| (term.x, format!("{g}{}", term.out), format!("{y}{}", term.y)))
+    }
+
+    /// Each blade of the gradient of Y, of the gradient `g` and of `x`.
+    pub(super) fn of_y(&self, g: &str, x: &str) -> Vec<String> {
+        self.weighted(|term| (term.y, format!("{g}{}", term.out), format!("{x}{}", term.x)))
+    }
+
+    /// The gradient of each path's weight, added to `gw` of that path.
+    pub(super) fn of_w(&self, x: &str, y: &str, g: &str) -> Vec<String> {
+        let of_path = |path: usize| {
+            let mut sum = format!("gw{path}");
+            for out in 0..self.blades {
+                let terms = self.terms.iter().filter(|term| (term.path, term.out) == (path, out));
+                let inner =
+                    fused(terms.map(|term| (term.sign, format!("{x}{}", term.x), format!("{y}{}", term.y))));
+                if let Some(inner) = inner {
+                    sum = format!("fma({g}{out}, {inner}, {sum})");
+                }
+            }
+            sum
+        };
+        (0..self.paths).map(of_path).collect()
+    }
+
+    /// Multiplications and additions of a weighted product at a position.
+    pub(super) fn flops(&self) -> usize {
+        let groups = |key: fn(&WeightedTerm) -> usize| {
+            let mut pairs: Vec<_> = self.terms.iter().map(|term| (key(term), term.path)).collect();
+            pairs.sort_unstable();
+            pairs.dedup();
+            pairs.len()
+        };
+        2 * (self.terms.len() + groups(|term| term.out))
+    }
+
+    /// The sum of the terms of each place, path by path: what a term is a product of, and where it goes.
+    fn weighted(&self, of: impl Fn(&WeightedTerm) -> (usize, String, String)) -> Vec<String> {
+        let of_place = |place: usize| {
+            let mut sum = None;
+            for path in 0..self.paths {
+                let terms = self.terms.iter().filter(|term| term.path == path);
+                let here = terms.map(|term| (term.sign, of(term))).filter(|(_, (at, ..))| *at == place);
+                if let Some(inner) = fused(here.map(|(sign, (_, a, b))| (sign, a, b))) {
+                    sum = Some(match sum {
+                        None => format!("w{path} * ({inner})"),
+                        Some(sum) => format!("fma(w{path}, {inner}, {sum})"),
+                    });
+                }
+            }
+            sum.unwrap_or_else(|| "lanes(0.0)".to_owned())
+        };
+        (0..self.blades).map(of_place).collect()
+    }
+}
+
+/// The sum of products with signs, each added to those before; nothing of no products.
+fn fused(terms: impl Iterator<Item = (i8, String, String)>) -> Option<String> {
+    terms.fold(None, |sum, (sign, a, b)| {
+        let sign = if sign < 0 { "-" } else { "" };
+        Some(match sum {
+            None => format!("{sign}{a} * {b}"),
+            Some(sum) => format!("fma({sign}{a}, {b}, {sum})"),
+        })
+    })
+}

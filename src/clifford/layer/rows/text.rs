@@ -1,0 +1,423 @@
+//! The text of a function of rows: what stands in the slots of `shaders/clifford_rows.wgsl`.
+
+use super::operands::{Access, Operand, operands};
+use super::problem::{RowFunction, RowProblem, RowStep};
+use super::products::Products;
+use super::tile::RowTile;
+use crate::Result;
+use crate::clifford::grade;
+use crate::clifford::walk::Unit;
+use crate::gpu::Caps;
+use std::fmt::Write;
+
+/// The statements of a function of rows, by the slots they stand in.
+pub(super) struct Texts {
+    pub(super) operands: String,
+    pub(super) begin: String,
+    pub(super) sums: String,
+    pub(super) results: String,
+    pub(super) end: String,
+    /// Arithmetic operations at a position, about.
+    pub(super) flops: usize,
+}
+
+/// What is behind `v` of its features.
+fn part(width: u32, i: u32) -> &'static str {
+    if width == 1 { "" } else { [".x", ".y", ".z", ".w"][i as usize] }
+}
+
+/// Writes statements of one kernel.
+struct Writer<'a> {
+    problem: &'a RowProblem,
+    width: u32,
+    accesses: Vec<Access>,
+    products: Option<Products>,
+    grades: Vec<usize>,
+}
+
+pub(super) fn texts(problem: &RowProblem, tile: &RowTile, caps: &Caps) -> Result<Texts> {
+    let accesses: Vec<Access> =
+        operands(problem).into_iter().map(|operand| Access::of(problem, operand, tile, caps)).collect();
+    let products = if problem.function.is_product() { Some(Products::of(problem)?) } else { None };
+    let grades = if problem.is_normalised() { problem.grades() } else { Vec::new() };
+    let writer = Writer { problem, width: tile.width, accesses, products, grades };
+    let declarations = writer.accesses.iter().enumerate().map(|(i, access)| access.declaration(i));
+    Ok(Texts {
+        operands: declarations.collect(),
+        begin: writer.begin(),
+        sums: writer.sums(),
+        results: writer.results(),
+        end: writer.end(),
+        flops: writer.flops(),
+    })
+}
+
+impl Writer<'_> {
+    fn blades(&self) -> usize {
+        self.problem.blade_count()
+    }
+
+    fn has(&self, operand: Operand) -> Option<&Access> {
+        self.accesses.iter().find(|access| access.operand == operand)
+    }
+
+    fn norm_weight(&self, blade: usize) -> i8 {
+        self.problem.product.norm.weight(self.problem.signature(), self.problem.blades.masks()[blade])
+    }
+
+    /// The place among the grades that are divided of the grade of a blade.
+    fn grade_of(&self, blade: usize) -> Option<usize> {
+        self.grades.iter().position(|&g| g == grade(self.problem.blades.masks()[blade]))
+    }
+
+    /// Weights, which stay for all rows of a strip, and sums of their gradients.
+    fn begin(&self) -> String {
+        let mut text = String::new();
+        let Some(products) = &self.products else { return text };
+        text.push_str("let w_at = dims.w.z + feature * dims.w.y;\n");
+        for i in 1..self.width {
+            let _ = writeln!(text, "let w_{i} = w_at + min({i}u, count - 1u) * dims.w.y;");
+        }
+        for path in 0..products.paths {
+            let loads: Vec<String> = (0..self.width)
+                .map(|i| if i == 0 { "w_at".to_owned() } else { format!("w_{i}") })
+                .map(|at| format!("load_w({at} + {path}u * dims.w.x)"))
+                .collect();
+            let _ = writeln!(text, "let w{path} = lanes({});", loads.join(", "));
+        }
+        if self.has(Operand::Slab).is_some() {
+            for path in 0..products.paths {
+                let _ = writeln!(text, "var gw{path} = lanes(0.0);");
+            }
+        }
+        text
+    }
+
+    /// Loads, the product, and what a lane adds to the sums of its row.
+    fn sums(&self) -> String {
+        let mut text = String::new();
+        let function = self.problem.function;
+        self.load(&mut text, Operand::X);
+        if function.is_product() {
+            self.load(&mut text, Operand::Y);
+        }
+        if function.is_backward() {
+            self.load(&mut text, Operand::G);
+        }
+        match (function, &self.products) {
+            (_, Some(products)) => {
+                self.gates(&mut text);
+                // Without a norm the gradients need no product.
+                if !function.is_backward() || self.problem.is_normalised() {
+                    let [x, y] = self.gated();
+                    for (k, o) in products.forward(x, y).iter().enumerate() {
+                        let _ = writeln!(text, "let o{k} = {o};");
+                    }
+                }
+            }
+            (_, None) => (0..self.blades()).for_each(|k| {
+                let _ = writeln!(text, "let o{k} = x{k};");
+            }),
+        }
+        self.own(&mut text);
+        text
+    }
+
+    /// The blades of an operand.
+    fn load(&self, text: &mut String, operand: Operand) {
+        let Some(access) = self.has(operand) else { return };
+        let name = operand.name();
+        let _ = writeln!(
+            text,
+            "let {name}_at = dims.{name}.w + at_row * dims.{name}.y + feature * dims.{name}.z;"
+        );
+        let is_vector = access.unit != Unit::One || self.width == 1;
+        if !is_vector {
+            for i in 1..self.width {
+                let _ = writeln!(text, "let {name}_{i} = {name}_at + min({i}u, count - 1u) * dims.{name}.z;");
+            }
+        }
+        for blade in 0..self.blades() {
+            let load = |at: &str| format!("load_{name}({at} + {blade}u * dims.{name}.x)");
+            let value = if is_vector {
+                load(&format!("{name}_at"))
+            } else {
+                let loads: Vec<String> = (0..self.width)
+                    .map(|i| load(&if i == 0 { format!("{name}_at") } else { format!("{name}_{i}") }))
+                    .collect();
+                format!("lanes({})", loads.join(", "))
+            };
+            // A gradient that is nobody's adds nothing to the weights'.
+            if operand == Operand::G {
+                let _ = writeln!(text, "let g{blade} = select(lanes(0.0), {value}, is_mine);");
+            } else {
+                let _ = writeln!(text, "let {name}{blade} = {value};");
+            }
+        }
+    }
+
+    /// What gated operands are called.
+    fn gated(&self) -> [&'static str; 2] {
+        if self.problem.is_gated() { ["xh", "yh"] } else { ["x", "y"] }
+    }
+
+    fn scalar(&self) -> usize {
+        self.problem.blades.position(0).unwrap_or_default()
+    }
+
+    /// The gates of both operands, two features of each at a time: functions are of four numbers.
+    fn gates(&self, text: &mut String) {
+        if !self.problem.is_gated() {
+            return;
+        }
+        self.of_scalars(text, "gate", ["x_gate", "y_gate"]);
+        for name in ["x", "y"] {
+            for blade in 0..self.blades() {
+                let _ = writeln!(text, "let {name}h{blade} = {name}_gate * {name}{blade};");
+            }
+        }
+    }
+
+    /// A function of the scalars of X and of Y.
+    fn of_scalars(&self, text: &mut String, function: &str, [of_x, of_y]: [&str; 2]) {
+        let s = self.scalar();
+        let _ = match self.width {
+            1 => writeln!(
+                text,
+                "let {function}s = {function}(vec4<f32>(x{s}, y{s}, 0.0, 0.0));\nlet {of_x} = {function}s.x;\nlet {of_y} = {function}s.y;"
+            ),
+            2 => writeln!(
+                text,
+                "let {function}s = {function}(vec4<f32>(x{s}, y{s}));\nlet {of_x} = {function}s.xy;\nlet {of_y} = {function}s.zw;"
+            ),
+            _ => writeln!(text, "let {of_x} = {function}(x{s});\nlet {of_y} = {function}(y{s});"),
+        };
+    }
+
+    /// The sum over features of an expression; what is beyond the last feature counts for nothing.
+    fn across(&self, expression: &str) -> String {
+        let sum = match self.width {
+            1 => return format!("select(0.0, {expression}, is_mine)"),
+            2 => "v.x + v.y",
+            _ => "(v.x + v.y) + (v.z + v.w)",
+        };
+        let vector = format!("select(lanes(0.0), {expression}, is_counted)");
+        sum.replace('v', "V").replace('V', &vector)
+    }
+
+    fn own(&self, text: &mut String) {
+        if self.grades.is_empty() || self.problem.step == RowStep::Results && !self.needs_squares() {
+            return;
+        }
+        if self.width > 1 {
+            let counted: Vec<String> = (0..self.width).map(|i| format!("is_mine && count > {i}u")).collect();
+            let _ = writeln!(text, "let is_counted = vec{}<bool>({});", self.width, counted.join(", "));
+        }
+        for (place, &g) in self.grades.iter().enumerate() {
+            let of_grade = |k: &usize| grade(self.problem.blades.masks()[*k]) == g;
+            let mut square: Option<String> = None;
+            for k in (0..self.blades()).filter(of_grade) {
+                let sign = match self.norm_weight(k) {
+                    0 => continue,
+                    1 => "",
+                    _ => "-",
+                };
+                square = Some(match square {
+                    None => format!("{sign}o{k} * o{k}"),
+                    Some(sum) => format!("fma({sign}o{k}, o{k}, {sum})"),
+                });
+            }
+            let _ = writeln!(text, "let square{g} = {};", square.unwrap_or_else(|| "lanes(0.0)".to_owned()));
+            if self.problem.step == RowStep::Results {
+                continue;
+            }
+            let _ = writeln!(text, "let size{g} = abs(square{g});");
+            let _ = writeln!(text, "own[{place}] = {};", self.across(&format!("size{g}")));
+            if self.problem.function.is_backward() {
+                let along = (0..self.blades()).filter(of_grade).fold(None, |sum: Option<String>, k| {
+                    Some(match sum {
+                        None => format!("g{k} * o{k}"),
+                        Some(sum) => format!("fma(g{k}, o{k}, {sum})"),
+                    })
+                });
+                let _ = writeln!(text, "let along{g} = {};", along.unwrap_or_default());
+                let at = self.grades.len() + place;
+                let _ = writeln!(text, "own[{at}] = {};", self.across(&format!("along{g}")));
+            }
+        }
+    }
+
+    /// Whether results need the signs of squares.
+    fn needs_squares(&self) -> bool {
+        self.problem.function.is_backward()
+    }
+
+    /// What is stored of a row.
+    fn results(&self) -> String {
+        let mut text = String::new();
+        if self.problem.step == RowStep::Sums {
+            text.push_str("if is_mine && part == 0u {\n");
+            for i in 0..self.problem.sums() {
+                let _ =
+                    writeln!(text, "    sums[({i}u * dims.rows + row) * dims.blocks + of_row] = total[{i}];");
+            }
+            text.push_str("}\n");
+        } else {
+            for (place, &g) in self.grades.iter().enumerate() {
+                let epsilon = self.problem.product.norm.epsilon();
+                let _ = writeln!(
+                    text,
+                    "let r{g} = 1.0 / sqrt(total[{place}] / f32(dims.features) + {epsilon:e});"
+                );
+            }
+        }
+        if self.has(Operand::C).is_some() {
+            text.push_str("let c_at = row * dims.features + feature;\n");
+        }
+        match self.problem.function {
+            RowFunction::Steerable | RowFunction::Normalize => {
+                if self.has(Operand::C).is_some() {
+                    let divided = |k: usize| match self.grade_of(k) {
+                        Some(_) if self.problem.step == RowStep::Sums => format!("o{k}"),
+                        Some(at) => format!("o{k} * r{}", self.grades[at]),
+                        None => format!("o{k}"),
+                    };
+                    let values: Vec<String> = (0..self.blades()).map(divided).collect();
+                    self.store(&mut text, Operand::C, &values);
+                }
+            }
+            _ if self.problem.step == RowStep::Sums => {}
+            RowFunction::NormalizeBackward => {
+                let values = self.norm_backward(&mut text);
+                self.store(&mut text, Operand::C, &values);
+            }
+            RowFunction::SteerableBackward => self.backward(&mut text),
+        }
+        text
+    }
+
+    /// The gradient in front of the norm, as expressions.
+    fn norm_backward(&self, text: &mut String) -> Vec<String> {
+        for (place, &g) in self.grades.iter().enumerate() {
+            let at = self.grades.len() + place;
+            let sign = match self.problem.product.norm {
+                super::super::form::GradeNorm::Invariant => format!(" * sign(square{g})"),
+                _ => String::new(),
+            };
+            let _ = writeln!(
+                text,
+                "let f{g} = lanes(total[{at}] / f32(dims.features) * r{g} * r{g} * r{g}){sign};"
+            );
+        }
+        let of = |k: usize| match (self.grade_of(k).map(|at| self.grades[at]), self.norm_weight(k)) {
+            (None, _) => format!("g{k}"),
+            (Some(g), 0) => format!("g{k} * r{g}"),
+            (Some(g), 1) => format!("fma(-f{g}, o{k}, g{k} * r{g})"),
+            (Some(g), _) => format!("fma(f{g}, o{k}, g{k} * r{g})"),
+        };
+        (0..self.blades()).map(of).collect()
+    }
+
+    /// The gradients of a product.
+    fn backward(&self, text: &mut String) {
+        let Some(products) = &self.products else { return };
+        for (k, value) in self.norm_backward(text).iter().enumerate() {
+            let value = if self.grades.is_empty() {
+                value.clone()
+            } else {
+                format!("select(lanes(0.0), {value}, is_mine)")
+            };
+            let _ = writeln!(text, "let h{k} = {value};");
+        }
+        let [x, y] = self.gated();
+        if self.problem.is_gated() {
+            self.of_scalars(text, "gate_slope", ["x_slope", "y_slope"]);
+        }
+        for (path, sum) in products.of_w(x, y, "h").iter().enumerate() {
+            let _ = writeln!(text, "gw{path} = {sum};");
+        }
+        let sides = [(Operand::C, "x", products.of_x("h", y)), (Operand::D, "y", products.of_y("h", x))];
+        for (to, name, gradients) in sides {
+            for (k, gradient) in gradients.iter().enumerate() {
+                let _ = writeln!(text, "let g{name}{k} = {gradient};");
+            }
+            let values = self.gate_backward(text, name);
+            self.store(text, to, &values);
+        }
+    }
+
+    /// The gradient in front of the gate, as expressions.
+    fn gate_backward(&self, text: &mut String, name: &str) -> Vec<String> {
+        if !self.problem.is_gated() {
+            return (0..self.blades()).map(|k| format!("g{name}{k}")).collect();
+        }
+        let along = (0..self.blades()).fold(None, |sum: Option<String>, k| {
+            Some(match sum {
+                None => format!("{name}{k} * g{name}{k}"),
+                Some(sum) => format!("fma({name}{k}, g{name}{k}, {sum})"),
+            })
+        });
+        let _ = writeln!(text, "let {name}_along = {};", along.unwrap_or_default());
+        let of = |k: usize| match k == self.scalar() {
+            true => format!("fma({name}_slope, {name}_along, {name}_gate * g{name}{k})"),
+            false => format!("{name}_gate * g{name}{k}"),
+        };
+        (0..self.blades()).map(of).collect()
+    }
+
+    /// The blades of a result.
+    fn store(&self, text: &mut String, operand: Operand, values: &[String]) {
+        let Some(access) = self.has(operand) else { return };
+        let name = operand.name();
+        text.push_str("if is_mine {\n");
+        for (k, value) in values.iter().enumerate() {
+            let at = format!("c_at + {k}u * dims.plane");
+            if access.unit != Unit::One || self.width == 1 {
+                let _ = writeln!(text, "    save_{name}({at}, {value});");
+                continue;
+            }
+            let _ = writeln!(text, "    let {name}_{k} = {value};");
+            for i in 0..self.width {
+                let guard = if i == 0 { String::new() } else { format!("if count > {i}u ") };
+                let component = part(self.width, i);
+                let _ = writeln!(text, "    {guard}{{ save_{name}({at} + {i}u, {name}_{k}{component}); }}");
+            }
+        }
+        text.push_str("}\n");
+    }
+
+    /// The sums of weight gradients, of the rows that this lane had.
+    fn end(&self) -> String {
+        let mut text = String::new();
+        let (Some(products), Some(_)) = (&self.products, self.has(Operand::Slab)) else { return text };
+        let _ = writeln!(
+            text,
+            "if unit < dims.units {{\n    let slab_at = ((strip * ROWS + slot) * dims.features + feature) * {}u;",
+            products.paths
+        );
+        for i in 0..self.width {
+            let _ = writeln!(text, "    if count > {i}u {{");
+            for path in 0..products.paths {
+                let at = i as usize * products.paths + path;
+                let _ = writeln!(text, "        slab[slab_at + {at}u] = gw{path}{};", part(self.width, i));
+            }
+            text.push_str("    }\n");
+        }
+        text.push_str("}\n");
+        text
+    }
+
+    fn flops(&self) -> usize {
+        let blades = self.blades();
+        let gates = if self.problem.is_gated() { 2 * (30 + blades) } else { 0 };
+        let norm = if self.grades.is_empty() { 0 } else { 3 * blades };
+        let product = self.products.as_ref().map_or(0, Products::flops);
+        match self.problem.function {
+            RowFunction::Steerable => gates + product + norm,
+            RowFunction::SteerableBackward if self.grades.is_empty() => 2 * gates + 3 * product + 4 * blades,
+            RowFunction::SteerableBackward => 2 * gates + 4 * product + 2 * norm + 4 * blades,
+            RowFunction::Normalize => norm,
+            RowFunction::NormalizeBackward => 3 * norm,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! How the lanes of a workgroup share the rows of a batch.
+
+use super::problem::{RowDims, RowFunction, RowProblem, RowStep};
+use crate::gpu::{Caps, DeviceType};
+
+/// How lanes share rows: what of a plan the shape decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RowTile {
+    /// Features of an invocation.
+    pub width: u32,
+    /// Invocations of a workgroup.
+    pub lanes: u32,
+    /// Invocations of a row, or of the part of a row that a workgroup has.
+    pub part: u32,
+    /// Parts that a row is cut into, each of another workgroup.
+    pub blocks: u32,
+    /// Rows that an invocation goes through, one behind the other.
+    pub steps: u32,
+    /// Workgroups side by side along the rows.
+    pub strips: u32,
+}
+
+/// Registers that an invocation may take before what it holds spills: of GPUs; software devices have few, but spill to a
+/// near cache.
+const REGISTERS: usize = 128;
+
+/// Registers of a multiprocessor of NVIDIA's and AMD's GPUs, a half of which one workgroup may take.
+const REGISTERS_OF_WORKGROUP: usize = 32_768;
+
+/// Rows that an invocation should go through, so that what it loads for all of them, and what it sums over them, counts
+/// little beside what it loads of each.
+const STEPS: u32 = 16;
+
+impl RowTile {
+    /// The tile for a problem on a device.
+    #[must_use]
+    pub fn of(problem: &RowProblem, caps: &Caps) -> Self {
+        let is_software = caps.device_type == DeviceType::Software;
+        let RowDims { rows, features, .. } = problem.dims;
+        let width = width(problem, is_software);
+        let units = features.div_ceil(width);
+        let most = lanes_at_most(problem, width, caps);
+        let part = units.next_power_of_two().min(most);
+        let blocks = units.div_ceil(part);
+        let usual = if is_software { 64 } else { 128 };
+        let lanes = part.max(usual.min(most)).min(part * rows.next_power_of_two());
+        let at_once = lanes / part;
+        let groups_at_most = rows.div_ceil(at_once);
+        // Enough workgroups for all cores, several each; of those, as long strips as there are rows.
+        let wanted = (caps.roofs.cores.max(1) * if is_software { 4 } else { 8 }).div_ceil(blocks);
+        let steps = groups_at_most.div_ceil(wanted).clamp(1, STEPS.max(groups_at_most / (16 * wanted)));
+        Self { width, lanes, part, blocks, steps, strips: groups_at_most.div_ceil(steps) }
+    }
+
+    /// The problem's uniform.
+    #[must_use]
+    pub fn dims(&self, problem: &RowProblem) -> RowDims {
+        let units = problem.dims.features.div_ceil(self.width);
+        RowDims { units, steps: self.steps, strips: self.strips, blocks: self.blocks, ..problem.dims }
+    }
+
+    /// Rows that have sums of weight gradients of their own: those that a workgroup has at once, of each.
+    #[must_use]
+    pub fn slots(&self) -> u32 {
+        self.strips * (self.lanes / self.part)
+    }
+
+    /// Buffers for the sums of rows: with two, no lane waits before it writes those of the next row.
+    pub(super) fn buffers(&self, problem: &RowProblem, caps: &Caps) -> u32 {
+        if 2 * self.shared_bytes(problem) <= caps.limits.workgroup_bytes { 2 } else { 1 }
+    }
+
+    fn shared_bytes(&self, problem: &RowProblem) -> u32 {
+        4 * self.lanes * u32::try_from(problem.sums()).unwrap_or(u32::MAX)
+    }
+}
+
+/// Numbers that an invocation holds for each of its features.
+fn registers(problem: &RowProblem) -> usize {
+    let (blades, paths) = (problem.blade_count(), problem.signature().paths().len());
+    match problem.function {
+        RowFunction::Steerable => 3 * blades + paths,
+        RowFunction::SteerableBackward => 4 * blades + 2 * paths,
+        RowFunction::Normalize => 2 * blades,
+        RowFunction::NormalizeBackward => 3 * blades,
+    }
+}
+
+/// Features of an invocation: as many as registers are for, where all operands can be loaded in vectors of them.
+fn width(problem: &RowProblem, is_software: bool) -> u32 {
+    let is_whole = |width: u32| {
+        let d = &problem.dims;
+        let of = |places: &[u32; 4]| {
+            let begins = [places[0], places[1], places[3]].iter().all(|place| place.is_multiple_of(width));
+            places[2] == 1 && begins
+        };
+        let mut operands = vec![&d.x];
+        if problem.function.is_product() {
+            operands.push(&d.y);
+        }
+        if problem.function.is_backward() {
+            operands.push(&d.g);
+        }
+        d.features.is_multiple_of(width) && operands.into_iter().all(of)
+    };
+    let most = if is_software { usize::MAX } else { REGISTERS };
+    let widths = if is_software { &SOFTWARE_WIDTHS[..] } else { &[4, 2][..] };
+    let fits = |width: &&u32| is_whole(**width) && **width as usize * registers(problem) <= most;
+    widths.iter().find(fits).copied().unwrap_or(1)
+}
+
+const SOFTWARE_WIDTHS: [u32; 1] = [2];
+
+/// The most invocations of a workgroup, by what they hold: a power of two.
+fn lanes_at_most(problem: &RowProblem, width: u32, caps: &Caps) -> u32 {
+    let limits = &caps.limits;
+    let mut lanes = 1 << limits.workgroup_invocations.max(1).ilog2();
+    let sums = u32::try_from(problem.sums().max(1)).unwrap_or(u32::MAX);
+    while lanes > 1 && 4 * lanes * sums > limits.workgroup_bytes {
+        lanes /= 2;
+    }
+    if caps.device_type == DeviceType::Software {
+        return lanes;
+    }
+    let each = width as usize * registers(problem) + 24;
+    while lanes > 64 && lanes as usize * each > REGISTERS_OF_WORKGROUP {
+        lanes /= 2;
+    }
+    lanes
+}
+
+impl RowProblem {
+    /// Whether the rows of this tile take one launch: one workgroup has all of a row, or rows need not meet.
+    pub(super) fn is_whole(&self, tile: &RowTile) -> bool {
+        tile.blocks == 1 || !self.is_normalised() || self.step != RowStep::Whole
+    }
+}
