@@ -1,8 +1,8 @@
 //! A function of multivectors in which the features of a row meet: a product that is normalised row by row, or its gradients.
 //!
 //! shapes    X, Y and G (blade, row, feature), any strides; W (feature, path), any strides; results without gaps
-//! grid      dims.blocks workgroups per strip of rows; PART lanes have a row, WIDTH features each, and go down the strip
-//! subgroup  not used: lanes of a row meet in shared memory, whatever the subgroup size
+//! grid      dims.blocks workgroups per strip of rows; PART lanes have a row, UNITS units of WIDTH features each
+//! subgroup  not used by GPUs: lanes of a row meet in shared memory; those of software devices add within subgroups
 //! requires  SUMS * LANES numbers in shared memory
 //! edges     lanes past the end repeat the last unit or row and count for nothing: any rows, any features >= 1
 
@@ -26,12 +26,16 @@ struct Dims {
 //#import pack_pair
 
 //#param  set by RowProblem::kernel; these defaults are a legal kernel
-alias lanes = f32; // the features of an invocation
+alias lanes = f32; // the features of a unit
 const WIDTH: u32 = 1u; // how many
+const UNITS: u32 = 2u; // of an invocation
 const LANES: u32 = 64u;
 const PART: u32 = 16u;
 const SUMS: u32 = 1u; // numbers that the lanes of a row sum, or 1
+const KEPT: u32 = 1u; // of a unit, from the sums on until its results
+const PATHS: u32 = 1u;
 const BUFFERS: u32 = 1u;
+const SUBGROUP: u32 = 8u;
 //#end
 const_assert LANES % PART == 0u && (PART & (PART - 1u)) == 0u;
 const ROWS: u32 = LANES / PART; // at once
@@ -54,18 +58,34 @@ fn main(
     let of_row = block - strip * dims.blocks;
     let slot = lane / PART;
     let part = lane % PART;
-    let unit = of_row * PART + part;
-    let feature = min(unit, dims.units - 1u) * WIDTH;
-    let count = min(dims.features - feature, WIDTH);
-    //#import strip_begin
+    //#import strip_memory
+    //#unroll
+    for (var u = 0u; u < UNITS; u++) {
+        //#import row_unit
+        //#import strip_begin
+    }
     for (var step = 0u; step < dims.steps; step++) {
         let row = (strip * dims.steps + step) * ROWS + slot;
         let at_row = min(row, dims.rows - 1u);
-        let is_mine = row < dims.rows && unit < dims.units;
         var own: array<f32, SUMS>;
-        //#import row_sums
+        var kept: array<lanes, UNITS * KEPT>;
+        //#unroll
+        for (var u = 0u; u < UNITS; u++) {
+            //#import row_unit
+            let is_mine = row < dims.rows && unit < dims.units;
+            //#import row_sums
+        }
         //#import row_totals
-        //#import row_results
+        //#unroll
+        for (var u = 0u; u < UNITS; u++) {
+            //#import row_unit
+            let is_mine = row < dims.rows && unit < dims.units;
+            //#import row_results
+        }
     }
-    //#import strip_end
+    //#unroll
+    for (var u = 0u; u < UNITS; u++) {
+        //#import row_unit
+        //#import strip_end
+    }
 }

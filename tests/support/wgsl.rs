@@ -247,6 +247,48 @@ pub fn sparse_kernels(caps: &Caps) -> Vec<Kernel> {
     kernels
 }
 
+/// Functions of rows of multivectors: whole, and in two launches.
+fn row_kernels(caps: &Caps) -> Vec<Kernel> {
+    use tilewise::clifford::layer::{
+        Gate, GradeNorm, LayerProduct, RowFunction, RowLayouts, RowProblem, plan_rows,
+    };
+    let mut discrete = caps.clone();
+    discrete.device_type = DeviceType::Discrete;
+    let contiguous = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
+    let mut kernels = Vec::new();
+    for (caps, dtype) in [caps, &discrete].into_iter().flat_map(|caps| DType::ALL.map(|dtype| (caps, dtype)))
+    {
+        if !dtype.is_real() {
+            continue;
+        }
+        let functions = [
+            RowFunction::Steerable,
+            RowFunction::SteerableBackward,
+            RowFunction::Normalize,
+            RowFunction::NormalizeBackward,
+        ];
+        for (i, function) in functions.into_iter().enumerate() {
+            for (j, features) in [8, 5, 40_000].into_iter().enumerate() {
+                let signature = [Signature::CL2, Signature::CL3, Signature::PGA2D][(i + j) % 3];
+                let norm =
+                    GradeNorm::ALL[if function == RowFunction::Normalize { 1 } else { (i + 2 * j) % 3 }];
+                let product = LayerProduct::new(signature).norm(norm).gate(Gate::ALL[j]);
+                let blades = product.blades();
+                let x = contiguous(&[blades.len(), 3, features]);
+                let w = contiguous(&[features, signature.paths().len()]);
+                let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+                let problem = RowProblem::new(function, product, &blades, layouts, dtype);
+                let mut plan = Some(plan_rows(&problem.expect("a small shape"), caps).expect("it fits"));
+                while let Some(launch) = plan {
+                    kernels.push(launch.kernel);
+                    plan = launch.then.map(|then| *then);
+                }
+            }
+        }
+    }
+    kernels
+}
+
 /// Kernels of functions of multivectors on a device: every walk, way of loading and storing, and type, and the tables of
 /// large algebras; as GPUs take them, too.
 pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
@@ -295,6 +337,7 @@ pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
         }
     }
     kernels.extend(versor_kernels(caps));
+    kernels.extend(row_kernels(caps));
     kernels
 }
 

@@ -10,4 +10,4 @@ mod steerable;
 pub use form::{Gate, GradeNorm, LayerProduct};
 pub use gradients::ProductGradients;
 pub use operands::LAYER_DIMENSION_AT_MOST;
-pub use rows::{RowDims, RowFunction, RowProblem, RowStep, RowTile, plan_rows};
+pub use rows::{RowDims, RowFunction, RowLayouts, RowProblem, RowStep, RowTile, plan_rows};

@@ -1,7 +1,7 @@
 //! Launches of a function of rows, with its operands.
 
 use super::operands::{Operand, operands};
-use super::problem::{Layouts, RowFunction, RowProblem, RowStep};
+use super::problem::{RowFunction, RowLayouts, RowProblem, RowStep};
 use super::tile::RowTile;
 use crate::clifford::Blades;
 use crate::clifford::layer::form::LayerProduct;
@@ -44,7 +44,7 @@ impl<T: Real> Given<'_, T> {
         blades: &Blades,
     ) -> Result<RowProblem> {
         let [y, g, w] = [self.y, self.g, self.w].map(|tensor| tensor.map(Tensor::layout));
-        RowProblem::new(function, product, blades, Layouts { x: self.x.layout(), y, g, w }, T::DTYPE)
+        RowProblem::new(function, product, blades, RowLayouts { x: self.x.layout(), y, g, w }, T::DTYPE)
     }
 }
 

@@ -13,5 +13,5 @@ mod tile;
 
 pub(super) use launch::{Given, run};
 pub use plan::plan_rows;
-pub use problem::{RowDims, RowFunction, RowProblem, RowStep};
+pub use problem::{RowDims, RowFunction, RowLayouts, RowProblem, RowStep};
 pub use tile::RowTile;

@@ -3,7 +3,7 @@
 use super::operands::{Access, operands};
 use super::problem::{RowDims, RowFunction, RowProblem, RowStep};
 use super::text::{Texts, texts};
-use super::tile::RowTile;
+use super::tile::{RowTile, subgroup};
 use crate::Result;
 use crate::clifford::layer::form::Gate;
 use crate::gpu::{Caps, Problem};
@@ -20,6 +20,9 @@ impl RowProblem {
             .param("WIDTH", format!("{}u", tile.width))
             .param("LANES", format!("{}u", tile.lanes))
             .param("PART", format!("{}u", tile.part))
+            .param("UNITS", format!("{}u", tile.units))
+            .param("KEPT", format!("{}u", texts.kept.max(1)))
+            .param("PATHS", format!("{}u", self.signature().paths().len()))
             .param("SUMS", format!("{sums}u"))
             .param("BUFFERS", format!("{}u", tile.buffers(self, caps)));
         if self.dtype == DType::Bf16 || self.out == DType::Bf16 {
@@ -28,14 +31,16 @@ impl RowProblem {
         for operand in operands(self) {
             kernel = Access::of(self, operand, tile, caps).bind(kernel);
         }
-        let meets = self.is_normalised() && self.step != RowStep::Results;
-        if !meets {
+        if !self.meets() {
             kernel = kernel.slot("row_memory", "nothing");
         }
         if !self.is_normalised() {
             kernel = kernel.slot("row_totals", "nothing");
         } else if self.step == RowStep::Results {
             kernel = kernel.slot("row_totals", "row_totals_given");
+        } else if let Some(subgroup) = subgroup(caps) {
+            kernel =
+                kernel.slot("row_totals", "row_totals_subgroup").param("SUBGROUP", format!("{subgroup}u"));
         }
         if self.function.is_product() {
             match self.product.gate {
@@ -46,6 +51,7 @@ impl RowProblem {
         }
         let texts = [
             ("row_operands", texts.operands),
+            ("strip_memory", texts.memory),
             ("strip_begin", texts.begin),
             ("row_sums", texts.sums),
             ("row_results", texts.results),
@@ -122,7 +128,10 @@ pub fn plan_rows(problem: &RowProblem, caps: &Caps) -> Result<Plan> {
     let first = launch(&sums, &RowTile::of(&sums, caps), caps)?;
     let then = launch(&results, &RowTile::of(&results, caps), caps)?;
     let seconds = first.seconds + then.seconds;
-    Ok(Plan { then: Some(Box::new(then)), scratch: scratch(problem, &sums, caps), seconds, ..first })
+    let mut reasons = vec!["a row is too long for a workgroup: its sums, and then the result".to_owned()];
+    reasons.extend(first.reasons.iter().chain(&then.reasons).cloned());
+    let scratch = scratch(problem, &sums, caps);
+    Ok(Plan { then: Some(Box::new(then)), scratch, seconds, reasons, ..first })
 }
 
 /// Bytes between two launches: sums, and of a product what it is before it is normalised.
@@ -142,10 +151,10 @@ fn launch(problem: &RowProblem, tile: &RowTile, caps: &Caps) -> Result<Plan> {
     let flops = texts.flops as f64 * f64::from(problem.dims.plane);
     let bytes = problem.bytes(tile);
     let seconds = (bytes as f64 / caps.roofs.bytes).max(flops / caps.roofs.f32_flops);
-    let RowTile { width, lanes, part, blocks, steps, .. } = *tile;
+    let RowTile { width, units, lanes, part, blocks, steps, .. } = *tile;
     let cut = if blocks == 1 { String::new() } else { format!(" of {blocks}") };
     let words = format!(
-        "{} rows in {lanes} invocations, {part}{cut} a row with {width} features each, {steps} rows down, {}, {}",
+        "{} rows in {lanes} invocations, {part}{cut} a row with {units} times {width} features each, {steps} rows down, {}, {}",
         lanes / part,
         problem.what(),
         problem.dtype

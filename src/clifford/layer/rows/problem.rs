@@ -92,11 +92,12 @@ pub struct RowProblem {
 
 /// Where operands of a function of rows lie: X, Y and G as (blade, row, feature), W as (feature, path).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layouts<'a> {
-    pub(super) x: &'a Layout,
-    pub(super) y: Option<&'a Layout>,
-    pub(super) g: Option<&'a Layout>,
-    pub(super) w: Option<&'a Layout>,
+#[expect(missing_docs, reason = "the names of the operands")]
+pub struct RowLayouts<'a> {
+    pub x: &'a Layout,
+    pub y: Option<&'a Layout>,
+    pub g: Option<&'a Layout>,
+    pub w: Option<&'a Layout>,
 }
 
 impl RowProblem {
@@ -104,11 +105,11 @@ impl RowProblem {
     ///
     /// # Errors
     /// [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
-    pub(super) fn new(
+    pub fn new(
         function: RowFunction,
         product: LayerProduct,
         blades: &Blades,
-        layouts: Layouts<'_>,
+        layouts: RowLayouts<'_>,
         dtype: DType,
     ) -> Result<Self> {
         let op = function.name();
@@ -186,6 +187,11 @@ impl RowProblem {
     /// Whether rows are divided by anything.
     pub(super) fn is_normalised(&self) -> bool {
         self.product.norm != GradeNorm::None
+    }
+
+    /// Whether the lanes of a row meet: not where nothing is divided, nor where sums are there.
+    pub(super) fn meets(&self) -> bool {
+        self.is_normalised() && self.step != RowStep::Results
     }
 
     /// Elements of one operand.

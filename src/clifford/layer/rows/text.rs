@@ -6,6 +6,7 @@ use super::products::Products;
 use super::tile::RowTile;
 use crate::Result;
 use crate::clifford::grade;
+use crate::clifford::layer::form::GradeNorm;
 use crate::clifford::walk::Unit;
 use crate::gpu::Caps;
 use std::fmt::Write;
@@ -13,10 +14,13 @@ use std::fmt::Write;
 /// The statements of a function of rows, by the slots they stand in.
 pub(super) struct Texts {
     pub(super) operands: String,
+    pub(super) memory: String,
     pub(super) begin: String,
     pub(super) sums: String,
     pub(super) results: String,
     pub(super) end: String,
+    /// Numbers that a unit keeps between its sums and its results.
+    pub(super) kept: usize,
     /// Arithmetic operations at a position, about.
     pub(super) flops: usize,
 }
@@ -44,10 +48,12 @@ pub(super) fn texts(problem: &RowProblem, tile: &RowTile, caps: &Caps) -> Result
     let declarations = writer.accesses.iter().enumerate().map(|(i, access)| access.declaration(i));
     Ok(Texts {
         operands: declarations.collect(),
+        memory: writer.memory(),
         begin: writer.begin(),
         sums: writer.sums(),
         results: writer.results(),
         end: writer.end(),
+        kept: writer.kept().len(),
         flops: writer.flops(),
     })
 }
@@ -70,7 +76,18 @@ impl Writer<'_> {
         self.grades.iter().position(|&g| g == grade(self.problem.blades.masks()[blade]))
     }
 
-    /// Weights, which stay for all rows of a strip, and sums of their gradients.
+    /// Weights and sums of their gradients, which stay for all rows of a strip.
+    fn memory(&self) -> String {
+        let mut text = String::new();
+        if self.products.is_some() {
+            text.push_str("var weights: array<lanes, UNITS * PATHS>;\n");
+        }
+        if self.has(Operand::Slab).is_some() {
+            text.push_str("var sums_w: array<lanes, UNITS * PATHS>;\n");
+        }
+        text
+    }
+
     fn begin(&self) -> String {
         let mut text = String::new();
         let Some(products) = &self.products else { return text };
@@ -83,30 +100,64 @@ impl Writer<'_> {
                 .map(|i| if i == 0 { "w_at".to_owned() } else { format!("w_{i}") })
                 .map(|at| format!("load_w({at} + {path}u * dims.w.x)"))
                 .collect();
-            let _ = writeln!(text, "let w{path} = lanes({});", loads.join(", "));
-        }
-        if self.has(Operand::Slab).is_some() {
-            for path in 0..products.paths {
-                let _ = writeln!(text, "var gw{path} = lanes(0.0);");
-            }
+            let _ = writeln!(text, "weights[u * PATHS + {path}u] = lanes({});", loads.join(", "));
         }
         text
+    }
+
+    /// The weights of a unit, by their names.
+    fn weights(&self, text: &mut String) {
+        for path in 0..self.products.as_ref().map_or(0, |products| products.paths) {
+            let _ = writeln!(text, "let w{path} = weights[u * PATHS + {path}u];");
+        }
+    }
+
+    /// What results need of what sums have found, by name.
+    fn kept(&self) -> Vec<String> {
+        let blades = |name: &str| (0..self.blades()).map(|k| format!("{name}{k}")).collect::<Vec<_>>();
+        let mut kept = Vec::new();
+        let function = self.problem.function;
+        if self.problem.step == RowStep::Sums && function.is_backward() {
+            return kept;
+        }
+        if function == RowFunction::SteerableBackward {
+            kept.extend(["x", "y"].into_iter().flat_map(blades));
+            if self.problem.is_gated() {
+                kept.extend(["x_gate".to_owned(), "y_gate".to_owned()]);
+            }
+        }
+        if function.is_backward() {
+            kept.extend(blades("g"));
+        }
+        if !function.is_backward() || self.problem.is_normalised() {
+            kept.extend(blades("o"));
+        }
+        if function.is_backward() && self.problem.product.norm == GradeNorm::Invariant {
+            kept.extend(self.grades.iter().map(|g| format!("square{g}")));
+        }
+        kept
     }
 
     /// Loads, the product, and what a lane adds to the sums of its row.
     fn sums(&self) -> String {
         let mut text = String::new();
         let function = self.problem.function;
-        self.load(&mut text, Operand::X);
-        if function.is_product() {
-            self.load(&mut text, Operand::Y);
+        let read = [Operand::X, Operand::Y, Operand::G].map(|operand| self.has(operand));
+        let read: Vec<&Access> = read.into_iter().flatten().collect();
+        read.iter().for_each(|access| self.place(&mut text, access));
+        // The scalars first: gates take long, and need nothing else.
+        if self.problem.is_gated() {
+            read[..2].iter().for_each(|access| self.load(&mut text, access, self.scalar()));
+            self.gates(&mut text);
         }
-        if function.is_backward() {
-            self.load(&mut text, Operand::G);
+        for (i, access) in read.iter().enumerate() {
+            let is_there = |k: &usize| i < 2 && self.problem.is_gated() && *k == self.scalar();
+            (0..self.blades()).filter(|k| !is_there(k)).for_each(|k| self.load(&mut text, access, k));
         }
         match (function, &self.products) {
             (_, Some(products)) => {
-                self.gates(&mut text);
+                self.weights(&mut text);
+                self.gated_blades(&mut text);
                 // Without a norm the gradients need no product.
                 if !function.is_backward() || self.problem.is_normalised() {
                     let [x, y] = self.gated();
@@ -120,40 +171,43 @@ impl Writer<'_> {
             }),
         }
         self.own(&mut text);
+        for (i, name) in self.kept().iter().enumerate() {
+            let _ = writeln!(text, "kept[u * KEPT + {i}u] = {name};");
+        }
         text
     }
 
-    /// The blades of an operand.
-    fn load(&self, text: &mut String, operand: Operand) {
-        let Some(access) = self.has(operand) else { return };
-        let name = operand.name();
+    /// Where an operand's features lie at the first blade.
+    fn place(&self, text: &mut String, access: &Access) {
+        let name = access.operand.name();
         let _ = writeln!(
             text,
             "let {name}_at = dims.{name}.w + at_row * dims.{name}.y + feature * dims.{name}.z;"
         );
-        let is_vector = access.unit != Unit::One || self.width == 1;
-        if !is_vector {
+        if access.unit == Unit::One {
             for i in 1..self.width {
                 let _ = writeln!(text, "let {name}_{i} = {name}_at + min({i}u, count - 1u) * dims.{name}.z;");
             }
         }
-        for blade in 0..self.blades() {
-            let load = |at: &str| format!("load_{name}({at} + {blade}u * dims.{name}.x)");
-            let value = if is_vector {
-                load(&format!("{name}_at"))
-            } else {
-                let loads: Vec<String> = (0..self.width)
-                    .map(|i| load(&if i == 0 { format!("{name}_at") } else { format!("{name}_{i}") }))
-                    .collect();
-                format!("lanes({})", loads.join(", "))
-            };
-            // A gradient that is nobody's adds nothing to the weights'.
-            if operand == Operand::G {
-                let _ = writeln!(text, "let g{blade} = select(lanes(0.0), {value}, is_mine);");
-            } else {
-                let _ = writeln!(text, "let {name}{blade} = {value};");
+    }
+
+    /// A blade of an operand.
+    fn load(&self, text: &mut String, access: &Access, blade: usize) {
+        let name = access.operand.name();
+        let load = |at: String| format!("load_{name}({at} + {blade}u * dims.{name}.x)");
+        let first = load(format!("{name}_at"));
+        let value = match access.unit {
+            Unit::One if self.width > 1 => {
+                let others = (1..self.width).map(|i| load(format!("{name}_{i}")));
+                format!("lanes({})", std::iter::once(first).chain(others).collect::<Vec<_>>().join(", "))
             }
-        }
+            _ => first,
+        };
+        // A gradient that is nobody's adds nothing to the weights'.
+        let _ = match access.operand {
+            Operand::G => writeln!(text, "let g{blade} = select(lanes(0.0), {value}, is_mine);"),
+            _ => writeln!(text, "let {name}{blade} = {value};"),
+        };
     }
 
     /// What gated operands are called.
@@ -171,6 +225,12 @@ impl Writer<'_> {
             return;
         }
         self.of_scalars(text, "gate", ["x_gate", "y_gate"]);
+    }
+
+    fn gated_blades(&self, text: &mut String) {
+        if !self.problem.is_gated() {
+            return;
+        }
         for name in ["x", "y"] {
             for blade in 0..self.blades() {
                 let _ = writeln!(text, "let {name}h{blade} = {name}_gate * {name}{blade};");
@@ -232,7 +292,7 @@ impl Writer<'_> {
                 continue;
             }
             let _ = writeln!(text, "let size{g} = abs(square{g});");
-            let _ = writeln!(text, "own[{place}] = {};", self.across(&format!("size{g}")));
+            let _ = writeln!(text, "own[{place}] += {};", self.across(&format!("size{g}")));
             if self.problem.function.is_backward() {
                 let along = (0..self.blades()).filter(of_grade).fold(None, |sum: Option<String>, k| {
                     Some(match sum {
@@ -242,7 +302,7 @@ impl Writer<'_> {
                 });
                 let _ = writeln!(text, "let along{g} = {};", along.unwrap_or_default());
                 let at = self.grades.len() + place;
-                let _ = writeln!(text, "own[{at}] = {};", self.across(&format!("along{g}")));
+                let _ = writeln!(text, "own[{at}] += {};", self.across(&format!("along{g}")));
             }
         }
     }
@@ -255,8 +315,11 @@ impl Writer<'_> {
     /// What is stored of a row.
     fn results(&self) -> String {
         let mut text = String::new();
+        for (i, name) in self.kept().iter().enumerate() {
+            let _ = writeln!(text, "let {name} = kept[u * KEPT + {i}u];");
+        }
         if self.problem.step == RowStep::Sums {
-            text.push_str("if is_mine && part == 0u {\n");
+            text.push_str("if u == 0u && row < dims.rows && part == 0u {\n");
             for i in 0..self.problem.sums() {
                 let _ =
                     writeln!(text, "    sums[({i}u * dims.rows + row) * dims.blocks + of_row] = total[{i}];");
@@ -301,7 +364,7 @@ impl Writer<'_> {
         for (place, &g) in self.grades.iter().enumerate() {
             let at = self.grades.len() + place;
             let sign = match self.problem.product.norm {
-                super::super::form::GradeNorm::Invariant => format!(" * sign(square{g})"),
+                GradeNorm::Invariant => format!(" * sign(square{g})"),
                 _ => String::new(),
             };
             let _ = writeln!(
@@ -330,11 +393,14 @@ impl Writer<'_> {
             let _ = writeln!(text, "let h{k} = {value};");
         }
         let [x, y] = self.gated();
+        self.weights(text);
         if self.problem.is_gated() {
+            self.gated_blades(text);
             self.of_scalars(text, "gate_slope", ["x_slope", "y_slope"]);
         }
         for (path, sum) in products.of_w(x, y, "h").iter().enumerate() {
-            let _ = writeln!(text, "gw{path} = {sum};");
+            let _ = writeln!(text, "let gw{path} = sums_w[u * PATHS + {path}u];");
+            let _ = writeln!(text, "sums_w[u * PATHS + {path}u] = {sum};");
         }
         let sides = [(Operand::C, "x", products.of_x("h", y)), (Operand::D, "y", products.of_y("h", x))];
         for (to, name, gradients) in sides {
@@ -399,7 +465,11 @@ impl Writer<'_> {
             let _ = writeln!(text, "    if count > {i}u {{");
             for path in 0..products.paths {
                 let at = i as usize * products.paths + path;
-                let _ = writeln!(text, "        slab[slab_at + {at}u] = gw{path}{};", part(self.width, i));
+                let _ = writeln!(
+                    text,
+                    "        slab[slab_at + {at}u] = sums_w[u * PATHS + {path}u]{};",
+                    part(self.width, i)
+                );
             }
             text.push_str("    }\n");
         }

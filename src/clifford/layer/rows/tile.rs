@@ -6,8 +6,10 @@ use crate::gpu::{Caps, DeviceType};
 /// How lanes share rows: what of a plan the shape decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RowTile {
-    /// Features of an invocation.
+    /// Features that an invocation has side by side.
     pub width: u32,
+    /// Units of so many features that an invocation has.
+    pub units: u32,
     /// Invocations of a workgroup.
     pub lanes: u32,
     /// Invocations of a row, or of the part of a row that a workgroup has.
@@ -20,16 +22,12 @@ pub struct RowTile {
     pub strips: u32,
 }
 
-/// Registers that an invocation may take before what it holds spills: of GPUs; software devices have few, but spill to a
-/// near cache.
+/// Registers that an invocation may take before what it holds spills, of GPUs.
 const REGISTERS: usize = 128;
 
-/// Registers of a multiprocessor of NVIDIA's and AMD's GPUs, a half of which one workgroup may take.
-const REGISTERS_OF_WORKGROUP: usize = 32_768;
-
-/// Rows that an invocation should go through, so that what it loads for all of them, and what it sums over them, counts
-/// little beside what it loads of each.
-const STEPS: u32 = 16;
+/// Registers of a multiprocessor of NVIDIA's GPUs, all of which one workgroup may take: fewer rows at once cost less than
+/// reading rows twice.
+const REGISTERS_OF_WORKGROUP: usize = 65_536;
 
 impl RowTile {
     /// The tile for a problem on a device.
@@ -38,18 +36,37 @@ impl RowTile {
         let is_software = caps.device_type == DeviceType::Software;
         let RowDims { rows, features, .. } = problem.dims;
         let width = width(problem, is_software);
-        let units = features.div_ceil(width);
+        let of_row = features.div_ceil(width);
         let most = lanes_at_most(problem, width, caps);
-        let part = units.next_power_of_two().min(most);
-        let blocks = units.div_ceil(part);
-        let usual = if is_software { 64 } else { 128 };
-        let lanes = part.max(usual.min(most)).min(part * rows.next_power_of_two());
+        let (units, part) = match subgroup(caps) {
+            // Lanes of a subgroup meet without waiting for others.
+            Some(lanes) if problem.meets() => {
+                let mut part = of_row.next_power_of_two().min(lanes);
+                while part < most && of_row.div_ceil(part) > units_at_most(problem) {
+                    part *= 2;
+                }
+                (of_row.div_ceil(part).min(units_at_most(problem)), part)
+            }
+            _ => (1, of_row.next_power_of_two().min(most)),
+        };
+        let blocks = of_row.div_ceil(part * units);
+        let usual = match subgroup(caps) {
+            Some(lanes) if problem.meets() => lanes,
+            _ if is_software => 64,
+            _ => 128,
+        };
+        let lanes = part.max(usual.min(most));
         let at_once = lanes / part;
         let groups_at_most = rows.div_ceil(at_once);
-        // Enough workgroups for all cores, several each; of those, as long strips as there are rows.
-        let wanted = (caps.roofs.cores.max(1) * if is_software { 4 } else { 8 }).div_ceil(blocks);
-        let steps = groups_at_most.div_ceil(wanted).clamp(1, STEPS.max(groups_at_most / (16 * wanted)));
-        Self { width, lanes, part, blocks, steps, strips: groups_at_most.div_ceil(steps) }
+        // Workgroups for all cores, several each; few where each leaves sums of weight gradients.
+        let each = match (is_software, problem.function) {
+            (true, _) => 4,
+            (_, RowFunction::SteerableBackward) => 2,
+            _ => 8,
+        };
+        let wanted = (caps.roofs.cores.max(1) * each).div_ceil(blocks);
+        let steps = groups_at_most.div_ceil(wanted);
+        Self { width, units, lanes, part, blocks, steps, strips: groups_at_most.div_ceil(steps) }
     }
 
     /// The problem's uniform.
@@ -103,13 +120,24 @@ fn width(problem: &RowProblem, is_software: bool) -> u32 {
         }
         d.features.is_multiple_of(width) && operands.into_iter().all(of)
     };
-    let most = if is_software { usize::MAX } else { REGISTERS };
-    let widths = if is_software { &SOFTWARE_WIDTHS[..] } else { &[4, 2][..] };
+    // A CPU has few registers, and loads elements as fast.
+    let most = if is_software { 0 } else { REGISTERS };
     let fits = |width: &&u32| is_whole(**width) && **width as usize * registers(problem) <= most;
-    widths.iter().find(fits).copied().unwrap_or(1)
+    [4, 2].iter().find(fits).copied().unwrap_or(1)
 }
 
-const SOFTWARE_WIDTHS: [u32; 1] = [2];
+/// The subgroups within which lanes add what they have: of software devices, where reading what others left in shared memory
+/// takes longer than swapping it. All have that size, and lanes in the order of their indices.
+pub(super) fn subgroup(caps: &Caps) -> Option<u32> {
+    let sizes = caps.subgroups.filter(|sizes| sizes.min == sizes.max)?;
+    (caps.device_type == DeviceType::Software && sizes.min.is_power_of_two()).then_some(sizes.min)
+}
+
+/// Units of an invocation, which are written out: few where there are many terms.
+fn units_at_most(problem: &RowProblem) -> u32 {
+    let terms = problem.blade_count() * problem.blade_count();
+    u32::try_from((576 / terms).clamp(1, 9)).unwrap_or(1)
+}
 
 /// The most invocations of a workgroup, by what they hold: a power of two.
 fn lanes_at_most(problem: &RowProblem, width: u32, caps: &Caps) -> u32 {

@@ -1,0 +1,1 @@
+//! What a lane keeps from row to row: nothing.
