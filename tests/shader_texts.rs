@@ -6,6 +6,7 @@ use std::mem::offset_of;
 use support::wgsl;
 use tilewise::Error;
 use tilewise::clifford::CliffordDims;
+use tilewise::clifford::layer::FeaturesDims;
 use tilewise::gemm::{GemmDims, HalvesDims};
 use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
 use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
@@ -97,7 +98,11 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         assert_eq!(dims_of(shader), clifford, "{shader}");
     }
     assert_eq!(clifford.1, 128, "what every device has room for as immediates");
-    for (members, size) in [clifford, gemm, cast, halves, elementwise, rows, hadamard, sparse] {
+    let features: Members = members!(FeaturesDims: x g a b rows features strip units);
+    for shader in ["clifford_features", "clifford_rows"] {
+        assert_eq!(dims_of(shader), features, "{shader}");
+    }
+    for (members, size) in [clifford, features, gemm, cast, halves, elementwise, rows, hadamard, sparse] {
         assert_eq!(
             members.iter().map(|(_, _, size)| size).sum::<u32>(),
             size,

@@ -2,6 +2,7 @@
 
 use super::operand::View;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+use tilewise::clifford::layer::{FeatureFunction, FeaturesProblem, plan_features};
 use tilewise::clifford::{
     BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary, plan_clifford,
 };
@@ -295,6 +296,29 @@ pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
         }
     }
     kernels.extend(versor_kernels(caps));
+    kernels.extend(layer_kernels(caps));
+    kernels
+}
+
+/// Kernels of norms and activations of layers: every function and its gradients, of the algebras that layers are used
+/// with, in every type.
+fn layer_kernels(caps: &Caps) -> Vec<Kernel> {
+    let algebras = [Signature::CL2, Signature::CL3, Signature::PGA3D, Signature::SPACETIME, Signature::CGA3D];
+    let dtypes = DType::ALL.into_iter().filter(|dtype| dtype.is_real());
+    let mut kernels = Vec::new();
+    for (dtype, algebra) in dtypes.flat_map(|dtype| algebras.map(|algebra| (dtype, algebra.blades()))) {
+        for (function, features) in FeatureFunction::ALL.into_iter().flat_map(|f| [(f, 5), (f, 65)]) {
+            let layout = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
+            let x = layout(&[algebra.len(), 3, features]);
+            let parameter = layout(&[features, function.parts(&algebra)]);
+            for g in [None, Some(&x)] {
+                let parameters = vec![&parameter; function.parameters()];
+                let problem = FeaturesProblem::new(function, &algebra, &x, g, &parameters, dtype);
+                let plan = plan_features(&problem.expect("shapes go together"), caps);
+                kernels.push(plan.expect("it is small").kernel);
+            }
+        }
+    }
     kernels
 }
 

@@ -1,13 +1,20 @@
 //! Layers of networks whose features are multivectors: weighted products, and what stands between them.
 
 mod descend;
+mod features;
+mod features_body;
 mod form;
 mod linear;
 mod linear_backward;
+mod normalization;
 mod operands;
 mod runs;
+mod silu;
 
+pub use features::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass, plan_features};
 pub use form::{Gate, GradeNorm, LayerProduct};
 pub use linear::{BiasOn, MvLinear};
 pub use linear_backward::MvLinearGradients;
+pub use normalization::{MvLayerNorm, MvNormalization};
 pub use operands::LAYER_DIMENSION_AT_MOST;
+pub use silu::{MvSilu, MvSiluGradients};
