@@ -99,7 +99,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     }
     assert_eq!(clifford.1, 128, "what every device has room for as immediates");
     let features: Members = members!(FeaturesDims: x g a b rows features strip units);
-    for shader in ["clifford_features", "clifford_rows"] {
+    for shader in ["clifford_features", "clifford_mean"] {
         assert_eq!(dims_of(shader), features, "{shader}");
     }
     for (members, size) in [clifford, features, gemm, cast, halves, elementwise, rows, hadamard, sparse] {

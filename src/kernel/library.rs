@@ -7,7 +7,7 @@ macro_rules! wgsl {
 }
 
 /// The kernels: one entry point each, in `shaders/`.
-pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "clifford", "clifford_features", "clifford_rows", "clifford_table", "coop_verify", "elementwise", "gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv", "hadamard", "halves", "reduce", "sketch_gather", "sketch_scatter", "softmax"];
+pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "clifford", "clifford_features", "clifford_mean", "clifford_table", "coop_verify", "elementwise", "gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv", "hadamard", "halves", "reduce", "sketch_gather", "sketch_scatter", "softmax"];
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":

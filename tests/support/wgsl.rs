@@ -296,13 +296,13 @@ pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
         }
     }
     kernels.extend(versor_kernels(caps));
-    kernels.extend(layer_kernels(caps));
+    kernels.extend(features_kernels(caps));
     kernels
 }
 
 /// Kernels of norms and activations of layers: every function and its gradients, of the algebras that layers are used
 /// with, in every type.
-fn layer_kernels(caps: &Caps) -> Vec<Kernel> {
+fn features_kernels(caps: &Caps) -> Vec<Kernel> {
     let algebras = [Signature::CL2, Signature::CL3, Signature::PGA3D, Signature::SPACETIME, Signature::CGA3D];
     let dtypes = DType::ALL.into_iter().filter(|dtype| dtype.is_real());
     let mut kernels = Vec::new();

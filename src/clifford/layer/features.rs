@@ -63,7 +63,7 @@ pub enum Pass {
     Backward,
 }
 
-/// The uniform of `shaders/clifford_features.wgsl` and `shaders/clifford_rows.wgsl`, in elements.
+/// The uniform of `shaders/clifford_features.wgsl` and `shaders/clifford_mean.wgsl`, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -166,7 +166,7 @@ impl FeaturesProblem {
         let memory = Memory::of(self.dtype, caps);
         let halves = memory.per_scalar() == 2;
         let by_rows = self.function.is_by_rows();
-        let mut kernel = Kernel::new(if by_rows { "clifford_rows" } else { "clifford_features" })
+        let mut kernel = Kernel::new(if by_rows { "clifford_mean" } else { "clifford_features" })
             .dims(caps, size_of::<FeaturesDims>())
             .param("x_unit", memory.scalar())
             .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
