@@ -86,7 +86,7 @@ pub(crate) fn assert_equivariant(layer: &Layer, blades: &Blades, positions: usiz
 pub(crate) fn assert_not_equivariant(layer: &Layer, blades: &Blades, positions: usize, what: &str) {
     for vectors in 1..=2 {
         let [exact, _, device, tolerance] = differences(layer, blades, positions, vectors, 5);
-        let broken = |off: &[f64]| off.iter().zip(&tolerance).any(|(off, most)| *off > 1000.0 * most);
+        let broken = |off: &[f64]| off.iter().zip(&tolerance).any(|(off, most)| *off > 10.0 * most);
         assert!(broken(&exact) && broken(&device), "{what}, {}", blades.signature());
     }
 }

@@ -300,62 +300,25 @@ pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
     kernels
 }
 
-/// Kernels of norms and activations of layers: every function and its gradients, of the algebras that layers are used
-/// with, in every type.
+/// Kernels of norms and activations of layers, and of their gradients: of one algebra in every type, of the others in f32.
 fn features_kernels(caps: &Caps) -> Vec<Kernel> {
-    let algebras = [Signature::CL2, Signature::CL3, Signature::PGA3D, Signature::SPACETIME, Signature::CGA3D];
-    let dtypes = DType::ALL.into_iter().filter(|dtype| dtype.is_real());
+    let layout = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
+    let real = DType::ALL.into_iter().filter(|dtype| dtype.is_real());
+    let others = [Signature::CL2, Signature::PGA3D, Signature::SPACETIME, Signature::CGA3D];
+    let mut cases: Vec<_> = real.map(|dtype| (Signature::CL3, dtype, 65)).collect();
+    cases.extend(others.map(|algebra| (algebra, DType::F32, 5)));
     let mut kernels = Vec::new();
-    for (dtype, algebra) in dtypes.flat_map(|dtype| algebras.map(|algebra| (dtype, algebra.blades()))) {
-        for (function, features) in FeatureFunction::ALL.into_iter().flat_map(|f| [(f, 5), (f, 65)]) {
-            let layout = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
-            let x = layout(&[algebra.len(), 3, features]);
-            let parameter = layout(&[features, function.parts(&algebra)]);
-            for g in [None, Some(&x)] {
-                let parameters = vec![&parameter; function.parameters()];
-                let problem = FeaturesProblem::new(function, &algebra, &x, g, &parameters, dtype);
-                let plan = plan_features(&problem.expect("shapes go together"), caps);
-                kernels.push(plan.expect("it is small").kernel);
-            }
-        }
-    }
-    kernels
-}
-
-/// Kernels of versors: closed forms in every algebra that has them, and sandwiches of versors for each position and for all.
-fn versor_kernels(caps: &Caps) -> Vec<Kernel> {
-    let mut kernels = Vec::new();
-    let rigid = [Signature::CL2, Signature::CL3, Signature::PGA2D, Signature::PGA3D];
-    for algebra in rigid.into_iter().chain([Signature::PGA3D.null_first(), Signature::SPACETIME]) {
-        let (even, turns) = (algebra.even(), algebra.bivectors());
-        let mut functions = vec![(Function::Normalize, vec![&even], &even)];
-        if algebra != Signature::SPACETIME {
-            functions.push((Function::Exp, vec![&turns], &even));
-            functions.push((Function::Log(Branch::Whole), vec![&even], &turns));
-            functions.push((Function::Log(Branch::Shorter), vec![&even], &turns));
-            functions.push((Function::Way, vec![&even, &even], &turns));
-        }
-        let [odd, vectors, points, all] =
-            [algebra.odd(), algebra.vectors(), algebra.points(), algebra.blades()];
-        for x in [&vectors, &points, &all] {
-            functions.push((Function::Sandwich, vec![&even, x], x));
-            functions.push((Function::Sandwich, vec![&odd, x], x));
-        }
-        for (function, operands, out) in functions {
-            for features in [1, 8] {
-                let layout = |blades: &Blades, features| {
-                    Layout::contiguous("test", &[blades.len(), 3, features]).expect("a small shape")
-                };
-                let mut layouts: Vec<Layout> = operands.iter().map(|blades| layout(blades, 8)).collect();
-                layouts[0] = layout(operands[0], if operands.len() == 2 { features } else { 8 });
-                let placed: Vec<Placed<'_>> =
-                    layouts.iter().zip(&operands).map(|(layout, blades)| Placed { layout, blades }).collect();
-                let c = layout(out, 8);
-                let c = Placed { layout: &c, blades: out };
-                let problem = CliffordProblem::new(function, &placed, c, BladeAxis::First, DType::F32);
-                let plan = plan_clifford(&problem.expect("shapes go together"), caps);
-                kernels.push(plan.expect("it is short").kernel);
-            }
+    for ((algebra, dtype, features), function) in
+        cases.into_iter().flat_map(|case| FeatureFunction::ALL.map(|function| (case, function)))
+    {
+        let blades = algebra.blades();
+        let x = layout(&[blades.len(), 3, features]);
+        let parameter = layout(&[features, function.parts(&blades)]);
+        for g in [None, Some(&x)] {
+            let parameters = vec![&parameter; function.parameters()];
+            let problem = FeaturesProblem::new(function, &blades, &x, g, &parameters, dtype);
+            let plan = plan_features(&problem.expect("shapes go together"), caps);
+            kernels.push(plan.expect("it is small").kernel);
         }
     }
     kernels
