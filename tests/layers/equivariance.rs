@@ -20,7 +20,9 @@ pub(crate) fn versor(signature: Signature, vectors: usize, seed: u64) -> Multive
     while found < vectors {
         let values: Vec<f64> = candidates.by_ref().take(signature.dimension()).collect();
         let vector = Multivector::new(&signature.vectors(), &values).unwrap();
-        if vector.norm() > 0.5 * vector.max_abs() {
+        // What is nearly null is a boost that stretches by more than the rounding of f32 bears.
+        let size: f64 = values.iter().map(|x| x * x).sum();
+        if vector.quadratic().abs() > 0.6 * size {
             product = product.geometric(&vector.normalized().unwrap()).unwrap();
             found += 1;
         }

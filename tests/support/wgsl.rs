@@ -323,3 +323,42 @@ fn features_kernels(caps: &Caps) -> Vec<Kernel> {
     }
     kernels
 }
+
+/// Kernels of versors: closed forms in every algebra that has them, and sandwiches of versors for each position and for all.
+fn versor_kernels(caps: &Caps) -> Vec<Kernel> {
+    let mut kernels = Vec::new();
+    let rigid = [Signature::CL2, Signature::CL3, Signature::PGA2D, Signature::PGA3D];
+    for algebra in rigid.into_iter().chain([Signature::PGA3D.null_first(), Signature::SPACETIME]) {
+        let (even, turns) = (algebra.even(), algebra.bivectors());
+        let mut functions = vec![(Function::Normalize, vec![&even], &even)];
+        if algebra != Signature::SPACETIME {
+            functions.push((Function::Exp, vec![&turns], &even));
+            functions.push((Function::Log(Branch::Whole), vec![&even], &turns));
+            functions.push((Function::Log(Branch::Shorter), vec![&even], &turns));
+            functions.push((Function::Way, vec![&even, &even], &turns));
+        }
+        let [odd, vectors, points, all] =
+            [algebra.odd(), algebra.vectors(), algebra.points(), algebra.blades()];
+        for x in [&vectors, &points, &all] {
+            functions.push((Function::Sandwich, vec![&even, x], x));
+            functions.push((Function::Sandwich, vec![&odd, x], x));
+        }
+        for (function, operands, out) in functions {
+            for features in [1, 8] {
+                let layout = |blades: &Blades, features| {
+                    Layout::contiguous("test", &[blades.len(), 3, features]).expect("a small shape")
+                };
+                let mut layouts: Vec<Layout> = operands.iter().map(|blades| layout(blades, 8)).collect();
+                layouts[0] = layout(operands[0], if operands.len() == 2 { features } else { 8 });
+                let placed: Vec<Placed<'_>> =
+                    layouts.iter().zip(&operands).map(|(layout, blades)| Placed { layout, blades }).collect();
+                let c = layout(out, 8);
+                let c = Placed { layout: &c, blades: out };
+                let problem = CliffordProblem::new(function, &placed, c, BladeAxis::First, DType::F32);
+                let plan = plan_clifford(&problem.expect("shapes go together"), caps);
+                kernels.push(plan.expect("it is short").kernel);
+            }
+        }
+    }
+    kernels
+}
