@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use support::wgsl;
 use tilewise::Error;
 use tilewise::clifford::CliffordDims;
-use tilewise::clifford::layer::RowDims;
+use tilewise::clifford::layer::{FeaturesDims, RowDims};
 use tilewise::gemm::{GemmDims, HalvesDims};
 use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
 use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
@@ -101,9 +101,13 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         members!(RowDims: x y g w rows features plane units steps strips blocks parts);
     assert_eq!(dims_of("clifford_rows"), rows_of_multivectors);
     assert_eq!(clifford.1, 128, "what every device has room for as immediates");
-    for (members, size) in
-        [clifford, rows_of_multivectors, gemm, cast, halves, elementwise, rows, hadamard, sparse]
-    {
+    let features: Members = members!(FeaturesDims: x g a b rows features strip units);
+    for shader in ["clifford_features", "clifford_mean"] {
+        assert_eq!(dims_of(shader), features, "{shader}");
+    }
+    let of_layers = [rows_of_multivectors, features];
+    let all = [clifford, gemm, cast, halves, elementwise, rows, hadamard, sparse];
+    for (members, size) in all.into_iter().chain(of_layers) {
         assert_eq!(
             members.iter().map(|(_, _, size)| size).sum::<u32>(),
             size,

@@ -7,7 +7,7 @@ macro_rules! wgsl {
 }
 
 /// The kernels: one entry point each, in `shaders/`.
-pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "clifford", "clifford_rows", "clifford_table", "coop_verify", "elementwise", "gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv", "hadamard", "halves", "reduce", "sketch_gather", "sketch_scatter", "softmax"];
+pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "clifford", "clifford_features", "clifford_mean", "clifford_rows", "clifford_table", "coop_verify", "elementwise", "gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv", "hadamard", "halves", "reduce", "sketch_gather", "sketch_scatter", "softmax"];
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
@@ -54,6 +54,11 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "entry_uniform",
     "epilogue",
     "epilogue_forms",
+    "features_dims",
+    "features_operands",
+    "features_results",
+    "features_sums",
+    "features_terms",
     "fill_x",
     "gate",
     "gate_tanh",
@@ -154,6 +159,7 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "slope_sigmoid",
     "slope_silu",
     "slope_tanh",
+    "smooth_norm",
     "sparse_dims",
     "sparse_line",
     "sparse_sums",

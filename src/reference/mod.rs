@@ -8,6 +8,8 @@ mod elements;
 mod form;
 mod gemm;
 mod layer_product;
+mod mv_features;
+mod mv_linear;
 mod precision;
 mod sk_linear;
 
@@ -22,5 +24,7 @@ pub use elements::{
 pub use form::Form;
 pub use gemm::{GemmReference, gemm, gemm_entries, projection};
 pub use layer_product::{LayerProductGradients, LayerProductReference};
+pub use mv_features::{MvFeaturesReference, MvFeaturesValues};
+pub use mv_linear::{MvLinearReference, MvLinearValues};
 pub use precision::{Halves, halves, precision_tolerance};
 pub use sk_linear::{SkLinearGradients, SkLinearReference};

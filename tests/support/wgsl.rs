@@ -2,6 +2,7 @@
 
 use super::operand::View;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+use tilewise::clifford::layer::{FeatureFunction, FeaturesProblem, plan_features};
 use tilewise::clifford::{
     BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary, plan_clifford,
 };
@@ -338,6 +339,31 @@ pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
     }
     kernels.extend(versor_kernels(caps));
     kernels.extend(row_kernels(caps));
+    kernels.extend(features_kernels(caps));
+    kernels
+}
+
+/// Kernels of norms and activations of layers, and of their gradients: of one algebra in every type, of the others in f32.
+fn features_kernels(caps: &Caps) -> Vec<Kernel> {
+    let layout = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
+    let real = DType::ALL.into_iter().filter(|dtype| dtype.is_real());
+    let others = [Signature::CL2, Signature::PGA3D, Signature::SPACETIME, Signature::CGA3D];
+    let mut cases: Vec<_> = real.map(|dtype| (Signature::CL3, dtype, 65)).collect();
+    cases.extend(others.map(|algebra| (algebra, DType::F32, 5)));
+    let mut kernels = Vec::new();
+    for ((algebra, dtype, features), function) in
+        cases.into_iter().flat_map(|case| FeatureFunction::ALL.map(|function| (case, function)))
+    {
+        let blades = algebra.blades();
+        let x = layout(&[blades.len(), 3, features]);
+        let parameter = layout(&[features, function.parts(&blades)]);
+        for g in [None, Some(&x)] {
+            let parameters = vec![&parameter; function.parameters()];
+            let problem = FeaturesProblem::new(function, &blades, &x, g, &parameters, dtype);
+            let plan = plan_features(&problem.expect("shapes go together"), caps);
+            kernels.push(plan.expect("it is small").kernel);
+        }
+    }
     kernels
 }
 

@@ -1,13 +1,26 @@
 //! Layers of networks whose features are multivectors: weighted products, and what stands between them.
 
+mod descend;
+mod features;
+mod features_body;
 mod form;
 mod gradients;
+mod linear;
+mod linear_backward;
+mod normalization;
 mod normalized;
 mod operands;
 mod rows;
+mod runs;
+mod silu;
 mod steerable;
 
+pub use features::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass, plan_features};
 pub use form::{Gate, GradeNorm, LayerProduct};
 pub use gradients::ProductGradients;
+pub use linear::{BiasOn, MvLinear};
+pub use linear_backward::MvLinearGradients;
+pub use normalization::{MvLayerNorm, MvNormalization};
 pub use operands::LAYER_DIMENSION_AT_MOST;
 pub use rows::{RowDims, RowFunction, RowLayouts, RowProblem, RowStep, RowTile, plan_rows};
+pub use silu::{MvSilu, MvSiluGradients};

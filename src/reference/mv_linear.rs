@@ -1,0 +1,120 @@
+//! Linear layers of multivectors by definition.
+
+use crate::clifford::layer::BiasOn;
+use crate::clifford::{Blades, grade};
+
+/// A linear layer of multivectors in f64, of tensors (blade, row, feature), row-major.
+#[derive(Clone, Debug)]
+pub struct MvLinearReference {
+    /// The blades along the first axis, all of them.
+    pub blades: Blades,
+    /// Rows of the batch.
+    pub rows: usize,
+    /// Features of x and of y.
+    pub features: [usize; 2],
+    /// Which blades the bias is added to.
+    pub bias_on: BiasOn,
+}
+
+/// The parameters of a linear layer, or the gradients of a loss with respect to them and to x.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MvLinearValues {
+    /// The operand (blade, row, in).
+    pub x: Vec<f64>,
+    /// The matrices (grades, in, out).
+    pub weight: Vec<f64>,
+    /// The bias (out); empty if there is none.
+    pub bias: Vec<f64>,
+    /// The matrices (n, in, out) of the null vector's maps; empty if there are none.
+    pub null_weight: Vec<f64>,
+}
+
+impl MvLinearReference {
+    /// The outputs (blade, row, out).
+    #[must_use]
+    pub fn forward(&self, of: &MvLinearValues) -> Vec<f64> {
+        let [inputs, outputs] = self.features;
+        let mut y = vec![0.0; self.blades.len() * self.rows * outputs];
+        self.each(!of.null_weight.is_empty(), |map, sign, row| {
+            let weight = if map.is_null { &of.null_weight } else { &of.weight };
+            for n in 0..inputs {
+                let x = sign * of.x[(map.from * self.rows + row) * inputs + n];
+                let w = &weight[(map.grade * inputs + n) * outputs..][..outputs];
+                let to = &mut y[(map.to * self.rows + row) * outputs..][..outputs];
+                to.iter_mut().zip(w).for_each(|(y, w)| *y += x * w);
+            }
+        });
+        for row in self.biased(of) {
+            y[row * outputs..][..outputs].iter_mut().zip(&of.bias).for_each(|(y, b)| *y += b);
+        }
+        y
+    }
+
+    /// The gradients for `g`, that of the outputs.
+    #[must_use]
+    pub fn backward(&self, of: &MvLinearValues, g: &[f64]) -> MvLinearValues {
+        let [inputs, outputs] = self.features;
+        let zeros = |like: &[f64]| vec![0.0; like.len()];
+        let mut out = MvLinearValues {
+            x: zeros(&of.x),
+            weight: zeros(&of.weight),
+            bias: zeros(&of.bias),
+            null_weight: zeros(&of.null_weight),
+        };
+        self.each(!of.null_weight.is_empty(), |map, sign, row| {
+            let (weight, of_weight) = if map.is_null {
+                (&of.null_weight, &mut out.null_weight)
+            } else {
+                (&of.weight, &mut out.weight)
+            };
+            let g = &g[(map.to * self.rows + row) * outputs..][..outputs];
+            for n in 0..inputs {
+                let (i, w) = ((map.from * self.rows + row) * inputs + n, (map.grade * inputs + n) * outputs);
+                out.x[i] += sign * g.iter().zip(&weight[w..]).map(|(g, w)| g * w).sum::<f64>();
+                let to = &mut of_weight[w..w + outputs];
+                to.iter_mut().zip(g).for_each(|(to, g)| *to += sign * of.x[i] * g);
+            }
+        });
+        for row in self.biased(of) {
+            out.bias.iter_mut().zip(&g[row * outputs..]).for_each(|(to, g)| *to += g);
+        }
+        out
+    }
+
+    /// Every blade and row that a matrix takes somewhere.
+    fn each(&self, has_null: bool, mut of: impl FnMut(Map, f64, usize)) {
+        let signature = self.blades.signature();
+        let null = signature.null();
+        for (from, &mask) in self.blades.masks().iter().enumerate() {
+            let grade = grade(mask);
+            let to_null = self.blades.position(mask | null).filter(|_| has_null && mask & null == 0);
+            for row in 0..self.rows {
+                of(Map { from, to: from, grade, is_null: false }, 1.0, row);
+                if let Some(to) = to_null {
+                    let sign = f64::from(signature.sign(null, mask));
+                    of(Map { from, to, grade, is_null: true }, sign, row);
+                }
+            }
+        }
+    }
+
+    /// The rows of all blades that the bias is added to.
+    fn biased(&self, of: &MvLinearValues) -> Vec<usize> {
+        let scalar = self.blades.position(0).unwrap_or(0);
+        let places = match self.bias_on {
+            _ if of.bias.is_empty() => 0..0,
+            BiasOn::Scalar => scalar..scalar + 1,
+            BiasOn::EveryBlade => 0..self.blades.len(),
+        };
+        (places.start * self.rows..places.end * self.rows).collect()
+    }
+}
+
+/// A blade that a matrix takes to a blade.
+#[derive(Clone, Copy)]
+struct Map {
+    from: usize,
+    to: usize,
+    grade: usize,
+    is_null: bool,
+}

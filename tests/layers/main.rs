@@ -1,0 +1,9 @@
+//! What stands beside the products of Clifford layers: linear layers, norms, activations, and the whole layer.
+
+mod common;
+mod equivariance;
+mod features;
+mod linear;
+mod oracles;
+#[path = "../support/mod.rs"]
+mod support;
