@@ -1,0 +1,1 @@
+//! What products launch, bind and leave in memory.
