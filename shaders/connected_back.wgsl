@@ -1,7 +1,6 @@
 //! What a fully connected product hands back to its operands, of what came back through its weights.
 //!
-//! shapes    T (terms' matrices, rows, features) without gaps, f32; X and Y (blades, rows, features), any strides; U and V,
-//!           the gradients, (blades, rows, features) without gaps
+//! shapes    T (matrices, rows, features) f32, U and V (blades, rows, features) without gaps; X and Y as these, any strides
 //! grid      one invocation per position, LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive positions
 //! requires  nothing

@@ -6,6 +6,7 @@ use std::mem::offset_of;
 use support::wgsl;
 use tilewise::Error;
 use tilewise::clifford::CliffordDims;
+use tilewise::clifford::layer::{ConnectedBackDims, GatesDims};
 use tilewise::gemm::{GemmDims, HalvesDims};
 use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
 use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
@@ -97,7 +98,11 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         assert_eq!(dims_of(shader), clifford, "{shader}");
     }
     assert_eq!(clifford.1, 128, "what every device has room for as immediates");
-    for (members, size) in [clifford, gemm, cast, halves, elementwise, rows, hadamard, sparse] {
+    let gates: Members = members!(GatesDims: rows features units x_offset x_row x_feature y_offset y_row y_feature reserved0 reserved1 reserved2);
+    assert_eq!(dims_of("gates"), gates);
+    let back: Members = members!(ConnectedBackDims: positions features first plane x_offset x_blade x_row x_feature y_offset y_blade y_row y_feature);
+    assert_eq!(dims_of("connected_back"), back);
+    for (members, size) in [gates, back, clifford, gemm, cast, halves, elementwise, rows, hadamard, sparse] {
         assert_eq!(
             members.iter().map(|(_, _, size)| size).sum::<u32>(),
             size,

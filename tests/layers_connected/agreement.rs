@@ -5,6 +5,8 @@ use crate::support::strided::{Lay, Placed};
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, Order, Signature};
 use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::gpu::CoopScalar::{F16, F32};
+use tilewise::gpu::{CoopRow, DeviceType};
 use tilewise::reference::LayerProductReference;
 use tilewise::{DType, Fill, Gpu, Real, bf16, f16};
 
@@ -148,6 +150,55 @@ fn any_strides_and_order_of_blades_agree_with_the_reference() {
             let case = Case { lays, axis, order: Order::Ascending, ..Case::new(Signature::CL3, [7, 36, 12]) };
             check::<f32>(&gpu, &case);
             check::<f16>(&gpu, &case);
+        }
+    }
+}
+
+/// The device, with cooperative matrices of a size; claimed where it does not list them, which lavapipe computes with all
+/// the same (`tests/coop.rs`).
+fn with_coop(size: u32) -> Option<support::TestGpu> {
+    let gpu = support::gpu()?;
+    if gpu.caps().coop(size, F16, F32).is_ok() {
+        return Some(gpu);
+    }
+    let caps = gpu.caps();
+    if caps.rows.is_empty() || caps.device_type != DeviceType::Software || support::validates() {
+        println!("unable: {} has no matrices of {size}", caps.adapter);
+        return None;
+    }
+    let claim = CoopRow { m: size, n: size, k: size, a: F16, b: F16, c: F32, ..caps.rows[0] };
+    support::own(|options| options.claims = vec![claim])
+}
+
+#[test]
+fn tensor_cores_agree_with_the_reference() {
+    for size in [8, 16] {
+        let Some(gpu) = with_coop(size) else { continue };
+        // A software driver takes seconds for a pipeline: the smallest tile, but in the full sweep.
+        let is_small = |tile: &&Tile| tile.fragment == size && (support::is_full_sweep() || tile.bm == 32);
+        for tile in GemmKernel::Coop.tiles().iter().filter(is_small) {
+            let tile = Some(*tile);
+            // By units along k and the outer axis, then by elements; ends of segments within a unit.
+            check::<f16>(&gpu, &Case { tile, ..Case::new(Signature::CL2, [40, 72, 64]) });
+            check::<f16>(&gpu, &Case { tile, gate: Gate::None, ..Case::new(Signature::CL3, [33, 37, 5]) });
+            let lays = [Lay::Reversed, Lay::Plain, Lay::Gaps, Lay::Reversed];
+            check::<f16>(&gpu, &Case { tile, lays, ..Case::new(Signature::CL2, [16, 40, 24]) });
+        }
+    }
+}
+
+#[test]
+fn every_tile_of_patches_agrees_with_the_reference() {
+    let Some(gpu) = support::gpu() else { return };
+    for tile in GemmKernel::Tiled.tiles() {
+        let case = Case { tile: Some(*tile), ..Case::new(Signature::CL2, [70, 36, 68]) };
+        let product = LayerProduct::new(case.signature).norm(GradeNorm::None);
+        let probe =
+            Multivectors::new(gpu.zeros::<f32>([4, 1, 1]).unwrap(), &product.blades(), BladeAxis::First);
+        let (probe, weight) = (probe.unwrap(), gpu.zeros([10, 1, 1]).unwrap());
+        let fits = Connected::new(product, &probe, &probe, &weight).unwrap().tile(*tile).plan().is_ok();
+        if fits {
+            check::<f32>(&gpu, &case);
         }
     }
 }
