@@ -180,9 +180,8 @@ fn tensor_cores_agree_with_the_reference() {
             let tile = Some(*tile);
             // By units along k and the outer axis, then by elements; ends of segments within a unit.
             check::<f16>(&gpu, &Case { tile, ..Case::new(Signature::CL2, [40, 72, 64]) });
-            check::<f16>(&gpu, &Case { tile, gate: Gate::None, ..Case::new(Signature::CL3, [33, 37, 5]) });
             let lays = [Lay::Reversed, Lay::Plain, Lay::Gaps, Lay::Reversed];
-            check::<f16>(&gpu, &Case { tile, lays, ..Case::new(Signature::CL2, [16, 40, 24]) });
+            check::<f16>(&gpu, &Case { tile, lays, ..Case::new(Signature::CL2, [33, 37, 5]) });
         }
     }
 }
@@ -191,14 +190,13 @@ fn tensor_cores_agree_with_the_reference() {
 fn every_tile_of_patches_agrees_with_the_reference() {
     let Some(gpu) = support::gpu() else { return };
     for tile in GemmKernel::Tiled.tiles() {
-        let case = Case { tile: Some(*tile), ..Case::new(Signature::CL2, [70, 36, 68]) };
-        let product = LayerProduct::new(case.signature).norm(GradeNorm::None);
-        let probe =
-            Multivectors::new(gpu.zeros::<f32>([4, 1, 1]).unwrap(), &product.blades(), BladeAxis::First);
-        let (probe, weight) = (probe.unwrap(), gpu.zeros([10, 1, 1]).unwrap());
-        let fits = Connected::new(product, &probe, &probe, &weight).unwrap().tile(*tile).plan().is_ok();
-        if fits {
-            check::<f32>(&gpu, &case);
+        let product = LayerProduct::new(Signature::CL2).norm(GradeNorm::None);
+        let probe = gpu.zeros::<f32>([4, 1, 1]).unwrap();
+        let probe = Multivectors::new(probe, &product.blades(), BladeAxis::First).unwrap();
+        let weight = gpu.zeros([10, 1, 1]).unwrap();
+        // What a device cannot run is other tests' matter.
+        if Connected::new(product, &probe, &probe, &weight).unwrap().tile(*tile).plan().is_ok() {
+            check::<f32>(&gpu, &Case { tile: Some(*tile), ..Case::new(Signature::CL2, [70, 36, 68]) });
         }
     }
 }

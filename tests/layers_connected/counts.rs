@@ -27,10 +27,10 @@ fn launches(plans: &[tilewise::Plan]) -> u64 {
 
 #[test]
 fn launches_are_those_of_the_plan_and_no_product_lies_in_memory() {
-    let Some(gpu) = support::own(|_| ()) else { return };
-    let signature = Signature::CL3;
-    let ([x, y, g], weight) = operands(&gpu, signature);
     for (gate, in_front) in [(Gate::None, 0), (Gate::Gelu, 1)] {
+        let Some(gpu) = support::own(|_| ()) else { return };
+        let signature = Signature::CL3;
+        let ([x, y, g], weight) = operands(&gpu, signature);
         let product = LayerProduct::new(signature).gate(gate).norm(GradeNorm::None);
         let connected = Connected::new(product, &x, &y, &weight).unwrap();
         let plans = connected.plan().unwrap();
@@ -43,10 +43,9 @@ fn launches_are_those_of_the_plan_and_no_product_lies_in_memory() {
         let plane = (rows * inputs * 4) as u64;
         let [result, gates] = [(8 * rows * outputs * 4) as u64, in_front as u64 * plane];
         let scratch: u64 = plans.iter().map(|plan| plan.scratch).sum();
-        // 44 planes would be products; the table of terms is a page.
+        // Products would be 44 planes; the table of terms is less than one.
         let peak = after.bytes_peak - before.bytes_in_use;
-        assert!(peak <= result + gates + scratch + 3 * 4096 + result / 2, "{peak} bytes");
-        assert!(peak < 44 * plane / 4, "{peak} bytes");
+        assert!(peak < result + gates + scratch + 2 * plane, "{peak} bytes");
         let written = after.bytes_bound_for_writing - before.bytes_bound_for_writing;
         assert_eq!(written, result + gates + scratch, "{plans:?}");
         drop(o);
