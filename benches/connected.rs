@@ -140,7 +140,6 @@ impl Bench {
         })
     }
 
-    #[expect(clippy::type_complexity, reason = "operands and gradient are of one type")]
     fn operands<T: Real>(
         &self,
         signature: Signature,
