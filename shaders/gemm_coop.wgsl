@@ -51,6 +51,8 @@ struct Unit {
 @group(0) @binding(1) var<storage, read> b: array<b_unit>;
 @group(0) @binding(2) var<storage, read_write> c: array<c_unit>;
 
+//#import segments
+
 //#import pack_pair
 //#import epilogue
 //#import store_element

@@ -37,6 +37,7 @@ const STAGE_VECTOR_OUTER: u32 = 2u;
 @group(0) @binding(1) var<storage, read> b: array<b_unit>;
 @group(0) @binding(2) var<storage, read_write> c: array<c_unit>;
 
+//#import segments
 //#import load_x x=a
 //#import load_x x=b
 //#import memory_x x=a

@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use support::wgsl;
 use tilewise::Error;
 use tilewise::clifford::CliffordDims;
-use tilewise::clifford::layer::{FeaturesDims, RowDims};
+use tilewise::clifford::layer::{ConnectedBackDims, FeaturesDims, GatesDims, RowDims};
 use tilewise::gemm::{GemmDims, HalvesDims};
 use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
 use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
@@ -105,7 +105,11 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     for shader in ["clifford_features", "clifford_mean"] {
         assert_eq!(dims_of(shader), features, "{shader}");
     }
-    let of_layers = [rows_of_multivectors, features];
+    let gates: Members = members!(GatesDims: rows features units x_offset x_row x_feature y_offset y_row y_feature reserved0 reserved1 reserved2);
+    assert_eq!(dims_of("gates"), gates);
+    let back: Members = members!(ConnectedBackDims: positions features first plane x_offset x_blade x_row x_feature y_offset y_blade y_row y_feature);
+    assert_eq!(dims_of("connected_back"), back);
+    let of_layers = [rows_of_multivectors, features, gates, back];
     let all = [clifford, gemm, cast, halves, elementwise, rows, hadamard, sparse];
     for (members, size) in all.into_iter().chain(of_layers) {
         assert_eq!(

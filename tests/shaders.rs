@@ -159,7 +159,8 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
     let mut count = 0;
     let mut seen = Seen::new();
     for caps in devices() {
-        let kernels = [gemm_kernels(&caps), wgsl::half_kernels(&caps)].concat();
+        let kernels =
+            [gemm_kernels(&caps), wgsl::half_kernels(&caps), wgsl::connected_products(&caps)].concat();
         let allowed = wgsl::capabilities(&caps);
         let forms = wgsl::form_kernels(&caps);
         let others = [
@@ -171,6 +172,7 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
             wgsl::sparse_kernels(&caps),
             wgsl::generated_kernels(&caps),
             wgsl::clifford_kernels(&caps),
+            wgsl::connected_kernels(&caps),
         ]
         .concat();
         let bound: String =

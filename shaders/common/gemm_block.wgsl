@@ -20,7 +20,8 @@
     let row0 = (first + within % height) * BM;
     let col0 = within / height * BN;
     let k_begin = part / dims.batches * dims.k_part;
-    let k_end = min(dims.k, k_begin + dims.k_part);
+    //#import k_extent
+    let k_end = min(k_extent, k_begin + dims.k_part);
     let a_first = row0;
     let b_first = col0;
     let a_extent = dims.m;

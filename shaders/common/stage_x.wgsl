@@ -23,15 +23,17 @@ fn put_x(vector: u32, stage: u32, elements: vec4<f32>) {
     x_tile[(stage * BK + x_k_of(vector)) * X_LD + x_outer_of(vector) / 4u] = vec4<step_sum>(elements);
 }
 
-// Stages a block that may reach past the end of k, with zeros there.
+// The vector from these indices on, zero past the end of k.
+fn edge_x(outer: u32, extent: u32, k: u32) -> vec4<f32> {
+    if k >= matrices.k_end {
+        return vec4<f32>();
+    }
+    return x_vector(x_start(outer, extent, k), outer, extent);
+}
+
+// Stages a block that may reach past the end of k.
 fn stage_x(outer0: u32, extent: u32, k0: u32, stage: u32, lane: u32) {
     for (var vector = lane; vector < X_SHARE * LANES; vector += LANES) {
-        let outer = outer0 + x_outer_of(vector);
-        let k = k0 + x_k_of(vector);
-        var elements = vec4<f32>();
-        if k < matrices.k_end {
-            elements = x_vector(x_start(outer, extent, k), outer, extent);
-        }
-        put_x(vector, stage, elements);
+        put_x(vector, stage, edge_x(outer0 + x_outer_of(vector), extent, k0 + x_k_of(vector)));
     }
 }

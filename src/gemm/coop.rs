@@ -3,6 +3,7 @@
 use super::half_signs::{HalfSigns, HalvedAxis};
 use super::memory::store;
 use super::problem::{GemmDims, GemmProblem, GemmTypes};
+use super::segments::{Eights, Formed};
 use super::tile::Tile;
 use crate::gpu::{Caps, CoopScalar};
 use crate::kernel::Kernel;
@@ -48,6 +49,16 @@ enum Loads {
     Units,
     /// An element.
     Elements,
+}
+
+impl Loads {
+    /// What memory is seen as an array of.
+    fn unit(self) -> &'static str {
+        match self {
+            Self::Units => "Unit",
+            Self::Elements => "f16",
+        }
+    }
 }
 
 impl Stage {
@@ -97,7 +108,14 @@ fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
         Some(signs) => Stage::of_half(signs, d),
         None => Stage::of([d.n, d.k], [d.b_outer, d.b_k], d.b_starts()),
     };
-    [Stage::of([d.m, d.k], [d.a_outer, d.a_k], d.a_starts()), b]
+    let a = Stage::of([d.m, d.k], [d.a_outer, d.a_k], d.a_starts());
+    let second = problem.segments().and_then(|segments| segments.second(problem));
+    let a = match second.map(|(strides, starts)| Stage::of([d.m, d.k], strides, starts)) {
+        // By units only if both operands of A's products come so.
+        Some(y) if y != a => Stage { by: Loads::Elements, ..a },
+        _ => a,
+    };
+    [a, b]
 }
 
 /// Invocations that hold a patch together.
@@ -154,13 +172,21 @@ pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel 
     let kernel = kernel.param("A_OUTER", a.along as u32).param("B_OUTER", b.along as u32);
     let kernel = if a.along == Axis::Outer { kernel.slot("matrix_a", "matrix_x_columns") } else { kernel };
     let kernel = if b.along == Axis::K { kernel.slot("matrix_b", "matrix_x_columns") } else { kernel };
-    let kernel = fetch(kernel, "coop_load_a", "a_unit", a.by);
+    let kernel = match problem.segments() {
+        Some(segments) if segments.formed != Formed::InMemory => kernel.param("a_unit", a.by.unit()),
+        _ => fetch(kernel, "coop_load_a", "a_unit", a.by),
+    };
     let kernel = match problem.halved() {
         Some(signs) => signs
             .bind(kernel, "coop_load_b", "coop_half_b")
             .param("half_element", "f16")
             .param("b_unit", "f16"),
         None => fetch(kernel, "coop_load_b", "b_unit", b.by),
+    };
+    let kernel = match (problem.segments(), a.by) {
+        (Some(segments), Loads::Units) => segments.bind_coop(kernel, Eights::Units),
+        (Some(segments), Loads::Elements) => segments.bind_coop(kernel, Eights::Elements),
+        (None, _) => kernel,
     };
     // A driver asks for 16 bytes where rows of a matrix of f32 go to memory.
     let direct =
@@ -172,8 +198,9 @@ pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel 
 }
 
 fn fetch(kernel: Kernel, slot: &'static str, unit: &'static str, by: Loads) -> Kernel {
+    let kernel = kernel.param(unit, by.unit());
     match by {
-        Loads::Units => kernel.param(unit, "Unit"),
-        Loads::Elements => kernel.param(unit, "f16").slot(slot, "coop_load_x_scalar"),
+        Loads::Units => kernel,
+        Loads::Elements => kernel.slot(slot, "coop_load_x_scalar"),
     }
 }

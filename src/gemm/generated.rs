@@ -5,17 +5,20 @@ use super::half_signs::HalfSigns;
 use super::halves::Side;
 use super::launch::launch_parts;
 use super::problem::{GemmProblem, GemmTypes, OP, Pin};
+use super::segments::Segments;
 use crate::kernel::Kernel;
 use crate::tensor::{DType, Layout, Tensor, View};
 use crate::{Gpu, Result};
 
-/// What of a product's operands is made from a seed.
+/// What of a product's operands is not in memory as the product has it: made from a seed, or from other operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Made {
     /// The whole of one.
     Whole(Generated),
     /// A half of B.
     Half(HalfSigns),
+    /// Other planes of both for each segment of k.
+    Segments(Segments),
 }
 
 /// An operand that is made from a seed: what changes the kernel's code. The seed itself is in the dims.
@@ -131,6 +134,6 @@ impl GeneratedProduct<'_> {
     pub(crate) fn launch(&self, gpu: &Gpu, table: &Tensor<i32>) -> Result<()> {
         let table = table.as_view();
         let operands = if self.generated.side == Side::A { [table, self.x] } else { [self.x, table] };
-        launch_parts(gpu, &self.problem()?, operands, self.c, [])
+        launch_parts(gpu, &self.problem()?, operands, &[], self.c, [])
     }
 }

@@ -169,7 +169,7 @@ impl<'a> Product<'a> {
         if self.is_in_halves() {
             return self.launch_in_halves(gpu, c);
         }
-        launch_parts(gpu, problem, [self.a, self.b], c, self.extras())
+        launch_parts(gpu, problem, [self.a, self.b], &[], c, self.extras())
     }
 
     /// A block of C, its operands narrowed to windows that can be bound. Where k is cut as well, each panel has sums of
@@ -247,23 +247,26 @@ impl Problem for Together {
     }
 }
 
-/// One launch; of a product in parts two, the sums of the parts between them.
+/// One launch; of a product in parts two, the sums of the parts between them. What is `beside` the operands is what they are
+/// made of, and extras are the epilogue's.
 pub(super) fn launch_parts<'a>(
     gpu: &Gpu,
     problem: &GemmProblem,
     [a, b]: [View<'a>; 2],
+    beside: &[View<'a>],
     c: View<'a>,
     extras: impl IntoIterator<Item = View<'a>>,
 ) -> Result<()> {
     let planned = gpu.planned(problem)?;
     let Some(reduce) = planned.then() else {
-        let operands = [a, b, c].into_iter().chain(extras);
+        let operands = [a, b, c].into_iter().chain(beside.iter().copied()).chain(extras);
         return launch(gpu, &planned, bytemuck::bytes_of(&problem.dims), operands);
     };
     let parts = planned.plan().parts;
     let part = problem.in_parts(parts);
     let sums = gpu.empty::<f32>([problem.elements() * parts as usize])?;
-    launch(gpu, &planned, bytemuck::bytes_of(&part.dims), [a, b, sums.as_view()])?;
+    let operands = [a, b, sums.as_view()].into_iter().chain(beside.iter().copied());
+    launch(gpu, &planned, bytemuck::bytes_of(&part.dims), operands)?;
     let extras: Vec<View<'_>> = extras.into_iter().collect();
     let operands = [sums.as_view(), c].into_iter().chain(extras);
     launch(gpu, reduce, bytemuck::bytes_of(&problem.reduced(parts)), operands)

@@ -18,6 +18,7 @@ mod plan;
 mod precision;
 mod problem;
 mod reduce;
+mod segments;
 mod tile;
 mod tiled;
 
@@ -31,6 +32,8 @@ pub use linear::{Linear, linear};
 pub use plan::{GemmKernel, explain, plan};
 pub use precision::Precision;
 pub use problem::{GemmDims, GemmProblem, GemmTypes, I8_INNER, Pin, Split, Sums, product_shape};
+pub(crate) use segments::launch_segments;
+pub use segments::{Formed, Gated, Planes, Segment, Segmented, Segments, segment_table};
 pub use tile::Tile;
 
 use crate::gpu::{Caps, Problem};

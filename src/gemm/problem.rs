@@ -5,6 +5,7 @@ use super::generated::Made;
 use super::half_signs::HalvedAxis;
 use super::halves::Side;
 use super::plan::GemmKernel;
+use super::segments::Segments;
 use super::tile::Tile;
 use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
@@ -157,7 +158,7 @@ pub struct GemmProblem {
     pub pin: Pin,
     /// Into how many parts it may be split.
     pub split: Split,
-    /// What is not in memory but made from a seed, if anything is.
+    /// What is not in memory as the product has it, if anything is.
     pub made: Option<Made>,
 }
 
@@ -283,6 +284,9 @@ impl GemmProblem {
     #[must_use]
     pub fn binding_elements(&self) -> [u64; 3] {
         let d = &self.dims;
+        if let Some(Segments { bound: [a, b], .. }) = self.segments() {
+            return [a, b, self.elements() as u64];
+        }
         let last = |offset: u32, steps: [(u32, u32); 4]| {
             let step = |(extent, stride): (u32, u32)| u64::from(extent.saturating_sub(1)) * u64::from(stride);
             u64::from(offset) + steps.into_iter().map(step).sum::<u64>() + 1

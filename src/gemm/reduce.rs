@@ -81,6 +81,9 @@ impl GemmProblem {
     /// The dims without an epilogue.
     fn plain_dims(&self) -> GemmDims {
         let Self { dims: d, .. } = self;
+        if self.segments().is_some() {
+            return *d; // has no epilogue, and something else in its place
+        }
         GemmDims {
             alpha: 1f32.to_bits(),
             beta: 0,

@@ -3,6 +3,7 @@
 use super::generated::Made;
 use super::plan::GemmKernel;
 use super::problem::{GemmDims, GemmProblem, OP};
+use super::segments::ONE_PLANE;
 use super::{coop, cost, dot, gemv, naive, reduce, tiled};
 use crate::Result;
 use crate::gpu::{Caps, DeviceType};
@@ -81,7 +82,9 @@ impl Tile {
     /// What the device lacks, in words.
     pub fn fits(&self, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
         match (problem.made, self.kernel) {
-            (None, _) | (Some(_), GemmKernel::Tiled) | (Some(Made::Half(_)), GemmKernel::Coop) => {}
+            (None, _) | (Some(_), GemmKernel::Tiled) => {}
+            (Some(Made::Half(_) | Made::Segments(_)), GemmKernel::Coop) => {}
+            (Some(Made::Segments(_)), _) => return Err(ONE_PLANE.into()),
             _ => return Err("both operands in memory".into()),
         }
         match self.kernel {

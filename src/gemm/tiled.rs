@@ -62,6 +62,7 @@ fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
         None => Stage::of(outer, strides, starts),
     };
     let a = of(Side::A, d.m, [d.a_outer, d.a_k], d.a_starts());
+    let a = problem.segments().map_or(a, |segments| segments.stage(problem, a));
     let b = match problem.halved() {
         Some(_) if d.b_outer == 1 => Stage::ScalarOuter,
         Some(_) => Stage::ScalarK,
@@ -96,6 +97,10 @@ pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel 
     };
     let kernel = match problem.halved() {
         Some(signs) => signs.bind(kernel, "memory_b", "half_memory_b"),
+        None => kernel,
+    };
+    let kernel = match problem.segments() {
+        Some(segments) => segments.bind_tiled(kernel, ab, a),
         None => kernel,
     };
     store(kernel, problem, 3, caps)

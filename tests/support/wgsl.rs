@@ -1,7 +1,11 @@
 //! What naga says about a specialised shader, and the problems whose plans take every one of them.
 
 use super::operand::View;
+use super::strided::Lay;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+use tilewise::clifford::layer::{
+    ConnectedBackProblem, ConnectedProblem, Gate, LayerProduct, plan_connected_back, plan_gates,
+};
 use tilewise::clifford::layer::{FeatureFunction, FeaturesProblem, plan_features};
 use tilewise::clifford::{
     BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary, plan_clifford,
@@ -47,6 +51,9 @@ pub const TYPES: [GemmTypes; 8] = [
     GemmTypes::new(DType::F16, DType::Bf16),
     GemmTypes::new(DType::F32, DType::Bf16),
 ];
+
+/// The types with a fraction.
+const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 
 /// The one combination of integers.
 pub const I8: GemmTypes = GemmTypes::new(DType::I8, DType::I32);
@@ -400,6 +407,76 @@ fn versor_kernels(caps: &Caps) -> Vec<Kernel> {
                 let problem = CliffordProblem::new(function, &placed, c, BladeAxis::First, DType::F32);
                 let plan = plan_clifford(&problem.expect("shapes go together"), caps);
                 kernels.push(plan.expect("it is short").kernel);
+            }
+        }
+    }
+    kernels
+}
+
+/// A fully connected product of these operands, each (blade, row, in) in its own layout.
+fn connected_problem(
+    signature: Signature,
+    gate: Gate,
+    dtype: DType,
+    lays: [Lay; 3],
+) -> (ConnectedProblem, Layout) {
+    let blades = signature.blades();
+    let placed = |shape: [usize; 3], lay: Lay| {
+        let (strides, offset) = lay.strides(&shape);
+        Layout::new("test", &shape, &strides, offset, 1 << 30).expect("the view lies in the buffer")
+    };
+    let operand = |lay| placed([blades.len(), 36, 72], lay);
+    let weight = placed([signature.paths().len(), 72, 40], lays[2]);
+    let product = LayerProduct::new(signature).gate(gate);
+    let operands = [&operand(lays[0]), &operand(lays[1])];
+    let problem =
+        ConnectedProblem::new(product, &blades, operands, &weight, dtype).expect("shapes go together");
+    (problem, placed([blades.len(), 36, 40], lays[0]))
+}
+
+/// The matrix products of fully connected layers on a device, and their tiles: forward and backward, of every tile, with
+/// and without gates, in every type and way of staging.
+pub fn connected_products(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
+    const LAYS: [[Lay; 3]; 4] = [
+        [Lay::Plain; 3],
+        [Lay::Reversed, Lay::Reversed, Lay::Plain],
+        [Lay::Plain, Lay::Gaps, Lay::Reversed],
+        [Lay::Gaps, Lay::Reversed, Lay::Odd],
+    ];
+    let mut kernels = Vec::new();
+    let tiles = [GemmKernel::Tiled, GemmKernel::Coop].iter().flat_map(|kernel| kernel.tiles());
+    for (i, tile) in tiles.enumerate() {
+        // The smallest patches in every way, others in one.
+        let taken = |&(j, _): &(usize, _)| [tile.tm, tile.tn] == [4, 4] || tile.bm == 32 || j == i % 4;
+        for (j, lays) in LAYS.into_iter().enumerate().filter(taken) {
+            let dtype = if tile.kernel == GemmKernel::Coop { DType::F16 } else { REALS[(i + j) % 3] };
+            let gate = [Gate::Gelu, Gate::None][j / 2];
+            let (problem, g) = connected_problem(Signature::CL2, gate, dtype, lays);
+            for product in [problem.forward(), problem.of_weight(&g), problem.through(&g)] {
+                let product = product.expect("small sizes").problem.pinned(Pin::Tile(*tile));
+                // What a device cannot run is other tests' matter, and so is what brings parts together.
+                let product = product.split(Split::Parts(1));
+                let Ok(plan) = gemm::plan(&product, caps) else { continue };
+                kernels.push((*tile, product, plan.kernel));
+            }
+        }
+    }
+    kernels
+}
+
+/// What is launched around the matrix products of fully connected layers on a device: every algebra, type and gate.
+pub fn connected_kernels(caps: &Caps) -> Vec<Kernel> {
+    let mut kernels = Vec::new();
+    for dtype in REALS {
+        for gate in Gate::ALL {
+            // The algebra changes nothing but how much of the same there is.
+            let signatures = [Signature::CL2, Signature::CGA3D];
+            for signature in signatures.into_iter().take(if gate == Gate::None { 2 } else { 1 }) {
+                let (problem, _) = connected_problem(signature, gate, dtype, [Lay::Plain; 3]);
+                let gates = problem.gates().expect("small sizes");
+                kernels.extend(gates.map(|gates| plan_gates(&gates, caps).expect("it fits").kernel));
+                let back = ConnectedBackProblem::new(&problem, [8, 16]).expect("small sizes");
+                kernels.push(plan_connected_back(&back, caps).expect("it fits").kernel);
             }
         }
     }

@@ -1,9 +1,13 @@
 //! Layers of networks whose features are multivectors: weighted products, and what stands between them.
 
+mod connected;
+mod connected_back;
+mod connected_problem;
 mod descend;
 mod features;
 mod features_body;
 mod form;
+mod gates;
 mod gradients;
 mod linear;
 mod linear_backward;
@@ -15,8 +19,12 @@ mod runs;
 mod silu;
 mod steerable;
 
+pub use connected::Connected;
+pub use connected_back::{ConnectedBackDims, ConnectedBackProblem, plan_connected_back};
+pub use connected_problem::{ConnectedProblem, Tabled};
 pub use features::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass, plan_features};
 pub use form::{Gate, GradeNorm, LayerProduct};
+pub use gates::{GatesDims, GatesProblem, plan_gates};
 pub use gradients::ProductGradients;
 pub use linear::{BiasOn, MvLinear};
 pub use linear_backward::MvLinearGradients;

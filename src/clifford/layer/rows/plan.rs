@@ -5,7 +5,6 @@ use super::problem::{RowDims, RowFunction, RowProblem, RowStep};
 use super::text::{Texts, texts};
 use super::tile::{RowTile, subgroup};
 use crate::Result;
-use crate::clifford::layer::form::Gate;
 use crate::gpu::{Caps, Problem};
 use crate::kernel::{self, Kernel, Plan};
 use crate::tensor::DType;
@@ -42,12 +41,8 @@ impl RowProblem {
             kernel =
                 kernel.slot("row_totals", "row_totals_subgroup").param("SUBGROUP", format!("{subgroup}u"));
         }
-        if self.function.is_product() {
-            match self.product.gate {
-                Gate::None => {}
-                Gate::Gelu => kernel = kernel.slot("row_functions", "gate"),
-                Gate::GeluTanh => kernel = kernel.slot("row_functions", "gate_tanh"),
-            }
+        if self.is_gated() {
+            kernel = kernel.slot("row_functions", self.product.gate.fragment());
         }
         let texts = [
             ("row_operands", texts.operands),

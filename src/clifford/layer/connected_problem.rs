@@ -1,0 +1,218 @@
+//! The matrix products of a fully connected layer, as plain data: what each is summed over.
+//!
+//! A matrix $P_{c,p}$ has the sums of the terms of path p that end in blade c, row by row. There is one for each pair of a
+//! blade and a path into its grade.
+
+use super::super::blades::Blades;
+use super::super::paths::Path;
+use super::super::product::Product;
+use super::gates::GatesProblem;
+use super::{Gate, LayerProduct};
+use crate::gemm::{GemmProblem, GemmTypes, Planes, Segment, Segmented, segment_table};
+use crate::tensor::{DType, Layout};
+use crate::{Error, Result};
+use std::collections::BTreeMap;
+
+pub(super) const OP: &str = "connected product";
+
+/// A fully connected product, checked: blades, shapes and types go together.
+#[derive(Clone, Debug)]
+pub struct ConnectedProblem {
+    /// What is computed.
+    pub product: LayerProduct,
+    /// The blades along the operands' first axes.
+    pub blades: Blades,
+    /// Both operands, (blade, row, in).
+    pub operands: [Layout; 2],
+    /// The weight, (path, in, out).
+    pub weight: Layout,
+    /// The type of operands, weight and result.
+    pub dtype: DType,
+    pairs: Vec<Pair>,
+}
+
+/// A blade of the result, a path into its grade, and the terms of the path that end there.
+#[derive(Clone, Debug)]
+pub(super) struct Pair {
+    pub(super) blade: u32,
+    pub(super) path: u32,
+    pub(super) terms: Vec<PairTerm>,
+}
+
+/// The places of both operands' blades and the sign of a term.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PairTerm {
+    pub(super) x: u8,
+    pub(super) y: u8,
+    pub(super) sign: i8,
+}
+
+/// A matrix product, and the table that it reads.
+#[derive(Clone, Debug)]
+pub struct Tabled {
+    /// The product.
+    pub problem: GemmProblem,
+    /// What each of its matrices is summed over.
+    pub table: Vec<u32>,
+}
+
+impl ConnectedProblem {
+    /// Of operands (blade, row, in), both of one shape and with these blades, and a weight.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the weight is not (path, in, out).
+    pub fn new(
+        product: LayerProduct,
+        blades: &Blades,
+        operands: [&Layout; 2],
+        weight: &Layout,
+        dtype: DType,
+    ) -> Result<Self> {
+        let paths = product.signature.paths();
+        let inputs = operands[0].shape()[2];
+        match weight.shape() {
+            &[of_paths, of_inputs, outputs]
+                if [of_paths, of_inputs] == [paths.len(), inputs] && outputs > 0 => {}
+            shape => {
+                let rule = "the weight must be (paths, in, out), with an output at least";
+                let outputs = shape.last().copied().unwrap_or_default().max(1);
+                return Err(Error::shape(OP, rule, shape, &[paths.len(), inputs, outputs]));
+            }
+        }
+        let terms = Product::Geometric.terms_onto(blades, blades, blades)?;
+        let mask = |place: u8| blades.masks()[usize::from(place)];
+        let mut pairs: BTreeMap<(u32, u32), Vec<PairTerm>> = BTreeMap::new();
+        for term in &terms.terms {
+            let path = paths.binary_search(&Path::of(mask(term.x), mask(term.y)));
+            // Every term is of a path: it is not zero.
+            let path = path.ok().and_then(|path| u32::try_from(path).ok()).unwrap_or_default();
+            let of = pairs.entry((u32::from(term.out), path)).or_default();
+            of.push(PairTerm { x: term.x, y: term.y, sign: term.sign });
+        }
+        let pairs = pairs.into_iter().map(|((blade, path), terms)| Pair { blade, path, terms }).collect();
+        let (operands, weight) = (operands.map(|operand| *operand), *weight);
+        Ok(Self { product, blades: blades.clone(), operands, weight, dtype, pairs })
+    }
+
+    /// Blades, rows, inputs and outputs.
+    pub(super) fn sizes(&self) -> [usize; 4] {
+        let [blades, rows, inputs] = self.operands[0].shape() else { return [0; 4] };
+        [*blades, *rows, *inputs, self.weight.shape()[2]]
+    }
+
+    /// The matrices $P_{c,p}$, by blade and then by path.
+    pub(super) fn pairs(&self) -> &[Pair] {
+        &self.pairs
+    }
+
+    /// The plane of gates, unless there are none.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if a size is $2^{31}$ or more.
+    pub fn gates(&self) -> Result<Option<GatesProblem>> {
+        if self.product.gate == Gate::None {
+            return Ok(None);
+        }
+        let at = self.scalar();
+        let [x, y] = self.operands.map(|operand| operand.slice(0, at..at + 1));
+        GatesProblem::new(self.product.gate, [&x?, &y?], self.dtype).map(Some)
+    }
+
+    /// The place of the scalar among the blades.
+    pub(super) fn scalar(&self) -> usize {
+        self.blades.position(0).unwrap_or_default()
+    }
+
+    /// The product: $o_{c} = \sum_{p} P_{c,p} W_{p}$, a matrix for each blade c.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if a size is $2^{31}$ or more.
+    pub fn forward(&self) -> Result<Tabled> {
+        let [blades, rows, inputs, outputs] = self.sizes();
+        let gates = (self.product.gate != Gate::None).then_some([inputs, 1]);
+        let segmented = |longest| {
+            Ok(Segmented {
+                shape: [rows, outputs, inputs],
+                batches: blades,
+                longest,
+                types: GemmTypes::new(self.dtype, self.dtype),
+                a: Planes::of(&self.operands[0], [1, 2], self.dtype)?,
+                y: Some(Planes::of(&self.operands[1], [1, 2], self.dtype)?),
+                gates,
+                b: Planes::of(&self.weight, [2, 1], self.dtype)?,
+            })
+        };
+        self.summed(blades, |pair| pair.blade, |pair| pair.path, segmented)
+    }
+
+    /// The gradient of the weight: $\sum_{c} P_{c,p}^T g_{c}$, a matrix for each path p, of `g` (blade, row, out). In f32.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if a size is $2^{31}$ or more.
+    pub fn of_weight(&self, g: &Layout) -> Result<Tabled> {
+        let [_, rows, inputs, outputs] = self.sizes();
+        let paths = self.weight.shape()[0];
+        let gates = (self.product.gate != Gate::None).then_some([1, inputs]);
+        let segmented = |longest| {
+            Ok(Segmented {
+                shape: [inputs, outputs, rows],
+                batches: paths,
+                longest,
+                types: GemmTypes::new(self.dtype, DType::F32),
+                a: Planes::of(&self.operands[0], [2, 1], self.dtype)?,
+                y: Some(Planes::of(&self.operands[1], [2, 1], self.dtype)?),
+                gates,
+                b: Planes::of(g, [2, 1], self.dtype)?,
+            })
+        };
+        self.summed(paths, |pair| pair.path, |pair| pair.blade, segmented)
+    }
+
+    /// What comes back through the weights: $T_{c,p} = g_{c} W_{p}^T$, a matrix for each pair, of `g` (blade, row, out), or
+    /// some rows of it. In f32.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if a size is $2^{31}$ or more.
+    pub fn through(&self, g: &Layout) -> Result<Tabled> {
+        let [_, _, inputs, outputs] = self.sizes();
+        let segmented = Segmented {
+            shape: [g.shape()[1], inputs, outputs],
+            batches: self.pairs.len(),
+            longest: 1,
+            types: GemmTypes::new(self.dtype, DType::F32),
+            a: Planes::of(g, [1, 2], self.dtype)?,
+            y: None,
+            gates: None,
+            b: Planes::of(&self.weight, [1, 2], self.dtype)?,
+        };
+        let matrices: Vec<_> =
+            self.pairs.iter().map(|pair| vec![Segment::Planes(pair.blade, pair.path)]).collect();
+        Ok(Tabled { problem: segmented.problem()?, table: segment_table(&matrices) })
+    }
+
+    /// A product of so many matrices, each summed over its pairs, whose planes of B those are.
+    fn summed(
+        &self,
+        matrices: usize,
+        matrix: impl Fn(&Pair) -> u32,
+        plane: impl Fn(&Pair) -> u32,
+        segmented: impl Fn(usize) -> Result<Segmented>,
+    ) -> Result<Tabled> {
+        let words: Vec<Vec<u32>> = self.pairs.iter().map(Pair::words).collect();
+        let mut segments = vec![Vec::new(); matrices];
+        for (pair, words) in self.pairs.iter().zip(&words) {
+            segments[matrix(pair) as usize].push(Segment::Terms(words, plane(pair)));
+        }
+        let longest = segments.iter().map(Vec::len).max().unwrap_or_default();
+        Ok(Tabled { problem: segmented(longest)?.problem()?, table: segment_table(&segments) })
+    }
+}
+
+impl Pair {
+    /// The terms as [`Segment::Terms`] has them.
+    fn words(&self) -> Vec<u32> {
+        let word =
+            |term: &PairTerm| u32::from(term.x) | u32::from(term.y) << 8 | u32::from(term.sign < 0) << 31;
+        self.terms.iter().map(word).collect()
+    }
+}

@@ -1,0 +1,122 @@
+//! The gates of both operands, multiplied: one plane in front of all blades' products.
+
+use super::Gate;
+use crate::Result;
+use crate::gpu::{Caps, Problem};
+use crate::kernel::{self, Kernel, Memory, Plan};
+use crate::tensor::{DType, Layout, Real, Tensor, dim};
+
+const OP: &str = "gates";
+/// Invocations of one workgroup.
+const LANES: u32 = 64;
+/// Operations of a gate, about.
+const FLOPS: f64 = 50.0;
+
+/// The uniform of `shaders/gates.wgsl`, in elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct GatesDims {
+    pub rows: u32,
+    pub features: u32,
+    pub units: u32,
+    pub x_offset: u32,
+    pub x_row: u32,
+    pub x_feature: u32,
+    pub y_offset: u32,
+    pub y_row: u32,
+    pub y_feature: u32,
+    pub reserved0: u32,
+    pub reserved1: u32,
+    pub reserved2: u32,
+}
+
+/// The product of two operands' gates at every position, checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GatesProblem {
+    /// The sizes, as the shader has them.
+    pub dims: GatesDims,
+    /// The function.
+    pub gate: Gate,
+    /// The operands' type.
+    pub dtype: DType,
+}
+
+impl GatesProblem {
+    /// Of the planes of scalar parts (1, row, feature) of both operands, of one shape.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
+    ///
+    /// # Panics
+    /// If they have other axes.
+    pub fn new(gate: Gate, [x, y]: [&Layout; 2], dtype: DType) -> Result<Self> {
+        let features = dim(OP, x.shape()[2])?;
+        let dims = GatesDims {
+            rows: dim(OP, x.shape()[1])?,
+            features,
+            units: features.div_ceil(4),
+            x_offset: x.offset_in_window(dtype),
+            x_row: dim(OP, x.strides()[1])?,
+            x_feature: dim(OP, x.strides()[2])?,
+            y_offset: y.offset_in_window(dtype),
+            y_row: dim(OP, y.strides()[1])?,
+            y_feature: dim(OP, y.strides()[2])?,
+            ..GatesDims::default()
+        };
+        Ok(Self { dims, gate, dtype })
+    }
+}
+
+impl Gate {
+    /// The fragment for the slot `gate`: `fn gate(s: vec4<f32>) -> vec4<f32>`, and its `gate_slope`.
+    pub(super) fn fragment(self) -> &'static str {
+        match self {
+            Self::None => "gate",
+            Self::Gelu => "gate_gelu",
+            Self::GeluTanh => "gate_gelu_tanh",
+        }
+    }
+}
+
+/// How to compute `problem` on a device: there is one kernel.
+///
+/// # Errors
+/// [`Error::Limit`](crate::Error::Limit) if there are more positions than the device has invocations.
+pub fn plan_gates(problem: &GatesProblem, caps: &Caps) -> Result<Plan> {
+    let GatesProblem { dims, gate, dtype } = problem;
+    let memory = Memory::of(*dtype, caps);
+    let kernel = Kernel::new("gates")
+        .dims(caps, size_of::<GatesDims>())
+        .param("x_unit", memory.scalar())
+        .param("y_unit", memory.scalar())
+        .param("LANES", format!("{LANES}u"))
+        .slot("gate", gate.fragment());
+    let kernel = match memory {
+        Memory::Packed => kernel.slot("load_x", "load_x_packed").slot("load_y", "load_x_packed"),
+        Memory::Bf16 => kernel.slot("load_x", "load_x_bf16").slot("load_y", "load_x_bf16"),
+        _ => kernel,
+    };
+    let units = u64::from(dims.rows) * u64::from(dims.units);
+    let grid = kernel::fold(OP, units.div_ceil(u64::from(LANES)), caps.limits.grid)?;
+    let positions = f64::from(dims.rows) * f64::from(dims.features);
+    let bytes = positions * (2 * dtype.size() + DType::F32.size()) as f64;
+    let seconds = (bytes / caps.roofs.bytes).max(2.0 * FLOPS * positions / caps.roofs.f32_flops);
+    let tile = format!("{LANES} invocations of 4, {gate} of both operands, {dtype}");
+    Ok(Plan::of_one_launch(kernel, tile, grid, seconds))
+}
+
+impl Problem for GatesProblem {
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_gates(self, caps)
+    }
+}
+
+/// The plane of gates (row, feature) of operands' planes of scalars (1, row, feature), one launch.
+pub(super) fn gates<T: Real>(problem: &GatesProblem, [x, y]: [Tensor<T>; 2]) -> Result<Tensor<f32>> {
+    let gpu = x.gpu();
+    let planned = gpu.planned(problem)?;
+    let plane = gpu.empty(&x.shape()[1..])?;
+    gpu.launch(&planned, bytemuck::bytes_of(&problem.dims), &[plane.bind(), x.bind(), y.bind()])?;
+    Ok(plane)
+}

@@ -1,0 +1,307 @@
+//! Products that are summed over segments of k: in each, both operands have other planes, as a table says. Planes of A may
+//! be made where others are staged, of products of two operands' planes.
+
+use super::generated::Made;
+use super::launch::launch_parts;
+use super::memory::{Stage, load};
+use super::problem::{GemmDims, GemmProblem, GemmTypes, OP, Pin, Split};
+use crate::kernel::{self, Kernel, Memory};
+use crate::tensor::{DType, Layout, View, dim};
+use crate::{Gpu, Result};
+
+/// From where to where segments go along k in whole multiples: each is filled up with zeros, which are not in memory, to one
+/// of every tile's steps, and parts of k are multiples of it too.
+const SEGMENT: u32 = 32;
+
+/// What changes the kernel's code of a product that is summed over segments, and what it binds of A and B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Segments {
+    /// How A's planes come to be.
+    pub formed: Formed,
+    /// Elements of the bindings of A's place and of B, to behind the last that is used.
+    pub bound: [u64; 2],
+}
+
+/// How the planes of operand A come to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Formed {
+    /// They are in memory.
+    InMemory,
+    /// Each is a sum of products of planes of two operands.
+    Products(Gated),
+}
+
+/// Whether products are multiplied by a plane of f32 that is the same for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Gated {
+    /// They are not.
+    No,
+    /// They are.
+    Yes,
+}
+
+/// The planes of an operand: strides and the first element, in elements. Outer is the axis that the product keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the sentence above has them")]
+pub struct Planes {
+    pub outer: u32,
+    pub k: u32,
+    pub plane: u32,
+    pub offset: u32,
+    /// Elements of the binding, to behind the last that is used.
+    pub bound: u64,
+}
+
+impl Planes {
+    /// Of a tensor (plane, .., ..), whose axes 1 and 2 these are.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) for strides of $2^{31}$ or more.
+    ///
+    /// # Panics
+    /// If the layout has other axes.
+    pub fn of(layout: &Layout, [outer, k]: [usize; 2], dtype: DType) -> Result<Self> {
+        assert_eq!((layout.rank(), outer.min(k), outer.max(k)), (3, 1, 2));
+        // Without a second index there is no step, and what it is should not matter.
+        let step = |axis| dim(OP, if layout.shape()[axis] > 1 { layout.strides()[axis] } else { 0 });
+        let offset = layout.offset_in_window(dtype);
+        let bound = u64::from(offset) + layout.span().len() as u64;
+        Ok(Self { outer: step(outer)?, k: step(k)?, plane: step(0)?, offset, bound })
+    }
+
+    fn stage(&self, outer: u32) -> Stage {
+        Stage::of(outer, [self.outer, self.k], self.starts())
+    }
+
+    fn starts(&self) -> [u32; 3] {
+        [self.offset, self.plane, 0]
+    }
+}
+
+/// A batch of products that are summed over segments: what a [`GemmProblem`] is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Segmented {
+    /// Rows and columns of C, and what of each segment is not filled up.
+    pub shape: [usize; 3],
+    /// Matrices of C, which lie one after another without gaps.
+    pub batches: usize,
+    /// Segments of the matrix that has most.
+    pub longest: usize,
+    /// The element types.
+    pub types: GemmTypes,
+    /// The planes of A; the left operand's, where they are products.
+    pub a: Planes,
+    /// The right operand's planes, where A's are products.
+    pub y: Option<Planes>,
+    /// The steps of the gates along the outer axis and along k, where products have gates.
+    pub gates: Option<[usize; 2]>,
+    /// The planes of B.
+    pub b: Planes,
+}
+
+impl Segmented {
+    /// The problem.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
+    pub fn problem(&self) -> Result<GemmProblem> {
+        let Self { shape: [m, n, k], batches, a, b, types, .. } = *self;
+        let y = self.y.unwrap_or_default();
+        let [gates_outer, gates_k] = self.gates.unwrap_or_default();
+        let filled = dim(OP, k)?.next_multiple_of(SEGMENT);
+        let all = dim(OP, self.longest * filled as usize)?;
+        dim(OP, batches * m * n)?;
+        let dims = GemmDims {
+            m: dim(OP, m)?,
+            n: dim(OP, n)?,
+            k: all,
+            k_part: all,
+            batches: dim(OP, batches)?,
+            batch1: dim(OP, batches)?,
+            parts: dim(OP, batches)?,
+            a_outer: a.outer,
+            a_k: a.k,
+            a_offset: a.offset,
+            a_batch0: a.plane,
+            b_outer: b.outer,
+            b_k: b.k,
+            b_offset: b.offset,
+            b_batch0: b.plane,
+            ldc: dim(OP, n)?,
+            c_batch1: dim(OP, m * n)?,
+            alpha: 1f32.to_bits(),
+            // NOTE: what such a product has no other use for (`shaders/common/segments_of_planes.wgsl`).
+            bias_row: filled,
+            bias_col: dim(OP, k)?,
+            residual_row: y.outer,
+            residual_col: y.k,
+            residual_offset: y.offset,
+            residual_batch0: y.plane,
+            residual_batch1: dim(OP, gates_outer)?,
+            scaled_row: dim(OP, gates_k)?,
+            ..GemmDims::default()
+        };
+        let formed = match (self.y, self.gates) {
+            (None, _) => Formed::InMemory,
+            (Some(_), None) => Formed::Products(Gated::No),
+            (Some(_), Some(_)) => Formed::Products(Gated::Yes),
+        };
+        let made = Some(Made::Segments(Segments { formed, bound: [a.bound.max(y.bound), b.bound] }));
+        let (epilogue, pin, split) = (Default::default(), Pin::Free, Split::Free);
+        Ok(GemmProblem { dims, types, epilogue, pin, split, made })
+    }
+}
+
+/// What a matrix of a batch is summed over.
+#[derive(Clone, Copy, Debug)]
+pub enum Segment<'a> {
+    /// The product of a plane of A and one of B.
+    Planes(u32, u32),
+    /// The product of what these words make of A, and a plane of B. A word has a plane of both operands of A, 8 bits each,
+    /// and the highest bit where their product is taken away.
+    Terms(&'a [u32], u32),
+}
+
+/// The table of a batch of matrices, as `shaders/common/segments_of_planes.wgsl` reads it.
+#[must_use]
+pub fn segment_table(matrices: &[Vec<Segment<'_>>]) -> Vec<u32> {
+    let word = |at: usize| u32::try_from(at).unwrap_or(u32::MAX); // a thousand terms and as many segments at most
+    let mut at = matrices.len() + 1;
+    let mut table = vec![word(at)];
+    for segments in matrices {
+        at += 3 * segments.len();
+        table.push(word(at));
+    }
+    let mut terms: Vec<u32> = Vec::new();
+    for segment in matrices.iter().flatten() {
+        match segment {
+            Segment::Planes(a, b) => table.extend([*a, *b, 0]),
+            Segment::Terms(words, b) => {
+                let first = at + terms.len();
+                table.extend([word(first), *b, word(first + words.len())]);
+                terms.extend_from_slice(words);
+            }
+        }
+    }
+    table.extend(terms);
+    table
+}
+
+impl GemmProblem {
+    /// The segments that it is summed over, if it is.
+    pub(super) fn segments(&self) -> Option<Segments> {
+        match self.made {
+            Some(Made::Segments(segments)) => Some(segments),
+            _ => None,
+        }
+    }
+
+    /// The right operand of A's products.
+    fn planes_y(&self) -> Planes {
+        let d = &self.dims;
+        let bound = 0; // is known where it matters
+        Planes {
+            outer: d.residual_row,
+            k: d.residual_col,
+            plane: d.residual_batch0,
+            offset: d.residual_offset,
+            bound,
+        }
+    }
+}
+
+impl Segments {
+    /// How A is staged by the tiled kernel: by vectors only if both operands of its products come so.
+    pub(super) fn stage(&self, problem: &GemmProblem, a: Stage) -> Stage {
+        match (self.formed, a) {
+            (Formed::Products(_), Stage::VectorOuter) if problem.planes_y().stage(problem.dims.m) != a => {
+                Stage::ScalarOuter
+            }
+            _ => a,
+        }
+    }
+
+    /// Binds what all kernels have of it.
+    fn bind(&self, kernel: Kernel) -> Kernel {
+        let kernel = kernel
+            .slot("segments", "segments_of_planes")
+            .slot("k_extent", "k_extent_segments")
+            .slot("step_from", "nothing")
+            .slot("step_start", "step_start_segments")
+            .slot("ahead_b", "ahead_edge_x");
+        match self.formed {
+            Formed::InMemory => kernel.slot("ahead_a", "ahead_edge_x"),
+            // What is a sum of products is not made ahead: other workgroups hide its loads.
+            Formed::Products(_) => kernel.slot("ahead_a", "nothing").slot("fill_a", "made_x"),
+        }
+    }
+
+    fn bind_gates(&self, kernel: Kernel) -> Kernel {
+        match self.formed {
+            Formed::Products(Gated::Yes) => kernel.slot("product_gates", "product_gates_plane"),
+            _ => kernel,
+        }
+    }
+
+    /// Binds what the tiled kernel has of it, whose operands lie in `memory` and whose A is staged so.
+    pub(super) fn bind_tiled(&self, kernel: Kernel, memory: Memory, a: Stage) -> Kernel {
+        let kernel = self.bind(kernel);
+        if self.formed == Formed::InMemory {
+            return kernel;
+        }
+        let kernel = load(kernel.param("y_unit", a.unit(memory)), "load_y", memory, a);
+        let kernel = match a {
+            Stage::VectorOuter => kernel.slot("four_a", "four_x_vector").slot("four_y", "four_x_vector"),
+            Stage::ScalarK | Stage::ScalarOuter => kernel,
+        };
+        self.bind_gates(kernel.slot("memory_a", "products_a"))
+    }
+
+    /// Binds what the kernel on cooperative matrices has of it, if A is not in memory, whose operands come by units of eight
+    /// or by elements.
+    pub(super) fn bind_coop(&self, kernel: Kernel, by: Eights) -> Kernel {
+        let kernel = self.bind(kernel);
+        if self.formed == Formed::InMemory {
+            return kernel;
+        }
+        let kernel = match by {
+            Eights::Units => {
+                kernel.slot("eight_a", "eight_x_unit").slot("eight_y", "eight_x_unit").param("y_unit", "Unit")
+            }
+            Eights::Elements => kernel.param("y_unit", "f16"),
+        };
+        self.bind_gates(kernel.slot("coop_load_a", "coop_products_a"))
+    }
+
+    /// The right operand of A's products as the coop kernel looks at operands: strides and where planes start.
+    pub(super) fn second(&self, problem: &GemmProblem) -> Option<([u32; 2], [u32; 3])> {
+        let y = problem.planes_y();
+        (self.formed != Formed::InMemory).then(|| ([y.outer, y.k], y.starts()))
+    }
+}
+
+/// How eight elements of the operands of A's products are loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Eights {
+    Units,
+    Elements,
+}
+
+/// Computes the product into `c`, a view of a fresh tensor; `beside` are the table, then of products the right operand, then
+/// the gates if there are some.
+pub(crate) fn launch_segments<'a>(
+    gpu: &Gpu,
+    problem: &GemmProblem,
+    operands: [View<'a>; 2],
+    beside: &[View<'a>],
+    c: View<'a>,
+) -> Result<()> {
+    for view in beside {
+        let elements = u64::from(view.layout.offset_in_window(view.dtype)) + view.layout.span().len() as u64;
+        kernel::check_binding(OP, gpu.caps(), elements, view.dtype)?;
+    }
+    launch_parts(gpu, problem, operands, beside, c, [])
+}
+
+/// Why a kernel is not for such products.
+pub(super) const ONE_PLANE: &str = "one plane of each operand, not one for each segment of k";

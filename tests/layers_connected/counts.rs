@@ -1,0 +1,104 @@
+//! What products launch, bind and leave in memory.
+
+use crate::support;
+use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
+use tilewise::clifford::{BladeAxis, Multivectors, Signature};
+use tilewise::gemm::GemmKernel;
+use tilewise::{Fill, Gpu, Tensor};
+
+const SHAPE: [usize; 3] = [64, 128, 96];
+
+fn operands(gpu: &Gpu, signature: Signature) -> ([Multivectors<f32>; 3], Tensor<f32>) {
+    let [rows, inputs, outputs] = SHAPE;
+    let blades = signature.blades();
+    let of = |features, seed| {
+        let tensor = gpu.random([blades.len(), rows, features], Fill::Uniform, seed).unwrap();
+        Multivectors::new(tensor, &blades, BladeAxis::First).unwrap()
+    };
+    let paths = signature.paths().len();
+    let weight = gpu.random([paths, inputs, outputs], Fill::Uniform, 4).unwrap();
+    ([of(inputs, 1), of(inputs, 2), of(outputs, 3)], weight)
+}
+
+/// Launches of a plan's products: two of one that is in parts.
+fn launches(plans: &[tilewise::Plan]) -> u64 {
+    plans.iter().map(|plan| 1 + u64::from(plan.then.is_some())).sum()
+}
+
+#[test]
+fn launches_are_those_of_the_plan_and_no_product_lies_in_memory() {
+    for (gate, in_front) in [(Gate::None, 0), (Gate::Gelu, 1)] {
+        let Some(gpu) = support::own(|_| ()) else { return };
+        let signature = Signature::CL3;
+        let ([x, y, g], weight) = operands(&gpu, signature);
+        let product = LayerProduct::new(signature).gate(gate).norm(GradeNorm::None);
+        let connected = Connected::new(product, &x, &y, &weight).unwrap();
+        let plans = connected.plan().unwrap();
+        assert_eq!(plans.len(), 1 + in_front, "{plans:?}");
+        let before = gpu.stats();
+        let o = connected.run().unwrap();
+        let after = gpu.stats();
+        assert_eq!(after.launches - before.launches, launches(&plans), "{plans:?}");
+        let [rows, inputs, outputs] = SHAPE;
+        let plane = (rows * inputs * 4) as u64;
+        let [result, gates] = [(8 * rows * outputs * 4) as u64, in_front as u64 * plane];
+        let scratch: u64 = plans.iter().map(|plan| plan.scratch).sum();
+        // Products would be 44 planes; the table of terms is less than one.
+        let peak = after.bytes_peak - before.bytes_in_use;
+        assert!(peak < result + gates + scratch + 2 * plane, "{peak} bytes");
+        let written = after.bytes_bound_for_writing - before.bytes_bound_for_writing;
+        assert_eq!(written, result + gates + scratch, "{plans:?}");
+        drop(o);
+        let plans = connected.plan_backward(&g).unwrap();
+        assert_eq!(plans.len(), 3 + in_front, "{plans:?}");
+        let before = gpu.stats();
+        let gradients = connected.backward(&g).unwrap();
+        let after = gpu.stats();
+        assert_eq!(after.launches - before.launches, launches(&plans), "{plans:?}");
+        // The pairs of blades and paths, of which what comes back through the weights has a plane each.
+        let scratch: u64 = plans.iter().map(|plan| plan.scratch).sum();
+        let of_weight = (weight.len() * 4) as u64;
+        let written = after.bytes_bound_for_writing - before.bytes_bound_for_writing;
+        assert_eq!(written, gates + of_weight + 44 * plane + 2 * 8 * plane + scratch, "{plans:?}");
+        drop(gradients);
+    }
+}
+
+#[test]
+fn the_same_product_has_the_same_bits() {
+    let Some(gpu) = support::gpu() else { return };
+    let signature = Signature::CL2;
+    let ([x, y, g], weight) = operands(&gpu, signature);
+    let product = LayerProduct::new(signature).norm(GradeNorm::None);
+    let bits = || {
+        let o = product.connected(&x, &y, &weight).unwrap();
+        let of = product.connected_backward(&x, &y, &weight, &g).unwrap();
+        let all = [o.into_tensor(), of.x.into_tensor(), of.y.into_tensor(), of.weight];
+        all.map(|tensor| tensor.to_vec().unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>())
+    };
+    let first = bits();
+    for _ in 0..99 {
+        assert_eq!(bits(), first);
+    }
+}
+
+#[test]
+fn a_new_shape_or_algebra_compiles_no_new_product() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let run = |signature: Signature, rows: usize| {
+        let blades = signature.blades();
+        let operand = |seed| {
+            let tensor = gpu.random::<f32>([blades.len(), rows, 8], Fill::Uniform, seed).unwrap();
+            Multivectors::new(tensor, &blades, BladeAxis::First).unwrap()
+        };
+        let weight = gpu.random([signature.paths().len(), 8, 4], Fill::Uniform, 3).unwrap();
+        let product = LayerProduct::new(signature).norm(GradeNorm::None);
+        let tile = *GemmKernel::Tiled.tiles().last().unwrap();
+        Connected::new(product, &operand(1), &operand(2), &weight).unwrap().tile(tile).run().unwrap();
+    };
+    run(Signature::CL2, 3);
+    let before = gpu.stats().pipelines;
+    run(Signature::CL3, 40);
+    run(Signature::PGA3D, 7);
+    assert_eq!(gpu.stats().pipelines, before);
+}
