@@ -4,6 +4,7 @@ mod common;
 mod equivariance;
 mod features;
 mod linear;
+mod module;
 mod oracles;
 #[path = "../support/mod.rs"]
 mod support;

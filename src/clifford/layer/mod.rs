@@ -11,6 +11,9 @@ mod gates;
 mod gradients;
 mod linear;
 mod linear_backward;
+mod module;
+#[cfg(feature = "safetensors")]
+mod module_file;
 mod normalization;
 mod normalized;
 mod operands;
@@ -28,6 +31,7 @@ pub use gates::{GatesDims, GatesProblem, plan_gates};
 pub use gradients::ProductGradients;
 pub use linear::{BiasOn, MvLinear};
 pub use linear_backward::MvLinearGradients;
+pub use module::{CliffordLayer, CliffordLayerBuilder, LayerGradients, ProductKind, Residual};
 pub use normalization::{MvLayerNorm, MvNormalization};
 pub use operands::LAYER_DIMENSION_AT_MOST;
 pub use rows::{RowDims, RowFunction, RowLayouts, RowProblem, RowStep, RowTile, plan_rows};
