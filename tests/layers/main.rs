@@ -6,5 +6,6 @@ mod features;
 mod linear;
 mod module;
 mod oracles;
+mod products;
 #[path = "../support/mod.rs"]
 mod support;

@@ -213,7 +213,7 @@ fn layers_of_flash_clifford() {
     let mut checked = 0;
     for path in support::oracles::files("clifford", &["safetensors"]) {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        if name.starts_with("layer_2d") {
+        if name.starts_with("layer_") {
             flash_clifford(&path, &name);
             checked += 1;
         }

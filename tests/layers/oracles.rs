@@ -8,7 +8,7 @@ use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
 use tilewise::reference::{MvFeaturesReference, MvFeaturesValues, MvLinearReference, MvLinearValues};
 
 /// The signature in a file's name.
-fn named_signature(name: &str) -> Signature {
+pub(crate) fn named_signature(name: &str) -> Signature {
     let (_, pqr) = name.split_once("_cl_").unwrap_or_else(|| panic!("{name} names no signature"));
     let plain = pqr.strip_suffix("_nullfirst");
     let signature: Signature = plain.unwrap_or(pqr).replace('_', ",").parse().unwrap();
