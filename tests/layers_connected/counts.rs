@@ -102,3 +102,39 @@ fn a_new_shape_or_algebra_compiles_no_new_product() {
     run(Signature::PGA3D, 7);
     assert_eq!(gpu.stats().pipelines, before);
 }
+
+/// What comes back through the weights would take more than 128 MiB: it comes in two parts, and the last rows are as those
+/// of a batch of their own.
+#[test]
+fn many_rows_come_back_by_parts() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let (signature, rows, last) = (Signature::CL2, 40_001, 5);
+    let blades = signature.blades();
+    let product = LayerProduct::new(signature).norm(GradeNorm::None);
+    let operand = |features, seed| gpu.random::<f32>([4, rows, features], Fill::Uniform, seed).unwrap();
+    let all = [operand(64, 1), operand(64, 2), operand(1, 3)];
+    let weight = gpu.random([10, 64, 1], Fill::Uniform, 4).unwrap();
+    let backward = |tensors: &[Tensor<f32>; 3]| {
+        let of = |tensor: &Tensor<f32>| Multivectors::new(tensor.clone(), &blades, BladeAxis::First).unwrap();
+        let [x, y, g] = tensors.each_ref().map(of);
+        product.connected_backward(&x, &y, &weight, &g).unwrap()
+    };
+    let before = gpu.stats();
+    let whole = backward(&all);
+    let after = gpu.stats();
+    let in_parts = u64::from(after.launches - before.launches == 7); // the weight's gradient, of so many rows
+    assert_eq!(
+        after.launches - before.launches,
+        6 + in_parts,
+        "gates, weight, and two for either part of the rows"
+    );
+    let plane = (14 * rows * 64 * 4) as u64;
+    assert!(after.bytes_peak < before.bytes_in_use + plane + 3 * (4 * rows * 64 * 4) as u64);
+    let own = backward(&all.each_ref().map(|tensor| tensor.slice(1, rows - last..).unwrap()));
+    for (whole, own) in [(&whole.x, &own.x), (&whole.y, &own.y)] {
+        let end = whole.tensor().slice(1, rows - last..).unwrap().to_vec().unwrap();
+        for (found, want) in end.iter().zip(own.tensor().to_vec().unwrap()) {
+            assert!((found - want).abs() <= 1e-5, "{found}, not {want}");
+        }
+    }
+}

@@ -190,7 +190,7 @@ impl<'a, T: Real> Connected<'a, T> {
     /// # Errors
     /// As [`run`](Self::run); [`Error::Shape`] or [`Error::Input`] if `g` is of other rows, features or blades.
     pub fn backward(&self, g: &Multivectors<T>) -> Result<ProductGradients<T>> {
-        self.gradient_rows(g)?;
+        self.check_gradient(g)?;
         let gates = self.gates()?;
         let g = match self.problem.product.norm {
             GradeNorm::None => self.gradient_rows(g)?,
@@ -297,8 +297,12 @@ impl<'a, T: Real> Connected<'a, T> {
 
     /// The gradient of the result as (blade, row, out).
     fn gradient_rows(&self, g: &Multivectors<T>) -> Result<Tensor<T>> {
-        let rows = as_rows(OP, self.problem.product.signature, g)?;
-        self.x.same_gpu(OP, &rows)?;
+        self.check_gradient(g)?;
+        as_rows(OP, self.problem.product.signature, g)
+    }
+
+    fn check_gradient(&self, g: &Multivectors<T>) -> Result<()> {
+        self.x.same_gpu(OP, g.tensor())?;
         if g.blades() != self.like.blades() {
             let why = format!("the gradient is of {}, not of {}", g.blades(), self.like.blades());
             return Err(Error::input(OP, why));
@@ -307,11 +311,11 @@ impl<'a, T: Real> Connected<'a, T> {
         if let Some(last) = expected.last_mut() {
             *last = self.weight.shape()[2];
         }
-        if g.positions() != expected {
-            let rule = "the gradient must have the operands' rows and the weight's outputs";
-            return Err(Error::shape(OP, rule, &g.positions(), &expected));
+        if g.positions() == expected {
+            return Ok(());
         }
-        Ok(rows)
+        let rule = "the gradient must have the operands' rows and the weight's outputs";
+        Err(Error::shape(OP, rule, &g.positions(), &expected))
     }
 
     fn gpu(&self) -> &Gpu {
