@@ -221,7 +221,7 @@ fn what_is_wrong_is_refused() {
     assert!(why(new(&[4, 3])).contains("a matrix for each grade"));
     assert!(why(new(&[4, 0, 2])).contains("a matrix for each grade"));
     let six = Signature::new(6, 0, 0).unwrap();
-    assert!(matches!(MvLinear::new(six, of(&[7, 1, 1])), Err(Error::Limit { .. })));
+    assert!(matches!(MvLinear::new(six, of(&[7, 1, 1])), Err(Error::Input { .. })));
     assert!(why(layer().with_bias(of(&[3]), BiasOn::Scalar)).contains("an element for each output"));
     assert!(why(layer().with_null_weight(of(&[3, 3, 2]))).contains("0 null vectors"));
     let two = MvLinear::new(Signature::new(1, 0, 2).unwrap(), of(&[4, 3, 2])).unwrap();

@@ -1,11 +1,13 @@
-//! What stands beside the products of Clifford layers: linear layers, norms, activations, and the whole layer.
+//! Clifford layers: their products, what stands beside them, and the whole layer.
 
 mod common;
+mod connected;
 mod equivariance;
 mod features;
 mod linear;
 mod module;
 mod oracles;
 mod products;
+mod steerable;
 #[path = "../support/mod.rs"]
 mod support;

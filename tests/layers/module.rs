@@ -156,16 +156,23 @@ fn check<T: Real>(
 #[test]
 fn values_and_gradients_are_those_by_definition() {
     let Some(gpu) = support::gpu() else { return };
-    for (kind, features) in [(ProductKind::Steerable, [5, 5]), (ProductKind::Connected, [3, 5])] {
-        for signature in algebras() {
+    // Every algebra with one of the kinds, whose products have tests of their own.
+    let full = support::is_full_sweep();
+    let kinds = [(ProductKind::Steerable, [5, 5]), (ProductKind::Connected, [3, 5])];
+    for (turn, (kind, features)) in kinds.into_iter().enumerate() {
+        for (_, signature) in algebras().into_iter().enumerate().filter(|(i, _)| full || i % 2 == turn) {
             let invariant = LayerProduct::new(signature).norm(GradeNorm::Invariant);
             check::<f32>(&gpu, invariant, kind, Residual::None, 3, features);
         }
         let space = LayerProduct::new(Signature::CL3);
         check::<f32>(&gpu, space, kind, Residual::Operand, 3, [4, 4]);
         check::<f32>(&gpu, space, kind, Residual::Operand, 1, [1, 1]);
-        check::<f16>(&gpu, space, kind, Residual::None, 3, [4, 4]);
-        check::<bf16>(&gpu, space, kind, Residual::Operand, 3, [4, 4]);
+        if full || kind == ProductKind::Steerable {
+            check::<f16>(&gpu, space, kind, Residual::None, 3, [4, 4]);
+        }
+        if full || kind == ProductKind::Connected {
+            check::<bf16>(&gpu, space, kind, Residual::Operand, 3, [4, 4]);
+        }
     }
 }
 
@@ -391,7 +398,7 @@ fn what_is_wrong_is_refused() {
     assert!(why(residual.random::<f32>(&gpu, [2, 3])).contains("with a residual"));
     let six = LayerProduct::new(Signature::new(6, 0, 0).unwrap());
     let six = CliffordLayer::<f32>::builder(six, ProductKind::Steerable);
-    assert!(matches!(six.random::<f32>(&gpu, [1, 1]), Err(Error::Limit { .. })));
+    assert!(matches!(six.random::<f32>(&gpu, [1, 1]), Err(Error::Input { .. })));
     assert!(why(steerable.from_parts(good(), of(&[3, 19]))).contains("(features, paths)"));
     assert!(why(connected.from_parts(good(), of(&[3, 20]))).contains("(paths, in, out)"));
     assert!(why(connected.from_parts(good(), of(&[20, 3, 0]))).contains("(paths, in, out)"));

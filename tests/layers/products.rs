@@ -91,10 +91,14 @@ impl Case<'_> {
         let [x, y] = [self.x, self.y].map(|values| operand(values, inputs));
         let g = operand(self.g, outputs);
         let paths = self.product.signature.paths().len();
+        let is_forward = self.wanted.iter().all(|(part, _)| *part == Part::Out);
         let (out, of) = match self.kind {
             ProductKind::Steerable => {
                 let w = upload::<T>(gpu, self.weight, &[inputs, paths]);
                 let out = self.product.steerable(&x, &y, &w).unwrap();
+                if is_forward {
+                    return [read(out.tensor()), vec![], vec![], vec![]];
+                }
                 (out, self.product.steerable_backward(&x, &y, &w, &g).unwrap())
             }
             ProductKind::Connected => {
@@ -204,7 +208,8 @@ fn flash_clifford(path: &Path, name: &str, kind: ProductKind) {
             weight: &weight,
             wanted,
         };
-        case.check(1e-6, Types::Both); // most are rounded to f32
+        // Most are rounded to f32. In f16 the layer's own form is enough.
+        case.check(1e-6, if prefix == "norm" { Types::Both } else { Types::Single });
     }
     for key in file.names() {
         assert!(seen.contains(&key), "{name}: nothing checks {key}");

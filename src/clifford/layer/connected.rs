@@ -57,8 +57,8 @@ impl LayerProduct {
     /// [`Signature::paths`](super::super::Signature::paths) has them -> (blades, rows.., out). Any strides.
     /// # Errors
     /// [`Error::Shape`] if the weight is of other paths or inputs, the operands differ in rows or features, or have none;
-    /// [`Error::Input`] if an operand is of another algebra or lacks blades; [`Error::Limit`] for more than
-    /// [`LAYER_DIMENSION_AT_MOST`](super::LAYER_DIMENSION_AT_MOST) vectors or a tensor that is larger than the device can
+    /// [`Error::Input`] if an operand is of another algebra or lacks blades, or of more than
+    /// [`LAYER_DIMENSION_AT_MOST`](super::LAYER_DIMENSION_AT_MOST) vectors; [`Error::Limit`] for a tensor that is larger than the device can
     /// bind; [`Error::Gpu`] if the operands live on different devices; [`Error::OutOfMemory`] without room for the result.
     /// # Precision
     /// Sums in f32, stored once: $|o - o_{64}| \le \gamma_{k} \sum |\hat x_{a} \hat y_{d} w|$ with the k terms of a sum,

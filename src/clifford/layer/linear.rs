@@ -57,7 +57,7 @@ impl<T: Real> MvLinear<T> {
     /// # Shapes
     /// `weight` (grades, in, out), a matrix for each grade from 0 to n.
     /// # Errors
-    /// [`Error::Shape`] if the weight is of other axes or has no element; [`Error::Limit`] of an algebra of more vectors than
+    /// [`Error::Shape`] if the weight is of other axes or has no element; [`Error::Input`] of an algebra of more vectors than
     /// [`LAYER_DIMENSION_AT_MOST`](super::LAYER_DIMENSION_AT_MOST).
     pub fn new(signature: Signature, weight: Tensor<T>) -> Result<Self> {
         check_signature(OP, signature)?;

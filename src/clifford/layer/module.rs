@@ -104,7 +104,7 @@ impl CliffordLayerBuilder {
     /// # Shapes
     /// `features` are those in and out, which are equal but for a connected product without a residual.
     /// # Errors
-    /// [`Error::Shape`] if there are no features, or those in and out must be equal and are not; [`Error::Limit`] of an
+    /// [`Error::Shape`] if there are no features, or those in and out must be equal and are not; [`Error::Input`] of an
     /// algebra of more vectors than [`LAYER_DIMENSION_AT_MOST`](super::LAYER_DIMENSION_AT_MOST); [`Error::OutOfMemory`]
     /// without room.
     pub fn random<T: Real>(self, gpu: &Gpu, features: [usize; 2]) -> Result<CliffordLayer<T>> {

@@ -25,7 +25,7 @@ impl<T: Real> MvNormalization<T> {
     /// # Shapes
     /// `a` (features, grades)
     /// # Errors
-    /// [`Error::Shape`] if the parameters are of other axes, or there are none; [`Error::Limit`] of an algebra of more
+    /// [`Error::Shape`] if the parameters are of other axes, or there are none; [`Error::Input`] of an algebra of more
     /// vectors than [`LAYER_DIMENSION_AT_MOST`](super::LAYER_DIMENSION_AT_MOST).
     pub fn new(signature: Signature, a: Tensor<T>) -> Result<Self> {
         check_parameter(FeatureFunction::Normalization, signature, &a, &[signature.dimension() + 1])?;

@@ -11,16 +11,14 @@ pub const LAYER_DIMENSION_AT_MOST: usize = 5;
 
 /// Checks that layers take an algebra.
 pub(super) fn check_signature(op: &'static str, signature: Signature) -> Result<()> {
-    let (needed, allowed) = (signature.dimension() as u64, LAYER_DIMENSION_AT_MOST as u64);
-    if needed <= allowed {
+    let n = signature.dimension();
+    if n <= LAYER_DIMENSION_AT_MOST {
         return Ok(());
     }
-    Err(Error::Limit {
+    Err(Error::input(
         op,
-        what: format!("the number of vectors of {signature}, for a layer"),
-        needed,
-        allowed,
-    })
+        format!("a layer takes {LAYER_DIMENSION_AT_MOST} vectors at most, {signature} has {n}"),
+    ))
 }
 
 /// The coefficients as a tensor (blade, row, feature): the last axis beside the blades' is of features, those in front of it

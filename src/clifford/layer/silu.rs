@@ -36,7 +36,7 @@ impl<T: Real> MvSilu<T> {
     /// `a` and `b` (features, grades)
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the parameters are of other axes, or there are none;
-    /// [`Error::Gpu`](crate::Error::Gpu) if they live on different devices; [`Error::Limit`](crate::Error::Limit) of an
+    /// [`Error::Gpu`](crate::Error::Gpu) if they live on different devices; [`Error::Input`](crate::Error::Input) of an
     /// algebra of more vectors than [`LAYER_DIMENSION_AT_MOST`](super::LAYER_DIMENSION_AT_MOST).
     pub fn new(signature: Signature, a: Tensor<T>, b: Tensor<T>) -> Result<Self> {
         let grades = signature.dimension() + 1;

@@ -37,7 +37,7 @@ impl LayerProduct {
     /// paths of [`Signature::paths`](crate::clifford::Signature::paths). Any strides. The result has its blades first.
     /// # Errors
     /// [`Error::Shape`] if shapes do not go together, or there is no row or no feature; [`Error::Input`] if an operand is of
-    /// another algebra or has some blades only; [`Error::Limit`] of more than 5 vectors, or of a tensor that the device cannot
+    /// another algebra or has some blades only, or of more than 5 vectors; [`Error::Limit`] of a tensor that the device cannot
     /// bind; [`Error::Gpu`] of operands on different devices; [`Error::OutOfMemory`] without room for the result.
     /// # Precision
     /// Computed in f32, then stored: within $2 \cdot 10^{-6}$ of the largest result in f32, $10^{-3}$ in f16.

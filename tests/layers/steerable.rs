@@ -1,10 +1,8 @@
 //! Steerable products of Clifford layers and their norms, forward and backward, against their definitions in f64; and what
 //! they cost, by the device's counters.
-//! Any device will do.
 
-mod support;
-
-use support::strided::{Lay, Placed};
+use crate::support;
+use crate::support::strided::{Lay, Placed};
 use tilewise::clifford::layer::{Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Order, Signature};
 use tilewise::gpu::DeviceType;
@@ -75,10 +73,9 @@ fn near<T: Real>(found: &Tensor<T>, want: &[f64], tolerance: f64, what: &str) {
     assert!(worst <= tolerance * largest, "{what}: off by {:e} of the largest", worst / largest);
 }
 
-/// Algebras of every kind: Euclidean, of spacetime, degenerate, null vector first.
+/// Algebras of every kind: Euclidean, degenerate, of spacetime. Others' vectors have the null vector first.
 fn algebras() -> Vec<Signature> {
-    let pga = Signature::PGA3D;
-    vec![Signature::CL2, Signature::CL3, Signature::PGA2D, pga, pga.null_first(), Signature::SPACETIME]
+    vec![Signature::CL2, Signature::CL3, Signature::PGA2D, Signature::PGA3D, Signature::SPACETIME]
 }
 
 #[test]
@@ -99,7 +96,7 @@ fn products_are_those_of_the_reference() {
 fn any_rows_and_features_and_types() {
     let Some(gpu) = support::gpu() else { return };
     let product = LayerProduct::new(Signature::CL2);
-    for shape in [[1, 1], [1, 65], [3, 1], [2, 3], [130, 2]] {
+    for shape in [[1, 1], [1, 65], [130, 3]] {
         Operands::<f32>::random(&gpu, product, shape, Lay::Plain).check(&format!("{shape:?}"));
     }
     for (gpu, (shape, lay)) in support::devices().iter().zip([([9, 64], Lay::Plain), ([5, 33], Lay::Odd)]) {

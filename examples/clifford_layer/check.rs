@@ -1,0 +1,75 @@
+//! Results and gradients against their definitions in f64.
+
+use crate::Way;
+use crate::layer::{Layer, Operands};
+use tilewise::clifford::Multivectors;
+use tilewise::clifford::layer::ProductKind;
+use tilewise::reference::LayerProductReference;
+use tilewise::{DType, Real, Result, Tensor};
+
+/// Multiply-adds in f64 that are taken for a check, about.
+const WORK: usize = 1 << 28;
+
+/// How far results are from their definitions.
+pub(crate) struct Check {
+    /// Rows that were checked.
+    pub(crate) rows: usize,
+    /// The largest error over the tolerance, of all tensors.
+    pub(crate) bound_ratio: f64,
+}
+
+pub(crate) fn check<T: Real>(layer: Layer, operands: &Operands<T>, way: Way) -> Result<Check> {
+    let &[blades, all, features] = operands.x.tensor().shape() else { return Ok(NOTHING) };
+    let of_row = match layer.kind {
+        ProductKind::Steerable => blades * blades * features * 4,
+        ProductKind::Connected => blades * blades * features * features * 3,
+    };
+    let rows = (WORK / of_row).clamp(1, all);
+    let few = operands.last(rows)?;
+    let values = |x: &Multivectors<T>| read(x.tensor());
+    let [x, y, g] = [values(&few.x)?, values(&few.y)?, values(&few.g)?];
+    let weight = read(&few.weight)?;
+    let reference = LayerProductReference::new(layer.product, operands.x.blades(), rows);
+    let tolerance = match (layer.kind, T::DTYPE) {
+        (ProductKind::Steerable, DType::F32) => 2e-6,
+        (ProductKind::Connected, DType::F32) => 5e-6,
+        (ProductKind::Steerable, _) => 1e-3,
+        (ProductKind::Connected, _) => 2e-3,
+    };
+    // Of all rows that were computed, the last.
+    let last =
+        |x: &Multivectors<T>| -> Result<Vec<f64>> { read(&x.tensor().slice(1, all - rows..)?.contiguous()?) };
+    let out = match layer.kind {
+        ProductKind::Steerable => reference.steerable(&x, &y, &weight),
+        ProductKind::Connected => reference.connected(&x, &y, &weight),
+    };
+    let mut worst = ratio(&last(&layer.forward(operands)?)?, &out, tolerance);
+    if way == Way::Backward {
+        let want = match layer.kind {
+            ProductKind::Steerable => reference.steerable_backward(&x, &y, &weight, &g),
+            ProductKind::Connected => reference.connected_backward(&x, &y, &weight, &g),
+        };
+        let found = layer.backward(operands)?;
+        let of_weight = layer.backward(&few)?.weight;
+        worst = worst
+            .max(ratio(&last(&found.x)?, &want.x, tolerance))
+            .max(ratio(&last(&found.y)?, &want.y, tolerance))
+            .max(ratio(&read(&of_weight)?, &want.weight, tolerance));
+    }
+    Ok(Check { rows, bound_ratio: worst })
+}
+
+const NOTHING: Check = Check { rows: 0, bound_ratio: f64::INFINITY };
+
+fn read<T: Real>(x: &Tensor<T>) -> Result<Vec<f64>> {
+    Ok(x.to_vec()?.into_iter().map(|x| x.to_f64()).collect())
+}
+
+/// The largest error, over the tolerance times the largest value that should be.
+fn ratio(found: &[f64], want: &[f64], tolerance: f64) -> f64 {
+    let largest = want.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    let off = found.iter().zip(want).map(|(found, want)| (found - want).abs());
+    let nan_is_worst = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
+    let worst = off.map(nan_is_worst).fold(0.0, f64::max);
+    if worst == 0.0 { 0.0 } else { worst / (tolerance * largest) }
+}

@@ -1,0 +1,147 @@
+//! Times a Clifford layer's product against a copy in the same run, and holds it against its definition in f64.
+//!
+//! ```sh
+//! cargo run --release --example clifford_layer -- --layer 3,0,0 --batch 4096 --features 64
+//! cargo run --release --example clifford_layer -- --layer 1,3,0 --norm invariant --backward
+//! cargo run --release --example clifford_layer -- --layer 3,0,0 --batch 512 --features 128 --fc --dtype f16 --json
+//! ```
+//! Of a large batch the last rows are checked, whose results and gradients depend on no others, and the gradient of the
+//! weights on these rows alone. The exit status is 0 only if all is within the tolerance: in f32 2e-6 of the largest value of
+//! each tensor, of a fully connected product 5e-6; in f16 1e-3 and 2e-3.
+
+mod check;
+mod layer;
+mod report;
+#[path = "../../benches/roof/mod.rs"]
+mod roof;
+#[path = "../support/mod.rs"]
+mod support;
+
+use clap::{Parser, ValueEnum};
+use layer::{Layer, Operands};
+use report::{Measured, Report};
+use roof::Copier;
+use std::process::ExitCode;
+use support::reported;
+use tilewise::clifford::Signature;
+use tilewise::clifford::layer::{GradeNorm, LayerProduct, ProductKind};
+use tilewise::{Error, Gpu, Real, Result, f16};
+
+/// Runs of which the median is taken.
+const RUNS: usize = 9;
+
+/// Times a Clifford layer's product against a copy in the same run, and holds it against its definition in f64.
+#[derive(Parser)]
+struct Args {
+    /// The algebra's signature: vectors that square to 1, to -1 and to 0
+    #[arg(long, default_value = "3,0,0", value_name = "P,Q,R", allow_hyphen_values = true)]
+    layer: Signature,
+    /// Rows
+    #[arg(long, default_value_t = 1024)]
+    batch: usize,
+    /// Features in and out
+    #[arg(long, default_value_t = 64)]
+    features: usize,
+    /// The fully connected product in place of the steerable one
+    #[arg(long)]
+    fc: bool,
+    /// Leaves the norm out
+    #[arg(long, conflicts_with = "norm")]
+    no_norm: bool,
+    /// The norm of grades: invariant is what indefinite and degenerate metrics need
+    #[arg(long, value_enum, default_value_t = Norm::Rms)]
+    norm: Norm,
+    /// The gradients in place of the product
+    #[arg(long)]
+    backward: bool,
+    /// The type of operands
+    #[arg(long, value_enum, default_value_t = Dtype::F32)]
+    dtype: Dtype,
+    /// Prints one JSON object and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Norm {
+    Rms,
+    Invariant,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Dtype {
+    F32,
+    F16,
+}
+
+/// What is timed: the product, or its gradients.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Forward,
+    Backward,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let report = match args.dtype {
+        Dtype::F32 => run::<f32>(&args),
+        Dtype::F16 => run::<f16>(&args),
+    };
+    reported(report, args.json, Report::json, Report::ok)
+}
+
+fn run<T: Real>(args: &Args) -> Result<Report> {
+    for (what, size) in [("--batch", args.batch), ("--features", args.features)] {
+        if size == 0 {
+            return Err(Error::Input { what: what.into(), why: "there must be one at least, not 0".into() });
+        }
+    }
+    let norm = match args.norm {
+        _ if args.no_norm => GradeNorm::None,
+        Norm::Rms => GradeNorm::Rms,
+        Norm::Invariant => GradeNorm::Invariant,
+    };
+    let way = if args.backward { Way::Backward } else { Way::Forward };
+    let layer = Layer {
+        product: LayerProduct::new(args.layer).norm(norm),
+        kind: if args.fc { ProductKind::Connected } else { ProductKind::Steerable },
+    };
+    let gpu = Gpu::open()?;
+    let operands = Operands::<T>::random(&gpu, layer, [args.batch, args.features])?;
+    let measured = measure(&gpu, layer, &operands, way)?;
+    let check = check::check(layer, &operands, way)?;
+    Ok(Report {
+        device: gpu.caps().adapter.clone(),
+        layer,
+        size: [args.batch, args.features],
+        dtype: T::DTYPE,
+        way,
+        check,
+        measured,
+        plan: layer.plans(&operands, way)?,
+    })
+}
+
+/// Medians of the seconds that the layer takes, and that a copy of as many bytes takes, in turns; and what was counted.
+fn measure<T: Real>(gpu: &Gpu, layer: Layer, operands: &Operands<T>, way: Way) -> Result<Measured> {
+    layer.run(operands, way)?; // compiles
+    let before = gpu.stats();
+    layer.run(operands, way)?;
+    let after = gpu.stats();
+    let launches = after.launches - before.launches;
+    let bytes = after.bytes_bound_for_reading - before.bytes_bound_for_reading
+        + after.bytes_bound_for_writing
+        - before.bytes_bound_for_writing;
+    let copier = Copier::new(gpu, (bytes / 2).next_multiple_of(1024));
+    let mut times = [Vec::new(), Vec::new()];
+    for _ in 0..RUNS {
+        times[0].push(gpu.time(|| layer.run(operands, way))?.1.seconds);
+        times[1].push(copier.seconds(gpu));
+    }
+    let [seconds, copy_seconds] = times.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[RUNS / 2]
+    });
+    let operand = (operands.x.tensor().len() * size_of::<T>()) as f64;
+    Ok(Measured { launches, bytes, passes: bytes as f64 / operand, seconds, copy_seconds })
+}
