@@ -31,6 +31,7 @@ chapters! {
     compressing: "src/compressing.md",
     clifford: "src/clifford.md",
     motors: "src/motors.md",
+    clifford_layers: "src/clifford-layers.md",
     numerics: "src/numerics.md",
     precision: "src/precision.md",
     portability: "src/portability.md",

@@ -28,6 +28,7 @@
 //! - Operations between products: [`ops`], with broadcasting; casts among all types, [`Tensor::cast`].
 //! - Random operators that are the same everywhere, [`sketch`], and factorisations that are built on them.
 //! - Clifford algebras of any signature, their products, gradients and versors, in batches: [`clifford`].
+//! - Layers of networks whose features are multivectors, equivariant by construction: [`clifford::layer`].
 //! - [`Precision`]: products of f32 stay f32 unless they are allowed the tensor cores' f16.
 //! - Definitions in f64 and derived error bounds to test against: [`mod@reference`].
 //!
