@@ -133,8 +133,11 @@ fn types_and_gates_agree_with_the_reference() {
         for shape in [[5, 33, 8], [37, 3, 65]] {
             let case = Case { gate, ..Case::new(Signature::CL2, shape) };
             check::<f32>(&gpu, &case);
-            check::<f16>(&gpu, &case);
-            check::<bf16>(&gpu, &case);
+            // Gates are computed in f32, whatever the type is.
+            if gate == Gate::Gelu || support::is_full_sweep() {
+                check::<f16>(&gpu, &case);
+                check::<bf16>(&gpu, &case);
+            }
         }
     }
     check::<f16>(&gpu, &Case::new(Signature::CL3, [37, 65, 12]));
@@ -145,11 +148,16 @@ fn any_strides_and_order_of_blades_agree_with_the_reference() {
     let Some(gpu) = support::gpu() else { return };
     for (i, lay) in Lay::ALL.into_iter().enumerate() {
         let [a, b, c] = [1, 2, 3].map(|by| Lay::ALL[(i + by) % 5]);
-        for lays in [[lay; 4], [lay, a, b, c]] {
+        for (turn, lays) in [[lay; 4], [lay, a, b, c]].into_iter().enumerate() {
             let axis = [BladeAxis::First, BladeAxis::Last][i % 2];
             let case = Case { lays, axis, order: Order::Ascending, ..Case::new(Signature::CL3, [7, 36, 12]) };
-            check::<f32>(&gpu, &case);
-            check::<f16>(&gpu, &case);
+            // Each layout with one of the types, but in the full sweep.
+            if i % 2 == turn || support::is_full_sweep() {
+                check::<f32>(&gpu, &case);
+            }
+            if i % 2 != turn || support::is_full_sweep() {
+                check::<f16>(&gpu, &case);
+            }
         }
     }
 }
@@ -172,17 +180,16 @@ fn with_coop(size: u32) -> Option<support::TestGpu> {
 
 #[test]
 fn tensor_cores_agree_with_the_reference() {
-    for size in [8, 16] {
+    // A software driver takes seconds for a pipeline: one size and the smallest tile, but in the full sweep.
+    let sizes = if support::is_full_sweep() { &[16, 8][..] } else { &[16] };
+    for &size in sizes {
         let Some(gpu) = with_coop(size) else { continue };
-        // A software driver takes seconds for a pipeline: the smallest tile, but in the full sweep.
         let is_small = |tile: &&Tile| tile.fragment == size && (support::is_full_sweep() || tile.bm == 32);
         for tile in GemmKernel::Coop.tiles().iter().filter(is_small) {
             let tile = Some(*tile);
             // By units along k and the outer axis; by elements, with ends of segments within a unit.
-            if size == 16 || support::is_full_sweep() {
-                check::<f16>(&gpu, &Case { tile, ..Case::new(Signature::CL2, [40, 72, 64]) });
-            }
-            if size == 8 || support::is_full_sweep() {
+            check::<f16>(&gpu, &Case { tile, ..Case::new(Signature::CL2, [40, 72, 64]) });
+            if support::is_full_sweep() {
                 let lays = [Lay::Reversed, Lay::Plain, Lay::Gaps, Lay::Reversed];
                 check::<f16>(&gpu, &Case { tile, lays, ..Case::new(Signature::CL2, [33, 37, 5]) });
             }
@@ -199,7 +206,9 @@ fn every_tile_of_patches_agrees_with_the_reference() {
         let probe = Multivectors::new(probe, &product.blades(), BladeAxis::First).unwrap();
         let weight = gpu.zeros([10, 1, 1]).unwrap();
         // What a device cannot run is other tests' matter.
-        if Connected::new(product, &probe, &probe, &weight).unwrap().tile(*tile).plan().is_ok() {
+        let is_of_turn = support::is_full_sweep() || tile.tm * tile.tn <= 64;
+        if is_of_turn && Connected::new(product, &probe, &probe, &weight).unwrap().tile(*tile).plan().is_ok()
+        {
             check::<f32>(&gpu, &Case { tile: Some(*tile), ..Case::new(Signature::CL2, [70, 36, 68]) });
         }
     }
