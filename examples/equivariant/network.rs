@@ -10,11 +10,11 @@ use tilewise::{Element, Gpu, Result, Tensor, ops};
 
 /// Layers: a volume is a product of three vectors.
 const LAYERS: usize = 2;
-/// The rate of descent, by trial: twice as much is borne, and half is half as fast.
+/// The rate of descent of 8 features or fewer, by trial; of more it goes with the root of their number.
 const RATE: f64 = 0.1;
-/// What the weights of products begin with, of what a layer draws: so that what the layers add to their operands begins
-/// small, as nothing else bounds products of products.
-const SHARE: f32 = 0.25;
+/// What the weights of products begin with, of what a layer draws, and those of the readout: what is told begins small, as
+/// nothing else bounds products of products.
+const SHARES: [f32; 2] = [0.25, 0.5];
 
 /// An embedding of the corners, layers, and a readout. Nothing but the layers' products is not linear: a gate would look at
 /// scalars, which corners have not, and a norm would take away the scale, which volumes have.
@@ -22,6 +22,7 @@ pub(crate) struct Network {
     pub(crate) embedding: MvLinear<f32>,
     pub(crate) layers: Vec<CliffordLayer<f32>>,
     pub(crate) readout: MvLinear<f32>,
+    rate: f64,
     predicted: Tensor<f32>,
 }
 
@@ -30,16 +31,17 @@ impl Network {
         let product = LayerProduct::new(ALGEBRA).gate(Gate::None).norm(GradeNorm::None);
         let builder =
             CliffordLayer::<f32>::builder(product, ProductKind::Steerable).residual(Residual::Operand);
-        let share = gpu.tensor(&[SHARE], [])?;
+        let share = gpu.tensor(&[SHARES[0]], [])?;
         let layer = |i: usize| {
             let builder = builder.seed(seed.wrapping_add(i as u64));
             let drawn = builder.random::<f32>(gpu, [hidden, hidden])?;
             builder.from_parts(drawn.linear().clone(), ops::mul(drawn.weight(), &share)?)
         };
         Ok(Self {
-            embedding: linear(gpu, [CORNERS, hidden], seed ^ 0x656d_6265)?,
+            embedding: linear(gpu, [CORNERS, hidden], 1.0, seed ^ 0x656d_6265)?,
             layers: (0..LAYERS).map(layer).collect::<Result<_>>()?,
-            readout: linear(gpu, [hidden, 1], seed ^ 0x7265_6164)?,
+            readout: linear(gpu, [hidden, 1], f64::from(SHARES[1]), seed ^ 0x7265_6164)?,
+            rate: RATE * (8.0 / hidden.max(8) as f64).sqrt(),
             predicted: predicted(gpu)?,
         })
     }
@@ -76,7 +78,7 @@ impl Learner for Network {
         let y = self.readout.forward(last)?;
         let off = self.off_by(&y, data)?;
         let g = Multivectors::new(off.clone(), y.blades(), y.axis())?;
-        let rate = f32::from_f64(RATE / data.count as f64);
+        let rate = f32::from_f64(self.rate / data.count as f64);
         let (mut g, of_readout) = self.readout.backward(last, &g)?;
         self.readout.descend(&of_readout, rate)?;
         for (layer, x) in self.layers.iter_mut().zip(&inputs).rev() {
@@ -90,11 +92,11 @@ impl Learner for Network {
     }
 }
 
-/// A linear map without a bias: normal weights of the deviation 1 / sqrt(in).
-fn linear(gpu: &Gpu, [inputs, outputs]: [usize; 2], seed: u64) -> Result<MvLinear<f32>> {
+/// A linear map without a bias: normal weights, of this share of the deviation 1 / sqrt(in).
+fn linear(gpu: &Gpu, [inputs, outputs]: [usize; 2], share: f64, seed: u64) -> Result<MvLinear<f32>> {
     let grades = ALGEBRA.dimension() + 1;
     let mut normal = normals(seed);
-    let deviation = 1.0 / (inputs as f64).sqrt();
+    let deviation = share / (inputs as f64).sqrt();
     let weight: Vec<f32> =
         (0..grades * inputs * outputs).map(|_| f32::from_f64(deviation * normal())).collect();
     MvLinear::new(ALGEBRA, gpu.tensor(&weight, [grades, inputs, outputs])?)

@@ -9,14 +9,13 @@ const INPUTS: usize = 3 * CORNERS;
 const OUTPUTS: usize = 4;
 /// Between its layers.
 const ACTIVATION: Activation = Activation::Gelu;
-/// The rate of descent: of 0.05, 0.1, 0.2, 0.3 and 0.5 that of the least error of tetrahedra that it has not seen.
-const RATE: f64 = 0.2;
 
 /// Three linear layers with an activation between.
-#[derive(Clone)]
 pub(crate) struct Perceptron {
     /// Weight (out, in) and bias (out) of each layer.
     layers: Vec<[Tensor<f32>; 2]>,
+    /// Of descent.
+    rate: f64,
 }
 
 /// How many numbers a perceptron of two hidden layers of this width learns.
@@ -26,7 +25,7 @@ fn parameters(width: usize) -> usize {
 
 impl Perceptron {
     /// Of two hidden layers, so wide that it learns as many numbers as another network, or nearly so.
-    pub(crate) fn random(gpu: &Gpu, like: usize, seed: u64) -> Result<Self> {
+    pub(crate) fn random(gpu: &Gpu, like: usize, rate: f64, seed: u64) -> Result<Self> {
         // The nearest number of parameters, which grow with the width.
         let width = (1..=like.max(1)).min_by_key(|&width| parameters(width).abs_diff(like)).unwrap_or(1);
         let mut normal = normals(seed ^ 0x7065_7263);
@@ -37,7 +36,7 @@ impl Perceptron {
             Ok([gpu.tensor(&weight, [outputs, inputs])?, gpu.zeros([outputs])?])
         };
         let layers = [layer(INPUTS, width), layer(width, width), layer(width, OUTPUTS)];
-        Ok(Self { layers: layers.into_iter().collect::<Result<_>>()? })
+        Ok(Self { layers: layers.into_iter().collect::<Result<_>>()?, rate })
     }
 
     /// What comes out of each layer in front of its activation, which the last has not.
@@ -65,7 +64,7 @@ impl Learner for Perceptron {
         let gpu = data.coordinates.gpu();
         let outputs = self.through(&data.coordinates)?;
         let off = ops::sub(&outputs[outputs.len() - 1], &data.numbers)?;
-        let rate = gpu.tensor(&[f32::from_f64(-crate::rate(RATE) / data.count as f64)], [])?;
+        let rate = gpu.tensor(&[f32::from_f64(-self.rate / data.count as f64)], [])?;
         let mut g = off.clone();
         for i in (0..self.layers.len()).rev() {
             let x = match i {
