@@ -43,7 +43,7 @@ pub enum Residual {
 /// use tilewise::Fill;
 ///
 /// let algebra = Signature::CL3;
-/// let builder = CliffordLayer::builder(LayerProduct::new(algebra), ProductKind::Steerable);
+/// let builder = CliffordLayer::<f32>::builder(LayerProduct::new(algebra), ProductKind::Steerable);
 /// let mut layer = builder.seed(1).random::<f32>(&gpu, [6, 6])?;
 /// let x = gpu.random([8, 5, 6], Fill::Uniform, 2)?; // (blade, row, feature)
 /// let x = Multivectors::new(x, &algebra.blades(), BladeAxis::First)?;
