@@ -180,14 +180,23 @@ impl Chart {
                 );
             }
         }
-        svg + &self.legend() + "</svg>\n"
+        let drawn = self.curves.iter().flat_map(|c| &c.points).map(|&[a, b]| [x(a), y(b)]);
+        svg + &self.legend(drawn.collect()) + "</svg>\n"
     }
 
-    /// Names in the colours of their curves, in the corner where curves that fall have left room.
-    fn legend(&self) -> String {
+    /// Names in the colours of their curves, at the right: as far up as what is drawn leaves room.
+    fn legend(&self, drawn: Vec<[f64; 2]>) -> String {
+        let longest = self.curves.iter().map(|curve| curve.name.len()).max().unwrap_or(0);
+        let [width, height] = [8.0 + 7.0 * longest as f64, 8.0 + 16.0 * self.curves.len() as f64];
+        let is_free = |&top: &f64| {
+            let is_there = |&[x, y]: &[f64; 2]| x > WIDTH - RIGHT - width && y > top && y < top + height;
+            !drawn.iter().any(is_there)
+        };
+        let places = (0..).map(|i| TOP + 8.0 * f64::from(i)).take_while(|top| top + height < HEIGHT - BOTTOM);
+        let top = places.into_iter().find(is_free).unwrap_or(TOP);
         let mut svg = String::new();
         for (i, curve) in self.curves.iter().enumerate() {
-            let (right, at) = (WIDTH - RIGHT - 8.0, TOP + 16.0 + 16.0 * i as f64);
+            let (right, at) = (WIDTH - RIGHT - 8.0, top + 16.0 + 16.0 * i as f64);
             let _ = writeln!(
                 svg,
                 "<text x=\"{right}\" y=\"{at}\" text-anchor=\"end\" fill=\"{}\">{}</text>",
