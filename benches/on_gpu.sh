@@ -5,7 +5,7 @@
 #   benches/on_gpu.sh --pack FOLDER        builds the programs here and collects them in FOLDER (target/on-gpu)
 #   benches/on_gpu.sh DIR [SECTION...]     runs the sections (all of them, unless named) there; results go to DIR
 #
-# Sections: info sweep checked gemm tiles bench forms sketch layer clifford peers. Each ends within 8 minutes. Where one fails, the others
+# Sections: info sweep checked gemm tiles bench forms sketch layer clifford layers peers. Each ends within 8 minutes. Where one fails, the others
 # still run, and the exit status tells. DIR/results.md shows all sections that have run into DIR, by whichever call; its
 # table of ratios, ours to cuBLAS, is printed too.
 #
@@ -24,7 +24,7 @@ factor_sizes=${TILEWISE_SIZES:-1000}
 layer_sizes=${TILEWISE_SIZES:-256,512,1024,2048,4096,8192,16384}
 clifford_sizes=${TILEWISE_SIZES:-64,512}
 limit=${TILEWISE_LIMIT:-480}
-all='info sweep checked gemm tiles bench forms sketch layer clifford peers'
+all='info sweep checked gemm tiles bench forms sketch layer clifford layers peers'
 
 usage() {
     sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
@@ -178,6 +178,18 @@ section_clifford() {
     TILEWISE_SIZES=$clifford_sizes GPU_REQUIRED=1 told benches/clifford >"$dir/clifford.jsonl"
 }
 
+# Clifford layers, against their floors and bare products; and flash-clifford's kernels, where they are.
+section_layers() {
+    export GPU_REQUIRED=1
+    TILEWISE_SIZES=$clifford_sizes told benches/clifford_layers >"$dir/layers.jsonl" || return 1
+    TILEWISE_SIZES=$clifford_sizes told benches/connected >>"$dir/layers.jsonl" || return 1
+    command -v python3 >/dev/null || {
+        echo '{"skipped":"there is no python3"}' >"$dir/flash.jsonl"
+        return 0
+    }
+    timeout 120 python3 "$root/benches/peers/flash_clifford.py" "$clifford_sizes" >"$dir/flash.jsonl"
+}
+
 section_peers() {
     command -v python3 >/dev/null || {
         echo '{"skipped":"there is no python3"}' >"$dir/peers.jsonl"
@@ -203,7 +215,7 @@ scaled() {
 # The page of all sections whose results are in DIR.
 page() {
     first=
-    for part in bench gemm tiles forms sketch layer clifford; do
+    for part in bench gemm tiles forms sketch layer clifford layers; do
         [ -n "$first" ] || first=$(head -n 1 "$dir/$part.jsonl" 2>/dev/null)
     done
     [ -n "$first" ] || first=$(sed 's/.*"devices":\[//' "$dir/info.json" 2>/dev/null)
@@ -225,7 +237,7 @@ page() {
         printf '\n## Ratios\n\n'
         ratios
     }
-    for part in sweep checked gemm tiles bench forms sketch layer clifford peers; do
+    for part in sweep checked gemm tiles bench forms sketch layer clifford layers peers; do
         [ ! -s "$dir/$part.jsonl" ] || "page_$part" "$part" <"$dir/$part.jsonl"
     done
     [ ! -s "$dir/info.txt" ] || {
@@ -330,6 +342,13 @@ page_layer() {
 page_clifford() {
     printf '\n## Clifford algebras\n\n'
     table forms
+}
+
+page_layers() {
+    printf '\n## Clifford layers\n\n'
+    table forms
+    printf '\n### flash-clifford\n\n'
+    table flash <"$dir/flash.jsonl"
 }
 
 page_peers() {

@@ -13,6 +13,8 @@ BEGIN {
     says["hadamard"] = "Hadamard operators; a copy reads and writes the bytes of the longer of operand and result."
     says["layer"] = "Sketched layers, of one term of rank 16; a copy reads and writes half of the bytes of both products each."
     says["clifford"] = "Products of multivectors, of batch x features x blades of operands and result; their floor is a copy of these bytes, or the multiply-adds at the roof."
+    says["clifford-layers"] = "Steerable products, of batch x features x blades; their floor is a copy of three tensors, of five backward, or the multiply-adds at the roof."
+    says["connected"] = "Fully connected products, against bare matrix products of the same sizes."
     says["sandwich"] = "One motor applied to many multivectors, likewise."
     says["parts"] = "Few elements, each a sum of many products."
 }

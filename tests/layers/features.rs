@@ -239,7 +239,9 @@ fn values_and_gradients_are_those_by_definition() {
             check::<f32>(&gpu, function, &signature.blades(), sizes[(i + turn) % 3], Lay::Plain);
         }
         // Strips of several rows.
-        check::<f32>(&gpu, function, &Signature::CL2.blades(), [700, 65], Lay::Plain);
+        if is_turn(0) {
+            check::<f32>(&gpu, function, &Signature::CL2.blades(), [700, 65], Lay::Plain);
+        }
         for (_, lay) in Lay::ALL.into_iter().enumerate().filter(|(i, _)| is_turn(*i)) {
             check::<f32>(&gpu, function, &space, [3, 5], lay);
         }

@@ -18,6 +18,7 @@ pub mod safetensors;
 pub mod strided;
 pub mod values;
 pub mod wgsl;
+pub mod wgsl_clifford;
 
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use tilewise::{Error, Gpu, GpuOptions};

@@ -3,7 +3,9 @@
 //! One shader runs them all, `shaders/clifford_rows.wgsl`: its lanes hold a row together, and what they compute is text made
 //! from the algebra's table. A row that is too long for a workgroup takes two launches, sums and then results.
 
+mod gate_text;
 mod launch;
+mod norm_text;
 mod operands;
 mod plan;
 mod problem;

@@ -5,7 +5,6 @@ use super::problem::{RowFunction, RowProblem, RowStep};
 use super::products::Products;
 use super::tile::RowTile;
 use crate::Result;
-use crate::clifford::grade;
 use crate::clifford::layer::form::GradeNorm;
 use crate::clifford::walk::Unit;
 use crate::gpu::Caps;
@@ -31,12 +30,13 @@ fn part(width: u32, i: u32) -> &'static str {
 }
 
 /// Writes statements of one kernel.
-struct Writer<'a> {
-    problem: &'a RowProblem,
-    width: u32,
+pub(super) struct Writer<'a> {
+    pub(super) problem: &'a RowProblem,
+    pub(super) width: u32,
     accesses: Vec<Access>,
     products: Option<Products>,
-    grades: Vec<usize>,
+    /// The grades that are divided.
+    pub(super) grades: Vec<usize>,
 }
 
 pub(super) fn texts(problem: &RowProblem, tile: &RowTile, caps: &Caps) -> Result<Texts> {
@@ -59,21 +59,12 @@ pub(super) fn texts(problem: &RowProblem, tile: &RowTile, caps: &Caps) -> Result
 }
 
 impl Writer<'_> {
-    fn blades(&self) -> usize {
+    pub(super) fn blades(&self) -> usize {
         self.problem.blade_count()
     }
 
     fn has(&self, operand: Operand) -> Option<&Access> {
         self.accesses.iter().find(|access| access.operand == operand)
-    }
-
-    fn norm_weight(&self, blade: usize) -> i8 {
-        self.problem.product.norm.weight(self.problem.signature(), self.problem.blades.masks()[blade])
-    }
-
-    /// The place among the grades that are divided of the grade of a blade.
-    fn grade_of(&self, blade: usize) -> Option<usize> {
-        self.grades.iter().position(|&g| g == grade(self.problem.blades.masks()[blade]))
     }
 
     /// Weights and sums of their gradients, which stay for all rows of a strip.
@@ -210,108 +201,6 @@ impl Writer<'_> {
         };
     }
 
-    /// What gated operands are called.
-    fn gated(&self) -> [&'static str; 2] {
-        if self.problem.is_gated() { ["xh", "yh"] } else { ["x", "y"] }
-    }
-
-    fn scalar(&self) -> usize {
-        self.problem.blades.position(0).unwrap_or_default()
-    }
-
-    /// The gates of both operands, two features of each at a time: functions are of four numbers.
-    fn gates(&self, text: &mut String) {
-        if !self.problem.is_gated() {
-            return;
-        }
-        self.of_scalars(text, "gate", ["x_gate", "y_gate"]);
-    }
-
-    fn gated_blades(&self, text: &mut String) {
-        if !self.problem.is_gated() {
-            return;
-        }
-        for name in ["x", "y"] {
-            for blade in 0..self.blades() {
-                let _ = writeln!(text, "let {name}h{blade} = {name}_gate * {name}{blade};");
-            }
-        }
-    }
-
-    /// A function of the scalars of X and of Y.
-    fn of_scalars(&self, text: &mut String, function: &str, [of_x, of_y]: [&str; 2]) {
-        let s = self.scalar();
-        let _ = match self.width {
-            1 => writeln!(
-                text,
-                "let {function}s = {function}(vec4<f32>(x{s}, y{s}, 0.0, 0.0));\nlet {of_x} = {function}s.x;\nlet {of_y} = {function}s.y;"
-            ),
-            2 => writeln!(
-                text,
-                "let {function}s = {function}(vec4<f32>(x{s}, y{s}));\nlet {of_x} = {function}s.xy;\nlet {of_y} = {function}s.zw;"
-            ),
-            _ => writeln!(text, "let {of_x} = {function}(x{s});\nlet {of_y} = {function}(y{s});"),
-        };
-    }
-
-    /// The sum over features of an expression; what is beyond the last feature counts for nothing.
-    fn across(&self, expression: &str) -> String {
-        let sum = match self.width {
-            1 => return format!("select(0.0, {expression}, is_mine)"),
-            2 => "v.x + v.y",
-            _ => "(v.x + v.y) + (v.z + v.w)",
-        };
-        let vector = format!("select(lanes(0.0), {expression}, is_counted)");
-        sum.replace('v', "V").replace('V', &vector)
-    }
-
-    fn own(&self, text: &mut String) {
-        if self.grades.is_empty() || self.problem.step == RowStep::Results && !self.needs_squares() {
-            return;
-        }
-        if self.width > 1 {
-            let counted: Vec<String> = (0..self.width).map(|i| format!("is_mine && count > {i}u")).collect();
-            let _ = writeln!(text, "let is_counted = vec{}<bool>({});", self.width, counted.join(", "));
-        }
-        for (place, &g) in self.grades.iter().enumerate() {
-            let of_grade = |k: &usize| grade(self.problem.blades.masks()[*k]) == g;
-            let mut square: Option<String> = None;
-            for k in (0..self.blades()).filter(of_grade) {
-                let sign = match self.norm_weight(k) {
-                    0 => continue,
-                    1 => "",
-                    _ => "-",
-                };
-                square = Some(match square {
-                    None => format!("{sign}o{k} * o{k}"),
-                    Some(sum) => format!("fma({sign}o{k}, o{k}, {sum})"),
-                });
-            }
-            let _ = writeln!(text, "let square{g} = {};", square.unwrap_or_else(|| "lanes(0.0)".to_owned()));
-            if self.problem.step == RowStep::Results {
-                continue;
-            }
-            let _ = writeln!(text, "let size{g} = abs(square{g});");
-            let _ = writeln!(text, "own[{place}] += {};", self.across(&format!("size{g}")));
-            if self.problem.function.is_backward() {
-                let along = (0..self.blades()).filter(of_grade).fold(None, |sum: Option<String>, k| {
-                    Some(match sum {
-                        None => format!("g{k} * o{k}"),
-                        Some(sum) => format!("fma(g{k}, o{k}, {sum})"),
-                    })
-                });
-                let _ = writeln!(text, "let along{g} = {};", along.unwrap_or_default());
-                let at = self.grades.len() + place;
-                let _ = writeln!(text, "own[{at}] += {};", self.across(&format!("along{g}")));
-            }
-        }
-    }
-
-    /// Whether results need the signs of squares.
-    fn needs_squares(&self) -> bool {
-        self.problem.function.is_backward()
-    }
-
     /// What is stored of a row.
     fn results(&self) -> String {
         let mut text = String::new();
@@ -359,28 +248,6 @@ impl Writer<'_> {
         text
     }
 
-    /// The gradient in front of the norm, as expressions.
-    fn norm_backward(&self, text: &mut String) -> Vec<String> {
-        for (place, &g) in self.grades.iter().enumerate() {
-            let at = self.grades.len() + place;
-            let sign = match self.problem.product.norm {
-                GradeNorm::Invariant => format!(" * sign(square{g})"),
-                _ => String::new(),
-            };
-            let _ = writeln!(
-                text,
-                "let f{g} = lanes(total[{at}] / f32(dims.features) * r{g} * r{g} * r{g}){sign};"
-            );
-        }
-        let of = |k: usize| match (self.grade_of(k).map(|at| self.grades[at]), self.norm_weight(k)) {
-            (None, _) => format!("g{k}"),
-            (Some(g), 0) => format!("g{k} * r{g}"),
-            (Some(g), 1) => format!("fma(-f{g}, o{k}, g{k} * r{g})"),
-            (Some(g), _) => format!("fma(f{g}, o{k}, g{k} * r{g})"),
-        };
-        (0..self.blades()).map(of).collect()
-    }
-
     /// The gradients of a product.
     fn backward(&self, text: &mut String) {
         let Some(products) = &self.products else { return };
@@ -410,25 +277,6 @@ impl Writer<'_> {
             let values = self.gate_backward(text, name);
             self.store(text, to, &values);
         }
-    }
-
-    /// The gradient in front of the gate, as expressions.
-    fn gate_backward(&self, text: &mut String, name: &str) -> Vec<String> {
-        if !self.problem.is_gated() {
-            return (0..self.blades()).map(|k| format!("g{name}{k}")).collect();
-        }
-        let along = (0..self.blades()).fold(None, |sum: Option<String>, k| {
-            Some(match sum {
-                None => format!("{name}{k} * g{name}{k}"),
-                Some(sum) => format!("fma({name}{k}, g{name}{k}, {sum})"),
-            })
-        });
-        let _ = writeln!(text, "let {name}_along = {};", along.unwrap_or_default());
-        let of = |k: usize| match k == self.scalar() {
-            true => format!("fma({name}_slope, {name}_along, {name}_gate * g{name}{k})"),
-            false => format!("{name}_gate * g{name}{k}"),
-        };
-        (0..self.blades()).map(of).collect()
     }
 
     /// The blades of a result.
