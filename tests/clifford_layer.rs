@@ -34,8 +34,8 @@ fn layers_of_five_algebras_are_timed_and_checked() {
         assert_eq!(report["device"].as_str(), Some(gpu.caps().adapter.as_str()));
         assert_report(&report, launches, passes);
     }
-    let text = run("clifford_layer", &["--batch", "3", "--features", "5", "--layer", "2,0,0"], &[]);
-    let text = text.text();
+    let ended = run("clifford_layer", &["--batch", "3", "--features", "5", "--layer", "2,0,0"], &[]);
+    let text = ended.stdout;
     assert!(
         text.contains("3 passes over an operand's 60 elements") && text.contains("check      ok"),
         "{text}"
