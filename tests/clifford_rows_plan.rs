@@ -83,10 +83,8 @@ fn tiles_cover_every_row() {
                     assert!(row - features < spare.max(2 * features), "{tile:?} for {shape:?}: idle lanes");
                     let at_once = tile.lanes / tile.part;
                     assert!((tile.strips * tile.steps * at_once) as usize >= rows, "{tile:?} for {shape:?}");
-                    assert!(
-                        ((tile.strips - 1) * tile.steps * at_once) < rows as u32,
-                        "{tile:?} for {shape:?}"
-                    );
+                    let but_one = ((tile.strips - 1) * tile.steps * at_once) as usize;
+                    assert!(but_one < rows, "{tile:?} for {shape:?}: an idle strip");
                     assert!(tile.lanes <= caps.limits.workgroup_invocations, "{tile:?}");
                 }
             }
