@@ -59,7 +59,12 @@ impl RowProblem {
     /// What is computed, in words.
     fn what(&self) -> String {
         let LayerWords { gate, norm } = LayerWords::of(self);
-        format!("{} of {}{gate}{norm}", self.function.name(), self.signature())
+        let types = if self.dtype == self.out {
+            self.dtype.to_string()
+        } else {
+            format!("{} to {}", self.dtype, self.out)
+        };
+        format!("{} of {}{gate}{norm}, {types}", self.function.name(), self.signature())
     }
 
     /// Passes over an operand's elements: what is read and written of tensors of that size.
@@ -149,10 +154,9 @@ fn launch(problem: &RowProblem, tile: &RowTile, caps: &Caps) -> Result<Plan> {
     let RowTile { width, units, lanes, part, blocks, steps, .. } = *tile;
     let cut = if blocks == 1 { String::new() } else { format!(" of {blocks}") };
     let words = format!(
-        "{} rows in {lanes} invocations, {part}{cut} a row with {units} times {width} features each, {steps} rows down, {}, {}",
+        "{} rows in {lanes} invocations, {part}{cut} a row with {units} times {width} features each, {steps} rows down, {}",
         lanes / part,
-        problem.what(),
-        problem.dtype
+        problem.what()
     );
     let grid = kernel::fold(op, u64::from(tile.strips) * u64::from(blocks), caps.limits.grid)?;
     let mut plan = Plan::of_one_launch(problem.kernel(tile, texts, caps), words, grid, seconds);
