@@ -8,7 +8,7 @@ mod support;
 
 use serde_json::json;
 use std::process::ExitCode;
-use support::contest::{Contest, Side, TOGETHER};
+use support::contest::{Contest, Side};
 use support::examples::ended;
 use support::{is_software, is_testing, told};
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
@@ -16,6 +16,8 @@ use tilewise::clifford::{BladeAxis, Multivectors, Signature, grade};
 use tilewise::gemm::Operand;
 use tilewise::{Fill, Gemm, Gpu, Real, Result, Tensor, f16};
 
+/// Products in a turn at most: gradients are several launches each, and a turn is one submission.
+const TOGETHER_AT_MOST: u64 = 2;
 /// Rounds, in each of which both sides take their turn.
 const ROUNDS: usize = 15;
 /// Inputs and outputs on software devices, and on GPUs.
@@ -80,8 +82,9 @@ impl Bench {
         let (product, [x, y, _], weight) = self.operands::<T>(signature, gate, [rows, features])?;
         let connected = Connected::new(product, &x, &y, &weight)?;
         let plans = connected.plan()?;
-        let own =
-            Side::launches(&self.gpu, &plans[plans.len() - 1], TOGETHER, |_| connected.run().map(drop))?;
+        let own = Side::launches(&self.gpu, &plans[plans.len() - 1], TOGETHER_AT_MOST, |_| {
+            connected.run().map(drop)
+        })?;
         // A product for each grade: as many matrices as blades, summed over as many paths.
         let products: Result<Vec<Products<T>>> = grades(signature)
             .into_iter()
@@ -100,7 +103,7 @@ impl Bench {
         let (product, [x, y, g], weight) = self.operands::<T>(signature, gate, [rows, features])?;
         let connected = Connected::new(product, &x, &y, &weight)?;
         let plans = connected.plan_backward(&g)?;
-        let own = Side::launches(&self.gpu, &plans[plans.len() - 1], TOGETHER, |_| {
+        let own = Side::launches(&self.gpu, &plans[plans.len() - 1], TOGETHER_AT_MOST, |_| {
             connected.backward(&g).map(drop)
         })?;
         // The weight's gradient, a matrix for each path, and what comes back, one for each blade and path.
@@ -123,7 +126,7 @@ impl Bench {
     ) -> Result<()> {
         let gpu = &self.gpu;
         let plan = Gemm::new(&products[0].a, &products[0].b).plan()?;
-        let bare = Side::launches(gpu, &plan, TOGETHER, |_| {
+        let bare = Side::launches(gpu, &plan, TOGETHER_AT_MOST, |_| {
             products.iter().try_for_each(|Products { a, b }| Gemm::new(a, b).run().map(drop))
         })?;
         let pairs: usize = grades(signature).into_iter().map(|[blades, paths]| blades * paths).sum();

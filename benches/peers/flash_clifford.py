@@ -24,7 +24,7 @@ OPERATIONS = {
 
 
 def tell(**line):
-    print(json.dumps(line), flush=True)
+    print(json.dumps(line, separators=(",", ":")), flush=True)
 
 
 def seconds(torch, work):
