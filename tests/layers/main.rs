@@ -4,6 +4,7 @@ mod common;
 mod connected;
 mod equivariance;
 mod features;
+mod flash_clifford;
 mod linear;
 mod module;
 mod oracles;
