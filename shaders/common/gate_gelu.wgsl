@@ -3,7 +3,7 @@
 //#import math
 
 // 1/2 + s P(s^2) / Q(s^2), a minimax fit within 6e-9 up to 5.4, beyond which the distribution is 0 or 1. Products with a
-// gate need no more digits of its tail than of 1: `normal_of` has them, and takes three times as long.
+// gate need no more digits of its tail than of 1: `normal_of` has them, and takes longer.
 fn gate(s: vec4<f32>) -> vec4<f32> {
     let w = clamp(s, vec4<f32>(-5.4), vec4<f32>(5.4));
     let q = w * w;

@@ -13,8 +13,8 @@ pub enum Gate {
     /// $\Phi(x_{0})$, the normal distribution by its definition, within $1.2 \cdot 10^{-7}$: the scalar part becomes its GELU.
     #[default]
     Gelu,
-    /// $\frac{1}{2}(1 + \tanh(\sqrt{2 / \pi}\,(x_{0} + 0.044715\,x_{0}^3)))$, which is within $5 \cdot 10^{-4}$ of
-    /// [`Gelu`](Self::Gelu) and takes fewer operations.
+    /// $\frac{1}{2}(1 + \tanh(\sqrt{2 / \pi}\,(x_{0} + 0.044715\,x_{0}^3)))$, which some models have in place of
+    /// [`Gelu`](Self::Gelu): the scalar part becomes its GELU by tanh.
     GeluTanh,
 }
 
