@@ -14,15 +14,15 @@ use serde_json::json;
 use std::process::ExitCode;
 use support::contest::{Contest, Side, TOGETHER};
 use support::examples::ended;
-use support::{is_software, is_testing, told};
+use support::{is_software, is_testing, of_batches, told};
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, Product, Signature};
 use tilewise::{DType, Fill, Gpu, Real, Result, f16};
 
 /// Rounds, in each of which both sides take their turn.
 const ROUNDS: usize = 15;
-/// Features on software devices, and on GPUs.
+/// Features on software devices, and on GPUs; and the batch.
 const FEATURES: [usize; 2] = [64, 512];
-const BATCH: usize = 4096;
+const BATCH: [usize; 2] = [4096; 2];
 /// Points that one motor is applied to on software devices, and on GPUs.
 const POINTS: [usize; 2] = [1_000_000, 10_000_000];
 
@@ -37,21 +37,10 @@ fn run() -> Result<bool> {
         return Ok(true);
     };
     let testing = is_testing();
-    let features = FEATURES[usize::from(!is_software(&gpu))];
-    let roofs = if testing { Roofs { flops: 1e9, bytes: 1e9 } } else { roof::measure(&gpu) };
-    let (features, batches) = if testing {
-        (vec![16], vec![4])
-    } else {
-        (support::sizes(&[features])?, support::sizes_from("TILEWISE_BATCHES", &[BATCH])?)
-    };
-    let points = if testing { 1000 } else { POINTS[usize::from(!is_software(&gpu))] };
+    let roofs = roof::measured_or_any(&gpu, testing);
     let bench = Bench { gpu, roofs, rounds: if testing { 1 } else { ROUNDS } };
-    let mut ok = true;
-    for &features in &features {
-        for &batch in &batches {
-            ok &= told("products", features, bench.products([batch, features]));
-        }
-    }
+    let mut ok = of_batches(&bench.gpu, "products", [FEATURES, BATCH], |size| bench.products(size))?;
+    let points = if testing { 1000 } else { POINTS[usize::from(!is_software(&bench.gpu))] };
     for axis in [BladeAxis::First, BladeAxis::Last] {
         ok &= told("sandwich", points, bench.sandwich(points, axis));
     }

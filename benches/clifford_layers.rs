@@ -14,16 +14,16 @@ use serde_json::json;
 use std::process::ExitCode;
 use support::contest::{Contest, Side, TOGETHER};
 use support::examples::ended;
-use support::{is_software, is_testing, told};
+use support::{is_testing, of_batches};
 use tilewise::clifford::layer::{GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Path, Product, Signature};
 use tilewise::{DType, Fill, Gpu, Real, Result, Tensor, f16};
 
 /// Rounds, in each of which both sides take their turn.
 const ROUNDS: usize = 15;
-/// Features on software devices, and on GPUs.
+/// Features on software devices, and on GPUs; and the batch.
 const FEATURES: [usize; 2] = [64, 512];
-const BATCH: usize = 4096;
+const BATCH: [usize; 2] = [4096; 2];
 
 fn main() -> ExitCode {
     ended(run())
@@ -36,21 +36,9 @@ fn run() -> Result<bool> {
         return Ok(true);
     };
     let testing = is_testing();
-    let features = FEATURES[usize::from(!is_software(&gpu))];
-    let roofs = if testing { Roofs { flops: 1e9, bytes: 1e9 } } else { roof::measure(&gpu) };
-    let (features, batches) = if testing {
-        (vec![16], vec![4])
-    } else {
-        (support::sizes(&[features])?, support::sizes_from("TILEWISE_BATCHES", &[BATCH])?)
-    };
+    let roofs = roof::measured_or_any(&gpu, testing);
     let bench = Bench { gpu, roofs, rounds: if testing { 1 } else { ROUNDS } };
-    let mut ok = true;
-    for &features in &features {
-        for &batch in &batches {
-            ok &= told("layers", features, bench.layers([batch, features]));
-        }
-    }
-    Ok(ok)
+    of_batches(&bench.gpu, "layers", [FEATURES, BATCH], |size| bench.layers(size))
 }
 
 struct Bench {

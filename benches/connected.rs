@@ -10,7 +10,7 @@ use serde_json::json;
 use std::process::ExitCode;
 use support::contest::{Contest, Side};
 use support::examples::ended;
-use support::{is_software, is_testing, told};
+use support::{is_testing, of_batches};
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature, grade};
 use tilewise::gemm::Operand;
@@ -35,20 +35,8 @@ fn run() -> Result<bool> {
         println!("{}", json!({ "skipped": "no adapter" }));
         return Ok(true);
     };
-    let on_gpu = usize::from(!is_software(&gpu));
-    let (features, rows) = if is_testing() {
-        (vec![16], vec![4])
-    } else {
-        (support::sizes(&[FEATURES[on_gpu]])?, support::sizes_from("TILEWISE_BATCHES", &[ROWS[on_gpu]])?)
-    };
     let bench = Bench { gpu, rounds: if is_testing() { 1 } else { ROUNDS } };
-    let mut ok = true;
-    for &features in &features {
-        for &rows in &rows {
-            ok &= told("connected", features, bench.all([rows, features]));
-        }
-    }
-    Ok(ok)
+    of_batches(&bench.gpu, "connected", [FEATURES, ROWS], |size| bench.all(size))
 }
 
 struct Bench {

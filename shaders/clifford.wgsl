@@ -49,12 +49,7 @@ fn main(
     var rest = unit / dims.units;
     let first = (unit - rest * dims.units) * WIDTH;
     var at = dims.offsets.xyz + first * dims.axes[0].yzw;
-    for (var axis = 1u; axis < dims.rank; axis++) {
-        let extent = dims.axes[axis].x;
-        let outer = rest / extent;
-        at += (rest - outer * extent) * dims.axes[axis].yzw;
-        rest = outer;
-    }
+    //#import outer_axes
     let count = min(dims.axes[0].x - first, WIDTH);
     let stride = dims.axes[0].yzw;
     let step = dims.blades.xyz;

@@ -49,14 +49,10 @@ fn main(
     if blade >= dims.out {
         return;
     }
-    var rest = unit - blade * positions;
-    var at = dims.offsets.xyz;
-    for (var axis = 0u; axis < dims.rank; axis++) {
-        let extent = dims.axes[axis].x;
-        let outer = rest / extent;
-        at += (rest - outer * extent) * dims.axes[axis].yzw;
-        rest = outer;
-    }
+    let position = unit - blade * positions;
+    var rest = position / dims.axes[0].x;
+    var at = dims.offsets.xyz + (position - rest * dims.axes[0].x) * dims.axes[0].yzw;
+    //#import outer_axes
     var value = 0.0;
     let end = table[blade + 1u];
     for (var i = table[blade]; i < end; i++) {

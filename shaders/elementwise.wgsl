@@ -46,12 +46,7 @@ fn main(
     var rest = unit / dims.quads;
     let col = (unit - rest * dims.quads) * 4u;
     var at = dims.offsets.xyz + col * dims.axes[0].yzw;
-    for (var axis = 1u; axis < dims.rank; axis++) {
-        let extent = dims.axes[axis].x;
-        let outer = rest / extent;
-        at += (rest - outer * extent) * dims.axes[axis].yzw;
-        rest = outer;
-    }
+    //#import outer_axes
     let count = min(dims.axes[0].x - col, 4u);
     store_quad(at.x, dims.axes[0].y, count, activate(value(at, count)));
 }

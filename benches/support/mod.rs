@@ -43,6 +43,29 @@ pub(crate) fn is_software(gpu: &Gpu) -> bool {
     gpu.caps().device_type == DeviceType::Software
 }
 
+/// Whether `case` ran for every batch that `TILEWISE_BATCHES` names of every number of features that `TILEWISE_SIZES` does:
+/// `[batch, features]`. Where they are not set, for one of these, on software devices and on GPUs; in tests for a small one.
+pub(crate) fn of_batches(
+    gpu: &Gpu,
+    name: &str,
+    [features, batch]: [[usize; 2]; 2],
+    mut case: impl FnMut([usize; 2]) -> Result<()>,
+) -> Result<bool> {
+    let of_device = usize::from(!is_software(gpu));
+    let (features, batches) = if is_testing() {
+        (vec![16], vec![4])
+    } else {
+        (sizes(&[features[of_device]])?, sizes_from("TILEWISE_BATCHES", &[batch[of_device]])?)
+    };
+    let mut ok = true;
+    for &features in &features {
+        for &batch in &batches {
+            ok &= told(name, features, case([batch, features]));
+        }
+    }
+    Ok(ok)
+}
+
 /// The sizes of the cubes: `TILEWISE_SIZES`, or these.
 pub(crate) fn sizes(default: &[usize]) -> Result<Vec<usize>> {
     sizes_from("TILEWISE_SIZES", default)

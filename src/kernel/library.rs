@@ -7,7 +7,30 @@ macro_rules! wgsl {
 }
 
 /// The kernels: one entry point each, in `shaders/`.
-pub const SHADERS: &[(&str, &str)] = wgsl!["": "cast", "clifford", "clifford_features", "clifford_mean", "clifford_rows", "clifford_table", "connected_back", "coop_verify", "elementwise", "gates", "gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv", "hadamard", "halves", "reduce", "sketch_gather", "sketch_scatter", "softmax"];
+pub const SHADERS: &[(&str, &str)] = wgsl!["":
+    "cast",
+    "clifford",
+    "clifford_features",
+    "clifford_mean",
+    "clifford_rows",
+    "clifford_table",
+    "connected_back",
+    "coop_verify",
+    "elementwise",
+    "gates",
+    "gemm_coop",
+    "gemm_dot",
+    "gemm_naive",
+    "gemm_reduce",
+    "gemm_tiled",
+    "gemv",
+    "hadamard",
+    "halves",
+    "reduce",
+    "sketch_gather",
+    "sketch_scatter",
+    "softmax",
+];
 
 /// The fragments that kernels import, in `shaders/common/`.
 pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
@@ -123,6 +146,7 @@ pub const FRAGMENTS: &[(&str, &str)] = wgsl!["common/":
     "operands",
     "operands_one",
     "operands_update",
+    "outer_axes",
     "pack_bf16",
     "pack_pair",
     "patch_lanes",

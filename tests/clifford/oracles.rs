@@ -64,14 +64,6 @@ fn oracles() {
     }
 }
 
-/// The signature in a file's name: `cgenn_cl_3_0_1`, `tables_cl_3_0_1_nullfirst`.
-fn named_signature(name: &str) -> Signature {
-    let (_, pqr) = name.split_once("_cl_").unwrap_or_else(|| panic!("{name} names no signature"));
-    let plain = pqr.strip_suffix("_nullfirst");
-    let signature: Signature = plain.unwrap_or(pqr).replace('_', ",").parse().unwrap();
-    if plain.is_some() { signature.null_first() } else { signature }
-}
-
 /// Every table, exactly. On the device too; but for `TILEWISE_SWEEP=full`, of each file only the geometric product, two
 /// others and one function, by turns, as each is a kernel to compile.
 fn tables(gpu: &Gpu, path: &Path, name: &str, turn: usize) {
@@ -80,7 +72,7 @@ fn tables(gpu: &Gpu, path: &Path, name: &str, turn: usize) {
     let file = Npz::read(path);
     let squares: Vec<i8> = file.integers("signature").iter().map(|&s| i8::try_from(s).unwrap()).collect();
     let signature = Signature::of(&squares).unwrap();
-    assert_eq!(signature, named_signature(name));
+    assert_eq!(signature, support::oracles::signature(name));
     let mut seen = vec!["signature", "index", "rp_index", "grade", "shortlex_to_bitmask"];
     let short_lex: Vec<i64> = signature.blades().masks().iter().copied().map(i64::from).collect();
     assert_eq!(short_lex, file.integers("shortlex_to_bitmask"), "{name}");
@@ -167,7 +159,7 @@ fn assert_one(blades: &Blades, found: &[f32], [blade, sign]: [i64; 2], what: &st
 /// Products, quadratic forms and norms of CGENN: in f64 within its rounding, on the device within that of f32.
 fn cgenn(gpu: &Gpu, path: &Path, name: &str, _: usize) {
     let file = Safetensors::read(path);
-    let signature = named_signature(name);
+    let signature = support::oracles::signature(name);
     let masks = file.integers("index_to_bitmap").into_iter().map(|mask| u8::try_from(mask).unwrap());
     let blades = Blades::new(signature, &masks.collect::<Vec<_>>()).unwrap();
     let paths = signature.paths().into_iter().flat_map(|path| [path.left, path.out, path.right]);

@@ -9,6 +9,8 @@ mod linear;
 mod module;
 mod oracles;
 mod products;
+mod running;
 mod steerable;
 #[path = "../support/mod.rs"]
 mod support;
+mod versors;

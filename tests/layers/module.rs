@@ -2,6 +2,8 @@
 
 use crate::common::{algebras, first, largest, near, read, upload, values};
 use crate::equivariance::{Layer, assert_equivariant, assert_not_equivariant};
+use crate::linear;
+use crate::running::{Running, RunningProduct};
 use crate::support::{self, strided::Lay};
 use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, GradeNorm, LayerProduct, MvLinear, ProductKind, Residual,
@@ -58,6 +60,19 @@ impl Definition {
 
     fn of(&self, x: &[f64]) -> MvLinearValues {
         MvLinearValues { x: x.to_vec(), ..self.of.clone() }
+    }
+
+    /// The layer's values, and how far f32 may be from them.
+    fn running(&self, x: &[f64]) -> Running {
+        let linear = linear::Case { definition: self.linear.clone(), of: self.of.clone(), g: Vec::new() };
+        let y = Running { values: self.linear.forward(&self.of(x)), off: linear.tolerance::<f32>(x) };
+        let LayerProductReference { product, blades, rows, .. } = &self.product;
+        let product =
+            RunningProduct { product: *product, kind: self.kind, blades, rows: *rows, weight: &self.weight };
+        let out = product.of(&Running::exact(x), &y);
+        let out = if self.residual == Residual::Operand { out.plus(x) } else { out };
+        near(&out.values, &self.forward(x), |_| 1e-12, "the analysis is of this layer");
+        out
     }
 }
 
@@ -193,12 +208,7 @@ fn versors_pass_through_and_a_bias_on_every_blade_stops_them() {
             let run = |x: &[f64]| {
                 read(layer.forward(&first(&gpu, x, &blades, [2, 3], Lay::Plain)).unwrap().tensor())
             };
-            let tolerance = |x: &[f64]| {
-                let out = definition.forward(x);
-                // Norms of indefinite metrics cancel: of what is divided by a tenth at least.
-                let most = 100.0 * relative::<f32>(blades.len(), 3) * largest(&out).max(largest(x)).max(1.0);
-                vec![most; out.len()]
-            };
+            let tolerance = |x: &[f64]| definition.running(x).off;
             let of = |x: &[f64]| definition.forward(x);
             let layer = Layer { definition: &of, tolerance: &tolerance, device: &run };
             match bias_on {

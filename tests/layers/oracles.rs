@@ -4,16 +4,8 @@ use crate::common::{blades_first, largest, near, read, upload};
 use crate::support;
 use crate::support::safetensors::Safetensors;
 use tilewise::clifford::layer::{BiasOn, FeatureFunction, MvLayerNorm, MvLinear, MvNormalization, MvSilu};
-use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
+use tilewise::clifford::{BladeAxis, Blades, Multivectors};
 use tilewise::reference::{MvFeaturesReference, MvFeaturesValues, MvLinearReference, MvLinearValues};
-
-/// The signature in a file's name.
-pub(crate) fn named_signature(name: &str) -> Signature {
-    let (_, pqr) = name.split_once("_cl_").unwrap_or_else(|| panic!("{name} names no signature"));
-    let plain = pqr.strip_suffix("_nullfirst");
-    let signature: Signature = plain.unwrap_or(pqr).replace('_', ",").parse().unwrap();
-    if plain.is_some() { signature.null_first() } else { signature }
-}
 
 /// (out, in, grade) as (grade, in, out).
 fn by_grade(weight: &[f64], [outputs, inputs, grades]: [usize; 3]) -> Vec<f64> {
@@ -32,7 +24,7 @@ fn layers_of_cgenn() {
         checked += 1;
         let file = Safetensors::read(&path);
         let masks = file.integers("index_to_bitmap").into_iter().map(|mask| u8::try_from(mask).unwrap());
-        let blades = Blades::new(named_signature(&name), &masks.collect::<Vec<_>>()).unwrap();
+        let blades = Blades::new(support::oracles::signature(&name), &masks.collect::<Vec<_>>()).unwrap();
         let (shape, x) = file.reals("x");
         linear(&file, &blades, &shape, &x, &name);
         for (function, prefix) in [

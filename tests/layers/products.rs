@@ -1,7 +1,6 @@
 //! The products of flash-clifford and of CGENN, forward and every gradient: by definition in f64, and on the device.
 
 use crate::common::{blades_first, largest, near, read, upload};
-use crate::oracles::named_signature;
 use crate::support;
 use crate::support::safetensors::Safetensors;
 use std::path::Path;
@@ -244,7 +243,7 @@ fn products_of_cgenn() {
     for (path, name) in files {
         let file = Safetensors::read(&path);
         let masks = file.integers("index_to_bitmap").into_iter().map(|mask| u8::try_from(mask).unwrap());
-        let blades = Blades::new(named_signature(&name), &masks.collect::<Vec<_>>()).unwrap();
+        let blades = Blades::new(support::oracles::signature(&name), &masks.collect::<Vec<_>>()).unwrap();
         let (shape, x) = file.reals("x");
         let first = |name: &str| blades_first(&file.reals(name).1, blades.len());
         let (x, y) = (blades_first(&x, blades.len()), first("y"));

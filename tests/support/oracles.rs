@@ -1,6 +1,7 @@
 //! Files of vectors that others' code computed.
 
 use std::path::PathBuf;
+use tilewise::clifford::Signature;
 
 /// The files of these extensions in a folder of `tests/data`, and in the one that `TILEWISE_ORACLES` names, in order.
 pub fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
@@ -16,4 +17,12 @@ pub fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = files.filter(of_these).collect();
     files.sort();
     files
+}
+
+/// The signature in a file's name: `cgenn_cl_3_0_1`, `tables_cl_3_0_1_nullfirst`.
+pub fn signature(name: &str) -> Signature {
+    let (_, pqr) = name.split_once("_cl_").unwrap_or_else(|| panic!("{name} names no signature"));
+    let plain = pqr.strip_suffix("_nullfirst");
+    let signature: Signature = plain.unwrap_or(pqr).replace('_', ",").parse().unwrap();
+    if plain.is_some() { signature.null_first() } else { signature }
 }

@@ -3,12 +3,13 @@
 use super::super::multivectors::Multivectors;
 use super::connected_back::{ConnectedBackProblem, plan_connected_back};
 use super::connected_problem::{ConnectedProblem, OP, Tabled};
+use super::factors::{Factor, Factors, Multiplied};
 use super::gates::{gates, plan_gates};
 use super::gradients::ProductGradients;
 use super::operands::{as_rows, check_alike, like};
 use super::rows::{RowFunction, RowLayouts, RowProblem, plan_rows};
 use super::{GradeNorm, LayerProduct};
-use crate::gemm::{GemmKernel, Pin, Tile, explain, launch_segments};
+use crate::gemm::{GemmKernel, Pin, Precision, Tile, explain, launch_segments};
 use crate::tensor::{DType, Layout, Real, Tensor, View};
 use crate::{Error, Gpu, Plan, Result};
 
@@ -41,6 +42,7 @@ pub struct Connected<'a, T: Real> {
     y: Tensor<T>,
     weight: &'a Tensor<T>,
     problem: ConnectedProblem,
+    precision: Precision,
     pin: Pin,
 }
 
@@ -63,7 +65,8 @@ impl LayerProduct {
     /// # Precision
     /// Sums in f32, stored once: $|o - o_{64}| \le \gamma_{k} \sum |\hat x_{a} \hat y_{d} w|$ with the k terms of a sum,
     /// and where tensor cores multiply f16, products of $\hat x$ and $\hat y$ that are rounded to f16 first. A gate is
-    /// within $1.2 \cdot 10^{-7}$.
+    /// within $1.2 \cdot 10^{-7}$. Operands of f32 are multiplied as the device's [`Precision`] says, or
+    /// [`Connected::precision`].
     pub fn connected<T: Real>(
         &self,
         x: &Multivectors<T>,
@@ -128,7 +131,20 @@ impl<'a, T: Real> Connected<'a, T> {
         left.same_gpu(OP, weight)?;
         let operands = [left.layout(), right.layout()];
         let problem = ConnectedProblem::new(product, x.blades(), operands, weight.layout(), T::DTYPE)?;
-        Ok(Self { like: x, x: left, y: right, weight, problem, pin: Pin::Free })
+        let precision = left.gpu().precision();
+        Ok(Self { like: x, x: left, y: right, weight, problem, precision, pin: Pin::Free })
+    }
+
+    /// How precise products of f32 are, whatever the device's precision is.
+    ///
+    /// [`Precision::Fast`] rounds operands and weight to f16, a launch each, and multiplies these, on tensor cores where they
+    /// are: $|o - o_{64}| \le (2^{-9} + 2^{-18} + \gamma_{k}) \sum |\hat x_{a} \hat y_{d} w|$. They are not scaled, as rows
+    /// of a product of matrices are: what is below $2^{-14}$ is off by $2^{-25}$ instead, what is beyond 65504 becomes
+    /// infinite. Gates are those of f32. [`Precision::Split`] is computed as [`Precision::Strict`], which is more precise:
+    /// what is formed where it is staged comes in one part.
+    pub fn precision(mut self, precision: Precision) -> Self {
+        self.precision = precision;
+        self
     }
 
     /// Takes this kernel for matrix products, whatever is predicted.
@@ -148,7 +164,7 @@ impl<'a, T: Real> Connected<'a, T> {
     /// # Errors
     /// As [`LayerProduct::connected`]; [`Error::Unsupported`] if the device cannot run what is pinned.
     pub fn plan(&self) -> Result<Vec<Plan>> {
-        let product = self.explained(&self.problem.forward()?)?;
+        let product = self.explained(&self.multiplied().problem(&self.problem)?.forward()?)?;
         let norm = self.plan_of_norm(RowFunction::Normalize)?;
         Ok(self.plan_of_gates()?.into_iter().chain([product]).chain(norm).collect())
     }
@@ -159,14 +175,19 @@ impl<'a, T: Real> Connected<'a, T> {
     /// As [`plan`](Self::plan); [`Error::Shape`] or [`Error::Input`] if `g` is of other rows, features or blades.
     pub fn plan_backward(&self, g: &Multivectors<T>) -> Result<Vec<Plan>> {
         let g = self.gradient_rows(g)?;
+        let multiplied = self.multiplied().problem(&self.problem)?;
         let mut plans: Vec<Plan> = self.plan_of_gates()?.into_iter().collect();
         if let Some(norm) = self.plan_of_norm(RowFunction::NormalizeBackward)? {
-            plans.extend([self.explained(&self.problem.forward()?)?, norm]);
+            plans.extend([self.explained(&multiplied.forward()?)?, norm]);
         }
-        plans.push(self.explained(&self.problem.of_weight(g.layout())?)?);
+        let g = match self.multiplied() {
+            Multiplied::AsTheyAre => *g.layout(),
+            Multiplied::InHalves => Layout::contiguous(OP, g.shape())?,
+        };
+        plans.push(self.explained(&multiplied.of_weight(&g)?)?);
         if let Some([first, rows]) = self.parts_of_rows().next() {
             let part = g.slice(1, first..first + rows)?;
-            plans.push(self.explained(&self.problem.through(part.layout())?)?);
+            plans.push(self.explained(&multiplied.through(&part)?)?);
             let back = ConnectedBackProblem::new(&self.problem, [first, rows])?;
             plans.push(plan_connected_back(&back, self.gpu().caps())?);
         }
@@ -178,7 +199,7 @@ impl<'a, T: Real> Connected<'a, T> {
     /// # Errors
     /// As [`plan`](Self::plan), and [`Error::OutOfMemory`] without room for the result.
     pub fn run(&self) -> Result<Multivectors<T>> {
-        let o = like(self.like, &self.summed(self.gates()?.as_ref())?)?;
+        let o = like(self.like, &self.summed(&self.factors()?, self.gates()?.as_ref())?)?;
         match self.problem.product.norm {
             GradeNorm::None => Ok(o),
             _ => self.problem.product.normalized(&o),
@@ -191,26 +212,28 @@ impl<'a, T: Real> Connected<'a, T> {
     /// As [`run`](Self::run); [`Error::Shape`] or [`Error::Input`] if `g` is of other rows, features or blades.
     pub fn backward(&self, g: &Multivectors<T>) -> Result<ProductGradients<T>> {
         self.check_gradient(g)?;
-        let gates = self.gates()?;
+        let (factors, gates) = (self.factors()?, self.gates()?);
         let g = match self.problem.product.norm {
             GradeNorm::None => self.gradient_rows(g)?,
             // The product again, which nobody has kept.
             _ => {
-                let o = like(self.like, &self.summed(gates.as_ref())?)?;
+                let o = like(self.like, &self.summed(&factors, gates.as_ref())?)?;
                 self.gradient_rows(&self.problem.product.normalized_backward(&o, g)?)?
             }
         };
         let gpu = self.gpu();
         let weight = gpu.empty(self.weight.shape())?;
-        let product = self.problem.of_weight(g.layout())?;
-        self.launch_products(&product, gates.as_ref(), g.as_view(), weight.as_view())?;
+        let g = Factor::new(&g, self.multiplied())?;
+        let g = g.as_view();
+        let product = factors.problem.of_weight(&g.layout)?;
+        self.launch_products(&factors, &product, gates.as_ref(), g, weight.as_view())?;
         let (x, y) = (gpu.empty(self.x.shape())?, gpu.empty(self.x.shape())?);
         for [first, rows] in self.parts_of_rows() {
             let part = g.slice(1, first..first + rows)?;
-            let product = self.problem.through(part.layout())?;
+            let product = factors.problem.through(&part.layout)?;
             let [_, _, inputs, _] = self.problem.sizes();
             let through = gpu.empty::<f32>([self.problem.pairs().len(), rows, inputs])?;
-            let operands = [part.as_view(), self.weight.as_view()];
+            let operands = [part, factors.weight.as_view()];
             self.launch(&product, operands, &[], through.as_view())?;
             let back = ConnectedBackProblem::new(&self.problem, [first, rows])?;
             let planned = gpu.planned(&back)?;
@@ -231,25 +254,37 @@ impl<'a, T: Real> Connected<'a, T> {
     }
 
     /// The product without a norm, (blade, row, out).
-    fn summed(&self, gates: Option<&Tensor<f32>>) -> Result<Tensor<T>> {
+    fn summed(&self, factors: &Factors<'_, T>, gates: Option<&Tensor<f32>>) -> Result<Tensor<T>> {
         let [blades, rows, _, outputs] = self.problem.sizes();
-        let product = self.problem.forward()?;
+        let product = factors.problem.forward()?;
         let o = self.gpu().empty([blades, rows, outputs])?;
-        self.launch_products(&product, gates, self.weight.as_view(), o.as_view())?;
+        self.launch_products(factors, &product, gates, factors.weight.as_view(), o.as_view())?;
         Ok(o)
+    }
+
+    fn multiplied(&self) -> Multiplied {
+        match (T::DTYPE, self.precision) {
+            (DType::F32, Precision::Fast) => Multiplied::InHalves,
+            _ => Multiplied::AsTheyAre,
+        }
+    }
+
+    fn factors(&self) -> Result<Factors<'_, T>> {
+        Factors::new(&self.problem, [&self.x, &self.y, self.weight], self.multiplied())
     }
 
     /// A product of what is formed of `x` and `y`, and of `b`.
     fn launch_products(
         &self,
+        factors: &Factors<'_, T>,
         product: &Tabled,
         gates: Option<&Tensor<f32>>,
         b: View<'_>,
         c: View<'_>,
     ) -> Result<()> {
         let beside: Vec<View<'_>> =
-            [self.y.as_view()].into_iter().chain(gates.map(Tensor::as_view)).collect();
-        self.launch(product, [self.x.as_view(), b], &beside, c)
+            [factors.y.as_view()].into_iter().chain(gates.map(Tensor::as_view)).collect();
+        self.launch(product, [factors.x.as_view(), b], &beside, c)
     }
 
     /// The plane of gates, unless there are none.
@@ -279,7 +314,11 @@ impl<'a, T: Real> Connected<'a, T> {
     }
 
     fn explained(&self, product: &Tabled) -> Result<Plan> {
-        explain(&product.problem.pinned(self.pin), self.gpu().caps())
+        let mut plan = explain(&product.problem.pinned(self.pin), self.gpu().caps())?;
+        if self.multiplied() == Multiplied::InHalves {
+            plan.reasons.insert(0, "operands of f32 are rounded to f16 first, a launch each".to_owned());
+        }
+        Ok(plan)
     }
 
     fn plan_of_gates(&self) -> Result<Option<Plan>> {

@@ -26,8 +26,10 @@ pub struct ConnectedProblem {
     pub operands: [Layout; 2],
     /// The weight, (path, in, out).
     pub weight: Layout,
-    /// The type of operands, weight and result.
+    /// The type of operands and weight.
     pub dtype: DType,
+    /// The type of the result.
+    pub result: DType,
     pairs: Vec<Pair>,
 }
 
@@ -90,8 +92,18 @@ impl ConnectedProblem {
             of.push(PairTerm { x: term.x, y: term.y, sign: term.sign });
         }
         let pairs = pairs.into_iter().map(|((blade, path), terms)| Pair { blade, path, terms }).collect();
-        let (operands, weight) = (operands.map(|operand| *operand), *weight);
-        Ok(Self { product, blades: blades.clone(), operands, weight, dtype, pairs })
+        let (operands, weight, result) = (operands.map(|operand| *operand), *weight, dtype);
+        Ok(Self { product, blades: blades.clone(), operands, weight, dtype, result, pairs })
+    }
+
+    /// The same product of operands and a weight that are rounded to f16 first, and lie without gaps then.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn in_halves(&self) -> Result<Self> {
+        let [x, y] = self.operands.map(|operand| Layout::contiguous(OP, operand.shape()));
+        let weight = Layout::contiguous(OP, self.weight.shape())?;
+        Ok(Self { operands: [x?, y?], weight, dtype: DType::F16, ..self.clone() })
     }
 
     /// Blades, rows, inputs and outputs.
@@ -135,7 +147,7 @@ impl ConnectedProblem {
                 shape: [rows, outputs, inputs],
                 batches: blades,
                 longest,
-                types: GemmTypes::new(self.dtype, self.dtype),
+                types: GemmTypes::new(self.dtype, self.result),
                 a: Planes::of(&self.operands[0], [1, 2], self.dtype)?,
                 y: Some(Planes::of(&self.operands[1], [1, 2], self.dtype)?),
                 gates,

@@ -4,6 +4,7 @@ mod connected;
 mod connected_back;
 mod connected_problem;
 mod descend;
+mod factors;
 mod features;
 mod features_body;
 mod form;

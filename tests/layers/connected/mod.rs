@@ -2,4 +2,5 @@
 
 mod agreement;
 mod counts;
+mod precision;
 mod refused;
