@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use support::contest::{Contest, Side, TOGETHER};
 use support::examples::ended;
 use support::{is_testing, of_batches};
-use tilewise::clifford::layer::{GradeNorm, LayerProduct};
+use tilewise::clifford::layer::{Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Path, Product, Signature};
 use tilewise::{DType, Fill, Gpu, Real, Result, Tensor, f16};
 
@@ -94,6 +94,10 @@ impl Bench {
         }
         self.way::<f32>("Cl(4,1,0)", invariant(Signature::CGA3D), positions, Way::Forward)?;
         self.ways::<f32>("Cl(3,0,0), no norm", rms(Signature::CL3).norm(GradeNorm::None), positions)?;
+        for gate in [Gate::GeluTanh, Gate::None] {
+            let form = format!("Cl(3,0,0), {gate} gate");
+            self.ways::<f32>(&form, rms(Signature::CL3).gate(gate), positions)?;
+        }
         self.ways::<f16>("Cl(3,0,0)", rms(Signature::CL3), positions)?;
         self.ways::<f32>("Cl(3,0,0), ragged", rms(Signature::CL3), [positions[0] - 1, positions[1] + 1])
     }

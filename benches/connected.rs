@@ -1,6 +1,6 @@
 //! The fully connected product of a layer and its gradients, against nothing but matrix products of the same sizes, in turns
-//! and in one run: what forming an operand where it is staged costs. One JSON object per line; the exit status tells whether
-//! all ran. `m` and `n` are rows and outputs, `k` is what each of a row's blades and paths is summed over, all together.
+//! and in one run: what forming an operand where it is staged costs. And with its norm against without, in f16 against f32. One
+//! JSON object per line; the exit status tells whether all ran. `m` and `n` are rows and outputs, `k` is what each of a row's blades and paths is summed over, all together.
 //!
 //! - `TILEWISE_SIZES=128` sets inputs and outputs, `TILEWISE_BATCHES=1024` the rows.
 
@@ -14,7 +14,7 @@ use support::{is_testing, of_batches};
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature, grade};
 use tilewise::gemm::Operand;
-use tilewise::{Fill, Gemm, Gpu, Real, Result, Tensor, f16};
+use tilewise::{Fill, Gemm, Gpu, Precision, Real, Result, Tensor, f16};
 
 /// Products in a turn at most: gradients are several launches each, and a turn is one submission.
 const TOGETHER_AT_MOST: u64 = 2;
@@ -58,7 +58,46 @@ impl Bench {
         self.forward::<f16>(Signature::CL3, Gate::Gelu, size)?;
         self.forward::<f32>(Signature::CL2, Gate::Gelu, size)?;
         self.backward::<f32>(Signature::CL3, Gate::Gelu, size)?;
-        self.backward::<f16>(Signature::CL3, Gate::Gelu, size)
+        self.backward::<f16>(Signature::CL3, Gate::Gelu, size)?;
+        self.norm::<f32>(Signature::CL3, size)?;
+        self.norm::<f16>(Signature::CL3, size)?;
+        self.fast(Signature::CL3, size)
+    }
+
+    /// What the norm behind a product costs.
+    fn norm<T: Real>(&self, signature: Signature, size: [usize; 2]) -> Result<()> {
+        let (product, [x, y, _], weight) = self.operands::<T>(signature, Gate::Gelu, size)?;
+        let bare = Connected::new(product, &x, &y, &weight)?;
+        let own = Connected::new(product.norm(GradeNorm::Rms), &x, &y, &weight)?;
+        self.variant(&format!("{signature}, rms norm"), "no norm", signature, size, [&own, &bare])
+    }
+
+    /// What a product gains that may round operands of f32 to f16.
+    fn fast(&self, signature: Signature, size: [usize; 2]) -> Result<()> {
+        let (product, [x, y, _], weight) = self.operands::<f32>(signature, Gate::Gelu, size)?;
+        let of = |precision| Ok(Connected::new(product, &x, &y, &weight)?.precision(precision));
+        let [own, bare] = [of(Precision::Fast)?, of(Precision::Strict)?];
+        self.variant(&format!("{signature}, fast"), "strict", signature, size, [&own, &bare])
+    }
+
+    /// One form of a product against another.
+    fn variant<T: Real>(
+        &self,
+        form: &str,
+        against: &str,
+        signature: Signature,
+        [rows, features]: [usize; 2],
+        forms: [&Connected<'_, T>; 2],
+    ) -> Result<()> {
+        let [own, bare] = forms.map(|connected| {
+            let plans = connected.plan()?;
+            Side::launches(&self.gpu, &plans[plans.len() - 1], TOGETHER_AT_MOST, |_| {
+                connected.run().map(drop)
+            })
+        });
+        let size = [rows, features, pairs(signature) * features];
+        let contest = Contest { case: "connected", form, against, size, types: [T::DTYPE; 2] };
+        contest.run(&self.gpu, self.rounds, own?, bare?)
     }
 
     fn forward<T: Real + Operand<Sum = f32>>(
@@ -117,8 +156,7 @@ impl Bench {
         let bare = Side::launches(gpu, &plan, TOGETHER_AT_MOST, |_| {
             products.iter().try_for_each(|Products { a, b }| Gemm::new(a, b).run().map(drop))
         })?;
-        let pairs: usize = grades(signature).into_iter().map(|[blades, paths]| blades * paths).sum();
-        let size = [rows, features, pairs * features];
+        let size = [rows, features, pairs(signature) * features];
         let types = [T::DTYPE; 2];
         let contest = Contest { case: "connected", form, against: "matrix products", size, types };
         contest.run(gpu, self.rounds, own, bare)
@@ -156,4 +194,9 @@ fn grades(signature: Signature) -> Vec<[usize; 2]> {
         [blades, paths.iter().filter(|path| path.out == g).count()]
     };
     (0..=signature.dimension()).map(of).collect()
+}
+
+/// Pairs of a blade and a path into its grade.
+fn pairs(signature: Signature) -> usize {
+    grades(signature).into_iter().map(|[blades, paths]| blades * paths).sum()
 }

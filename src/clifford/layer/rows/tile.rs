@@ -40,7 +40,7 @@ impl RowTile {
         let most = lanes_at_most(problem, width, caps);
         let (units, part) = match subgroup(caps) {
             // Lanes of a subgroup meet without waiting for others.
-            Some(lanes) if problem.meets() => {
+            Some(lanes) => {
                 let mut part = of_row.next_power_of_two().min(lanes);
                 while part < most && of_row.div_ceil(part) > units_at_most(problem) {
                     part *= 2;
@@ -51,7 +51,7 @@ impl RowTile {
         };
         let blocks = of_row.div_ceil(part * units);
         let usual = match subgroup(caps) {
-            Some(lanes) if problem.meets() => lanes,
+            Some(lanes) => lanes,
             _ if is_software => 64,
             _ => 128,
         };
@@ -133,10 +133,13 @@ pub(super) fn subgroup(caps: &Caps) -> Option<u32> {
     (caps.device_type == DeviceType::Software && sizes.min.is_power_of_two()).then_some(sizes.min)
 }
 
-/// Units of an invocation, which are written out: few where there are many terms.
+/// Units of an invocation, which are written out: with 32 blades one has code enough for a driver to compile.
 fn units_at_most(problem: &RowProblem) -> u32 {
-    let terms = problem.blade_count() * problem.blade_count();
-    u32::try_from((576 / terms).clamp(1, 9)).unwrap_or(1)
+    match problem.blade_count() {
+        ..=8 => 9,
+        ..=16 => 8,
+        _ => 1,
+    }
 }
 
 /// The most invocations of a workgroup, by what they hold: a power of two.
