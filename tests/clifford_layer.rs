@@ -43,6 +43,16 @@ fn layers_of_five_algebras_are_timed_and_checked() {
 }
 
 #[test]
+fn products_that_are_rounded_to_f16_are_held_to_its_tolerance() {
+    let Some(_gpu) = support::gpu() else { return };
+    let args = ["--layer", "2,0,0", "--fc", "--batch", "64", "--features", "16", "--json"];
+    let report = run("clifford_layer", &args, &[("TILEWISE_PRECISION", "fast")]).json();
+    // Gates, operands and weight in f16, the product, its norm.
+    assert_report(&report, 6, 5.0..50.0);
+    assert!(report["plan"].as_str().unwrap_or_default().contains("rounded to f16 first"), "{report}");
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     let Some(_gpu) = support::gpu() else { return };
     for (args, why) in [

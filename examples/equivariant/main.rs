@@ -33,7 +33,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 use support::chart::{Chart, Curve, Mark, Scale};
 use support::{reported, significant};
-use tilewise::{Error, Gpu, Result, Tensor, ops};
+use tilewise::{Error, Gpu, GpuOptions, Precision, Result, Tensor, ops};
 
 /// Tetrahedra of a test.
 const TESTED: usize = 1024;
@@ -78,7 +78,8 @@ fn run(args: &Args) -> Result<Report> {
     // Before the training, which takes its time.
     let svg = args.svg.as_deref().map(|path| File::create(path).map_err(|e| unwritable(path, &e)));
     let svg = svg.transpose()?;
-    let gpu = Gpu::open()?;
+    // What it is held to is the rounding of f32.
+    let gpu = Gpu::open_with(GpuOptions { precision: Precision::Strict, ..GpuOptions::from_env()? })?;
     let started = Instant::now();
     let seed = |of: u64| args.seed.wrapping_mul(16).wrapping_add(of);
     let lying = posed(args.samples, seed(0));
