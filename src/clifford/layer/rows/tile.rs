@@ -136,8 +136,8 @@ pub(super) fn subgroup(caps: &Caps) -> Option<u32> {
 /// Units of an invocation, which are written out: with 32 blades one has code enough for a driver to compile.
 fn units_at_most(problem: &RowProblem) -> u32 {
     match problem.blade_count() {
-        ..=8 => 9,
-        ..=16 => 8,
+        0..9 => 9,
+        9..17 => 8,
         _ => 1,
     }
 }
