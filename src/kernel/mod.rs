@@ -128,7 +128,8 @@ pub struct Plan {
     pub table: Vec<u32>,
     /// The launch behind this one.
     pub then: Option<Box<Plan>>,
-    /// Why each other kernel was passed over, a line each; empty unless the plan was asked to explain itself.
+    /// What is moved and computed, of some kernels, and why each other kernel was passed over, a line each, if the plan was
+    /// asked to explain itself.
     pub reasons: Vec<String>,
 }
 
@@ -146,6 +147,12 @@ impl Plan {
             then: None,
             reasons: Vec::new(),
         }
+    }
+
+    /// With a line in front that says what is moved and computed.
+    pub(crate) fn moving(mut self, what: &str, bytes: f64, flops: f64) -> Self {
+        self.reasons.insert(0, format!("{what}: {bytes:.0} bytes, {flops:.0} flops"));
+        self
     }
 }
 

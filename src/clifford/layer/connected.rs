@@ -2,14 +2,14 @@
 
 use super::super::multivectors::Multivectors;
 use super::connected_back::{ConnectedBackProblem, plan_connected_back};
-use super::connected_problem::{ConnectedProblem, OP, Tabled};
+use super::connected_problem::{ConnectedProblem, OP, Tabled, plan_connected};
 use super::factors::{Factor, Factors, Multiplied};
 use super::gates::{gates, plan_gates};
 use super::gradients::ProductGradients;
 use super::operands::{as_rows, check_alike, like};
 use super::rows::{RowFunction, RowLayouts, RowProblem, plan_rows};
 use super::{GradeNorm, LayerProduct};
-use crate::gemm::{GemmKernel, Pin, Precision, Tile, explain, launch_segments};
+use crate::gemm::{GemmKernel, Pin, Precision, Tile, launch_segments};
 use crate::tensor::{DType, Layout, Real, Tensor, View};
 use crate::{Error, Gpu, Plan, Result};
 
@@ -314,7 +314,7 @@ impl<'a, T: Real> Connected<'a, T> {
     }
 
     fn explained(&self, product: &Tabled) -> Result<Plan> {
-        let mut plan = explain(&product.problem.pinned(self.pin), self.gpu().caps())?;
+        let mut plan = plan_connected(product, self.pin, self.gpu().caps())?;
         if self.multiplied() == Multiplied::InHalves {
             plan.reasons.insert(0, "operands of f32 are rounded to f16 first, a launch each".to_owned());
         }

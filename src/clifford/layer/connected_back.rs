@@ -165,7 +165,7 @@ pub fn plan_connected_back(problem: &ConnectedBackProblem, caps: &Caps) -> Resul
     let flops = (4 * terms + 6 * blades + FLOPS_OF_GATES) as f64 * positions;
     let seconds = (bytes / caps.roofs.bytes).max(flops / caps.roofs.f32_flops);
     let tile = format!("{LANES} invocations, {}, {dtype}", problem.what);
-    Ok(Plan::of_one_launch(kernel, tile, grid, seconds))
+    Ok(Plan::of_one_launch(kernel, tile, grid, seconds).moving("gradients", bytes, flops))
 }
 
 impl Problem for ConnectedBackProblem {

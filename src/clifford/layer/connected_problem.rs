@@ -8,7 +8,9 @@ use super::super::paths::Path;
 use super::super::product::Product;
 use super::gates::GatesProblem;
 use super::{Gate, LayerProduct};
-use crate::gemm::{GemmProblem, GemmTypes, Planes, Segment, Segmented, segment_table};
+use crate::gemm::{GemmProblem, GemmTypes, Pin, Planes, Segment, Segmented, explain, segment_table};
+use crate::gpu::Caps;
+use crate::kernel::Plan;
 use crate::tensor::{DType, Layout};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
@@ -56,6 +58,10 @@ pub struct Tabled {
     pub problem: GemmProblem,
     /// What each of its matrices is summed over.
     pub table: Vec<u32>,
+    /// Bytes of what it reads and writes, each once.
+    pub bytes: u64,
+    /// Arithmetic operations, without those that form an operand.
+    pub flops: u64,
 }
 
 impl ConnectedProblem {
@@ -154,7 +160,7 @@ impl ConnectedProblem {
                 b: Planes::of(&self.weight, [2, 1], self.dtype)?,
             })
         };
-        self.summed(blades, |pair| pair.blade, |pair| pair.path, segmented)
+        self.summed(blades, |pair| pair.blade, |pair| pair.path, segmented, &self.weight)
     }
 
     /// The gradient of the weight: $\sum_{c} P_{c,p}^T g_{c}$, a matrix for each path p, of `g` (blade, row, out). In f32.
@@ -177,7 +183,7 @@ impl ConnectedProblem {
                 b: Planes::of(g, [2, 1], self.dtype)?,
             })
         };
-        self.summed(paths, |pair| pair.path, |pair| pair.blade, segmented)
+        self.summed(paths, |pair| pair.path, |pair| pair.blade, segmented, g)
     }
 
     /// What comes back through the weights: $T_{c,p} = g_{c} W_{p}^T$, a matrix for each pair, of `g` (blade, row, out), or
@@ -199,16 +205,17 @@ impl ConnectedProblem {
         };
         let matrices: Vec<_> =
             self.pairs.iter().map(|pair| vec![Segment::Planes(pair.blade, pair.path)]).collect();
-        Ok(Tabled { problem: segmented.problem()?, table: segment_table(&matrices) })
+        self.tabled(segmented, &matrices, [g, &self.weight])
     }
 
-    /// A product of so many matrices, each summed over its pairs, whose planes of B those are.
+    /// A product of so many matrices, each summed over its pairs, whose planes of `b` those are.
     fn summed(
         &self,
         matrices: usize,
         matrix: impl Fn(&Pair) -> u32,
         plane: impl Fn(&Pair) -> u32,
         segmented: impl Fn(usize) -> Result<Segmented>,
+        b: &Layout,
     ) -> Result<Tabled> {
         let words: Vec<Vec<u32>> = self.pairs.iter().map(Pair::words).collect();
         let mut segments = vec![Vec::new(); matrices];
@@ -216,8 +223,35 @@ impl ConnectedProblem {
             segments[matrix(pair) as usize].push(Segment::Terms(words, plane(pair)));
         }
         let longest = segments.iter().map(Vec::len).max().unwrap_or_default();
-        Ok(Tabled { problem: segmented(longest)?.problem()?, table: segment_table(&segments) })
+        let [x, y] = &self.operands;
+        self.tabled(segmented(longest)?, &segments, [x, y, b])
     }
+
+    /// The product with its table, which reads these tensors, and the plane of gates if it has one.
+    fn tabled<const N: usize>(
+        &self,
+        segmented: Segmented,
+        matrices: &[Vec<Segment<'_>>],
+        read: [&Layout; N],
+    ) -> Result<Tabled> {
+        let Segmented { shape: [m, n, k], batches, types, .. } = segmented;
+        let [_, rows, inputs, _] = self.sizes();
+        let gates = if segmented.gates.is_some() { DType::F32.size() * rows * inputs } else { 0 };
+        let read: usize = read.iter().map(|layout| layout.len()).sum();
+        let bytes = types.ab.size() * read + gates + types.c.size() * batches * m * n;
+        let flops = 2 * self.pairs.len() as u64 * [m, n, k].map(|size| size as u64).iter().product::<u64>();
+        let problem = segmented.problem()?;
+        Ok(Tabled { problem, table: segment_table(matrices), bytes: bytes as u64, flops })
+    }
+}
+
+/// How to compute one of a connected product's matrix products on a device, why not otherwise, and what it moves and computes.
+///
+/// # Errors
+/// As [`explain`].
+pub fn plan_connected(product: &Tabled, pin: Pin, caps: &Caps) -> Result<Plan> {
+    let plan = explain(&product.problem.pinned(pin), caps)?;
+    Ok(plan.moving("matrix products", product.bytes as f64, product.flops as f64))
 }
 
 impl Pair {

@@ -101,9 +101,10 @@ pub fn plan_gates(problem: &GatesProblem, caps: &Caps) -> Result<Plan> {
     let grid = kernel::fold(OP, units.div_ceil(u64::from(LANES)), caps.limits.grid)?;
     let positions = f64::from(dims.rows) * f64::from(dims.features);
     let bytes = positions * (2 * dtype.size() + DType::F32.size()) as f64;
-    let seconds = (bytes / caps.roofs.bytes).max(2.0 * FLOPS * positions / caps.roofs.f32_flops);
+    let flops = 2.0 * FLOPS * positions;
+    let seconds = (bytes / caps.roofs.bytes).max(flops / caps.roofs.f32_flops);
     let tile = format!("{LANES} invocations of 4, {gate} of both operands, {dtype}");
-    Ok(Plan::of_one_launch(kernel, tile, grid, seconds))
+    Ok(Plan::of_one_launch(kernel, tile, grid, seconds).moving(OP, bytes, flops))
 }
 
 impl Problem for GatesProblem {

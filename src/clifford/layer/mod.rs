@@ -25,7 +25,7 @@ mod steerable;
 
 pub use connected::Connected;
 pub use connected_back::{ConnectedBackDims, ConnectedBackProblem, plan_connected_back};
-pub use connected_problem::{ConnectedProblem, Tabled};
+pub use connected_problem::{ConnectedProblem, Tabled, plan_connected};
 pub use features::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass, plan_features};
 pub use form::{Gate, GradeNorm, LayerProduct};
 pub use gates::{GatesDims, GatesProblem, plan_gates};
