@@ -259,7 +259,10 @@ pub fn plan_features(problem: &FeaturesProblem, caps: &Caps) -> Result<Plan> {
     };
     let tile = format!("{lanes} invocations, {problem}, {}", problem.dtype);
     let grid = kernel::fold(op, u64::from(groups), caps.limits.grid)?;
-    Ok(Plan::of_one_launch(problem.kernel(caps), tile, grid, problem.bytes() / caps.roofs.bytes))
+    let bytes = problem.bytes();
+    let mut plan = Plan::of_one_launch(problem.kernel(caps), tile, grid, bytes / caps.roofs.bytes);
+    plan.reasons.push(format!("{op}: {bytes:.0} bytes"));
+    Ok(plan)
 }
 
 impl Problem for FeaturesProblem {
