@@ -1,6 +1,7 @@
 //! The fully connected product of a layer and its gradients, against nothing but matrix products of the same sizes, in turns
-//! and in one run: what forming an operand where it is staged costs. And with its norm against without, in f16 against f32. One
-//! JSON object per line; the exit status tells whether all ran. `m` and `n` are rows and outputs, `k` is what each of a row's blades and paths is summed over, all together.
+//! and in one run: what forming an operand where it is staged costs. And with its norm against without, in f16 against f32.
+//! One JSON object per line; the exit status tells whether all ran. `m` and `n` are rows and outputs, `k` is what each of a
+//! row's blades and paths is summed over, all together.
 //!
 //! - `TILEWISE_SIZES=128` sets inputs and outputs, `TILEWISE_BATCHES=1024` the rows.
 
