@@ -137,8 +137,8 @@ impl<'a, T: Real> Connected<'a, T> {
 
     /// How precise products of f32 are, whatever the device's precision is.
     ///
-    /// [`Precision::Fast`] rounds operands and weight to f16, a launch each, and multiplies these, on tensor cores where they
-    /// are: $|o - o_{64}| \le (2^{-9} + 2^{-18} + \gamma_{k}) \sum |\hat x_{a} \hat y_{d} w|$. They are not scaled, as rows
+    /// [`Precision::Fast`] rounds operands and weight, backward the gradient too, to f16, a launch each, and multiplies these,
+    /// on tensor cores where there are some: $|o - o_{64}| \le (2^{-9} + 2^{-18} + \gamma_{k}) \sum |\hat x_{a} \hat y_{d} w|$. They are not scaled, as rows
     /// of a product of matrices are: what is below $2^{-14}$ is off by $2^{-25}$ instead, what is beyond 65504 becomes
     /// infinite. Gates are those of f32. [`Precision::Split`] is computed as [`Precision::Strict`], which is more precise:
     /// what is formed where it is staged comes in one part.

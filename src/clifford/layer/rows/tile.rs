@@ -133,7 +133,7 @@ pub(super) fn subgroup(caps: &Caps) -> Option<u32> {
     (caps.device_type == DeviceType::Software && sizes.min.is_power_of_two()).then_some(sizes.min)
 }
 
-/// Units of an invocation, which are written out: with 32 blades one has code enough for a driver to compile.
+/// Units of an invocation, which are written out. With 32 blades two were slower than one (`book/src/rejected.md`).
 fn units_at_most(problem: &RowProblem) -> u32 {
     match problem.blade_count() {
         0..9 => 9,
