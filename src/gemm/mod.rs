@@ -248,7 +248,11 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
         if c.is_empty() {
             return Ok(());
         }
-        self.product.launch(gpu, &problem, view)
+        if self.product.beta == 0.0 {
+            c.overwrite_with(|view| self.product.launch(gpu, &problem, view))
+        } else {
+            self.product.launch(gpu, &problem, view)
+        }
     }
 
     fn fresh(&self) -> Result<Layout> {

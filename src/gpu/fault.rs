@@ -1,11 +1,10 @@
-//! What went wrong behind our back: uncaptured errors and the loss of the device.
+//! What went wrong behind our back: the loss of the device, and the errors of wgpu's calls, which all go through here.
 
 use crate::{Error, Result};
-use futures::FutureExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The errors that a device has reported outside of any scope of ours, kept until somebody asks.
+/// The loss of a device, once it is known.
 #[derive(Default)]
 pub(crate) struct Fault {
     raised: AtomicBool,
@@ -15,7 +14,8 @@ pub(crate) struct Fault {
 #[derive(Default)]
 struct State {
     lost: Option<String>,
-    error: Option<wgpu::Error>,
+    /// An error that came late: in the browser only, where no scope sees our own.
+    late: Option<String>,
 }
 
 impl Fault {
@@ -25,18 +25,22 @@ impl Fault {
         self.raised.store(true, Ordering::Release);
     }
 
-    pub(crate) fn report(&self, error: wgpu::Error) {
-        log::error!("uncaptured: {error}");
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.error.get_or_insert(error);
-        self.raised.store(true, Ordering::Release);
+    /// An error that no scope of ours has seen. On native platforms that is never one of our calls: what an application
+    /// does wrong with the device that we opened is logged, and fails nothing of ours.
+    pub(crate) fn report(&self, error: &wgpu::Error) {
+        log::error!("an error outside of this crate's own calls: {error}");
+        if cfg!(target_arch = "wasm32") {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.late.get_or_insert(error.to_string());
+            self.raised.store(true, Ordering::Release);
+        }
     }
 
     pub(crate) fn is_lost(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).lost.is_some()
     }
 
-    /// The error that is waiting, if any. An uncaptured error is told once; a loss stays.
+    /// The error that is waiting, if any. A late one is told once; a loss stays.
     pub(crate) fn check(&self) -> Result<()> {
         if !self.raised.load(Ordering::Acquire) {
             return Ok(());
@@ -46,20 +50,37 @@ impl Fault {
             return Err(Error::device(format!("the device is lost: {why}")));
         }
         self.raised.store(false, Ordering::Release);
-        state.error.take().map_or(Ok(()), |error| Err(Error::device(error)))
+        state.late.take().map_or(Ok(()), |error| Err(Error::device(error)))
     }
 }
 
-/// Runs `work` with every error of `device` caught. Where errors come late (the browser), they go to the
-/// device's own handler instead.
+/// Runs `work` with every error of `device` caught. In the browser, where errors come late, they go to the device's own
+/// handler.
 pub(crate) fn caught<R>(device: &wgpu::Device, work: impl FnOnce() -> R) -> Result<R, wgpu::Error> {
-    use wgpu::ErrorFilter as Filter;
-    let internal = device.push_error_scope(Filter::Internal);
-    let memory = device.push_error_scope(Filter::OutOfMemory);
-    let validation = device.push_error_scope(Filter::Validation);
-    let result = work();
-    // NOTE: all three are popped before any is looked at; an `or_else` would leave two behind.
-    let errors =
-        [validation.pop().now_or_never(), memory.pop().now_or_never(), internal.pop().now_or_never()];
-    errors.into_iter().flatten().flatten().next().map_or(Ok(result), Err)
+    match caught_beside(device, work) {
+        (result, None) => Ok(result),
+        (_, Some(error)) => Err(error),
+    }
+}
+
+/// As [`caught`], with the result even where there is an error.
+pub(crate) fn caught_beside<R>(device: &wgpu::Device, work: impl FnOnce() -> R) -> (R, Option<wgpu::Error>) {
+    #[cfg(not(target_arch = "wasm32"))]
+    {
+        use futures::FutureExt;
+        use wgpu::ErrorFilter as Filter;
+        let internal = device.push_error_scope(Filter::Internal);
+        let memory = device.push_error_scope(Filter::OutOfMemory);
+        let validation = device.push_error_scope(Filter::Validation);
+        let result = work();
+        // NOTE: all three are popped before any is looked at; an `or_else` would leave two behind.
+        let errors =
+            [validation.pop().now_or_never(), memory.pop().now_or_never(), internal.pop().now_or_never()];
+        (result, errors.into_iter().flatten().flatten().next())
+    }
+    #[cfg(target_arch = "wasm32")]
+    {
+        let _ = device;
+        (work(), None)
+    }
 }

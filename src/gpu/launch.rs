@@ -1,9 +1,10 @@
-//! From a problem to a recorded launch: plan and pipeline, looked up by the problem.
+//! From a problem to a launch: plan and pipeline, looked up by the problem, and what a launch binds.
 
+use super::lock::Lock;
 use super::memory::{Allocation, window};
 use super::pipeline::Pipeline;
-use super::record::Entry;
-use super::{Caps, Gpu, lock};
+use super::recording::{Access, Bound};
+use super::{Caps, Gpu};
 use crate::Result;
 use crate::kernel::Plan;
 use std::any::{Any, TypeId};
@@ -34,18 +35,25 @@ impl Prepared {
     pub(crate) fn then(&self) -> Option<&Self> {
         self.then.as_deref()
     }
+
+    pub(super) fn pipeline(&self) -> &Arc<Pipeline> {
+        &self.pipeline
+    }
 }
 
 /// Problems seen before, by type. A tuner's remembered winners will be looked up here, before the search.
 #[derive(Default)]
-pub(super) struct Memo {
+pub(super) struct Memo(Lock<Plans>);
+
+#[derive(Default)]
+struct Plans {
     by_type: HashMap<TypeId, Box<dyn Any + Send>>,
 }
 
 /// More problems than this of one kind are forgotten, all at once: planning again takes microseconds.
 const MEMO_AT_MOST: usize = 4096;
 
-impl Memo {
+impl Plans {
     fn of<P: Problem>(&mut self) -> Option<&mut HashMap<P, Arc<Prepared>>> {
         let map = self
             .by_type
@@ -53,18 +61,23 @@ impl Memo {
             .or_insert_with(|| Box::new(HashMap::<P, Arc<Prepared>>::new()));
         map.downcast_mut()
     }
+}
 
-    fn get<P: Problem>(&mut self, problem: &P) -> Option<Arc<Prepared>> {
-        self.of::<P>()?.get(problem).cloned()
+impl Memo {
+    fn get<P: Problem>(&self, problem: &P) -> Option<Arc<Prepared>> {
+        self.0.lock().of::<P>()?.get(problem).cloned()
     }
 
-    fn insert<P: Problem>(&mut self, problem: &P, prepared: Arc<Prepared>) {
-        if let Some(map) = self.of::<P>() {
+    /// Keeps a prepared plan. Returns those that make room for it, to be dropped where no lock is held.
+    fn insert<P: Problem>(&self, problem: &P, prepared: Arc<Prepared>) -> HashMap<P, Arc<Prepared>> {
+        let mut forgotten = HashMap::new();
+        if let Some(map) = self.0.lock().of::<P>() {
             if map.len() >= MEMO_AT_MOST {
-                map.clear();
+                std::mem::swap(map, &mut forgotten);
             }
             map.insert(problem.clone(), prepared);
         }
+        forgotten
     }
 }
 
@@ -73,12 +86,37 @@ impl Memo {
 pub(crate) struct Binding<'a> {
     allocation: &'a Allocation,
     window: Range<u64>,
+    overwrites: bool,
 }
 
 impl<'a> Binding<'a> {
     /// The window that holds these bytes of `allocation`.
     pub(crate) fn new(allocation: &'a Allocation, bytes: Range<u64>) -> Self {
-        Self { allocation, window: window(bytes) }
+        Self { allocation, window: window(bytes), overwrites: false }
+    }
+
+    /// The same window, of an output whose whole storage the operation writes and of which it reads nothing: what an
+    /// earlier launch has failed to write there no longer matters.
+    pub(crate) fn overwritten(self) -> Self {
+        Self { overwrites: true, ..self }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.window.end - self.window.start
+    }
+
+    /// Fails if what is bound was never computed.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.overwrites { Ok(()) } else { self.allocation.check() }
+    }
+
+    pub(super) fn bound(&self, writes: bool) -> Bound {
+        let access = match (writes, self.overwrites) {
+            (false, _) => Access::Read,
+            (true, false) => Access::Write,
+            (true, true) => Access::Overwrite,
+        };
+        Bound { storage: self.allocation.storage().clone(), window: self.window.clone(), access }
     }
 }
 
@@ -86,38 +124,14 @@ impl Gpu {
     /// Plan and pipeline for `problem`: looked up if it was seen before.
     pub(crate) fn planned<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
         self.inner.fault.check()?;
-        if let Some(prepared) = lock(&self.inner.memo).get(problem) {
+        if let Some(prepared) = self.inner.memo.get(problem) {
             return Ok(prepared);
         }
         // Neither planning nor compiling holds the lock: two threads may do the same work once.
         let plan = problem.plan(&self.inner.caps)?;
         let prepared = Arc::new(self.compiled(plan)?);
-        lock(&self.inner.memo).insert(problem, prepared.clone());
+        drop(self.inner.memo.insert(problem, prepared.clone()));
         Ok(prepared)
-    }
-
-    /// Records one launch with these dims and operands, the latter in the order in which the shader declares them.
-    pub(crate) fn launch(&self, prepared: &Prepared, dims: &[u8], bindings: &[Binding<'_>]) -> Result<()> {
-        let bind_group = prepared.pipeline.bind(&self.inner.device, bindings.iter().map(Binding::resource));
-        let entry = Entry {
-            pipeline: &prepared.pipeline,
-            bind_group: &bind_group,
-            dims,
-            grid: prepared.plan.grid,
-            seconds: prepared.plan.seconds,
-        };
-        self.record(&entry, bindings.iter().map(|binding| binding.allocation))?;
-        let mut counts = lock(&self.inner.counts);
-        counts.launches += 1;
-        for (binding, &writes) in bindings.iter().zip(&prepared.pipeline.writes) {
-            let bytes = binding.window.end - binding.window.start;
-            if writes {
-                counts.bytes_bound_for_writing += bytes;
-            } else {
-                counts.bytes_bound_for_reading += bytes;
-            }
-        }
-        Ok(())
     }
 
     /// Compiles a plan's kernel ahead of its first launch.
@@ -133,15 +147,5 @@ impl Gpu {
         let pipeline = self.inner.pipelines.get(&self.inner.device, &plan.kernel)?;
         let then = plan.then.as_deref().map(|then| self.compiled(then.clone())).transpose()?.map(Box::new);
         Ok(Prepared { plan, pipeline, then })
-    }
-}
-
-impl Binding<'_> {
-    fn resource(&self) -> wgpu::BindingResource<'_> {
-        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-            buffer: self.allocation.buffer(),
-            offset: self.window.start,
-            size: std::num::NonZeroU64::new(self.window.end - self.window.start),
-        })
     }
 }

@@ -1,21 +1,27 @@
 //! Buffers that tensors hold: taken from the pool, filled, given back at the last drop.
 
+use super::Gpu;
 use super::fault::caught;
+use super::lock::Lock;
+use super::mark::Mark;
 use super::pool::{Pool, Taken};
-use super::{Gpu, lock};
+use super::storage::Storage;
 use crate::{Error, Result};
 use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Bytes that every window of a buffer starts at a multiple of: no device asks for more.
 pub(crate) const WINDOW_ALIGNMENT: u64 = 256;
+/// Bytes that are uploaded at a time where the host makes them: more of them never lie in its memory.
+pub(crate) const CHUNK: usize = 8 << 20;
+/// Bytes of staging buffers that wait for the next read.
+pub(super) const STAGING_AT_MOST: u64 = 64 << 20;
 
 /// A buffer from the pool, which goes back when this is dropped.
 pub(crate) struct Allocation {
     gpu: Gpu,
-    buffer: wgpu::Buffer,
-    touched: AtomicU64,
+    storage: Arc<Storage>,
 }
 
 impl Allocation {
@@ -24,84 +30,160 @@ impl Allocation {
     }
 
     pub(crate) fn buffer(&self) -> &wgpu::Buffer {
-        &self.buffer
+        &self.storage.buffer
     }
 
-    /// Notes that a recording uses the buffer.
-    pub(super) fn touch(&self, recording: u64) {
-        self.touched.store(recording, Ordering::Relaxed);
+    /// The bytes that were asked for.
+    pub(crate) fn len(&self) -> u64 {
+        self.storage.len
+    }
+
+    pub(super) fn storage(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+
+    /// Fails if what it should hold was never computed.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.storage.mark.check()
+    }
+
+    /// The last write of all of it, as a number that grows.
+    pub(crate) fn last_whole_write(&self) -> u64 {
+        self.storage.mark.last_whole_write()
+    }
+
+    /// Marks the contents as what no operation has computed, for this reason.
+    pub(crate) fn fail(&self, error: &Error) {
+        let sequence = self.gpu.inner.recorder.lock().next_sequence();
+        self.storage.mark.fail(sequence, &Arc::from(error.to_string()));
     }
 }
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        let touched = self.touched.load(Ordering::Relaxed);
-        lock(&self.gpu.inner.pool).give(self.buffer.size(), Some((self.buffer.clone(), touched)));
+        let Storage { buffer, mark, .. } = &*self.storage;
+        let pool = &self.gpu.inner.pool;
+        let given_up = pool.lock().give(buffer.size(), Some((buffer.clone(), mark.last_use())));
+        drop(given_up);
     }
 }
 
 impl Gpu {
+    /// Fails where a buffer of `bytes` cannot be had, before the host makes what should fill it.
+    pub(crate) fn check_room(&self, op: &'static str, bytes: u64) -> Result<()> {
+        self.inner.fault.check()?;
+        self.inner.pool.lock().check(op, bytes)
+    }
+
     /// A buffer of at least `bytes`, its contents unspecified.
     pub(crate) fn allocate(&self, op: &'static str, bytes: u64) -> Result<Allocation> {
-        self.allocate_untouched(op, bytes, u64::MAX)
+        self.allocate_unused(op, bytes, u64::MAX)
     }
 
     /// A buffer that holds `bytes`.
     pub(crate) fn upload(&self, op: &'static str, bytes: &[u8]) -> Result<Allocation> {
-        // NOTE: a write to a buffer runs at the next submit, before the recording that is open. So the buffer must
-        // not be one that the open recording has touched, on behalf of an owner that is gone.
-        let open = lock(&self.inner.recorder).number();
-        let allocation = self.allocate_untouched(op, bytes.len() as u64, open)?;
-        self.write_words(allocation.buffer(), 0, bytes);
+        let allocation = self.allocate_for_writing(op, bytes.len() as u64)?;
+        self.write_words(&allocation, 0, bytes)?;
         Ok(allocation)
     }
 
-    /// Replaces the bytes from `offset` on, after everything that was recorded before.
-    pub(crate) fn overwrite(&self, allocation: &Allocation, offset: u64, bytes: &[u8]) -> Result<()> {
-        self.inner.fault.check()?;
-        let open = lock(&self.inner.recorder).number();
-        if allocation.touched.load(Ordering::Relaxed) >= open {
-            self.flush()?;
+    /// A buffer of `len` bytes, made chunk by chunk: each call fills the next of whole chunks, and then the rest.
+    pub(crate) fn upload_chunks(
+        &self,
+        op: &'static str,
+        len: u64,
+        mut fill: impl FnMut(u64, &mut [u8]),
+    ) -> Result<Allocation> {
+        let allocation = self.allocate_for_writing(op, len)?;
+        let mut chunk = vec![0; usize::try_from(len).unwrap_or(CHUNK).min(CHUNK)];
+        let mut offset = 0;
+        while offset < len {
+            let rest = usize::try_from(len - offset).unwrap_or(CHUNK).min(CHUNK);
+            fill(offset, &mut chunk[..rest]);
+            self.write_words(&allocation, offset, &chunk[..rest])?;
+            offset += rest as u64;
         }
-        self.write_words(allocation.buffer(), offset, bytes);
+        Ok(allocation)
+    }
+
+    /// Replaces the bytes from the start on, after everything that was recorded before.
+    pub(crate) fn overwrite(&self, allocation: &Allocation, bytes: &[u8]) -> Result<()> {
+        self.inner.fault.check()?;
+        self.settle(allocation)?;
+        self.write_words(allocation, 0, bytes)?;
+        if bytes.len() as u64 >= allocation.len() {
+            let sequence = self.inner.recorder.lock().next_sequence();
+            allocation.storage.mark.written_whole(sequence);
+        }
         Ok(())
     }
 
+    /// Submits what is recorded and uses the buffer, if anything does: what is submitted from then on, by whomever, comes
+    /// behind it.
+    pub(crate) fn settle(&self, allocation: &Allocation) -> Result<()> {
+        let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
+        if allocation.storage.mark.last_use() >= first_unsubmitted { self.submit_all() } else { Ok(()) }
+    }
+
+    /// Gives the memory that waits for reuse back to the device, that of staging buffers too.
+    pub fn trim(&self) {
+        let tensors = self.inner.pool.lock().shrink(0);
+        let staging = self.inner.staging.lock().shrink(0);
+        drop((tensors, staging));
+    }
+
+    /// Lets [`Stats::bytes_peak`](super::Stats::bytes_peak) begin again from what is in use now.
+    pub fn reset_peak(&self) {
+        self.inner.pool.lock().reset_peak();
+    }
+
+    /// NOTE: a write to a buffer runs at the next submit, before the recording that is open. So the buffer must not be one
+    /// that a recording which is not submitted uses, on behalf of an owner that is gone.
+    fn allocate_for_writing(&self, op: &'static str, bytes: u64) -> Result<Allocation> {
+        let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
+        self.allocate_unused(op, bytes, first_unsubmitted)
+    }
+
     /// Writes whole words. The bytes behind an odd end are padding: only whole buffers and whole words come here.
-    fn write_words(&self, buffer: &wgpu::Buffer, offset: u64, bytes: &[u8]) {
+    fn write_words(&self, allocation: &Allocation, offset: u64, bytes: &[u8]) -> Result<()> {
         let whole = bytes.len() / 4 * 4;
         if whole > 0 {
-            self.inner.queue.write_buffer(buffer, offset, &bytes[..whole]);
+            self.stage(allocation, offset, &bytes[..whole])?;
         }
         if whole < bytes.len() {
             let mut word = [0; 4];
             word[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
-            self.inner.queue.write_buffer(buffer, offset + whole as u64, &word);
+            self.stage(allocation, offset + whole as u64, &word)?;
         }
+        Ok(())
     }
 
-    fn allocate_untouched(&self, op: &'static str, bytes: u64, untouched_since: u64) -> Result<Allocation> {
+    fn allocate_unused(&self, op: &'static str, bytes: u64, unused_since: u64) -> Result<Allocation> {
         self.inner.fault.check()?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let (buffer, touched) =
-            self.take(&self.inner.pool, op, bytes, untouched_since, usage, "tilewise tensor")?;
-        Ok(Allocation { gpu: self.clone(), buffer, touched: AtomicU64::new(touched) })
+        let (buffer, last_use) =
+            self.take(&self.inner.pool, op, bytes, unused_since, usage, "tilewise tensor")?;
+        let storage = Storage { buffer, len: bytes, mark: Mark::of_buffer(last_use) };
+        Ok(Allocation { gpu: self.clone(), storage: Arc::new(storage) })
     }
 
     /// Takes a buffer from `pool`, creating it where none is free.
     pub(super) fn take(
         &self,
-        pool: &Mutex<Pool>,
+        pool: &Lock<Pool<wgpu::Buffer>>,
         op: &'static str,
         bytes: u64,
-        untouched_since: u64,
+        unused_since: u64,
         usage: wgpu::BufferUsages,
         label: &'static str,
     ) -> Result<(wgpu::Buffer, u64)> {
-        let taken = lock(pool).take(op, bytes, untouched_since)?;
+        let taken = pool.lock().take(op, bytes, unused_since)?;
         let size = match taken {
-            Taken::Reused(buffer, touched) => return Ok((buffer, touched)),
-            Taken::Create(size) => size,
+            Taken::Reused(buffer, last_use) => return Ok((buffer, last_use)),
+            Taken::Create(size, given_up) => {
+                drop(given_up);
+                size
+            }
         };
         let create = |size| {
             let desc = wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };
@@ -110,26 +192,27 @@ impl Gpu {
         // Where the device is short of memory, the buffers that wait may be what it is short of.
         let created = create(size).or_else(|error| match error {
             wgpu::Error::OutOfMemory { .. } => {
-                lock(pool).shrink(0);
+                self.trim();
                 create(size)
             }
             other => Err(other),
         });
         match created {
             Ok(buffer) => {
-                lock(&self.inner.counts).buffers_created +=
-                    u64::from(usage.contains(wgpu::BufferUsages::STORAGE));
+                let is_tensors = usage.contains(wgpu::BufferUsages::STORAGE);
+                self.inner.buffers_created.fetch_add(is_tensors.into(), Ordering::Relaxed);
                 Ok((buffer, 0))
             }
             Err(error) => {
-                let mut pool = lock(pool);
-                pool.give(size, None);
-                match error {
-                    wgpu::Error::OutOfMemory { .. } => {
-                        Err(Error::OutOfMemory { op, needed: size, available: pool.available() })
-                    }
-                    other => Err(Error::device(other)),
-                }
+                let mut pool = pool.lock();
+                let given_up = pool.give(size, None);
+                let available = pool.available();
+                drop(pool);
+                drop(given_up);
+                Err(match error {
+                    wgpu::Error::OutOfMemory { .. } => Error::OutOfMemory { op, needed: size, available },
+                    other => self.cause_of(other),
+                })
             }
         }
     }

@@ -1,11 +1,14 @@
 //! A device one computes on: opened or adopted, recorded to, read from, timed.
 
+mod adopt;
 mod caps;
 mod coop;
 mod fault;
 pub mod fixtures;
 mod kept;
 mod launch;
+mod lock;
+mod mark;
 mod memory;
 mod open;
 mod options;
@@ -14,13 +17,20 @@ mod pool;
 mod raw;
 mod read;
 mod record;
+mod recording;
+mod ring;
 mod roofs;
 mod self_test;
 mod stats;
+mod storage;
+mod submit;
 mod timing;
 mod verdicts;
 mod verify;
+#[cfg(not(target_arch = "wasm32"))]
+mod waiter;
 
+pub use adopt::{AdoptOptions, Polling};
 pub use caps::{Caps, CapsLimits, DeviceType, Roofs, SubgroupSizes};
 pub use coop::{CoopRow, CoopScalar, CoopScope, Verdict};
 pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
@@ -29,15 +39,17 @@ pub use timing::{Clock, Timing};
 
 pub(crate) use launch::{Binding, Prepared, Problem};
 pub(crate) use memory::{Allocation, WINDOW_ALIGNMENT};
+use pipeline::Pipeline;
 
 use crate::gemm::Precision;
 use fault::Fault;
 use launch::Memo;
+use lock::Lock;
 use pipeline::Pipelines;
 use pool::Pool;
-use read::Waiter;
 use record::Recorder;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A device one computes on. Cheap to clone; clones share everything, from any thread.
 ///
@@ -63,23 +75,14 @@ struct Inner {
     options: GpuOptions,
     fault: Arc<Fault>,
     pipelines: Pipelines,
-    memo: Mutex<Memo>,
-    pool: Mutex<Pool>,
-    staging: Mutex<Pool>,
-    recorder: Mutex<Recorder>,
-    counts: Mutex<Counts>,
-    /// Waits for submissions on our own device; an adopted one is polled by its application.
-    waiter: Option<Waiter>,
-}
-
-/// What launches and allocations count; the pool counts bytes itself.
-#[derive(Default)]
-struct Counts {
-    launches: u64,
-    submits: u64,
-    bytes_bound_for_reading: u64,
-    bytes_bound_for_writing: u64,
-    buffers_created: u64,
+    memo: Memo,
+    pool: Lock<Pool<wgpu::Buffer>>,
+    staging: Lock<Pool<wgpu::Buffer>>,
+    recorder: Recorder,
+    buffers_created: AtomicU64,
+    /// Polls while something is waited for, unless the application has said that it does.
+    #[cfg(not(target_arch = "wasm32"))]
+    waiter: Option<waiter::Waiter>,
 }
 
 impl Gpu {
@@ -111,18 +114,23 @@ impl Gpu {
     /// The counters.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let counts = lock(&self.inner.counts);
-        let [bytes_in_use, bytes_cached, bytes_peak] = lock(&self.inner.pool).usage();
+        let state = self.inner.recorder.lock();
+        let (counts, bytes_staged) = (state.counts, state.staged());
+        drop(state);
+        let pool::Usage { in_use, cached, peak, available } = self.inner.pool.lock().usage();
         Stats {
             launches: counts.launches,
             submits: counts.submits,
             bytes_bound_for_reading: counts.bytes_bound_for_reading,
             bytes_bound_for_writing: counts.bytes_bound_for_writing,
             pipelines: self.inner.pipelines.compiled(),
-            buffers_created: counts.buffers_created,
-            bytes_in_use,
-            bytes_cached,
-            bytes_peak,
+            buffers_created: self.inner.buffers_created.load(Ordering::Relaxed),
+            bytes_in_use: in_use,
+            bytes_cached: cached,
+            bytes_peak: peak,
+            bytes_free: available,
+            bytes_staging_cached: self.inner.staging.lock().usage().cached,
+            bytes_staged,
         }
     }
 
@@ -143,9 +151,4 @@ impl std::fmt::Debug for Gpu {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Gpu({}, {})", self.caps().adapter, self.caps().backend)
     }
-}
-
-/// Locks, whatever a panicking thread has left: every critical section leaves its data whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

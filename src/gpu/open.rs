@@ -1,16 +1,20 @@
-//! Opening a device of our own, adopting an application's.
+//! Opening a device of our own; what opening has in common with adopting.
 
 use super::caps::DeviceType;
-use super::fault::Fault;
+use super::fault::{Fault, caught};
+use super::lock::Lock;
+use super::memory::STAGING_AT_MOST;
 use super::options::AdapterChoice;
 use super::pipeline::Pipelines;
 use super::pool::Pool;
-use super::read::Waiter;
 use super::record::Recorder;
 use super::verify::Verification;
-use super::{Caps, Counts, Gpu, GpuOptions, Inner, Memo, raw};
+#[cfg(not(target_arch = "wasm32"))]
+use super::waiter::Waiter;
+use super::{Caps, Gpu, GpuOptions, Inner, Memo, Polling, raw};
 use crate::{Error, Result};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 impl Gpu {
     /// Opens the fastest device, or the one that the environment asks for ([`GpuOptions::from_env`]).
@@ -52,69 +56,7 @@ impl Gpu {
             // A self-test has broken the device. Its row is fenced off; a fresh device does the rest.
             device = Device::request(&adapter).await?;
         }
-        Ok(device.assemble(caps, options))
-    }
-
-    /// Computes on an application's own device. Missing features only narrow [`Gpu::caps`]; ask for those that
-    /// help with [`Gpu::device_descriptor`]. The device's callbacks stay the application's: tell a loss with
-    /// [`Gpu::mark_lost`]. Asynchronous reads complete when the application polls the device.
-    ///
-    /// Cooperative matrices that no earlier run has tested on this driver are tested here, by a launch that this
-    /// thread waits for, polling the device.
-    ///
-    /// # Errors
-    /// [`Error::Input`] if an environment variable has a value that means nothing; [`Error::Device`] if the device is
-    /// lost.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn adopt(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
-        Self::adopt_with(adapter, device, queue, GpuOptions::from_env()?)
-    }
-
-    /// As [`adopt`](Self::adopt), with these options; the environment is not looked at, and [`GpuOptions::adapter`]
-    /// means nothing here.
-    ///
-    /// # Errors
-    /// [`Error::Device`] if the device is lost.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn adopt_with(
-        adapter: &wgpu::Adapter,
-        device: wgpu::Device,
-        queue: wgpu::Queue,
-        options: GpuOptions,
-    ) -> Result<Self> {
-        let device = Device::of_application(adapter, device, queue);
-        let caps = device.verify(&options).wait();
-        device.fault.check()?;
-        Ok(device.assemble(caps, options))
-    }
-
-    /// As [`adopt`](Self::adopt), without blocking. NOTE: where something is to be tested, this completes only while
-    /// the application polls the device, as every asynchronous read of an adopted device.
-    ///
-    /// # Errors
-    /// As [`adopt`](Self::adopt).
-    pub async fn adopt_async(
-        adapter: &wgpu::Adapter,
-        device: wgpu::Device,
-        queue: wgpu::Queue,
-    ) -> Result<Self> {
-        Self::adopt_with_async(adapter, device, queue, GpuOptions::from_env()?).await
-    }
-
-    /// As [`adopt_with`](Self::adopt_with), without blocking; see [`adopt_async`](Self::adopt_async).
-    ///
-    /// # Errors
-    /// As [`adopt_with`](Self::adopt_with).
-    pub async fn adopt_with_async(
-        adapter: &wgpu::Adapter,
-        device: wgpu::Device,
-        queue: wgpu::Queue,
-        options: GpuOptions,
-    ) -> Result<Self> {
-        let device = Device::of_application(adapter, device, queue);
-        let caps = device.verify(&options).wait_async().await;
-        device.fault.check()?;
-        Ok(device.assemble(caps, options))
+        device.assemble(caps, options)
     }
 
     /// The device to ask `adapter` for: every feature that a kernel of this crate can use, the adapter's own limits.
@@ -163,19 +105,14 @@ impl Gpu {
 }
 
 /// A device that is open, before anything is computed on it.
-struct Device<'a> {
+pub(super) struct Device<'a> {
     adapter: &'a wgpu::Adapter,
     device: wgpu::Device,
     queue: wgpu::Queue,
-    fault: Arc<Fault>,
-    owner: Owner,
-}
-
-/// Whose a device is, and so who polls it.
-#[derive(Clone, Copy)]
-enum Owner {
-    Tilewise,
-    Application,
+    pub(super) fault: Arc<Fault>,
+    polling: Polling,
+    /// The part of the device's memory that tensors may take where no option says otherwise: 1 of so many.
+    share: u64,
 }
 
 impl<'a> Device<'a> {
@@ -184,17 +121,22 @@ impl<'a> Device<'a> {
         let (device, queue) = opened.map_err(Error::device)?;
         let fault = Arc::new(Fault::default());
         let reporter = fault.clone();
-        device.on_uncaptured_error(Arc::new(move |error| reporter.report(error)));
+        device.on_uncaptured_error(Arc::new(move |error| reporter.report(&error)));
         let reporter = fault.clone();
         device.set_device_lost_callback(move |reason, why| reporter.mark_lost(format!("{reason:?}: {why}")));
-        Ok(Self { adapter, device, queue, fault, owner: Owner::Tilewise })
+        Ok(Self { adapter, device, queue, fault, polling: Polling::Tilewise, share: 1 })
     }
 
-    fn of_application(adapter: &'a wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Self {
-        Self { adapter, device, queue, fault: Arc::default(), owner: Owner::Application }
+    pub(super) fn of_application(
+        adapter: &'a wgpu::Adapter,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        polling: Polling,
+    ) -> Self {
+        Self { adapter, device, queue, fault: Arc::default(), polling, share: ADOPTED_SHARE }
     }
 
-    fn verify(&self, options: &GpuOptions) -> Verification {
+    pub(super) fn verify(&self, options: &GpuOptions) -> Verification {
         let mut caps =
             Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.claims);
         caps.device_type = options.planned_for.unwrap_or(caps.device_type);
@@ -203,28 +145,37 @@ impl<'a> Device<'a> {
     }
 
     /// A `Gpu` on this device, which can do what `caps` says.
-    fn assemble(&self, caps: Caps, options: GpuOptions) -> Gpu {
-        let budget = options.memory_budget.or(caps.memory);
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the device is lost.
+    pub(super) fn assemble(&self, caps: Caps, options: GpuOptions) -> Result<Gpu> {
+        let budget = options.memory_budget.or(caps.memory.map(|bytes| bytes / self.share));
+        let cached_at_most = budget.map_or(CACHED_WITHOUT_BUDGET, |bytes| bytes / 2);
+        let largest = caps.limits.buffer_bytes;
+        let pipelines = caught(&self.device, || Pipelines::new(&self.device, self.adapter, &options));
         let inner = Inner {
-            pipelines: Pipelines::new(&self.device, self.adapter, &options),
-            pool: Mutex::new(Pool::new(budget, caps.limits.buffer_bytes)),
-            staging: Mutex::new(Pool::new(None, caps.limits.buffer_bytes)),
-            recorder: Mutex::new(Recorder::new(&self.device)),
-            counts: Mutex::new(Counts::default()),
-            memo: Mutex::new(Memo::default()),
+            pipelines: pipelines.map_err(Error::device)?,
+            pool: Lock::new(Pool::new(budget, cached_at_most, largest)),
+            staging: Lock::new(Pool::new(None, STAGING_AT_MOST, largest)),
+            recorder: Recorder::new(),
+            buffers_created: AtomicU64::new(0),
+            memo: Memo::default(),
             device: self.device.clone(),
             queue: self.queue.clone(),
             caps,
             options,
             fault: self.fault.clone(),
-            waiter: match self.owner {
-                Owner::Tilewise => Waiter::new(),
-                Owner::Application => None,
-            },
+            #[cfg(not(target_arch = "wasm32"))]
+            waiter: (self.polling == Polling::Tilewise).then(Waiter::default),
         };
-        Gpu { inner: Arc::new(inner) }
+        Ok(Gpu { inner: Arc::new(inner) })
     }
 }
+
+/// Bytes of buffers that wait for reuse where there is no budget.
+const CACHED_WITHOUT_BUDGET: u64 = 1 << 30;
+/// Of an adopted device's memory, tensors take one part of so many at most: the rest is the application's.
+const ADOPTED_SHARE: u64 = 2;
 
 fn choose(choice: &AdapterChoice, mut adapters: Vec<wgpu::Adapter>) -> Result<wgpu::Adapter> {
     if adapters.is_empty() {

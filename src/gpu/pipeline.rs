@@ -2,14 +2,15 @@
 
 use super::fault::caught;
 use super::kept::{checksum, replace, seal, unseal};
+use super::lock::Lock;
 use super::options::Checks;
-use super::{GpuOptions, lock, raw};
+use super::{GpuOptions, raw};
 use crate::kernel::Kernel;
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// A compiled kernel and how to bind its operands.
 pub(super) struct Pipeline {
@@ -41,8 +42,8 @@ type Signature = (Vec<bool>, Dims);
 
 /// All pipelines of a device.
 pub(super) struct Pipelines {
-    by_kernel: Mutex<HashMap<Kernel, Arc<Pipeline>>>,
-    layouts: Mutex<HashMap<Signature, Arc<Layout>>>,
+    by_kernel: Lock<HashMap<Kernel, Arc<Pipeline>>>,
+    layouts: Lock<HashMap<Signature, Arc<Layout>>>,
     ring_layout: wgpu::BindGroupLayout,
     checks: Checks,
     compiled: AtomicU64,
@@ -79,8 +80,8 @@ impl Pipeline {
 impl Pipelines {
     pub(super) fn new(device: &wgpu::Device, adapter: &wgpu::Adapter, options: &GpuOptions) -> Self {
         Self {
-            by_kernel: Mutex::default(),
-            layouts: Mutex::default(),
+            by_kernel: Lock::default(),
+            layouts: Lock::default(),
             ring_layout: ring_layout(device),
             checks: options.checks,
             compiled: AtomicU64::new(0),
@@ -95,12 +96,12 @@ impl Pipelines {
 
     /// The pipeline of `kernel`, compiled on first use.
     pub(super) fn get(&self, device: &wgpu::Device, kernel: &Kernel) -> Result<Arc<Pipeline>> {
-        if let Some(pipeline) = lock(&self.by_kernel).get(kernel) {
+        if let Some(pipeline) = self.by_kernel.lock().get(kernel) {
             return Ok(pipeline.clone());
         }
         let compiled = Arc::new(self.compile(device, kernel)?);
         self.compiled.fetch_add(1, Ordering::Relaxed);
-        Ok(lock(&self.by_kernel).entry(kernel.clone()).or_insert(compiled).clone())
+        Ok(self.by_kernel.lock().entry(kernel.clone()).or_insert(compiled).clone())
     }
 
     fn compile(&self, device: &wgpu::Device, kernel: &Kernel) -> Result<Pipeline> {
@@ -138,7 +139,7 @@ impl Pipelines {
     }
 
     fn layout(&self, device: &wgpu::Device, writes: &[bool], dims: Dims) -> Arc<Layout> {
-        let mut layouts = lock(&self.layouts);
+        let mut layouts = self.layouts.lock();
         let make = || {
             let entries: Vec<_> =
                 (0..).zip(writes).map(|(binding, &writes)| storage_entry(binding, writes)).collect();

@@ -6,106 +6,140 @@ use std::collections::BTreeMap;
 /// The smallest buffer, in bytes: also the alignment of every size.
 const SMALLEST: u64 = 256;
 
-/// Free buffers by size, and the bytes that are out. It creates nothing and touches no device.
+/// Free buffers by size, and the bytes that are out. It creates nothing and touches no device; buffers that it gives up are
+/// returned, to be dropped where no lock is held.
 ///
 /// A buffer may be handed out as soon as its last tensor is dropped: commands that still use it run before
 /// those of its next owner, because both go through one queue.
-pub(crate) struct Pool {
-    free: BTreeMap<u64, Vec<Free>>,
+pub(super) struct Pool<B> {
+    /// Never an empty list: `cached` is the sum of what is in here.
+    free: BTreeMap<u64, Vec<Free<B>>>,
     budget: u64,
-    cache_at_most: u64,
+    cached_at_most: u64,
     largest: u64,
     in_use: u64,
     cached: u64,
     peak: u64,
 }
 
-struct Free {
-    buffer: wgpu::Buffer,
-    /// The recording that touched it last.
-    touched: u64,
+struct Free<B> {
+    buffer: B,
+    /// The recording that used it last.
+    last_use: u64,
 }
 
 /// What to do for a request.
-pub(crate) enum Taken {
-    /// A free buffer, and the recording that touched it last.
-    Reused(wgpu::Buffer, u64),
-    /// Create one of this many bytes.
-    Create(u64),
+#[derive(Debug)]
+pub(super) enum Taken<B> {
+    /// A free buffer, and the recording that used it last.
+    Reused(B, u64),
+    /// Create one of this many bytes, after these are dropped.
+    Create(u64, Vec<B>),
 }
 
-impl Pool {
-    /// A pool for at most `budget` bytes, half of which may wait for reuse; the rest stays free for other sizes
-    /// and other programs. Without a budget, 1 GiB may wait. No buffer is larger than `largest`.
-    pub(crate) fn new(budget: Option<u64>, largest: u64) -> Self {
-        let cache_at_most = budget.map_or(1 << 30, |bytes| bytes / 2);
+/// Bytes of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Usage {
+    pub(super) in_use: u64,
+    pub(super) cached: u64,
+    pub(super) peak: u64,
+    /// Left of the budget; None without one.
+    pub(super) available: Option<u64>,
+}
+
+impl<B> Pool<B> {
+    /// A pool of at most `budget` bytes in use and waiting together, of which `cached_at_most` may wait. No buffer is
+    /// larger than `largest`.
+    pub(super) fn new(budget: Option<u64>, cached_at_most: u64, largest: u64) -> Self {
         let budget = budget.unwrap_or(u64::MAX);
         let largest = largest / SMALLEST * SMALLEST;
-        Self { free: BTreeMap::new(), budget, cache_at_most, largest, in_use: 0, cached: 0, peak: 0 }
+        Self { free: BTreeMap::new(), budget, cached_at_most, largest, in_use: 0, cached: 0, peak: 0 }
     }
 
-    /// A buffer of at least `bytes` that no recording from `untouched_since` on has touched.
+    /// Fails where a buffer of `bytes` cannot be had now; hands out nothing.
+    pub(super) fn check(&self, op: &'static str, bytes: u64) -> Result<()> {
+        self.class_with_room(op, bytes).map(|_| ())
+    }
+
+    /// A buffer of at least `bytes` that no recording from `unused_since` on uses.
     /// Free buffers give way where the budget is short.
-    pub(crate) fn take(&mut self, op: &'static str, bytes: u64, untouched_since: u64) -> Result<Taken> {
+    pub(super) fn take(&mut self, op: &'static str, bytes: u64, unused_since: u64) -> Result<Taken<B>> {
+        let size = self.class_with_room(op, bytes)?;
+        if let Some(free) = self.take_free(size, unused_since) {
+            self.hand_out(size);
+            return Ok(Taken::Reused(free.buffer, free.last_use));
+        }
+        let given_up = self.shrink(self.budget - self.in_use - size);
+        self.hand_out(size);
+        Ok(Taken::Create(size, given_up))
+    }
+
+    /// Takes back a buffer, or what could not be created. Returns what no longer fits.
+    pub(super) fn give(&mut self, size: u64, buffer: Option<(B, u64)>) -> Vec<B> {
+        self.in_use -= size;
+        let Some((buffer, last_use)) = buffer else { return Vec::new() };
+        self.cached += size;
+        self.free.entry(size).or_default().push(Free { buffer, last_use });
+        self.shrink(self.cached_at_most)
+    }
+
+    /// Gives up free buffers, the largest first, until at most `bytes` wait.
+    pub(super) fn shrink(&mut self, bytes: u64) -> Vec<B> {
+        let mut given_up = Vec::new();
+        while self.cached > bytes {
+            let Some(mut list) = self.free.last_entry() else { break };
+            let size = *list.key();
+            given_up.extend(list.get_mut().pop().map(|free| free.buffer));
+            if list.get().is_empty() {
+                list.remove();
+            }
+            self.cached -= size;
+        }
+        given_up
+    }
+
+    /// Lets the peak begin again from what is in use now.
+    pub(super) fn reset_peak(&mut self) {
+        self.peak = self.in_use;
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        let available = (self.budget < u64::MAX).then(|| self.available());
+        Usage { in_use: self.in_use, cached: self.cached, peak: self.peak, available }
+    }
+
+    /// Bytes left of the budget, if nothing waited.
+    pub(super) fn available(&self) -> u64 {
+        self.budget.saturating_sub(self.in_use)
+    }
+
+    fn class_with_room(&self, op: &'static str, bytes: u64) -> Result<u64> {
         if bytes > self.largest {
             let what = "the size of one buffer in bytes".into();
             return Err(Error::Limit { op, what, needed: bytes, allowed: self.largest });
         }
         let size = size_class(bytes).min(self.largest);
-        let fits = |free: &Free| free.touched < untouched_since;
-        let found = self.free.get_mut(&size).and_then(|list| {
-            let at = list.iter().rposition(fits)?;
-            Some(list.swap_remove(at))
-        });
-        if let Some(free) = found {
-            self.cached -= size;
-            self.hand_out(size);
-            return Ok(Taken::Reused(free.buffer, free.touched));
-        }
         let available = self.available();
         if size > available {
             return Err(Error::OutOfMemory { op, needed: size, available });
         }
-        self.shrink(self.budget - self.in_use - size);
-        self.hand_out(size);
-        Ok(Taken::Create(size))
+        Ok(size)
     }
 
-    /// Takes back a buffer, or what could not be created.
-    pub(crate) fn give(&mut self, size: u64, buffer: Option<(wgpu::Buffer, u64)>) {
-        self.in_use -= size;
-        if let Some((buffer, touched)) = buffer {
-            self.cached += size;
-            self.free.entry(size).or_default().push(Free { buffer, touched });
-            self.shrink(self.cache_at_most);
+    fn take_free(&mut self, size: u64, unused_since: u64) -> Option<Free<B>> {
+        let list = self.free.get_mut(&size)?;
+        let at = list.iter().rposition(|free| free.last_use < unused_since)?;
+        let free = list.swap_remove(at);
+        if list.is_empty() {
+            self.free.remove(&size);
         }
-    }
-
-    /// Drops free buffers, the largest first, until at most `bytes` wait.
-    pub(crate) fn shrink(&mut self, bytes: u64) {
-        while self.cached > bytes {
-            let Some(mut list) = self.free.last_entry() else { return };
-            self.cached -= *list.key();
-            list.get_mut().pop();
-            if list.get().is_empty() {
-                list.remove();
-            }
-        }
+        self.cached -= size;
+        Some(free)
     }
 
     fn hand_out(&mut self, size: u64) {
         self.in_use += size;
         self.peak = self.peak.max(self.in_use);
-    }
-
-    /// Bytes left of the budget.
-    pub(crate) fn available(&self) -> u64 {
-        self.budget.saturating_sub(self.in_use)
-    }
-
-    /// Bytes in use, waiting, and at the peak.
-    pub(crate) fn usage(&self) -> [u64; 3] {
-        [self.in_use, self.cached, self.peak]
     }
 }
 
@@ -132,15 +166,116 @@ mod tests {
 
     #[test]
     fn the_budget_bounds_what_is_out() {
-        let mut pool = Pool::new(Some(1024), 512);
-        assert!(matches!(pool.take("test", 512, 0), Ok(Taken::Create(512))));
-        assert!(matches!(pool.take("test", 512, 0), Ok(Taken::Create(512))));
-        let error = pool.take("test", 1, 0).err().expect("the budget is used up");
+        let mut pool = Pool::<u32>::new(Some(1024), 512, 512);
+        for _ in 0..2 {
+            assert!(
+                matches!(pool.take("test", 512, 0), Ok(Taken::Create(512, given_up)) if given_up.is_empty())
+            );
+        }
+        let error = pool.take("test", 1, 0).expect_err("the budget is used up");
         assert!(matches!(error, Error::OutOfMemory { needed: 256, available: 0, .. }), "{error}");
         pool.give(512, None);
-        let error = pool.take("test", 513, 0).err().expect("no buffer is that large");
+        let error = pool.take("test", 513, 0).expect_err("no buffer is that large");
         assert!(matches!(error, Error::Limit { needed: 513, allowed: 512, .. }), "{error}");
-        assert!(matches!(pool.take("test", 1, 0), Ok(Taken::Create(256))));
-        assert_eq!(pool.usage(), [768, 0, 1024]);
+        assert!(matches!(pool.take("test", 1, 0), Ok(Taken::Create(256, _))));
+        assert_eq!(pool.usage(), Usage { in_use: 768, cached: 0, peak: 1024, available: Some(256) });
+        pool.reset_peak();
+        assert_eq!(pool.usage().peak, 768);
+    }
+
+    /// A buffer of the model: its name, its size and the recording that used it last.
+    type Buffer = (u32, u64, u64);
+
+    /// What a pool must do, as plainly as it can be said.
+    struct Model {
+        free: Vec<Buffer>,
+        out: Vec<Buffer>,
+        peak: u64,
+    }
+
+    impl Model {
+        fn bytes(buffers: &[Buffer]) -> u64 {
+            buffers.iter().map(|(_, size, _)| size).sum()
+        }
+
+        /// Removes what the pool says that it gave up.
+        fn give_up(&mut self, names: &[u32]) {
+            for name in names {
+                let at = self.free.iter().position(|(free, ..)| free == name).expect("it was free");
+                self.free.remove(at);
+            }
+        }
+    }
+
+    /// Runs random calls beside the model, which is compared after each.
+    fn walk(seed: u64) {
+        const BUDGET: u64 = 64 << 10;
+        const CACHED: u64 = 24 << 10;
+        const LARGEST: u64 = 16 << 10;
+        let mut state = seed;
+        let mut random = move |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let mut pool = Pool::<u32>::new(Some(BUDGET), CACHED, LARGEST);
+        let mut model = Model { free: Vec::new(), out: Vec::new(), peak: 0 };
+        let mut names = 0;
+        for step in 0..2000 {
+            match random(10) {
+                0..=4 => {
+                    let (bytes, unused_since) = (1 + random(LARGEST + 500), random(6));
+                    let size = size_class(bytes);
+                    let room = BUDGET - Model::bytes(&model.out);
+                    match pool.take("walk", bytes, unused_since) {
+                        Err(Error::Limit { .. }) => assert!(bytes > LARGEST, "step {step}"),
+                        Err(error) => assert!(size > room, "step {step}: {error}"),
+                        Ok(Taken::Reused(name, last_use)) => {
+                            let found = (name, size, last_use);
+                            assert!(last_use < unused_since && model.free.contains(&found), "step {step}");
+                            model.free.retain(|free| *free != found);
+                            model.out.push(found);
+                        }
+                        Ok(Taken::Create(created, given_up)) => {
+                            let usable = |free: &Buffer| free.1 == size && free.2 < unused_since;
+                            assert!(created == size && !model.free.iter().any(usable), "step {step}");
+                            model.give_up(&given_up);
+                            names += 1;
+                            model.out.push((names, size, 0));
+                        }
+                    }
+                }
+                5..=8 if !model.out.is_empty() => {
+                    let at = usize::try_from(random(model.out.len() as u64)).unwrap();
+                    let (name, size, _) = model.out.swap_remove(at);
+                    if random(8) == 0 {
+                        assert!(pool.give(size, None).is_empty(), "step {step}");
+                    } else {
+                        let last_use = random(6);
+                        model.free.push((name, size, last_use));
+                        let given_up = pool.give(size, Some((name, last_use)));
+                        model.give_up(&given_up);
+                    }
+                }
+                9 => {
+                    let bytes = random(CACHED);
+                    let given_up = pool.shrink(bytes);
+                    model.give_up(&given_up);
+                    assert!(Model::bytes(&model.free) <= bytes, "step {step}");
+                }
+                _ => {}
+            }
+            let [in_use, cached] = [&model.out, &model.free].map(|buffers| Model::bytes(buffers));
+            model.peak = model.peak.max(in_use);
+            let available = Some(BUDGET - in_use);
+            assert_eq!(pool.usage(), Usage { in_use, cached, peak: model.peak, available }, "step {step}");
+            let lists = pool.free.iter().map(|(size, list)| size * list.len() as u64);
+            assert_eq!(lists.sum::<u64>(), cached, "step {step}: the count is the sum of what is free");
+            assert!(cached <= CACHED && in_use + cached <= BUDGET, "step {step}");
+        }
+    }
+
+    #[test]
+    fn random_calls_agree_with_a_plain_model() {
+        (0..50).for_each(walk);
     }
 }

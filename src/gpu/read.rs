@@ -1,149 +1,143 @@
 //! Reading results back: the only synchronisation.
 
+use super::Gpu;
 use super::fault::caught;
+use super::lock::foreign;
 use super::memory::{Allocation, window};
-use super::{Gpu, lock};
+use super::recording::{Outcome, Tail};
+use super::storage::Storage;
 use crate::{Error, Result};
-use futures::channel::oneshot;
+use futures::task::AtomicWaker;
+use std::future::poll_fn;
 use std::ops::Range;
-use std::sync::Mutex;
-
-/// Waits for submissions of our own device, so that reads complete under any executor. Its thread starts with
-/// the first asynchronous read, and ends before the `Gpu` is dropped.
-pub(super) struct Waiter {
-    #[cfg(not(target_arch = "wasm32"))]
-    thread: Mutex<Option<Thread>>,
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-struct Thread {
-    submissions: std::sync::mpsc::Sender<wgpu::SubmissionIndex>,
-    handle: std::thread::JoinHandle<()>,
-}
-
-impl Waiter {
-    /// None in the browser, which needs no waiting.
-    pub(super) fn new() -> Option<Self> {
-        #[cfg(not(target_arch = "wasm32"))]
-        return Some(Self { thread: Mutex::new(None) });
-        #[cfg(target_arch = "wasm32")]
-        None
-    }
-
-    #[cfg(not(target_arch = "wasm32"))]
-    fn wait_for(&self, gpu: &Gpu, index: wgpu::SubmissionIndex) -> Result<()> {
-        let mut thread = lock(&self.thread);
-        let running = match thread.take() {
-            Some(running) => running,
-            None => Thread::start(gpu)?,
-        };
-        let sent = thread.insert(running).submissions.send(index);
-        sent.map_err(|_| Error::device("the waiting thread has ended"))
-    }
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-impl Thread {
-    fn start(gpu: &Gpu) -> Result<Self> {
-        let (submissions, receiver) = std::sync::mpsc::channel();
-        // NOTE: the thread holds device and fault, not the Gpu, which would keep itself alive.
-        let (device, fault) = (gpu.inner.device.clone(), gpu.inner.fault.clone());
-        let wait = move || {
-            while let Ok(index) = receiver.recv() {
-                if let Err(error) = super::record::poll(&device, &index) {
-                    fault.mark_lost(error.to_string());
-                }
-            }
-        };
-        let thread = std::thread::Builder::new().name("tilewise waiter".into());
-        Ok(Self { submissions, handle: thread.spawn(wait).map_err(Error::device)? })
-    }
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-impl Drop for Waiter {
-    /// NOTE: left alone, the thread might be the last to hold the device, and destroy it while the process exits and
-    /// the driver takes itself down: a crash behind the end of `main`.
-    fn drop(&mut self) {
-        let thread = self.thread.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(Thread { submissions, handle }) = thread.take() {
-            drop(submissions);
-            // An executor may drop the last Gpu in a callback, which is in this very thread.
-            if handle.thread().id() != std::thread::current().id() {
-                let _ = handle.join();
-            }
-        }
-    }
-}
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 
 /// Bytes on their way from the device.
 pub(crate) struct Pending {
     gpu: Gpu,
+    source: Arc<Storage>,
+    sequence: u64,
     staging: wgpu::Buffer,
     /// What was asked for, within the staging buffer.
     bytes: Range<u64>,
-    index: wgpu::SubmissionIndex,
-    mapped: oneshot::Receiver<Result<(), wgpu::BufferAsyncError>>,
+    /// None: whoever has submitted the copy knows the index and has not come back from a callback.
+    index: Option<wgpu::SubmissionIndex>,
+    arrival: Arc<Arrival>,
+}
+
+/// Tells a waiting future that its bytes are there, or never will be.
+#[derive(Default)]
+pub(super) struct Arrival {
+    /// Whether wgpu has called back: nothing of it is under way then.
+    called_back: AtomicBool,
+    /// Whether it is worth looking.
+    told: AtomicBool,
+    waker: AtomicWaker,
+}
+
+impl Arrival {
+    /// Wakes whoever waits.
+    pub(super) fn tell(&self) {
+        self.told.store(true, Ordering::Release);
+        self.waker.wake();
+    }
 }
 
 impl Gpu {
     /// Submits what is recorded, and a copy of these bytes behind it.
     pub(crate) fn start_read(&self, allocation: &Allocation, bytes: Range<u64>) -> Result<Pending> {
         self.inner.fault.check()?;
+        allocation.check()?;
         let window = window(bytes.clone());
         let size = window.end - window.start;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let (staging, _) = self.take(&self.inner.staging, "read", size, u64::MAX, usage, "tilewise read")?;
-        let copy = |encoder: &mut wgpu::CommandEncoder| {
-            encoder.copy_buffer_to_buffer(allocation.buffer(), window.start, &staging, 0, size);
-        };
-        let mut recorder = lock(&self.inner.recorder);
-        let submitted = self.submit(&mut recorder, copy);
-        drop(recorder);
-        let index = match submitted {
-            Ok(index) => index,
-            Err(error) => {
-                lock(&self.inner.staging).give(staging.size(), None);
-                return Err(error);
-            }
-        };
-        let (sender, mapped) = oneshot::channel();
-        staging.map_async(wgpu::MapMode::Read, 0..size, move |result| {
-            // Nobody may be listening any more: the read was dropped.
-            let _ = sender.send(result);
-        });
+        let source = allocation.storage().clone();
+        let mut state = self.inner.recorder.lock();
+        let sequence = state.next_sequence();
+        source.mark.used_by(state.open.number);
+        let outcome = state.open.outcome.clone();
+        let window = window.start..window.end;
+        let tail = Tail::Read { source: source.clone(), window: window.clone(), staging: staging.clone() };
+        let number = state.close(Some(tail));
+        drop(state);
         let bytes = bytes.start - window.start..bytes.end - window.start;
-        Ok(Pending { gpu: self.clone(), staging, bytes, index, mapped })
+        let arrival = Arc::default();
+        let gpu = self.clone();
+        // From here on a drop takes care of the staging buffer.
+        let mut pending = Pending { gpu, source, sequence, staging, bytes, index: None, arrival };
+        self.hand_over(number)?;
+        pending.index = self.index_of(&outcome)?;
+        pending.check()?;
+        pending.map()?;
+        Ok(pending)
+    }
+
+    /// The submission of a recording that is through.
+    pub(super) fn index_of(&self, outcome: &Outcome) -> Result<Option<wgpu::SubmissionIndex>> {
+        match outcome.get() {
+            None => Ok(None),
+            Some(Ok(index)) => Ok(Some(index.clone())),
+            Some(Err(why)) => {
+                self.inner.fault.check()?;
+                Err(Error::device(why.to_string()))
+            }
+        }
     }
 }
 
 impl Pending {
+    /// Fails if what is read was never computed.
+    fn check(&self) -> Result<()> {
+        self.gpu.inner.fault.check()?;
+        match self.source.mark.failure_at(self.sequence) {
+            None => Ok(()),
+            Some(why) => Err(Error::device(why.to_string())),
+        }
+    }
+
+    fn map(&self) -> Result<()> {
+        let arrival = self.arrival.clone();
+        let called_back = move |_: Result<(), wgpu::BufferAsyncError>| {
+            arrival.called_back.store(true, Ordering::Release);
+            arrival.tell();
+        };
+        let (device, size) = (&self.gpu.inner.device, self.bytes_mapped());
+        let asked =
+            caught(device, || foreign(|| self.staging.map_async(wgpu::MapMode::Read, size, called_back)));
+        asked.map_err(|error| self.gpu.cause_of(error))
+    }
+
     /// Waits in this thread.
     #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) fn wait<R>(mut self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
-        self.gpu.wait_for(&self.index)?;
-        // NOTE: where another thread polls too, it may be the one that calls back, and only after the wait has ended.
-        let mapped = pollster::block_on(&mut self.mapped).ok();
-        self.finish(mapped, take)
+    pub(crate) fn wait<R>(self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
+        match &self.index {
+            Some(index) => self.gpu.wait_for(index)?,
+            None => super::submit::poll(&self.gpu.inner.device, None)?,
+        }
+        self.finish(take)
     }
 
-    /// Waits without blocking: on our own device a thread polls, an adopted one is polled by its application.
-    pub(crate) async fn wait_async<R>(mut self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
+    /// Waits without blocking: a thread polls, unless the application has said that it does.
+    pub(crate) async fn wait_async<R>(self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         #[cfg(not(target_arch = "wasm32"))]
         if let Some(waiter) = &self.gpu.inner.waiter {
-            waiter.wait_for(&self.gpu, self.index.clone())?;
+            waiter.wait_for(&self.gpu, self.index.clone(), &self.arrival)?;
         }
-        let mapped = (&mut self.mapped).await.ok();
-        self.finish(mapped, take)
+        poll_fn(|context| {
+            self.arrival.waker.register(context.waker());
+            if self.arrival.told.load(Ordering::Acquire) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        self.finish(take)
     }
 
-    fn finish<R>(
-        &self,
-        mapped: Option<Result<(), wgpu::BufferAsyncError>>,
-        take: impl FnOnce(&[u8]) -> R,
-    ) -> Result<R> {
-        self.gpu.inner.fault.check()?;
-        mapped.ok_or_else(|| Error::device("a read was given up by the device"))?.map_err(Error::device)?;
+    /// Takes the bytes. NOTE: they are there as soon as some thread has polled, though the callback may still wait its turn
+    /// behind others in that thread; so it is not waited for.
+    fn finish<R>(&self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
+        self.check()?;
         let view = self.staging.slice(self.bytes_mapped()).get_mapped_range().map_err(Error::device)?;
         let start = usize::try_from(self.bytes.start).map_err(Error::device)?;
         let end = usize::try_from(self.bytes.end).map_err(Error::device)?;
@@ -156,11 +150,14 @@ impl Pending {
 }
 
 impl Drop for Pending {
+    /// NOTE: a map that is still under way completes later, on whatever is mapped then: wgpu keeps the buffer, not the
+    /// request. So only a buffer whose map has come back, called back too, is used again.
     fn drop(&mut self) {
-        // Unmapping also cancels a map that is still on its way; the queue's order protects the copy. A buffer that
-        // was never mapped (the device is lost) cannot be unmapped, and is not used again.
-        let unmapped = caught(&self.gpu.inner.device, || self.staging.unmap());
-        let reusable = unmapped.ok().map(|()| (self.staging.clone(), 0));
-        lock(&self.gpu.inner.staging).give(self.staging.size(), reusable);
+        let staging = &self.gpu.inner.staging;
+        let called_back = self.arrival.called_back.load(Ordering::Acquire);
+        let unmapped = called_back && caught(&self.gpu.inner.device, || self.staging.unmap()).is_ok();
+        let reusable = unmapped.then(|| (self.staging.clone(), 0));
+        let given_up = staging.lock().give(self.staging.size(), reusable);
+        drop(given_up);
     }
 }

@@ -1,254 +1,191 @@
-//! The recording: launches appended to one open compute pass, submitted in batches.
+//! The recorder: the recording that is open, those that wait for their turn, and what has been counted.
 
 use super::fault::caught;
-use super::memory::Allocation;
+use super::launch::{Binding, Prepared};
+use super::lock::Lock;
+use super::mark::Why;
 use super::options::Submission;
-use super::pipeline::{Dims, Pipeline, ring_layout};
-use super::{Gpu, lock};
+use super::recording::{Recording, Tail};
+use super::ring::Ring;
+use super::submit::Turn;
+use super::{Allocation, Gpu};
 use crate::{Error, Result};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::collections::VecDeque;
+use std::sync::Condvar;
 
 /// A recording is submitted with this many launches,
-const ENTRIES_AT_MOST: usize = 64;
+pub(super) const LAUNCHES_AT_MOST: usize = 64;
 /// or with this much predicted work: the device starts while the host goes on.
 const SECONDS_AT_MOST: f64 = 2e-3;
-/// Bytes of one entry of the ring: the alignment of dynamic offsets that every device allows.
-const RING_STEP: usize = 256;
+/// Uploaded bytes that may wait in host memory for the next submission.
+const STAGED_AT_MOST: u64 = 64 << 20;
 
-/// The work that is recorded and not submitted. Its pass is open from the first launch on.
+/// What is recorded and not submitted. Behind one lock, under which nothing of wgpu is called.
 pub(super) struct Recorder {
-    encoder: Option<wgpu::CommandEncoder>,
-    pass: Option<wgpu::ComputePass<'static>>,
-    /// Counts recordings from 1; buffers remember the last that touched them.
-    number: u64,
-    entries: usize,
-    seconds: f64,
-    ring: Ring,
-    /// What the pass writes its timestamps to; while it is timed, it is not submitted by itself.
-    pub(super) timestamps: Option<wgpu::QuerySet>,
-    pub(super) last: Option<wgpu::SubmissionIndex>,
+    state: Lock<State>,
+    /// Notified when a turn has ended.
+    pub(super) turn_ended: Condvar,
 }
 
-/// The dims of one recording, for kernels without immediates. One buffer serves all recordings: it is
-/// written as each is submitted, and the queue's order keeps the writes behind the launches that read it.
-struct Ring {
-    buffer: wgpu::Buffer,
-    group: wgpu::BindGroup,
-    bytes: Vec<u8>,
+pub(super) struct State {
+    pub(super) open: Recording,
+    /// Recordings that are closed, in the order of their numbers.
+    pub(super) closed: VecDeque<Recording>,
+    /// Whose turn it is to submit.
+    pub(super) turn: Option<Turn>,
+    /// Every recording up to this number is with the queue, or has failed.
+    pub(super) through: u64,
+    /// The last submission, and the turn that made it.
+    pub(super) last: (u64, Last),
+    /// Turns that have begun.
+    pub(super) turns: u64,
+    /// The first failure that no call has returned yet.
+    pub(super) failure: Option<Why>,
+    /// Rings that no recording uses.
+    pub(super) rings: Vec<Ring>,
+    /// Whether work is being timed: it is not submitted by itself.
+    pub(super) timed: bool,
+    pub(super) counts: Counts,
+    /// Counts launches and writes of whole storages.
+    sequence: u64,
+    staged: u64,
 }
 
-/// One launch.
-pub(super) struct Entry<'a> {
-    pub(super) pipeline: &'a Pipeline,
-    pub(super) bind_group: &'a wgpu::BindGroup,
-    pub(super) dims: &'a [u8],
-    pub(super) grid: [u32; 3],
-    pub(super) seconds: f64,
+/// The last submission.
+#[derive(Clone)]
+pub(super) enum Last {
+    /// There was none.
+    Never,
+    At(wgpu::SubmissionIndex),
+    /// A panic of a callback has kept its index from us.
+    Unknown,
+}
+
+/// What launches and submissions count.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub(super) launches: u64,
+    pub(super) submits: u64,
+    pub(super) bytes_bound_for_reading: u64,
+    pub(super) bytes_bound_for_writing: u64,
 }
 
 impl Recorder {
-    pub(super) fn new(device: &wgpu::Device) -> Self {
-        Self {
-            encoder: None,
-            pass: None,
-            number: 1,
-            entries: 0,
-            seconds: 0.0,
-            ring: Ring::new(device),
-            timestamps: None,
-            last: None,
-        }
+    pub(super) fn new() -> Self {
+        let state = State {
+            open: Recording::new(1),
+            closed: VecDeque::new(),
+            turn: None,
+            through: 0,
+            last: (0, Last::Never),
+            turns: 0,
+            failure: None,
+            rings: Vec::new(),
+            timed: false,
+            counts: Counts::default(),
+            sequence: 0,
+            staged: 0,
+        };
+        Self { state: Lock::new(state), turn_ended: Condvar::new() }
     }
 
-    /// The number of the recording that is open, or would be with the next launch.
-    pub(super) fn number(&self) -> u64 {
-        self.number
-    }
-
-    fn append(&mut self, device: &wgpu::Device, entry: &Entry<'_>) {
-        let encoder = self.encoder.get_or_insert_with(|| {
-            device
-                .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("tilewise recording") })
-        });
-        let timestamps = self.timestamps.as_ref();
-        let pass = self.pass.get_or_insert_with(|| {
-            let timestamp_writes = timestamps.map(|query_set| wgpu::ComputePassTimestampWrites {
-                query_set,
-                beginning_of_pass_write_index: Some(0),
-                end_of_pass_write_index: Some(1),
-            });
-            let desc = wgpu::ComputePassDescriptor { label: Some("tilewise"), timestamp_writes };
-            encoder.begin_compute_pass(&desc).forget_lifetime()
-        });
-        pass.set_pipeline(&entry.pipeline.pipeline);
-        pass.set_bind_group(0, entry.bind_group, &[]);
-        match entry.pipeline.dims {
-            Dims::Immediates(_) => pass.set_immediates(0, entry.dims),
-            Dims::Ring => {
-                let offset = self.ring.push(entry.dims);
-                pass.set_bind_group(1, &self.ring.group, &[offset]);
-            }
-        }
-        let [x, y, z] = entry.grid;
-        pass.dispatch_workgroups(x, y, z);
-        self.entries += 1;
-        self.seconds += entry.seconds;
-    }
-
-    /// Whether anything is recorded.
-    pub(super) fn is_open(&self) -> bool {
-        self.entries > 0
-    }
-
-    fn is_full(&self) -> bool {
-        let due = self.timestamps.is_none() && self.seconds >= SECONDS_AT_MOST;
-        due || self.entries >= ENTRIES_AT_MOST
-    }
-
-    /// Ends the pass and hands out the encoder, to add copies behind it and submit.
-    fn end_pass(&mut self, device: &wgpu::Device) -> wgpu::CommandEncoder {
-        self.pass = None;
-        self.encoder.take().unwrap_or_else(|| {
-            device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("tilewise") })
-        })
-    }
-
-    fn submit(&mut self, queue: &wgpu::Queue, encoder: wgpu::CommandEncoder) -> wgpu::SubmissionIndex {
-        if !self.ring.bytes.is_empty() {
-            queue.write_buffer(&self.ring.buffer, 0, &self.ring.bytes);
-            self.ring.bytes.clear();
-        }
-        let index = queue.submit([encoder.finish()]);
-        self.last = Some(index.clone());
-        self.number += 1;
-        self.entries = 0;
-        self.seconds = 0.0;
-        index
+    pub(super) fn lock(&self) -> super::lock::Locked<'_, State> {
+        self.state.lock()
     }
 }
 
-impl Ring {
-    fn new(device: &wgpu::Device) -> Self {
-        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("tilewise dims"),
-            size: (ENTRIES_AT_MOST * RING_STEP) as u64,
-            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        let window = wgpu::BufferBinding {
-            buffer: &buffer,
-            offset: 0,
-            size: std::num::NonZeroU64::new(RING_STEP as u64),
-        };
-        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("tilewise dims"),
-            layout: &ring_layout(device),
-            entries: &[wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(window) }],
-        });
-        Self { buffer, group, bytes: Vec::with_capacity(ENTRIES_AT_MOST * RING_STEP) }
+impl State {
+    /// The sequence of the next launch, write or read.
+    pub(super) fn next_sequence(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence
     }
 
-    /// Appends one entry's dims; returns their offset.
-    fn push(&mut self, dims: &[u8]) -> wgpu::DynamicOffset {
-        let offset = self.bytes.len();
-        self.bytes.extend_from_slice(dims);
-        self.bytes.resize(offset + RING_STEP, 0);
-        wgpu::DynamicOffset::try_from(offset).unwrap_or(wgpu::DynamicOffset::MAX)
+    /// A buffer that no recording from this number on uses may be written to ahead of the next submission.
+    pub(super) fn first_unsubmitted(&self) -> u64 {
+        self.through + 1
+    }
+
+    /// Bytes that were uploaded since the last recording was closed.
+    pub(super) fn staged(&self) -> u64 {
+        self.staged
+    }
+
+    /// Whether there is anything to submit.
+    pub(super) fn has_work(&self) -> bool {
+        self.open.len() > 0 || self.staged > 0
+    }
+
+    /// Closes the recording, which is submitted when its turn comes. Returns its number.
+    pub(super) fn close(&mut self, tail: Option<Tail>) -> u64 {
+        let number = self.open.number;
+        let mut closed = std::mem::replace(&mut self.open, Recording::new(number + 1));
+        closed.tail = tail;
+        self.staged = 0;
+        self.closed.push_back(closed);
+        number
+    }
+
+    fn is_full(&self) -> bool {
+        let due = !self.timed && self.open.seconds >= SECONDS_AT_MOST;
+        due || self.open.len() >= LAUNCHES_AT_MOST
+    }
+
+    fn count(&mut self, bindings: &[Binding<'_>], writes: &[bool]) {
+        self.counts.launches += 1;
+        for (binding, &writes) in bindings.iter().zip(writes) {
+            let bytes = binding.bytes();
+            if writes {
+                self.counts.bytes_bound_for_writing += bytes;
+            } else {
+                self.counts.bytes_bound_for_reading += bytes;
+            }
+        }
     }
 }
 
 impl Gpu {
-    /// Appends one launch to the recording, and submits that if it is full.
-    pub(super) fn record<'a>(
-        &self,
-        entry: &Entry<'_>,
-        touched: impl Iterator<Item = &'a Allocation>,
-    ) -> Result<()> {
-        let mut recorder = lock(&self.inner.recorder);
-        recorder.append(&self.inner.device, entry);
-        let number = recorder.number;
-        touched.for_each(|allocation| allocation.touch(number));
-        let each = self.inner.options.submission == Submission::EachLaunch && recorder.timestamps.is_none();
-        if each || recorder.is_full() {
-            let index = self.submit(&mut recorder, |_| ())?;
-            drop(recorder);
-            if each {
-                let name = |error| Error::device(format!("{} failed: {error}", entry.pipeline.name));
-                self.wait_for(&index).and_then(|()| self.inner.fault.check()).map_err(name)?;
-            }
+    /// Records one launch with these dims and operands, the latter in the order in which the shader declares them.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if an operand was never computed because an earlier launch failed.
+    pub(crate) fn launch(&self, prepared: &Prepared, dims: &[u8], bindings: &[Binding<'_>]) -> Result<()> {
+        bindings.iter().try_for_each(Binding::check)?;
+        let pipeline = prepared.pipeline();
+        let plan = prepared.plan();
+        let mut state = self.inner.recorder.lock();
+        let sequence = state.next_sequence();
+        let bound = bindings.iter().zip(&pipeline.writes).map(|(binding, &writes)| binding.bound(writes));
+        state.open.push(pipeline, bound, dims, plan.grid, sequence);
+        state.open.seconds += plan.seconds;
+        state.count(bindings, &pipeline.writes);
+        let each = self.inner.options.submission == Submission::EachLaunch && !state.timed;
+        if !each && !state.is_full() {
+            return Ok(());
+        }
+        let number = state.close(None);
+        drop(state);
+        self.hand_over(number)?;
+        if each {
+            let name = |error| Error::device(format!("{} failed: {error}", pipeline.name));
+            self.wait_for_last().and_then(|()| self.take_failure()).map_err(name)?;
         }
         Ok(())
     }
 
-    /// Submits what is recorded. Work that the application submits afterwards sees its results.
-    ///
-    /// # Errors
-    /// [`Error::Device`] if the device is lost or a launch before failed.
-    pub fn flush(&self) -> Result<()> {
-        self.inner.fault.check()?;
-        let mut recorder = lock(&self.inner.recorder);
-        if recorder.is_open() {
-            self.submit(&mut recorder, |_| ())?;
+    /// Writes whole words into a storage, ahead of the next submission. Past a limit of bytes that wait, that is now.
+    pub(super) fn stage(&self, allocation: &Allocation, offset: u64, bytes: &[u8]) -> Result<()> {
+        caught(&self.inner.device, || {
+            self.inner.queue.write_buffer(allocation.buffer(), offset, bytes);
+        })
+        .map_err(|error| self.cause_of(error))?;
+        let mut state = self.inner.recorder.lock();
+        state.staged += bytes.len() as u64;
+        if state.staged < STAGED_AT_MOST || state.timed {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Submits what is recorded and waits until all of it is done.
-    ///
-    /// # Errors
-    /// As [`flush`](Self::flush).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn wait(&self) -> Result<()> {
-        self.flush()?;
-        let last = lock(&self.inner.recorder).last.clone();
-        last.map_or(Ok(()), |index| self.wait_for(&index))?;
-        self.inner.fault.check()
-    }
-
-    /// Ends the pass, lets `behind` add commands behind it, and submits.
-    pub(super) fn submit(
-        &self,
-        recorder: &mut Recorder,
-        behind: impl FnOnce(&mut wgpu::CommandEncoder),
-    ) -> Result<wgpu::SubmissionIndex> {
-        self.inner.fault.check()?;
-        let submitted = caught(&self.inner.device, || {
-            let mut encoder = recorder.end_pass(&self.inner.device);
-            behind(&mut encoder);
-            recorder.submit(&self.inner.queue, encoder)
-        });
-        lock(&self.inner.counts).submits += 1;
-        submitted.map_err(|error| self.cause_of(error))
-    }
-
-    /// What is behind an error: a loss, if the device is lost. NOTE: what is created on a lost device is invalid, and
-    /// using it fails before the loss is told, which is when all work has ended and some thread that polls has called
-    /// back. What tells at once is a submission: a lost device takes none, not even an empty one. An adopted device is
-    /// polled by its application, and its loss is told to it.
-    fn cause_of(&self, error: wgpu::Error) -> Error {
-        #[cfg(not(target_arch = "wasm32"))]
-        if self.inner.waiter.is_some() {
-            // An error of the wait is kept as the fault, and told below.
-            let _ = self.wait_for(&self.inner.queue.submit([]));
-        }
-        self.inner.fault.check().err().unwrap_or_else(|| Error::device(error))
-    }
-
-    /// Waits for a submission, running its callbacks in this thread.
-    pub(super) fn wait_for(&self, index: &wgpu::SubmissionIndex) -> Result<()> {
-        poll(&self.inner.device, index).inspect_err(|error| self.inner.fault.mark_lost(error.to_string()))
-    }
-}
-
-/// Waits for a submission. NOTE: wgpu panics where the device is lost while it waits; that is caught here.
-pub(super) fn poll(device: &wgpu::Device, index: &wgpu::SubmissionIndex) -> Result<()> {
-    let wait = wgpu::PollType::Wait { submission_index: Some(index.clone()), timeout: None };
-    match catch_unwind(AssertUnwindSafe(|| device.poll(wait))) {
-        // A device that is lost takes no submission, and says so only here: there is nothing with that index.
-        Ok(Err(wgpu::PollError::WrongSubmissionIndex(..))) => {
-            Err(Error::device("the device was lost before the submission"))
-        }
-        Ok(polled) => polled.map(|_| ()).map_err(Error::device),
-        Err(_) => Err(Error::device("the device was lost while waiting for it")),
+        let number = state.close(None);
+        drop(state);
+        self.hand_over(number)
     }
 }

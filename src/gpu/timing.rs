@@ -1,6 +1,9 @@
 //! Seconds on the device's own clock.
 
-use super::{Gpu, lock};
+use super::Gpu;
+#[cfg(not(target_arch = "wasm32"))]
+use super::{fault::caught, recording::Tail};
+#[cfg(not(target_arch = "wasm32"))]
 use crate::{Error, Result};
 
 /// How long work took.
@@ -27,7 +30,7 @@ impl Gpu {
     /// Work from other threads that is recorded meanwhile is timed along.
     ///
     /// # Errors
-    /// Those of `work`; [`Error::Input`] if it launches nothing; on the device's clock also if it reads, flushes, or
+    /// Those of `work`; [`Error::Input`] if it launches nothing, or if other work is being timed; on the device's clock also if it reads, flushes, or
     /// launches 64 kernels or more, which submit by themselves.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn time<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
@@ -50,48 +53,71 @@ impl Gpu {
     #[cfg(not(target_arch = "wasm32"))]
     fn time_by_timestamps<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
         let ticks = self.allocate("time", 16)?;
-        let queries = self.inner.device.create_query_set(&wgpu::QuerySetDescriptor {
-            label: Some("tilewise timestamps"),
-            ty: wgpu::QueryType::Timestamp,
-            count: 2,
+        let queries = caught(&self.inner.device, || {
+            self.inner.device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: Some("tilewise timestamps"),
+                ty: wgpu::QueryType::Timestamp,
+                count: 2,
+            })
         });
-        let number = {
-            let mut recorder = lock(&self.inner.recorder);
-            recorder.timestamps = Some(queries.clone());
-            recorder.number()
-        };
-        let result = work();
-        let mut recorder = lock(&self.inner.recorder);
-        recorder.timestamps = None;
-        let result = result?;
-        if recorder.number() != number || !recorder.is_open() {
+        let queries = queries.map_err(|error| self.cause_of(error))?;
+        let timed = Timed::begin(self, &queries)?;
+        let result = work()?;
+        let mut state = self.inner.recorder.lock();
+        if state.open.number != timed.number || state.open.len() == 0 {
+            drop(state);
             let why = "the timed work must launch something, and must not be submitted before it ends: \
                        leave reads, flushes and 64 launches or more out of it";
             return Err(Error::input("Gpu::time", why));
         }
-        self.submit(&mut recorder, |encoder| self.resolve(encoder, &queries, &ticks))?;
-        drop(recorder);
+        let outcome = state.open.outcome.clone();
+        let number = state.close(Some(Tail::Timestamps { queries, ticks: ticks.storage().clone() }));
+        drop(state);
+        drop(timed);
+        self.hand_over(number)?;
+        self.index_of(&outcome)?;
         let ticks: [u64; 2] = self.start_read(&ticks, 0..16)?.wait(bytemuck::pod_read_unaligned)?;
         let period = f64::from(self.inner.queue.get_timestamp_period());
         #[expect(clippy::cast_precision_loss, reason = "nanoseconds of one pass fit in 53 bits")]
         let seconds = ticks[1].wrapping_sub(ticks[0]) as f64 * period * 1e-9;
         Ok((result, Timing { seconds, clock: Clock::Gpu }))
     }
+}
 
-    /// Resolves into a buffer of its own: tensors' buffers lack the usage.
-    fn resolve(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        queries: &wgpu::QuerySet,
-        ticks: &super::Allocation,
-    ) {
-        let resolved = self.inner.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("tilewise timestamps"),
-            size: 16,
-            usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
-            mapped_at_creation: false,
-        });
-        encoder.resolve_query_set(queries, 0..2, &resolved, 0);
-        encoder.copy_buffer_to_buffer(&resolved, 0, ticks.buffer(), 0, 16);
+/// A recording whose pass is timed, and which is not submitted by itself. That ends with this, whatever the work does.
+#[cfg(not(target_arch = "wasm32"))]
+struct Timed<'a> {
+    gpu: &'a Gpu,
+    number: u64,
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl<'a> Timed<'a> {
+    fn begin(gpu: &'a Gpu, queries: &wgpu::QuerySet) -> Result<Self> {
+        loop {
+            let mut state = gpu.inner.recorder.lock();
+            if state.timed {
+                return Err(Error::input("Gpu::time", "other work is being timed on this device"));
+            }
+            // Another thread may have recorded something since the wait.
+            if state.open.len() == 0 {
+                state.timed = true;
+                state.open.timestamps = Some(queries.clone());
+                return Ok(Self { gpu, number: state.open.number });
+            }
+            drop(state);
+            gpu.submit_all()?;
+        }
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Drop for Timed<'_> {
+    fn drop(&mut self) {
+        let mut state = self.gpu.inner.recorder.lock();
+        state.timed = false;
+        let queries = if state.open.number == self.number { state.open.timestamps.take() } else { None };
+        drop(state);
+        drop(queries);
     }
 }

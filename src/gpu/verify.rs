@@ -4,7 +4,6 @@
 //! naga and wgpu let a shader use matrices that the adapter does not have, and drivers are young at those that they
 //! do have: no launch may be the first to find out.
 
-use super::fault::caught;
 use super::launch::Prepared;
 use super::read::Pending;
 use super::self_test::Case;
@@ -38,7 +37,7 @@ impl Verification {
         caps: Caps,
         adapter: &wgpu::AdapterInfo,
         options: &GpuOptions,
-        probe: impl FnOnce(Caps, GpuOptions) -> Gpu,
+        probe: impl FnOnce(Caps, GpuOptions) -> Result<Gpu>,
     ) -> Self {
         let claims = options.claims.iter().map(|row| untested(*row)).collect();
         let mut this = Self { caps, claims, verdicts: None, found: Vec::new(), launched: None };
@@ -51,8 +50,10 @@ impl Verification {
         if !cases.is_empty() {
             let options =
                 GpuOptions { checks: options.checks, cache: CacheFolder::Off, ..Default::default() };
-            let probe = probe(this.caps.clone(), options);
-            this.launched = this.launch(&probe, cases);
+            match probe(this.caps.clone(), options) {
+                Ok(probe) => this.launched = this.launch(&probe, cases),
+                Err(error) => cases.into_iter().for_each(|case| _ = this.refuse(case, &error)),
+            }
         }
         this
     }
@@ -110,9 +111,7 @@ impl Verification {
         if compiled.is_empty() {
             return None;
         }
-        // Nothing of it is told to an application whose device this is.
-        let launched = caught(&probe.inner.device, || launch(probe, &compiled));
-        match launched.map_err(Error::device).and_then(|launched| launched) {
+        match launch(probe, &compiled) {
             Ok(launched) => Some(launched),
             Err(error) => {
                 compiled.into_iter().for_each(|(case, _)| _ = self.refuse(case, &error));

@@ -231,6 +231,7 @@ fn into<T: Real>(function: Elementwise, operands: &[&Tensor<T>], c: &Tensor<T>) 
     let problem = problem?;
     let gpu = c.gpu();
     let planned = gpu.planned(&problem)?;
-    let bindings: Vec<_> = [c].into_iter().chain(operands.iter().copied()).map(Tensor::bind).collect();
+    let output = if function == Elementwise::Update { c.bind() } else { c.bind_overwritten() };
+    let bindings: Vec<_> = [output].into_iter().chain(operands.iter().map(|x| x.bind())).collect();
     gpu.launch(&planned, bytemuck::bytes_of(&problem.dims), &bindings)
 }

@@ -86,7 +86,10 @@ impl Sketch {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Limit`] if there is no room.
     pub fn to_tensor(&self, gpu: &Gpu) -> Result<Tensor<f32>> {
-        gpu.tensor(&self.to_vec(), self.shape())
+        let [rows, cols] = self.shape();
+        // Before the host makes them.
+        gpu.check_room("Sketch::to_tensor", (rows as u64).saturating_mul(cols as u64).saturating_mul(4))?;
+        gpu.tensor(&self.to_vec(), [rows, cols])
     }
 
     /// How it is applied along an axis of `x`: what is launched, and by which prediction.

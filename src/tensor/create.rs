@@ -46,7 +46,8 @@ impl Gpu {
     /// As [`tensor`](Self::tensor).
     pub fn zeros<T: Element>(&self, shape: impl AsRef<[usize]>) -> Result<Tensor<T>> {
         let layout = Layout::contiguous("zeros", shape.as_ref())?;
-        self.tensor(&vec![T::zeroed(); layout.len()], shape)
+        let bytes = layout.len() as u64 * T::DTYPE.size() as u64;
+        Ok(Tensor::on(self.upload_chunks("zeros", bytes, |_, _| ())?, layout))
     }
 
     /// A tensor of random values: element $i$ depends on the seed and $i$ alone.
@@ -55,7 +56,13 @@ impl Gpu {
     /// As [`tensor`](Self::tensor).
     pub fn random<T: Element>(&self, shape: impl AsRef<[usize]>, fill: Fill, seed: u64) -> Result<Tensor<T>> {
         let layout = Layout::contiguous("random", shape.as_ref())?;
-        self.tensor(&fill.values::<T>(layout.len(), seed), shape)
+        let size = T::DTYPE.size() as u64;
+        let made = self.upload_chunks("random", layout.len() as u64 * size, |at, chunk| {
+            for (i, element) in (at / size..).zip(chunk.chunks_exact_mut(size_of::<T>())) {
+                element.copy_from_slice(bytemuck::bytes_of(&fill.value::<T>(i, seed)));
+            }
+        })?;
+        Ok(Tensor::on(made, layout))
     }
 }
 
@@ -63,6 +70,11 @@ impl Fill {
     /// The first `len` values of the sequence with this seed.
     #[must_use]
     pub fn values<T: Element>(self, len: usize, seed: u64) -> Vec<T> {
+        (0..len as u64).map(|i| self.value(i, seed)).collect()
+    }
+
+    /// The value at place `i` of the sequence with this seed.
+    fn value<T: Element>(self, i: u64, seed: u64) -> T {
         let bits = match T::DTYPE {
             DType::F32 | DType::I32 => 24,
             DType::F16 => 11,
@@ -70,11 +82,10 @@ impl Fill {
         };
         let middle = f64::from(1 << (bits - 1));
         let unit = if T::DTYPE.is_real() { middle } else { 1.0 };
-        let value = |i: u64| match self {
+        T::from_f64(match self {
             Self::Uniform => ((hash(seed, i) >> (64 - bits)) as f64 - middle) / unit,
             Self::Integers => (hash(seed, i) >> 32) as f64 % 7.0 - 3.0,
-        };
-        (0..len as u64).map(|i| T::from_f64(value(i))).collect()
+        })
     }
 }
 

@@ -181,11 +181,18 @@ impl<T: Element> Tensor<T> {
         }
     }
 
-    /// The buffer underneath and the bytes of it that the tensor spans, for an application's own shaders. Call
-    /// [`Gpu::flush`] before submitting work that reads it, and keep the tensor until that is submitted.
-    #[must_use]
-    pub fn buffer(&self) -> (&wgpu::Buffer, Range<u64>) {
-        (self.storage.buffer(), self.bytes())
+    /// The buffer underneath and the bytes of it that the tensor spans, for an application's own shaders, copies and
+    /// writes. What is recorded and uses the buffer, on behalf of this tensor or of one that is gone, is submitted here:
+    /// what the application submits from then on comes behind it. Later launches are not: call [`Gpu::flush`] before
+    /// submitting work that reads what they write, and keep the tensor until that is submitted.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the device is lost, or if the launch that should have computed the tensor has failed. A tensor
+    /// from [`Gpu::empty`] never has that.
+    pub fn buffer(&self) -> Result<(&wgpu::Buffer, Range<u64>)> {
+        self.gpu().settle(&self.storage)?;
+        self.storage.check()?;
+        Ok((self.storage.buffer(), self.bytes()))
     }
 
     /// Whether both share a buffer.
@@ -227,6 +234,27 @@ impl<T: Element> Tensor<T> {
     /// What a kernel binds: the window that holds the tensor.
     pub(crate) fn bind(&self) -> Binding<'_> {
         Binding::new(&self.storage, self.bytes())
+    }
+
+    /// As [`bind`](Self::bind), of an output of which an operation writes every element and reads none.
+    pub(crate) fn bind_overwritten(&self) -> Binding<'_> {
+        if self.covers_storage() { self.bind().overwritten() } else { self.bind() }
+    }
+
+    /// Whether the tensor has all elements of its storage.
+    pub(crate) fn covers_storage(&self) -> bool {
+        self.layout.is_contiguous() && self.bytes() == (0..self.storage.len())
+    }
+
+    /// Runs `write`, which writes every element and reads none. If it fails halfway, what it leaves is an error to read.
+    pub(crate) fn overwrite_with<R>(&self, write: impl FnOnce(View<'_>) -> Result<R>) -> Result<R> {
+        let written = self.storage.last_whole_write();
+        let view = self.as_view().overwritten(self.covers_storage());
+        write(view).inspect_err(|error| {
+            if self.storage.last_whole_write() != written {
+                self.storage.fail(error);
+            }
+        })
     }
 
     /// A tensor on a fresh allocation.

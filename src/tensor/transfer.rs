@@ -16,11 +16,12 @@ impl<T: Element> Tensor<T> {
             return Ok(Vec::new());
         }
         let whole = self.contiguous()?;
-        self.gpu().start_read(&whole.storage, whole.bytes())?.wait(elements)
+        self.gpu().start_read(&whole.storage, whole.bytes())?.wait(elements)?
     }
 
-    /// The elements, row-major, without blocking. The work is submitted at once; the future only waits. On a device
-    /// that was opened it completes under any executor, on one that was adopted when the application polls the device.
+    /// The elements, row-major, without blocking. The work is submitted at once; the future only waits. It completes under
+    /// any executor; on a device that was adopted with [`Polling::Application`](crate::gpu::Polling::Application), when the
+    /// application polls it.
     ///
     /// # Errors
     /// As [`to_vec`](Self::to_vec).
@@ -32,7 +33,7 @@ impl<T: Element> Tensor<T> {
         };
         async move {
             match started? {
-                Some(pending) => pending.wait_async(elements).await,
+                Some(pending) => pending.wait_async(elements).await?,
                 None => Ok(Vec::new()),
             }
         }
@@ -53,13 +54,17 @@ impl<T: Element> Tensor<T> {
         if self.layout.offset() != 0 || !self.layout.is_contiguous() {
             return Err(Error::input("write: the output", format!("it is a view: {:?}", self.layout)));
         }
-        self.gpu().overwrite(&self.storage, 0, bytemuck::cast_slice(data))
+        self.gpu().overwrite(&self.storage, bytemuck::cast_slice(data))
     }
 }
 
 /// A staging buffer's bytes as elements; they need not be aligned.
-fn elements<T: Element>(bytes: &[u8]) -> Vec<T> {
-    let mut elements = vec![T::zeroed(); bytes.len() / size_of::<T>()];
+fn elements<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
+    let len = bytes.len() / size_of::<T>();
+    let mut elements = Vec::new();
+    let reserved = elements.try_reserve_exact(len);
+    reserved.map_err(|_| Error::OutOfMemory { op: "to_vec", needed: bytes.len() as u64, available: 0 })?;
+    elements.resize(len, T::zeroed());
     bytemuck::cast_slice_mut(&mut elements).copy_from_slice(bytes);
-    elements
+    Ok(elements)
 }

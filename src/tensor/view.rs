@@ -12,6 +12,8 @@ pub(crate) struct View<'a> {
     allocation: &'a Allocation,
     pub(crate) layout: Layout,
     pub(crate) dtype: DType,
+    /// Whether the operation writes every element of the storage and reads none of it.
+    pub(super) overwritten: bool,
 }
 
 impl<'a> View<'a> {
@@ -23,6 +25,11 @@ impl<'a> View<'a> {
         std::ptr::eq(self.allocation, other.allocation)
     }
 
+    /// The same view, as an output of which the operation writes every element and reads none, if that is so.
+    pub(super) fn overwritten(self, overwritten: bool) -> Self {
+        Self { overwritten, ..self }
+    }
+
     /// Only the indices in `range` of one axis.
     pub(crate) fn slice(self, axis: usize, range: Range<usize>) -> Result<Self> {
         Ok(Self { layout: self.layout.slice(axis, range)?, ..self })
@@ -30,7 +37,8 @@ impl<'a> View<'a> {
 
     /// What a kernel binds: the window that holds the elements.
     pub(crate) fn bind(&self) -> Binding<'a> {
-        Binding::new(self.allocation, self.layout.bytes(self.dtype))
+        let binding = Binding::new(self.allocation, self.layout.bytes(self.dtype));
+        if self.overwritten { binding.overwritten() } else { binding }
     }
 }
 
@@ -42,7 +50,7 @@ impl fmt::Debug for View<'_> {
 
 impl<T: Element> Tensor<T> {
     pub(crate) fn as_view(&self) -> View<'_> {
-        View { allocation: &self.storage, layout: self.layout, dtype: T::DTYPE }
+        View { allocation: &self.storage, layout: self.layout, dtype: T::DTYPE, overwritten: false }
     }
 }
 

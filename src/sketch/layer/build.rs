@@ -3,7 +3,7 @@
 use super::{Frozen, OP, SignMemory, SkLinear, check_sizes};
 use crate::gemm::Pin;
 use crate::ops::Activation;
-use crate::tensor::{Fill, Real, Tensor};
+use crate::tensor::{Fill, Layout, Real, Tensor};
 use crate::{Error, Gpu, Result};
 
 /// How a sketched layer is built.
@@ -109,9 +109,12 @@ impl<T: Real> SkLinearBuilder<T> {
     pub fn random(&self, gpu: &Gpu, features: [usize; 2]) -> Result<SkLinear<T>> {
         self.check(features)?;
         let [inputs, outputs] = features;
-        let half = self.terms * self.rank;
+        let half = self.terms.saturating_mul(self.rank);
         let uniform = |shape: &[usize], bound: f64, seed: u64| {
-            let values = Fill::Uniform.values::<f32>(shape.iter().product(), seed);
+            let layout = Layout::contiguous("SkLinear::random", shape)?;
+            // Before the host makes them.
+            gpu.check_room("SkLinear::random", layout.len() as u64 * size_of::<T>() as u64)?;
+            let values = Fill::Uniform.values::<f32>(layout.len(), seed);
             let values: Vec<T> = values.into_iter().map(|x| T::from_f64(f64::from(x) * bound)).collect();
             gpu.tensor(&values, shape)
         };
@@ -131,7 +134,10 @@ impl<T: Real> SkLinearBuilder<T> {
     pub(super) fn check(&self, features: [usize; 2]) -> Result<()> {
         let [inputs, outputs] = features;
         check_sizes(features, self.terms, self.rank)?;
-        let (own, dense) = (2 * self.terms * self.rank * (inputs + outputs), inputs * outputs);
+        let own = [2, self.terms, self.rank]
+            .into_iter()
+            .fold(inputs.saturating_add(outputs), usize::saturating_mul);
+        let dense = inputs.saturating_mul(outputs);
         if own < dense || self.saving == Saving::Waived {
             return Ok(());
         }

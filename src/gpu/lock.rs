@@ -1,0 +1,122 @@
+//! A mutex of the runtime, and the rule about locks: none is held while wgpu may run foreign code.
+//!
+//! wgpu runs callbacks (of the application too) inside `submit`, `poll` and a last drop, and wakers inside a map that ends.
+//! They may call us. So those calls go through [`foreign`], which panics, in builds with debug assertions, if the calling
+//! thread holds a lock of ours.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A mutex that counts, in builds with debug assertions, how many of its kind the thread holds.
+///
+/// Whatever a panicking thread has left is used: every critical section leaves its data whole.
+#[derive(Default)]
+pub(super) struct Lock<T>(Mutex<T>);
+
+/// What is locked, until it is dropped.
+pub(super) struct Locked<'a, T> {
+    guard: MutexGuard<'a, T>,
+    held: Held,
+}
+
+impl<T> Lock<T> {
+    pub(super) fn new(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    pub(super) fn lock(&self) -> Locked<'_, T> {
+        let held = Held::new();
+        Locked { guard: self.0.lock().unwrap_or_else(PoisonError::into_inner), held }
+    }
+}
+
+impl<'a, T> Locked<'a, T> {
+    /// Unlocks, waits until `condition` is notified or `limit` has passed, and locks again.
+    pub(super) fn wait(self, condition: &Condvar, limit: Duration) -> Self {
+        let Self { guard, held } = self;
+        let (guard, _) = condition.wait_timeout(guard, limit).unwrap_or_else(PoisonError::into_inner);
+        Locked { guard, held }
+    }
+}
+
+impl<T> Deref for Locked<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.guard
+    }
+}
+
+impl<T> DerefMut for Locked<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.guard
+    }
+}
+
+/// Calls what may run foreign code. No lock of ours may be held.
+pub(super) fn foreign<R>(call: impl FnOnce() -> R) -> R {
+    #[cfg(debug_assertions)]
+    HELD.with(|held| assert_eq!(held.get(), 0, "a lock is held while wgpu may run foreign code"));
+    call()
+}
+
+#[cfg(debug_assertions)]
+thread_local! {
+    /// Locks that this thread holds.
+    static HELD: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Counts a lock while it lives; nothing without debug assertions.
+struct Held;
+
+impl Held {
+    fn new() -> Self {
+        #[cfg(debug_assertions)]
+        HELD.with(|held| held.set(held.get() + 1));
+        Self
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        #[cfg(debug_assertions)]
+        HELD.with(|held| held.set(held.get() - 1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(debug_assertions)]
+    fn foreign_code_under_a_lock_is_caught() {
+        let lock = Lock::new(1);
+        assert_eq!(foreign(|| *lock.lock()), 1, "locking inside is allowed");
+        let locked = lock.lock();
+        let called = std::panic::catch_unwind(|| foreign(|| ()));
+        assert!(called.is_err(), "a lock is held");
+        drop(locked);
+        foreign(|| ());
+    }
+
+    #[test]
+    fn a_lock_outlives_the_panic_of_its_holder() {
+        let lock = Lock::new(1);
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            *lock.lock() = 2;
+            let _held = lock.lock_is_free_after_this_panic();
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(*lock.lock(), 2);
+    }
+
+    impl Lock<i32> {
+        fn lock_is_free_after_this_panic(&self) -> Locked<'_, i32> {
+            let locked = self.lock();
+            assert_eq!(*locked, 0, "the panic under test");
+            locked
+        }
+    }
+}

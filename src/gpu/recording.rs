@@ -1,0 +1,259 @@
+//! A recording: launches as data, in order. It is encoded as it is submitted, where no lock is held.
+
+use super::Pipeline;
+use super::lock::foreign;
+use super::mark::Why;
+use super::pipeline::Dims;
+use super::ring::Ring;
+use super::storage::Storage;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// Launches that are submitted together, and what follows them. Nothing in it has been handed to wgpu.
+pub(super) struct Recording {
+    /// Recordings are submitted in the order of their numbers, which count from 1.
+    pub(super) number: u64,
+    launches: Vec<Launch>,
+    /// What the launches bind, one launch after another.
+    bound: Vec<Bound>,
+    /// Their dims, likewise.
+    dims: Vec<u8>,
+    /// Predicted seconds of all launches.
+    pub(super) seconds: f64,
+    /// What the pass writes its timestamps to.
+    pub(super) timestamps: Option<wgpu::QuerySet>,
+    pub(super) tail: Option<Tail>,
+    /// What became of the recording, or of its last piece: for whoever waits for the tail.
+    pub(super) outcome: Arc<Outcome>,
+    /// Whether more pieces of a recording that was split follow.
+    pub(super) goes_on: bool,
+}
+
+/// The submission that a recording became, or why it became none. Not set, once its turn has ended, where only the thread
+/// that has submitted knows the index and has not come back from a callback.
+pub(super) type Outcome = OnceLock<Result<wgpu::SubmissionIndex, Why>>;
+
+/// One launch.
+struct Launch {
+    pipeline: Arc<Pipeline>,
+    bound: Range<usize>,
+    dims: Range<usize>,
+    grid: [u32; 3],
+    sequence: u64,
+}
+
+/// A window of a storage that a launch sees.
+pub(super) struct Bound {
+    pub(super) storage: Arc<Storage>,
+    pub(super) window: Range<u64>,
+    pub(super) access: Access,
+}
+
+/// What a launch does with a storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// It reads.
+    Read,
+    /// It writes, and may read.
+    Write,
+    /// It, and the launches of the same operation behind it, write the whole storage and read nothing of it.
+    Overwrite,
+}
+
+/// What follows the launches.
+pub(super) enum Tail {
+    /// A copy of a window to a staging buffer, for the host to read.
+    Read { source: Arc<Storage>, window: Range<u64>, staging: wgpu::Buffer },
+    /// The pass's timestamps, copied to a storage.
+    Timestamps { queries: wgpu::QuerySet, ticks: Arc<Storage> },
+}
+
+impl Recording {
+    pub(super) fn new(number: u64) -> Self {
+        Self {
+            number,
+            launches: Vec::new(),
+            bound: Vec::new(),
+            dims: Vec::new(),
+            seconds: 0.0,
+            timestamps: None,
+            tail: None,
+            outcome: Arc::default(),
+            goes_on: false,
+        }
+    }
+
+    /// An empty piece of the same recording.
+    pub(super) fn piece_of(whole: &Self) -> Self {
+        Self { goes_on: whole.goes_on, ..Self::new(whole.number) }
+    }
+
+    /// Launches in here.
+    pub(super) fn len(&self) -> usize {
+        self.launches.len()
+    }
+
+    /// Appends a launch.
+    pub(super) fn push(
+        &mut self,
+        pipeline: &Arc<Pipeline>,
+        bound: impl Iterator<Item = Bound>,
+        dims: &[u8],
+        grid: [u32; 3],
+        sequence: u64,
+    ) {
+        let start = self.bound.len();
+        for bound in bound {
+            bound.storage.mark.used_by(self.number);
+            if bound.access == Access::Overwrite {
+                bound.storage.mark.written_whole(sequence);
+            }
+            self.bound.push(bound);
+        }
+        let from = self.dims.len();
+        self.dims.extend_from_slice(dims);
+        let (bound, dims) = (start..self.bound.len(), from..self.dims.len());
+        self.launches.push(Launch { pipeline: pipeline.clone(), bound, dims, grid, sequence });
+    }
+
+    /// Why the launch at `at` cannot run: an input of it was never computed.
+    fn missing_input(&self, at: usize) -> Option<Why> {
+        let launch = &self.launches[at];
+        let mut inputs =
+            self.bound[launch.bound.clone()].iter().filter(|bound| bound.access != Access::Overwrite);
+        inputs.find_map(|bound| bound.storage.mark.failure_at(launch.sequence))
+    }
+
+    /// Marks what the launch at `at` should have written.
+    fn fail(&self, at: usize, why: &Why) {
+        let launch = &self.launches[at];
+        let written = self.bound[launch.bound.clone()].iter().filter(|bound| bound.access != Access::Read);
+        written.for_each(|bound| bound.storage.mark.fail(launch.sequence, why));
+    }
+
+    /// Marks everything that should have been written.
+    pub(super) fn fail_all(&self, why: &Why) {
+        (0..self.launches.len()).for_each(|at| self.fail(at, why));
+        // NOTE: set already where another piece has failed before.
+        let _ = self.outcome.set(Err(why.clone()));
+    }
+
+    /// The name of the launch, of a piece that has one.
+    pub(super) fn name(&self) -> &str {
+        self.launches.first().map_or("a copy", |launch| &launch.pipeline.name)
+    }
+
+    /// Whether an error can only be due to what is in here.
+    pub(super) fn is_single(&self) -> bool {
+        self.launches.len() + usize::from(self.tail.is_some()) <= 1
+    }
+
+    /// The same work in pieces of one launch or the tail alone, to find out which of them fails.
+    pub(super) fn split(self, why: &Why) -> Vec<Self> {
+        let Self { number, launches, bound, dims, tail, outcome, goes_on, .. } = self;
+        let piece = || Self { outcome: Arc::default(), goes_on: true, ..Self::new(number) };
+        let mut bound = bound.into_iter();
+        let mut pieces: Vec<Self> = Vec::with_capacity(launches.len() + 1);
+        for launch in launches {
+            let own: Vec<Bound> = bound.by_ref().take(launch.bound.len()).collect();
+            let dims = dims[launch.dims.clone()].to_vec();
+            let launch = Launch { bound: 0..own.len(), dims: 0..dims.len(), ..launch };
+            pieces.push(Self { launches: vec![launch], bound: own, dims, ..piece() });
+        }
+        match tail {
+            Some(tail @ Tail::Read { .. }) => {
+                pieces.push(Self { tail: Some(tail), outcome, ..piece() });
+            }
+            // Timestamps of launches one by one are not those of a pass.
+            Some(Tail::Timestamps { .. }) => _ = outcome.set(Err(why.clone())),
+            None => {}
+        }
+        if let Some(last) = pieces.last_mut() {
+            last.goes_on = goes_on;
+        }
+        pieces
+    }
+
+    /// Whether a kernel in here gets its dims from a ring.
+    pub(super) fn needs_ring(&self) -> bool {
+        self.launches.iter().any(|launch| launch.pipeline.dims == Dims::Ring)
+    }
+
+    /// Commands for all of it, the dims of the ring's kernels in `ring`. Launches whose inputs were never computed are left
+    /// out, and what they should have written is marked.
+    pub(super) fn encode(&self, device: &wgpu::Device, ring: Option<&mut Ring>) -> wgpu::CommandBuffer {
+        let desc = wgpu::CommandEncoderDescriptor { label: Some("tilewise recording") };
+        let mut encoder = device.create_command_encoder(&desc);
+        if !self.launches.is_empty() {
+            self.encode_pass(device, &mut encoder, ring);
+        }
+        self.encode_tail(device, &mut encoder);
+        foreign(|| encoder.finish())
+    }
+
+    fn encode_pass(
+        &self,
+        device: &wgpu::Device,
+        encoder: &mut wgpu::CommandEncoder,
+        mut ring: Option<&mut Ring>,
+    ) {
+        let timestamp_writes = self.timestamps.as_ref().map(|query_set| wgpu::ComputePassTimestampWrites {
+            query_set,
+            beginning_of_pass_write_index: Some(0),
+            end_of_pass_write_index: Some(1),
+        });
+        let desc = wgpu::ComputePassDescriptor { label: Some("tilewise"), timestamp_writes };
+        let mut pass = encoder.begin_compute_pass(&desc);
+        for (at, launch) in self.launches.iter().enumerate() {
+            if let Some(why) = self.missing_input(at) {
+                self.fail(at, &why);
+                continue;
+            }
+            let operands = self.bound[launch.bound.clone()].iter().map(Bound::resource);
+            let group = launch.pipeline.bind(device, operands);
+            pass.set_pipeline(&launch.pipeline.pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            let dims = &self.dims[launch.dims.clone()];
+            match (launch.pipeline.dims, ring.as_deref_mut()) {
+                (Dims::Ring, Some(ring)) => {
+                    let offset = ring.push(dims);
+                    pass.set_bind_group(1, ring.group(), &[offset]);
+                }
+                _ => pass.set_immediates(0, dims),
+            }
+            let [x, y, z] = launch.grid;
+            pass.dispatch_workgroups(x, y, z);
+        }
+    }
+
+    fn encode_tail(&self, device: &wgpu::Device, encoder: &mut wgpu::CommandEncoder) {
+        match &self.tail {
+            Some(Tail::Read { source, window, staging }) => {
+                let size = window.end - window.start;
+                encoder.copy_buffer_to_buffer(&source.buffer, window.start, staging, 0, size);
+            }
+            Some(Tail::Timestamps { queries, ticks }) => {
+                // Resolved into a buffer of its own: tensors' buffers lack the usage.
+                let resolved = device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("tilewise timestamps"),
+                    size: 16,
+                    usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+                    mapped_at_creation: false,
+                });
+                encoder.resolve_query_set(queries, 0..2, &resolved, 0);
+                encoder.copy_buffer_to_buffer(&resolved, 0, &ticks.buffer, 0, 16);
+            }
+            None => {}
+        }
+    }
+}
+
+impl Bound {
+    fn resource(&self) -> wgpu::BindingResource<'_> {
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer: &self.storage.buffer,
+            offset: self.window.start,
+            size: std::num::NonZeroU64::new(self.window.end - self.window.start),
+        })
+    }
+}
