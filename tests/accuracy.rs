@@ -56,7 +56,7 @@ fn evaluate(gpu: &Gpu, x: &[f32], fragment: &str, expression: &str) -> Vec<f32> 
     let mut padded = x.to_vec();
     padded.resize(x.len().next_multiple_of(4), 0.0);
     let tensor = gpu.tensor(&padded, [padded.len()]).unwrap();
-    let (buffer, bytes) = tensor.buffer();
+    let (buffer, bytes) = tensor.buffer().unwrap();
     gpu.flush().unwrap();
     let source = wgpu::ShaderSource::Wgsl(text.into());
     let module = gpu.device().create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use support::operand::{Placed, View};
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::gpu::{CacheFolder, Stats};
+use tilewise::gpu::CacheFolder;
 use tilewise::{Error, Fill, Gemm, Gpu, GpuOptions, Real, Tensor, f16, matmul, reference, wgpu};
 
 /// Products by one tile in every type, in ways of loading and storing that differ.
@@ -136,7 +136,7 @@ fn doubled_by_the_application(gpu: &Gpu, tensor: &Tensor<f32>) -> wgpu::Buffer {
         compilation_options: Default::default(),
         cache: None,
     });
-    let (buffer, bytes) = tensor.buffer();
+    let (buffer, bytes) = tensor.buffer().unwrap();
     let output = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("application"),
         size: bytes.end - bytes.start,
@@ -225,7 +225,7 @@ fn adopting_without_blocking_completes_when_the_application_polls() {
     };
     let opened = support::gpu().expect("there was one before");
     assert_eq!(gpu.caps(), opened.caps());
-    assert_eq!(gpu.stats(), Stats::default());
+    support::assert_untouched(&gpu);
     sweep(&gpu, small_tiles()[0]);
 }
 

@@ -329,19 +329,3 @@ fn a_machine_without_an_adapter_is_told_what_to_install() {
         String::from_utf8_lossy(&child.stderr)
     );
 }
-
-#[test]
-fn an_error_of_the_device_itself_is_an_error_value_and_told_once() {
-    let Some(gpu) = support::gpu() else { return };
-    let own = Gpu::open().unwrap();
-    drop(gpu);
-    let bad = wgpu::BufferDescriptor {
-        label: Some("bad"),
-        size: 4,
-        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::STORAGE,
-        mapped_at_creation: false,
-    };
-    drop(own.device().create_buffer(&bad));
-    assert_says!(own.zeros::<f32>([1]).expect_err("the device has complained"), Error::Device(_), "usage");
-    works(&own);
-}

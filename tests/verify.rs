@@ -5,7 +5,7 @@ mod support;
 use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 use support::TestGpu;
-use tilewise::gpu::{CacheFolder, CoopRow, CoopScalar, CoopScope, DeviceType, Stats, Verdict};
+use tilewise::gpu::{CacheFolder, CoopRow, CoopScalar, CoopScope, DeviceType, Verdict};
 use tilewise::{Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, f16, matmul, reference, wgpu};
 
 const WRONG: &str = "fenced off: wrong results in the self-test";
@@ -72,7 +72,7 @@ fn works(gpu: &Gpu) {
 #[test]
 fn an_opened_device_has_tested_every_row_that_it_could_use() {
     let Some(gpu) = support::own(|options| options.cache = CacheFolder::Off) else { return };
-    assert_eq!(gpu.stats(), Stats::default(), "the tests are not counted");
+    support::assert_untouched(&gpu);
     let caps = gpu.caps();
     for row in &caps.rows {
         let usable = caps.subgroups.is_some_and(|s| s.min == s.max) && (caps.f16 || row.a == CoopScalar::F32);

@@ -77,7 +77,7 @@ impl<T: Real> Stacked<T> {
 
     /// The tensor's elements, once everything else in the buffer has been found as it was.
     pub fn read(&self) -> Vec<T> {
-        let (buffer, _) = self.tensor.buffer();
+        let (buffer, _) = self.tensor.buffer().unwrap();
         let mut bytes = super::operand::read_bytes(self.tensor.gpu(), buffer);
         bytes.truncate(self.buffer.len() * size_of::<T>());
         let now: Vec<T> = bytemuck::pod_collect_to_vec(&bytes);

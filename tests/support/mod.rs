@@ -99,6 +99,13 @@ macro_rules! of_every_type {
 }
 pub(crate) use of_every_type;
 
+/// Asserts that nothing has been launched, uploaded or allocated on a device.
+pub fn assert_untouched(gpu: &Gpu) {
+    let mut stats = gpu.stats();
+    stats.bytes_free = None; // the budget, which is no counter
+    assert_eq!(stats, tilewise::gpu::Stats::default());
+}
+
 /// A device whose end of use checks that the validation layer had nothing to say.
 pub struct TestGpu(Gpu);
 

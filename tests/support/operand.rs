@@ -91,7 +91,7 @@ impl<T: Element> Placed<T> {
 
     /// The whole buffer as it is on the device now.
     pub fn read_buffer(&self) -> Vec<T> {
-        let (buffer, _) = self.tensor.buffer();
+        let (buffer, _) = self.tensor.buffer().unwrap();
         let mut values = read_bytes(self.tensor.gpu(), buffer);
         values.truncate(self.buffer.len() * size_of::<T>());
         bytemuck::pod_collect_to_vec(&values)

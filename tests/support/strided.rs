@@ -71,7 +71,7 @@ impl<T: Element> Placed<T> {
 
     /// The elements, once it is sure that nothing else in the buffer has changed.
     pub fn read(&self) -> Vec<T> {
-        let (buffer, _) = self.tensor.buffer();
+        let (buffer, _) = self.tensor.buffer().unwrap();
         let mut bytes = read_bytes(self.tensor.gpu(), buffer);
         bytes.truncate(self.buffer.len() * size_of::<T>());
         let now: Vec<T> = bytemuck::pod_collect_to_vec(&bytes);

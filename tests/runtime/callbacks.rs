@@ -1,0 +1,142 @@
+//! Callbacks of the application's that call us: inside our submissions, inside polls, on our own waiting thread.
+
+use super::{data, devices, in_time, product, tensor};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+use tilewise::{Gpu, matmul, ops, wgpu};
+
+/// What a callback does: everything that submits, waits or records.
+fn call_us(gpu: &Gpu) {
+    let [a, b] = [tensor(gpu, 1), tensor(gpu, 2)];
+    let want = product(&data(1), &data(2));
+    gpu.flush().unwrap();
+    let c = matmul(&a, &b).unwrap();
+    assert_eq!(c.to_vec().unwrap(), want);
+    assert_eq!(pollster::block_on(matmul(&a, &b).unwrap().read()).unwrap(), want);
+    drop(c.read());
+    gpu.wait().unwrap();
+    let (c, _) = gpu.time(|| matmul(&a, &b)).unwrap();
+    assert_eq!(c.to_vec().unwrap(), want);
+    gpu.trim();
+    assert!(gpu.stats().submits > 0);
+}
+
+/// Has `work` done by a callback of the queue's, behind work of our own.
+fn when_done(gpu: &Gpu, work: impl FnOnce(&Gpu) + Send + 'static) -> Receiver<()> {
+    let a = tensor(gpu, 3);
+    let _ = matmul(&a, &a).unwrap();
+    gpu.flush().unwrap();
+    let (done, waiting) = channel();
+    let inside = gpu.clone();
+    gpu.queue().on_submitted_work_done(move || {
+        work(&inside);
+        let _ = done.send(());
+    });
+    waiting
+}
+
+#[test]
+fn a_callback_inside_a_submission_of_ours_may_call_us() {
+    for gpu in devices() {
+        let gpu: Gpu = gpu.clone();
+        in_time("a callback inside submit", move || {
+            for _ in 0..20 {
+                let called = when_done(&gpu, call_us);
+                let a = tensor(&gpu, 1);
+                // Sooner or later the work is done, and the next submission calls back.
+                while called.recv_timeout(Duration::from_millis(1)).is_err() {
+                    let c = ops::add(&a, &a).unwrap();
+                    gpu.flush().unwrap();
+                    drop(c);
+                }
+                assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap(), product(&data(1), &data(1)));
+            }
+        });
+    }
+}
+
+#[test]
+fn a_callback_inside_a_poll_may_call_us_and_wait_for_a_thread_that_does() {
+    for gpu in devices() {
+        let gpu: Gpu = gpu.clone();
+        in_time("a callback inside poll", move || {
+            for _ in 0..10 {
+                let called = when_done(&gpu, |gpu| {
+                    call_us(gpu);
+                    let other = gpu.clone();
+                    std::thread::spawn(move || call_us(&other)).join().unwrap();
+                });
+                gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
+                called.recv().unwrap();
+            }
+        });
+    }
+}
+
+#[test]
+fn a_callback_on_our_waiting_thread_may_wait_for_a_read() {
+    for gpu in devices() {
+        let gpu: Gpu = gpu.clone();
+        in_time("a callback on the waiting thread", move || {
+            let a = tensor(&gpu, 1);
+            for _ in 0..10 {
+                let called = when_done(&gpu, call_us);
+                // Nobody polls but that thread.
+                assert_eq!(pollster::block_on(a.read()).unwrap(), data(1));
+                while called.recv_timeout(Duration::from_millis(1)).is_err() {
+                    assert_eq!(pollster::block_on(a.read()).unwrap(), data(1));
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn a_callback_that_panics_leaves_everything_usable() {
+    for gpu in devices() {
+        let gpu: Gpu = gpu.clone();
+        in_time("a callback that panics", move || {
+            let a = tensor(&gpu, 1);
+            let want = product(&data(1), &data(1));
+            for _ in 0..5 {
+                let _called = when_done(&gpu, |_| panic!("the panic under test"));
+                let calls = std::panic::AssertUnwindSafe(|| {
+                    loop {
+                        let c = matmul(&a, &a).unwrap();
+                        gpu.wait().unwrap();
+                        assert_eq!(c.to_vec().unwrap(), want);
+                    }
+                });
+                assert!(std::panic::catch_unwind(calls).is_err(), "it is the caller who sees the panic");
+                assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap(), want);
+                gpu.wait().unwrap();
+            }
+        });
+    }
+}
+
+#[test]
+fn an_error_of_the_applications_own_fails_no_call_of_ours() {
+    for (at, gpu) in devices().into_iter().enumerate() {
+        let a = tensor(&gpu, 1);
+        let recorded = matmul(&a, &a).unwrap();
+        let bad = wgpu::BufferDescriptor {
+            label: Some("bad"),
+            size: 4,
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::STORAGE,
+            mapped_at_creation: false,
+        };
+        let mistake = move |gpu: &Gpu| drop(gpu.device().create_buffer(&bad));
+        let called = when_done(&gpu, mistake.clone());
+        while called.recv_timeout(Duration::from_millis(1)).is_err() {
+            let _ = matmul(&a, &a).unwrap();
+            gpu.flush().expect("the mistake is another's");
+        }
+        if at > 0 {
+            // An adopted device has its application's handler, and wgpu's, which panics, where there is none.
+            gpu.device().on_uncaptured_error(std::sync::Arc::new(|_| ()));
+        }
+        mistake(&gpu);
+        assert_eq!(recorded.to_vec().unwrap(), product(&data(1), &data(1)));
+    }
+}

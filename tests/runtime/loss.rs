@@ -1,0 +1,106 @@
+//! A device that its application has destroyed without a word, and waits on adopted devices.
+
+use super::{SIZE, data, devices, in_time, product, support, tensor};
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use tilewise::gpu::{AdoptOptions, CacheFolder, Polling};
+use tilewise::{Error, Fill, Gpu, GpuOptions, Result, f16, matmul, ops, wgpu};
+
+type Call = (&'static str, fn(&Gpu, &mut tilewise::Tensor<f32>) -> Result<()>);
+
+const CALLS: [Call; 12] = [
+    ("upload and read", |gpu, _| gpu.tensor(&[1.0f32], [1])?.to_vec().map(drop)),
+    ("upload", |gpu, _| gpu.tensor(&[1.0f32], [1]).and_then(|_| gpu.wait())),
+    ("zeros", |gpu, _| gpu.zeros::<f32>([1000])?.to_vec().map(drop)),
+    ("matmul", |_, a| matmul(a, a)?.to_vec().map(drop)),
+    ("cast", |_, a| a.cast::<f16>()?.to_vec().map(drop)),
+    ("write", |_, a| a.write(&[0.0; SIZE * SIZE]).and_then(|()| a.to_vec().map(drop))),
+    ("read", |_, a| pollster::block_on(a.read()).map(drop)),
+    ("buffer", |gpu, a| a.buffer().map(drop).and_then(|()| gpu.wait())),
+    ("a new kernel", |gpu, a| ops::softmax(a).and_then(|_| gpu.wait())),
+    ("time", |gpu, a| gpu.time(|| matmul(a, a)).map(drop)),
+    ("flush", |gpu, a| matmul(a, a).and_then(|_| gpu.flush()).and_then(|()| gpu.wait())),
+    ("wait", |gpu, _| gpu.wait()),
+];
+
+/// What the first call after the loss says, whatever it is, and then every call.
+fn is_told(gpu: &Gpu, at: usize) {
+    let (name, call) = CALLS[at];
+    let mut a = tensor(gpu, 1);
+    let c = matmul(&a, &a).unwrap();
+    // With work recorded, and with none; the application has not polled since.
+    if at % 2 == 0 {
+        c.to_vec().unwrap();
+    }
+    gpu.device().destroy();
+    let gpu = gpu.clone();
+    in_time(name, move || {
+        let error = call(&gpu, &mut a).err().or_else(|| c.to_vec().err());
+        let error = error.unwrap_or_else(|| panic!("{name} went through"));
+        assert!(matches!(error, Error::Device(_)), "{name}: {error:?}");
+        for (name, call) in CALLS {
+            let error = call(&gpu, &mut a).err().unwrap_or_else(|| panic!("{name} went through"));
+            assert!(error.to_string().contains("lost"), "{name}: {error}");
+        }
+    });
+}
+
+#[test]
+fn a_device_that_is_lost_without_a_word_is_an_error_of_every_call() {
+    (0..CALLS.len()).for_each(|at| is_told(&support::noop(), at));
+}
+
+#[test]
+fn a_real_device_that_is_lost_without_a_word_is_an_error_of_every_call() {
+    for (at, gpu) in devices().into_iter().enumerate() {
+        is_told(&gpu, 3 * at);
+    }
+}
+
+#[test]
+fn reads_on_an_adopted_device_complete_under_any_executor() {
+    for gpu in devices() {
+        let gpu: Gpu = gpu.clone();
+        in_time("block_on", move || {
+            let a = tensor(&gpu, 1);
+            let c = matmul(&a, &a).unwrap();
+            assert_eq!(pollster::block_on(c.read()).unwrap(), product(&data(1), &data(1)));
+            let reads = futures::future::join3(a.read(), c.read(), c.t().read());
+            let (first, second, _) = pollster::block_on(reads);
+            assert_eq!((first.unwrap(), second.unwrap()), (data(1), product(&data(1), &data(1))));
+        });
+    }
+}
+
+#[test]
+fn adopting_completes_under_any_executor() {
+    let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
+    let options = GpuOptions { cache: CacheFolder::Off, ..GpuOptions::from_env().unwrap() };
+    in_time("block_on", move || {
+        let gpu = pollster::block_on(Gpu::adopt_with_async(&adapter, device, queue, options)).unwrap();
+        let a = tensor(&gpu, 1);
+        assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap(), product(&data(1), &data(1)));
+    });
+}
+
+#[test]
+fn an_application_that_wants_no_thread_of_ours_polls_itself() {
+    let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
+    let options = AdoptOptions::from_env().unwrap().polled_by_application();
+    assert_eq!(options.polling, Polling::Application);
+    let gpu = Gpu::adopt_with(&adapter, device, queue, options).unwrap();
+    let a = gpu.random::<f32>([33, 7], Fill::Integers, 3).unwrap();
+    let mut read = pin!(a.t().read());
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..5 {
+        assert!(read.as_mut().poll(&mut context).is_pending(), "nobody has polled the device");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    let Poll::Ready(values) = read.as_mut().poll(&mut context) else { panic!("the device has been polled") };
+    let data = Fill::Integers.values::<f32>(33 * 7, 3);
+    let want: Vec<f32> = (0..33 * 7).map(|i| data[i % 33 * 7 + i / 33]).collect();
+    assert_eq!(values.unwrap(), want);
+    assert_eq!(a.t().to_vec().unwrap(), want, "the blocking form polls by itself");
+}

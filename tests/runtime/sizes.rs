@@ -1,0 +1,63 @@
+//! Sizes that no machine has are errors before the host allocates anything. Each in a process of its own: what goes wrong
+//! there aborts it.
+
+use super::support;
+use std::process::Command;
+use tilewise::sketch::{SkLinear, Sketch, SketchKind};
+use tilewise::{Error, Fill, Gpu, GpuOptions, Result};
+
+const CHILD: &str = "TILEWISE_TEST_CHILD";
+
+type Case = (&'static str, fn(&Gpu) -> Result<()>);
+
+/// Elements of f32 that take 4 TiB.
+const HUGE: usize = 1 << 40;
+
+const CASES: [Case; 9] = [
+    ("empty", |gpu| gpu.empty::<f32>([HUGE]).map(drop)),
+    ("zeros", |gpu| gpu.zeros::<f32>([HUGE]).map(drop)),
+    ("zeros of many axes", |gpu| gpu.zeros::<i8>([1 << 10; 6]).map(drop)),
+    ("random", |gpu| gpu.random::<f32>([HUGE], Fill::Uniform, 1).map(drop)),
+    ("a dense sketch", |gpu| {
+        Sketch::new(SketchKind::Gaussian, [1 << 20, 1 << 30], 1)?.to_tensor(gpu).map(drop)
+    }),
+    ("a sparse sketch", |gpu| {
+        Sketch::new(SketchKind::CountSketch, [1 << 20, 1 << 30], 1)?.to_tensor(gpu).map(drop)
+    }),
+    ("a sketched layer", |gpu| {
+        SkLinear::<f32>::builder(1, 1 << 20).without_saving().random(gpu, [1 << 30; 2]).map(drop)
+    }),
+    ("a repeated axis, copied", |gpu| {
+        gpu.zeros::<f32>([1])?.as_strided(&[1 << 20, 1 << 20], &[0, 0], 0)?.contiguous().map(drop)
+    }),
+    ("a repeated axis, read", |gpu| {
+        gpu.zeros::<f32>([1])?.as_strided(&[1 << 20, 1 << 20], &[0, 0], 0)?.to_vec().map(drop)
+    }),
+];
+
+#[test]
+fn absurd_sizes_are_errors_and_abort_nothing() {
+    if let Ok(name) = std::env::var(CHILD) {
+        let (_, case) = CASES.iter().find(|(case, _)| *case == name).expect("a case of that name");
+        let gpu = support::noop_with(GpuOptions::default(), |_| ());
+        let error = case(&gpu).expect_err("no machine has so much");
+        assert!(
+            matches!(error, Error::Shape { .. } | Error::Limit { .. } | Error::OutOfMemory { .. }),
+            "{error:?}"
+        );
+        assert!(gpu.zeros::<f32>([4]).and_then(|x| x.to_vec()).is_ok_and(|x| x == [0.0; 4]));
+        return;
+    }
+    // NOTE: not `current_exe`, which is the dynamic linker under the runner.
+    let program = std::env::args().next().expect("a program has a name");
+    for (name, _) in CASES {
+        let child = Command::new(&program)
+            .args(["--exact", "sizes::absurd_sizes_are_errors_and_abort_nothing", "--nocapture"])
+            .env(CHILD, name)
+            .output()
+            .expect("the test runs again");
+        let said = String::from_utf8_lossy(&child.stdout);
+        let passed = child.status.success() && said.contains("1 passed");
+        assert!(passed, "{name}: {said}\n{}", String::from_utf8_lossy(&child.stderr));
+    }
+}
