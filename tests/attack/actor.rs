@@ -254,7 +254,7 @@ fn chosen(steps: &[Step], mut at: usize) -> (&'static str, fn(&mut Actor)) {
 fn menu_at(step: u64) -> Menu {
     match step {
         0..200 => Menu::Plain,
-        200..1000 => Menu::Typed,
+        200..2000 => Menu::Typed,
         _ => Menu::Whole,
     }
 }

@@ -53,7 +53,9 @@ impl Actor {
         };
         let item = &self.items[at];
         let Some(want) = item.model.matmul(&model, largest_of(DType::F32)) else { return };
-        let (name, free) = (item.name(), self.menu == Menu::Whole);
+        let name = item.name();
+        // Each shape may have a kernel of its own: mostly one that is compiled.
+        let free = self.menu == Menu::Whole && self.random.chance(20);
         let parts = if free && self.random.chance(30) { Split::Parts(3) } else { Split::Free };
         let item = &self.items[at];
         let result = match (&item.tensor, &b) {

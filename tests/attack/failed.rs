@@ -1,6 +1,7 @@
 //! Launches that are refused and recordings that fail: nothing else is lost, and what is lost never reads as a number.
 
 use crate::held::{elements, integers};
+use crate::mistakes::small_tile;
 use crate::model::Model;
 use crate::random::Random;
 use crate::rough::{before_a_launch, behind_a_launch};
@@ -8,7 +9,7 @@ use crate::support;
 use crate::watchdog::doing;
 use crate::world::SMALL_BINDING;
 use tilewise::gpu::Submission;
-use tilewise::{Error, Gemm, GemmKernel, Gpu, Split, ops, wgpu};
+use tilewise::{Error, Gemm, GemmKernel, Gpu, Split, f16, ops, wgpu};
 
 fn devices() -> Vec<Gpu> {
     let batched = support::own(|options| options.submission = Submission::Batched);
@@ -54,7 +55,7 @@ fn products_in_any_number_of_parts_are_right_or_refused_and_nothing_else_is_lost
         let _doing = doing(format!("a product in {parts} parts"));
         let sum = ops::add(&one, &one).unwrap();
         let at = a.t();
-        let product = Gemm::new(&a, &at).kernel(GemmKernel::Naive).split(Split::Parts(parts));
+        let product = Gemm::new(&a, &at).tile(small_tile()).split(Split::Parts(parts));
         match product.run() {
             Ok(c) => assert_eq!(integers(&c.to_vec().unwrap()), want, "{parts} parts"),
             Err(error) => {
@@ -75,18 +76,23 @@ fn products_in_any_number_of_parts_are_right_or_refused_and_nothing_else_is_lost
 }
 
 #[test]
-fn a_refused_product_leaves_what_was_recorded_before_to_be_read() {
+fn what_cannot_be_bound_is_refused_and_nothing_else_is_lost() {
     let Some(gpu) = small_bindings() else { return };
-    let _doing = doing("a product that cannot be bound");
+    let _doing = doing("a sum that cannot be bound");
     let one = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0], [4]).unwrap();
-    let a = gpu.zeros::<f32>([128, 16]).unwrap();
-    let large = gpu.zeros::<f32>([256, 16]).unwrap();
+    let a = gpu.zeros::<f32>([256, 16]).unwrap();
     let sum = ops::add(&one, &one).unwrap();
-    // 128 x 128 fills a binding, 256 x 256 does not fit.
-    assert_eq!(integers(&Gemm::new(&a, &a.t()).run().unwrap().to_vec().unwrap()), vec![0; 128 * 128]);
-    let error = Gemm::new(&large, &large.t()).run().expect_err("it cannot be bound");
-    assert!(matches!(error, Error::Limit { .. }), "{error:?}");
-    for _ in 0..2 {
-        assert_eq!(sum.to_vec().unwrap(), [2.0, 4.0, 6.0, 8.0]);
+    // 256 KiB: computed in panels, each of which can be bound.
+    let large = Gemm::new(&a, &a.t()).kernel(GemmKernel::Naive).run().unwrap();
+    for error in [
+        ops::add(&large, &large).map(drop).expect_err("it cannot be bound"),
+        large.t().contiguous().map(drop).expect_err("it cannot be bound"),
+        large.cast::<f16>().map(drop).expect_err("it cannot be bound"),
+    ] {
+        assert!(matches!(error, Error::Limit { .. }), "{error:?}");
+    }
+    assert_eq!(integers(&large.to_vec().unwrap()), vec![0; 256 * 256]);
+    for time in 1..=2 {
+        assert_eq!(sum.to_vec().unwrap(), [2.0, 4.0, 6.0, 8.0], "read {time} times");
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tilewise::{Gpu, GpuOptions, wgpu};
 
 /// The memory budget of the device that has little.
-pub(crate) const TINY: u64 = 192 << 10;
+pub(crate) const TINY: u64 = 32 << 10;
 /// The largest binding of the device that has small ones.
 pub(crate) const SMALL_BINDING: u64 = 64 << 10;
 
