@@ -37,6 +37,10 @@ impl Random {
 
     /// An extent of an axis: mostly small, now and then on an edge of a tile.
     pub(crate) fn extent(&mut self) -> usize {
-        if self.chance(15) { [15, 16, 17, 31, 32, 33, 48][self.below(7)] } else { 1 + self.below(12) }
+        match self.below(100) {
+            0..2 => [63, 64, 65, 129][self.below(4)],
+            2..16 => [15, 16, 17, 31, 32, 33, 48][self.below(7)],
+            _ => 1 + self.below(12),
+        }
     }
 }
