@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use support::operand::{Placed, View};
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::gpu::CacheFolder;
+use tilewise::gpu::{AdoptOptions, CacheFolder};
 use tilewise::{Error, Fill, Gemm, Gpu, GpuOptions, Real, Tensor, f16, matmul, reference, wgpu};
 
 /// Products by one tile in every type, in ways of loading and storing that differ.
@@ -189,28 +189,11 @@ fn the_applications_submissions_see_our_results_after_a_flush() {
 }
 
 #[test]
-fn reads_complete_when_the_application_polls_and_not_before() {
-    let Some(gpu) = support::adopted(|_| ()) else { return };
-    let a = gpu.random::<f32>([33, 7], Fill::Integers, 3).unwrap();
-    let mut read = pin!(a.t().read());
-    let mut context = Context::from_waker(Waker::noop());
-    for _ in 0..5 {
-        assert!(read.as_mut().poll(&mut context).is_pending(), "nobody has polled the device");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    let Poll::Ready(values) = read.as_mut().poll(&mut context) else { panic!("the device has been polled") };
-    let data = Fill::Integers.values::<f32>(33 * 7, 3);
-    let want: Vec<f32> = (0..33 * 7).map(|i| data[i % 33 * 7 + i / 33]).collect();
-    assert_eq!(values.unwrap(), want);
-    assert_eq!(a.t().to_vec().unwrap(), want, "the blocking form polls by itself");
-}
-
-#[test]
 fn adopting_without_blocking_completes_when_the_application_polls() {
     let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
     // Nothing is known of the rows without a cache, so that the self-test runs.
     let options = GpuOptions { cache: CacheFolder::Off, ..GpuOptions::from_env().unwrap() };
+    let options = AdoptOptions::from(options).polled_by_application();
     let mut adopting = pin!(Gpu::adopt_with_async(&adapter, device.clone(), queue, options));
     let mut context = Context::from_waker(Waker::noop());
     let gpu = match adopting.as_mut().poll(&mut context) {

@@ -20,7 +20,7 @@ pub struct AdoptOptions {
 pub enum Polling {
     /// A thread of this crate, so that reads complete under any executor. It starts with the first asynchronous read or
     /// self-test, polls only while one is under way, and ends with the last [`Gpu`]. Callbacks of the application's may run
-    /// in it.
+    /// in it; where one waits for a read in there, or several reads are under way, there are up to eight such threads.
     #[default]
     Tilewise,
     /// The application: reads complete when it polls the device or submits to its queue. Blocking calls still poll in the

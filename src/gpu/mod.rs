@@ -14,6 +14,7 @@ mod open;
 mod options;
 mod pipeline;
 mod pool;
+mod progress;
 mod raw;
 mod read;
 mod record;
@@ -79,6 +80,7 @@ struct Inner {
     pool: Lock<Pool<wgpu::Buffer>>,
     staging: Lock<Pool<wgpu::Buffer>>,
     recorder: Recorder,
+    progress: progress::Progress,
     buffers_created: AtomicU64,
     /// Polls while something is waited for, unless the application has said that it does.
     #[cfg(not(target_arch = "wasm32"))]

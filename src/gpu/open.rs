@@ -7,6 +7,7 @@ use super::memory::STAGING_AT_MOST;
 use super::options::AdapterChoice;
 use super::pipeline::Pipelines;
 use super::pool::Pool;
+use super::progress::Progress;
 use super::record::Recorder;
 use super::verify::Verification;
 #[cfg(not(target_arch = "wasm32"))]
@@ -152,9 +153,13 @@ impl<'a> Device<'a> {
         let budget = options.memory_budget.or(caps.memory.map(|bytes| bytes / self.share));
         let cached_at_most = budget.map_or(CACHED_WITHOUT_BUDGET, |bytes| bytes / 2);
         let largest = caps.limits.buffer_bytes;
-        let pipelines = caught(&self.device, || Pipelines::new(&self.device, self.adapter, &options));
+        let made = caught(&self.device, || {
+            (Pipelines::new(&self.device, self.adapter, &options), Progress::new(&self.device))
+        });
+        let (pipelines, progress) = made.map_err(Error::device)?;
         let inner = Inner {
-            pipelines: pipelines.map_err(Error::device)?,
+            pipelines,
+            progress,
             pool: Lock::new(Pool::new(budget, cached_at_most, largest)),
             staging: Lock::new(Pool::new(None, STAGING_AT_MOST, largest)),
             recorder: Recorder::new(),

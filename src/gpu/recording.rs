@@ -4,6 +4,7 @@ use super::Pipeline;
 use super::lock::foreign;
 use super::mark::Why;
 use super::pipeline::Dims;
+use super::progress::Progress;
 use super::ring::Ring;
 use super::storage::Storage;
 use std::ops::Range;
@@ -179,15 +180,21 @@ impl Recording {
         self.launches.iter().any(|launch| launch.pipeline.dims == Dims::Ring)
     }
 
-    /// Commands for all of it, the dims of the ring's kernels in `ring`. Launches whose inputs were never computed are left
+    /// Commands for all of it, the dims of the ring's kernels in `ring`, the turn's ticket behind them. Launches whose inputs were never computed are left
     /// out, and what they should have written is marked.
-    pub(super) fn encode(&self, device: &wgpu::Device, ring: Option<&mut Ring>) -> wgpu::CommandBuffer {
+    pub(super) fn encode(
+        &self,
+        device: &wgpu::Device,
+        ring: Option<&mut Ring>,
+        (progress, ticket): (&Progress, u64),
+    ) -> wgpu::CommandBuffer {
         let desc = wgpu::CommandEncoderDescriptor { label: Some("tilewise recording") };
         let mut encoder = device.create_command_encoder(&desc);
         if !self.launches.is_empty() {
             self.encode_pass(device, &mut encoder, ring);
         }
         self.encode_tail(device, &mut encoder);
+        progress.encode(&mut encoder, ticket);
         foreign(|| encoder.finish())
     }
 

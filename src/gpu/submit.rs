@@ -3,7 +3,7 @@
 //! wgpu runs callbacks inside `submit`, the application's too, and they may call us. So no lock is held there. What keeps the
 //! order is the turn: a thread takes the recording in front and holds the turn until that is with the queue. Others wait for
 //! the turn's end. A callback inside our own submission finds the turn with its own thread: the submission that it runs in has
-//! been made, so the turn has ended.
+//! been made, so the turn has ended. A callback may wait for another thread there, too, which then asks the device.
 
 use super::Gpu;
 use super::fault::{caught, caught_beside};
@@ -37,10 +37,8 @@ enum Phase {
     Submitting,
 }
 
-/// A thread looks again so often, in case that whoever has the turn forgets to notify it: only a panic could.
-const PATIENCE: Duration = Duration::from_millis(100);
-/// So many times in a row the same thread may be found in the same submission: a minute.
-const PATIENCE_ENDS: usize = 600;
+/// A turn is waited for so long before the device is asked whether its submission has run.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 impl Gpu {
     /// Submits what is recorded, uploads included. Work that the application submits afterwards sees its results.
@@ -82,11 +80,9 @@ impl Gpu {
     /// Returns when every recording up to `number` is with the queue or has failed. What failed is marked.
     ///
     /// # Errors
-    /// [`Error::Device`] if that cannot be: where a callback is called in the midst of making commands, or another thread stays
-    /// in wgpu's `submit` for a minute.
+    /// [`Error::Device`] if that cannot be, where a callback is called in the midst of making commands.
     pub(super) fn hand_over(&self, number: u64) -> Result<()> {
         let this = std::thread::current().id();
-        let mut waited = (0, 0);
         loop {
             let mut state = self.inner.recorder.lock();
             if state.through >= number {
@@ -110,23 +106,36 @@ impl Gpu {
                     return Err(Error::device(why));
                 }
                 Some(turn) => {
-                    waited =
-                        if waited.0 == turn.number { (waited.0, waited.1 + 1) } else { (turn.number, 0) };
-                    if waited.1 > PATIENCE_ENDS {
-                        let why = "another thread has been in wgpu's submit for a minute: \
-                                   does a callback wait there for this thread?";
-                        return Err(Error::device(why));
+                    let awaited = (turn.ticket, turn.phase == Phase::Submitting);
+                    let state = state.wait(&self.inner.recorder.turn_ended, PATIENCE);
+                    let is_same = state.turn.as_ref().is_some_and(|turn| turn.ticket == awaited.0);
+                    drop(state);
+                    if is_same && awaited.1 {
+                        self.end_turn_if_run(awaited.0);
                     }
-                    drop(state.wait(&self.inner.recorder.turn_ended, PATIENCE));
                 }
             }
+        }
+    }
+
+    /// Ends another thread's turn if the device has run its submission: a callback of the application's keeps the thread in
+    /// there.
+    fn end_turn_if_run(&self, ticket: u64) {
+        #[cfg(not(target_arch = "wasm32"))]
+        if self.has_run(ticket) {
+            let mut state = self.inner.recorder.lock();
+            if state.turn.as_ref().is_some_and(|turn| turn.ticket == ticket) {
+                state.end_turn();
+            }
+            drop(state);
+            self.inner.recorder.turn_ended.notify_all();
         }
     }
 
     /// Submits a recording, or a piece of one, as the holder of the turn.
     fn take_turn(&self, recording: Recording, ticket: u64) {
         let mut holder = Holder { gpu: self, recording, ticket, index: None };
-        match self.submit_recording(&holder.recording) {
+        match self.submit_recording(&holder.recording, ticket) {
             Ok(index) => {
                 // NOTE: nobody else sets it.
                 let _ = holder.recording.outcome.set(Ok(index.clone()));
@@ -145,7 +154,7 @@ impl Gpu {
     }
 
     /// Makes the commands and hands them to the queue.
-    fn submit_recording(&self, recording: &Recording) -> Result<wgpu::SubmissionIndex, Failure> {
+    fn submit_recording(&self, recording: &Recording, ticket: u64) -> Result<wgpu::SubmissionIndex, Failure> {
         let (device, queue) = (&self.inner.device, &self.inner.queue);
         let mut ring = recording.needs_ring().then(|| self.inner.recorder.lock().rings.pop());
         let encoded = caught(device, || {
@@ -154,7 +163,7 @@ impl Gpu {
                 ring.clear();
                 ring
             });
-            recording.encode(device, ring)
+            recording.encode(device, ring, (&self.inner.progress, ticket))
         });
         let commands = encoded.map_err(|error| Failure::of(recording, &error))?;
         if let Some(turn) = &mut self.inner.recorder.lock().turn {

@@ -1,4 +1,4 @@
-//! The thread that waits for submissions while a read or a self-test does, so that these complete under any executor.
+//! Threads that wait for submissions while a read or a self-test does, so that these complete under any executor.
 
 use super::Gpu;
 use super::lock::Lock;
@@ -7,16 +7,22 @@ use super::submit::poll;
 use crate::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
-/// Starts with the first asynchronous read, and ends before the `Gpu` is dropped.
+/// So many threads wait at most. One does, unless it is busy: a callback that it runs may wait for a read itself.
+const THREADS_AT_MOST: usize = 8;
+
+/// Threads start with the first asynchronous read, and end before the `Gpu` is dropped.
 #[derive(Default)]
 pub(super) struct Waiter {
-    thread: Lock<Option<Thread>>,
+    threads: Lock<Vec<Thread>>,
 }
 
 struct Thread {
     awaited: Sender<Awaited>,
+    /// What was sent and is not done.
+    busy: Arc<AtomicUsize>,
     handle: std::thread::JoinHandle<()>,
 }
 
@@ -35,22 +41,17 @@ impl Waiter {
         index: Option<wgpu::SubmissionIndex>,
         arrival: &Arc<Arrival>,
     ) -> Result<()> {
-        let mut thread = self.thread.lock();
-        let running = match thread.take() {
-            Some(running) => running,
-            None => Thread::start(gpu)?,
-        };
-        let running = thread.insert(running);
-        // A callback that waits in this very thread would wait for ever: the caller polls instead.
-        let in_waiter = running.handle.thread().id() == std::thread::current().id();
-        if in_waiter {
-            drop(thread);
-            poll(&gpu.inner.device, index.as_ref())?;
-            arrival.tell();
-            return Ok(());
+        let mut threads = self.threads.lock();
+        let load = |thread: &Thread| thread.busy.load(Ordering::Acquire);
+        if threads.len() < THREADS_AT_MOST && threads.iter().all(|thread| load(thread) > 0) {
+            threads.push(Thread::start(gpu)?);
         }
-        let sent = running.awaited.send(Awaited { index, arrival: arrival.clone() });
-        sent.map_err(|_| Error::device("the waiting thread has ended"))
+        let least = threads.iter().min_by_key(|thread| load(thread));
+        let sent = least.is_some_and(|thread| {
+            thread.busy.fetch_add(1, Ordering::AcqRel);
+            thread.awaited.send(Awaited { index, arrival: arrival.clone() }).is_ok()
+        });
+        if sent { Ok(()) } else { Err(Error::device("the waiting thread has ended")) }
     }
 }
 
@@ -59,6 +60,8 @@ impl Thread {
         let (awaited, receiver) = channel::<Awaited>();
         // NOTE: the thread holds device and fault, not the Gpu, which would keep itself alive.
         let (device, fault) = (gpu.inner.device.clone(), gpu.inner.fault.clone());
+        let busy = Arc::<AtomicUsize>::default();
+        let done = busy.clone();
         let wait = move || {
             while let Ok(Awaited { index, arrival }) = receiver.recv() {
                 // A callback of the application's that panics has run in here; the submission is done nevertheless.
@@ -68,20 +71,24 @@ impl Thread {
                     Ok(Err(error)) => fault.mark_lost(error.to_string()),
                     Err(_) => log::error!("a callback of the application has panicked"),
                 }
-                arrival.tell();
+                // A waker is foreign code too: an executor may run its task in here.
+                if catch_unwind(AssertUnwindSafe(|| arrival.tell())).is_err() {
+                    log::error!("a task has panicked on the waiting thread");
+                }
+                done.fetch_sub(1, Ordering::AcqRel);
             }
         };
         let thread = std::thread::Builder::new().name("tilewise waiter".into());
-        Ok(Self { awaited, handle: thread.spawn(wait).map_err(Error::device)? })
+        Ok(Self { awaited, busy, handle: thread.spawn(wait).map_err(Error::device)? })
     }
 }
 
 impl Drop for Waiter {
-    /// NOTE: left alone, the thread might be the last to hold the device, and destroy it while the process exits and
+    /// NOTE: left alone, a thread might be the last to hold the device, and destroy it while the process exits and
     /// the driver takes itself down: a crash behind the end of `main`.
     fn drop(&mut self) {
-        let thread = self.thread.lock().take();
-        if let Some(Thread { awaited, handle }) = thread {
+        let threads = std::mem::take(&mut *self.threads.lock());
+        for Thread { awaited, handle, .. } in threads {
             drop(awaited);
             // An executor may drop the last Gpu in a callback, which is in this very thread.
             if handle.thread().id() != std::thread::current().id() {

@@ -2,33 +2,27 @@
 
 use std::future::Future;
 use std::ops::Range;
+use tilewise::gpu::{AdoptOptions, Polling};
 use tilewise::{Element, Gpu, GpuOptions, Result, Tensor, wgpu};
-
-/// Who polls an adopted device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Polling {
-    /// Whoever waits for something.
-    Tilewise,
-    /// The application, on a thread of its own.
-    Application,
-}
 
 pub(crate) fn adopt(
     application: (wgpu::Adapter, wgpu::Device, wgpu::Queue),
     options: GpuOptions,
-    _polling: Polling,
+    polling: Polling,
 ) -> Result<Gpu> {
     let (adapter, device, queue) = application;
-    Gpu::adopt_with(&adapter, device, queue, options)
+    Gpu::adopt_with(&adapter, device, queue, AdoptOptions { options, polling })
 }
 
 /// The buffer of a tensor, for work of the application: all recorded work that touches it is submitted.
 pub(crate) fn buffer<T: Element>(tensor: &Tensor<T>) -> Result<(&wgpu::Buffer, Range<u64>)> {
-    Ok(tensor.buffer())
+    tensor.buffer()
 }
 
 /// Gives back what the pool keeps.
-pub(crate) fn trim(_gpu: &Gpu) {}
+pub(crate) fn trim(gpu: &Gpu) {
+    gpu.trim();
+}
 
 /// Waits for a future as the plainest executor does.
 pub(crate) fn finish<F: Future>(future: F) -> F::Output {

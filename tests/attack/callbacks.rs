@@ -1,7 +1,7 @@
 //! Calls of ours in callbacks of wgpu, which runs them inside whatever call finds that work is done: a submit of ours too.
 
 use crate::actor::Actor;
-use crate::api::{self, Polling};
+use crate::api;
 use crate::held::{elements, integers};
 use crate::model::Model;
 use crate::random::Random;
@@ -12,6 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tilewise::gpu::Polling;
 use tilewise::{Error, Gemm, GemmKernel, Gpu, GpuOptions, Result, Tensor, ops, wgpu};
 
 /// What a callback does with a tensor that it alone holds.

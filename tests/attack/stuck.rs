@@ -1,11 +1,12 @@
 //! Calls that must return, counters that must not run away, memory that must stay bounded.
 
-use crate::api::{self, Polling};
+use crate::api;
 use crate::held::integers;
 use crate::random::Random;
 use crate::support;
 use crate::watchdog::doing;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use tilewise::gpu::Polling;
 use tilewise::gpu::{CacheFolder, Submission};
 use tilewise::{Error, Gpu, GpuOptions, Result, matmul, ops, wgpu};
 

@@ -1,12 +1,13 @@
 //! A device of the walk, and what all its threads share.
 
-use crate::api::{self, Polling};
+use crate::api;
 use crate::held::Held;
 use crate::support;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use tilewise::gpu::Polling;
 use tilewise::{Gpu, GpuOptions, wgpu};
 
 /// The memory budget of the device that has little.
