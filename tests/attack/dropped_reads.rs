@@ -38,7 +38,7 @@ fn reads_are_dropped_at_random(gpu: &Gpu, poll: impl Fn()) {
         .iter()
         .map(|model| gpu.tensor(&elements::<f32>(&model.values), &model.shape).expect("there is room"))
         .collect();
-    let heavy = gpu.zeros::<f32>([128, 128]).expect("there is room");
+    let heavy = gpu.zeros::<f32>([96, 96]).expect("there is room");
     let (start, mut dropped, mut read) = (Instant::now(), 0, 0);
     while dropped + read < READS {
         let _doing = doing(format!("read {}", dropped + read));
