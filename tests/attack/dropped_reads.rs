@@ -24,7 +24,9 @@ fn a_dropped_read_never_gives_its_numbers_to_a_later_one_of_an_opened_device() {
 fn a_dropped_read_never_gives_its_numbers_to_a_later_one_of_an_adopted_device() {
     if let Some(gpu) = support::adopted(|_| ()) {
         let device = gpu.device().clone();
-        reads_are_dropped_at_random(&gpu, || drop(device.poll(wgpu::PollType::Poll).unwrap()));
+        reads_are_dropped_at_random(&gpu, || {
+            device.poll(wgpu::PollType::Poll).unwrap();
+        });
     }
 }
 

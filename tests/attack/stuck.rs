@@ -57,7 +57,10 @@ fn every_call_on_a_lost_adopted_device_returns_before_the_application_polls() {
         ("time", &mut || gpu.time(|| ops::add(&sum, &sum)).map(drop)),
         ("flush", &mut || gpu.flush()),
         ("to_vec", &mut || recorded.to_vec().map(drop)),
-        ("read", &mut || Ok(drop(sum.read()))),
+        ("read", &mut || {
+            drop(sum.read());
+            Ok(())
+        }),
         ("wait", &mut || gpu.wait()),
     ];
     for (name, call) in calls {
