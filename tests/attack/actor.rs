@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::random::Random;
 use crate::walk::Settings;
 use crate::watchdog::doing;
-use crate::world::{Menu, World};
+use crate::world::{Menu, SMALL_BINDING, World};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl Actor {
         while Instant::now() < until && !self.world.stop.load(Ordering::Acquire) {
             self.random = Random::new(&[settings.seed, device, thread as u64, self.step]);
             // What compiles in an instant comes first, so that a short walk has many steps.
-            let met = if settings.is_long { Menu::Whole } else { menu_at(self.step) };
+            let met = if settings.is_long { Menu::Whole } else { menu_at(thread, self.step) };
             self.menu = self.world.menu.min(met);
             let at = self.random.below(sum);
             let (name, act) = chosen(&steps, at);
@@ -155,6 +155,12 @@ impl Actor {
                 self.say("out of memory");
                 let keep = self.random.below(self.items.len() + 1);
                 self.items.truncate(keep);
+            }
+            Error::Limit { needed, allowed, .. }
+                if self.world.gpu.caps().limits.binding_bytes == SMALL_BINDING =>
+            {
+                assert!(needed > allowed, "{error}");
+                self.say("more than a binding");
             }
             other => panic!("{other}"),
         }
@@ -251,10 +257,11 @@ fn chosen(steps: &[Step], mut at: usize) -> (&'static str, fn(&mut Actor)) {
     panic!("all steps are left out");
 }
 
-fn menu_at(step: u64) -> Menu {
-    match step {
-        0..200 => Menu::Plain,
-        200..2000 => Menu::Typed,
-        _ => Menu::Whole,
+/// What a thread of a short walk has met: one of each device compiles more and more, the others go on.
+fn menu_at(thread: usize, step: u64) -> Menu {
+    match (thread, step) {
+        (_, 0..200) => Menu::Plain,
+        (0, 2000..) => Menu::Whole,
+        _ => Menu::Typed,
     }
 }

@@ -214,10 +214,9 @@ impl Actor {
         for (x, y) in vectors.values.chunks(3).zip(by.values.chunks(3)) {
             for &out in terms.out.masks() {
                 let mut sum = 0;
-                for i in 0..3 {
-                    for j in 0..3 {
-                        let sign = algebra.sign(1 << i, 1 << j);
-                        sum += if (1 << i) ^ (1 << j) == out { x[i] * y[j] * i32::from(sign) } else { 0 };
+                for (i, x) in x.iter().enumerate() {
+                    for (j, y) in y.iter().enumerate().filter(|(j, _)| (1 << i) ^ (1 << j) == out) {
+                        sum += x * y * i32::from(algebra.sign(1 << i, 1 << j));
                     }
                 }
                 values.push(sum);
