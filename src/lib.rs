@@ -50,7 +50,7 @@
 //!
 //! # The route of a product
 //! Operands and their [`Layout`]s become a checked [`gemm::GemmProblem`], that and the [`Caps`] a
-//! [`kernel::Plan`], its [`kernel::Kernel`] a pipeline, the launch an entry of the open recording. Reading a
+//! [`kernel::Plan`], its [`kernel::Kernel`] a pipeline, the launch an entry of the recording. Reading a
 //! tensor submits and waits: nothing else does.
 //!
 //! # Errors

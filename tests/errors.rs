@@ -6,7 +6,7 @@ mod support;
 use std::process::Command;
 use tilewise::gemm::GemmKernel;
 use tilewise::gpu::AdapterChoice;
-use tilewise::{Error, Fill, Gemm, Gpu, GpuOptions, Layout, Result, Tensor, f16, matmul, matmul_into, wgpu};
+use tilewise::{Error, Fill, Gemm, Gpu, GpuOptions, Layout, Result, Tensor, f16, matmul, matmul_into};
 
 /// The error of what must fail. It has launched, kept and broken nothing: a product still works.
 fn fails<R>(gpu: &Gpu, what: impl FnOnce() -> Result<R>) -> Error {
