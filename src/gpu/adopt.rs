@@ -24,7 +24,8 @@ pub enum Polling {
     #[default]
     Tilewise,
     /// The application: reads complete when it polls the device or submits to its queue. Blocking calls still poll in the
-    /// thread that calls them.
+    /// thread that calls them. A callback that waits for a `read()` in the thread that polls waits for ever, as nobody polls
+    /// meanwhile: call `to_vec()` there.
     Application,
 }
 

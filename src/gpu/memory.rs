@@ -62,8 +62,8 @@ impl Allocation {
 impl Drop for Allocation {
     fn drop(&mut self) {
         let Storage { buffer, mark, .. } = &*self.storage;
-        let pool = &self.gpu.inner.pool;
-        let given_up = pool.lock().give(buffer.size(), Some((buffer.clone(), mark.last_use())));
+        let reusable = (!self.storage.is_exported()).then(|| (buffer.clone(), mark.last_use()));
+        let given_up = self.gpu.inner.pool.lock().give(buffer.size(), reusable);
         drop(given_up);
     }
 }
@@ -118,9 +118,17 @@ impl Gpu {
         Ok(())
     }
 
+    /// The buffer, for an application: what is recorded and uses it is submitted, and it is not handed out again.
+    pub(crate) fn export<'a>(&self, allocation: &'a Allocation) -> Result<&'a wgpu::Buffer> {
+        self.settle(allocation)?;
+        allocation.check()?;
+        allocation.storage.export();
+        Ok(allocation.buffer())
+    }
+
     /// Submits what is recorded and uses the buffer, if anything does: what is submitted from then on, by whomever, comes
     /// behind it.
-    pub(crate) fn settle(&self, allocation: &Allocation) -> Result<()> {
+    fn settle(&self, allocation: &Allocation) -> Result<()> {
         let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
         if allocation.storage.mark.last_use() >= first_unsubmitted { self.submit_all() } else { Ok(()) }
     }
@@ -163,7 +171,7 @@ impl Gpu {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let (buffer, last_use) =
             self.take(&self.inner.pool, op, bytes, unused_since, usage, "tilewise tensor")?;
-        let storage = Storage { buffer, len: bytes, mark: Mark::of_buffer(last_use) };
+        let storage = Storage::new(buffer, bytes, Mark::of_buffer(last_use));
         Ok(Allocation { gpu: self.clone(), storage: Arc::new(storage) })
     }
 

@@ -121,7 +121,6 @@ impl Gpu {
     /// Ends another thread's turn if the device has run its submission: a callback of the application's keeps the thread in
     /// there.
     fn end_turn_if_run(&self, ticket: u64) {
-        #[cfg(not(target_arch = "wasm32"))]
         if self.has_run(ticket) {
             let mut state = self.inner.recorder.lock();
             if state.turn.as_ref().is_some_and(|turn| turn.ticket == ticket) {
@@ -181,7 +180,9 @@ impl Gpu {
         drop(state);
         match error {
             None => Ok(index),
-            Some(error) if is_of_submit(&error) => Err(Failure::of(recording, &error)),
+            Some(error) if is_of_submit(&error) && !self.was_submitted(ticket) => {
+                Err(Failure::of(recording, &error))
+            }
             // NOTE: the scope has seen what a callback of the application's has raised in there. wgpu offers no way to
             // hand it on to the handler that it was meant for.
             Some(error) => {
@@ -189,6 +190,20 @@ impl Gpu {
                 Ok(index)
             }
         }
+    }
+
+    /// Whether this turn's submission is with the queue, where wgpu says that a submission was refused: that may have been
+    /// another one, of a callback of the application's. What has run must not run again.
+    fn was_submitted(&self, ticket: u64) -> bool {
+        let mut state = self.inner.recorder.lock();
+        match &mut state.turn {
+            // Callbacks that run while the device is asked must not take the submission for made.
+            Some(turn) if turn.ticket == ticket => turn.phase = Phase::Encoding,
+            // A callback has found it made.
+            _ => return true,
+        }
+        drop(state);
+        self.has_run(ticket)
     }
 
     /// Tells the fault if the device is lost. NOTE: what is created on a lost device is invalid, and using it fails before

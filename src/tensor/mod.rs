@@ -184,15 +184,14 @@ impl<T: Element> Tensor<T> {
     /// The buffer underneath and the bytes of it that the tensor spans, for an application's own shaders, copies and
     /// writes. What is recorded and uses the buffer, on behalf of this tensor or of one that is gone, is submitted here:
     /// what the application submits from then on comes behind it. Later launches are not: call [`Gpu::flush`] before
-    /// submitting work that reads what they write, and keep the tensor until that is submitted.
+    /// submitting work that reads what they write. The buffer is not handed out again when the tensor is dropped, but goes
+    /// back to the device, once no work uses it.
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost, or if the launch that should have computed the tensor has failed. A tensor
     /// from [`Gpu::empty`] never has that.
     pub fn buffer(&self) -> Result<(&wgpu::Buffer, Range<u64>)> {
-        self.gpu().settle(&self.storage)?;
-        self.storage.check()?;
-        Ok((self.storage.buffer(), self.bytes()))
+        Ok((self.gpu().export(&self.storage)?, self.bytes()))
     }
 
     /// Whether both share a buffer.

@@ -140,3 +140,35 @@ fn an_error_of_the_applications_own_fails_no_call_of_ours() {
         assert_eq!(recorded.to_vec().unwrap(), product(&data(1), &data(1)));
     }
 }
+
+/// What is refused is the application's submission, not ours around it: ours has run, and must not run again.
+#[test]
+fn a_submission_of_the_applications_that_is_refused_inside_ours_repeats_nothing() {
+    for gpu in devices() {
+        let (zero, one) = (vec![0.0f32; 64], gpu.tensor(&[1.0f32; 64], [8, 8]).unwrap());
+        for _ in 0..10 {
+            let mut counter = gpu.tensor(&zero, [8, 8]).unwrap();
+            let called = when_done(&gpu, |gpu| {
+                let gone = gpu.device().create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("gone"),
+                    size: 8,
+                    usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+                    mapped_at_creation: false,
+                });
+                let mut encoder = gpu.device().create_command_encoder(&Default::default());
+                encoder.clear_buffer(&gone, 0, None);
+                let commands = encoder.finish();
+                gone.destroy();
+                gpu.queue().submit([commands]);
+            });
+            let mut added = 0.0;
+            while called.try_recv().is_err() {
+                ops::add_inplace(&mut counter, &one).unwrap();
+                ops::add_inplace(&mut counter, &one).unwrap();
+                gpu.flush().expect("what is refused is not ours");
+                added += 2.0;
+            }
+            assert_eq!(counter.to_vec().unwrap(), [added; 64]);
+        }
+    }
+}

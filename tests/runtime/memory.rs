@@ -42,6 +42,24 @@ fn a_buffer_is_handed_out_behind_all_that_is_recorded_of_it_and_without_a_submis
 }
 
 #[test]
+fn a_buffer_that_an_application_has_seen_is_not_handed_out_again() {
+    for gpu in devices() {
+        let [a, b] = [tensor(&gpu, 1), tensor(&gpu, 2)];
+        let in_use = gpu.stats().bytes_in_use;
+        for seed in 10..20 {
+            let gone = tensor(&gpu, seed);
+            gone.buffer().unwrap().0.destroy();
+            drop(gone);
+            assert_eq!(gpu.stats().bytes_in_use, in_use);
+            let fresh = tensor(&gpu, seed);
+            let c = matmul(&a, &b).unwrap();
+            assert_eq!(fresh.to_vec().unwrap(), data(seed));
+            assert_eq!(c.to_vec().unwrap(), product(&data(1), &data(2)));
+        }
+    }
+}
+
+#[test]
 fn uploads_that_nobody_reads_do_not_pile_up_on_the_host() {
     for gpu in devices() {
         const MIB: usize = 1 << 20;
