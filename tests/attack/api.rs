@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::ops::Range;
+use std::task::{Context, Poll, Waker};
 use tilewise::{Element, Gpu, GpuOptions, Result, Tensor, wgpu};
 
 /// Who polls an adopted device.
@@ -33,4 +34,16 @@ pub(crate) fn trim(_gpu: &Gpu) {}
 /// Waits for a future as the plainest executor does.
 pub(crate) fn finish<F: Future>(future: F) -> F::Output {
     pollster::block_on(future)
+}
+
+/// Waits for a future in the thread that polls the device.
+pub(crate) fn finish_polling<F: Future>(gpu: &Gpu, future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return output;
+        }
+        gpu.device().poll(wgpu::PollType::Poll).expect("the device is there");
+        std::thread::yield_now();
+    }
 }
