@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::ops::Range;
+use std::task::{Context, Poll, Waker};
 use tilewise::gpu::{AdoptOptions, Polling};
 use tilewise::{Element, Gpu, GpuOptions, Result, Tensor, wgpu};
 
@@ -11,7 +12,12 @@ pub(crate) fn adopt(
     polling: Polling,
 ) -> Result<Gpu> {
     let (adapter, device, queue) = application;
-    Gpu::adopt_with(&adapter, device, queue, AdoptOptions { options, polling })
+    let options = AdoptOptions::from(options);
+    let options = match polling {
+        Polling::Tilewise => options,
+        Polling::Application => options.polled_by_application(),
+    };
+    Gpu::adopt_with(&adapter, device, queue, options)
 }
 
 /// The buffer of a tensor, for work of the application: all recorded work that touches it is submitted.
@@ -27,4 +33,16 @@ pub(crate) fn trim(gpu: &Gpu) {
 /// Waits for a future as the plainest executor does.
 pub(crate) fn finish<F: Future>(future: F) -> F::Output {
     pollster::block_on(future)
+}
+
+/// Waits for a future in the thread that polls the device.
+pub(crate) fn finish_polling<F: Future>(gpu: &Gpu, future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return output;
+        }
+        gpu.device().poll(wgpu::PollType::Poll).expect("the device is there");
+        std::thread::yield_now();
+    }
 }

@@ -53,7 +53,7 @@ impl Act {
     ];
 
     /// Does it, and checks what comes of it.
-    fn run(self, gpu: &Gpu, mut a: Tensor<f32>, model: &Model) -> Result<()> {
+    fn run(self, gpu: &Gpu, polling: Polling, mut a: Tensor<f32>, model: &Model) -> Result<()> {
         let product = |a: &Tensor<f32>| Gemm::new(a, &a.t()).kernel(GemmKernel::Naive).run();
         let want = model.matmul(&model.t(), 1 << 20).expect("small").values;
         match self {
@@ -71,7 +71,12 @@ impl Act {
             Self::Product => drop(product(&a)?),
             Self::ToVec => assert_eq!(integers(&product(&a)?.to_vec()?), want, "read in a callback"),
             Self::Read => {
-                let read = api::finish(ops::add(&a, &a)?.read())?;
+                let read = ops::add(&a, &a)?.read();
+                let read = match polling {
+                    Polling::Tilewise => api::finish(read),
+                    // This may be the very thread that polls.
+                    Polling::Application => api::finish_polling(gpu, read),
+                }?;
                 let twice: Vec<i32> = model.values.iter().map(|v| 2 * v).collect();
                 assert_eq!(integers(&read), twice, "an asynchronous read in a callback");
             }
@@ -86,7 +91,7 @@ impl Act {
                 let (gpu, model) = (gpu.clone(), model.clone());
                 let run = move || {
                     let _doing = doing("a thread that a callback waits for");
-                    gpu.flush().and_then(|()| Self::ToVec.run(&gpu, a, &model))
+                    gpu.flush().and_then(|()| Self::ToVec.run(&gpu, polling, a, &model))
                 };
                 return std::thread::spawn(run).join().expect("the thread does not panic");
             }
@@ -95,7 +100,7 @@ impl Act {
                 let (clone, model) = (gpu.clone(), model.clone());
                 gpu.queue().on_submitted_work_done(move || {
                     let _doing = doing("a callback of a callback");
-                    if let Err(error) = Self::Flush.run(&clone, a, &model) {
+                    if let Err(error) = Self::Flush.run(&clone, polling, a, &model) {
                         assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
                     }
                 });
@@ -157,7 +162,7 @@ impl Actor {
         world.callbacks.fetch_add(1, Ordering::AcqRel);
         register(&self.world.gpu, at, move || {
             let _doing = doing(name.as_str());
-            match catch_unwind(AssertUnwindSafe(|| act.run(&world.gpu, a, &model))) {
+            match catch_unwind(AssertUnwindSafe(|| act.run(&world.gpu, world.polling, a, &model))) {
                 Ok(Ok(())) => {}
                 Ok(Err(Error::OutOfMemory { .. })) if world.budget.is_some() => {}
                 Ok(Err(error)) => world.fail(format!("{name}: {error}")),
@@ -209,7 +214,8 @@ fn every_call_works_in_callbacks_that_our_own_submits_run() {
             gpu.flush().unwrap();
             register(&gpu, at, move || {
                 let _doing = doing(format!("the callback of {what}"));
-                act.run(&clone, a, &of_act).unwrap_or_else(|error| panic!("{what}: {error}"));
+                act.run(&clone, Polling::Tilewise, a, &of_act)
+                    .unwrap_or_else(|error| panic!("{what}: {error}"));
                 told.store(true, Ordering::Release);
             });
             let mut sums = Vec::new();

@@ -40,16 +40,17 @@ fn reads_are_dropped_at_random(gpu: &Gpu, poll: impl Fn()) {
         .iter()
         .map(|model| gpu.tensor(&elements::<f32>(&model.values), &model.shape).expect("there is room"))
         .collect();
-    let heavy = gpu.zeros::<f32>([96, 96]).expect("there is room");
+    let heavy = gpu.zeros::<f32>([192, 192]).expect("there is room");
     let (start, mut dropped, mut read) = (Instant::now(), 0, 0);
     while dropped + read < READS {
         let _doing = doing(format!("read {}", dropped + read));
-        if random.chance(3) {
+        let busy = read % 100 == 0;
+        if busy {
             // The queue is busy for a while: what is dropped now is still under way when the next read begins.
             drop(Gemm::new(&heavy, &heavy).kernel(GemmKernel::Naive).run().expect("there is room"));
             gpu.flush().expect("nothing failed before");
         }
-        for _ in 0..random.below(4) {
+        for _ in 0..random.below(4).max(usize::from(busy)) {
             let mut given_up = Box::pin(tensors[random.below(16)].read());
             if random.chance(50) {
                 let _ = given_up.as_mut().poll(&mut Context::from_waker(Waker::noop()));

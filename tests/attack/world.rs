@@ -33,6 +33,7 @@ pub(crate) struct World {
     pub(crate) threads: usize,
     pub(crate) menu: Menu,
     pub(crate) budget: Option<u64>,
+    pub(crate) polling: Polling,
     /// Whether buffers are destroyed behind the back of tensors: by one thread, which knows what fails.
     pub(crate) is_rough: bool,
     /// Tensors whose buffers are destroyed; at their last drop the pool would hand them out.
@@ -60,6 +61,7 @@ impl World {
             threads: 1,
             menu,
             budget: None,
+            polling: Polling::Tilewise,
             is_rough: false,
             graves: Mutex::default(),
             callbacks: AtomicUsize::new(0),
@@ -111,7 +113,7 @@ pub(crate) fn worlds() -> Vec<World> {
         device.on_uncaptured_error(Arc::new(move |error| lock(&teller).push(error.to_string())));
         let poller = (polling == Polling::Application).then(|| poller(device.clone()));
         let gpu = api::adopt(application, options, polling).expect("the application's device is adopted");
-        Some(World { told, _poller: poller, ..World::new(name, gpu, menu, &stop) })
+        Some(World { told, polling, _poller: poller, ..World::new(name, gpu, menu, &stop) })
     };
     [
         opened(|_| ()).map(|gpu| World { threads: 2, ..World::new("opened", gpu, Menu::Whole, &stop) }),
