@@ -4,7 +4,7 @@ use super::fault::caught;
 use super::kept::{checksum, replace, seal, unseal};
 use super::options::Checks;
 use super::{GpuOptions, lock, raw};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Signature, signature};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -37,12 +37,12 @@ struct Layout {
 }
 
 /// What layouts are shared by: the kinds of the operands, and of the dims.
-type Signature = (Vec<bool>, Dims);
+type Kinds = (Vec<bool>, Dims);
 
 /// All pipelines of a device.
 pub(super) struct Pipelines {
     by_kernel: Mutex<HashMap<Kernel, Arc<Pipeline>>>,
-    layouts: Mutex<HashMap<Signature, Arc<Layout>>>,
+    layouts: Mutex<HashMap<Kinds, Arc<Layout>>>,
     ring_layout: wgpu::BindGroupLayout,
     checks: Checks,
     compiled: AtomicU64,
@@ -108,7 +108,8 @@ impl Pipelines {
         let name = format!("tilewise {kernel}");
         let failed =
             |error: &dyn std::fmt::Display| Error::device(format!("{name} does not compile: {error}"));
-        let (writes, dims) = signature(&text).map_err(|why| failed(&why))?;
+        let Signature { writes, immediates } = signature(&text).map_err(|why| failed(&why))?;
+        let dims = immediates.map_or(Dims::Ring, Dims::Immediates);
         let compiled = caught(device, || {
             let layout = self.layout(device, &writes, dims);
             let desc = wgpu::ShaderModuleDescriptor {
@@ -189,37 +190,6 @@ fn storage_entry(binding: u32, writes: bool) -> wgpu::BindGroupLayoutEntry {
         },
         count: None,
     }
-}
-
-/// Reads a shader's operands (group 0, dense from 0) and how it gets its dims.
-fn signature(text: &str) -> Result<(Vec<bool>, Dims), String> {
-    let module = naga::front::wgsl::parse_str(text).map_err(|error| error.emit_to_string(text))?;
-    let mut operands = Vec::new();
-    let mut dims = None;
-    for (_, variable) in module.global_variables.iter() {
-        match variable.space {
-            naga::AddressSpace::Storage { access } => {
-                let binding = variable
-                    .binding
-                    .as_ref()
-                    .filter(|at| at.group == 0)
-                    .ok_or("an operand outside group 0")?;
-                operands.push((binding.binding, access.contains(naga::StorageAccess::STORE)));
-            }
-            naga::AddressSpace::Immediate => {
-                let bytes = module.types[variable.ty].inner.size(module.to_ctx());
-                dims = Some(Dims::Immediates(bytes));
-            }
-            naga::AddressSpace::Uniform => dims = Some(Dims::Ring),
-            _ => {}
-        }
-    }
-    operands.sort_unstable();
-    if operands.iter().zip(0..).any(|(&(binding, _), expected)| binding != expected) {
-        return Err("operands must be bound from 0 on, without gaps".into());
-    }
-    let writes = operands.into_iter().map(|(_, writes)| writes).collect();
-    dims.map(|dims| (writes, dims)).ok_or_else(|| "a kernel must declare its dims".into())
 }
 
 impl Kept {
