@@ -63,6 +63,7 @@
 
 pub mod clifford;
 mod error;
+mod files;
 pub mod gemm;
 pub mod gpu;
 #[cfg(any(feature = "npy", feature = "safetensors"))]

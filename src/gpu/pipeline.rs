@@ -1,13 +1,12 @@
 //! Compiled kernels: bindings read from the shader, layouts shared, pipelines kept by kernel and across runs.
 
 use super::fault::caught;
-use super::kept::{checksum, replace, seal, unseal};
+use super::kept::{KeptFile, digest, seal, unseal};
 use super::options::Checks;
 use super::{GpuOptions, lock, raw};
 use crate::kernel::{Kernel, Signature, signature};
 use crate::{Error, Result};
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -52,10 +51,15 @@ pub(super) struct Pipelines {
 /// The cache of an earlier run, and where this run leaves its own.
 struct Kept {
     cache: wgpu::PipelineCache,
-    file: PathBuf,
-    /// Checksum of what was there at the start: what has not changed is not written again.
-    start: Option<u64>,
+    file: KeptFile,
+    /// What the pipelines were compiled for.
+    made_for: String,
+    /// Digest of what was there at the start: what has not changed is not written again.
+    start: Option<[u8; 32]>,
 }
+
+/// The largest file of pipelines that is read.
+const KEPT_BYTES: u64 = 1 << 28;
 
 impl Pipeline {
     /// Binds the operands, in the order in which the shader declares them.
@@ -197,28 +201,68 @@ impl Kept {
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
-        let file = options.cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter.get_info())?);
-        let data = std::fs::read(&file).ok();
-        let data = data.as_deref().and_then(unseal);
+        let adapter = adapter.get_info();
+        let path = options.cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter)?);
+        let made_for = made_for(&adapter);
+        let (file, contents) = KeptFile::open(path, "compiled kernels", KEPT_BYTES);
+        let data = contents.as_deref().and_then(|contents| unseal(&made_for, contents));
+        if contents.is_some() && data.is_none() {
+            // As after every update of the driver or of this crate.
+            let path = file.path().display();
+            log::info!("compiled kernels in {path} are of another driver or version, or damaged: not used");
+        }
         // A cache that the driver rejects is only a slower start.
         let cache = caught(device, || raw::pipeline_cache(device, data)).ok()?;
-        Some(Self { cache, file, start: data.map(checksum) })
+        let start = data.map(|data| digest(&made_for, data));
+        Some(Self { cache, file, made_for, start })
     }
 
-    fn save(&self) -> std::io::Result<()> {
-        let Some(data) = self.cache.get_data().filter(|data| self.start != Some(checksum(data))) else {
-            return Ok(());
-        };
-        replace(&self.file, &seal(&data))
+    fn save(&self) {
+        let Some(data) = self.cache.get_data() else { return };
+        if self.start != Some(digest(&self.made_for, &data)) {
+            self.file.write(&seal(&self.made_for, &data));
+        }
     }
+}
+
+/// What a driver may be handed pipelines of: its own, on the same device, kept by the same version of this crate.
+fn made_for(adapter: &wgpu::AdapterInfo) -> String {
+    let wgpu::AdapterInfo { name, vendor, device, driver, driver_info, backend, .. } = adapter;
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "pipelines of Tilewise {version}: {name}, {vendor:x}:{device:x}, {driver}, {driver_info}, {backend}"
+    )
 }
 
 impl Drop for Pipelines {
     fn drop(&mut self) {
         if let Some(kept) = self.kept.as_ref().filter(|_| self.compiled() > 0) {
-            if let Err(error) = kept.save() {
-                log::warn!("cannot keep compiled pipelines in {}: {error}", kept.file.display());
-            }
+            kept.save();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::made_for;
+
+    #[test]
+    fn pipelines_are_bound_to_device_driver_and_version() {
+        let adapter = |change: &dyn Fn(&mut wgpu::AdapterInfo)| {
+            let mut adapter = wgpu::AdapterInfo::new(wgpu::DeviceType::DiscreteGpu, wgpu::Backend::Vulkan);
+            change(&mut adapter);
+            made_for(&adapter)
+        };
+        let usual = adapter(&|_| ());
+        assert!(usual.contains(env!("CARGO_PKG_VERSION")), "{usual}");
+        let others: [&dyn Fn(&mut wgpu::AdapterInfo); 6] = [
+            &|adapter| adapter.name = "another".into(),
+            &|adapter| adapter.vendor = 7,
+            &|adapter| adapter.device = 7,
+            &|adapter| adapter.driver = "another".into(),
+            &|adapter| adapter.driver_info = "1.2".into(),
+            &|adapter| adapter.backend = wgpu::Backend::Dx12,
+        ];
+        assert!(others.iter().all(|other| adapter(other) != usual), "{usual}");
     }
 }
