@@ -1,6 +1,7 @@
 //! Making tensors: from data, from nothing, at random.
 
 use super::{DType, Element, Layout, Tensor};
+use crate::error::Named;
 use crate::gpu::Gpu;
 use crate::{Error, Result};
 
@@ -46,7 +47,7 @@ impl Gpu {
     /// As [`tensor`](Self::tensor).
     pub fn zeros<T: Element>(&self, shape: impl AsRef<[usize]>) -> Result<Tensor<T>> {
         let layout = Layout::contiguous("zeros", shape.as_ref())?;
-        self.tensor(&vec![T::zeroed(); layout.len()], shape)
+        self.tensor(&vec![T::zeroed(); layout.len()], shape).named("zeros")
     }
 
     /// A tensor of random values: element $i$ depends on the seed and $i$ alone.
@@ -55,7 +56,7 @@ impl Gpu {
     /// As [`tensor`](Self::tensor).
     pub fn random<T: Element>(&self, shape: impl AsRef<[usize]>, fill: Fill, seed: u64) -> Result<Tensor<T>> {
         let layout = Layout::contiguous("random", shape.as_ref())?;
-        self.tensor(&fill.values::<T>(layout.len(), seed), shape)
+        self.tensor(&fill.values::<T>(layout.len(), seed), shape).named("random")
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tensors to `.safetensors` files.
 
 use super::Safetensors;
+use crate::error::Named;
 use crate::files::replace::replace;
 use crate::tensor::{DType, Element, Tensor};
 use crate::{Error, Result};
@@ -50,7 +51,7 @@ impl SafetensorsWriter {
     pub fn tensor<T: Element>(self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
         let name = name.into();
         self.vacant(&name)?;
-        self.values(name, tensor.shape(), &tensor.to_vec()?)
+        self.values(name, tensor.shape(), &tensor.to_vec().named("SafetensorsWriter::tensor")?)
     }
 
     /// Adds a tensor of another file under the same name, byte for byte, whatever its type.
