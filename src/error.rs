@@ -136,6 +136,7 @@ pub(crate) trait Named {
     fn named(self, op: &'static str) -> Self;
 
     /// As [`named`](Self::named), but for [`Error::Input`], which names a file.
+    #[cfg(feature = "safetensors")]
     fn named_beside_files(self, op: &'static str) -> Self;
 }
 
@@ -144,6 +145,7 @@ impl<T> Named for Result<T> {
         self.map_err(|error| error.of(op))
     }
 
+    #[cfg(feature = "safetensors")]
     fn named_beside_files(self, op: &'static str) -> Self {
         self.map_err(|error| if matches!(error, Error::Input { .. }) { error } else { error.of(op) })
     }
@@ -215,7 +217,14 @@ mod tests {
         assert_eq!(named(Error::input("matmul", "no")), "linear: no");
         assert_eq!(named(Error::input("the budget of params", "no")), "linear: the budget of params: no");
         assert_eq!(named(Error::device("it is lost")), "the GPU failed: it is lost");
-        let file = Err::<(), _>(Error::input("a: b.npy", "no")).named_beside_files("linear");
-        assert_eq!(file.unwrap_err().to_string(), "a: b.npy: no");
+    }
+
+    #[test]
+    #[cfg(feature = "safetensors")]
+    fn an_error_of_a_file_goes_on_naming_the_file() {
+        let named =
+            |error: Error| Err::<(), _>(error).named_beside_files("SkLinear::load").unwrap_err().to_string();
+        assert_eq!(named(Error::input("a: b.npy", "no")), "a: b.npy: no");
+        assert_eq!(named(Error::shape("tensor", "a rule", &[1], &[])), "SkLinear::load: a rule; got [1]");
     }
 }
