@@ -54,7 +54,10 @@
 //! tensor submits and waits: nothing else does.
 //!
 //! # Errors
-//! Every mistake is an [`Error`] with the values that made it, and leaves operands and device usable.
+//! Every mistake is an [`Error`] with the values that made it, and leaves operands and device usable. It names the call that
+//! you made, whatever that calls itself: functions and methods of [`Gpu`], [`Tensor`] and
+//! [`Multivectors`](clifford::Multivectors) by their name, methods of other types by both (`Linear::new`), and what has options
+//! by the function without (`Gemm::run` is `matmul`). Shapes are those of the operands as you gave them.
 //!
 //! # Features
 //! - `npy` (default): NumPy's `.npy` files, [`io`].
@@ -63,6 +66,7 @@
 
 pub mod clifford;
 mod error;
+mod files;
 pub mod gemm;
 pub mod gpu;
 #[cfg(any(feature = "npy", feature = "safetensors"))]

@@ -208,7 +208,7 @@ fn mistakes_are_errors_with_both_shapes() {
     assert_says!(ops::add_into(&a, &a, &mut repeated), Error::Shape { .. }, "overlap");
     let other = support::noop();
     let there = other.zeros::<f32>([3, 4]).unwrap();
-    assert_says!(ops::add(&a, &there), Error::Gpu { op: "add" }, "different devices");
+    assert_says!(ops::add(&a, &there), Error::Gpu { op: "add", .. }, "different devices");
     assert_says!(ops::add_into(&a, &a, &mut other.zeros([3, 4]).unwrap()), Error::Gpu { .. }, "different");
     assert_eq!(gpu.stats().launches, before.launches);
     assert!(ops::add(&a, &a).is_ok(), "all works as before");

@@ -71,6 +71,23 @@ fn views_are_written_as_they_are_seen() {
 }
 
 #[test]
+fn a_tensor_with_the_name_of_the_metadata_is_refused() {
+    let gpu = support::noop();
+    let x = gpu.tensor(&[1.0f32], [1]).unwrap();
+    let file = SafetensorsWriter::new().metadata("made", "here");
+    let refused = file.clone().tensor("__metadata__", &x).err();
+    assert!(
+        matches!(&refused, Some(Error::Input { why, .. }) if why.contains("`__metadata__`")),
+        "{refused:?}"
+    );
+    let path = scratch("metadata.safetensors");
+    file.tensor("__metadata__.x", &x).unwrap().write(&path).unwrap();
+    let file = Safetensors::read(&path).unwrap();
+    assert_eq!((file.names(), file.metadata("made")), (vec!["__metadata__.x".into()], Some("here")));
+    fs::remove_file(path).unwrap();
+}
+
+#[test]
 fn what_no_tensor_holds_is_read_as_f64() {
     let doubles: Vec<u8> = [1.5f64, -2.0].iter().flat_map(|x| x.to_le_bytes()).collect();
     let found =

@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::hash::Hasher;
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use support::TestGpu;
 use tilewise::gpu::{CacheFolder, CoopRow, CoopScalar, CoopScope, DeviceType, Verdict};
@@ -54,11 +54,10 @@ fn file_in(folder: &Path) -> PathBuf {
 /// The text of a file with `from` replaced, and sealed again as if it had always been so.
 fn forged(text: &str, from: &str, to: &str) -> String {
     assert!(text.contains(from), "no {from} in {text}");
-    let (body, _) = text.rsplit_once("checksum ").expect("a file is sealed");
+    let (body, _) = text.rsplit_once("sha256 ").expect("a file is sealed");
     let body = body.replace(from, to);
-    let mut hasher = std::hash::DefaultHasher::new();
-    hasher.write(body.as_bytes());
-    format!("{body}checksum {:016x}\n", hasher.finish())
+    let digest: String = Sha256::digest(&body).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{body}sha256 {digest}\n")
 }
 
 fn works(gpu: &Gpu) {

@@ -8,6 +8,7 @@ use super::product::Product;
 use super::unary::Unary;
 use super::walk::Walk;
 use super::{Signature, grade};
+use crate::error::{Named, call};
 use crate::tensor::{Layout, Real, Tensor};
 use crate::{Error, Plan, Result, ops};
 
@@ -43,7 +44,7 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// [`Error::Shape`] if the axis is not as long as there are blades.
     pub fn new(tensor: Tensor<T>, blades: &Blades, axis: BladeAxis) -> Result<Self> {
-        check_blades("multivectors", Placed { layout: tensor.layout(), blades }, blades, axis)?;
+        check_blades("Multivectors::new", Placed { layout: tensor.layout(), blades }, blades, axis)?;
         Ok(Self { tensor, blades: blades.clone(), axis })
     }
 
@@ -98,7 +99,7 @@ impl<T: Real> Multivectors<T> {
     /// Sums in f32, then stored: $|c_{k} - c_{64}| \le \gamma_{t} \sum |x_{i} y_{j}|$ for a blade of t terms.
     pub fn product(&self, product: Product, y: &Self) -> Result<Self> {
         let out = product.terms(&self.blades, &y.blades)?.out;
-        self.binary(Function::Product(product), y, &out)
+        self.binary(Function::Product(product), y, &out).named(product.name())
     }
 
     /// The blades `out` of a product, and nothing else is computed.
@@ -108,7 +109,7 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// As [`product`](Self::product).
     pub fn product_onto(&self, product: Product, y: &Self, out: &Blades) -> Result<Self> {
-        self.binary(Function::Product(product), y, out)
+        self.binary(Function::Product(product), y, out).named(product.name())
     }
 
     /// What a product hands back to its operands, of the gradient `g` of its result: $\nabla_{x}$ and $\nabla_{y}$ of a loss.
@@ -121,14 +122,16 @@ impl<T: Real> Multivectors<T> {
     /// # Precision
     /// As [`product`](Self::product); sums over repeated axes in f32.
     pub fn product_backward(&self, product: Product, y: &Self, g: &Self) -> Result<(Self, Self)> {
-        let positions = self.positions_with(product.name(), y)?;
-        if g.positions() != positions {
-            let rule = "the gradient must have the positions of the result";
-            return Err(Error::shape(product.name(), rule, &g.positions(), &positions));
-        }
-        let of_x = g.binary(Function::BackwardX(product), y, &self.blades)?;
-        let of_y = self.binary(Function::BackwardY(product), g, &y.blades)?;
-        Ok((of_x.summed_to(&self.positions())?, of_y.summed_to(&y.positions())?))
+        call(product.name(), || {
+            let positions = self.positions_with(product.name(), y)?;
+            if g.positions() != positions {
+                let rule = "the gradient must have the positions of the result";
+                return Err(Error::shape(product.name(), rule, &g.positions(), &positions));
+            }
+            let of_x = g.binary(Function::BackwardX(product), y, &self.blades)?;
+            let of_y = self.binary(Function::BackwardY(product), g, &y.blades)?;
+            Ok((of_x.summed_to(&self.positions())?, of_y.summed_to(&y.positions())?))
+        })
     }
 
     /// How [`product`](Self::product) is computed.
@@ -150,7 +153,7 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// [`Error::Limit`] if a tensor is larger than the device can bind; [`Error::OutOfMemory`] without room for the result.
     pub fn unary(&self, function: Unary) -> Result<Self> {
-        self.run(Function::Unary(function), None, &function.blades(&self.blades))
+        self.run(Function::Unary(function), None, &function.blades(&self.blades)).named(function.name())
     }
 
     /// What [`unary`](Self::unary) hands back, of the gradient of its result: it is of the operand's `blades`.
@@ -158,7 +161,7 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// As [`unary`](Self::unary).
     pub fn unary_backward(&self, function: Unary, blades: &Blades) -> Result<Self> {
-        self.run(Function::Unary(function.backward()), None, blades)
+        self.run(Function::Unary(function.backward()), None, blades).named(function.name())
     }
 
     /// The same multivectors on other blades or in another order: what is missing is 0, what is not asked for is left out.
@@ -167,7 +170,7 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// [`Error::Input`] if the blades are of another algebra; otherwise as [`unary`](Self::unary).
     pub fn select(&self, blades: &Blades) -> Result<Self> {
-        self.run(Function::Select, None, blades)
+        self.run(Function::Select, None, blades).named("select")
     }
 
     /// The parts of these grades; the scalar, which is 0, if there is none.
@@ -180,7 +183,8 @@ impl<T: Real> Multivectors<T> {
         let masks = self.blades.masks().iter().copied();
         let kept: Vec<u8> = masks.filter(|&blade| grades.contains(&grade(blade))).collect();
         let none = kept.is_empty();
-        self.select(&if none { signature.scalars() } else { Blades::new(signature, &kept)? })
+        let blades = if none { signature.scalars() } else { Blades::new(signature, &kept)? };
+        self.select(&blades).named("project")
     }
 
     /// The norm $\sqrt{|\langle \tilde x x \rangle_{0}|}$, a scalar: 0 of null multivectors.
@@ -188,7 +192,7 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// As [`unary`](Self::unary).
     pub fn norm(&self) -> Result<Self> {
-        self.run(Function::Norm, None, &self.signature().scalars())
+        self.run(Function::Norm, None, &self.signature().scalars()).named("norm")
     }
 
     /// What the norm of `self` hands back, of its gradient `g`: $g\, q' / (2 \sqrt{|q|})$ by the sign of q, and 0 where the
@@ -198,7 +202,7 @@ impl<T: Real> Multivectors<T> {
     /// As [`product`](Self::product); [`Error::Shape`] if `g` is not of the norm's blade and positions.
     pub fn norm_backward(&self, g: &Self) -> Result<Self> {
         self.check_gradient("norm_backward", g, &self.signature().scalars())?;
-        self.binary(Function::NormBackward, g, &self.blades)
+        self.binary(Function::NormBackward, g, &self.blades).named("norm_backward")
     }
 
     /// The inverse of versors, products of vectors that are not null: $\tilde x / \langle \tilde x x \rangle_{0}$.
@@ -208,7 +212,7 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// As [`unary`](Self::unary).
     pub fn inverse(&self) -> Result<Self> {
-        self.run(Function::Inverse, None, &self.blades)
+        self.run(Function::Inverse, None, &self.blades).named("inverse")
     }
 
     /// What the inverse of versors `self` hands back, of its gradient `g`.
@@ -217,7 +221,7 @@ impl<T: Real> Multivectors<T> {
     /// As [`product`](Self::product); [`Error::Shape`] if `g` is not of the same blades and positions.
     pub fn inverse_backward(&self, g: &Self) -> Result<Self> {
         self.check_gradient("inverse_backward", g, &self.blades)?;
-        self.binary(Function::InverseBackward, g, &self.blades)
+        self.binary(Function::InverseBackward, g, &self.blades).named("inverse_backward")
     }
 
     fn check_gradient(&self, op: &'static str, g: &Self, blades: &Blades) -> Result<()> {

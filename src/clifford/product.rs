@@ -134,7 +134,7 @@ fn together(product: Product, x: &Blades, y: &Blades) -> Result<Signature> {
         return Ok(x.signature());
     }
     let why = format!("the operands are of {} and {}", x.signature(), y.signature());
-    Err(Error::input(format!("{product} product"), why))
+    Err(Error::input(product.name(), why))
 }
 
 /// Whether $e_{a} e_{b} = - e_{b} e_{a}$ by the order of the vectors: each of a passes each of b but itself.

@@ -5,6 +5,7 @@ use super::blades::Blades;
 use super::function::Function;
 use super::multivector::Multivector;
 use super::multivectors::Multivectors;
+use crate::error::call;
 use crate::tensor::Real;
 use crate::{Error, Result};
 
@@ -66,15 +67,21 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// [`Error::Input`] if the other algebra has other vectors; otherwise as [`unary`](Self::unary).
     pub fn reordered(&self, to: Signature) -> Result<Self> {
-        let places = self.signature().places_in(to)?;
-        let (masks, signs): (Vec<u8>, Vec<i8>) =
-            self.blades().masks().iter().map(|&blade| carried(&places, blade)).unzip();
-        let blades = Blades::new(to, &masks)?;
-        let mut negative = [0; 4];
-        for (&mask, _) in masks.iter().zip(&signs).filter(|(_, sign)| **sign < 0) {
-            negative[usize::from(mask / 64)] |= 1 << (mask % 64);
-        }
-        let renamed = Self::new(self.tensor().clone(), &blades, self.axis())?;
-        if negative == [0; 4] { Ok(renamed) } else { renamed.run(Function::Negate(negative), None, &blades) }
+        call("reordered", || {
+            let places = self.signature().places_in(to)?;
+            let (masks, signs): (Vec<u8>, Vec<i8>) =
+                self.blades().masks().iter().map(|&blade| carried(&places, blade)).unzip();
+            let blades = Blades::new(to, &masks)?;
+            let mut negative = [0; 4];
+            for (&mask, _) in masks.iter().zip(&signs).filter(|(_, sign)| **sign < 0) {
+                negative[usize::from(mask / 64)] |= 1 << (mask % 64);
+            }
+            let renamed = Self::new(self.tensor().clone(), &blades, self.axis())?;
+            if negative == [0; 4] {
+                Ok(renamed)
+            } else {
+                renamed.run(Function::Negate(negative), None, &blades)
+            }
+        })
     }
 }

@@ -8,6 +8,7 @@ use super::problem::BladeAxis;
 use super::product::Product;
 use super::sandwich_body;
 use super::versor::Parity;
+use crate::error::{Named, call};
 use crate::tensor::{Real, Tensor};
 use crate::{Plan, Result};
 
@@ -20,7 +21,7 @@ impl<T: Real> Multivectors<T> {
     /// # Precision
     /// $\gamma_{t + 4}$ of each coefficient, for t blades; where the metric is indefinite, by what is left of the square.
     pub fn normalized(&self) -> Result<Self> {
-        self.run(Function::Normalize, None, self.blades())
+        self.run(Function::Normalize, None, self.blades()).named("normalized")
     }
 
     /// The exponentials of bivectors, motors of norm 1, in Cl(2), Cl(3), Cl(2,0,1) and Cl(3,0,1).
@@ -33,7 +34,7 @@ impl<T: Real> Multivectors<T> {
     /// Within 16 ulp of the largest coefficient for $\theta \le 2 \pi$, and down to 0; beyond it, as that many ulp of
     /// $\theta$ allow.
     pub fn exp(&self) -> Result<Self> {
-        self.run(Function::Exp, None, &self.signature().even())
+        self.run(Function::Exp, None, &self.signature().even()).named("exp")
     }
 
     /// The logarithms of motors, bivectors of $\theta$ in $[0, \pi]$, in the algebras of [`exp`](Self::exp). The scale is
@@ -51,7 +52,7 @@ impl<T: Real> Multivectors<T> {
     /// a turn; beyond, of the largest of m and $\log m$: near -1 a rounding of the angle moves the sine that the shift
     /// across the axis is divided by.
     pub fn log(&self) -> Result<Self> {
-        self.run(Function::Log(Branch::Whole), None, &self.signature().bivectors())
+        self.run(Function::Log(Branch::Whole), None, &self.signature().bivectors()).named("log")
     }
 
     /// What these versors do to multivectors: $v x \tilde v$ of even blades, $v \hat x \tilde v$ of odd ones
@@ -87,11 +88,13 @@ impl<T: Real> Multivectors<T> {
     /// # Precision
     /// A point of PGA moves to within 16 ulp of $|p| + |t|$ of where this very motor, in f64, takes it.
     pub fn sandwich(&self, x: &Self) -> Result<Self> {
-        let out = sandwich_body::blades(x.blades());
-        if sandwich_body::terms_at_most(self.blades(), x.blades(), &out) > TERMS_AT_MOST {
-            return self.sandwich_in_two(x, &out);
-        }
-        self.binary(Function::Sandwich, x, &out)
+        call("sandwich", || {
+            let out = sandwich_body::blades(x.blades());
+            if sandwich_body::terms_at_most(self.blades(), x.blades(), &out) > TERMS_AT_MOST {
+                return self.sandwich_in_two(x, &out);
+            }
+            self.binary(Function::Sandwich, x, &out)
+        })
     }
 
     /// How [`sandwich`](Self::sandwich) is computed, where that is one launch.
@@ -99,7 +102,7 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// As [`sandwich`](Self::sandwich); [`Error::Limit`](crate::Error::Limit) where it is two products.
     pub fn plan_sandwich(&self, x: &Self) -> Result<Plan> {
-        self.plan(Function::Sandwich, Some(x), &sandwich_body::blades(x.blades()))
+        self.plan(Function::Sandwich, Some(x), &sandwich_body::blades(x.blades())).named("plan_sandwich")
     }
 
     /// As two products, of which the first is stored.
@@ -124,16 +127,18 @@ impl<T: Real> Multivectors<T> {
     /// Within 64 ulp of the largest coefficient on the way. Null motors give NaN; of others than of norm 1 the path has
     /// the norm of the first.
     pub fn interpolate(&self, b: &Self, t: &Tensor<T>) -> Result<Self> {
-        let signature = self.signature();
-        let way = self.binary(Function::Way, b, &signature.bivectors())?;
-        let mut shape = t.shape().to_vec();
-        let at = match self.axis() {
-            BladeAxis::First => 0,
-            BladeAxis::Last => shape.len(),
-        };
-        shape.insert(at, 1);
-        let t = Self::new(t.reshape(&shape)?, &signature.scalars(), self.axis())?;
-        let step = t.geometric(&way)?.exp()?;
-        self.product_onto(Product::Geometric, &step, &signature.even())
+        call("interpolate", || {
+            let signature = self.signature();
+            let way = self.binary(Function::Way, b, &signature.bivectors())?;
+            let mut shape = t.shape().to_vec();
+            let at = match self.axis() {
+                BladeAxis::First => 0,
+                BladeAxis::Last => shape.len(),
+            };
+            shape.insert(at, 1);
+            let t = Self::new(t.reshape(&shape)?, &signature.scalars(), self.axis())?;
+            let step = t.geometric(&way)?.exp()?;
+            self.product_onto(Product::Geometric, &step, &signature.even())
+        })
     }
 }

@@ -1,13 +1,14 @@
 //! f32 operands as f16: each row of A and column of B scaled by a power of two, in one part or two.
 
 use super::Precision;
+use crate::error::Named;
 use crate::gpu::{Caps, Problem};
 use crate::kernel::{self, Kernel, Plan};
 use crate::tensor::{DType, Layout, Tensor, View, dim};
 use crate::{Error, Result};
 use half::f16;
 
-const OP: &str = "matmul: f32 operands as f16";
+const OP: &str = "halves";
 
 /// f16 elements that are written at a time; rows are padded to whole ones.
 const UNIT: u32 = 8;
@@ -179,7 +180,7 @@ impl Problem for HalvesProblem {
 /// # Precision
 /// Bit for bit [`reference::halves`](crate::reference::halves), on every device.
 pub fn halves(x: &Tensor<f32>, side: Side, precision: Precision) -> Result<Halves> {
-    halves_of(x.as_view(), side, precision)
+    halves_of(x.as_view(), side, precision).named("halves")
 }
 
 pub(super) fn halves_of(x: View<'_>, side: Side, precision: Precision) -> Result<Halves> {

@@ -11,7 +11,7 @@ use super::reduce;
 use crate::gpu::{Caps, Gpu, Prepared, Problem};
 use crate::kernel::{self, Plan};
 use crate::ops::Activation;
-use crate::tensor::{DType, Layout, Tensor, View};
+use crate::tensor::{DType, Layout, Tensor, View, check_same_gpu};
 use crate::{Error, Result};
 
 /// A product with its operands, whatever their types.
@@ -64,8 +64,9 @@ impl<'a> Product<'a> {
     /// The device of all operands.
     pub(super) fn gpu(&self) -> Result<&'a Gpu> {
         let gpu = self.a.gpu();
-        let all_here = self.b.gpu().is_same(gpu) && self.extras().all(|extra| extra.gpu().is_same(gpu));
-        if all_here { Ok(gpu) } else { Err(Error::Gpu { op: OP }) }
+        let mut others = [self.b].into_iter().chain(self.extras());
+        others.try_for_each(|other| check_same_gpu(OP, gpu, other.gpu()))?;
+        Ok(gpu)
     }
 
     /// The epilogue's operands, in the order in which kernels bind them.

@@ -1,9 +1,12 @@
 //! Linear layers: a product with a weight that lies as it was trained, a bias and an activation, in one launch.
 
 use super::Gemm;
+use crate::error::{Named, call};
 use crate::ops::Activation;
 use crate::tensor::{Real, Tensor};
 use crate::{Error, Result};
+
+const OP: &str = "linear";
 
 /// activation($x W^T$ + bias) in one launch: sums and the function in f32, rounded once to `T`.
 ///
@@ -33,13 +36,19 @@ pub fn linear<T: Real>(
     bias: Option<&Tensor<T>>,
     activation: Activation,
 ) -> Result<Tensor<T>> {
-    check_weight(weight)?;
-    let weight = weight.t();
-    let product = Gemm::new(x, &weight).out::<T>().activation(activation);
-    match bias {
-        Some(bias) => product.bias(bias).run(),
-        None => product.run(),
-    }
+    call("linear", || {
+        check_weight(weight)?;
+        check_inputs(x, weight)?;
+        if let Some(bias) = bias {
+            check_bias(bias, weight)?;
+        }
+        let weight = weight.t();
+        let product = Gemm::new(x, &weight).out::<T>().activation(activation);
+        match bias {
+            Some(bias) => product.bias(bias).run(),
+            None => product.run(),
+        }
+    })
 }
 
 /// A linear layer: its weight (out, in), held once, an optional bias (out) and an activation.
@@ -57,15 +66,14 @@ impl<T: Real> Linear<T> {
     /// [`Error::Shape`] if the weight is no matrix (out, in), or the bias no vector (out); [`Error::Gpu`] if they live on
     /// different devices.
     pub fn new(weight: Tensor<T>, bias: Option<Tensor<T>>, activation: Activation) -> Result<Self> {
-        check_weight(&weight)?;
-        if let Some(bias) = &bias {
-            weight.same_gpu("linear", bias)?;
-            if bias.shape() != &weight.shape()[..1] {
-                let rule = "the bias must be a vector with an element for each output";
-                return Err(Error::shape("linear", rule, bias.shape(), weight.shape()));
+        call("Linear::new", || {
+            check_weight(&weight)?;
+            if let Some(bias) = &bias {
+                weight.same_gpu(OP, bias)?;
+                check_bias(bias, &weight)?;
             }
-        }
-        Ok(Self { weight, bias, activation })
+            Ok(Self { weight, bias, activation })
+        })
     }
 
     /// The layer's output, as [`linear`].
@@ -73,7 +81,7 @@ impl<T: Real> Linear<T> {
     /// # Errors
     /// As [`linear`].
     pub fn forward(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
-        linear(x, &self.weight, self.bias.as_ref(), self.activation)
+        linear(x, &self.weight, self.bias.as_ref(), self.activation).named("Linear::forward")
     }
 
     /// The weight (out, in).
@@ -99,5 +107,31 @@ fn check_weight<T: Real>(weight: &Tensor<T>) -> Result<()> {
     if weight.shape().len() == 2 {
         return Ok(());
     }
-    Err(Error::shape("linear", "the weight must be a matrix (out, in)", weight.shape(), &[]))
+    Err(Error::shape(OP, "the weight must be a matrix (out, in)", weight.shape(), &[]))
+}
+
+/// Checks that x has as many features as the weight has inputs, before the weight is seen transposed.
+fn check_inputs<T: Real>(x: &Tensor<T>, weight: &Tensor<T>) -> Result<()> {
+    let (&[.., _, inputs], &[of_rows, of_columns]) = (x.shape(), weight.shape()) else {
+        let rule = "x must have an axis of inputs, and one in front of it";
+        return Err(Error::shape(OP, rule, x.shape(), weight.shape()));
+    };
+    if of_columns == inputs {
+        return Ok(());
+    }
+    Err(Error::Shape {
+        op: OP,
+        rule: format!("the weight must be (out, in) with in = {inputs}, the last axis of x").into(),
+        remedy: if of_rows == inputs { ". Transpose it with .t() if it is stored (in, out)." } else { "" },
+        lhs: weight.shape().to_vec(),
+        rhs: x.shape().to_vec(),
+    })
+}
+
+fn check_bias<T: Real>(bias: &Tensor<T>, weight: &Tensor<T>) -> Result<()> {
+    if bias.shape() == &weight.shape()[..1] {
+        return Ok(());
+    }
+    let rule = "the bias must be a vector with an element for each output";
+    Err(Error::shape(OP, rule, bias.shape(), weight.shape()))
 }

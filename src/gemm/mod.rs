@@ -36,11 +36,12 @@ pub(crate) use segments::launch_segments;
 pub use segments::{Formed, Gated, Planes, Segment, Segmented, Segments, segment_table};
 pub use tile::Tile;
 
+use crate::error::call;
 use crate::gpu::{Caps, Problem};
 use crate::kernel::Plan;
 use crate::ops::Activation;
 pub use crate::tensor::Operand;
-use crate::tensor::{Element, Layout, Real, Tensor};
+use crate::tensor::{Element, Layout, Real, Tensor, check_same_gpu};
 use crate::{Error, Result};
 use epilogue::BiasAxis;
 use launch::Product;
@@ -204,8 +205,10 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
     /// As [`matmul`]; [`Error::Shape`] or [`Error::Input`] for a bias or residual of the wrong shape or type;
     /// [`Error::Unsupported`] if the device cannot run what is pinned.
     pub fn plan(&self) -> Result<Plan> {
-        let caps = self.product.gpu()?.caps();
-        self.product.explain(&self.fresh()?, C::DTYPE, caps)
+        call("matmul", || {
+            let caps = self.product.gpu()?.caps();
+            self.product.explain(&self.fresh()?, C::DTYPE, caps)
+        })
     }
 
     /// The product, as a new tensor.
@@ -214,19 +217,24 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
     /// As [`plan`](Self::plan), and [`Error::OutOfMemory`] without room for C; [`Error::Input`] for a beta: there is
     /// nothing yet to add to.
     pub fn run(&self) -> Result<Tensor<C>> {
-        let gpu = self.product.gpu()?;
-        let layout = self.fresh()?;
-        if self.product.beta != 0.0 {
-            return Err(Error::input("matmul: beta", "a new tensor holds nothing to add to: use `run_into`"));
-        }
-        let problem = self.product.problem(&layout, C::DTYPE)?;
-        if layout.is_empty() {
-            return gpu.empty(layout.shape());
-        }
-        self.product.ready(gpu, &problem, &layout)?;
-        let c = gpu.empty(layout.shape())?;
-        self.product.launch(gpu, &problem, c.as_view())?;
-        Ok(c)
+        call("matmul", || {
+            let gpu = self.product.gpu()?;
+            let layout = self.fresh()?;
+            if self.product.beta != 0.0 {
+                return Err(Error::input(
+                    "matmul: beta",
+                    "a new tensor holds nothing to add to: use `run_into`",
+                ));
+            }
+            let problem = self.product.problem(&layout, C::DTYPE)?;
+            if layout.is_empty() {
+                return gpu.empty(layout.shape());
+            }
+            self.product.ready(gpu, &problem, &layout)?;
+            let c = gpu.empty(layout.shape())?;
+            self.product.launch(gpu, &problem, c.as_view())?;
+            Ok(c)
+        })
     }
 
     /// The product, into a tensor that nobody else holds.
@@ -234,25 +242,25 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
     /// # Errors
     /// As [`matmul_into`].
     pub fn run_into(&self, c: &mut Tensor<C>) -> Result<()> {
-        let Product { a, b, .. } = &self.product;
-        let gpu = self.product.gpu()?;
-        let view = c.as_view();
-        if !view.gpu().is_same(gpu) {
-            return Err(Error::Gpu { op: problem::OP });
-        }
-        let problem = self.product.problem(&view.layout, C::DTYPE)?;
-        if view.shares_buffer(a) || view.shares_buffer(b) {
-            return Err(Error::input("matmul: the output", "it shares its buffer with an operand"));
-        }
-        c.check_unshared(problem::OP)?;
-        if c.is_empty() {
-            return Ok(());
-        }
-        if self.product.beta == 0.0 {
-            c.overwrite_with(|view| self.product.launch(gpu, &problem, view))
-        } else {
-            self.product.launch(gpu, &problem, view)
-        }
+        call("matmul_into", || {
+            let Product { a, b, .. } = &self.product;
+            let gpu = self.product.gpu()?;
+            let view = c.as_view();
+            check_same_gpu(problem::OP, gpu, view.gpu())?;
+            let problem = self.product.problem(&view.layout, C::DTYPE)?;
+            if view.shares_buffer(a) || view.shares_buffer(b) {
+                return Err(Error::input("matmul: the output", "it shares its buffer with an operand"));
+            }
+            c.check_unshared(problem::OP)?;
+            if c.is_empty() {
+                return Ok(());
+            }
+            if self.product.beta == 0.0 {
+                c.overwrite_with(|view| self.product.launch(gpu, &problem, view))
+            } else {
+                self.product.launch(gpu, &problem, view)
+            }
+        })
     }
 
     fn fresh(&self) -> Result<Layout> {

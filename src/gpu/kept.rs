@@ -1,51 +1,120 @@
-//! Files that are kept across runs: sealed with a checksum, replaced as a whole.
+//! Files that are kept across runs: for this user alone, each with a digest that binds it to what it was made for.
 
-use std::hash::Hasher;
-use std::path::Path;
+use crate::files::private::{self, Found};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
 
-/// Writes `data` into the file of this name, making its folder.
-pub(super) fn replace(file: &Path, data: &[u8]) -> std::io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    // Another process or thread may be reading or writing: the name appears with the whole file behind it.
-    let writer = format!("{}-{:?}.draft", std::process::id(), std::thread::current().id());
-    let draft = file.with_extension(writer);
-    let replaced = std::fs::write(&draft, data).and_then(|()| std::fs::rename(&draft, file));
-    if replaced.is_err() {
-        // What could not be written may be there in part; that it cannot be removed either says nothing new.
-        let _ = std::fs::remove_file(&draft);
+/// A file of an earlier run, which this run may replace.
+pub(super) struct KeptFile {
+    path: PathBuf,
+    /// What it holds, for warnings.
+    what: &'static str,
+    /// There is something that is not this user's: it is left as it is.
+    foreign: bool,
+    /// A warning is given once: that what is not to be relied on cannot be replaced says no more.
+    warned: bool,
+}
+
+impl KeptFile {
+    /// The file of this name, and what is in it if it is this user's alone and has at most so many bytes.
+    pub(super) fn open(path: PathBuf, what: &'static str, at_most: u64) -> (Self, Option<Vec<u8>>) {
+        let found = private::read(&path, at_most);
+        let mut file = Self { path, what, foreign: false, warned: false };
+        let contents = match found {
+            Found::Nothing => None,
+            Found::Contents(contents) => Some(contents),
+            Found::Unfit(why) => {
+                file.warn(&why, "it is replaced");
+                None
+            }
+            Found::Foreign(why) => {
+                file.foreign = true;
+                file.warn(&why, "nothing is kept until it is removed");
+                None
+            }
+        };
+        (file, contents)
     }
-    replaced
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Says why the file is not used.
+    pub(super) fn warn(&mut self, why: &str, then: &str) {
+        self.warned = true;
+        log::warn!("{} in {} are not used: {why}; {then}", self.what, self.path.display());
+    }
+
+    /// Replaces the file.
+    pub(super) fn write(&self, contents: &[u8]) {
+        if self.foreign {
+            return;
+        }
+        match private::write(&self.path, contents) {
+            Err(error) if !self.warned => {
+                log::warn!("cannot keep {} in {}: {error}", self.what, self.path.display());
+            }
+            _ => {}
+        }
+    }
 }
 
-/// The data with its checksum in front: a driver should not be handed a file that was cut short.
-pub(super) fn seal(data: &[u8]) -> Vec<u8> {
-    [&checksum(data).to_le_bytes(), data].concat()
+/// Bytes of a digest.
+const DIGEST: usize = 32;
+
+/// The data with a digest of it and of what it was made for in front. A driver is to be handed nothing that was cut
+/// short or that was made by another one.
+pub(super) fn seal(made_for: &str, data: &[u8]) -> Vec<u8> {
+    [&digest(made_for, data), data].concat()
 }
 
-/// The data behind a checksum that is right.
-pub(super) fn unseal(file: &[u8]) -> Option<&[u8]> {
-    let (sum, data) = file.split_first_chunk::<8>()?;
-    (u64::from_le_bytes(*sum) == checksum(data)).then_some(data)
+/// The data behind a digest that is right.
+pub(super) fn unseal<'a>(made_for: &str, file: &'a [u8]) -> Option<&'a [u8]> {
+    let (sum, data) = file.split_first_chunk::<DIGEST>()?;
+    (*sum == digest(made_for, data)).then_some(data)
 }
 
-/// A number that tells damaged data from whole.
-pub(super) fn checksum(data: &[u8]) -> u64 {
-    let mut hasher = std::hash::DefaultHasher::new();
-    hasher.write(data);
-    hasher.finish()
+/// SHA-256 of the data and what it was made for, each with its length.
+pub(super) fn digest(made_for: &str, data: &[u8]) -> [u8; DIGEST] {
+    let mut digest = Sha256::new();
+    digest.update((made_for.len() as u64).to_le_bytes());
+    digest.update(made_for);
+    digest.update(data);
+    digest.finalize().into()
+}
+
+/// SHA-256 of a text, in hexadecimal: what `sha256sum` prints.
+pub(super) fn digest_of_text(text: &str) -> String {
+    let mut digest = Sha256::new();
+    digest.update(text);
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{seal, unseal};
+    use super::{digest_of_text, seal, unseal};
 
     #[test]
-    fn a_damaged_cache_file_is_not_used() {
-        let file = seal(b"compiled");
-        assert_eq!(unseal(&file), Some(&b"compiled"[..]));
-        assert_eq!(unseal(&file[..file.len() - 1]), None, "cut short");
-        assert_eq!(unseal(b"short"), None);
-        assert_eq!(unseal(b""), None);
+    fn a_file_that_is_damaged_or_made_for_something_else_is_not_used() {
+        let file = seal("a device", b"compiled");
+        assert_eq!(unseal("a device", &file), Some(&b"compiled"[..]));
+        assert_eq!(unseal("another", &file), None);
+        assert_eq!(unseal("a devic", &seal("a device", b"")), None);
+        assert_eq!(unseal("a devic", &seal("a device", b"compiled")), None);
+        assert_eq!(unseal("a device", &file[..file.len() - 1]), None, "cut short");
+        assert_eq!(unseal("a device", &[&file[..], b"more"].concat()), None);
+        for at in 0..file.len() {
+            let mut flipped = file.clone();
+            flipped[at] ^= 0x10;
+            assert_eq!(unseal("a device", &flipped), None, "bit of byte {at}");
+        }
+        assert_eq!(unseal("a device", b"short"), None);
+        assert_eq!(unseal("a device", b""), None);
+    }
+
+    #[test]
+    fn a_digest_is_what_sha256sum_prints() {
+        assert!(digest_of_text("abc").starts_with("ba7816bf8f01cfea414140de5dae2223"));
     }
 }

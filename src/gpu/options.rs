@@ -22,7 +22,8 @@ pub struct GpuOptions {
     /// `strict`, `split` or `fast`.
     pub precision: Precision,
     /// Where things are kept across runs: compiled pipelines on devices that can, and what the self-tests of
-    /// cooperative matrices found. `TILEWISE_CACHE` = `off`, or a folder.
+    /// cooperative matrices found. Files are for this user alone, folders are made so; what is no such file is not read.
+    /// `TILEWISE_CACHE` = `off`, or a folder.
     pub cache: CacheFolder,
     /// Rows that are taken as if the adapter listed them, and tested like those: for this crate's own tests. What is
     /// found out about them is not kept.
@@ -136,7 +137,8 @@ impl fmt::Display for AdapterChoice {
 
 impl CacheFolder {
     pub(crate) fn path(&self) -> Option<PathBuf> {
-        let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        // A relative one would mean another folder wherever the program is started, and whoever's that is.
+        let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
         match self {
             Self::Off => None,
             Self::At(folder) => Some(folder.clone()),

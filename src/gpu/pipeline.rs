@@ -1,14 +1,13 @@
 //! Compiled kernels: bindings read from the shader, layouts shared, pipelines kept by kernel and across runs.
 
 use super::fault::caught;
-use super::kept::{checksum, replace, seal, unseal};
+use super::kept::{KeptFile, digest, seal, unseal};
 use super::lock::Lock;
 use super::options::Checks;
 use super::{GpuOptions, raw};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Signature, signature};
 use crate::{Error, Result};
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -38,12 +37,12 @@ struct Layout {
 }
 
 /// What layouts are shared by: the kinds of the operands, and of the dims.
-type Signature = (Vec<bool>, Dims);
+type Kinds = (Vec<bool>, Dims);
 
 /// All pipelines of a device.
 pub(super) struct Pipelines {
     by_kernel: Lock<HashMap<Kernel, Arc<Pipeline>>>,
-    layouts: Lock<HashMap<Signature, Arc<Layout>>>,
+    layouts: Lock<HashMap<Kinds, Arc<Layout>>>,
     ring_layout: wgpu::BindGroupLayout,
     checks: Checks,
     compiled: AtomicU64,
@@ -53,10 +52,15 @@ pub(super) struct Pipelines {
 /// The cache of an earlier run, and where this run leaves its own.
 struct Kept {
     cache: wgpu::PipelineCache,
-    file: PathBuf,
-    /// Checksum of what was there at the start: what has not changed is not written again.
-    start: Option<u64>,
+    file: KeptFile,
+    /// What the pipelines were compiled for.
+    made_for: String,
+    /// Digest of what was there at the start: what has not changed is not written again.
+    start: Option<[u8; 32]>,
 }
+
+/// The largest file of pipelines that is read.
+const KEPT_BYTES: u64 = 1 << 28;
 
 impl Pipeline {
     /// Binds the operands, in the order in which the shader declares them.
@@ -109,7 +113,8 @@ impl Pipelines {
         let name = format!("tilewise {kernel}");
         let failed =
             |error: &dyn std::fmt::Display| Error::device(format!("{name} does not compile: {error}"));
-        let (writes, dims) = signature(&text).map_err(|why| failed(&why))?;
+        let Signature { writes, immediates } = signature(&text).map_err(|why| failed(&why))?;
+        let dims = immediates.map_or(Dims::Ring, Dims::Immediates);
         let compiled = caught(device, || {
             let layout = self.layout(device, &writes, dims);
             let desc = wgpu::ShaderModuleDescriptor {
@@ -192,64 +197,73 @@ fn storage_entry(binding: u32, writes: bool) -> wgpu::BindGroupLayoutEntry {
     }
 }
 
-/// Reads a shader's operands (group 0, dense from 0) and how it gets its dims.
-fn signature(text: &str) -> Result<(Vec<bool>, Dims), String> {
-    let module = naga::front::wgsl::parse_str(text).map_err(|error| error.emit_to_string(text))?;
-    let mut operands = Vec::new();
-    let mut dims = None;
-    for (_, variable) in module.global_variables.iter() {
-        match variable.space {
-            naga::AddressSpace::Storage { access } => {
-                let binding = variable
-                    .binding
-                    .as_ref()
-                    .filter(|at| at.group == 0)
-                    .ok_or("an operand outside group 0")?;
-                operands.push((binding.binding, access.contains(naga::StorageAccess::STORE)));
-            }
-            naga::AddressSpace::Immediate => {
-                let bytes = module.types[variable.ty].inner.size(module.to_ctx());
-                dims = Some(Dims::Immediates(bytes));
-            }
-            naga::AddressSpace::Uniform => dims = Some(Dims::Ring),
-            _ => {}
-        }
-    }
-    operands.sort_unstable();
-    if operands.iter().zip(0..).any(|(&(binding, _), expected)| binding != expected) {
-        return Err("operands must be bound from 0 on, without gaps".into());
-    }
-    let writes = operands.into_iter().map(|(_, writes)| writes).collect();
-    dims.map(|dims| (writes, dims)).ok_or_else(|| "a kernel must declare its dims".into())
-}
-
 impl Kept {
     fn open(device: &wgpu::Device, adapter: &wgpu::Adapter, options: &GpuOptions) -> Option<Self> {
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
-        let file = options.cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter.get_info())?);
-        let data = std::fs::read(&file).ok();
-        let data = data.as_deref().and_then(unseal);
+        let adapter = adapter.get_info();
+        let path = options.cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter)?);
+        let made_for = made_for(&adapter);
+        let (file, contents) = KeptFile::open(path, "compiled kernels", KEPT_BYTES);
+        let data = contents.as_deref().and_then(|contents| unseal(&made_for, contents));
+        if contents.is_some() && data.is_none() {
+            // As after every update of the driver or of this crate.
+            let path = file.path().display();
+            log::info!("compiled kernels in {path} are of another driver or version, or damaged: not used");
+        }
         // A cache that the driver rejects is only a slower start.
         let cache = caught(device, || raw::pipeline_cache(device, data)).ok()?;
-        Some(Self { cache, file, start: data.map(checksum) })
+        let start = data.map(|data| digest(&made_for, data));
+        Some(Self { cache, file, made_for, start })
     }
 
-    fn save(&self) -> std::io::Result<()> {
-        let Some(data) = self.cache.get_data().filter(|data| self.start != Some(checksum(data))) else {
-            return Ok(());
-        };
-        replace(&self.file, &seal(&data))
+    fn save(&self) {
+        let Some(data) = self.cache.get_data() else { return };
+        if self.start != Some(digest(&self.made_for, &data)) {
+            self.file.write(&seal(&self.made_for, &data));
+        }
     }
+}
+
+/// What a driver may be handed pipelines of: its own, on the same device, kept by the same version of this crate.
+fn made_for(adapter: &wgpu::AdapterInfo) -> String {
+    let wgpu::AdapterInfo { name, vendor, device, driver, driver_info, backend, .. } = adapter;
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "pipelines of Tilewise {version}: {name}, {vendor:x}:{device:x}, {driver}, {driver_info}, {backend}"
+    )
 }
 
 impl Drop for Pipelines {
     fn drop(&mut self) {
         if let Some(kept) = self.kept.as_ref().filter(|_| self.compiled() > 0) {
-            if let Err(error) = kept.save() {
-                log::warn!("cannot keep compiled pipelines in {}: {error}", kept.file.display());
-            }
+            kept.save();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::made_for;
+
+    #[test]
+    fn pipelines_are_bound_to_device_driver_and_version() {
+        let adapter = |change: &dyn Fn(&mut wgpu::AdapterInfo)| {
+            let mut adapter = wgpu::AdapterInfo::new(wgpu::DeviceType::DiscreteGpu, wgpu::Backend::Vulkan);
+            change(&mut adapter);
+            made_for(&adapter)
+        };
+        let usual = adapter(&|_| ());
+        assert!(usual.contains(env!("CARGO_PKG_VERSION")), "{usual}");
+        let others: [&dyn Fn(&mut wgpu::AdapterInfo); 6] = [
+            &|adapter| adapter.name = "another".into(),
+            &|adapter| adapter.vendor = 7,
+            &|adapter| adapter.device = 7,
+            &|adapter| adapter.driver = "another".into(),
+            &|adapter| adapter.driver_info = "1.2".into(),
+            &|adapter| adapter.backend = wgpu::Backend::Dx12,
+        ];
+        assert!(others.iter().all(|other| adapter(other) != usual), "{usual}");
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn trusted_module(
 /// A pipeline cache that starts from what an earlier run has kept.
 pub(crate) fn pipeline_cache(device: &wgpu::Device, data: Option<&[u8]>) -> wgpu::PipelineCache {
     let desc = wgpu::PipelineCacheDescriptor { label: Some("tilewise"), data, fallback: true };
-    // SAFETY: the data is what `PipelineCache::get_data` returned, from a file whose checksum was compared;
-    // wgpu compares adapter and driver with its own header.
+    // SAFETY: the data is what `PipelineCache::get_data` returned to this user, from a file that nobody else may write,
+    // whose digest binds it to adapter, driver and version; wgpu compares adapter and driver with its own header.
     unsafe { device.create_pipeline_cache(&desc) }
 }

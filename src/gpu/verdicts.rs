@@ -1,19 +1,18 @@
 //! What the self-tests found, kept across runs in a small text file for each adapter.
 
-use super::kept::{checksum, replace};
+use super::kept::{KeptFile, digest_of_text};
 use super::options::Checks;
 use super::{Caps, CoopRow, GpuOptions, Verdict, self_test};
 use crate::kernel::SHADERS;
-use std::io::ErrorKind::{NotADirectory, NotFound};
-use std::path::{Path, PathBuf};
+
+/// The largest file of verdicts that is read.
+const KEPT_BYTES: u64 = 1 << 20;
 
 /// The verdicts of one adapter and driver, as its file holds them: a line each behind a header.
 pub(super) struct Verdicts {
-    file: PathBuf,
+    file: KeptFile,
     header: String,
     lines: Vec<String>,
-    /// A file that is not to be relied on has been warned of; that it cannot be replaced says no more.
-    warned: bool,
 }
 
 impl Verdicts {
@@ -21,16 +20,17 @@ impl Verdicts {
     pub(super) fn open(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOptions) -> Option<Self> {
         let folder = options.cache.path()?;
         let identity = identity(caps, adapter, options.checks);
-        let file = folder.join(format!("verdicts-{:016x}.txt", checksum(identity.as_bytes())));
+        let name = digest_of_text(&identity);
+        let path = folder.join(format!("verdicts-{}.txt", &name[..16]));
         let header = header(caps, &identity);
-        let read = read(&file, &header);
-        if let Err(why) = &read {
-            log::warn!(
-                "the verdicts on cooperative matrices in {} are not used: {why}; the rows are tested anew",
-                file.display()
-            );
-        }
-        Some(Self { file, header, warned: read.is_err(), lines: read.unwrap_or_default() })
+        let what = "the verdicts on cooperative matrices";
+        let (mut file, contents) = KeptFile::open(path, what, KEPT_BYTES);
+        let lines = contents.map_or(Ok(Vec::new()), |contents| unseal(contents, &header));
+        let lines = lines.unwrap_or_else(|why| {
+            file.warn(&why, "the rows are tested anew");
+            Vec::new()
+        });
+        Some(Self { file, header, lines })
     }
 
     /// What was found about a row; [`Verdict::Untested`] where nothing was.
@@ -43,14 +43,7 @@ impl Verdicts {
     /// Adds what was found about these rows, and keeps it.
     pub(super) fn keep(mut self, rows: &[CoopRow]) {
         self.lines.extend(rows.iter().map(|row| line(row, row.verdict)));
-        let text = seal(&self.header, &self.lines);
-        match replace(&self.file, text.as_bytes()) {
-            Err(error) if !self.warned => log::warn!(
-                "cannot keep the verdicts on cooperative matrices in {}: {error}",
-                self.file.display()
-            ),
-            _ => {}
-        }
+        self.file.write(seal(&self.header, &self.lines).as_bytes());
     }
 }
 
@@ -70,9 +63,9 @@ fn header(caps: &Caps, identity: &str) -> String {
     let subgroups = caps.subgroups.map_or("none".into(), |sizes| sizes.to_string());
     format!(
         "Verdicts of Tilewise on cooperative matrices. Delete this file, and the rows are tested anew.\n\
-         version {}, test {:016x}\nadapter {identity}\ndriver {}\nsubgroups {subgroups}\n",
+         version {}, test {}\nadapter {identity}\ndriver {}\nsubgroups {subgroups}\n",
         env!("CARGO_PKG_VERSION"),
-        checksum(test.as_bytes()),
+        digest_of_text(test),
         caps.driver,
     )
 }
@@ -84,20 +77,13 @@ fn line(row: &CoopRow, verdict: Verdict) -> String {
 fn seal(header: &str, lines: &[String]) -> String {
     let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let text = [header, &body].concat();
-    format!("{text}checksum {:016x}\n", checksum(text.as_bytes()))
+    format!("{text}sha256 {}\n", digest_of_text(&text))
 }
 
-/// The lines of a file with this header, none if there is no file, or why it is not to be relied on.
-fn read(file: &Path, header: &str) -> Result<Vec<String>, String> {
-    match std::fs::read_to_string(file) {
-        Ok(text) => unseal(&text, header),
-        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(Vec::new()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-fn unseal(text: &str, header: &str) -> Result<Vec<String>, String> {
-    let (body, _) = text.rsplit_once("checksum ").ok_or("it is damaged")?;
+/// The lines of a file with this header, or why it is not to be relied on.
+fn unseal(contents: Vec<u8>, header: &str) -> Result<Vec<String>, String> {
+    let text = String::from_utf8(contents).map_err(|_| "it is no text")?;
+    let (body, _) = text.rsplit_once("sha256 ").ok_or("it is damaged")?;
     let lines: Vec<String> = match body.strip_prefix(header) {
         Some(rows) => rows.lines().map(ToOwned::to_owned).collect(),
         None => return Err("it is of another driver, adapter or version, or damaged".into()),
@@ -111,14 +97,15 @@ mod tests {
     use crate::gpu::fixtures;
 
     fn verdicts(lines: &[String]) -> Verdicts {
-        Verdicts { file: PathBuf::new(), header: "header\n".into(), lines: lines.to_vec(), warned: false }
+        let (file, _) = KeptFile::open("".into(), "nothing", 0);
+        Verdicts { file, header: "header\n".into(), lines: lines.to_vec() }
     }
 
     #[test]
     fn what_was_kept_is_found_by_row() {
         let rows = fixtures::apple_m2().rows;
         let lines = [line(&rows[0], Verdict::Wrong), line(&rows[1], Verdict::Verified)];
-        let read = unseal(&seal("header\n", &lines), "header\n").expect("it is whole");
+        let read = unseal(seal("header\n", &lines).into_bytes(), "header\n").expect("it is whole");
         assert_eq!(read, lines);
         let found = rows.iter().map(|row| verdicts(&read).of(row)).collect::<Vec<_>>();
         assert_eq!(found, [Verdict::Wrong, Verdict::Verified, Verdict::Untested]);
@@ -134,11 +121,11 @@ mod tests {
             (whole[..whole.len() - 2].into(), "damaged"),
             (format!("{whole}\n"), "damaged"),
             (String::new(), "damaged"),
-            ("checksum checksum ".into(), "damaged"),
+            ("sha256 sha256 ".into(), "damaged"),
             (seal("another\n", &lines), "another driver"),
             (seal("", &lines), "another driver"),
         ] {
-            let error = unseal(&text, "header\n").expect_err("it is not to be relied on");
+            let error = unseal(text.clone().into_bytes(), "header\n").expect_err("it is not to be relied on");
             assert!(error.contains(why), "{text}: {error}");
         }
     }

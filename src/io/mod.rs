@@ -3,8 +3,6 @@
 #[cfg(feature = "npy")]
 mod npy;
 #[cfg(feature = "safetensors")]
-pub(crate) mod replace;
-#[cfg(feature = "safetensors")]
 mod safetensors;
 
 #[cfg(feature = "safetensors")]

@@ -3,6 +3,7 @@
 //! A file comes from outside, so its header is believed only as far as the file's own length bears
 //! it out: nothing is allocated that the file does not hold.
 
+use crate::error::Named;
 use crate::tensor::{DType, Element, Layout, MAX_RANK, Tensor};
 use crate::{Error, Gpu, Result};
 use bytemuck::Pod;
@@ -130,11 +131,11 @@ impl Npy {
             }
         };
         match self.order {
-            Order::C => gpu.tensor(elements, &self.shape),
+            Order::C => gpu.tensor(elements, &self.shape).named("Npy::tensor"),
             Order::Fortran => {
                 let reversed: Vec<usize> = self.shape.iter().rev().copied().collect();
                 let axes: Vec<usize> = (0..reversed.len()).rev().collect();
-                gpu.tensor(elements, reversed)?.permute(&axes)
+                gpu.tensor(elements, reversed).named("Npy::tensor")?.permute(&axes)
             }
         }
     }
@@ -146,7 +147,7 @@ impl Npy {
 /// [`Error::Input`] if the file cannot be written, or `T` is bf16, which `NumPy` does not have; otherwise as
 /// [`Tensor::to_vec`].
 pub fn write_npy<T: Element>(path: impl AsRef<Path>, tensor: &Tensor<T>) -> Result<()> {
-    write_npy_slice(path, tensor.shape(), &tensor.to_vec()?)
+    write_npy_slice(path, tensor.shape(), &tensor.to_vec().named("write_npy")?)
 }
 
 /// Writes elements in C order to a `.npy` file at `path`; an existing file is replaced.

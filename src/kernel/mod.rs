@@ -2,11 +2,13 @@
 
 mod library;
 mod memory;
+mod signature;
 mod specialize;
 mod unroll;
 
 pub use library::{FRAGMENTS, SHADERS};
 pub(crate) use memory::Memory;
+pub(crate) use signature::{Signature, signature};
 
 use crate::gpu::Caps;
 use crate::tensor::DType;

@@ -2,6 +2,7 @@
 
 use super::activation::Activation;
 use super::elementwise::{Elementwise, ElementwiseProblem, broadcast_shape};
+use crate::error::{Named, call};
 use crate::tensor::{Layout, Real, Tensor};
 use crate::{Error, Result};
 
@@ -27,7 +28,7 @@ use crate::{Error, Result};
 /// # }
 /// ```
 pub fn add<T: Real>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T>> {
-    fresh(Elementwise::Add, &[a, b])
+    fresh(Elementwise::Add, &[a, b]).named("add")
 }
 
 /// The difference $a - b$ of elements.
@@ -39,7 +40,7 @@ pub fn add<T: Real>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T>> {
 /// # Precision
 /// Computed in f32, then stored: [`reference::sub`](crate::reference::sub).
 pub fn sub<T: Real>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T>> {
-    fresh(Elementwise::Sub, &[a, b])
+    fresh(Elementwise::Sub, &[a, b]).named("sub")
 }
 
 /// The product $ab$ of elements.
@@ -51,7 +52,7 @@ pub fn sub<T: Real>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T>> {
 /// # Precision
 /// Computed in f32, then stored: [`reference::mul`](crate::reference::mul).
 pub fn mul<T: Real>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T>> {
-    fresh(Elementwise::Mul, &[a, b])
+    fresh(Elementwise::Mul, &[a, b]).named("mul")
 }
 
 /// An [`Activation`] of every element.
@@ -74,7 +75,7 @@ pub fn mul<T: Real>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T>> {
 /// # }
 /// ```
 pub fn activate<T: Real>(a: &Tensor<T>, activation: Activation) -> Result<Tensor<T>> {
-    fresh(Elementwise::Activate(activation), &[a])
+    fresh(Elementwise::Activate(activation), &[a]).named("activate")
 }
 
 /// The gradient that an [`Activation`] hands back, $f'(a)\,g$: of a loss whose gradient with respect to $f(a)$ is g.
@@ -97,7 +98,7 @@ pub fn activate<T: Real>(a: &Tensor<T>, activation: Activation) -> Result<Tensor
 /// # }
 /// ```
 pub fn activate_backward<T: Real>(a: &Tensor<T>, g: &Tensor<T>, activation: Activation) -> Result<Tensor<T>> {
-    fresh(Elementwise::Slope(activation), &[a, g])
+    fresh(Elementwise::Slope(activation), &[a, g]).named("activate_backward")
 }
 
 /// The sum $a + b$ into a tensor that nobody else holds: nothing is allocated.
@@ -110,7 +111,7 @@ pub fn activate_backward<T: Real>(a: &Tensor<T>, g: &Tensor<T>, activation: Acti
 /// # Precision
 /// As [`add`].
 pub fn add_into<T: Real>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
-    into(Elementwise::Add, &[a, b], c)
+    into(Elementwise::Add, &[a, b], c).named("add_into")
 }
 
 /// The difference $a - b$ into a tensor that nobody else holds.
@@ -122,7 +123,7 @@ pub fn add_into<T: Real>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Res
 /// # Precision
 /// As [`sub`].
 pub fn sub_into<T: Real>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
-    into(Elementwise::Sub, &[a, b], c)
+    into(Elementwise::Sub, &[a, b], c).named("sub_into")
 }
 
 /// The product $ab$ of elements into a tensor that nobody else holds.
@@ -134,7 +135,7 @@ pub fn sub_into<T: Real>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Res
 /// # Precision
 /// As [`mul`].
 pub fn mul_into<T: Real>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
-    into(Elementwise::Mul, &[a, b], c)
+    into(Elementwise::Mul, &[a, b], c).named("mul_into")
 }
 
 /// An [`Activation`] of every element into a tensor that nobody else holds.
@@ -146,7 +147,7 @@ pub fn mul_into<T: Real>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Res
 /// # Precision
 /// As [`activate`].
 pub fn activate_into<T: Real>(a: &Tensor<T>, activation: Activation, c: &mut Tensor<T>) -> Result<()> {
-    into(Elementwise::Activate(activation), &[a], c)
+    into(Elementwise::Activate(activation), &[a], c).named("activate_into")
 }
 
 /// Adds `bias` to every row of `x`, in place: one launch, and no buffer.
@@ -168,12 +169,14 @@ pub fn activate_into<T: Real>(a: &Tensor<T>, activation: Activation, c: &mut Ten
 /// # }
 /// ```
 pub fn bias_add_inplace<T: Real>(x: &mut Tensor<T>, bias: &Tensor<T>) -> Result<()> {
-    let function = Elementwise::Update;
-    if bias.shape().len() != 1 || x.shape().last() != bias.shape().last() {
-        let rule = "the bias must have one axis, as long as the operand's last";
-        return Err(Error::shape(function.op(), rule, bias.shape(), x.shape()));
-    }
-    into(function, &[bias], x)
+    call("bias_add_inplace", || {
+        let function = Elementwise::Update;
+        if bias.shape().len() != 1 || x.shape().last() != bias.shape().last() {
+            let rule = "the bias must have one axis, as long as the operand's last";
+            return Err(Error::shape(function.op(), rule, bias.shape(), x.shape()));
+        }
+        into(function, &[bias], x)
+    })
 }
 
 /// Adds `a` to `x`, in place.
@@ -186,7 +189,7 @@ pub fn bias_add_inplace<T: Real>(x: &mut Tensor<T>, bias: &Tensor<T>) -> Result<
 /// # Precision
 /// As [`add`].
 pub fn add_inplace<T: Real>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
-    into(Elementwise::Update, &[a], x)
+    into(Elementwise::Update, &[a], x).named("add_inplace")
 }
 
 /// `function` of the operands in a new tensor of the shape that they have together.

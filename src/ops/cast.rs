@@ -130,7 +130,7 @@ impl CastProblem {
 
 /// What errors call it.
 fn op(from: DType, to: DType) -> &'static str {
-    if from == to { "copy" } else { "cast" }
+    if from == to { "contiguous" } else { "cast" }
 }
 
 /// Whether a value may come out as another, or with other bits. NOTE: saturating changes infinities of the same type.

@@ -1,5 +1,6 @@
 //! Operations along one axis: what to compute, as plain data, and how.
 
+use crate::error::{Named, call};
 use crate::gpu::{Caps, Problem};
 use crate::kernel::{self, Kernel, Memory, Plan};
 use crate::tensor::{DType, Layout, MAX_RANK, Real, Tensor, dim};
@@ -211,7 +212,7 @@ impl Problem for RowsProblem {
 /// # }
 /// ```
 pub fn sum<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
-    reduce(Rows::Sum, a, axis)
+    reduce(Rows::Sum, a, axis).named("sum")
 }
 
 /// Sums of squares along one axis.
@@ -233,7 +234,7 @@ pub fn sum<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
 /// # }
 /// ```
 pub fn sum_squares<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
-    reduce(Rows::SumSquares, a, axis)
+    reduce(Rows::SumSquares, a, axis).named("sum_squares")
 }
 
 /// Largest magnitudes along one axis. NaN counts as more than infinity: it shows, wherever it is.
@@ -254,7 +255,7 @@ pub fn sum_squares<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
 /// # }
 /// ```
 pub fn max_abs<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
-    reduce(Rows::MaxAbs, a, axis)
+    reduce(Rows::MaxAbs, a, axis).named("max_abs")
 }
 
 /// What takes an axis away.
@@ -292,13 +293,15 @@ fn reduce<T: Real>(function: Rows, a: &Tensor<T>, axis: usize) -> Result<Tensor<
 /// # }
 /// ```
 pub fn softmax<T: Real>(a: &Tensor<T>) -> Result<Tensor<T>> {
-    let op = Rows::Softmax.op();
-    let axis = a.shape().len().checked_sub(1);
-    let axis = axis.ok_or_else(|| Error::shape(op, "the operand must have an axis", a.shape(), &[]))?;
-    if a.is_empty() {
-        return a.gpu().empty(a.shape());
-    }
-    launch(Rows::Softmax, a, axis, a.shape())
+    call("softmax", || {
+        let op = Rows::Softmax.op();
+        let axis = a.shape().len().checked_sub(1);
+        let axis = axis.ok_or_else(|| Error::shape(op, "the operand must have an axis", a.shape(), &[]))?;
+        if a.is_empty() {
+            return a.gpu().empty(a.shape());
+        }
+        launch(Rows::Softmax, a, axis, a.shape())
+    })
 }
 
 fn launch<T: Real>(function: Rows, a: &Tensor<T>, axis: usize, shape: &[usize]) -> Result<Tensor<T>> {

@@ -3,6 +3,7 @@
 use super::budget::{Budget, Sizes, percent, rounding};
 use super::spectrum::{Spectrum, decomposed};
 use crate::Result;
+use crate::error::call;
 use crate::tensor::{Real, Tensor};
 use std::fmt;
 
@@ -83,22 +84,24 @@ pub enum Choice {
 /// # }
 /// ```
 pub fn advise<T: Real>(weight: &Tensor<T>, budget: Budget) -> Result<Advice> {
-    let budget = budget.checked()?;
-    let weight = weight.cast::<f32>()?;
-    let sizes = match *weight.shape() {
-        [rows, cols] => Sizes { rows, cols },
-        _ => Sizes { rows: 0, cols: 0 }, // refused by the decomposition
-    };
-    let rank = match budget {
-        Budget::Params(share) | Budget::Flops(share) => sizes.within(share),
-        Budget::Error(error) => return of_error(&weight, sizes, budget, error),
-    };
-    // NOTE: of rank 0 too: the weight is checked all the same.
-    let svd = decomposed(&weight, 2 * rank)?;
-    if rank == 0 {
-        return Ok(dense(sizes, budget, too_small(sizes), None));
-    }
-    Ok(sketched(sizes, budget, rank, rank, svd.rel_residual))
+    call("advise", || {
+        let budget = budget.checked()?;
+        let weight = weight.cast::<f32>()?;
+        let sizes = match *weight.shape() {
+            [rows, cols] => Sizes { rows, cols },
+            _ => Sizes { rows: 0, cols: 0 }, // refused by the decomposition
+        };
+        let rank = match budget {
+            Budget::Params(share) | Budget::Flops(share) => sizes.within(share),
+            Budget::Error(error) => return of_error(&weight, sizes, budget, error),
+        };
+        // NOTE: of rank 0 too: the weight is checked all the same.
+        let svd = decomposed(&weight, 2 * rank)?;
+        if rank == 0 {
+            return Ok(dense(sizes, budget, too_small(sizes), None));
+        }
+        Ok(sketched(sizes, budget, rank, rank, svd.rel_residual))
+    })
 }
 
 fn of_error(weight: &Tensor<f32>, sizes: Sizes, budget: Budget, error: f64) -> Result<Advice> {

@@ -3,6 +3,7 @@
 use super::along::Along;
 use super::operator::{OP, Sketch, SketchKind};
 use super::{dense, hadamard, sparse};
+use crate::error::{Named, call};
 use crate::tensor::{Real, Tensor};
 use crate::{Error, Gpu, Plan, Result};
 
@@ -44,7 +45,7 @@ impl Sketch {
     /// # }
     /// ```
     pub fn apply<T: Real>(&self, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
-        self.along(Way::Forward, x, axis)
+        self.along(Way::Forward, x, axis).named("Sketch::apply")
     }
 
     /// $S^T$ along an axis: every line of d elements along it becomes one of n.
@@ -56,7 +57,7 @@ impl Sketch {
     /// # Precision
     /// As [`apply`](Self::apply).
     pub fn adjoint<T: Real>(&self, y: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
-        self.along(Way::Adjoint, y, axis)
+        self.along(Way::Adjoint, y, axis).named("Sketch::adjoint")
     }
 
     /// $SX$: from the left, along the last axis but one.
@@ -66,7 +67,7 @@ impl Sketch {
     /// # Errors
     /// As [`apply`](Self::apply).
     pub fn left<T: Real>(&self, x: &Tensor<T>) -> Result<Tensor<f32>> {
-        self.apply(x, matrix_axis(x, 2)?)
+        call("Sketch::left", || self.apply(x, matrix_axis(x, 2)?))
     }
 
     /// $XS^T$: from the right, along the last axis.
@@ -76,7 +77,7 @@ impl Sketch {
     /// # Errors
     /// As [`apply`](Self::apply).
     pub fn right<T: Real>(&self, x: &Tensor<T>) -> Result<Tensor<f32>> {
-        self.apply(x, matrix_axis(x, 1)?)
+        call("Sketch::right", || self.apply(x, matrix_axis(x, 1)?))
     }
 
     /// All entries, stored: d n numbers. [`apply`](Self::apply) needs none of them.
@@ -89,7 +90,7 @@ impl Sketch {
         let [rows, cols] = self.shape();
         // Before the host makes them.
         gpu.check_room("Sketch::to_tensor", (rows as u64).saturating_mul(cols as u64).saturating_mul(4))?;
-        gpu.tensor(&self.to_vec(), [rows, cols])
+        gpu.tensor(&self.to_vec(), [rows, cols]).named("Sketch::to_tensor")
     }
 
     /// How it is applied along an axis of `x`: what is launched, and by which prediction.
@@ -97,17 +98,19 @@ impl Sketch {
     /// # Errors
     /// As [`apply`](Self::apply); [`Error::Shape`] too if there is nothing beside the axis, and so nothing to launch.
     pub fn plan<T: Real>(&self, way: Way, x: &Tensor<T>, axis: usize) -> Result<Plan> {
-        let (along, x) = self.checked(way, x, axis)?;
-        if along.is_empty() {
-            return Err(Error::shape(OP, "nothing is launched for no element", x.shape(), &self.shape()));
-        }
-        match self.kind() {
-            SketchKind::Gaussian | SketchKind::Uniform | SketchKind::Sign => {
-                dense::plan(self, way, &x, &along)
+        call("Sketch::plan", || {
+            let (along, x) = self.checked(way, x, axis)?;
+            if along.is_empty() {
+                return Err(Error::shape(OP, "nothing is launched for no element", x.shape(), &self.shape()));
             }
-            SketchKind::Hadamard => hadamard::plan(self, way, &x, &along),
-            _ => sparse::plan(self, way, &x, &along),
-        }
+            match self.kind() {
+                SketchKind::Gaussian | SketchKind::Uniform | SketchKind::Sign => {
+                    dense::plan(self, way, &x, &along)
+                }
+                SketchKind::Hadamard => hadamard::plan(self, way, &x, &along),
+                _ => sparse::plan(self, way, &x, &along),
+            }
+        })
     }
 
     fn along<T: Real>(&self, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {

@@ -3,6 +3,7 @@
 use super::along::Along;
 use super::apply::{Way, matrix_axis};
 use super::operator::OP;
+use crate::error::{Named, call};
 use crate::gemm::{Side, product};
 use crate::tensor::{Real, Tensor};
 use crate::{Error, Result};
@@ -30,11 +31,13 @@ impl<T: Real> Given<T> {
     /// # Errors
     /// [`Error::Shape`] if it is no matrix, or has no rows or columns.
     pub fn new(matrix: Tensor<T>) -> Result<Self> {
-        if matrix.shape().len() == 2 && !matrix.is_empty() {
-            return Ok(Self { matrix });
-        }
-        let rule = "an operator must be a matrix with rows and columns";
-        Err(Error::shape(OP, rule, matrix.shape(), &[]))
+        call("Given::new", || {
+            if matrix.shape().len() == 2 && !matrix.is_empty() {
+                return Ok(Self { matrix });
+            }
+            let rule = "an operator must be a matrix with rows and columns";
+            Err(Error::shape(OP, rule, matrix.shape(), &[]))
+        })
     }
 
     /// Rows d and columns n.
@@ -53,7 +56,7 @@ impl<T: Real> Given<T> {
     /// # Precision
     /// Summed in f32: $|y_{i} - (Sx)_{i}| \le \gamma_{n} (|S||x|)_{i}$.
     pub fn apply(&self, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
-        self.along(Way::Forward, x, axis)
+        self.along(Way::Forward, x, axis).named("Given::apply")
     }
 
     /// $S^T$ along an axis: every line of d elements along it becomes one of n.
@@ -63,7 +66,7 @@ impl<T: Real> Given<T> {
     /// # Errors
     /// As [`apply`](Self::apply).
     pub fn adjoint(&self, y: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
-        self.along(Way::Adjoint, y, axis)
+        self.along(Way::Adjoint, y, axis).named("Given::adjoint")
     }
 
     /// $SX$: from the left, along the last axis but one.
@@ -73,7 +76,7 @@ impl<T: Real> Given<T> {
     /// # Errors
     /// As [`apply`](Self::apply).
     pub fn left(&self, x: &Tensor<T>) -> Result<Tensor<f32>> {
-        self.apply(x, matrix_axis(x, 2)?)
+        call("Given::left", || self.apply(x, matrix_axis(x, 2)?))
     }
 
     /// $XS^T$: from the right, along the last axis.
@@ -83,7 +86,7 @@ impl<T: Real> Given<T> {
     /// # Errors
     /// As [`apply`](Self::apply).
     pub fn right(&self, x: &Tensor<T>) -> Result<Tensor<f32>> {
-        self.apply(x, matrix_axis(x, 1)?)
+        call("Given::right", || self.apply(x, matrix_axis(x, 1)?))
     }
 
     fn along(&self, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {

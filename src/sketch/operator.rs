@@ -3,6 +3,7 @@
 use super::hadamard_rows::RowOrder;
 use super::normal::{self, normal};
 use super::philox::{below, philox};
+use crate::error::call;
 use crate::tensor::dim;
 use crate::{Error, Result};
 
@@ -127,38 +128,40 @@ impl Sketch {
     /// [`NONZEROS_AT_MOST`], for a Hadamard operator of more than [`HADAMARD_AT_MOST`] columns, and for sizes of
     /// $2^{31}$ or more.
     pub fn new(kind: SketchKind, [rows, cols]: [usize; 2], seed: u64) -> Result<Self> {
-        let shape = [rows, cols];
-        let sketch = Self { kind, rows, cols, seed, scaling: Scaling::default() };
-        if shape.contains(&0) {
-            return Err(Error::shape(OP, "an operator must have rows and columns", &shape, &[]));
-        }
-        shape.into_iter().try_for_each(|extent| dim(OP, extent).map(|_| ()))?;
-        if kind == SketchKind::Hadamard {
-            if cols > HADAMARD_AT_MOST {
-                let (needed, allowed) = (cols as u64, HADAMARD_AT_MOST as u64);
-                let what = "the length of a Hadamard transform".into();
-                return Err(Error::Limit { op: OP, what, needed, allowed });
+        call("Sketch::new", || {
+            let shape = [rows, cols];
+            let sketch = Self { kind, rows, cols, seed, scaling: Scaling::default() };
+            if shape.contains(&0) {
+                return Err(Error::shape(OP, "an operator must have rows and columns", &shape, &[]));
             }
-            if rows > cols {
-                let rule = "a Hadamard operator has no more rows than columns";
-                return Err(Error::shape(OP, rule, &shape, &[]));
+            shape.into_iter().try_for_each(|extent| dim(OP, extent).map(|_| ()))?;
+            if kind == SketchKind::Hadamard {
+                if cols > HADAMARD_AT_MOST {
+                    let (needed, allowed) = (cols as u64, HADAMARD_AT_MOST as u64);
+                    let what = "the length of a Hadamard transform".into();
+                    return Err(Error::Limit { op: OP, what, needed, allowed });
+                }
+                if rows > cols {
+                    let rule = "a Hadamard operator has no more rows than columns";
+                    return Err(Error::shape(OP, rule, &shape, &[]));
+                }
             }
-        }
-        if let Some((nonzeros, along, draw)) = sketch.nonzeros() {
-            if nonzeros == 0 {
-                return Err(Error::input("sketch: nonzeros", "a line without any makes no operator"));
+            if let Some((nonzeros, along, draw)) = sketch.nonzeros() {
+                if nonzeros == 0 {
+                    return Err(Error::input("sketch: nonzeros", "a line without any makes no operator"));
+                }
+                if nonzeros > NONZEROS_AT_MOST {
+                    let (needed, allowed) = (nonzeros as u64, NONZEROS_AT_MOST as u64);
+                    return Err(Error::Limit { op: OP, what: "nonzeros per line".into(), needed, allowed });
+                }
+                let places = if along == Lines::Columns { rows } else { cols };
+                if draw == Draw::Different && nonzeros > places {
+                    let rule = "a line must have as many places as nonzeros";
+                    return Err(Error::shape(OP, rule, &shape, &[nonzeros]));
+                }
             }
-            if nonzeros > NONZEROS_AT_MOST {
-                let (needed, allowed) = (nonzeros as u64, NONZEROS_AT_MOST as u64);
-                return Err(Error::Limit { op: OP, what: "nonzeros per line".into(), needed, allowed });
-            }
-            let places = if along == Lines::Columns { rows } else { cols };
-            if draw == Draw::Different && nonzeros > places {
-                let rule = "a line must have as many places as nonzeros";
-                return Err(Error::shape(OP, rule, &shape, &[nonzeros]));
-            }
-        }
-        Ok(sketch)
+            Ok(sketch)
+        })
     }
 
     /// The same operator with its entries multiplied otherwise.

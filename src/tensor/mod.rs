@@ -1,5 +1,6 @@
 //! Tensors: a buffer of a device, and a layout of its elements.
 
+mod apart;
 mod create;
 mod element;
 mod layout;
@@ -8,11 +9,13 @@ mod ndarray;
 mod transfer;
 mod view;
 
+pub(crate) use apart::check_same_gpu;
 pub use create::Fill;
 pub use element::{DType, Element, Operand, Real};
 pub use layout::{Layout, MAX_RANK};
 pub(crate) use view::View;
 
+use crate::error::Named;
 use crate::gpu::{Allocation, Binding, Gpu, WINDOW_ALIGNMENT};
 use crate::ops::{self, Overflow};
 use crate::{Error, Result};
@@ -116,7 +119,10 @@ impl<T: Element> Tensor<T> {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Limit`] if the copy has no room.
     pub fn contiguous(&self) -> Result<Self> {
-        if self.layout.is_contiguous() { Ok(self.clone()) } else { ops::cast(self, Overflow::Rust) }
+        if self.layout.is_contiguous() {
+            return Ok(self.clone());
+        }
+        ops::cast(self, Overflow::Rust).named("contiguous")
     }
 
     /// The elements converted to another type, as Rust's `as` and [`half`] convert them, to the bit on every device.
@@ -148,7 +154,10 @@ impl<T: Element> Tensor<T> {
     /// # }
     /// ```
     pub fn cast<U: Element>(&self) -> Result<Tensor<U>> {
-        if T::DTYPE == U::DTYPE { Ok(self.retyped()) } else { ops::cast(self, Overflow::Rust) }
+        if T::DTYPE == U::DTYPE {
+            return Ok(self.retyped());
+        }
+        ops::cast(self, Overflow::Rust).named("cast")
     }
 
     /// As [`cast`](Self::cast), but what the new type does not hold, infinities too, becomes its largest finite value of
@@ -177,7 +186,7 @@ impl<T: Element> Tensor<T> {
         if T::DTYPE == U::DTYPE && !U::DTYPE.is_real() {
             Ok(self.retyped())
         } else {
-            ops::cast(self, Overflow::Saturate)
+            ops::cast(self, Overflow::Saturate).named("cast_saturating")
         }
     }
 
@@ -202,7 +211,8 @@ impl<T: Element> Tensor<T> {
 
     /// Checks that `other` lives on the same device, and returns that.
     pub(crate) fn same_gpu<U: Element>(&self, op: &'static str, other: &Tensor<U>) -> Result<&Gpu> {
-        if self.gpu().is_same(other.gpu()) { Ok(self.gpu()) } else { Err(Error::Gpu { op }) }
+        check_same_gpu(op, self.gpu(), other.gpu())?;
+        Ok(self.gpu())
     }
 
     /// Checks that nobody else sees the buffer, so that it may be overwritten.

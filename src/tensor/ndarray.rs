@@ -1,6 +1,7 @@
 //! Conversions from and to `ndarray` arrays (feature `ndarray`).
 
 use super::{Element, Tensor};
+use crate::error::Named;
 use crate::gpu::Gpu;
 use crate::{Error, Result};
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
@@ -16,10 +17,11 @@ impl Gpu {
         S: Data<Elem = T>,
         D: Dimension,
     {
-        match array.as_slice() {
+        let uploaded = match array.as_slice() {
             Some(data) => self.tensor(data, array.shape()),
             None => self.tensor(&array.iter().copied().collect::<Vec<_>>(), array.shape()),
-        }
+        };
+        uploaded.named("from_ndarray")
     }
 }
 
@@ -30,6 +32,6 @@ impl<T: Element> Tensor<T> {
     /// As [`Tensor::to_vec`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn to_ndarray(&self) -> Result<ArrayD<T>> {
-        ArrayD::from_shape_vec(IxDyn(self.shape()), self.to_vec()?).map_err(Error::device)
+        ArrayD::from_shape_vec(IxDyn(self.shape()), self.to_vec().named("to_ndarray")?).map_err(Error::device)
     }
 }

@@ -1,6 +1,7 @@
 //! Reading tensors back and overwriting them.
 
 use super::{Element, Tensor};
+use crate::error::{Named, call};
 use crate::{Error, Result};
 use std::future::Future;
 
@@ -15,8 +16,10 @@ impl<T: Element> Tensor<T> {
         if self.is_empty() {
             return Ok(Vec::new());
         }
-        let whole = self.contiguous()?;
-        self.gpu().start_read(&whole.storage, whole.bytes())?.wait(elements)?
+        call("to_vec", || {
+            let whole = self.contiguous()?;
+            self.gpu().start_read(&whole.storage, whole.bytes())?.wait(elements)?
+        })
     }
 
     /// The elements, row-major, without blocking. The work is submitted at once; the future only waits. It completes under
@@ -29,8 +32,10 @@ impl<T: Element> Tensor<T> {
         let started = if self.is_empty() {
             Ok(None)
         } else {
-            self.contiguous().and_then(|whole| self.gpu().start_read(&whole.storage, whole.bytes())).map(Some)
+            let whole = self.contiguous();
+            whole.and_then(|whole| self.gpu().start_read(&whole.storage, whole.bytes())).map(Some)
         };
+        let started = started.named("read");
         async move {
             match started? {
                 Some(pending) => pending.wait_async(elements).await?,

@@ -17,6 +17,23 @@ pub fn run(example: &str, arguments: &[&str], variables: &[(&str, &str)]) -> End
     let program = program(example);
     let build = "the examples must be built: cargo test --release builds them, as does cargo build --release --examples";
     assert!(program.is_file(), "{} is missing; {build}", program.display());
+    let output = command(program)
+        .args(arguments)
+        .envs(variables.iter().copied())
+        .output()
+        .expect("the example starts");
+    let text = |bytes| String::from_utf8(bytes).expect("the example prints UTF-8");
+    Ended { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+/// This very test program again.
+pub fn this() -> Command {
+    // NOTE: under the runner the executable is ld.so; the first argument is the test in any case.
+    command(PathBuf::from(std::env::args_os().next().expect("a program has a name")))
+}
+
+/// A program as cargo would run it, with the driver that this one has.
+fn command(program: PathBuf) -> Command {
     let mut command = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         let mut runner = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(".cargo/runner"));
         runner.arg(program);
@@ -31,10 +48,7 @@ pub fn run(example: &str, arguments: &[&str], variables: &[(&str, &str)]) -> End
     {
         command.env_remove("VK_DRIVER_FILES").env_remove("VK_LAYER_PATH");
     }
-    let output =
-        command.args(arguments).envs(variables.iter().copied()).output().expect("the example starts");
-    let text = |bytes| String::from_utf8(bytes).expect("the example prints UTF-8");
-    Ended { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) }
+    command
 }
 
 /// An example beside this test: target/release/examples/NAME for target/release/deps/THIS.

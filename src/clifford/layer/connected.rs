@@ -9,6 +9,7 @@ use super::gradients::ProductGradients;
 use super::operands::{as_rows, check_alike, like};
 use super::rows::{RowFunction, RowLayouts, RowProblem, plan_rows};
 use super::{GradeNorm, LayerProduct};
+use crate::error::call;
 use crate::gemm::{GemmKernel, Pin, Precision, Tile, launch_segments};
 use crate::tensor::{DType, Layout, Real, Tensor, View};
 use crate::{Error, Gpu, Plan, Result};
@@ -73,7 +74,7 @@ impl LayerProduct {
         y: &Multivectors<T>,
         weight: &Tensor<T>,
     ) -> Result<Multivectors<T>> {
-        Connected::new(*self, x, y, weight)?.run()
+        call("LayerProduct::connected", || Connected::new(*self, x, y, weight)?.run())
     }
 
     /// What [`connected`](Self::connected) hands back, of the gradient `g` of its result.
@@ -96,7 +97,7 @@ impl LayerProduct {
         weight: &Tensor<T>,
         g: &Multivectors<T>,
     ) -> Result<ProductGradients<T>> {
-        Connected::new(*self, x, y, weight)?.backward(g)
+        call("LayerProduct::connected_backward", || Connected::new(*self, x, y, weight)?.backward(g))
     }
 
     /// How [`connected`](Self::connected) is computed, launch by launch.
@@ -109,7 +110,7 @@ impl LayerProduct {
         y: &Multivectors<T>,
         weight: &Tensor<T>,
     ) -> Result<Vec<Plan>> {
-        Connected::new(*self, x, y, weight)?.plan()
+        call("LayerProduct::plan_connected", || Connected::new(*self, x, y, weight)?.plan())
     }
 }
 
@@ -124,15 +125,17 @@ impl<'a, T: Real> Connected<'a, T> {
         y: &Multivectors<T>,
         weight: &'a Tensor<T>,
     ) -> Result<Self> {
-        let [left, right] = [x, y].map(|operand| as_rows(OP, product.signature, operand));
-        let (left, right) = (left?, right?);
-        check_alike(OP, x, y)?;
-        left.same_gpu(OP, &right)?;
-        left.same_gpu(OP, weight)?;
-        let operands = [left.layout(), right.layout()];
-        let problem = ConnectedProblem::new(product, x.blades(), operands, weight.layout(), T::DTYPE)?;
-        let precision = left.gpu().precision();
-        Ok(Self { like: x, x: left, y: right, weight, problem, precision, pin: Pin::Free })
+        call("LayerProduct::connected", || {
+            let [left, right] = [x, y].map(|operand| as_rows(OP, product.signature, operand));
+            let (left, right) = (left?, right?);
+            check_alike(OP, x, y)?;
+            left.same_gpu(OP, &right)?;
+            left.same_gpu(OP, weight)?;
+            let operands = [left.layout(), right.layout()];
+            let problem = ConnectedProblem::new(product, x.blades(), operands, weight.layout(), T::DTYPE)?;
+            let precision = left.gpu().precision();
+            Ok(Self { like: x, x: left, y: right, weight, problem, precision, pin: Pin::Free })
+        })
     }
 
     /// How precise products of f32 are, whatever the device's precision is.
@@ -164,9 +167,11 @@ impl<'a, T: Real> Connected<'a, T> {
     /// # Errors
     /// As [`LayerProduct::connected`]; [`Error::Unsupported`] if the device cannot run what is pinned.
     pub fn plan(&self) -> Result<Vec<Plan>> {
-        let product = self.explained(&self.multiplied().problem(&self.problem)?.forward()?)?;
-        let norm = self.plan_of_norm(RowFunction::Normalize)?;
-        Ok(self.plan_of_gates()?.into_iter().chain([product]).chain(norm).collect())
+        call("LayerProduct::plan_connected", || {
+            let product = self.explained(&self.multiplied().problem(&self.problem)?.forward()?)?;
+            let norm = self.plan_of_norm(RowFunction::Normalize)?;
+            Ok(self.plan_of_gates()?.into_iter().chain([product]).chain(norm).collect())
+        })
     }
 
     /// How its gradients are computed, launch by launch: of rows that come back by parts, the first of these.
@@ -174,24 +179,26 @@ impl<'a, T: Real> Connected<'a, T> {
     /// # Errors
     /// As [`plan`](Self::plan); [`Error::Shape`] or [`Error::Input`] if `g` is of other rows, features or blades.
     pub fn plan_backward(&self, g: &Multivectors<T>) -> Result<Vec<Plan>> {
-        let g = self.gradient_rows(g)?;
-        let multiplied = self.multiplied().problem(&self.problem)?;
-        let mut plans: Vec<Plan> = self.plan_of_gates()?.into_iter().collect();
-        if let Some(norm) = self.plan_of_norm(RowFunction::NormalizeBackward)? {
-            plans.extend([self.explained(&multiplied.forward()?)?, norm]);
-        }
-        let g = match self.multiplied() {
-            Multiplied::AsTheyAre => *g.layout(),
-            Multiplied::InHalves => Layout::contiguous(OP, g.shape())?,
-        };
-        plans.push(self.explained(&multiplied.of_weight(&g)?)?);
-        if let Some([first, rows]) = self.parts_of_rows().next() {
-            let part = g.slice(1, first..first + rows)?;
-            plans.push(self.explained(&multiplied.through(&part)?)?);
-            let back = ConnectedBackProblem::new(&self.problem, [first, rows])?;
-            plans.push(plan_connected_back(&back, self.gpu().caps())?);
-        }
-        Ok(plans)
+        call("LayerProduct::plan_connected", || {
+            let g = self.gradient_rows(g)?;
+            let multiplied = self.multiplied().problem(&self.problem)?;
+            let mut plans: Vec<Plan> = self.plan_of_gates()?.into_iter().collect();
+            if let Some(norm) = self.plan_of_norm(RowFunction::NormalizeBackward)? {
+                plans.extend([self.explained(&multiplied.forward()?)?, norm]);
+            }
+            let g = match self.multiplied() {
+                Multiplied::AsTheyAre => *g.layout(),
+                Multiplied::InHalves => Layout::contiguous(OP, g.shape())?,
+            };
+            plans.push(self.explained(&multiplied.of_weight(&g)?)?);
+            if let Some([first, rows]) = self.parts_of_rows().next() {
+                let part = g.slice(1, first..first + rows)?;
+                plans.push(self.explained(&multiplied.through(&part)?)?);
+                let back = ConnectedBackProblem::new(&self.problem, [first, rows])?;
+                plans.push(plan_connected_back(&back, self.gpu().caps())?);
+            }
+            Ok(plans)
+        })
     }
 
     /// The product.
@@ -199,11 +206,13 @@ impl<'a, T: Real> Connected<'a, T> {
     /// # Errors
     /// As [`plan`](Self::plan), and [`Error::OutOfMemory`] without room for the result.
     pub fn run(&self) -> Result<Multivectors<T>> {
-        let o = like(self.like, &self.summed(&self.factors()?, self.gates()?.as_ref())?)?;
-        match self.problem.product.norm {
-            GradeNorm::None => Ok(o),
-            _ => self.problem.product.normalized(&o),
-        }
+        call("LayerProduct::connected", || {
+            let o = like(self.like, &self.summed(&self.factors()?, self.gates()?.as_ref())?)?;
+            match self.problem.product.norm {
+                GradeNorm::None => Ok(o),
+                _ => self.problem.product.normalized(&o),
+            }
+        })
     }
 
     /// The gradients, of the gradient `g` of the product.
@@ -211,36 +220,38 @@ impl<'a, T: Real> Connected<'a, T> {
     /// # Errors
     /// As [`run`](Self::run); [`Error::Shape`] or [`Error::Input`] if `g` is of other rows, features or blades.
     pub fn backward(&self, g: &Multivectors<T>) -> Result<ProductGradients<T>> {
-        self.check_gradient(g)?;
-        let (factors, gates) = (self.factors()?, self.gates()?);
-        let g = match self.problem.product.norm {
-            GradeNorm::None => self.gradient_rows(g)?,
-            // The product again, which nobody has kept.
-            _ => {
-                let o = like(self.like, &self.summed(&factors, gates.as_ref())?)?;
-                self.gradient_rows(&self.problem.product.normalized_backward(&o, g)?)?
+        call("LayerProduct::connected_backward", || {
+            self.check_gradient(g)?;
+            let (factors, gates) = (self.factors()?, self.gates()?);
+            let g = match self.problem.product.norm {
+                GradeNorm::None => self.gradient_rows(g)?,
+                // The product again, which nobody has kept.
+                _ => {
+                    let o = like(self.like, &self.summed(&factors, gates.as_ref())?)?;
+                    self.gradient_rows(&self.problem.product.normalized_backward(&o, g)?)?
+                }
+            };
+            let gpu = self.gpu();
+            let weight = gpu.empty(self.weight.shape())?;
+            let g = Factor::new(&g, self.multiplied())?;
+            let g = g.as_view();
+            let product = factors.problem.of_weight(&g.layout)?;
+            self.launch_products(&factors, &product, gates.as_ref(), g, weight.as_view())?;
+            let (x, y) = (gpu.empty(self.x.shape())?, gpu.empty(self.x.shape())?);
+            for [first, rows] in self.parts_of_rows() {
+                let part = g.slice(1, first..first + rows)?;
+                let product = factors.problem.through(&part.layout)?;
+                let [_, _, inputs, _] = self.problem.sizes();
+                let through = gpu.empty::<f32>([self.problem.pairs().len(), rows, inputs])?;
+                let operands = [part, factors.weight.as_view()];
+                self.launch(&product, operands, &[], through.as_view())?;
+                let back = ConnectedBackProblem::new(&self.problem, [first, rows])?;
+                let planned = gpu.planned(&back)?;
+                let bindings = [x.bind(), y.bind(), through.bind(), self.x.bind(), self.y.bind()];
+                gpu.launch(&planned, bytemuck::bytes_of(&back.dims), &bindings)?;
             }
-        };
-        let gpu = self.gpu();
-        let weight = gpu.empty(self.weight.shape())?;
-        let g = Factor::new(&g, self.multiplied())?;
-        let g = g.as_view();
-        let product = factors.problem.of_weight(&g.layout)?;
-        self.launch_products(&factors, &product, gates.as_ref(), g, weight.as_view())?;
-        let (x, y) = (gpu.empty(self.x.shape())?, gpu.empty(self.x.shape())?);
-        for [first, rows] in self.parts_of_rows() {
-            let part = g.slice(1, first..first + rows)?;
-            let product = factors.problem.through(&part.layout)?;
-            let [_, _, inputs, _] = self.problem.sizes();
-            let through = gpu.empty::<f32>([self.problem.pairs().len(), rows, inputs])?;
-            let operands = [part, factors.weight.as_view()];
-            self.launch(&product, operands, &[], through.as_view())?;
-            let back = ConnectedBackProblem::new(&self.problem, [first, rows])?;
-            let planned = gpu.planned(&back)?;
-            let bindings = [x.bind(), y.bind(), through.bind(), self.x.bind(), self.y.bind()];
-            gpu.launch(&planned, bytemuck::bytes_of(&back.dims), &bindings)?;
-        }
-        Ok(ProductGradients { x: like(self.like, &x)?, y: like(self.like, &y)?, weight })
+            Ok(ProductGradients { x: like(self.like, &x)?, y: like(self.like, &y)?, weight })
+        })
     }
 
     /// How the norm behind the product is computed, or its gradient, unless there is none.

@@ -15,7 +15,7 @@ use crate::tensor::{DType, Layout};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
-pub(super) const OP: &str = "connected product";
+pub(super) const OP: &str = "LayerProduct::connected";
 
 /// A fully connected product, checked: blades, shapes and types go together.
 #[derive(Clone, Debug)]

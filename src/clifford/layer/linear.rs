@@ -5,11 +5,12 @@ use super::super::algebra::Signature;
 use super::super::multivectors::Multivectors;
 use super::operands::{as_rows, check_signature, like};
 use super::runs::Run;
+use crate::error::call;
 use crate::gemm::Gemm;
 use crate::tensor::{Real, Tensor};
 use crate::{Error, Result};
 
-pub(super) const OP: &str = "linear layer of multivectors";
+pub(super) const OP: &str = "MvLinear";
 
 /// Which blades a bias is added to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -60,16 +61,18 @@ impl<T: Real> MvLinear<T> {
     /// [`Error::Shape`] if the weight is of other axes or has no element; [`Error::Input`] of an algebra of more vectors than
     /// [`LAYER_DIMENSION_AT_MOST`](super::LAYER_DIMENSION_AT_MOST).
     pub fn new(signature: Signature, weight: Tensor<T>) -> Result<Self> {
-        check_signature(OP, signature)?;
-        let grades = signature.dimension() + 1;
-        match weight.shape() {
-            &[of, inputs, outputs] if of == grades && inputs * outputs > 0 => {}
-            shape => {
-                let rule = "the weight must be (grades, in, out), with a matrix for each grade";
-                return Err(Error::shape(OP, rule, shape, &[grades]));
+        call("MvLinear::new", || {
+            check_signature(OP, signature)?;
+            let grades = signature.dimension() + 1;
+            match weight.shape() {
+                &[of, inputs, outputs] if of == grades && inputs * outputs > 0 => {}
+                shape => {
+                    let rule = "the weight must be (grades, in, out), with a matrix for each grade";
+                    return Err(Error::shape(OP, rule, shape, &[grades]));
+                }
             }
-        }
-        Ok(Self { signature, weight, bias: None, bias_on: BiasOn::default(), null_weight: None })
+            Ok(Self { signature, weight, bias: None, bias_on: BiasOn::default(), null_weight: None })
+        })
     }
 
     /// The same layer with a bias (out), which it shares and does not copy.
@@ -77,12 +80,14 @@ impl<T: Real> MvLinear<T> {
     /// # Errors
     /// [`Error::Shape`] if the bias has another length; [`Error::Gpu`] if it lives on another device.
     pub fn with_bias(self, bias: Tensor<T>, bias_on: BiasOn) -> Result<Self> {
-        self.weight.same_gpu(OP, &bias)?;
-        if bias.shape() != [self.outputs()] {
-            let rule = "the bias must be a vector with an element for each output";
-            return Err(Error::shape(OP, rule, bias.shape(), &[self.outputs()]));
-        }
-        Ok(Self { bias: Some(bias), bias_on, ..self })
+        call("MvLinear::with_bias", || {
+            self.weight.same_gpu(OP, &bias)?;
+            if bias.shape() != [self.outputs()] {
+                let rule = "the bias must be a vector with an element for each output";
+                return Err(Error::shape(OP, rule, bias.shape(), &[self.outputs()]));
+            }
+            Ok(Self { bias: Some(bias), bias_on, ..self })
+        })
     }
 
     /// The same layer with matrices for the null vector times each grade, which it shares and does not copy.
@@ -93,18 +98,20 @@ impl<T: Real> MvLinear<T> {
     /// [`Error::Input`] if the algebra has no null vector or several; [`Error::Shape`] if the weight is of other axes;
     /// [`Error::Gpu`] if it lives on another device.
     pub fn with_null_weight(self, null_weight: Tensor<T>) -> Result<Self> {
-        let [.., null] = self.signature.pqr();
-        if null != 1 {
-            let why = format!("{} has {null} null vectors: these maps need exactly one", self.signature);
-            return Err(Error::input(OP, why));
-        }
-        self.weight.same_gpu(OP, &null_weight)?;
-        let needed = [self.signature.dimension(), self.inputs(), self.outputs()];
-        if null_weight.shape() != needed {
-            let rule = "the weight of the null vector's maps must be (n, in, out)";
-            return Err(Error::shape(OP, rule, null_weight.shape(), &needed));
-        }
-        Ok(Self { null_weight: Some(null_weight), ..self })
+        call("MvLinear::with_null_weight", || {
+            let [.., null] = self.signature.pqr();
+            if null != 1 {
+                let why = format!("{} has {null} null vectors: these maps need exactly one", self.signature);
+                return Err(Error::input(OP, why));
+            }
+            self.weight.same_gpu(OP, &null_weight)?;
+            let needed = [self.signature.dimension(), self.inputs(), self.outputs()];
+            if null_weight.shape() != needed {
+                let rule = "the weight of the null vector's maps must be (n, in, out)";
+                return Err(Error::shape(OP, rule, null_weight.shape(), &needed));
+            }
+            Ok(Self { null_weight: Some(null_weight), ..self })
+        })
     }
 
     /// The outputs: one launch for each grade, and for each of the null vector's maps one where that vector is the first, up
@@ -121,16 +128,19 @@ impl<T: Real> MvLinear<T> {
     /// As products: $\gamma_{in}$ of each, rounded to `T`; blades that have the null vector are sums of two such, each
     /// rounded.
     pub fn forward(&self, x: &Multivectors<T>) -> Result<Multivectors<T>> {
-        let rows = self.rows(x, self.inputs(), "the features must be the layer's inputs")?;
-        let mut y = self.weight.gpu().empty([x.blades().len(), rows.shape()[1], self.outputs()])?;
-        for run in Run::projections(x.blades()) {
-            let bias = self.bias.as_ref().filter(|_| run.grade == 0 || self.bias_on == BiasOn::EveryBlade);
-            multiply(&rows, &run, &matrix(&self.weight, run.grade)?, (&mut y, 0.0), bias)?;
-        }
-        for (run, weight) in self.null_runs(x)? {
-            multiply(&rows, &run, &weight, (&mut y, 1.0), None)?;
-        }
-        like(x, &y)
+        call("MvLinear::forward", || {
+            let rows = self.rows(x, self.inputs(), "the features must be the layer's inputs")?;
+            let mut y = self.weight.gpu().empty([x.blades().len(), rows.shape()[1], self.outputs()])?;
+            for run in Run::projections(x.blades()) {
+                let bias =
+                    self.bias.as_ref().filter(|_| run.grade == 0 || self.bias_on == BiasOn::EveryBlade);
+                multiply(&rows, &run, &matrix(&self.weight, run.grade)?, (&mut y, 0.0), bias)?;
+            }
+            for (run, weight) in self.null_runs(x)? {
+                multiply(&rows, &run, &weight, (&mut y, 1.0), None)?;
+            }
+            like(x, &y)
+        })
     }
 
     /// What the layer adds of the null vector's maps.
@@ -156,12 +166,14 @@ impl<T: Real> MvLinear<T> {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Limit`] without room.
     pub fn cast<P: Real>(&self) -> Result<MvLinear<P>> {
-        Ok(MvLinear {
-            signature: self.signature,
-            weight: self.weight.cast()?,
-            bias: self.bias.as_ref().map(Tensor::cast).transpose()?,
-            bias_on: self.bias_on,
-            null_weight: self.null_weight.as_ref().map(Tensor::cast).transpose()?,
+        call("MvLinear::cast", || {
+            Ok(MvLinear {
+                signature: self.signature,
+                weight: self.weight.cast()?,
+                bias: self.bias.as_ref().map(Tensor::cast).transpose()?,
+                bias_on: self.bias_on,
+                null_weight: self.null_weight.as_ref().map(Tensor::cast).transpose()?,
+            })
         })
     }
 

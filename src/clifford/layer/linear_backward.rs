@@ -5,6 +5,7 @@ use super::descend::step;
 use super::linear::{BiasOn, MvLinear, OP, matrix, multiply};
 use super::operands::like;
 use super::runs::Run;
+use crate::error::call;
 use crate::gemm::Gemm;
 use crate::tensor::{Real, Tensor};
 use crate::{Error, Precision, Result};
@@ -37,37 +38,41 @@ impl<T: Real> MvLinear<T> {
         x: &Multivectors<T>,
         g: &Multivectors<T>,
     ) -> Result<(Multivectors<T>, MvLinearGradients)> {
-        let rows = self.rows(x, self.inputs(), "the features must be the layer's inputs")?;
-        let of_y = self.rows(g, self.outputs(), "the gradient's features must be the layer's outputs")?;
-        if x.blades() != g.blades() {
-            let why = format!("the gradient has the blades {}, the operand {}", g.blades(), x.blades());
-            return Err(Error::input(OP, why));
-        }
-        let in_front = |x: &Multivectors<T>| x.positions()[..x.positions().len() - 1].to_vec();
-        if in_front(x) != in_front(g) {
-            let rule = "the gradient must have the operand's rows";
-            return Err(Error::shape(OP, rule, &g.positions(), &x.positions()));
-        }
-        let mut dx = self.weight.gpu().empty(rows.shape())?;
-        for run in Run::projections(x.blades()) {
-            multiply(&of_y, &run, &matrix(&self.weight, run.grade)?.t(), (&mut dx, 0.0), None)?;
-        }
-        for (run, weight) in self.null_runs(x)? {
-            let Run { from, to, grade, sign } = run;
-            let back = Run { from: to, to: from, grade, sign };
-            multiply(&of_y, &back, &weight.t(), (&mut dx, 1.0), None)?;
-        }
-        // Sums over blades and rows are along one axis.
-        let [rows, of_y] = [rows.contiguous()?, of_y.contiguous()?];
-        let gradients = MvLinearGradients {
-            weight: self.of_matrices(&rows, &of_y, &Run::projections(x.blades()), self.weight.shape())?,
-            bias: self.bias.as_ref().map(|_| self.of_bias(&of_y, x)).transpose()?,
-            null_weight: match &self.null_weight {
-                Some(null) => Some(self.of_matrices(&rows, &of_y, &Run::null(x.blades()), null.shape())?),
-                None => None,
-            },
-        };
-        Ok((like(x, &dx)?, gradients))
+        call("MvLinear::backward", || {
+            let rows = self.rows(x, self.inputs(), "the features must be the layer's inputs")?;
+            let of_y = self.rows(g, self.outputs(), "the gradient's features must be the layer's outputs")?;
+            if x.blades() != g.blades() {
+                let why = format!("the gradient has the blades {}, the operand {}", g.blades(), x.blades());
+                return Err(Error::input(OP, why));
+            }
+            let in_front = |x: &Multivectors<T>| x.positions()[..x.positions().len() - 1].to_vec();
+            if in_front(x) != in_front(g) {
+                let rule = "the gradient must have the operand's rows";
+                return Err(Error::shape(OP, rule, &g.positions(), &x.positions()));
+            }
+            let mut dx = self.weight.gpu().empty(rows.shape())?;
+            for run in Run::projections(x.blades()) {
+                multiply(&of_y, &run, &matrix(&self.weight, run.grade)?.t(), (&mut dx, 0.0), None)?;
+            }
+            for (run, weight) in self.null_runs(x)? {
+                let Run { from, to, grade, sign } = run;
+                let back = Run { from: to, to: from, grade, sign };
+                multiply(&of_y, &back, &weight.t(), (&mut dx, 1.0), None)?;
+            }
+            // Sums over blades and rows are along one axis.
+            let [rows, of_y] = [rows.contiguous()?, of_y.contiguous()?];
+            let gradients = MvLinearGradients {
+                weight: self.of_matrices(&rows, &of_y, &Run::projections(x.blades()), self.weight.shape())?,
+                bias: self.bias.as_ref().map(|_| self.of_bias(&of_y, x)).transpose()?,
+                null_weight: match &self.null_weight {
+                    Some(null) => {
+                        Some(self.of_matrices(&rows, &of_y, &Run::null(x.blades()), null.shape())?)
+                    }
+                    None => None,
+                },
+            };
+            Ok((like(x, &dx)?, gradients))
+        })
     }
 
     /// The gradient of a weight of these runs.
@@ -116,23 +121,25 @@ impl<T: Real> MvLinear<T> {
     /// Steps are computed in f32 and rounded to `T`, in which small ones are lost: train a layer of f32, and
     /// [`cast`](Self::cast) it for each step.
     pub fn descend(&mut self, gradients: &MvLinearGradients, rate: f32) -> Result<()> {
-        let MvLinearGradients { weight, bias, null_weight } = gradients;
-        let mut parameters = vec![(&mut self.weight, weight)];
-        for (own, given) in [(&mut self.bias, bias), (&mut self.null_weight, null_weight)] {
-            match (own, given) {
-                (Some(own), Some(given)) => parameters.push((own, given)),
-                (None, None) => {}
-                (own, given) => {
-                    let [own, given] = [
-                        own.as_ref().map_or(vec![], |own| own.shape().to_vec()),
-                        given.as_ref().map_or(vec![], |given| given.shape().to_vec()),
-                    ];
-                    let rule = "the gradients must be those of this layer's parameters";
-                    return Err(Error::shape(OP, rule, &given, &own));
+        call("MvLinear::descend", || {
+            let MvLinearGradients { weight, bias, null_weight } = gradients;
+            let mut parameters = vec![(&mut self.weight, weight)];
+            for (own, given) in [(&mut self.bias, bias), (&mut self.null_weight, null_weight)] {
+                match (own, given) {
+                    (Some(own), Some(given)) => parameters.push((own, given)),
+                    (None, None) => {}
+                    (own, given) => {
+                        let [own, given] = [
+                            own.as_ref().map_or(vec![], |own| own.shape().to_vec()),
+                            given.as_ref().map_or(vec![], |given| given.shape().to_vec()),
+                        ];
+                        let rule = "the gradients must be those of this layer's parameters";
+                        return Err(Error::shape(OP, rule, &given, &own));
+                    }
                 }
             }
-        }
-        step(OP, parameters, rate)
+            step(OP, parameters, rate)
+        })
     }
 }
 

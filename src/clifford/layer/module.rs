@@ -7,12 +7,13 @@ use super::gradients::ProductGradients;
 use super::linear::{BiasOn, MvLinear};
 use super::linear_backward::MvLinearGradients;
 use super::operands::{as_rows, check_signature, like};
+use crate::error::call;
 use crate::ops;
 use crate::sketch::{Scaling, Sketch, SketchKind};
 use crate::tensor::{Real, Tensor};
 use crate::{Error, Gpu, Result};
 
-pub(super) const OP: &str = "Clifford layer";
+pub(super) const OP: &str = "CliffordLayer";
 
 /// How features are combined in a layer's product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -108,25 +109,27 @@ impl CliffordLayerBuilder {
     /// algebra of more vectors than [`LAYER_DIMENSION_AT_MOST`](super::LAYER_DIMENSION_AT_MOST); [`Error::OutOfMemory`]
     /// without room.
     pub fn random<T: Real>(self, gpu: &Gpu, features: [usize; 2]) -> Result<CliffordLayer<T>> {
-        let [inputs, outputs] = features;
-        let signature = self.product.signature;
-        check_signature(OP, signature)?;
-        if features.contains(&0) {
-            return Err(Error::shape(OP, "a layer must have features in and out", &features, &[]));
-        }
-        let (grades, paths) = (signature.dimension() + 1, signature.paths().len());
-        let [of_linear, of_product] = [1, 2].map(|part| self.seed.wrapping_mul(4).wrapping_add(part));
-        let deviation = 1.0 / (inputs as f64).sqrt();
-        let weight = normal(gpu, &[grades, inputs, inputs], deviation, of_linear)?;
-        let linear = MvLinear::new(signature, weight)?.with_bias(gpu.zeros([inputs])?, self.bias_on)?;
-        let of_grades = 1.0 / (grades as f64).sqrt();
-        let weight = match self.kind {
-            ProductKind::Steerable => normal(gpu, &[outputs, paths], of_grades, of_product)?,
-            ProductKind::Connected => {
-                normal(gpu, &[paths, inputs, outputs], deviation * of_grades, of_product)?
+        call("CliffordLayer::random", || {
+            let [inputs, outputs] = features;
+            let signature = self.product.signature;
+            check_signature(OP, signature)?;
+            if features.contains(&0) {
+                return Err(Error::shape(OP, "a layer must have features in and out", &features, &[]));
             }
-        };
-        self.from_parts(linear, weight)
+            let (grades, paths) = (signature.dimension() + 1, signature.paths().len());
+            let [of_linear, of_product] = [1, 2].map(|part| self.seed.wrapping_mul(4).wrapping_add(part));
+            let deviation = 1.0 / (inputs as f64).sqrt();
+            let weight = normal(gpu, &[grades, inputs, inputs], deviation, of_linear)?;
+            let linear = MvLinear::new(signature, weight)?.with_bias(gpu.zeros([inputs])?, self.bias_on)?;
+            let of_grades = 1.0 / (grades as f64).sqrt();
+            let weight = match self.kind {
+                ProductKind::Steerable => normal(gpu, &[outputs, paths], of_grades, of_product)?,
+                ProductKind::Connected => {
+                    normal(gpu, &[paths, inputs, outputs], deviation * of_grades, of_product)?
+                }
+            };
+            self.from_parts(linear, weight)
+        })
     }
 
     /// A layer of these parts, which it shares and does not copy; where the bias is, the linear layer says.
@@ -138,43 +141,48 @@ impl CliffordLayerBuilder {
     /// [`Error::Shape`] if shapes do not go together; [`Error::Input`] if the linear layer is of another algebra than the
     /// product or has no bias; [`Error::Gpu`] if the parts live on different devices.
     pub fn from_parts<T: Real>(self, linear: MvLinear<T>, weight: Tensor<T>) -> Result<CliffordLayer<T>> {
-        let signature = self.product.signature;
-        if linear.signature() != signature {
-            let why = format!("the product is of {signature}, the linear layer of {}", linear.signature());
-            return Err(Error::input(OP, why));
-        }
-        if linear.bias().is_none() {
-            return Err(Error::input(
-                OP,
-                "the linear layer must have a bias: zeros, if nothing is to be added",
-            ));
-        }
-        linear.weight().same_gpu(OP, &weight)?;
-        let (inputs, paths) = (linear.inputs(), signature.paths().len());
-        if linear.outputs() != inputs {
-            let rule = "the linear layer must have as many features out as in";
-            return Err(Error::shape(OP, rule, &[linear.outputs()], &[inputs]));
-        }
-        let (needed, rule) = match (self.kind, weight.shape()) {
-            (ProductKind::Connected, &[.., outputs]) if outputs > 0 => {
-                (vec![paths, inputs, outputs], "the weight of a connected product must be (paths, in, out)")
+        call("CliffordLayer::from_parts", || {
+            let signature = self.product.signature;
+            if linear.signature() != signature {
+                let why =
+                    format!("the product is of {signature}, the linear layer of {}", linear.signature());
+                return Err(Error::input(OP, why));
             }
-            (ProductKind::Connected, _) => {
-                (vec![paths, inputs, inputs], "the weight of a connected product must be (paths, in, out)")
+            if linear.bias().is_none() {
+                return Err(Error::input(
+                    OP,
+                    "the linear layer must have a bias: zeros, if nothing is to be added",
+                ));
             }
-            (ProductKind::Steerable, _) => {
-                (vec![inputs, paths], "the weight of a steerable product must be (features, paths)")
+            linear.weight().same_gpu(OP, &weight)?;
+            let (inputs, paths) = (linear.inputs(), signature.paths().len());
+            if linear.outputs() != inputs {
+                let rule = "the linear layer must have as many features out as in";
+                return Err(Error::shape(OP, rule, &[linear.outputs()], &[inputs]));
             }
-        };
-        if weight.shape() != needed {
-            return Err(Error::shape(OP, rule, weight.shape(), &needed));
-        }
-        let layer = CliffordLayer { builder: Self { bias_on: linear.bias_on(), ..self }, linear, weight };
-        if self.residual == Residual::Operand && layer.outputs() != inputs {
-            let rule = "a layer with a residual must have as many features out as in";
-            return Err(Error::shape(OP, rule, &[layer.outputs()], &[inputs]));
-        }
-        Ok(layer)
+            let (needed, rule) = match (self.kind, weight.shape()) {
+                (ProductKind::Connected, &[.., outputs]) if outputs > 0 => (
+                    vec![paths, inputs, outputs],
+                    "the weight of a connected product must be (paths, in, out)",
+                ),
+                (ProductKind::Connected, _) => (
+                    vec![paths, inputs, inputs],
+                    "the weight of a connected product must be (paths, in, out)",
+                ),
+                (ProductKind::Steerable, _) => {
+                    (vec![inputs, paths], "the weight of a steerable product must be (features, paths)")
+                }
+            };
+            if weight.shape() != needed {
+                return Err(Error::shape(OP, rule, weight.shape(), &needed));
+            }
+            let layer = CliffordLayer { builder: Self { bias_on: linear.bias_on(), ..self }, linear, weight };
+            if self.residual == Residual::Operand && layer.outputs() != inputs {
+                let rule = "a layer with a residual must have as many features out as in";
+                return Err(Error::shape(OP, rule, &[layer.outputs()], &[inputs]));
+            }
+            Ok(layer)
+        })
     }
 }
 
@@ -195,16 +203,18 @@ impl<T: Real> CliffordLayer<T> {
     /// # Precision
     /// As the linear layer and the product: y is rounded to `T` between the two, sums are in f32.
     pub fn forward(&self, x: &Multivectors<T>) -> Result<Multivectors<T>> {
-        let y = self.linear.forward(x)?;
-        let product = &self.builder.product;
-        let out = match self.builder.kind {
-            ProductKind::Steerable => product.steerable(x, &y, &self.weight)?,
-            ProductKind::Connected => product.connected(x, &y, &self.weight)?,
-        };
-        match self.builder.residual {
-            Residual::None => Ok(out),
-            Residual::Operand => self.sum(x, &[&out, x]),
-        }
+        call("CliffordLayer::forward", || {
+            let y = self.linear.forward(x)?;
+            let product = &self.builder.product;
+            let out = match self.builder.kind {
+                ProductKind::Steerable => product.steerable(x, &y, &self.weight)?,
+                ProductKind::Connected => product.connected(x, &y, &self.weight)?,
+            };
+            match self.builder.residual {
+                Residual::None => Ok(out),
+                Residual::Operand => self.sum(x, &[&out, x]),
+            }
+        })
     }
 
     /// The gradients of a loss with respect to `x` and the parameters, from `g`, its gradient with respect to the outputs.
@@ -222,19 +232,21 @@ impl<T: Real> CliffordLayer<T> {
         x: &Multivectors<T>,
         g: &Multivectors<T>,
     ) -> Result<(Multivectors<T>, LayerGradients)> {
-        let y = self.linear.forward(x)?;
-        let product = &self.builder.product;
-        let of = match self.builder.kind {
-            ProductKind::Steerable => product.steerable_backward(x, &y, &self.weight, g)?,
-            ProductKind::Connected => product.connected_backward(x, &y, &self.weight, g)?,
-        };
-        let ProductGradients { x: of_x, y: of_y, weight } = of;
-        let (through, linear) = self.linear.backward(x, &of_y)?;
-        let dx = match self.builder.residual {
-            Residual::None => self.sum(x, &[&of_x, &through])?,
-            Residual::Operand => self.sum(x, &[&of_x, &through, g])?,
-        };
-        Ok((dx, LayerGradients { linear, product: weight }))
+        call("CliffordLayer::backward", || {
+            let y = self.linear.forward(x)?;
+            let product = &self.builder.product;
+            let of = match self.builder.kind {
+                ProductKind::Steerable => product.steerable_backward(x, &y, &self.weight, g)?,
+                ProductKind::Connected => product.connected_backward(x, &y, &self.weight, g)?,
+            };
+            let ProductGradients { x: of_x, y: of_y, weight } = of;
+            let (through, linear) = self.linear.backward(x, &of_y)?;
+            let dx = match self.builder.residual {
+                Residual::None => self.sum(x, &[&of_x, &through])?,
+                Residual::Operand => self.sum(x, &[&of_x, &through, g])?,
+            };
+            Ok((dx, LayerGradients { linear, product: weight }))
+        })
     }
 
     /// One step of gradient descent, $W \leftarrow W - \eta\,\partial W$ of all parameters. Clones of the layer keep what
@@ -245,12 +257,14 @@ impl<T: Real> CliffordLayer<T> {
     /// # Precision
     /// As [`MvLinear::descend`].
     pub fn descend(&mut self, gradients: &LayerGradients, rate: f32) -> Result<()> {
-        // The linear layer last: it fails before anything changes.
-        let mut weight = self.weight.clone();
-        step(OP, vec![(&mut weight, &gradients.product)], rate)?;
-        self.linear.descend(&gradients.linear, rate)?;
-        self.weight = weight;
-        Ok(())
+        call("CliffordLayer::descend", || {
+            // The linear layer last: it fails before anything changes.
+            let mut weight = self.weight.clone();
+            step(OP, vec![(&mut weight, &gradients.product)], rate)?;
+            self.linear.descend(&gradients.linear, rate)?;
+            self.weight = weight;
+            Ok(())
+        })
     }
 
     /// Multivectors of the operand's rows, added up from the first on.
@@ -270,7 +284,13 @@ impl<T: Real> CliffordLayer<T> {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Limit`] without room.
     pub fn cast<P: Real>(&self) -> Result<CliffordLayer<P>> {
-        Ok(CliffordLayer { builder: self.builder, linear: self.linear.cast()?, weight: self.weight.cast()? })
+        call("CliffordLayer::cast", || {
+            Ok(CliffordLayer {
+                builder: self.builder,
+                linear: self.linear.cast()?,
+                weight: self.weight.cast()?,
+            })
+        })
     }
 
     /// The parameters by the names that files have for them: the linear layer's matrices and bias, those of the null

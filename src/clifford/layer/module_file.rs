@@ -3,6 +3,7 @@
 use super::linear::MvLinear;
 use super::module::{CliffordLayer, CliffordLayerBuilder, OP, ProductKind};
 use super::operands::check_signature;
+use crate::error::{Named, call};
 use crate::io::{Safetensors, SafetensorsWriter};
 use crate::tensor::{Real, Tensor};
 use crate::{Error, Gpu, Result};
@@ -21,12 +22,14 @@ impl<T: Real> CliffordLayer<T> {
     /// # Errors
     /// [`Error::Input`] if the file has a tensor of such a name already; otherwise as [`Tensor::to_vec`].
     pub fn save(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
-        self.parameters().into_iter().try_fold(file, |file, (name, tensor)| {
-            let name = format!("{prefix}{name}");
-            match tensor.shape() {
-                &[length] => file.tensor(name, &tensor.contiguous()?.reshape([1, 1, length])?),
-                _ => file.tensor(name, tensor),
-            }
+        call("CliffordLayer::save", || {
+            self.parameters().into_iter().try_fold(file, |file, (name, tensor)| {
+                let name = format!("{prefix}{name}");
+                match tensor.shape() {
+                    &[length] => file.tensor(name, &tensor.contiguous()?.reshape([1, 1, length])?),
+                    _ => file.tensor(name, tensor),
+                }
+            })
         })
     }
 }
@@ -38,10 +41,14 @@ impl CliffordLayerBuilder {
     /// [`Error::Input`] that names every tensor that is missing, of another shape or of another type than `T`, and every one
     /// of this prefix that the layer has not; otherwise as [`from_parts`](Self::from_parts).
     pub fn load<T: Real>(self, file: &Safetensors, gpu: &Gpu, prefix: &str) -> Result<CliffordLayer<T>> {
+        self.loaded(file, gpu, prefix).named_beside_files("CliffordLayer::load")
+    }
+
+    fn loaded<T: Real>(self, file: &Safetensors, gpu: &Gpu, prefix: &str) -> Result<CliffordLayer<T>> {
         check_signature(OP, self.product.signature)?;
         let wrong = self.wrong::<T>(file, prefix)?;
         if !wrong.is_empty() {
-            return Err(Error::input(format!("{OP} `{prefix}`"), wrong.join("; ")));
+            return Err(Error::input(format!("CliffordLayer::load: `{prefix}`"), wrong.join("; ")));
         }
         let tensor = |name: &str| file.tensor::<T>(gpu, &format!("{prefix}{name}"));
         let bias: Tensor<T> = tensor("linear_bias")?;

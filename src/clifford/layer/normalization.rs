@@ -5,6 +5,7 @@ use super::super::multivectors::Multivectors;
 use super::descend::step;
 use super::features::{FeatureFunction, backward, forward};
 use super::operands::{as_rows, check_alike, check_signature, like};
+use crate::error::{Named, call};
 use crate::tensor::{Real, Tensor};
 use crate::{Error, Result};
 
@@ -28,8 +29,10 @@ impl<T: Real> MvNormalization<T> {
     /// [`Error::Shape`] if the parameters are of other axes, or there are none; [`Error::Input`] of an algebra of more
     /// vectors than [`LAYER_DIMENSION_AT_MOST`](super::LAYER_DIMENSION_AT_MOST).
     pub fn new(signature: Signature, a: Tensor<T>) -> Result<Self> {
-        check_parameter(FeatureFunction::Normalization, signature, &a, &[signature.dimension() + 1])?;
-        Ok(Self { signature, a })
+        call("MvNormalization::new", || {
+            check_parameter(FeatureFunction::Normalization, signature, &a, &[signature.dimension() + 1])?;
+            Ok(Self { signature, a })
+        })
     }
 
     /// The multivectors, each grade divided: one launch.
@@ -44,8 +47,10 @@ impl<T: Real> MvNormalization<T> {
     /// # Precision
     /// Computed in f32, then stored. Where squares of both signs cancel, the norm is as far off as they are.
     pub fn forward(&self, x: &Multivectors<T>) -> Result<Multivectors<T>> {
-        let rows = operand(FeatureFunction::Normalization, self.signature, x, &self.a)?;
-        like(x, &forward(FeatureFunction::Normalization, x.blades(), &rows, &[&self.a])?)
+        call("MvNormalization::forward", || {
+            let rows = operand(FeatureFunction::Normalization, self.signature, x, &self.a)?;
+            like(x, &forward(FeatureFunction::Normalization, x.blades(), &rows, &[&self.a])?)
+        })
     }
 
     /// The gradients of a loss with respect to `x` and the parameters, from `g`, that with respect to the result: two
@@ -62,10 +67,12 @@ impl<T: Real> MvNormalization<T> {
         x: &Multivectors<T>,
         g: &Multivectors<T>,
     ) -> Result<(Multivectors<T>, Tensor<f32>)> {
-        let function = FeatureFunction::Normalization;
-        let both = operands(function, self.signature, [x, g], &self.a)?;
-        let (dx, of_a) = backward(function, x.blades(), both.each_ref(), &[&self.a])?;
-        Ok((like(x, &dx)?, of_a))
+        call("MvNormalization::backward", || {
+            let function = FeatureFunction::Normalization;
+            let both = operands(function, self.signature, [x, g], &self.a)?;
+            let (dx, of_a) = backward(function, x.blades(), both.each_ref(), &[&self.a])?;
+            Ok((like(x, &dx)?, of_a))
+        })
     }
 
     /// One step of gradient descent, $a \leftarrow a - \eta\,\partial a$. Clones of the layer keep what they had.
@@ -77,6 +84,7 @@ impl<T: Real> MvNormalization<T> {
     /// The step is computed in f32 and rounded to `T`.
     pub fn descend(&mut self, of_a: &Tensor<f32>, rate: f32) -> Result<()> {
         step(FeatureFunction::Normalization.name(), vec![(&mut self.a, of_a)], rate)
+            .named("MvNormalization::descend")
     }
 
     /// The algebra.
@@ -111,8 +119,10 @@ impl<T: Real> MvLayerNorm<T> {
     /// # Errors
     /// As [`MvNormalization::new`].
     pub fn new(signature: Signature, a: Tensor<T>) -> Result<Self> {
-        check_parameter(FeatureFunction::LayerNorm, signature, &a, &[])?;
-        Ok(Self { signature, a })
+        call("MvLayerNorm::new", || {
+            check_parameter(FeatureFunction::LayerNorm, signature, &a, &[])?;
+            Ok(Self { signature, a })
+        })
     }
 
     /// The multivectors, divided: one launch, which reads them twice.
@@ -124,8 +134,10 @@ impl<T: Real> MvLayerNorm<T> {
     /// # Precision
     /// As [`MvNormalization::forward`]; sums over a row in f32, in a fixed order.
     pub fn forward(&self, x: &Multivectors<T>) -> Result<Multivectors<T>> {
-        let rows = operand(FeatureFunction::LayerNorm, self.signature, x, &self.a)?;
-        like(x, &forward(FeatureFunction::LayerNorm, x.blades(), &rows, &[&self.gains()?])?)
+        call("MvLayerNorm::forward", || {
+            let rows = operand(FeatureFunction::LayerNorm, self.signature, x, &self.a)?;
+            like(x, &forward(FeatureFunction::LayerNorm, x.blades(), &rows, &[&self.gains()?])?)
+        })
     }
 
     /// The gradients of a loss with respect to `x` and the gains, from `g`, that with respect to the result: two launches.
@@ -141,10 +153,12 @@ impl<T: Real> MvLayerNorm<T> {
         x: &Multivectors<T>,
         g: &Multivectors<T>,
     ) -> Result<(Multivectors<T>, Tensor<f32>)> {
-        let function = FeatureFunction::LayerNorm;
-        let both = operands(function, self.signature, [x, g], &self.a)?;
-        let (dx, of_a) = backward(function, x.blades(), both.each_ref(), &[&self.gains()?])?;
-        Ok((like(x, &dx)?, of_a.reshape(self.a.shape())?))
+        call("MvLayerNorm::backward", || {
+            let function = FeatureFunction::LayerNorm;
+            let both = operands(function, self.signature, [x, g], &self.a)?;
+            let (dx, of_a) = backward(function, x.blades(), both.each_ref(), &[&self.gains()?])?;
+            Ok((like(x, &dx)?, of_a.reshape(self.a.shape())?))
+        })
     }
 
     /// One step of gradient descent, as [`MvNormalization::descend`].
@@ -154,7 +168,7 @@ impl<T: Real> MvLayerNorm<T> {
     /// # Precision
     /// As [`MvNormalization::descend`].
     pub fn descend(&mut self, of_a: &Tensor<f32>, rate: f32) -> Result<()> {
-        step(FeatureFunction::LayerNorm.name(), vec![(&mut self.a, of_a)], rate)
+        step(FeatureFunction::LayerNorm.name(), vec![(&mut self.a, of_a)], rate).named("MvLayerNorm::descend")
     }
 
     /// The algebra.

@@ -5,6 +5,7 @@ use super::form::{GradeNorm, LayerProduct};
 use super::operands::{as_rows, check_alike, like};
 use super::rows::{Given, RowFunction, run};
 use crate::Result;
+use crate::error::call;
 use crate::tensor::Real;
 
 impl LayerProduct {
@@ -18,12 +19,14 @@ impl LayerProduct {
     /// # Precision
     /// As [`steerable`](Self::steerable).
     pub fn normalized<T: Real>(&self, o: &Multivectors<T>) -> Result<Multivectors<T>> {
-        let function = RowFunction::Normalize;
-        let x = as_rows(function.name(), self.signature, o)?;
-        if self.norm == GradeNorm::None {
-            return like(o, &x.contiguous()?);
-        }
-        like(o, &run(function, *self, o.blades(), Given { x: &x, y: None, g: None, w: None })?.c)
+        call("LayerProduct::normalized", || {
+            let function = RowFunction::Normalize;
+            let x = as_rows(function.name(), self.signature, o)?;
+            if self.norm == GradeNorm::None {
+                return like(o, &x.contiguous()?);
+            }
+            like(o, &run(function, *self, o.blades(), Given { x: &x, y: None, g: None, w: None })?.c)
+        })
     }
 
     /// What [`normalized`](Self::normalized) hands back to `o`, of the gradient `g` of its result.
@@ -39,13 +42,15 @@ impl LayerProduct {
         o: &Multivectors<T>,
         g: &Multivectors<T>,
     ) -> Result<Multivectors<T>> {
-        let function = RowFunction::NormalizeBackward;
-        let op = function.name();
-        let [x, of] = [as_rows(op, self.signature, o)?, as_rows(op, self.signature, g)?];
-        check_alike(op, o, g)?;
-        if self.norm == GradeNorm::None {
-            return like(o, &of.contiguous()?);
-        }
-        like(o, &run(function, *self, o.blades(), Given { x: &x, y: None, g: Some(&of), w: None })?.c)
+        call("LayerProduct::normalized_backward", || {
+            let function = RowFunction::NormalizeBackward;
+            let op = function.name();
+            let [x, of] = [as_rows(op, self.signature, o)?, as_rows(op, self.signature, g)?];
+            check_alike(op, o, g)?;
+            if self.norm == GradeNorm::None {
+                return like(o, &of.contiguous()?);
+            }
+            like(o, &run(function, *self, o.blades(), Given { x: &x, y: None, g: Some(&of), w: None })?.c)
+        })
     }
 }

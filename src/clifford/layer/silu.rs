@@ -7,6 +7,7 @@ use super::features::{FeatureFunction, backward, forward};
 use super::normalization::{check_parameter, operand, operands};
 use super::operands::like;
 use crate::Result;
+use crate::error::call;
 use crate::tensor::{Real, Tensor};
 
 const FUNCTION: FeatureFunction = FeatureFunction::Silu;
@@ -39,14 +40,16 @@ impl<T: Real> MvSilu<T> {
     /// [`Error::Gpu`](crate::Error::Gpu) if they live on different devices; [`Error::Input`](crate::Error::Input) of an
     /// algebra of more vectors than [`LAYER_DIMENSION_AT_MOST`](super::LAYER_DIMENSION_AT_MOST).
     pub fn new(signature: Signature, a: Tensor<T>, b: Tensor<T>) -> Result<Self> {
-        let grades = signature.dimension() + 1;
-        check_parameter(FUNCTION, signature, &a, &[grades])?;
-        a.same_gpu(FUNCTION.name(), &b)?;
-        if a.shape() != b.shape() {
-            let rule = "both parameters must be (features, grades), for the same features";
-            return Err(crate::Error::shape(FUNCTION.name(), rule, b.shape(), a.shape()));
-        }
-        Ok(Self { signature, a, b })
+        call("MvSilu::new", || {
+            let grades = signature.dimension() + 1;
+            check_parameter(FUNCTION, signature, &a, &[grades])?;
+            a.same_gpu(FUNCTION.name(), &b)?;
+            if a.shape() != b.shape() {
+                let rule = "both parameters must be (features, grades), for the same features";
+                return Err(crate::Error::shape(FUNCTION.name(), rule, b.shape(), a.shape()));
+            }
+            Ok(Self { signature, a, b })
+        })
     }
 
     /// The multivectors, each grade multiplied: one launch.
@@ -59,8 +62,10 @@ impl<T: Real> MvSilu<T> {
     /// # Precision
     /// Computed in f32, then stored. Where squares of both signs cancel, the invariant is as far off as they are.
     pub fn forward(&self, x: &Multivectors<T>) -> Result<Multivectors<T>> {
-        let rows = operand(FUNCTION, self.signature, x, &self.a)?;
-        like(x, &forward(FUNCTION, x.blades(), &rows, &[&self.a, &self.b])?)
+        call("MvSilu::forward", || {
+            let rows = operand(FUNCTION, self.signature, x, &self.a)?;
+            like(x, &forward(FUNCTION, x.blades(), &rows, &[&self.a, &self.b])?)
+        })
     }
 
     /// The gradients of a loss with respect to `x` and the parameters, from `g`, that with respect to the result: two
@@ -78,11 +83,13 @@ impl<T: Real> MvSilu<T> {
         x: &Multivectors<T>,
         g: &Multivectors<T>,
     ) -> Result<(Multivectors<T>, MvSiluGradients)> {
-        let both = operands(FUNCTION, self.signature, [x, g], &self.a)?;
-        let (dx, both) = backward(FUNCTION, x.blades(), both.each_ref(), &[&self.a, &self.b])?;
-        let grades = self.signature.dimension() + 1;
-        let gradients = MvSiluGradients { a: both.slice(1, ..grades)?, b: both.slice(1, grades..)? };
-        Ok((like(x, &dx)?, gradients))
+        call("MvSilu::backward", || {
+            let both = operands(FUNCTION, self.signature, [x, g], &self.a)?;
+            let (dx, both) = backward(FUNCTION, x.blades(), both.each_ref(), &[&self.a, &self.b])?;
+            let grades = self.signature.dimension() + 1;
+            let gradients = MvSiluGradients { a: both.slice(1, ..grades)?, b: both.slice(1, grades..)? };
+            Ok((like(x, &dx)?, gradients))
+        })
     }
 
     /// One step of gradient descent, $a \leftarrow a - \eta\,\partial a$ and $b$ likewise. Clones of the layer keep what
@@ -93,8 +100,10 @@ impl<T: Real> MvSilu<T> {
     /// # Precision
     /// Steps are computed in f32 and rounded to `T`.
     pub fn descend(&mut self, gradients: &MvSiluGradients, rate: f32) -> Result<()> {
-        let parameters = vec![(&mut self.a, &gradients.a), (&mut self.b, &gradients.b)];
-        step(FUNCTION.name(), parameters, rate)
+        call("MvSilu::descend", || {
+            let parameters = vec![(&mut self.a, &gradients.a), (&mut self.b, &gradients.b)];
+            step(FUNCTION.name(), parameters, rate)
+        })
     }
 
     /// The algebra.

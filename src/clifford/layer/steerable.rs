@@ -5,6 +5,7 @@ use super::form::LayerProduct;
 use super::gradients::ProductGradients;
 use super::operands::{as_rows, check_alike, like};
 use super::rows::{Given, RowFunction, plan_rows, run};
+use crate::error::call;
 use crate::tensor::{Real, Tensor};
 use crate::{Error, Plan, Result};
 
@@ -48,10 +49,12 @@ impl LayerProduct {
         y: &Multivectors<T>,
         weight: &Tensor<T>,
     ) -> Result<Multivectors<T>> {
-        let function = RowFunction::Steerable;
-        let [rows_x, rows_y] = self.operands(function, x, y, weight)?;
-        let given = Given { x: &rows_x, y: Some(&rows_y), g: None, w: Some(weight) };
-        like(x, &run(function, *self, x.blades(), given)?.c)
+        call("LayerProduct::steerable", || {
+            let function = RowFunction::Steerable;
+            let [rows_x, rows_y] = self.operands(function, x, y, weight)?;
+            let given = Given { x: &rows_x, y: Some(&rows_y), g: None, w: Some(weight) };
+            like(x, &run(function, *self, x.blades(), given)?.c)
+        })
     }
 
     /// What [`steerable`](Self::steerable) hands back to its operands and its weights, of the gradient `g` of its result.
@@ -73,16 +76,18 @@ impl LayerProduct {
         weight: &Tensor<T>,
         g: &Multivectors<T>,
     ) -> Result<ProductGradients<T>> {
-        let function = RowFunction::SteerableBackward;
-        let [rows_x, rows_y] = self.operands(function, x, y, weight)?;
-        check_alike(function.name(), x, g)?;
-        let rows_g = as_rows(function.name(), self.signature, g)?;
-        let given = Given { x: &rows_x, y: Some(&rows_y), g: Some(&rows_g), w: Some(weight) };
-        let made = run(function, *self, x.blades(), given)?;
-        let (Some(d), Some(weight)) = (made.d, made.w) else {
-            return Err(Error::device("a gradient was not computed"));
-        };
-        Ok(ProductGradients { x: like(x, &made.c)?, y: like(x, &d)?, weight })
+        call("LayerProduct::steerable_backward", || {
+            let function = RowFunction::SteerableBackward;
+            let [rows_x, rows_y] = self.operands(function, x, y, weight)?;
+            check_alike(function.name(), x, g)?;
+            let rows_g = as_rows(function.name(), self.signature, g)?;
+            let given = Given { x: &rows_x, y: Some(&rows_y), g: Some(&rows_g), w: Some(weight) };
+            let made = run(function, *self, x.blades(), given)?;
+            let (Some(d), Some(weight)) = (made.d, made.w) else {
+                return Err(Error::device("a gradient was not computed"));
+            };
+            Ok(ProductGradients { x: like(x, &made.c)?, y: like(x, &d)?, weight })
+        })
     }
 
     /// How [`steerable`](Self::steerable) is computed, and [`steerable_backward`](Self::steerable_backward).
@@ -95,13 +100,15 @@ impl LayerProduct {
         y: &Multivectors<T>,
         weight: &Tensor<T>,
     ) -> Result<[Plan; 2]> {
-        let [rows_x, rows_y] = self.operands(RowFunction::Steerable, x, y, weight)?;
-        let caps = weight.gpu().caps();
-        let plan = |function, g| {
-            let given = Given { x: &rows_x, y: Some(&rows_y), g, w: Some(weight) };
-            plan_rows(&given.problem(function, *self, x.blades())?, caps)
-        };
-        Ok([plan(RowFunction::Steerable, None)?, plan(RowFunction::SteerableBackward, Some(&rows_x))?])
+        call("LayerProduct::plan_steerable", || {
+            let [rows_x, rows_y] = self.operands(RowFunction::Steerable, x, y, weight)?;
+            let caps = weight.gpu().caps();
+            let plan = |function, g| {
+                let given = Given { x: &rows_x, y: Some(&rows_y), g, w: Some(weight) };
+                plan_rows(&given.problem(function, *self, x.blades())?, caps)
+            };
+            Ok([plan(RowFunction::Steerable, None)?, plan(RowFunction::SteerableBackward, Some(&rows_x))?])
+        })
     }
 
     fn operands<T: Real>(

@@ -2,6 +2,7 @@
 
 mod writer;
 
+use crate::error::Named;
 use crate::tensor::{DType, Element, Tensor};
 use crate::{Error, Gpu, Result};
 use ::safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo};
@@ -113,7 +114,8 @@ impl Safetensors {
                 format!("`{name}` holds {}, not {}: `cast` it once it is a tensor", info.dtype, T::DTYPE);
             return Err(Error::input(&self.name, why));
         }
-        gpu.tensor(&bytemuck::pod_collect_to_vec::<u8, T>(self.elements(info)), &info.shape)
+        let elements = bytemuck::pod_collect_to_vec::<u8, T>(self.elements(info));
+        gpu.tensor(&elements, &info.shape).named("Safetensors::tensor")
     }
 
     /// A tensor's elements, row-major, as f64. All that fits is exact; of 64-bit integers what is beyond $2^{53}$ is

@@ -1,7 +1,8 @@
 //! Tensors to `.safetensors` files.
 
 use super::Safetensors;
-use crate::io::replace::replace;
+use crate::error::Named;
+use crate::files::replace::replace;
 use crate::tensor::{DType, Element, Tensor};
 use crate::{Error, Result};
 use ::safetensors::tensor::Dtype;
@@ -15,6 +16,9 @@ use std::sync::Arc;
 
 /// The longest header that readers take.
 const LONGEST_HEADER: usize = 100_000_000;
+
+/// The entry of a header that is no tensor.
+const METADATA: &str = "__metadata__";
 
 /// A `.safetensors` file to be: see [`Safetensors`]. Of the same tensors and metadata it is the same bytes.
 #[derive(Clone, Debug, Default)]
@@ -42,11 +46,12 @@ impl SafetensorsWriter {
     /// Adds a tensor, row-major whatever its strides.
     ///
     /// # Errors
-    /// [`Error::Input`] if there is one of this name already; otherwise as [`Tensor::to_vec`].
+    /// [`Error::Input`] if there is one of this name already, or the name is `__metadata__`; otherwise as
+    /// [`Tensor::to_vec`].
     pub fn tensor<T: Element>(self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
         let name = name.into();
         self.vacant(&name)?;
-        self.values(name, tensor.shape(), &tensor.to_vec()?)
+        self.values(name, tensor.shape(), &tensor.to_vec().named("SafetensorsWriter::tensor")?)
     }
 
     /// Adds a tensor of another file under the same name, byte for byte, whatever its type.
@@ -91,6 +96,11 @@ impl SafetensorsWriter {
     }
 
     fn vacant(&self, name: &str) -> Result<()> {
+        if name == METADATA {
+            let why =
+                format!("`{METADATA}` is where a file says something of itself: no tensor has that name");
+            return Err(Error::input("safetensors", why));
+        }
         if self.tensors.contains_key(name) {
             return Err(Error::input("safetensors", format!("there is a tensor `{name}` already")));
         }
@@ -139,7 +149,7 @@ impl SafetensorsWriter {
         let mut parts = Vec::new();
         if !self.metadata.is_empty() {
             let pairs = self.metadata.iter().map(|(key, value)| format!("{}:{}", quoted(key), quoted(value)));
-            parts.push(format!("\"__metadata__\":{{{}}}", pairs.collect::<Vec<_>>().join(",")));
+            parts.push(format!("\"{METADATA}\":{{{}}}", pairs.collect::<Vec<_>>().join(",")));
         }
         let mut order: Vec<(&String, &Entry)> = self.tensors.iter().collect();
         order.sort_by(|(left, a), (right, b)| b.dtype.cmp(&a.dtype).then(left.cmp(right)));

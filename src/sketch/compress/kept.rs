@@ -1,7 +1,7 @@
 //! Decompositions that are kept while a file is compressed, so that what was begun need not be begun again.
 
 use super::select::Layer;
-use crate::io::replace::is_draft;
+use crate::files::replace::is_draft;
 use crate::io::{Safetensors, SafetensorsWriter};
 use crate::sketch::factor::Svd;
 use crate::sketch::spectrum::{Spectrum, method};

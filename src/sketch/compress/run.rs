@@ -5,6 +5,7 @@ use super::report::{Compressed, CompressedLayer, Progress, Step};
 use super::select::Layer;
 use super::share;
 use super::stored::Stored;
+use crate::error::Named;
 use crate::io::{Safetensors, SafetensorsWriter};
 use crate::sketch::advise::{Choice, out_of_reach, too_small};
 use crate::sketch::budget::{Budget, Sizes};
@@ -15,6 +16,9 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+
+/// What errors name that are about no file.
+const OP: &str = "Compress::run";
 
 /// Where a file says what became of its layers.
 const KEY: &str = "tilewise.compressed";
@@ -99,7 +103,7 @@ impl Run<'_> {
                 }
                 None => {
                     self.tell(layers, at, Step::Factoring)?;
-                    let svd = decomposed(&self.weight(layer)?, 2 * layer.sizes.most())?;
+                    let svd = decomposed(&self.weight(layer)?, 2 * layer.sizes.most()).named(OP)?;
                     let factors = self.folder.keep(layer, fingerprint, &svd)?;
                     self.tell(layers, at, Step::Factored)?;
                     factors
@@ -146,7 +150,7 @@ impl Run<'_> {
         let weight = self.weight(layer)?;
         loop {
             let stored = Stored::new(layer, &factors, rank);
-            let rel_error = stored.error(&weight)?;
+            let rel_error = stored.error(&weight).named(OP)?;
             let allowed = if let Budget::Error(error) = self.budget { error } else { f64::INFINITY };
             if rel_error <= allowed {
                 let (choice, params) = (Choice::Sketched, rank * layer.sizes.per_rank());
@@ -198,7 +202,7 @@ impl Run<'_> {
     /// A weight in f32, exactly.
     fn weight(&self, layer: &Layer) -> Result<Tensor<f32>> {
         let values: Vec<f32> = self.file.values(&layer.name)?.into_iter().map(Element::from_f64).collect();
-        self.gpu.tensor(&values, [layer.sizes.rows, layer.sizes.cols])
+        self.gpu.tensor(&values, [layer.sizes.rows, layer.sizes.cols]).named(OP)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::input::{self, Input, norm};
 use super::products::{matmul, product};
 use super::small::{self, Pivoted};
+use crate::error::call;
 use crate::gemm::Split;
 use crate::sketch::{Given, Sketch, SketchKind};
 use crate::tensor::Tensor;
@@ -136,30 +137,32 @@ impl<'a> Cqrrpt<'a> {
     /// [`Error::Input`] if an entry is NaN or infinite, with its place, if gamma is not at least 1, or the tolerance
     /// not between 0 and 1; [`Error::Limit`], [`Error::OutOfMemory`] without room.
     pub fn run(&self) -> Result<PivotedQr> {
-        let [m, n] = input::shape(OP, self.a)?;
-        if !(self.gamma >= 1.0 && self.gamma.is_finite()) {
-            let why = format!("{} rows of the sketch for each column are too few, or none", self.gamma);
-            return Err(Error::input("cqrrpt: gamma", why));
-        }
-        input::tolerance("cqrrpt: the tolerance", self.tolerance)?;
-        let input = Input::new(OP, self.a)?;
-        if let Some(operator) = &self.operator {
-            let sketch = match operator {
-                Operator::Random(operator) => operator.left(&input.a)?,
-                Operator::Given(operator) => operator.left(&input.a)?,
-            };
-            let sketch = small::download(&sketch)?;
-            return self.core(&input, sketch.as_ref()).map(|(qr, _)| qr);
-        }
-        let mut rows = rows_of_sketch(self.gamma, n) + MORE_ROWS;
-        loop {
-            let sketch = sketch_of(&input.a, rows, NONZEROS, self.seed)?;
-            let (qr, sound) = self.core(&input, sketch.as_ref())?;
-            if rows >= m || sound == Sound::Yes {
-                return Ok(qr);
+        call("cqrrpt", || {
+            let [m, n] = input::shape(OP, self.a)?;
+            if !(self.gamma >= 1.0 && self.gamma.is_finite()) {
+                let why = format!("{} rows of the sketch for each column are too few, or none", self.gamma);
+                return Err(Error::input("cqrrpt: gamma", why));
             }
-            rows *= 2;
-        }
+            input::tolerance("cqrrpt: the tolerance", self.tolerance)?;
+            let input = Input::new(OP, self.a)?;
+            if let Some(operator) = &self.operator {
+                let sketch = match operator {
+                    Operator::Random(operator) => operator.left(&input.a)?,
+                    Operator::Given(operator) => operator.left(&input.a)?,
+                };
+                let sketch = small::download(&sketch)?;
+                return self.core(&input, sketch.as_ref()).map(|(qr, _)| qr);
+            }
+            let mut rows = rows_of_sketch(self.gamma, n) + MORE_ROWS;
+            loop {
+                let sketch = sketch_of(&input.a, rows, NONZEROS, self.seed)?;
+                let (qr, sound) = self.core(&input, sketch.as_ref())?;
+                if rows >= m || sound == Sound::Yes {
+                    return Ok(qr);
+                }
+                rows *= 2;
+            }
+        })
     }
 
     /// The factorisation for a given sketch of A.

@@ -4,6 +4,7 @@ use super::cqrrpt::sketch_of;
 use super::input::{self, Input};
 use super::products::{matmul, product};
 use super::small;
+use crate::error::call;
 use crate::tensor::{Element, Tensor};
 use crate::{Error, Result, ops};
 use faer::Mat;
@@ -116,30 +117,32 @@ impl<'a> Lstsq<'a> {
     /// on different devices; [`Error::Input`] if an entry is NaN or infinite, with its place, or a tolerance is not
     /// between 0 and 1; [`Error::Limit`], [`Error::OutOfMemory`] without room.
     pub fn run(&self) -> Result<LeastSquares> {
-        let gpu = self.a.same_gpu(OP, self.b)?;
-        let [m, n] = input::shape(OP, self.a)?;
-        input::tolerance("lstsq: the tolerance", self.tolerance)?;
-        input::tolerance("lstsq: the rank's tolerance", self.rank_tolerance)?;
-        let (b, shape) = match *self.b.shape() {
-            [rows] if rows == m => (self.b.contiguous()?.reshape([m, 1])?, vec![n]),
-            [rows, columns] if rows == m => (self.b.clone(), vec![n, columns]),
-            _ => {
-                let rule = "the right-hand side must have as many rows as the matrix";
-                return Err(Error::shape(OP, rule, self.a.shape(), self.b.shape()));
+        call("lstsq", || {
+            let gpu = self.a.same_gpu(OP, self.b)?;
+            let [m, n] = input::shape(OP, self.a)?;
+            input::tolerance("lstsq: the tolerance", self.tolerance)?;
+            input::tolerance("lstsq: the rank's tolerance", self.rank_tolerance)?;
+            let (b, shape) = match *self.b.shape() {
+                [rows] if rows == m => (self.b.contiguous()?.reshape([m, 1])?, vec![n]),
+                [rows, columns] if rows == m => (self.b.clone(), vec![n, columns]),
+                _ => {
+                    let rule = "the right-hand side must have as many rows as the matrix";
+                    return Err(Error::shape(OP, rule, self.a.shape(), self.b.shape()));
+                }
+            };
+            if b.is_empty() {
+                let x = gpu.empty(shape)?;
+                return Ok(LeastSquares { x, residuals: Vec::new(), rank: 0, iterations: 0 });
             }
-        };
-        if b.is_empty() {
-            let x = gpu.empty(shape)?;
-            return Ok(LeastSquares { x, residuals: Vec::new(), rank: 0, iterations: 0 });
-        }
-        let (a, b) = (Input::new(OP, self.a)?, Input::named(OP, "the right-hand side", &b)?);
-        let solver = Solver::new(self, &a.a, &b.a)?;
-        let (x, norms, iterations) = solver.solve(self)?;
-        let scale = b.scale / a.scale;
-        let x = Mat::from_fn(n, x.ncols(), |i, j| x[(i, j)] * scale);
-        let x = small::upload(gpu, x.as_ref())?.reshape(shape)?;
-        let residuals = norms.into_iter().map(|norm| norm * b.scale).collect();
-        Ok(LeastSquares { x, residuals, rank: solver.inverse.ncols(), iterations })
+            let (a, b) = (Input::new(OP, self.a)?, Input::named(OP, "the right-hand side", &b)?);
+            let solver = Solver::new(self, &a.a, &b.a)?;
+            let (x, norms, iterations) = solver.solve(self)?;
+            let scale = b.scale / a.scale;
+            let x = Mat::from_fn(n, x.ncols(), |i, j| x[(i, j)] * scale);
+            let x = small::upload(gpu, x.as_ref())?.reshape(shape)?;
+            let residuals = norms.into_iter().map(|norm| norm * b.scale).collect();
+            Ok(LeastSquares { x, residuals, rank: solver.inverse.ncols(), iterations })
+        })
     }
 }
 

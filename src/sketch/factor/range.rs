@@ -4,6 +4,7 @@ use super::input::{self, Input};
 use super::products::{matmul, product};
 use super::small;
 use super::timings::{Part, Timings};
+use crate::error::call;
 use crate::sketch::{Sketch, SketchKind};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -105,16 +106,18 @@ impl<'a> RangeFinder<'a> {
     /// is NaN or infinite, with its place; [`Error::Limit`], [`Error::OutOfMemory`] without room. Those of
     /// [`Sketch::new`].
     pub fn run(&self) -> Result<Tensor<f32>> {
-        let [m, n] = input::shape(OP, self.a)?;
-        if self.columns > m.min(n) {
-            let rule = "there must be no more columns than the matrix has rows and columns";
-            return Err(Error::shape(OP, rule, self.a.shape(), &[self.columns]));
-        }
-        let input = Input::new(OP, self.a)?;
-        if self.columns == 0 {
-            return self.a.gpu().empty([m, 0]);
-        }
-        self.search.block(&input.a, &[], self.columns, 0, &mut Timings::default())
+        call("range", || {
+            let [m, n] = input::shape(OP, self.a)?;
+            if self.columns > m.min(n) {
+                let rule = "there must be no more columns than the matrix has rows and columns";
+                return Err(Error::shape(OP, rule, self.a.shape(), &[self.columns]));
+            }
+            let input = Input::new(OP, self.a)?;
+            if self.columns == 0 {
+                return self.a.gpu().empty([m, 0]);
+            }
+            self.search.block(&input.a, &[], self.columns, 0, &mut Timings::default())
+        })
     }
 }
 

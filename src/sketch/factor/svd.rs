@@ -5,6 +5,7 @@ use super::products::{matmul, product};
 use super::range::Search;
 use super::small::{self, SmallSvd};
 use super::timings::{Part, Timings};
+use crate::error::call;
 use crate::sketch::SketchKind;
 use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result, ops};
@@ -85,9 +86,11 @@ impl Svd {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Limit`] if there is no room.
     pub fn to_matrix(&self) -> Result<Tensor<f32>> {
-        let s: Vec<f32> = self.s.iter().map(|&s| crate::Element::from_f64(s)).collect();
-        let s = self.u.gpu().tensor(&s, [self.rank])?;
-        matmul(&ops::mul(&self.u, &s)?, &self.v.t())
+        call("Svd::to_matrix", || {
+            let s: Vec<f32> = self.s.iter().map(|&s| crate::Element::from_f64(s)).collect();
+            let s = self.u.gpu().tensor(&s, [self.rank])?;
+            matmul(&ops::mul(&self.u, &s)?, &self.v.t())
+        })
     }
 }
 
@@ -198,34 +201,46 @@ impl<'a> Rsvd<'a> {
     /// residuals in f32 cannot tell from 0, or is not met by all that can be found, when no rank was given.
     /// [`Error::Limit`], [`Error::OutOfMemory`] without room. Those of [`Sketch::new`](crate::sketch::Sketch::new).
     pub fn run(&self) -> Result<Svd> {
-        let shape = input::shape(OP, self.a)?;
-        let (most, tolerance) = self.goal(shape)?;
-        let mut timings = Timings::default();
-        let input = timings.of(Part::Checks, || Input::new(OP, self.a))?;
-        let total = timings.of(Part::Checks, || input.norm())?;
-        let target = tolerance.map_or(0.0, |tolerance| (tolerance.powi(2) - ROUNDING.powi(2)).sqrt() * total);
-        if total == 0.0 || most == 0 || tolerance.is_some_and(|tolerance| tolerance >= 1.0) {
-            let rank = if tolerance.is_some() { 0 } else { most };
-            return nothing(self.a.gpu(), shape, rank, total * input.scale, timings);
-        }
-        let mut found = Found { rest: input.a, left: total, columns: 0, q: Vec::new(), b: Vec::new() };
-        self.extend(&mut found, most, target, &mut timings)?;
+        call("rsvd", || {
+            let shape = input::shape(OP, self.a)?;
+            let (most, tolerance) = self.goal(shape)?;
+            let mut timings = Timings::default();
+            let input = timings.of(Part::Checks, || Input::new(OP, self.a))?;
+            let total = timings.of(Part::Checks, || input.norm())?;
+            let target =
+                tolerance.map_or(0.0, |tolerance| (tolerance.powi(2) - ROUNDING.powi(2)).sqrt() * total);
+            if total == 0.0 || most == 0 || tolerance.is_some_and(|tolerance| tolerance >= 1.0) {
+                let rank = if tolerance.is_some() { 0 } else { most };
+                return nothing(self.a.gpu(), shape, rank, total * input.scale, timings);
+            }
+            let mut found = Found { rest: input.a, left: total, columns: 0, q: Vec::new(), b: Vec::new() };
+            self.extend(&mut found, most, target, &mut timings)?;
 
-        let SmallSvd { u, s, v } = timings.of(Part::Small, || found.svd())?;
-        let tail = |rank: usize| s[rank..].iter().rev().fold(found.left.powi(2), |sum, s| sum + s * s).sqrt();
-        let enough = (0..=s.len()).find(|&rank| tail(rank) <= target).unwrap_or(s.len());
-        let rank = if tolerance.is_some() { enough.min(most) } else { most };
-        let residual = tail(rank);
-        if residual > target && tolerance.is_some() && self.rank.is_none() {
-            let least = residual / total;
-            let why = format!("it is not met: rounding leaves a relative residual of {least:.1e}");
-            return Err(Error::input("rsvd: the tolerance", why));
-        }
-        let gpu = self.a.gpu();
-        let v = timings.of(Part::Small, || small::upload(gpu, v.get(.., ..rank)))?;
-        let s = s[..rank].iter().map(|s| s * input.scale).collect();
-        let u = found.combined(&u, rank)?;
-        Ok(Svd { u, s, v, rank, residual: residual * input.scale, rel_residual: residual / total, timings })
+            let SmallSvd { u, s, v } = timings.of(Part::Small, || found.svd())?;
+            let tail =
+                |rank: usize| s[rank..].iter().rev().fold(found.left.powi(2), |sum, s| sum + s * s).sqrt();
+            let enough = (0..=s.len()).find(|&rank| tail(rank) <= target).unwrap_or(s.len());
+            let rank = if tolerance.is_some() { enough.min(most) } else { most };
+            let residual = tail(rank);
+            if residual > target && tolerance.is_some() && self.rank.is_none() {
+                let least = residual / total;
+                let why = format!("it is not met: rounding leaves a relative residual of {least:.1e}");
+                return Err(Error::input("rsvd: the tolerance", why));
+            }
+            let gpu = self.a.gpu();
+            let v = timings.of(Part::Small, || small::upload(gpu, v.get(.., ..rank)))?;
+            let s = s[..rank].iter().map(|s| s * input.scale).collect();
+            let u = found.combined(&u, rank)?;
+            Ok(Svd {
+                u,
+                s,
+                v,
+                rank,
+                residual: residual * input.scale,
+                rel_residual: residual / total,
+                timings,
+            })
+        })
     }
 
     /// The most singular values that there may be, and the tolerance, both checked.

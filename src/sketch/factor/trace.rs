@@ -1,6 +1,7 @@
 //! Traces of matrices that are only multiplied.
 
 use super::input;
+use crate::error::call;
 use crate::sketch::{Scaling, Sketch, SketchKind};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -41,23 +42,25 @@ pub struct TraceEstimate {
 /// # }
 /// ```
 pub fn trace(a: &Tensor<f32>, samples: usize, seed: u64) -> Result<TraceEstimate> {
-    let [rows, cols] = input::shape(OP, a)?;
-    if rows != cols {
-        return Err(Error::shape(OP, "the matrix must be square", a.shape(), &[]));
-    }
-    if samples < 2 {
-        return Err(Error::input("trace: samples", "two are the fewest that tell how far off they are"));
-    }
-    input::largest(OP, "the matrix", &a.contiguous()?)?;
-    let signs = Sketch::new(SketchKind::Sign, [samples, rows], seed)?.scaled(Scaling::Unscaled);
-    let products = signs.right(&signs.left(a)?)?; // Z A Z^T, of which the diagonal matters
-    let diagonal = products.as_strided(&[samples], &[samples + 1], 0)?.to_vec()?;
-    if let Some(at) = diagonal.iter().position(|x| !x.is_finite()) {
-        let why = format!("sample {at} is {}: entries are too large", diagonal[at]);
-        return Err(Error::input("trace: the matrix", why));
-    }
-    let s = samples as f64;
-    let value = diagonal.iter().map(|&x| f64::from(x)).sum::<f64>() / s;
-    let variance = diagonal.iter().map(|&x| (f64::from(x) - value).powi(2)).sum::<f64>() / (s - 1.0);
-    Ok(TraceEstimate { value, standard_error: (variance / s).sqrt() })
+    call("trace", || {
+        let [rows, cols] = input::shape(OP, a)?;
+        if rows != cols {
+            return Err(Error::shape(OP, "the matrix must be square", a.shape(), &[]));
+        }
+        if samples < 2 {
+            return Err(Error::input("trace: samples", "two are the fewest that tell how far off they are"));
+        }
+        input::largest(OP, "the matrix", &a.contiguous()?)?;
+        let signs = Sketch::new(SketchKind::Sign, [samples, rows], seed)?.scaled(Scaling::Unscaled);
+        let products = signs.right(&signs.left(a)?)?; // Z A Z^T, of which the diagonal matters
+        let diagonal = products.as_strided(&[samples], &[samples + 1], 0)?.to_vec()?;
+        if let Some(at) = diagonal.iter().position(|x| !x.is_finite()) {
+            let why = format!("sample {at} is {}: entries are too large", diagonal[at]);
+            return Err(Error::input("trace: the matrix", why));
+        }
+        let s = samples as f64;
+        let value = diagonal.iter().map(|&x| f64::from(x)).sum::<f64>() / s;
+        let variance = diagonal.iter().map(|&x| (f64::from(x) - value).powi(2)).sum::<f64>() / (s - 1.0);
+        Ok(TraceEstimate { value, standard_error: (variance / s).sqrt() })
+    })
 }

@@ -3,6 +3,7 @@
 use super::forward::as_matrix;
 use super::products::{Epilogue, Right};
 use super::{OP, SkLinear, copied};
+use crate::error::call;
 use crate::gemm::Gemm;
 use crate::ops::{self, Activation};
 use crate::tensor::{Layout, Real, Tensor};
@@ -41,14 +42,16 @@ impl<T: Real> SkLinear<T> {
         hidden: &Tensor<T>,
         g: &Tensor<T>,
     ) -> Result<(Tensor<T>, ParameterGradients)> {
-        let gpu = self.gpu();
-        let mut gradients = ParameterGradients {
-            s1: gpu.empty([self.inputs(), self.half()])?,
-            s2: gpu.empty([self.half(), self.outputs()])?,
-            bias: self.bias.as_ref().map(|bias| gpu.empty(bias.shape())).transpose()?,
-        };
-        let dx = self.backward_as(x, hidden, g, &mut gradients, Before::Nothing)?;
-        Ok((dx, gradients))
+        call("SkLinear::backward", || {
+            let gpu = self.gpu();
+            let mut gradients = ParameterGradients {
+                s1: gpu.empty([self.inputs(), self.half()])?,
+                s2: gpu.empty([self.half(), self.outputs()])?,
+                bias: self.bias.as_ref().map(|bias| gpu.empty(bias.shape())).transpose()?,
+            };
+            let dx = self.backward_as(x, hidden, g, &mut gradients, Before::Nothing)?;
+            Ok((dx, gradients))
+        })
     }
 
     /// As [`backward`](Self::backward), with the gradients of the parameters added to given ones.
@@ -67,8 +70,10 @@ impl<T: Real> SkLinear<T> {
         g: &Tensor<T>,
         gradients: &mut ParameterGradients,
     ) -> Result<Tensor<T>> {
-        self.check_gradients(gradients)?;
-        self.backward_as(x, hidden, g, gradients, Before::Kept)
+        call("SkLinear::backward_into", || {
+            self.check_gradients(gradients)?;
+            self.backward_as(x, hidden, g, gradients, Before::Kept)
+        })
     }
 
     fn backward_as(
@@ -131,22 +136,24 @@ impl<T: Real> SkLinear<T> {
     /// Steps are computed in f32 and rounded to `T`, in which small ones are lost: train a layer of f32, and
     /// [`cast`](Self::cast) it for each step.
     pub fn descend(&mut self, gradients: &ParameterGradients, rate: f32) -> Result<()> {
-        self.check_gradients(gradients)?;
-        let step = self.gpu().tensor(&[-rate], [])?;
-        let half = self.half();
-        let of = |gradient: &Tensor<f32>| ops::mul(gradient, &step)?.cast::<T>();
-        let places = {
-            let rows = self.second.shape()[0];
-            [self.first.layout().slice(1, ..half)?, self.second.layout().slice(0, rows - half..)?]
-        };
-        let [first, second] = places;
-        moved(&mut self.first, first, &of(&gradients.s1)?)?;
-        moved(&mut self.second, second, &of(&gradients.s2)?)?;
-        if let (Some(bias), Some(gradient)) = (&mut self.bias, &gradients.bias) {
-            let place = *bias.layout();
-            moved(bias, place, &of(gradient)?)?;
-        }
-        Ok(())
+        call("SkLinear::descend", || {
+            self.check_gradients(gradients)?;
+            let step = self.gpu().tensor(&[-rate], [])?;
+            let half = self.half();
+            let of = |gradient: &Tensor<f32>| ops::mul(gradient, &step)?.cast::<T>();
+            let places = {
+                let rows = self.second.shape()[0];
+                [self.first.layout().slice(1, ..half)?, self.second.layout().slice(0, rows - half..)?]
+            };
+            let [first, second] = places;
+            moved(&mut self.first, first, &of(&gradients.s1)?)?;
+            moved(&mut self.second, second, &of(&gradients.s2)?)?;
+            if let (Some(bias), Some(gradient)) = (&mut self.bias, &gradients.bias) {
+                let place = *bias.layout();
+                moved(bias, place, &of(gradient)?)?;
+            }
+            Ok(())
+        })
     }
 
     fn check_gradients(&self, gradients: &ParameterGradients) -> Result<()> {

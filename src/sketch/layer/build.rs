@@ -1,6 +1,7 @@
 //! What a sketched layer is built with, and layers at random.
 
 use super::{Frozen, OP, SignMemory, SkLinear, check_sizes};
+use crate::error::call;
 use crate::gemm::Pin;
 use crate::ops::Activation;
 use crate::tensor::{Fill, Layout, Real, Tensor};
@@ -107,27 +108,29 @@ impl<T: Real> SkLinearBuilder<T> {
     /// [`Error::Shape`] if there are no features, terms or rank, if the rank is more than inputs or outputs, or a given
     /// bias has another length; [`Error::Input`] if the layer would save nothing; [`Error::OutOfMemory`] without room.
     pub fn random(&self, gpu: &Gpu, features: [usize; 2]) -> Result<SkLinear<T>> {
-        self.check(features)?;
-        let [inputs, outputs] = features;
-        let half = self.terms.saturating_mul(self.rank);
-        let uniform = |shape: &[usize], bound: f64, seed: u64| {
-            let layout = Layout::contiguous("SkLinear::random", shape)?;
-            // Before the host makes them.
-            gpu.check_room("SkLinear::random", layout.len() as u64 * size_of::<T>() as u64)?;
-            let values = Fill::Uniform.values::<f32>(layout.len(), seed);
-            let values: Vec<T> = values.into_iter().map(|x| T::from_f64(f64::from(x) * bound)).collect();
-            gpu.tensor(&values, shape)
-        };
-        // Each half of a term has the variance |x|^2 s^2, and the mean of 2T of them a 2T-th of it.
-        let bound = (2.0 * self.terms as f64 / inputs as f64).sqrt();
-        let [of_s1, of_s2, of_bias] = [1, 2, 3].map(|part| self.seed.wrapping_mul(4).wrapping_add(part));
-        let s1 = uniform(&[inputs, half], bound, of_s1)?;
-        let s2 = uniform(&[half, outputs], bound, of_s2)?;
-        let bias = match &self.bias {
-            Some(bias) => bias.clone(),
-            None => uniform(&[outputs], 1.0 / (inputs as f64).sqrt(), of_bias)?,
-        };
-        Self { bias: Some(bias), ..self.clone() }.of_signs(s1, s2)
+        call("SkLinear::random", || {
+            self.check(features)?;
+            let [inputs, outputs] = features;
+            let half = self.terms.saturating_mul(self.rank);
+            let uniform = |shape: &[usize], bound: f64, seed: u64| {
+                let layout = Layout::contiguous(OP, shape)?;
+                // Before the host makes them.
+                gpu.check_room(OP, layout.len() as u64 * size_of::<T>() as u64)?;
+                let values = Fill::Uniform.values::<f32>(layout.len(), seed);
+                let values: Vec<T> = values.into_iter().map(|x| T::from_f64(f64::from(x) * bound)).collect();
+                gpu.tensor(&values, shape)
+            };
+            // Each half of a term has the variance |x|^2 s^2, and the mean of 2T of them a 2T-th of it.
+            let bound = (2.0 * self.terms as f64 / inputs as f64).sqrt();
+            let [of_s1, of_s2, of_bias] = [1, 2, 3].map(|part| self.seed.wrapping_mul(4).wrapping_add(part));
+            let s1 = uniform(&[inputs, half], bound, of_s1)?;
+            let s2 = uniform(&[half, outputs], bound, of_s2)?;
+            let bias = match &self.bias {
+                Some(bias) => bias.clone(),
+                None => uniform(&[outputs], 1.0 / (inputs as f64).sqrt(), of_bias)?,
+            };
+            Self { bias: Some(bias), ..self.clone() }.of_signs(s1, s2)
+        })
     }
 
     /// Checks terms and rank for a layer of these features, and that it saves something.

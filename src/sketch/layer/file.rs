@@ -1,6 +1,7 @@
 //! Sketched layers in `.safetensors` files, with Panther's names and shapes.
 
-use super::{Frozen, OP, SignMemory, SkLinear};
+use super::{Frozen, SignMemory, SkLinear};
+use crate::error::{Named, call};
 use crate::io::{Safetensors, SafetensorsWriter};
 use crate::ops::Activation;
 use crate::tensor::{Real, Tensor};
@@ -14,23 +15,26 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// [`Error::Input`] if the file has a tensor of such a name already; otherwise as [`Tensor::to_vec`].
     pub fn save(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
-        let named = |name: &str| format!("{prefix}{name}");
-        let [terms, rank, inputs, outputs] = [self.terms, self.rank, self.inputs(), self.outputs()];
-        // (in, TR) as (T, in, R), (TR, out) as (T, R, out).
-        let by_term = |x: Tensor<T>| x.contiguous()?.reshape([inputs, terms, rank])?.permute(&[1, 0, 2]);
-        let below = |x: Tensor<T>| x.contiguous()?.reshape([terms, rank, outputs]);
-        let mut file =
-            file.tensor(named("S1s"), &by_term(self.s1()?)?)?.tensor(named("S2s"), &below(self.s2()?)?)?;
-        file = match self.frozen {
-            Frozen::Given => {
-                file.tensor(named("U1s"), &below(self.u1()?)?)?.tensor(named("U2s"), &by_term(self.u2()?)?)?
+        call("SkLinear::save", || {
+            let named = |name: &str| format!("{prefix}{name}");
+            let [terms, rank, inputs, outputs] = [self.terms, self.rank, self.inputs(), self.outputs()];
+            // (in, TR) as (T, in, R), (TR, out) as (T, R, out).
+            let by_term = |x: Tensor<T>| x.contiguous()?.reshape([inputs, terms, rank])?.permute(&[1, 0, 2]);
+            let below = |x: Tensor<T>| x.contiguous()?.reshape([terms, rank, outputs]);
+            let mut file = file
+                .tensor(named("S1s"), &by_term(self.s1()?)?)?
+                .tensor(named("S2s"), &below(self.s2()?)?)?;
+            file = match self.frozen {
+                Frozen::Given => file
+                    .tensor(named("U1s"), &below(self.u1()?)?)?
+                    .tensor(named("U2s"), &by_term(self.u2()?)?)?,
+                Frozen::Signs { seed, .. } => file.metadata(named("seed"), seed.to_string()),
+            };
+            match &self.bias {
+                Some(bias) => file.tensor(named("bias"), bias),
+                None => Ok(file),
             }
-            Frozen::Signs { seed, .. } => file.metadata(named("seed"), seed.to_string()),
-        };
-        match &self.bias {
-            Some(bias) => file.tensor(named("bias"), bias),
-            None => Ok(file),
-        }
+        })
     }
 
     /// The layer whose tensors have this prefix, as [`save`](Self::save) names them.
@@ -41,6 +45,10 @@ impl<T: Real> SkLinear<T> {
     /// [`Error::Input`] if a tensor is missing or of another type than `T`, or the file has neither U nor a seed;
     /// [`Error::Shape`] if shapes do not go together; [`Error::OutOfMemory`] without room.
     pub fn load(file: &Safetensors, gpu: &Gpu, prefix: &str, activation: Activation) -> Result<Self> {
+        Self::loaded(file, gpu, prefix, activation).named_beside_files("SkLinear::load")
+    }
+
+    fn loaded(file: &Safetensors, gpu: &Gpu, prefix: &str, activation: Activation) -> Result<Self> {
         let named = |name: &str| format!("{prefix}{name}");
         let tensor = |name: &str| file.tensor::<T>(gpu, &named(name));
         let has = |name: &str| file.names().contains(&named(name));
@@ -50,9 +58,9 @@ impl<T: Real> SkLinear<T> {
             let (u1, u2) = (tensor("U1s")?, tensor("U2s")?);
             return Self::from_factors([&s1, &u1, &s2, &u2], bias.as_ref(), activation);
         };
-        let seed = seed
-            .parse()
-            .map_err(|_| Error::input(format!("{OP}: {}", named("seed")), format!("`{seed}` is no seed")))?;
+        let seed = seed.parse().map_err(|_| {
+            Error::input(format!("SkLinear::load: {}", named("seed")), format!("`{seed}` is no seed"))
+        })?;
         // With S in place of U, which has its shapes, for what is checked.
         let layer = Self::from_factors([&s1, &s2, &s2, &s1], bias.as_ref(), activation)?;
         let frozen = Frozen::Signs { seed, memory: SignMemory::Made };

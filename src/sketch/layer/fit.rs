@@ -2,6 +2,7 @@
 
 use super::build::{SkLinearBuilder, Sketched};
 use super::{Frozen, OP, SkLinear, joined, signs_of_u1, signs_of_u2};
+use crate::error::{Named, call};
 use crate::gemm::Gemm;
 use crate::ops;
 use crate::sketch::Sketch;
@@ -21,7 +22,7 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// As [`advise`].
     pub fn advise(weight: &Tensor<T>, budget: Budget) -> Result<Advice> {
-        advise(weight, budget)
+        advise(weight, budget).named("SkLinear::advise")
     }
 
     /// The layer nearest to a trained weight, without a bias: [`SkLinearBuilder::fit`].
@@ -48,12 +49,14 @@ impl<T: Real> SkLinearBuilder<T> {
     /// infinity, with its place, or the layer would save nothing, with the numbers; [`Error::OutOfMemory`],
     /// [`Error::Limit`] without room.
     pub fn panther(&self, weight: &Tensor<T>) -> Result<Sketched<T>> {
-        let weight = self.checked(weight)?;
-        let [u1, u2] = self.signs_for(&weight)?;
-        let (m, c) = (weight.t(), 1.0 / (self.rank as f64).sqrt());
-        let s1 = product(&m, &u1.t(), c)?;
-        let s2 = product(&u2.t(), &m, c)?;
-        Sketched::of(self.of_signs(s1.cast()?, s2.cast()?)?, &weight)
+        call("SkLinear::panther", || {
+            let weight = self.checked(weight)?;
+            let [u1, u2] = self.signs_for(&weight)?;
+            let (m, c) = (weight.t(), 1.0 / (self.rank as f64).sqrt());
+            let s1 = product(&m, &u1.t(), c)?;
+            let s2 = product(&u2.t(), &m, c)?;
+            Sketched::of(self.of_signs(s1.cast()?, s2.cast()?)?, &weight)
+        })
     }
 
     /// The best layer with the signs U of the seed: S1 and S2 by least squares, so that
@@ -65,20 +68,22 @@ impl<T: Real> SkLinearBuilder<T> {
     /// # Errors
     /// As [`panther`](Self::panther).
     pub fn least_squares(&self, weight: &Tensor<T>) -> Result<Sketched<T>> {
-        let weight = self.checked(weight)?;
-        let [u1, u2] = self.signs_for(&weight)?;
-        let (m, unscaled) = (weight.t(), 2.0 * self.terms as f64 * (self.rank as f64).sqrt());
-        // Gram matrices of signs are integers, and exact.
-        let inverse = |u: &Tensor<f32>| {
-            let gram = product(u, &u.t(), 1.0)?;
-            small::upload(weight.gpu(), small::pseudo_inverse(&small::download(&gram)?)?.as_ref())
-        };
-        let x1 = product(&product(&m, &u1.t(), 1.0)?, &inverse(&u1)?, 1.0)?;
-        let left = ops::sub(&m, &product(&x1, &u1, 1.0)?)?;
-        let x2 = product(&inverse(&u2.t())?, &product(&u2.t(), &left, 1.0)?, unscaled)?;
-        let scale = weight.gpu().tensor(&[f32::from_f64(unscaled)], [])?;
-        let x1 = ops::mul(&x1, &scale)?;
-        Sketched::of(self.of_signs(x1.cast()?, x2.cast()?)?, &weight)
+        call("SkLinear::least_squares", || {
+            let weight = self.checked(weight)?;
+            let [u1, u2] = self.signs_for(&weight)?;
+            let (m, unscaled) = (weight.t(), 2.0 * self.terms as f64 * (self.rank as f64).sqrt());
+            // Gram matrices of signs are integers, and exact.
+            let inverse = |u: &Tensor<f32>| {
+                let gram = product(u, &u.t(), 1.0)?;
+                small::upload(weight.gpu(), small::pseudo_inverse(&small::download(&gram)?)?.as_ref())
+            };
+            let x1 = product(&product(&m, &u1.t(), 1.0)?, &inverse(&u1)?, 1.0)?;
+            let left = ops::sub(&m, &product(&x1, &u1, 1.0)?)?;
+            let x2 = product(&inverse(&u2.t())?, &product(&u2.t(), &left, 1.0)?, unscaled)?;
+            let scale = weight.gpu().tensor(&[f32::from_f64(unscaled)], [])?;
+            let x1 = ops::mul(&x1, &scale)?;
+            Sketched::of(self.of_signs(x1.cast()?, x2.cast()?)?, &weight)
+        })
     }
 
     /// The layer nearest to the weight: its singular value decomposition, cut at rank 2TR
@@ -92,8 +97,10 @@ impl<T: Real> SkLinearBuilder<T> {
     /// # Precision
     /// `weight_rel_error` is within 1.02 times the least that any matrix of rank 2TR has, and what rounding to `T` adds.
     pub fn fit(&self, weight: &Tensor<T>) -> Result<Sketched<T>> {
-        let weight = self.checked(weight)?;
-        Sketched::of(self.of_factors(&svd_factors(&weight, 2 * self.terms * self.rank)?)?, &weight)
+        call("SkLinear::fit", || {
+            let weight = self.checked(weight)?;
+            Sketched::of(self.of_factors(&svd_factors(&weight, 2 * self.terms * self.rank)?)?, &weight)
+        })
     }
 
     /// The layer whose outputs are nearest to those of the weight on a sample of activations, by
@@ -105,22 +112,24 @@ impl<T: Real> SkLinearBuilder<T> {
     /// # Errors
     /// As [`panther`](Self::panther); the same of `x`.
     pub fn fit_to(&self, weight: &Tensor<T>, x: &Tensor<T>) -> Result<Sketched<T>> {
-        let weight = self.checked(weight)?;
-        let x = super::forward::as_matrix(&checked_samples(x, weight.shape()[1])?)?;
-        let y = product(&x, &weight.t(), 1.0)?;
-        let candidates = [
-            self.of_factors(&output_factors(&weight, &y, 2 * self.terms * self.rank)?)?,
-            self.of_factors(&svd_factors(&weight, 2 * self.terms * self.rank)?)?,
-        ];
-        let mut best: Option<Sketched<T>> = None;
-        for layer in candidates {
-            let off = ops::sub(&product(&x, &layer.to_weight()?.t(), 1.0)?, &y)?;
-            let error = relative(norm("the outputs", &off)?, norm("the outputs", &y)?);
-            if best.as_ref().and_then(|best| best.output_rel_error).is_none_or(|least| error < least) {
-                best = Some(Sketched { output_rel_error: Some(error), ..Sketched::of(layer, &weight)? });
+        call("SkLinear::fit_to", || {
+            let weight = self.checked(weight)?;
+            let x = super::forward::as_matrix(&checked_samples(x, weight.shape()[1])?)?;
+            let y = product(&x, &weight.t(), 1.0)?;
+            let candidates = [
+                self.of_factors(&output_factors(&weight, &y, 2 * self.terms * self.rank)?)?,
+                self.of_factors(&svd_factors(&weight, 2 * self.terms * self.rank)?)?,
+            ];
+            let mut best: Option<Sketched<T>> = None;
+            for layer in candidates {
+                let off = ops::sub(&product(&x, &layer.to_weight()?.t(), 1.0)?, &y)?;
+                let error = relative(norm("the outputs", &off)?, norm("the outputs", &y)?);
+                if best.as_ref().and_then(|best| best.output_rel_error).is_none_or(|least| error < least) {
+                    best = Some(Sketched { output_rel_error: Some(error), ..Sketched::of(layer, &weight)? });
+                }
             }
-        }
-        best.ok_or_else(|| Error::input(OP, "no layer was found"))
+            best.ok_or_else(|| Error::input(OP, "no layer was found"))
+        })
     }
 
     /// The weight in f32, if it may be sketched like this.

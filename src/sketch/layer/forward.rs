@@ -2,6 +2,7 @@
 
 use super::products::{Epilogue, Right};
 use super::{OP, SkLinear};
+use crate::error::{Named, call};
 use crate::tensor::{Real, Tensor};
 use crate::{Error, Plan, Result};
 
@@ -18,7 +19,7 @@ impl<T: Real> SkLinear<T> {
     /// $|\hat y - y| \le (\gamma_{in} + \gamma_{2TR} + u)\,|x||F||G| / 2T$ before bias and activation, u being what
     /// rounding to `T` is off by.
     pub fn forward(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
-        self.forward_as(x)
+        self.forward_as(x).named("SkLinear::forward")
     }
 
     /// As [`forward`](Self::forward), with outputs of another type: sums are rounded to it once.
@@ -26,7 +27,7 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// As [`forward`](Self::forward).
     pub fn forward_as<C: Real>(&self, x: &Tensor<T>) -> Result<Tensor<C>> {
-        self.output(&self.hidden(x)?)
+        call("SkLinear::forward_as", || self.output(&self.hidden(x)?))
     }
 
     /// The first product: what [`output`](Self::output) makes y of, and what [`backward`](Self::backward) needs.
@@ -36,9 +37,11 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// As [`forward`](Self::forward).
     pub fn hidden(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
-        self.check(x, self.inputs(), "the last axis must be the layer's inputs")?;
-        let rows = rows(x)?;
-        like(x.shape(), &self.multiply(&rows, Right::First, self.sketched())?)
+        call("SkLinear::hidden", || {
+            self.check(x, self.inputs(), "the last axis must be the layer's inputs")?;
+            let rows = rows(x)?;
+            like(x.shape(), &self.multiply(&rows, Right::First, self.sketched())?)
+        })
     }
 
     /// The second product, with bias and activation.
@@ -48,9 +51,11 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// As [`forward`](Self::forward).
     pub fn output<C: Real>(&self, hidden: &Tensor<T>) -> Result<Tensor<C>> {
-        self.check(hidden, 2 * self.half(), "the last axis must be that of what `hidden` returns")?;
-        let rows = rows(hidden)?;
-        like(hidden.shape(), &self.multiply(&rows, Right::Second, self.expanded())?)
+        call("SkLinear::output", || {
+            self.check(hidden, 2 * self.half(), "the last axis must be that of what `hidden` returns")?;
+            let rows = rows(hidden)?;
+            like(hidden.shape(), &self.multiply(&rows, Right::Second, self.expanded())?)
+        })
     }
 
     /// How both products are computed for `x`.
@@ -58,18 +63,20 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// As [`forward`](Self::forward); [`Error::Shape`] too if there is no row, and so nothing to launch.
     pub fn plans(&self, x: &Tensor<T>) -> Result<[Plan; 2]> {
-        self.check(x, self.inputs(), "the last axis must be the layer's inputs")?;
-        if x.is_empty() {
-            return Err(Error::shape(OP, "nothing is launched for no row", x.shape(), &[]));
-        }
-        let x = rows(x)?;
-        let mut shape = x.shape().to_vec();
-        *shape.last_mut().unwrap_or(&mut 0) = 2 * self.half();
-        let hidden = self.gpu().empty::<T>(shape)?;
-        Ok([
-            self.plan(&x, Right::First, self.sketched())?,
-            self.plan(&hidden, Right::Second, self.expanded())?,
-        ])
+        call("SkLinear::plans", || {
+            self.check(x, self.inputs(), "the last axis must be the layer's inputs")?;
+            if x.is_empty() {
+                return Err(Error::shape(OP, "nothing is launched for no row", x.shape(), &[]));
+            }
+            let x = rows(x)?;
+            let mut shape = x.shape().to_vec();
+            *shape.last_mut().unwrap_or(&mut 0) = 2 * self.half();
+            let hidden = self.gpu().empty::<T>(shape)?;
+            Ok([
+                self.plan(&x, Right::First, self.sketched())?,
+                self.plan(&hidden, Right::Second, self.expanded())?,
+            ])
+        })
     }
 
     /// What becomes of the sums of the first product.

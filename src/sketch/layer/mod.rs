@@ -12,13 +12,14 @@ mod products;
 pub use backward::ParameterGradients;
 pub use build::{SkLinearBuilder, Sketched};
 
+use crate::error::{Named, call};
 use crate::gemm::{Gemm, Pin};
 use crate::ops::{self, Activation};
 use crate::sketch::{Scaling, Sketch, SketchKind};
 use crate::tensor::{Real, Tensor};
 use crate::{Error, Gpu, Precision, Result};
 
-const OP: &str = "sketched linear";
+const OP: &str = "SkLinear";
 
 /// A sketched linear layer of T terms and rank R (Panther's `SKLinear`):
 /// $y = g\left(\frac{1}{2T} \sum_{t} [(x S_{1t}) U_{1t} + (x U_{2t}) S_{2t}] + b\right)$.
@@ -97,40 +98,44 @@ impl<T: Real> SkLinear<T> {
         bias: Option<&Tensor<T>>,
         activation: Activation,
     ) -> Result<Self> {
-        let &[terms, inputs, rank] = s1.shape() else {
-            return Err(Error::shape(OP, "S1 must be of axes T, in and R", s1.shape(), &[]));
-        };
-        let outputs = s2.shape().last().copied().unwrap_or(0);
-        let gpu = s1.gpu();
-        for (factor, shape) in [
-            (u1, [terms, rank, outputs]),
-            (s2, [terms, rank, outputs]),
-            (u2, [terms, inputs, rank]),
-            (s1, [terms, inputs, rank]),
-        ] {
-            s1.same_gpu(OP, factor)?;
-            if factor.shape() != shape {
-                let rule = "factors must be (T, in, R), (T, R, out), (T, R, out) and (T, in, R)";
-                return Err(Error::shape(OP, rule, factor.shape(), &shape));
+        call("SkLinear::from_factors", || {
+            let &[terms, inputs, rank] = s1.shape() else {
+                return Err(Error::shape(OP, "S1 must be of axes T, in and R", s1.shape(), &[]));
+            };
+            let outputs = s2.shape().last().copied().unwrap_or(0);
+            let gpu = s1.gpu();
+            for (factor, shape) in [
+                (u1, [terms, rank, outputs]),
+                (s2, [terms, rank, outputs]),
+                (u2, [terms, inputs, rank]),
+                (s1, [terms, inputs, rank]),
+            ] {
+                s1.same_gpu(OP, factor)?;
+                if factor.shape() != shape {
+                    let rule = "factors must be (T, in, R), (T, R, out), (T, R, out) and (T, in, R)";
+                    return Err(Error::shape(OP, rule, factor.shape(), &shape));
+                }
             }
-        }
-        check_sizes([inputs, outputs], terms, rank)?;
-        let side_by_side =
-            |factor: &Tensor<T>| factor.permute(&[1, 0, 2])?.contiguous()?.reshape([inputs, terms * rank]);
-        let one_below_another = |factor: &Tensor<T>| factor.contiguous()?.reshape([terms * rank, outputs]);
-        let first = joined(gpu, 1, [&side_by_side(s1)?, &side_by_side(u2)?])?;
-        let second = joined(gpu, 0, [&one_below_another(u1)?, &one_below_another(s2)?])?;
-        let layer = Self {
-            terms,
-            rank,
-            frozen: Frozen::Given,
-            first,
-            second,
-            bias: None,
-            activation,
-            pin: Pin::Free,
-        };
-        layer.with_bias(bias)
+            check_sizes([inputs, outputs], terms, rank)?;
+            let side_by_side = |factor: &Tensor<T>| {
+                factor.permute(&[1, 0, 2])?.contiguous()?.reshape([inputs, terms * rank])
+            };
+            let one_below_another =
+                |factor: &Tensor<T>| factor.contiguous()?.reshape([terms * rank, outputs]);
+            let first = joined(gpu, 1, [&side_by_side(s1)?, &side_by_side(u2)?])?;
+            let second = joined(gpu, 0, [&one_below_another(u1)?, &one_below_another(s2)?])?;
+            let layer = Self {
+                terms,
+                rank,
+                frozen: Frozen::Given,
+                first,
+                second,
+                bias: None,
+                activation,
+                pin: Pin::Free,
+            };
+            layer.with_bias(bias)
+        })
     }
 
     /// The same layer with a bias, which it shares and does not copy.
@@ -208,7 +213,7 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// None that a user can cause.
     pub fn s1(&self) -> Result<Tensor<T>> {
-        self.first.slice(1, ..self.half())
+        self.first.slice(1, ..self.half()).named("SkLinear::s1")
     }
 
     /// S2 of all terms, (TR, out): rows tR to (t + 1)R are term t's. A view.
@@ -216,8 +221,10 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// None that a user can cause.
     pub fn s2(&self) -> Result<Tensor<T>> {
-        let rows = self.second.shape()[0];
-        self.second.slice(0, rows - self.half()..)
+        call("SkLinear::s2", || {
+            let rows = self.second.shape()[0];
+            self.second.slice(0, rows - self.half()..)
+        })
     }
 
     /// U1 of all terms, (TR, out), as the formula has it: signs over the root of the rank.
@@ -225,10 +232,10 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// [`Error::OutOfMemory`] without room for it.
     pub fn u1(&self) -> Result<Tensor<T>> {
-        match self.frozen {
+        call("SkLinear::u1", || match self.frozen {
             Frozen::Given => self.second.slice(0, ..self.half()),
             Frozen::Signs { seed, .. } => self.scaled_signs(&signs_of_u1(seed, self.half(), self.outputs())?),
-        }
+        })
     }
 
     /// U2 of all terms, (in, TR), as the formula has it: signs over the root of the rank.
@@ -236,12 +243,12 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// [`Error::OutOfMemory`] without room for it.
     pub fn u2(&self) -> Result<Tensor<T>> {
-        match self.frozen {
+        call("SkLinear::u2", || match self.frozen {
             Frozen::Given => self.first.slice(1, self.half()..),
             Frozen::Signs { seed, .. } => {
                 Ok(self.scaled_signs(&signs_of_u2(seed, self.half(), self.inputs())?)?.t())
             }
-        }
+        })
     }
 
     fn scaled_signs(&self, signs: &Sketch) -> Result<Tensor<T>> {
@@ -254,9 +261,11 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Limit`] without room.
     pub fn to_weight(&self) -> Result<Tensor<f32>> {
-        let stored = self.with_signs(SignMemory::Stored)?;
-        let [first, second] = [stored.first.t(), stored.second.t()];
-        Gemm::new(&second, &first).alpha(self.scale()).precision(Precision::Strict).run()
+        call("SkLinear::to_weight", || {
+            let stored = self.with_signs(SignMemory::Stored)?;
+            let [first, second] = [stored.first.t(), stored.second.t()];
+            Gemm::new(&second, &first).alpha(self.scale()).precision(Precision::Strict).run()
+        })
     }
 
     /// The layer with its factors in another type, and its bias.
@@ -267,10 +276,12 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Limit`] without room.
     pub fn cast<P: Real>(&self) -> Result<SkLinear<P>> {
-        let Self { terms, rank, frozen, activation, pin, .. } = *self;
-        let (first, second) = (self.first.cast()?, self.second.cast()?);
-        let bias = self.bias.as_ref().map(Tensor::cast).transpose()?;
-        Ok(SkLinear { terms, rank, frozen, first, second, bias, activation, pin })
+        call("SkLinear::cast", || {
+            let Self { terms, rank, frozen, activation, pin, .. } = *self;
+            let (first, second) = (self.first.cast()?, self.second.cast()?);
+            let bias = self.bias.as_ref().map(Tensor::cast).transpose()?;
+            Ok(SkLinear { terms, rank, frozen, first, second, bias, activation, pin })
+        })
     }
 
     /// The same layer, the signs of whose seed are stored or made: outputs and gradients have the same bits.
@@ -280,29 +291,31 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// [`Error::Input`] if U is not signs of a seed and is to be made; [`Error::OutOfMemory`] without room to store it.
     pub fn with_signs(&self, memory: SignMemory) -> Result<Self> {
-        let Frozen::Signs { seed, memory: now } = self.frozen else {
-            return match memory {
-                SignMemory::Stored => Ok(self.clone()),
-                SignMemory::Made => {
-                    Err(Error::input("sketched linear: U", "it is given numbers, which no seed makes"))
-                }
+        call("SkLinear::with_signs", || {
+            let Frozen::Signs { seed, memory: now } = self.frozen else {
+                return match memory {
+                    SignMemory::Stored => Ok(self.clone()),
+                    SignMemory::Made => {
+                        Err(Error::input("SkLinear: U", "it is given numbers, which no seed makes"))
+                    }
+                };
             };
-        };
-        if now == memory {
-            return Ok(self.clone());
-        }
-        let (s1, s2) = (self.s1()?, self.s2()?);
-        let frozen = Frozen::Signs { seed, memory };
-        if memory == SignMemory::Made {
-            let [first, second] = [copied(&s1)?, copied(&s2)?];
-            return Ok(Self { frozen, first, second, ..self.clone() });
-        }
-        let gpu = self.gpu();
-        let u1 = signs_of_u1(seed, self.half(), self.outputs())?.to_tensor(gpu)?.cast::<T>()?;
-        let u2 = signs_of_u2(seed, self.half(), self.inputs())?.to_tensor(gpu)?.cast::<T>()?;
-        let first = joined(gpu, 1, [&s1, &u2.t()])?;
-        let second = joined(gpu, 0, [&u1, &s2])?;
-        Ok(Self { frozen, first, second, ..self.clone() })
+            if now == memory {
+                return Ok(self.clone());
+            }
+            let (s1, s2) = (self.s1()?, self.s2()?);
+            let frozen = Frozen::Signs { seed, memory };
+            if memory == SignMemory::Made {
+                let [first, second] = [copied(&s1)?, copied(&s2)?];
+                return Ok(Self { frozen, first, second, ..self.clone() });
+            }
+            let gpu = self.gpu();
+            let u1 = signs_of_u1(seed, self.half(), self.outputs())?.to_tensor(gpu)?.cast::<T>()?;
+            let u2 = signs_of_u2(seed, self.half(), self.inputs())?.to_tensor(gpu)?.cast::<T>()?;
+            let first = joined(gpu, 1, [&s1, &u2.t()])?;
+            let second = joined(gpu, 0, [&u1, &s2])?;
+            Ok(Self { frozen, first, second, ..self.clone() })
+        })
     }
 
     /// The same layer, its products by the kernels that are pinned: for this crate's own tests.

@@ -6,8 +6,8 @@ use super::tile::RowTile;
 use crate::clifford::Blades;
 use crate::clifford::layer::form::LayerProduct;
 use crate::gpu::Prepared;
-use crate::tensor::{Real, Tensor};
-use crate::{Error, Gpu, Result, ops};
+use crate::tensor::{Real, Tensor, check_same_gpu};
+use crate::{Gpu, Result, ops};
 
 /// The operands of a function of rows: (blade, row, feature), and the weights (feature, path).
 #[derive(Clone, Copy)]
@@ -32,8 +32,8 @@ impl<T: Real> Given<'_, T> {
     fn gpu(&self, op: &'static str) -> Result<&Gpu> {
         let gpu = self.x.gpu();
         let others = [self.y, self.g, self.w];
-        let all_here = others.into_iter().flatten().all(|other| other.gpu().is_same(gpu));
-        if all_here { Ok(gpu) } else { Err(Error::Gpu { op }) }
+        others.into_iter().flatten().try_for_each(|other| check_same_gpu(op, gpu, other.gpu()))?;
+        Ok(gpu)
     }
 
     /// What is to be computed.

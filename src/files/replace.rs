@@ -1,6 +1,6 @@
 //! Files that are there whole or not at all.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -9,47 +9,73 @@ use std::path::Path;
 const BUFFER: usize = 1 << 20;
 
 /// Writes a file anew: the name appears, or changes, once all is on the disk. What fails leaves the name as it was.
-/// The draft lies in `folder`, which must be on the same disk, or beside the file.
+/// The draft lies in `folder`, which must be on the same disk, or next to the file.
 ///
 /// A link stays one, and what it leads to is replaced. What is no file, a device or a pipe, cannot be replaced and is
 /// written to as it is.
+#[cfg(feature = "safetensors")]
 pub(crate) fn replace(
     path: &Path,
     folder: Option<&Path>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let existing = fs::metadata(path).ok();
-    if let Some(existing) = &existing {
-        if existing.is_dir() {
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
-        }
-        // NOTE: a rename asks for no right to write to what it replaces.
-        if existing.permissions().readonly() {
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it may only be read"));
-        }
-        if !existing.is_file() {
-            return filled(File::options().write(true).open(path)?, write).map(drop);
-        }
+    let Ok(existing) = fs::metadata(path) else {
+        let draft = File::options().write(true).create_new(true).to_owned();
+        return exchange(path, folder, &draft, |_| Ok(()), write);
+    };
+    if existing.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
     }
-    let draft = folder.or(path.parent()).unwrap_or(Path::new("")).join(name());
-    let replaced = File::create_new(&draft)
-        .and_then(|file| {
-            if let Some(existing) = existing {
-                file.set_permissions(existing.permissions())?;
-            }
-            filled(file, write)?.sync_all()
-        })
-        .and_then(|()| fs::rename(&draft, path));
+    // NOTE: a rename asks for no right to write to what it replaces.
+    if existing.permissions().readonly() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it may only be read"));
+    }
+    if !existing.is_file() {
+        return filled(File::options().write(true).open(path)?, write).map(drop);
+    }
+    // Nobody reads a draft who may not read the file: it is this user's alone until it has the file's permissions.
+    exchange(path, folder, &private(), |file| file.set_permissions(existing.permissions()), write)
+}
+
+/// Writes a file anew, as [`replace`] does, for this user alone. A link is replaced itself; it is not followed.
+pub(crate) fn replace_private(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    exchange(path, None, &private(), |_| Ok(()), write)
+}
+
+/// How a file is created that only this user may read and write.
+fn private() -> OpenOptions {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Fills a draft under a name that nobody can guess, and gives it the name `path`.
+fn exchange(
+    path: &Path,
+    folder: Option<&Path>,
+    draft: &OpenOptions,
+    prepare: impl FnOnce(&File) -> io::Result<()>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let name = folder.or(path.parent()).unwrap_or(Path::new("")).join(name());
+    let file = draft.open(&name)?; // fails where something has the name, a link too
+    let replaced =
+        prepare(&file).and_then(|()| filled(file, write)?.sync_all()).and_then(|()| fs::rename(&name, path));
     if replaced.is_err() {
         // What could not be written may be there in part; that it cannot be removed either says nothing new.
-        let _ = fs::remove_file(&draft);
+        let _ = fs::remove_file(&name);
     }
     replaced
 }
 
 /// Whether a file of this name is a draft, which only a process that was killed leaves behind.
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]
 pub(crate) fn is_draft(name: &str) -> bool {
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)
 }
@@ -70,7 +96,7 @@ fn filled(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> i
     buffer.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "safetensors"))]
 mod tests {
     use super::{is_draft, replace};
     use std::fs;

@@ -1,0 +1,130 @@
+//! What a shader's text declares: its operands, and how it gets its dims.
+
+/// The operands of a kernel and its dims.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Signature {
+    /// Per operand (group 0, dense from 0), whether the kernel writes it.
+    pub(crate) writes: Vec<bool>,
+    /// The bytes of dims that it takes as immediates; None where it takes them from a uniform.
+    pub(crate) immediates: Option<u32>,
+}
+
+/// Reads the declarations of a shader.
+pub(crate) fn signature(text: &str) -> Result<Signature, String> {
+    let text = declarations(text);
+    let module = naga::front::wgsl::parse_str(&text).map_err(|error| error.emit_to_string(&text))?;
+    let mut operands = Vec::new();
+    let mut dims = None;
+    for (_, variable) in module.global_variables.iter() {
+        match variable.space {
+            naga::AddressSpace::Storage { access } => {
+                let binding = variable
+                    .binding
+                    .as_ref()
+                    .filter(|at| at.group == 0)
+                    .ok_or("an operand outside group 0")?;
+                operands.push((binding.binding, access.contains(naga::StorageAccess::STORE)));
+            }
+            naga::AddressSpace::Immediate => {
+                dims = Some(Some(module.types[variable.ty].inner.size(module.to_ctx())));
+            }
+            naga::AddressSpace::Uniform => dims = Some(None),
+            _ => {}
+        }
+    }
+    operands.sort_unstable();
+    if operands.iter().zip(0..).any(|(&(binding, _), expected)| binding != expected) {
+        return Err("operands must be bound from 0 on, without gaps".into());
+    }
+    let writes = operands.into_iter().map(|(_, writes)| writes).collect();
+    dims.map(|immediates| Signature { writes, immediates })
+        .ok_or_else(|| "a kernel must declare its dims".into())
+}
+
+/// A shader without its functions and comments. wgpu parses all of it: a second time would cost as much again, and naga
+/// would log at `debug` what it has logged before, some ten thousand lines a shader.
+fn declarations(text: &str) -> String {
+    let code = text.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code));
+    let mut kept = String::new();
+    let (mut item, mut depth) = (String::new(), 0_usize);
+    for character in code.flat_map(|line| line.chars().chain(['\n'])) {
+        item.push(character);
+        match character {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && matches!(character, ';' | '}') {
+            let head = item.split('{').next().unwrap_or_default();
+            if !head.split_whitespace().any(|word| word == "fn") {
+                kept.push_str(&item);
+            }
+            item.clear();
+        }
+    }
+    kept + &item
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Signature, declarations, signature};
+    use crate::kernel::{Kernel, SHADERS};
+
+    const TEXT: &str = "enable f16; // fn
+        alias unit = vec4<f32>;
+        const LAST = 1u + 1u; const_assert LAST == 2u;
+        struct Dims { n: u32, m: u32 }
+        @group(0) @binding(0) var<storage, read> a: array<unit>;
+        @group(0) @binding(LAST) var<storage, read_write> c: array<unit>;
+        @group(0) @binding(LAST - 1u) var<storage, read> b: array<f16>;
+        var<immediate> dims: Dims;
+        var<workgroup> shared_a: array<f32, 4>;
+        fn half(x: f32) -> f32 { if x > 0.0 { return x; } return 0.5 * x; }
+        @compute @workgroup_size(LAST)
+        fn main(@builtin(workgroup_id) at: vec3<u32>) { c[at.x] = a[at.x] * half(f32(b[dims.n])); }
+    ";
+
+    #[test]
+    fn declarations_are_everything_but_functions() {
+        let kept = declarations(TEXT);
+        for function in ["fn", "main", "half", "@compute", "return"] {
+            assert!(!kept.contains(function), "{function} in {kept}");
+        }
+        let found = signature(TEXT).unwrap();
+        assert_eq!(found, Signature { writes: vec![false, false, true], immediates: Some(8) });
+        let ring = TEXT.replace("var<immediate>", "@group(1) @binding(0) var<uniform>");
+        assert_eq!(signature(&ring).unwrap().immediates, None);
+    }
+
+    #[test]
+    fn what_is_no_kernel_is_an_error_that_says_why() {
+        for (from, to, why) in [
+            ("var<immediate> dims: Dims;", "", "declare its dims"),
+            ("@binding(0)", "@binding(7)", "without gaps"),
+            ("@group(0) @binding(0)", "@group(2) @binding(0)", "outside group 0"),
+            ("array<unit>", "array<units>", "units"),
+        ] {
+            let error = signature(&TEXT.replacen(from, to, 1)).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    /// What the whole text declares is what its declarations do.
+    #[test]
+    fn every_shader_declares_what_naga_finds_in_all_of_it() {
+        for (name, _) in SHADERS {
+            let text = Kernel::new(name).specialize().unwrap();
+            let whole = naga::front::wgsl::parse_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let part = naga::front::wgsl::parse_str(&declarations(&text)).unwrap();
+            let variables = |module: &naga::Module| {
+                let variables = module.global_variables.iter();
+                let variable = |(_, v): (_, &naga::GlobalVariable)| {
+                    (v.name.clone(), v.space, v.binding, module.types[v.ty].inner.size(module.to_ctx()))
+                };
+                variables.map(variable).collect::<Vec<_>>()
+            };
+            assert_eq!(variables(&part), variables(&whole), "{name}");
+            assert!(signature(&text).is_ok(), "{name}");
+        }
+    }
+}
