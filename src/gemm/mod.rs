@@ -1,5 +1,7 @@
 //! Matrix products.
 
+mod bindings;
+mod blocks;
 mod coop;
 mod cost;
 mod dot;
@@ -248,6 +250,7 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
         if c.is_empty() {
             return Ok(());
         }
+        self.product.ready(gpu, &problem, &view.layout)?;
         self.product.launch(gpu, &problem, view)
     }
 
