@@ -23,22 +23,23 @@ fn names_are_unique() {
     let names: HashSet<_> = fixtures::ALL.iter().map(|(name, _)| *name).collect();
     let mut adapters = HashSet::new();
     each(|_, caps| assert!(adapters.insert(caps.adapter.clone()), "{} twice", caps.adapter));
-    assert_eq!((names.len(), adapters.len()), (9, 9));
+    assert_eq!((names.len(), adapters.len()), (10, 10));
 }
 
 #[test]
-fn limits_hold_what_webgpu_promises_and_fit_together() {
+fn limits_hold_what_the_standards_promise_and_fit_together() {
     each(|name, caps| {
         let limits = &caps.limits;
         assert!(limits.binding_bytes <= limits.buffer_bytes, "{name}: a window larger than any buffer");
         assert!(limits.binding_bytes < 1 << 31, "{name}: shaders count bytes in 31 bits");
         assert_eq!(limits.binding_bytes % 4, 0, "{name}: a window ends inside a word");
-        // The WebGPU defaults: no device that runs at all has less.
+        // The WebGPU defaults, and what Vulkan 1.1 demands: no device that runs at all has less.
+        let [bindings, invocations] = if name == "bare-vulkan" { [4, 128] } else { [8, 256] };
         assert!(limits.binding_bytes >= 128 << 20, "{name}: {} bytes", limits.binding_bytes);
         assert!(limits.buffer_bytes >= 256 << 20, "{name}: {} bytes", limits.buffer_bytes);
-        assert!(limits.storage_bindings >= 8, "{name}: {} bindings", limits.storage_bindings);
+        assert!(limits.storage_bindings >= bindings, "{name}: {} bindings", limits.storage_bindings);
         assert!(limits.workgroup_bytes >= 16 << 10, "{name}: {} bytes", limits.workgroup_bytes);
-        assert!(limits.workgroup_invocations >= 256, "{name}: {}", limits.workgroup_invocations);
+        assert!(limits.workgroup_invocations >= invocations, "{name}: {}", limits.workgroup_invocations);
         assert_eq!(limits.grid, 65_535, "{name}");
         assert_eq!(limits.immediate_bytes % 4, 0, "{name}");
         if let Some(memory) = caps.memory {
@@ -66,6 +67,7 @@ fn rows_are_those_of_each_vendor() {
         (fixtures::lavapipe(), eight),
         (fixtures::swiftshader(), vec![]),
         (fixtures::bare_webgpu(), vec![]),
+        (fixtures::bare_vulkan(), vec![]),
     ] {
         assert_eq!(caps.rows, rows, "{}", caps.adapter);
     }
@@ -212,7 +214,7 @@ NVIDIA H200
 
 #[test]
 fn display_tells_devices_apart() {
-    let facts: [Facts; 8] = [
+    let facts: [Facts; 9] = [
         (
             fixtures::rtx_4090,
             &["NVIDIA GeForce RTX 4090\n", "memory           24 GiB", "f32 roof         82.6 TFLOP/s"],
@@ -272,6 +274,17 @@ fn display_tells_devices_apart() {
                 "pipeline cache   no",
                 "shared memory    16 KiB",
                 "immediates       0 B",
+            ],
+        ),
+        (
+            fixtures::bare_vulkan,
+            &[
+                "device           unknown, vulkan",
+                "f16              no",
+                "subgroups        none",
+                "workgroup        128",
+                "bindings         4\n",
+                "immediates       128 B",
             ],
         ),
     ];

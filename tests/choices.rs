@@ -56,6 +56,7 @@ fn a_large_cube_takes_the_largest_patches() {
                 "no matrices, and a CPU's cache holds the largest patches",
             ),
             ("bare-webgpu", "none", "256 MiB of C are more than it can bind"),
+            ("bare-vulkan", "none", "256 MiB of C are more than it can bind"),
         ],
     );
 }
@@ -82,6 +83,7 @@ fn few_rows_take_blocks_that_keep_every_core_busy() {
             ("lavapipe", "tiled 64x64, 32x8", "emulated matrices lose; no row of a block is idle"),
             ("swiftshader", "tiled 64x64, 32x8", "no row of a block is idle"),
             ("bare-webgpu", "tiled 64x64, 8x8", "no row of a block is idle"),
+            ("bare-vulkan", "tiled 64x64, 8x8", "no row of a block is idle"),
         ],
     );
 }
@@ -110,6 +112,7 @@ fn a_small_cube_waits_for_its_chain_of_steps() {
             ("lavapipe", "tiled 128x128, 16x16", "emulated matrices lose; the largest patches read least"),
             ("swiftshader", "tiled 128x128, 16x16", "the largest patches read least"),
             ("bare-webgpu", "tiled 128x128, 8x8", "16 blocks are two whole waves of 8 cores"),
+            ("bare-vulkan", "tiled 64x64, 8x8", "its workgroups have 128 invocations, not 256"),
         ],
     );
 }
@@ -138,6 +141,7 @@ fn few_columns_take_the_narrowest_blocks() {
             ("lavapipe", "tiled 64x64, 32x8", "emulated matrices lose; larger patches are in wider blocks"),
             ("swiftshader", "tiled 64x64, 32x8", "larger patches are in wider blocks"),
             ("bare-webgpu", "tiled 64x64, 8x8", "larger patches are in wider blocks"),
+            ("bare-vulkan", "tiled 64x64, 8x8", "larger patches are in wider blocks"),
         ],
     );
 }
@@ -160,6 +164,11 @@ fn one_row_reads_b_once_along_its_rows() {
             ("lavapipe", "gemv 64x8, 8x8", CPU),
             ("swiftshader", "gemv 64x8, 8x8", CPU),
             ("bare-webgpu", "gemv 128x8, 4x8", FEW),
+            (
+                "bare-vulkan",
+                "naive 1x64, 1x1",
+                "128 invocations hold thin tiles of short runs alone; 64 columns side by side read longer ones",
+            ),
         ],
     );
 }
@@ -181,6 +190,7 @@ fn one_column_reads_a_once_along_its_rows() {
             ("lavapipe", "gemv 128x8, 4x8", CPU),
             ("swiftshader", "gemv 128x8, 4x8", CPU),
             ("bare-webgpu", "gemv 16x8, 4x8", "its workgroups have 256 invocations, not 512; as above"),
+            ("bare-vulkan", "gemv 16x8, 4x8", "its workgroups have 128 invocations, not 512"),
         ],
     );
 }
@@ -201,6 +211,7 @@ fn eight_rows_are_the_most_that_read_b_once() {
             ("lavapipe", "gemv 64x8, 8x8", CPU),
             ("swiftshader", "gemv 64x8, 8x8", CPU),
             ("bare-webgpu", "tiled 32x64, 8x8", "the sums of 256 invocations do not fit into 16 KiB"),
+            ("bare-vulkan", "tiled 32x64, 8x8", "its workgroups have 128 invocations, not 256"),
         ],
     );
 }

@@ -2,12 +2,13 @@
 
 mod support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use support::plans;
 use support::wgsl::{self, I8, TYPES};
 use tilewise::gemm::{GemmKernel, GemmTypes, Pin, Tile, explain, plan};
 use tilewise::gpu::{DeviceType, SubgroupSizes, Verdict, fixtures};
-use tilewise::kernel::Plan;
-use tilewise::{Caps, DType, Error};
+use tilewise::kernel::{Kernel, Needs, Plan};
+use tilewise::{Caps, DType, Error, Gpu, GpuOptions};
 
 const F32: GemmTypes = TYPES[0];
 const F16: GemmTypes = TYPES[2];
@@ -233,4 +234,86 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
     fixed.reasons = vec!["coop: no row".into(), "naive: slower".into()];
     let want = "gemm_tiled a tile, grid 2 x 3 x 4, predicted 2.00 s\n  coop: no row\n  naive: slower";
     assert_eq!(fixed.to_string(), want);
+}
+
+/// Devices with no more than a standard demands, and what wgpu opens one with that has as much.
+fn minimal() -> [(&'static str, Caps, wgpu::Limits); 3] {
+    let webgpu = wgpu::Limits::default();
+    let vulkan = wgpu::Limits {
+        max_storage_buffers_per_shader_stage: 4,
+        max_compute_invocations_per_workgroup: 128,
+        max_compute_workgroup_size_x: 128,
+        max_compute_workgroup_size_y: 128,
+        max_compute_workgroup_storage_size: 16 << 10,
+        max_buffer_size: 1 << 30,
+        max_storage_buffer_binding_size: 1 << 27,
+        max_immediate_size: 128,
+        ..webgpu.clone()
+    };
+    let downlevel = wgpu::Limits::downlevel_defaults();
+    [
+        ("bare-vulkan", fixtures::bare_vulkan(), vulkan),
+        ("bare-webgpu", fixtures::bare_webgpu(), webgpu),
+        ("downlevel", of_downlevel(&downlevel), downlevel),
+    ]
+}
+
+/// What wgpu calls the least that it runs on, as a browser would offer it.
+fn of_downlevel(limits: &wgpu::Limits) -> Caps {
+    let mut caps = fixtures::bare_webgpu();
+    caps.limits.storage_bindings = limits.max_storage_buffers_per_shader_stage;
+    caps.limits.workgroup_bytes = limits.max_compute_workgroup_storage_size;
+    caps
+}
+
+#[test]
+fn every_plan_takes_no_more_than_its_device_has_and_compiles_there() {
+    let mut known: HashMap<Kernel, (Needs, u32)> = HashMap::new();
+    let devices = fixtures::ALL.map(|(name, caps)| (name, caps(), None));
+    let minimal = minimal().map(|(name, caps, limits)| (name, caps, Some(limits)));
+    for (name, caps, limits) in devices.into_iter().chain(minimal) {
+        let opened = limits.map(|limits| opened(&caps, limits));
+        let (mut planned, mut refused) = (BTreeMap::<_, usize>::new(), BTreeMap::<_, usize>::new());
+        for (what, plan) in plans::every(&caps) {
+            let plan = match plan {
+                Err(Error::Unsupported { .. } | Error::Limit { .. }) => {
+                    *refused.entry(what).or_default() += 1;
+                    continue;
+                }
+                plan => plan.unwrap_or_else(|error| panic!("{name}, {what}: {error}")),
+            };
+            *planned.entry(what).or_default() += 1;
+            let mut launch = Some(&plan);
+            while let Some(plan) = launch {
+                let (needs, immediates) =
+                    *known.entry(plan.kernel.clone()).or_insert_with(|| plans::taken(&plan.kernel));
+                assert_eq!(plan.needs, needs, "{name}, {what}: what the plan says, and its text: {plan}");
+                let limits = &caps.limits;
+                let within = needs.bindings <= limits.storage_bindings
+                    && needs.invocations <= limits.workgroup_invocations
+                    && needs.workgroup_bytes <= limits.workgroup_bytes
+                    && immediates <= limits.immediate_bytes
+                    && plan.grid.iter().all(|&axis| axis <= limits.grid);
+                assert!(within, "{name}, {what}: {needs:?}, {immediates} of {limits:?}: {plan}");
+                launch = plan.then.as_deref();
+            }
+            if let Some(gpu) = &opened {
+                gpu.prepare(&plan).unwrap_or_else(|error| panic!("{name}, {what}: {plan}: {error}"));
+            }
+        }
+        println!("{name}: planned {planned:?}, refused {refused:?}");
+    }
+}
+
+/// A device of wgpu's that computes nothing, opened with exactly these limits.
+fn opened(caps: &Caps, limits: wgpu::Limits) -> Gpu {
+    let gpu = support::noop_with(GpuOptions::default(), |desc| {
+        desc.required_features = match caps.limits.immediate_bytes {
+            0 => wgpu::Features::empty(),
+            _ => wgpu::Features::IMMEDIATES,
+        };
+        desc.required_limits = limits;
+    });
+    assert_eq!(gpu.caps().limits, caps.limits, "the device has what the fixture says");
+    gpu
 }

@@ -6,14 +6,15 @@ use super::problem::{Beside, CliffordDims, CliffordProblem};
 use super::product::{Term, Terms};
 use super::walk::{Load, READ_BLADES, Store, Unit, Walk};
 use crate::gpu::{Caps, DeviceType, Problem};
-use crate::kernel::{self, Kernel, Memory, Plan};
+use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
+use crate::tensor::DType;
 use crate::{Error, Result};
 use std::fmt::Write;
 
 /// Invocations of one workgroup: few on GPUs, where each may need many registers; on a CPU starting a group takes longer
 /// than what is idle in its last.
 fn invocations(caps: &Caps) -> u32 {
-    if caps.device_type == DeviceType::Software { 256 } else { 64 }
+    kernel::lanes(if caps.device_type == DeviceType::Software { 256 } else { 64 }, caps)
 }
 
 /// Terms that are written out: the conformal algebra of space has 1,024.
@@ -133,6 +134,12 @@ impl CliffordProblem {
         self.function.operands()
     }
 
+    /// What a workgroup takes: the result and the operands.
+    fn needs(&self, caps: &Caps) -> Needs {
+        let bindings = if self.operands() == 1 { 2 } else { 3 };
+        Needs { bindings, invocations: invocations(caps), workgroup_bytes: 0 }
+    }
+
     fn text(&self, body: &Body, loads: [Load; 2], beside: Beside) -> String {
         let mut statements = Statements { text: String::new() };
         if self.function == Function::Sandwich && loads[0].read == "read_x_one" {
@@ -190,23 +197,25 @@ pub fn plan_clifford(problem: &CliffordProblem, caps: &Caps) -> Result<Plan> {
         problem.what(),
         problem.dtype
     );
-    let grid = kernel::fold(op, u64::from(units.div_ceil(invocations(caps))), caps.limits.grid)?;
-    let seconds = problem.seconds(body.flops, caps);
-    Ok(Plan::of_one_launch(problem.kernel(&body, walk, caps), tile, grid, seconds))
+    let (kernel, needs) = (problem.kernel(&body, walk, caps), problem.needs(caps));
+    let blocks = u64::from(units.div_ceil(invocations(caps)));
+    let launch = Launch { kernel, tile, needs, blocks, seconds: problem.seconds(body.flops, caps) };
+    Plan::of_one_launch(op, launch, caps)
 }
 
 /// A loop over a table of terms, of one position and one blade of the result in an invocation.
 fn plan_table(problem: &CliffordProblem, terms: &Terms, caps: &Caps) -> Result<Plan> {
     let units = problem.positions() * problem.out.len() as u64;
-    let grid = kernel::fold(
-        problem.function.name(),
-        units.div_ceil(u64::from(invocations(caps))),
-        caps.limits.grid,
-    )?;
+    let op = problem.function.name();
+    let blocks = units.div_ceil(u64::from(invocations(caps)));
     let tile = format!("{} invocations of a blade, {}, {}", invocations(caps), problem.what(), problem.dtype);
     let seconds = problem.seconds(2 * terms.terms.len(), caps);
     let table = table(terms);
-    Ok(Plan { table, ..Plan::of_one_launch(problem.table_kernel(caps), tile, grid, seconds) })
+    kernel::check_binding(op, caps, table.len() as u64, DType::I32)?;
+    let needs = problem.needs(caps);
+    let needs = Needs { bindings: needs.bindings + 1, ..needs };
+    let launch = Launch { kernel: problem.table_kernel(caps), tile, needs, blocks, seconds };
+    Ok(Plan { table, ..Plan::of_one_launch(op, launch, caps)? })
 }
 
 /// Where the terms of each of the result's blades begin, and the end; then all terms, as the shader has them.

@@ -54,6 +54,16 @@ pub enum Outer {
     Columns,
 }
 
+impl Entries {
+    /// Words of the table that they are made of, as it is bound.
+    pub(crate) const fn table_words(self) -> u64 {
+        match self {
+            Self::Normal => 1025,
+            Self::Uniform | Self::Sign => 1,
+        }
+    }
+}
+
 impl GemmProblem {
     /// The same product, an operand of which is generated. What is in its place in memory is the table of its entries.
     #[must_use]

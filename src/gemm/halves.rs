@@ -3,7 +3,7 @@
 use super::Precision;
 use crate::error::Named;
 use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Plan};
+use crate::kernel::{self, Kernel, Launch, Needs, Plan};
 use crate::tensor::{DType, Layout, Tensor, View, dim};
 use crate::{Error, Result};
 use half::f16;
@@ -11,7 +11,7 @@ use half::f16;
 const OP: &str = "halves";
 
 /// f16 elements that are written at a time; rows are padded to whole ones.
-const UNIT: u32 = 8;
+pub(super) const UNIT: u32 = 8;
 
 /// The exponent of a row that has an infinity or a NaN: no row has it otherwise, and two of them can be added. What
 /// such a row gives is infinite or NaN, whatever its scale.
@@ -136,8 +136,14 @@ impl HalvesProblem {
 
     /// Rows and invocations of a workgroup. Where rows are neighbours in memory and their elements are not, several
     /// rows are read at a time.
-    fn tile(&self) -> [u32; 2] {
-        if self.dims.outer > 1 && self.dims.outer_stride < self.dims.k_stride { [16, 256] } else { [1, 64] }
+    fn tile(&self, caps: &Caps) -> [u32; 2] {
+        let across = self.dims.outer > 1 && self.dims.outer_stride < self.dims.k_stride;
+        let (rows, usual) = if across { (16, 256) } else { (1, 64) };
+        let mut lanes = kernel::lanes(usual, caps);
+        while lanes > 4 && 4 * lanes > caps.limits.workgroup_bytes {
+            lanes /= 2;
+        }
+        [rows.min(lanes), lanes]
     }
 }
 
@@ -149,7 +155,8 @@ pub fn plan_halves(problem: &HalvesProblem, caps: &Caps) -> Result<Plan> {
     let [rows, cols] = problem.shape().map(|n| n as u64);
     kernel::check_binding(OP, caps, problem.last_element(), DType::F32)?;
     kernel::check_binding(OP, caps, rows * cols, DType::F16)?;
-    let [rows_at_once, lanes] = problem.tile();
+    kernel::check_binding(OP, caps, rows, DType::I32)?;
+    let [rows_at_once, lanes] = problem.tile(caps);
     let kernel = Kernel::new("halves")
         .dims(caps, size_of::<HalvesDims>())
         .param("PARTS", format!("{}u", problem.parts))
@@ -159,8 +166,9 @@ pub fn plan_halves(problem: &HalvesProblem, caps: &Caps) -> Result<Plan> {
     let read = 2.0 * rows as f64 * f64::from(problem.dims.k) * DType::F32.size() as f64;
     let written = (rows * cols) as f64 * DType::F16.size() as f64;
     let tile = format!("{rows_at_once} rows, {lanes} invocations, {} parts", problem.parts);
-    let grid = kernel::fold(OP, rows.div_ceil(u64::from(rows_at_once)), caps.limits.grid)?;
-    Ok(Plan::of_one_launch(kernel, tile, grid, (read + written) / caps.roofs.bytes))
+    let needs = Needs { bindings: 3, invocations: lanes, workgroup_bytes: (4 * lanes).next_multiple_of(16) };
+    let (blocks, seconds) = (rows.div_ceil(u64::from(rows_at_once)), (read + written) / caps.roofs.bytes);
+    Plan::of_one_launch(OP, Launch { kernel, tile, needs, blocks, seconds }, caps)
 }
 
 impl Problem for HalvesProblem {

@@ -2,16 +2,15 @@
 
 use super::epilogue::BiasAxis;
 use super::half_signs::HalfSigns;
-use super::in_halves::Scaling;
-use super::panels::{Panel, Panels};
+use super::panels::Panels;
 use super::plan::explain;
 use super::precision::Precision;
 use super::problem::{GemmProblem, GemmTypes, OP, Pin, Split, Sums, product_shape};
 use super::reduce;
-use crate::gpu::{Caps, Gpu, Prepared, Problem};
-use crate::kernel::{self, Plan};
+use crate::gpu::{Caps, Gpu, Prepared};
+use crate::kernel::Plan;
 use crate::ops::Activation;
-use crate::tensor::{DType, Layout, Tensor, View, check_same_gpu};
+use crate::tensor::{DType, Layout, View, check_same_gpu};
 use crate::{Error, Result};
 
 /// A product with its operands, whatever their types.
@@ -29,7 +28,6 @@ pub(super) struct Product<'a> {
     pub(super) activation: Activation,
     pub(super) sums: Sums,
     pub(super) precision: Precision,
-    pub(super) scaling: Option<Scaling<'a>>,
     pub(super) pin: Pin,
     pub(super) split: Split,
 }
@@ -38,7 +36,9 @@ pub(super) struct Product<'a> {
 pub(crate) fn product(a: View<'_>, b: View<'_>, c: View<'_>) -> Result<()> {
     let product = Product::new(a, b);
     let gpu = product.gpu()?;
-    product.launch(gpu, &product.problem(&c.layout, c.dtype)?, c)
+    let problem = product.problem(&c.layout, c.dtype)?;
+    product.ready(gpu, &problem, &c.layout)?;
+    product.launch(gpu, &problem, c)
 }
 
 impl<'a> Product<'a> {
@@ -55,7 +55,6 @@ impl<'a> Product<'a> {
             activation: Activation::None,
             sums: Sums::F32,
             precision: Precision::Strict,
-            scaling: None,
             pin: Pin::Free,
             split: Split::Free,
         }
@@ -70,10 +69,14 @@ impl<'a> Product<'a> {
     }
 
     /// The epilogue's operands, in the order in which kernels bind them.
-    fn extras(&self) -> impl Iterator<Item = View<'a>> {
-        let scaling = self.scaling.into_iter();
-        let scaling = scaling.flat_map(|scaling| scaling.exponents.into_iter().chain(scaling.cross));
-        self.bias.map(|(_, bias)| bias).into_iter().chain(self.residual).chain(scaling)
+    pub(super) fn extras(&self) -> impl Iterator<Item = View<'a>> {
+        self.bias.map(|(_, bias)| bias).into_iter().chain(self.residual)
+    }
+
+    /// The product and nothing else.
+    pub(super) fn plain(&self) -> Self {
+        let plain = Self { bias: None, residual: None, alpha: 1.0, beta: 0.0, ..*self };
+        Self { activation: Activation::None, ..plain }
     }
 
     /// How all of B lies, or would if half of it were not made.
@@ -83,16 +86,28 @@ impl<'a> Product<'a> {
 
     /// The checked problem, for a result of this layout and type.
     pub(super) fn problem(&self, c: &Layout, dtype: DType) -> Result<GemmProblem> {
-        let types = GemmTypes { ab: self.a.dtype, c: dtype, sums: self.sums };
-        let mut problem = GemmProblem::new(&self.a.layout, &self.whole_b()?, c, types)?
+        let problem = self.problem_of([&self.a.layout, &self.whole_b()?], self.a.dtype, c, dtype)?;
+        match self.signs {
+            Some((signs, seed)) => problem.half_signs(signs, &self.b.layout, seed),
+            None => Ok(problem),
+        }
+    }
+
+    /// The same of operands of these layouts and this type.
+    pub(super) fn problem_of(
+        &self,
+        [a, b]: [&Layout; 2],
+        ab: DType,
+        c: &Layout,
+        dtype: DType,
+    ) -> Result<GemmProblem> {
+        let types = GemmTypes { ab, c: dtype, sums: if self.is_in_halves() { Sums::F32 } else { self.sums } };
+        let mut problem = GemmProblem::new(a, b, c, types)?
             .pinned(self.pin)
             .split(self.split)
             .alpha(self.alpha)
             .beta(self.beta)
             .activation(self.activation);
-        if let Some((signs, seed)) = self.signs {
-            problem = problem.half_signs(signs, &self.b.layout, seed)?;
-        }
         if let Some((axis, bias)) = &self.bias {
             problem = problem.bias(*axis, &bias.layout, bias.dtype)?;
         }
@@ -103,65 +118,130 @@ impl<'a> Product<'a> {
             }
             problem = problem.residual(&residual.layout, c, dtype)?;
         }
-        if let Some(scaling) = &self.scaling {
-            // NOTE: not `stride`, which is 0 for a single row or column: offsets are counted in rows of this length.
-            let (a, b) = (&self.a.layout, &self.b.layout);
-            let row = a.strides()[a.rank() - 2].max(b.strides()[b.rank() - 1]);
-            problem = problem.scaled_back(row, scaling.cross.is_some())?;
-        }
         Ok(problem)
     }
 
-    /// The panels of the product, if some operand cannot be bound as a whole. There are none of an operand half of which
-    /// is made.
-    pub(super) fn panels(&self, problem: &GemmProblem, c: &Layout, caps: &Caps) -> Result<Option<Panels>> {
-        // Their offset in the window is at most 64 elements.
-        let extras = self.extras().map(|extra| (extra.layout.span().len() as u64 + 64, extra.dtype));
-        let operands = problem.binding_elements().into_iter().zip(problem.types.of_operands());
-        let mut bound = operands.chain(extras);
-        match bound.try_for_each(|(elements, dtype)| kernel::check_binding(OP, caps, elements, dtype)) {
-            Ok(()) => Ok(None),
+    /// Parts of k whose sums one launch leaves another: those that are asked for, one where results are stored apart, else
+    /// none.
+    pub(super) fn parts_of_sums(&self, k: usize, caps: &Caps) -> u32 {
+        let (scaled, k) = match self.precision {
+            _ if !self.is_in_halves() => (0, k),
+            Precision::Split => (3, 2 * k.next_multiple_of(8)),
+            Precision::Fast | Precision::Strict => (2, k.next_multiple_of(8)),
+        };
+        let extras = self.extras().count() + scaled;
+        let is_apart = extras > 0 && 3 + extras > caps.limits.storage_bindings as usize;
+        match self.split {
+            Split::Parts(parts) if parts > 1 && self.is_split() => reduce::parts_at_most(k, parts),
+            _ => u32::from(is_apart),
+        }
+    }
+
+    /// Whether parts of k can be asked for.
+    fn is_split(&self) -> bool {
+        self.a.dtype.is_real() && self.pin.allows_parts()
+    }
+
+    /// The product as this device computes it, and its panels, if something cannot be bound as a whole. Where what f16
+    /// operands need more than f32 ones is not there, they stay f32, which loses less than what was allowed.
+    fn here(&self, problem: &GemmProblem, c: &Layout, caps: &Caps) -> Result<(Self, Option<Panels>)> {
+        if !self.is_in_halves() {
+            return Ok((*self, self.panels(problem, c, caps)?));
+        }
+        let scaled = if self.precision == Precision::Split { 3 } else { 2 };
+        let is_bound = 2 + self.extras().count() + scaled <= caps.limits.storage_bindings as usize;
+        match self.panels(problem, c, caps) {
+            Ok(panels) if is_bound => Ok((*self, panels)),
+            _ => {
+                let strict = Self { precision: Precision::Strict, ..*self };
+                Ok((strict, strict.panels(problem, c, caps)?))
+            }
+        }
+    }
+
+    /// The panels of the product, if something cannot be bound as a whole. There are none of an operand half of which is
+    /// made.
+    fn panels(&self, problem: &GemmProblem, c: &Layout, caps: &Caps) -> Result<Option<Panels>> {
+        match problem.check_bound(OP, caps) {
+            Ok(()) if Panels::own_fits(self, c, caps) => Ok(None),
             Err(limit) if self.signs.is_some() => Err(limit),
-            Err(_) => Panels::new(self, c, problem.types.c, caps).map(Some),
+            _ => Panels::new(self, c, problem.types.c, caps).map(Some),
         }
     }
 
     /// How the product would be computed, and why not otherwise; of panels, the first.
     pub(super) fn explain(&self, c: &Layout, dtype: DType, caps: &Caps) -> Result<Plan> {
         let problem = self.problem(c, dtype)?;
-        let Some(panels) = self.panels(&problem, c, caps)? else {
+        let (product, panels) = self.here(&problem, c, caps)?;
+        let mut plan = product.explain_here(&problem, panels, c, caps)?;
+        if product.precision != self.precision {
+            let why = "this device cannot bind what f16 operands are scaled by; they stay f32";
+            plan.reasons.insert(0, format!("{}: {why}", self.precision));
+        }
+        Ok(plan)
+    }
+
+    fn explain_here(
+        &self,
+        problem: &GemmProblem,
+        panels: Option<Panels>,
+        c: &Layout,
+        caps: &Caps,
+    ) -> Result<Plan> {
+        let Some(panels) = panels else {
             return if self.is_in_halves() {
-                self.explain_in_halves(&problem, c, caps)
+                self.explain_in_halves(c, problem.types.c, caps)
             } else {
-                explain(&problem, caps)
+                explain(problem, caps)
             };
         };
-        let (Some(block), Some(step)) = (panels.blocks().next(), panels.steps().into_iter().next()) else {
-            return explain(&problem, caps);
-        };
+        let Some(block) = panels.blocks().next() else { return explain(problem, caps) };
         // Without what only the last launch of a block adds.
-        let (a, b) = (block.of_a(self.a, &step)?, block.of_b(self.b, &step)?);
-        let first = Self { a, b, bias: None, residual: None, ..*self };
-        let c = Layout::contiguous(OP, &product_shape(&a.layout, &b.layout)?)?;
-        let mut plan = first.explain(&c, dtype, caps)?;
+        let first = Self { bias: None, residual: None, ..self.block(&panels, &block)?.products[0] };
+        let c = Layout::contiguous(OP, &product_shape(&first.a.layout, &first.b.layout)?)?;
+        let mut plan = first.explain(&c, problem.types.c, caps)?;
         let why = "an operand is larger than what can be bound; the first";
         plan.reasons.insert(0, format!("{} panels: {why}", panels.count()));
         Ok(plan)
     }
 
-    /// Fails where the product cannot be computed, before anything is allocated for it.
+    /// Plans and compiles all that is launched: fails where the product cannot be computed, before anything is allocated
+    /// for it or recorded.
     pub(super) fn ready(&self, gpu: &Gpu, problem: &GemmProblem, c: &Layout) -> Result<()> {
-        match self.panels(problem, c, gpu.caps())? {
-            None if !self.is_in_halves() => gpu.planned(problem).map(|_| ()),
-            _ => Ok(()),
+        let (product, panels) = self.here(problem, c, gpu.caps())?;
+        let dtype = problem.types.c;
+        match panels {
+            None => product.ready_whole(gpu, problem, c),
+            Some(panels) => panels.blocks().try_for_each(|block| {
+                let c = block.of_layout(c)?;
+                let block = product.block(&panels, &block)?;
+                if let [whole] = &block.products[..] {
+                    return whole.ready_whole(gpu, &whole.problem(&c, dtype)?, &c);
+                }
+                for (i, product) in block.products.iter().enumerate() {
+                    let (sums, dtype) = block.sums(i, &c, self.a.dtype)?;
+                    product.ready_whole(gpu, &product.problem(&sums, dtype)?, &sums)?;
+                }
+                gpu.planned(&block.together(&c, dtype)?).map(|_| ())
+            }),
         }
     }
 
-    /// Computes the product into `c`, which is not empty.
+    fn ready_whole(&self, gpu: &Gpu, problem: &GemmProblem, c: &Layout) -> Result<()> {
+        if self.is_in_halves() {
+            return self.ready_in_halves(gpu, c, problem.types.c);
+        }
+        gpu.planned(problem).map(|_| ())
+    }
+
+    /// Computes the product into `c`, which is not empty: behind [`ready`](Self::ready).
     pub(super) fn launch(&self, gpu: &Gpu, problem: &GemmProblem, c: View<'_>) -> Result<()> {
-        match self.panels(problem, &c.layout, gpu.caps())? {
-            None => self.launch_whole(gpu, problem, c),
-            Some(panels) => panels.blocks().try_for_each(|block| self.launch_block(gpu, &panels, &block, c)),
+        let (product, panels) = self.here(problem, &c.layout, gpu.caps())?;
+        match panels {
+            None => product.launch_whole(gpu, problem, c),
+            Some(panels) => {
+                panels.blocks().try_for_each(|block| product.launch_block(gpu, &panels, &block, c))
+            }
         }
     }
 
@@ -171,80 +251,6 @@ impl<'a> Product<'a> {
             return self.launch_in_halves(gpu, c);
         }
         launch_parts(gpu, problem, [self.a, self.b], &[], c, self.extras())
-    }
-
-    /// A block of C, its operands narrowed to windows that can be bound. Where k is cut as well, each panel has sums of
-    /// its own, which are brought together behind the last.
-    fn launch_block(&self, gpu: &Gpu, panels: &Panels, block: &Panel, c: View<'_>) -> Result<()> {
-        let c = block.of_c(c)?;
-        let narrow = Self {
-            bias: self.bias.map(|(axis, bias)| Ok((axis, block.of_bias(axis, bias)?))).transpose()?,
-            residual: self.residual.map(|residual| block.of_c(residual)).transpose()?,
-            ..*self
-        };
-        let steps = panels.steps();
-        if let [step] = &steps[..] {
-            let narrow = Self { a: block.of_a(self.a, step)?, b: block.of_b(self.b, step)?, ..narrow };
-            return narrow.launch_whole(gpu, &narrow.problem(&c.layout, c.dtype)?, c);
-        }
-        let shape = c.layout.shape();
-        let sums = Sum::new(gpu, self.a.dtype, steps.len(), shape)?;
-        for (i, step) in steps.iter().enumerate() {
-            let (a, b) = (block.of_a(self.a, step)?, block.of_b(self.b, step)?);
-            let plain = Self { a, b, bias: None, residual: None, alpha: 1.0, beta: 0.0, ..*self };
-            let plain = Self { activation: Activation::None, split: Split::Parts(1), ..plain };
-            let sums = sums.of_step(i, shape)?;
-            let sums = sums.as_view();
-            plain.launch_whole(gpu, &plain.problem(&sums.layout, sums.dtype)?, sums)?;
-        }
-        let parts = u32::try_from(steps.len()).map_err(Error::device)?;
-        let step = &steps[0];
-        let first = Self { a: block.of_a(self.a, step)?, b: block.of_b(self.b, step)?, ..narrow };
-        let together = Together { problem: first.problem(&c.layout, c.dtype)?, parts };
-        let dims = together.problem.reduced(parts);
-        let operands = [sums.as_view(), c].into_iter().chain(first.extras());
-        launch(gpu, &*gpu.planned(&together)?, bytemuck::bytes_of(&dims), operands)
-    }
-}
-
-/// The sums of a block's panels along k, in the type of sums.
-enum Sum {
-    Real(Tensor<f32>),
-    Integer(Tensor<i32>),
-}
-
-impl Sum {
-    fn new(gpu: &Gpu, operands: DType, steps: usize, shape: &[usize]) -> Result<Self> {
-        let shape = [&[steps], shape].concat();
-        Ok(if operands.is_real() { Self::Real(gpu.empty(shape)?) } else { Self::Integer(gpu.empty(shape)?) })
-    }
-
-    fn as_view(&self) -> View<'_> {
-        match self {
-            Self::Real(sums) => sums.as_view(),
-            Self::Integer(sums) => sums.as_view(),
-        }
-    }
-
-    /// The sums of one panel.
-    fn of_step(&self, step: usize, shape: &[usize]) -> Result<Self> {
-        Ok(match self {
-            Self::Real(sums) => Self::Real(sums.slice(0, step..step + 1)?.reshape(shape)?),
-            Self::Integer(sums) => Self::Integer(sums.slice(0, step..step + 1)?.reshape(shape)?),
-        })
-    }
-}
-
-/// Bringing panels along k together, as a problem of its own.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Together {
-    problem: GemmProblem,
-    parts: u32,
-}
-
-impl Problem for Together {
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        reduce::plan(&self.problem, self.parts, caps)
     }
 }
 
@@ -273,7 +279,7 @@ pub(super) fn launch_parts<'a>(
     launch(gpu, reduce, bytemuck::bytes_of(&problem.reduced(parts)), operands)
 }
 
-fn launch<'a>(
+pub(super) fn launch<'a>(
     gpu: &Gpu,
     prepared: &Prepared,
     dims: &[u8],

@@ -1,5 +1,7 @@
 //! Matrix products.
 
+mod bindings;
+mod blocks;
 mod coop;
 mod cost;
 mod dot;
@@ -255,6 +257,7 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
             if c.is_empty() {
                 return Ok(());
             }
+            self.product.ready(gpu, &problem, &view.layout)?;
             if self.product.beta == 0.0 {
                 c.overwrite_with(|view| self.product.launch(gpu, &problem, view))
             } else {

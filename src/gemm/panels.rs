@@ -1,9 +1,12 @@
-//! Products of operands that cannot be bound as a whole: panels that can, through windows at an offset, without copies.
+//! Products that bind more than a device can as a whole: panels that it can, through windows at an offset, without copies.
 
 use super::epilogue::BiasAxis;
+use super::halves;
 use super::launch::Product;
+use super::precision::Precision;
 use super::problem::OP;
 use crate::gpu::Caps;
+use crate::kernel;
 use crate::tensor::{DType, Layout, View};
 use crate::{Error, Result};
 use std::ops::Range;
@@ -38,37 +41,40 @@ pub(super) struct Panel {
     ranges: [Range<usize>; 4],
 }
 
+/// What a panel of a product binds.
+#[derive(Clone, Copy, Debug)]
+enum Bound {
+    /// A window of a view: elements from one index to the next along each of [`AXES`].
+    Window([usize; 5], DType),
+    /// A tensor that the panel makes, without gaps: bytes of an element, the axes that it has, and how it lies along k.
+    Own(usize, [bool; 5], Rows),
+}
+
+/// How what a panel makes lies along k, if it has that axis.
+#[derive(Clone, Copy, Debug)]
+enum Rows {
+    /// As long as the panel.
+    Exact,
+    /// Filled up to whole units of f16 halves.
+    Filled,
+}
+
 impl Panels {
-    /// The panels of a product: whole, or halved along whichever axis spans the most of the operand that is too large,
-    /// until everything fits. Cutting k costs memory for sums, which must fit too.
+    /// The panels of a product: whole, or halved along whichever axis spans the most of what is too large, until everything
+    /// that is bound fits. Cutting k costs memory for sums, which must fit too.
     pub(super) fn new(product: &Product<'_>, c: &Layout, dtype: DType, caps: &Caps) -> Result<Self> {
-        let (a, b) = (&product.a.layout, &product.b.layout);
-        let rank = c.rank();
-        let batch = |from_last: usize| rank.checked_sub(from_last).map_or(1, |axis| c.shape()[axis]);
-        let k = a.shape()[a.rank() - 1];
-        let extents = [batch(4), batch(3), c.shape()[rank - 2], c.shape()[rank - 1], k];
-        let mut operands = vec![
-            (steps_of(a, [Axis::M, Axis::K]), product.a.dtype),
-            (steps_of(b, [Axis::K, Axis::N]), product.b.dtype),
-            (steps_of(c, [Axis::M, Axis::N]), dtype),
-        ];
-        let residual = product.residual.map(|r| (steps_of(&r.layout, [Axis::M, Axis::N]), r.dtype));
-        operands.extend(residual);
-        operands.extend(product.bias.map(|(axis, bias)| {
-            let mut steps = [0; 5];
-            steps[if axis == BiasAxis::Rows { 2 } else { 3 }] = bias.layout.strides()[0];
-            (steps, bias.dtype)
-        }));
+        let mut panels = Self::whole(product, c);
+        let bound = Bound::of(product, &panels.extents, c, dtype, caps);
         let allowed = caps.limits.binding_bytes.saturating_sub(SLACK);
-        let mut panels = Self { extents, panel: extents };
+        let sums = Bound::Own(4, OF_C, Rows::Exact);
         loop {
-            let too_large = |(steps, dtype): &&([usize; 5], DType)| panels.bytes(steps, *dtype) > allowed;
-            let sums = panels.sums();
-            let (steps, needed) = match operands.iter().find(too_large) {
-                Some((steps, dtype)) => (*steps, panels.bytes(steps, *dtype)),
-                None if sums > allowed => (steps_of(c, [Axis::M, Axis::N]), sums),
+            let too_large = |bound: &&Bound| panels.bytes(bound) > bound.allowed(caps);
+            let (bound, needed) = match bound.iter().find(too_large) {
+                Some(bound) => (bound, panels.bytes(bound)),
+                None if panels.sums() > allowed => (&sums, panels.sums()),
                 None => return Ok(panels),
             };
+            let steps = panels.steps_in(bound);
             let reach = |&i: &usize| (panels.panel[i] - 1).saturating_mul(steps[i]);
             let widest = (0..AXES.len()).filter(|&i| panels.panel[i] > 1).max_by_key(reach);
             match widest.filter(|i| reach(i) > 0) {
@@ -81,16 +87,66 @@ impl Panels {
         }
     }
 
+    /// The one panel of a product that is not cut.
+    fn whole(product: &Product<'_>, c: &Layout) -> Self {
+        let (a, rank) = (&product.a.layout, c.rank());
+        let batch = |from_last: usize| rank.checked_sub(from_last).map_or(1, |axis| c.shape()[axis]);
+        let extents = [batch(4), batch(3), c.shape()[rank - 2], c.shape()[rank - 1], a.shape()[a.rank() - 1]];
+        Self { extents, panel: extents }
+    }
+
+    /// Whether what a product makes for itself can be bound if it is not cut.
+    pub(super) fn own_fits(product: &Product<'_>, c: &Layout, caps: &Caps) -> bool {
+        let whole = Self::whole(product, c);
+        let own = Bound::own(product, &whole.extents, c, caps);
+        own.into_iter().flatten().all(|bound| whole.bytes(&bound) <= bound.allowed(caps))
+    }
+
     fn halve(&mut self, axis: usize) {
         let half = self.panel[axis].div_ceil(2);
         self.panel[axis] =
             if half > UNIT { half.next_multiple_of(UNIT).min(self.panel[axis] - 1) } else { half };
     }
 
-    /// Bytes that a panel of an operand with these steps spans.
-    fn bytes(&self, steps: &[usize; 5], dtype: DType) -> u64 {
-        let reach = self.panel.iter().zip(steps).map(|(extent, step)| (extent - 1).saturating_mul(*step));
-        (reach.fold(1, usize::saturating_add) as u64).saturating_mul(dtype.size() as u64)
+    /// Bytes that a panel spans of what it binds.
+    fn bytes(&self, bound: &Bound) -> u64 {
+        let (elements, size) = match *bound {
+            Bound::Window(steps, dtype) => {
+                let reach =
+                    self.panel.iter().zip(steps).map(|(extent, step)| (extent - 1).saturating_mul(step));
+                (reach.fold(1, usize::saturating_add), dtype.size())
+            }
+            Bound::Own(size, axes, rows) => {
+                let extents = self.filled(rows).into_iter().zip(axes);
+                let extents = extents.map(|(extent, is_there)| if is_there { extent } else { 1 });
+                (extents.fold(1, usize::saturating_mul), size)
+            }
+        };
+        (elements as u64).saturating_mul(size as u64)
+    }
+
+    /// Elements from one index to the next along each of [`AXES`], of what a panel binds.
+    fn steps_in(&self, bound: &Bound) -> [usize; 5] {
+        match *bound {
+            Bound::Window(steps, _) => steps,
+            Bound::Own(_, axes, rows) => {
+                let (extents, mut steps, mut step) = (self.filled(rows), [0; 5], 1usize);
+                for i in (0..AXES.len()).rev().filter(|&i| axes[i]) {
+                    steps[i] = step;
+                    step = step.saturating_mul(extents[i]);
+                }
+                steps
+            }
+        }
+    }
+
+    /// The extents of a panel, as what it makes has them.
+    fn filled(&self, rows: Rows) -> [usize; 5] {
+        let [batch0, batch1, m, n, k] = self.panel;
+        match rows {
+            Rows::Exact => self.panel,
+            Rows::Filled => [batch0, batch1, m, n, k.next_multiple_of(halves::UNIT as usize)],
+        }
     }
 
     /// Bytes of the sums of a block whose k is cut.
@@ -130,6 +186,60 @@ impl Panels {
     /// How many panels there are.
     pub(super) fn count(&self) -> usize {
         (0..AXES.len()).map(|axis| cut(self.extents[axis], self.panel[axis]).len()).product()
+    }
+}
+
+/// The axes of C.
+const OF_C: [bool; 5] = [true, true, true, true, false];
+
+impl Bound {
+    /// What the whole of a product binds, or a panel of these extents of it.
+    fn of(product: &Product<'_>, extents: &[usize; 5], c: &Layout, dtype: DType, caps: &Caps) -> Vec<Self> {
+        let window =
+            |view: &View<'_>, axes: [Axis; 2]| Self::Window(steps_of(&view.layout, axes), view.dtype);
+        let mut bound = vec![
+            window(&product.a, [Axis::M, Axis::K]),
+            window(&product.b, [Axis::K, Axis::N]),
+            Self::Window(steps_of(c, [Axis::M, Axis::N]), dtype),
+        ];
+        bound.extend(product.residual.as_ref().map(|residual| window(residual, [Axis::M, Axis::N])));
+        bound.extend(product.bias.as_ref().map(|(axis, bias)| {
+            let mut steps = [0; 5];
+            steps[if *axis == BiasAxis::Rows { 2 } else { 3 }] = bias.layout.strides()[0];
+            Self::Window(steps, bias.dtype)
+        }));
+        bound.extend(Self::own(product, extents, c, caps).into_iter().flatten());
+        bound
+    }
+
+    /// What a product makes for itself: both operands as f16, the sums of cross terms, and those of the parts of k.
+    fn own(product: &Product<'_>, extents: &[usize; 5], c: &Layout, caps: &Caps) -> [Option<Self>; 4] {
+        let has = |layout: &Layout, from_last: usize| {
+            layout.rank().checked_sub(from_last).is_some_and(|axis| layout.shape()[axis] > 1)
+        };
+        let halves = |layout: &Layout, [m, n]: [bool; 2], bytes| {
+            Self::Own(bytes, [has(layout, 4), has(layout, 3), m, n, true], Rows::Filled)
+        };
+        let parts = product.parts_of_sums(extents[4], caps);
+        let sums = (parts > 0).then_some(Self::Own(4 * parts as usize, OF_C, Rows::Exact));
+        if !product.is_in_halves() || c.is_empty() {
+            return [sums, None, None, None];
+        }
+        let (bytes, cross) = match product.precision {
+            Precision::Split => (4, Some(Self::Own(4, OF_C, Rows::Exact))),
+            Precision::Fast | Precision::Strict => (2, None),
+        };
+        let [a, b] = [(&product.a, [true, false]), (&product.b, [false, true])]
+            .map(|(view, outer)| halves(&view.layout, outer, bytes));
+        [sums, Some(a), Some(b), cross]
+    }
+
+    /// Bytes that may be bound of it: windows begin and end at whole units.
+    fn allowed(&self, caps: &Caps) -> u64 {
+        match self {
+            Self::Window(..) => caps.limits.binding_bytes.saturating_sub(SLACK),
+            Self::Own(..) => kernel::own_bytes(caps),
+        }
     }
 }
 
@@ -177,18 +287,32 @@ impl Panel {
         )
     }
 
+    /// The layout of the block's part of a C of this layout.
+    pub(super) fn of_layout(&self, c: &Layout) -> Result<Layout> {
+        let [.., m, n] = &self.ranges;
+        self.cuts(c, m, n).try_fold(*c, |narrowed, (axis, range)| narrowed.slice(axis, range))
+    }
+
     /// Narrows the axes of a view that are not repeated.
     fn narrow<'a>(&self, view: View<'a>, rows: &Range<usize>, cols: &Range<usize>) -> Result<View<'a>> {
-        let rank = view.layout.rank();
-        let [batch0, batch1, ..] = &self.ranges;
-        let mut narrowed = view;
-        for (range, from_last) in [(batch0, 4), (batch1, 3), (rows, 2), (cols, 1)] {
-            let Some(axis) = rank.checked_sub(from_last) else { continue };
-            let repeated = from_last > 2 && view.layout.shape()[axis] == 1;
-            if !repeated {
-                narrowed = narrowed.slice(axis, range.clone())?;
-            }
-        }
-        Ok(narrowed)
+        let layout = view.layout;
+        self.cuts(&layout, rows, cols).try_fold(view, |narrowed, (axis, range)| narrowed.slice(axis, range))
+    }
+
+    /// The axes that are not repeated, and what is kept of each.
+    fn cuts(
+        &self,
+        layout: &Layout,
+        rows: &Range<usize>,
+        cols: &Range<usize>,
+    ) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
+        let [batch0, batch1, ..] = self.ranges.clone();
+        let layout = *layout;
+        let ranges = [(batch0, 4), (batch1, 3), (rows.clone(), 2), (cols.clone(), 1)];
+        ranges.into_iter().filter_map(move |(range, from_last)| {
+            let axis = layout.rank().checked_sub(from_last)?;
+            let repeated = from_last > 2 && layout.shape()[axis] == 1;
+            (!repeated).then_some((axis, range))
+        })
     }
 }

@@ -4,7 +4,7 @@ use super::problem::{GemmProblem, OP, Pin};
 use super::tile::Tile;
 use super::{coop, dot, gemv, naive, tiled};
 use crate::gpu::Caps;
-use crate::kernel::{self, Plan, Seconds};
+use crate::kernel::{Plan, Seconds};
 use crate::{Error, Result};
 use std::fmt;
 
@@ -27,12 +27,10 @@ pub enum GemmKernel {
 /// How to compute `problem` on a device: the candidate that is predicted to be the fastest.
 ///
 /// # Errors
-/// [`Error::Limit`] if an operand is larger than this device can bind; [`Error::Unsupported`] if the problem is
-/// pinned to what the device cannot run.
+/// [`Error::Limit`] if an operand, or the sums of the parts that are asked for, are larger than this device can bind;
+/// [`Error::Unsupported`] if the problem is pinned to what the device cannot run.
 pub fn plan(problem: &GemmProblem, caps: &Caps) -> Result<Plan> {
-    for (elements, dtype) in problem.binding_elements().into_iter().zip(problem.types.of_operands()) {
-        kernel::check_binding(OP, caps, elements, dtype)?;
-    }
+    problem.check_bound(OP, caps)?;
     let cost = |&(tile, parts): &(&Tile, u32)| tile.cost_in_parts(problem, parts, caps) + tile.compiling();
     let (tile, parts) = GemmKernel::ALL
         .iter()
@@ -138,6 +136,15 @@ impl fmt::Display for GemmKernel {
 }
 
 impl Pin {
+    /// Whether some kernel that it allows takes k in parts: the naive one does not.
+    pub(super) fn allows_parts(self) -> bool {
+        match self {
+            Self::Kernel(kernel) => kernel != GemmKernel::Naive,
+            Self::Tile(tile) => tile.kernel != GemmKernel::Naive,
+            Self::Free | Self::Staged => true,
+        }
+    }
+
     fn allows(&self, tile: &Tile) -> bool {
         match self {
             Self::Free => true,

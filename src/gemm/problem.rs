@@ -305,8 +305,8 @@ impl GemmProblem {
             last(d.c_offset, [(d.m, d.ldc), (d.n, 1), (batch0, d.c_batch0), (batch1, d.c_batch1)]),
         ];
         for side in [Side::A, Side::B] {
-            if self.generated_at(side).is_some() {
-                elements[side as usize] = 1;
+            if let Some(generated) = self.generated_at(side) {
+                elements[side as usize] = generated.entries.table_words();
             }
         }
         elements

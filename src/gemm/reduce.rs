@@ -6,7 +6,7 @@ use super::problem::{GemmDims, GemmProblem, OP, Split};
 use super::tile::Tile;
 use crate::Result;
 use crate::gpu::{Caps, DeviceType};
-use crate::kernel::{self, Kernel, Plan};
+use crate::kernel::{self, Kernel, Launch, Needs, Plan};
 use crate::tensor::DType;
 
 /// Invocations of one workgroup; each brings four elements of a row together.
@@ -36,7 +36,7 @@ impl Tile {
                 let idle =
                     |&parts: &u32| parts == 1 || blocks * u64::from(parts) <= 4 * u64::from(caps.roofs.cores);
                 let fits =
-                    |&parts: &u32| parts == 1 || scratch_bytes(problem, parts) <= caps.limits.binding_bytes;
+                    |&parts: &u32| parts == 1 || scratch_bytes(problem, parts) <= kernel::own_bytes(caps);
                 let powers = (0..).map(|i| 1 << i).take_while(|&parts| parts <= PARTS_AT_MOST);
                 let mut splits: Vec<u32> =
                     powers.take_while(idle).map(|parts| problem.parts_of_k(parts)).filter(fits).collect();
@@ -101,6 +101,12 @@ impl GemmProblem {
     }
 }
 
+/// Parts of an inner size at most, if so many are asked for.
+pub(super) fn parts_at_most(k: usize, asked: u32) -> u32 {
+    let steps = k.div_ceil(STEP as usize).max(1);
+    asked.min(u32::try_from(steps).unwrap_or(u32::MAX))
+}
+
 fn part_of(k: u32, parts: u32) -> u32 {
     k.div_ceil(parts.max(1)).next_multiple_of(STEP)
 }
@@ -125,7 +131,17 @@ pub(super) fn plan(problem: &GemmProblem, parts: u32, caps: &Caps) -> Result<Pla
     let kernel = if problem.types.ab.is_real() { kernel } else { kernel.param("sum", "i32") };
     let rows = u64::from(d.batches) * u64::from(d.m);
     let quads = rows * u64::from(d.n.div_ceil(4));
-    let grid = kernel::fold(OP, quads.div_ceil(u64::from(LANES)), caps.limits.grid)?;
-    let tile = format!("{LANES} times 4 elements");
-    Ok(Plan::of_one_launch(store(kernel, problem, 2, caps), tile, grid, seconds(problem, parts, caps)))
+    let launch = Launch {
+        kernel: store(kernel, problem, 2, caps),
+        tile: format!("{LANES} times 4 elements"),
+        needs: needs(problem),
+        blocks: quads.div_ceil(u64::from(LANES)),
+        seconds: seconds(problem, parts, caps),
+    };
+    Plan::of_one_launch(OP, launch, caps)
+}
+
+/// What a workgroup takes of a device: the sums, C and what it is stored with.
+pub(super) fn needs(problem: &GemmProblem) -> Needs {
+    Needs { bindings: 2 + problem.extras(), invocations: LANES, workgroup_bytes: 0 }
 }

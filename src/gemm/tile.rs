@@ -7,7 +7,7 @@ use super::segments::ONE_PLANE;
 use super::{coop, cost, dot, gemv, naive, reduce, tiled};
 use crate::Result;
 use crate::gpu::{Caps, DeviceType};
-use crate::kernel::{self, Kernel, Plan};
+use crate::kernel::{Kernel, Launch, Needs, Plan};
 use crate::tensor::DType;
 use std::fmt;
 
@@ -97,14 +97,9 @@ impl Tile {
             GemmKernel::Dot => dot::admits(problem)?,
             GemmKernel::Coop => coop::admits(self, problem, caps)?,
         }
-        let limits = &caps.limits;
-        let invocations = self.invocations(caps);
-        if invocations > limits.workgroup_invocations {
-            return Err(format!("{invocations} invocations per workgroup"));
-        }
-        let bytes = self.workgroup_bytes(problem, caps);
-        if bytes > limits.workgroup_bytes {
-            return Err(format!("{bytes} bytes of shared memory"));
+        self.needs(problem, caps).fit(caps)?;
+        if problem.stores_apart(caps) {
+            reduce::needs(problem).fit(caps)?;
         }
         let accumulators = match self.kernel {
             GemmKernel::Gemv => self.tm * gemv::count(problem),
@@ -114,6 +109,17 @@ impl Tile {
             return Err(format!("{accumulators} accumulators per invocation, which a GPU would spill"));
         }
         Ok(())
+    }
+
+    /// What the launch takes of a device that sums: where it does not store its results itself, without what they are
+    /// stored with.
+    fn needs(&self, problem: &GemmProblem, caps: &Caps) -> Needs {
+        let extras = if problem.stores_apart(caps) { 0 } else { problem.extras() };
+        Needs {
+            bindings: problem.bindings() + extras,
+            invocations: self.invocations(caps),
+            workgroup_bytes: self.workgroup_bytes(problem, caps),
+        }
     }
 
     /// Predicted seconds on a device: what tiles are weighed by. A coarse model, not a promise.
@@ -132,12 +138,12 @@ impl Tile {
     /// The plan that computes the problem in so many parts of k.
     pub(super) fn plan(&self, problem: &GemmProblem, parts: u32, caps: &Caps) -> Result<Plan> {
         let seconds = self.cost_in_parts(problem, parts, caps);
-        if parts == 1 {
+        if parts == 1 && !problem.stores_apart(caps) {
             return self.launch(problem, seconds, caps);
         }
         let launch = self.launch(&problem.in_parts(parts), seconds, caps)?;
-        let then = Some(Box::new(reduce::plan(problem, parts, caps)?));
-        Ok(Plan { parts, scratch: reduce::scratch_bytes(problem, parts), then, ..launch })
+        let then = reduce::plan(problem, parts, caps)?;
+        Ok(Plan { parts, ..launch.then(OP, then, &[reduce::scratch_bytes(problem, parts)], caps)? })
     }
 
     fn launch(&self, problem: &GemmProblem, seconds: f64, caps: &Caps) -> Result<Plan> {
@@ -148,8 +154,8 @@ impl Tile {
             GemmKernel::Dot => dot::kernel(self, problem, caps),
             GemmKernel::Coop => coop::kernel(self, problem, caps),
         };
-        let grid = kernel::fold(OP, self.blocks(problem, caps), caps.limits.grid)?;
-        Ok(Plan::of_one_launch(kernel, self.to_string(), grid, seconds))
+        let (needs, blocks) = (self.needs(problem, caps), self.blocks(problem, caps));
+        Plan::of_one_launch(OP, Launch { kernel, tile: self.to_string(), needs, blocks, seconds }, caps)
     }
 
     /// This kernel, with what all that stage blocks in shared memory set.
@@ -175,7 +181,7 @@ impl Tile {
     /// Predicted seconds of the problem in so many parts of k, which are then brought together.
     pub(super) fn cost_in_parts(&self, problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
         match parts {
-            1 => self.cost(problem, caps),
+            1 if !problem.stores_apart(caps) => self.cost(problem, caps),
             _ => self.cost(&problem.in_parts(parts), caps) + reduce::seconds(problem, parts, caps),
         }
     }

@@ -20,7 +20,7 @@ use super::{Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Roofs,
 pub type Fixture = (&'static str, fn() -> Caps);
 
 /// Every fixture, from the largest to the barest.
-pub const ALL: [Fixture; 9] = [
+pub const ALL: [Fixture; 10] = [
     ("h200", h200),
     ("rtx-4090", rtx_4090),
     ("radv-rdna4", radv_rdna4),
@@ -30,6 +30,7 @@ pub const ALL: [Fixture; 9] = [
     ("lavapipe", lavapipe),
     ("swiftshader", swiftshader),
     ("bare-webgpu", bare_webgpu),
+    ("bare-vulkan", bare_vulkan),
 ];
 
 const KIB: u32 = 1 << 10;
@@ -167,7 +168,7 @@ pub fn swiftshader() -> Caps {
 }
 
 /// A browser that offers no more than the WebGPU standard demands: its default limits, no feature,
-/// no name.
+/// no name. A test compares them with wgpu's.
 #[must_use]
 pub fn bare_webgpu() -> Caps {
     rated(Caps {
@@ -187,6 +188,31 @@ pub fn bare_webgpu() -> Caps {
             immediate_bytes: 0,
         },
         ..vulkan("", DeviceType::Unknown)
+    })
+}
+
+/// A Vulkan 1.1 driver that offers no more than the standard demands: no feature, and the least of every limit.
+///
+/// From the table of required limits: 4 storage buffers for each stage, windows of 2^27 bytes, workgroups of 128
+/// invocations with 16 KiB of shared memory, 128 bytes of push constants, buffers of 2^30 bytes (the least that
+/// `maxMemoryAllocationSize` may be).
+#[must_use]
+pub fn bare_vulkan() -> Caps {
+    rated(Caps {
+        f16: false,
+        int64: false,
+        subgroups: None,
+        timestamps: false,
+        limits: CapsLimits {
+            binding_bytes: 128 * MIB,
+            buffer_bytes: GIB,
+            storage_bindings: 4,
+            workgroup_bytes: 16 * KIB,
+            workgroup_invocations: 128,
+            grid: 65_535,
+            immediate_bytes: 128,
+        },
+        ..vulkan("Vulkan 1.1 at its least", DeviceType::Unknown)
     })
 }
 

@@ -1,7 +1,7 @@
 //! One row's self-test as data: the kernel, its operands, and the judgement of what it writes.
 
 use super::{Caps, CoopRow, CoopScalar, Problem, Verdict};
-use crate::kernel::{Kernel, Plan};
+use crate::kernel::{Kernel, Needs, Plan};
 use crate::{Fill, Result};
 use half::f16;
 
@@ -54,7 +54,18 @@ impl Problem for Case {
             .param("AB_BYTES", format!("{}u", a.size()))
             .param("C_BYTES", format!("{}u", c.size()))
             .dims(caps, size_of_val(&self.dims()));
-        Ok(Plan::of_one_launch(kernel, "self-test".into(), [4, 1, 1], 0.0))
+        Ok(Plan {
+            kernel,
+            tile: "self-test".into(),
+            needs: Needs::default(), // of a device whose rows are tested
+            grid: [4, 1, 1],
+            seconds: 0.0,
+            parts: 1,
+            scratch: 0,
+            table: Vec::new(),
+            then: None,
+            reasons: Vec::new(),
+        })
     }
 }
 

@@ -1,17 +1,19 @@
 //! A kernel: a shader from `shaders/`, with its parameters and slots filled in. A plan: a kernel and a grid.
 
 mod library;
+mod limits;
 mod memory;
 mod signature;
 mod specialize;
 mod unroll;
 
 pub use library::{FRAGMENTS, SHADERS};
+pub use limits::Needs;
+pub(crate) use limits::{check_binding, check_scratch, lanes, own_bytes};
 pub(crate) use memory::Memory;
 pub(crate) use signature::{Signature, signature};
 
 use crate::gpu::Caps;
-use crate::tensor::DType;
 use crate::{Error, Result};
 use std::fmt;
 
@@ -117,6 +119,8 @@ pub struct Plan {
     pub kernel: Kernel,
     /// The kernel's tile, in words.
     pub tile: String,
+    /// What of a device one of them takes.
+    pub needs: Needs,
     /// Workgroups along x, y and z.
     pub grid: [u32; 3],
     /// Predicted seconds on the device: what candidates were compared by, and how much may be recorded
@@ -135,12 +139,31 @@ pub struct Plan {
     pub reasons: Vec<String>,
 }
 
+/// What a plan of one launch is made of.
+pub(crate) struct Launch {
+    pub(crate) kernel: Kernel,
+    /// The kernel's tile, in words.
+    pub(crate) tile: String,
+    pub(crate) needs: Needs,
+    /// Workgroups.
+    pub(crate) blocks: u64,
+    pub(crate) seconds: f64,
+}
+
 impl Plan {
-    /// A plan of one launch.
-    pub(crate) fn of_one_launch(kernel: Kernel, tile: String, grid: [u32; 3], seconds: f64) -> Self {
-        Self {
+    /// A plan of one launch of so many workgroups, which the device has room for.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the kernel needs more bindings, invocations or shared memory than the device has;
+    /// [`Error::Limit`] if there are more workgroups than it takes.
+    pub(crate) fn of_one_launch(op: &'static str, launch: Launch, caps: &Caps) -> Result<Self> {
+        let Launch { kernel, tile, needs, blocks, seconds } = launch;
+        needs.check(op, caps)?;
+        let grid = fold(op, blocks, caps.limits.grid)?;
+        Ok(Self {
             kernel,
             tile,
+            needs,
             grid,
             seconds,
             parts: 1,
@@ -148,7 +171,16 @@ impl Plan {
             table: Vec::new(),
             then: None,
             reasons: Vec::new(),
-        }
+        })
+    }
+
+    /// With another launch behind this one, and buffers of these sizes in bytes between them.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if the device cannot make or bind one of them.
+    pub(crate) fn then(self, op: &'static str, then: Self, between: &[u64], caps: &Caps) -> Result<Self> {
+        between.iter().try_for_each(|&bytes| check_scratch(op, caps, bytes))?;
+        Ok(Self { then: Some(Box::new(then)), scratch: between.iter().sum(), ..self })
     }
 
     /// With a line in front that says what is moved and computed.
@@ -195,16 +227,6 @@ pub fn fold(op: &'static str, blocks: u64, limit: u32) -> Result<[u32; 3]> {
     let x = blocks.div_ceil(z * y);
     let axis = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     Ok([axis(x), axis(y), axis(z)])
-}
-
-/// Checks that a window of `elements` can be bound.
-pub(crate) fn check_binding(op: &'static str, caps: &Caps, elements: u64, dtype: DType) -> Result<()> {
-    let needed = elements.saturating_mul(dtype.size() as u64);
-    let allowed = caps.limits.binding_bytes;
-    if needed <= allowed {
-        return Ok(());
-    }
-    Err(Error::Limit { op, what: "one operand's binding in bytes".into(), needed, allowed })
 }
 
 /// Seconds, in a readable unit.

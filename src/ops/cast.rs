@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Plan};
+use crate::kernel::{self, Kernel, Launch, Needs, Plan};
 use crate::tensor::{DType, Element, Layout, MAX_RANK, Tensor, dim};
 use half::{bf16, f16};
 
@@ -162,8 +162,10 @@ pub fn plan_cast(problem: &CastProblem, caps: &Caps) -> Result<Plan> {
     let words = problem.dims.count.div_ceil(per_word(problem.to));
     let bytes = f64::from(problem.dims.count) * (problem.from.size() + problem.to.size()) as f64;
     let tile = format!("{LANES} invocations, {} to {}", problem.from, problem.to);
-    let grid = kernel::fold(op, u64::from(words.div_ceil(LANES)), caps.limits.grid)?;
-    Ok(Plan::of_one_launch(problem.kernel(caps), tile, grid, bytes / caps.roofs.bytes))
+    let needs = Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 };
+    let (kernel, blocks) = (problem.kernel(caps), u64::from(words.div_ceil(LANES)));
+    let launch = Launch { kernel, tile, needs, blocks, seconds: bytes / caps.roofs.bytes };
+    Plan::of_one_launch(op, launch, caps)
 }
 
 impl Problem for CastProblem {

@@ -2,7 +2,7 @@
 
 use super::activation::Activation;
 use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Memory, Plan};
+use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
 use crate::tensor::{DType, Layout, MAX_RANK, dim};
 use crate::{Error, Result};
 
@@ -249,8 +249,10 @@ pub fn plan_elementwise(problem: &ElementwiseProblem, caps: &Caps) -> Result<Pla
     let tensors = 1 + problem.function.operands();
     let bytes = 4.0 * f64::from(units) * (problem.dtype.size() * tensors) as f64;
     let tile = format!("{LANES} invocations, 4 elements each, {}", problem.dtype);
-    let grid = kernel::fold(op, u64::from(units.div_ceil(LANES)), caps.limits.grid)?;
-    Ok(Plan::of_one_launch(problem.kernel(caps), tile, grid, bytes / caps.roofs.bytes))
+    let needs = Needs { bindings: dim(op, tensors)?, invocations: LANES, workgroup_bytes: 0 };
+    let (kernel, blocks) = (problem.kernel(caps), u64::from(units.div_ceil(LANES)));
+    let launch = Launch { kernel, tile, needs, blocks, seconds: bytes / caps.roofs.bytes };
+    Plan::of_one_launch(op, launch, caps)
 }
 
 impl Problem for ElementwiseProblem {

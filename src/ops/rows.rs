@@ -2,11 +2,11 @@
 
 use crate::error::{Named, call};
 use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Memory, Plan};
+use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
 use crate::tensor::{DType, Layout, MAX_RANK, Real, Tensor, dim};
 use crate::{Error, Result};
 
-/// Invocations of one workgroup.
+/// Invocations of one workgroup, where the device allows as many.
 const LANES: u32 = 256;
 /// With as many rows as this, each has work for one invocation alone.
 const MANY_ROWS: usize = 4096;
@@ -116,6 +116,11 @@ impl RowsProblem {
         [u64::from(d.a_offset) + a + step(d.length, d.a_stride) + 1, c]
     }
 
+    /// The sizes as a device takes them whose workgroups may have fewer invocations than a row would be shared by.
+    fn dims_on(&self, caps: &Caps) -> RowsDims {
+        RowsDims { lanes: self.dims.lanes.min(kernel::lanes(LANES, caps)), ..self.dims }
+    }
+
     fn kernel(&self, caps: &Caps) -> Kernel {
         let memory = Memory::of(self.dtype, caps);
         let pairs = memory.per_scalar() == 2;
@@ -126,7 +131,7 @@ impl RowsProblem {
             .dims(caps, size_of::<RowsDims>())
             .param("a_unit", if self.function == Rows::MaxAbs { "u32" } else { memory.scalar() })
             .param("c_unit", if pairs && !whole { "atomic<u32>" } else { memory.scalar() })
-            .param("LANES", LANES);
+            .param("LANES", kernel::lanes(LANES, caps));
         if memory == Memory::Bf16 {
             kernel = kernel.slot("pack_pair", "pack_bf16");
         }
@@ -177,12 +182,14 @@ pub fn plan_rows(problem: &RowsProblem, caps: &Caps) -> Result<Plan> {
     for elements in problem.binding_elements() {
         kernel::check_binding(op, caps, elements, problem.dtype)?;
     }
-    let d = &problem.dims;
-    let rows = LANES / d.lanes;
+    let (d, lanes) = (problem.dims_on(caps), kernel::lanes(LANES, caps));
+    let rows = lanes / d.lanes;
     let bytes = f64::from(d.rows) * f64::from(d.length) * 2.0 * problem.dtype.size() as f64;
-    let tile = format!("{LANES} invocations, {} a row, {}", d.lanes, problem.dtype);
-    let grid = kernel::fold(op, u64::from(d.rows.div_ceil(rows)), caps.limits.grid)?;
-    Ok(Plan::of_one_launch(problem.kernel(caps), tile, grid, bytes / caps.roofs.bytes))
+    let tile = format!("{lanes} invocations, {} a row, {}", d.lanes, problem.dtype);
+    let needs = Needs { bindings: 2, invocations: lanes, workgroup_bytes: (4 * lanes).next_multiple_of(16) };
+    let (kernel, blocks) = (problem.kernel(caps), u64::from(d.rows.div_ceil(rows)));
+    let launch = Launch { kernel, tile, needs, blocks, seconds: bytes / caps.roofs.bytes };
+    Plan::of_one_launch(op, launch, caps)
 }
 
 impl Problem for RowsProblem {
@@ -309,6 +316,7 @@ fn launch<T: Real>(function: Rows, a: &Tensor<T>, axis: usize, shape: &[usize]) 
     let problem = RowsProblem::new(function, a.layout(), axis, T::DTYPE)?;
     let planned = gpu.planned(&problem)?;
     let c = gpu.empty(shape)?;
-    gpu.launch(&planned, bytemuck::bytes_of(&problem.dims), &[a.bind(), c.bind()])?;
+    let dims = problem.dims_on(gpu.caps());
+    gpu.launch(&planned, bytemuck::bytes_of(&dims), &[a.bind(), c.bind()])?;
     Ok(c)
 }

@@ -37,6 +37,7 @@ fn apply_as<T: Real>(
     let y = gpu.empty::<f32>(&along.shape)?;
     let normal = sketch.kind() == SketchKind::Gaussian;
     let table = if normal { normal::table() } else { &[0] };
+    debug_assert!(normal::table().len() as u64 == Entries::Normal.table_words());
     let table = gpu.tensor::<i32>(bytemuck::cast_slice(table), [table.len()])?;
     product(sketch, way, x, along, &y, |product| GeneratedProduct { pin, ..product }.launch(gpu, &table))?;
     Ok(y)

@@ -8,7 +8,7 @@ use super::hadamard_split::split;
 use super::operator::{OP, Sketch};
 use super::philox::halves;
 use crate::gpu::Caps;
-use crate::kernel::{Plan, check_binding};
+use crate::kernel::{Plan, check_binding, check_scratch, own_bytes};
 use crate::tensor::{DType, Layout, Real, Tensor, dim};
 use crate::{Error, Result};
 
@@ -121,7 +121,7 @@ impl HadamardProblem {
             check_binding(OP, caps, elements, dtype)?;
         }
         let mut pieces = Vec::new();
-        self.halve_until(caps.limits.binding_bytes.min(caps.limits.buffer_bytes) / 4, &mut pieces);
+        self.halve_until(own_bytes(caps) / 4, &mut pieces);
         Ok(pieces)
     }
 
@@ -153,6 +153,26 @@ impl HadamardProblem {
         }
     }
 
+    /// The pieces with the launches of each, all of which the device can run.
+    ///
+    /// # Errors
+    /// As [`pieces`](Self::pieces); [`Error::Limit`] too if it cannot bind what passes leave each other of a single line;
+    /// [`Error::Unsupported`] if it has too little for a workgroup of any pass.
+    fn in_passes(&self, caps: &Caps) -> Result<Vec<(Self, Vec<HadamardPass>)>> {
+        let with_passes = |piece: Self| {
+            let passes = piece.passes(caps);
+            if passes.is_empty() {
+                let needs = "more invocations or shared memory in a workgroup".into();
+                return Err(Error::Unsupported { op: OP, needs, device: caps.adapter.clone() });
+            }
+            if passes.len() > 1 {
+                check_scratch(OP, caps, 4 * piece.scratch_elements())?;
+            }
+            Ok((piece, passes))
+        };
+        self.pieces(caps)?.into_iter().map(with_passes).collect()
+    }
+
     /// The launches, one behind another: which levels each computes is chosen by the bytes that all move.
     #[must_use]
     pub fn passes(&self, caps: &Caps) -> Vec<HadamardPass> {
@@ -163,10 +183,10 @@ impl HadamardProblem {
 /// The passes of the first piece, one behind another.
 pub(super) fn plan<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Plan> {
     let caps = x.gpu().caps();
-    let pieces = HadamardProblem::of(sketch, way, along, x.layout(), T::DTYPE)?.pieces(caps)?;
-    let passes = pieces[0].passes(caps);
+    let pieces = HadamardProblem::of(sketch, way, along, x.layout(), T::DTYPE)?.in_passes(caps)?;
+    let (piece, passes) = &pieces[0];
     let plans = passes.iter().map(|pass| plan_hadamard(pass, caps)).collect::<Result<Vec<_>>>()?;
-    let scratch = if passes.len() > 1 { 4 * pieces[0].scratch_elements() } else { 0 };
+    let scratch = if passes.len() > 1 { 4 * piece.scratch_elements() } else { 0 };
     let chained = plans.into_iter().rev().reduce(|then, plan| Plan { then: Some(Box::new(then)), ..plan });
     let plan = chained.ok_or_else(|| Error::input(OP, "there is no way to launch it on this device"))?;
     Ok(Plan { scratch, ..plan })
@@ -198,7 +218,10 @@ fn apply_as<T: Real>(
     caps: &Caps,
 ) -> Result<Tensor<f32>> {
     let gpu = x.gpu();
-    let pieces: Vec<_> = problem.pieces(caps)?.into_iter().map(|piece| (piece, piece.passes(caps))).collect();
+    let pieces = problem.in_passes(caps)?;
+    // All are planned before the first is recorded.
+    let passes = pieces.iter().flat_map(|(_, passes)| passes);
+    let planned = passes.map(|pass| Ok((pass, gpu.planned(pass)?))).collect::<Result<Vec<_>>>()?;
     let y = gpu.empty::<f32>(&along.shape)?;
     // Pieces follow one another, so that one scratch serves all.
     let several = pieces.iter().filter(|(_, passes)| passes.len() > 1);
@@ -206,12 +229,12 @@ fn apply_as<T: Real>(
     let elements = elements.map(usize::try_from).transpose().map_err(Error::device)?;
     let scratch = elements.map(|elements| gpu.empty::<f32>([elements])).transpose()?;
     let between = scratch.as_ref().unwrap_or(&y);
-    for pass in pieces.iter().flat_map(|(_, passes)| passes) {
+    for (pass, prepared) in planned {
         let from = if pass.source == HadamardSource::Pass { between.bind() } else { x.bind() };
         let to = if pass.target == HadamardTarget::Pass { between.bind() } else { y.bind() };
         let both = [from, to];
         let bindings = if pass.is_in_place() { &both[1..] } else { &both[..] };
-        gpu.launch(&*gpu.planned(pass)?, bytemuck::bytes_of(&pass.dims), bindings)?;
+        gpu.launch(&prepared, bytemuck::bytes_of(&pass.dims), bindings)?;
     }
     Ok(y)
 }

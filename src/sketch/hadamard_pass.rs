@@ -3,7 +3,7 @@
 use super::operator::OP;
 use crate::Result;
 use crate::gpu::{Caps, DeviceType, Problem};
-use crate::kernel::{self, Kernel, Memory, Plan};
+use crate::kernel::{Kernel, Launch, Memory, Needs, Plan};
 use crate::tensor::DType;
 use std::fmt;
 
@@ -170,10 +170,16 @@ impl HadamardPass {
         4 * self.tile.exchanged() + 16 * self.signs()[0]
     }
 
+    /// What a workgroup takes of a device.
+    fn needs(&self) -> Needs {
+        let workgroup_bytes = (4 * self.tile.exchanged()).next_multiple_of(16) + 16 * self.signs()[0];
+        let bindings = if self.is_in_place() { 1 } else { 2 };
+        Needs { bindings, invocations: self.tile.invocations(), workgroup_bytes }
+    }
+
     /// Whether a device has what a workgroup needs.
     pub(super) fn fits(&self, caps: &Caps) -> bool {
-        self.workgroup_bytes() <= caps.limits.workgroup_bytes
-            && self.tile.invocations() <= caps.limits.workgroup_invocations
+        self.needs().fit(caps).is_ok()
     }
 
     /// Workgroups.
@@ -254,12 +260,13 @@ const LAUNCH: f64 = 3e-6;
 /// How to compute a pass on a device.
 ///
 /// # Errors
-/// [`Error::Limit`](crate::Error::Limit) if there are more workgroups than a grid has.
+/// [`Error::Limit`](crate::Error::Limit) if there are more workgroups than a grid has;
+/// [`Error::Unsupported`](crate::Error::Unsupported) if the device lacks what one needs.
 pub fn plan_hadamard(pass: &HadamardPass, caps: &Caps) -> Result<Plan> {
-    let grid = kernel::fold(OP, pass.blocks(), caps.limits.grid)?;
     let low = pass.dims.low_bits;
     let tile = format!("levels {low}..{}, {}, {}", low + pass.tile.levels, pass.tile, pass.dtype);
-    Ok(Plan::of_one_launch(pass.kernel(caps), tile, grid, pass.seconds(caps)))
+    let (kernel, needs, blocks) = (pass.kernel(caps), pass.needs(), pass.blocks());
+    Plan::of_one_launch(OP, Launch { kernel, tile, needs, blocks, seconds: pass.seconds(caps) }, caps)
 }
 
 impl Problem for HadamardPass {

@@ -5,11 +5,13 @@ use super::sparse::{SparseDims, SparseForm, SparseProblem};
 use crate::Result;
 use crate::gemm::GemmDims;
 use crate::gpu::{Caps, DeviceType};
-use crate::kernel::{self, Kernel, Memory, Plan};
+use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
 use crate::tensor::DType;
 
 /// Rows of the result that a workgroup makes at most, as the shaders have it.
 const ROWS_AT_MOST: u32 = 256;
+/// What falls into each of so many parts of a list is counted to sort it, as the shader has it.
+const BUCKETS: u32 = 1024;
 /// Rows that ranges of places are not halved below to have work for more cores: lines are drawn for each range.
 const ROWS_AT_LEAST: u32 = 32;
 /// Lines of a part at least.
@@ -63,7 +65,7 @@ impl Tile {
                 (SOFTWARE_LANES, d.columns.div_ceil(SOFTWARE_LANES).next_power_of_two().min(many))
             }
             true => (SOFTWARE_LANES, FEW),
-            false => (256, FEW),
+            false => (kernel::lanes(256, caps), FEW),
         };
         let across = if inner { 1 } else { lanes.min(d.columns.next_power_of_two()) };
         let across = if software && across < lanes { 1 } else { across };
@@ -87,7 +89,10 @@ impl Tile {
         let blocks = blocks(rows, each);
         let parts = if problem.form == SparseForm::Scatter && blocks < u64::from(wanted) {
             let idle = u64::from(wanted) / blocks;
-            u32::try_from(idle).unwrap_or(1).min(d.lines / PART_AT_LEAST).clamp(1, PARTS_AT_MOST)
+            // What all parts leave is bound at once.
+            let bound = kernel::own_bytes(caps) / (4 * problem.elements()).max(1);
+            let most = u32::try_from(bound).unwrap_or(PARTS_AT_MOST).clamp(1, PARTS_AT_MOST);
+            u32::try_from(idle).unwrap_or(1).min(d.lines / PART_AT_LEAST).clamp(1, most)
         } else {
             1
         };
@@ -116,6 +121,16 @@ impl Tile {
             scale: if whole { d.scale } else { 1f32.to_bits() },
             ..d
         }
+    }
+
+    /// What a workgroup takes: the list and where its rows end, and to sort it, counts (`sketch_scatter.wgsl`).
+    fn needs(&self, problem: &SparseProblem) -> Needs {
+        let array = |words: u32| (4 * words).next_multiple_of(16);
+        let list = array(self.list) + array(ROWS_AT_MOST + 1);
+        let sorting = array(BUCKETS) + array(self.lanes);
+        let is_sorted = problem.form == SparseForm::Scatter;
+        let workgroup_bytes = list + if is_sorted { sorting } else { 0 };
+        Needs { bindings: 2, invocations: self.lanes, workgroup_bytes }
     }
 
     fn kernel(&self, problem: &SparseProblem, caps: &Caps) -> Kernel {
@@ -152,17 +167,22 @@ pub fn plan_sparse(problem: &SparseProblem, caps: &Caps) -> Result<Plan> {
     let seconds = (read + 4.0 * sums as f64) / caps.roofs.bytes;
     let [tiles, ranges] =
         [(d.columns, tile.width), (problem.rows()[1], tile.rows)].map(|(n, of)| u64::from(n.div_ceil(of)));
-    let grid = kernel::fold(OP, tiles * ranges * u64::from(tile.parts), caps.limits.grid)?;
+    let (kernel, needs) = (tile.kernel(problem, caps), tile.needs(problem));
+    let blocks = tiles * ranges * u64::from(tile.parts);
     let words = format!("{} x {} rows and columns, {} invocations", tile.rows, tile.width, tile.lanes);
-    let plan = Plan::of_one_launch(tile.kernel(problem, caps), words, grid, seconds);
+    let plan = Plan::of_one_launch(OP, Launch { kernel, tile: words, needs, blocks, seconds }, caps)?;
     if tile.parts == 1 {
         return Ok(plan);
     }
     let kernel = Kernel::new("gemm_reduce").dims(caps, size_of::<GemmDims>()).param("LANES", REDUCE_LANES);
     let quads = problem.elements().div_ceil(4);
-    let grid = kernel::fold(OP, quads.div_ceil(u64::from(REDUCE_LANES)), caps.limits.grid)?;
-    let seconds = 4.0 * sums as f64 / caps.roofs.bytes;
-    let kernel = kernel.slot("epilogue", "epilogue_forms");
-    let then = Plan::of_one_launch(kernel, format!("{REDUCE_LANES} times 4 elements"), grid, seconds);
-    Ok(Plan { parts: tile.parts, scratch: 4 * sums, then: Some(Box::new(then)), ..plan })
+    let then = Launch {
+        kernel: kernel.slot("epilogue", "epilogue_forms"),
+        tile: format!("{REDUCE_LANES} times 4 elements"),
+        needs: Needs { bindings: 2, invocations: REDUCE_LANES, workgroup_bytes: 0 },
+        blocks: quads.div_ceil(u64::from(REDUCE_LANES)),
+        seconds: 4.0 * sums as f64 / caps.roofs.bytes,
+    };
+    let then = Plan::of_one_launch(OP, then, caps)?;
+    Ok(Plan { parts: tile.parts, ..plan.then(OP, then, &[4 * sums], caps)? })
 }

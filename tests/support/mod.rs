@@ -12,6 +12,7 @@ pub mod example;
 pub mod operand;
 pub mod oracles;
 pub mod pairs;
+pub mod plans;
 pub mod product;
 pub mod rounding;
 pub mod safetensors;

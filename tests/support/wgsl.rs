@@ -114,30 +114,32 @@ pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
     kernels
 }
 
-/// Every kernel that a function of elements, or an operation along an axis, may take on a device: all functions, types
-/// and ways of storing.
-pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
+/// Functions of elements and operations along an axis: all functions and types, rows that begin at even places and rows that
+/// do not.
+pub fn elementwise_problems() -> (Vec<ElementwiseProblem>, Vec<RowsProblem>) {
     let view = |shape: [usize; 2]| {
         let strides = [shape[1] + 1, 1];
         Layout::new("test", &shape, &strides, 0, 1 << 20).expect("the view lies in the buffer")
     };
-    let mut kernels = Vec::new();
-    for dtype in DType::ALL.into_iter().filter(|dtype| dtype.is_real()) {
-        // Rows that begin at even places, and rows that do not.
+    let (mut of_elements, mut of_rows) = (Vec::new(), Vec::new());
+    for dtype in REALS {
         for view in [view([3, 5]), view([3, 4])] {
-            for function in Elementwise::all() {
+            of_elements.extend(Elementwise::all().into_iter().map(|function| {
                 let operands = vec![&view; function.operands()];
-                let problem =
-                    ElementwiseProblem::new(function, &operands, &view, dtype).expect("a small view");
-                kernels.push(plan_elementwise(&problem, caps).expect("it fits").kernel);
-            }
-            for function in Rows::ALL {
-                let problem = RowsProblem::new(function, &view, 1, dtype).expect("a small view");
-                kernels.push(plan_rows(&problem, caps).expect("it fits").kernel);
-            }
+                ElementwiseProblem::new(function, &operands, &view, dtype).expect("a small view")
+            }));
+            of_rows.extend(Rows::ALL.map(|f| RowsProblem::new(f, &view, 1, dtype).expect("a small view")));
         }
     }
-    kernels
+    (of_elements, of_rows)
+}
+
+/// Every kernel that a function of elements, or an operation along an axis, may take on a device.
+pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
+    let (of_elements, of_rows) = elementwise_problems();
+    let of_elements = of_elements.iter().map(|problem| plan_elementwise(problem, caps));
+    let plans = of_elements.chain(of_rows.iter().map(|problem| plan_rows(problem, caps)));
+    plans.map(|plan| plan.expect("it fits").kernel).collect()
 }
 
 /// Every pass that a Hadamard operator may take on a device: all types, both ways, lengths of one pass and of several,
@@ -220,29 +222,36 @@ pub fn half_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     kernels
 }
 
-/// Every kernel that a sparse operator may take on a device: both ways, all types, axes and numbers of nonzeros; of few
-/// columns in parts.
+/// Sparse operators applied: both ways, all types, axes and numbers of nonzeros; of few columns in parts.
+pub fn sparse_problems() -> Vec<SparseProblem> {
+    let mut problems = Vec::new();
+    for dtype in REALS {
+        for nonzeros in [1, 3, 64] {
+            for (axis, shape) in [(0, [4096, 3]), (0, [4096, 300]), (1, [300, 4096])] {
+                let sketch =
+                    Sketch::new(SketchKind::Sjlt { nonzeros }, [4096; 2], 1).expect("a small operator");
+                let x = Layout::contiguous("test", &shape).expect("a small shape");
+                for way in [Way::Forward, Way::Adjoint] {
+                    let problem = SparseProblem::new(&sketch, way, &x, axis, dtype);
+                    problems.push(problem.expect("they go together"));
+                }
+            }
+        }
+    }
+    problems
+}
+
+/// Every kernel that a sparse operator may take on a device.
 pub fn sparse_kernels(caps: &Caps) -> Vec<Kernel> {
     let mut discrete = caps.clone();
     discrete.device_type = DeviceType::Discrete;
     let mut kernels = Vec::new();
-    for caps in [caps.clone(), discrete] {
-        for dtype in DType::ALL.into_iter().filter(|dtype| dtype.is_real()) {
-            for nonzeros in [1, 3, 64] {
-                for (axis, shape) in [(0, [4096, 3]), (0, [4096, 300]), (1, [300, 4096])] {
-                    let sketch =
-                        Sketch::new(SketchKind::Sjlt { nonzeros }, [4096; 2], 1).expect("a small operator");
-                    let x = Layout::contiguous("test", &shape).expect("a small shape");
-                    for way in [Way::Forward, Way::Adjoint] {
-                        let problem =
-                            SparseProblem::new(&sketch, way, &x, axis, dtype).expect("they go together");
-                        let plan = plan_sparse(&problem, &caps).expect("it fits");
-                        kernels.extend(plan.then.map(|then| then.kernel));
-                        kernels.push(plan.kernel);
-                    }
-                }
-            }
-        }
+    for (caps, problem) in
+        [caps, &discrete].into_iter().flat_map(|caps| sparse_problems().into_iter().map(move |p| (caps, p)))
+    {
+        let plan = plan_sparse(&problem, caps).expect("it fits");
+        kernels.extend(plan.then.map(|then| then.kernel));
+        kernels.push(plan.kernel);
     }
     kernels.sort_by_key(ToString::to_string);
     kernels.dedup();

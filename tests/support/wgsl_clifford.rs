@@ -14,106 +14,118 @@ use tilewise::gpu::DeviceType;
 use tilewise::kernel::Kernel;
 use tilewise::{Caps, DType, Layout};
 
+/// Functions of rows of multivectors, in this type: rows that fit a workgroup, and rows that do not.
+pub fn row_problems(dtype: DType) -> Vec<RowProblem> {
+    let contiguous = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
+    let functions = [
+        RowFunction::Steerable,
+        RowFunction::SteerableBackward,
+        RowFunction::Normalize,
+        RowFunction::NormalizeBackward,
+    ];
+    let mut problems = Vec::new();
+    for (i, function) in functions.into_iter().enumerate() {
+        for (j, features) in [8, 5, 40_000].into_iter().enumerate() {
+            let signature = [Signature::CL2, Signature::CL3, Signature::PGA2D][(i + j) % 3];
+            let norm = GradeNorm::ALL[if function == RowFunction::Normalize { 1 } else { (i + 2 * j) % 3 }];
+            let product = LayerProduct::new(signature).norm(norm).gate(Gate::ALL[j]);
+            let blades = product.blades();
+            let x = contiguous(&[blades.len(), 3, features]);
+            let w = contiguous(&[features, signature.paths().len()]);
+            let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+            let problem = RowProblem::new(function, product, &blades, layouts, dtype);
+            problems.push(problem.expect("a small shape"));
+        }
+    }
+    problems
+}
+
 /// Functions of rows of multivectors: whole, and in two launches.
 fn row_kernels(caps: &Caps) -> Vec<Kernel> {
     let mut discrete = caps.clone();
     discrete.device_type = DeviceType::Discrete;
-    let contiguous = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
     let mut kernels = Vec::new();
-    for (caps, dtype) in [caps, &discrete].into_iter().flat_map(|caps| DType::ALL.map(|dtype| (caps, dtype)))
-    {
-        if !dtype.is_real() {
-            continue;
-        }
-        let functions = [
-            RowFunction::Steerable,
-            RowFunction::SteerableBackward,
-            RowFunction::Normalize,
-            RowFunction::NormalizeBackward,
-        ];
-        for (i, function) in functions.into_iter().enumerate() {
-            for (j, features) in [8, 5, 40_000].into_iter().enumerate() {
-                let signature = [Signature::CL2, Signature::CL3, Signature::PGA2D][(i + j) % 3];
-                let norm =
-                    GradeNorm::ALL[if function == RowFunction::Normalize { 1 } else { (i + 2 * j) % 3 }];
-                let product = LayerProduct::new(signature).norm(norm).gate(Gate::ALL[j]);
-                let blades = product.blades();
-                let x = contiguous(&[blades.len(), 3, features]);
-                let w = contiguous(&[features, signature.paths().len()]);
-                let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
-                let problem = RowProblem::new(function, product, &blades, layouts, dtype);
-                let mut plan = Some(plan_rows(&problem.expect("a small shape"), caps).expect("it fits"));
-                while let Some(launch) = plan {
-                    kernels.push(launch.kernel);
-                    plan = launch.then.map(|then| *then);
-                }
+    for (caps, dtype) in [caps, &discrete].into_iter().flat_map(|caps| REALS.map(|dtype| (caps, dtype))) {
+        for problem in row_problems(dtype) {
+            let mut plan = Some(plan_rows(&problem, caps).expect("it fits"));
+            while let Some(launch) = plan {
+                kernels.push(launch.kernel);
+                plan = launch.then.map(|then| *then);
             }
         }
     }
     kernels
 }
 
-/// Kernels of functions of multivectors on a device: every walk, way of loading and storing, and type, and the tables of
-/// large algebras; as GPUs take them, too.
+/// Functions of multivectors in this type: every walk, way of loading and storing, and the tables of large algebras. Of
+/// some there is too much to be written out.
+pub fn clifford_problems(dtype: DType) -> Vec<CliffordProblem> {
+    let contiguous = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
+    let six = Signature::new(3, 3, 0).expect("six vectors");
+    let mut problems = Vec::new();
+    for blades in [Signature::CL2.blades(), Signature::CL3.blades(), Signature::CL3.vectors(), six.blades()] {
+        for (axis, features) in [(BladeAxis::First, 8), (BladeAxis::First, 5), (BladeAxis::Last, 5)] {
+            let shape = |features| match axis {
+                BladeAxis::First => [blades.len(), 3, features],
+                BladeAxis::Last => [3, features, blades.len()],
+            };
+            let (whole, one) = (contiguous(&shape(features)), contiguous(&shape(1)));
+            let placed = |layout| Placed { layout, blades: &blades };
+            let mut push = |function: Function, operands: &[Placed<'_>]| {
+                let problem = CliffordProblem::new(function, operands, placed(&whole), axis, dtype);
+                problems.push(problem.expect("shapes go together"));
+            };
+            for second in [&whole, &one] {
+                push(Function::Product(Product::Geometric), &[placed(&whole), placed(second)]);
+            }
+            for function in [
+                Function::Unary(Unary::Reverse),
+                Function::Inverse,
+                Function::InverseBackward,
+                Function::NormBackward,
+            ] {
+                push(function, &vec![placed(&whole); function.operands()]);
+            }
+        }
+    }
+    problems
+}
+
+/// Kernels of functions of multivectors on a device, also as GPUs take them.
 pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
     let mut discrete = caps.clone();
     discrete.device_type = DeviceType::Discrete;
-    let contiguous = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
     let mut kernels = Vec::new();
-    for (caps, dtype) in [caps, &discrete].into_iter().flat_map(|caps| DType::ALL.map(|dtype| (caps, dtype)))
-    {
-        if !dtype.is_real() {
-            continue;
-        }
-        let six = Signature::new(3, 3, 0).expect("six vectors");
-        for blades in
-            [Signature::CL2.blades(), Signature::CL3.blades(), Signature::CL3.vectors(), six.blades()]
-        {
-            for (axis, features) in [(BladeAxis::First, 8), (BladeAxis::First, 5), (BladeAxis::Last, 5)] {
-                let shape = |features| match axis {
-                    BladeAxis::First => [blades.len(), 3, features],
-                    BladeAxis::Last => [3, features, blades.len()],
-                };
-                let (whole, one) = (contiguous(&shape(features)), contiguous(&shape(1)));
-                let placed = |layout| Placed { layout, blades: &blades };
-                for second in [&whole, &one] {
-                    let operands = [placed(&whole), placed(second)];
-                    let function = Function::Product(Product::Geometric);
-                    let problem = CliffordProblem::new(function, &operands, placed(&whole), axis, dtype);
-                    kernels.push(
-                        plan_clifford(&problem.expect("shapes go together"), caps).expect("it fits").kernel,
-                    );
-                }
-                for function in [
-                    Function::Unary(Unary::Reverse),
-                    Function::Inverse,
-                    Function::InverseBackward,
-                    Function::NormBackward,
-                ] {
-                    let operands = vec![placed(&whole); function.operands()];
-                    let problem = CliffordProblem::new(function, &operands, placed(&whole), axis, dtype);
-                    // What is too much to be written out is other tests' matter.
-                    if let Ok(plan) = plan_clifford(&problem.expect("shapes go together"), caps) {
-                        kernels.push(plan.kernel);
-                    }
-                }
+    for (caps, dtype) in [caps, &discrete].into_iter().flat_map(|caps| REALS.map(|dtype| (caps, dtype))) {
+        for problem in clifford_problems(dtype) {
+            match (plan_clifford(&problem, caps), problem.function) {
+                (Ok(plan), _) => kernels.push(plan.kernel),
+                (Err(error), Function::Product(_)) => panic!("{error}"),
+                // What is too much to be written out is other tests' matter.
+                (Err(_), _) => {}
             }
         }
     }
-    kernels.extend(versor_kernels(caps));
+    kernels.extend(versor_problems().iter().map(|problem| {
+        let plan = plan_clifford(problem, caps);
+        plan.expect("it is short").kernel
+    }));
     kernels.extend(row_kernels(caps));
-    kernels.extend(features_kernels(caps));
+    kernels.extend(features_problems().iter().map(|problem| {
+        let plan = plan_features(problem, caps);
+        plan.expect("it is small").kernel
+    }));
     kernels
 }
 
-/// Kernels of norms and activations of layers, and of their gradients: of one algebra in every type, of the others in f32.
-fn features_kernels(caps: &Caps) -> Vec<Kernel> {
+/// Norms and activations of layers, and their gradients: of one algebra in every type, of the others in f32.
+pub fn features_problems() -> Vec<FeaturesProblem> {
     let layout = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
     let real = DType::ALL.into_iter().filter(|dtype| dtype.is_real());
     let others = [Signature::CL2, Signature::PGA3D, Signature::SPACETIME, Signature::CGA3D];
     let mut cases: Vec<_> = real.map(|dtype| (Signature::CL3, dtype, 65)).collect();
     cases.extend(others.map(|algebra| (algebra, DType::F32, 5)));
-    let mut kernels = Vec::new();
+    let mut problems = Vec::new();
     for ((algebra, dtype, features), function) in
         cases.into_iter().flat_map(|case| FeatureFunction::ALL.map(|function| (case, function)))
     {
@@ -123,16 +135,15 @@ fn features_kernels(caps: &Caps) -> Vec<Kernel> {
         for g in [None, Some(&x)] {
             let parameters = vec![&parameter; function.parameters()];
             let problem = FeaturesProblem::new(function, &blades, &x, g, &parameters, dtype);
-            let plan = plan_features(&problem.expect("shapes go together"), caps);
-            kernels.push(plan.expect("it is small").kernel);
+            problems.push(problem.expect("shapes go together"));
         }
     }
-    kernels
+    problems
 }
 
-/// Kernels of versors: closed forms in every algebra that has them, and sandwiches of versors for each position and for all.
-fn versor_kernels(caps: &Caps) -> Vec<Kernel> {
-    let mut kernels = Vec::new();
+/// Functions of versors: closed forms in every algebra that has them, and sandwiches of versors for each position and for all.
+pub fn versor_problems() -> Vec<CliffordProblem> {
+    let mut problems = Vec::new();
     let rigid = [Signature::CL2, Signature::CL3, Signature::PGA2D, Signature::PGA3D];
     for algebra in rigid.into_iter().chain([Signature::PGA3D.null_first(), Signature::SPACETIME]) {
         let (even, turns) = (algebra.even(), algebra.bivectors());
@@ -161,16 +172,15 @@ fn versor_kernels(caps: &Caps) -> Vec<Kernel> {
                 let c = layout(out, 8);
                 let c = Placed { layout: &c, blades: out };
                 let problem = CliffordProblem::new(function, &placed, c, BladeAxis::First, DType::F32);
-                let plan = plan_clifford(&problem.expect("shapes go together"), caps);
-                kernels.push(plan.expect("it is short").kernel);
+                problems.push(problem.expect("shapes go together"));
             }
         }
     }
-    kernels
+    problems
 }
 
 /// A fully connected product of these operands, each (blade, row, in) in its own layout.
-fn connected_problem(
+pub fn connected_problem(
     signature: Signature,
     gate: Gate,
     dtype: DType,

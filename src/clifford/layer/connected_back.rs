@@ -4,7 +4,7 @@
 use super::connected_problem::{ConnectedProblem, OP};
 use crate::Result;
 use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Memory, Plan};
+use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
 use crate::tensor::{DType, Layout, dim};
 use std::fmt::Write;
 
@@ -45,6 +45,8 @@ pub struct ConnectedBackProblem {
     blades: usize,
     pairs: usize,
     terms: usize,
+    /// Elements of the bindings of X and Y, to behind the last, and of either gradient.
+    elements: [u64; 3],
 }
 
 impl ConnectedBackProblem {
@@ -72,6 +74,7 @@ impl ConnectedBackProblem {
             y_feature: stride(y, 2)?,
         };
         let pairs = product.pairs();
+        let end = |of: &Layout| of.span().len() as u64 + u64::from(of.offset_in_window(product.dtype));
         Ok(Self {
             dims,
             dtype: product.dtype,
@@ -86,6 +89,7 @@ impl ConnectedBackProblem {
             blades,
             pairs: pairs.len(),
             terms: pairs.iter().map(|pair| pair.terms.len()).sum(),
+            elements: [end(x), end(y), (blades * all * features) as u64],
         })
     }
 }
@@ -139,6 +143,9 @@ fn text(product: &ConnectedProblem) -> String {
 pub fn plan_connected_back(problem: &ConnectedBackProblem, caps: &Caps) -> Result<Plan> {
     let ConnectedBackProblem { dims, dtype, blades, pairs, terms, .. } = problem;
     kernel::check_binding(OP, caps, u64::from(dims.positions) * *pairs as u64, DType::F32)?;
+    for elements in problem.elements {
+        kernel::check_binding(OP, caps, elements, *dtype)?;
+    }
     let memory = Memory::of(*dtype, caps);
     let halves = memory.per_scalar() == 2;
     let stored = if halves { "atomic<u32>" } else { memory.scalar() };
@@ -160,12 +167,13 @@ pub fn plan_connected_back(problem: &ConnectedBackProblem, caps: &Caps) -> Resul
     }
     let kernel = kernel.generated("connected_terms", problem.what.clone(), problem.text.clone());
     let positions = f64::from(dims.positions);
-    let grid = kernel::fold(OP, u64::from(dims.positions.div_ceil(LANES)), caps.limits.grid)?;
     let bytes = (4 * blades * dtype.size() + pairs * DType::F32.size()) as f64 * positions;
     let flops = (4 * terms + 6 * blades + FLOPS_OF_GATES) as f64 * positions;
     let seconds = (bytes / caps.roofs.bytes).max(flops / caps.roofs.f32_flops);
     let tile = format!("{LANES} invocations, {}, {dtype}", problem.what);
-    Ok(Plan::of_one_launch(kernel, tile, grid, seconds).moving("gradients", bytes, flops))
+    let needs = Needs { bindings: 5, invocations: LANES, workgroup_bytes: 0 };
+    let launch = Launch { kernel, tile, needs, blocks: u64::from(dims.positions.div_ceil(LANES)), seconds };
+    Ok(Plan::of_one_launch(OP, launch, caps)?.moving("gradients", bytes, flops))
 }
 
 impl Problem for ConnectedBackProblem {

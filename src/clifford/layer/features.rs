@@ -3,7 +3,7 @@
 use super::super::blades::Blades;
 use super::features_body::Body;
 use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Memory, Plan};
+use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
 use crate::ops;
 use crate::tensor::{DType, Layout, Real, Tensor, dim};
 use crate::{Error, Result};
@@ -170,7 +170,7 @@ impl FeaturesProblem {
             .dims(caps, size_of::<FeaturesDims>())
             .param("x_unit", memory.scalar())
             .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
-            .param("LANES", format!("{}u", self.lanes()));
+            .param("LANES", format!("{}u", self.lanes(caps)));
         if memory == Memory::Bf16 {
             kernel = kernel.slot("pack_pair", "pack_bf16");
         }
@@ -202,8 +202,19 @@ impl FeaturesProblem {
     }
 
     /// Invocations of a workgroup.
-    fn lanes(&self) -> u32 {
-        if self.function.is_by_rows() && self.dims.features > 64 { 256 } else { 64 }
+    fn lanes(&self, caps: &Caps) -> u32 {
+        let usual = if self.function.is_by_rows() && self.dims.features > 64 { 256 } else { 64 };
+        kernel::lanes(usual, caps)
+    }
+
+    /// What a workgroup takes: the result, the operands and parameters, and for gradients the sums.
+    fn needs(&self, caps: &Caps) -> Needs {
+        let tensors = if self.pass == Pass::Backward { 4 } else { 2 };
+        let parameters = if self.function.parameters() == 2 { 2 } else { 1 };
+        let invocations = self.lanes(caps);
+        let workgroup_bytes =
+            if self.function.is_by_rows() { (8 * invocations).next_multiple_of(16) } else { 0 };
+        Needs { bindings: tensors + parameters, invocations, workgroup_bytes }
     }
 
     /// Bytes of operands and result, each once.
@@ -252,15 +263,16 @@ pub fn plan_features(problem: &FeaturesProblem, caps: &Caps) -> Result<Plan> {
         let sums: usize = problem.sums().iter().product();
         kernel::check_binding(op, caps, sums as u64, DType::F32)?;
     }
-    let lanes = problem.lanes();
+    let lanes = problem.lanes(caps);
     let groups = match problem.function.is_by_rows() {
         true => problem.dims.units,
         false => problem.dims.units.div_ceil(lanes),
     };
     let tile = format!("{lanes} invocations, {problem}, {}", problem.dtype);
-    let grid = kernel::fold(op, u64::from(groups), caps.limits.grid)?;
     let bytes = problem.bytes();
-    let mut plan = Plan::of_one_launch(problem.kernel(caps), tile, grid, bytes / caps.roofs.bytes);
+    let (kernel, needs) = (problem.kernel(caps), problem.needs(caps));
+    let launch = Launch { kernel, tile, needs, blocks: u64::from(groups), seconds: bytes / caps.roofs.bytes };
+    let mut plan = Plan::of_one_launch(op, launch, caps)?;
     plan.reasons.push(format!("{op}: {bytes:.0} bytes"));
     Ok(plan)
 }

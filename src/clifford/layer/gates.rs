@@ -3,7 +3,7 @@
 use super::Gate;
 use crate::Result;
 use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Memory, Plan};
+use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
 use crate::tensor::{DType, Layout, Real, Tensor, dim};
 
 const OP: &str = "gates";
@@ -66,6 +66,15 @@ impl GatesProblem {
         };
         Ok(Self { dims, gate, dtype })
     }
+
+    /// Elements of the bindings of both operands, to behind the last that is used.
+    fn operand_elements(&self) -> [u64; 2] {
+        let d = &self.dims;
+        let step = |extent: u32, stride: u32| u64::from(extent.saturating_sub(1)) * u64::from(stride);
+        [[d.x_offset, d.x_row, d.x_feature], [d.y_offset, d.y_row, d.y_feature]].map(
+            |[offset, row, feature]| u64::from(offset) + step(d.rows, row) + step(d.features, feature) + 1,
+        )
+    }
 }
 
 impl Gate {
@@ -82,9 +91,14 @@ impl Gate {
 /// How to compute `problem` on a device: there is one kernel.
 ///
 /// # Errors
-/// [`Error::Limit`](crate::Error::Limit) if there are more positions than the device has invocations.
+/// [`Error::Limit`](crate::Error::Limit) if an operand is larger than the device can bind, or there are more positions than
+/// it has invocations.
 pub fn plan_gates(problem: &GatesProblem, caps: &Caps) -> Result<Plan> {
     let GatesProblem { dims, gate, dtype } = problem;
+    for elements in problem.operand_elements() {
+        kernel::check_binding(OP, caps, elements, *dtype)?;
+    }
+    kernel::check_binding(OP, caps, u64::from(dims.rows) * u64::from(dims.features), DType::F32)?;
     let memory = Memory::of(*dtype, caps);
     let kernel = Kernel::new("gates")
         .dims(caps, size_of::<GatesDims>())
@@ -98,13 +112,14 @@ pub fn plan_gates(problem: &GatesProblem, caps: &Caps) -> Result<Plan> {
         _ => kernel,
     };
     let units = u64::from(dims.rows) * u64::from(dims.units);
-    let grid = kernel::fold(OP, units.div_ceil(u64::from(LANES)), caps.limits.grid)?;
     let positions = f64::from(dims.rows) * f64::from(dims.features);
     let bytes = positions * (2 * dtype.size() + DType::F32.size()) as f64;
     let flops = 2.0 * FLOPS * positions;
     let seconds = (bytes / caps.roofs.bytes).max(flops / caps.roofs.f32_flops);
     let tile = format!("{LANES} invocations of 4, {gate} of both operands, {dtype}");
-    Ok(Plan::of_one_launch(kernel, tile, grid, seconds).moving(OP, bytes, flops))
+    let needs = Needs { bindings: 3, invocations: LANES, workgroup_bytes: 0 };
+    let launch = Launch { kernel, tile, needs, blocks: units.div_ceil(u64::from(LANES)), seconds };
+    Ok(Plan::of_one_launch(OP, launch, caps)?.moving(OP, bytes, flops))
 }
 
 impl Problem for GatesProblem {

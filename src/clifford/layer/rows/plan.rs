@@ -6,8 +6,8 @@ use super::text::{Texts, texts};
 use super::tile::{RowTile, subgroup};
 use crate::Result;
 use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Plan};
-use crate::tensor::DType;
+use crate::kernel::{self, Kernel, Launch, Needs, Plan};
+use crate::tensor::{DType, dim};
 
 impl RowProblem {
     fn kernel(&self, tile: &RowTile, texts: Texts, caps: &Caps) -> Kernel {
@@ -131,21 +131,28 @@ pub fn plan_rows(problem: &RowProblem, caps: &Caps) -> Result<Plan> {
     let mut reasons = vec!["a row is too long for a workgroup: its sums, and then the result".to_owned()];
     reasons.extend(first.reasons.iter().chain(&then.reasons).cloned());
     let scratch = scratch(problem, &sums, caps);
-    Ok(Plan { then: Some(Box::new(then)), scratch, seconds, reasons, ..first })
+    let first = first.then(problem.function.name(), then, &scratch, caps)?;
+    Ok(Plan { seconds, reasons, ..first })
 }
 
 /// Bytes between two launches: sums, and of a product what it is before it is normalised.
-fn scratch(problem: &RowProblem, sums: &RowProblem, caps: &Caps) -> u64 {
+fn scratch(problem: &RowProblem, sums: &RowProblem, caps: &Caps) -> [u64; 2] {
     let blocks = RowTile::of(sums, caps).blocks;
     let of_sums = problem.sums() as u64 * u64::from(problem.dims.rows) * u64::from(blocks);
     let product = if problem.function == RowFunction::Steerable { problem.elements() } else { 0 };
-    4 * (of_sums + product)
+    [4 * of_sums, 4 * product]
 }
 
 fn launch(problem: &RowProblem, tile: &RowTile, caps: &Caps) -> Result<Plan> {
     let op = problem.function.name();
     for size in [problem.dtype, problem.out] {
         kernel::check_binding(op, caps, problem.span(), size)?;
+    }
+    if problem.function.is_product() {
+        kernel::check_binding(op, caps, problem.weights_span(), problem.dtype)?;
+    }
+    if problem.function == RowFunction::SteerableBackward {
+        kernel::check_scratch(op, caps, problem.slab_bytes(tile))?;
     }
     let texts = texts(problem, tile, caps)?;
     let flops = texts.flops as f64 * f64::from(problem.dims.plane);
@@ -158,8 +165,13 @@ fn launch(problem: &RowProblem, tile: &RowTile, caps: &Caps) -> Result<Plan> {
         lanes / part,
         problem.what()
     );
-    let grid = kernel::fold(op, u64::from(tile.strips) * u64::from(blocks), caps.limits.grid)?;
-    let mut plan = Plan::of_one_launch(problem.kernel(tile, texts, caps), words, grid, seconds);
+    let needs = Needs {
+        bindings: dim(op, operands(problem).len())?,
+        invocations: lanes,
+        workgroup_bytes: tile.workgroup_bytes(problem, caps),
+    };
+    let (kernel, blocks) = (problem.kernel(tile, texts, caps), u64::from(tile.strips) * u64::from(blocks));
+    let mut plan = Plan::of_one_launch(op, Launch { kernel, tile: words, needs, blocks, seconds }, caps)?;
     plan.reasons.push(format!(
         "{}: {} passes over an operand's {} elements, {bytes} bytes, {flops:.0} flops",
         op,
@@ -179,6 +191,20 @@ impl RowProblem {
             u64::from(places[3]) + steps.sum::<u64>() + 1
         };
         [&d.x, &d.y, &d.g].into_iter().map(last).max().unwrap_or(0).max(self.elements())
+    }
+
+    /// Elements of the weights' binding, to behind the last that is used.
+    fn weights_span(&self) -> u64 {
+        let [path, feature, offset, _] = self.dims.w.map(u64::from);
+        let paths = self.signature().paths().len() as u64;
+        let features = u64::from(self.dims.features);
+        offset + paths.saturating_sub(1) * path + features.saturating_sub(1) * feature + 1
+    }
+
+    /// Bytes of the sums of weight gradients.
+    fn slab_bytes(&self, tile: &RowTile) -> u64 {
+        let weights = self.signature().paths().len() as u64 * u64::from(self.dims.features);
+        4 * u64::from(tile.slots()) * weights
     }
 }
 

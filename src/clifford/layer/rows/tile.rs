@@ -87,6 +87,14 @@ impl RowTile {
         if 2 * self.shared_bytes(problem) <= caps.limits.workgroup_bytes { 2 } else { 1 }
     }
 
+    /// Bytes of shared memory of a workgroup.
+    pub(super) fn workgroup_bytes(&self, problem: &RowProblem, caps: &Caps) -> u32 {
+        if !problem.meets() {
+            return 0;
+        }
+        (self.buffers(problem, caps) * self.shared_bytes(problem)).next_multiple_of(16)
+    }
+
     fn shared_bytes(&self, problem: &RowProblem) -> u32 {
         4 * self.lanes * u32::try_from(problem.sums()).unwrap_or(u32::MAX)
     }
