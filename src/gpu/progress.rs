@@ -47,7 +47,6 @@ impl Progress {
 
 impl Gpu {
     /// Whether the submission of this turn has run. Asks the device, with a submission of its own, and waits for the answer.
-    #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn has_run(&self, ticket: u64) -> bool {
         let (device, queue) = (&self.inner.device, &self.inner.queue);
         let asked = caught(device, || {

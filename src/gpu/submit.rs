@@ -6,7 +6,7 @@
 //! been made, so the turn has ended. A callback may wait for another thread there, too, which then asks the device.
 
 use super::Gpu;
-use super::fault::{caught, caught_beside};
+use super::fault::{caught, caught_beside, told};
 use super::lock::foreign;
 use super::mark::Why;
 use super::record::{LAUNCHES_AT_MOST, Last, State};
@@ -121,7 +121,6 @@ impl Gpu {
     /// Ends another thread's turn if the device has run its submission: a callback of the application's keeps the thread in
     /// there.
     fn end_turn_if_run(&self, ticket: u64) {
-        #[cfg(not(target_arch = "wasm32"))]
         if self.has_run(ticket) {
             let mut state = self.inner.recorder.lock();
             if state.turn.as_ref().is_some_and(|turn| turn.ticket == ticket) {
@@ -206,7 +205,7 @@ impl Gpu {
     /// What is behind an error: a loss, if the device is lost.
     pub(super) fn cause_of(&self, error: wgpu::Error) -> Error {
         self.look_for_loss();
-        self.inner.fault.check().err().unwrap_or_else(|| Error::device(error))
+        self.inner.fault.check().err().unwrap_or_else(|| told(error))
     }
 
     /// Waits for a submission, running its callbacks in this thread.
