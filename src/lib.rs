@@ -59,6 +59,12 @@
 //! [`Multivectors`](clifford::Multivectors) by their name, methods of other types by both (`Linear::new`), and what has options
 //! by the function without (`Gemm::run` is `matmul`). Shapes are those of the operands as you gave them.
 //!
+//! # In a browser
+//! On `wasm32` nothing may wait, so what blocks is not there: [`Gpu::open_async`] and [`Gpu::adopt_async`] take the place of
+//! `open` and `adopt`, [`Tensor::read`] that of `to_vec`. There are no factorisations, no compression and no timing. Files are
+//! bytes in memory: `io::Npy::from_bytes`, `io::npy_bytes`, `io::Safetensors::from_bytes`, `io::SafetensorsWriter::to_bytes`;
+//! what takes a path returns an error. The crate compiles there, but no test has run in a browser yet.
+//!
 //! # Features
 //! - `npy` (default): NumPy's `.npy` files, [`io`].
 //! - `safetensors` (default): `.safetensors` files, [`io`], and their compression, `sketch::Compress`.

@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tilewise::io::{Npy, NpyData, Order, write_npy, write_npy_slice};
+use tilewise::io::{Npy, NpyData, Order, npy_bytes, write_npy, write_npy_async, write_npy_slice};
 use tilewise::tensor::DType;
 use tilewise::{Error, Gpu};
 
@@ -313,6 +313,9 @@ fn what_is_written_is_what_numpy_writes() {
     let values = [0.0f32, 0.5, 1.0, -2.0, 3.25, 1e-3];
     write_npy_slice(&path, [2, 3], &values).unwrap();
     compare(&path, "c_f32.npy");
+    let bytes = fs::read(&path).unwrap();
+    assert_eq!(npy_bytes([2, 3], &values).unwrap(), bytes, "a file in memory");
+    assert_eq!(Npy::from_bytes(&bytes).unwrap(), Npy::read(&path).unwrap());
     write_npy_slice(&path, [2, 3], &[0i8, 1, -1, 127, -128, 85]).unwrap();
     compare(&path, "c_i8.npy");
 }
@@ -375,7 +378,7 @@ fn integers_go_through_files_and_tensors() {
     let path = scratch.0.join("c.npy");
     write_npy(&path, &a.t()).unwrap();
     assert_eq!(Npy::read(&path).unwrap().data(), &NpyData::I8(vec![0, 127, 1, -128, -1, 85]));
-    write_npy(&path, &b).unwrap();
+    pollster::block_on(write_npy_async(&path, &b)).unwrap();
     assert_eq!(Npy::read(&path).unwrap().data(), &NpyData::I32(vec![0, 1, 2, 4, i32::MAX, i32::MIN]));
 }
 

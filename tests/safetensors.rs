@@ -52,6 +52,25 @@ fn every_type_and_shape_comes_back_as_it_was() {
 }
 
 #[test]
+fn files_in_memory_and_tensors_that_are_not_waited_for_are_the_same_file() {
+    let Some(gpu) = support::gpu() else { return };
+    let path = scratch("blocking.safetensors");
+    let x = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3]).unwrap();
+    let blocking = SafetensorsWriter::new().tensor("t", &x.t()).unwrap().metadata("made", "here");
+    blocking.write(&path).unwrap();
+    let file = SafetensorsWriter::new().metadata("made", "here");
+    let bytes = pollster::block_on(file.tensor_async("t", &x.t())).unwrap().to_bytes().unwrap();
+    assert_eq!(bytes, fs::read(&path).unwrap());
+    fs::remove_file(path).unwrap();
+    let again = pollster::block_on(blocking.tensor_async("t", &x)).err().unwrap();
+    assert!(again.to_string().contains("there is a tensor `t` already"), "{again}");
+    let file = Safetensors::from_bytes(bytes).unwrap();
+    assert_eq!(file.tensor::<f32>(&gpu, "t").unwrap().to_vec().unwrap(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    let error = Safetensors::from_bytes(vec![1, 2, 3]).err().unwrap();
+    assert!(error.to_string().starts_with("safetensors: is no .safetensors file: "), "{error}");
+}
+
+#[test]
 fn views_are_written_as_they_are_seen() {
     let Some(gpu) = support::gpu() else { return };
     let path = scratch("view.safetensors");

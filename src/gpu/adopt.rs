@@ -11,7 +11,7 @@ pub struct AdoptOptions {
     /// [`memory_budget`](GpuOptions::memory_budget) tensors take at most half of the device's memory: the rest is the
     /// application's.
     pub options: GpuOptions,
-    /// Who polls the device while an asynchronous read waits.
+    /// Who polls the device while an asynchronous read waits. A browser does that by itself: it means nothing there.
     pub polling: Polling,
 }
 

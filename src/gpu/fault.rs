@@ -54,6 +54,14 @@ impl Fault {
     }
 }
 
+/// What wgpu says, as an error of this crate. NOTE: in the browser an error of wgpu's stays on its thread, and ours do not:
+/// there it is only its words.
+pub(super) fn told(error: wgpu::Error) -> Error {
+    #[cfg(target_arch = "wasm32")]
+    let error = error.to_string();
+    Error::device(error)
+}
+
 /// Runs `work` with every error of `device` caught. In the browser, where errors come late, they go to the device's own
 /// handler.
 pub(crate) fn caught<R>(device: &wgpu::Device, work: impl FnOnce() -> R) -> Result<R, wgpu::Error> {

@@ -1,7 +1,7 @@
 //! Opening a device of our own; what opening has in common with adopting.
 
 use super::caps::DeviceType;
-use super::fault::{Fault, caught};
+use super::fault::{Fault, caught, told};
 use super::lock::Lock;
 use super::memory::STAGING_AT_MOST;
 use super::options::AdapterChoice;
@@ -111,6 +111,7 @@ pub(super) struct Device<'a> {
     device: wgpu::Device,
     queue: wgpu::Queue,
     pub(super) fault: Arc<Fault>,
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser polls by itself"))]
     polling: Polling,
     /// The part of the device's memory that tensors may take where no option says otherwise: 1 of so many.
     share: u64,
@@ -156,7 +157,7 @@ impl<'a> Device<'a> {
         let made = caught(&self.device, || {
             (Pipelines::new(&self.device, self.adapter, &options), Progress::new(&self.device))
         });
-        let (pipelines, progress) = made.map_err(Error::device)?;
+        let (pipelines, progress) = made.map_err(told)?;
         let inner = Inner {
             pipelines,
             progress,
@@ -182,13 +183,17 @@ const CACHED_WITHOUT_BUDGET: u64 = 1 << 30;
 /// Of an adopted device's memory, tensors take one part of so many at most: the rest is the application's.
 const ADOPTED_SHARE: u64 = 2;
 
+#[cfg(not(target_arch = "wasm32"))]
+const NEEDED_TO_OPEN: &str =
+    "a Vulkan, Metal or DX12 driver (on Linux, install your GPU's driver or mesa-vulkan-drivers)";
+#[cfg(target_arch = "wasm32")]
+const NEEDED_TO_OPEN: &str = "a browser that offers WebGPU on this device";
+
 fn choose(choice: &AdapterChoice, mut adapters: Vec<wgpu::Adapter>) -> Result<wgpu::Adapter> {
     if adapters.is_empty() {
         return Err(Error::Unsupported {
             op: "Gpu::open",
-            needs:
-                "a Vulkan, Metal or DX12 driver (on Linux, install your GPU's driver or mesa-vulkan-drivers)"
-                    .into(),
+            needs: NEEDED_TO_OPEN.into(),
             device: "this machine".into(),
         });
     }

@@ -66,6 +66,7 @@ pub(super) enum Tail {
     /// A copy of a window to a staging buffer, for the host to read.
     Read { source: Arc<Storage>, window: Range<u64>, staging: wgpu::Buffer },
     /// The pass's timestamps, copied to a storage.
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "timing waits, which a browser forbids"))]
     Timestamps { queries: wgpu::QuerySet, ticks: Arc<Storage> },
 }
 

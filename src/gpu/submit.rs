@@ -6,7 +6,7 @@
 //! been made, so the turn has ended. A callback may wait for another thread there, too, which then asks the device.
 
 use super::Gpu;
-use super::fault::{caught, caught_beside};
+use super::fault::{caught, caught_beside, told};
 use super::lock::foreign;
 use super::mark::Why;
 use super::record::{LAUNCHES_AT_MOST, Last, State};
@@ -221,7 +221,7 @@ impl Gpu {
     /// What is behind an error: a loss, if the device is lost.
     pub(super) fn cause_of(&self, error: wgpu::Error) -> Error {
         self.look_for_loss();
-        self.inner.fault.check().err().unwrap_or_else(|| Error::device(error))
+        self.inner.fault.check().err().unwrap_or_else(|| told(error))
     }
 
     /// Waits for a submission, running its callbacks in this thread.

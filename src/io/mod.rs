@@ -2,10 +2,14 @@
 
 #[cfg(feature = "npy")]
 mod npy;
+#[cfg(feature = "npy")]
+mod npy_file;
 #[cfg(feature = "safetensors")]
 mod safetensors;
 
 #[cfg(feature = "safetensors")]
 pub use self::safetensors::{Safetensors, SafetensorsWriter};
+#[cfg(all(feature = "npy", not(target_arch = "wasm32")))]
+pub use npy::write_npy;
 #[cfg(feature = "npy")]
-pub use npy::{Npy, NpyData, Order, read_npy_f64, write_npy, write_npy_slice};
+pub use npy::{Npy, NpyData, Order, npy_bytes, read_npy_f64, write_npy_async, write_npy_slice};

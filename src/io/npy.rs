@@ -1,27 +1,14 @@
 //! `NumPy`'s `.npy` files to tensors and back.
-//!
-//! A file comes from outside, so its header is believed only as far as the file's own length bears
-//! it out: nothing is allocated that the file does not hold.
 
+use super::npy_file::{self, Opened};
 use crate::error::Named;
-use crate::tensor::{DType, Element, Layout, MAX_RANK, Tensor};
+use crate::tensor::{DType, Element, Layout, Tensor};
 use crate::{Error, Gpu, Result};
-use bytemuck::Pod;
 use half::f16;
-use npyz::{AutoSerialize, DType as FileType, Endianness, NpyHeader, TypeChar, WriteOptions, WriterBuilder};
+use npyz::{AutoSerialize, WriteOptions, WriterBuilder};
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{Cursor, Write};
 use std::path::Path;
-
-/// What every `.npy` file starts with; two bytes of version and the header's length follow.
-const MAGIC: &[u8] = b"\x93NUMPY";
-
-/// The longest header that is parsed, as in `NumPy`. An element type and six extents take a hundredth of it.
-const MAX_HEADER: u64 = 10_000;
-
-/// The element types that tensors have and `NumPy` knows: it has no bf16.
-const READABLE: &str =
-    "readable are '<f4' (f32), '<f2' (f16), '|i1' (i8) and '<i4' (i32), and '>f4', '>f2' and '>i4'";
 
 /// The array of one `.npy` file, in memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +64,21 @@ impl Npy {
     /// ```
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        read(path).map_err(|why| Error::input(path.display().to_string(), why))
+        let read = Opened::at(path).and_then(npy_file::read);
+        read.map_err(|why| Error::input(path.display().to_string(), why))
+    }
+
+    /// Reads a `.npy` file that is in memory, as [`read`](Self::read) does one on the disk. A browser has no other.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let read = Opened::new(Cursor::new(bytes), bytes.len() as u64).and_then(npy_file::read);
+        read.map_err(|why| Error::input("Npy::from_bytes", why))
+    }
+
+    pub(super) fn new(shape: Vec<usize>, order: Order, data: NpyData) -> Self {
+        Self { shape, order, data }
     }
 
     /// Extent of each axis, as `NumPy` shows it.
@@ -141,13 +142,24 @@ impl Npy {
     }
 }
 
-/// Writes a tensor to a `.npy` file at `path`, in C order whatever its strides; an existing file is replaced.
+/// Writes a tensor to a `.npy` file at `path`, in C order whatever its strides; an existing file is replaced. Not in a
+/// browser: [`npy_bytes`].
 ///
 /// # Errors
 /// [`Error::Input`] if the file cannot be written, or `T` is bf16, which `NumPy` does not have; otherwise as
 /// [`Tensor::to_vec`].
+#[cfg(not(target_arch = "wasm32"))]
 pub fn write_npy<T: Element>(path: impl AsRef<Path>, tensor: &Tensor<T>) -> Result<()> {
     write_npy_slice(path, tensor.shape(), &tensor.to_vec().named("write_npy")?)
+}
+
+/// As [`write_npy`](crate::io::write_npy), but the thread waits for the disk alone, not for the device.
+///
+/// # Errors
+/// As `write_npy`.
+pub async fn write_npy_async<T: Element>(path: impl AsRef<Path>, tensor: &Tensor<T>) -> Result<()> {
+    let elements = tensor.read().await?;
+    write_npy_slice(path, tensor.shape(), &elements)
 }
 
 /// Writes elements in C order to a `.npy` file at `path`; an existing file is replaced.
@@ -163,10 +175,49 @@ pub fn write_npy_slice<T: Element>(
     shape: impl AsRef<[usize]>,
     elements: &[T],
 ) -> Result<()> {
-    let (path, shape) = (path.as_ref(), shape.as_ref());
-    if Layout::contiguous("write_npy", shape)?.len() != elements.len() {
+    let path = path.as_ref();
+    let name = || path.display().to_string();
+    let header = header("write_npy", name, shape.as_ref(), elements)?;
+    let write = || {
+        let mut file = File::create(path)?;
+        file.write_all(&header)?;
+        file.write_all(bytemuck::cast_slice(elements))
+    };
+    write().map_err(|e: std::io::Error| Error::input(name(), format!("cannot be written: {e}")))
+}
+
+/// The bytes of a `.npy` file that holds these elements in C order.
+///
+/// # Shapes
+/// As of [`write_npy_slice`].
+///
+/// # Errors
+/// As [`write_npy_slice`], but nothing is written.
+/// ```
+/// use tilewise::io::{Npy, npy_bytes};
+///
+/// # fn main() -> tilewise::Result<()> {
+/// let file = npy_bytes([2, 2], &[1i8, 2, 3, 4])?;
+/// assert_eq!(Npy::from_bytes(&file)?.shape(), [2, 2]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn npy_bytes<T: Element>(shape: impl AsRef<[usize]>, elements: &[T]) -> Result<Vec<u8>> {
+    let mut file = header("npy_bytes", || "npy_bytes".into(), shape.as_ref(), elements)?;
+    file.extend_from_slice(bytemuck::cast_slice(elements));
+    Ok(file)
+}
+
+/// What comes before the elements. Errors about the file are about `name`.
+fn header<T: Element>(
+    op: &'static str,
+    name: impl Fn() -> String,
+    shape: &[usize],
+    elements: &[T],
+) -> Result<Vec<u8>> {
+    if Layout::contiguous(op, shape)?.len() != elements.len() {
         let rule = "the shape must have as many elements as there are";
-        return Err(Error::shape("write_npy", rule, shape, &[elements.len()]));
+        return Err(Error::shape(op, rule, shape, &[elements.len()]));
     }
     let dtype = match T::DTYPE {
         DType::F32 => f32::default_dtype(), // the byte order of this machine
@@ -175,20 +226,12 @@ pub fn write_npy_slice<T: Element>(
         DType::I32 => i32::default_dtype(),
         DType::Bf16 => {
             let why = "NumPy has no bf16: `cast` to f32 first, which is exact";
-            return Err(Error::input(path.display().to_string(), why));
+            return Err(Error::input(name(), why));
         }
     };
     let extents: Vec<u64> = shape.iter().map(|&extent| extent as u64).collect();
     let header = WriteOptions::new_header_only().dtype(dtype).shape(&extents).writer(Vec::new());
-    let write = || {
-        let header = header.write_header_only()?;
-        let mut file = File::create(path)?;
-        file.write_all(&header)?;
-        file.write_all(bytemuck::cast_slice(elements))
-    };
-    write().map_err(|e: std::io::Error| {
-        Error::input(path.display().to_string(), format!("cannot be written: {e}"))
-    })
+    header.write_header_only().map_err(|e| Error::input(name(), format!("cannot be written: {e}")))
 }
 
 /// The array of a `.npy` file of f64, f32 or f16, as shape and values in C order: for work on the host, as no tensor holds
@@ -198,180 +241,6 @@ pub fn write_npy_slice<T: Element>(
 /// As [`Npy::read`], but that f64 is readable and integers are not.
 pub fn read_npy_f64(path: impl AsRef<Path>) -> Result<(Vec<usize>, Vec<f64>)> {
     let path = path.as_ref();
-    read_f64(path).map_err(|why| Error::input(path.display().to_string(), why))
-}
-
-/// A file behind its header.
-struct Opened {
-    file: File,
-    header: NpyHeader,
-    /// Bytes of elements.
-    held: u64,
-}
-
-impl Opened {
-    fn new(path: &Path) -> Result<Self, String> {
-        let mut file = File::open(path).map_err(|e| format!("cannot be opened: {e}"))?;
-        let length = file.metadata().map_err(|e| format!("cannot be opened: {e}"))?.len();
-        let (preamble, header) = read_preamble(&mut file, length)?;
-        let header = NpyHeader::from_reader(&preamble[..])
-            .map_err(|e| format!("has a header that makes no sense ({e}): {header}"))?;
-        Ok(Self { file, header, held: length - preamble.len() as u64 })
-    }
-
-    /// The shape and how many elements it has, each of so many bytes: as many as the file holds.
-    fn shape(&self, dtype: &str, size: u64) -> Result<(Vec<usize>, usize), String> {
-        let (header, held) = (&self.header, self.held);
-        if header.shape().len() > MAX_RANK {
-            return Err(format!("has {} axes; a tensor has at most {MAX_RANK}", header.shape().len()));
-        }
-        let count: u64 = header.shape().iter().product(); // fits: the header is plain
-        let needed = count * size;
-        if held != needed {
-            return Err(format!(
-                "holds {held} bytes of elements ({} of {dtype}), but its shape {:?} needs {needed} ({count} of {dtype})",
-                held / size,
-                header.shape(),
-            ));
-        }
-        let on_this_machine = |n: u64| {
-            usize::try_from(n).map_err(|_| format!("is too large for this machine: {:?}", header.shape()))
-        };
-        let shape = header.shape().iter().map(|&extent| on_this_machine(extent)).collect::<Result<_, _>>()?;
-        Ok((shape, on_this_machine(count)?))
-    }
-}
-
-/// As [`Npy::read`]; the error is only its reason.
-fn read(path: &Path) -> Result<Npy, String> {
-    let mut opened = Opened::new(path)?;
-    let (dtype, byte_order) = element_type(&opened.header.dtype())?;
-    let (shape, count) = opened.shape(&dtype.to_string(), dtype.size() as u64)?;
-    let order = match opened.header.order() {
-        npyz::Order::C => Order::C,
-        npyz::Order::Fortran => Order::Fortran,
-    };
-    let file = &mut opened.file;
-    let data = match dtype {
-        DType::F32 => read_elements(file, count, byte_order).map(NpyData::F32),
-        DType::F16 => read_elements(file, count, byte_order).map(NpyData::F16),
-        DType::I8 => read_elements(file, count, byte_order).map(NpyData::I8),
-        DType::I32 => read_elements(file, count, byte_order).map(NpyData::I32),
-        DType::Bf16 => return Err(format!("has elements of type {dtype}; {READABLE}")),
-    };
-    Ok(Npy { shape, order, data: data.map_err(|e| format!("cannot be read: {e}"))? })
-}
-
-/// As [`read_npy_f64`]; the error is only its reason.
-fn read_f64(path: &Path) -> Result<(Vec<usize>, Vec<f64>), String> {
-    let mut opened = Opened::new(path)?;
-    let other =
-        format!("has elements of type {}; readable are f64, f32 and f16", opened.header.dtype().descr());
-    let FileType::Plain(plain) = opened.header.dtype() else { return Err(other) };
-    let size = match (plain.type_char(), plain.size_field()) {
-        (TypeChar::Float, size @ (2 | 4 | 8)) => size,
-        _ => return Err(other),
-    };
-    let (shape, count) = opened.shape(&format!("f{}", 8 * size), size)?;
-    let (file, byte_order) = (&mut opened.file, plain.endianness());
-    let values = match size {
-        8 => read_elements::<f64>(file, count, byte_order),
-        4 => read_elements::<f32>(file, count, byte_order).map(|x| x.into_iter().map(f64::from).collect()),
-        _ => read_elements::<f16>(file, count, byte_order).map(|x| x.into_iter().map(f64::from).collect()),
-    };
-    let values: Vec<f64> = values.map_err(|e| format!("cannot be read: {e}"))?;
-    if opened.header.order() == npyz::Order::C {
-        return Ok((shape, values));
-    }
-    // The place of each element, the last index fastest, in a file where the first is.
-    let place = |mut at: usize| {
-        let index = shape.iter().rev().map(|&extent| {
-            let i = at % extent;
-            at /= extent;
-            (i, extent)
-        });
-        let index: Vec<(usize, usize)> = index.collect();
-        index.iter().fold(0, |place, (i, extent)| place * extent + i)
-    };
-    let values = (0..count).map(|at| values[place(at)]).collect();
-    Ok((shape, values))
-}
-
-/// The file up to its first element: magic, version, length of the header, header; and the header as text.
-fn read_preamble(file: &mut File, length: u64) -> Result<(Vec<u8>, String), String> {
-    let mut preamble = Vec::new();
-    file.take(12).read_to_end(&mut preamble).map_err(|e| format!("cannot be read: {e}"))?;
-    if !preamble.starts_with(MAGIC) {
-        let found = preamble[..preamble.len().min(MAGIC.len())].escape_ascii();
-        return Err(format!(
-            "is no .npy file: it starts with \"{found}\", not with \"{}\"",
-            MAGIC.escape_ascii()
-        ));
-    }
-    // The header's length has two bytes in version 1 and four since.
-    let (start, header) = match preamble[MAGIC.len()..] {
-        [1, _, a, b, ..] => (10, u16::from_le_bytes([a, b]).into()),
-        [2 | 3, _, a, b, c, d] => (12, u32::from_le_bytes([a, b, c, d])),
-        [major, minor, _, _, ..] if major != 2 && major != 3 => {
-            return Err(format!("has version {major}.{minor}; known are 1.0, 2.0 and 3.0"));
-        }
-        _ => return Err(format!("ends within its header, after {length} bytes")),
-    };
-    let end = start as u64 + u64::from(header);
-    if end > length {
-        return Err(format!("ends within its header, after {length} of {end} bytes"));
-    }
-    if end > MAX_HEADER {
-        return Err(format!(
-            "has a header of {end} bytes; that of an array of plain numbers takes at most {MAX_HEADER}"
-        ));
-    }
-    preamble.clear();
-    let read = file.rewind().and_then(|()| file.take(end).read_to_end(&mut preamble));
-    read.map_err(|e| format!("cannot be read: {e}"))?;
-    let header = String::from_utf8_lossy(preamble.get(start..).unwrap_or_default()).trim().to_owned();
-    if header.contains('[') {
-        return Err(format!("has structured elements: {header}; {READABLE}"));
-    }
-    if is_plain(&header) {
-        Ok((preamble, header))
-    } else {
-        Err(format!("has a header that no writer makes: {header}"))
-    }
-}
-
-/// Whether a header is one dict with at most one tuple, the shape, and numbers that multiply to a size in
-/// bytes that fits in u64.
-///
-/// NOTE: npyz multiplies extents unchecked and takes time exponential in nested brackets, so this stands
-/// before it. Zeros count as ones, for strides are products of the other extents; sums and other
-/// notations than decimal do not pass.
-fn is_plain(header: &str) -> bool {
-    let words = header.split(|c: char| !c.is_alphanumeric() && c != '_');
-    let mut numbers = words.filter(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-    let bytes = |product: u64, number: &str| product.checked_mul(number.parse::<u64>().ok()?.max(1));
-    let fits = numbers.try_fold(8, bytes).is_some(); // 8 bytes are more than one element
-    fits && !header.contains(['+', '-']) && header.matches(['{', '(']).count() <= 2
-}
-
-fn element_type(file: &FileType) -> Result<(DType, Endianness), String> {
-    let other = || format!("has elements of type {}; {READABLE}", file.descr());
-    let FileType::Plain(plain) = file else { return Err(other()) };
-    match (plain.type_char(), plain.size_field()) {
-        (TypeChar::Float, 4) => Ok((DType::F32, plain.endianness())),
-        (TypeChar::Float, 2) => Ok((DType::F16, plain.endianness())),
-        (TypeChar::Int, 1) => Ok((DType::I8, plain.endianness())),
-        (TypeChar::Int, 4) => Ok((DType::I32, plain.endianness())),
-        _ => Err(other()),
-    }
-}
-
-fn read_elements<T: Pod>(file: &mut File, count: usize, byte_order: Endianness) -> std::io::Result<Vec<T>> {
-    let mut elements = vec![T::zeroed(); count];
-    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
-    file.read_exact(bytes)?;
-    if byte_order != Endianness::of_machine() {
-        bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
-    }
-    Ok(elements)
+    let read = Opened::at(path).and_then(npy_file::read_f64);
+    read.map_err(|why| Error::input(path.display().to_string(), why))
 }

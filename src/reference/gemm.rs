@@ -67,11 +67,17 @@ pub fn gemm<T: Element>(a: &[T], b: &[T], [m, n, k]: [usize; 3]) -> GemmReferenc
     if m * n > 0 && k > 0 {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let rows = m.div_ceil(threads);
+        let chunks = value.chunks_mut(rows * n).zip(magnitude.chunks_mut(rows * n));
+        let mut chunks = a.chunks(rows * k).zip(chunks);
+        // The first is this thread's: a browser starts no other.
+        let first = chunks.next();
         thread::scope(|scope| {
-            let chunks = value.chunks_mut(rows * n).zip(magnitude.chunks_mut(rows * n));
-            for (a, (value, magnitude)) in a.chunks(rows * k).zip(chunks) {
+            for (a, (value, magnitude)) in chunks {
                 let b = &b;
                 scope.spawn(move || rows_of(a, b, [n, k], value, magnitude));
+            }
+            if let Some((a, (value, magnitude))) = first {
+                rows_of(a, &b, [n, k], value, magnitude);
             }
         });
     }

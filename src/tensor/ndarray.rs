@@ -5,6 +5,7 @@ use crate::error::Named;
 use crate::gpu::Gpu;
 use crate::{Error, Result};
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
+use std::future::Future;
 
 impl Gpu {
     /// Uploads an `ndarray` array or view, of any memory order, as a tensor of the same shape.
@@ -26,12 +27,22 @@ impl Gpu {
 }
 
 impl<T: Element> Tensor<T> {
-    /// Reads the tensor back as an `ndarray` array of the same shape, row-major.
+    /// Reads the tensor back as an `ndarray` array of the same shape, row-major. Not in a browser:
+    /// [`read_ndarray`](Self::read_ndarray).
     ///
     /// # Errors
     /// As [`Tensor::to_vec`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn to_ndarray(&self) -> Result<ArrayD<T>> {
         ArrayD::from_shape_vec(IxDyn(self.shape()), self.to_vec().named("to_ndarray")?).map_err(Error::device)
+    }
+
+    /// As `to_ndarray`, without blocking: it waits as [`read`](Self::read) does.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_ndarray(&self) -> impl Future<Output = Result<ArrayD<T>>> + use<T> {
+        let (shape, elements) = (IxDyn(self.shape()), self.read());
+        async move { ArrayD::from_shape_vec(shape, elements.await?).map_err(Error::device) }
     }
 }

@@ -6,7 +6,8 @@ use crate::{Error, Result};
 use std::future::Future;
 
 impl<T: Element> Tensor<T> {
-    /// The elements, row-major. Submits what is recorded and waits for it: the only synchronisation.
+    /// The elements, row-major. Submits what is recorded and waits for it: the only synchronisation. Not in a browser, where
+    /// nothing may wait: [`read`](Self::read).
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost or work before failed; [`Error::OutOfMemory`] without room for
@@ -27,7 +28,8 @@ impl<T: Element> Tensor<T> {
     /// application polls it.
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec).
+    /// [`Error::Device`] if the device is lost or work before failed; [`Error::OutOfMemory`] without room for
+    /// the copy on its way, or, for a view with gaps, for a tensor without.
     pub fn read(&self) -> impl Future<Output = Result<Vec<T>>> + use<T> {
         let started = if self.is_empty() {
             Ok(None)

@@ -283,7 +283,10 @@ fn files_have_the_names_of_others_and_say_all_that_is_wrong() {
     for kind in [ProductKind::Steerable, ProductKind::Connected] {
         let product = LayerProduct::new(Signature::PGA3D);
         let (layer, _) = built::<f32>(&gpu, product, kind, Residual::None, 1, [3, 3]);
-        let file = written(layer.save(SafetensorsWriter::new(), "layers.0.").unwrap());
+        let file = layer.save(SafetensorsWriter::new(), "layers.0.").unwrap();
+        let other = pollster::block_on(layer.save_async(SafetensorsWriter::new(), "layers.0.")).unwrap();
+        assert!(other.to_bytes().unwrap() == file.to_bytes().unwrap(), "without blocking, the same file");
+        let file = written(file);
         let names = ["gp_weight", "linear_bias", "linear_weight", "null_weight"];
         assert_eq!(file.names(), names.map(|name| format!("layers.0.{name}")));
         assert_eq!(file.shape("layers.0.linear_bias").unwrap(), [1, 1, 3]);

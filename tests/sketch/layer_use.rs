@@ -170,7 +170,13 @@ fn layers_come_back_from_files() {
     let seeded = layer::<f16>(&gpu, [30, 20, 2, 3], Activation::Relu);
     let fitted = given::<bf16>(&gpu, [30, 20, 1, 3]);
     let file = seeded.save(SafetensorsWriter::new(), "a.").unwrap();
-    fitted.save(file, "b.").unwrap().write(&path).unwrap();
+    let file = fitted.save(file, "b.").unwrap();
+    file.write(&path).unwrap();
+    let other = pollster::block_on(async {
+        let other = seeded.save_async(SafetensorsWriter::new(), "a.").await?;
+        fitted.save_async(other, "b.").await?.to_bytes()
+    });
+    assert!(other.unwrap() == file.to_bytes().unwrap(), "without blocking, the same file");
     let file = Safetensors::read(&path).unwrap();
     assert_eq!(file.shape("a.S1s").unwrap(), [2, 30, 3]);
     assert_eq!(file.shape("b.U1s").unwrap(), [1, 3, 20]);

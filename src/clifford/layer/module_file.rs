@@ -17,20 +17,38 @@ struct Wanted {
 impl<T: Real> CliffordLayer<T> {
     /// Adds the layer to a file: `linear_weight` (grades, in, in), `linear_bias` (1, 1, in) and `gp_weight` (features, paths)
     /// or (paths, in, out), with `prefix` before their names, as flash-clifford's `Layer` has them; and `null_weight`
-    /// (n, in, in), which only we have. Gate, norm, where the bias is and the residual are not saved.
+    /// (n, in, in), which only we have. Gate, norm, where the bias is and the residual are not saved. Not in a browser:
+    /// [`save_async`](Self::save_async).
     ///
     /// # Errors
     /// [`Error::Input`] if the file has a tensor of such a name already; otherwise as [`Tensor::to_vec`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn save(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
         call("CliffordLayer::save", || {
-            self.parameters().into_iter().try_fold(file, |file, (name, tensor)| {
-                let name = format!("{prefix}{name}");
-                match tensor.shape() {
-                    &[length] => file.tensor(name, &tensor.contiguous()?.reshape([1, 1, length])?),
-                    _ => file.tensor(name, tensor),
-                }
-            })
+            let mut tensors = self.saved()?.into_iter();
+            tensors.try_fold(file, |file, (name, tensor)| file.tensor(format!("{prefix}{name}"), &tensor))
         })
+    }
+
+    /// As `save`, without blocking: it waits as [`Tensor::read`] does.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the file has a tensor of such a name already; otherwise as [`Tensor::read`].
+    pub async fn save_async(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
+        let mut file = file;
+        for (name, tensor) in self.saved()? {
+            file = file.tensor_async(format!("{prefix}{name}"), &tensor).await?;
+        }
+        Ok(file)
+    }
+
+    /// The tensors of a file, with flash-clifford's names and shapes.
+    fn saved(&self) -> Result<Vec<(&'static str, Tensor<T>)>> {
+        let tensors = self.parameters().into_iter().map(|(name, tensor)| match tensor.shape() {
+            &[length] => Ok((name, tensor.contiguous()?.reshape([1, 1, length])?)),
+            _ => Ok((name, tensor.clone())),
+        });
+        tensors.collect()
     }
 }
 

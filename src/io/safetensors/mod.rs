@@ -46,8 +46,22 @@ impl Safetensors {
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
+        match std::fs::read(path) {
+            Ok(bytes) => Self::named(name, bytes),
+            Err(e) => Err(Error::input(name, format!("cannot be opened: {e}"))),
+        }
+    }
+
+    /// Reads a `.safetensors` file that is in memory, as [`read`](Self::read) does one on the disk. A browser has no other.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        Self::named("safetensors".into(), bytes)
+    }
+
+    fn named(name: String, mut bytes: Vec<u8>) -> Result<Self> {
         let wrong = |why: String| Error::input(name.clone(), why);
-        let mut bytes = std::fs::read(path).map_err(|e| wrong(format!("cannot be opened: {e}")))?;
         // Nothing is taken from a header that the file's own length does not bear out.
         SafeTensors::deserialize(&bytes).map_err(|e| wrong(format!("is no .safetensors file: {e}")))?;
         let (length, header) =

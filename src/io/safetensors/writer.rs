@@ -43,15 +43,27 @@ impl SafetensorsWriter {
         Self::default()
     }
 
-    /// Adds a tensor, row-major whatever its strides.
+    /// Adds a tensor, row-major whatever its strides. Not in a browser: [`tensor_async`](Self::tensor_async).
     ///
     /// # Errors
     /// [`Error::Input`] if there is one of this name already, or the name is `__metadata__`; otherwise as
     /// [`Tensor::to_vec`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn tensor<T: Element>(self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
         let name = name.into();
         self.vacant(&name)?;
         self.values(name, tensor.shape(), &tensor.to_vec().named("SafetensorsWriter::tensor")?)
+    }
+
+    /// As `tensor`, without blocking: it waits for the device as [`Tensor::read`] does.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is one of this name already; otherwise as [`Tensor::read`].
+    pub async fn tensor_async<T: Element>(self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
+        let name = name.into();
+        self.vacant(&name)?;
+        let elements = tensor.read().await?;
+        self.values(name, tensor.shape(), &elements)
     }
 
     /// Adds a tensor of another file under the same name, byte for byte, whatever its type.
@@ -123,22 +135,32 @@ impl SafetensorsWriter {
         self.write_with(path.as_ref(), None)
     }
 
+    /// The bytes of the file, for where there is no disk.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there are more names and metadata than a file may have.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let written = self.write_to(&mut bytes);
+        written.map_err(|e| Error::input("safetensors", format!("cannot be written: {e}")))?;
+        Ok(bytes)
+    }
+
     /// As [`write`](Self::write), with the draft in a folder that a later run clears if this one is killed.
     pub(crate) fn write_with(&self, path: &Path, folder: Option<&Path>) -> Result<()> {
-        let (header, order) = self.header();
-        let written = if header.len() > LONGEST_HEADER {
-            Err(io::Error::other(format!(
-                "its header of {} bytes is longer than {LONGEST_HEADER}",
-                header.len()
-            )))
-        } else {
-            replace(path, folder, |file| {
-                file.write_all(&(header.len() as u64).to_le_bytes())?;
-                file.write_all(header.as_bytes())?;
-                order.iter().try_for_each(|entry| file.write_all(&entry.bytes[entry.range.clone()]))
-            })
-        };
+        let written = replace(path, folder, |file| self.write_to(file));
         written.map_err(|e| Error::input(path.display().to_string(), format!("cannot be written: {e}")))
+    }
+
+    fn write_to(&self, file: &mut dyn io::Write) -> io::Result<()> {
+        let (header, order) = self.header();
+        if header.len() > LONGEST_HEADER {
+            let why = format!("its header of {} bytes is longer than {LONGEST_HEADER}", header.len());
+            return Err(io::Error::other(why));
+        }
+        file.write_all(&(header.len() as u64).to_le_bytes())?;
+        file.write_all(header.as_bytes())?;
+        order.iter().try_for_each(|entry| file.write_all(&entry.bytes[entry.range.clone()]))
     }
 
     /// The header, and the tensors in the order of their elements: those of wide types first, so that all are aligned.

@@ -10,31 +10,50 @@ use crate::{Error, Gpu, Result};
 impl<T: Real> SkLinear<T> {
     /// Adds the layer to a file: `S1s` (T, in, R), `S2s` (T, R, out), `U1s` (T, R, out), `U2s` (T, in, R) and `bias`
     /// (out), with `prefix` before their names, as Panther's `SKLinear` saves them. Of U that is signs of a seed the seed
-    /// is saved, and nothing else. The activation is not saved.
+    /// is saved, and nothing else. The activation is not saved. Not in a browser: [`save_async`](Self::save_async).
     ///
     /// # Errors
     /// [`Error::Input`] if the file has a tensor of such a name already; otherwise as [`Tensor::to_vec`].
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn save(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
         call("SkLinear::save", || {
-            let named = |name: &str| format!("{prefix}{name}");
-            let [terms, rank, inputs, outputs] = [self.terms, self.rank, self.inputs(), self.outputs()];
-            // (in, TR) as (T, in, R), (TR, out) as (T, R, out).
-            let by_term = |x: Tensor<T>| x.contiguous()?.reshape([inputs, terms, rank])?.permute(&[1, 0, 2]);
-            let below = |x: Tensor<T>| x.contiguous()?.reshape([terms, rank, outputs]);
-            let mut file = file
-                .tensor(named("S1s"), &by_term(self.s1()?)?)?
-                .tensor(named("S2s"), &below(self.s2()?)?)?;
-            file = match self.frozen {
-                Frozen::Given => file
-                    .tensor(named("U1s"), &below(self.u1()?)?)?
-                    .tensor(named("U2s"), &by_term(self.u2()?)?)?,
-                Frozen::Signs { seed, .. } => file.metadata(named("seed"), seed.to_string()),
-            };
-            match &self.bias {
-                Some(bias) => file.tensor(named("bias"), bias),
-                None => Ok(file),
-            }
+            let file = self.save_seed(file, prefix);
+            let mut tensors = self.saved()?.into_iter();
+            tensors.try_fold(file, |file, (name, tensor)| file.tensor(format!("{prefix}{name}"), &tensor))
         })
+    }
+
+    /// As `save`, without blocking: it waits as [`Tensor::read`] does.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the file has a tensor of such a name already; otherwise as [`Tensor::read`].
+    pub async fn save_async(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
+        let mut file = self.save_seed(file, prefix);
+        for (name, tensor) in self.saved()? {
+            file = file.tensor_async(format!("{prefix}{name}"), &tensor).await?;
+        }
+        Ok(file)
+    }
+
+    fn save_seed(&self, file: SafetensorsWriter, prefix: &str) -> SafetensorsWriter {
+        match self.frozen {
+            Frozen::Given => file,
+            Frozen::Signs { seed, .. } => file.metadata(format!("{prefix}seed"), seed.to_string()),
+        }
+    }
+
+    /// The tensors of a file, with Panther's names and shapes.
+    fn saved(&self) -> Result<Vec<(&'static str, Tensor<T>)>> {
+        let [terms, rank, inputs, outputs] = [self.terms, self.rank, self.inputs(), self.outputs()];
+        // (in, TR) as (T, in, R), (TR, out) as (T, R, out).
+        let by_term = |x: Tensor<T>| x.contiguous()?.reshape([inputs, terms, rank])?.permute(&[1, 0, 2]);
+        let below = |x: Tensor<T>| x.contiguous()?.reshape([terms, rank, outputs]);
+        let mut tensors = vec![("S1s", by_term(self.s1()?)?), ("S2s", below(self.s2()?)?)];
+        if let Frozen::Given = self.frozen {
+            tensors.extend([("U1s", below(self.u1()?)?), ("U2s", by_term(self.u2()?)?)]);
+        }
+        tensors.extend(self.bias.clone().map(|bias| ("bias", bias)));
+        Ok(tensors)
     }
 
     /// The layer whose tensors have this prefix, as [`save`](Self::save) names them.

@@ -1,0 +1,208 @@
+//! The bytes of a `.npy` file, from the disk or in memory.
+//!
+//! A file comes from outside, so its header is believed only as far as the file's own length bears
+//! it out: nothing is allocated that the file does not hold.
+
+use super::npy::{Npy, NpyData, Order};
+use crate::tensor::{DType, MAX_RANK};
+use bytemuck::Pod;
+use half::f16;
+use npyz::{DType as FileType, Endianness, NpyHeader, TypeChar};
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+/// What every `.npy` file starts with; two bytes of version and the header's length follow.
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// The longest header that is parsed, as in `NumPy`. An element type and six extents take a hundredth of it.
+const MAX_HEADER: u64 = 10_000;
+
+/// The element types that tensors have and `NumPy` knows: it has no bf16.
+const READABLE: &str =
+    "readable are '<f4' (f32), '<f2' (f16), '|i1' (i8) and '<i4' (i32), and '>f4', '>f2' and '>i4'";
+
+/// A file behind its header.
+pub(super) struct Opened<R> {
+    file: R,
+    header: NpyHeader,
+    /// Bytes of elements.
+    held: u64,
+}
+
+impl Opened<File> {
+    /// The file at `path`.
+    pub(super) fn at(path: &Path) -> Result<Self, String> {
+        let file = File::open(path).map_err(|e| format!("cannot be opened: {e}"))?;
+        let length = file.metadata().map_err(|e| format!("cannot be opened: {e}"))?.len();
+        Self::new(file, length)
+    }
+}
+
+impl<R: Read + Seek> Opened<R> {
+    /// A file of so many bytes.
+    pub(super) fn new(mut file: R, length: u64) -> Result<Self, String> {
+        let (preamble, header) = read_preamble(&mut file, length)?;
+        let header = NpyHeader::from_reader(&preamble[..])
+            .map_err(|e| format!("has a header that makes no sense ({e}): {header}"))?;
+        Ok(Self { file, header, held: length - preamble.len() as u64 })
+    }
+
+    /// The shape and how many elements it has, each of so many bytes: as many as the file holds.
+    fn shape(&self, dtype: &str, size: u64) -> Result<(Vec<usize>, usize), String> {
+        let (header, held) = (&self.header, self.held);
+        if header.shape().len() > MAX_RANK {
+            return Err(format!("has {} axes; a tensor has at most {MAX_RANK}", header.shape().len()));
+        }
+        let count: u64 = header.shape().iter().product(); // fits: the header is plain
+        let needed = count * size;
+        if held != needed {
+            return Err(format!(
+                "holds {held} bytes of elements ({} of {dtype}), but its shape {:?} needs {needed} ({count} of {dtype})",
+                held / size,
+                header.shape(),
+            ));
+        }
+        let on_this_machine = |n: u64| {
+            usize::try_from(n).map_err(|_| format!("is too large for this machine: {:?}", header.shape()))
+        };
+        let shape = header.shape().iter().map(|&extent| on_this_machine(extent)).collect::<Result<_, _>>()?;
+        Ok((shape, on_this_machine(count)?))
+    }
+}
+
+/// As [`Npy::read`]; the error is only its reason.
+pub(super) fn read(mut opened: Opened<impl Read + Seek>) -> Result<Npy, String> {
+    let (dtype, byte_order) = element_type(&opened.header.dtype())?;
+    let (shape, count) = opened.shape(&dtype.to_string(), dtype.size() as u64)?;
+    let order = match opened.header.order() {
+        npyz::Order::C => Order::C,
+        npyz::Order::Fortran => Order::Fortran,
+    };
+    let file = &mut opened.file;
+    let data = match dtype {
+        DType::F32 => read_elements(file, count, byte_order).map(NpyData::F32),
+        DType::F16 => read_elements(file, count, byte_order).map(NpyData::F16),
+        DType::I8 => read_elements(file, count, byte_order).map(NpyData::I8),
+        DType::I32 => read_elements(file, count, byte_order).map(NpyData::I32),
+        DType::Bf16 => return Err(format!("has elements of type {dtype}; {READABLE}")),
+    };
+    Ok(Npy::new(shape, order, data.map_err(|e| format!("cannot be read: {e}"))?))
+}
+
+/// As [`read_npy_f64`](super::read_npy_f64); the error is only its reason.
+pub(super) fn read_f64(mut opened: Opened<impl Read + Seek>) -> Result<(Vec<usize>, Vec<f64>), String> {
+    let other =
+        format!("has elements of type {}; readable are f64, f32 and f16", opened.header.dtype().descr());
+    let FileType::Plain(plain) = opened.header.dtype() else { return Err(other) };
+    let size = match (plain.type_char(), plain.size_field()) {
+        (TypeChar::Float, size @ (2 | 4 | 8)) => size,
+        _ => return Err(other),
+    };
+    let (shape, count) = opened.shape(&format!("f{}", 8 * size), size)?;
+    let (file, byte_order) = (&mut opened.file, plain.endianness());
+    let values = match size {
+        8 => read_elements::<f64>(file, count, byte_order),
+        4 => read_elements::<f32>(file, count, byte_order).map(|x| x.into_iter().map(f64::from).collect()),
+        _ => read_elements::<f16>(file, count, byte_order).map(|x| x.into_iter().map(f64::from).collect()),
+    };
+    let values: Vec<f64> = values.map_err(|e| format!("cannot be read: {e}"))?;
+    if opened.header.order() == npyz::Order::C {
+        return Ok((shape, values));
+    }
+    // The place of each element, the last index fastest, in a file where the first is.
+    let place = |mut at: usize| {
+        let index = shape.iter().rev().map(|&extent| {
+            let i = at % extent;
+            at /= extent;
+            (i, extent)
+        });
+        let index: Vec<(usize, usize)> = index.collect();
+        index.iter().fold(0, |place, (i, extent)| place * extent + i)
+    };
+    let values = (0..count).map(|at| values[place(at)]).collect();
+    Ok((shape, values))
+}
+
+/// The file up to its first element: magic, version, length of the header, header; and the header as text.
+fn read_preamble(file: &mut (impl Read + Seek), length: u64) -> Result<(Vec<u8>, String), String> {
+    let mut preamble = Vec::new();
+    file.by_ref().take(12).read_to_end(&mut preamble).map_err(|e| format!("cannot be read: {e}"))?;
+    if !preamble.starts_with(MAGIC) {
+        let found = preamble[..preamble.len().min(MAGIC.len())].escape_ascii();
+        return Err(format!(
+            "is no .npy file: it starts with \"{found}\", not with \"{}\"",
+            MAGIC.escape_ascii()
+        ));
+    }
+    // The header's length has two bytes in version 1 and four since.
+    let (start, header) = match preamble[MAGIC.len()..] {
+        [1, _, a, b, ..] => (10, u16::from_le_bytes([a, b]).into()),
+        [2 | 3, _, a, b, c, d] => (12, u32::from_le_bytes([a, b, c, d])),
+        [major, minor, _, _, ..] if major != 2 && major != 3 => {
+            return Err(format!("has version {major}.{minor}; known are 1.0, 2.0 and 3.0"));
+        }
+        _ => return Err(format!("ends within its header, after {length} bytes")),
+    };
+    let end = start as u64 + u64::from(header);
+    if end > length {
+        return Err(format!("ends within its header, after {length} of {end} bytes"));
+    }
+    if end > MAX_HEADER {
+        return Err(format!(
+            "has a header of {end} bytes; that of an array of plain numbers takes at most {MAX_HEADER}"
+        ));
+    }
+    preamble.clear();
+    let read = file.rewind().and_then(|()| file.by_ref().take(end).read_to_end(&mut preamble));
+    read.map_err(|e| format!("cannot be read: {e}"))?;
+    let header = String::from_utf8_lossy(preamble.get(start..).unwrap_or_default()).trim().to_owned();
+    if header.contains('[') {
+        return Err(format!("has structured elements: {header}; {READABLE}"));
+    }
+    if is_plain(&header) {
+        Ok((preamble, header))
+    } else {
+        Err(format!("has a header that no writer makes: {header}"))
+    }
+}
+
+/// Whether a header is one dict with at most one tuple, the shape, and numbers that multiply to a size in
+/// bytes that fits in u64.
+///
+/// NOTE: npyz multiplies extents unchecked and takes time exponential in nested brackets, so this stands
+/// before it. Zeros count as ones, for strides are products of the other extents; sums and other
+/// notations than decimal do not pass.
+fn is_plain(header: &str) -> bool {
+    let words = header.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let mut numbers = words.filter(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+    let bytes = |product: u64, number: &str| product.checked_mul(number.parse::<u64>().ok()?.max(1));
+    let fits = numbers.try_fold(8, bytes).is_some(); // 8 bytes are more than one element
+    fits && !header.contains(['+', '-']) && header.matches(['{', '(']).count() <= 2
+}
+
+fn element_type(file: &FileType) -> Result<(DType, Endianness), String> {
+    let other = || format!("has elements of type {}; {READABLE}", file.descr());
+    let FileType::Plain(plain) = file else { return Err(other()) };
+    match (plain.type_char(), plain.size_field()) {
+        (TypeChar::Float, 4) => Ok((DType::F32, plain.endianness())),
+        (TypeChar::Float, 2) => Ok((DType::F16, plain.endianness())),
+        (TypeChar::Int, 1) => Ok((DType::I8, plain.endianness())),
+        (TypeChar::Int, 4) => Ok((DType::I32, plain.endianness())),
+        _ => Err(other()),
+    }
+}
+
+fn read_elements<T: Pod>(
+    file: &mut impl Read,
+    count: usize,
+    byte_order: Endianness,
+) -> std::io::Result<Vec<T>> {
+    let mut elements = vec![T::zeroed(); count];
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
+    file.read_exact(bytes)?;
+    if byte_order != Endianness::of_machine() {
+        bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+    }
+    Ok(elements)
+}
