@@ -187,7 +187,7 @@ pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &A
     let n = dim(OP, y.len())?;
     let alpha = problem.dims.scale;
     let together =
-        GemmDims { m: 1, n, batches: 1, batch1: 1, parts: dims.parts, ldc: n, alpha, ..GemmDims::default() };
+        GemmDims { m: 1, n, batches: 1, batch1: 1, splits: dims.parts, ldc: n, alpha, ..GemmDims::default() };
     gpu.launch(reduce, bytemuck::bytes_of(&together), &[sums.bind(), y.bind()])?;
     Ok(y)
 }
