@@ -7,6 +7,7 @@ use super::halves::Side;
 use super::plan::GemmKernel;
 use super::segments::Segments;
 use super::tile::Tile;
+use crate::kernel::Plan;
 use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 
@@ -283,6 +284,16 @@ impl GemmProblem {
     pub(super) fn elements(&self) -> usize {
         let d = &self.dims;
         d.batches as usize * d.m as usize * d.n as usize
+    }
+
+    /// The uniforms of a plan's launches, in their order: the product's own, or those of its parts of k and of what brings
+    /// them together.
+    #[must_use]
+    pub fn launches(&self, plan: &Plan) -> Vec<GemmDims> {
+        match plan.parts {
+            1 => vec![self.dims],
+            parts => vec![self.in_parts(parts).dims, self.reduced(parts)],
+        }
     }
 
     /// Elements of the bindings of A, B and C, to behind the last that is used.
