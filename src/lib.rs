@@ -63,6 +63,8 @@
 
 pub mod clifford;
 mod error;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod gemm;
 pub mod gpu;
 #[cfg(any(feature = "npy", feature = "safetensors"))]

@@ -19,12 +19,12 @@ pub(super) fn replace(file: &Path, data: &[u8]) -> std::io::Result<()> {
 }
 
 /// The data with its checksum in front: a driver should not be handed a file that was cut short.
-pub(super) fn seal(data: &[u8]) -> Vec<u8> {
+pub(crate) fn seal(data: &[u8]) -> Vec<u8> {
     [&checksum(data).to_le_bytes(), data].concat()
 }
 
 /// The data behind a checksum that is right.
-pub(super) fn unseal(file: &[u8]) -> Option<&[u8]> {
+pub(crate) fn unseal(file: &[u8]) -> Option<&[u8]> {
     let (sum, data) = file.split_first_chunk::<8>()?;
     (u64::from_le_bytes(*sum) == checksum(data)).then_some(data)
 }

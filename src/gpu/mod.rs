@@ -4,7 +4,7 @@ mod caps;
 mod coop;
 mod fault;
 pub mod fixtures;
-mod kept;
+pub(crate) mod kept;
 mod launch;
 mod memory;
 mod open;
@@ -18,7 +18,7 @@ mod roofs;
 mod self_test;
 mod stats;
 mod timing;
-mod verdicts;
+pub(crate) mod verdicts;
 mod verify;
 
 pub use caps::{Caps, CapsLimits, DeviceType, Roofs, SubgroupSizes};

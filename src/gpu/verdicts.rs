@@ -81,7 +81,7 @@ fn line(row: &CoopRow, verdict: Verdict) -> String {
     CoopRow { verdict, ..*row }.to_string()
 }
 
-fn seal(header: &str, lines: &[String]) -> String {
+pub(crate) fn seal(header: &str, lines: &[String]) -> String {
     let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let text = [header, &body].concat();
     format!("{text}checksum {:016x}\n", checksum(text.as_bytes()))
@@ -96,7 +96,7 @@ fn read(file: &Path, header: &str) -> Result<Vec<String>, String> {
     }
 }
 
-fn unseal(text: &str, header: &str) -> Result<Vec<String>, String> {
+pub(crate) fn unseal(text: &str, header: &str) -> Result<Vec<String>, String> {
     let (body, _) = text.rsplit_once("checksum ").ok_or("it is damaged")?;
     let lines: Vec<String> = match body.strip_prefix(header) {
         Some(rows) => rows.lines().map(ToOwned::to_owned).collect(),

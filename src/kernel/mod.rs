@@ -7,6 +7,7 @@ mod unroll;
 
 pub use library::{FRAGMENTS, SHADERS};
 pub(crate) use memory::Memory;
+pub(crate) use unroll::unroll;
 
 use crate::gpu::Caps;
 use crate::tensor::DType;
