@@ -38,7 +38,7 @@ fn main(
     let row = quad / quads; // of all matrices
     let col = quad % quads * 4u;
     let elements = dims.batches * dims.m * dims.n;
-    let last = elements * dims.parts / dims.batches - 1u;
+    let last = elements * dims.splits - 1u;
     var total = vec4<sum>();
     for (var at = row * dims.n + col; at <= last; at += elements) {
         // NOTE: past the end of a row lies the next: read, and not stored.

@@ -57,7 +57,7 @@ fn main(
     let extent = select(dims.m, dims.n, LONG_BINDING == 1u);
     let blocks = (extent + BL - 1u) / BL;
     let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
-    if index >= blocks * dims.parts {
+    if index >= blocks * dims.batches * dims.splits {
         return;
     }
     let part = index / blocks;

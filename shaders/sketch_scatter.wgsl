@@ -69,7 +69,7 @@ fn main(
             for (var line = lane; line < lines; line += LANES) {
                 draw(first + line);
                 for (var t = 0u; t < dims.nonzeros; t++) {
-                    let row = (drawn[t] >> 1u) - row0;
+                    let row = (drawn[t] >> 1u) - row0; // wraps: beyond all rows if before the first
                     if row < rows { atomicAdd(&buckets[row * segments + (line >> shift)], 1u); }
                 }
             }
@@ -105,7 +105,7 @@ fn main(
         for (var line = lane; line < lines; line += LANES) {
             draw(first + line);
             for (var t = 0u; t < dims.nonzeros; t++) {
-                let row = (drawn[t] >> 1u) - row0;
+                let row = (drawn[t] >> 1u) - row0; // wraps: beyond all rows if before the first
                 if row < rows {
                     list[atomicAdd(&buckets[row * segments + (line >> shift)], 1u)] = (line << 1u) | (drawn[t] & 1u);
                 }

@@ -73,6 +73,8 @@
 pub mod clifford;
 mod error;
 mod files;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod gemm;
 pub mod gpu;
 #[cfg(any(feature = "npy", feature = "safetensors"))]

@@ -216,10 +216,9 @@ fn two_processes_may_keep_what_they_found_at_once() {
         let children = [child(), child()];
         children.into_iter().for_each(|mut child| assert!(child.wait().unwrap().success()));
         assert_eq!(self::files(&folder), files, "no draft stays behind");
-        let text: Vec<_> = files.iter().map(|file| fs::read(file).unwrap()).collect();
+        // What they left is whole: a third run uses it, and says nothing. (It may write it anew: SwiftShader's data grows.)
         run(&folder);
-        let again: Vec<_> = files.iter().map(|file| fs::read(file).unwrap()).collect();
-        assert_eq!(again, text, "what they left is whole: nothing is written anew");
+        assert_eq!(support::told_with(&folder.display().to_string()), Vec::<String>::new());
     }
     assert_eq!(warnings_with(&folder.display().to_string()), Vec::<String>::new());
     fs::remove_dir_all(&folder).unwrap();

@@ -42,6 +42,14 @@ fn layers_of_five_algebras_are_timed_and_checked() {
     );
 }
 
+/// A norm divides what may have cancelled in a row of one feature by as little: some of 4,096 rows are far off 2e-6.
+#[test]
+fn rows_of_one_feature_are_held_to_the_bound_of_each_value() {
+    let Some(_gpu) = support::gpu() else { return };
+    let args = ["--layer", "3,0,0", "--batch", "4096", "--features", "1", "--backward", "--json"];
+    assert_report(&run("clifford_layer", &args, &[]).json(), 2, 5.0..9.0);
+}
+
 #[test]
 fn products_that_are_rounded_to_f16_are_held_to_its_tolerance() {
     let Some(_gpu) = support::gpu() else { return };

@@ -371,3 +371,27 @@ fn parts_of_k_give_the_same_bits_each_time_and_take_two_launches() {
     assert_eq!(bits(&first), bits(&product.run().unwrap()));
     assert_eq!(gpu.stats().buffers_created - after.buffers_created, 1, "the pool has the sums' buffer");
 }
+
+/// As many matrices and parts as 32 bits cannot count the squares of: batches^2 m n splits is 2^32 or just above.
+#[test]
+fn a_batch_in_parts_of_k_is_right_however_many_matrices_it_has() {
+    let Some(gpu) = support::gpu() else { return };
+    for (batches, [m, n, k], splits) in
+        [(2049, [8, 64, 33], 2), (5793, [1, 64, 33], 2), (4096, [1, 64, 97], 4)]
+    {
+        let integer = |i: usize, period: usize| i16::try_from(i % period).map_or(0.0, |i| f32::from(i - 3));
+        let a: Vec<f32> = (0..batches * m * k).map(|i| integer(i, 7)).collect();
+        let b: Vec<f32> = (0..k * n).map(|i| integer(i, 5)).collect();
+        let [a_tensor, b_tensor] =
+            [gpu.tensor(&a, [batches, m, k]).unwrap(), gpu.tensor(&b, [1, k, n]).unwrap()];
+        let product = Gemm::new(&a_tensor, &b_tensor).kernel(GemmKernel::Tiled).split(Split::Parts(splits));
+        assert_eq!(product.plan().unwrap().parts, splits);
+        let want = a.chunks(k).flat_map(|row| {
+            let dot = |j: usize| row.iter().zip(b.iter().skip(j).step_by(n)).map(|(x, y)| x * y).sum::<f32>();
+            (0..n).map(dot).collect::<Vec<_>>()
+        });
+        let found = product.run().unwrap().to_vec().unwrap();
+        let wrong = found.iter().zip(want).filter(|(found, want)| **found != *want).count();
+        assert_eq!(wrong, 0, "of {} results of {batches} {m} x {n} in {splits} parts", found.len());
+    }
+}

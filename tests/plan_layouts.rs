@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeSet;
 use support::operand::View;
 use support::wgsl::{self, TYPES};
-use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, Pin, explain, plan};
+use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, Pin, Split, explain, plan};
 use tilewise::gpu::fixtures;
 use tilewise::kernel::fold;
 use tilewise::{Caps, Error, Layout};
@@ -36,6 +36,18 @@ fn a_matrix_beyond_the_largest_binding_is_an_error_with_both_numbers() {
         matches!(plan(&spread, &caps), Err(Error::Limit { .. })),
         "every second element of every second row"
     );
+}
+
+#[test]
+fn sums_of_parts_of_k_beyond_the_largest_binding_are_an_error() {
+    let caps = fixtures::lavapipe();
+    let parts = |parts: u32| plan(&wgsl::plain([4096, 2048, 1024], F32).split(Split::Parts(parts)), &caps);
+    assert_eq!(parts(4).unwrap().scratch, caps.limits.binding_bytes);
+    // As many as there are steps of 32: 1 GiB of sums.
+    for asked in [5, 32, u32::MAX] {
+        let error = parts(asked).expect_err("the sums are too large");
+        assert!(matches!(error, Error::Limit { op: "matmul", .. }), "{asked}: {error:?}");
+    }
 }
 
 #[test]

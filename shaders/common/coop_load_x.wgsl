@@ -4,7 +4,7 @@
 // Where the unit from these indices on lies, in units.
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     let last = (extent - 1u) / 8u * 8u * X_OUTER + (extent - 1u) * (1u - X_OUTER);
-    return (matrices.x_offset + min(outer, last) * dims.x_outer + k * dims.x_k) / 8u;
+    return (matrices.x_offset + min(outer, last) * dims.x_outer + of_segment(k) * dims.x_k) / 8u;
 }
 
 // The one that k0 lies behind the unit at `at`.

@@ -3,7 +3,7 @@
 
 // Where the unit from these indices on lies, in elements: its first, within the outer edge.
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
-    return matrices.x_offset + min(outer, extent - 1u) * dims.x_outer + k * dims.x_k;
+    return matrices.x_offset + min(outer, extent - 1u) * dims.x_outer + of_segment(k) * dims.x_k;
 }
 
 // The one that k0 lies behind the unit at `at`.

@@ -16,8 +16,8 @@ fn edge_a(outer: u32, extent: u32, k: u32) -> Unit {
     let first = min(outer, last);
     let outer_low = min(first + steps[0] * A_OUTER, vec4<u32>(extent - 1u));
     let outer_high = min(first + steps[1] * A_OUTER, vec4<u32>(extent - 1u));
-    let k_low = min(k - segment.first + steps[0] * (1u - A_OUTER), vec4<u32>(last_k));
-    let k_high = min(k - segment.first + steps[1] * (1u - A_OUTER), vec4<u32>(last_k));
+    let k_low = min(of_segment(k) + steps[0] * (1u - A_OUTER), vec4<u32>(last_k));
+    let k_high = min(of_segment(k) + steps[1] * (1u - A_OUTER), vec4<u32>(last_k));
     let a_low = dims.a_offset + outer_low * dims.a_outer + k_low * dims.a_k;
     let a_high = dims.a_offset + outer_high * dims.a_outer + k_high * dims.a_k;
     let y_low = dims.residual_offset + outer_low * dims.residual_row + k_low * dims.residual_col;

@@ -2,7 +2,7 @@
 //! the last step, which is exact.
 
 fn entry(word: u32) -> f32 {
-    let odd = (word << 1u) | 1u; // the probability of being beyond, times 2^33
+    let odd = (word << 1u) | 1u; // wraps: without its sign, the probability of being beyond, times 2^33
     let exponent = firstLeadingBit(odd);
     let scaled = odd << (31u - exponent);
     let at = 32u * exponent + ((scaled >> 26u) & 31u);

@@ -9,7 +9,7 @@
     let rows = (dims.m + BM - 1u) / BM;
     let cols = (dims.n + BN - 1u) / BN;
     let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
-    if index >= rows * cols * dims.parts {
+    if index >= rows * cols * dims.batches * dims.splits {
         return;
     }
     let part = index / (rows * cols);

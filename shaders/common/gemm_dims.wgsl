@@ -8,7 +8,7 @@ struct Dims {
     k_part: u32,   // of k that a workgroup sums: all of it, or a multiple of 32
     batches: u32,  // matrices, of which
     batch1: u32,   // lie along axis 1
-    parts: u32,    // matrices times parts of k
+    splits: u32,   // parts of k, each summed into a matrix of its own; 1 if k is whole
     a_outer: u32,  // stride of A along m
     a_k: u32,      // stride of A along k
     a_offset: u32, // first element of A in its binding

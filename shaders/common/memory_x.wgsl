@@ -2,8 +2,8 @@
 
 // Where the vector from these indices on lies, in elements: its first, within the outer edge.
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
-    let last = select(extent - 1u, extent - 4u, X_STAGE == STAGE_VECTOR_OUTER);
-    return matrices.x_offset + min(outer, last) * dims.x_outer + k * dims.x_k;
+    let last = extent - select(1u, 4u, X_STAGE == STAGE_VECTOR_OUTER);
+    return matrices.x_offset + min(outer, last) * dims.x_outer + of_segment(k) * dims.x_k;
 }
 
 // The vector at `at`, four elements along the outer axis.

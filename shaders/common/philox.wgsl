@@ -14,8 +14,8 @@ fn philox(counter: vec4<u32>, seed: vec2<u32>) -> vec4<u32> {
     //#unroll
     for (var round = 0u; round < 10u; round++) {
         let high = vec2<u32>(mul_high(c.x, 0xd2511f53u), mul_high(c.z, 0xcd9e8d57u));
-        c = vec4<u32>(high.y ^ c.y ^ key.x, c.z * 0xcd9e8d57u, high.x ^ c.w ^ key.y, c.x * 0xd2511f53u);
-        key += vec2<u32>(0x9e3779b9u, 0xbb67ae85u);
+        c = vec4<u32>(high.y ^ c.y ^ key.x, c.z * 0xcd9e8d57u, high.x ^ c.w ^ key.y, c.x * 0xd2511f53u); // wraps: Philox
+        key += vec2<u32>(0x9e3779b9u, 0xbb67ae85u); // wraps: Philox
     }
     return c;
 }

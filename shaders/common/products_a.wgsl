@@ -5,12 +5,12 @@
 //#import product_fours
 
 fn a_start(outer: u32, extent: u32, k: u32) -> u32 {
-    return k - segment.first;
+    return of_segment(k);
 }
 
 // Four elements along the outer axis.
 fn a_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
-    let last = select(extent - 1u, extent - 4u, A_STAGE == STAGE_VECTOR_OUTER);
+    let last = extent - select(1u, 4u, A_STAGE == STAGE_VECTOR_OUTER);
     let outers = min(min(outer, last) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(extent - 1u));
     let a_from = dims.a_offset + outers * dims.a_outer + at * dims.a_k;
     let y_from = dims.residual_offset + outers * dims.residual_row + at * dims.residual_col;

@@ -16,14 +16,19 @@ struct Segment {
 
 var<private> segment: Segment;
 
+// How far behind the first of its segment k lies.
+fn of_segment(k: u32) -> u32 {
+    return k - segment.first;
+}
+
 // Goes to the segment in which k0 lies.
 fn enter_segment(k0: u32) {
     let index = k0 / dims.bias_row;
     let first = index * dims.bias_row;
     let at = table[matrices.index] + 3u * index;
     segment = Segment(first, table[at], table[at + 2u]);
-    // As if k had begun with the segment's plane: what wraps around here comes back with the k that is added.
-    matrices.a_offset = dims.a_offset + table[at] * dims.a_batch0 - first * dims.a_k;
-    matrices.b_offset = dims.b_offset + table[at + 1u] * dims.b_batch0 - first * dims.b_k;
+    // A that is made has terms, and no plane.
+    matrices.a_offset = dims.a_offset + select(table[at], 0u, table[at + 2u] > 0u) * dims.a_batch0;
+    matrices.b_offset = dims.b_offset + table[at + 1u] * dims.b_batch0;
     matrices.k_end = first + dims.bias_col;
 }

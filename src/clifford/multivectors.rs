@@ -6,7 +6,6 @@ use super::plan::plan_clifford;
 use super::problem::{BladeAxis, CliffordProblem, Placed, check_blades};
 use super::product::Product;
 use super::unary::Unary;
-use super::walk::Walk;
 use super::{Signature, grade};
 use crate::error::{Named, call};
 use crate::tensor::{Layout, Real, Tensor};
@@ -255,14 +254,13 @@ impl<T: Real> Multivectors<T> {
         let operands = [Some(&c), Some(&self.tensor), y.map(|y| &y.tensor)];
         let mut bindings: Vec<_> = operands.into_iter().flatten().map(Tensor::bind).collect();
         let words = &planned.plan().table;
-        let walk = if words.is_empty() { Walk::of(&problem, gpu.caps()) } else { Walk::Ones };
         // NOTE: not kept with the plan: what a device keeps must not keep the device.
         let table = match words.len() {
             0 => None,
             len => Some(gpu.tensor::<i32>(bytemuck::cast_slice(words), [len])?),
         };
         bindings.extend(table.as_ref().map(Tensor::bind));
-        gpu.launch(&planned, bytemuck::bytes_of(&walk.dims(&problem)), &bindings)?;
+        gpu.launch(&planned, bytemuck::bytes_of(&problem.launch(planned.plan(), gpu.caps())), &bindings)?;
         Ok(Self { tensor: c, blades: out.clone(), axis: self.axis })
     }
 

@@ -70,7 +70,7 @@ fn depth(problem: &GemmProblem) -> f64 {
 
 /// Matrices times parts of k.
 fn parts(problem: &GemmProblem) -> f64 {
-    f64::from(problem.dims.parts.max(1))
+    problem.dims.parts().max(1) as f64
 }
 
 /// Every core computes its share of the blocks, the last wave as long as the others; few invocations leave lanes idle.

@@ -7,6 +7,7 @@ use super::halves::Side;
 use super::plan::GemmKernel;
 use super::segments::Segments;
 use super::tile::Tile;
+use crate::kernel::Plan;
 use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 
@@ -21,7 +22,7 @@ pub struct GemmDims {
     pub k_part: u32,
     pub batches: u32,
     pub batch1: u32,
-    pub parts: u32,
+    pub splits: u32,
     pub a_outer: u32,
     pub a_k: u32,
     pub a_offset: u32,
@@ -64,6 +65,11 @@ impl GemmDims {
     /// Where rows of C may start.
     pub(super) fn c_starts(&self) -> [u32; 4] {
         [self.c_offset, self.c_batch0, self.c_batch1, self.ldc]
+    }
+
+    /// Matrices times parts of k: each has workgroups of its own.
+    pub(super) fn parts(&self) -> u64 {
+        u64::from(self.batches) * u64::from(self.splits)
     }
 
     /// The extent of the outer axis of a batch.
@@ -232,7 +238,7 @@ impl GemmProblem {
             k_part: dim(OP, k)?,
             batches,
             batch1: dim(OP, batch1)?,
-            parts: batches,
+            splits: 1,
             a_outer: dim(OP, stride(a, 2))?,
             a_k: dim(OP, stride(a, 1))?,
             a_offset: a.offset_in_window(types.ab),
@@ -278,6 +284,16 @@ impl GemmProblem {
     pub(super) fn elements(&self) -> usize {
         let d = &self.dims;
         d.batches as usize * d.m as usize * d.n as usize
+    }
+
+    /// The uniforms of a plan's launches, in their order: the product's own, or those of its parts of k and of what brings
+    /// them together.
+    #[must_use]
+    pub fn launches(&self, plan: &Plan) -> Vec<GemmDims> {
+        match plan.parts {
+            1 => vec![self.dims],
+            parts => vec![self.in_parts(parts).dims, self.reduced(parts)],
+        }
     }
 
     /// Elements of the bindings of A, B and C, to behind the last that is used.

@@ -61,7 +61,7 @@ impl GemmProblem {
         let matrix = d.m * d.n;
         let dims = GemmDims {
             k_part: part_of(d.k.max(1), parts),
-            parts: d.batches * parts,
+            splits: parts,
             ldc: d.n,
             c_offset: 0,
             c_batch0: matrix * d.batch1,
@@ -75,7 +75,7 @@ impl GemmProblem {
 
     /// The dims of the launch that brings the parts together.
     pub(super) fn reduced(&self, parts: u32) -> GemmDims {
-        GemmDims { parts: self.dims.batches * parts, ..self.dims }
+        GemmDims { splits: parts, ..self.dims }
     }
 
     /// The dims without an epilogue.
@@ -114,7 +114,8 @@ fn part_of(k: u32, parts: u32) -> u32 {
 /// Bytes of the sums of all parts.
 pub(super) fn scratch_bytes(problem: &GemmProblem, parts: u32) -> u64 {
     let d = &problem.dims;
-    u64::from(d.batches) * u64::from(parts) * u64::from(d.m) * u64::from(d.n) * 4
+    let sizes = [d.batches, d.m, d.n, parts, 4];
+    sizes.into_iter().fold(1, |bytes: u64, size| bytes.saturating_mul(size.into()))
 }
 
 /// Predicted seconds of bringing the parts together: their sums are read, C is written.
@@ -127,6 +128,8 @@ pub(super) fn seconds(problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
 /// How to bring the parts together.
 pub(super) fn plan(problem: &GemmProblem, parts: u32, caps: &Caps) -> Result<Plan> {
     let d = &problem.dims;
+    // What kernels count sums by is 32 bits, and what can be bound is less.
+    kernel::check_binding(OP, caps, scratch_bytes(problem, parts) / 4, DType::F32)?;
     let kernel = Kernel::new("gemm_reduce").dims(caps, size_of_val(d)).param("LANES", LANES);
     let kernel = if problem.types.ab.is_real() { kernel } else { kernel.param("sum", "i32") };
     let rows = u64::from(d.batches) * u64::from(d.m);

@@ -118,7 +118,7 @@ impl Segmented {
             k_part: all,
             batches: dim(OP, batches)?,
             batch1: dim(OP, batches)?,
-            parts: dim(OP, batches)?,
+            splits: 1,
             a_outer: a.outer,
             a_k: a.k,
             a_offset: a.offset,

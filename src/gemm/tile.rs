@@ -191,9 +191,9 @@ impl Tile {
         let d = &problem.dims;
         match self.kernel {
             GemmKernel::Naive => naive::blocks(self, problem, caps),
-            GemmKernel::Gemv => u64::from(d.parts) * u64::from(gemv::blocks(self, problem)),
+            GemmKernel::Gemv => d.parts() * u64::from(gemv::blocks(self, problem)),
             GemmKernel::Tiled | GemmKernel::Dot | GemmKernel::Coop => {
-                u64::from(d.parts) * u64::from(d.m.div_ceil(self.bm)) * u64::from(d.n.div_ceil(self.bn))
+                d.parts() * u64::from(d.m.div_ceil(self.bm)) * u64::from(d.n.div_ceil(self.bn))
             }
         }
     }

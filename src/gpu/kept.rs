@@ -65,12 +65,12 @@ const DIGEST: usize = 32;
 
 /// The data with a digest of it and of what it was made for in front. A driver is to be handed nothing that was cut
 /// short or that was made by another one.
-pub(super) fn seal(made_for: &str, data: &[u8]) -> Vec<u8> {
+pub(crate) fn seal(made_for: &str, data: &[u8]) -> Vec<u8> {
     [&digest(made_for, data), data].concat()
 }
 
 /// The data behind a digest that is right.
-pub(super) fn unseal<'a>(made_for: &str, file: &'a [u8]) -> Option<&'a [u8]> {
+pub(crate) fn unseal<'a>(made_for: &str, file: &'a [u8]) -> Option<&'a [u8]> {
     let (sum, data) = file.split_first_chunk::<DIGEST>()?;
     (*sum == digest(made_for, data)).then_some(data)
 }

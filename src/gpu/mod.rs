@@ -5,7 +5,7 @@ mod caps;
 mod coop;
 mod fault;
 pub mod fixtures;
-mod kept;
+pub(crate) mod kept;
 mod launch;
 mod lock;
 mod mark;
@@ -26,7 +26,7 @@ mod stats;
 mod storage;
 mod submit;
 mod timing;
-mod verdicts;
+pub(crate) mod verdicts;
 mod verify;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;

@@ -74,14 +74,14 @@ fn line(row: &CoopRow, verdict: Verdict) -> String {
     CoopRow { verdict, ..*row }.to_string()
 }
 
-fn seal(header: &str, lines: &[String]) -> String {
+pub(crate) fn seal(header: &str, lines: &[String]) -> String {
     let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let text = [header, &body].concat();
     format!("{text}sha256 {}\n", digest_of_text(&text))
 }
 
 /// The lines of a file with this header, or why it is not to be relied on.
-fn unseal(contents: Vec<u8>, header: &str) -> Result<Vec<String>, String> {
+pub(crate) fn unseal(contents: Vec<u8>, header: &str) -> Result<Vec<String>, String> {
     let text = String::from_utf8(contents).map_err(|_| "it is no text")?;
     let (body, _) = text.rsplit_once("sha256 ").ok_or("it is damaged")?;
     let lines: Vec<String> = match body.strip_prefix(header) {

@@ -46,7 +46,7 @@ impl Npy {
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read, is no `.npy` file, holds elements of another type,
-    /// has more than [`MAX_RANK`] axes, or fewer or more bytes than its shape needs.
+    /// has more than [`MAX_RANK`](crate::tensor::MAX_RANK) axes, or fewer or more bytes than its shape needs.
     ///
     /// # Example
     /// ```
@@ -158,14 +158,14 @@ pub fn write_npy<T: Element>(path: impl AsRef<Path>, tensor: &Tensor<T>) -> Resu
 /// # Errors
 /// As `write_npy`.
 pub async fn write_npy_async<T: Element>(path: impl AsRef<Path>, tensor: &Tensor<T>) -> Result<()> {
-    let elements = tensor.read().await?;
+    let elements = tensor.read().await.named("write_npy_async")?;
     write_npy_slice(path, tensor.shape(), &elements)
 }
 
 /// Writes elements in C order to a `.npy` file at `path`; an existing file is replaced.
 ///
 /// # Shapes
-/// `shape` has as many elements as `elements`, and at most [`MAX_RANK`] axes.
+/// `shape` has as many elements as `elements`, and at most [`MAX_RANK`](crate::tensor::MAX_RANK) axes.
 ///
 /// # Errors
 /// [`Error::Shape`] if it has not; [`Error::Input`] if the file cannot be written, or `T` is bf16, which `NumPy` does

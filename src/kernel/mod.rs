@@ -12,6 +12,7 @@ pub use limits::Needs;
 pub(crate) use limits::{check_binding, check_scratch, lanes, own_bytes};
 pub(crate) use memory::Memory;
 pub(crate) use signature::{Signature, signature};
+pub(crate) use unroll::unroll;
 
 use crate::gpu::Caps;
 use crate::{Error, Result};

@@ -3,39 +3,61 @@
 use super::specialize::{is_word, words};
 use std::collections::HashMap;
 
+/// Characters that loops are written out to, at most, those of loops within them counted again: far more than any
+/// kernel takes.
+const CHARACTERS_AT_MOST: usize = 1 << 23;
+/// Marked loops within each other, at most, and parentheses of an expression: both are followed by recursion.
+const DEPTH_AT_MOST: usize = 32;
+
 /// Writes out every marked loop of the form `for (var i = FROM; i < TO; i++) {`, `i += STEP` or `i *= STEP`, the
 /// outermost first. Bounds are integer expressions of literals, the file's constants, and the counters around them.
-pub(super) fn unroll(text: &str) -> Result<String, String> {
+pub(crate) fn unroll(text: &str) -> Result<String, String> {
     let constants = constants(text);
     let lines: Vec<&str> = text.lines().collect();
     let mut out = String::with_capacity(4 * text.len());
-    write_out(&lines, &constants, &mut out)?;
+    let mut writer = Writer { constants: &constants, out: &mut out, left: CHARACTERS_AT_MOST };
+    writer.write_out(&lines, DEPTH_AT_MOST)?;
     Ok(out)
 }
 
-fn write_out(lines: &[&str], constants: &HashMap<String, u64>, out: &mut String) -> Result<(), String> {
-    let mut at = 0;
-    while at < lines.len() {
-        if lines[at].trim() != "//#unroll" {
-            out.push_str(lines[at]);
-            out.push('\n');
-            at += 1;
-            continue;
+struct Writer<'a> {
+    constants: &'a HashMap<String, u64>,
+    out: &'a mut String,
+    /// Characters that loops may still be written out to.
+    left: usize,
+}
+
+impl Writer<'_> {
+    fn write_out(&mut self, lines: &[&str], depth: usize) -> Result<(), String> {
+        let mut at = 0;
+        while at < lines.len() {
+            if lines[at].trim() != "//#unroll" {
+                self.out.push_str(lines[at]);
+                self.out.push('\n');
+                at += 1;
+                continue;
+            }
+            let head = lines.get(at + 1).copied().unwrap_or_default();
+            let header = Header::parse(head, self.constants)?;
+            let deeper =
+                depth.checked_sub(1).ok_or_else(|| format!("`{}` is nested too deep", head.trim()))?;
+            let body = lines.get(at + 2..closing_brace(lines, at + 1)?);
+            let body = body.ok_or_else(|| format!("`{}` is closed where it begins", head.trim()))?;
+            let size: usize = body.iter().map(|line| line.len() + 1).sum();
+            for i in header.values() {
+                let left = self.left.checked_sub(size + 4);
+                self.left = left.ok_or_else(|| format!("`{}` is too long to write out", head.trim()))?;
+                let body: Vec<String> =
+                    body.iter().map(|line| substitute(line, &header.counter, i)).collect();
+                let body: Vec<&str> = body.iter().map(String::as_str).collect();
+                self.out.push_str("{\n");
+                self.write_out(&body, deeper)?;
+                self.out.push_str("}\n");
+            }
+            at += body.len() + 3;
         }
-        let head = lines.get(at + 1).copied().unwrap_or_default();
-        let header = Header::parse(head, constants)?;
-        let body = at + 2..closing_brace(lines, at + 1)?;
-        for i in header.values() {
-            let body: Vec<String> =
-                lines[body.clone()].iter().map(|line| substitute(line, &header.counter, i)).collect();
-            let body: Vec<&str> = body.iter().map(String::as_str).collect();
-            out.push_str("{\n");
-            write_out(&body, constants, out)?;
-            out.push_str("}\n");
-        }
-        at = body.end + 1;
+        Ok(())
     }
-    Ok(())
 }
 
 struct Header {
@@ -121,7 +143,7 @@ fn constants(text: &str) -> HashMap<String, u64> {
 /// The value of an expression of `+ - * / %`, parentheses, literals and names; None if it has anything else.
 fn evaluate(text: &str, names: &HashMap<String, u64>) -> Option<u64> {
     let tokens: Vec<&str> = words(text).filter(|word| !word.trim().is_empty()).collect();
-    let mut parser = Parser { tokens: &tokens, names };
+    let mut parser = Parser { tokens: &tokens, names, depth: DEPTH_AT_MOST };
     let value = parser.sum()?;
     parser.tokens.is_empty().then_some(value)
 }
@@ -129,6 +151,8 @@ fn evaluate(text: &str, names: &HashMap<String, u64>) -> Option<u64> {
 struct Parser<'a> {
     tokens: &'a [&'a str],
     names: &'a HashMap<String, u64>,
+    /// Parentheses that may still open.
+    depth: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -164,7 +188,9 @@ impl<'a> Parser<'a> {
 
     fn factor(&mut self) -> Option<u64> {
         if self.next_if(&["("]).is_some() {
+            self.depth = self.depth.checked_sub(1)?;
             let value = self.sum()?;
+            self.depth += 1;
             return self.next_if(&[")"]).map(|_| value);
         }
         let (first, rest) = self.tokens.split_first()?;
@@ -196,6 +222,18 @@ mod tests {
             "const N: u32 = 8u;\n//#unroll\nfor (var half = 1u; half < N; half *= 2u) {\nx[half] = 1;\n}\n";
         let want = "const N: u32 = 8u;\n{\nx[1u] = 1;\n}\n{\nx[2u] = 1;\n}\n{\nx[4u] = 1;\n}\n";
         assert_eq!(unroll(text).unwrap(), want);
+    }
+
+    /// The first is what `tests/fuzz` found: it never came back. The others were found by reading.
+    #[test]
+    fn a_loop_that_never_ends_or_is_nested_without_end_is_an_error() {
+        let of = |to: &str, body: &str| format!("//#unroll\nfor (var i = 0u; i < {to}; i++) {{\n{body}}}\n");
+        assert!(unroll(&of("4294967295u", "x[i] = 1;\n")).unwrap_err().contains("too long"));
+        let deep = (0..40).fold(String::new(), |body, _| of("1u", &body));
+        assert!(unroll(&deep).unwrap_err().contains("too deep"));
+        assert!(unroll(&of(&format!("{}1u{}", "(".repeat(40), ")".repeat(40)), "")).is_err());
+        let closed = "//#unroll\nfor (var }i = 0u; }i < 1u; }i++) {\n";
+        assert!(unroll(closed).unwrap_err().contains("closed"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The products of Clifford layers by definition.
 
-use crate::clifford::layer::{Gate, LayerProduct};
+use crate::clifford::layer::{Gate, LayerProduct, ProductKind};
 use crate::clifford::{Blades, Path, Product, Terms, grade};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -139,7 +139,7 @@ impl LayerProductReference {
     }
 
     /// What [`normalized`](Self::normalized) hands back: $g_{i} / r - q_{i} o_{i} s_{n} D / (N r^3)$ with
-    /// $D = \sum g_{i} o_{i}$ of the row's grade and $s_{n}$ the sign of the feature's square.
+    /// $D = \sum g_{i} o_{i}$ of the row's grade and $s_{n}$ the sign of the feature's square, 0 where that is 0.
     #[must_use]
     pub fn normalized_backward(&self, o: &[f64], g: &[f64]) -> Vec<f64> {
         let (plane, features) = (self.plane(o), self.plane(o) / self.rows);
@@ -150,7 +150,7 @@ impl LayerProductReference {
             let factor = along / (features as f64 * r.powi(3));
             for i in self.of_grade(o, row, of) {
                 let weight = self.product.norm.weight(signature, self.blades.masks()[i / plane]);
-                let sign = self.square(o, i % plane, of).signum();
+                let sign = sign(self.square(o, i % plane, of));
                 out[i] = g[i] / r - f64::from(weight) * sign * o[i] * factor;
             }
         }
@@ -177,7 +177,7 @@ impl LayerProductReference {
     }
 
     /// The elements of a row that are of a grade.
-    fn of_grade(&self, o: &[f64], row: usize, of: usize) -> impl Iterator<Item = usize> {
+    pub(super) fn of_grade(&self, o: &[f64], row: usize, of: usize) -> impl Iterator<Item = usize> {
         let (plane, features) = (self.plane(o), self.plane(o) / self.rows);
         let blades = self.blades.masks().iter().enumerate().filter(move |(_, mask)| grade(**mask) == of);
         blades.flat_map(move |(k, _)| (0..features).map(move |n| k * plane + row * features + n))
@@ -217,6 +217,47 @@ impl LayerProductReference {
         o
     }
 
+    /// Every term of a product of this kind, of an operand and a weight of so many values: the places of its x, y, result and
+    /// weight, and its sign.
+    pub(super) fn each_term(
+        &self,
+        kind: ProductKind,
+        operand: usize,
+        weight: usize,
+        mut of: impl FnMut([usize; 4], f64),
+    ) {
+        let plane = operand / self.blades.len();
+        let inputs = plane / self.rows;
+        let outputs = self.result_len(kind, operand, weight) / (self.blades.len() * self.rows);
+        for (term, path) in self.terms.terms.iter().zip(&self.paths) {
+            let [x, y, out] = [term.x, term.y, term.out].map(usize::from);
+            for at in 0..plane {
+                let (row, n) = (at / inputs, at % inputs);
+                let mut one = |m: usize, w: usize| {
+                    let to = (out * self.rows + row) * outputs + m;
+                    of([x * plane + at, y * plane + at, to, w], f64::from(term.sign));
+                };
+                match kind {
+                    ProductKind::Steerable => one(n, n * self.paths() + path),
+                    ProductKind::Connected => {
+                        (0..outputs).for_each(|m| one(m, (path * inputs + n) * outputs + m));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Values of the result of an operand and a weight of so many.
+    pub(super) fn result_len(&self, kind: ProductKind, operand: usize, weight: usize) -> usize {
+        match kind {
+            ProductKind::Steerable => operand,
+            ProductKind::Connected => {
+                let inputs = operand / self.blades.len() / self.rows;
+                self.blades.len() * self.rows * (weight / (self.paths() * inputs))
+            }
+        }
+    }
+
     /// Every blade times the gate of the scalar.
     fn gated(&self, x: &[f64]) -> Vec<f64> {
         let scalar = self.scalar(x);
@@ -243,18 +284,23 @@ impl LayerProductReference {
         &x[self.scalar_at(x)..][..self.plane(x)]
     }
 
-    fn scalar_at(&self, x: &[f64]) -> usize {
+    pub(super) fn scalar_at(&self, x: &[f64]) -> usize {
         self.blades.position(0).unwrap_or(0) * self.plane(x)
     }
 
     /// Positions of the batch.
-    fn plane(&self, x: &[f64]) -> usize {
+    pub(super) fn plane(&self, x: &[f64]) -> usize {
         x.len() / self.blades.len()
     }
 }
 
+/// 1 or -1, and 0 of zero, where an absolute value has no slope.
+pub(super) fn sign(x: f64) -> f64 {
+    if x == 0.0 { 0.0 } else { x.signum() }
+}
+
 /// What an operand is multiplied by, of its scalar part.
-fn gate(gate: Gate, s: f64) -> f64 {
+pub(super) fn gate(gate: Gate, s: f64) -> f64 {
     match gate {
         Gate::None => 1.0,
         Gate::Gelu => 0.5 * libm::erfc(-s * FRAC_1_SQRT_2),
@@ -262,7 +308,7 @@ fn gate(gate: Gate, s: f64) -> f64 {
     }
 }
 
-fn gate_slope(gate: Gate, s: f64) -> f64 {
+pub(super) fn gate_slope(gate: Gate, s: f64) -> f64 {
     match gate {
         Gate::None => 0.0,
         Gate::Gelu => (-0.5 * s * s).exp() / (2.0 * PI).sqrt(),

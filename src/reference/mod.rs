@@ -11,6 +11,7 @@ mod layer_product;
 mod mv_features;
 mod mv_linear;
 mod precision;
+mod running;
 mod sk_linear;
 
 pub use activation::{
@@ -27,4 +28,5 @@ pub use layer_product::{LayerProductGradients, LayerProductReference};
 pub use mv_features::{MvFeaturesReference, MvFeaturesValues};
 pub use mv_linear::{MvLinearReference, MvLinearValues};
 pub use precision::{Halves, halves, precision_tolerance};
+pub use running::{Running, RunningGradients};
 pub use sk_linear::{SkLinearGradients, SkLinearReference};

@@ -140,12 +140,14 @@ impl SparseProblem {
     }
 
     /// Elements of the result.
-    pub(super) fn elements(&self) -> u64 {
+    #[must_use]
+    pub fn elements(&self) -> u64 {
         u64::from(self.rows()[1]) * u64::from(self.dims.columns)
     }
 
     /// Elements of the operand's binding, to behind the last that is used.
-    pub(super) fn operand_elements(&self) -> u64 {
+    #[must_use]
+    pub fn operand_elements(&self) -> u64 {
         let d = &self.dims;
         let extent2 = d.columns / (d.extent0 * d.extent1);
         let axes = [
@@ -156,6 +158,21 @@ impl SparseProblem {
         ];
         let last: u64 = axes.into_iter().map(|(n, stride)| u64::from(n - 1) * u64::from(stride)).sum();
         u64::from(d.x_offset) + last + 1
+    }
+}
+
+impl SparseProblem {
+    /// The uniforms of the launches on a device: of the operator, and where its lines are summed in parts, of what brings
+    /// these together.
+    #[must_use]
+    pub fn launches(&self, caps: &Caps) -> (SparseDims, Option<GemmDims>) {
+        let dims = Tile::of(self, caps).dims(self);
+        // Bringing parts together does not depend on what they are parts of: one row, as long as the result.
+        let n = self.rows()[1] * self.dims.columns;
+        let (splits, alpha) = (dims.parts, self.dims.scale);
+        let together =
+            GemmDims { m: 1, n, batches: 1, batch1: 1, splits, ldc: n, alpha, ..GemmDims::default() };
+        (dims, (splits > 1).then_some(together))
     }
 }
 
@@ -174,20 +191,14 @@ pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &A
     let gpu = x.gpu();
     let problem = SparseProblem::of(sketch, way, along, x.layout().offset_in_window(T::DTYPE), T::DTYPE)?;
     let planned = gpu.planned(&problem)?;
-    let tile = Tile::of(&problem, gpu.caps());
-    let dims = tile.dims(&problem);
+    let (dims, together) = problem.launches(gpu.caps());
     let y = gpu.empty(&along.shape)?;
-    let Some(reduce) = planned.then() else {
+    let (Some(reduce), Some(together)) = (planned.then(), together) else {
         gpu.launch(&planned, bytemuck::bytes_of(&dims), &[x.bind(), y.bind()])?;
         return Ok(y);
     };
     let sums = gpu.empty::<f32>([y.len() * dims.parts as usize])?;
     gpu.launch(&planned, bytemuck::bytes_of(&dims), &[x.bind(), sums.bind()])?;
-    // Bringing parts together does not depend on what they are parts of: one row, as long as the result.
-    let n = dim(OP, y.len())?;
-    let alpha = problem.dims.scale;
-    let together =
-        GemmDims { m: 1, n, batches: 1, batch1: 1, parts: dims.parts, ldc: n, alpha, ..GemmDims::default() };
     gpu.launch(reduce, bytemuck::bytes_of(&together), &[sums.bind(), y.bind()])?;
     Ok(y)
 }

@@ -1,7 +1,9 @@
 //! Reading tensors back and overwriting them.
 
 use super::{Element, Tensor};
-use crate::error::{Named, call};
+use crate::error::Named;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::error::call;
 use crate::{Error, Result};
 use std::future::Future;
 

@@ -4,12 +4,12 @@ mod common;
 mod connected;
 mod equivariance;
 mod features;
+mod few_features;
 mod flash_clifford;
 mod linear;
 mod module;
 mod oracles;
 mod products;
-mod running;
 mod steerable;
 #[path = "../support/mod.rs"]
 mod support;

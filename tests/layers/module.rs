@@ -3,14 +3,15 @@
 use crate::common::{algebras, first, largest, near, read, upload, values};
 use crate::equivariance::{Layer, assert_equivariant, assert_not_equivariant};
 use crate::linear;
-use crate::running::{Running, RunningProduct};
 use crate::support::{self, strided::Lay};
 use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, GradeNorm, LayerProduct, MvLinear, ProductKind, Residual,
 };
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
 use tilewise::io::{self, SafetensorsWriter};
-use tilewise::reference::{LayerProductReference, MvLinearReference, MvLinearValues, gamma, store_tolerance};
+use tilewise::reference::{
+    LayerProductReference, MvLinearReference, MvLinearValues, Running, gamma, store_tolerance,
+};
 use tilewise::{Element, Error, Gpu, Real, bf16, f16};
 
 /// A layer by definition.
@@ -66,10 +67,7 @@ impl Definition {
     fn running(&self, x: &[f64]) -> Running {
         let linear = linear::Case { definition: self.linear.clone(), of: self.of.clone(), g: Vec::new() };
         let y = Running { values: self.linear.forward(&self.of(x)), off: linear.tolerance::<f32>(x) };
-        let LayerProductReference { product, blades, rows, .. } = &self.product;
-        let product =
-            RunningProduct { product: *product, kind: self.kind, blades, rows: *rows, weight: &self.weight };
-        let out = product.of(&Running::exact(x), &y);
+        let out = self.product.running(self.kind, &Running::exact(x), &y, &self.weight);
         let out = if self.residual == Residual::Operand { out.plus(x) } else { out };
         near(&out.values, &self.forward(x), |_| 1e-12, "the analysis is of this layer");
         out

@@ -2,11 +2,10 @@
 
 use crate::common::{algebras, first, near, read, upload, values};
 use crate::equivariance::{Layer, assert_equivariant};
-use crate::running::{Running, RunningProduct};
 use crate::support::{self, strided::Lay};
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{GradeNorm, LayerProduct, ProductKind};
-use tilewise::reference::LayerProductReference;
+use tilewise::reference::{LayerProductReference, Running};
 
 const ROWS: usize = 2;
 const FEATURES: usize = 3;
@@ -47,10 +46,9 @@ fn versors_pass_through_products() {
                 ProductKind::Connected => reference.connected(&x, &y, &weight),
             }
         };
-        let running = RunningProduct { product, kind, blades: &blades, rows: ROWS, weight: &weight };
         let tolerance = |values: &[f64]| {
             let [x, y] = operands(values).map(|operand| Running::exact(&operand));
-            let out = running.of(&x, &y);
+            let out = reference.running(kind, &x, &y, &weight);
             near(&out.values, &definition(values), |_| 1e-12, "the analysis is of this product");
             out.off
         };

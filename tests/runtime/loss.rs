@@ -30,7 +30,7 @@ fn is_told(gpu: &Gpu, at: usize) {
     let mut a = tensor(gpu, 1);
     let c = matmul(&a, &a).unwrap();
     // With work recorded, and with none; the application has not polled since.
-    if at % 2 == 0 {
+    if at.is_multiple_of(2) {
         c.to_vec().unwrap();
     }
     gpu.device().destroy();

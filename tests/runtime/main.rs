@@ -12,7 +12,7 @@ mod sizes;
 
 use std::time::Duration;
 use support::TestGpu;
-use tilewise::{Fill, Gpu, Tensor, reference};
+use tilewise::{Element, Fill, Gpu, Tensor, reference};
 
 const SIZE: usize = 8;
 
@@ -25,7 +25,7 @@ fn tensor(gpu: &Gpu, seed: u64) -> Tensor<f32> {
 }
 
 fn product(a: &[f32], b: &[f32]) -> Vec<f32> {
-    reference::gemm(a, b, [SIZE; 3]).value.into_iter().map(|v| v as f32).collect()
+    reference::gemm(a, b, [SIZE; 3]).value.into_iter().map(f32::from_f64).collect()
 }
 
 /// An opened device, an adopted one and an adopted one without features.

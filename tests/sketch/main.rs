@@ -11,6 +11,7 @@ mod layer_fit;
 mod layer_use;
 mod layers;
 mod oracles;
+mod oracles_held;
 mod oracles_layer;
 mod shares;
 mod sparse;

@@ -128,11 +128,18 @@ impl Drop for TestGpu {
 
 static COMPLAINTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// What this crate has warned of so far with these words in it. Tests run side by side: ask for a name of your own.
 pub fn warnings_with(words: &str) -> Vec<String> {
     let warnings = WARNINGS.lock().unwrap_or_else(PoisonError::into_inner);
     warnings.iter().filter(|warning| warning.contains(words)).cloned().collect()
+}
+
+/// As [`warnings_with`], of what this crate tells without a warning.
+pub fn told_with(words: &str) -> Vec<String> {
+    let told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    told.iter().filter(|told| told.contains(words)).cloned().collect()
 }
 
 /// What the validation layer has said so far, taken.
@@ -151,7 +158,8 @@ pub fn watch_validation() {
     struct Watch;
     impl log::Log for Watch {
         fn enabled(&self, metadata: &log::Metadata) -> bool {
-            metadata.level() <= log::Level::Warn
+            let own = metadata.target().starts_with("tilewise");
+            metadata.level() <= if own { log::Level::Info } else { log::Level::Warn }
         }
         fn log(&self, record: &log::Record) {
             if !self.enabled(record.metadata()) {
@@ -162,7 +170,8 @@ pub fn watch_validation() {
                 COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner).push(record.args().to_string());
             }
             if record.target().starts_with("tilewise") {
-                WARNINGS.lock().unwrap_or_else(PoisonError::into_inner).push(record.args().to_string());
+                let list = if record.level() == log::Level::Info { &TOLD } else { &WARNINGS };
+                list.lock().unwrap_or_else(PoisonError::into_inner).push(record.args().to_string());
             }
             if std::env::var_os("TILEWISE_TEST_LOG").is_some() {
                 eprintln!("{} {}: {}", record.level(), record.target(), record.args());
@@ -173,7 +182,7 @@ pub fn watch_validation() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         if log::set_logger(&Watch).is_ok() {
-            log::set_max_level(log::LevelFilter::Warn);
+            log::set_max_level(log::LevelFilter::Info);
         }
     });
 }

@@ -67,7 +67,7 @@ impl LayerProduct {
     /// Sums in f32, stored once: $|o - o_{64}| \le \gamma_{k} \sum |\hat x_{a} \hat y_{d} w|$ with the k terms of a sum,
     /// and where tensor cores multiply f16, products of $\hat x$ and $\hat y$ that are rounded to f16 first. A gate is
     /// within $1.2 \cdot 10^{-7}$. Operands of f32 are multiplied as the device's [`Precision`] says, or
-    /// [`Connected::precision`].
+    /// [`Connected::precision`]. A norm divides this by $r_{G}$ as that of [`steerable`](Self::steerable) does.
     pub fn connected<T: Real>(
         &self,
         x: &Multivectors<T>,

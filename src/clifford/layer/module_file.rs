@@ -3,7 +3,9 @@
 use super::linear::MvLinear;
 use super::module::{CliffordLayer, CliffordLayerBuilder, OP, ProductKind};
 use super::operands::check_signature;
-use crate::error::{Named, call};
+use crate::error::Named;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::error::call;
 use crate::io::{Safetensors, SafetensorsWriter};
 use crate::tensor::{Real, Tensor};
 use crate::{Error, Gpu, Result};
@@ -37,7 +39,8 @@ impl<T: Real> CliffordLayer<T> {
     pub async fn save_async(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
         let mut file = file;
         for (name, tensor) in self.saved()? {
-            file = file.tensor_async(format!("{prefix}{name}"), &tensor).await?;
+            let added = file.tensor_async(format!("{prefix}{name}"), &tensor).await;
+            file = added.named("CliffordLayer::save_async")?;
         }
         Ok(file)
     }

@@ -17,7 +17,9 @@ impl LayerProduct {
     /// # Errors
     /// As [`steerable`](Self::steerable).
     /// # Precision
-    /// As [`steerable`](Self::steerable).
+    /// Computed in f32, then stored: $|\delta n_{i}| \le \gamma_{k} |n_{i}| (1 + s / r_{G}^2)$ with $s$ the mean of
+    /// $\sum_{i \in G} |q_{i}| o_{i}^2$ and the $k$ blades of a grade, features and a dozen more. `Rms` has $s \le r_{G}^2$; squares
+    /// of both signs may cancel in `Invariant`, whose $r_{G}$ is no less than 0.1.
     pub fn normalized<T: Real>(&self, o: &Multivectors<T>) -> Result<Multivectors<T>> {
         call("LayerProduct::normalized", || {
             let function = RowFunction::Normalize;
@@ -36,7 +38,9 @@ impl LayerProduct {
     /// # Errors
     /// As [`steerable`](Self::steerable).
     /// # Precision
-    /// As [`steerable`](Self::steerable).
+    /// Computed in f32, then stored:
+    /// [`LayerProductReference::running_normalized_backward`](crate::reference::LayerProductReference::running_normalized_backward)
+    /// has the bound of each value.
     pub fn normalized_backward<T: Real>(
         &self,
         o: &Multivectors<T>,

@@ -41,7 +41,11 @@ impl LayerProduct {
     /// another algebra or has some blades only, or of more than 5 vectors; [`Error::Limit`] of a tensor that the device cannot
     /// bind; [`Error::Gpu`] of operands on different devices; [`Error::OutOfMemory`] without room for the result.
     /// # Precision
-    /// Computed in f32, then stored: within $2 \cdot 10^{-6}$ of the largest result in f32, $10^{-3}$ in f16.
+    /// Computed in f32, then stored. Without a norm $|\delta o_{i}| \le \gamma_{k} M_{i}$, with the $k$ roundings of a term of $o_{i}$
+    /// (below $2^d + 8$ for d vectors) and $M_{i}$ the sum of its terms' absolute values, each without its gates. A norm divides that by
+    /// $r_{G}$, which is small where the terms of a grade cancel in every feature of a row: then its results are off by
+    /// $M_{i} / r_{G}$ times as much. In rows of one to three random features this came to $7 \cdot 10^{-5}$ of the largest result.
+    /// [`LayerProductReference::running`](crate::reference::LayerProductReference::running) has the bound of each value.
     /// Fixed order: the same inputs have the same bits.
     pub fn steerable<T: Real>(
         &self,
@@ -68,7 +72,8 @@ impl LayerProduct {
     /// # Errors
     /// As [`steerable`](Self::steerable).
     /// # Precision
-    /// As [`steerable`](Self::steerable), each gradient by its own largest value.
+    /// Sums in f32 too. What the norm hands back is off as its results are, and once more over $r_{G}$:
+    /// [`LayerProductReference::running_backward`](crate::reference::LayerProductReference::running_backward) has the bounds.
     pub fn steerable_backward<T: Real>(
         &self,
         x: &Multivectors<T>,

@@ -62,7 +62,7 @@ impl SafetensorsWriter {
     pub async fn tensor_async<T: Element>(self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
         let name = name.into();
         self.vacant(&name)?;
-        let elements = tensor.read().await?;
+        let elements = tensor.read().await.named("SafetensorsWriter::tensor_async")?;
         self.values(name, tensor.shape(), &elements)
     }
 

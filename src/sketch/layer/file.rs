@@ -1,7 +1,9 @@
 //! Sketched layers in `.safetensors` files, with Panther's names and shapes.
 
 use super::{Frozen, SignMemory, SkLinear};
-use crate::error::{Named, call};
+use crate::error::Named;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::error::call;
 use crate::io::{Safetensors, SafetensorsWriter};
 use crate::ops::Activation;
 use crate::tensor::{Real, Tensor};
@@ -30,7 +32,8 @@ impl<T: Real> SkLinear<T> {
     pub async fn save_async(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
         let mut file = self.save_seed(file, prefix);
         for (name, tensor) in self.saved()? {
-            file = file.tensor_async(format!("{prefix}{name}"), &tensor).await?;
+            let added = file.tensor_async(format!("{prefix}{name}"), &tensor).await;
+            file = added.named("SkLinear::save_async")?;
         }
         Ok(file)
     }

@@ -2,11 +2,10 @@
 
 use super::agreement;
 use crate::common::{first, near, read, upload, values};
-use crate::running::{Running, RunningProduct};
 use crate::support::{self, strided::Lay};
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct, ProductKind};
 use tilewise::clifford::{Multivectors, Signature};
-use tilewise::reference::LayerProductReference;
+use tilewise::reference::{LayerProductReference, Running};
 use tilewise::{Gpu, Precision, Tensor};
 
 const ROWS: usize = 33;
@@ -81,15 +80,13 @@ fn fast_products_round_their_operands_and_no_others_do() {
     }
     // The bound: what of each operand is lost is as if it all were x's and y's.
     let o = operands.product(plain).precision(Precision::Fast).run().unwrap();
-    let blades = signature.blades();
-    let kind = ProductKind::Connected;
-    let running = RunningProduct { product: plain, kind, blades: &blades, rows: ROWS, weight: w };
+    let reference = LayerProductReference::new(plain, &signature.blades(), ROWS);
     let lost = (1.0 + 2f64.powi(-9) + 2f64.powi(-18)).sqrt() - 1.0;
     let rounded = |values: &[f64]| Running {
         off: values.iter().map(|x| x.abs() * lost).collect(),
         ..Running::exact(values)
     };
-    let most = running.of(&rounded(x), &rounded(y));
+    let most = reference.running(ProductKind::Connected, &rounded(x), &rounded(y), w);
     near(&read(o.tensor()), &most.values, |i| most.off[i], "fast, by its bound");
 }
 

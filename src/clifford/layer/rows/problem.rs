@@ -142,7 +142,7 @@ impl RowProblem {
 
     /// One part of the function.
     #[must_use]
-    pub(super) fn step(&self, step: RowStep) -> Self {
+    pub fn step(&self, step: RowStep) -> Self {
         // What lies between two launches is not rounded.
         let is_between = step == RowStep::Sums && self.function == RowFunction::Steerable;
         Self { step, out: if is_between { DType::F32 } else { self.out }, ..self.clone() }
@@ -150,7 +150,7 @@ impl RowProblem {
 
     /// Behind the launch of [`RowStep::Sums`], what makes the result of the product that it left.
     #[must_use]
-    pub(super) fn behind(&self) -> Self {
+    pub fn behind(&self) -> Self {
         if self.function != RowFunction::Steerable {
             return self.step(RowStep::Results);
         }
@@ -165,7 +165,8 @@ impl RowProblem {
     }
 
     /// Blades of an operand.
-    pub(super) fn blade_count(&self) -> usize {
+    #[must_use]
+    pub fn blade_count(&self) -> usize {
         self.blades.len()
     }
 
@@ -175,7 +176,8 @@ impl RowProblem {
     }
 
     /// Sums that the lanes of a row share: the squares of each grade, and of gradients their products with the result.
-    pub(super) fn sums(&self) -> usize {
+    #[must_use]
+    pub fn sums(&self) -> usize {
         self.grades().len() * if self.function.is_backward() { 2 } else { 1 }
     }
 

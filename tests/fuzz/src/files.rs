@@ -1,0 +1,158 @@
+//! Files of arrays: what is read is what the file holds, and what is written of it is read again.
+
+use std::path::PathBuf;
+use tilewise::io::{Npy, NpyData, Safetensors, SafetensorsWriter, read_npy_f64, write_npy_slice};
+use tilewise::{DType, f16};
+
+/// A file of this process, which goes with it.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(extension: &str) -> Self {
+        let id = format!("{}-{:?}", std::process::id(), std::thread::current().id());
+        Self(std::env::temp_dir().join(format!("tilewise-fuzz-{id}.{extension}")))
+    }
+
+    fn with(extension: &str, data: &[u8]) -> Self {
+        let place = Self::new(extension);
+        std::fs::write(&place.0, data).unwrap();
+        place
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        std::fs::remove_file(&self.0).ok();
+    }
+}
+
+fn len(data: &NpyData) -> usize {
+    match data {
+        NpyData::F32(x) => x.len(),
+        NpyData::F16(x) => x.len(),
+        NpyData::I8(x) => x.len(),
+        NpyData::I32(x) => x.len(),
+        _ => unreachable!("there is no other type"),
+    }
+}
+
+/// Elements as bits, which NaN compares by.
+fn bits(data: &NpyData) -> Vec<u32> {
+    match data {
+        NpyData::F32(x) => x.iter().map(|x| x.to_bits()).collect(),
+        NpyData::F16(x) => x.iter().map(|x| x.to_bits().into()).collect(),
+        NpyData::I8(x) => x.iter().map(|x| i32::from(*x).cast_unsigned()).collect(),
+        NpyData::I32(x) => x.iter().map(|x| x.cast_unsigned()).collect(),
+        _ => unreachable!("there is no other type"),
+    }
+}
+
+pub(crate) fn npy(data: &[u8]) {
+    let place = Place::with("npy", data);
+    if let Ok((shape, values)) = read_npy_f64(&place.0) {
+        assert_eq!(shape.iter().product::<usize>(), values.len());
+        assert!(2 * values.len() <= data.len());
+    }
+    let Ok(array) = Npy::read(&place.0) else { return };
+    let count: usize = array.shape().iter().product();
+    assert_eq!(count, len(array.data()));
+    assert!(count * array.dtype().size() <= data.len());
+    let shape = array.shape();
+    let again = Place::new("again.npy");
+    let written = match array.data() {
+        NpyData::F32(x) => write_npy_slice(&again.0, shape, x),
+        NpyData::F16(x) => write_npy_slice(&again.0, shape, x),
+        NpyData::I8(x) => write_npy_slice(&again.0, shape, x),
+        NpyData::I32(x) => write_npy_slice(&again.0, shape, x),
+        _ => unreachable!("there is no other type"),
+    };
+    // A shape whose strides overflow is one of a file without elements.
+    if let Err(error) = written {
+        assert_eq!(count, 0, "{error}");
+        return;
+    }
+    let read = Npy::read(&again.0).unwrap();
+    assert_eq!((read.shape(), read.dtype(), bits(read.data())), (shape, array.dtype(), bits(array.data())));
+}
+
+pub(crate) fn npy_seeds() -> Vec<Vec<u8>> {
+    let place = Place::new("seed.npy");
+    let written = || std::fs::read(&place.0).unwrap();
+    let mut seeds = Vec::new();
+    write_npy_slice(&place.0, [2, 3], &[0.5f32, -1.0, f32::NAN, 3.0, 1e-40, f32::INFINITY]).unwrap();
+    seeds.push(written());
+    let text = |from: &str, to: &str| {
+        let text: Vec<u8> = written();
+        let at = text.windows(from.len()).position(|part| part == from.as_bytes()).unwrap();
+        [&text[..at], to.as_bytes(), &text[at + from.len()..]].concat()
+    };
+    seeds.extend([text("False", "True "), text("<f4", ">f4"), text("<f4", "<f8"), text("2, 3", "3, 2")]);
+    write_npy_slice(&place.0, [1, 0, 5], &[0i32; 0]).unwrap();
+    seeds.push(written());
+    write_npy_slice(&place.0, [4], &[1i8, -2, 3, -4]).unwrap();
+    seeds.push(written());
+    write_npy_slice(&place.0, [2, 1], &[f16::ONE, f16::MIN]).unwrap();
+    seeds.push(written());
+    seeds
+}
+
+pub(crate) fn safetensors(data: &[u8]) {
+    let place = Place::with("safetensors", data);
+    let Ok(file) = Safetensors::read(&place.0) else { return };
+    let mut writer = SafetensorsWriter::new();
+    let mut bytes = 0;
+    for name in file.names() {
+        let held = file.bytes(&name).unwrap();
+        bytes += held.len();
+        let count = file.shape(&name).unwrap().iter().product::<usize>();
+        if let Some(dtype) = file.dtype(&name).unwrap() {
+            assert_eq!(count * dtype.size(), held.len(), "{name}");
+            assert!(DType::ALL.contains(&dtype));
+        }
+        if let Ok(values) = file.values(&name) {
+            assert_eq!(values.len(), count, "{name}");
+        }
+        writer = match writer.copied(&file, &name) {
+            Ok(writer) => writer,
+            // What no reader takes for a tensor's name cannot be written.
+            Err(error) => panic!("{name}: {error}"),
+        };
+    }
+    assert!(bytes <= data.len());
+    for key in file.metadata_keys() {
+        writer = writer.metadata(key, file.metadata(key).unwrap());
+    }
+    let again = Place::new("again.safetensors");
+    writer.write(&again.0).unwrap();
+    let read = Safetensors::read(&again.0).unwrap();
+    assert_eq!(read.names(), file.names());
+    assert_eq!(read.metadata_keys(), file.metadata_keys());
+    for name in file.names() {
+        assert_eq!(read.shape(&name).unwrap(), file.shape(&name).unwrap());
+        assert_eq!(read.dtype(&name).unwrap(), file.dtype(&name).unwrap());
+        assert_eq!(read.bytes(&name).unwrap(), file.bytes(&name).unwrap());
+    }
+    for key in file.metadata_keys() {
+        assert_eq!(read.metadata(key), file.metadata(key));
+    }
+}
+
+pub(crate) fn safetensors_seeds() -> Vec<Vec<u8>> {
+    let of = |header: &str, elements: usize| {
+        let length = (header.len() as u64).to_le_bytes();
+        [&length[..], header.as_bytes(), &(0..elements).map(|i| i.to_le_bytes()[0]).collect::<Vec<_>>()]
+            .concat()
+    };
+    vec![
+        of("{}", 0),
+        of(r#"{"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}"#, 24),
+        of(
+            r#"{"__metadata__":{"k":"v","é":""},"a.b":{"dtype":"F16","shape":[],"data_offsets":[0,2]},"c":{"dtype":"I64","shape":[0,7],"data_offsets":[2,2]}}"#,
+            2,
+        ),
+        of(
+            r#"{"x":{"dtype":"BF16","shape":[2],"data_offsets":[8,12]},"y":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},"z":{"dtype":"BOOL","shape":[3],"data_offsets":[12,15]}}"#,
+            15,
+        ),
+    ]
+}

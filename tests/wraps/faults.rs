@@ -1,0 +1,41 @@
+//! What was found, each once; the kernels that were run, and the marks that something has needed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Default)]
+pub(crate) struct Faults {
+    /// By shader, function and line, with which values.
+    found: BTreeMap<[String; 3], String>,
+    /// The kernels that were run.
+    pub(crate) shaders: BTreeSet<&'static str>,
+    /// Lines whose mark something needed.
+    pub(crate) needed: BTreeSet<String>,
+    /// Operations on numbers, and those of which an operand was not known.
+    pub(crate) known: u64,
+    pub(crate) unknown: u64,
+}
+
+impl Faults {
+    /// A fault in a function of a shader, on a line; the first of its kind says with which values.
+    pub(crate) fn add(&mut self, place: [&str; 3], why: impl FnOnce() -> String) {
+        self.found.entry(place.map(str::to_owned)).or_insert_with(why);
+    }
+
+    /// These and others.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.found.extend(other.found);
+        self.shaders.extend(other.shaders);
+        self.needed.extend(other.needed);
+        self.known += other.known;
+        self.unknown += other.unknown;
+        self
+    }
+
+    /// Each in words.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let line = |([shader, function, line], why): (&[String; 3], &String)| {
+            format!("{shader}, {function}: `{line}`: {why}")
+        };
+        self.found.iter().map(line).collect()
+    }
+}

@@ -1,0 +1,125 @@
+//! Copies, elementwise operations, operations along an axis and the f16 split, as large as they may be.
+
+use super::gemm::{WINDOW, caps};
+use super::launch::{Launch, Operand};
+use tilewise::gemm::{self, HalvesProblem, Side};
+use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::ops::{plan_cast, plan_elementwise, plan_rows};
+use tilewise::{Activation, DType, Layout, Precision};
+
+/// Shapes and strides of views of up to six axes, which span so many elements: without gaps, permuted, with an axis far
+/// apart, with many of extent 2, with one that is repeated.
+pub(crate) fn views(elements: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let row = |shape: &[usize]| {
+        let strides = (0..shape.len()).map(|axis| shape[axis + 1..].iter().product()).collect::<Vec<usize>>();
+        (shape.to_vec(), strides)
+    };
+    let reversed = |shape: &[usize]| {
+        let strides = (0..shape.len()).map(|axis| shape[..axis].iter().product()).collect::<Vec<usize>>();
+        (shape.to_vec(), strides)
+    };
+    let edge = elements.isqrt();
+    vec![
+        row(&[elements]),
+        row(&[elements / 5, 5]),
+        row(&[5, elements / 5]),
+        reversed(&[edge, edge]),
+        reversed(&[5, elements / 5]),
+        reversed(&[3, 5, 7, 2, 3, elements / 630]),
+        row(&[elements / 630, 3, 5, 7, 2, 3]),
+        (vec![2, 3], vec![elements - 5, 2]),
+        (vec![3, 2], vec![2, elements - 5]),
+        (vec![2, 2, 2], vec![elements / 2, elements / 3, 1]),
+        (vec![1000, 1000], vec![elements / 1001, 1]),
+        (vec![7, 9, 11], vec![elements / 8, elements / 100, 0]),
+    ]
+}
+
+fn layouts(dtype: DType) -> Vec<Layout> {
+    let elements = WINDOW / dtype.size();
+    let layout = |(i, (shape, strides)): (usize, (Vec<usize>, Vec<usize>))| {
+        Layout::new("test", &shape, &strides, [0, 63, 6][i % 3], 1 << 40).expect("a view of a large buffer")
+    };
+    views(elements).into_iter().enumerate().map(layout).collect()
+}
+
+fn operand(layout: &Layout, dtype: DType) -> Operand {
+    let ahead = layout.offset() % (256 / dtype.size());
+    Operand::of((ahead + layout.span().len()) as u64, dtype.size())
+}
+
+const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
+
+pub(crate) fn launches() -> Vec<Launch> {
+    let mut launches = Vec::new();
+    let caps = caps();
+    for (i, from) in DType::ALL.into_iter().enumerate() {
+        for view in layouts(from) {
+            let to = DType::ALL[(i + view.rank()) % DType::ALL.len()];
+            let Ok(problem) = CastProblem::new(&view, from, to, Overflow::Rust) else { continue };
+            let Ok(plan) = plan_cast(&problem, &caps) else { continue };
+            let operands = vec![operand(&view, from), Operand::of(view.len() as u64, to.size())];
+            launches.push(Launch::new(
+                format!("{from} {view:?} to {to}"),
+                &plan,
+                bytemuck::bytes_of(&problem.dims),
+                operands,
+            ));
+        }
+    }
+    let functions = [
+        Elementwise::Add,
+        Elementwise::Update,
+        Elementwise::Activate(Activation::Relu),
+        Elementwise::Slope(Activation::Gelu),
+    ];
+    for (i, dtype) in REALS.into_iter().enumerate() {
+        for (j, view) in layouts(dtype).into_iter().enumerate() {
+            let function = functions[(i + j) % 4];
+            let dense = Layout::contiguous("test", view.shape()).expect("no more than the view");
+            for c in [&dense, &view] {
+                let operands = vec![&view; function.operands()];
+                let Ok(problem) = ElementwiseProblem::new(function, &operands, c, dtype) else { continue };
+                let Ok(plan) = plan_elementwise(&problem, &caps) else { continue };
+                let bound = [c].into_iter().chain(operands).map(|layout| operand(layout, dtype)).collect();
+                launches.push(Launch::new(
+                    format!("{function:?} of {dtype} {view:?} in {c:?}"),
+                    &plan,
+                    bytemuck::bytes_of(&problem.dims),
+                    bound,
+                ));
+            }
+            for (axis, function) in
+                (0..view.rank()).flat_map(|axis| Rows::ALL.map(|function| (axis, function)))
+            {
+                let Ok(problem) = RowsProblem::new(function, &view, axis, dtype) else { continue };
+                let Ok(plan) = plan_rows(&problem, &caps) else { continue };
+                let bound =
+                    vec![operand(&view, dtype), Operand::of(problem.binding_elements()[1], dtype.size())];
+                launches.push(Launch::new(
+                    format!("{function:?} along {axis} of {dtype} {view:?}"),
+                    &plan,
+                    bytemuck::bytes_of(&problem.dims),
+                    bound,
+                ));
+            }
+        }
+    }
+    for view in layouts(DType::F32) {
+        for (side, precision) in
+            [(Side::A, Precision::Fast), (Side::A, Precision::Split), (Side::B, Precision::Split)]
+        {
+            let Ok(problem) = HalvesProblem::new(&view, side, precision) else { continue };
+            let Ok(plan) = gemm::plan_halves(&problem, &caps) else { continue };
+            let [rows, length] = problem.shape().map(|n| n as u64);
+            let bound = vec![operand(&view, DType::F32), Operand::of(rows * length, 2), Operand::of(rows, 4)];
+            launches.push(Launch::new(
+                format!("{precision:?} of {side:?} {view:?}"),
+                &plan,
+                bytemuck::bytes_of(&problem.dims),
+                bound,
+            ));
+        }
+    }
+    launches
+}
