@@ -1,7 +1,7 @@
 //! Callbacks of the application's that call us: inside our submissions, inside polls, on our own waiting thread.
 
 use super::{data, devices, in_time, product, tensor};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use tilewise::{Error, Gpu, matmul, ops, wgpu};
 
@@ -38,6 +38,15 @@ fn when_done(gpu: &Gpu, work: impl FnOnce(&Gpu) + Send + 'static) -> Receiver<()
     waiting
 }
 
+/// Whether the callback is still to come; one that panicked never will.
+fn still_to_come(called: &Receiver<()>, patience: Duration) -> bool {
+    match called.recv_timeout(patience) {
+        Ok(()) => false,
+        Err(RecvTimeoutError::Timeout) => true,
+        Err(RecvTimeoutError::Disconnected) => panic!("the callback panicked"),
+    }
+}
+
 #[test]
 fn a_callback_inside_a_submission_of_ours_may_call_us() {
     for gpu in devices() {
@@ -47,7 +56,7 @@ fn a_callback_inside_a_submission_of_ours_may_call_us() {
                 let called = when_done(&gpu, call_us);
                 let a = tensor(&gpu, 1);
                 // Sooner or later the work is done, and the next submission calls back.
-                while called.recv_timeout(Duration::from_millis(1)).is_err() {
+                while still_to_come(&called, Duration::from_millis(1)) {
                     let c = ops::add(&a, &a).unwrap();
                     gpu.flush().unwrap();
                     drop(c);
@@ -86,7 +95,7 @@ fn a_callback_on_our_waiting_thread_may_wait_for_a_read() {
                 let called = when_done(&gpu, call_us);
                 // Nobody polls but that thread.
                 assert_eq!(pollster::block_on(a.read()).unwrap(), data(1));
-                while called.recv_timeout(Duration::from_millis(1)).is_err() {
+                while still_to_come(&called, Duration::from_millis(1)) {
                     assert_eq!(pollster::block_on(a.read()).unwrap(), data(1));
                 }
             }
@@ -131,7 +140,7 @@ fn an_error_of_the_applications_own_fails_no_call_of_ours() {
         };
         let mistake = move |gpu: &Gpu| drop(gpu.device().create_buffer(&bad));
         let called = when_done(&gpu, mistake.clone());
-        while called.recv_timeout(Duration::from_millis(1)).is_err() {
+        while still_to_come(&called, Duration::from_millis(1)) {
             let _ = matmul(&a, &a).unwrap();
             gpu.flush().expect("the mistake is another's");
         }
@@ -165,7 +174,7 @@ fn a_submission_of_the_applications_that_is_refused_inside_ours_repeats_nothing(
                 gpu.queue().submit([commands]);
             });
             let mut added = 0.0;
-            while called.try_recv().is_err() {
+            while still_to_come(&called, Duration::ZERO) {
                 ops::add_inplace(&mut counter, &one).unwrap();
                 ops::add_inplace(&mut counter, &one).unwrap();
                 gpu.flush().expect("what is refused is not ours");
