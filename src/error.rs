@@ -19,8 +19,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Two shapes that do not go together: the caller's mistake.
-    #[error("{op}: {rule}; got {}{remedy}", Shapes(lhs, rhs))]
+    /// A shape that is not allowed, or two that do not go together: the caller's mistake.
+    #[error("{op}: {rule}; got {}{remedy}", Shapes(lhs, rhs.as_deref()))]
     #[non_exhaustive]
     Shape {
         /// The call that was made.
@@ -31,8 +31,8 @@ pub enum Error {
         remedy: &'static str,
         /// The first shape.
         lhs: Vec<usize>,
-        /// The second shape (or range, or length); empty where there is one shape only.
-        rhs: Vec<usize>,
+        /// The second shape (or range, or length), where there are two.
+        rhs: Option<Vec<usize>>,
     },
     /// Something that this device cannot do, in any size.
     #[error("{op} cannot run on {device}: it needs {needs}")]
@@ -109,13 +109,14 @@ impl fmt::Display for Apart {
     }
 }
 
-/// The shapes of an error: two, or one.
-struct Shapes<'a>(&'a [usize], &'a [usize]);
+/// The shapes of an error: one or two.
+struct Shapes<'a>(&'a [usize], Option<&'a [usize]>);
 
 impl fmt::Display for Shapes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(lhs, rhs) = self;
-        if rhs.is_empty() { write!(f, "{lhs:?}") } else { write!(f, "{lhs:?} and {rhs:?}") }
+        write!(f, "{lhs:?}")?;
+        rhs.map_or(Ok(()), |rhs| write!(f, " and {rhs:?}"))
     }
 }
 
@@ -180,8 +181,12 @@ impl Error {
         self
     }
 
-    pub(crate) fn shape(op: &'static str, rule: &'static str, lhs: &[usize], rhs: &[usize]) -> Self {
-        Self::Shape { op, rule: rule.into(), remedy: "", lhs: lhs.to_vec(), rhs: rhs.to_vec() }
+    pub(crate) fn shape(op: &'static str, rule: &'static str, shape: &[usize]) -> Self {
+        Self::Shape { op, rule: rule.into(), remedy: "", lhs: shape.to_vec(), rhs: None }
+    }
+
+    pub(crate) fn shapes(op: &'static str, rule: &'static str, lhs: &[usize], rhs: &[usize]) -> Self {
+        Self::Shape { op, rule: rule.into(), remedy: "", lhs: lhs.to_vec(), rhs: Some(rhs.to_vec()) }
     }
 
     pub(crate) fn input(what: impl Into<String>, why: impl Into<String>) -> Self {
@@ -199,7 +204,7 @@ mod tests {
 
     #[test]
     fn an_error_prints_its_message_in_both_ways() {
-        let error = Error::shape("add", "extents must be equal", &[2, 3], &[4]);
+        let error = Error::shapes("add", "extents must be equal", &[2, 3], &[4]);
         assert_eq!(error.to_string(), "add: extents must be equal; got [2, 3] and [4]");
         assert_eq!(format!("{error:?}"), error.to_string());
         let failed: Result<()> = Err(Error::device("it is lost"));
@@ -209,7 +214,7 @@ mod tests {
     #[test]
     fn an_error_names_the_call_that_was_made() {
         let named = |error: Error| Err::<(), _>(error).named("linear").unwrap_err().to_string();
-        assert_eq!(named(Error::shape("matmul", "a rule", &[1], &[2])), "linear: a rule; got [1] and [2]");
+        assert_eq!(named(Error::shapes("matmul", "a rule", &[1], &[2])), "linear: a rule; got [1] and [2]");
         assert_eq!(
             named(Error::input("matmul: the output", "it is shared")),
             "linear: the output: it is shared"
@@ -225,6 +230,6 @@ mod tests {
         let named =
             |error: Error| Err::<(), _>(error).named_beside_files("SkLinear::load").unwrap_err().to_string();
         assert_eq!(named(Error::input("a: b.npy", "no")), "a: b.npy: no");
-        assert_eq!(named(Error::shape("tensor", "a rule", &[1], &[])), "SkLinear::load: a rule; got [1]");
+        assert_eq!(named(Error::shape("tensor", "a rule", &[1])), "SkLinear::load: a rule; got [1]");
     }
 }

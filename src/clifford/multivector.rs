@@ -56,7 +56,7 @@ impl Multivector {
     pub fn new(blades: &Blades, coefficients: &[f64]) -> Result<Self> {
         if coefficients.len() != blades.len() {
             let rule = "there must be a coefficient for each blade";
-            return Err(Error::shape("multivector", rule, &[coefficients.len()], &[blades.len()]));
+            return Err(Error::shapes("multivector", rule, &[coefficients.len()], &[blades.len()]));
         }
         let mut x = Self::zero(blades.signature());
         for (&mask, &value) in blades.masks().iter().zip(coefficients) {

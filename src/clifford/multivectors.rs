@@ -125,7 +125,7 @@ impl<T: Real> Multivectors<T> {
             let positions = self.positions_with(product.name(), y)?;
             if g.positions() != positions {
                 let rule = "the gradient must have the positions of the result";
-                return Err(Error::shape(product.name(), rule, &g.positions(), &positions));
+                return Err(Error::shapes(product.name(), rule, &g.positions(), &positions));
             }
             let of_x = g.binary(Function::BackwardX(product), y, &self.blades)?;
             let of_y = self.binary(Function::BackwardY(product), g, &y.blades)?;
@@ -229,7 +229,7 @@ impl<T: Real> Multivectors<T> {
         }
         if g.positions() != self.positions() {
             let rule = "the gradient must have the operand's positions";
-            return Err(Error::shape(op, rule, &g.positions(), &self.positions()));
+            return Err(Error::shapes(op, rule, &g.positions(), &self.positions()));
         }
         Ok(())
     }

@@ -215,7 +215,7 @@ pub(super) fn check_blades(op: &'static str, x: Placed<'_>, c: &Blades, axis: Bl
         BladeAxis::First => "the first axis must be as long as there are blades",
         BladeAxis::Last => "the last axis must be as long as there are blades",
     };
-    Err(Error::shape(op, rule, shape, &[x.blades.len()]))
+    Err(Error::shapes(op, rule, shape, &[x.blades.len()]))
 }
 
 /// The strides of an operand along the axes of `c` that are not of blades, 0 where it is repeated.
@@ -226,7 +226,7 @@ fn repeated(op: &'static str, x: &Layout, c: &Layout, axis: BladeAxis) -> Result
         axes.enumerate().filter(|(i, _)| *i != blade).map(|(_, axis)| axis).collect()
     };
     let rule = "the operands must have the result's shape beside the blades, or extents of 1";
-    let wrong = || Error::shape(op, rule, x.shape(), c.shape());
+    let wrong = || Error::shapes(op, rule, x.shape(), c.shape());
     let (x, c) = (beside(x), beside(c));
     let missing = c.len().checked_sub(x.len()).ok_or_else(wrong)?;
     let mut strides = vec![0; c.len()];

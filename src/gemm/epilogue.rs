@@ -100,7 +100,7 @@ impl GemmProblem {
             BiasAxis::Columns => (self.dims.n, "the bias must be a vector with an element for each column"),
         };
         if bias.rank() != 1 || dim(OP, bias.shape()[0])? != extent {
-            return Err(Error::shape(OP, rule, bias.shape(), &[extent as usize]));
+            return Err(Error::shapes(OP, rule, bias.shape(), &[extent as usize]));
         }
         let step = dim(OP, stride(bias, 1))?;
         [self.dims.bias_row, self.dims.bias_col] = match axis {
@@ -119,7 +119,7 @@ impl GemmProblem {
     pub(super) fn residual(mut self, residual: &Layout, c: &Layout, dtype: DType) -> Result<Self> {
         if residual.shape() != c.shape() {
             let rule = "the residual must have the shape of the product";
-            return Err(Error::shape(OP, rule, residual.shape(), c.shape()));
+            return Err(Error::shapes(OP, rule, residual.shape(), c.shape()));
         }
         let d = &mut self.dims;
         d.residual_row = dim(OP, stride(residual, 2))?;

@@ -45,7 +45,7 @@ impl HalfSigns {
     fn shape(&self, half: &Layout) -> Result<[usize; 2]> {
         let &[k, n] = half.shape() else {
             let rule = "the half of B that is in memory must be a matrix";
-            return Err(Error::shape(OP, rule, half.shape(), &[]));
+            return Err(Error::shape(OP, rule, half.shape()));
         };
         Ok(match self.axis {
             HalvedAxis::Outer => [k, 2 * n],
@@ -97,7 +97,7 @@ impl GemmProblem {
         let whole = [self.dims.k as usize, self.dims.n as usize];
         if signs.shape(half)? != whole {
             let rule = "the half of B that is in memory must have half of its rows or columns";
-            return Err(Error::shape(OP, rule, half.shape(), &whole));
+            return Err(Error::shapes(OP, rule, half.shape(), &whole));
         }
         // NOTE: the strides of an axis of one element as well: they tell rows from columns, as the whole has them.
         self.dims.b_k = dim(OP, half.strides()[0])?;

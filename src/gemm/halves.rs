@@ -84,7 +84,7 @@ impl HalvesProblem {
             Ok([dim(OP, extent)?, if extent > 1 { dim(OP, x.strides()[axis])? } else { 0 }])
         };
         if !(2..=4).contains(&x.rank()) {
-            return Err(Error::shape(OP, "a matrix and at most two batch axes", x.shape(), &[2, 4]));
+            return Err(Error::shapes(OP, "a matrix and at most two batch axes", x.shape(), &[2, 4]));
         }
         let batches = x.rank() - 2;
         let [outer, k] = match side {

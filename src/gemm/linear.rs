@@ -107,14 +107,14 @@ fn check_weight<T: Real>(weight: &Tensor<T>) -> Result<()> {
     if weight.shape().len() == 2 {
         return Ok(());
     }
-    Err(Error::shape(OP, "the weight must be a matrix (out, in)", weight.shape(), &[]))
+    Err(Error::shape(OP, "the weight must be a matrix (out, in)", weight.shape()))
 }
 
 /// Checks that x has as many features as the weight has inputs, before the weight is seen transposed.
 fn check_inputs<T: Real>(x: &Tensor<T>, weight: &Tensor<T>) -> Result<()> {
     let (&[.., _, inputs], &[of_rows, of_columns]) = (x.shape(), weight.shape()) else {
         let rule = "x must have an axis of inputs, and one in front of it";
-        return Err(Error::shape(OP, rule, x.shape(), weight.shape()));
+        return Err(Error::shapes(OP, rule, x.shape(), weight.shape()));
     };
     if of_columns == inputs {
         return Ok(());
@@ -124,7 +124,7 @@ fn check_inputs<T: Real>(x: &Tensor<T>, weight: &Tensor<T>) -> Result<()> {
         rule: format!("the weight must be (out, in) with in = {inputs}, the last axis of x").into(),
         remedy: if of_rows == inputs { ". Transpose it with .t() if it is stored (in, out)." } else { "" },
         lhs: weight.shape().to_vec(),
-        rhs: x.shape().to_vec(),
+        rhs: Some(x.shape().to_vec()),
     })
 }
 
@@ -133,5 +133,5 @@ fn check_bias<T: Real>(bias: &Tensor<T>, weight: &Tensor<T>) -> Result<()> {
         return Ok(());
     }
     let rule = "the bias must be a vector with an element for each output";
-    Err(Error::shape(OP, rule, bias.shape(), weight.shape()))
+    Err(Error::shapes(OP, rule, bias.shape(), weight.shape()))
 }

@@ -179,7 +179,7 @@ pub const I8_INNER: u64 = 131_071;
 /// # Errors
 /// [`Error::Shape`] if they have other numbers of axes, the inner sizes differ or the batches do not broadcast.
 pub fn product_shape(a: &Layout, b: &Layout) -> Result<Vec<usize>> {
-    let wrong = |rule| Err(Error::shape(OP, rule, a.shape(), b.shape()));
+    let wrong = |rule| Err(Error::shapes(OP, rule, a.shape(), b.shape()));
     let ranks = 2..=4;
     if !ranks.contains(&a.rank()) || !ranks.contains(&b.rank()) {
         return wrong("the operands must be matrices or batches of them, of two to four axes");
@@ -216,7 +216,12 @@ impl GemmProblem {
     pub fn new(a: &Layout, b: &Layout, c: &Layout, types: GemmTypes) -> Result<Self> {
         let shape = product_shape(a, b)?;
         if c.shape() != shape {
-            return Err(Error::shape(OP, "the output must have the shape of the product", c.shape(), &shape));
+            return Err(Error::shapes(
+                OP,
+                "the output must have the shape of the product",
+                c.shape(),
+                &shape,
+            ));
         }
         let rank = shape.len();
         let [m, n] = [shape[rank - 2], shape[rank - 1]];
@@ -346,7 +351,7 @@ fn check_output(c: &Layout) -> Result<()> {
     }
     if !columns || overlaps {
         let rule = "the output's columns must be neighbours, and its rows and matrices must not overlap";
-        return Err(Error::shape(OP, rule, c.shape(), c.strides()));
+        return Err(Error::shapes(OP, rule, c.shape(), c.strides()));
     }
     Ok(())
 }

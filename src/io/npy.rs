@@ -217,7 +217,7 @@ fn header<T: Element>(
 ) -> Result<Vec<u8>> {
     if Layout::contiguous(op, shape)?.len() != elements.len() {
         let rule = "the shape must have as many elements as there are";
-        return Err(Error::shape(op, rule, shape, &[elements.len()]));
+        return Err(Error::shapes(op, rule, shape, &[elements.len()]));
     }
     let dtype = match T::DTYPE {
         DType::F32 => f32::default_dtype(), // the byte order of this machine

@@ -173,7 +173,7 @@ pub fn bias_add_inplace<T: Real>(x: &mut Tensor<T>, bias: &Tensor<T>) -> Result<
         let function = Elementwise::Update;
         if bias.shape().len() != 1 || x.shape().last() != bias.shape().last() {
             let rule = "the bias must have one axis, as long as the operand's last";
-            return Err(Error::shape(function.op(), rule, bias.shape(), x.shape()));
+            return Err(Error::shapes(function.op(), rule, bias.shape(), x.shape()));
         }
         into(function, &[bias], x)
     })
@@ -221,7 +221,7 @@ fn into<T: Real>(function: Elementwise, operands: &[&Tensor<T>], c: &Tensor<T>) 
         _ => broadcast_shape(op, layouts[0], layouts[layouts.len() - 1])?,
     };
     if c.shape() != shape {
-        return Err(Error::shape(op, "the output must have the shape of the result", c.shape(), &shape));
+        return Err(Error::shapes(op, "the output must have the shape of the result", c.shape(), &shape));
     }
     let problem = ElementwiseProblem::new(function, &layouts, c.layout(), T::DTYPE);
     if operands.iter().any(|x| c.shares_buffer(x)) {

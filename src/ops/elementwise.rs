@@ -94,7 +94,7 @@ pub fn broadcast_shape(op: &'static str, a: &Layout, b: &Layout) -> Result<Vec<u
         (m, n) if m == n => Ok(n),
         _ => {
             let rule = "extents must be equal or 1, counted from the last axis";
-            Err(Error::shape(op, rule, a.shape(), b.shape()))
+            Err(Error::shapes(op, rule, a.shape(), b.shape()))
         }
     };
     (0..rank).map(together).collect()
@@ -206,7 +206,7 @@ impl ElementwiseProblem {
 fn repeated(op: &'static str, x: &Layout, c: &Layout) -> Result<[usize; MAX_RANK]> {
     let mut strides = [0; MAX_RANK];
     let rule = "the operands must have the output's shape, or extents of 1";
-    let wrong = || Error::shape(op, rule, x.shape(), c.shape());
+    let wrong = || Error::shapes(op, rule, x.shape(), c.shape());
     let missing = c.rank().checked_sub(x.rank()).ok_or_else(wrong)?;
     for (axis, (&extent, &stride)) in x.shape().iter().zip(x.strides()).enumerate() {
         match (extent, c.shape()[missing + axis]) {
@@ -228,7 +228,7 @@ pub(super) fn check_no_overlap(op: &'static str, c: &Layout) -> Result<()> {
     for (stride, extent) in axes {
         if stride <= span {
             let rule = "the output's elements must not overlap";
-            return Err(Error::shape(op, rule, c.shape(), c.strides()));
+            return Err(Error::shapes(op, rule, c.shape(), c.strides()));
         }
         span += (extent - 1) * stride;
     }

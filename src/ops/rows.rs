@@ -169,7 +169,7 @@ fn check_axis(op: &'static str, a: &Layout, axis: usize) -> Result<()> {
     if axis < a.rank() {
         return Ok(());
     }
-    Err(Error::shape(op, "the axis must be one of the shape", a.shape(), &[axis]))
+    Err(Error::shapes(op, "the axis must be one of the shape", a.shape(), &[axis]))
 }
 
 /// How to compute `problem` on a device: there is one kernel for softmax and one for all else, which differ by how
@@ -303,7 +303,7 @@ pub fn softmax<T: Real>(a: &Tensor<T>) -> Result<Tensor<T>> {
     call("softmax", || {
         let op = Rows::Softmax.op();
         let axis = a.shape().len().checked_sub(1);
-        let axis = axis.ok_or_else(|| Error::shape(op, "the operand must have an axis", a.shape(), &[]))?;
+        let axis = axis.ok_or_else(|| Error::shape(op, "the operand must have an axis", a.shape()))?;
         if a.is_empty() {
             return a.gpu().empty(a.shape());
         }

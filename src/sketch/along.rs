@@ -45,7 +45,7 @@ impl Along {
     /// As [`new`](Self::new), of what is no copy: there may be more axes beside.
     pub(super) fn of(x: &Layout, axis: usize, extent: usize) -> Result<Self> {
         if axis >= x.rank() {
-            return Err(Error::shape(OP, "the axis must be one of the shape", x.shape(), &[axis]));
+            return Err(Error::shapes(OP, "the axis must be one of the shape", x.shape(), &[axis]));
         }
         let mut shape = x.shape().to_vec();
         shape[axis] = extent;
@@ -75,7 +75,7 @@ impl Along {
             return Ok(());
         }
         let rule = "the axis must be as long as what the operator is applied to";
-        Err(Error::shape(OP, rule, x.shape(), &operator))
+        Err(Error::shapes(OP, rule, x.shape(), &operator))
     }
 
     /// Whether there is nothing beside the axis.

@@ -101,7 +101,12 @@ impl Sketch {
         call("Sketch::plan", || {
             let (along, x) = self.checked(way, x, axis)?;
             if along.is_empty() {
-                return Err(Error::shape(OP, "nothing is launched for no element", x.shape(), &self.shape()));
+                return Err(Error::shapes(
+                    OP,
+                    "nothing is launched for no element",
+                    x.shape(),
+                    &self.shape(),
+                ));
             }
             match self.kind() {
                 SketchKind::Gaussian | SketchKind::Uniform | SketchKind::Sign => {
@@ -146,6 +151,6 @@ impl Sketch {
 pub(super) fn matrix_axis<T: Real>(x: &Tensor<T>, from_end: usize) -> Result<usize> {
     match x.shape().len().checked_sub(from_end) {
         Some(axis) if x.shape().len() >= 2 => Ok(axis),
-        _ => Err(Error::shape(OP, "the operand must be a matrix or a batch of them", x.shape(), &[])),
+        _ => Err(Error::shape(OP, "the operand must be a matrix or a batch of them", x.shape())),
     }
 }

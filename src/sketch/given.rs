@@ -36,7 +36,7 @@ impl<T: Real> Given<T> {
                 return Ok(Self { matrix });
             }
             let rule = "an operator must be a matrix with rows and columns";
-            Err(Error::shape(OP, rule, matrix.shape(), &[]))
+            Err(Error::shape(OP, rule, matrix.shape()))
         })
     }
 

@@ -36,7 +36,7 @@ impl HadamardProblem {
         let along = Along::of(x, axis, to)?;
         if along.extents[0] != from || along.beside.len() > 3 {
             let rule = "the axis must be as long as what the operator is applied to";
-            return Err(Error::shape(OP, rule, x.shape(), &sketch.shape()));
+            return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
         }
         Self::of(sketch, way, &along, x, dtype)
     }

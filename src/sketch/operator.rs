@@ -132,7 +132,7 @@ impl Sketch {
             let shape = [rows, cols];
             let sketch = Self { kind, rows, cols, seed, scaling: Scaling::default() };
             if shape.contains(&0) {
-                return Err(Error::shape(OP, "an operator must have rows and columns", &shape, &[]));
+                return Err(Error::shape(OP, "an operator must have rows and columns", &shape));
             }
             shape.into_iter().try_for_each(|extent| dim(OP, extent).map(|_| ()))?;
             if kind == SketchKind::Hadamard {
@@ -143,7 +143,7 @@ impl Sketch {
                 }
                 if rows > cols {
                     let rule = "a Hadamard operator has no more rows than columns";
-                    return Err(Error::shape(OP, rule, &shape, &[]));
+                    return Err(Error::shape(OP, rule, &shape));
                 }
             }
             if let Some((nonzeros, along, draw)) = sketch.nonzeros() {
@@ -157,7 +157,7 @@ impl Sketch {
                 let places = if along == Lines::Columns { rows } else { cols };
                 if draw == Draw::Different && nonzeros > places {
                     let rule = "a line must have as many places as nonzeros";
-                    return Err(Error::shape(OP, rule, &shape, &[nonzeros]));
+                    return Err(Error::shapes(OP, rule, &shape, &[nonzeros]));
                 }
             }
             Ok(sketch)

@@ -79,7 +79,7 @@ impl SparseProblem {
         let along = Along::of(x, axis, to)?;
         if along.extents[0] != from || along.beside.len() > BESIDE_AT_MOST {
             let rule = "the axis must be as long as the operator has it, the others step as three";
-            return Err(Error::shape(OP, rule, x.shape(), &sketch.shape()));
+            return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
         }
         Self::of(sketch, way, &along, x.offset_in_window(dtype), dtype)
     }

@@ -25,7 +25,7 @@ impl Gpu {
         let layout = Layout::contiguous("tensor", shape.as_ref())?;
         if layout.len() != data.len() {
             let rule = "the data must have as many elements as the shape";
-            return Err(Error::shape("tensor", rule, &[data.len()], shape.as_ref()));
+            return Err(Error::shapes("tensor", rule, &[data.len()], shape.as_ref()));
         }
         Ok(Tensor::on(self.upload("tensor", bytemuck::cast_slice(data))?, layout))
     }

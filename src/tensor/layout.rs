@@ -50,7 +50,7 @@ impl Layout {
     ) -> Result<Self> {
         let mut layout = Self::contiguous(op, shape)?;
         if strides.len() != shape.len() {
-            return Err(Error::shape(op, "shape and strides must have one length", shape, strides));
+            return Err(Error::shapes(op, "shape and strides must have one length", shape, strides));
         }
         layout.strides[..shape.len()].copy_from_slice(strides);
         layout.offset = offset;
@@ -62,7 +62,7 @@ impl Layout {
             return Ok(layout);
         }
         let rule = "the view must stay within the elements of the buffer";
-        Err(Error::shape(op, rule, &[last.unwrap_or(usize::MAX)], &[len]))
+        Err(Error::shapes(op, rule, &[last.unwrap_or(usize::MAX)], &[len]))
     }
 
     fn unit() -> Self {
@@ -134,7 +134,7 @@ impl Layout {
         let mut sorted = axes.to_vec();
         sorted.sort_unstable();
         if sorted != (0..self.rank).collect::<Vec<_>>() {
-            return Err(Error::shape(
+            return Err(Error::shapes(
                 "permute",
                 "the axes must be those of the shape, once each",
                 self.shape(),
@@ -163,7 +163,7 @@ impl Layout {
     pub(crate) fn slice(&self, axis: usize, range: impl RangeBounds<usize>) -> Result<Self> {
         let op = "slice";
         if axis >= self.rank {
-            return Err(Error::shape(op, "the axis must be one of the shape", self.shape(), &[axis]));
+            return Err(Error::shapes(op, "the axis must be one of the shape", self.shape(), &[axis]));
         }
         let start = match range.start_bound() {
             Bound::Included(&i) => i,
@@ -176,7 +176,7 @@ impl Layout {
             Bound::Unbounded => self.shape[axis],
         };
         if start > end || end > self.shape[axis] {
-            return Err(Error::shape(
+            return Err(Error::shapes(
                 op,
                 "the range must lie within the axis",
                 &[self.shape[axis]],
@@ -195,11 +195,11 @@ impl Layout {
     pub(crate) fn reshape(&self, shape: &[usize]) -> Result<Self> {
         let op = "reshape";
         if element_count(op, shape)? != self.len() {
-            return Err(Error::shape(op, "the number of elements must stay the same", self.shape(), shape));
+            return Err(Error::shapes(op, "the number of elements must stay the same", self.shape(), shape));
         }
         if !self.is_contiguous() {
             let rule = "a view with gaps or transposed axes takes a copy: call contiguous() first";
-            return Err(Error::shape(op, rule, self.shape(), shape));
+            return Err(Error::shapes(op, rule, self.shape(), shape));
         }
         Ok(Self { offset: self.offset, ..Self::contiguous(op, shape)? })
     }
@@ -213,13 +213,13 @@ impl fmt::Debug for Layout {
 
 fn element_count(op: &'static str, shape: &[usize]) -> Result<usize> {
     if shape.len() > MAX_RANK {
-        return Err(Error::shape(op, "a tensor has at most 6 axes", shape, &[shape.len()]));
+        return Err(Error::shapes(op, "a tensor has at most 6 axes", shape, &[shape.len()]));
     }
     // NOTE: strides are products of the extents that are not zero, so those must not overflow either.
     let count = shape.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent.max(1)));
     match count {
         // 8 bytes of the largest element type and rounding up to a size class still fit in 64 bits.
         Some(count) if count <= usize::MAX >> 5 => Ok(if shape.contains(&0) { 0 } else { count }),
-        _ => Err(Error::shape(op, "the number of elements must not overflow", shape, &[usize::MAX >> 5])),
+        _ => Err(Error::shapes(op, "the number of elements must not overflow", shape, &[usize::MAX >> 5])),
     }
 }

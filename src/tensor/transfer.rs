@@ -57,7 +57,7 @@ impl<T: Element> Tensor<T> {
         let op = "write";
         if data.len() != self.len() {
             let rule = "the data must have as many elements as the tensor";
-            return Err(Error::shape(op, rule, &[data.len()], self.shape()));
+            return Err(Error::shapes(op, rule, &[data.len()], self.shape()));
         }
         self.check_unshared(op)?;
         if self.layout.offset() != 0 || !self.layout.is_contiguous() {

@@ -152,8 +152,10 @@ fn what_does_not_go_together_is_an_error_with_both_shapes() {
     let Some(gpu) = support::gpu() else { return };
     let s = Sketch::new(SketchKind::Gaussian, [4, 10], 1).unwrap();
     let x = gpu.random::<f32>([10, 3], Fill::Uniform, 1).unwrap();
-    assert!(matches!(s.apply(&x, 1), Err(Error::Shape { lhs, rhs, .. }) if lhs == [10, 3] && rhs == [4, 10]));
-    assert!(matches!(s.apply(&x, 2), Err(Error::Shape { rhs, .. }) if rhs == [2]));
+    assert!(
+        matches!(s.apply(&x, 1), Err(Error::Shape { lhs, rhs, .. }) if lhs == [10, 3] && rhs.as_deref() == Some(&[4, 10]))
+    );
+    assert!(matches!(s.apply(&x, 2), Err(Error::Shape { rhs, .. }) if rhs.as_deref() == Some(&[2])));
     assert!(matches!(s.adjoint(&x, 0), Err(Error::Shape { .. })));
     let line = gpu.random::<f32>([10], Fill::Uniform, 1).unwrap();
     assert!(matches!(s.left(&line), Err(Error::Shape { .. })));

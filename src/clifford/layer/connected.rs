@@ -365,7 +365,7 @@ impl<'a, T: Real> Connected<'a, T> {
             return Ok(());
         }
         let rule = "the gradient must have the operands' rows and the weight's outputs";
-        Err(Error::shape(OP, rule, &g.positions(), &expected))
+        Err(Error::shapes(OP, rule, &g.positions(), &expected))
     }
 
     fn gpu(&self) -> &Gpu {

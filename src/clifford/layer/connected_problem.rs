@@ -84,7 +84,7 @@ impl ConnectedProblem {
             shape => {
                 let rule = "the weight must be (paths, in, out), with an output at least";
                 let outputs = shape.last().copied().unwrap_or_default().max(1);
-                return Err(Error::shape(OP, rule, shape, &[paths.len(), inputs, outputs]));
+                return Err(Error::shapes(OP, rule, shape, &[paths.len(), inputs, outputs]));
             }
         }
         let terms = Product::Geometric.terms_onto(blades, blades, blades)?;

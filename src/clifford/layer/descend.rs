@@ -16,7 +16,7 @@ pub(super) fn step<T: Real>(
         let gpu = parameter.same_gpu(op, gradient)?;
         if parameter.shape() != gradient.shape() {
             let rule = "the gradients must be those of this layer's parameters";
-            return Err(Error::shape(op, rule, gradient.shape(), parameter.shape()));
+            return Err(Error::shapes(op, rule, gradient.shape(), parameter.shape()));
         }
         let step = ops::mul(gradient, &gpu.tensor(&[-rate], [])?)?;
         moved.push(ops::add(*parameter, &step.cast::<T>()?)?);

@@ -139,7 +139,7 @@ impl FeaturesProblem {
         for (to, parameter) in [&mut dims.a, &mut dims.b].into_iter().zip(parameters) {
             if parameter.shape() != needed {
                 let rule = "parameters must be (feature, part), for the operand's features";
-                return Err(Error::shape(op, rule, parameter.shape(), &needed));
+                return Err(Error::shapes(op, rule, parameter.shape(), &needed));
             }
             elements = elements.max(strides(to, parameter)?);
         }

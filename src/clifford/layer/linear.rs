@@ -68,7 +68,7 @@ impl<T: Real> MvLinear<T> {
                 &[of, inputs, outputs] if of == grades && inputs * outputs > 0 => {}
                 shape => {
                     let rule = "the weight must be (grades, in, out), with a matrix for each grade";
-                    return Err(Error::shape(OP, rule, shape, &[grades]));
+                    return Err(Error::shapes(OP, rule, shape, &[grades]));
                 }
             }
             Ok(Self { signature, weight, bias: None, bias_on: BiasOn::default(), null_weight: None })
@@ -84,7 +84,7 @@ impl<T: Real> MvLinear<T> {
             self.weight.same_gpu(OP, &bias)?;
             if bias.shape() != [self.outputs()] {
                 let rule = "the bias must be a vector with an element for each output";
-                return Err(Error::shape(OP, rule, bias.shape(), &[self.outputs()]));
+                return Err(Error::shapes(OP, rule, bias.shape(), &[self.outputs()]));
             }
             Ok(Self { bias: Some(bias), bias_on, ..self })
         })
@@ -108,7 +108,7 @@ impl<T: Real> MvLinear<T> {
             let needed = [self.signature.dimension(), self.inputs(), self.outputs()];
             if null_weight.shape() != needed {
                 let rule = "the weight of the null vector's maps must be (n, in, out)";
-                return Err(Error::shape(OP, rule, null_weight.shape(), &needed));
+                return Err(Error::shapes(OP, rule, null_weight.shape(), &needed));
             }
             Ok(Self { null_weight: Some(null_weight), ..self })
         })
@@ -156,7 +156,7 @@ impl<T: Real> MvLinear<T> {
         if rows.shape()[2] == features {
             return Ok(rows);
         }
-        Err(Error::shape(OP, rule, &x.positions(), &[features]))
+        Err(Error::shapes(OP, rule, &x.positions(), &[features]))
     }
 
     /// The layer in another type: keep one of f32 to be updated, and cast it for each step.

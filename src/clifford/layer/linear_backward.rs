@@ -48,7 +48,7 @@ impl<T: Real> MvLinear<T> {
             let in_front = |x: &Multivectors<T>| x.positions()[..x.positions().len() - 1].to_vec();
             if in_front(x) != in_front(g) {
                 let rule = "the gradient must have the operand's rows";
-                return Err(Error::shape(OP, rule, &g.positions(), &x.positions()));
+                return Err(Error::shapes(OP, rule, &g.positions(), &x.positions()));
             }
             let mut dx = self.weight.gpu().empty(rows.shape())?;
             for run in Run::projections(x.blades()) {
@@ -134,7 +134,7 @@ impl<T: Real> MvLinear<T> {
                             given.as_ref().map_or(vec![], |given| given.shape().to_vec()),
                         ];
                         let rule = "the gradients must be those of this layer's parameters";
-                        return Err(Error::shape(OP, rule, &given, &own));
+                        return Err(Error::shapes(OP, rule, &given, &own));
                     }
                 }
             }

@@ -114,7 +114,7 @@ impl CliffordLayerBuilder {
             let signature = self.product.signature;
             check_signature(OP, signature)?;
             if features.contains(&0) {
-                return Err(Error::shape(OP, "a layer must have features in and out", &features, &[]));
+                return Err(Error::shape(OP, "a layer must have features in and out", &features));
             }
             let (grades, paths) = (signature.dimension() + 1, signature.paths().len());
             let [of_linear, of_product] = [1, 2].map(|part| self.seed.wrapping_mul(4).wrapping_add(part));
@@ -158,7 +158,7 @@ impl CliffordLayerBuilder {
             let (inputs, paths) = (linear.inputs(), signature.paths().len());
             if linear.outputs() != inputs {
                 let rule = "the linear layer must have as many features out as in";
-                return Err(Error::shape(OP, rule, &[linear.outputs()], &[inputs]));
+                return Err(Error::shapes(OP, rule, &[linear.outputs()], &[inputs]));
             }
             let (needed, rule) = match (self.kind, weight.shape()) {
                 (ProductKind::Connected, &[.., outputs]) if outputs > 0 => (
@@ -174,12 +174,12 @@ impl CliffordLayerBuilder {
                 }
             };
             if weight.shape() != needed {
-                return Err(Error::shape(OP, rule, weight.shape(), &needed));
+                return Err(Error::shapes(OP, rule, weight.shape(), &needed));
             }
             let layer = CliffordLayer { builder: Self { bias_on: linear.bias_on(), ..self }, linear, weight };
             if self.residual == Residual::Operand && layer.outputs() != inputs {
                 let rule = "a layer with a residual must have as many features out as in";
-                return Err(Error::shape(OP, rule, &[layer.outputs()], &[inputs]));
+                return Err(Error::shapes(OP, rule, &[layer.outputs()], &[inputs]));
             }
             Ok(layer)
         })

@@ -206,7 +206,7 @@ pub(super) fn check_parameter<T: Real>(
                 [] => "the gains must be (features), one at least",
                 _ => "the parameters must be (features, grades), with one for each grade",
             };
-            Err(Error::shape(op, rule, shape, behind))
+            Err(Error::shapes(op, rule, shape, behind))
         }
     }
 }
@@ -225,7 +225,7 @@ pub(super) fn operand<T: Real>(
         return Ok(rows);
     }
     let rule = "the features must be as many as the layer has parameters for";
-    Err(Error::shape(op, rule, &x.positions(), parameter.shape()))
+    Err(Error::shapes(op, rule, &x.positions(), parameter.shape()))
 }
 
 /// The operand and the gradient, which is of the same blades and positions, likewise.

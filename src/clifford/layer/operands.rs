@@ -40,15 +40,10 @@ pub(super) fn as_rows<T: Real>(
     }
     let tensor = x.tensor();
     let [rows @ .., features] = &x.positions()[..] else {
-        return Err(Error::shape(
-            op,
-            "there must be an axis of features beside the blades'",
-            tensor.shape(),
-            &[],
-        ));
+        return Err(Error::shape(op, "there must be an axis of features beside the blades'", tensor.shape()));
     };
     if tensor.is_empty() {
-        return Err(Error::shape(op, "there must be a row and a feature at least", tensor.shape(), &[]));
+        return Err(Error::shape(op, "there must be a row and a feature at least", tensor.shape()));
     }
     let rank = tensor.shape().len();
     let blade = x.axis().of(rank);
@@ -69,7 +64,7 @@ pub(super) fn check_alike<T: Real>(op: &'static str, x: &Multivectors<T>, y: &Mu
     }
     if x.positions() != y.positions() {
         let rule = "the operands must have the same rows and features";
-        return Err(Error::shape(op, rule, &x.positions(), &y.positions()));
+        return Err(Error::shapes(op, rule, &x.positions(), &y.positions()));
     }
     Ok(())
 }

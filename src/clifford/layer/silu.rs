@@ -46,7 +46,7 @@ impl<T: Real> MvSilu<T> {
             a.same_gpu(FUNCTION.name(), &b)?;
             if a.shape() != b.shape() {
                 let rule = "both parameters must be (features, grades), for the same features";
-                return Err(crate::Error::shape(FUNCTION.name(), rule, b.shape(), a.shape()));
+                return Err(crate::Error::shapes(FUNCTION.name(), rule, b.shape(), a.shape()));
             }
             Ok(Self { signature, a, b })
         })

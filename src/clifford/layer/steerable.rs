@@ -129,7 +129,7 @@ impl LayerProduct {
         let wanted = [rows[0].shape()[2], self.signature.paths().len()];
         if weight.shape() != wanted {
             let rule = "the weights must be (features, paths of the algebra)";
-            return Err(Error::shape(op, rule, weight.shape(), &wanted));
+            return Err(Error::shapes(op, rule, weight.shape(), &wanted));
         }
         Ok(rows)
     }

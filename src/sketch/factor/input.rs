@@ -45,7 +45,7 @@ impl Input {
 pub(in crate::sketch) fn shape(op: &'static str, a: &Tensor<f32>) -> Result<[usize; 2]> {
     match *a.shape() {
         [rows, cols] if rows > 0 && cols > 0 => Ok([rows, cols]),
-        _ => Err(Error::shape(op, "the operand must be a matrix with rows and columns", a.shape(), &[])),
+        _ => Err(Error::shape(op, "the operand must be a matrix with rows and columns", a.shape())),
     }
 }
 

@@ -127,7 +127,7 @@ impl<'a> Lstsq<'a> {
                 [rows, columns] if rows == m => (self.b.clone(), vec![n, columns]),
                 _ => {
                     let rule = "the right-hand side must have as many rows as the matrix";
-                    return Err(Error::shape(OP, rule, self.a.shape(), self.b.shape()));
+                    return Err(Error::shapes(OP, rule, self.a.shape(), self.b.shape()));
                 }
             };
             if b.is_empty() {

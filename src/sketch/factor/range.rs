@@ -110,7 +110,7 @@ impl<'a> RangeFinder<'a> {
             let [m, n] = input::shape(OP, self.a)?;
             if self.columns > m.min(n) {
                 let rule = "there must be no more columns than the matrix has rows and columns";
-                return Err(Error::shape(OP, rule, self.a.shape(), &[self.columns]));
+                return Err(Error::shapes(OP, rule, self.a.shape(), &[self.columns]));
             }
             let input = Input::new(OP, self.a)?;
             if self.columns == 0 {

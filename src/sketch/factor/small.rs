@@ -12,7 +12,7 @@ const ROUNDING: f64 = 1e-11;
 /// The matrix in f64, read from the device: waits for what makes it.
 pub(in crate::sketch) fn download(a: &Tensor<f32>) -> Result<Mat<f64>> {
     let &[rows, cols] = a.shape() else {
-        return Err(Error::shape("read", "a matrix has two axes", a.shape(), &[]));
+        return Err(Error::shape("read", "a matrix has two axes", a.shape()));
     };
     let values = a.to_vec()?;
     Ok(Mat::from_fn(rows, cols, |i, j| f64::from(values[i * cols + j])))

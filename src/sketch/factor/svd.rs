@@ -249,7 +249,7 @@ impl<'a> Rsvd<'a> {
         let most = match (self.rank, self.beyond) {
             (Some(rank), Beyond::Refused) if rank > full => {
                 let rule = "the rank must be no more than rows and columns, unless it is clamped";
-                return Err(Error::shape(OP, rule, &shape, &[rank]));
+                return Err(Error::shapes(OP, rule, &shape, &[rank]));
             }
             (Some(rank), _) => rank.min(full),
             (None, _) if self.tolerance.is_none() => {

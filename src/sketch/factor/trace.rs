@@ -45,7 +45,7 @@ pub fn trace(a: &Tensor<f32>, samples: usize, seed: u64) -> Result<TraceEstimate
     call("trace", || {
         let [rows, cols] = input::shape(OP, a)?;
         if rows != cols {
-            return Err(Error::shape(OP, "the matrix must be square", a.shape(), &[]));
+            return Err(Error::shape(OP, "the matrix must be square", a.shape()));
         }
         if samples < 2 {
             return Err(Error::input("trace: samples", "two are the fewest that tell how far off they are"));

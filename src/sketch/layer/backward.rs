@@ -91,7 +91,7 @@ impl<T: Real> SkLinear<T> {
         for other in [hidden, g] {
             if in_front(other) != in_front(x) {
                 let rule = "x, what `hidden` returns and the gradient must have the same rows";
-                return Err(Error::shape(OP, rule, other.shape(), x.shape()));
+                return Err(Error::shapes(OP, rule, other.shape(), x.shape()));
             }
         }
         let shape = x.shape();
@@ -166,7 +166,7 @@ impl<T: Real> SkLinear<T> {
         ] {
             if given != own {
                 let rule = "the gradients must be those of this layer's parameters";
-                return Err(Error::shape(OP, rule, given, own));
+                return Err(Error::shapes(OP, rule, given, own));
             }
         }
         Ok(())

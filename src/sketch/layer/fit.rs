@@ -135,7 +135,7 @@ impl<T: Real> SkLinearBuilder<T> {
     /// The weight in f32, if it may be sketched like this.
     fn checked(&self, weight: &Tensor<T>) -> Result<Tensor<f32>> {
         let &[outputs, inputs] = weight.shape() else {
-            return Err(Error::shape(OP, "the weight must be a matrix (out, in)", weight.shape(), &[]));
+            return Err(Error::shape(OP, "the weight must be a matrix (out, in)", weight.shape()));
         };
         self.check([inputs, outputs])?;
         let weight = weight.cast::<f32>()?.contiguous()?;
@@ -181,7 +181,7 @@ impl<T: Real> Sketched<T> {
 fn checked_samples<T: Real>(x: &Tensor<T>, features: usize) -> Result<Tensor<f32>> {
     if x.shape().last() != Some(&features) || x.is_empty() {
         let rule = "the activations must be rows of the weight's inputs";
-        return Err(Error::shape(OP, rule, x.shape(), &[features]));
+        return Err(Error::shapes(OP, rule, x.shape(), &[features]));
     }
     let x = x.cast::<f32>()?.contiguous()?;
     let rows = x.reshape([x.len() / features, features])?;

@@ -66,7 +66,7 @@ impl<T: Real> SkLinear<T> {
         call("SkLinear::plans", || {
             self.check(x, self.inputs(), "the last axis must be the layer's inputs")?;
             if x.is_empty() {
-                return Err(Error::shape(OP, "nothing is launched for no row", x.shape(), &[]));
+                return Err(Error::shape(OP, "nothing is launched for no row", x.shape()));
             }
             let x = rows(x)?;
             let mut shape = x.shape().to_vec();
@@ -95,7 +95,7 @@ impl<T: Real> SkLinear<T> {
         if x.shape().last() == Some(&features) {
             return Ok(());
         }
-        Err(Error::shape(OP, rule, x.shape(), &[features]))
+        Err(Error::shapes(OP, rule, x.shape(), &[features]))
     }
 }
 

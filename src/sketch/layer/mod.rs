@@ -100,7 +100,7 @@ impl<T: Real> SkLinear<T> {
     ) -> Result<Self> {
         call("SkLinear::from_factors", || {
             let &[terms, inputs, rank] = s1.shape() else {
-                return Err(Error::shape(OP, "S1 must be of axes T, in and R", s1.shape(), &[]));
+                return Err(Error::shape(OP, "S1 must be of axes T, in and R", s1.shape()));
             };
             let outputs = s2.shape().last().copied().unwrap_or(0);
             let gpu = s1.gpu();
@@ -113,7 +113,7 @@ impl<T: Real> SkLinear<T> {
                 s1.same_gpu(OP, factor)?;
                 if factor.shape() != shape {
                     let rule = "factors must be (T, in, R), (T, R, out), (T, R, out) and (T, in, R)";
-                    return Err(Error::shape(OP, rule, factor.shape(), &shape));
+                    return Err(Error::shapes(OP, rule, factor.shape(), &shape));
                 }
             }
             check_sizes([inputs, outputs], terms, rank)?;
@@ -144,7 +144,7 @@ impl<T: Real> SkLinear<T> {
             self.first.same_gpu(OP, bias)?;
             if bias.shape() != [self.outputs()] {
                 let rule = "the bias must be a vector with an element for each output";
-                return Err(Error::shape(OP, rule, bias.shape(), &[self.outputs()]));
+                return Err(Error::shapes(OP, rule, bias.shape(), &[self.outputs()]));
             }
         }
         self.bias = bias.cloned();
@@ -358,14 +358,14 @@ fn signs_of_u2(seed: u64, half: usize, inputs: usize) -> Result<Sketch> {
 /// Checks that there are features, terms and a rank that a weight of this shape has.
 fn check_sizes(features: [usize; 2], terms: usize, rank: usize) -> Result<()> {
     if features.contains(&0) {
-        return Err(Error::shape(OP, "a layer must have inputs and outputs", &features, &[]));
+        return Err(Error::shape(OP, "a layer must have inputs and outputs", &features));
     }
     if terms == 0 || rank == 0 {
-        return Err(Error::shape(OP, "a layer must have a term and a rank", &[terms, rank], &features));
+        return Err(Error::shapes(OP, "a layer must have a term and a rank", &[terms, rank], &features));
     }
     if rank > features[0].min(features[1]) {
         let rule = "the rank must be no more than inputs and outputs";
-        return Err(Error::shape(OP, rule, &[terms, rank], &features));
+        return Err(Error::shapes(OP, rule, &[terms, rank], &features));
     }
     Ok(())
 }

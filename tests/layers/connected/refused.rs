@@ -25,6 +25,7 @@ fn what_does_not_go_together_is_refused_by_name() {
     for shape in [&[9, 5, 7][..], &[10, 4, 7], &[10, 5, 0], &[10, 5], &[1, 10, 5, 7]] {
         let error = product.connected(&x, &x, &weight(&gpu, shape)).unwrap_err();
         let Error::Shape { lhs, rhs, .. } = &error else { panic!("{error:?}") };
+        let rhs = rhs.as_deref().expect("two shapes");
         assert_eq!((&lhs[..], &rhs[..2]), (shape, &[10, 5][..]), "{error}");
         assert!(error.to_string().contains("(paths, in, out)"), "{error}");
     }
