@@ -261,7 +261,7 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
             if self.product.beta == 0.0 {
                 c.overwrite_with(|view| self.product.launch(gpu, &problem, view))
             } else {
-                self.product.launch(gpu, &problem, view)
+                c.write_with(|view| self.product.launch(gpu, &problem, view))
             }
         })
     }

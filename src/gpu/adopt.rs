@@ -54,7 +54,9 @@ impl From<GpuOptions> for AdoptOptions {
 impl Gpu {
     /// Computes on an application's own device. Missing features only narrow [`Gpu::caps`]; ask for those that
     /// help with [`Gpu::device_descriptor`]. The device's callbacks stay the application's: tell a loss with
-    /// [`Gpu::mark_lost`]. They may call this crate.
+    /// [`Gpu::mark_lost`]. They may call this crate, but for the callback of a lost device
+    /// ([`wgpu::Device::set_device_lost_callback`]): wgpu holds locks of its own while it calls that one, so that it may call
+    /// `mark_lost` and nothing else.
     ///
     /// Cooperative matrices that no earlier run has tested on this driver are tested here, by a launch that this
     /// thread waits for, polling the device.
@@ -81,7 +83,6 @@ impl Gpu {
         let AdoptOptions { options, polling } = options.into();
         let device = Device::of_application(adapter, device, queue, polling);
         let caps = device.verify(&options).wait();
-        device.fault.check()?;
         device.assemble(caps, options)
     }
 
@@ -111,7 +112,6 @@ impl Gpu {
         let AdoptOptions { options, polling } = options.into();
         let device = Device::of_application(adapter, device, queue, polling);
         let caps = device.verify(&options).wait_async().await;
-        device.fault.check()?;
         device.assemble(caps, options)
     }
 }

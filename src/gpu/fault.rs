@@ -1,14 +1,16 @@
-//! What went wrong behind our back: the loss of the device, and the errors of wgpu's calls, which all go through here.
+//! The loss of the device, and the errors of wgpu's calls, which all go through here.
 
+use super::lock::Lock;
+use super::read::Arrival;
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Weak};
 
 /// The loss of a device, once it is known.
 #[derive(Default)]
 pub(crate) struct Fault {
     raised: AtomicBool,
-    state: Mutex<State>,
+    state: Lock<State>,
 }
 
 #[derive(Default)]
@@ -16,13 +18,31 @@ struct State {
     lost: Option<String>,
     /// An error that came late: in the browser only, where no scope sees our own.
     late: Option<String>,
+    /// Reads that nobody would tell of a loss: wgpu drops their callbacks uncalled.
+    waiting: Vec<Weak<Arrival>>,
 }
 
 impl Fault {
     pub(crate) fn mark_lost(&self, why: impl Into<String>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.lost.get_or_insert(why.into());
         self.raised.store(true, Ordering::Release);
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        waiting.iter().filter_map(Weak::upgrade).for_each(|arrival| arrival.tell());
+    }
+
+    /// Has a read told when the device is lost.
+    pub(super) fn tell_if_lost(&self, arrival: &Arc<Arrival>) {
+        let mut state = self.state.lock();
+        if state.lost.is_some() {
+            drop(state);
+            return arrival.tell();
+        }
+        if state.waiting.len() == state.waiting.capacity() {
+            state.waiting.retain(|arrival| arrival.strong_count() > 0);
+        }
+        state.waiting.push(Arc::downgrade(arrival));
     }
 
     /// An error that no scope of ours has seen. On native platforms that is never one of our calls: what an application
@@ -30,14 +50,14 @@ impl Fault {
     pub(crate) fn report(&self, error: &wgpu::Error) {
         log::error!("an error outside of this crate's own calls: {error}");
         if cfg!(target_arch = "wasm32") {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.state.lock();
             state.late.get_or_insert(error.to_string());
             self.raised.store(true, Ordering::Release);
         }
     }
 
     pub(crate) fn is_lost(&self) -> bool {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).lost.is_some()
+        self.state.lock().lost.is_some()
     }
 
     /// The error that is waiting, if any. A late one is told once; a loss stays.
@@ -45,7 +65,7 @@ impl Fault {
         if !self.raised.load(Ordering::Acquire) {
             return Ok(());
         }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if let Some(why) = &state.lost {
             return Err(Error::device(format!("the device is lost: {why}")));
         }

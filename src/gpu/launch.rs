@@ -86,19 +86,20 @@ impl Memo {
 pub(crate) struct Binding<'a> {
     allocation: &'a Allocation,
     window: Range<u64>,
-    overwrites: bool,
+    /// Where the operation writes the whole storage and reads nothing of it: the sequence at which it begins.
+    overwritten_from: Option<u64>,
 }
 
 impl<'a> Binding<'a> {
     /// The window that holds these bytes of `allocation`.
     pub(crate) fn new(allocation: &'a Allocation, bytes: Range<u64>) -> Self {
-        Self { allocation, window: window(bytes), overwrites: false }
+        Self { allocation, window: window(bytes), overwritten_from: None }
     }
 
-    /// The same window, of an output whose whole storage the operation writes and of which it reads nothing: what an
-    /// earlier launch has failed to write there no longer matters.
-    pub(crate) fn overwritten(self) -> Self {
-        Self { overwrites: true, ..self }
+    /// The same window, of an output whose whole storage the operation that begins at this sequence writes, and of which
+    /// it reads nothing: what an earlier launch has failed to write there no longer matters.
+    pub(crate) fn overwritten_from(self, begun: u64) -> Self {
+        Self { overwritten_from: Some(begun), ..self }
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -107,16 +108,16 @@ impl<'a> Binding<'a> {
 
     /// Fails if what is bound was never computed.
     pub(super) fn check(&self) -> Result<()> {
-        if self.overwrites { Ok(()) } else { self.allocation.check() }
+        if self.overwritten_from.is_some() { Ok(()) } else { self.allocation.check() }
     }
 
     pub(super) fn bound(&self, writes: bool) -> Bound {
-        let access = match (writes, self.overwrites) {
+        let access = match (writes, self.overwritten_from) {
             (false, _) => Access::Read,
-            (true, false) => Access::Write,
-            (true, true) => Access::Overwrite,
+            (true, None) => Access::Write,
+            (true, Some(begun)) => Access::Overwrite { begun },
         };
-        Bound { storage: self.allocation.storage().clone(), window: self.window.clone(), access }
+        Bound::new(self.allocation.storage().clone(), self.window.clone(), access)
     }
 }
 

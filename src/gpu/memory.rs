@@ -47,9 +47,14 @@ impl Allocation {
         self.storage.mark.check()
     }
 
-    /// The last write of all of it, as a number that grows.
-    pub(crate) fn last_whole_write(&self) -> u64 {
-        self.storage.mark.last_whole_write()
+    /// The sequence at which an operation begins that may write to it in several launches.
+    pub(crate) fn begin_write(&self) -> u64 {
+        self.gpu.inner.recorder.lock().next_sequence()
+    }
+
+    /// Whether a launch that was recorded since then writes to it.
+    pub(crate) fn is_written_since(&self, begun: u64) -> bool {
+        self.storage.mark.last_write() > begun
     }
 
     /// Marks the contents as what no operation has computed, for this reason.

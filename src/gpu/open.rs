@@ -151,6 +151,7 @@ impl<'a> Device<'a> {
     /// # Errors
     /// [`Error::Device`] if the device is lost.
     pub(super) fn assemble(&self, caps: Caps, options: GpuOptions) -> Result<Gpu> {
+        self.fault.check()?;
         let budget = options.memory_budget.or(caps.memory.map(|bytes| bytes / self.share));
         let cached_at_most = budget.map_or(CACHED_WITHOUT_BUDGET, |bytes| bytes / 2);
         let largest = caps.limits.buffer_bytes;

@@ -2,7 +2,7 @@
 
 use super::fault::caught;
 use super::kept::{KeptFile, digest, seal, unseal};
-use super::lock::Lock;
+use super::lock::{Lock, foreign};
 use super::options::Checks;
 use super::{GpuOptions, raw};
 use crate::kernel::{Kernel, Signature, signature};
@@ -144,26 +144,28 @@ impl Pipelines {
     }
 
     fn layout(&self, device: &wgpu::Device, writes: &[bool], dims: Dims) -> Arc<Layout> {
-        let mut layouts = self.layouts.lock();
-        let make = || {
-            let entries: Vec<_> =
-                (0..).zip(writes).map(|(binding, &writes)| storage_entry(binding, writes)).collect();
-            let desc =
-                wgpu::BindGroupLayoutDescriptor { label: Some("tilewise operands"), entries: &entries };
-            let operands = device.create_bind_group_layout(&desc);
-            let (ring, immediate_size) = match dims {
-                Dims::Immediates(bytes) => (None, bytes),
-                Dims::Ring => (Some(&self.ring_layout), 0),
-            };
-            let groups: Vec<_> = [Some(&operands), ring].into_iter().flatten().map(Some).collect();
-            let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some("tilewise"),
-                bind_group_layouts: &groups,
-                immediate_size,
-            });
-            Arc::new(Layout { operands, pipeline })
+        let key = (writes.to_vec(), dims);
+        if let Some(layout) = self.layouts.lock().get(&key) {
+            return layout.clone();
+        }
+        // No lock is held meanwhile: where the device fails, wgpu calls the application.
+        let entries: Vec<_> =
+            (0..).zip(writes).map(|(binding, &writes)| storage_entry(binding, writes)).collect();
+        let desc = wgpu::BindGroupLayoutDescriptor { label: Some("tilewise operands"), entries: &entries };
+        let operands = foreign(|| device.create_bind_group_layout(&desc));
+        let (ring, immediate_size) = match dims {
+            Dims::Immediates(bytes) => (None, bytes),
+            Dims::Ring => (Some(&self.ring_layout), 0),
         };
-        layouts.entry((writes.to_vec(), dims)).or_insert_with(make).clone()
+        let groups: Vec<_> = [Some(&operands), ring].into_iter().flatten().map(Some).collect();
+        let desc = wgpu::PipelineLayoutDescriptor {
+            label: Some("tilewise"),
+            bind_group_layouts: &groups,
+            immediate_size,
+        };
+        let pipeline = foreign(|| device.create_pipeline_layout(&desc));
+        let layout = Arc::new(Layout { operands, pipeline });
+        self.layouts.lock().entry(key).or_insert(layout).clone()
     }
 }
 

@@ -2,58 +2,73 @@
 //! while the thread that has made it is still inside wgpu's `submit`, in a callback that waits.
 
 use super::Gpu;
-use super::fault::caught;
+use super::fault::caught_beside;
 use super::lock::foreign;
+use super::submit::{Polled, poll};
+use std::time::Duration;
 
 /// Turns are told apart modulo this.
-const NUMBERS: u32 = 4096;
+pub(super) const NUMBERS: u32 = 4096;
 
 /// Every submission ends with a copy of its turn's number.
 pub(super) struct Progress {
-    /// The numbers, to copy from.
+    /// The numbers 1, 2, ..., to copy from.
     numbers: wgpu::Buffer,
     /// That of the submission that has run last.
     now: wgpu::Buffer,
 }
 
+/// What the device says of a submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ran {
+    /// It has run, and no later one of ours has.
+    Yes,
+    /// It has not run, though what was submitted after it has.
+    No,
+    /// The question has not come back.
+    Unknown,
+}
+
 impl Progress {
     pub(super) fn new(device: &wgpu::Device) -> Self {
-        let numbers = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("tilewise numbers"),
-            size: u64::from(NUMBERS) * 4,
-            usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: true,
-        });
-        if let Ok(mut view) = numbers.get_mapped_range_mut(..) {
-            let values: Vec<u32> = (0..NUMBERS).collect();
-            view.copy_from_slice(bytemuck::cast_slice(&values));
-        }
-        numbers.unmap();
-        let now = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("tilewise progress"),
-            size: 4,
-            usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
+        let filled = |label, values: &[u32], usage| {
+            let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size: size_of_val(values) as u64,
+                usage: usage | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: true,
+            });
+            if let Ok(mut view) = buffer.get_mapped_range_mut(..) {
+                view.copy_from_slice(bytemuck::cast_slice(values));
+            }
+            buffer.unmap();
+            buffer
+        };
+        let all: Vec<u32> = (1..=NUMBERS).collect();
+        let numbers = filled("tilewise numbers", &all, wgpu::BufferUsages::empty());
+        // No turn has this number, and it is not the zero of a buffer that nothing was copied to.
+        let now = filled("tilewise progress", &[NUMBERS + 1], wgpu::BufferUsages::COPY_DST);
         Self { numbers, now }
     }
 
     /// Ends a submission: when it has run, `now` is the number of its turn.
     pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder, ticket: u64) {
-        let number = ticket % u64::from(NUMBERS);
-        encoder.copy_buffer_to_buffer(&self.numbers, number * 4, &self.now, 0, 4);
+        let place = ticket % u64::from(NUMBERS);
+        encoder.copy_buffer_to_buffer(&self.numbers, place * 4, &self.now, 0, 4);
     }
 }
 
 impl Gpu {
-    /// Whether the submission of this turn has run, and no later one of ours. Asks the device, with a submission of its own,
-    /// and waits for the answer. In the browser nobody waits, and nobody needs to ask: it calls back outside of `submit`.
-    pub(super) fn has_run(&self, ticket: u64) -> bool {
+    /// Asks the device, with a submission of its own, whether the submission of this turn has run, and waits for the answer:
+    /// for so long at most, if a limit is given. wgpu runs callbacks meanwhile. An error that one of them raises is logged.
+    ///
+    /// In the browser nobody waits, and nobody needs to ask: it calls back outside of `submit`.
+    pub(super) fn has_run(&self, ticket: u64, limit: Option<Duration>) -> Ran {
         if cfg!(target_arch = "wasm32") {
-            return false;
+            return Ran::Unknown;
         }
         let (device, queue) = (&self.inner.device, &self.inner.queue);
-        let asked = caught(device, || {
+        let ((answer, index), error) = caught_beside(device, || {
             let answer = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("tilewise progress"),
                 size: 4,
@@ -67,12 +82,17 @@ impl Gpu {
             foreign(|| answer.map_async(wgpu::MapMode::Read, .., |_| ()));
             (answer, index)
         });
-        let Ok((answer, index)) = asked else { return false };
-        if self.wait_for(&index).is_err() {
-            return false;
+        if let Some(error) = error {
+            log::error!("an error while the device was asked what has run: {error}");
         }
-        let number = u32::try_from(ticket % u64::from(NUMBERS)).ok();
-        let view = answer.get_mapped_range(..).ok();
-        view.is_some_and(|view| bytemuck::pod_read_unaligned::<u32>(&view) == number.unwrap_or(NUMBERS))
+        if !matches!(poll(device, Some(&index), limit), Ok(Polled::Done)) {
+            return Ran::Unknown;
+        }
+        let Ok(view) = answer.get_mapped_range(..) else { return Ran::Unknown };
+        match bytemuck::pod_read_unaligned::<u32>(&view) {
+            0 => Ran::Unknown, // Nothing was copied.
+            number if u64::from(number - 1) == ticket % u64::from(NUMBERS) => Ran::Yes,
+            _ => Ran::No,
+        }
     }
 }

@@ -1,11 +1,10 @@
-//! Reading results back: the only synchronisation.
+//! Reading results back.
 
 use super::Gpu;
 use super::fault::caught;
 use super::lock::foreign;
 use super::memory::{Allocation, window};
 use super::recording::{Outcome, Tail};
-use super::storage::Storage;
 use crate::{Error, Result};
 use futures::task::AtomicWaker;
 use std::future::poll_fn;
@@ -17,8 +16,6 @@ use std::task::Poll;
 /// Bytes on their way from the device.
 pub(crate) struct Pending {
     gpu: Gpu,
-    source: Arc<Storage>,
-    sequence: u64,
     staging: wgpu::Buffer,
     /// What was asked for, within the staging buffer.
     bytes: Range<u64>,
@@ -45,6 +42,15 @@ impl Arrival {
     }
 }
 
+/// Tells when it is dropped: wgpu drops a callback uncalled where another one panics.
+struct Told(Arc<Arrival>);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.0.tell();
+    }
+}
+
 impl Gpu {
     /// Submits what is recorded, and a copy of these bytes behind it.
     pub(crate) fn start_read(&self, allocation: &Allocation, bytes: Range<u64>) -> Result<Pending> {
@@ -56,10 +62,9 @@ impl Gpu {
         let (staging, _) = self.take(&self.inner.staging, "read", size, u64::MAX, usage, "tilewise read")?;
         let source = allocation.storage().clone();
         let mut state = self.inner.recorder.lock();
-        let sequence = state.next_sequence();
+        let (since, sequence) = (source.mark.last_whole_write(), state.next_sequence());
         source.mark.used_by(state.open.number);
         let outcome = state.open.outcome.clone();
-        let window = window.start..window.end;
         let tail = Tail::Read { source: source.clone(), window: window.clone(), staging: staging.clone() };
         let number = state.close(Some(tail));
         drop(state);
@@ -67,10 +72,13 @@ impl Gpu {
         let arrival = Arc::default();
         let gpu = self.clone();
         // From here on a drop takes care of the staging buffer.
-        let mut pending = Pending { gpu, source, sequence, staging, bytes, index: None, arrival };
+        let mut pending = Pending { gpu, staging, bytes, index: None, arrival };
         self.hand_over(number)?;
         pending.index = self.index_of(&outcome)?;
-        pending.check()?;
+        self.inner.fault.check()?;
+        if let Some(why) = source.mark.failure_between(since, sequence) {
+            return Err(Error::device(why.to_string()));
+        }
         pending.map()?;
         Ok(pending)
     }
@@ -89,20 +97,11 @@ impl Gpu {
 }
 
 impl Pending {
-    /// Fails if what is read was never computed.
-    fn check(&self) -> Result<()> {
-        self.gpu.inner.fault.check()?;
-        match self.source.mark.failure_at(self.sequence) {
-            None => Ok(()),
-            Some(why) => Err(Error::device(why.to_string())),
-        }
-    }
-
     fn map(&self) -> Result<()> {
-        let arrival = self.arrival.clone();
+        let told = Told(self.arrival.clone());
         let called_back = move |_: Result<(), wgpu::BufferAsyncError>| {
+            let Told(arrival) = &told;
             arrival.called_back.store(true, Ordering::Release);
-            arrival.tell();
         };
         let (device, size) = (&self.gpu.inner.device, self.bytes_mapped());
         let asked =
@@ -115,7 +114,7 @@ impl Pending {
     pub(crate) fn wait<R>(self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         match &self.index {
             Some(index) => self.gpu.wait_for(index)?,
-            None => super::submit::poll(&self.gpu.inner.device, None)?,
+            None => _ = super::submit::poll(&self.gpu.inner.device, None, None)?,
         }
         self.finish(take)
     }
@@ -123,8 +122,9 @@ impl Pending {
     /// Waits without blocking: a thread polls, unless the application has said that it does.
     pub(crate) async fn wait_async<R>(self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         #[cfg(not(target_arch = "wasm32"))]
-        if let Some(waiter) = &self.gpu.inner.waiter {
-            waiter.wait_for(&self.gpu, self.index.clone(), &self.arrival)?;
+        match &self.gpu.inner.waiter {
+            Some(waiter) => waiter.wait_for(&self.gpu, self.index.clone(), &self.arrival)?,
+            None => self.gpu.inner.fault.tell_if_lost(&self.arrival),
         }
         poll_fn(|context| {
             self.arrival.waker.register(context.waker());
@@ -137,7 +137,7 @@ impl Pending {
     /// Takes the bytes. NOTE: they are there as soon as some thread has polled, though the callback may still wait its turn
     /// behind others in that thread; so it is not waited for.
     fn finish<R>(&self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
-        self.check()?;
+        self.gpu.inner.fault.check()?;
         let view = self.staging.slice(self.bytes_mapped()).get_mapped_range().map_err(Error::device)?;
         let start = usize::try_from(self.bytes.start).map_err(Error::device)?;
         let end = usize::try_from(self.bytes.end).map_err(Error::device)?;

@@ -5,17 +5,18 @@ use super::launch::{Binding, Prepared};
 use super::lock::Lock;
 use super::mark::Why;
 use super::options::Submission;
-use super::recording::{Recording, Tail};
+use super::recording::{Outcome, Recording, Tail};
 use super::ring::Ring;
 use super::submit::Turn;
 use super::{Allocation, Gpu};
 use crate::{Error, Result};
 use std::collections::VecDeque;
-use std::sync::Condvar;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar};
 
-/// A recording is submitted with this many launches,
+/// A recording with this many launches is submitted by itself.
 pub(super) const LAUNCHES_AT_MOST: usize = 64;
-/// or with this much predicted work: the device starts while the host goes on.
+/// So is one with this much predicted work: the device starts while the host goes on.
 const SECONDS_AT_MOST: f64 = 2e-3;
 /// Uploaded bytes that may wait in host memory for the next submission.
 const STAGED_AT_MOST: u64 = 64 << 20;
@@ -39,7 +40,7 @@ pub(super) struct State {
     pub(super) last: (u64, Last),
     /// Turns that have begun.
     pub(super) turns: u64,
-    /// The first failure that no call has returned yet.
+    /// The first failure of a launch since a call returned one.
     pub(super) failure: Option<Why>,
     /// Rings that no recording uses.
     pub(super) rings: Vec<Ring>,
@@ -163,25 +164,43 @@ impl Gpu {
         if !each && !state.is_full() {
             return Ok(());
         }
+        let outcome = state.open.outcome.clone();
         let number = state.close(None);
         drop(state);
-        self.hand_over(number)?;
         if each {
-            let name = |error| Error::device(format!("{} failed: {error}", pipeline.name));
-            self.wait_for_last().and_then(|()| self.take_failure()).map_err(name)?;
+            self.hand_over(number)?;
+            self.wait_for_last()?;
+            return self.outcome_of(&outcome);
         }
+        // The launch is recorded: what keeps it from the queue now is told by the call that next needs it there.
+        let _ = self.hand_over(number);
         Ok(())
+    }
+
+    /// The failure of a recording that has been handed over, which no other call then returns.
+    fn outcome_of(&self, outcome: &Outcome) -> Result<()> {
+        let failed = self.index_of(outcome).map(|_| ());
+        if let Some(Err(why)) = outcome.get() {
+            let mut state = self.inner.recorder.lock();
+            state.failure = state.failure.take().filter(|failure| !Arc::ptr_eq(failure, why));
+        }
+        failed
     }
 
     /// Writes whole words into a storage, ahead of the next submission. Past a limit of bytes that wait, that is now.
     pub(super) fn stage(&self, allocation: &Allocation, offset: u64, bytes: &[u8]) -> Result<()> {
-        caught(&self.inner.device, || {
-            self.inner.queue.write_buffer(allocation.buffer(), offset, bytes);
-        })
-        .map_err(|error| self.cause_of(error))?;
+        // NOTE: wgpu panics where a device that fails cannot begin a command buffer for the copy.
+        let written = catch_unwind(AssertUnwindSafe(|| {
+            caught(&self.inner.device, || {
+                self.inner.queue.write_buffer(allocation.buffer(), offset, bytes);
+            })
+        }));
+        written
+            .map_err(|_| Error::device("the device failed while an upload was prepared"))?
+            .map_err(|error| self.cause_of(error))?;
         let mut state = self.inner.recorder.lock();
         state.staged += bytes.len() as u64;
-        if state.staged < STAGED_AT_MOST || state.timed {
+        if state.staged < STAGED_AT_MOST {
             return Ok(());
         }
         let number = state.close(None);

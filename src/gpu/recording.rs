@@ -48,6 +48,8 @@ pub(super) struct Bound {
     pub(super) storage: Arc<Storage>,
     pub(super) window: Range<u64>,
     pub(super) access: Access,
+    /// The sequence at which the storage was last written as a whole before the launch.
+    since: u64,
 }
 
 /// What a launch does with a storage.
@@ -57,8 +59,8 @@ pub(super) enum Access {
     Read,
     /// It writes, and may read.
     Write,
-    /// It, and the launches of the same operation behind it, write the whole storage and read nothing of it.
-    Overwrite,
+    /// It is a launch of an operation that began at this sequence, writes the whole storage, and reads nothing of it.
+    Overwrite { begun: u64 },
 }
 
 /// What follows the launches.
@@ -105,11 +107,16 @@ impl Recording {
         sequence: u64,
     ) {
         let start = self.bound.len();
-        for bound in bound {
-            bound.storage.mark.used_by(self.number);
-            if bound.access == Access::Overwrite {
-                bound.storage.mark.written_whole(sequence);
+        for mut bound in bound {
+            let mark = &bound.storage.mark;
+            mark.used_by(self.number);
+            if let Access::Overwrite { begun } = bound.access {
+                mark.written_whole(begun);
             }
+            if bound.access != Access::Read {
+                mark.written(sequence);
+            }
+            bound.since = mark.last_whole_write();
             self.bound.push(bound);
         }
         let from = self.dims.len();
@@ -121,9 +128,9 @@ impl Recording {
     /// Why the launch at `at` cannot run: an input of it was never computed.
     fn missing_input(&self, at: usize) -> Option<Why> {
         let launch = &self.launches[at];
-        let mut inputs =
-            self.bound[launch.bound.clone()].iter().filter(|bound| bound.access != Access::Overwrite);
-        inputs.find_map(|bound| bound.storage.mark.failure_at(launch.sequence))
+        let is_input = |bound: &&Bound| !matches!(bound.access, Access::Overwrite { .. });
+        let mut inputs = self.bound[launch.bound.clone()].iter().filter(is_input);
+        inputs.find_map(|bound| bound.storage.mark.failure_between(bound.since, launch.sequence))
     }
 
     /// Marks what the launch at `at` should have written.
@@ -142,7 +149,7 @@ impl Recording {
 
     /// The name of the launch, of a piece that has one.
     pub(super) fn name(&self) -> &str {
-        self.launches.first().map_or("a copy", |launch| &launch.pipeline.name)
+        self.launches.first().map_or("reading a tensor", |launch| &launch.pipeline.name)
     }
 
     /// Whether an error can only be due to what is in here.
@@ -181,13 +188,15 @@ impl Recording {
         self.launches.iter().any(|launch| launch.pipeline.dims == Dims::Ring)
     }
 
-    /// Commands for all of it, the dims of the ring's kernels in `ring`, the turn's ticket behind them. Launches whose inputs were never computed are left
-    /// out, and what they should have written is marked.
+    /// Commands for all of it; behind them, a copy of the ticket's number to `progress`. The dims of kernels that read them
+    /// from a ring are put into `ring`. Launches whose inputs were never computed are left out, and what they should have
+    /// written is marked.
     pub(super) fn encode(
         &self,
         device: &wgpu::Device,
         ring: Option<&mut Ring>,
-        (progress, ticket): (&Progress, u64),
+        progress: &Progress,
+        ticket: u64,
     ) -> wgpu::CommandBuffer {
         let desc = wgpu::CommandEncoderDescriptor { label: Some("tilewise recording") };
         let mut encoder = device.create_command_encoder(&desc);
@@ -257,6 +266,10 @@ impl Recording {
 }
 
 impl Bound {
+    pub(super) fn new(storage: Arc<Storage>, window: Range<u64>, access: Access) -> Self {
+        Self { storage, window, access, since: 0 }
+    }
+
     fn resource(&self) -> wgpu::BindingResource<'_> {
         wgpu::BindingResource::Buffer(wgpu::BufferBinding {
             buffer: &self.storage.buffer,

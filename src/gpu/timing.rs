@@ -30,8 +30,9 @@ impl Gpu {
     /// Work from other threads that is recorded meanwhile is timed along.
     ///
     /// # Errors
-    /// Those of `work`; [`Error::Input`] if it launches nothing, or if other work is being timed; on the device's clock also if it reads, flushes, or
-    /// launches 64 kernels or more, which submit by themselves.
+    /// Those of `work`; [`Error::Input`] if it launches nothing, or if other work is being timed; on the device's clock also
+    /// if it reads, flushes, launches 64 kernels or more, or uploads 64 MiB or more: these submit by themselves, as do calls
+    /// of other threads.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn time<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
         self.wait()?;
@@ -67,9 +68,10 @@ impl Gpu {
         if state.open.number != timed.number || state.open.len() == 0 {
             drop(state);
             let why = "the timed work must launch something, and must not be submitted before it ends: \
-                       leave reads, flushes and 64 launches or more out of it";
+                       leave reads, flushes, 64 launches or more and 64 MiB of uploads or more out of it";
             return Err(Error::input("Gpu::time", why));
         }
+        ticks.storage().mark.used_by(timed.number);
         let outcome = state.open.outcome.clone();
         let number = state.close(Some(Tail::Timestamps { queries, ticks: ticks.storage().clone() }));
         drop(state);

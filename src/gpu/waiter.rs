@@ -1,29 +1,51 @@
 //! Threads that wait for submissions while a read or a self-test does, so that these complete under any executor.
 
 use super::Gpu;
+use super::fault::Fault;
 use super::lock::Lock;
 use super::read::Arrival;
 use super::submit::poll;
 use crate::{Error, Result};
+use std::cell::Cell;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Condvar};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
-/// So many threads wait at most. One does, unless it is busy: a callback that it runs may wait for a read itself.
+/// So many threads wait at most. Another one starts where all are busy: a callback that one of them runs may wait for a
+/// read of another thread's.
 const THREADS_AT_MOST: usize = 8;
 
-/// Threads start with the first asynchronous read, and end before the `Gpu` is dropped.
-#[derive(Default)]
-pub(super) struct Waiter {
-    threads: Lock<Vec<Thread>>,
+/// An idle thread looks this often whether it has missed a call. It never does; waiting has a limit all the same.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+thread_local! {
+    /// Whether this is one of the threads here.
+    static IS_WAITER: Cell<bool> = const { Cell::new(false) };
 }
 
-struct Thread {
-    awaited: Sender<Awaited>,
-    /// What was sent and is not done.
-    busy: Arc<AtomicUsize>,
-    handle: std::thread::JoinHandle<()>,
+/// Threads start with the first asynchronous read. They end before the last drop of the `Gpu` returns; where that is in
+/// one of them, in a callback, this one ends after it.
+#[derive(Default)]
+pub(super) struct Waiter {
+    queue: Arc<Queue>,
+    threads: Lock<Vec<JoinHandle<()>>>,
+}
+
+/// What the threads take their work from.
+#[derive(Default)]
+struct Queue {
+    state: Lock<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    awaited: VecDeque<Awaited>,
+    /// Threads that have nothing to do.
+    idle: usize,
+    has_ended: bool,
 }
 
 /// What somebody waits for, and whom to tell.
@@ -41,45 +63,77 @@ impl Waiter {
         index: Option<wgpu::SubmissionIndex>,
         arrival: &Arc<Arrival>,
     ) -> Result<()> {
-        let mut threads = self.threads.lock();
-        let load = |thread: &Thread| thread.busy.load(Ordering::Acquire);
-        if threads.len() < THREADS_AT_MOST && threads.iter().all(|thread| load(thread) > 0) {
-            threads.push(Thread::start(gpu)?);
+        let awaited = Awaited { index, arrival: arrival.clone() };
+        if IS_WAITER.get() {
+            // A callback in one of the threads, or a task that it runs, keeps the thread busy in any case.
+            awaited.wait(&gpu.inner.device, &gpu.inner.fault);
+            return Ok(());
         }
-        let least = threads.iter().min_by_key(|thread| load(thread));
-        let sent = least.is_some_and(|thread| {
-            thread.busy.fetch_add(1, Ordering::AcqRel);
-            thread.awaited.send(Awaited { index, arrival: arrival.clone() }).is_ok()
-        });
-        if sent { Ok(()) } else { Err(Error::device("the waiting thread has ended")) }
+        let mut state = self.queue.state.lock();
+        state.awaited.push_back(awaited);
+        let needs_thread = state.idle < state.awaited.len();
+        drop(state);
+        self.queue.changed.notify_one();
+        if needs_thread { self.start(gpu) } else { Ok(()) }
+    }
+
+    /// Starts another thread, unless there are as many as may be. One that cannot be started is missed only if it is the
+    /// first.
+    fn start(&self, gpu: &Gpu) -> Result<()> {
+        let mut threads = self.threads.lock();
+        if threads.len() == THREADS_AT_MOST {
+            return Ok(());
+        }
+        let queue = self.queue.clone();
+        // NOTE: the thread holds device and fault, not the Gpu, which would keep itself alive.
+        let (device, fault) = (gpu.inner.device.clone(), gpu.inner.fault.clone());
+        let work = move || {
+            IS_WAITER.set(true);
+            while let Some(awaited) = queue.next() {
+                awaited.wait(&device, &fault);
+            }
+        };
+        match thread::Builder::new().name("tilewise waiter".into()).spawn(work) {
+            Ok(thread) => threads.push(thread),
+            Err(error) if threads.is_empty() => return Err(Error::device(error)),
+            Err(_) => {}
+        }
+        Ok(())
     }
 }
 
-impl Thread {
-    fn start(gpu: &Gpu) -> Result<Self> {
-        let (awaited, receiver) = channel::<Awaited>();
-        // NOTE: the thread holds device and fault, not the Gpu, which would keep itself alive.
-        let (device, fault) = (gpu.inner.device.clone(), gpu.inner.fault.clone());
-        let busy = Arc::<AtomicUsize>::default();
-        let done = busy.clone();
-        let wait = move || {
-            while let Ok(Awaited { index, arrival }) = receiver.recv() {
-                // A callback of the application's that panics has run in here; the submission is done nevertheless.
-                let polled = catch_unwind(AssertUnwindSafe(|| poll(&device, index.as_ref())));
-                match polled {
-                    Ok(Ok(())) => {}
-                    Ok(Err(error)) => fault.mark_lost(error.to_string()),
-                    Err(_) => log::error!("a callback of the application has panicked"),
-                }
-                // A waker is foreign code too: an executor may run its task in here.
-                if catch_unwind(AssertUnwindSafe(|| arrival.tell())).is_err() {
-                    log::error!("a task has panicked on the waiting thread");
-                }
-                done.fetch_sub(1, Ordering::AcqRel);
+impl Queue {
+    /// The next to wait for, as soon as there is one. None: the `Gpu` is gone.
+    fn next(&self) -> Option<Awaited> {
+        let mut state = self.state.lock();
+        loop {
+            if let Some(awaited) = state.awaited.pop_front() {
+                return Some(awaited);
             }
-        };
-        let thread = std::thread::Builder::new().name("tilewise waiter".into());
-        Ok(Self { awaited, busy, handle: thread.spawn(wait).map_err(Error::device)? })
+            if state.has_ended {
+                return None;
+            }
+            state.idle += 1;
+            state = state.wait(&self.changed, LOOK_AGAIN);
+            state.idle -= 1;
+        }
+    }
+}
+
+impl Awaited {
+    /// Waits, and tells. Whatever runs in here, callbacks and wakers, may panic.
+    fn wait(self, device: &wgpu::Device, fault: &Fault) {
+        let Self { index, arrival } = self;
+        // Where a callback of the application's has panicked, the submission is done nevertheless.
+        match catch_unwind(AssertUnwindSafe(|| poll(device, index.as_ref(), None))) {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => fault.mark_lost(error.to_string()),
+            Err(_) => log::error!("a callback of the application has panicked"),
+        }
+        // A waker is foreign code too: an executor may run its task in here.
+        if catch_unwind(AssertUnwindSafe(|| arrival.tell())).is_err() {
+            log::error!("a task has panicked on the waiting thread");
+        }
     }
 }
 
@@ -87,12 +141,12 @@ impl Drop for Waiter {
     /// NOTE: left alone, a thread might be the last to hold the device, and destroy it while the process exits and
     /// the driver takes itself down: a crash behind the end of `main`.
     fn drop(&mut self) {
-        let threads = std::mem::take(&mut *self.threads.lock());
-        for Thread { awaited, handle, .. } in threads {
-            drop(awaited);
+        self.queue.state.lock().has_ended = true;
+        self.queue.changed.notify_all();
+        for thread in std::mem::take(&mut *self.threads.lock()) {
             // An executor may drop the last Gpu in a callback, which is in this very thread.
-            if handle.thread().id() != std::thread::current().id() {
-                let _ = handle.join();
+            if thread.thread().id() != thread::current().id() {
+                let _ = thread.join();
             }
         }
     }

@@ -197,8 +197,9 @@ impl<T: Element> Tensor<T> {
     /// back to the device, once no work uses it.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device is lost, or if the launch that should have computed the tensor has failed. A tensor
-    /// from [`Gpu::empty`] never has that.
+    /// [`Error::Device`] if the device is lost, or if a launch that should have written the tensor has failed and the whole
+    /// tensor has not been written since by a launch or an upload of this crate. What an application writes does not count:
+    /// where it is to write the tensor, take the buffer of one from [`Gpu::empty`] that no operation has had as its output.
     pub fn buffer(&self) -> Result<(&wgpu::Buffer, Range<u64>)> {
         Ok((self.gpu().export(&self.storage)?, self.bytes()))
     }
@@ -247,7 +248,8 @@ impl<T: Element> Tensor<T> {
 
     /// As [`bind`](Self::bind), of an output of which an operation writes every element and reads none.
     pub(crate) fn bind_overwritten(&self) -> Binding<'_> {
-        if self.covers_storage() { self.bind().overwritten() } else { self.bind() }
+        let binding = self.bind();
+        if self.covers_storage() { binding.overwritten_from(self.storage.begin_write()) } else { binding }
     }
 
     /// Whether the tensor has all elements of its storage.
@@ -255,12 +257,27 @@ impl<T: Element> Tensor<T> {
         self.layout.is_contiguous() && self.bytes() == (0..self.storage.len())
     }
 
-    /// Runs `write`, which writes every element and reads none. If it fails halfway, what it leaves is an error to read.
+    /// Runs `write`, which may launch several kernels that write to the tensor. If it fails between them, what they leave
+    /// is an error to read.
+    pub(crate) fn write_with<R>(&self, write: impl FnOnce(View<'_>) -> Result<R>) -> Result<R> {
+        self.written_from(self.storage.begin_write(), self.as_view(), write)
+    }
+
+    /// As [`write_with`](Self::write_with), where every element is written and none is read.
     pub(crate) fn overwrite_with<R>(&self, write: impl FnOnce(View<'_>) -> Result<R>) -> Result<R> {
-        let written = self.storage.last_whole_write();
-        let view = self.as_view().overwritten(self.covers_storage());
+        let begun = self.storage.begin_write();
+        let view = self.as_view().overwritten_from(self.covers_storage().then_some(begun));
+        self.written_from(begun, view, write)
+    }
+
+    fn written_from<'a, R>(
+        &'a self,
+        begun: u64,
+        view: View<'a>,
+        write: impl FnOnce(View<'a>) -> Result<R>,
+    ) -> Result<R> {
         write(view).inspect_err(|error| {
-            if self.storage.last_whole_write() != written {
+            if self.storage.is_written_since(begun) {
                 self.storage.fail(error);
             }
         })

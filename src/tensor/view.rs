@@ -12,8 +12,8 @@ pub(crate) struct View<'a> {
     allocation: &'a Allocation,
     pub(crate) layout: Layout,
     pub(crate) dtype: DType,
-    /// Whether the operation writes every element of the storage and reads none of it.
-    pub(super) overwritten: bool,
+    /// Where the operation writes every element of the storage and reads none of it: the sequence at which it begins.
+    overwritten_from: Option<u64>,
 }
 
 impl<'a> View<'a> {
@@ -25,9 +25,10 @@ impl<'a> View<'a> {
         std::ptr::eq(self.allocation, other.allocation)
     }
 
-    /// The same view, as an output of which the operation writes every element and reads none, if that is so.
-    pub(super) fn overwritten(self, overwritten: bool) -> Self {
-        Self { overwritten, ..self }
+    /// The same view, as an output of which an operation writes every element and reads none, if that is so, and where that
+    /// operation begins.
+    pub(super) fn overwritten_from(self, begun: Option<u64>) -> Self {
+        Self { overwritten_from: begun, ..self }
     }
 
     /// Only the indices in `range` of one axis.
@@ -38,7 +39,10 @@ impl<'a> View<'a> {
     /// What a kernel binds: the window that holds the elements.
     pub(crate) fn bind(&self) -> Binding<'a> {
         let binding = Binding::new(self.allocation, self.layout.bytes(self.dtype));
-        if self.overwritten { binding.overwritten() } else { binding }
+        match self.overwritten_from {
+            Some(begun) => binding.overwritten_from(begun),
+            None => binding,
+        }
     }
 }
 
@@ -50,7 +54,7 @@ impl fmt::Debug for View<'_> {
 
 impl<T: Element> Tensor<T> {
     pub(crate) fn as_view(&self) -> View<'_> {
-        View { allocation: &self.storage, layout: self.layout, dtype: T::DTYPE, overwritten: false }
+        View { allocation: &self.storage, layout: self.layout, dtype: T::DTYPE, overwritten_from: None }
     }
 }
 

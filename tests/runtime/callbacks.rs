@@ -1,6 +1,6 @@
 //! Callbacks of the application's that call us: inside our submissions, inside polls, on our own waiting thread.
 
-use super::{data, devices, in_time, product, tensor};
+use super::{data, devices, in_time, product, support, tensor};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use tilewise::{Error, Gpu, matmul, ops, wgpu};
@@ -183,4 +183,144 @@ fn a_submission_of_the_applications_that_is_refused_inside_ours_repeats_nothing(
             assert_eq!(counter.to_vec().unwrap(), [added; 64]);
         }
     }
+}
+
+/// What is refused is a callback's submission, again and again, in the question about the first one too.
+#[test]
+fn refused_submissions_in_a_row_of_callbacks_repeat_nothing() {
+    fn refuse(gpu: &Gpu, again: usize, done: &std::sync::mpsc::Sender<()>) {
+        let gone = gpu.device().create_buffer(&wgpu::BufferDescriptor {
+            label: Some("gone"),
+            size: 8,
+            usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        encoder.clear_buffer(&gone, 0, None);
+        let commands = encoder.finish();
+        gone.destroy();
+        if again == 0 {
+            let _ = done.send(());
+        } else {
+            let (gpu, done) = (gpu.clone(), done.clone());
+            gpu.clone().queue().on_submitted_work_done(move || refuse(&gpu, again - 1, &done));
+        }
+        gpu.queue().submit([commands]);
+    }
+    for gpu in devices() {
+        let (zero, one) = (vec![0.0f32; 64], gpu.tensor(&[1.0f32; 64], [8, 8]).unwrap());
+        gpu.device().on_uncaptured_error(std::sync::Arc::new(|_| ()));
+        for again in 1..6 {
+            let mut counter = gpu.tensor(&zero, [8, 8]).unwrap();
+            let (done, called) = channel();
+            drop(when_done(&gpu, move |gpu| refuse(gpu, again, &done)));
+            let mut added = 0.0;
+            while still_to_come(&called, Duration::ZERO) {
+                ops::add_inplace(&mut counter, &one).unwrap();
+                ops::add_inplace(&mut counter, &one).unwrap();
+                gpu.flush().expect("what is refused is not ours");
+                added += 2.0;
+            }
+            assert_eq!(counter.to_vec().unwrap(), [added; 64], "{again} callbacks");
+        }
+    }
+}
+
+/// While the device is asked what became of a submission that wgpu refuses, callbacks run, and wait for threads that submit.
+#[test]
+fn a_callback_beside_a_refused_submission_may_wait_for_a_thread_that_submits() {
+    for gpu in devices() {
+        let gpu: Gpu = gpu.clone();
+        in_time("a callback beside a refusal", move || {
+            let a = tensor(&gpu, 1);
+            for _ in 0..10 {
+                let bad = tensor(&gpu, 2);
+                bad.buffer().unwrap().0.destroy();
+                let called = when_done(&gpu, |gpu| {
+                    let other = gpu.clone();
+                    std::thread::spawn(move || call_us(&other)).join().unwrap();
+                });
+                // A copy from a destroyed buffer is refused when it is submitted, a launch when it is encoded.
+                let right = ops::add(&a, &a).unwrap();
+                assert!(bad.to_vec().is_err());
+                assert_eq!(right.to_vec().unwrap(), data(1).iter().map(|x| x + x).collect::<Vec<_>>());
+                while still_to_come(&called, Duration::from_millis(1)) {
+                    gpu.device().poll(wgpu::PollType::Poll).unwrap();
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn waiting_in_a_callback_waits_for_the_submission_around_it() {
+    for gpu in devices() {
+        let gpu: Gpu = gpu.clone();
+        in_time("a wait in a callback", move || {
+            let large = gpu.random::<f32>([384; 2], tilewise::Fill::Uniform, 1).unwrap();
+            for _ in 0..10 {
+                let called = when_done(&gpu, |gpu| {
+                    gpu.wait().unwrap();
+                    let polled = gpu.device().poll(wgpu::PollType::Poll).unwrap();
+                    assert!(polled.is_queue_empty(), "the submission around the callback goes on");
+                });
+                while still_to_come(&called, Duration::from_millis(1)) {
+                    let _ = matmul(&large, &large).unwrap();
+                    gpu.flush().unwrap();
+                }
+            }
+        });
+    }
+}
+
+/// The thread that runs the callback is one of those that wait for reads, and all of them are busy.
+#[test]
+fn a_callback_may_wait_for_a_read_though_every_waiting_thread_is_busy() {
+    for gpu in devices() {
+        let gpu: Gpu = gpu.clone();
+        in_time("a read in a callback among reads", move || {
+            let large = gpu.random::<f32>([384; 2], tilewise::Fill::Uniform, 1).unwrap();
+            for _ in 0..5 {
+                let busy: Vec<_> = (0..3).map(|_| matmul(&large, &large).unwrap()).collect();
+                gpu.flush().unwrap();
+                let (inside, (done, called)) = (gpu.clone(), channel());
+                gpu.queue().on_submitted_work_done(move || {
+                    assert_eq!(pollster::block_on(tensor(&inside, 2).read()).unwrap(), data(2));
+                    let _ = done.send(());
+                });
+                std::thread::scope(|scope| {
+                    for _ in 0..16 {
+                        scope.spawn(|| pollster::block_on(busy[0].read()).unwrap());
+                    }
+                });
+                while still_to_come(&called, Duration::from_millis(1)) {
+                    gpu.device().poll(wgpu::PollType::Poll).unwrap();
+                }
+            }
+        });
+    }
+}
+
+/// Each launch tells its own failure, and no other thread's.
+#[test]
+fn launches_that_are_submitted_one_by_one_fail_by_themselves() {
+    let Some(gpu) = support::own(|options| options.submission = tilewise::gpu::Submission::EachLaunch) else {
+        return;
+    };
+    let (a, bad) = (tensor(&gpu, 1), tensor(&gpu, 2));
+    bad.buffer().unwrap().0.destroy();
+    std::thread::scope(|scope| {
+        let others = scope.spawn(|| {
+            (0..200)
+                .for_each(|_| assert!(ops::add(&a, &bad).is_err(), "its own failure was told to another"));
+        });
+        let (zero, one) = (vec![0.0f32; 64], gpu.tensor(&[1.0f32; 64], [8, 8]).unwrap());
+        let mut counter = gpu.tensor(&zero, [8, 8]).unwrap();
+        for _ in 0..200 {
+            ops::add_inplace(&mut counter, &one).expect("the failure is another thread's");
+        }
+        assert_eq!(counter.to_vec().unwrap(), [200.0; 64]);
+        others.join().unwrap();
+    });
+    gpu.flush().expect("every failure has been told");
 }

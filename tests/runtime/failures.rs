@@ -142,3 +142,35 @@ fn work_that_fails_while_it_is_timed_is_an_error_and_timing_goes_on() {
         assert_eq!(c.to_vec().unwrap(), product(&data(1), &data(1)));
     }
 }
+
+#[test]
+fn a_failure_does_not_reach_behind_the_writes_that_follow_it() {
+    for gpu in devices() {
+        let [a, b] = [tensor(&gpu, 1), tensor(&gpu, 2)];
+        let bad = destroyed(tensor(&gpu, 3));
+        let want = sum(&data(1), &data(2));
+        let mut c = tensor(&gpu, 4);
+        ops::add_into(&a, &bad, &mut c).unwrap();
+        says(c.to_vec(), &["failed"]);
+        ops::add_into(&a, &b, &mut c).unwrap();
+        let of_the_good = ops::add(&c, &a).unwrap();
+        ops::add_into(&b, &b, &mut c).unwrap();
+        assert_eq!(of_the_good.to_vec().unwrap(), sum(&want, &data(1)));
+        ops::add_into(&a, &b, &mut c).unwrap();
+        let read = c.read();
+        ops::add_into(&b, &b, &mut c).unwrap();
+        assert_eq!(pollster::block_on(read).unwrap(), want, "what was read was good");
+    }
+}
+
+/// The device is asked by a number that comes again after 4,096 turns.
+#[test]
+fn no_read_of_thousands_that_are_refused_goes_through() {
+    for gpu in devices() {
+        let bad = destroyed(tensor(&gpu, 3));
+        for at in 0..4200 {
+            assert!(bad.to_vec().is_err(), "read {at}");
+        }
+        assert_eq!(tensor(&gpu, 1).to_vec().unwrap(), data(1));
+    }
+}

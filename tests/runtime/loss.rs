@@ -104,3 +104,56 @@ fn an_application_that_wants_no_thread_of_ours_polls_itself() {
     assert_eq!(values.unwrap(), want);
     assert_eq!(a.t().to_vec().unwrap(), want, "the blocking form polls by itself");
 }
+
+/// An adopted device that only its application polls, and a read of a tensor there that waits.
+fn polled_by_application() -> Option<(Gpu, tilewise::Tensor<f32>)> {
+    let (adapter, device, queue) = support::application(|_| ())?;
+    let options = AdoptOptions::from_env().unwrap().polled_by_application();
+    let gpu = Gpu::adopt_with(&adapter, device, queue, options).unwrap();
+    let a = tensor(&gpu, 1);
+    Some((gpu, a))
+}
+
+#[test]
+fn a_read_that_nobody_polls_for_ends_when_the_device_is_lost() {
+    let Some((gpu, a)) = polled_by_application() else { return };
+    let lost = gpu.clone();
+    in_time("a read of a lost device", move || {
+        let read = a.read();
+        std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            lost.mark_lost("the test says so");
+        });
+        let error = pollster::block_on(read).unwrap_err().to_string();
+        assert!(error.contains("the test says so"), "{error}");
+        assert!(pollster::block_on(a.read()).is_err());
+    });
+}
+
+#[test]
+fn a_read_ends_though_a_callback_of_the_applications_panics_before_its_own() {
+    let Some((gpu, a)) = polled_by_application() else { return };
+    in_time("a read behind a panic", move || {
+        let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
+            label: Some("the application's"),
+            size: 4,
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        // Behind work that goes on for a while.
+        let large = gpu.random::<f32>([768; 2], Fill::Uniform, 1).unwrap();
+        let product = matmul(&large, &large).unwrap();
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        let (source, bytes) = product.buffer().unwrap();
+        encoder.copy_buffer_to_buffer(source, bytes.start, &buffer, 0, 4);
+        gpu.queue().submit([encoder.finish()]);
+        buffer.map_async(wgpu::MapMode::Read, .., |_| panic!("the panic under test"));
+        let mut read = pin!(a.read());
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(read.as_mut().poll(&mut context).is_pending());
+        let device = gpu.device().clone();
+        let polled = std::panic::AssertUnwindSafe(|| device.poll(wgpu::PollType::wait_indefinitely()));
+        assert!(std::panic::catch_unwind(polled).is_err(), "it is the application that sees its panic");
+        assert_eq!(pollster::block_on(read).unwrap(), data(1));
+    });
+}
