@@ -1,16 +1,15 @@
-//! What is known of a storage's contents: which recording used it last, and whether a launch that should have written it
-//! has failed.
+//! The state of a storage: which recording used it last, and whether a launch that should have written it has failed.
 //!
-//! Launches and whole writes are counted by one clock, the *sequence*. A failure at sequence f is visible to a reader at
-//! sequence r unless the whole storage was written in between. So a result that was never computed stays an error, however
-//! often it is read, until it is written again from end to end.
+//! Launches, reads and writes of a whole storage are numbered by one counter, the *sequence*. A failure at sequence f is an
+//! error for a reader at a later sequence r, unless the whole storage was written in between. So a result that was never
+//! computed is an error each time it is read, until all of it is written again.
 
 use super::lock::Lock;
 use crate::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Why a launch failed, with its name.
+/// Why a launch failed; the text has the launch's name.
 pub(super) type Why = Arc<str>;
 
 /// The state of one storage, shared by its tensors and by the recordings that use it.
@@ -18,15 +17,15 @@ pub(super) type Why = Arc<str>;
 pub(crate) struct Mark {
     /// The last recording that uses the storage.
     used_by: AtomicU64,
-    /// The sequence of the last write of the whole storage; 0: none.
+    /// The sequence of the last write of the whole storage; 0 if there was none.
     whole: AtomicU64,
-    /// The sequence of the last launch that failed to write it; 0: none.
+    /// The sequence of the last launch that failed to write it; 0 if there was none.
     failed: AtomicU64,
     why: Lock<Option<Why>>,
 }
 
 impl Mark {
-    /// A storage on a buffer that this recording used last, on behalf of an earlier owner.
+    /// The state of a new storage in a reused buffer, which recording `used_by` used last for an earlier owner.
     pub(super) fn of_buffer(used_by: u64) -> Self {
         Self { used_by: used_by.into(), ..Self::default() }
     }
@@ -51,13 +50,13 @@ impl Mark {
         self.whole.load(Ordering::Relaxed)
     }
 
-    /// Notes that the launch at `sequence` has not written what it should have.
+    /// Notes that the launch at `sequence` failed to write the storage.
     pub(super) fn fail(&self, sequence: u64, why: &Why) {
         *self.why.lock() = Some(why.clone());
         self.failed.fetch_max(sequence, Ordering::Release);
     }
 
-    /// Why a launch or read at `sequence` cannot use the storage.
+    /// Why a launch or read at `sequence` cannot use the storage; None if it can.
     pub(super) fn failure_at(&self, sequence: u64) -> Option<Why> {
         let failed = self.failed.load(Ordering::Acquire);
         let whole = self.whole.load(Ordering::Relaxed);
@@ -68,7 +67,7 @@ impl Mark {
         self.why.lock().clone()
     }
 
-    /// Fails if what the storage should hold now was never written.
+    /// Fails if the storage's present contents were never written, because a launch failed.
     pub(super) fn check(&self) -> Result<(), Error> {
         match self.failure_at(u64::MAX) {
             None => Ok(()),

@@ -1,18 +1,18 @@
-//! Which of our submissions the device has run last, as the device itself says: proof that a submission is with the queue,
-//! while the thread that has made it is still inside wgpu's `submit`, in a callback that waits.
+//! Asks the device which of our submissions it has run last. This proves to another thread that a submission was made, while
+//! the thread that made it is still inside wgpu's `submit`, in a callback that waits.
 
 use super::Gpu;
 use super::fault::caught;
 use super::lock::foreign;
 
-/// Turns are told apart modulo this.
+/// Turn numbers are compared modulo this.
 const NUMBERS: u32 = 4096;
 
 /// Every submission ends with a copy of its turn's number.
 pub(super) struct Progress {
-    /// The numbers, to copy from.
+    /// All the numbers from 0 on, to copy from.
     numbers: wgpu::Buffer,
-    /// That of the submission that has run last.
+    /// The number of the submission that has run last.
     now: wgpu::Buffer,
 }
 
@@ -38,7 +38,7 @@ impl Progress {
         Self { numbers, now }
     }
 
-    /// Ends a submission: when it has run, `now` is the number of its turn.
+    /// Appends the copy to a submission: once that has run, `now` has the number of its turn.
     pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder, ticket: u64) {
         let number = ticket % u64::from(NUMBERS);
         encoder.copy_buffer_to_buffer(&self.numbers, number * 4, &self.now, 0, 4);
@@ -46,8 +46,9 @@ impl Progress {
 }
 
 impl Gpu {
-    /// Whether the submission of this turn has run, and no later one of ours. Asks the device, with a submission of its own,
-    /// and waits for the answer. In the browser nobody waits, and nobody needs to ask: it calls back outside of `submit`.
+    /// Whether this turn's submission is the last of ours that the device has run. Asks the device with a further submission,
+    /// and waits for the answer. In the browser, where waiting is impossible, it returns false; no callback runs inside
+    /// `submit` there, so nobody needs to ask.
     pub(super) fn has_run(&self, ticket: u64) -> bool {
         if cfg!(target_arch = "wasm32") {
             return false;

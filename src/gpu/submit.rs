@@ -1,9 +1,10 @@
-//! Turns: recordings go to the queue one at a time, in the order of their numbers, by whichever thread needs them there.
+//! Turns: recordings are submitted one at a time, in the order of their numbers, by whichever thread needs them submitted.
 //!
-//! wgpu runs callbacks inside `submit`, the application's too, and they may call us. So no lock is held there. What keeps the
-//! order is the turn: a thread takes the recording in front and holds the turn until that is with the queue. Others wait for
-//! the turn's end. A callback inside our own submission finds the turn with its own thread: the submission that it runs in has
-//! been made, so the turn has ended. A callback may wait for another thread there, too, which then asks the device.
+//! wgpu runs callbacks inside `submit`, those of the application too, and they may call this crate. So no lock is held there.
+//! The turn keeps the order instead: a thread takes the first recording and holds the turn until it has submitted it. Other
+//! threads wait until the turn ends. If a callback inside our `submit` wants to submit, it finds that its own thread has the
+//! turn; the submission has been made by then, so it ends the turn. If such a callback waits for another thread, which waits
+//! for the turn, that thread asks the device whether the submission has been made, and then ends the turn.
 
 use super::Gpu;
 use super::fault::{caught, caught_beside, told};
@@ -18,40 +19,40 @@ use std::sync::Arc;
 use std::thread::ThreadId;
 use std::time::Duration;
 
-/// Who submits, and how far it is.
+/// Which thread submits, and how far it has come.
 pub(super) struct Turn {
     thread: ThreadId,
     phase: Phase,
-    /// Counts turns.
+    /// The number of this turn.
     ticket: u64,
-    /// The recording that is submitted, and whether more pieces of it follow.
+    /// The number of the recording that is submitted; `goes_on`: whether more pieces of it follow.
     number: u64,
     goes_on: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Commands are made: nothing is with the queue yet.
+    /// Commands are being encoded: nothing has been submitted yet.
     Encoding,
-    /// wgpu's `submit` has been called: callbacks that run in it run behind the submission.
+    /// wgpu's `submit` has been called: callbacks that it runs come after the submission itself.
     Submitting,
 }
 
-/// A turn is waited for so long before the device is asked whether its submission has run.
+/// How long a thread waits for a turn to end before it asks the device whether the turn's submission has run.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 impl Gpu {
-    /// Submits what is recorded, uploads included. Work that the application submits afterwards sees its results.
+    /// Submits all recorded launches and uploads. Work that the application submits afterwards sees their results.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device is lost, or if a launch has failed of which no call has told yet.
+    /// [`Error::Device`] if the device is lost, or if a launch has failed and no earlier call returned that error.
     pub fn flush(&self) -> Result<()> {
         self.inner.fault.check()?;
         self.submit_all()?;
         self.take_failure()
     }
 
-    /// Submits what is recorded and waits until all of it is done.
+    /// Submits all recorded launches and uploads, and waits until the device has run them.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
@@ -62,7 +63,7 @@ impl Gpu {
         self.inner.fault.check()
     }
 
-    /// Closes the recording and sees to it that it, and all before it, are with the queue.
+    /// Closes the open recording; returns once it and all before it are submitted or have failed.
     pub(super) fn submit_all(&self) -> Result<()> {
         let mut state = self.inner.recorder.lock();
         let number = if state.has_work() { state.close(None) } else { state.open.number - 1 };
@@ -70,17 +71,18 @@ impl Gpu {
         self.hand_over(number)
     }
 
-    /// The first failure of a launch that no call has returned yet, as an error.
+    /// Returns the first failure of a launch that no call has returned yet as an error.
     pub(super) fn take_failure(&self) -> Result<()> {
         let failure = self.inner.recorder.lock().failure.take();
         self.inner.fault.check()?;
         failure.map_or(Ok(()), |why| Err(Error::device(why.to_string())))
     }
 
-    /// Returns when every recording up to `number` is with the queue or has failed. What failed is marked.
+    /// Returns when every recording up to `number` is submitted or has failed. What failed launches should have written is
+    /// marked as failed.
     ///
     /// # Errors
-    /// [`Error::Device`] if that cannot be, where a callback is called in the midst of making commands.
+    /// [`Error::Device`] if called by a callback that runs while its own thread encodes commands.
     pub(super) fn hand_over(&self, number: u64) -> Result<()> {
         let this = std::thread::current().id();
         loop {
@@ -118,8 +120,8 @@ impl Gpu {
         }
     }
 
-    /// Ends another thread's turn if the device has run its submission: a callback of the application's keeps the thread in
-    /// there.
+    /// Ends another thread's turn if the device has run its submission: then a callback of the application keeps that thread
+    /// inside `submit`.
     fn end_turn_if_run(&self, ticket: u64) {
         if self.has_run(ticket) {
             let mut state = self.inner.recorder.lock();
@@ -131,7 +133,7 @@ impl Gpu {
         }
     }
 
-    /// Submits a recording, or a piece of one, as the holder of the turn.
+    /// Submits a recording, or a piece of one. This thread has the turn.
     fn take_turn(&self, recording: Recording, ticket: u64) {
         let mut holder = Holder { gpu: self, recording, ticket, index: None };
         match self.submit_recording(&holder.recording, ticket) {
@@ -152,7 +154,7 @@ impl Gpu {
         }
     }
 
-    /// Makes the commands and hands them to the queue.
+    /// Encodes the commands and submits them.
     fn submit_recording(&self, recording: &Recording, ticket: u64) -> Result<wgpu::SubmissionIndex, Failure> {
         let (device, queue) = (&self.inner.device, &self.inner.queue);
         let mut ring = recording.needs_ring().then(|| self.inner.recorder.lock().rings.pop());
@@ -192,8 +194,8 @@ impl Gpu {
         }
     }
 
-    /// Whether this turn's submission is with the queue, where wgpu says that a submission was refused: that may have been
-    /// another one, of a callback of the application's. What has run must not run again.
+    /// Whether this turn's submission was made, although wgpu reported that one was refused: that may have been another one,
+    /// which a callback of the application made. A submission that was made must not be repeated.
     fn was_submitted(&self, ticket: u64) -> bool {
         let mut state = self.inner.recorder.lock();
         match &mut state.turn {
@@ -206,9 +208,9 @@ impl Gpu {
         self.has_run(ticket)
     }
 
-    /// Tells the fault if the device is lost. NOTE: what is created on a lost device is invalid, and using it fails before
-    /// the loss is told, which is when all work has ended and some thread that polls has called back. What tells at once is
-    /// a submission: a lost device takes none, not even an empty one.
+    /// Notes in the fault if the device is lost. NOTE: wgpu reports a loss only after all work has ended and some thread has
+    /// polled. Before that, objects that are created on the lost device are invalid, and using them fails with other errors. An
+    /// empty submission shows the loss at once: a lost device refuses it.
     pub(super) fn look_for_loss(&self) {
         #[cfg(not(target_arch = "wasm32"))]
         if self.inner.fault.check().is_ok() {
@@ -218,7 +220,7 @@ impl Gpu {
         }
     }
 
-    /// What is behind an error: a loss, if the device is lost.
+    /// The cause of an error: the loss, if the device is lost, else the error itself.
     pub(super) fn cause_of(&self, error: wgpu::Error) -> Error {
         self.look_for_loss();
         self.inner.fault.check().err().unwrap_or_else(|| told(error))
@@ -241,7 +243,7 @@ impl Gpu {
     }
 }
 
-/// Whoever has the turn gives it back, whatever happens: a panic of a callback goes through here.
+/// Ends the turn when it is dropped, even if a callback panics.
 struct Holder<'a> {
     gpu: &'a Gpu,
     recording: Recording,
@@ -259,7 +261,7 @@ impl Holder<'_> {
         }
     }
 
-    /// Puts pieces of the recording in its place.
+    /// Replaces the recording by its pieces.
     fn split(&mut self, why: &Why) {
         let empty = Recording::piece_of(&self.recording);
         let pieces = std::mem::replace(&mut self.recording, empty).split(why);
@@ -270,7 +272,7 @@ impl Holder<'_> {
         }
     }
 
-    /// Marks what a panic has kept from the queue. One of a callback comes behind the submission, and keeps nothing.
+    /// Marks the recording as failed if the panic came before it was submitted. A panic of a callback comes after that.
     fn panicked(&self) {
         let encoding = |turn: &Turn| turn.ticket == self.ticket && turn.phase == Phase::Encoding;
         let is_lost = self.gpu.inner.recorder.lock().turn.as_ref().is_some_and(encoding);
@@ -313,7 +315,7 @@ impl State {
         ticket
     }
 
-    /// Ends the turn: the recording is through, unless more pieces of it follow.
+    /// Ends the turn: the recording is done, unless more pieces of it follow.
     fn end_turn(&mut self) {
         if let Some(turn) = self.turn.take() {
             self.through = if turn.goes_on { self.through } else { turn.number };
@@ -324,7 +326,7 @@ impl State {
 /// Why a recording could not be submitted.
 struct Failure {
     why: Why,
-    /// Whether it may be due to one launch, and the others are to be tried without it.
+    /// Whether one launch may have caused it, so that the launches are to be submitted one by one.
     is_one_launchs: bool,
 }
 
@@ -335,14 +337,14 @@ impl Failure {
     }
 }
 
-/// Whether wgpu says that it was a submission that it has refused.
+/// Whether the error says that wgpu refused a submission.
 fn is_of_submit(error: &wgpu::Error) -> bool {
     let source = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
     [error.to_string(), source].iter().any(|said| said.contains("Queue::submit"))
 }
 
-/// Waits for a submission, or for all. NOTE: wgpu panics where the device is lost while it waits; that is caught here. A panic
-/// of a callback, the application's own, goes on.
+/// Waits for a submission, or for all. NOTE: wgpu panics if the device is lost while it waits; that panic is caught here. A
+/// panic of a callback of the application is passed on.
 pub(super) fn poll(device: &wgpu::Device, index: Option<&wgpu::SubmissionIndex>) -> Result<()> {
     let wait = wgpu::PollType::Wait { submission_index: index.cloned(), timeout: None };
     match foreign(|| catch_unwind(AssertUnwindSafe(|| device.poll(wait)))) {

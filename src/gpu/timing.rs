@@ -30,8 +30,8 @@ impl Gpu {
     /// Work from other threads that is recorded meanwhile is timed along.
     ///
     /// # Errors
-    /// Those of `work`; [`Error::Input`] if it launches nothing, or if other work is being timed; on the device's clock also if it reads, flushes, or
-    /// launches 64 kernels or more, which submit by themselves.
+    /// Those of `work`; [`Error::Input`] if it launches nothing, or if other work is being timed. With the device's timestamps,
+    /// also [`Error::Input`] if it reads, flushes, or launches 64 kernels or more, all of which submit the recording.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn time<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
         self.wait()?;
@@ -84,7 +84,7 @@ impl Gpu {
     }
 }
 
-/// A recording whose pass is timed, and which is not submitted by itself. That ends with this, whatever the work does.
+/// While this lives, the open recording is timed and not submitted automatically. Dropping it ends that, even after a panic.
 #[cfg(not(target_arch = "wasm32"))]
 struct Timed<'a> {
     gpu: &'a Gpu,

@@ -1,4 +1,4 @@
-//! Threads that wait for submissions while a read or a self-test does, so that these complete under any executor.
+//! Threads that poll the device while an asynchronous read or self-test waits, so that it completes under any executor.
 
 use super::Gpu;
 use super::lock::Lock;
@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
-/// So many threads wait at most. One does, unless it is busy: a callback that it runs may wait for a read itself.
+/// There are at most this many threads. A further one starts only if all are busy: a callback that one runs may itself wait
+/// for a read.
 const THREADS_AT_MOST: usize = 8;
 
 /// Threads start with the first asynchronous read, and end before the `Gpu` is dropped.
@@ -21,14 +22,14 @@ pub(super) struct Waiter {
 
 struct Thread {
     awaited: Sender<Awaited>,
-    /// What was sent and is not done.
+    /// How many waits were sent to the thread and are not done.
     busy: Arc<AtomicUsize>,
     handle: std::thread::JoinHandle<()>,
 }
 
-/// What somebody waits for, and whom to tell.
+/// The submission to wait for, and the future to tell.
 struct Awaited {
-    /// None: all that has been submitted.
+    /// None: all submissions so far.
     index: Option<wgpu::SubmissionIndex>,
     arrival: Arc<Arrival>,
 }
@@ -84,8 +85,8 @@ impl Thread {
 }
 
 impl Drop for Waiter {
-    /// NOTE: left alone, a thread might be the last to hold the device, and destroy it while the process exits and
-    /// the driver takes itself down: a crash behind the end of `main`.
+    /// NOTE: the threads must end here. Otherwise one might be the last to hold the device, and destroy it while the process
+    /// exits and the driver shuts down: a crash after the end of `main`.
     fn drop(&mut self) {
         let threads = std::mem::take(&mut *self.threads.lock());
         for Thread { awaited, handle, .. } in threads {
