@@ -190,15 +190,16 @@ impl<T: Element> Tensor<T> {
         }
     }
 
-    /// The buffer underneath and the bytes of it that the tensor spans, for an application's own shaders, copies and
-    /// writes. What is recorded and uses the buffer, on behalf of this tensor or of one that is gone, is submitted here:
-    /// what the application submits from then on comes behind it. Later launches are not: call [`Gpu::flush`] before
-    /// submitting work that reads what they write. The buffer is not handed out again when the tensor is dropped, but goes
-    /// back to the device, once no work uses it.
+    /// The tensor's buffer and the range of bytes that the tensor spans, for an application's own shaders, copies and
+    /// writes.
+    ///
+    /// This call submits all recorded launches that use the buffer, including those of dropped tensors that had it before.
+    /// So they run before anything that the application submits afterwards. Launches that are recorded later are not
+    /// submitted: call [`Gpu::flush`] before submitting work that reads what they write. When the tensor is dropped, its
+    /// buffer is not reused for another tensor; it is freed once no work uses it.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device is lost, or if the launch that should have computed the tensor has failed. A tensor
-    /// from [`Gpu::empty`] never has that.
+    /// [`Error::Device`] if the device is lost, or if the launch that should have written the tensor has failed.
     pub fn buffer(&self) -> Result<(&wgpu::Buffer, Range<u64>)> {
         Ok((self.gpu().export(&self.storage)?, self.bytes()))
     }
@@ -245,17 +246,17 @@ impl<T: Element> Tensor<T> {
         Binding::new(&self.storage, self.bytes())
     }
 
-    /// As [`bind`](Self::bind), of an output of which an operation writes every element and reads none.
+    /// As [`bind`](Self::bind), for an output of which the operation writes every element and reads none.
     pub(crate) fn bind_overwritten(&self) -> Binding<'_> {
         if self.covers_storage() { self.bind().overwritten() } else { self.bind() }
     }
 
-    /// Whether the tensor has all elements of its storage.
+    /// Whether the tensor covers all elements of its storage.
     pub(crate) fn covers_storage(&self) -> bool {
         self.layout.is_contiguous() && self.bytes() == (0..self.storage.len())
     }
 
-    /// Runs `write`, which writes every element and reads none. If it fails halfway, what it leaves is an error to read.
+    /// Runs `write`, which writes every element and reads none. If it fails, reading the tensor is an error from then on.
     pub(crate) fn overwrite_with<R>(&self, write: impl FnOnce(View<'_>) -> Result<R>) -> Result<R> {
         let written = self.storage.last_whole_write();
         let view = self.as_view().overwritten(self.covers_storage());

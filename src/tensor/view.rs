@@ -25,7 +25,7 @@ impl<'a> View<'a> {
         std::ptr::eq(self.allocation, other.allocation)
     }
 
-    /// The same view, as an output of which the operation writes every element and reads none, if that is so.
+    /// The same view; `overwritten` says whether the operation writes every element of the storage and reads none of it.
     pub(super) fn overwritten(self, overwritten: bool) -> Self {
         Self { overwritten, ..self }
     }
