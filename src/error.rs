@@ -23,7 +23,7 @@ pub enum Error {
     #[error("{op}: {rule}; got {}{remedy}", Shapes(lhs, rhs))]
     #[non_exhaustive]
     Shape {
-        /// The call that was made.
+        /// The public function that was called.
         op: &'static str,
         /// The rule that was broken.
         rule: Cow<'static, str>,
@@ -37,7 +37,7 @@ pub enum Error {
     /// Something that this device cannot do, in any size.
     #[error("{op} cannot run on {device}: it needs {needs}")]
     Unsupported {
-        /// The call that was made.
+        /// The public function that was called.
         op: &'static str,
         /// What it needs.
         needs: String,
@@ -47,7 +47,7 @@ pub enum Error {
     /// Something too large for this device.
     #[error("{op}: {what} is {needed}, but this device allows {allowed}")]
     Limit {
-        /// The call that was made.
+        /// The public function that was called.
         op: &'static str,
         /// The quantity, with its unit.
         what: String,
@@ -59,7 +59,7 @@ pub enum Error {
     /// The memory budget or the device's memory is used up.
     #[error("{op}: no room for {needed} more bytes ({available} of the memory budget are free)")]
     OutOfMemory {
-        /// The call that was made.
+        /// The public function that was called.
         op: &'static str,
         /// Bytes that were asked for.
         needed: u64,
@@ -70,7 +70,7 @@ pub enum Error {
     #[error("{op}: {apart}")]
     #[non_exhaustive]
     Gpu {
-        /// The call that was made.
+        /// The public function that was called.
         op: &'static str,
         /// Why the operands do not go together.
         apart: Apart,
@@ -92,9 +92,9 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Apart {
-    /// They are two devices.
+    /// The two are on different devices.
     Devices,
-    /// They are one device of an application, adopted twice.
+    /// Both adopted the same device of an application.
     Adoptions,
 }
 

@@ -51,7 +51,7 @@
 //! # The route of a product
 //! Operands and their [`Layout`]s become a checked [`gemm::GemmProblem`], that and the [`Caps`] a
 //! [`kernel::Plan`], its [`kernel::Kernel`] a pipeline, the launch an entry of the recording. Reading a
-//! tensor submits and waits: nothing else does.
+//! tensor submits and waits; so do [`Gpu::wait`] and what reads results itself, such as factorisations.
 //!
 //! # Errors
 //! Every mistake is an [`Error`] with the values that made it, and leaves operands and device usable. It names the public

@@ -53,7 +53,7 @@ enum Bound {
 /// How long a temporary is along k, if it has that axis.
 #[derive(Clone, Copy, Debug)]
 enum Rows {
-    /// As long as the panel.
+    /// As long as the panel is.
     Exact,
     /// Padded to a multiple of 8 f16.
     Filled,

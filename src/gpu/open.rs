@@ -1,4 +1,4 @@
-//! Opening a device of our own; what opening has in common with adopting.
+//! Opening a device, and the code that opening and adopting share.
 
 use super::caps::DeviceType;
 use super::fault::{Fault, caught, told};

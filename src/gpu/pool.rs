@@ -186,7 +186,7 @@ mod tests {
     /// A buffer of the model: its name, its size and the recording that used it last.
     type Buffer = (u32, u64, u64);
 
-    /// What a pool must do, as plainly as it can be said.
+    /// A simple model of what a pool must do.
     struct Model {
         free: Vec<Buffer>,
         out: Vec<Buffer>,
@@ -198,7 +198,7 @@ mod tests {
             buffers.iter().map(|(_, size, _)| size).sum()
         }
 
-        /// Removes what the pool says that it gave up.
+        /// Removes the buffers that the pool gave up.
         fn give_up(&mut self, names: &[u32]) {
             for name in names {
                 let at = self.free.iter().position(|(free, ..)| free == name).expect("it was free");
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Runs random calls beside the model, which is compared after each.
+    /// Makes random calls to a pool and to the model, and compares them after each.
     fn walk(seed: u64) {
         const BUDGET: u64 = 64 << 10;
         const CACHED: u64 = 24 << 10;

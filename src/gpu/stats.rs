@@ -19,7 +19,7 @@ pub struct Stats {
     /// Bytes of buffers that tensors hold now.
     pub bytes_in_use: u64,
     /// Bytes of buffers that wait in the pool for reuse: at most half of the budget, or 1 GiB without one.
-    /// [`Gpu::trim`](crate::Gpu::trim) gives them back to the device.
+    /// [`Gpu::trim`](crate::Gpu::trim) frees them.
     pub bytes_cached: u64,
     /// The most bytes that were in use at one time since the start, or the last [`Gpu::reset_peak`](crate::Gpu::reset_peak).
     pub bytes_peak: u64,

@@ -182,7 +182,7 @@ impl HadamardPass {
         self.needs().fit(caps).is_ok()
     }
 
-    /// Workgroups.
+    /// The number of workgroups.
     pub(super) fn blocks(&self) -> u64 {
         let (d, tile) = (&self.dims, &self.tile);
         let columns = u64::from(d.columns) << d.folded_bits;
