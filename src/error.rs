@@ -1,10 +1,10 @@
 //! What can go wrong, always with the values that made it go wrong.
 //!
-//! An error names the call that the user made: every public function that can fail passes what it does through [`call`] or
-//! [`Named::named`], so that what it calls itself is not what the user is told of. Functions, and methods of `Gpu`, `Tensor`
-//! and `Multivectors`, go by their name alone, methods of other types by both (`SkLinear::forward`), and what has options by
-//! the function without (`Gemm::run` is `matmul`). Shapes are those of the operands as the user gave them, so a function that
-//! hands on a view of an operand checks its shape first.
+//! An error names the public function that the user called, not one that this calls in turn. So every public function that
+//! can fail runs its work through [`call`] or renames its errors with [`Named::named`]. Functions, and methods of `Gpu`,
+//! `Tensor` and `Multivectors`, are named by their name alone, methods of other types by type and name (`SkLinear::forward`),
+//! and a builder by its plain function (`Gemm::run` is `matmul`). Shapes are those of the operands as the user gave them, so a
+//! function that passes on a view of an operand checks its shape first.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +15,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An error of this crate. It leaves the operands and the device usable, except
 /// for [`Error::Device`] after the device is lost.
 ///
-/// `Debug` prints the message too, so that a `main` that returns an error says it in words.
+/// `Debug` prints the same message as `Display`: so does a `main` that returns an error.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -23,11 +23,11 @@ pub enum Error {
     #[error("{op}: {rule}; got {}{remedy}", Shapes(lhs, rhs.as_deref()))]
     #[non_exhaustive]
     Shape {
-        /// The call that was made.
+        /// The public function that was called.
         op: &'static str,
         /// The rule that was broken.
         rule: Cow<'static, str>,
-        /// What to do about it, where there is a guess; else empty.
+        /// A suggestion what to do about it, or empty.
         remedy: &'static str,
         /// The first shape.
         lhs: Vec<usize>,
@@ -37,7 +37,7 @@ pub enum Error {
     /// Something that this device cannot do, in any size.
     #[error("{op} cannot run on {device}: it needs {needs}")]
     Unsupported {
-        /// The call that was made.
+        /// The public function that was called.
         op: &'static str,
         /// What it needs.
         needs: String,
@@ -47,7 +47,7 @@ pub enum Error {
     /// Something too large for this device.
     #[error("{op}: {what} is {needed}, but this device allows {allowed}")]
     Limit {
-        /// The call that was made.
+        /// The public function that was called.
         op: &'static str,
         /// The quantity, with its unit.
         what: String,
@@ -59,7 +59,7 @@ pub enum Error {
     /// The memory budget or the device's memory is used up.
     #[error("{op}: no room for {needed} more bytes ({available} of the memory budget are free)")]
     OutOfMemory {
-        /// The call that was made.
+        /// The public function that was called.
         op: &'static str,
         /// Bytes that were asked for.
         needed: u64,
@@ -70,9 +70,9 @@ pub enum Error {
     #[error("{op}: {apart}")]
     #[non_exhaustive]
     Gpu {
-        /// The call that was made.
+        /// The public function that was called.
         op: &'static str,
-        /// What keeps the operands apart.
+        /// Why the operands do not go together.
         apart: Apart,
     },
     /// A value from outside (a file, an environment variable, an argument) that makes no sense.
@@ -92,9 +92,9 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Apart {
-    /// They are two devices.
+    /// The two are on different devices.
     Devices,
-    /// They are one device of an application, adopted twice.
+    /// Both adopted the same device of an application.
     Adoptions,
 }
 
@@ -126,17 +126,17 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Runs what a public function does. Its errors name that function.
+/// Runs the work of the public function `op`. Errors name that function.
 pub(crate) fn call<T>(op: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     work().named(op)
 }
 
-/// A result whose error names the call that the user made.
+/// Renames the error of a result after the public function that the user called.
 pub(crate) trait Named {
-    /// Names this call, whatever is named.
+    /// The error names `op`, whatever it named before.
     fn named(self, op: &'static str) -> Self;
 
-    /// As [`named`](Self::named), but for [`Error::Input`], which names a file.
+    /// As [`named`](Self::named), but leaves [`Error::Input`], which names a file, as it is.
     #[cfg(feature = "safetensors")]
     fn named_beside_files(self, op: &'static str) -> Self;
 }
@@ -152,15 +152,15 @@ impl<T> Named for Result<T> {
     }
 }
 
-/// Whether what an error is about begins with this call.
+/// Whether the text `what` of an error begins with the name `call`.
 fn is_of(what: &str, call: &str) -> bool {
     let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
     what.strip_prefix(call).is_some_and(|rest| !goes_on(rest))
 }
 
 impl Error {
-    /// The same error of another call. What [`Error::Input`] is about is the call, the call and an argument behind a
-    /// colon, or an argument in several words.
+    /// The same error, named after another call. The text `what` of [`Error::Input`] is the call, the call and an argument
+    /// after a colon, or an argument in several words.
     fn of(mut self, call: &'static str) -> Self {
         match &mut self {
             Self::Shape { op, .. }

@@ -51,19 +51,20 @@
 //! # The route of a product
 //! Operands and their [`Layout`]s become a checked [`gemm::GemmProblem`], that and the [`Caps`] a
 //! [`kernel::Plan`], its [`kernel::Kernel`] a pipeline, the launch an entry of the recording. Reading a
-//! tensor submits and waits: nothing else does.
+//! tensor submits and waits; so do [`Gpu::wait`] and what reads results itself, such as factorisations.
 //!
 //! # Errors
-//! Every mistake is an [`Error`] with the values that made it, and leaves operands and device usable. It names the call that
-//! you made, whatever that calls itself: functions and methods of [`Gpu`], [`Tensor`] and
-//! [`Multivectors`](clifford::Multivectors) by their name, methods of other types by both (`Linear::new`), and what has options
-//! by the function without (`Gemm::run` is `matmul`). Shapes are those of the operands as you gave them.
+//! Every mistake is an [`Error`] with the values that made it, and leaves operands and device usable. It names the public
+//! function that you called, not one that this calls in turn: functions and methods of [`Gpu`], [`Tensor`] and
+//! [`Multivectors`](clifford::Multivectors) by their name, methods of other types by type and name (`Linear::new`), and a
+//! builder by its plain function (`Gemm::run` is `matmul`). Shapes are those of the operands as you gave them.
 //!
 //! # In a browser
-//! On `wasm32` nothing may wait, so what blocks is not there: [`Gpu::open_async`] and [`Gpu::adopt_async`] take the place of
-//! `open` and `adopt`, [`Tensor::read`] that of `to_vec`. There are no factorisations, no compression and no timing. Files are
-//! bytes in memory: `io::Npy::from_bytes`, `io::npy_bytes`, `io::Safetensors::from_bytes`, `io::SafetensorsWriter::to_bytes`;
-//! what takes a path returns an error. The crate compiles there, but no test has run in a browser yet.
+//! A browser allows no blocking calls, so on `wasm32` the blocking functions do not exist: use [`Gpu::open_async`] and
+//! [`Gpu::adopt_async`] for `open` and `adopt`, and [`Tensor::read`] for `to_vec`. There are no factorisations, no compression
+//! and no timing. Files are bytes in memory: `io::Npy::from_bytes`, `io::npy_bytes`, `io::Safetensors::from_bytes`,
+//! `io::SafetensorsWriter::to_bytes`; functions that take a path return an error. The crate compiles there, but no test has run
+//! in a browser yet.
 //!
 //! # Features
 //! - `npy` (default): NumPy's `.npy` files, [`io`].

@@ -134,7 +134,7 @@ impl CliffordProblem {
         self.function.operands()
     }
 
-    /// What a workgroup takes: the result and the operands.
+    /// The limits that a workgroup needs: bindings for the result and the operands.
     fn needs(&self, caps: &Caps) -> Needs {
         let bindings = if self.operands() == 1 { 2 } else { 3 };
         Needs { bindings, invocations: invocations(caps), workgroup_bytes: 0 }

@@ -23,7 +23,7 @@ pub(super) enum Walk {
 }
 
 impl CliffordProblem {
-    /// The uniform of a plan's launch on a device.
+    /// The uniform for launching `plan` on a device.
     #[must_use]
     pub fn launch(&self, plan: &Plan, caps: &Caps) -> CliffordDims {
         let walk = if plan.table.is_empty() { Walk::of(self, caps) } else { Walk::Ones };

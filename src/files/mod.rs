@@ -1,4 +1,4 @@
-//! Files: there whole or not at all; and those that are kept for one user alone.
+//! Files that are written as a whole or not at all, and files that only this user may access.
 
 pub(crate) mod private;
 pub(crate) mod replace;

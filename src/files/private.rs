@@ -1,24 +1,24 @@
-//! Files that this user alone writes, and that are believed for that reason: caches.
+//! Cache files: trusted because only this user can have written them.
 
 use super::replace::replace_private;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// What lies under a name.
+/// What was found under a name.
 #[derive(Debug)]
 pub(crate) enum Found {
     Nothing,
-    /// A file of this user alone: its contents.
+    /// The contents of a file that only this user can have written.
     Contents(Vec<u8>),
-    /// A file of this user that is not to be relied on, and why: it may be replaced.
+    /// Why a file of this user is not trusted: it may be replaced.
     Unfit(String),
-    /// Something else, and why it is not read: it is left as it is.
+    /// Why something else was not read: it must not be replaced.
     Foreign(String),
 }
 
-/// Reads a file of at most so many bytes, if it is one that nobody but this user can have written. Nothing else is
-/// opened: a pipe would be waited for, and a link leads anywhere.
+/// Reads a file if nobody but this user can have written it and it has at most `at_most` bytes. Nothing but a regular file is
+/// opened: opening a pipe would wait for its writer, and a link may lead anywhere.
 pub(crate) fn read(path: &Path, at_most: u64) -> Found {
     let named = match fs::symlink_metadata(path) {
         Ok(named) => named,
@@ -31,7 +31,7 @@ pub(crate) fn read(path: &Path, at_most: u64) -> Found {
         return refused;
     }
     let contents = open(path).and_then(|file| {
-        // The name may have got another file by now: what counts is what has been opened.
+        // By now the name may be another file's: so the file that was opened is checked again.
         if let Some(refused) = refused(&file.metadata()?, at_most) {
             return Ok(refused);
         }
@@ -45,7 +45,7 @@ pub(crate) fn read(path: &Path, at_most: u64) -> Found {
     contents.unwrap_or_else(|error| Found::Unfit(error.to_string()))
 }
 
-/// Writes a file for this user alone, as a whole, and makes its folder.
+/// Writes a file, as a whole, that only this user may access, and creates its folder.
 pub(crate) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     let mut folders = DirBuilder::new();
     folders.recursive(true);
@@ -55,7 +55,7 @@ pub(crate) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     replace_private(path, |file| file.write_all(contents))
 }
 
-/// Why something is not read. None for a file of this user alone.
+/// Why something is not read. None for a file that only this user can have written.
 fn refused(metadata: &Metadata, at_most: u64) -> Option<Found> {
     let foreign = |why: &str| Some(Found::Foreign(why.into()));
     match metadata {
@@ -93,7 +93,7 @@ fn others_write(metadata: &Metadata) -> bool {
     std::os::unix::fs::MetadataExt::mode(metadata) & 0o022 != 0
 }
 
-// Elsewhere the user's folder has its own rights, and files inherit them.
+// On other systems files inherit the permissions of the user's folder.
 #[cfg(not(unix))]
 fn is_own(_: &Metadata) -> bool {
     true

@@ -9,7 +9,7 @@ use std::path::Path;
 const BUFFER: usize = 1 << 20;
 
 /// Writes a file anew: the name appears, or changes, once all is on the disk. What fails leaves the name as it was.
-/// The draft lies in `folder`, which must be on the same disk, or next to the file.
+/// The draft is written in `folder`, which must be on the same disk, or, without one, next to the file.
 ///
 /// A link stays one, and what it leads to is replaced. What is no file, a device or a pipe, cannot be replaced and is
 /// written to as it is.
@@ -27,18 +27,18 @@ pub(crate) fn replace(
     if existing.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
     }
-    // NOTE: a rename asks for no right to write to what it replaces.
+    // NOTE: a rename replaces even a read-only file, so this is checked here.
     if existing.permissions().readonly() {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it may only be read"));
     }
     if !existing.is_file() {
         return filled(File::options().write(true).open(path)?, write).map(drop);
     }
-    // Nobody reads a draft who may not read the file: it is this user's alone until it has the file's permissions.
+    // Only this user may read the draft until it gets the file's permissions: so nobody reads it who may not read the file.
     exchange(path, folder, &private(), |file| file.set_permissions(existing.permissions()), write)
 }
 
-/// Writes a file anew, as [`replace`] does, for this user alone. A link is replaced itself; it is not followed.
+/// Writes a file anew, as [`replace`] does, that only this user may access. A link is not followed; it is itself replaced.
 pub(crate) fn replace_private(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -46,7 +46,7 @@ pub(crate) fn replace_private(
     exchange(path, None, &private(), |_| Ok(()), write)
 }
 
-/// How a file is created that only this user may read and write.
+/// Options that create a file that only this user may read and write.
 fn private() -> OpenOptions {
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -55,7 +55,7 @@ fn private() -> OpenOptions {
     options
 }
 
-/// Fills a draft under a name that nobody can guess, and gives it the name `path`.
+/// Writes a draft under a random name, then renames it to `path`.
 fn exchange(
     path: &Path,
     folder: Option<&Path>,
@@ -64,7 +64,7 @@ fn exchange(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let name = folder.or(path.parent()).unwrap_or(Path::new("")).join(name());
-    let file = draft.open(&name)?; // fails where something has the name, a link too
+    let file = draft.open(&name)?; // fails if anything has this name, even a link
     let replaced =
         prepare(&file).and_then(|()| filled(file, write)?.sync_all()).and_then(|()| fs::rename(&name, path));
     if replaced.is_err() {

@@ -1,4 +1,4 @@
-//! What a product binds, and how much of it: operands, what results are stored with, and the sums of its parts.
+//! The buffers that a product binds, and their sizes: operands, C, the epilogue's buffers, and the sums of the parts of k.
 
 use super::epilogue::{Epilogue, Scale};
 use super::generated::Made;
@@ -11,7 +11,7 @@ use crate::kernel;
 use crate::tensor::DType;
 
 impl GemmProblem {
-    /// Storage bindings of A, B and C, and of what operands are made of.
+    /// The number of storage bindings for A, B and C, and for what generated operands are made from.
     pub(super) fn bindings(&self) -> u32 {
         let made = match self.made {
             Some(Made::Segments(segments)) => match segments.formed {
@@ -24,7 +24,7 @@ impl GemmProblem {
         3 + made
     }
 
-    /// Storage bindings of what results are stored with: bias, residual, exponents of both operands, cross terms.
+    /// The number of storage bindings for the epilogue: bias, residual, exponents of both operands, cross terms.
     pub(super) fn extras(&self) -> u32 {
         let Epilogue { scale, bias, residual, .. } = self.epilogue;
         let scaled = match scale {
@@ -35,12 +35,12 @@ impl GemmProblem {
         u32::from(bias.is_some()) + u32::from(residual.is_some()) + scaled
     }
 
-    /// Whether results are stored by a launch of their own: where one kernel has not bindings enough for all.
+    /// Whether a second launch applies the epilogue, because one kernel would need more bindings than the device has.
     pub(super) fn stores_apart(&self, caps: &Caps) -> bool {
         self.extras() > 0 && self.bindings() + self.extras() > caps.limits.storage_bindings
     }
 
-    /// Elements and types of everything that is bound, but for the sums of parts.
+    /// The number of elements and the type of every buffer that is bound, except the sums of parts.
     pub(super) fn bound(&self) -> impl Iterator<Item = (u64, DType)> {
         let [mut a, mut b, c] = self.binding_elements();
         let [mut type_a, mut type_b, type_c] = self.types.of_operands();
@@ -52,7 +52,7 @@ impl GemmProblem {
         [(a, type_a), (b, type_b), (c, type_c)].into_iter().chain(self.bound_extras().into_iter().flatten())
     }
 
-    /// Elements, to behind the last that is used, and types of what results are stored with.
+    /// The same of the epilogue's buffers, up to the last element that is used.
     fn bound_extras(&self) -> [Option<(u64, DType)>; 5] {
         let Epilogue { scale, bias, residual, .. } = self.epilogue;
         let d = &self.dims;
@@ -68,7 +68,7 @@ impl GemmProblem {
             let [outer, inner] = batch([d.residual_batch0, d.residual_batch1]);
             last(d.residual_offset, [(d.m, d.residual_row), (d.n, d.residual_col), outer, inner])
         };
-        // A matrix has as many exponents as rows or columns; it begins at that of its first.
+        // Each row (of B, each column) has an exponent. A matrix's offset in exponents is that of its first row.
         let exponents = |offset: u32, strides: [u32; 2], lines: u32| {
             let [outer, inner] = batch(strides);
             let first = last(offset, [outer, inner, (1, 0), (1, 0)]) - 1;
@@ -86,8 +86,8 @@ impl GemmProblem {
         [bias.map(|dtype| (bias_of(), dtype)), residual.map(|dtype| (residual_of(), dtype)), a, b, cross]
     }
 
-    /// Bytes of the sums that a plan needs whatever is predicted: of as many parts as are asked for, or of a single one where
-    /// results are stored apart.
+    /// Bytes of the sums that any plan needs: of the parts that the caller asked for, or of one part if a second launch applies
+    /// the epilogue; else 0.
     pub(super) fn sums_bytes(&self, caps: &Caps) -> u64 {
         let parts = match self.split {
             // i8 has no sums in f32.
@@ -99,7 +99,7 @@ impl GemmProblem {
         if parts == 1 && !self.stores_apart(caps) { 0 } else { reduce::scratch_bytes(self, parts) }
     }
 
-    /// Whether everything can be bound, and the sums of parts too.
+    /// Checks that the device can bind every buffer, including the sums of parts.
     ///
     /// # Errors
     /// [`Error::Limit`](crate::Error::Limit) if not.

@@ -1,4 +1,4 @@
-//! A block of a product that is cut into panels: the launches that compute it.
+//! The launches that compute one block of C, where a product is cut into panels.
 
 use super::launch::{Product, launch};
 use super::panels::{Panel, Panels};
@@ -11,8 +11,8 @@ use crate::{Error, Result};
 use std::ops::Range;
 
 impl<'a> Product<'a> {
-    /// The products of a block of C, its operands narrowed to windows that can be bound. Where k is cut as well, each panel
-    /// has sums of its own, which are brought together behind the last.
+    /// The products of a block of C, with operands narrowed to windows that can be bound. If k is cut as well, each panel
+    /// has sums of its own, which a last launch adds up.
     pub(super) fn block(&self, panels: &Panels, block: &Panel) -> Result<Block<'a>>
     where
         Self: 'a,
@@ -57,23 +57,23 @@ impl<'a> Product<'a> {
     }
 }
 
-/// What a block of C takes.
+/// The products that compute a block of C.
 pub(super) struct Block<'a> {
-    /// A product for each part that k is cut into; of several, without what is done with their sums.
+    /// A product for each part that k is cut into. If there are several, they are without the epilogue.
     pub(super) products: Vec<Product<'a>>,
-    /// The first of them, with that.
+    /// The first of them, with the epilogue.
     whole: Product<'a>,
 }
 
 impl Block<'_> {
-    /// Where the sums of one product lie among those of all, for a block of C of this layout.
+    /// The layout and type of the sums of product `i` among those of all, for a block of C of this layout.
     pub(super) fn sums(&self, i: usize, c: &Layout, operands: DType) -> Result<(Layout, DType)> {
         let all = Layout::contiguous(OP, &[&[self.products.len()], c.shape()].concat())?;
         let dtype = if operands.is_real() { DType::F32 } else { DType::I32 };
         Ok((all.slice(0, i..i + 1)?.reshape(c.shape())?, dtype))
     }
 
-    /// How they are brought together.
+    /// The problem of adding up their sums.
     pub(super) fn together(&self, c: &Layout, dtype: DType) -> Result<Together> {
         let parts = u32::try_from(self.products.len()).map_err(Error::device)?;
         Ok(Together { problem: self.whole.problem(c, dtype)?, parts })
@@ -99,7 +99,7 @@ impl Sum {
         }
     }
 
-    /// The sums of one panel.
+    /// The sums of one panel along k.
     fn of_step(&self, step: usize, shape: &[usize]) -> Result<Self> {
         Ok(match self {
             Self::Real(sums) => Self::Real(sums.slice(0, step..step + 1)?.reshape(shape)?),
@@ -108,7 +108,7 @@ impl Sum {
     }
 }
 
-/// Bringing panels along k together, as a problem of its own.
+/// Adding up the sums of panels along k, as a problem of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Together {
     problem: GemmProblem,

@@ -55,7 +55,7 @@ pub enum Outer {
 }
 
 impl Entries {
-    /// Words of the table that they are made of, as it is bound.
+    /// The size in words of the table that they are made from.
     pub(crate) const fn table_words(self) -> u64 {
         match self {
             Self::Normal => 1025,

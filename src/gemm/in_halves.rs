@@ -10,11 +10,11 @@ use crate::gpu::{Caps, Gpu};
 use crate::kernel::Plan;
 use crate::tensor::{DType, Layout, Tensor, View};
 
-/// The launches of a product in halves, as problems.
+/// The launches of a product of f16 halves, as problems.
 pub(super) struct InHalves {
-    /// Both operands as f16.
+    /// Scaling and rounding both operands to f16.
     operands: [HalvesProblem; 2],
-    /// The product of all halves but the high ones, of two each.
+    /// With two halves for each operand: the products of a high with a low half.
     cross: Option<GemmProblem>,
     /// The product of the (high) halves, which stores the result.
     last: GemmProblem,
@@ -26,7 +26,7 @@ impl<'a> Product<'a> {
         self.a.dtype == DType::F32 && self.precision != Precision::Strict && self.signs.is_none()
     }
 
-    /// What is launched for a result of this layout and type.
+    /// The launches for a result of this layout and type.
     fn in_halves(&self, c: &Layout, dtype: DType) -> Result<InHalves> {
         let sides = [(&self.a.layout, Side::A), (&self.b.layout, Side::B)];
         let [a, b] = sides.map(|(layout, side)| HalvesProblem::new(layout, side, self.precision));
@@ -37,7 +37,7 @@ impl<'a> Product<'a> {
             Ok(if side == Side::B { whole.t() } else { whole })
         };
         let [a, b] = [lay(0)?, lay(1)?];
-        // NOTE: not `stride`, which is 0 for a single row or column: exponents are counted in rows of this length.
+        // NOTE: not `stride`, which is 0 for a single row or column: the index of an exponent is an offset over this length.
         let row = a.strides()[a.rank() - 2].max(b.strides()[b.rank() - 1]);
         if self.precision == Precision::Fast {
             let last = self.problem_of([&a, &b], DType::F16, c, dtype)?.scaled_back(row, false)?;
@@ -50,7 +50,7 @@ impl<'a> Product<'a> {
         Ok(InHalves { operands, cross: Some(cross), last })
     }
 
-    /// Plans and compiles all that is launched for a result of this layout and type.
+    /// Plans and compiles all launches for a result of this layout and type.
     pub(super) fn ready_in_halves(&self, gpu: &Gpu, c: &Layout, dtype: DType) -> Result<()> {
         let InHalves { operands, cross, last } = self.in_halves(c, dtype)?;
         for (problem, view) in operands.iter().zip([&self.a, &self.b]) {
@@ -101,7 +101,7 @@ fn high(a: &Layout, b: &Layout) -> Result<[Layout; 2]> {
     Ok([a.slice(columns, 0..ld)?, b.slice(rows, ld..2 * ld)?])
 }
 
-/// Axes of an operand as its halves have them: a batch, the axis that the product keeps, and so many elements of a row.
+/// The shape of an operand's halves: the batch, the axis that the product keeps, and `row` elements along k.
 fn shape_of(layout: &Layout, side: Side, row: usize) -> Vec<usize> {
     let mut shape = layout.shape().to_vec();
     let last = shape.len() - 1;

@@ -73,7 +73,7 @@ impl<'a> Product<'a> {
         self.bias.map(|(_, bias)| bias).into_iter().chain(self.residual)
     }
 
-    /// The product and nothing else.
+    /// The product without its epilogue.
     pub(super) fn plain(&self) -> Self {
         let plain = Self { bias: None, residual: None, alpha: 1.0, beta: 0.0, ..*self };
         Self { activation: Activation::None, ..plain }
@@ -93,7 +93,7 @@ impl<'a> Product<'a> {
         }
     }
 
-    /// The same of operands of these layouts and this type.
+    /// The problem of this product with operands of these layouts and this type.
     pub(super) fn problem_of(
         &self,
         [a, b]: [&Layout; 2],
@@ -121,8 +121,8 @@ impl<'a> Product<'a> {
         Ok(problem)
     }
 
-    /// Parts of k whose sums one launch leaves another: those that are asked for, one where results are stored apart, else
-    /// none.
+    /// The number of parts of k whose sums one launch writes for another: the parts that the caller asked for; one if a second
+    /// launch applies the epilogue; else 0.
     pub(super) fn parts_of_sums(&self, k: usize, caps: &Caps) -> u32 {
         let (scaled, k) = match self.precision {
             _ if !self.is_in_halves() => (0, k),
@@ -137,13 +137,13 @@ impl<'a> Product<'a> {
         }
     }
 
-    /// Whether parts of k can be asked for.
+    /// Whether the caller may ask for parts of k.
     fn is_split(&self) -> bool {
         self.a.dtype.is_real() && self.pin.allows_parts()
     }
 
-    /// The product as this device computes it, and its panels, if something cannot be bound as a whole. Where what f16
-    /// operands need more than f32 ones is not there, they stay f32, which loses less than what was allowed.
+    /// The product as this device computes it, and its panels, if something cannot be bound as a whole. If the device lacks the
+    /// bindings or the room that f16 operands need, the product is computed in f32, which is more precise than was asked for.
     fn here(&self, problem: &GemmProblem, c: &Layout, caps: &Caps) -> Result<(Self, Option<Panels>)> {
         if !self.is_in_halves() {
             return Ok((*self, self.panels(problem, c, caps)?));
@@ -159,8 +159,8 @@ impl<'a> Product<'a> {
         }
     }
 
-    /// The panels of the product, if something cannot be bound as a whole. There are none of an operand half of which is
-    /// made.
+    /// The panels of the product, if something cannot be bound as a whole. A product with an operand that kernels generate in
+    /// part cannot be cut.
     fn panels(&self, problem: &GemmProblem, c: &Layout, caps: &Caps) -> Result<Option<Panels>> {
         match problem.check_bound(OP, caps) {
             Ok(()) if Panels::own_fits(self, c, caps) => Ok(None),
@@ -205,8 +205,8 @@ impl<'a> Product<'a> {
         Ok(plan)
     }
 
-    /// Plans and compiles all that is launched: fails where the product cannot be computed, before anything is allocated
-    /// for it or recorded.
+    /// Plans and compiles all launches. Fails if the product cannot be computed, before anything is allocated or recorded
+    /// for it.
     pub(super) fn ready(&self, gpu: &Gpu, problem: &GemmProblem, c: &Layout) -> Result<()> {
         let (product, panels) = self.here(problem, c, gpu.caps())?;
         let dtype = problem.types.c;
@@ -234,7 +234,7 @@ impl<'a> Product<'a> {
         gpu.planned(problem).map(|_| ())
     }
 
-    /// Computes the product into `c`, which is not empty: behind [`ready`](Self::ready).
+    /// Computes the product into `c`, which is not empty. Call [`ready`](Self::ready) first.
     pub(super) fn launch(&self, gpu: &Gpu, problem: &GemmProblem, c: View<'_>) -> Result<()> {
         let (product, panels) = self.here(problem, &c.layout, gpu.caps())?;
         match panels {

@@ -110,7 +110,8 @@ fn check_weight<T: Real>(weight: &Tensor<T>) -> Result<()> {
     Err(Error::shape(OP, "the weight must be a matrix (out, in)", weight.shape()))
 }
 
-/// Checks that x has as many features as the weight has inputs, before the weight is seen transposed.
+/// Checks that x has as many features as the weight has inputs: here, so that an error shows the weight's own shape, not the
+/// transposed one.
 fn check_inputs<T: Real>(x: &Tensor<T>, weight: &Tensor<T>) -> Result<()> {
     let (&[.., _, inputs], &[of_rows, of_columns]) = (x.shape(), weight.shape()) else {
         let rule = "x must have an axis of inputs, and one in front of it";

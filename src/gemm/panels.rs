@@ -1,4 +1,4 @@
-//! Products that bind more than a device can as a whole: panels that it can, through windows at an offset, without copies.
+//! Products with buffers that are too large to bind: they are cut into panels, which bind windows of these, without copies.
 
 use super::epilogue::BiasAxis;
 use super::halves;
@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// Extents of panels are multiples of this where they are larger: vectors stay whole.
 const UNIT: usize = 64;
-/// Bytes that a window may have beyond its elements: it starts and ends at whole units.
+/// Bytes that a window may have beyond its elements, as it starts and ends at aligned offsets.
 const SLACK: u64 = 512;
 
 /// An axis of a product.
@@ -41,27 +41,27 @@ pub(super) struct Panel {
     ranges: [Range<usize>; 4],
 }
 
-/// What a panel of a product binds.
+/// A buffer that a panel of a product binds.
 #[derive(Clone, Copy, Debug)]
 enum Bound {
-    /// A window of a view: elements from one index to the next along each of [`AXES`].
+    /// A window of a view: its strides along [`AXES`], and its type.
     Window([usize; 5], DType),
-    /// A tensor that the panel makes, without gaps: bytes of an element, the axes that it has, and how it lies along k.
+    /// A temporary of the panel, without gaps: bytes of an element, which of [`AXES`] it has, and its length along k.
     Own(usize, [bool; 5], Rows),
 }
 
-/// How what a panel makes lies along k, if it has that axis.
+/// How long a temporary is along k, if it has that axis.
 #[derive(Clone, Copy, Debug)]
 enum Rows {
-    /// As long as the panel.
+    /// As long as the panel is.
     Exact,
-    /// Filled up to whole units of f16 halves.
+    /// Padded to a multiple of 8 f16.
     Filled,
 }
 
 impl Panels {
-    /// The panels of a product: whole, or halved along whichever axis spans the most of what is too large, until everything
-    /// that is bound fits. Cutting k costs memory for sums, which must fit too.
+    /// The panels of a product. It is cut in half until every buffer that a panel binds fits, each time along the axis along
+    /// which the buffer that is too large spans the most. Where k is cut, the sums of the parts must fit, too.
     pub(super) fn new(product: &Product<'_>, c: &Layout, dtype: DType, caps: &Caps) -> Result<Self> {
         let mut panels = Self::whole(product, c);
         let bound = Bound::of(product, &panels.extents, c, dtype, caps);
@@ -87,7 +87,7 @@ impl Panels {
         }
     }
 
-    /// The one panel of a product that is not cut.
+    /// A single panel: the product is not cut.
     fn whole(product: &Product<'_>, c: &Layout) -> Self {
         let (a, rank) = (&product.a.layout, c.rank());
         let batch = |from_last: usize| rank.checked_sub(from_last).map_or(1, |axis| c.shape()[axis]);
@@ -95,7 +95,7 @@ impl Panels {
         Self { extents, panel: extents }
     }
 
-    /// Whether what a product makes for itself can be bound if it is not cut.
+    /// Whether the product's temporaries can be bound if it is not cut.
     pub(super) fn own_fits(product: &Product<'_>, c: &Layout, caps: &Caps) -> bool {
         let whole = Self::whole(product, c);
         let own = Bound::own(product, &whole.extents, c, caps);
@@ -108,7 +108,7 @@ impl Panels {
             if half > UNIT { half.next_multiple_of(UNIT).min(self.panel[axis] - 1) } else { half };
     }
 
-    /// Bytes that a panel spans of what it binds.
+    /// How many bytes of this buffer a panel spans.
     fn bytes(&self, bound: &Bound) -> u64 {
         let (elements, size) = match *bound {
             Bound::Window(steps, dtype) => {
@@ -125,7 +125,7 @@ impl Panels {
         (elements as u64).saturating_mul(size as u64)
     }
 
-    /// Elements from one index to the next along each of [`AXES`], of what a panel binds.
+    /// The strides of this buffer along [`AXES`], in elements.
     fn steps_in(&self, bound: &Bound) -> [usize; 5] {
         match *bound {
             Bound::Window(steps, _) => steps,
@@ -140,7 +140,7 @@ impl Panels {
         }
     }
 
-    /// The extents of a panel, as what it makes has them.
+    /// The extents of a panel's temporaries.
     fn filled(&self, rows: Rows) -> [usize; 5] {
         let [batch0, batch1, m, n, k] = self.panel;
         match rows {
@@ -189,11 +189,11 @@ impl Panels {
     }
 }
 
-/// The axes of C.
+/// Which of [`AXES`] C has.
 const OF_C: [bool; 5] = [true, true, true, true, false];
 
 impl Bound {
-    /// What the whole of a product binds, or a panel of these extents of it.
+    /// The buffers that a product of these extents binds: a whole one, or a panel.
     fn of(product: &Product<'_>, extents: &[usize; 5], c: &Layout, dtype: DType, caps: &Caps) -> Vec<Self> {
         let window =
             |view: &View<'_>, axes: [Axis; 2]| Self::Window(steps_of(&view.layout, axes), view.dtype);
@@ -212,7 +212,7 @@ impl Bound {
         bound
     }
 
-    /// What a product makes for itself: both operands as f16, the sums of cross terms, and those of the parts of k.
+    /// The product's temporaries: sums of the parts of k, both operands as f16, and sums of cross terms.
     fn own(product: &Product<'_>, extents: &[usize; 5], c: &Layout, caps: &Caps) -> [Option<Self>; 4] {
         let has = |layout: &Layout, from_last: usize| {
             layout.rank().checked_sub(from_last).is_some_and(|axis| layout.shape()[axis] > 1)
@@ -234,7 +234,7 @@ impl Bound {
         [sums, Some(a), Some(b), cross]
     }
 
-    /// Bytes that may be bound of it: windows begin and end at whole units.
+    /// How many bytes of it may be bound. A window may have to begin and end a little beyond its elements.
     fn allowed(&self, caps: &Caps) -> u64 {
         match self {
             Self::Window(..) => caps.limits.binding_bytes.saturating_sub(SLACK),
@@ -287,7 +287,7 @@ impl Panel {
         )
     }
 
-    /// The layout of the block's part of a C of this layout.
+    /// The layout of the block's part of `c`.
     pub(super) fn of_layout(&self, c: &Layout) -> Result<Layout> {
         let [.., m, n] = &self.ranges;
         self.cuts(c, m, n).try_fold(*c, |narrowed, (axis, range)| narrowed.slice(axis, range))
@@ -299,7 +299,7 @@ impl Panel {
         self.cuts(&layout, rows, cols).try_fold(view, |narrowed, (axis, range)| narrowed.slice(axis, range))
     }
 
-    /// The axes that are not repeated, and what is kept of each.
+    /// The axes of a layout that are not repeated, with the range of each that is kept.
     fn cuts(
         &self,
         layout: &Layout,

@@ -27,7 +27,7 @@ pub enum GemmKernel {
 /// How to compute `problem` on a device: the candidate that is predicted to be the fastest.
 ///
 /// # Errors
-/// [`Error::Limit`] if an operand, or the sums of the parts that are asked for, are larger than this device can bind;
+/// [`Error::Limit`] if an operand, or the sums of the parts of k that the caller asked for, are larger than this device can bind;
 /// [`Error::Unsupported`] if the problem is pinned to what the device cannot run.
 pub fn plan(problem: &GemmProblem, caps: &Caps) -> Result<Plan> {
     problem.check_bound(OP, caps)?;
@@ -136,7 +136,7 @@ impl fmt::Display for GemmKernel {
 }
 
 impl Pin {
-    /// Whether some kernel that it allows takes k in parts: the naive one does not.
+    /// Whether it allows a kernel that can split k: the naive one cannot.
     pub(super) fn allows_parts(self) -> bool {
         match self {
             Self::Kernel(kernel) => kernel != GemmKernel::Naive,

@@ -26,11 +26,17 @@ pub enum Precision {
     /// wherever a row of A and a column of B span fewer than 28 binades; an entry below $2^{-28}$ of its row's
     /// largest is taken for about that much.
     ///
+    /// Takes 4 storage bindings, and one more each for a bias and a residual. Where the device has fewer, or its limits on
+    /// buffers leave no room for the f16 operands, the product is computed as [`Strict`](Self::Strict), and its plan says so.
+    ///
     /// For neural networks and wherever the operands themselves are known to three digits.
     Fast,
     /// Two f16 per entry, three products:
     /// $(2^{-20} + 1.01 \gamma_{k+2}) (|A||B|)_{ij} + (2^{-38} + 2^{-26} \gamma_{k}) k\,\alpha_{i} \beta_{j}$. Six
     /// significant digits in rows of fewer than 28 binades: nearly f32, at three times the products.
+    ///
+    /// Takes 5 storage bindings, and one more each for a bias and a residual; where they are not there,
+    /// [`Strict`](Self::Strict) takes its place, as for [`Fast`](Self::Fast).
     ///
     /// Where f32 is wanted, tensor cores are there, and magnitudes within a row are not all that far apart.
     Split,

@@ -67,7 +67,7 @@ impl GemmDims {
         [self.c_offset, self.c_batch0, self.c_batch1, self.ldc]
     }
 
-    /// Matrices times parts of k: each has workgroups of its own.
+    /// Matrices of the batch times parts of k: each such pair has its own workgroups.
     pub(super) fn parts(&self) -> u64 {
         u64::from(self.batches) * u64::from(self.splits)
     }
@@ -291,8 +291,8 @@ impl GemmProblem {
         d.batches as usize * d.m as usize * d.n as usize
     }
 
-    /// The uniforms of a plan's launches, in their order: the product's own, or those of its parts of k and of what brings
-    /// them together.
+    /// The uniforms of a plan's launches, in order: that of the product, or, if k is split, that of the parts and that of the
+    /// launch that adds up their sums.
     #[must_use]
     pub fn launches(&self, plan: &Plan) -> Vec<GemmDims> {
         match plan.parts {

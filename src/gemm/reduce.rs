@@ -101,7 +101,7 @@ impl GemmProblem {
     }
 }
 
-/// Parts of an inner size at most, if so many are asked for.
+/// The number of parts of an inner size `k`: as many as asked for, or fewer if k is too short for that.
 pub(super) fn parts_at_most(k: usize, asked: u32) -> u32 {
     let steps = k.div_ceil(STEP as usize).max(1);
     asked.min(u32::try_from(steps).unwrap_or(u32::MAX))
@@ -128,7 +128,7 @@ pub(super) fn seconds(problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
 /// How to bring the parts together.
 pub(super) fn plan(problem: &GemmProblem, parts: u32, caps: &Caps) -> Result<Plan> {
     let d = &problem.dims;
-    // What kernels count sums by is 32 bits, and what can be bound is less.
+    // Kernels index the sums by 32 bits: a buffer that can be bound has fewer.
     kernel::check_binding(OP, caps, scratch_bytes(problem, parts) / 4, DType::F32)?;
     let kernel = Kernel::new("gemm_reduce").dims(caps, size_of_val(d)).param("LANES", LANES);
     let kernel = if problem.types.ab.is_real() { kernel } else { kernel.param("sum", "i32") };
@@ -144,7 +144,7 @@ pub(super) fn plan(problem: &GemmProblem, parts: u32, caps: &Caps) -> Result<Pla
     Plan::of_one_launch(OP, launch, caps)
 }
 
-/// What a workgroup takes of a device: the sums, C and what it is stored with.
+/// The limits that a workgroup needs: bindings for the sums, C and the epilogue.
 pub(super) fn needs(problem: &GemmProblem) -> Needs {
     Needs { bindings: 2 + problem.extras(), invocations: LANES, workgroup_bytes: 0 }
 }

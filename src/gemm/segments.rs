@@ -59,7 +59,7 @@ impl Planes {
     /// [`Error::Limit`](crate::Error::Limit) for strides of $2^{31}$ or more.
     ///
     /// # Panics
-    /// If the layout has other axes.
+    /// If the layout has not three axes, or `outer` and `k` are not 1 and 2 in either order.
     pub fn of(layout: &Layout, [outer, k]: [usize; 2], dtype: DType) -> Result<Self> {
         assert_eq!((layout.rank(), outer.min(k), outer.max(k)), (3, 1, 2));
         // Without a second index there is no step, and what it is should not matter.

@@ -111,8 +111,8 @@ impl Tile {
         Ok(())
     }
 
-    /// What the launch takes of a device that sums: where it does not store its results itself, without what they are
-    /// stored with.
+    /// The limits that the launch of the product needs. If a second launch applies the epilogue, its bindings are not counted
+    /// here.
     fn needs(&self, problem: &GemmProblem, caps: &Caps) -> Needs {
         let extras = if problem.stores_apart(caps) { 0 } else { problem.extras() };
         Needs {

@@ -7,30 +7,30 @@ use crate::Result;
 /// How to compute on an application's device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AdoptOptions {
-    /// As of a device that is opened, but for [`GpuOptions::adapter`], which means nothing here. Without a
-    /// [`memory_budget`](GpuOptions::memory_budget) tensors take at most half of the device's memory: the rest is the
-    /// application's.
+    /// The same options as for [`Gpu::open_with`]; [`GpuOptions::adapter`] is ignored. Without a
+    /// [`memory_budget`](GpuOptions::memory_budget) tensors take at most half of the device's memory: the rest is left to
+    /// the application.
     pub options: GpuOptions,
-    /// Who polls the device while an asynchronous read waits. A browser does that by itself: it means nothing there.
+    /// Who polls the device while an asynchronous read waits. Ignored in a browser, which polls by itself.
     pub polling: Polling,
 }
 
-/// Who polls an adopted device while something is waited for without blocking.
+/// Who polls an adopted device while an asynchronous call waits for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Polling {
     /// A thread of this crate, so that reads complete under any executor. It starts with the first asynchronous read or
-    /// self-test, polls only while one is under way, and ends with the last [`Gpu`]. Callbacks of the application's may run
-    /// in it; where one waits for a read in there, or several reads are under way, there are up to eight such threads.
+    /// self-test, polls only while one is pending, and ends when the last [`Gpu`] is dropped. Callbacks of the application
+    /// may run in it. If every such thread is busy when another read starts, one more is started, up to eight.
     #[default]
     Tilewise,
     /// The application: reads complete when it polls the device or submits to its queue. Blocking calls still poll in the
-    /// thread that calls them. A callback that waits for a `read()` in the thread that polls waits for ever, as nobody polls
-    /// meanwhile: call `to_vec()` there.
+    /// thread that calls them. A callback that runs in the polling thread must not wait for a `read()`: nobody would poll,
+    /// and it would wait for ever. Call `to_vec()` there.
     Application,
 }
 
 impl AdoptOptions {
-    /// The options that the environment variables set, polled by this crate.
+    /// The options that the environment variables set; this crate polls the device.
     ///
     /// # Errors
     /// As [`GpuOptions::from_env`].
@@ -38,7 +38,7 @@ impl AdoptOptions {
         GpuOptions::from_env().map(Self::from)
     }
 
-    /// The same, with the device polled by the application alone.
+    /// The same options, but only the application polls the device.
     #[must_use]
     pub fn polled_by_application(self) -> Self {
         Self { polling: Polling::Application, ..self }
@@ -53,13 +53,13 @@ impl From<GpuOptions> for AdoptOptions {
 
 impl Gpu {
     /// Computes on an application's own device. Missing features only narrow [`Gpu::caps`]; ask for those that
-    /// help with [`Gpu::device_descriptor`]. The device's callbacks stay the application's: tell a loss with
-    /// [`Gpu::mark_lost`]. They may call this crate, but for the callback of a lost device
-    /// ([`wgpu::Device::set_device_lost_callback`]): wgpu holds locks of its own while it calls that one, so that it may call
-    /// `mark_lost` and nothing else.
+    /// help with [`Gpu::device_descriptor`]. The application's own callbacks on the device are not
+    /// replaced, and may call this crate. When the device is lost, call [`Gpu::mark_lost`]. The exception is the callback
+    /// of a lost device ([`wgpu::Device::set_device_lost_callback`]): wgpu holds locks of its own while it calls that one, so
+    /// that it may call `mark_lost` and nothing else of this crate.
     ///
-    /// Cooperative matrices that no earlier run has tested on this driver are tested here, by a launch that this
-    /// thread waits for, polling the device.
+    /// Cooperative matrices that no earlier run has tested on this driver are tested here: this thread launches the test,
+    /// and polls the device until it is done.
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if an environment variable has a value that means nothing;
@@ -69,7 +69,8 @@ impl Gpu {
         Self::adopt_with(adapter, device, queue, AdoptOptions::from_env()?)
     }
 
-    /// As [`adopt`](Self::adopt), with these options; the environment is not looked at.
+    /// As [`adopt`](Self::adopt), with these options. No environment variable is read but those of the user's cache folder
+    /// ([`CacheFolder::User`](crate::gpu::CacheFolder::User), the default).
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if the device is lost.
@@ -98,8 +99,8 @@ impl Gpu {
         Self::adopt_with_async(adapter, device, queue, AdoptOptions::from_env()?).await
     }
 
-    /// As [`adopt_with`](Self::adopt_with), without blocking. NOTE: where something is to be tested and
-    /// [`AdoptOptions::polling`] is the application's, this completes only while the application polls the device.
+    /// As [`adopt_with`](Self::adopt_with), without blocking. NOTE: with [`Polling::Application`], if
+    /// cooperative matrices have to be tested, this completes only if the application polls the device meanwhile.
     ///
     /// # Errors
     /// As [`adopt_with`](Self::adopt_with).

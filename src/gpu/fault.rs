@@ -6,7 +6,7 @@ use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-/// The loss of a device, once it is known.
+/// Whether the device is known to be lost, and why.
 #[derive(Default)]
 pub(crate) struct Fault {
     raised: AtomicBool,
@@ -16,7 +16,7 @@ pub(crate) struct Fault {
 #[derive(Default)]
 struct State {
     lost: Option<String>,
-    /// An error that came late: in the browser only, where no scope sees our own.
+    /// An error that wgpu reported after its call had returned. In a browser only: elsewhere error scopes catch ours.
     late: Option<String>,
     /// Reads that nobody would tell of a loss: wgpu drops their callbacks uncalled.
     waiting: Vec<Weak<Arrival>>,
@@ -45,8 +45,8 @@ impl Fault {
         state.waiting.push(Arc::downgrade(arrival));
     }
 
-    /// An error that no scope of ours has seen. On native platforms that is never one of our calls: what an application
-    /// does wrong with the device that we opened is logged, and fails nothing of ours.
+    /// Handles an error that none of our error scopes caught. On native platforms no call of ours can have caused it, but an
+    /// application that uses the device, too: so it is logged, and fails nothing of ours.
     pub(crate) fn report(&self, error: &wgpu::Error) {
         log::error!("an error outside of this crate's own calls: {error}");
         if cfg!(target_arch = "wasm32") {
@@ -60,7 +60,7 @@ impl Fault {
         self.state.lock().lost.is_some()
     }
 
-    /// The error that is waiting, if any. A late one is told once; a loss stays.
+    /// The pending error, if any. A late one is returned once; a loss every time.
     pub(crate) fn check(&self) -> Result<()> {
         if !self.raised.load(Ordering::Acquire) {
             return Ok(());
@@ -74,16 +74,16 @@ impl Fault {
     }
 }
 
-/// What wgpu says, as an error of this crate. NOTE: in the browser an error of wgpu's stays on its thread, and ours do not:
-/// there it is only its words.
+/// An error of wgpu as an error of this crate. NOTE: ours can be sent to other threads. In the browser those of wgpu cannot, so
+/// there only the text is kept.
 pub(super) fn told(error: wgpu::Error) -> Error {
     #[cfg(target_arch = "wasm32")]
     let error = error.to_string();
     Error::device(error)
 }
 
-/// Runs `work` with every error of `device` caught. In the browser, where errors come late, they go to the device's own
-/// handler.
+/// Runs `work`, and returns an error of `device` that it causes. In the browser, where errors come after the call, the device's
+/// own handler gets them instead.
 pub(crate) fn caught<R>(device: &wgpu::Device, work: impl FnOnce() -> R) -> Result<R, wgpu::Error> {
     match caught_beside(device, work) {
         (result, None) => Ok(result),
@@ -91,7 +91,7 @@ pub(crate) fn caught<R>(device: &wgpu::Device, work: impl FnOnce() -> R) -> Resu
     }
 }
 
-/// As [`caught`], with the result even where there is an error.
+/// As [`caught`], but returns the result even if there is an error.
 pub(crate) fn caught_beside<R>(device: &wgpu::Device, work: impl FnOnce() -> R) -> (R, Option<wgpu::Error>) {
     #[cfg(not(target_arch = "wasm32"))]
     {

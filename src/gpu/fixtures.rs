@@ -191,11 +191,11 @@ pub fn bare_webgpu() -> Caps {
     })
 }
 
-/// A Vulkan 1.1 driver that offers no more than the standard demands: no feature, and the least of every limit.
+/// A Vulkan 1.1 driver with the minimum that the standard requires: no optional feature, and the minimum of every limit.
 ///
-/// From the table of required limits: 4 storage buffers for each stage, windows of 2^27 bytes, workgroups of 128
-/// invocations with 16 KiB of shared memory, 128 bytes of push constants, buffers of 2^30 bytes (the least that
-/// `maxMemoryAllocationSize` may be).
+/// From the standard's table of required limits: 4 storage buffers per stage, bindings of 2^27 bytes, workgroups of 128
+/// invocations with 16 KiB of shared memory, 128 bytes of push constants, buffers of 2^30 bytes (the minimum of
+/// `maxMemoryAllocationSize`).
 #[must_use]
 pub fn bare_vulkan() -> Caps {
     rated(Caps {
@@ -212,7 +212,7 @@ pub fn bare_vulkan() -> Caps {
             grid: 65_535,
             immediate_bytes: 128,
         },
-        ..vulkan("Vulkan 1.1 at its least", DeviceType::Unknown)
+        ..vulkan("Vulkan 1.1, minimum limits", DeviceType::Unknown)
     })
 }
 

@@ -1,22 +1,22 @@
-//! Files that are kept across runs: for this user alone, each with a digest that binds it to what it was made for.
+//! Cache files: accessible to this user alone, each with a digest of its contents and of the device it was made for.
 
 use crate::files::private::{self, Found};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// A file of an earlier run, which this run may replace.
+/// A cache file, of an earlier run or of none, which this run may replace.
 pub(super) struct KeptFile {
     path: PathBuf,
-    /// What it holds, for warnings.
+    /// What it holds, as warnings call it.
     what: &'static str,
-    /// There is something that is not this user's: it is left as it is.
+    /// Something under this name is not a file of this user: it is not replaced.
     foreign: bool,
-    /// A warning is given once: that what is not to be relied on cannot be replaced says no more.
+    /// Whether a warning was logged: then a failure to replace the file is not logged, too.
     warned: bool,
 }
 
 impl KeptFile {
-    /// The file of this name, and what is in it if it is this user's alone and has at most so many bytes.
+    /// The file at `path`, and its contents if only this user can have written it and it has at most `at_most` bytes.
     pub(super) fn open(path: PathBuf, what: &'static str, at_most: u64) -> (Self, Option<Vec<u8>>) {
         let found = private::read(&path, at_most);
         let mut file = Self { path, what, foreign: false, warned: false };
@@ -40,13 +40,13 @@ impl KeptFile {
         &self.path
     }
 
-    /// Says why the file is not used.
+    /// Logs why the file is not used, and what happens then.
     pub(super) fn warn(&mut self, why: &str, then: &str) {
         self.warned = true;
         log::warn!("{} in {} are not used: {why}; {then}", self.what, self.path.display());
     }
 
-    /// Replaces the file.
+    /// Replaces the file, unless it is not this user's.
     pub(super) fn write(&self, contents: &[u8]) {
         if self.foreign {
             return;
@@ -60,22 +60,22 @@ impl KeptFile {
     }
 }
 
-/// Bytes of a digest.
+/// The length of a digest in bytes.
 const DIGEST: usize = 32;
 
-/// The data with a digest of it and of what it was made for in front. A driver is to be handed nothing that was cut
-/// short or that was made by another one.
+/// The data behind a digest of it and of `made_for`, which names the device, driver and version. So a driver never gets data
+/// that is incomplete or that another driver made.
 pub(crate) fn seal(made_for: &str, data: &[u8]) -> Vec<u8> {
     [&digest(made_for, data), data].concat()
 }
 
-/// The data behind a digest that is right.
+/// The data of a file of [`seal`]. None if the digest is wrong.
 pub(crate) fn unseal<'a>(made_for: &str, file: &'a [u8]) -> Option<&'a [u8]> {
     let (sum, data) = file.split_first_chunk::<DIGEST>()?;
     (*sum == digest(made_for, data)).then_some(data)
 }
 
-/// SHA-256 of the data and what it was made for, each with its length.
+/// SHA-256 of the length of `made_for`, `made_for` and the data.
 pub(super) fn digest(made_for: &str, data: &[u8]) -> [u8; DIGEST] {
     let mut digest = Sha256::new();
     digest.update((made_for.len() as u64).to_le_bytes());

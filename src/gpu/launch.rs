@@ -1,4 +1,4 @@
-//! From a problem to a launch: plan and pipeline, looked up by the problem, and what a launch binds.
+//! From a problem to a launch: its plan and pipeline, looked up by the problem, and its bindings.
 
 use super::lock::Lock;
 use super::memory::{Allocation, window};
@@ -68,7 +68,7 @@ impl Memo {
         self.0.lock().of::<P>()?.get(problem).cloned()
     }
 
-    /// Keeps a prepared plan. Returns those that make room for it, to be dropped where no lock is held.
+    /// Keeps a prepared plan. Returns those that it displaces: the caller drops them where it holds no lock.
     fn insert<P: Problem>(&self, problem: &P, prepared: Arc<Prepared>) -> HashMap<P, Arc<Prepared>> {
         let mut forgotten = HashMap::new();
         if let Some(map) = self.0.lock().of::<P>() {
@@ -106,7 +106,7 @@ impl<'a> Binding<'a> {
         self.window.end - self.window.start
     }
 
-    /// Fails if what is bound was never computed.
+    /// Fails if the contents were never computed, because a launch failed.
     pub(super) fn check(&self) -> Result<()> {
         if self.overwritten_from.is_some() { Ok(()) } else { self.allocation.check() }
     }

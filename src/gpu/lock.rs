@@ -1,20 +1,20 @@
-//! A mutex of the runtime, and the rule about locks: none is held while wgpu may run foreign code.
+//! The runtime's mutex, and the rule about locks: none is held while wgpu may run foreign code.
 //!
-//! wgpu runs callbacks (of the application too) inside `submit`, `poll` and a last drop, and wakers inside a map that ends.
-//! They may call us. So those calls go through [`foreign`], which panics, in builds with debug assertions, if the calling
-//! thread holds a lock of ours.
+//! wgpu runs callbacks (of the application too) inside `submit`, `poll` and the last drop of an object, and wakers when a map
+//! completes. They may call this crate. So those calls of wgpu go through [`foreign`], which panics, in builds with debug
+//! assertions, if the calling thread holds a lock of this crate.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A mutex that counts, in builds with debug assertions, how many of its kind the thread holds.
+/// A mutex. Builds with debug assertions count how many of them each thread holds.
 ///
-/// Whatever a panicking thread has left is used: every critical section leaves its data whole.
+/// Poisoning is ignored: every critical section leaves its data consistent, even if it panics.
 #[derive(Default)]
 pub(super) struct Lock<T>(Mutex<T>);
 
-/// What is locked, until it is dropped.
+/// Access to the data; unlocks when it is dropped.
 pub(super) struct Locked<'a, T> {
     guard: MutexGuard<'a, T>,
     held: Held,
@@ -54,7 +54,7 @@ impl<T> DerefMut for Locked<'_, T> {
     }
 }
 
-/// Calls what may run foreign code. No lock of ours may be held.
+/// Makes a call that may run foreign code. The thread must hold no [`Lock`].
 pub(super) fn foreign<R>(call: impl FnOnce() -> R) -> R {
     #[cfg(debug_assertions)]
     HELD.with(|held| assert_eq!(held.get(), 0, "a lock is held while wgpu may run foreign code"));
@@ -63,11 +63,11 @@ pub(super) fn foreign<R>(call: impl FnOnce() -> R) -> R {
 
 #[cfg(debug_assertions)]
 thread_local! {
-    /// Locks that this thread holds.
+    /// How many locks this thread holds.
     static HELD: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// Counts a lock while it lives; nothing without debug assertions.
+/// Counts a lock as held while it lives; does nothing without debug assertions.
 struct Held;
 
 impl Held {

@@ -10,7 +10,7 @@ use crate::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Why a launch failed, with its name.
+/// Why a launch failed; the text has the launch's name.
 pub(super) type Why = Arc<str>;
 
 /// So many failures of one storage are told apart. Older ones count as one, which may have happened at any time between
@@ -39,7 +39,7 @@ struct Failure {
 }
 
 impl Mark {
-    /// A storage on a buffer that this recording used last, on behalf of an earlier owner.
+    /// The state of a new storage in a reused buffer, which recording `used_by` used last for an earlier owner.
     pub(super) fn of_buffer(used_by: u64) -> Self {
         Self { used_by: used_by.into(), ..Self::default() }
     }
@@ -74,7 +74,7 @@ impl Mark {
         self.whole.load(Ordering::Relaxed)
     }
 
-    /// Notes that the launch at `sequence` has not written what it should have.
+    /// Notes that the launch at `sequence` failed to write the storage.
     pub(super) fn fail(&self, sequence: u64, why: &Why) {
         let mut failures = self.failures.lock();
         if failures.len() == FAILURES_AT_MOST {
@@ -96,7 +96,7 @@ impl Mark {
         seen.map(|failure| failure.why.clone())
     }
 
-    /// Fails if what the storage should hold now was never written.
+    /// Fails if the storage's present contents were never written, because a launch failed.
     pub(super) fn check(&self) -> Result<(), Error> {
         match self.failure_between(self.last_whole_write(), u64::MAX) {
             None => Ok(()),

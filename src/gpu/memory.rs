@@ -13,9 +13,9 @@ use std::sync::atomic::Ordering;
 
 /// Bytes that every window of a buffer starts at a multiple of: no device asks for more.
 pub(crate) const WINDOW_ALIGNMENT: u64 = 256;
-/// Bytes that are uploaded at a time where the host makes them: more of them never lie in its memory.
+/// Uploads whose data the host generates go in chunks of this many bytes: it holds no more of them in memory.
 pub(crate) const CHUNK: usize = 8 << 20;
-/// Bytes of staging buffers that wait for the next read.
+/// At most this many bytes of staging buffers are kept for the next read.
 pub(super) const STAGING_AT_MOST: u64 = 64 << 20;
 
 /// A buffer from the pool, which goes back when this is dropped.
@@ -33,7 +33,7 @@ impl Allocation {
         &self.storage.buffer
     }
 
-    /// The bytes that were asked for.
+    /// The size in bytes that was asked for.
     pub(crate) fn len(&self) -> u64 {
         self.storage.len
     }
@@ -42,7 +42,7 @@ impl Allocation {
         &self.storage
     }
 
-    /// Fails if what it should hold was never computed.
+    /// Fails if its contents were never computed, because a launch failed.
     pub(crate) fn check(&self) -> Result<()> {
         self.storage.mark.check()
     }
@@ -57,7 +57,7 @@ impl Allocation {
         self.storage.mark.last_write() > begun
     }
 
-    /// Marks the contents as what no operation has computed, for this reason.
+    /// Marks the contents as never computed because of `error`: reading them is an error from now on.
     pub(crate) fn fail(&self, error: &Error) {
         let sequence = self.gpu.inner.recorder.lock().next_sequence();
         self.storage.mark.fail(sequence, &Arc::from(error.to_string()));
@@ -74,7 +74,7 @@ impl Drop for Allocation {
 }
 
 impl Gpu {
-    /// Fails where a buffer of `bytes` cannot be had, before the host makes what should fill it.
+    /// Fails if a buffer of `bytes` cannot be allocated: called before the host generates the data.
     pub(crate) fn check_room(&self, op: &'static str, bytes: u64) -> Result<()> {
         self.inner.fault.check()?;
         self.inner.pool.lock().check(op, bytes)
@@ -92,7 +92,7 @@ impl Gpu {
         Ok(allocation)
     }
 
-    /// A buffer of `len` bytes, made chunk by chunk: each call fills the next of whole chunks, and then the rest.
+    /// A buffer of `len` bytes, uploaded in chunks: each call of `fill` gets an offset and the chunk to fill there.
     pub(crate) fn upload_chunks(
         &self,
         op: &'static str,
@@ -111,7 +111,7 @@ impl Gpu {
         Ok(allocation)
     }
 
-    /// Replaces the bytes from the start on, after everything that was recorded before.
+    /// Writes `bytes` at the start of the storage, after everything that was recorded before.
     pub(crate) fn overwrite(&self, allocation: &Allocation, bytes: &[u8]) -> Result<()> {
         self.inner.fault.check()?;
         self.settle(allocation)?;
@@ -123,7 +123,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// The buffer, for an application: what is recorded and uses it is submitted, and it is not handed out again.
+    /// The buffer, for an application. Submits the recorded launches that use it; the buffer is not reused for other tensors.
     pub(crate) fn export<'a>(&self, allocation: &'a Allocation) -> Result<&'a wgpu::Buffer> {
         self.settle(allocation)?;
         allocation.check()?;
@@ -131,27 +131,27 @@ impl Gpu {
         Ok(allocation.buffer())
     }
 
-    /// Submits what is recorded and uses the buffer, if anything does: what is submitted from then on, by whomever, comes
-    /// behind it.
+    /// Submits the recorded launches, if any of them uses the buffer. So they run before whatever this crate or the
+    /// application submits from then on.
     fn settle(&self, allocation: &Allocation) -> Result<()> {
         let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
         if allocation.storage.mark.last_use() >= first_unsubmitted { self.submit_all() } else { Ok(()) }
     }
 
-    /// Gives the memory that waits for reuse back to the device, that of staging buffers too.
+    /// Frees all buffers that wait for reuse, staging buffers included.
     pub fn trim(&self) {
         let tensors = self.inner.pool.lock().shrink(0);
         let staging = self.inner.staging.lock().shrink(0);
         drop((tensors, staging));
     }
 
-    /// Lets [`Stats::bytes_peak`](super::Stats::bytes_peak) begin again from what is in use now.
+    /// Resets [`Stats::bytes_peak`](super::Stats::bytes_peak) to the bytes that are in use now.
     pub fn reset_peak(&self) {
         self.inner.pool.lock().reset_peak();
     }
 
-    /// NOTE: a write to a buffer runs at the next submit, before the recording that is open. So the buffer must not be one
-    /// that a recording which is not submitted uses, on behalf of an owner that is gone.
+    /// A buffer for an upload. NOTE: a write to a buffer runs at the next submit, before the open recording. So no unsubmitted
+    /// recording may use the buffer: it might do so for an earlier owner.
     fn allocate_for_writing(&self, op: &'static str, bytes: u64) -> Result<Allocation> {
         let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
         self.allocate_unused(op, bytes, first_unsubmitted)

@@ -82,7 +82,7 @@ struct Inner {
     recorder: Recorder,
     progress: progress::Progress,
     buffers_created: AtomicU64,
-    /// Polls while something is waited for, unless the application has said that it does.
+    /// Polls while asynchronous reads wait; None if the application polls.
     #[cfg(not(target_arch = "wasm32"))]
     waiter: Option<waiter::Waiter>,
 }

@@ -1,4 +1,4 @@
-//! Opening a device of our own; what opening has in common with adopting.
+//! Opening a device, and the code that opening and adopting share.
 
 use super::caps::DeviceType;
 use super::fault::{Fault, caught, told};
@@ -28,7 +28,8 @@ impl Gpu {
         Self::open_with(GpuOptions::from_env()?)
     }
 
-    /// Opens a device with these options; the environment is not looked at.
+    /// Opens a device with these options. No environment variable is read but those of the user's cache folder
+    /// ([`CacheFolder::User`](crate::gpu::CacheFolder::User), the default) and wgpu's own, such as `WGPU_VALIDATION`.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -113,7 +114,7 @@ pub(super) struct Device<'a> {
     pub(super) fault: Arc<Fault>,
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser polls by itself"))]
     polling: Polling,
-    /// The part of the device's memory that tensors may take where no option says otherwise: 1 of so many.
+    /// Without a memory budget in the options, tensors may take the device's memory divided by this.
     share: u64,
 }
 
@@ -179,9 +180,9 @@ impl<'a> Device<'a> {
     }
 }
 
-/// Bytes of buffers that wait for reuse where there is no budget.
+/// Without a memory budget, free buffers of at most this many bytes are kept for reuse.
 const CACHED_WITHOUT_BUDGET: u64 = 1 << 30;
-/// Of an adopted device's memory, tensors take one part of so many at most: the rest is the application's.
+/// On an adopted device tensors take at most its memory divided by this: the rest is left to the application.
 const ADOPTED_SHARE: u64 = 2;
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -22,7 +22,8 @@ pub struct GpuOptions {
     /// `strict`, `split` or `fast`.
     pub precision: Precision,
     /// Where things are kept across runs: compiled pipelines on devices that can, and what the self-tests of
-    /// cooperative matrices found. Files are for this user alone, folders are made so; what is no such file is not read.
+    /// cooperative matrices found. New files and folders are accessible to this user alone; a file that is not a regular
+    /// file of this user, or that others may write to, is not read.
     /// `TILEWISE_CACHE` = `off`, or a folder.
     pub cache: CacheFolder,
     /// Rows that are taken as if the adapter listed them, and tested like those: for this crate's own tests. What is

@@ -53,13 +53,13 @@ pub(super) struct Pipelines {
 struct Kept {
     cache: wgpu::PipelineCache,
     file: KeptFile,
-    /// What the pipelines were compiled for.
+    /// The device, driver and version that the pipelines are compiled for.
     made_for: String,
-    /// Digest of what was there at the start: what has not changed is not written again.
+    /// The digest of the file that was read, if any: if the pipelines have not changed, it is not written again.
     start: Option<[u8; 32]>,
 }
 
-/// The largest file of pipelines that is read.
+/// Files of pipelines that are larger, in bytes, are not read.
 const KEPT_BYTES: u64 = 1 << 28;
 
 impl Pipeline {
@@ -228,7 +228,7 @@ impl Kept {
     }
 }
 
-/// What a driver may be handed pipelines of: its own, on the same device, kept by the same version of this crate.
+/// What pipelines are bound to: only this driver, on this device, with this version of this crate, may get them again.
 fn made_for(adapter: &wgpu::AdapterInfo) -> String {
     let wgpu::AdapterInfo { name, vendor, device, driver, driver_info, backend, .. } = adapter;
     let version = env!("CARGO_PKG_VERSION");

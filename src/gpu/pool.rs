@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 /// The smallest buffer, in bytes: also the alignment of every size.
 const SMALLEST: u64 = 256;
 
-/// Free buffers by size, and the bytes that are out. It creates nothing and touches no device; buffers that it gives up are
-/// returned, to be dropped where no lock is held.
+/// Free buffers by size, and a count of the bytes in use. It creates no buffers and touches no device. Buffers that it gives
+/// up are returned: the caller drops them where it holds no lock.
 ///
 /// A buffer may be handed out as soon as its last tensor is dropped: commands that still use it run before
 /// those of its next owner, because both go through one queue.
 pub(super) struct Pool<B> {
-    /// Never an empty list: `cached` is the sum of what is in here.
+    /// By size, no list empty. `cached` is the sum of the sizes.
     free: BTreeMap<u64, Vec<Free<B>>>,
     budget: u64,
     cached_at_most: u64,
@@ -33,11 +33,11 @@ struct Free<B> {
 pub(super) enum Taken<B> {
     /// A free buffer, and the recording that used it last.
     Reused(B, u64),
-    /// Create one of this many bytes, after these are dropped.
+    /// Drop these buffers, then create one of this many bytes.
     Create(u64, Vec<B>),
 }
 
-/// Bytes of a pool.
+/// How many bytes a pool has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Usage {
     pub(super) in_use: u64,
@@ -48,21 +48,21 @@ pub(super) struct Usage {
 }
 
 impl<B> Pool<B> {
-    /// A pool of at most `budget` bytes in use and waiting together, of which `cached_at_most` may wait. No buffer is
-    /// larger than `largest`.
+    /// A pool whose buffers in use and waiting have at most `budget` bytes together, those waiting `cached_at_most`. No
+    /// buffer is larger than `largest`.
     pub(super) fn new(budget: Option<u64>, cached_at_most: u64, largest: u64) -> Self {
         let budget = budget.unwrap_or(u64::MAX);
         let largest = largest / SMALLEST * SMALLEST;
         Self { free: BTreeMap::new(), budget, cached_at_most, largest, in_use: 0, cached: 0, peak: 0 }
     }
 
-    /// Fails where a buffer of `bytes` cannot be had now; hands out nothing.
+    /// Fails if [`take`](Self::take) of `bytes` would fail now; hands out nothing.
     pub(super) fn check(&self, op: &'static str, bytes: u64) -> Result<()> {
         self.class_with_room(op, bytes).map(|_| ())
     }
 
     /// A buffer of at least `bytes` that no recording from `unused_since` on uses.
-    /// Free buffers give way where the budget is short.
+    /// If the budget is short, free buffers are given up.
     pub(super) fn take(&mut self, op: &'static str, bytes: u64, unused_since: u64) -> Result<Taken<B>> {
         let size = self.class_with_room(op, bytes)?;
         if let Some(free) = self.take_free(size, unused_since) {
@@ -74,7 +74,7 @@ impl<B> Pool<B> {
         Ok(Taken::Create(size, given_up))
     }
 
-    /// Takes back a buffer, or what could not be created. Returns what no longer fits.
+    /// Takes back a buffer of `size`, or, if `buffer` is None, only its bytes. Returns the buffers to drop.
     pub(super) fn give(&mut self, size: u64, buffer: Option<(B, u64)>) -> Vec<B> {
         self.in_use -= size;
         let Some((buffer, last_use)) = buffer else { return Vec::new() };
@@ -98,7 +98,7 @@ impl<B> Pool<B> {
         given_up
     }
 
-    /// Lets the peak begin again from what is in use now.
+    /// Resets the peak to the bytes that are in use now.
     pub(super) fn reset_peak(&mut self) {
         self.peak = self.in_use;
     }
@@ -108,7 +108,7 @@ impl<B> Pool<B> {
         Usage { in_use: self.in_use, cached: self.cached, peak: self.peak, available }
     }
 
-    /// Bytes left of the budget, if nothing waited.
+    /// Bytes left of the budget, counting free buffers as given up.
     pub(super) fn available(&self) -> u64 {
         self.budget.saturating_sub(self.in_use)
     }
@@ -186,7 +186,7 @@ mod tests {
     /// A buffer of the model: its name, its size and the recording that used it last.
     type Buffer = (u32, u64, u64);
 
-    /// What a pool must do, as plainly as it can be said.
+    /// A simple model of what a pool must do.
     struct Model {
         free: Vec<Buffer>,
         out: Vec<Buffer>,
@@ -198,7 +198,7 @@ mod tests {
             buffers.iter().map(|(_, size, _)| size).sum()
         }
 
-        /// Removes what the pool says that it gave up.
+        /// Removes the buffers that the pool gave up.
         fn give_up(&mut self, names: &[u32]) {
             for name in names {
                 let at = self.free.iter().position(|(free, ..)| free == name).expect("it was free");
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Runs random calls beside the model, which is compared after each.
+    /// Makes random calls to a pool and to the model, and compares them after each.
     fn walk(seed: u64) {
         const BUDGET: u64 = 64 << 10;
         const CACHED: u64 = 24 << 10;

@@ -1,5 +1,5 @@
-//! Which of our submissions the device has run last, as the device itself says: proof that a submission is with the queue,
-//! while the thread that has made it is still inside wgpu's `submit`, in a callback that waits.
+//! Asks the device which of our submissions it has run last. This proves to another thread that a submission was made, while
+//! the thread that made it is still inside wgpu's `submit`, in a callback that waits.
 
 use super::Gpu;
 use super::fault::caught_beside;
@@ -14,7 +14,7 @@ pub(super) const NUMBERS: u32 = 4096;
 pub(super) struct Progress {
     /// The numbers 1, 2, ..., to copy from.
     numbers: wgpu::Buffer,
-    /// That of the submission that has run last.
+    /// The number of the submission that has run last.
     now: wgpu::Buffer,
 }
 
@@ -51,7 +51,7 @@ impl Progress {
         Self { numbers, now }
     }
 
-    /// Ends a submission: when it has run, `now` is the number of its turn.
+    /// Appends the copy to a submission: once that has run, `now` has the number of its turn.
     pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder, ticket: u64) {
         let place = ticket % u64::from(NUMBERS);
         encoder.copy_buffer_to_buffer(&self.numbers, place * 4, &self.now, 0, 4);

@@ -19,23 +19,23 @@ pub(crate) struct Pending {
     staging: wgpu::Buffer,
     /// What was asked for, within the staging buffer.
     bytes: Range<u64>,
-    /// None: whoever has submitted the copy knows the index and has not come back from a callback.
+    /// None if the thread that submitted the copy is still in a callback: only it knows the index.
     index: Option<wgpu::SubmissionIndex>,
     arrival: Arc<Arrival>,
 }
 
-/// Tells a waiting future that its bytes are there, or never will be.
+/// Tells a waiting future that its bytes are there, or that reading them has failed.
 #[derive(Default)]
 pub(super) struct Arrival {
-    /// Whether wgpu has called back: nothing of it is under way then.
+    /// Whether wgpu has called back: then the map is no longer pending.
     called_back: AtomicBool,
-    /// Whether it is worth looking.
+    /// Whether the future should go on.
     told: AtomicBool,
     waker: AtomicWaker,
 }
 
 impl Arrival {
-    /// Wakes whoever waits.
+    /// Wakes the future.
     pub(super) fn tell(&self) {
         self.told.store(true, Ordering::Release);
         self.waker.wake();
@@ -83,7 +83,7 @@ impl Gpu {
         Ok(pending)
     }
 
-    /// The submission of a recording that is through.
+    /// The submission of a recording whose turn has ended; None if only a thread in a callback knows its index.
     pub(super) fn index_of(&self, outcome: &Outcome) -> Result<Option<wgpu::SubmissionIndex>> {
         match outcome.get() {
             None => Ok(None),
@@ -119,7 +119,7 @@ impl Pending {
         self.finish(take)
     }
 
-    /// Waits without blocking: a thread polls, unless the application has said that it does.
+    /// Waits without blocking: a thread of this crate polls, unless the application does ([`Polling`](super::Polling)).
     pub(crate) async fn wait_async<R>(self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         #[cfg(not(target_arch = "wasm32"))]
         match &self.gpu.inner.waiter {
@@ -134,8 +134,8 @@ impl Pending {
         self.finish(take)
     }
 
-    /// Takes the bytes. NOTE: they are there as soon as some thread has polled, though the callback may still wait its turn
-    /// behind others in that thread; so it is not waited for.
+    /// Takes the bytes. NOTE: they are there as soon as some thread has polled; that thread may have to run other callbacks
+    /// before ours. So this does not wait for our callback.
     fn finish<R>(&self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         self.gpu.inner.fault.check()?;
         let view = self.staging.slice(self.bytes_mapped()).get_mapped_range().map_err(Error::device)?;
@@ -150,8 +150,8 @@ impl Pending {
 }
 
 impl Drop for Pending {
-    /// NOTE: a map that is still under way completes later, on whatever is mapped then: wgpu keeps the buffer, not the
-    /// request. So only a buffer whose map has come back, called back too, is used again.
+    /// NOTE: wgpu completes a cancelled map later, and would complete another map of the same buffer in its place. So the buffer
+    /// is used again only if the callback of its map has run.
     fn drop(&mut self) {
         let staging = &self.gpu.inner.staging;
         let called_back = self.arrival.called_back.load(Ordering::Acquire);

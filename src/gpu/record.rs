@@ -1,4 +1,4 @@
-//! The recorder: the recording that is open, those that wait for their turn, and what has been counted.
+//! The recorder: the open recording, the closed ones that wait to be submitted, and counters.
 
 use super::fault::caught;
 use super::launch::{Binding, Prepared};
@@ -18,10 +18,10 @@ use std::sync::{Arc, Condvar};
 pub(super) const LAUNCHES_AT_MOST: usize = 64;
 /// So is one with this much predicted work: the device starts while the host goes on.
 const SECONDS_AT_MOST: f64 = 2e-3;
-/// Uploaded bytes that may wait in host memory for the next submission.
+/// At most this many uploaded bytes wait in host memory for the next submission.
 const STAGED_AT_MOST: u64 = 64 << 20;
 
-/// What is recorded and not submitted. Behind one lock, under which nothing of wgpu is called.
+/// What is recorded and not submitted, behind one lock. No call of wgpu is made under it.
 pub(super) struct Recorder {
     state: Lock<State>,
     /// Notified when a turn has ended.
@@ -34,20 +34,20 @@ pub(super) struct State {
     pub(super) closed: VecDeque<Recording>,
     /// Whose turn it is to submit.
     pub(super) turn: Option<Turn>,
-    /// Every recording up to this number is with the queue, or has failed.
+    /// Every recording up to this number was submitted or has failed.
     pub(super) through: u64,
-    /// The last submission, and the turn that made it.
+    /// The ticket of the turn that made the last submission, and that submission.
     pub(super) last: (u64, Last),
-    /// Turns that have begun.
+    /// How many turns have begun.
     pub(super) turns: u64,
     /// The first failure of a launch since a call returned one.
     pub(super) failure: Option<Why>,
-    /// Rings that no recording uses.
+    /// Rings for dims, free for the next submission.
     pub(super) rings: Vec<Ring>,
-    /// Whether work is being timed: it is not submitted by itself.
+    /// Whether work is being timed: then the recording is not submitted before the timing ends.
     pub(super) timed: bool,
     pub(super) counts: Counts,
-    /// Counts launches and writes of whole storages.
+    /// Counts launches, reads and writes of whole storages.
     sequence: u64,
     staged: u64,
 }
@@ -58,11 +58,11 @@ pub(super) enum Last {
     /// There was none.
     Never,
     At(wgpu::SubmissionIndex),
-    /// A panic of a callback has kept its index from us.
+    /// A callback panicked, so that `submit` did not return its index.
     Unknown,
 }
 
-/// What launches and submissions count.
+/// Counters of launches and submissions.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) launches: u64,
@@ -96,18 +96,18 @@ impl Recorder {
 }
 
 impl State {
-    /// The sequence of the next launch, write or read.
+    /// The number of the next launch, write or read, counted from 1.
     pub(super) fn next_sequence(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence
     }
 
-    /// A buffer that no recording from this number on uses may be written to ahead of the next submission.
+    /// The first recording that is not submitted. An upload may write to a buffer that neither it nor a later one uses.
     pub(super) fn first_unsubmitted(&self) -> u64 {
         self.through + 1
     }
 
-    /// Bytes that were uploaded since the last recording was closed.
+    /// How many bytes were uploaded since the last recording was closed.
     pub(super) fn staged(&self) -> u64 {
         self.staged
     }
@@ -117,7 +117,7 @@ impl State {
         self.open.len() > 0 || self.staged > 0
     }
 
-    /// Closes the recording, which is submitted when its turn comes. Returns its number.
+    /// Closes the open recording, to be submitted after those before it. Returns its number.
     pub(super) fn close(&mut self, tail: Option<Tail>) -> u64 {
         let number = self.open.number;
         let mut closed = std::mem::replace(&mut self.open, Recording::new(number + 1));
@@ -146,7 +146,7 @@ impl State {
 }
 
 impl Gpu {
-    /// Records one launch with these dims and operands, the latter in the order in which the shader declares them.
+    /// Records one launch with these dims, and operands in the order in which the shader declares them.
     ///
     /// # Errors
     /// [`Error::Device`] if an operand was never computed because an earlier launch failed.

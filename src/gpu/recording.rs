@@ -1,4 +1,4 @@
-//! A recording: launches as data, in order. It is encoded as it is submitted, where no lock is held.
+//! A recording: a list of launches as data. It is encoded when it is submitted, while no lock is held.
 
 use super::Pipeline;
 use super::lock::foreign;
@@ -10,28 +10,28 @@ use super::storage::Storage;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Launches that are submitted together, and what follows them. Nothing in it has been handed to wgpu.
+/// Launches that are submitted together, and what follows them. No command of it has been given to wgpu yet.
 pub(super) struct Recording {
     /// Recordings are submitted in the order of their numbers, which count from 1.
     pub(super) number: u64,
     launches: Vec<Launch>,
     /// What the launches bind, one launch after another.
     bound: Vec<Bound>,
-    /// Their dims, likewise.
+    /// The launches' dims, one launch after another.
     dims: Vec<u8>,
     /// Predicted seconds of all launches.
     pub(super) seconds: f64,
-    /// What the pass writes its timestamps to.
+    /// The queries that the pass writes its timestamps to, if it is timed.
     pub(super) timestamps: Option<wgpu::QuerySet>,
     pub(super) tail: Option<Tail>,
-    /// What became of the recording, or of its last piece: for whoever waits for the tail.
+    /// The outcome of the recording, or of its last piece: for a reader that waits for the tail.
     pub(super) outcome: Arc<Outcome>,
-    /// Whether more pieces of a recording that was split follow.
+    /// Whether this is a piece of a split recording, and more pieces follow.
     pub(super) goes_on: bool,
 }
 
-/// The submission that a recording became, or why it became none. Not set, once its turn has ended, where only the thread
-/// that has submitted knows the index and has not come back from a callback.
+/// The submission of a recording, or why it failed. It may be unset after the turn has ended: while the thread that submitted
+/// is still in a callback, only that thread knows the index.
 pub(super) type Outcome = OnceLock<Result<wgpu::SubmissionIndex, Why>>;
 
 /// One launch.
@@ -43,7 +43,7 @@ struct Launch {
     sequence: u64,
 }
 
-/// A window of a storage that a launch sees.
+/// A window of a storage that a launch binds.
 pub(super) struct Bound {
     pub(super) storage: Arc<Storage>,
     pub(super) window: Range<u64>,
@@ -92,7 +92,7 @@ impl Recording {
         Self { goes_on: whole.goes_on, ..Self::new(whole.number) }
     }
 
-    /// Launches in here.
+    /// The number of launches.
     pub(super) fn len(&self) -> usize {
         self.launches.len()
     }
@@ -125,7 +125,7 @@ impl Recording {
         self.launches.push(Launch { pipeline: pipeline.clone(), bound, dims, grid, sequence });
     }
 
-    /// Why the launch at `at` cannot run: an input of it was never computed.
+    /// Why the launch at `at` cannot run, if one of its inputs was never computed.
     fn missing_input(&self, at: usize) -> Option<Why> {
         let launch = &self.launches[at];
         let is_input = |bound: &&Bound| !matches!(bound.access, Access::Overwrite { .. });
@@ -133,31 +133,31 @@ impl Recording {
         inputs.find_map(|bound| bound.storage.mark.failure_between(bound.since, launch.sequence))
     }
 
-    /// Marks what the launch at `at` should have written.
+    /// Marks as failed what the launch at `at` should have written.
     fn fail(&self, at: usize, why: &Why) {
         let launch = &self.launches[at];
         let written = self.bound[launch.bound.clone()].iter().filter(|bound| bound.access != Access::Read);
         written.for_each(|bound| bound.storage.mark.fail(launch.sequence, why));
     }
 
-    /// Marks everything that should have been written.
+    /// Marks as failed everything that the launches should have written.
     pub(super) fn fail_all(&self, why: &Why) {
         (0..self.launches.len()).for_each(|at| self.fail(at, why));
         // NOTE: set already where another piece has failed before.
         let _ = self.outcome.set(Err(why.clone()));
     }
 
-    /// The name of the launch, of a piece that has one.
+    /// The first launch's name, for errors.
     pub(super) fn name(&self) -> &str {
         self.launches.first().map_or("reading a tensor", |launch| &launch.pipeline.name)
     }
 
-    /// Whether an error can only be due to what is in here.
+    /// Whether it has one launch or one copy at most, so that an error is due to that.
     pub(super) fn is_single(&self) -> bool {
         self.launches.len() + usize::from(self.tail.is_some()) <= 1
     }
 
-    /// The same work in pieces of one launch or the tail alone, to find out which of them fails.
+    /// The same work in pieces, each of one launch or only the tail, to find out which of them fails.
     pub(super) fn split(self, why: &Why) -> Vec<Self> {
         let Self { number, launches, bound, dims, tail, outcome, goes_on, .. } = self;
         let piece = || Self { outcome: Arc::default(), goes_on: true, ..Self::new(number) };
@@ -183,7 +183,7 @@ impl Recording {
         pieces
     }
 
-    /// Whether a kernel in here gets its dims from a ring.
+    /// Whether a kernel of these launches gets its dims from a ring.
     pub(super) fn needs_ring(&self) -> bool {
         self.launches.iter().any(|launch| launch.pipeline.dims == Dims::Ring)
     }

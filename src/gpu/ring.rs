@@ -1,12 +1,12 @@
-//! The dims of one recording's launches on devices without immediates: a uniform buffer that is read at dynamic offsets.
+//! The dims of a recording's launches on devices without immediates: a uniform buffer, bound at dynamic offsets.
 
 use super::pipeline::ring_layout;
 
-/// Bytes of one launch's dims: the alignment of dynamic offsets that every device allows.
+/// Bytes between the dims of two launches: every device allows dynamic offsets of this alignment.
 const STEP: usize = 256;
 
-/// Room for the dims of one recording. It is written as that recording is submitted, and free for the next from then on:
-/// the queue's order keeps a later write behind the launches that read this one.
+/// Room for the dims of one recording. It is written when that recording is submitted, and another may take it afterwards:
+/// the queue runs the next write after the launches that read this one.
 pub(super) struct Ring {
     buffer: wgpu::Buffer,
     group: wgpu::BindGroup,
@@ -36,7 +36,7 @@ impl Ring {
         &self.group
     }
 
-    /// Forgets what was appended and not written.
+    /// Removes the dims that were appended.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
     }
@@ -49,7 +49,7 @@ impl Ring {
         wgpu::DynamicOffset::try_from(offset).unwrap_or(wgpu::DynamicOffset::MAX)
     }
 
-    /// Writes what was appended, ahead of the next submission.
+    /// Writes the appended dims, ahead of the next submission.
     pub(super) fn write(&mut self, queue: &wgpu::Queue) {
         if !self.bytes.is_empty() {
             queue.write_buffer(&self.buffer, 0, &self.bytes);

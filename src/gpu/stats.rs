@@ -19,15 +19,15 @@ pub struct Stats {
     /// Bytes of buffers that tensors hold now.
     pub bytes_in_use: u64,
     /// Bytes of buffers that wait in the pool for reuse: at most half of the budget, or 1 GiB without one.
-    /// [`Gpu::trim`](crate::Gpu::trim) gives them back to the device.
+    /// [`Gpu::trim`](crate::Gpu::trim) frees them.
     pub bytes_cached: u64,
-    /// The most bytes that were in use at one time, since [`Gpu::reset_peak`](crate::Gpu::reset_peak).
+    /// The most bytes that were in use at one time since the start, or the last [`Gpu::reset_peak`](crate::Gpu::reset_peak).
     pub bytes_peak: u64,
     /// Bytes of the memory budget that are not in use; None without a budget.
     pub bytes_free: Option<u64>,
     /// Bytes of staging buffers that wait for the next read: at most 64 MiB.
     pub bytes_staging_cached: u64,
-    /// Bytes that were uploaded since the last submission and wait in host memory for the next: at most 64 MiB, or one
-    /// upload.
+    /// Bytes that were uploaded since the last submission and wait in host memory for the next: at most 64 MiB, or a single
+    /// larger upload.
     pub bytes_staged: u64,
 }

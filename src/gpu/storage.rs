@@ -1,12 +1,12 @@
-//! What a tensor's bytes lie in, as recordings hold it: a buffer, and what is known of its contents.
+//! A tensor's storage, which recordings hold, too: a buffer and the state of its contents.
 
 use super::mark::Mark;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A buffer from the pool and the state of its contents. Recordings share it with the tensors.
+/// A buffer from the pool and the state of its contents. Tensors and recordings share it.
 pub(crate) struct Storage {
     pub(super) buffer: wgpu::Buffer,
-    /// Bytes that were asked for: a write of so many from the start is a write of all.
+    /// The size in bytes that was asked for: a write of that many from the start writes the whole storage.
     pub(super) len: u64,
     pub(super) mark: Mark,
     exported: AtomicBool,
@@ -17,13 +17,13 @@ impl Storage {
         Self { buffer, len, mark, exported: AtomicBool::new(false) }
     }
 
-    /// Notes that an application has seen the buffer.
+    /// Notes that the application has got the buffer.
     pub(super) fn export(&self) {
         self.exported.store(true, Ordering::Relaxed);
     }
 
-    /// Whether an application has seen the buffer: it may have destroyed it, or work of its own may still use it. So it is
-    /// not handed out again.
+    /// Whether the application has got the buffer. It may have destroyed the buffer, or still use it in work of its own: so the
+    /// buffer is not reused.
     pub(super) fn is_exported(&self) -> bool {
         self.exported.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Turns: recordings go to the queue one at a time, in the order of their numbers, by whichever thread needs them there.
+//! Turns: recordings are submitted one at a time, in the order of their numbers, by whichever thread needs them submitted.
 //!
 //! wgpu runs callbacks inside `submit`, the application's too, and they may call us. So no lock is held there. What keeps the
 //! order is the turn: a thread takes the recording in front and holds the turn until that is with the queue. Others wait for
@@ -24,21 +24,21 @@ use std::sync::Arc;
 use std::thread::ThreadId;
 use std::time::Duration;
 
-/// Who submits, and how far it is.
+/// Which thread submits, and how far it has come.
 pub(super) struct Turn {
     thread: ThreadId,
     phase: Phase,
-    /// Counts turns.
+    /// The number of this turn.
     ticket: u64,
-    /// The recording that is submitted, and whether more pieces of it follow.
+    /// The number of the recording that is submitted; `goes_on`: whether more pieces of it follow.
     number: u64,
     goes_on: bool,
 }
 
 enum Phase {
-    /// Commands are made: nothing is with the queue yet.
+    /// Commands are being encoded: nothing has been submitted yet.
     Encoding,
-    /// wgpu's `submit` has been called: callbacks that run in it run behind the submission.
+    /// wgpu's `submit` has been called: callbacks that it runs come after the submission itself.
     Submitting,
     /// wgpu has refused a submission: this one, or another that a callback has made inside it.
     Doubtful(Box<Doubtful>),
@@ -53,11 +53,11 @@ struct Doubtful {
     failure: Failure,
 }
 
-/// A turn is waited for so long before the device is asked whether its submission has run.
+/// How long a thread waits for a turn to end before it asks the device whether the turn's submission has run.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 impl Gpu {
-    /// Submits what is recorded, uploads included. Work that the application submits afterwards sees its results.
+    /// Submits all recorded launches and uploads. Work that the application submits afterwards sees their results.
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost, or if a launch has failed since the last such error of `flush`,
@@ -68,7 +68,7 @@ impl Gpu {
         self.take_failure()
     }
 
-    /// Submits what is recorded and waits until all of it is done.
+    /// Submits all recorded launches and uploads, and waits until the device has run them.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
@@ -79,7 +79,7 @@ impl Gpu {
         self.inner.fault.check()
     }
 
-    /// Closes the recording and sees to it that it, and all before it, are with the queue.
+    /// Closes the open recording; returns once it and all before it are submitted or have failed.
     pub(super) fn submit_all(&self) -> Result<()> {
         let mut state = self.inner.recorder.lock();
         let number = if state.has_work() { state.close(None) } else { state.open.number - 1 };
@@ -94,10 +94,11 @@ impl Gpu {
         failure.map_or(Ok(()), |why| Err(Error::device(why.to_string())))
     }
 
-    /// Returns when every recording up to `number` is with the queue or has failed. What failed is marked.
+    /// Returns when every recording up to `number` is submitted or has failed. What failed launches should have written is
+    /// marked as failed.
     ///
     /// # Errors
-    /// [`Error::Device`] if that cannot be, where a callback is called in the midst of making commands.
+    /// [`Error::Device`] if called by a callback that runs while its own thread encodes commands.
     pub(super) fn hand_over(&self, number: u64) -> Result<()> {
         let this = std::thread::current().id();
         loop {
@@ -148,7 +149,7 @@ impl Gpu {
         question.answer = self.has_run(ticket, limit);
     }
 
-    /// Submits a recording, or a piece of one, as the holder of the turn.
+    /// Submits a recording, or a piece of one. This thread has the turn.
     fn take_turn(&self, recording: Recording, ticket: u64) {
         let holder = Holder::new(self, recording, ticket);
         match self.submit_recording(&holder.recording, ticket) {
@@ -214,7 +215,7 @@ impl Gpu {
         }
     }
 
-    /// What is behind an error: a loss, if the device is lost.
+    /// The cause of an error: the loss, if the device is lost, else the error itself.
     pub(super) fn cause_of(&self, error: wgpu::Error) -> Error {
         self.look_for_loss();
         self.inner.fault.check().err().unwrap_or_else(|| told(error))
@@ -310,7 +311,7 @@ impl<'a> Holder<'a> {
         }
     }
 
-    /// Puts pieces of the recording in its place.
+    /// Replaces the recording by its pieces.
     fn split(&mut self, why: &Why) {
         let empty = Recording::piece_of(&self.recording);
         let pieces = std::mem::replace(&mut self.recording, empty).split(why);
@@ -321,7 +322,7 @@ impl<'a> Holder<'a> {
         }
     }
 
-    /// Marks what a panic has kept from the queue. One of a callback comes behind the submission, and keeps nothing.
+    /// Marks the recording as failed if the panic came before it was submitted. A panic of a callback comes after that.
     fn panicked(&self) {
         let encoding = |turn: &Turn| turn.ticket == self.ticket && matches!(turn.phase, Phase::Encoding);
         let is_lost = self.gpu.inner.recorder.lock().turn.as_ref().is_some_and(encoding);
@@ -424,7 +425,7 @@ impl State {
 /// Why a recording could not be submitted.
 struct Failure {
     why: Why,
-    /// Whether it may be due to one launch, and the others are to be tried without it.
+    /// Whether one launch may have caused it, so that the launches are to be submitted one by one.
     is_one_launchs: bool,
 }
 
@@ -435,7 +436,7 @@ impl Failure {
     }
 }
 
-/// Whether wgpu says that it was a submission that it has refused.
+/// Whether the error says that wgpu refused a submission.
 fn is_of_submit(error: &wgpu::Error) -> bool {
     let source = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
     [error.to_string(), source].iter().any(|said| said.contains("Queue::submit"))

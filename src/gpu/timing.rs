@@ -86,7 +86,7 @@ impl Gpu {
     }
 }
 
-/// A recording whose pass is timed, and which is not submitted by itself. That ends with this, whatever the work does.
+/// While this lives, the open recording is timed and not submitted automatically. Dropping it ends that, even after a panic.
 #[cfg(not(target_arch = "wasm32"))]
 struct Timed<'a> {
     gpu: &'a Gpu,

@@ -5,7 +5,7 @@ use super::options::Checks;
 use super::{Caps, CoopRow, GpuOptions, Verdict, self_test};
 use crate::kernel::SHADERS;
 
-/// The largest file of verdicts that is read.
+/// Files of verdicts that are larger, in bytes, are not read.
 const KEPT_BYTES: u64 = 1 << 20;
 
 /// The verdicts of one adapter and driver, as its file holds them: a line each behind a header.
@@ -80,7 +80,7 @@ pub(crate) fn seal(header: &str, lines: &[String]) -> String {
     format!("{text}sha256 {}\n", digest_of_text(&text))
 }
 
-/// The lines of a file with this header, or why it is not to be relied on.
+/// The lines of a file with this header, or why the file is not used.
 pub(crate) fn unseal(contents: Vec<u8>, header: &str) -> Result<Vec<String>, String> {
     let text = String::from_utf8(contents).map_err(|_| "it is no text")?;
     let (body, _) = text.rsplit_once("sha256 ").ok_or("it is damaged")?;

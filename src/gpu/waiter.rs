@@ -1,4 +1,4 @@
-//! Threads that wait for submissions while a read or a self-test does, so that these complete under any executor.
+//! Threads that poll the device while an asynchronous read or self-test waits, so that it completes under any executor.
 
 use super::Gpu;
 use super::fault::Fault;
@@ -48,9 +48,9 @@ struct State {
     has_ended: bool,
 }
 
-/// What somebody waits for, and whom to tell.
+/// The submission to wait for, and the future to tell.
 struct Awaited {
-    /// None: all that has been submitted.
+    /// None: all submissions so far.
     index: Option<wgpu::SubmissionIndex>,
     arrival: Arc<Arrival>,
 }
@@ -138,8 +138,8 @@ impl Awaited {
 }
 
 impl Drop for Waiter {
-    /// NOTE: left alone, a thread might be the last to hold the device, and destroy it while the process exits and
-    /// the driver takes itself down: a crash behind the end of `main`.
+    /// NOTE: the threads must end here. Otherwise one might be the last to hold the device, and destroy it while the process
+    /// exits and the driver shuts down: a crash after the end of `main`.
     fn drop(&mut self) {
         self.queue.state.lock().has_ended = true;
         self.queue.changed.notify_all();

@@ -68,7 +68,7 @@ impl Npy {
         read.map_err(|why| Error::input(path.display().to_string(), why))
     }
 
-    /// Reads a `.npy` file that is in memory, as [`read`](Self::read) does one on the disk. A browser has no other.
+    /// Reads a `.npy` file that is in memory, as a browser needs; otherwise as [`read`](Self::read).
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -142,8 +142,8 @@ impl Npy {
     }
 }
 
-/// Writes a tensor to a `.npy` file at `path`, in C order whatever its strides; an existing file is replaced. Not in a
-/// browser: [`npy_bytes`].
+/// Writes a tensor to a `.npy` file at `path`, in C order whatever its strides; an existing file is replaced. If
+/// that fails, the file may be incomplete. Not available in a browser: use [`npy_bytes`].
 ///
 /// # Errors
 /// [`Error::Input`] if the file cannot be written, or `T` is bf16, which `NumPy` does not have; otherwise as
@@ -153,7 +153,7 @@ pub fn write_npy<T: Element>(path: impl AsRef<Path>, tensor: &Tensor<T>) -> Resu
     write_npy_slice(path, tensor.shape(), &tensor.to_vec().named("write_npy")?)
 }
 
-/// As [`write_npy`](crate::io::write_npy), but the thread waits for the disk alone, not for the device.
+/// As [`write_npy`](crate::io::write_npy), without blocking the thread while it waits for the device. Writing to the disk blocks.
 ///
 /// # Errors
 /// As `write_npy`.
@@ -162,7 +162,8 @@ pub async fn write_npy_async<T: Element>(path: impl AsRef<Path>, tensor: &Tensor
     write_npy_slice(path, tensor.shape(), &elements)
 }
 
-/// Writes elements in C order to a `.npy` file at `path`; an existing file is replaced.
+/// Writes elements in C order to a `.npy` file at `path`; an existing file is replaced. If that fails, the file may be
+/// incomplete.
 ///
 /// # Shapes
 /// `shape` has as many elements as `elements`, and at most [`MAX_RANK`](crate::tensor::MAX_RANK) axes.
@@ -208,7 +209,7 @@ pub fn npy_bytes<T: Element>(shape: impl AsRef<[usize]>, elements: &[T]) -> Resu
     Ok(file)
 }
 
-/// What comes before the elements. Errors about the file are about `name`.
+/// The bytes of the file before its elements. Errors about the file name it `name`.
 fn header<T: Element>(
     op: &'static str,
     name: impl Fn() -> String,

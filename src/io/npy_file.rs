@@ -1,7 +1,7 @@
 //! The bytes of a `.npy` file, from the disk or in memory.
 //!
-//! A file comes from outside, so its header is believed only as far as the file's own length bears
-//! it out: nothing is allocated that the file does not hold.
+//! A file may come from anybody, so sizes in its header are checked against the file's length before anything is allocated
+//! for them.
 
 use super::npy::{Npy, NpyData, Order};
 use crate::tensor::{DType, MAX_RANK};
@@ -12,21 +12,21 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// What every `.npy` file starts with; two bytes of version and the header's length follow.
+/// The first bytes of every `.npy` file; two bytes of version and the header's length follow.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The longest header that is parsed, as in `NumPy`. An element type and six extents take a hundredth of it.
+/// Longer headers are refused, as by `NumPy`. A header with six extents has about a hundredth of this length.
 const MAX_HEADER: u64 = 10_000;
 
 /// The element types that tensors have and `NumPy` knows: it has no bf16.
 const READABLE: &str =
     "readable are '<f4' (f32), '<f2' (f16), '|i1' (i8) and '<i4' (i32), and '>f4', '>f2' and '>i4'";
 
-/// A file behind its header.
+/// A file whose header has been read.
 pub(super) struct Opened<R> {
     file: R,
     header: NpyHeader,
-    /// Bytes of elements.
+    /// How many bytes of elements the file has.
     held: u64,
 }
 
@@ -40,7 +40,7 @@ impl Opened<File> {
 }
 
 impl<R: Read + Seek> Opened<R> {
-    /// A file of so many bytes.
+    /// A file of `length` bytes.
     pub(super) fn new(mut file: R, length: u64) -> Result<Self, String> {
         let (preamble, header) = read_preamble(&mut file, length)?;
         let header = NpyHeader::from_reader(&preamble[..])
@@ -48,7 +48,7 @@ impl<R: Read + Seek> Opened<R> {
         Ok(Self { file, header, held: length - preamble.len() as u64 })
     }
 
-    /// The shape and how many elements it has, each of so many bytes: as many as the file holds.
+    /// The shape and its number of elements of `size` bytes each, which is checked against the file's length.
     fn shape(&self, dtype: &str, size: u64) -> Result<(Vec<usize>, usize), String> {
         let (header, held) = (&self.header, self.held);
         if header.shape().len() > MAX_RANK {
@@ -110,7 +110,7 @@ pub(super) fn read_f64(mut opened: Opened<impl Read + Seek>) -> Result<(Vec<usiz
     if opened.header.order() == npyz::Order::C {
         return Ok((shape, values));
     }
-    // The place of each element, the last index fastest, in a file where the first is.
+    // Where the file, whose first index runs fastest, has each element of an array whose last index runs fastest.
     let place = |mut at: usize| {
         let index = shape.iter().rev().map(|&extent| {
             let i = at % extent;
@@ -167,12 +167,12 @@ fn read_preamble(file: &mut (impl Read + Seek), length: u64) -> Result<(Vec<u8>,
     }
 }
 
-/// Whether a header is one dict with at most one tuple, the shape, and numbers that multiply to a size in
+/// Whether a header is one dict with at most one tuple, the shape, and numbers whose product is a size in
 /// bytes that fits in u64.
 ///
-/// NOTE: npyz multiplies extents unchecked and takes time exponential in nested brackets, so this stands
-/// before it. Zeros count as ones, for strides are products of the other extents; sums and other
-/// notations than decimal do not pass.
+/// NOTE: npyz multiplies extents unchecked and takes time exponential in nested brackets, so this check comes
+/// first. Zeros count as ones, because strides are products of the other extents. Sums, and notations other
+/// than decimal, do not pass.
 fn is_plain(header: &str) -> bool {
     let words = header.split(|c: char| !c.is_alphanumeric() && c != '_');
     let mut numbers = words.filter(|word| word.starts_with(|c: char| c.is_ascii_digit()));

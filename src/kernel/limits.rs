@@ -1,25 +1,25 @@
-//! What a launch takes of a device, and whether the device has it.
+//! The limits that a launch needs, and whether a device has them.
 
 use crate::gpu::Caps;
 use crate::tensor::DType;
 use crate::{Error, Result};
 
-/// What a kernel takes of a device, whatever it is launched on: what its text declares.
+/// The limits that a kernel needs on any operands: what its shader declares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Storage bindings.
+    /// The number of storage bindings.
     pub bindings: u32,
-    /// Invocations of one workgroup.
+    /// Invocations per workgroup.
     pub invocations: u32,
-    /// Bytes of shared memory of one workgroup, each array in whole units of 16 bytes, as WebGPU counts them.
+    /// Bytes of shared memory per workgroup; each array is rounded up to 16 bytes, as WebGPU counts them.
     pub workgroup_bytes: u32,
 }
 
 impl Needs {
-    /// What the device lacks of it, in words.
+    /// Checks that the device has these limits.
     ///
     /// # Errors
-    /// The least that would do.
+    /// The first need that exceeds the device's limit, as text.
     pub(crate) fn fit(&self, caps: &Caps) -> Result<(), String> {
         let Self { bindings, invocations, workgroup_bytes } = *self;
         let limits = &caps.limits;
@@ -34,7 +34,7 @@ impl Needs {
         }
     }
 
-    /// As [`fit`](Self::fit), as an error of an operation.
+    /// As [`fit`](Self::fit); what is lacking becomes an [`Error::Unsupported`] of the operation.
     pub(super) fn check(&self, op: &'static str, caps: &Caps) -> Result<()> {
         self.fit(caps).map_err(|needs| Error::Unsupported { op, needs, device: caps.adapter.clone() })
     }
@@ -50,12 +50,12 @@ pub(crate) fn check_binding(op: &'static str, caps: &Caps, elements: u64, dtype:
     Err(Error::Limit { op, what: "one operand's binding in bytes".into(), needed, allowed })
 }
 
-/// Bytes of one buffer that a kernel may see as a whole: what a plan makes itself must fit both limits.
+/// The largest buffer in bytes that this device can both create and bind as a whole.
 pub(crate) fn own_bytes(caps: &Caps) -> u64 {
     caps.limits.binding_bytes.min(caps.limits.buffer_bytes)
 }
 
-/// Checks that what a plan makes between launches can be made and bound.
+/// Checks that a buffer that a plan needs between launches can be created and bound.
 pub(crate) fn check_scratch(op: &'static str, caps: &Caps, needed: u64) -> Result<()> {
     let allowed = own_bytes(caps);
     if needed <= allowed {

@@ -120,7 +120,7 @@ pub struct Plan {
     pub kernel: Kernel,
     /// The kernel's tile, in words.
     pub tile: String,
-    /// What of a device one of them takes.
+    /// Limits that one workgroup needs.
     pub needs: Needs,
     /// Workgroups along x, y and z.
     pub grid: [u32; 3],
@@ -140,23 +140,23 @@ pub struct Plan {
     pub reasons: Vec<String>,
 }
 
-/// What a plan of one launch is made of.
+/// The parts of a plan of one launch.
 pub(crate) struct Launch {
     pub(crate) kernel: Kernel,
-    /// The kernel's tile, in words.
+    /// A description of the kernel's tile.
     pub(crate) tile: String,
     pub(crate) needs: Needs,
-    /// Workgroups.
+    /// The number of workgroups.
     pub(crate) blocks: u64,
     pub(crate) seconds: f64,
 }
 
 impl Plan {
-    /// A plan of one launch of so many workgroups, which the device has room for.
+    /// A plan of one launch, checked against the device's limits.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the kernel needs more bindings, invocations or shared memory than the device has;
-    /// [`Error::Limit`] if there are more workgroups than it takes.
+    /// [`Error::Limit`] if there are more workgroups than a grid may have.
     pub(crate) fn of_one_launch(op: &'static str, launch: Launch, caps: &Caps) -> Result<Self> {
         let Launch { kernel, tile, needs, blocks, seconds } = launch;
         needs.check(op, caps)?;
@@ -175,10 +175,10 @@ impl Plan {
         })
     }
 
-    /// With another launch behind this one, and buffers of these sizes in bytes between them.
+    /// The plan with `then` launched after it, and buffers of `between` bytes that pass results from one to the other.
     ///
     /// # Errors
-    /// [`Error::Limit`] if the device cannot make or bind one of them.
+    /// [`Error::Limit`] if the device cannot create or bind one of these buffers.
     pub(crate) fn then(self, op: &'static str, then: Self, between: &[u64], caps: &Caps) -> Result<Self> {
         between.iter().try_for_each(|&bytes| check_scratch(op, caps, bytes))?;
         Ok(Self { then: Some(Box::new(then)), scratch: between.iter().sum(), ..self })

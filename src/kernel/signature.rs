@@ -1,11 +1,11 @@
-//! What a shader's text declares: its operands, and how it gets its dims.
+//! Reads from a shader's text which operands it has, and how it gets its dims.
 
 /// The operands of a kernel and its dims.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
     /// Per operand (group 0, dense from 0), whether the kernel writes it.
     pub(crate) writes: Vec<bool>,
-    /// The bytes of dims that it takes as immediates; None where it takes them from a uniform.
+    /// The size of the dims in bytes if it takes them as immediates; None if it takes them from a uniform.
     pub(crate) immediates: Option<u32>,
 }
 
@@ -41,8 +41,8 @@ pub(crate) fn signature(text: &str) -> Result<Signature, String> {
         .ok_or_else(|| "a kernel must declare its dims".into())
 }
 
-/// A shader without its functions and comments. wgpu parses all of it: a second time would cost as much again, and naga
-/// would log at `debug` what it has logged before, some ten thousand lines a shader.
+/// A shader without its functions and comments. wgpu parses the whole shader anyway. Parsing all of it here, too, would cost as
+/// much again, and naga would log some ten thousand lines at `debug` a second time.
 fn declarations(text: &str) -> String {
     let code = text.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code));
     let mut kept = String::new();
@@ -109,7 +109,7 @@ mod tests {
         }
     }
 
-    /// What the whole text declares is what its declarations do.
+    /// The whole text declares the same as its declarations alone.
     #[test]
     fn every_shader_declares_what_naga_finds_in_all_of_it() {
         for (name, _) in SHADERS {

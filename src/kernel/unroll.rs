@@ -3,10 +3,10 @@
 use super::specialize::{is_word, words};
 use std::collections::HashMap;
 
-/// Characters that loops are written out to, at most, those of loops within them counted again: far more than any
-/// kernel takes.
+/// Writing loops out may produce at most this many characters, where those of nested loops count once for each level: far more
+/// than any kernel needs.
 const CHARACTERS_AT_MOST: usize = 1 << 23;
-/// Marked loops within each other, at most, and parentheses of an expression: both are followed by recursion.
+/// The deepest nesting of marked loops, and of parentheses in an expression: the code recurses into both.
 const DEPTH_AT_MOST: usize = 32;
 
 /// Writes out every marked loop of the form `for (var i = FROM; i < TO; i++) {`, `i += STEP` or `i *= STEP`, the
@@ -23,7 +23,7 @@ pub(crate) fn unroll(text: &str) -> Result<String, String> {
 struct Writer<'a> {
     constants: &'a HashMap<String, u64>,
     out: &'a mut String,
-    /// Characters that loops may still be written out to.
+    /// How many more characters may be produced.
     left: usize,
 }
 
@@ -151,7 +151,7 @@ fn evaluate(text: &str, names: &HashMap<String, u64>) -> Option<u64> {
 struct Parser<'a> {
     tokens: &'a [&'a str],
     names: &'a HashMap<String, u64>,
-    /// Parentheses that may still open.
+    /// How many more levels of parentheses may open.
     depth: usize,
 }
 
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(unroll(text).unwrap(), want);
     }
 
-    /// The first is what `tests/fuzz` found: it never came back. The others were found by reading.
+    /// `tests/fuzz` found the first: `unroll` never returned. The others were found by reading the code.
     #[test]
     fn a_loop_that_never_ends_or_is_nested_without_end_is_an_error() {
         let of = |to: &str, body: &str| format!("//#unroll\nfor (var i = 0u; i < {to}; i++) {{\n{body}}}\n");

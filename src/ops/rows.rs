@@ -116,7 +116,7 @@ impl RowsProblem {
         [u64::from(d.a_offset) + a + step(d.length, d.a_stride) + 1, c]
     }
 
-    /// The sizes as a device takes them whose workgroups may have fewer invocations than a row would be shared by.
+    /// The sizes for a device: if its workgroups may have fewer invocations than `lanes`, a row is shared among fewer.
     fn dims_on(&self, caps: &Caps) -> RowsDims {
         RowsDims { lanes: self.dims.lanes.min(kernel::lanes(LANES, caps)), ..self.dims }
     }

@@ -69,7 +69,7 @@ pub fn gemm<T: Element>(a: &[T], b: &[T], [m, n, k]: [usize; 3]) -> GemmReferenc
         let rows = m.div_ceil(threads);
         let chunks = value.chunks_mut(rows * n).zip(magnitude.chunks_mut(rows * n));
         let mut chunks = a.chunks(rows * k).zip(chunks);
-        // The first is this thread's: a browser starts no other.
+        // This thread computes the first chunk: so one chunk alone, as in a browser, starts no thread.
         let first = chunks.next();
         thread::scope(|scope| {
             for (a, (value, magnitude)) in chunks {
@@ -112,6 +112,9 @@ fn rows_of(a: &[f64], b: &[f64], [n, k]: [usize; 2], value: &mut [f64], magnitud
 }
 
 /// The entries of the product of `a` (m, k) and `b` (k, n) at these places (row, column).
+///
+/// # Panics
+/// If an entry of `a` or `b` that a place needs is not there.
 #[must_use]
 pub fn gemm_entries<T: Element>(
     a: &[T],
@@ -141,6 +144,9 @@ pub fn gemm_entries<T: Element>(
 
 /// Compares $C t$ with $A (B t)$, row by row, for a vector t of signs: every entry of C takes part, at the cost of
 /// reading the matrices once. A row may be off by the sum of its entries' tolerances.
+///
+/// # Panics
+/// If `a`, `b` or `c` has fewer elements than its shape.
 #[must_use]
 pub fn projection<T: Element, C: Element>(
     a: &[T],

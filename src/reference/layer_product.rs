@@ -51,12 +51,18 @@ impl LayerProductReference {
     }
 
     /// The steerable product: `x` and `y` (blade, row, feature), `weight` (feature, path).
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
     #[must_use]
     pub fn steerable(&self, x: &[f64], y: &[f64], weight: &[f64]) -> Vec<f64> {
         self.normalized(&self.weighted(&self.gated(x), &self.gated(y), weight))
     }
 
     /// The gradients of [`steerable`](Self::steerable) for `g`, that of its result.
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
     #[must_use]
     pub fn steerable_backward(
         &self,
@@ -87,12 +93,18 @@ impl LayerProductReference {
     }
 
     /// The fully connected product: `x` and `y` (blade, row, in), `weight` (path, in, out) -> (blade, row, out).
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
     #[must_use]
     pub fn connected(&self, x: &[f64], y: &[f64], weight: &[f64]) -> Vec<f64> {
         self.normalized(&self.summed(&self.gated(x), &self.gated(y), weight))
     }
 
     /// The gradients of [`connected`](Self::connected) for `g`, that of its result.
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
     #[must_use]
     pub fn connected_backward(
         &self,
@@ -129,6 +141,9 @@ impl LayerProductReference {
     }
 
     /// Each grade of each row over its norm, of `o` (blade, row, feature).
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
     #[must_use]
     pub fn normalized(&self, o: &[f64]) -> Vec<f64> {
         let mut out = o.to_vec();
@@ -138,8 +153,11 @@ impl LayerProductReference {
         out
     }
 
-    /// What [`normalized`](Self::normalized) hands back: $g_{i} / r - q_{i} o_{i} s_{n} D / (N r^3)$ with
-    /// $D = \sum g_{i} o_{i}$ of the row's grade and $s_{n}$ the sign of the feature's square, 0 where that is 0.
+    /// The gradient of [`normalized`](Self::normalized) for `g`, that of its result: $g_{i} / r - q_{i} o_{i} s_{n} D / (N r^3)$.
+    /// $D = \sum g_{i} o_{i}$ is over the row's grade; $s_{n}$ is the sign of feature n's square, 0 where that is 0.
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
     #[must_use]
     pub fn normalized_backward(&self, o: &[f64], g: &[f64]) -> Vec<f64> {
         let (plane, features) = (self.plane(o), self.plane(o) / self.rows);
@@ -217,8 +235,8 @@ impl LayerProductReference {
         o
     }
 
-    /// Every term of a product of this kind, of an operand and a weight of so many values: the places of its x, y, result and
-    /// weight, and its sign.
+    /// Calls `of` for every term of a product of this kind: with the indices of its x, y, result and weight, and its sign.
+    /// `operand` and `weight` are the lengths of x and of the weight.
     pub(super) fn each_term(
         &self,
         kind: ProductKind,
@@ -247,7 +265,7 @@ impl LayerProductReference {
         }
     }
 
-    /// Values of the result of an operand and a weight of so many.
+    /// The length of the result, for an operand and a weight of these lengths.
     pub(super) fn result_len(&self, kind: ProductKind, operand: usize, weight: usize) -> usize {
         match kind {
             ProductKind::Steerable => operand,
@@ -294,7 +312,7 @@ impl LayerProductReference {
     }
 }
 
-/// 1 or -1, and 0 of zero, where an absolute value has no slope.
+/// 1 or -1; 0 for zero, where the absolute value has no slope.
 pub(super) fn sign(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x.signum() }
 }

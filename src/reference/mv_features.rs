@@ -37,6 +37,9 @@ struct Factor {
 
 impl MvFeaturesReference {
     /// The results (blade, row, feature).
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
     #[must_use]
     pub fn forward(&self, of: &MvFeaturesValues) -> Vec<f64> {
         let plane = self.plane(of);
@@ -58,6 +61,9 @@ impl MvFeaturesReference {
     }
 
     /// The gradients for `g`, that of the results.
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
     #[must_use]
     pub fn backward(&self, of: &MvFeaturesValues, g: &[f64]) -> MvFeaturesValues {
         match self.function {
@@ -137,6 +143,9 @@ impl MvFeaturesReference {
     }
 
     /// The mean norm of each row, and what is added to it.
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
     #[must_use]
     pub fn means(&self, of: &MvFeaturesValues) -> Vec<f64> {
         let features = self.plane(of) / self.rows;

@@ -31,6 +31,9 @@ pub struct MvLinearValues {
 
 impl MvLinearReference {
     /// The outputs (blade, row, out).
+    ///
+    /// # Panics
+    /// May panic if the lengths of the values do not match the sizes.
     #[must_use]
     pub fn forward(&self, of: &MvLinearValues) -> Vec<f64> {
         let [inputs, outputs] = self.features;
@@ -51,6 +54,9 @@ impl MvLinearReference {
     }
 
     /// The gradients for `g`, that of the outputs.
+    ///
+    /// # Panics
+    /// May panic if the lengths of the values do not match the sizes.
     #[must_use]
     pub fn backward(&self, of: &MvLinearValues, g: &[f64]) -> MvLinearValues {
         let [inputs, outputs] = self.features;

@@ -75,7 +75,7 @@ pub struct Halves {
 /// the nearest f16 to $2^{11}$ times the rest. An infinity or a NaN has no rest.
 ///
 /// # Panics
-/// If there is a part of a row.
+/// If `k` is 0, or the length of `x` is not a multiple of `k`.
 #[must_use]
 pub fn halves(x: &[f32], k: usize, precision: Precision) -> Halves {
     assert!(k > 0 && x.len().is_multiple_of(k), "whole rows");

@@ -1,4 +1,4 @@
-//! How far a layer's product in f32 may be from its definition: a running error analysis.
+//! Bounds on how far a layer's product in f32 may be from its definition, value by value: a running error analysis.
 
 use super::bounds::gamma;
 use super::layer_product::{LayerProductReference, gate, gate_slope, sign};
@@ -7,29 +7,32 @@ use crate::clifford::layer::{Gate, GradeNorm, ProductKind};
 
 /// The relative error of one operation in f32, whichever way it rounds.
 const U: f64 = 1.0 / (1 << 23) as f64;
-/// A gate is off by at most this, and so is its slope; neither is steeper than 2/5.
+/// A bound on the absolute error of the gate `Gelu`.
 const GATE: f64 = 1.2e-7;
+/// A bound on the absolute error of the gate `GeluTanh`.
 const GATE_BY_TANH: f64 = 16.0 * U;
+/// A bound on the absolute error of either gate's slope.
 const SLOPE: f64 = 16.0 * U;
+/// A bound on the derivative of either gate, and of its slope.
 const STEEPEST: f64 = 0.4;
-/// Of one over a square root, as WGSL allows it.
+/// A bound on the relative error of one over a square root, from WGSL.
 const DIVIDED: f64 = 8.0 * U;
 
-/// Values by definition, and how far those of a device may be from them.
+/// Values by definition, and a bound on how far f32 results may be from each.
 ///
-/// This is what is known of a result of f32 arithmetic once its operands are known (Higham, *Accuracy and Stability of
-/// Numerical Algorithms*, section 3.3): a product of two numbers that are off by $d$ and $e$ is off by
-/// $|a| e + |b| d + d e$, a sum of $k$ terms by their errors and $\gamma_{k}$ of their absolute values, in any order. It holds
-/// as long as nothing overflows, and nothing but zero is below the smallest normal number.
+/// The bound follows the computation step by step (Higham, *Accuracy and Stability of Numerical Algorithms*, section 3.3).
+/// If $a$ is off by $d$ and $b$ by $e$, their product is off by at most $|a| e + |b| d + d e$. A sum of $k$ terms, in any
+/// order, is off by at most the sum of its terms' errors plus $\gamma_{k}$ times the sum of their absolute values. Both hold
+/// as long as nothing overflows and no value but zero is below the smallest normal number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Running {
     /// The values by definition.
     pub values: Vec<f64>,
-    /// How far each may be off.
+    /// A bound on the absolute error of each.
     pub off: Vec<f64>,
 }
 
-/// The gradients of a layer's product, and how far each may be off.
+/// The gradients of a layer's product, each with a bound on its error.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the operands' names")]
 pub struct RunningGradients {
@@ -39,13 +42,13 @@ pub struct RunningGradients {
 }
 
 impl Running {
-    /// Values that the device has as they are.
+    /// Values without an error: the device has exactly these.
     #[must_use]
     pub fn exact(values: &[f64]) -> Self {
         Self { values: values.to_vec(), off: vec![0.0; values.len()] }
     }
 
-    /// With other values added, which the device has as they are.
+    /// The sum with other values, which have no error.
     #[must_use]
     pub fn plus(mut self, other: &[f64]) -> Self {
         for ((value, off), other) in self.values.iter_mut().zip(&mut self.off).zip(other) {
@@ -68,12 +71,12 @@ pub(super) struct Number {
 }
 
 impl Number {
-    /// The largest that its absolute value may be.
+    /// The largest absolute value that it may have.
     fn most(self) -> f64 {
         self.value.abs() + self.off
     }
 
-    /// The product; the sum that it becomes a term of counts its rounding.
+    /// The product, without its rounding, which [`Sum::done`] counts.
     fn times(self, other: Self) -> Self {
         let off = self.value.abs() * other.off + self.off * other.value.abs() + self.off * other.off;
         Self { value: self.value * other.value, off }
@@ -88,7 +91,7 @@ impl Number {
     }
 }
 
-/// A sum in any order.
+/// A sum, whose terms may be added in any order.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     of: Number,
@@ -104,7 +107,7 @@ impl Sum {
         self.terms += 1;
     }
 
-    /// Its value, where terms are products of so many numbers.
+    /// Its value. Each term is a product that has been rounded `factors` times at most.
     fn done(self, factors: usize) -> Number {
         if self.terms == 0 {
             return Number::default();
@@ -125,15 +128,21 @@ impl FromIterator<Number> for Running {
 }
 
 impl LayerProductReference {
-    /// The product of this kind, and how far f32 may be from it. Products of f16, where tensor cores multiply, are not f32.
+    /// The product of this kind, with a bound on the error of an f32 computation. The bound does not hold where tensor cores
+    /// multiply operands that were rounded to f16.
     ///
-    /// Every term of $o_{i}$ counts, however much of their sum cancels, and the norm divides that by what is left: with
-    /// $M_{i}$ the sum of the absolute values of the terms of $o_{i}$ without their gates, $N$ features and
-    /// $n_{i} = o_{i} / r$ of a grade G, to first order
+    /// The error of $o_{i}$ is proportional to $M_{i}$, the sum of the absolute values of its terms (without their gates),
+    /// however much of the terms cancels. A norm divides that error by $r$, which cancellation may have made small. With $N$
+    /// features and $n_{i} = o_{i} / r$ in a grade G, to first order in the rounding errors,
     /// $$ |\delta n_{i}| \le \gamma_{k} \Big(\frac{M_{i}}{r} + |n_{i}|\,\frac{\mu + s}{r^2}\Big), \qquad
     /// \mu = \frac{1}{N} \sum_{j \in G} |q_{j} o_{j}| M_{j}, \quad s = \frac{1}{N} \sum_{j \in G} |q_{j}| o_{j}^2, $$
-    /// where $k$ is the number of terms and of features and a dozen more. $M / r$ is a condition number: how many times the
-    /// norm what is summed is. For the RMS of grades $s \le r^2$ and $\mu \le r \bar M$ with the RMS $\bar M$ of $M$.
+    /// with $k = T + N + 16$, where no $o_{i}$ has more than $T$ terms; for [`Gate::GeluTanh`], whose error is larger,
+    /// $k = T + N + 46$. $M / r$ is a condition number:
+    /// the size of what is summed, relative to the norm. For [`GradeNorm::Rms`], $s \le r^2$ and $\mu \le r \bar M$ with the
+    /// RMS $\bar M$ of $M$.
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
     #[must_use]
     pub fn running(&self, kind: ProductKind, x: &Running, y: &Running, weight: &[f64]) -> Running {
         self.running_normalized(&self.running_product(
@@ -144,11 +153,15 @@ impl LayerProductReference {
         ))
     }
 
-    /// The gradients of [`running`](Self::running) for `g`, that of the result, and how far f32 may be from them.
+    /// The gradients of [`running`](Self::running) for `g`, that of its result, with bounds on the error of an f32 computation.
     ///
-    /// The gradient in front of the norm is $h_{i} = g_{i} / r - q_{i} o_{i} s_{n} D / (N r^3)$ with $D = \sum g_{j} o_{j}$.
-    /// It is off by what $o$ is, once more over $r$, and its two terms cancel: all of them for a grade of one blade in rows of one
-    /// feature but for $g \varepsilon / r^3$. Where a feature's square may be on either side of zero, so may its sign $s_{n}$.
+    /// The gradient of the norm's operand is $h_{i} = g_{i} / r - q_{i} o_{i} s_{n} D / (N r^3)$ with $D = \sum g_{j} o_{j}$.
+    /// Relative to $g$, its error is that of $n$ divided by $r$ once more. Its two terms cancel: in a grade of one blade and a row
+    /// of one feature nothing is left but $g \varepsilon / r^3$. Where rounding may change the sign of a feature's square, the
+    /// bound allows either sign $s_{n}$.
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
     #[must_use]
     pub fn running_backward(
         &self,
@@ -174,7 +187,10 @@ impl LayerProductReference {
         }
     }
 
-    /// Each grade of each row over its norm ([`normalized`](Self::normalized)).
+    /// Each grade of each row divided by its norm, as [`normalized`](Self::normalized) defines it, with error bounds.
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
     #[must_use]
     pub fn running_normalized(&self, o: &Running) -> Running {
         let mut out = o.clone();
@@ -187,7 +203,11 @@ impl LayerProductReference {
         out
     }
 
-    /// What [`running_normalized`](Self::running_normalized) hands back ([`normalized_backward`](Self::normalized_backward)).
+    /// The gradient of [`running_normalized`](Self::running_normalized), as
+    /// [`normalized_backward`](Self::normalized_backward) defines it, with error bounds.
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
     #[must_use]
     pub fn running_normalized_backward(&self, o: &Running, g: &Running) -> Running {
         let plane = self.plane(&o.values);
@@ -217,7 +237,7 @@ impl LayerProductReference {
         out
     }
 
-    /// Row, grade and one over the norm of every grade that is divided.
+    /// For every grade that is divided by its norm: row, grade, and one over the norm.
     fn running_norms(&self, o: &Running) -> Vec<(usize, usize, Number)> {
         let features = self.plane(&o.values) / self.rows;
         let norm = |row: usize, of: usize| {
@@ -236,7 +256,7 @@ impl LayerProductReference {
         each.map(|(row, of)| (row, of, norm(row, of))).collect()
     }
 
-    /// The weighted sum of squares of a grade at a position.
+    /// The sum of a grade's weighted squares at a position.
     fn running_square(&self, o: &Running, position: usize, of: usize) -> Number {
         let plane = self.plane(&o.values);
         let mut sum = Sum::default();
@@ -292,7 +312,7 @@ impl LayerProductReference {
         (0..x.values.len()).map(of).collect()
     }
 
-    /// What the operand is multiplied by at the position of a value.
+    /// The gate at the position of value `i`.
     fn running_gate(&self, x: &Running, i: usize) -> Number {
         let s = x.at(self.scalar_at(&x.values) + i % self.plane(&x.values));
         let own = if self.product.gate == Gate::GeluTanh { GATE_BY_TANH } else { GATE };

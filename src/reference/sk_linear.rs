@@ -36,6 +36,9 @@ pub struct SkLinearGradients {
 
 impl SkLinearReference {
     /// $y = \frac{1}{2T} \sum_{t} [(x S_{1t}) U_{1t} + (x U_{2t}) S_{2t}] + b$ of the rows `x` (batch, in).
+    ///
+    /// # Panics
+    /// May panic if the lengths of the values do not match the sizes.
     #[must_use]
     pub fn forward(&self, x: &[f64]) -> Vec<f64> {
         let ([inputs, outputs], rank) = (self.features, self.rank);
@@ -57,6 +60,9 @@ impl SkLinearReference {
     /// The gradients for `g` (batch, out), the gradient of y: with $\hat g = g / 2T$ and $a_{t} = \hat g U_{1t}^T$,
     /// $\partial x = \sum_{t} a_{t} S_{1t}^T + (\hat g S_{2t}^T) U_{2t}^T$, $\partial S_{1t} = x^T a_{t}$,
     /// $\partial S_{2t} = (x U_{2t})^T \hat g$, $\partial b = \sum g$.
+    ///
+    /// # Panics
+    /// May panic if the lengths of the values do not match the sizes.
     #[must_use]
     pub fn backward(&self, x: &[f64], g: &[f64]) -> SkLinearGradients {
         let ([inputs, outputs], rank) = (self.features, self.rank);

@@ -89,13 +89,13 @@ pub fn advise<T: Real>(weight: &Tensor<T>, budget: Budget) -> Result<Advice> {
         let weight = weight.cast::<f32>()?;
         let sizes = match *weight.shape() {
             [rows, cols] => Sizes { rows, cols },
-            _ => Sizes { rows: 0, cols: 0 }, // refused by the decomposition
+            _ => Sizes { rows: 0, cols: 0 }, // the decomposition refuses it
         };
         let rank = match budget {
             Budget::Params(share) | Budget::Flops(share) => sizes.within(share),
             Budget::Error(error) => return of_error(&weight, sizes, budget, error),
         };
-        // NOTE: of rank 0 too: the weight is checked all the same.
+        // NOTE: this runs for rank 0, too, because it checks the weight.
         let svd = decomposed(&weight, 2 * rank)?;
         if rank == 0 {
             return Ok(dense(sizes, budget, too_small(sizes), None));

@@ -88,7 +88,7 @@ impl Sketch {
     /// [`Error::OutOfMemory`], [`Error::Limit`] if there is no room.
     pub fn to_tensor(&self, gpu: &Gpu) -> Result<Tensor<f32>> {
         let [rows, cols] = self.shape();
-        // Before the host makes them.
+        // Checked before the host generates the entries.
         gpu.check_room("Sketch::to_tensor", (rows as u64).saturating_mul(cols as u64).saturating_mul(4))?;
         gpu.tensor(&self.to_vec(), [rows, cols]).named("Sketch::to_tensor")
     }

@@ -153,11 +153,11 @@ impl HadamardProblem {
         }
     }
 
-    /// The pieces with the launches of each, all of which the device can run.
+    /// The pieces with their launches, checked against the device's limits.
     ///
     /// # Errors
-    /// As [`pieces`](Self::pieces); [`Error::Limit`] too if it cannot bind what passes leave each other of a single line;
-    /// [`Error::Unsupported`] if it has too little for a workgroup of any pass.
+    /// As [`pieces`](Self::pieces); also [`Error::Limit`] if the device cannot bind the buffer between passes even for a single
+    /// line, and [`Error::Unsupported`] if its workgroups are too small for any pass.
     fn in_passes(&self, caps: &Caps) -> Result<Vec<(Self, Vec<HadamardPass>)>> {
         let with_passes = |piece: Self| {
             let passes = piece.passes(caps);
@@ -219,7 +219,7 @@ fn apply_as<T: Real>(
 ) -> Result<Tensor<f32>> {
     let gpu = x.gpu();
     let pieces = problem.in_passes(caps)?;
-    // All are planned before the first is recorded.
+    // Plans all launches before it records the first.
     let passes = pieces.iter().flat_map(|(_, passes)| passes);
     let planned = passes.map(|pass| Ok((pass, gpu.planned(pass)?))).collect::<Result<Vec<_>>>()?;
     let y = gpu.empty::<f32>(&along.shape)?;

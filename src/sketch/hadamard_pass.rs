@@ -170,7 +170,7 @@ impl HadamardPass {
         4 * self.tile.exchanged() + 16 * self.signs()[0]
     }
 
-    /// What a workgroup takes of a device.
+    /// The limits that a workgroup needs.
     fn needs(&self) -> Needs {
         let workgroup_bytes = (4 * self.tile.exchanged()).next_multiple_of(16) + 16 * self.signs()[0];
         let bindings = if self.is_in_place() { 1 } else { 2 };
@@ -182,7 +182,7 @@ impl HadamardPass {
         self.needs().fit(caps).is_ok()
     }
 
-    /// Workgroups.
+    /// The number of workgroups.
     pub(super) fn blocks(&self) -> u64 {
         let (d, tile) = (&self.dims, &self.tile);
         let columns = u64::from(d.columns) << d.folded_bits;
@@ -261,7 +261,7 @@ const LAUNCH: f64 = 3e-6;
 ///
 /// # Errors
 /// [`Error::Limit`](crate::Error::Limit) if there are more workgroups than a grid has;
-/// [`Error::Unsupported`](crate::Error::Unsupported) if the device lacks what one needs.
+/// [`Error::Unsupported`](crate::Error::Unsupported) if the device's limits are below what a workgroup needs.
 pub fn plan_hadamard(pass: &HadamardPass, caps: &Caps) -> Result<Plan> {
     let low = pass.dims.low_bits;
     let tile = format!("levels {low}..{}, {}, {}", low + pass.tile.levels, pass.tile, pass.dtype);

@@ -251,7 +251,7 @@ impl Sketch {
     /// The entry in row i and column j, as f32: the rule's, times the scale in f32.
     ///
     /// # Panics
-    /// If there is no such entry.
+    /// If `row` or `col` is out of range.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "indices are checked, the scale is rounded once")]
     pub fn entry(&self, row: usize, col: usize) -> f32 {
@@ -286,6 +286,9 @@ impl Sketch {
     }
 
     /// All entries, row by row.
+    ///
+    /// # Panics
+    /// Panics, or aborts the process, if the host cannot allocate that many f32.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "sizes are checked, the scale is rounded once")]
     pub fn to_vec(&self) -> Vec<f32> {

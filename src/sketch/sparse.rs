@@ -162,12 +162,12 @@ impl SparseProblem {
 }
 
 impl SparseProblem {
-    /// The uniforms of the launches on a device: of the operator, and where its lines are summed in parts, of what brings
-    /// these together.
+    /// The uniforms of the launches on a device: that of the operator and, if its lines are summed in parts, that of the launch
+    /// that adds up the parts.
     #[must_use]
     pub fn launches(&self, caps: &Caps) -> (SparseDims, Option<GemmDims>) {
         let dims = Tile::of(self, caps).dims(self);
-        // Bringing parts together does not depend on what they are parts of: one row, as long as the result.
+        // Adding up parts is the same for any result: here the result is taken as one row.
         let n = self.rows()[1] * self.dims.columns;
         let (splits, alpha) = (dims.parts, self.dims.scale);
         let together =

@@ -10,7 +10,7 @@ use crate::tensor::DType;
 
 /// Rows of the result that a workgroup makes at most, as the shaders have it.
 const ROWS_AT_MOST: u32 = 256;
-/// What falls into each of so many parts of a list is counted to sort it, as the shader has it.
+/// To sort a list, the shader counts how many entries fall into each of this many buckets. The shader has the same constant.
 const BUCKETS: u32 = 1024;
 /// Rows that ranges of places are not halved below to have work for more cores: lines are drawn for each range.
 const ROWS_AT_LEAST: u32 = 32;
@@ -89,7 +89,7 @@ impl Tile {
         let blocks = blocks(rows, each);
         let parts = if problem.form == SparseForm::Scatter && blocks < u64::from(wanted) {
             let idle = u64::from(wanted) / blocks;
-            // What all parts leave is bound at once.
+            // The sums of all parts are bound as one buffer.
             let bound = kernel::own_bytes(caps) / (4 * problem.elements()).max(1);
             let most = u32::try_from(bound).unwrap_or(PARTS_AT_MOST).clamp(1, PARTS_AT_MOST);
             u32::try_from(idle).unwrap_or(1).min(d.lines / PART_AT_LEAST).clamp(1, most)
@@ -123,7 +123,8 @@ impl Tile {
         }
     }
 
-    /// What a workgroup takes: the list and where its rows end, and to sort it, counts (`sketch_scatter.wgsl`).
+    /// The limits that a workgroup needs. Its shared memory has the list, where its rows end and, if it is sorted, counts
+    /// (`sketch_scatter.wgsl`).
     fn needs(&self, problem: &SparseProblem) -> Needs {
         let array = |words: u32| (4 * words).next_multiple_of(16);
         let list = array(self.list) + array(ROWS_AT_MOST + 1);

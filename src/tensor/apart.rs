@@ -1,11 +1,11 @@
-//! Operands must be of one `Gpu`.
+//! Checks that operands belong to one `Gpu`.
 
 use crate::error::Apart;
 use crate::gpu::Gpu;
 use crate::{Error, Result};
 use futures::FutureExt;
 
-/// Checks that both are one `Gpu`, or says what keeps them apart.
+/// Checks that both are the same `Gpu`; the error says whether the devices differ, or one device was adopted twice.
 pub(crate) fn check_same_gpu(op: &'static str, a: &Gpu, b: &Gpu) -> Result<()> {
     if a.is_same(b) {
         return Ok(());
@@ -16,9 +16,10 @@ pub(crate) fn check_same_gpu(op: &'static str, a: &Gpu, b: &Gpu) -> Result<()> {
 
 /// Whether both handles are of one device.
 ///
-/// NOTE: wgpu compares them by numbers that each instance counts from 0, so that the first devices of two instances are
-/// equal. An error scope is the device's own: of one device, an error of `a` goes to the scope that was pushed last, by `b`;
-/// of two, to that of `a`. In the browser, where scopes answer later, this says no.
+/// NOTE: `==` is not enough. wgpu compares devices by numbers that each instance counts from 0, so the first devices of two
+/// instances are equal. So this pushes an error scope on `a`, then one on `b`, and causes an error on `a`. If they are one
+/// device, the scope that was pushed last catches it, that of `b`; if they are two, that of `a` does. In the browser, where
+/// scopes answer only later, the result is false.
 fn are_one_device(a: &wgpu::Device, b: &wgpu::Device) -> bool {
     if a != b {
         return false;

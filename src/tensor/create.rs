@@ -68,12 +68,15 @@ impl Gpu {
 
 impl Fill {
     /// The first `len` values of the sequence with this seed.
+    ///
+    /// # Panics
+    /// Panics, or aborts the process, if the host cannot allocate `len` elements.
     #[must_use]
     pub fn values<T: Element>(self, len: usize, seed: u64) -> Vec<T> {
         (0..len as u64).map(|i| self.value(i, seed)).collect()
     }
 
-    /// The value at place `i` of the sequence with this seed.
+    /// Value `i` of the sequence with this seed.
     fn value<T: Element>(self, i: u64, seed: u64) -> T {
         let bits = match T::DTYPE {
             DType::F32 | DType::I32 => 24,

@@ -190,11 +190,13 @@ impl<T: Element> Tensor<T> {
         }
     }
 
-    /// The buffer underneath and the bytes of it that the tensor spans, for an application's own shaders, copies and
-    /// writes. What is recorded and uses the buffer, on behalf of this tensor or of one that is gone, is submitted here:
-    /// what the application submits from then on comes behind it. Later launches are not: call [`Gpu::flush`] before
-    /// submitting work that reads what they write. The buffer is not handed out again when the tensor is dropped, but goes
-    /// back to the device, once no work uses it.
+    /// The tensor's buffer and the range of bytes that the tensor spans, for an application's own shaders, copies and
+    /// writes.
+    ///
+    /// This call submits all recorded launches that use the buffer, including those of dropped tensors that had it before.
+    /// So they run before anything that the application submits afterwards. Launches that are recorded later are not
+    /// submitted: call [`Gpu::flush`] before submitting work that reads what they write. When the tensor is dropped, its
+    /// buffer is not reused for another tensor; it is freed once no work uses it.
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost, or if a launch that should have written the tensor has failed and the whole
@@ -246,13 +248,13 @@ impl<T: Element> Tensor<T> {
         Binding::new(&self.storage, self.bytes())
     }
 
-    /// As [`bind`](Self::bind), of an output of which an operation writes every element and reads none.
+    /// As [`bind`](Self::bind), for an output of which the operation writes every element and reads none.
     pub(crate) fn bind_overwritten(&self) -> Binding<'_> {
         let binding = self.bind();
         if self.covers_storage() { binding.overwritten_from(self.storage.begin_write()) } else { binding }
     }
 
-    /// Whether the tensor has all elements of its storage.
+    /// Whether the tensor covers all elements of its storage.
     pub(crate) fn covers_storage(&self) -> bool {
         self.layout.is_contiguous() && self.bytes() == (0..self.storage.len())
     }

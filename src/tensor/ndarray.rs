@@ -27,8 +27,8 @@ impl Gpu {
 }
 
 impl<T: Element> Tensor<T> {
-    /// Reads the tensor back as an `ndarray` array of the same shape, row-major. Not in a browser:
-    /// [`read_ndarray`](Self::read_ndarray).
+    /// Reads the tensor back as an `ndarray` array of the same shape, row-major. Not available in a
+    /// browser: use [`read_ndarray`](Self::read_ndarray).
     ///
     /// # Errors
     /// As [`Tensor::to_vec`].

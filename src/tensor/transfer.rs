@@ -8,12 +8,12 @@ use crate::{Error, Result};
 use std::future::Future;
 
 impl<T: Element> Tensor<T> {
-    /// The elements, row-major. Submits what is recorded and waits for it: the only synchronisation. Not in a browser, where
-    /// nothing may wait: [`read`](Self::read).
+    /// The elements, row-major. Submits all recorded launches and waits for them: the only synchronisation. Not available in a
+    /// browser, which allows no blocking: use [`read`](Self::read).
     ///
     /// # Errors
-    /// [`Error::Device`] if the device is lost or work before failed; [`Error::OutOfMemory`] without room for
-    /// the copy on its way, or, for a view with gaps, for a tensor without.
+    /// [`Error::Device`] if the device is lost, or a launch that these elements depend on has failed; [`Error::OutOfMemory`]
+    /// without room for the staging buffer or, for a view with gaps, for a contiguous copy.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         if self.is_empty() {
@@ -25,13 +25,13 @@ impl<T: Element> Tensor<T> {
         })
     }
 
-    /// The elements, row-major, without blocking. The work is submitted at once; the future only waits. It completes under
-    /// any executor; on a device that was adopted with [`Polling::Application`](crate::gpu::Polling::Application), when the
-    /// application polls it.
+    /// The elements, row-major, without blocking. The call submits all recorded launches; the future only waits. It completes
+    /// under any executor. Exception: on a device that was adopted with
+    /// [`Polling::Application`](crate::gpu::Polling::Application), it completes when the application polls the device.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device is lost or work before failed; [`Error::OutOfMemory`] without room for
-    /// the copy on its way, or, for a view with gaps, for a tensor without.
+    /// [`Error::Device`] if the device is lost, or a launch that these elements depend on has failed; [`Error::OutOfMemory`]
+    /// without room for the staging buffer or, for a view with gaps, for a contiguous copy.
     pub fn read(&self) -> impl Future<Output = Result<Vec<T>>> + use<T> {
         let started = if self.is_empty() {
             Ok(None)

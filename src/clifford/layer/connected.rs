@@ -37,7 +37,7 @@ const THROUGH_AT_MOST: usize = 1 << 27;
 #[derive(Clone, Debug)]
 #[must_use = "a product is computed by `run`"]
 pub struct Connected<'a, T: Real> {
-    /// Of whose rows results are.
+    /// Results have this operand's rows.
     like: &'a Multivectors<T>,
     x: Tensor<T>,
     y: Tensor<T>,
@@ -64,10 +64,14 @@ impl LayerProduct {
     /// [`LAYER_DIMENSION_AT_MOST`](super::LAYER_DIMENSION_AT_MOST) vectors; [`Error::Limit`] for a tensor that is larger than the device can
     /// bind; [`Error::Gpu`] if the operands live on different devices; [`Error::OutOfMemory`] without room for the result.
     /// # Precision
-    /// Sums in f32, stored once: $|o - o_{64}| \le \gamma_{k} \sum |\hat x_{a} \hat y_{d} w|$ with the k terms of a sum,
-    /// and where tensor cores multiply f16, products of $\hat x$ and $\hat y$ that are rounded to f16 first. A gate is
-    /// within $1.2 \cdot 10^{-7}$. Operands of f32 are multiplied as the device's [`Precision`] says, or
-    /// [`Connected::precision`]. A norm divides this by $r_{G}$ as that of [`steerable`](Self::steerable) does.
+    /// Sums in f32, stored once: $|o - o_{64}| \le \gamma_{k} \sum |\hat x_{a} \hat y_{d} w|$ for a sum of k terms. Where tensor
+    /// cores multiply f16, the products of $\hat x$ and $\hat y$ are rounded to f16 first. A gate is
+    /// within $1.2 \cdot 10^{-7}$, [`Gate::GeluTanh`](super::Gate::GeluTanh) within $2 \cdot 10^{-6}$.
+    /// Operands of f32 are multiplied as the device's [`Precision`] says, or
+    /// [`Connected::precision`].
+    ///
+    /// With a norm, the bound is divided by $r_{G}$, as that of [`steerable`](Self::steerable) is. In f32,
+    /// [`LayerProductReference::running`](crate::reference::LayerProductReference::running) computes the bound of each value.
     pub fn connected<T: Real>(
         &self,
         x: &Multivectors<T>,
@@ -77,7 +81,7 @@ impl LayerProduct {
         call("LayerProduct::connected", || Connected::new(*self, x, y, weight)?.run())
     }
 
-    /// What [`connected`](Self::connected) hands back, of the gradient `g` of its result.
+    /// The gradients of [`connected`](Self::connected) for its operands and its weights, given the gradient `g` of its result.
     ///
     /// The weight's gradient is one matrix product, formed as the product itself is. Through the weights the gradient comes
     /// back in another, $T_{c,p} = g_{c} W_{p}^T$, which is in device memory, at most 128 MiB of it at a time: rows come
@@ -225,7 +229,7 @@ impl<'a, T: Real> Connected<'a, T> {
             let (factors, gates) = (self.factors()?, self.gates()?);
             let g = match self.problem.product.norm {
                 GradeNorm::None => self.gradient_rows(g)?,
-                // The product again, which nobody has kept.
+                // Nothing has kept the product, so it is computed again.
                 _ => {
                     let o = like(self.like, &self.summed(&factors, gates.as_ref())?)?;
                     self.gradient_rows(&self.problem.product.normalized_backward(&o, g)?)?

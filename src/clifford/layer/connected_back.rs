@@ -45,7 +45,7 @@ pub struct ConnectedBackProblem {
     blades: usize,
     pairs: usize,
     terms: usize,
-    /// Elements of the bindings of X and Y, to behind the last, and of either gradient.
+    /// How many elements the bindings of X, of Y and of either gradient must reach: the last index plus one.
     elements: [u64; 3],
 }
 

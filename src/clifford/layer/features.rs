@@ -109,7 +109,7 @@ impl FeaturesProblem {
     /// [`Error::Shape`] if the parameters are not for these features; [`Error::Limit`] if a size is $2^{31}$ or more.
     ///
     /// # Panics
-    /// If `x` is of other axes, or there are not as many parameters as the function has.
+    /// If `x` has not three axes, its first axis is not `blades`, or the number of parameters is not the function's.
     pub fn new(
         function: FeatureFunction,
         blades: &Blades,
@@ -207,7 +207,7 @@ impl FeaturesProblem {
         kernel::lanes(usual, caps)
     }
 
-    /// What a workgroup takes: the result, the operands and parameters, and for gradients the sums.
+    /// The limits that a workgroup needs: bindings for the result, the operands and parameters, and for gradients their sums.
     fn needs(&self, caps: &Caps) -> Needs {
         let tensors = if self.pass == Pass::Backward { 4 } else { 2 };
         let parameters = if self.function.parameters() == 2 { 2 } else { 1 };

@@ -49,7 +49,7 @@ impl GatesProblem {
     /// [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
     ///
     /// # Panics
-    /// If they have other axes.
+    /// If either has fewer than three axes.
     pub fn new(gate: Gate, [x, y]: [&Layout; 2], dtype: DType) -> Result<Self> {
         let features = dim(OP, x.shape()[2])?;
         let dims = GatesDims {
@@ -67,7 +67,7 @@ impl GatesProblem {
         Ok(Self { dims, gate, dtype })
     }
 
-    /// Elements of the bindings of both operands, to behind the last that is used.
+    /// How many elements each operand's binding must reach: its last index plus one.
     fn operand_elements(&self) -> [u64; 2] {
         let d = &self.dims;
         let step = |extent: u32, stride: u32| u64::from(extent.saturating_sub(1)) * u64::from(stride);
@@ -91,8 +91,8 @@ impl Gate {
 /// How to compute `problem` on a device: there is one kernel.
 ///
 /// # Errors
-/// [`Error::Limit`](crate::Error::Limit) if an operand is larger than the device can bind, or there are more positions than
-/// it has invocations.
+/// [`Error::Limit`](crate::Error::Limit) if an operand is larger than the device can bind, or the launch needs more
+/// workgroups than a grid may have.
 pub fn plan_gates(problem: &GatesProblem, caps: &Caps) -> Result<Plan> {
     let GatesProblem { dims, gate, dtype } = problem;
     for elements in problem.operand_elements() {

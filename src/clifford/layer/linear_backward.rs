@@ -59,7 +59,7 @@ impl<T: Real> MvLinear<T> {
                 let back = Run { from: to, to: from, grade, sign };
                 multiply(&of_y, &back, &weight.t(), (&mut dx, 1.0), None)?;
             }
-            // Sums over blades and rows are along one axis.
+            // Contiguous, so that sums over blades and rows run along one axis.
             let [rows, of_y] = [rows.contiguous()?, of_y.contiguous()?];
             let gradients = MvLinearGradients {
                 weight: self.of_matrices(&rows, &of_y, &Run::projections(x.blades()), self.weight.shape())?,

@@ -258,7 +258,7 @@ impl<T: Real> CliffordLayer<T> {
     /// As [`MvLinear::descend`].
     pub fn descend(&mut self, gradients: &LayerGradients, rate: f32) -> Result<()> {
         call("CliffordLayer::descend", || {
-            // The linear layer last: it fails before anything changes.
+            // The linear layer's step comes last: if it fails, nothing has changed.
             let mut weight = self.weight.clone();
             step(OP, vec![(&mut weight, &gradients.product)], rate)?;
             self.linear.descend(&gradients.linear, rate)?;

@@ -19,8 +19,8 @@ struct Wanted {
 impl<T: Real> CliffordLayer<T> {
     /// Adds the layer to a file: `linear_weight` (grades, in, in), `linear_bias` (1, 1, in) and `gp_weight` (features, paths)
     /// or (paths, in, out), with `prefix` before their names, as flash-clifford's `Layer` has them; and `null_weight`
-    /// (n, in, in), which only we have. Gate, norm, where the bias is and the residual are not saved. Not in a browser:
-    /// [`save_async`](Self::save_async).
+    /// (n, in, in), which only this crate has. Gate, norm, where the bias is and the residual are not saved. Not
+    /// available in a browser: use [`save_async`](Self::save_async).
     ///
     /// # Errors
     /// [`Error::Input`] if the file has a tensor of such a name already; otherwise as [`Tensor::to_vec`].
@@ -45,7 +45,7 @@ impl<T: Real> CliffordLayer<T> {
         Ok(file)
     }
 
-    /// The tensors of a file, with flash-clifford's names and shapes.
+    /// The tensors to save, with flash-clifford's names and shapes.
     fn saved(&self) -> Result<Vec<(&'static str, Tensor<T>)>> {
         let tensors = self.parameters().into_iter().map(|(name, tensor)| match tensor.shape() {
             &[length] => Ok((name, tensor.contiguous()?.reshape([1, 1, length])?)),

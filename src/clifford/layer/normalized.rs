@@ -17,9 +17,9 @@ impl LayerProduct {
     /// # Errors
     /// As [`steerable`](Self::steerable).
     /// # Precision
-    /// Computed in f32, then stored: $|\delta n_{i}| \le \gamma_{k} |n_{i}| (1 + s / r_{G}^2)$ with $s$ the mean of
-    /// $\sum_{i \in G} |q_{i}| o_{i}^2$ and the $k$ blades of a grade, features and a dozen more. `Rms` has $s \le r_{G}^2$; squares
-    /// of both signs may cancel in `Invariant`, whose $r_{G}$ is no less than 0.1.
+    /// Computed in f32, then stored: $|\delta n_{i}| \le \gamma_{k} |n_{i}| (1 + s / r_{G}^2)$ to first order. $s$ is the mean over
+    /// features of $\sum_{i \in G} |q_{i}| o_{i}^2$, and k = blades of the grade + features + 12. For `Rms`, $s \le r_{G}^2$. For
+    /// `Invariant`, squares of both signs may cancel, so that $s$ may exceed $r_{G}^2$; $r_{G}$ is at least 0.1.
     pub fn normalized<T: Real>(&self, o: &Multivectors<T>) -> Result<Multivectors<T>> {
         call("LayerProduct::normalized", || {
             let function = RowFunction::Normalize;
@@ -31,7 +31,7 @@ impl LayerProduct {
         })
     }
 
-    /// What [`normalized`](Self::normalized) hands back to `o`, of the gradient `g` of its result.
+    /// The gradient of [`normalized`](Self::normalized) for `o`, given the gradient `g` of its result.
     ///
     /// # Shapes
     /// `g` as the result.
@@ -40,7 +40,7 @@ impl LayerProduct {
     /// # Precision
     /// Computed in f32, then stored:
     /// [`LayerProductReference::running_normalized_backward`](crate::reference::LayerProductReference::running_normalized_backward)
-    /// has the bound of each value.
+    /// computes the bound of each value.
     pub fn normalized_backward<T: Real>(
         &self,
         o: &Multivectors<T>,

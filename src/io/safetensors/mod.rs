@@ -52,7 +52,7 @@ impl Safetensors {
         }
     }
 
-    /// Reads a `.safetensors` file that is in memory, as [`read`](Self::read) does one on the disk. A browser has no other.
+    /// Reads a `.safetensors` file that is in memory, as a browser needs; otherwise as [`read`](Self::read).
     ///
     /// # Errors
     /// As [`read`](Self::read).

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The longest header that readers take.
 const LONGEST_HEADER: usize = 100_000_000;
 
-/// The entry of a header that is no tensor.
+/// The name that a header has for the file's metadata: no tensor may have it.
 const METADATA: &str = "__metadata__";
 
 /// A `.safetensors` file to be: see [`Safetensors`]. Of the same tensors and metadata it is the same bytes.
@@ -43,7 +43,8 @@ impl SafetensorsWriter {
         Self::default()
     }
 
-    /// Adds a tensor, row-major whatever its strides. Not in a browser: [`tensor_async`](Self::tensor_async).
+    /// Adds a tensor, row-major whatever its strides. Not available in a browser: use
+    /// [`tensor_async`](Self::tensor_async).
     ///
     /// # Errors
     /// [`Error::Input`] if there is one of this name already, or the name is `__metadata__`; otherwise as
@@ -58,7 +59,8 @@ impl SafetensorsWriter {
     /// As `tensor`, without blocking: it waits for the device as [`Tensor::read`] does.
     ///
     /// # Errors
-    /// [`Error::Input`] if there is one of this name already; otherwise as [`Tensor::read`].
+    /// [`Error::Input`] if there is one of this name already, or the name is `__metadata__`; otherwise as
+    /// [`Tensor::read`].
     pub async fn tensor_async<T: Element>(self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
         let name = name.into();
         self.vacant(&name)?;
@@ -69,7 +71,7 @@ impl SafetensorsWriter {
     /// Adds a tensor of another file under the same name, byte for byte, whatever its type.
     ///
     /// # Errors
-    /// [`Error::Input`] if the file has none of this name, or there is one already.
+    /// [`Error::Input`] if the file has none of this name, there is one already, or the name is `__metadata__`.
     pub fn copied(self, file: &Safetensors, name: &str) -> Result<Self> {
         let info = file.info(name)?;
         let range = info.data_offsets.0..info.data_offsets.1;
@@ -135,7 +137,7 @@ impl SafetensorsWriter {
         self.write_with(path.as_ref(), None)
     }
 
-    /// The bytes of the file, for where there is no disk.
+    /// The bytes of the file, in memory: for a browser, which has no disk.
     ///
     /// # Errors
     /// [`Error::Input`] if there are more names and metadata than a file may have.

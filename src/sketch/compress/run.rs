@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// What errors name that are about no file.
+/// The name in errors that are not about a file.
 const OP: &str = "Compress::run";
 
 /// Where a file says what became of its layers.

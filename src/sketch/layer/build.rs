@@ -114,13 +114,13 @@ impl<T: Real> SkLinearBuilder<T> {
             let half = self.terms.saturating_mul(self.rank);
             let uniform = |shape: &[usize], bound: f64, seed: u64| {
                 let layout = Layout::contiguous(OP, shape)?;
-                // Before the host makes them.
+                // Checked before the host generates the values.
                 gpu.check_room(OP, layout.len() as u64 * size_of::<T>() as u64)?;
                 let values = Fill::Uniform.values::<f32>(layout.len(), seed);
                 let values: Vec<T> = values.into_iter().map(|x| T::from_f64(f64::from(x) * bound)).collect();
                 gpu.tensor(&values, shape)
             };
-            // Each half of a term has the variance |x|^2 s^2, and the mean of 2T of them a 2T-th of it.
+            // Each half of a term has variance |x|^2 s^2, and the mean of 2T of them that divided by 2T.
             let bound = (2.0 * self.terms as f64 / inputs as f64).sqrt();
             let [of_s1, of_s2, of_bias] = [1, 2, 3].map(|part| self.seed.wrapping_mul(4).wrapping_add(part));
             let s1 = uniform(&[inputs, half], bound, of_s1)?;

@@ -11,8 +11,8 @@ use crate::{Error, Gpu, Result};
 
 impl<T: Real> SkLinear<T> {
     /// Adds the layer to a file: `S1s` (T, in, R), `S2s` (T, R, out), `U1s` (T, R, out), `U2s` (T, in, R) and `bias`
-    /// (out), with `prefix` before their names, as Panther's `SKLinear` saves them. Of U that is signs of a seed the seed
-    /// is saved, and nothing else. The activation is not saved. Not in a browser: [`save_async`](Self::save_async).
+    /// (out), with `prefix` before their names, as Panther's `SKLinear` saves them. If U is signs from a seed, only
+    /// the seed is saved. The activation is not saved. Not available in a browser: use [`save_async`](Self::save_async).
     ///
     /// # Errors
     /// [`Error::Input`] if the file has a tensor of such a name already; otherwise as [`Tensor::to_vec`].
@@ -45,7 +45,7 @@ impl<T: Real> SkLinear<T> {
         }
     }
 
-    /// The tensors of a file, with Panther's names and shapes.
+    /// The tensors to save, with Panther's names and shapes.
     fn saved(&self) -> Result<Vec<(&'static str, Tensor<T>)>> {
         let [terms, rank, inputs, outputs] = [self.terms, self.rank, self.inputs(), self.outputs()];
         // (in, TR) as (T, in, R), (TR, out) as (T, R, out).

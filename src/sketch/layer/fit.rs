@@ -72,7 +72,7 @@ impl<T: Real> SkLinearBuilder<T> {
             let weight = self.checked(weight)?;
             let [u1, u2] = self.signs_for(&weight)?;
             let (m, unscaled) = (weight.t(), 2.0 * self.terms as f64 * (self.rank as f64).sqrt());
-            // Gram matrices of signs are integers, and exact.
+            // Gram matrices of signs have integer entries, so they are exact.
             let inverse = |u: &Tensor<f32>| {
                 let gram = product(u, &u.t(), 1.0)?;
                 small::upload(weight.gpu(), small::pseudo_inverse(&small::download(&gram)?)?.as_ref())

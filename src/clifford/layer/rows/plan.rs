@@ -193,7 +193,7 @@ impl RowProblem {
         [&d.x, &d.y, &d.g].into_iter().map(last).max().unwrap_or(0).max(self.elements())
     }
 
-    /// Elements of the weights' binding, to behind the last that is used.
+    /// How many elements the weights' binding must reach: the last index plus one.
     fn weights_span(&self) -> u64 {
         let [path, feature, offset, _] = self.dims.w.map(u64::from);
         let paths = self.signature().paths().len() as u64;
@@ -201,7 +201,7 @@ impl RowProblem {
         offset + paths.saturating_sub(1) * path + features.saturating_sub(1) * feature + 1
     }
 
-    /// Bytes of the sums of weight gradients.
+    /// How many bytes the workgroups' sums of weight gradients have.
     fn slab_bytes(&self, tile: &RowTile) -> u64 {
         let weights = self.signature().paths().len() as u64 * u64::from(self.dims.features);
         4 * u64::from(tile.slots()) * weights

@@ -87,7 +87,7 @@ impl RowTile {
         if 2 * self.shared_bytes(problem) <= caps.limits.workgroup_bytes { 2 } else { 1 }
     }
 
-    /// Bytes of shared memory of a workgroup.
+    /// Bytes of shared memory per workgroup.
     pub(super) fn workgroup_bytes(&self, problem: &RowProblem, caps: &Caps) -> u32 {
         if !problem.meets() {
             return 0;
