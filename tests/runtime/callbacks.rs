@@ -279,18 +279,20 @@ fn a_callback_may_wait_for_a_read_though_every_waiting_thread_is_busy() {
     for gpu in devices() {
         let gpu: Gpu = gpu.clone();
         in_time("a read in a callback among reads", move || {
-            let large = gpu.random::<f32>([384; 2], tilewise::Fill::Uniform, 1).unwrap();
-            for _ in 0..5 {
-                let busy: Vec<_> = (0..3).map(|_| matmul(&large, &large).unwrap()).collect();
+            let large = gpu.random::<f32>([256; 2], tilewise::Fill::Uniform, 1).unwrap();
+            for _ in 0..20 {
+                let first = matmul(&large, &large).unwrap();
                 gpu.flush().unwrap();
                 let (inside, (done, called)) = (gpu.clone(), channel());
                 gpu.queue().on_submitted_work_done(move || {
                     assert_eq!(pollster::block_on(tensor(&inside, 2).read()).unwrap(), data(2));
                     let _ = done.send(());
                 });
+                // What the threads wait for comes behind what the callback waits for.
+                let later: Vec<_> = (0..8).map(|_| matmul(&first, &large).unwrap()).collect();
                 std::thread::scope(|scope| {
-                    for _ in 0..16 {
-                        scope.spawn(|| pollster::block_on(busy[0].read()).unwrap());
+                    for product in &later {
+                        scope.spawn(|| pollster::block_on(product.read()).unwrap());
                     }
                 });
                 while still_to_come(&called, Duration::from_millis(1)) {
