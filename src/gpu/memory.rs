@@ -157,7 +157,7 @@ impl Gpu {
         self.allocate_unused(op, bytes, first_unsubmitted)
     }
 
-    /// Writes whole words. The bytes behind an odd end are padding: only whole buffers and whole words come here.
+    /// Writes whole words. The bytes that follow an odd end become zero; no tensor has them.
     fn write_words(&self, allocation: &Allocation, offset: u64, bytes: &[u8]) -> Result<()> {
         let whole = bytes.len() / 4 * 4;
         if whole > 0 {

@@ -1,4 +1,4 @@
-//! The only room with `unsafe` in it: what wgpu offers only under a promise, each with the reason why it holds.
+//! All `unsafe` code of the crate: each call has the reason why its conditions hold.
 #![expect(unsafe_code, reason = "every unsafe call of the crate is here, with its reason")]
 
 /// Bytes of the largest memory heap that is the device's own, where the API tells.
@@ -39,7 +39,8 @@ pub(crate) fn trusted_module(
     // SAFETY: only shaders of this crate come here. A `Layout` proves that every element lies in its buffer, a
     // checked problem that every dimension fits in u32, and the sweeps in tests/ run every kernel in both modes.
     // Their loops end: bounds are constants or dimensions, steps are constants above 0. No divisor is 0: they are
-    // constants, or extents of problems that are not empty.
+    // constants, or extents of problems that are not empty. What `Gpu::prepare` compiles of a plan that an application
+    // has changed is never launched.
     unsafe { device.create_shader_module_trusted(desc, wgpu::ShaderRuntimeChecks::unchecked()) }
 }
 

@@ -107,7 +107,7 @@ impl<T: Element> Tensor<T> {
     /// (an axis repeated) or overlap.
     ///
     /// # Errors
-    /// [`Error::Shape`] if shape and strides differ in length or reach beyond the elements that this tensor spans.
+    /// [`Error::Shape`] if shape and strides differ in length or reach behind the last element of this tensor.
     pub fn as_strided(&self, shape: &[usize], strides: &[usize], offset: usize) -> Result<Self> {
         let span = self.layout.span();
         let layout = Layout::new("as_strided", shape, strides, offset, span.end)?;

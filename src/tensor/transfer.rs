@@ -8,8 +8,8 @@ use crate::{Error, Result};
 use std::future::Future;
 
 impl<T: Element> Tensor<T> {
-    /// The elements, row-major. Submits all recorded launches and waits for them: the only synchronisation. Not available in a
-    /// browser, which allows no blocking: use [`read`](Self::read).
+    /// The elements, row-major. Submits all recorded launches and waits for them. Not available in a browser, which allows
+    /// no blocking: use [`read`](Self::read).
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost, or a launch that these elements depend on has failed; [`Error::OutOfMemory`]
