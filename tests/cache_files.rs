@@ -55,9 +55,14 @@ fn kept(name: &str) -> Option<(PathBuf, Vec<PathBuf>)> {
     Some((folder, files))
 }
 
-/// What was warned of a file, but for `before` warnings.
-fn warned(file: &Path, before: usize) -> Vec<String> {
-    warnings_with(&file.display().to_string()).split_off(before)
+/// What a run warns of a file, which it does once.
+fn one_warning(folder: &Path, file: &Path, what: &str) -> String {
+    let warned = || warnings_with(&file.display().to_string());
+    let before = warned().len();
+    ends(folder);
+    let mut warned = warned().split_off(before);
+    assert_eq!(warned.len(), 1, "{what}: {warned:?}");
+    warned.remove(0)
 }
 
 #[test]
@@ -92,10 +97,7 @@ fn what_is_no_file_of_this_user_is_left_alone_with_one_warning() {
         for (what, plant) in plant {
             fs::remove_file(file).unwrap();
             plant();
-            let before = warnings_with(&file.display().to_string()).len();
-            ends(&folder);
-            let warned = warned(file, before);
-            assert_eq!(warned.len(), 1, "{what}: {warned:?}");
+            one_warning(&folder, file, what);
             let found = fs::symlink_metadata(file).unwrap().file_type();
             assert!(found.is_fifo() || found.is_symlink() || found.is_dir(), "{what} is left alone");
             assert!(!folder.join("nothing").exists(), "nothing is written through {what}");
@@ -128,19 +130,14 @@ fn a_file_that_others_may_write_to_or_that_is_huge_is_replaced_with_one_warning(
         ];
         for (what, spoil) in spoil {
             spoil();
-            let before = warnings_with(&file.display().to_string()).len();
-            ends(&folder);
-            let warned = warned(file, before);
-            assert_eq!(warned.len(), 1, "{what}: {warned:?}");
+            one_warning(&folder, file, what);
+            let warned = || warnings_with(&file.display().to_string()).len();
+            let before = warned();
             let found = fs::metadata(file).unwrap();
             assert_eq!(found.mode() & 0o777, 0o600, "{what}: it is written anew");
             assert!(found.len() < 1 << 30, "{what}: {} bytes", found.len());
             ends(&folder);
-            assert_eq!(
-                warnings_with(&file.display().to_string()).len(),
-                before + 1,
-                "{what}: the next run is quiet"
-            );
+            assert_eq!(warned(), before, "{what}: the next run is quiet");
         }
         assert!(!whole.is_empty());
     }
@@ -157,11 +154,8 @@ fn a_file_of_another_user_is_left_alone_with_one_warning() {
             println!("skipped: {error}");
             return;
         }
-        let before = warnings_with(&file.display().to_string()).len();
-        ends(&folder);
-        let warned = warned(file, before);
-        assert_eq!(warned.len(), 1, "{warned:?}");
-        assert!(warned[0].contains("another user"), "{warned:?}");
+        let warned = one_warning(&folder, file, "of another user");
+        assert!(warned.contains("another user"), "{warned:?}");
         let found = fs::metadata(file).unwrap();
         assert_eq!((found.uid(), fs::read(file).unwrap()), (65_534, whole), "it is left alone");
         fs::remove_file(file).unwrap();

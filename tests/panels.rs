@@ -3,7 +3,7 @@
 mod support;
 
 use support::TestGpu;
-use tilewise::gemm::GemmKernel;
+use tilewise::gemm::{GemmKernel, Operand, Tile};
 use tilewise::reference::{self, Form};
 use tilewise::sketch::{Scaling, Sketch, SketchKind};
 use tilewise::{
@@ -246,20 +246,75 @@ fn what_is_asked_for_explicitly_is_recorded_whole_or_not_at_all() {
 #[test]
 fn what_is_asked_for_explicitly_is_right_or_refused() {
     let Some(gpu) = limited(4096) else { return };
-    for shape @ [m, n, k] in [[30, 30, 250]] {
-        let (a, b) = (Fill::Uniform.values::<f32>(m * k, 1), Fill::Uniform.values::<f32>(k * n, 2));
-        let (left, right) = (gpu.tensor(&a, [m, k]).unwrap(), gpu.tensor(&b, [k, n]).unwrap());
-        for (precision, split, sums, kernel) in choices(&[None, Some(GemmKernel::Tiled)]) {
-            let what = format!("{shape:?}: {precision}, {split:?}, {sums:?}, {kernel:?}");
-            let product = Gemm::new(&left, &right).precision(precision).split(split).sums(sums);
-            let product = if let Some(kernel) = kernel { product.kernel(kernel) } else { product };
-            let Some(c) = beside_sums(&gpu, &what, || product.run()) else {
-                assert!(kernel.is_some(), "{what}: it has a plan");
-                continue;
-            };
-            let found = reference::gemm(&a, &b, shape).precision(precision).compare(&c.to_vec().unwrap());
-            assert!(found.ok(), "{what}: {found:?}");
-        }
+    let shape @ [m, n, k] = [30, 30, 250];
+    let (a, b) = (Fill::Uniform.values::<f32>(m * k, 1), Fill::Uniform.values::<f32>(k * n, 2));
+    let (left, right) = (gpu.tensor(&a, [m, k]).unwrap(), gpu.tensor(&b, [k, n]).unwrap());
+    for (precision, split, sums, kernel) in choices(&[None, Some(GemmKernel::Tiled)]) {
+        let what = format!("{shape:?}: {precision}, {split:?}, {sums:?}, {kernel:?}");
+        let product = Gemm::new(&left, &right).precision(precision).split(split).sums(sums);
+        let product = if let Some(kernel) = kernel { product.kernel(kernel) } else { product };
+        let Some(c) = beside_sums(&gpu, &what, || product.run()) else {
+            assert!(kernel.is_some(), "{what}: it has a plan");
+            continue;
+        };
+        let found = reference::gemm(&a, &b, shape).precision(precision).compare(&c.to_vec().unwrap());
+        assert!(found.ok(), "{what}: {found:?}");
+    }
+}
+
+/// The tile of a kernel that is the least to compile, of those that the device has matrices for.
+fn smallest(gpu: &TestGpu, kernel: GemmKernel) -> Option<Tile> {
+    let caps = gpu.caps();
+    let is_there = |tile: &&Tile| {
+        kernel != GemmKernel::Coop
+            || caps.has_tensor_cores() && caps.rows.iter().any(|row| row.m == tile.fragment)
+    };
+    kernel.tiles().iter().filter(is_there).min_by_key(|tile| (tile.tm * tile.tn, tile.bm * tile.bn)).copied()
+}
+
+/// A product of integers is exact, or refused; whether the device has computed it.
+fn is_computed<T: Operand>(
+    gpu: &TestGpu,
+    what: &str,
+    shape @ [m, n, k]: [usize; 3],
+    product: impl FnOnce(&Tensor<T>, &Tensor<T>) -> Result<Tensor<T::Sum>>,
+) -> bool {
+    let (a, b) = (Fill::Integers.values::<T>(m * k, 1), Fill::Integers.values::<T>(k * n, 2));
+    let (left, right) = (gpu.tensor(&a, [m, k]).unwrap(), gpu.tensor(&b, [k, n]).unwrap());
+    let Some(c) = beside_sums(gpu, what, || product(&left, &right)) else { return false };
+    let entry = |i: usize| (0..k).map(|p| a[i / n * k + p].to_f64() * b[p * n + i % n].to_f64()).sum::<f64>();
+    let want: Vec<f64> = (0..m * n).map(entry).collect();
+    let got: Vec<f64> = c.to_vec().unwrap().iter().map(|value| value.to_f64()).collect();
+    assert_eq!(got, want, "{shape:?}, {what}");
+    true
+}
+
+#[test]
+fn an_explicit_tile_in_any_number_of_parts_is_exact_or_refused() {
+    let Some(gpu) = limited(4096) else { return };
+    for kernel in GemmKernel::ALL {
+        let Some(tile) = smallest(&gpu, kernel) else {
+            assert_eq!(kernel, GemmKernel::Coop, "other kernels are everywhere");
+            continue;
+        };
+        // Operands that are bound in panels, and the most rows of a thin product.
+        let shape = if kernel == GemmKernel::Gemv { [4, 31, 250] } else { [12, 17, 250] };
+        let computed = [1, 2, 4, 1000].map(|parts| {
+            let (what, split) = (format!("{tile} in {parts} parts"), Split::Parts(parts));
+            match kernel {
+                // Of integers there are no parts.
+                GemmKernel::Dot => {
+                    is_computed::<i8>(&gpu, &what, shape, |a, b| Gemm::new(a, b).tile(tile).run())
+                }
+                GemmKernel::Coop => is_computed::<f16>(&gpu, &what, shape, |a, b| {
+                    Gemm::new(a, b).tile(tile).split(split).run()
+                }),
+                _ => is_computed::<f32>(&gpu, &what, shape, |a, b| {
+                    Gemm::new(a, b).tile(tile).split(split).run()
+                }),
+            }
+        });
+        assert_eq!(computed[..3], [true; 3], "{tile}: few parts are computed");
     }
 }
 

@@ -77,7 +77,8 @@ fn parts(problem: &GemmProblem) -> f64 {
 fn arithmetic(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
     let cores = f64::from(caps.roofs.cores.max(1));
     let [rows, cols] = blocks(tile, problem);
-    let per_core = (rows * cols * parts(problem) / cores).ceil();
+    // Of nothing, a block is launched too.
+    let per_core = (rows * cols * parts(problem) / cores).ceil().max(1.0);
     let busy =
         if is_software(caps) { 1.0 } else { (per_core * f64::from(tile.invocations(caps)) / BUSY).min(1.0) };
     let roof = match tile.kernel {
@@ -133,7 +134,7 @@ fn from_memory(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
 
 /// How much longer memory takes for runs as short as those that neighbours read of the long operand.
 fn short_runs(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
-    let run = f64::from(gemv::run(tile, problem, caps)) * problem.types.ab.size() as f64;
+    let run = f64::from(gemv::run(tile, problem, caps).max(1)) * problem.types.ab.size() as f64;
     if is_software(caps) { 1.0 + RUN / run } else { (LINE / run).max(1.0) }
 }
 

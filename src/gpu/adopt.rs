@@ -56,7 +56,7 @@ impl Gpu {
     /// help with [`Gpu::device_descriptor`]. The application's own callbacks on the device are not
     /// replaced, and may call this crate. When the device is lost, call [`Gpu::mark_lost`]. The exception is the callback
     /// of a lost device ([`wgpu::Device::set_device_lost_callback`]): wgpu holds locks of its own while it calls that one, so
-    /// that it may call `mark_lost` and nothing else of this crate.
+    /// it must call `mark_lost` before anything else of this crate. From then on every call returns that error at once.
     ///
     /// Cooperative matrices that no earlier run has tested on this driver are tested here: this thread launches the test,
     /// and polls the device until it is done.

@@ -16,6 +16,7 @@ pub(crate) use unroll::unroll;
 
 use crate::gpu::Caps;
 use crate::{Error, Result};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// A shader with everything decided that changes its code. Two equal kernels share one pipeline.
@@ -93,6 +94,14 @@ impl Kernel {
     /// [`Error::Input`] if the shader, a fragment or a parameter does not exist: a bug in the plan that made it.
     pub fn specialize(&self) -> Result<String> {
         specialize::specialize(self)
+    }
+
+    /// The fragments that the shader's text is made of: those that fill its slots, and those that these import.
+    ///
+    /// # Errors
+    /// As [`specialize`](Self::specialize).
+    pub fn fragments(&self) -> Result<BTreeSet<&'static str>> {
+        specialize::fragments(self)
     }
 
     fn error(&self, why: impl Into<String>) -> Error {

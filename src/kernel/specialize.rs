@@ -10,26 +10,34 @@
 use super::library::{FRAGMENTS, SHADERS, find};
 use super::{Fragment, Kernel, unroll};
 use crate::Result;
+use std::collections::BTreeSet;
 
 pub(super) fn specialize(kernel: &Kernel) -> Result<String> {
     let (_, source) = find(SHADERS, kernel.shader).ok_or_else(|| kernel.error("there is no such shader"))?;
-    let text = paste_imports(kernel, source)?;
+    let text = paste_imports(kernel, source)?.text;
     let text = set_params(kernel, &text)?;
     let text = unroll::unroll(&text).map_err(|why| kernel.error(why))?;
     Ok(enable_types(&text))
 }
 
-fn paste_imports(kernel: &Kernel, source: &str) -> Result<String> {
+/// The fragments that a kernel's text is made of.
+pub(super) fn fragments(kernel: &Kernel) -> Result<BTreeSet<&'static str>> {
+    let (_, source) = find(SHADERS, kernel.shader).ok_or_else(|| kernel.error("there is no such shader"))?;
+    Ok(paste_imports(kernel, source)?.fragments)
+}
+
+fn paste_imports<'a>(kernel: &'a Kernel, source: &str) -> Result<Pasted<'a>> {
     let mut pasted = Pasted {
         kernel,
         text: String::with_capacity(2 * source.len()),
         bound: vec![false; kernel.slots.len()],
         once: Vec::new(),
+        fragments: BTreeSet::new(),
     };
     pasted.lines(source.lines().map(str::to_owned), DEPTH)?;
     match pasted.bound.iter().position(|bound| !bound) {
         Some(i) => Err(kernel.error(format!("has no slot {}", kernel.slots[i].0))),
-        None => Ok(pasted.text),
+        None => Ok(pasted),
     }
 }
 
@@ -44,6 +52,8 @@ struct Pasted<'a> {
     bound: Vec<bool>,
     /// The fragments in the text that others import as they are.
     once: Vec<&'static str>,
+    /// All fragments in the text.
+    fragments: BTreeSet<&'static str>,
 }
 
 impl Pasted<'_> {
@@ -81,6 +91,7 @@ impl Pasted<'_> {
         };
         let (fragment, body) = find(FRAGMENTS, fragment)
             .ok_or_else(|| kernel.error(format!("imports {slot}: there is no fragment {fragment}")))?;
+        self.fragments.insert(fragment);
         if depth < DEPTH && renames.is_empty() {
             if self.once.contains(&fragment) {
                 return Ok(());

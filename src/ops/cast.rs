@@ -1,9 +1,9 @@
 //! Copies of views, row-major without gaps, in another type if asked for.
 
-use crate::Result;
 use crate::gpu::{Caps, Problem};
 use crate::kernel::{self, Kernel, Launch, Needs, Plan};
 use crate::tensor::{DType, Element, Layout, MAX_RANK, Tensor, dim};
+use crate::{Error, Result};
 use half::{bf16, f16};
 
 /// Invocations of one workgroup.
@@ -153,9 +153,12 @@ fn per_word(dtype: DType) -> u32 {
 /// How to compute `problem` on a device: there is one kernel, which differs by the types alone.
 ///
 /// # Errors
-/// [`Error::Limit`](crate::Error::Limit) if the view or its copy is larger than this device can bind.
+/// [`Error::Limit`] if the view or its copy is larger than this device can bind; [`Error::Shape`] if it is empty.
 pub fn plan_cast(problem: &CastProblem, caps: &Caps) -> Result<Plan> {
     let op = op(problem.from, problem.to);
+    if problem.dims.count == 0 {
+        return Err(Error::shape(op, "there must be something to convert", &[0], &[]));
+    }
     let last = problem.dims.last_element();
     kernel::check_binding(op, caps, last, problem.from)?;
     kernel::check_binding(op, caps, u64::from(problem.dims.count), problem.to)?;

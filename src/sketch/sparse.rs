@@ -72,7 +72,8 @@ impl SparseProblem {
     ///
     /// # Errors
     /// [`Error::Input`] if the operator is not sparse; [`Error::Shape`] if there is no such axis, if it is not of the
-    /// operator's extent, or if the other axes do not step as three; [`Error::Limit`] if a size is $2^{31}$ or more.
+    /// operator's extent, if the other axes do not step as three, or if there is nothing to compute; [`Error::Limit`] if
+    /// a size is $2^{31}$ or more.
     pub fn new(sketch: &Sketch, way: Way, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let [d, n] = sketch.shape();
         let [from, to] = if way == Way::Forward { [n, d] } else { [d, n] };
@@ -80,6 +81,10 @@ impl SparseProblem {
         if along.extents[0] != from || along.beside.len() > BESIDE_AT_MOST {
             let rule = "the axis must be as long as the operator has it, the others step as three";
             return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
+        }
+        if x.is_empty() || to == 0 {
+            let rule = "there must be something to apply the operator to";
+            return Err(Error::shape(OP, rule, x.shape(), &sketch.shape()));
         }
         Self::of(sketch, way, &along, x.offset_in_window(dtype), dtype)
     }

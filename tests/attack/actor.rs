@@ -3,8 +3,8 @@
 use crate::held::{Held, Item, Reading};
 use crate::model::Model;
 use crate::random::Random;
+use crate::support::watchdog::doing;
 use crate::walk::Settings;
-use crate::watchdog::doing;
 use crate::world::{Menu, SMALL_BINDING, World};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -6,14 +6,13 @@ use crate::held::{elements, integers};
 use crate::model::Model;
 use crate::random::Random;
 use crate::support;
-use crate::watchdog::doing;
-use crate::world::lock;
+use crate::support::watchdog::doing;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tilewise::gpu::Polling;
-use tilewise::{Error, Gemm, GemmKernel, Gpu, GpuOptions, Result, Tensor, ops, wgpu};
+use tilewise::{Error, Gemm, GemmKernel, Gpu, Result, Tensor, ops, wgpu};
 
 /// What a callback does with a tensor that it alone holds.
 #[derive(Clone, Copy, Debug)]
@@ -176,29 +175,10 @@ impl Actor {
     }
 }
 
-/// Every device that an application may have: opened by us, adopted with a thread that polls, adopted without features.
-fn devices() -> Vec<(&'static str, Gpu)> {
-    let bare = |desc: &mut wgpu::DeviceDescriptor| {
-        desc.required_features = wgpu::Features::empty();
-        desc.required_limits = wgpu::Limits::default();
-    };
-    let adopted = |application| {
-        let options = GpuOptions::from_env().expect("the environment makes sense");
-        api::adopt(application, options, Polling::Tilewise).expect("the application's device is adopted")
-    };
-    [
-        ("opened", support::own(|_| ()).map(|gpu| (*gpu).clone())),
-        ("adopted", support::application(|_| ()).map(adopted)),
-        ("bare", support::application(bare).map(adopted)),
-    ]
-    .into_iter()
-    .filter_map(|(name, gpu)| Some((name, gpu?)))
-    .collect()
-}
-
 #[test]
 fn every_call_works_in_callbacks_that_our_own_submits_run() {
-    for (name, gpu) in devices() {
+    for (name, gpu) in ["opened", "adopted", "bare"].into_iter().zip(support::every_device()) {
+        let gpu: Gpu = gpu.clone();
         for (round, act) in (0..3).flat_map(|round| Act::ALL.map(|act| (round, act))) {
             let at = if round == 2 { At::Mapped } else { At::WorkDone };
             let what = format!("{name}: {act:?} in a callback at {at:?}, round {round}");
@@ -233,64 +213,5 @@ fn every_call_works_in_callbacks_that_our_own_submits_run() {
         gpu.wait().unwrap();
         gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
         assert_eq!(gpu.stats().bytes_in_use, 0, "{name}: all is dropped");
-    }
-}
-
-#[test]
-fn the_last_gpu_may_be_dropped_in_a_callback() {
-    for (name, gpu) in devices() {
-        let _doing = doing(format!("{name}: the last Gpu is dropped in a callback"));
-        let a = gpu.tensor(&[1.0f32, 2.0], [1, 2]).unwrap();
-        let sum = ops::add(&a, &a).unwrap();
-        gpu.flush().unwrap();
-        let (device, queue) = (gpu.device().clone(), gpu.queue().clone());
-        let done = Arc::new(AtomicBool::new(false));
-        let told = done.clone();
-        queue.on_submitted_work_done(move || {
-            let _doing = doing("the callback that drops the last Gpu");
-            drop((a, sum, gpu));
-            told.store(true, Ordering::Release);
-        });
-        while !done.load(Ordering::Acquire) {
-            device.poll(wgpu::PollType::Poll).unwrap();
-            std::thread::sleep(Duration::from_micros(200));
-        }
-    }
-}
-
-#[test]
-fn every_call_returns_in_the_callback_of_a_lost_device() {
-    for (name, gpu) in devices() {
-        let _doing = doing(format!("{name}: a lost device"));
-        let a = gpu.tensor(&[1.0f32, 2.0], [1, 2]).unwrap();
-        let sum = ops::add(&a, &a).unwrap();
-        gpu.flush().unwrap();
-        let (device, done) = (gpu.device().clone(), Arc::new(AtomicBool::new(false)));
-        // The device holds the callback: what that holds is let go of in it, or the device would live for ever.
-        let held = Mutex::new(Some((gpu, a, sum)));
-        let told = done.clone();
-        device.set_device_lost_callback(move |_, why| {
-            let _doing = doing("the callback of a lost device");
-            let Some((gpu, mut a, sum)) = lock(&held).take() else { return };
-            gpu.mark_lost(why);
-            for error in [
-                gpu.flush().err(),
-                gpu.wait().err(),
-                gpu.tensor(&[1.0f32], [1]).err(),
-                ops::add(&a, &a).err(),
-                a.write(&[3.0, 4.0]).err(),
-                sum.to_vec().err(),
-                api::finish(sum.read()).err(),
-            ] {
-                assert!(matches!(error, Some(Error::Device(_))), "{error:?}");
-            }
-            assert!(gpu.stats().bytes_in_use > 0);
-            told.store(true, Ordering::Release);
-        });
-        device.destroy();
-        while !done.load(Ordering::Acquire) {
-            let _ = device.poll(wgpu::PollType::Poll);
-            std::thread::sleep(Duration::from_millis(1));
-        }
     }
 }

@@ -5,7 +5,7 @@ use crate::held::{elements, integers};
 use crate::model::Model;
 use crate::random::Random;
 use crate::support;
-use crate::watchdog::doing;
+use crate::support::watchdog::doing;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use tilewise::{Gemm, GemmKernel, Gpu, wgpu};

@@ -17,17 +17,13 @@ mod application;
 mod callbacks;
 mod compute;
 mod dropped_reads;
-mod exported;
-mod failed;
 mod held;
 mod mistakes;
 mod model;
 mod random;
 mod reads;
 mod rough;
-mod stuck;
 #[path = "../support/mod.rs"]
 mod support;
 mod walk;
-mod watchdog;
 mod world;

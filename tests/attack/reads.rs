@@ -4,7 +4,7 @@ use crate::actor::Actor;
 use crate::api;
 use crate::held::Reading;
 use crate::model::Model;
-use crate::watchdog::doing;
+use crate::support::watchdog::doing;
 use std::task::{Context, Poll, Waker};
 use tilewise::Result;
 

@@ -2,7 +2,7 @@
 
 use crate::actor::Actor;
 use crate::support;
-use crate::watchdog::doing;
+use crate::support::watchdog::doing;
 use crate::world::{World, lock, worlds};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,7 +1,10 @@
 //! Callbacks of the application's that call us: inside our submissions, inside polls, on our own waiting thread.
 
+use super::support::watchdog::doing;
 use super::{data, devices, in_time, product, support, tensor};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tilewise::{Error, Gpu, matmul, ops, wgpu};
 
@@ -146,7 +149,7 @@ fn an_error_of_the_applications_own_fails_no_call_of_ours() {
         }
         if at > 0 {
             // An adopted device has its application's handler, and wgpu's, which panics, where there is none.
-            gpu.device().on_uncaptured_error(std::sync::Arc::new(|_| ()));
+            gpu.device().on_uncaptured_error(Arc::new(|_| ()));
         }
         mistake(&gpu);
         assert_eq!(recorded.to_vec().unwrap(), product(&data(1), &data(1)));
@@ -209,7 +212,7 @@ fn refused_submissions_in_a_row_of_callbacks_repeat_nothing() {
     }
     for gpu in devices() {
         let (zero, one) = (vec![0.0f32; 64], gpu.tensor(&[1.0f32; 64], [8, 8]).unwrap());
-        gpu.device().on_uncaptured_error(std::sync::Arc::new(|_| ()));
+        gpu.device().on_uncaptured_error(Arc::new(|_| ()));
         for again in 1..6 {
             let mut counter = gpu.tensor(&zero, [8, 8]).unwrap();
             let (done, called) = channel();
@@ -325,4 +328,65 @@ fn launches_that_are_submitted_one_by_one_fail_by_themselves() {
         others.join().unwrap();
     });
     gpu.flush().expect("every failure has been told");
+}
+
+#[test]
+fn the_last_gpu_may_be_dropped_in_a_callback() {
+    for gpu in devices() {
+        let gpu: Gpu = gpu.clone();
+        let _doing = doing("the last Gpu is dropped in a callback");
+        let a = gpu.tensor(&[1.0f32, 2.0], [1, 2]).unwrap();
+        let sum = ops::add(&a, &a).unwrap();
+        gpu.flush().unwrap();
+        let (device, queue) = (gpu.device().clone(), gpu.queue().clone());
+        let done = Arc::new(AtomicBool::new(false));
+        let told = done.clone();
+        queue.on_submitted_work_done(move || {
+            let _doing = doing("the callback that drops the last Gpu");
+            drop((a, sum, gpu));
+            told.store(true, Ordering::Release);
+        });
+        while !done.load(Ordering::Acquire) {
+            device.poll(wgpu::PollType::Poll).unwrap();
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+}
+
+#[test]
+fn every_call_returns_in_the_callback_of_a_lost_device() {
+    for gpu in devices() {
+        let gpu: Gpu = gpu.clone();
+        let _doing = doing("a lost device");
+        let a = gpu.tensor(&[1.0f32, 2.0], [1, 2]).unwrap();
+        let sum = ops::add(&a, &a).unwrap();
+        gpu.flush().unwrap();
+        let (device, done) = (gpu.device().clone(), Arc::new(AtomicBool::new(false)));
+        // The device holds the callback: what that holds is let go of in it, or the device would live for ever.
+        let held = Mutex::new(Some((gpu, a, sum)));
+        let told = done.clone();
+        device.set_device_lost_callback(move |_, why| {
+            let _doing = doing("the callback of a lost device");
+            let Some((gpu, mut a, sum)) = held.lock().unwrap().take() else { return };
+            gpu.mark_lost(why);
+            for error in [
+                gpu.flush().err(),
+                gpu.wait().err(),
+                gpu.tensor(&[1.0f32], [1]).err(),
+                ops::add(&a, &a).err(),
+                a.write(&[3.0, 4.0]).err(),
+                sum.to_vec().err(),
+                pollster::block_on(sum.read()).err(),
+            ] {
+                assert!(matches!(error, Some(Error::Device(_))), "{error:?}");
+            }
+            assert!(gpu.stats().bytes_in_use > 0);
+            told.store(true, Ordering::Release);
+        });
+        device.destroy();
+        while !done.load(Ordering::Acquire) {
+            let _ = device.poll(wgpu::PollType::Poll);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
 }

@@ -59,6 +59,13 @@ fn a_real_device_that_is_lost_without_a_word_is_an_error_of_every_call() {
 }
 
 #[test]
+fn a_device_that_its_application_polls_is_lost_without_a_word_before_it_polls() {
+    let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
+    let options = AdoptOptions::from_env().unwrap().polled_by_application();
+    is_told(&Gpu::adopt_with(&adapter, device, queue, options).unwrap(), 9);
+}
+
+#[test]
 fn reads_on_an_adopted_device_complete_under_any_executor() {
     for gpu in devices() {
         let gpu: Gpu = gpu.clone();

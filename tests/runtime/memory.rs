@@ -1,8 +1,10 @@
 //! Memory: uploads without end, buffers that come out of the pool, budgets, and what is given back.
 
+use super::support;
+use super::support::watchdog::doing;
 use super::{SIZE, data, devices, product, tensor};
 use tilewise::gpu::Stats;
-use tilewise::{Gpu, GpuOptions, matmul, wgpu};
+use tilewise::{Error, Fill, Gpu, GpuOptions, Tensor, matmul, wgpu};
 
 /// What the application writes into a buffer of ours through its own queue.
 fn write_as_application(gpu: &Gpu, buffer: &wgpu::Buffer, values: &[f32]) {
@@ -110,7 +112,7 @@ fn trimming_gives_all_that_waits_back() {
 #[test]
 fn no_more_waits_than_is_stated() {
     let options = GpuOptions { memory_budget: Some(1 << 20), ..GpuOptions::default() };
-    let gpu = super::support::noop_with(options, |_| ());
+    let gpu = support::noop_with(options, |_| ());
     assert_eq!(gpu.stats().bytes_free, Some(1 << 20));
     for round in 0..100 {
         let sizes = [1000, 10_000, 20_000, 50_000 + 500 * round];
@@ -127,9 +129,69 @@ fn no_more_waits_than_is_stated() {
 
 #[test]
 fn an_adopted_device_leaves_half_of_its_memory_to_the_application() {
-    let Some(gpu) = super::support::adopted(|_| ()) else { return };
+    let Some(gpu) = support::adopted(|_| ()) else { return };
     let memory = gpu.caps().memory.expect("both software drivers tell");
     assert_eq!(gpu.stats().bytes_free, Some(memory / 2));
-    let Some(own) = super::support::own(|_| ()) else { return };
+    let Some(own) = support::own(|_| ()) else { return };
     assert_eq!(own.stats().bytes_free, Some(memory));
+}
+
+#[test]
+fn the_pools_count_stays_within_its_bound() {
+    const BUDGET: u64 = 1 << 20;
+    let Some(gpu) = support::own(|options| options.memory_budget = Some(BUDGET)) else { return };
+    let chance = Fill::Uniform.values::<f32>(10_000, 6);
+    let mut held: Vec<Tensor<f32>> = Vec::new();
+    for step in 0..5000 {
+        let _doing = doing(format!("step {step}"));
+        // Of numbers between -1 and 1, so many.
+        let below = |at: usize, n: usize| ((f64::from(chance[at]) + 1.0) / 2.0 * n as f64) as usize % n;
+        match below(2 * step, 3) {
+            0 if !held.is_empty() => drop(held.swap_remove(below(2 * step + 1, held.len()))),
+            _ => match gpu.empty::<f32>([1 + below(2 * step + 1, 40_000)]) {
+                Ok(tensor) => held.push(tensor),
+                Err(error) => {
+                    assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
+                    let keep = below(2 * step + 1, held.len());
+                    held.truncate(keep);
+                }
+            },
+        }
+        let stats = gpu.stats();
+        let taken = stats.bytes_in_use.checked_add(stats.bytes_cached);
+        assert!(taken.is_some_and(|bytes| bytes <= BUDGET), "step {step}: {stats:?}");
+        let least: u64 = held.iter().map(|tensor| 4 * tensor.len() as u64).sum();
+        assert!(stats.bytes_in_use >= least && stats.bytes_peak <= BUDGET, "step {step}: {stats:?}");
+    }
+    held.clear();
+    assert_eq!(gpu.stats().bytes_in_use, 0, "all is dropped");
+}
+
+#[test]
+fn uploads_without_a_submit_take_bounded_memory() {
+    const MIB: usize = 1 << 20;
+    let Some(gpu) = support::own(|options| options.memory_budget = Some(64 << 20)) else { return };
+    let Some(before) = resident() else { return };
+    let (mut values, mut most) = (vec![0.0f32; MIB], before);
+    let mut tensor = gpu.zeros::<f32>([MIB]).unwrap();
+    // 1.5 GiB in all.
+    for round in 0..384u16 {
+        let _doing = doing(format!("upload {round}"));
+        values[usize::from(round)] = f32::from(round);
+        tensor.write(&values).unwrap();
+        most = most.max(resident().expect("it was there before"));
+    }
+    let mib = (most - before) >> 20;
+    println!("{mib} MiB more");
+    assert!(mib < 900, "uploads of 4 MiB have taken {mib} MiB");
+    assert_eq!(tensor.to_vec().unwrap(), values);
+    drop(tensor);
+    assert_eq!(gpu.stats().bytes_in_use, 0);
+}
+
+/// Bytes of this process in memory, where the system tells.
+fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }

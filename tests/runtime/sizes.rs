@@ -2,7 +2,6 @@
 //! there aborts it.
 
 use super::support;
-use std::process::Command;
 use tilewise::sketch::{SkLinear, Sketch, SketchKind};
 use tilewise::{Error, Fill, Gpu, GpuOptions, Result};
 
@@ -48,10 +47,8 @@ fn absurd_sizes_are_errors_and_abort_nothing() {
         assert!(gpu.zeros::<f32>([4]).and_then(|x| x.to_vec()).is_ok_and(|x| x == [0.0; 4]));
         return;
     }
-    // NOTE: not `current_exe`, which is the dynamic linker under the runner.
-    let program = std::env::args().next().expect("a program has a name");
     for (name, _) in CASES {
-        let child = Command::new(&program)
+        let child = support::example::this()
             .args(["--exact", "sizes::absurd_sizes_are_errors_and_abort_nothing", "--nocapture"])
             .env(CHILD, name)
             .output()

@@ -9,6 +9,7 @@
 
 pub mod batch;
 pub mod example;
+pub mod limits;
 pub mod operand;
 pub mod oracles;
 pub mod pairs;
@@ -18,6 +19,7 @@ pub mod rounding;
 pub mod safetensors;
 pub mod strided;
 pub mod values;
+pub mod watchdog;
 pub mod wgsl;
 pub mod wgsl_clifford;
 
@@ -81,6 +83,11 @@ pub fn bare() -> Option<TestGpu> {
 /// The devices that differ in how elements lie in memory and how dims travel: f16 and immediates, and neither.
 pub fn devices() -> Vec<TestGpu> {
     [own(|_| ()), bare()].into_iter().flatten().collect()
+}
+
+/// Every kind of device that an application may have: opened by us, adopted, and adopted without features.
+pub fn every_device() -> Vec<TestGpu> {
+    [own(|_| ()), adopted(|_| ()), bare()].into_iter().flatten().collect()
 }
 
 /// Whether `TILEWISE_SWEEP=full` asks for all there is: more kernels than a run of all tests has time to compile.

@@ -1,7 +1,6 @@
-//! What naga says about a specialised shader, and the problems whose plans take every one of them.
+//! The problems whose plans take every specialised shader.
 
 use super::operand::View;
-use naga::valid::{Capabilities, ValidationFlags, Validator};
 use tilewise::gemm::{
     self, Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, Half, HalfSigns, HalvedAxis,
     Outer, Pin, Previous, Scale, Side, Split, Tile,
@@ -12,27 +11,8 @@ use tilewise::ops::{Elementwise, ElementwiseProblem, Rows, RowsProblem, plan_ele
 use tilewise::sketch::{HadamardPass, HadamardProblem, Sketch, SketchKind, SparseProblem, Way, plan_sparse};
 use tilewise::{Activation, Caps, DType, Layout};
 
+pub use super::limits::{capabilities, validate};
 pub use super::wgsl_clifford::{clifford_kernels, connected_kernels, connected_products};
-
-/// What naga lets a shader use on this device: no more than the device has.
-pub fn capabilities(caps: &Caps) -> Capabilities {
-    // Packing f16 in pairs is everywhere: WebGPU demands it.
-    let mut capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
-    capabilities.set(Capabilities::IMMEDIATES, caps.limits.immediate_bytes > 0);
-    capabilities.set(Capabilities::SHADER_FLOAT16, caps.f16);
-    capabilities.set(Capabilities::SHADER_INT64, caps.int64);
-    capabilities.set(Capabilities::SUBGROUP, caps.subgroups.is_some());
-    capabilities.set(Capabilities::COOPERATIVE_MATRIX, caps.has_tensor_cores());
-    capabilities
-}
-
-/// Parses and validates a shader; the error says where in its text.
-pub fn validate(text: &str, capabilities: Capabilities) -> Result<naga::Module, String> {
-    let module = naga::front::wgsl::parse_str(text).map_err(|error| error.emit_to_string(text))?;
-    let validated = Validator::new(ValidationFlags::all(), capabilities).validate(&module);
-    validated.map_err(|error| error.emit_to_string(text))?;
-    Ok(module)
-}
 
 /// Every combination of types with a fraction.
 pub const TYPES: [GemmTypes; 8] = [
@@ -142,26 +122,29 @@ pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
     plans.map(|plan| plan.expect("it fits").kernel).collect()
 }
 
-/// Every pass that a Hadamard operator may take on a device: all types, both ways, lengths of one pass and of several,
-/// few columns and many; and those that other devices would choose.
+/// Hadamard operators applied: all types, both ways, lengths of one pass and of several, few columns and many.
+pub fn hadamard_problems() -> Vec<HadamardProblem> {
+    let mut problems = Vec::new();
+    for (n, columns) in [(1usize, 3), (3, 100), (40, 1), (500, 9), (4096, 1), (5000, 100), (1 << 21, 2)] {
+        for (way, dtype) in
+            [Way::Forward, Way::Adjoint].into_iter().flat_map(|way| REALS.map(|dtype| (way, dtype)))
+        {
+            let s = Sketch::new(SketchKind::Hadamard, [n.div_ceil(3), n], 1).expect("a small operator");
+            let rows = if way == Way::Forward { n } else { n.div_ceil(3) };
+            let x = Layout::contiguous("test", &[rows, columns]).expect("a small shape");
+            problems.push(HadamardProblem::new(&s, way, &x, 0, dtype).expect("a small view"));
+        }
+    }
+    problems
+}
+
+/// Every pass that a Hadamard operator may take on a device, and those that other devices would choose.
 pub fn hadamard_passes(caps: &Caps) -> Vec<HadamardPass> {
     let mut chosen = Vec::new();
     for device_type in [DeviceType::Software, DeviceType::Discrete] {
         let mut like = caps.clone();
         like.device_type = device_type;
-        for (n, columns) in [(1usize, 3), (3, 100), (40, 1), (500, 9), (4096, 1), (5000, 100), (1 << 21, 2)] {
-            for (way, dtype) in [Way::Forward, Way::Adjoint]
-                .into_iter()
-                .flat_map(|way| DType::ALL.map(|dtype| (way, dtype)))
-                .filter(|(_, dtype)| dtype.is_real())
-            {
-                let s = Sketch::new(SketchKind::Hadamard, [n.div_ceil(3), n], 1).expect("a small operator");
-                let rows = if way == Way::Forward { n } else { n.div_ceil(3) };
-                let x = Layout::contiguous("test", &[rows, columns]).expect("a small shape");
-                let problem = HadamardProblem::new(&s, way, &x, 0, dtype).expect("a small view");
-                chosen.extend(problem.passes(&like));
-            }
-        }
+        chosen.extend(hadamard_problems().iter().flat_map(|problem| problem.passes(&like)));
     }
     chosen
 }

@@ -1,4 +1,4 @@
-//! What was found, each once; the kernels that were run, and the marks that something has needed.
+//! What was found, each once; the kernels, tiles and fragments that were run, and the marks that something has needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,6 +8,10 @@ pub(crate) struct Faults {
     found: BTreeMap<[String; 3], String>,
     /// The kernels that were run.
     pub(crate) shaders: BTreeSet<&'static str>,
+    /// The fragments that they were made of.
+    pub(crate) fragments: BTreeSet<&'static str>,
+    /// Their tiles, in words, with the kernels'.
+    pub(crate) tiles: BTreeSet<(&'static str, String)>,
     /// Lines whose mark something needed.
     pub(crate) needed: BTreeSet<String>,
     /// Operations on numbers, and those of which an operand was not known.
@@ -25,6 +29,8 @@ impl Faults {
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.found.extend(other.found);
         self.shaders.extend(other.shaders);
+        self.fragments.extend(other.fragments);
+        self.tiles.extend(other.tiles);
         self.needed.extend(other.needed);
         self.known += other.known;
         self.unknown += other.unknown;

@@ -1,8 +1,8 @@
 //! Matrix products as large as they may be.
 
 use super::launch::{Launch, Operand};
-use super::support::wgsl;
-use tilewise::gemm::{self, GemmDims, GemmKernel, GemmProblem, GemmTypes, Pin, Split, Tile};
+use super::support::{limits, wgsl};
+use tilewise::gemm::{self, GemmKernel, GemmProblem, GemmTypes, Pin, Split, Sums, Tile};
 use tilewise::gpu::fixtures;
 use tilewise::{Caps, DType, Layout};
 
@@ -19,6 +19,13 @@ pub(crate) fn caps() -> Caps {
     let mut caps = fixtures::lavapipe();
     caps.rows.extend(fixtures::h200().rows);
     caps.limits = fixtures::h200().limits;
+    caps
+}
+
+/// The same without what a shader does without: f16, and immediates.
+pub(crate) fn bare() -> Caps {
+    let mut caps = caps();
+    (caps.f16, caps.limits.immediate_bytes) = (false, 0);
     caps
 }
 
@@ -48,7 +55,7 @@ fn problems([ab, c]: [usize; 2]) -> Vec<(&'static str, Matrix, Matrix, u32)> {
         ("square", plain(&[edge, edge]), plain(&[edge, edge]), 1),
         ("square, transposed", t(edge, edge - 1), t(edge - 1, edge), 1),
         ("long k", plain(&[3, ab / 4 - 3]), t(ab / 4 - 3, 3), 1),
-        ("long k in parts", plain(&[3, ab / 4 - 1]), t(ab / 4 - 1, 3), 97),
+        ("long k in parts", plain(&[3, ab / 16 * 4]), t(ab / 16 * 4, 3), 97),
         ("many rows", plain(&[c / 4 - 3, 2]), plain(&[2, 3]), 1),
         ("many columns", plain(&[3, 2]), plain(&[2, c / 4 - 3]), 1),
         ("rows far apart", (vec![2, 5], vec![last - 4, 1]), (vec![5, 2], vec![1, last - 4]), 1),
@@ -97,7 +104,7 @@ pub(crate) fn tiles() -> impl Iterator<Item = &'static Tile> {
 
 /// Every tile, each with every problem that it takes.
 pub(crate) fn launches() -> Vec<Launch> {
-    let caps = caps();
+    let devices = [caps(), bare()];
     let mut launches = Vec::new();
     for (i, tile) in tiles().enumerate() {
         for (j, types) in TYPES.into_iter().enumerate() {
@@ -107,7 +114,15 @@ pub(crate) fn launches() -> Vec<Launch> {
                     if !is_full() && (i + j + k + offset) % 4 != 0 {
                         continue;
                     }
-                    launches.extend(product(&caps, tile, types, what, [&a, &b], parts, [offset, i + j + k]));
+                    let case = i + j + k;
+                    // Cooperative matrices are of f16.
+                    let is_bare = tile.kernel != GemmKernel::Coop && case % 2 == 1;
+                    let mut types = types;
+                    if types.ab == DType::F16 && !is_bare && case % 4 == 0 {
+                        types.sums = Sums::F16;
+                    }
+                    let caps = &devices[usize::from(is_bare)];
+                    launches.extend(product(caps, tile, types, what, [&a, &b], parts, [offset, case]));
                 }
             }
         }
@@ -164,24 +179,10 @@ fn product(
 
 /// A product with an epilogue: a bias whose elements are as far apart as they may be, and a residual that lies as C does.
 fn finished(problem: GemmProblem, case: usize) -> GemmProblem {
-    let epilogues = wgsl::epilogues();
-    let mut epilogue = epilogues[case % epilogues.len()];
     if !problem.types.ab.is_real() {
         return problem;
     }
-    let d = problem.dims;
-    // It lies as C does, and so it is of C's type.
-    epilogue.residual = epilogue.residual.map(|_| problem.types.c);
-    let apart = u32::try_from(WINDOW / 4 - 1).expect("31 bits") / d.n.max(2);
-    let dims = GemmDims {
-        bias_col: if epilogue.bias.is_some() { apart } else { 0 },
-        residual_row: d.ldc,
-        residual_col: 1,
-        residual_offset: d.c_offset,
-        residual_batch0: d.c_batch0,
-        residual_batch1: d.c_batch1,
-        scaled_row: d.k.max(1),
-        ..d
-    };
-    GemmProblem { dims, epilogue, ..problem }
+    let epilogues = wgsl::epilogues();
+    let apart = u32::try_from(WINDOW / 4 - 1).expect("31 bits") / problem.dims.n.max(2);
+    limits::finished(problem, epilogues[case % epilogues.len()], apart)
 }

@@ -1,12 +1,16 @@
 //! What is launched: a kernel, its grid and uniform, and how much of memory it may see.
 
+use super::support::limits::window;
 use tilewise::kernel::{Kernel, Plan};
+use tilewise::{DType, Layout};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Launch {
     /// The problem, in words.
     pub(crate) what: String,
     pub(crate) kernel: Kernel,
+    /// The kernel's tile, in words.
+    pub(crate) tile: String,
     pub(crate) grid: [u32; 3],
     pub(crate) dims: Vec<u8>,
     /// The operands, in the order in which the shader declares them.
@@ -31,6 +35,11 @@ impl Operand {
         Self { bytes: (elements.max(1) * size as u64).next_multiple_of(16), words: None }
     }
 
+    /// The window of a view, as it is bound.
+    pub(crate) fn of_view(layout: &Layout, dtype: DType) -> Self {
+        Self::of(window(layout, dtype), dtype.size())
+    }
+
     /// A table.
     pub(crate) fn table(words: &[u32]) -> Self {
         Self { words: Some(words.to_vec()), ..Self::of(words.len() as u64, 4) }
@@ -48,6 +57,7 @@ impl Launch {
         Self {
             what: what.into(),
             kernel,
+            tile: plan.tile.clone(),
             grid,
             dims: dims.as_ref().to_vec(),
             operands,

@@ -17,6 +17,7 @@ fn faults(body: &str, dims: [u32; 2]) -> (Vec<String>, usize) {
     );
     let operand = Operand { bytes: 256, words: Some(vec![7]) };
     let launch = Launch {
+        tile: String::new(),
         what: "a small kernel".into(),
         kernel: Kernel::new("small"),
         grid: [3, 1, 1],

@@ -1,6 +1,6 @@
 //! Fully connected products of multivectors, operands that are made where they are staged, and the self-test.
 
-use super::gemm::{WINDOW, caps, tiles};
+use super::gemm::{WINDOW, bare, caps, tiles};
 use super::launch::{Launch, Operand};
 use super::multivectors::layouts;
 use super::support::wgsl;
@@ -15,7 +15,7 @@ use tilewise::kernel::{Kernel, Needs, Plan};
 use tilewise::{Caps, DType, Layout};
 
 pub(crate) fn launches() -> Vec<Launch> {
-    let caps = caps();
+    let devices = [caps(), bare()];
     let mut launches = vec![self_test()];
     let signature = Signature::CL2;
     let (blades, paths) = (signature.blades(), signature.paths().len());
@@ -23,6 +23,7 @@ pub(crate) fn launches() -> Vec<Launch> {
         tiles().filter(|tile| matches!(tile.kernel, GemmKernel::Tiled | GemmKernel::Coop)).collect();
     for (i, dtype) in [DType::F32, DType::F16, DType::Bf16].into_iter().enumerate() {
         for (j, x) in layouts(blades.len(), WINDOW / 4).into_iter().enumerate() {
+            let caps = &devices[j % 2];
             let [inputs, outputs] = [x.shape()[2], 9];
             let weight = Layout::contiguous("test", &[paths, inputs, outputs]).expect("few axes");
             let g = Layout::contiguous("test", &[blades.len(), x.shape()[1], outputs]).expect("few axes");
@@ -33,8 +34,8 @@ pub(crate) fn launches() -> Vec<Launch> {
             let plane = Operand::of((x.shape()[1] * inputs) as u64, 4);
             let what = format!("connected, {dtype} {x:?}");
             if let Ok(Some(gates)) = problem.gates() {
-                if let Ok(plan) = plan_gates(&gates, &caps) {
-                    let x = bound(&x, dtype);
+                if let Ok(plan) = plan_gates(&gates, caps) {
+                    let x = Operand::of_view(&x, dtype);
                     launches.push(Launch::new(
                         &what,
                         &plan,
@@ -46,11 +47,12 @@ pub(crate) fn launches() -> Vec<Launch> {
             let back =
                 ConnectedBackProblem::new(&problem, [x.shape()[1] / 2, (x.shape()[1] / 2).clamp(1, 100_000)]);
             if let Some((back, plan)) =
-                back.ok().and_then(|back| plan_connected_back(&back, &caps).ok().map(|plan| (back, plan)))
+                back.ok().and_then(|back| plan_connected_back(&back, caps).ok().map(|plan| (back, plan)))
             {
                 let c = Operand::of(x.len() as u64, dtype.size());
                 let through = Operand::of(WINDOW as u64 / 4, 4);
-                let operands = vec![c.clone(), c, through, bound(&x, dtype), bound(&x, dtype)];
+                let operands =
+                    vec![c.clone(), c, through, Operand::of_view(&x, dtype), Operand::of_view(&x, dtype)];
                 launches.push(Launch::new(&what, &plan, bytemuck::bytes_of(&back.dims), operands));
             }
             let ways = [
@@ -62,26 +64,23 @@ pub(crate) fn launches() -> Vec<Launch> {
                 let Ok(tabled) = tabled else { continue };
                 for l in 0..3 {
                     let tile = tiles[(7 * i + 3 * j + k + 5 * l) % tiles.len()];
-                    let beside = if formed { vec![bound(&x, dtype), plane.clone()] } else { Vec::new() };
+                    let beside =
+                        if formed { vec![Operand::of_view(&x, dtype), plane.clone()] } else { Vec::new() };
                     launches.extend(connected(
-                        &caps,
+                        // Cooperative matrices are of f16.
+                        if tile.kernel == GemmKernel::Coop { &devices[0] } else { caps },
                         &tabled,
                         tile,
                         &what,
-                        [bound(a, dtype), bound(b, dtype)],
+                        [Operand::of_view(a, dtype), Operand::of_view(b, dtype)],
                         beside,
                     ));
                 }
             }
         }
     }
-    launches.extend(made(&caps));
+    launches.extend(made(&devices[0]));
     launches
-}
-
-fn bound(layout: &Layout, dtype: DType) -> Operand {
-    let ahead = layout.offset() % (256 / dtype.size());
-    Operand::of((ahead + layout.span().len()) as u64, dtype.size())
 }
 
 /// A product summed over segments, by a tile.

@@ -46,6 +46,22 @@ use launch::Launch;
 use std::collections::BTreeSet;
 use tilewise::kernel::{FRAGMENTS, SHADERS};
 
+/// Fragments that say what text a plan makes in their place, which is all that they are for.
+const UNREACHED: [&str; 12] = [
+    "connected_terms",
+    "features_operands",
+    "features_results",
+    "features_sums",
+    "features_terms",
+    "product_terms",
+    "row_operands",
+    "row_results",
+    "row_sums",
+    "strip_begin",
+    "strip_end",
+    "strip_memory",
+];
+
 #[test]
 fn no_number_of_a_kernel_wraps_and_no_index_is_beyond_an_operand() {
     let families: [fn() -> Vec<Launch>; 5] =
@@ -57,6 +73,18 @@ fn no_number_of_a_kernel_wraps_and_no_index_is_beyond_an_operand() {
     });
     let kernels: BTreeSet<&str> = SHADERS.iter().map(|(name, _)| *name).collect();
     assert_eq!(faults.shaders, kernels, "every kernel is run");
+    let fragments: BTreeSet<&str> = FRAGMENTS.iter().map(|(name, _)| *name).collect();
+    let run: BTreeSet<&str> = faults.fragments.iter().chain(&UNREACHED).copied().collect();
+    assert_eq!(
+        run.difference(&fragments).collect::<Vec<_>>(),
+        Vec::<&&str>::new(),
+        "there is no such fragment"
+    );
+    assert_eq!(fragments.difference(&run).collect::<Vec<_>>(), Vec::<&&str>::new(), "every fragment is run");
+    assert!(faults.fragments.is_disjoint(&BTreeSet::from(UNREACHED)), "what is named as unreached is run");
+    let tiles = gemm::tiles().map(|tile| (tile.kernel.shader(), tile.to_string()));
+    let missing: Vec<_> = tiles.filter(|tile| !faults.tiles.contains(tile)).collect();
+    assert_eq!(missing, Vec::new(), "every tile is run");
     println!("{} operations on whole numbers, and {} on what is not known", faults.known, faults.unknown);
     let found = faults.lines();
     assert!(found.is_empty(), "{} faults:\n{}", found.len(), found.join("\n"));

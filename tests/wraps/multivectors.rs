@@ -1,12 +1,14 @@
 //! Functions of multivectors, their norms and activations, and functions of their rows, as large as they may be.
 
-use super::gemm::{WINDOW, caps, is_full};
+use super::gemm::{WINDOW, bare, caps, is_full};
 use super::launch::{Launch, Operand};
 use tilewise::clifford::layer::{
     FeatureFunction, FeaturesProblem, Gate, GradeNorm, LayerProduct, RowFunction, RowLayouts, RowProblem,
     RowStep, RowTile, plan_features, plan_rows,
 };
-use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature, plan_clifford};
+use tilewise::clifford::{
+    BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary, plan_clifford,
+};
 use tilewise::gpu::DeviceType;
 use tilewise::{Caps, DType, Layout};
 
@@ -25,15 +27,12 @@ pub(crate) fn layouts(blades: usize, elements: usize) -> Vec<Layout> {
         plain(plane / 5, 5),
         plain(3, plane / 3 / 4 * 4),
         plain(edge, edge),
+        plain(plane / 64, 64),
+        of([blades, plane / 8, 8], [1, 8 * blades, blades], 0),
         of([blades, edge, edge - 1], [1, blades, blades * edge], 63),
         of([blades, 3, 6], [plane, plane / 3, plane / 24], 6),
         of([blades, 1000, 40], [(elements - 50_000) / (blades - 1), 41, 1], 0),
     ]
-}
-
-fn bound(layout: &Layout, dtype: DType) -> Operand {
-    let ahead = layout.offset() % (256 / dtype.size());
-    Operand::of((ahead + layout.span().len()) as u64, dtype.size())
 }
 
 fn dense(shape: &[usize], dtype: DType) -> Operand {
@@ -44,26 +43,77 @@ pub(crate) fn launches() -> Vec<Launch> {
     let mut launches = Vec::new();
     let mut gpu = caps();
     gpu.device_type = DeviceType::Discrete;
-    let devices = [caps(), gpu];
+    let devices = [gpu, caps(), bare()];
     let six = Signature::new(3, 3, 0).expect("six vectors");
     let mut case = 0;
-    for signature in [Signature::CL2, Signature::CL3, six] {
+    for (s, signature) in [Signature::CL2, Signature::CL3, six].into_iter().enumerate() {
         for (i, dtype) in TYPES.into_iter().enumerate() {
             for (j, x) in layouts(signature.blades().len(), WINDOW / dtype.size()).into_iter().enumerate() {
                 case += 1;
-                if !is_full() && (i + j) % 3 != 0 {
+                if !is_full() && (i + j + s) % 3 != 0 {
                     continue;
                 }
-                let caps = &devices[case % 2];
+                // Functions and rows of the same layout are of different devices: more pairs of both.
+                let at = (i + j / 3 + s) % 3;
+                let (caps, of_rows) = (&devices[at], &devices[[1, 0, 2][at]]);
                 functions(caps, signature, &x, dtype, case, &mut launches);
                 if signature != six {
                     features(caps, signature, &x, dtype, &mut launches);
-                    rows(caps, signature, &x, dtype, case, &mut launches);
+                    rows(of_rows, signature, &x, dtype, case, &mut launches);
                 }
             }
         }
     }
     launches
+}
+
+/// The same elements with the axis of blades last.
+fn blades_last(x: &Layout) -> Layout {
+    let last = |of: &[usize]| [of[1], of[2], of[0]];
+    Layout::new("test", &last(x.shape()), &last(x.strides()), x.offset(), 1 << 40).expect("the same elements")
+}
+
+/// The first blades of `x`, as many as these are.
+fn first(x: &Layout, blades: &Blades) -> Layout {
+    let [_, rows, features] = *x.shape() else { panic!("multivectors have three axes") };
+    Layout::new("test", &[blades.len(), rows, features], x.strides(), x.offset(), 1 << 40).expect("a part")
+}
+
+/// Functions with the blades of their operands and of their result: each time three that are made for every algebra, and
+/// two of the others.
+fn chosen(signature: Signature, case: usize) -> Vec<(Function, Vec<Blades>, Blades)> {
+    let (all, even) = (signature.blades(), signature.even());
+    let (scalars, turns) = (signature.scalars(), signature.bivectors());
+    let same = |function: Function| (function, vec![all.clone(); function.operands()], all.clone());
+    let one = |function, x: &Blades, c: &Blades| (function, vec![x.clone()], c.clone());
+    let versor = |x: &Blades| (Function::Sandwich, vec![even.clone(), x.clone()], x.clone());
+    let mut others = vec![
+        same(Function::Unary(Unary::Reverse)),
+        one(Function::Select, &all, &even),
+        one(Function::Norm, &all, &scalars),
+        same(Function::Negate([u64::MAX; 4])),
+        versor(&signature.vectors()),
+        (Function::BackwardX(Product::Geometric), vec![all.clone(); 2], all.clone()),
+        (Function::BackwardY(Product::Geometric), vec![all.clone(); 2], all.clone()),
+    ];
+    if signature.dimension() <= 3 {
+        others.push(one(Function::Normalize, &even, &even));
+        others.push(one(Function::Exp, &turns, &even));
+        others.push(one(Function::Log(Branch::Whole), &even, &turns));
+        others.push(one(Function::Log(Branch::Shorter), &even, &turns));
+        others.push((Function::Way, vec![even.clone(); 2], turns));
+    }
+    let mut chosen = vec![
+        same(Function::Product(Product::Geometric)),
+        same(Function::Inverse),
+        (Function::NormBackward, vec![all.clone(), scalars], all.clone()),
+    ];
+    if case % 2 == 0 {
+        chosen[2] = same(Function::InverseBackward);
+    }
+    let count = others.len();
+    chosen.extend([2 * case, 2 * case + 1].map(|at| others[at % count].clone()));
+    chosen
 }
 
 fn functions(
@@ -74,27 +124,31 @@ fn functions(
     case: usize,
     launches: &mut Vec<Launch>,
 ) {
-    let blades = signature.blades();
-    let c = Layout::contiguous("test", x.shape()).expect("no more than the view");
-    for (function, c) in [
-        (Function::Product(Product::Geometric), &c),
-        (Function::Inverse, &c),
-        ([Function::InverseBackward, Function::NormBackward][case % 2], x),
-    ] {
-        let placed = |layout| Placed { layout, blades: &blades };
-        let operands = vec![placed(x); function.operands()];
-        let Ok(problem) = CliffordProblem::new(function, &operands, placed(c), BladeAxis::First, dtype)
-        else {
-            continue;
+    for (at, (function, blades, out)) in chosen(signature, case).into_iter().enumerate() {
+        // Every third time last.
+        let axis = if (case + at) % 3 == 0 { BladeAxis::Last } else { BladeAxis::First };
+        let placed = |layout: Layout| if axis == BladeAxis::Last { blades_last(&layout) } else { layout };
+        let operands: Vec<Layout> = blades.iter().map(|blades| placed(first(x, blades))).collect();
+        // Gradients lie as what they are of.
+        let is_gradient = matches!(function, Function::InverseBackward | Function::NormBackward);
+        let c = placed(first(x, &out));
+        let c = if is_gradient {
+            c
+        } else {
+            Layout::contiguous("test", c.shape()).expect("no more than the view")
         };
+        let of: Vec<Placed<'_>> =
+            operands.iter().zip(&blades).map(|(layout, blades)| Placed { layout, blades }).collect();
+        let problem = CliffordProblem::new(function, &of, Placed { layout: &c, blades: &out }, axis, dtype);
+        let Ok(problem) = problem else { continue };
         let Ok(plan) = plan_clifford(&problem, caps) else { continue };
-        let mut operands = vec![bound(c, dtype)];
-        operands.extend(vec![bound(x, dtype); function.operands()]);
+        let mut bound = vec![Operand::of_view(&c, dtype)];
+        bound.extend(operands.iter().map(|operand| Operand::of_view(operand, dtype)));
         if !plan.table.is_empty() {
-            operands.push(Operand::table(&plan.table));
+            bound.push(Operand::table(&plan.table));
         }
-        let what = format!("{function:?} of {signature}, {dtype} {x:?}");
-        launches.push(Launch::new(what, &plan, bytemuck::bytes_of(&problem.launch(&plan, caps)), operands));
+        let what = format!("{function:?} of {signature}, {dtype} {x:?}, {axis:?}");
+        launches.push(Launch::new(what, &plan, bytemuck::bytes_of(&problem.launch(&plan, caps)), bound));
     }
 }
 
@@ -109,9 +163,9 @@ fn features(caps: &Caps, signature: Signature, x: &Layout, dtype: DType, launche
                 continue;
             };
             let Ok(plan) = plan_features(&problem, caps) else { continue };
-            let mut operands = vec![dense(x.shape(), dtype), bound(x, dtype)];
-            operands.extend(g.map(|g| bound(g, dtype)));
-            operands.extend(vec![bound(&parameter, dtype); parameters.len()]);
+            let mut operands = vec![dense(x.shape(), dtype), Operand::of_view(x, dtype)];
+            operands.extend(g.map(|g| Operand::of_view(g, dtype)));
+            operands.extend(vec![Operand::of_view(&parameter, dtype); parameters.len()]);
             if g.is_some() {
                 // A row at a time, where all of its features are met.
                 let of_strip =
@@ -164,10 +218,10 @@ fn rows(
             let named = vec![
                 ("c", c.clone()),
                 ("d", c),
-                ("x", if between { dense(x.shape(), DType::F32) } else { bound(x, dtype) }),
-                ("y", bound(x, dtype)),
-                ("g", bound(x, dtype)),
-                ("w", bound(&w, dtype)),
+                ("x", if between { dense(x.shape(), DType::F32) } else { Operand::of_view(x, dtype) }),
+                ("y", Operand::of_view(x, dtype)),
+                ("g", Operand::of_view(x, dtype)),
+                ("w", Operand::of_view(&w, dtype)),
                 ("slab", dense(&[tile.slots() as usize, x.shape()[2], paths], DType::F32)),
                 ("sums", dense(&sums, DType::F32)),
             ];

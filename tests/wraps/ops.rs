@@ -1,11 +1,11 @@
 //! Copies, elementwise operations, operations along an axis and the f16 split, as large as they may be.
 
-use super::gemm::{WINDOW, caps};
+use super::gemm::{WINDOW, bare, caps};
 use super::launch::{Launch, Operand};
 use tilewise::gemm::{self, HalvesProblem, Side};
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
 use tilewise::ops::{plan_cast, plan_elementwise, plan_rows};
-use tilewise::{Activation, DType, Layout, Precision};
+use tilewise::{DType, Layout, Precision};
 
 /// Shapes and strides of views of up to six axes, which span so many elements: without gaps, permuted, with an axis far
 /// apart, with many of extent 2, with one that is repeated.
@@ -43,22 +43,19 @@ fn layouts(dtype: DType) -> Vec<Layout> {
     views(elements).into_iter().enumerate().map(layout).collect()
 }
 
-fn operand(layout: &Layout, dtype: DType) -> Operand {
-    let ahead = layout.offset() % (256 / dtype.size());
-    Operand::of((ahead + layout.span().len()) as u64, dtype.size())
-}
-
 const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 
 pub(crate) fn launches() -> Vec<Launch> {
     let mut launches = Vec::new();
-    let caps = caps();
+    let devices = [caps(), bare()];
+    let [caps, _] = &devices;
     for (i, from) in DType::ALL.into_iter().enumerate() {
-        for view in layouts(from) {
-            let to = DType::ALL[(i + view.rank()) % DType::ALL.len()];
-            let Ok(problem) = CastProblem::new(&view, from, to, Overflow::Rust) else { continue };
-            let Ok(plan) = plan_cast(&problem, &caps) else { continue };
-            let operands = vec![operand(&view, from), Operand::of(view.len() as u64, to.size())];
+        for (at, view) in layouts(from).into_iter().enumerate() {
+            let to = DType::ALL[(i + at) % DType::ALL.len()];
+            let overflow = [Overflow::Rust, Overflow::Saturate][at % 2];
+            let Ok(problem) = CastProblem::new(&view, from, to, overflow) else { continue };
+            let Ok(plan) = plan_cast(&problem, &devices[at / 2 % 2]) else { continue };
+            let operands = vec![Operand::of_view(&view, from), Operand::of(view.len() as u64, to.size())];
             launches.push(Launch::new(
                 format!("{from} {view:?} to {to}"),
                 &plan,
@@ -67,21 +64,20 @@ pub(crate) fn launches() -> Vec<Launch> {
             ));
         }
     }
-    let functions = [
-        Elementwise::Add,
-        Elementwise::Update,
-        Elementwise::Activate(Activation::Relu),
-        Elementwise::Slope(Activation::Gelu),
-    ];
-    for (i, dtype) in REALS.into_iter().enumerate() {
-        for (j, view) in layouts(dtype).into_iter().enumerate() {
-            let function = functions[(i + j) % 4];
+    let functions = Elementwise::all();
+    let mut case = 0;
+    for dtype in REALS {
+        for view in layouts(dtype) {
             let dense = Layout::contiguous("test", view.shape()).expect("no more than the view");
             for c in [&dense, &view] {
+                case += 1;
+                let function = functions[case % functions.len()];
+                let caps = &devices[case / functions.len() % 2];
                 let operands = vec![&view; function.operands()];
                 let Ok(problem) = ElementwiseProblem::new(function, &operands, c, dtype) else { continue };
-                let Ok(plan) = plan_elementwise(&problem, &caps) else { continue };
-                let bound = [c].into_iter().chain(operands).map(|layout| operand(layout, dtype)).collect();
+                let Ok(plan) = plan_elementwise(&problem, caps) else { continue };
+                let bound =
+                    [c].into_iter().chain(operands).map(|layout| Operand::of_view(layout, dtype)).collect();
                 launches.push(Launch::new(
                     format!("{function:?} of {dtype} {view:?} in {c:?}"),
                     &plan,
@@ -93,9 +89,11 @@ pub(crate) fn launches() -> Vec<Launch> {
                 (0..view.rank()).flat_map(|axis| Rows::ALL.map(|function| (axis, function)))
             {
                 let Ok(problem) = RowsProblem::new(function, &view, axis, dtype) else { continue };
-                let Ok(plan) = plan_rows(&problem, &caps) else { continue };
-                let bound =
-                    vec![operand(&view, dtype), Operand::of(problem.binding_elements()[1], dtype.size())];
+                let Ok(plan) = plan_rows(&problem, &devices[axis % 2]) else { continue };
+                let bound = vec![
+                    Operand::of_view(&view, dtype),
+                    Operand::of(problem.binding_elements()[1], dtype.size()),
+                ];
                 launches.push(Launch::new(
                     format!("{function:?} along {axis} of {dtype} {view:?}"),
                     &plan,
@@ -110,9 +108,13 @@ pub(crate) fn launches() -> Vec<Launch> {
             [(Side::A, Precision::Fast), (Side::A, Precision::Split), (Side::B, Precision::Split)]
         {
             let Ok(problem) = HalvesProblem::new(&view, side, precision) else { continue };
-            let Ok(plan) = gemm::plan_halves(&problem, &caps) else { continue };
+            let Ok(plan) = gemm::plan_halves(&problem, caps) else { continue };
             let [rows, length] = problem.shape().map(|n| n as u64);
-            let bound = vec![operand(&view, DType::F32), Operand::of(rows * length, 2), Operand::of(rows, 4)];
+            let bound = vec![
+                Operand::of_view(&view, DType::F32),
+                Operand::of(rows * length, 2),
+                Operand::of(rows, 4),
+            ];
             launches.push(Launch::new(
                 format!("{precision:?} of {side:?} {view:?}"),
                 &plan,

@@ -1,6 +1,6 @@
 //! Hadamard transforms and sparse operators as large as they may be.
 
-use super::gemm::{WINDOW, caps, is_full};
+use super::gemm::{WINDOW, bare, caps, is_full};
 use super::launch::{Launch, Operand};
 use tilewise::gpu::DeviceType;
 use tilewise::sketch::{
@@ -37,7 +37,7 @@ pub(crate) fn launches() -> Vec<Launch> {
     let mut launches = Vec::new();
     let mut gpu = caps();
     gpu.device_type = DeviceType::Discrete;
-    let devices = [caps(), gpu];
+    let devices = [caps(), gpu, bare()];
     let mut case = 0;
     for [n, columns, d] in shapes(WINDOW / 4) {
         for way in [Way::Forward, Way::Adjoint] {
@@ -51,7 +51,7 @@ pub(crate) fn launches() -> Vec<Launch> {
             {
                 let all = is_full();
                 for i in 0..if all { TYPES.len() * KINDS.len() * devices.len() } else { 1 } {
-                    let (caps, dtype) = (&devices[(case + i) % 2], TYPES[(case + i) % 3]);
+                    let (caps, dtype) = (&devices[(case + i) % 3], TYPES[(case / 2 + i) % 3]);
                     hadamard(caps, [d, n], way, &x, axis, dtype, &mut launches);
                     sparse(caps, KINDS[(case + i) % 5], [d, n], way, &x, axis, dtype, &mut launches);
                 }
@@ -60,11 +60,6 @@ pub(crate) fn launches() -> Vec<Launch> {
         }
     }
     launches
-}
-
-fn bound(x: &Layout, dtype: DType) -> Operand {
-    let ahead = x.offset() % (256 / dtype.size());
-    Operand::of((ahead + x.span().len()) as u64, dtype.size())
 }
 
 fn hadamard(
@@ -87,7 +82,8 @@ fn hadamard(
     {
         let Ok(plan) = plan_hadamard(&pass, caps) else { continue };
         let between = Operand::of(piece.scratch_elements(), 4);
-        let from = if pass.source == HadamardSource::Pass { between.clone() } else { bound(x, dtype) };
+        let from =
+            if pass.source == HadamardSource::Pass { between.clone() } else { Operand::of_view(x, dtype) };
         let y = Operand::of(problem.binding_elements()[1], 4);
         let to = if pass.target == HadamardTarget::Pass { between } else { y };
         let operands = if HadamardPass::is_in_place(&pass) { vec![to] } else { vec![from, to] };

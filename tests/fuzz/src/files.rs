@@ -53,7 +53,11 @@ pub(crate) fn npy(data: &[u8]) {
         assert_eq!(shape.iter().product::<usize>(), values.len());
         assert!(2 * values.len() <= data.len());
     }
-    let Ok(array) = Npy::read(&place.0) else { return };
+    let (array, in_memory) = (Npy::read(&place.0), Npy::from_bytes(data));
+    assert_eq!(array.is_ok(), in_memory.is_ok(), "{:?}, and in memory {:?}", array.err(), in_memory.err());
+    let (Ok(array), Ok(in_memory)) = (array, in_memory) else { return };
+    let of = |array: &Npy| (array.shape().to_vec(), array.dtype(), bits(array.data()));
+    assert_eq!(of(&array), of(&in_memory), "on the disk, and in memory");
     let count: usize = array.shape().iter().product();
     assert_eq!(count, len(array.data()));
     assert!(count * array.dtype().size() <= data.len());
@@ -72,7 +76,7 @@ pub(crate) fn npy(data: &[u8]) {
         return;
     }
     let read = Npy::read(&again.0).unwrap();
-    assert_eq!((read.shape(), read.dtype(), bits(read.data())), (shape, array.dtype(), bits(array.data())));
+    assert_eq!(of(&read), of(&array), "written and read again");
 }
 
 pub(crate) fn npy_seeds() -> Vec<Vec<u8>> {
@@ -98,7 +102,10 @@ pub(crate) fn npy_seeds() -> Vec<Vec<u8>> {
 
 pub(crate) fn safetensors(data: &[u8]) {
     let place = Place::with("safetensors", data);
-    let Ok(file) = Safetensors::read(&place.0) else { return };
+    let (file, in_memory) = (Safetensors::read(&place.0), Safetensors::from_bytes(data.to_vec()));
+    assert_eq!(file.is_ok(), in_memory.is_ok(), "{:?}, and in memory {:?}", file.err(), in_memory.err());
+    let (Ok(file), Ok(in_memory)) = (file, in_memory) else { return };
+    assert_same(&file, &in_memory);
     let mut writer = SafetensorsWriter::new();
     let mut bytes = 0;
     for name in file.names() {
@@ -125,15 +132,19 @@ pub(crate) fn safetensors(data: &[u8]) {
     let again = Place::new("again.safetensors");
     writer.write(&again.0).unwrap();
     let read = Safetensors::read(&again.0).unwrap();
-    assert_eq!(read.names(), file.names());
-    assert_eq!(read.metadata_keys(), file.metadata_keys());
-    for name in file.names() {
-        assert_eq!(read.shape(&name).unwrap(), file.shape(&name).unwrap());
-        assert_eq!(read.dtype(&name).unwrap(), file.dtype(&name).unwrap());
-        assert_eq!(read.bytes(&name).unwrap(), file.bytes(&name).unwrap());
+    assert_same(&read, &file);
+}
+
+fn assert_same(a: &Safetensors, b: &Safetensors) {
+    assert_eq!(a.names(), b.names());
+    for name in a.names() {
+        assert_eq!(a.shape(&name).unwrap(), b.shape(&name).unwrap());
+        assert_eq!(a.dtype(&name).unwrap(), b.dtype(&name).unwrap());
+        assert_eq!(a.bytes(&name).unwrap(), b.bytes(&name).unwrap());
     }
-    for key in file.metadata_keys() {
-        assert_eq!(read.metadata(key), file.metadata(key));
+    assert_eq!(a.metadata_keys(), b.metadata_keys());
+    for key in a.metadata_keys() {
+        assert_eq!(a.metadata(key), b.metadata(key));
     }
 }
 

@@ -11,6 +11,9 @@ mod expressions;
 mod files;
 mod kept;
 mod layouts;
+#[path = "../../support/limits.rs"]
+#[allow(dead_code, unreachable_pub, reason = "a file of the library's tests")]
+mod limits;
 mod mutation;
 #[path = "../../../examples/algebra/parser.rs"]
 #[expect(dead_code, reason = "a file of the example `algebra`")]

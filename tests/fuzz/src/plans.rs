@@ -1,34 +1,36 @@
 //! Problems on devices: a plan that there is respects what the device allows, and its kernels are legal there.
 
 use crate::caps::caps;
+use crate::limits::{self, Planned};
 use arbitrary::{Error, Result, Unstructured};
-use naga::valid::{Capabilities, ValidationFlags, Validator};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use tilewise::clifford::layer::{
-    FeatureFunction, FeaturesProblem, Gate, GradeNorm, LayerProduct, Pass, RowFunction, RowLayouts,
-    RowProblem, plan_features,
+    ConnectedBackProblem, ConnectedProblem, FeatureFunction, FeaturesProblem, Gate, GradeNorm, LayerProduct,
+    Pass, RowFunction, RowLayouts, RowProblem, plan_connected, plan_connected_back, plan_features,
+    plan_gates,
 };
 use tilewise::clifford::{
-    BladeAxis, CliffordProblem, Function, Placed, Product, Signature, Unary, layer, plan_clifford,
+    BladeAxis, CliffordProblem, Function, Placed, Product, Signature, Unary, plan_clifford,
 };
 use tilewise::gemm::{
-    Epilogue, GemmKernel, GemmProblem, GemmTypes, Pin, Previous, Scale, Split, product_shape,
+    Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, Half, HalfSigns, HalvedAxis,
+    HalvesProblem, Outer, Pin, Previous, Scale, Side, Split, product_shape,
 };
-use tilewise::kernel::Kernel;
+use tilewise::kernel::{Kernel, Needs};
 use tilewise::ops::{
     CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem, plan_cast, plan_elementwise,
     plan_rows,
 };
-use tilewise::sketch::{Sketch, SketchKind, SparseProblem, Way, plan_sparse};
-use tilewise::{Activation, Caps, DType, Layout, Plan, gemm};
+use tilewise::sketch::{
+    HadamardProblem, HadamardSource, HadamardTarget, Sketch, SketchKind, SparseProblem, Way, plan_hadamard,
+    plan_sparse,
+};
+use tilewise::{Activation, Caps, DType, Layout, Precision};
 
-const EXTENTS: [usize; 20] =
-    [1, 1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 33, 64, 65, 100, 257, 1000, 4096, 65_537, 1 << 21];
+const EXTENTS: [usize; 21] =
+    [0, 1, 1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 33, 64, 65, 100, 257, 1000, 4096, 65_537, 1 << 21];
 const TYPES: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
-
-/// A plan, and the operands that its launch binds: elements and their type.
-type Planned = (tilewise::Result<Plan>, Vec<(u64, DType)>);
 
 /// The bytes are a device and a problem.
 pub(crate) fn plan(data: &[u8]) {
@@ -58,100 +60,52 @@ pub enum Outcome {
 
 fn problem(u: &mut Unstructured<'_>) -> Result<Outcome> {
     let caps = caps(u)?;
-    let (plan, operands) = match u.int_in_range(0..=9)? {
+    let planned = match u.int_in_range(0..=14)? {
         0..=3 => product(u, &caps)?,
-        4 => elementwise(u, &caps)?,
-        5 => along(u, &caps)?,
-        6 => cast(u, &caps)?,
-        7 => sparse(u, &caps)?,
-        8 => multivectors(u, &caps)?,
-        _ => of_layers(u, &caps)?,
+        4 => made_product(u, &caps)?,
+        5 => elementwise(u, &caps)?,
+        6 => along(u, &caps)?,
+        7 => cast(u, &caps)?,
+        8 => halves(u, &caps)?,
+        9 => sparse(u, &caps)?,
+        10 => hadamard(u, &caps)?,
+        11 => multivectors(u, &caps)?,
+        12 => of_rows(u, &caps)?,
+        13 => of_features(u, &caps)?,
+        _ => connected(u, &caps)?,
     };
-    let Ok(plan) = plan else { return Ok(Outcome::Refused) };
-    for (elements, dtype) in operands {
-        let bytes = elements * dtype.size() as u64;
-        assert!(bytes <= caps.limits.binding_bytes, "{bytes} bytes are bound: {plan}\n{caps}");
-    }
-    let mut launch = Some(&plan);
-    while let Some(plan) = launch {
-        let limits = &caps.limits;
-        assert!(plan.grid.iter().all(|axis| (1..=limits.grid).contains(axis)), "{plan}\n{caps}");
-        assert!(plan.scratch <= limits.binding_bytes, "{plan}\n{caps}");
-        assert!(plan.seconds.is_finite() && plan.seconds >= 0.0, "{plan}");
-        assert!(!plan.to_string().is_empty());
-        assert_legal(&plan.kernel, &caps);
-        launch = plan.then.as_deref();
-    }
+    let Ok(plan) = &planned.plan else { return Ok(Outcome::Refused) };
+    limits::assert_within(plan, &planned, &caps, |kernel| taken(kernel, &caps));
+    assert!(!plan.to_string().is_empty());
     Ok(Outcome::Planned)
 }
 
-/// What a kernel asks of a device.
-#[derive(Clone, Copy)]
-struct Asked {
-    invocations: u32,
-    shared: u32,
-    bindings: usize,
-    immediates: u32,
-}
-
 thread_local! {
-    /// What is known of kernels.
-    static KNOWN: RefCell<HashMap<(Kernel, String), Asked>> = RefCell::default();
+    /// What is known of kernels: of what naga lets them use, what they take of a device.
+    static KNOWN: RefCell<HashMap<(Kernel, String), (Needs, u32)>> = RefCell::default();
 }
 
-fn assert_legal(kernel: &Kernel, caps: &Caps) {
-    let mut allowed = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
-    allowed.set(Capabilities::IMMEDIATES, caps.limits.immediate_bytes > 0);
-    allowed.set(Capabilities::SHADER_FLOAT16, caps.f16);
-    allowed.set(Capabilities::SHADER_INT64, caps.int64);
-    allowed.set(Capabilities::SUBGROUP, caps.subgroups.is_some());
-    allowed.set(Capabilities::COOPERATIVE_MATRIX, caps.has_tensor_cores());
-    let key = (kernel.clone(), format!("{allowed:?}"));
-    let asked = KNOWN.with_borrow_mut(|known| {
+/// What a kernel that is legal on this device takes of it.
+fn taken(kernel: &Kernel, caps: &Caps) -> (Needs, u32) {
+    let allowed = limits::capabilities(caps);
+    KNOWN.with_borrow_mut(|known| {
         if known.len() > 1000 {
             known.clear();
         }
-        *known.entry(key).or_insert_with(|| asked(kernel, allowed))
-    });
-    let limits = &caps.limits;
-    assert!(
-        asked.invocations <= limits.workgroup_invocations,
-        "{} invocations: {kernel}\n{caps}",
-        asked.invocations
-    );
-    assert!(
-        asked.shared <= limits.workgroup_bytes,
-        "{} bytes of shared memory: {kernel}\n{caps}",
-        asked.shared
-    );
-    assert!(
-        asked.bindings <= limits.storage_bindings as usize,
-        "{} bindings: {kernel}\n{caps}",
-        asked.bindings
-    );
-    assert!(asked.immediates <= limits.immediate_bytes, "{} immediates: {kernel}\n{caps}", asked.immediates);
-}
-
-fn asked(kernel: &Kernel, allowed: Capabilities) -> Asked {
-    let text = kernel.specialize().unwrap_or_else(|e| panic!("{kernel}: {e}"));
-    let parsed = naga::front::wgsl::parse_str(&text);
-    let module = parsed.unwrap_or_else(|e| panic!("{kernel}: {}", e.emit_to_string(&text)));
-    let valid = Validator::new(ValidationFlags::all(), allowed).validate(&module);
-    valid.unwrap_or_else(|e| panic!("{kernel}: {}", e.emit_to_string(&text)));
-    let of = |space: fn(&naga::AddressSpace) -> bool| {
-        let variables = module.global_variables.iter().filter(move |(_, v)| space(&v.space));
-        variables.map(|(_, v)| module.types[v.ty].inner.size(module.to_ctx())).collect::<Vec<u32>>()
-    };
-    Asked {
-        invocations: module.entry_points[0].workgroup_size.iter().product(),
-        shared: of(|space| *space == naga::AddressSpace::WorkGroup).iter().sum(),
-        bindings: of(|space| matches!(space, naga::AddressSpace::Storage { .. })).len(),
-        immediates: of(|space| *space == naga::AddressSpace::Immediate).iter().sum(),
-    }
+        *known.entry((kernel.clone(), format!("{allowed:?}"))).or_insert_with(|| {
+            let text = kernel.specialize().unwrap_or_else(|e| panic!("{kernel}: {e}"));
+            limits::taken(&limits::validate(&text, allowed).unwrap_or_else(|e| panic!("{kernel}: {e}")))
+        })
+    })
 }
 
 fn extent(u: &mut Unstructured<'_>) -> Result<usize> {
     u.choose(&EXTENTS).copied()
+}
+
+/// Of what is never planned of nothing.
+fn some(u: &mut Unstructured<'_>) -> Result<usize> {
+    Ok(extent(u)?.max(1))
 }
 
 fn real(u: &mut Unstructured<'_>) -> Result<DType> {
@@ -183,29 +137,73 @@ fn dense(shape: &[usize]) -> Result<Layout> {
     Layout::contiguous("fuzz", shape).map_err(|_| Error::IncorrectFormat)
 }
 
+fn types(u: &mut Unstructured<'_>) -> Result<GemmTypes> {
+    if u.ratio(1, 8)? {
+        return Ok(GemmTypes::new(DType::I8, DType::I32));
+    }
+    let ab = real(u)?;
+    Ok(GemmTypes::new(ab, if u.arbitrary()? { DType::F32 } else { ab }))
+}
+
 fn product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
-    let types = if u.ratio(1, 8)? {
-        GemmTypes::new(DType::I8, DType::I32)
-    } else {
-        let ab = real(u)?;
-        GemmTypes::new(ab, if u.arbitrary()? { DType::F32 } else { ab })
-    };
+    let types = types(u)?;
     let [m, n, k] = [extent(u)?, extent(u)?, extent(u)?];
     let batch: Vec<usize> =
         (0..u.int_in_range(0..=2)?).map(|_| u.int_in_range(1..=5)).collect::<Result<_>>()?;
     let [a, b] = [view(u, &[&batch[..], &[m, k]].concat())?, view(u, &[&batch[..], &[k, n]].concat())?];
     let c = dense(&product_shape(&a, &b).map_err(|_| Error::IncorrectFormat)?)?;
-    let Ok(mut problem) = GemmProblem::new(&a, &b, &c, types) else { return Err(Error::IncorrectFormat) };
-    if types.ab.is_real() && u.ratio(1, 3)? {
-        problem.epilogue = Epilogue {
-            scale: *u.choose(&[Scale::One, Scale::Alpha])?,
-            previous: *u.choose(&[Previous::Overwritten, Previous::Added])?,
-            bias: if u.arbitrary()? { Some(real(u)?) } else { None },
-            residual: if u.arbitrary()? { Some(real(u)?) } else { None },
-            activation: *u.choose(&Activation::ALL)?,
-        };
+    let problem = GemmProblem::new(&a, &b, &c, types).map_err(|_| Error::IncorrectFormat)?;
+    let problem = stored(u, problem)?;
+    let problem = chosen(u, problem)?;
+    let planned = limits::of_product("product", &problem, caps);
+    // What is bound of operands, from how they lie and not from what the problem says.
+    let mut bound = planned.bound.clone();
+    if ![&a, &b, &c].iter().any(|layout| layout.is_empty()) {
+        for (at, (layout, dtype)) in [&a, &b, &c].into_iter().zip(types.of_operands()).enumerate() {
+            bound[at] = limits::window_bytes(layout, dtype);
+        }
     }
-    problem = match u.int_in_range(0..=5)? {
+    Ok(Planned { bound, ..planned })
+}
+
+/// A product of which an operand is made, as a whole or one half of it.
+fn made_product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
+    let types = GemmTypes::new(real(u)?, DType::F32);
+    let [m, n, k] = [extent(u)?, 2 * extent(u)?, 2 * extent(u)?];
+    let [a, b, c] = [view(u, &[m, k])?, dense(&[k, n])?, dense(&[m, n])?];
+    let problem = GemmProblem::new(&a, &b, &c, types).map_err(|_| Error::IncorrectFormat)?;
+    let outer = *u.choose(&[Outer::Rows, Outer::Columns])?;
+    let problem = if u.arbitrary()? {
+        let side = *u.choose(&[Side::A, Side::B])?;
+        let entries = *u.choose(&[Entries::Normal, Entries::Uniform, Entries::Sign])?;
+        problem.generated(Generated { side, entries, outer, tag: 1 }, [1, 2])
+    } else {
+        let axis = *u.choose(&[HalvedAxis::Outer, HalvedAxis::K])?;
+        let signs = HalfSigns { axis, half: *u.choose(&[Half::First, Half::Second])?, outer, tag: 3 };
+        let half = view(u, &if axis == HalvedAxis::Outer { [k, n / 2] } else { [k / 2, n] })?;
+        problem.half_signs(signs, &half, [1, 2]).map_err(|_| Error::IncorrectFormat)?
+    };
+    Ok(limits::of_product("product of what is made", &stored(u, problem)?, caps))
+}
+
+/// A product with what it is stored with, sometimes.
+fn stored(u: &mut Unstructured<'_>, problem: GemmProblem) -> Result<GemmProblem> {
+    if !problem.types.ab.is_real() || !u.ratio(1, 3)? {
+        return Ok(problem);
+    }
+    let epilogue = Epilogue {
+        scale: *u.choose(&[Scale::One, Scale::Alpha])?,
+        previous: *u.choose(&[Previous::Overwritten, Previous::Added])?,
+        bias: if u.arbitrary()? { Some(real(u)?) } else { None },
+        residual: if u.arbitrary()? { Some(problem.types.c) } else { None },
+        activation: *u.choose(&Activation::ALL)?,
+    };
+    Ok(limits::finished(problem, epilogue, *u.choose(&[1, 1, 7, 1 << 20])?))
+}
+
+/// A product with what an application may choose.
+fn chosen(u: &mut Unstructured<'_>, problem: GemmProblem) -> Result<GemmProblem> {
+    let problem = match u.int_in_range(0..=5)? {
         0 => problem.pinned(Pin::Kernel(*u.choose(&GemmKernel::ALL)?)),
         1 => {
             let kernel = *u.choose(&GemmKernel::ALL)?;
@@ -214,10 +212,19 @@ fn product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
         _ => problem,
     };
     if u.ratio(1, 4)? {
-        problem = problem.split(Split::Parts(*u.choose(&[0, 1, 2, 7, 1000, u32::MAX])?));
+        return Ok(problem.split(Split::Parts(*u.choose(&[0, 1, 2, 7, 1000, u32::MAX])?)));
     }
-    let [of_a, of_b, of_c] = problem.binding_elements();
-    Ok((gemm::plan(&problem, caps), vec![(of_a, types.ab), (of_b, types.ab), (of_c, types.c)]))
+    Ok(problem)
+}
+
+fn halves(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
+    let batch = u.int_in_range(1..=5)?;
+    let shape = [batch, extent(u)?, extent(u)?];
+    let x = view(u, &shape)?;
+    let (side, precision) =
+        (*u.choose(&[Side::A, Side::B])?, *u.choose(&[Precision::Fast, Precision::Split])?);
+    let problem = HalvesProblem::new(&x, side, precision).map_err(|_| Error::IncorrectFormat)?;
+    Ok(limits::of_halves(&problem, &x, caps))
 }
 
 fn shape(u: &mut Unstructured<'_>) -> Result<Vec<usize>> {
@@ -231,8 +238,12 @@ fn elementwise(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let operands = &[&a, &b][..function.operands().min(2)];
     let problem =
         ElementwiseProblem::new(function, operands, &c, dtype).map_err(|_| Error::IncorrectFormat)?;
-    let bound = problem.binding_elements().map(|elements| (elements, dtype));
-    Ok((plan_elementwise(&problem, caps), bound[..=function.operands()].to_vec()))
+    let bound: Vec<u64> = [&c]
+        .into_iter()
+        .chain(operands.iter().copied())
+        .map(|view| limits::window_bytes(view, dtype))
+        .collect();
+    Ok(Planned::new("elementwise", plan_elementwise(&problem, caps), bound))
 }
 
 fn along(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
@@ -240,18 +251,18 @@ fn along(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let (a, axis) = (view(u, &shape)?, u.int_in_range(0..=shape.len() - 1)?);
     let problem =
         RowsProblem::new(*u.choose(&Rows::ALL)?, &a, axis, dtype).map_err(|_| Error::IncorrectFormat)?;
-    let bound = problem.binding_elements().map(|elements| (elements, dtype));
-    Ok((plan_rows(&problem, caps), bound.to_vec()))
+    let y = problem.binding_elements()[1] * dtype.size() as u64;
+    Ok(Planned::new("rows", plan_rows(&problem, caps), [limits::window_bytes(&a, dtype), y]))
 }
 
 fn cast(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let shape = shape(u)?;
     let [from, to] = [*u.choose(&DType::ALL)?, *u.choose(&DType::ALL)?];
     let overflow = *u.choose(&[Overflow::Rust, Overflow::Saturate])?;
-    let problem =
-        CastProblem::new(&view(u, &shape)?, from, to, overflow).map_err(|_| Error::IncorrectFormat)?;
-    let elements = u64::from(problem.dims.count);
-    Ok((plan_cast(&problem, caps), vec![(elements, to)]))
+    let x = view(u, &shape)?;
+    let problem = CastProblem::new(&x, from, to, overflow).map_err(|_| Error::IncorrectFormat)?;
+    let bound = [limits::window_bytes(&x, from), (x.len() * to.size()) as u64];
+    Ok(Planned::new("cast", plan_cast(&problem, caps), bound))
 }
 
 fn sparse(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
@@ -265,8 +276,31 @@ fn sparse(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let from = if way == Way::Forward { cols } else { rows };
     let axis = u.int_in_range(0..=1)?;
     let x = view(u, &if axis == 0 { [from, beside] } else { [beside, from] })?;
-    let problem = SparseProblem::new(&sketch, way, &x, axis, real(u)?).map_err(|_| Error::IncorrectFormat)?;
-    Ok((plan_sparse(&problem, caps), Vec::new()))
+    let dtype = real(u)?;
+    let problem = SparseProblem::new(&sketch, way, &x, axis, dtype).map_err(|_| Error::IncorrectFormat)?;
+    let bound = [limits::window_bytes(&x, dtype), 4 * problem.elements()];
+    Ok(Planned::new("sparse", plan_sparse(&problem, caps), bound))
+}
+
+/// One of the passes of a Hadamard transform: what passes leave each other is bound too.
+fn hadamard(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
+    let (rows, cols, beside, dtype) = (some(u)?, some(u)?, some(u)?, real(u)?);
+    let sketch = Sketch::new(SketchKind::Hadamard, [rows, cols], 1).map_err(|_| Error::IncorrectFormat)?;
+    let way = *u.choose(&[Way::Forward, Way::Adjoint])?;
+    let x = view(u, &[if way == Way::Forward { cols } else { rows }, beside])?;
+    let problem = HadamardProblem::new(&sketch, way, &x, 0, dtype).map_err(|_| Error::IncorrectFormat)?;
+    let pieces = match problem.pieces(caps) {
+        Ok(pieces) => pieces,
+        Err(error) => return Ok(Planned::new("hadamard", Err(error), [])),
+    };
+    let passes: Vec<_> =
+        pieces.iter().flat_map(|piece| piece.passes(caps).into_iter().map(move |p| (piece, p))).collect();
+    let (piece, pass) = u.choose(&passes)?;
+    let [of_x, of_y] = [limits::window_bytes(&x, dtype), 4 * problem.binding_elements()[1]];
+    let between = 4 * piece.scratch_elements();
+    let from = if pass.source == HadamardSource::Pass { between } else { of_x };
+    let to = if pass.target == HadamardTarget::Pass { between } else { of_y };
+    Ok(Planned::new("hadamard", plan_hadamard(pass, caps), [from, to]))
 }
 
 const ALGEBRAS: [Signature; 4] = [Signature::CL2, Signature::CL3, Signature::PGA2D, Signature::SPACETIME];
@@ -274,7 +308,7 @@ const ALGEBRAS: [Signature; 4] = [Signature::CL2, Signature::CL3, Signature::PGA
 fn multivectors(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let blades = u.choose(&ALGEBRAS)?.blades();
     let axis = *u.choose(&[BladeAxis::First, BladeAxis::Last])?;
-    let (rows, features) = (extent(u)?, extent(u)?);
+    let (rows, features) = (some(u)?, some(u)?);
     let shape = match axis {
         BladeAxis::First => [blades.len(), rows, features],
         BladeAxis::Last => [rows, features, blades.len()],
@@ -289,27 +323,39 @@ fn multivectors(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let (x, y, c) = (view(u, &shape)?, view(u, &shape)?, dense(&shape)?);
     let placed = |layout| Placed { layout, blades: &blades };
     let operands = &[placed(&x), placed(&y)][..function.operands()];
-    let problem = CliffordProblem::new(function, operands, placed(&c), axis, real(u)?);
+    let dtype = real(u)?;
+    let problem = CliffordProblem::new(function, operands, placed(&c), axis, dtype);
     let Ok(problem) = problem else { return Err(Error::IncorrectFormat) };
-    Ok((plan_clifford(&problem, caps), Vec::new()))
+    let plan = plan_clifford(&problem, caps);
+    let mut bound: Vec<u64> =
+        [&c, &x, &y][..=function.operands()].iter().map(|view| limits::window_bytes(view, dtype)).collect();
+    bound.extend(plan.iter().map(|plan| 4 * plan.table.len() as u64));
+    Ok(Planned::new("clifford", plan, bound))
 }
 
-fn of_layers(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
+fn of_features(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
+    let blades = u.choose(&ALGEBRAS)?.blades();
+    let (rows, features, dtype) = (some(u)?, some(u)?, real(u)?);
+    let shape = [blades.len(), rows, features];
+    let function = *u.choose(&FeatureFunction::ALL)?;
+    let pass = *u.choose(&[Pass::Forward, Pass::Backward])?;
+    let x = view(u, &shape)?;
+    let parameters = dense(&[features, function.parts(&blades)])?;
+    let of: Vec<&Layout> = vec![&parameters; function.parameters()];
+    let g = if pass == Pass::Backward { Some(dense(&shape)?) } else { None };
+    let problem = FeaturesProblem::new(function, &blades, &x, g.as_ref(), &of, dtype);
+    let Ok(problem) = problem else { return Err(Error::IncorrectFormat) };
+    let views = [&x, &parameters].into_iter().chain(&g);
+    let mut bound: Vec<u64> = views.map(|view| limits::window_bytes(view, dtype)).collect();
+    bound.push((x.len() * dtype.size()) as u64);
+    Ok(Planned::new("features", plan_features(&problem, caps), bound))
+}
+
+fn of_rows(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let signature = *u.choose(&ALGEBRAS)?;
     let (rows, features, dtype) = (extent(u)?, extent(u)?, real(u)?);
     let blades = signature.blades();
     let shape = [blades.len(), rows, features];
-    if u.ratio(1, 3)? {
-        let function = *u.choose(&FeatureFunction::ALL)?;
-        let pass = *u.choose(&[Pass::Forward, Pass::Backward])?;
-        let x = view(u, &shape)?;
-        let parameters = dense(&[features, function.parts(&blades)])?;
-        let of: Vec<&Layout> = vec![&parameters; function.parameters()];
-        let g = if pass == Pass::Backward { Some(dense(&shape)?) } else { None };
-        let problem = FeaturesProblem::new(function, &blades, &x, g.as_ref(), &of, dtype);
-        let Ok(problem) = problem else { return Err(Error::IncorrectFormat) };
-        return Ok((plan_features(&problem, caps), Vec::new()));
-    }
     let functions = [
         RowFunction::Steerable,
         RowFunction::SteerableBackward,
@@ -324,7 +370,48 @@ fn of_layers(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let layouts = RowLayouts { x: &x, y: Some(&y), g: Some(&g), w: Some(&w) };
     let problem = RowProblem::new(function, product, &blades, layouts, dtype);
     let Ok(problem) = problem else { return Err(Error::IncorrectFormat) };
-    Ok((layer::plan_rows(&problem, caps), Vec::new()))
+    let bound: Vec<u64> = match function {
+        RowFunction::Steerable => vec![&x, &y, &w],
+        RowFunction::SteerableBackward => vec![&x, &y, &g, &w],
+        RowFunction::Normalize => vec![&x],
+        RowFunction::NormalizeBackward => vec![&x, &g],
+    }
+    .into_iter()
+    .map(|view| limits::window_bytes(view, dtype))
+    .collect();
+    Ok(limits::of_rows(&problem, caps, bound))
+}
+
+/// What a fully connected layer launches: one of its products, its gates or its gradients.
+fn connected(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
+    let signature = *u.choose(&ALGEBRAS)?;
+    let (rows, inputs, outputs, dtype) = (some(u)?, some(u)?, some(u)?, real(u)?);
+    let blades = signature.blades();
+    let [x, y, g] = [inputs, inputs, outputs].map(|features| view(u, &[blades.len(), rows, features]));
+    let (x, y, g) = (x?, y?, g?);
+    let weight = view(u, &[signature.paths().len(), inputs, outputs])?;
+    let gate = *u.choose(&Gate::ALL)?;
+    let product = LayerProduct::new(signature).gate(gate);
+    let wrong = |_| Error::IncorrectFormat;
+    let problem = ConnectedProblem::new(product, &blades, [&x, &y], &weight, dtype).map_err(wrong)?;
+    let [of_x, of_y, of_g, of_w] = [&x, &y, &g, &weight].map(|view| limits::window_bytes(view, dtype));
+    let gates = 4 * (rows * inputs) as u64;
+    let (tabled, bound) = match u.int_in_range(0..=4)? {
+        0 => (problem.forward().map_err(wrong)?, vec![of_x, of_y, of_w, gates]),
+        1 => (problem.of_weight(&g).map_err(wrong)?, vec![of_x, of_y, of_g, gates]),
+        2 => (problem.through(&g).map_err(wrong)?, vec![of_g, of_w]),
+        3 => {
+            let Some(problem) = problem.gates().map_err(wrong)? else { return Err(Error::IncorrectFormat) };
+            return Ok(Planned::new("gates", plan_gates(&problem, caps), [gates]));
+        }
+        _ => {
+            let problem = ConnectedBackProblem::new(&problem, [0, rows]).map_err(wrong)?;
+            return Ok(Planned::new("gradients", plan_connected_back(&problem, caps), [of_x, of_y]));
+        }
+    };
+    let bound =
+        if gate == Gate::None { bound.into_iter().filter(|&bytes| bytes != gates).collect() } else { bound };
+    Ok(Planned::new("connected", plan_connected(&tabled, Pin::Free, caps), bound))
 }
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {

@@ -4,10 +4,10 @@ use super::operands::{Access, operands};
 use super::problem::{RowDims, RowFunction, RowProblem, RowStep};
 use super::text::{Texts, texts};
 use super::tile::{RowTile, subgroup};
-use crate::Result;
 use crate::gpu::{Caps, Problem};
 use crate::kernel::{self, Kernel, Launch, Needs, Plan};
 use crate::tensor::{DType, dim};
+use crate::{Error, Result};
 
 impl RowProblem {
     fn kernel(&self, tile: &RowTile, texts: Texts, caps: &Caps) -> Kernel {
@@ -117,8 +117,13 @@ impl LayerWords {
 /// How to compute a function of rows on a device.
 ///
 /// # Errors
-/// [`Error::Limit`](crate::Error::Limit) if an operand is larger than this device can bind.
+/// [`Error::Limit`] if an operand is larger than this device can bind; [`Error::Shape`] if there is nothing to compute.
 pub fn plan_rows(problem: &RowProblem, caps: &Caps) -> Result<Plan> {
+    let shape = [problem.blade_count(), problem.dims.rows as usize, problem.dims.features as usize];
+    if shape.contains(&0) {
+        let rule = "there must be something to compute";
+        return Err(Error::shape(problem.function.name(), rule, &shape, &[]));
+    }
     let tile = RowTile::of(problem, caps);
     if problem.is_whole(&tile) {
         return launch(problem, &tile, caps);

@@ -1,4 +1,4 @@
-//! A board on which every thread says what it is doing. Who says the same for half a minute is stuck: the process then
+//! A board on which every thread says what it is doing. Who says the same for half a minute, or as long as is allowed, is stuck: the process then
 //! prints the board and aborts, so that a hang is a failure and no limit of CI's.
 
 use std::collections::HashMap;
@@ -7,22 +7,41 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
+/// A step takes no longer.
 const LIMIT: Duration = Duration::from_secs(30);
+/// Nor does a whole test of many.
+const LONG: Duration = Duration::from_secs(300);
+
+struct Task {
+    what: String,
+    begun: Instant,
+    limit: Duration,
+}
 
 struct Desk {
     thread: String,
     /// Outermost first: a callback runs within the call that polled.
-    doing: Vec<(String, Instant)>,
+    doing: Vec<Task>,
 }
 
 static BOARD: Mutex<Option<HashMap<ThreadId, Desk>>> = Mutex::new(None);
 
 /// What this thread does until it is dropped.
 #[must_use]
-pub(crate) struct Doing;
+pub struct Doing;
 
 /// Says what this thread does from now on.
-pub(crate) fn doing(what: impl Into<String>) -> Doing {
+pub fn doing(what: impl Into<String>) -> Doing {
+    doing_within(what, LIMIT)
+}
+
+/// Does work of many steps, which ends within five minutes.
+pub fn in_time<R>(what: impl Into<String>, work: impl FnOnce() -> R) -> R {
+    let _doing = doing_within(what, LONG);
+    work()
+}
+
+fn doing_within(what: impl Into<String>, limit: Duration) -> Doing {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         std::thread::Builder::new().name("watchdog".into()).spawn(watch).expect("a thread starts");
@@ -31,7 +50,7 @@ pub(crate) fn doing(what: impl Into<String>) -> Doing {
     let new = || Desk { thread: thread.name().unwrap_or("unnamed").into(), doing: Vec::new() };
     let mut board = board();
     let desk = board.get_or_insert_default().entry(thread.id()).or_insert_with(new);
-    desk.doing.push((what.into(), Instant::now()));
+    desk.doing.push(Task { what: what.into(), begun: Instant::now(), limit });
     Doing
 }
 
@@ -59,16 +78,15 @@ fn watch() {
         std::thread::sleep(Duration::from_millis(500));
         let board = board();
         let desks = board.iter().flat_map(HashMap::values);
-        let stuck = |desk: &Desk| desk.doing.iter().any(|(_, since)| since.elapsed() > LIMIT);
+        let stuck = |desk: &Desk| desk.doing.iter().any(|task| task.begun.elapsed() > task.limit);
         if !desks.clone().any(stuck) {
             continue;
         }
-        let mut text =
-            format!("stuck: a step takes more than {} s. What each thread does:\n", LIMIT.as_secs());
+        let mut text = String::from("stuck: a step takes too long. What each thread does:\n");
         for desk in desks {
             text += &format!("  {}\n", desk.thread);
-            for (what, since) in &desk.doing {
-                text += &format!("    {what}, for {:.1} s\n", since.elapsed().as_secs_f64());
+            for Task { what, begun, .. } in &desk.doing {
+                text += &format!("    {what}, for {:.1} s\n", begun.elapsed().as_secs_f64());
             }
         }
         // NOTE: past the test harness, which would keep what it has captured until the test ends.
