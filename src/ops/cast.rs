@@ -157,7 +157,7 @@ fn per_word(dtype: DType) -> u32 {
 pub fn plan_cast(problem: &CastProblem, caps: &Caps) -> Result<Plan> {
     let op = op(problem.from, problem.to);
     if problem.dims.count == 0 {
-        return Err(Error::shape(op, "there must be something to convert", &[0], &[]));
+        return Err(Error::shape(op, "there must be something to convert", &[0]));
     }
     let last = problem.dims.last_element();
     kernel::check_binding(op, caps, last, problem.from)?;

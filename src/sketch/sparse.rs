@@ -84,7 +84,7 @@ impl SparseProblem {
         }
         if x.is_empty() || to == 0 {
             let rule = "there must be something to apply the operator to";
-            return Err(Error::shape(OP, rule, x.shape(), &sketch.shape()));
+            return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
         }
         Self::of(sketch, way, &along, x.offset_in_window(dtype), dtype)
     }

@@ -30,7 +30,7 @@ fn what_an_application_writes_comes_after_what_was_recorded_and_before_what_is_n
             ops::add_into(&one, &one, &mut a).unwrap();
             let last = ops::add(&a, &a).unwrap();
             for (tensor, want) in [(&last, 4.0), (&before, 3.0), (&after, 11.0 + round), (&a, 2.0)] {
-                assert_eq!(tensor.to_vec().unwrap(), [want; LEN], "{gpu:?}, round {round}");
+                assert_eq!(tensor.to_vec().unwrap(), [want; LEN], "{:?}, round {round}", *gpu);
             }
         }
     }
@@ -47,7 +47,7 @@ fn an_exported_buffer_is_read_as_recorded() {
             let ((from, bytes), (to, into)) = (sum.buffer().unwrap(), copy.buffer().unwrap());
             encoder.copy_buffer_to_buffer(from, bytes.start, to, into.start, (4 * LEN) as u64);
             gpu.queue().submit([encoder.finish()]);
-            assert_eq!(copy.to_vec().unwrap(), [2.0; LEN], "{gpu:?}, round {round}");
+            assert_eq!(copy.to_vec().unwrap(), [2.0; LEN], "{:?}, round {round}", *gpu);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! A board on which every thread says what it is doing. Who says the same for half a minute, or as long as is allowed, is stuck: the process then
-//! prints the board and aborts, so that a hang is a failure and no limit of CI's.
+//! A board on which every thread says what it is doing. A thread that says the same for longer than is allowed is stuck: the
+//! process then prints the board and aborts, so that a hang fails at once, and not by CI's limit.
 
 use std::collections::HashMap;
 use std::io::Write;

@@ -122,7 +122,7 @@ pub fn plan_rows(problem: &RowProblem, caps: &Caps) -> Result<Plan> {
     let shape = [problem.blade_count(), problem.dims.rows as usize, problem.dims.features as usize];
     if shape.contains(&0) {
         let rule = "there must be something to compute";
-        return Err(Error::shape(problem.function.name(), rule, &shape, &[]));
+        return Err(Error::shape(problem.function.name(), rule, &shape));
     }
     let tile = RowTile::of(problem, caps);
     if problem.is_whole(&tile) {
