@@ -214,11 +214,13 @@ impl Gpu {
             Err(error) => {
                 let mut pool = pool.lock();
                 let given_up = pool.give(size, None);
-                let available = pool.available();
                 drop(pool);
                 drop(given_up);
                 Err(match error {
-                    wgpu::Error::OutOfMemory { .. } => Error::OutOfMemory { op, needed: size, available },
+                    // The device's memory is used up, whatever is left of a budget.
+                    wgpu::Error::OutOfMemory { .. } => {
+                        Error::OutOfMemory { op, needed: size, available: None }
+                    }
                     other => self.cause_of(other),
                 })
             }

@@ -109,7 +109,7 @@ impl<B> Pool<B> {
     }
 
     /// Bytes left of the budget, if nothing waited.
-    pub(super) fn available(&self) -> u64 {
+    fn available(&self) -> u64 {
         self.budget.saturating_sub(self.in_use)
     }
 
@@ -119,9 +119,8 @@ impl<B> Pool<B> {
             return Err(Error::Limit { op, what, needed: bytes, allowed: self.largest });
         }
         let size = size_class(bytes).min(self.largest);
-        let available = self.available();
-        if size > available {
-            return Err(Error::OutOfMemory { op, needed: size, available });
+        if size > self.available() {
+            return Err(Error::OutOfMemory { op, needed: size, available: self.usage().available });
         }
         Ok(size)
     }
@@ -173,7 +172,7 @@ mod tests {
             );
         }
         let error = pool.take("test", 1, 0).expect_err("the budget is used up");
-        assert!(matches!(error, Error::OutOfMemory { needed: 256, available: 0, .. }), "{error}");
+        assert!(matches!(error, Error::OutOfMemory { needed: 256, available: Some(0), .. }), "{error}");
         pool.give(512, None);
         let error = pool.take("test", 513, 0).expect_err("no buffer is that large");
         assert!(matches!(error, Error::Limit { needed: 513, allowed: 512, .. }), "{error}");

@@ -72,7 +72,7 @@ fn elements<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
     let len = bytes.len() / size_of::<T>();
     let mut elements = Vec::new();
     let reserved = elements.try_reserve_exact(len);
-    reserved.map_err(|_| Error::OutOfMemory { op: "to_vec", needed: bytes.len() as u64, available: 0 })?;
+    reserved.map_err(|_| Error::OutOfMemory { op: "read", needed: bytes.len() as u64, available: None })?;
     elements.resize(len, T::zeroed());
     bytemuck::cast_slice_mut(&mut elements).copy_from_slice(bytes);
     Ok(elements)
