@@ -56,11 +56,6 @@ impl<B> Pool<B> {
         Self { free: BTreeMap::new(), budget, cached_at_most, largest, in_use: 0, cached: 0, peak: 0 }
     }
 
-    /// Fails where a buffer of `bytes` cannot be had now; hands out nothing.
-    pub(super) fn check(&self, op: &'static str, bytes: u64) -> Result<()> {
-        self.class_with_room(op, bytes).map(|_| ())
-    }
-
     /// A buffer of at least `bytes` that no recording from `unused_since` on uses.
     /// Free buffers give way where the budget is short.
     pub(super) fn take(&mut self, op: &'static str, bytes: u64, unused_since: u64) -> Result<Taken<B>> {

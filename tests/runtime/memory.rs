@@ -1,8 +1,9 @@
 //! Memory: uploads without end, buffers that come out of the pool, budgets, and what is given back.
 
-use super::{SIZE, data, devices, product, tensor};
+use super::{SIZE, data, devices, product, support, tensor};
 use tilewise::gpu::Stats;
-use tilewise::{Gpu, GpuOptions, matmul, wgpu};
+use tilewise::sketch::{Sketch, SketchKind};
+use tilewise::{Fill, Gpu, GpuOptions, f16, matmul, wgpu};
 
 /// What the application writes into a buffer of ours through its own queue.
 fn write_as_application(gpu: &Gpu, buffer: &wgpu::Buffer, values: &[f32]) {
@@ -132,4 +133,18 @@ fn an_adopted_device_leaves_half_of_its_memory_to_the_application() {
     assert_eq!(gpu.stats().bytes_free, Some(memory / 2));
     let Some(own) = super::support::own(|_| ()) else { return };
     assert_eq!(own.stats().bytes_free, Some(memory));
+}
+
+/// More than a chunk of the host's, and no whole number of them.
+#[test]
+fn what_the_host_makes_chunk_by_chunk_is_what_it_makes_at_once() {
+    let gpu = support::noop();
+    let random = gpu.random::<f16>([3, 3_000_001], Fill::Uniform, 7).unwrap();
+    assert_eq!(random.to_vec().unwrap(), Fill::Uniform.values::<f16>(9_000_003, 7));
+    for shape in [[3, 1_000_003], [2_200_003, 1]] {
+        for kind in [SketchKind::Sign, SketchKind::CountSketch] {
+            let sketch = Sketch::new(kind, shape, 7).unwrap();
+            assert_eq!(sketch.to_tensor(&gpu).unwrap().to_vec().unwrap(), sketch.to_vec(), "{sketch:?}");
+        }
+    }
 }
