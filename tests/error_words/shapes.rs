@@ -90,6 +90,13 @@ fn shapes_that_do_not_go_together() {
     found.shapes("SkLinear::least_squares", &[&[10]], SkLinear::builder(1, 1).least_squares(&vector));
     let wide_enough = t(&[12, 16]);
     found.shapes("SkLinear::fit_to", given, SkLinear::builder(1, 1).fit_to(&wide_enough, &a));
+    let builder = SkLinear::builder(1 << 63, 2).without_saving();
+    let beyond: &[&[usize]] = &[&[1 << 63, 2], &[16, 12]];
+    found.shapes("SkLinear::fit", beyond, builder.fit(&wide_enough));
+    found.shapes("SkLinear::fit_to", beyond, builder.fit_to(&wide_enough, &t(&[5, 16])));
+    found.shapes("SkLinear::panther", beyond, builder.panther(&wide_enough));
+    found.shapes("SkLinear::least_squares", beyond, builder.least_squares(&wide_enough));
+    found.shapes("SkLinear::random", beyond, builder.random(&gpu, [16, 12]));
     found.shapes("SkLinear::random", &[&[0, 4]], SkLinear::<f32>::builder(1, 1).random(&gpu, [0, 4]));
     found.shapes(
         "SkLinear::from_factors",
