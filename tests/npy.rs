@@ -5,7 +5,9 @@ use half::{bf16, f16};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tilewise::io::{Npy, NpyData, Order, npy_bytes, write_npy, write_npy_async, write_npy_slice};
+use tilewise::io::{
+    Npy, NpyData, Order, npy_bytes, read_npy_f64, write_npy, write_npy_async, write_npy_slice,
+};
 use tilewise::tensor::DType;
 use tilewise::{Error, Gpu};
 
@@ -418,6 +420,29 @@ fn again(test: &str, start: &str, path: &Path) {
 
 #[cfg(unix)]
 const CHILD: &str = "TILEWISE_TEST_CHILD";
+
+/// A file may be as long as its header says and still hold more than this machine has room for.
+#[cfg(unix)]
+#[test]
+fn a_file_that_memory_has_no_room_for_is_an_error() {
+    const ELEMENTS: u64 = 1 << 38;
+    if let Some(path) = std::env::var_os(CHILD) {
+        for why in [Npy::read(&path).map(drop), read_npy_f64(&path).map(drop)] {
+            let why = why.expect_err("there is no room for it").to_string();
+            assert!(why.contains("cannot be read") && why.contains("memory"), "{why}");
+        }
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.file(&with_shape(&format!("({ELEMENTS},)"), 0));
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    let sparse = file.set_len(file.metadata().unwrap().len() + 4 * ELEMENTS);
+    if let Err(e) = sparse {
+        return println!("no file is so long here: {e}");
+    }
+    // 4 GiB of addresses: whatever a system promises beyond its memory.
+    again("a_file_that_memory_has_no_room_for_is_an_error", "ulimit -v 4194304; ", &path);
+}
 
 /// A write that breaks off: the child may write files of a few KiB only.
 #[cfg(unix)]
