@@ -393,12 +393,12 @@ fn a_tensor_of_another_type_is_refused_with_the_way_out() {
     let singles = Npy::read(by_numpy("c_f32.npy")).unwrap().tensor::<f16>(&gpu).err().unwrap();
     assert_eq!(
         singles.to_string(),
-        "npy array: holds f32, not f16: make it a Tensor<f32>, then `cast` that to f16"
+        "Npy::tensor: the array holds f32, not f16: make it a Tensor<f32>, then `cast` that to f16"
     );
     let halves = Npy::read(by_numpy("scalar_f16.npy")).unwrap().tensor::<f32>(&gpu).err().unwrap();
     assert_eq!(
         halves.to_string(),
-        "npy array: holds f16, not f32: make it a Tensor<f16>, then `cast` that to f32"
+        "Npy::tensor: the array holds f16, not f32: make it a Tensor<f16>, then `cast` that to f32"
     );
 }
 

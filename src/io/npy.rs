@@ -126,9 +126,10 @@ impl Npy {
             NpyData::I32(elements) if T::DTYPE == DType::I32 => bytemuck::cast_slice(elements),
             _ => {
                 let (have, want) = (self.dtype(), T::DTYPE);
-                let why =
-                    format!("holds {have}, not {want}: make it a Tensor<{have}>, then `cast` that to {want}");
-                return Err(Error::input("npy array", why));
+                let why = format!(
+                    "the array holds {have}, not {want}: make it a Tensor<{have}>, then `cast` that to {want}"
+                );
+                return Err(Error::input("Npy::tensor", why));
             }
         };
         match self.order {
@@ -136,7 +137,8 @@ impl Npy {
             Order::Fortran => {
                 let reversed: Vec<usize> = self.shape.iter().rev().copied().collect();
                 let axes: Vec<usize> = (0..reversed.len()).rev().collect();
-                gpu.tensor(elements, reversed).named("Npy::tensor")?.permute(&axes)
+                let stored = gpu.tensor(elements, reversed);
+                stored.and_then(|stored| stored.permute(&axes)).named("Npy::tensor")
             }
         }
     }

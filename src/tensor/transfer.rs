@@ -42,7 +42,7 @@ impl<T: Element> Tensor<T> {
         let started = started.named("read");
         async move {
             match started? {
-                Some(pending) => pending.wait_async(elements).await?,
+                Some(pending) => pending.wait_async(elements).await.and_then(|read| read).named("read"),
                 None => Ok(Vec::new()),
             }
         }
@@ -67,7 +67,7 @@ impl<T: Element> Tensor<T> {
     }
 }
 
-/// A staging buffer's bytes as elements; they need not be aligned.
+/// A staging buffer's bytes as elements; they need not be aligned. Who calls it says in errors what was called.
 fn elements<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
     let len = bytes.len() / size_of::<T>();
     let mut elements = Vec::new();
