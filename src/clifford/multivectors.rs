@@ -267,7 +267,7 @@ impl<T: Real> Multivectors<T> {
             len => Some(gpu.tensor::<i32>(bytemuck::cast_slice(words), [len])?),
         };
         bindings.extend(table.as_ref().map(Tensor::bind));
-        gpu.launch(&planned, bytemuck::bytes_of(&problem.launch(planned.plan(), gpu.caps())), &bindings)?;
+        gpu.launch(&planned, bytemuck::bytes_of(&problem.dims_of(planned.plan(), gpu.caps())), &bindings)?;
         Ok(Self { tensor: c, blades: out.clone(), axis: self.axis })
     }
 

@@ -294,7 +294,7 @@ impl GemmProblem {
     /// The uniforms of a plan's launches, in their order: the product's own, or those of its parts of k and of what brings
     /// them together.
     #[must_use]
-    pub fn launches(&self, plan: &Plan) -> Vec<GemmDims> {
+    pub fn dims_of(&self, plan: &Plan) -> Vec<GemmDims> {
         match plan.parts {
             1 => vec![self.dims],
             parts => vec![self.in_parts(parts).dims, self.reduced(parts)],

@@ -94,7 +94,7 @@ fn functions(
             operands.push(Operand::table(&plan.table));
         }
         let what = format!("{function:?} of {signature}, {dtype} {x:?}");
-        launches.push(Launch::new(what, &plan, bytemuck::bytes_of(&problem.launch(&plan, caps)), operands));
+        launches.push(Launch::new(what, &plan, bytemuck::bytes_of(&problem.dims_of(&plan, caps)), operands));
     }
 }
 
