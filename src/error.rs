@@ -57,14 +57,15 @@ pub enum Error {
         allowed: u64,
     },
     /// The memory budget or the device's memory is used up.
-    #[error("{op}: no room for {needed} more bytes ({available} of the memory budget are free)")]
+    #[error("{op}: no room for {needed} more bytes{}", Left(*available))]
     OutOfMemory {
         /// The public function that was called.
         op: &'static str,
         /// Bytes that were asked for.
         needed: u64,
-        /// Bytes left of the budget.
-        available: u64,
+        /// Bytes left of the memory budget. None where that is not what is used up: the device or the host has no more
+        /// memory.
+        available: Option<u64>,
     },
     /// Operands of different [`Gpu`](crate::Gpu)s.
     #[error("{op}: {apart}")]
@@ -117,6 +118,15 @@ impl fmt::Display for Shapes<'_> {
         let Self(lhs, rhs) = self;
         write!(f, "{lhs:?}")?;
         rhs.map_or(Ok(()), |rhs| write!(f, " and {rhs:?}"))
+    }
+}
+
+/// What is left of the memory budget, if that is what is used up.
+struct Left(Option<u64>);
+
+impl fmt::Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |left| write!(f, " ({left} of the memory budget are free)"))
     }
 }
 
@@ -209,6 +219,13 @@ mod tests {
         assert_eq!(format!("{error:?}"), error.to_string());
         let failed: Result<()> = Err(Error::device("it is lost"));
         assert_eq!(format!("{failed:?}"), "Err(the GPU failed: it is lost)");
+    }
+
+    #[test]
+    fn what_is_left_of_a_budget_is_said_where_a_budget_is_used_up() {
+        let full = |available| Error::OutOfMemory { op: "zeros", needed: 512, available }.to_string();
+        assert_eq!(full(Some(256)), "zeros: no room for 512 more bytes (256 of the memory budget are free)");
+        assert_eq!(full(None), "zeros: no room for 512 more bytes");
     }
 
     #[test]

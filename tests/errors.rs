@@ -6,6 +6,7 @@ mod support;
 use std::process::Command;
 use tilewise::gemm::GemmKernel;
 use tilewise::gpu::AdapterChoice;
+use tilewise::sketch::{Sketch, SketchKind};
 use tilewise::{Error, Fill, Gemm, Gpu, GpuOptions, Layout, Result, Tensor, f16, matmul, matmul_into};
 
 /// The error of what must fail. It has launched, kept and broken nothing: a product still works.
@@ -192,6 +193,9 @@ fn a_pinned_kernel_that_the_device_cannot_run() {
     let a = random(&gpu, [40, 40]);
     let error = matmul(&a, &a).expect_err("no kernel has so few");
     assert_says!(error, Error::Unsupported { op: "matmul", .. }, "16 invocations per workgroup");
+    let transform = Sketch::new(SketchKind::Hadamard, [8, 10], 1).unwrap();
+    let error = transform.apply(&a.slice(0, ..10).unwrap(), 0).expect_err("no pass has so few");
+    assert_says!(error, Error::Unsupported { op: "Sketch::apply", .. }, "64 invocations per workgroup");
 }
 
 #[test]
@@ -201,7 +205,7 @@ fn more_memory_than_the_budget() {
     let held = random(&gpu, [512, 384]); // three quarters
     let error = fails(&gpu, || gpu.zeros::<f32>([512, 256]));
     assert!(
-        matches!(error, Error::OutOfMemory { op: "zeros", needed: 524_288, available: 262_144 }),
+        matches!(error, Error::OutOfMemory { op: "zeros", needed: 524_288, available: Some(262_144) }),
         "{error:?}"
     );
     assert_says!(error, Error::OutOfMemory { .. }, "524288", "262144");

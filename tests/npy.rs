@@ -5,7 +5,9 @@ use half::{bf16, f16};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tilewise::io::{Npy, NpyData, Order, npy_bytes, write_npy, write_npy_async, write_npy_slice};
+use tilewise::io::{
+    Npy, NpyData, Order, npy_bytes, read_npy_f64, write_npy, write_npy_async, write_npy_slice,
+};
 use tilewise::tensor::DType;
 use tilewise::{Error, Gpu};
 
@@ -327,9 +329,12 @@ fn writing_checks_shape_and_path() {
     let error = write_npy_slice(&path, [2, 3], &[0.0f32; 5]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "write_npy: the shape must have as many elements as there are; got [2, 3] and [5]"
+        "write_npy_slice: the shape must have as many elements as there are; got [2, 3] and [5]"
     );
-    assert!(matches!(write_npy_slice(&path, [1; 7], &[0.0f32]), Err(Error::Shape { op: "write_npy", .. })));
+    assert!(matches!(
+        write_npy_slice(&path, [1; 7], &[0.0f32]),
+        Err(Error::Shape { op: "write_npy_slice", .. })
+    ));
     assert!(matches!(write_npy_slice(&path, [usize::MAX, 2], &[0.0f32]), Err(Error::Shape { .. })));
     let error = write_npy_slice(&path, [1], &[bf16::ONE]).unwrap_err();
     assert!(error.to_string().ends_with("NumPy has no bf16: `cast` to f32 first, which is exact"), "{error}");
@@ -388,11 +393,70 @@ fn a_tensor_of_another_type_is_refused_with_the_way_out() {
     let singles = Npy::read(by_numpy("c_f32.npy")).unwrap().tensor::<f16>(&gpu).err().unwrap();
     assert_eq!(
         singles.to_string(),
-        "npy array: holds f32, not f16: make it a Tensor<f32>, then `cast` that to f16"
+        "Npy::tensor: the array holds f32, not f16: make it a Tensor<f32>, then `cast` that to f16"
     );
     let halves = Npy::read(by_numpy("scalar_f16.npy")).unwrap().tensor::<f32>(&gpu).err().unwrap();
     assert_eq!(
         halves.to_string(),
-        "npy array: holds f16, not f32: make it a Tensor<f16>, then `cast` that to f32"
+        "Npy::tensor: the array holds f16, not f32: make it a Tensor<f16>, then `cast` that to f32"
     );
+}
+
+/// Runs a test of this file again, in a process of its own, which finds `path` in its environment. `start` is what the shell
+/// does first.
+#[cfg(unix)]
+fn again(test: &str, start: &str, path: &Path) {
+    // NOTE: not `current_exe`, which is the dynamic linker under the runner.
+    let program = std::env::args().next().expect("a program has a name");
+    let child = std::process::Command::new("sh")
+        .args(["-c", &format!("{start}exec \"$@\""), "sh", &program, "--exact", test, "--nocapture"])
+        .env(CHILD, path)
+        .output()
+        .expect("the test runs again");
+    let said = String::from_utf8_lossy(&child.stdout);
+    let passed = child.status.success() && said.contains("1 passed");
+    assert!(passed, "{said}\n{}", String::from_utf8_lossy(&child.stderr));
+}
+
+#[cfg(unix)]
+const CHILD: &str = "TILEWISE_TEST_CHILD";
+
+/// A file may be as long as its header says and still hold more than this machine has room for.
+#[cfg(unix)]
+#[test]
+fn a_file_that_memory_has_no_room_for_is_an_error() {
+    const ELEMENTS: u64 = 1 << 38;
+    if let Some(path) = std::env::var_os(CHILD) {
+        for why in [Npy::read(&path).map(drop), read_npy_f64(&path).map(drop)] {
+            let why = why.expect_err("there is no room for it").to_string();
+            assert!(why.contains("cannot be read") && why.contains("memory"), "{why}");
+        }
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.file(&with_shape(&format!("({ELEMENTS},)"), 0));
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    let sparse = file.set_len(file.metadata().unwrap().len() + 4 * ELEMENTS);
+    if let Err(e) = sparse {
+        return println!("no file is so long here: {e}");
+    }
+    // 4 GiB of addresses: whatever a system promises beyond its memory.
+    again("a_file_that_memory_has_no_room_for_is_an_error", "ulimit -v 4194304; ", &path);
+}
+
+/// A write that breaks off: the child may write files of a few KiB only.
+#[cfg(unix)]
+#[test]
+fn a_write_that_fails_leaves_the_old_file() {
+    if let Some(path) = std::env::var_os(CHILD) {
+        let error = write_npy_slice(&path, [1 << 20], &vec![1.0f32; 1 << 20]).unwrap_err().to_string();
+        assert!(error.contains("cannot be written"), "{error}");
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.0.join("array.npy");
+    write_npy_slice(&path, [3], &[1i32, 2, 3]).unwrap();
+    again("a_write_that_fails_leaves_the_old_file", "trap '' XFSZ; ulimit -f 16; ", &path);
+    assert_eq!(*Npy::read(&path).unwrap().data(), NpyData::I32(vec![1, 2, 3]));
+    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1, "nothing is left of the new file");
 }

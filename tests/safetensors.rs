@@ -67,7 +67,7 @@ fn files_in_memory_and_tensors_that_are_not_waited_for_are_the_same_file() {
     let file = Safetensors::from_bytes(bytes).unwrap();
     assert_eq!(file.tensor::<f32>(&gpu, "t").unwrap().to_vec().unwrap(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
     let error = Safetensors::from_bytes(vec![1, 2, 3]).err().unwrap();
-    assert!(error.to_string().starts_with("safetensors: is no .safetensors file: "), "{error}");
+    assert!(error.to_string().starts_with("Safetensors::from_bytes: is no .safetensors file: "), "{error}");
 }
 
 #[test]

@@ -5,6 +5,8 @@ mod support;
 use support::operand::{Placed, View};
 use tilewise::tensor::MAX_RANK;
 use tilewise::{DType, Element, Fill, Gpu, Layout, Tensor, bf16, f16};
+#[cfg(feature = "ndarray")]
+use tilewise::{Error, GpuOptions};
 
 /// Integers that the type holds, of a period that no shape has.
 fn counting<T: Element>(len: usize) -> Vec<T> {
@@ -334,6 +336,20 @@ fn element_types_say_what_they_are() {
     let gpu = support::noop();
     let printed = format!("{:?}", gpu.zeros::<f16>([2, 3]).unwrap());
     assert!(printed.starts_with("Tensor<f16>([2, 3] strides [3, 1] offset 0, Gpu("), "{printed}");
+}
+
+#[test]
+#[cfg(feature = "ndarray")]
+fn errors_of_arrays_name_the_call() {
+    let options = GpuOptions { memory_budget: Some(1 << 16), ..GpuOptions::default() };
+    let gpu = support::noop_with(options, |_| ());
+    let wide = gpu.zeros::<f32>([1]).unwrap().as_strided(&[256, 256], &[0, 0], 0).unwrap();
+    let large = ndarray::Array2::<f32>::zeros((256, 256));
+    let is_of =
+        |error: Error, call: &str| assert!(error.to_string().starts_with(&format!("{call}: ")), "{error}");
+    is_of(gpu.from_ndarray(&large).unwrap_err(), "from_ndarray");
+    is_of(wide.to_ndarray().unwrap_err(), "to_ndarray");
+    is_of(pollster::block_on(wide.read_ndarray()).unwrap_err(), "read_ndarray");
 }
 
 #[test]

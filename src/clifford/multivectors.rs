@@ -97,8 +97,10 @@ impl<T: Real> Multivectors<T> {
     /// # Precision
     /// Sums in f32, then stored: $|c_{k} - c_{64}| \le \gamma_{t} \sum |x_{i} y_{j}|$ for a blade of t terms.
     pub fn product(&self, product: Product, y: &Self) -> Result<Self> {
-        let out = product.terms(&self.blades, &y.blades)?.out;
-        self.binary(Function::Product(product), y, &out).named(product.name())
+        call("product", || {
+            let out = product.terms(&self.blades, &y.blades)?.out;
+            self.binary(Function::Product(product), y, &out)
+        })
     }
 
     /// The blades `out` of a product, and nothing else is computed.
@@ -108,7 +110,7 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// As [`product`](Self::product).
     pub fn product_onto(&self, product: Product, y: &Self, out: &Blades) -> Result<Self> {
-        self.binary(Function::Product(product), y, out).named(product.name())
+        self.binary(Function::Product(product), y, out).named("product_onto")
     }
 
     /// What a product hands back to its operands, of the gradient `g` of its result: $\nabla_{x}$ and $\nabla_{y}$ of a loss.
@@ -121,11 +123,12 @@ impl<T: Real> Multivectors<T> {
     /// # Precision
     /// As [`product`](Self::product); sums over repeated axes in f32.
     pub fn product_backward(&self, product: Product, y: &Self, g: &Self) -> Result<(Self, Self)> {
-        call(product.name(), || {
-            let positions = self.positions_with(product.name(), y)?;
+        let op = "product_backward";
+        call(op, || {
+            let positions = self.positions_with(op, y)?;
             if g.positions() != positions {
                 let rule = "the gradient must have the positions of the result";
-                return Err(Error::shapes(product.name(), rule, &g.positions(), &positions));
+                return Err(Error::shapes(op, rule, &g.positions(), &positions));
             }
             let of_x = g.binary(Function::BackwardX(product), y, &self.blades)?;
             let of_y = self.binary(Function::BackwardY(product), g, &y.blades)?;
@@ -138,8 +141,10 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// As [`product`](Self::product).
     pub fn plan_product(&self, product: Product, y: &Self) -> Result<Plan> {
-        let out = product.terms(&self.blades, &y.blades)?.out;
-        self.plan(Function::Product(product), Some(y), &out)
+        call("plan_product", || {
+            let out = product.terms(&self.blades, &y.blades)?.out;
+            self.plan(Function::Product(product), Some(y), &out)
+        })
     }
 
     pub(super) fn plan(&self, function: Function, y: Option<&Self>, out: &Blades) -> Result<Plan> {
@@ -152,7 +157,7 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// [`Error::Limit`] if a tensor is larger than the device can bind; [`Error::OutOfMemory`] without room for the result.
     pub fn unary(&self, function: Unary) -> Result<Self> {
-        self.run(Function::Unary(function), None, &function.blades(&self.blades)).named(function.name())
+        self.run(Function::Unary(function), None, &function.blades(&self.blades)).named("unary")
     }
 
     /// What [`unary`](Self::unary) hands back, of the gradient of its result: it is of the operand's `blades`.
@@ -160,7 +165,7 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// As [`unary`](Self::unary).
     pub fn unary_backward(&self, function: Unary, blades: &Blades) -> Result<Self> {
-        self.run(Function::Unary(function.backward()), None, blades).named(function.name())
+        self.run(Function::Unary(function.backward()), None, blades).named("unary_backward")
     }
 
     /// The same multivectors on other blades or in another order: what is missing is 0, what is not asked for is left out.
@@ -177,13 +182,15 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// [`Error::Input`] if the algebra has no such grade; otherwise as [`unary`](Self::unary).
     pub fn project(&self, grades: &[usize]) -> Result<Self> {
-        let signature = self.signature();
-        signature.grades(grades)?; // are there
-        let masks = self.blades.masks().iter().copied();
-        let kept: Vec<u8> = masks.filter(|&blade| grades.contains(&grade(blade))).collect();
-        let none = kept.is_empty();
-        let blades = if none { signature.scalars() } else { Blades::new(signature, &kept)? };
-        self.select(&blades).named("project")
+        call("project", || {
+            let signature = self.signature();
+            signature.grades(grades)?; // are there
+            let masks = self.blades.masks().iter().copied();
+            let kept: Vec<u8> = masks.filter(|&blade| grades.contains(&grade(blade))).collect();
+            let none = kept.is_empty();
+            let blades = if none { signature.scalars() } else { Blades::new(signature, &kept)? };
+            self.select(&blades)
+        })
     }
 
     /// The norm $\sqrt{|\langle \tilde x x \rangle_{0}|}$, a scalar: 0 of null multivectors.
@@ -260,7 +267,7 @@ impl<T: Real> Multivectors<T> {
             len => Some(gpu.tensor::<i32>(bytemuck::cast_slice(words), [len])?),
         };
         bindings.extend(table.as_ref().map(Tensor::bind));
-        gpu.launch(&planned, bytemuck::bytes_of(&problem.launch(planned.plan(), gpu.caps())), &bindings)?;
+        gpu.launch(&planned, bytemuck::bytes_of(&problem.dims_of(planned.plan(), gpu.caps())), &bindings)?;
         Ok(Self { tensor: c, blades: out.clone(), axis: self.axis })
     }
 
@@ -327,71 +334,71 @@ impl<T: Real> Multivectors<T> {
 impl<T: Real> Multivectors<T> {
     /// $xy$.
     pub fn geometric(&self, y: &Self) -> Result<Self> {
-        self.product(Product::Geometric, y)
+        self.product(Product::Geometric, y).named("geometric")
     }
 
     /// $x \wedge y$.
     pub fn outer(&self, y: &Self) -> Result<Self> {
-        self.product(Product::Outer, y)
+        self.product(Product::Outer, y).named("outer")
     }
 
     /// $x \rfloor y$.
     pub fn left_contraction(&self, y: &Self) -> Result<Self> {
-        self.product(Product::LeftContraction, y)
+        self.product(Product::LeftContraction, y).named("left_contraction")
     }
 
     /// $x \lfloor y$.
     pub fn right_contraction(&self, y: &Self) -> Result<Self> {
-        self.product(Product::RightContraction, y)
+        self.product(Product::RightContraction, y).named("right_contraction")
     }
 
     /// Hestenes' $x \cdot y$.
     pub fn hestenes(&self, y: &Self) -> Result<Self> {
-        self.product(Product::Hestenes, y)
+        self.product(Product::Hestenes, y).named("hestenes")
     }
 
     /// The fat dot $x \bullet y$.
     pub fn fat_dot(&self, y: &Self) -> Result<Self> {
-        self.product(Product::FatDot, y)
+        self.product(Product::FatDot, y).named("fat_dot")
     }
 
     /// $\langle xy \rangle_{0}$.
     pub fn scalar(&self, y: &Self) -> Result<Self> {
-        self.product(Product::Scalar, y)
+        self.product(Product::Scalar, y).named("scalar")
     }
 
     /// $x \vee y$.
     pub fn regressive(&self, y: &Self) -> Result<Self> {
-        self.product(Product::Regressive, y)
+        self.product(Product::Regressive, y).named("regressive")
     }
 
     /// $(xy - yx) / 2$.
     pub fn commutator(&self, y: &Self) -> Result<Self> {
-        self.product(Product::Commutator, y)
+        self.product(Product::Commutator, y).named("commutator")
     }
 
     /// $\tilde x$.
     pub fn reverse(&self) -> Result<Self> {
-        self.unary(Unary::Reverse)
+        self.unary(Unary::Reverse).named("reverse")
     }
 
     /// $\hat x$.
     pub fn involute(&self) -> Result<Self> {
-        self.unary(Unary::Involute)
+        self.unary(Unary::Involute).named("involute")
     }
 
     /// $\bar x$.
     pub fn conjugate(&self) -> Result<Self> {
-        self.unary(Unary::Conjugate)
+        self.unary(Unary::Conjugate).named("conjugate")
     }
 
     /// The dual, [`Unary::Dual`].
     pub fn dual(&self) -> Result<Self> {
-        self.unary(Unary::Dual)
+        self.unary(Unary::Dual).named("dual")
     }
 
     /// What undoes the dual, [`Unary::Undual`].
     pub fn undual(&self) -> Result<Self> {
-        self.unary(Unary::Undual)
+        self.unary(Unary::Undual).named("undual")
     }
 }

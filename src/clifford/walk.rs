@@ -25,7 +25,7 @@ pub(super) enum Walk {
 impl CliffordProblem {
     /// The uniform for launching `plan` on a device.
     #[must_use]
-    pub fn launch(&self, plan: &Plan, caps: &Caps) -> CliffordDims {
+    pub fn dims_of(&self, plan: &Plan, caps: &Caps) -> CliffordDims {
         let walk = if plan.table.is_empty() { Walk::of(self, caps) } else { Walk::Ones };
         walk.dims(self)
     }

@@ -13,7 +13,7 @@ const BUFFER: usize = 1 << 20;
 ///
 /// A link stays one, and what it leads to is replaced. What is no file, a device or a pipe, cannot be replaced and is
 /// written to as it is.
-#[cfg(feature = "safetensors")]
+#[cfg(any(feature = "npy", feature = "safetensors"))]
 pub(crate) fn replace(
     path: &Path,
     folder: Option<&Path>,

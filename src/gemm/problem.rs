@@ -294,7 +294,7 @@ impl GemmProblem {
     /// The uniforms of a plan's launches, in order: that of the product, or, if k is split, that of the parts and that of the
     /// launch that adds up their sums.
     #[must_use]
-    pub fn launches(&self, plan: &Plan) -> Vec<GemmDims> {
+    pub fn dims_of(&self, plan: &Plan) -> Vec<GemmDims> {
         match plan.parts {
             1 => vec![self.dims],
             parts => vec![self.in_parts(parts).dims, self.reduced(parts)],

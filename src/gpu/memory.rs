@@ -6,7 +6,7 @@ use super::lock::Lock;
 use super::mark::Mark;
 use super::pool::{Pool, Taken};
 use super::storage::Storage;
-use crate::{Error, Result};
+use crate::{Element, Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 /// Bytes that every window of a buffer starts at a multiple of: no device asks for more.
 pub(crate) const WINDOW_ALIGNMENT: u64 = 256;
 /// Uploads whose data the host generates go in chunks of this many bytes: it holds no more of them in memory.
-pub(crate) const CHUNK: usize = 8 << 20;
+const CHUNK: usize = 8 << 20;
 /// At most this many bytes of staging buffers are kept for the next read.
 pub(super) const STAGING_AT_MOST: u64 = 64 << 20;
 
@@ -74,12 +74,6 @@ impl Drop for Allocation {
 }
 
 impl Gpu {
-    /// Fails if a buffer of `bytes` cannot be allocated: called before the host generates the data.
-    pub(crate) fn check_room(&self, op: &'static str, bytes: u64) -> Result<()> {
-        self.inner.fault.check()?;
-        self.inner.pool.lock().check(op, bytes)
-    }
-
     /// A buffer of at least `bytes`, its contents unspecified.
     pub(crate) fn allocate(&self, op: &'static str, bytes: u64) -> Result<Allocation> {
         self.allocate_unused(op, bytes, u64::MAX)
@@ -92,21 +86,23 @@ impl Gpu {
         Ok(allocation)
     }
 
-    /// A buffer of `len` bytes, uploaded in chunks: each call of `fill` gets an offset and the chunk to fill there.
-    pub(crate) fn upload_chunks(
+    /// A buffer of `len` elements, made chunk by chunk once there is room for it: each call fills the elements from a place
+    /// on. A chunk holds zeros at first, and then what the call before has left.
+    pub(crate) fn upload_chunks<T: Element>(
         &self,
         op: &'static str,
-        len: u64,
-        mut fill: impl FnMut(u64, &mut [u8]),
+        len: usize,
+        mut fill: impl FnMut(u64, &mut [T]),
     ) -> Result<Allocation> {
-        let allocation = self.allocate_for_writing(op, len)?;
-        let mut chunk = vec![0; usize::try_from(len).unwrap_or(CHUNK).min(CHUNK)];
-        let mut offset = 0;
-        while offset < len {
-            let rest = usize::try_from(len - offset).unwrap_or(CHUNK).min(CHUNK);
-            fill(offset, &mut chunk[..rest]);
-            self.write_words(&allocation, offset, &chunk[..rest])?;
-            offset += rest as u64;
+        let size = size_of::<T>();
+        let allocation = self.allocate_for_writing(op, (len as u64).saturating_mul(size as u64))?;
+        let mut chunk = vec![T::zeroed(); len.min(CHUNK / size)];
+        let mut start = 0;
+        while start < len {
+            let part = chunk.len().min(len - start);
+            fill(start as u64, &mut chunk[..part]);
+            self.write_words(&allocation, (start * size) as u64, bytemuck::cast_slice(&chunk[..part]))?;
+            start += part;
         }
         Ok(allocation)
     }
@@ -219,11 +215,13 @@ impl Gpu {
             Err(error) => {
                 let mut pool = pool.lock();
                 let given_up = pool.give(size, None);
-                let available = pool.available();
                 drop(pool);
                 drop(given_up);
                 Err(match error {
-                    wgpu::Error::OutOfMemory { .. } => Error::OutOfMemory { op, needed: size, available },
+                    // The device's memory is used up, whatever is left of a budget.
+                    wgpu::Error::OutOfMemory { .. } => {
+                        Error::OutOfMemory { op, needed: size, available: None }
+                    }
                     other => self.cause_of(other),
                 })
             }

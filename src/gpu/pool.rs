@@ -56,11 +56,6 @@ impl<B> Pool<B> {
         Self { free: BTreeMap::new(), budget, cached_at_most, largest, in_use: 0, cached: 0, peak: 0 }
     }
 
-    /// Fails if [`take`](Self::take) of `bytes` would fail now; hands out nothing.
-    pub(super) fn check(&self, op: &'static str, bytes: u64) -> Result<()> {
-        self.class_with_room(op, bytes).map(|_| ())
-    }
-
     /// A buffer of at least `bytes` that no recording from `unused_since` on uses.
     /// If the budget is short, free buffers are given up.
     pub(super) fn take(&mut self, op: &'static str, bytes: u64, unused_since: u64) -> Result<Taken<B>> {
@@ -109,7 +104,7 @@ impl<B> Pool<B> {
     }
 
     /// Bytes left of the budget, counting free buffers as given up.
-    pub(super) fn available(&self) -> u64 {
+    fn available(&self) -> u64 {
         self.budget.saturating_sub(self.in_use)
     }
 
@@ -119,9 +114,8 @@ impl<B> Pool<B> {
             return Err(Error::Limit { op, what, needed: bytes, allowed: self.largest });
         }
         let size = size_class(bytes).min(self.largest);
-        let available = self.available();
-        if size > available {
-            return Err(Error::OutOfMemory { op, needed: size, available });
+        if size > self.available() {
+            return Err(Error::OutOfMemory { op, needed: size, available: self.usage().available });
         }
         Ok(size)
     }
@@ -173,7 +167,7 @@ mod tests {
             );
         }
         let error = pool.take("test", 1, 0).expect_err("the budget is used up");
-        assert!(matches!(error, Error::OutOfMemory { needed: 256, available: 0, .. }), "{error}");
+        assert!(matches!(error, Error::OutOfMemory { needed: 256, available: Some(0), .. }), "{error}");
         pool.give(512, None);
         let error = pool.take("test", 513, 0).expect_err("no buffer is that large");
         assert!(matches!(error, Error::Limit { needed: 513, allowed: 512, .. }), "{error}");

@@ -2,12 +2,12 @@
 
 use super::npy_file::{self, Opened};
 use crate::error::Named;
+use crate::files::replace::replace;
 use crate::tensor::{DType, Element, Layout, Tensor};
 use crate::{Error, Gpu, Result};
 use half::f16;
 use npyz::{AutoSerialize, WriteOptions, WriterBuilder};
-use std::fs::File;
-use std::io::{Cursor, Write};
+use std::io::Cursor;
 use std::path::Path;
 
 /// The array of one `.npy` file, in memory.
@@ -126,9 +126,10 @@ impl Npy {
             NpyData::I32(elements) if T::DTYPE == DType::I32 => bytemuck::cast_slice(elements),
             _ => {
                 let (have, want) = (self.dtype(), T::DTYPE);
-                let why =
-                    format!("holds {have}, not {want}: make it a Tensor<{have}>, then `cast` that to {want}");
-                return Err(Error::input("npy array", why));
+                let why = format!(
+                    "the array holds {have}, not {want}: make it a Tensor<{have}>, then `cast` that to {want}"
+                );
+                return Err(Error::input("Npy::tensor", why));
             }
         };
         match self.order {
@@ -136,21 +137,24 @@ impl Npy {
             Order::Fortran => {
                 let reversed: Vec<usize> = self.shape.iter().rev().copied().collect();
                 let axes: Vec<usize> = (0..reversed.len()).rev().collect();
-                gpu.tensor(elements, reversed).named("Npy::tensor")?.permute(&axes)
+                let stored = gpu.tensor(elements, reversed);
+                stored.and_then(|stored| stored.permute(&axes)).named("Npy::tensor")
             }
         }
     }
 }
 
-/// Writes a tensor to a `.npy` file at `path`, in C order whatever its strides; an existing file is replaced. If
-/// that fails, the file may be incomplete. Not available in a browser: use [`npy_bytes`].
+/// Writes a tensor to a `.npy` file at `path`, in C order whatever its strides, as a whole or not at all: the file appears,
+/// or replaces an existing one, once all of it is on the disk. (A device or a pipe is written to as it is.) Not in a browser:
+/// [`npy_bytes`].
 ///
 /// # Errors
 /// [`Error::Input`] if the file cannot be written, or `T` is bf16, which `NumPy` does not have; otherwise as
 /// [`Tensor::to_vec`].
 #[cfg(not(target_arch = "wasm32"))]
 pub fn write_npy<T: Element>(path: impl AsRef<Path>, tensor: &Tensor<T>) -> Result<()> {
-    write_npy_slice(path, tensor.shape(), &tensor.to_vec().named("write_npy")?)
+    let op = "write_npy";
+    write(op, path.as_ref(), tensor.shape(), &tensor.to_vec().named(op)?)
 }
 
 /// As [`write_npy`](crate::io::write_npy), without blocking the thread while it waits for the device. Writing to the disk blocks.
@@ -158,12 +162,13 @@ pub fn write_npy<T: Element>(path: impl AsRef<Path>, tensor: &Tensor<T>) -> Resu
 /// # Errors
 /// As `write_npy`.
 pub async fn write_npy_async<T: Element>(path: impl AsRef<Path>, tensor: &Tensor<T>) -> Result<()> {
-    let elements = tensor.read().await.named("write_npy_async")?;
-    write_npy_slice(path, tensor.shape(), &elements)
+    let op = "write_npy_async";
+    let elements = tensor.read().await.named(op)?;
+    write(op, path.as_ref(), tensor.shape(), &elements)
 }
 
-/// Writes elements in C order to a `.npy` file at `path`; an existing file is replaced. If that fails, the file may be
-/// incomplete.
+/// Writes elements in C order to a `.npy` file at `path`, as a whole or not at all, as
+/// [`write_npy`](crate::io::write_npy) does.
 ///
 /// # Shapes
 /// `shape` has as many elements as `elements`, and at most [`MAX_RANK`](crate::tensor::MAX_RANK) axes.
@@ -176,15 +181,17 @@ pub fn write_npy_slice<T: Element>(
     shape: impl AsRef<[usize]>,
     elements: &[T],
 ) -> Result<()> {
-    let path = path.as_ref();
+    write("write_npy_slice", path.as_ref(), shape.as_ref(), elements)
+}
+
+fn write<T: Element>(op: &'static str, path: &Path, shape: &[usize], elements: &[T]) -> Result<()> {
     let name = || path.display().to_string();
-    let header = header("write_npy", name, shape.as_ref(), elements)?;
-    let write = || {
-        let mut file = File::create(path)?;
+    let header = header(op, name, shape, elements)?;
+    let written = replace(path, None, |file| {
         file.write_all(&header)?;
         file.write_all(bytemuck::cast_slice(elements))
-    };
-    write().map_err(|e: std::io::Error| Error::input(name(), format!("cannot be written: {e}")))
+    });
+    written.map_err(|e| Error::input(name(), format!("cannot be written: {e}")))
 }
 
 /// The bytes of a `.npy` file that holds these elements in C order.

@@ -103,10 +103,13 @@ pub(super) fn read_f64(mut opened: Opened<impl Read + Seek>) -> Result<(Vec<usiz
     let (file, byte_order) = (&mut opened.file, plain.endianness());
     let values = match size {
         8 => read_elements::<f64>(file, count, byte_order),
-        4 => read_elements::<f32>(file, count, byte_order).map(|x| x.into_iter().map(f64::from).collect()),
-        _ => read_elements::<f16>(file, count, byte_order).map(|x| x.into_iter().map(f64::from).collect()),
+        4 => read_elements::<f32>(file, count, byte_order)
+            .and_then(|x| collected(x.into_iter().map(f64::from))),
+        _ => read_elements::<f16>(file, count, byte_order)
+            .and_then(|x| collected(x.into_iter().map(f64::from))),
     };
-    let values: Vec<f64> = values.map_err(|e| format!("cannot be read: {e}"))?;
+    let cannot = |e| format!("cannot be read: {e}");
+    let values: Vec<f64> = values.map_err(cannot)?;
     if opened.header.order() == npyz::Order::C {
         return Ok((shape, values));
     }
@@ -120,7 +123,7 @@ pub(super) fn read_f64(mut opened: Opened<impl Read + Seek>) -> Result<(Vec<usiz
         let index: Vec<(usize, usize)> = index.collect();
         index.iter().fold(0, |place, (i, extent)| place * extent + i)
     };
-    let values = (0..count).map(|at| values[place(at)]).collect();
+    let values = collected((0..count).map(|at| values[place(at)])).map_err(cannot)?;
     Ok((shape, values))
 }
 
@@ -198,11 +201,26 @@ fn read_elements<T: Pod>(
     count: usize,
     byte_order: Endianness,
 ) -> std::io::Result<Vec<T>> {
-    let mut elements = vec![T::zeroed(); count];
+    let mut elements = room(count)?;
+    elements.resize(count, T::zeroed());
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
     file.read_exact(bytes)?;
     if byte_order != Endianness::of_machine() {
         bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
     }
     Ok(elements)
+}
+
+/// Values in an order of their own.
+fn collected(values: impl ExactSizeIterator<Item = f64>) -> std::io::Result<Vec<f64>> {
+    let mut all = room(values.len())?;
+    all.extend(values);
+    Ok(all)
+}
+
+/// A vector with room for so many. NOTE: a file may have holes, and be longer than this machine's memory.
+fn room<T>(count: usize) -> std::io::Result<Vec<T>> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(count)?;
+    Ok(values)
 }

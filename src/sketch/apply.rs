@@ -87,10 +87,7 @@ impl Sketch {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Limit`] if there is no room.
     pub fn to_tensor(&self, gpu: &Gpu) -> Result<Tensor<f32>> {
-        let [rows, cols] = self.shape();
-        // Checked before the host generates the entries.
-        gpu.check_room("Sketch::to_tensor", (rows as u64).saturating_mul(cols as u64).saturating_mul(4))?;
-        gpu.tensor(&self.to_vec(), [rows, cols]).named("Sketch::to_tensor")
+        gpu.filled("Sketch::to_tensor", &self.shape(), |start, entries| self.entries_from(start, entries))
     }
 
     /// How it is applied along an axis of `x`: what is launched, and by which prediction.

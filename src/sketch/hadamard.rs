@@ -4,7 +4,7 @@ use super::along::{Along, Beside};
 use super::apply::Way;
 use super::hadamard_pass::{HadamardDims, HadamardPass, HadamardSource, HadamardTarget, plan_hadamard};
 use super::hadamard_rows::RowOrder;
-use super::hadamard_split::split;
+use super::hadamard_split::{lacking, split};
 use super::operator::{OP, Sketch};
 use super::philox::halves;
 use crate::gpu::Caps;
@@ -162,7 +162,7 @@ impl HadamardProblem {
         let with_passes = |piece: Self| {
             let passes = piece.passes(caps);
             if passes.is_empty() {
-                let needs = "more invocations or shared memory in a workgroup".into();
+                let needs = lacking(&piece, caps);
                 return Err(Error::Unsupported { op: OP, needs, device: caps.adapter.clone() });
             }
             if passes.len() > 1 {

@@ -171,7 +171,7 @@ impl HadamardPass {
     }
 
     /// The limits that a workgroup needs.
-    fn needs(&self) -> Needs {
+    pub(super) fn needs(&self) -> Needs {
         let workgroup_bytes = (4 * self.tile.exchanged()).next_multiple_of(16) + 16 * self.signs()[0];
         let bindings = if self.is_in_place() { 1 } else { 2 };
         Needs { bindings, invocations: self.tile.invocations(), workgroup_bytes }

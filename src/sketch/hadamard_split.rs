@@ -50,6 +50,22 @@ pub(super) fn split(problem: &HadamardProblem, caps: &Caps) -> Vec<HadamardPass>
     chosen
 }
 
+/// What the device lacks of what the smallest pass takes, in words, where it has too little for any.
+pub(super) fn lacking(problem: &HadamardProblem, caps: &Caps) -> String {
+    let bits = problem.dims.bits;
+    let lacked = |low: u32| {
+        let levels = bits.min(1)..=(bits - low).min(LEVELS_AT_MOST);
+        let passes: Vec<HadamardPass> =
+            levels.flat_map(|levels| passes(problem, low, levels, caps)).collect();
+        if passes.iter().any(|pass| pass.fits(caps)) {
+            return None;
+        }
+        let needs = passes.iter().map(HadamardPass::needs);
+        needs.min_by_key(|needs| (needs.invocations, needs.workgroup_bytes))?.fit(caps).err()
+    };
+    (0..bits.max(1)).find_map(lacked).unwrap_or_default()
+}
+
 /// The ways to compute these levels in one pass: by invocations alone, and with an exchange, of as many columns as go
 /// into shared memory.
 fn passes(

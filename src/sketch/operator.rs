@@ -290,27 +290,51 @@ impl Sketch {
     /// # Panics
     /// Panics, or aborts the process, if the host cannot allocate that many f32.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "sizes are checked, the scale is rounded once")]
     pub fn to_vec(&self) -> Vec<f32> {
-        let (rows, cols) = (self.rows as u32, self.cols as u32);
-        let scale = self.scale() as f32;
         let mut entries = vec![0.0; self.rows * self.cols];
+        self.entries_from(0, &mut entries);
+        entries
+    }
+
+    /// The entries from a place on, row by row. There must be so many.
+    #[expect(clippy::cast_possible_truncation, reason = "sizes are checked, the scale is rounded once")]
+    pub(crate) fn entries_from(&self, start: u64, entries: &mut [f32]) {
         if let Some(sparse) = self.sparse() {
-            let lines = if sparse.lines == Lines::Columns { cols } else { rows };
-            for line in 0..lines {
-                for (place, sign) in sparse.line(self.seed, line) {
-                    let (i, j) = if sparse.lines == Lines::Columns { (place, line) } else { (line, place) };
-                    entries[i as usize * self.cols + j as usize] += sign * scale;
+            return self.nonzeros_from(&sparse, start, entries);
+        }
+        let (cols, scale) = (self.cols as u64, self.scale() as f32);
+        let [mut i, mut j] = [start / cols, start % cols].map(|index| index as u32);
+        for entry in entries {
+            *entry = self.unscaled(i, j) * scale;
+            j += 1;
+            if u64::from(j) == cols {
+                [i, j] = [i + 1, 0];
+            }
+        }
+    }
+
+    /// As [`entries_from`](Self::entries_from), of a sparse operator: the lines that may have entries there are drawn.
+    #[expect(clippy::cast_possible_truncation, reason = "sizes are checked, the scale is rounded once")]
+    fn nonzeros_from(&self, sparse: &Sparse, start: u64, entries: &mut [f32]) {
+        let (cols, scale) = (self.cols as u64, self.scale() as f32);
+        entries.fill(0.0);
+        let end = start + entries.len() as u64;
+        let (first, last) = (start / cols, end.div_ceil(cols));
+        let lines = match sparse.lines {
+            Lines::Rows => first..last,
+            Lines::Columns if last - first == 1 => start - first * cols..end - first * cols,
+            Lines::Columns => 0..cols,
+        };
+        for line in lines {
+            for (place, sign) in sparse.line(self.seed, line as u32) {
+                let place = u64::from(place);
+                let (i, j) = if sparse.lines == Lines::Columns { (place, line) } else { (line, place) };
+                let at = (i * cols + j).checked_sub(start).and_then(|at| usize::try_from(at).ok());
+                if let Some(entry) = at.and_then(|at| entries.get_mut(at)) {
+                    *entry += sign * scale;
                 }
             }
-            return entries;
         }
-        for (i, row) in (0..rows).zip(entries.chunks_exact_mut(self.cols)) {
-            for (j, entry) in (0..cols).zip(row) {
-                *entry = self.unscaled(i, j) * scale;
-            }
-        }
-        entries
     }
 }
 
@@ -344,4 +368,37 @@ fn sign(word: u32) -> f32 {
 fn uniform(word: u32) -> f32 {
     // Odd, and below 2^24 in magnitude: exact.
     ((word >> 8) as f32 * 2.0 - 16_777_215.0) / 16_777_216.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sketch, SketchKind, SparseAxis};
+
+    #[test]
+    fn a_part_of_the_entries_is_what_the_whole_has_there() {
+        let [short, long] = [SparseAxis::Short, SparseAxis::Long];
+        for kind in [
+            SketchKind::Gaussian,
+            SketchKind::Hadamard,
+            SketchKind::CountSketch,
+            SketchKind::SparseSign { axis: short, nonzeros: 2 },
+            SketchKind::SparseSign { axis: long, nonzeros: 9 },
+        ] {
+            for [rows, cols] in [[4, 7], [1, 30], [9, 3]] {
+                // Not all kinds have all shapes.
+                let Ok(sketch) = Sketch::new(kind, [rows, cols], 5) else { continue };
+                let entry = |at: usize| sketch.entry(at / cols, at % cols);
+                for start in 0..rows * cols {
+                    for len in 1..=rows * cols - start {
+                        let mut part = vec![f32::NAN; len];
+                        sketch.entries_from(start as u64, &mut part);
+                        assert!(
+                            (start..).zip(&part).all(|(at, &found)| found == entry(at)),
+                            "{sketch:?} from {start}"
+                        );
+                    }
+                }
+            }
+        }
+    }
 }

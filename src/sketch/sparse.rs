@@ -170,7 +170,7 @@ impl SparseProblem {
     /// The uniforms of the launches on a device: that of the operator and, if its lines are summed in parts, that of the launch
     /// that adds up the parts.
     #[must_use]
-    pub fn launches(&self, caps: &Caps) -> (SparseDims, Option<GemmDims>) {
+    pub fn dims_on(&self, caps: &Caps) -> (SparseDims, Option<GemmDims>) {
         let dims = Tile::of(self, caps).dims(self);
         // Adding up parts is the same for any result: here the result is taken as one row.
         let n = self.rows()[1] * self.dims.columns;
@@ -196,7 +196,7 @@ pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &A
     let gpu = x.gpu();
     let problem = SparseProblem::of(sketch, way, along, x.layout().offset_in_window(T::DTYPE), T::DTYPE)?;
     let planned = gpu.planned(&problem)?;
-    let (dims, together) = problem.launches(gpu.caps());
+    let (dims, together) = problem.dims_on(gpu.caps());
     let y = gpu.empty(&along.shape)?;
     let (Some(reduce), Some(together)) = (planned.then(), together) else {
         gpu.launch(&planned, bytemuck::bytes_of(&dims), &[x.bind(), y.bind()])?;

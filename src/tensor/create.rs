@@ -45,9 +45,7 @@ impl Gpu {
     /// # Errors
     /// As [`tensor`](Self::tensor).
     pub fn zeros<T: Element>(&self, shape: impl AsRef<[usize]>) -> Result<Tensor<T>> {
-        let layout = Layout::contiguous("zeros", shape.as_ref())?;
-        let bytes = layout.len() as u64 * T::DTYPE.size() as u64;
-        Ok(Tensor::on(self.upload_chunks("zeros", bytes, |_, _| ())?, layout))
+        self.filled("zeros", shape.as_ref(), |_, _| ())
     }
 
     /// A tensor of random values: element $i$ depends on the seed and $i$ alone.
@@ -55,14 +53,23 @@ impl Gpu {
     /// # Errors
     /// As [`tensor`](Self::tensor).
     pub fn random<T: Element>(&self, shape: impl AsRef<[usize]>, fill: Fill, seed: u64) -> Result<Tensor<T>> {
-        let layout = Layout::contiguous("random", shape.as_ref())?;
-        let size = T::DTYPE.size() as u64;
-        let made = self.upload_chunks("random", layout.len() as u64 * size, |at, chunk| {
-            for (i, element) in (at / size..).zip(chunk.chunks_exact_mut(size_of::<T>())) {
-                element.copy_from_slice(bytemuck::bytes_of(&fill.value::<T>(i, seed)));
+        self.filled("random", shape.as_ref(), |start, elements| {
+            for (i, element) in (start..).zip(elements) {
+                *element = fill.value(i, seed);
             }
-        })?;
-        Ok(Tensor::on(made, layout))
+        })
+    }
+
+    /// A tensor that the host makes chunk by chunk, row-major: each call fills the elements from a place on, which are zeros
+    /// at first, and then what the call before has left. There is room for the tensor before the first call.
+    pub(crate) fn filled<T: Element>(
+        &self,
+        op: &'static str,
+        shape: &[usize],
+        fill: impl FnMut(u64, &mut [T]),
+    ) -> Result<Tensor<T>> {
+        let layout = Layout::contiguous(op, shape)?;
+        Ok(Tensor::on(self.upload_chunks(op, layout.len(), fill)?, layout))
     }
 }
 
@@ -76,8 +83,8 @@ impl Fill {
         (0..len as u64).map(|i| self.value(i, seed)).collect()
     }
 
-    /// Value `i` of the sequence with this seed.
-    fn value<T: Element>(self, i: u64, seed: u64) -> T {
+    /// The value at place `i` of the sequence with this seed.
+    pub(crate) fn value<T: Element>(self, i: u64, seed: u64) -> T {
         let bits = match T::DTYPE {
             DType::F32 | DType::I32 => 24,
             DType::F16 => 11,

@@ -43,6 +43,9 @@ impl<T: Element> Tensor<T> {
     /// As [`read`](Self::read).
     pub fn read_ndarray(&self) -> impl Future<Output = Result<ArrayD<T>>> + use<T> {
         let (shape, elements) = (IxDyn(self.shape()), self.read());
-        async move { ArrayD::from_shape_vec(shape, elements.await?).map_err(Error::device) }
+        async move {
+            let elements = elements.await.named("read_ndarray")?;
+            ArrayD::from_shape_vec(shape, elements).map_err(Error::device)
+        }
     }
 }

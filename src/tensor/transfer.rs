@@ -42,7 +42,7 @@ impl<T: Element> Tensor<T> {
         let started = started.named("read");
         async move {
             match started? {
-                Some(pending) => pending.wait_async(elements).await?,
+                Some(pending) => pending.wait_async(elements).await.and_then(|read| read).named("read"),
                 None => Ok(Vec::new()),
             }
         }
@@ -67,12 +67,12 @@ impl<T: Element> Tensor<T> {
     }
 }
 
-/// A staging buffer's bytes as elements; they need not be aligned.
+/// A staging buffer's bytes as elements; they need not be aligned. Who calls it says in errors what was called.
 fn elements<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
     let len = bytes.len() / size_of::<T>();
     let mut elements = Vec::new();
     let reserved = elements.try_reserve_exact(len);
-    reserved.map_err(|_| Error::OutOfMemory { op: "to_vec", needed: bytes.len() as u64, available: 0 })?;
+    reserved.map_err(|_| Error::OutOfMemory { op: "read", needed: bytes.len() as u64, available: None })?;
     elements.resize(len, T::zeroed());
     bytemuck::cast_slice_mut(&mut elements).copy_from_slice(bytes);
     Ok(elements)

@@ -151,7 +151,7 @@ impl Actor {
     pub(crate) fn excuse(&mut self, error: Error) {
         match error {
             Error::OutOfMemory { needed, available, .. } if self.world.budget.is_some() => {
-                assert!(needed > available, "{error}");
+                assert!(available.is_none_or(|available| needed > available), "{error}");
                 self.say("out of memory");
                 let keep = self.random.below(self.items.len() + 1);
                 self.items.truncate(keep);

@@ -49,7 +49,7 @@ fn operands_that_cannot_be_bound() {
     large("SkLinear::fit", SkLinear::fit(&a, 1, 2).map(drop));
     let x = mv(t(&[4, 64, 8]));
     large("geometric", x.geometric(&x).map(drop));
-    large("geometric", x.plan_product(Product::Geometric, &x).map(drop));
+    large("plan_product", x.plan_product(Product::Geometric, &x).map(drop));
     large("reverse", x.reverse().map(drop));
     large("project", x.project(&[0]).map(drop));
     large("inverse", x.inverse().map(drop));

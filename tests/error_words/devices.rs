@@ -48,7 +48,7 @@ fn operands_of_different_devices() {
     apart("SkLinear::hidden", layer.hidden(&o(&[3, 16])).map(drop));
     let (x, y) = (mv(t(&[4, 3, 2])), mv(o(&[4, 3, 2])));
     apart("geometric", x.geometric(&y).map(drop));
-    apart("outer", x.product_backward(Product::Outer, &x, &y).map(drop));
+    apart("product_backward", x.product_backward(Product::Outer, &x, &y).map(drop));
     apart("inverse_backward", x.inverse_backward(&y).map(drop));
     let weight = t(&[2, PLANE.paths().len()]);
     let all = t(&[PLANE.paths().len(), 2, 2]);

@@ -3,6 +3,7 @@
 
 mod bindings;
 mod devices;
+mod files;
 mod room;
 mod shapes;
 #[path = "../support/mod.rs"]

@@ -3,9 +3,10 @@
 use super::{Found, PLANE, mv, product, sketched, wide};
 use crate::support;
 use tilewise::clifford::layer::{CliffordLayer, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind};
-use tilewise::clifford::{BladeAxis, Multivectors, Product};
+use tilewise::clifford::{BladeAxis, Multivectors, Product, Unary};
 use tilewise::sketch::{
-    Budget, Given, RangeFinder, Rsvd, SkLinear, Sketch, SketchKind, advise, cqrrpt, lstsq, range, rsvd, trace,
+    Budget, Given, RangeFinder, Rsvd, SkLinear, Sketch, SketchKind, Svd, Timings, advise, cqrrpt, lstsq,
+    range, rsvd, trace,
 };
 use tilewise::{Activation, Error, Fill, Gemm, GpuOptions, Linear, Result, f16, linear, matmul, ops};
 
@@ -55,6 +56,10 @@ fn results_without_room() {
     full("Given::apply", of.apply(&a, 1).map(drop));
     full("Given::adjoint", of.adjoint(&w(&[256, 128]), 1).map(drop));
     full("rsvd", rsvd(&a, 2).map(drop));
+    let [u, v] = [w(&[256, 1]), w(&[256, 1])];
+    let timings = Timings::default();
+    let svd = Svd { u, s: vec![1.0], v, rank: 1, residual: 0.0, rel_residual: 0.0, timings };
+    full("Svd::to_matrix", svd.to_matrix().map(drop));
     full("rsvd", Rsvd::new(&a).tolerance(0.1).run().map(drop));
     full("range", range(&a, 2).map(drop));
     full("range", RangeFinder::new(&a, 2).power(1).run().map(drop));
@@ -74,16 +79,24 @@ fn results_without_room() {
     full("SkLinear::hidden", layer.hidden(&x).map(drop));
     full("SkLinear::output", layer.output::<f32>(&w(&[16_384, 4])).map(drop));
     full("SkLinear::plans", layer.plans(&x).map(drop));
+    let mut gradients = layer.backward(&w(&[1, 16]), &w(&[1, 4]), &w(&[1, 12])).unwrap().1;
+    full(
+        "SkLinear::backward_into",
+        layer.backward_into(&x, &w(&[16_384, 4]), &w(&[16_384, 12]), &mut gradients).map(drop),
+    );
+    drop(gradients);
     full("SkLinear::backward", layer.backward(&x, &w(&[16_384, 4]), &w(&[16_384, 12])).map(drop));
     drop((layer, x));
 
     let m = |shape: &[usize]| mv(w(shape));
     let x = m(&[4, 2048, 8]);
     full("geometric", x.geometric(&x).map(drop));
-    full("geometric", x.product(Product::Geometric, &x).map(drop));
-    full("outer", x.product_onto(Product::Outer, &x, &PLANE.blades()).map(drop));
-    full("outer", x.product_backward(Product::Outer, &x, &x).map(drop));
+    full("product", x.product(Product::Geometric, &x).map(drop));
+    full("product_onto", x.product_onto(Product::Outer, &x, &PLANE.blades()).map(drop));
+    full("product_backward", x.product_backward(Product::Outer, &x, &x).map(drop));
     full("reverse", x.reverse().map(drop));
+    full("unary", x.unary(Unary::Reverse).map(drop));
+    full("unary_backward", x.unary_backward(Unary::Reverse, x.blades()).map(drop));
     full("select", x.select(&PLANE.even()).map(drop));
     full("project", x.project(&[0, 2]).map(drop));
     full("norm", m(&[4, 16_384, 8]).norm().map(drop));

@@ -3,7 +3,7 @@
 use super::{Found, PLANE, mv, product, random, sketched, sketches};
 use crate::support;
 use tilewise::clifford::layer::{
-    BiasOn, CliffordLayer, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
+    BiasOn, CliffordLayer, Connected, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
 };
 use tilewise::clifford::{BladeAxis, Multivectors, Product};
 use tilewise::sketch::{
@@ -90,6 +90,13 @@ fn shapes_that_do_not_go_together() {
     found.shapes("SkLinear::least_squares", &[&[10]], SkLinear::builder(1, 1).least_squares(&vector));
     let wide_enough = t(&[12, 16]);
     found.shapes("SkLinear::fit_to", given, SkLinear::builder(1, 1).fit_to(&wide_enough, &a));
+    let builder = SkLinear::builder(1 << 63, 2).without_saving();
+    let beyond: &[&[usize]] = &[&[1 << 63, 2], &[16, 12]];
+    found.shapes("SkLinear::fit", beyond, builder.fit(&wide_enough));
+    found.shapes("SkLinear::fit_to", beyond, builder.fit_to(&wide_enough, &t(&[5, 16])));
+    found.shapes("SkLinear::panther", beyond, builder.panther(&wide_enough));
+    found.shapes("SkLinear::least_squares", beyond, builder.least_squares(&wide_enough));
+    found.shapes("SkLinear::random", beyond, builder.random(&gpu, [16, 12]));
     found.shapes("SkLinear::random", &[&[0, 4]], SkLinear::<f32>::builder(1, 1).random(&gpu, [0, 4]));
     found.shapes(
         "SkLinear::from_factors",
@@ -102,16 +109,25 @@ fn shapes_that_do_not_go_together() {
     found.shapes("SkLinear::output", given, layer.output::<f32>(&b));
     found.shapes("SkLinear::plans", given, layer.plans(&a));
     found.shapes("SkLinear::backward", given, layer.backward(&a, &a, &a));
+    let of_other = || {
+        let other = SkLinear::<f32>::builder(1, 2).without_saving().random(&gpu, [3, 4]).unwrap();
+        let [x, hidden, g] = [[5, 3], [5, 4], [5, 4]].map(|shape| random(&gpu, &shape));
+        other.backward(&x, &hidden, &g).unwrap().1
+    };
+    let sizes: &[&[usize]] = &[&[3, 2], &[16, 2]];
+    found.shapes("SkLinear::backward_into", sizes, layer.backward_into(&a, &a, &a, &mut of_other()));
+    found.shapes("SkLinear::descend", sizes, layer.clone().descend(&of_other(), 0.1));
 
     let mvs = |shape: &[usize]| mv(t(shape));
     let (x, y) = (mvs(&[4, 3, 2]), mvs(&[4, 5, 2]));
     let positions: &[&[usize]] = &[&[3, 2], &[5, 2]];
     found.shapes("Multivectors::new", given, Multivectors::new(a.clone(), &PLANE.blades(), BladeAxis::First));
     found.shapes("geometric", positions, x.geometric(&y));
-    found.shapes("geometric", positions, x.product(Product::Geometric, &y));
-    found.shapes("geometric", positions, x.product_onto(Product::Geometric, &y, &PLANE.even()));
-    found.shapes("geometric", positions, x.plan_product(Product::Geometric, &y));
-    found.shapes("outer", positions, x.product_backward(Product::Outer, &x, &y));
+    found.shapes("product", positions, x.product(Product::Geometric, &y));
+    found.shapes("product_onto", positions, x.product_onto(Product::Geometric, &y, &PLANE.even()));
+    found.shapes("plan_product", positions, x.plan_product(Product::Geometric, &y));
+    found.shapes("product_backward", positions, x.product_backward(Product::Outer, &x, &y));
+    found.shapes("product_backward", positions, x.product_backward(Product::Outer, &y, &x));
     found.shapes("inverse_backward", positions, x.inverse_backward(&y));
     let scalars = Multivectors::new(t(&[1, 5, 2]), &PLANE.scalars(), BladeAxis::First).unwrap();
     found.shapes("norm_backward", positions, x.norm_backward(&scalars));
@@ -123,6 +139,10 @@ fn shapes_that_do_not_go_together() {
     found.shapes("interpolate", &[&[7, 7], &[3, 2]], motors[0].interpolate(&motors[1], &of));
     found.shapes("interpolate", positions, motors[0].interpolate(&motors[2], &of));
 
+    let all = t(&[PLANE.paths().len(), 2, 2]);
+    let connected = Connected::new(product(), &x, &x, &all).unwrap();
+    found.shapes("LayerProduct::connected_backward", positions, connected.backward(&y));
+    found.shapes("Connected::plan_backward", positions, connected.plan_backward(&y));
     let weight = t(&[2, 9]);
     let layer = product();
     found.shapes("LayerProduct::steerable", positions, layer.steerable(&x, &y, &weight));

@@ -4,7 +4,8 @@ use super::support;
 use super::support::watchdog::doing;
 use super::{SIZE, data, devices, product, tensor};
 use tilewise::gpu::Stats;
-use tilewise::{Error, Fill, Gpu, GpuOptions, Tensor, matmul, wgpu};
+use tilewise::sketch::{Sketch, SketchKind};
+use tilewise::{Error, Fill, Gpu, GpuOptions, Tensor, f16, matmul, wgpu};
 
 /// What the application writes into a buffer of ours through its own queue.
 fn write_as_application(gpu: &Gpu, buffer: &wgpu::Buffer, values: &[f32]) {
@@ -194,4 +195,18 @@ fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
+}
+
+/// More than a chunk of the host's, and no whole number of them.
+#[test]
+fn what_the_host_makes_chunk_by_chunk_is_what_it_makes_at_once() {
+    let gpu = support::noop();
+    let random = gpu.random::<f16>([3, 3_000_001], Fill::Uniform, 7).unwrap();
+    assert_eq!(random.to_vec().unwrap(), Fill::Uniform.values::<f16>(9_000_003, 7));
+    for shape in [[3, 1_000_003], [2_200_003, 1]] {
+        for kind in [SketchKind::Sign, SketchKind::CountSketch] {
+            let sketch = Sketch::new(kind, shape, 7).unwrap();
+            assert_eq!(sketch.to_tensor(&gpu).unwrap().to_vec().unwrap(), sketch.to_vec(), "{sketch:?}");
+        }
+    }
 }

@@ -2,6 +2,8 @@
 //! there aborts it.
 
 use super::support;
+use tilewise::clifford::Signature;
+use tilewise::clifford::layer::{CliffordLayer, LayerProduct, ProductKind};
 use tilewise::sketch::{SkLinear, Sketch, SketchKind};
 use tilewise::{Error, Fill, Gpu, GpuOptions, Result};
 
@@ -12,7 +14,10 @@ type Case = (&'static str, fn(&Gpu) -> Result<()>);
 /// Elements of f32 that take 4 TiB.
 const HUGE: usize = 1 << 40;
 
-const CASES: [Case; 9] = [
+/// Bytes that a process may have had in memory at once: a test, a device without a driver, and chunks on their way.
+const MODEST: u64 = 512 << 20;
+
+const CASES: [Case; 11] = [
     ("empty", |gpu| gpu.empty::<f32>([HUGE]).map(drop)),
     ("zeros", |gpu| gpu.zeros::<f32>([HUGE]).map(drop)),
     ("zeros of many axes", |gpu| gpu.zeros::<i8>([1 << 10; 6]).map(drop)),
@@ -26,6 +31,8 @@ const CASES: [Case; 9] = [
     ("a sketched layer", |gpu| {
         SkLinear::<f32>::builder(1, 1 << 20).without_saving().random(gpu, [1 << 30; 2]).map(drop)
     }),
+    ("a Clifford layer", |gpu| clifford_layer(gpu, 16_000)),
+    ("a Clifford layer of more weights than can be counted", |gpu| clifford_layer(gpu, HUGE)),
     ("a repeated axis, copied", |gpu| {
         gpu.zeros::<f32>([1])?.as_strided(&[1 << 20, 1 << 20], &[0, 0], 0)?.contiguous().map(drop)
     }),
@@ -33,6 +40,18 @@ const CASES: [Case; 9] = [
         gpu.zeros::<f32>([1])?.as_strided(&[1 << 20, 1 << 20], &[0, 0], 0)?.to_vec().map(drop)
     }),
 ];
+
+fn clifford_layer(gpu: &Gpu, features: usize) -> Result<()> {
+    let builder = CliffordLayer::<f32>::builder(LayerProduct::new(Signature::CL3), ProductKind::Connected);
+    builder.random::<f32>(gpu, [features; 2]).map(drop)
+}
+
+/// The most memory that this process had at once, where the system tells.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
+}
 
 #[test]
 fn absurd_sizes_are_errors_and_abort_nothing() {
@@ -44,6 +63,8 @@ fn absurd_sizes_are_errors_and_abort_nothing() {
             matches!(error, Error::Shape { .. } | Error::Limit { .. } | Error::OutOfMemory { .. }),
             "{error:?}"
         );
+        let peak = peak();
+        assert!(peak.is_none_or(|peak| peak < MODEST), "{error}: the host had {peak:?} bytes in use");
         assert!(gpu.zeros::<f32>([4]).and_then(|x| x.to_vec()).is_ok_and(|x| x == [0.0; 4]));
         return;
     }

@@ -149,7 +149,7 @@ fn product(
     let problem = problem.pinned(Pin::Tile(*tile)).split(Split::Parts(parts));
     let problem = if case.is_multiple_of(3) { finished(problem, case / 3) } else { problem };
     let Ok(plan) = gemm::plan(&problem, caps) else { return Vec::new() };
-    let mut launches = problem.launches(&plan).into_iter();
+    let mut launches = problem.dims_of(&plan).into_iter();
     let operands = problem.binding_elements().into_iter().zip(problem.types.of_operands());
     let [a, b, c] = operands
         .map(|(n, dtype)| Operand::of(n, dtype.size()))

@@ -104,7 +104,7 @@ fn launch(what: &str, problem: &GemmProblem, plan: &Plan, operands: Vec<Operand>
     let launch = Launch::new(
         format!("{what}, {:?}", problem.dims),
         plan,
-        bytemuck::bytes_of(&problem.launches(plan)[0]),
+        bytemuck::bytes_of(&problem.dims_of(plan)[0]),
         operands,
     );
     Launch { subgroup: 8, ..launch }

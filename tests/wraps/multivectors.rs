@@ -148,7 +148,7 @@ fn functions(
             bound.push(Operand::table(&plan.table));
         }
         let what = format!("{function:?} of {signature}, {dtype} {x:?}, {axis:?}");
-        launches.push(Launch::new(what, &plan, bytemuck::bytes_of(&problem.launch(&plan, caps)), bound));
+        launches.push(Launch::new(what, &plan, bytemuck::bytes_of(&problem.dims_of(&plan, caps)), bound));
     }
 }
 

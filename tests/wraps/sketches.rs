@@ -105,7 +105,7 @@ fn sparse(
     let Ok(sketch) = Sketch::new(kind, shape, 1) else { return };
     let Ok(problem) = SparseProblem::new(&sketch, way, x, axis, dtype) else { return };
     let Ok(plan) = plan_sparse(&problem, caps) else { return };
-    let (dims, together) = problem.launches(caps);
+    let (dims, together) = problem.dims_on(caps);
     let what = format!("{kind:?} {way:?}, {shape:?} along {axis} of {dtype} {x:?}");
     let operand = Operand::of(problem.operand_elements(), dtype.size());
     let y = Operand::of(problem.elements(), 4);

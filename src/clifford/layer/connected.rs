@@ -183,7 +183,7 @@ impl<'a, T: Real> Connected<'a, T> {
     /// # Errors
     /// As [`plan`](Self::plan); [`Error::Shape`] or [`Error::Input`] if `g` is of other rows, features or blades.
     pub fn plan_backward(&self, g: &Multivectors<T>) -> Result<Vec<Plan>> {
-        call("LayerProduct::plan_connected", || {
+        call("Connected::plan_backward", || {
             let g = self.gradient_rows(g)?;
             let multiplied = self.multiplied().problem(&self.problem)?;
             let mut plans: Vec<Plan> = self.plan_of_gates()?.into_iter().collect();

@@ -10,7 +10,7 @@ use super::operands::{as_rows, check_signature, like};
 use crate::error::call;
 use crate::ops;
 use crate::sketch::{Scaling, Sketch, SketchKind};
-use crate::tensor::{Real, Tensor};
+use crate::tensor::{Layout, Real, Tensor};
 use crate::{Error, Gpu, Result};
 
 pub(super) const OP: &str = "CliffordLayer";
@@ -350,8 +350,14 @@ impl<T: Real> CliffordLayer<T> {
 
 /// Independent normal numbers of this standard deviation.
 fn normal<T: Real>(gpu: &Gpu, shape: &[usize], deviation: f64, seed: u64) -> Result<Tensor<T>> {
-    let sketch = Sketch::new(SketchKind::Gaussian, [1, shape.iter().product()], seed)?;
-    let values = sketch.scaled(Scaling::Unscaled).to_vec();
-    let values: Vec<T> = values.into_iter().map(|x| T::from_f64(f64::from(x) * deviation)).collect();
-    gpu.tensor(&values, shape)
+    let len = Layout::contiguous(OP, shape)?.len();
+    let sketch = Sketch::new(SketchKind::Gaussian, [1, len], seed)?.scaled(Scaling::Unscaled);
+    let mut part = Vec::new();
+    gpu.filled(OP, shape, |start, elements: &mut [T]| {
+        part.resize(elements.len(), 0.0);
+        sketch.entries_from(start, &mut part);
+        for (element, &normal) in elements.iter_mut().zip(&part) {
+            *element = T::from_f64(f64::from(normal) * deviation);
+        }
+    })
 }

@@ -37,10 +37,10 @@ impl<T: Real> CliffordLayer<T> {
     /// # Errors
     /// [`Error::Input`] if the file has a tensor of such a name already; otherwise as [`Tensor::read`].
     pub async fn save_async(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
-        let mut file = file;
-        for (name, tensor) in self.saved()? {
+        let (op, mut file) = ("CliffordLayer::save_async", file);
+        for (name, tensor) in self.saved().named(op)? {
             let added = file.tensor_async(format!("{prefix}{name}"), &tensor).await;
-            file = added.named("CliffordLayer::save_async")?;
+            file = added.named(op)?;
         }
         Ok(file)
     }

@@ -57,7 +57,7 @@ impl Safetensors {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        Self::named("safetensors".into(), bytes)
+        Self::named("safetensors".into(), bytes).named("Safetensors::from_bytes")
     }
 
     fn named(name: String, mut bytes: Vec<u8>) -> Result<Self> {

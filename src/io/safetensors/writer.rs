@@ -2,6 +2,8 @@
 
 use super::Safetensors;
 use crate::error::Named;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::error::call;
 use crate::files::replace::replace;
 use crate::tensor::{DType, Element, Tensor};
 use crate::{Error, Result};
@@ -51,9 +53,11 @@ impl SafetensorsWriter {
     /// [`Tensor::to_vec`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn tensor<T: Element>(self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
-        let name = name.into();
-        self.vacant(&name)?;
-        self.values(name, tensor.shape(), &tensor.to_vec().named("SafetensorsWriter::tensor")?)
+        call("SafetensorsWriter::tensor", || {
+            let name = name.into();
+            self.vacant(&name)?;
+            self.values(name, tensor.shape(), &tensor.to_vec()?)
+        })
     }
 
     /// As `tensor`, without blocking: it waits for the device as [`Tensor::read`] does.
@@ -62,10 +66,10 @@ impl SafetensorsWriter {
     /// [`Error::Input`] if there is one of this name already, or the name is `__metadata__`; otherwise as
     /// [`Tensor::read`].
     pub async fn tensor_async<T: Element>(self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
-        let name = name.into();
-        self.vacant(&name)?;
-        let elements = tensor.read().await.named("SafetensorsWriter::tensor_async")?;
-        self.values(name, tensor.shape(), &elements)
+        let (op, name) = ("SafetensorsWriter::tensor_async", name.into());
+        self.vacant(&name).named(op)?;
+        let elements = tensor.read().await.named(op)?;
+        self.values(name, tensor.shape(), &elements).named(op)
     }
 
     /// Adds a tensor of another file under the same name, byte for byte, whatever its type.
@@ -76,7 +80,8 @@ impl SafetensorsWriter {
         let info = file.info(name)?;
         let range = info.data_offsets.0..info.data_offsets.1;
         let bytes = Arc::clone(&file.bytes);
-        self.entry(name.into(), Entry { dtype: info.dtype, shape: info.shape.clone(), bytes, range })
+        let entry = Entry { dtype: info.dtype, shape: info.shape.clone(), bytes, range };
+        self.entry(name.into(), entry).named("SafetensorsWriter::copied")
     }
 
     /// Adds values that no device need see.
@@ -144,7 +149,9 @@ impl SafetensorsWriter {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let written = self.write_to(&mut bytes);
-        written.map_err(|e| Error::input("safetensors", format!("cannot be written: {e}")))?;
+        let wrong =
+            |e| Error::input("SafetensorsWriter::to_bytes", format!("the file cannot be written: {e}"));
+        written.map_err(wrong)?;
         Ok(bytes)
     }
 

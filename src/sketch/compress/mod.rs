@@ -8,6 +8,7 @@ mod share;
 mod stored;
 
 use super::budget::Budget;
+use crate::error::Named;
 use crate::io::Safetensors;
 use crate::{Error, Gpu, Result};
 use kept::Folder;
@@ -118,7 +119,7 @@ impl<'a> Compress<'a> {
     pub fn run(self, gpu: &Gpu, output: impl AsRef<Path>) -> Result<Compressed> {
         let output = output.as_ref();
         let wrong = |why: &str| Error::input(output.display().to_string(), why);
-        let budget = self.budget.checked()?;
+        let budget = self.budget.checked().named(run::OP)?;
         let file = Safetensors::read(&self.input)?;
         if fs::canonicalize(output)
             .is_ok_and(|output| fs::canonicalize(&self.input).is_ok_and(|input| input == output))

@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The name in errors that are not about a file.
-const OP: &str = "Compress::run";
+/// What errors name that are about no file.
+pub(super) const OP: &str = "Compress::run";
 
 /// Where a file says what became of its layers.
 const KEY: &str = "tilewise.compressed";
@@ -42,9 +42,9 @@ struct Known<'a> {
 
 impl Run<'_> {
     pub(super) fn compress(mut self, layers: &[Layer], output: &Path) -> Result<Compressed> {
-        self.affordable(layers)?;
+        self.affordable(layers).named(OP)?;
         let (known, reused) = self.factored(layers)?;
-        let ranks = self.ranks(&known)?;
+        let ranks = self.ranks(&known).named(OP)?;
         let mut writer = SafetensorsWriter::new();
         let mut done = Vec::new();
         for (known, rank) in known.iter().zip(&ranks) {
@@ -52,7 +52,7 @@ impl Run<'_> {
                 (Ok(spectrum), Ok(rank)) => {
                     let (told, stored) = self.stored(known, spectrum, *rank)?;
                     if let Some(stored) = stored {
-                        writer = stored.write(writer)?;
+                        writer = stored.write(writer).named(OP)?;
                         self.tell(layers, done.len(), Step::Stored)?;
                     }
                     told
@@ -179,7 +179,7 @@ impl Run<'_> {
         let gone: BTreeSet<&str> =
             done.iter().filter(|layer| layer.rank > 0).map(|layer| layer.name.as_str()).collect();
         for name in self.file.names().iter().filter(|name| !gone.contains(name.as_str())) {
-            writer = writer.copied(self.file, name)?;
+            writer = writer.copied(self.file, name).named(OP)?;
         }
         for key in self.file.metadata_keys() {
             writer = writer.metadata(key, self.file.metadata(key).unwrap_or_default());

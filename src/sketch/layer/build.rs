@@ -4,7 +4,7 @@ use super::{Frozen, OP, SignMemory, SkLinear, check_sizes};
 use crate::error::call;
 use crate::gemm::Pin;
 use crate::ops::Activation;
-use crate::tensor::{Fill, Layout, Real, Tensor};
+use crate::tensor::{Fill, Real, Tensor};
 use crate::{Error, Gpu, Result};
 
 /// How a sketched layer is built.
@@ -111,14 +111,14 @@ impl<T: Real> SkLinearBuilder<T> {
         call("SkLinear::random", || {
             self.check(features)?;
             let [inputs, outputs] = features;
-            let half = self.terms.saturating_mul(self.rank);
+            let half = self.terms * self.rank;
             let uniform = |shape: &[usize], bound: f64, seed: u64| {
-                let layout = Layout::contiguous(OP, shape)?;
-                // Checked before the host generates the values.
-                gpu.check_room(OP, layout.len() as u64 * size_of::<T>() as u64)?;
-                let values = Fill::Uniform.values::<f32>(layout.len(), seed);
-                let values: Vec<T> = values.into_iter().map(|x| T::from_f64(f64::from(x) * bound)).collect();
-                gpu.tensor(&values, shape)
+                gpu.filled(OP, shape, |start, elements: &mut [T]| {
+                    for (i, element) in (start..).zip(elements) {
+                        let uniform: f32 = Fill::Uniform.value(i, seed);
+                        *element = T::from_f64(f64::from(uniform) * bound);
+                    }
+                })
             };
             // Each half of a term has variance |x|^2 s^2, and the mean of 2T of them that divided by 2T.
             let bound = (2.0 * self.terms as f64 / inputs as f64).sqrt();

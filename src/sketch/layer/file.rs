@@ -30,10 +30,11 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// [`Error::Input`] if the file has a tensor of such a name already; otherwise as [`Tensor::read`].
     pub async fn save_async(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
+        let op = "SkLinear::save_async";
         let mut file = self.save_seed(file, prefix);
-        for (name, tensor) in self.saved()? {
+        for (name, tensor) in self.saved().named(op)? {
             let added = file.tensor_async(format!("{prefix}{name}"), &tensor).await;
-            file = added.named("SkLinear::save_async")?;
+            file = added.named(op)?;
         }
         Ok(file)
     }

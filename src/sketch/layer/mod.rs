@@ -355,7 +355,7 @@ fn signs_of_u2(seed: u64, half: usize, inputs: usize) -> Result<Sketch> {
     Ok(Sketch::new(SketchKind::Sign, [half, inputs], !seed)?.scaled(Scaling::Unscaled))
 }
 
-/// Checks that there are features, terms and a rank that a weight of this shape has.
+/// Checks that there are features, terms and a rank that a weight of this shape has, and that 2TR can be counted.
 fn check_sizes(features: [usize; 2], terms: usize, rank: usize) -> Result<()> {
     if features.contains(&0) {
         return Err(Error::shape(OP, "a layer must have inputs and outputs", &features));
@@ -365,6 +365,10 @@ fn check_sizes(features: [usize; 2], terms: usize, rank: usize) -> Result<()> {
     }
     if rank > features[0].min(features[1]) {
         let rule = "the rank must be no more than inputs and outputs";
+        return Err(Error::shapes(OP, rule, &[terms, rank], &features));
+    }
+    if terms.checked_mul(rank).and_then(|half| half.checked_mul(2)).is_none() {
+        let rule = "the ranks of all terms must be together a number that this machine counts";
         return Err(Error::shapes(OP, rule, &[terms, rank], &features));
     }
     Ok(())
