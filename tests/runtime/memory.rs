@@ -141,12 +141,11 @@ fn an_adopted_device_leaves_half_of_its_memory_to_the_application() {
 fn the_pools_count_stays_within_its_bound() {
     const BUDGET: u64 = 1 << 20;
     let Some(gpu) = support::own(|options| options.memory_budget = Some(BUDGET)) else { return };
-    let chance = Fill::Uniform.values::<f32>(10_000, 6);
+    let chance = Fill::Uniform.values::<i32>(10_000, 6);
     let mut held: Vec<Tensor<f32>> = Vec::new();
     for step in 0..5000 {
         let _doing = doing(format!("step {step}"));
-        // Of numbers between -1 and 1, so many.
-        let below = |at: usize, n: usize| ((f64::from(chance[at]) + 1.0) / 2.0 * n as f64) as usize % n;
+        let below = |at: usize, n: usize| chance[at].unsigned_abs() as usize % n;
         match below(2 * step, 3) {
             0 if !held.is_empty() => drop(held.swap_remove(below(2 * step + 1, held.len()))),
             _ => match gpu.empty::<f32>([1 + below(2 * step + 1, 40_000)]) {

@@ -108,7 +108,7 @@ fn chosen(signature: Signature, case: usize) -> Vec<(Function, Vec<Blades>, Blad
         same(Function::Inverse),
         (Function::NormBackward, vec![all.clone(), scalars], all.clone()),
     ];
-    if case % 2 == 0 {
+    if case.is_multiple_of(2) {
         chosen[2] = same(Function::InverseBackward);
     }
     let count = others.len();
@@ -126,7 +126,7 @@ fn functions(
 ) {
     for (at, (function, blades, out)) in chosen(signature, case).into_iter().enumerate() {
         // Every third time last.
-        let axis = if (case + at) % 3 == 0 { BladeAxis::Last } else { BladeAxis::First };
+        let axis = if (case + at).is_multiple_of(3) { BladeAxis::Last } else { BladeAxis::First };
         let placed = |layout: Layout| if axis == BladeAxis::Last { blades_last(&layout) } else { layout };
         let operands: Vec<Layout> = blades.iter().map(|blades| placed(first(x, blades))).collect();
         // Gradients lie as what they are of.
