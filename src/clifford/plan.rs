@@ -175,6 +175,10 @@ impl CliffordProblem {
 /// written out and is no product.
 pub fn plan_clifford(problem: &CliffordProblem, caps: &Caps) -> Result<Plan> {
     let op = problem.function.name();
+    let results = [problem.blades_of(0).len(), usize::try_from(problem.positions()).unwrap_or(usize::MAX)];
+    if results.contains(&0) {
+        return Err(Error::shape(op, "there must be something to compute", &results));
+    }
     for elements in problem.binding_elements() {
         kernel::check_binding(op, caps, elements, problem.dtype)?;
     }

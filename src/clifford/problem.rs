@@ -180,9 +180,9 @@ impl CliffordProblem {
     #[must_use]
     pub fn binding_elements(&self) -> [u64; 3] {
         [0, 1, 2].map(|i| {
-            let step = |axis: &[u32; 4]| u64::from(axis[0] - 1) * u64::from(axis[i + 1]);
+            let step = |axis: &[u32; 4]| u64::from(axis[0].saturating_sub(1)) * u64::from(axis[i + 1]);
             let positions: u64 = self.axes().iter().map(step).sum();
-            let last = (self.blades_of(i).len() - 1) as u64 * u64::from(self.dims.blades[i]);
+            let last = self.blades_of(i).len().saturating_sub(1) as u64 * u64::from(self.dims.blades[i]);
             u64::from(self.dims.offsets[i]) + positions + last + 1
         })
     }

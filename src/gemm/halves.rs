@@ -153,6 +153,9 @@ impl HalvesProblem {
 /// [`Error::Limit`] if the operand or its halves are larger than this device can bind.
 pub fn plan_halves(problem: &HalvesProblem, caps: &Caps) -> Result<Plan> {
     let [rows, cols] = problem.shape().map(|n| n as u64);
+    if rows * cols == 0 {
+        return Err(Error::shape(OP, "there must be something to convert", &problem.shape()));
+    }
     kernel::check_binding(OP, caps, problem.last_element(), DType::F32)?;
     kernel::check_binding(OP, caps, rows * cols, DType::F16)?;
     kernel::check_binding(OP, caps, rows, DType::I32)?;

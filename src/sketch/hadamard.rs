@@ -87,10 +87,11 @@ impl HadamardProblem {
     pub fn binding_elements(&self) -> [u64; 2] {
         let d = &self.dims;
         let last = |steps: [(u32, u32); 4]| {
-            let steps = steps.iter().map(|&(extent, stride)| u64::from(extent - 1) * u64::from(stride));
+            let steps =
+                steps.iter().map(|&(extent, stride)| u64::from(extent.saturating_sub(1)) * u64::from(stride));
             steps.sum::<u64>() + 1
         };
-        let outer = d.batches / d.batch0;
+        let outer = d.batches.checked_div(d.batch0).unwrap_or(0);
         let x = [(d.rows_in, d.x_row), (d.columns, d.x_column), (d.batch0, d.x_batch0), (outer, d.x_batch1)];
         let y = [(d.rows_out, d.y_row), (d.columns, d.y_column), (d.batch0, d.y_batch0), (outer, d.y_batch1)];
         [u64::from(d.x_offset) + last(x), u64::from(d.y_offset) + last(y)]

@@ -257,7 +257,11 @@ fn operands(function: FeatureFunction, pass: Pass) -> String {
 /// [`Error::Limit`] if an operand is larger than this device can bind.
 pub fn plan_features(problem: &FeaturesProblem, caps: &Caps) -> Result<Plan> {
     let op = problem.function.name();
-    let size = problem.blades.len() as u64 * u64::from(problem.dims.rows) * u64::from(problem.dims.features);
+    let shape = [problem.blades.len(), problem.dims.rows as usize, problem.dims.features as usize];
+    if shape.contains(&0) {
+        return Err(Error::shape(op, "there must be something to compute", &shape));
+    }
+    let size = shape.iter().map(|&n| n as u64).product();
     kernel::check_binding(op, caps, problem.elements.max(size), problem.dtype)?;
     if problem.pass == Pass::Backward {
         let sums: usize = problem.sums().iter().product();

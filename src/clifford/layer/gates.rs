@@ -1,7 +1,7 @@
 //! The gates of both operands, multiplied: one plane in front of all blades' products.
 
 use super::Gate;
-use crate::Result;
+use crate::{Error, Result};
 use crate::gpu::{Caps, Problem};
 use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
 use crate::tensor::{DType, Layout, Real, Tensor, dim};
@@ -95,6 +95,10 @@ impl Gate {
 /// workgroups than a grid may have.
 pub fn plan_gates(problem: &GatesProblem, caps: &Caps) -> Result<Plan> {
     let GatesProblem { dims, gate, dtype } = problem;
+    if dims.rows == 0 || dims.features == 0 {
+        let shape = [dims.rows, dims.features].map(|n| n as usize);
+        return Err(Error::shape(OP, "there must be something to compute", &shape));
+    }
     for elements in problem.operand_elements() {
         kernel::check_binding(OP, caps, elements, *dtype)?;
     }

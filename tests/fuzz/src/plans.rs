@@ -103,11 +103,6 @@ fn extent(u: &mut Unstructured<'_>) -> Result<usize> {
     u.choose(&EXTENTS).copied()
 }
 
-/// Of what is never planned of nothing.
-fn some(u: &mut Unstructured<'_>) -> Result<usize> {
-    Ok(extent(u)?.max(1))
-}
-
 fn real(u: &mut Unstructured<'_>) -> Result<DType> {
     u.choose(&TYPES).copied()
 }
@@ -284,7 +279,7 @@ fn sparse(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
 
 /// One of the passes of a Hadamard transform: what passes leave each other is bound too.
 fn hadamard(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
-    let (rows, cols, beside, dtype) = (some(u)?, some(u)?, some(u)?, real(u)?);
+    let (rows, cols, beside, dtype) = (extent(u)?, extent(u)?, extent(u)?, real(u)?);
     let sketch = Sketch::new(SketchKind::Hadamard, [rows, cols], 1).map_err(|_| Error::IncorrectFormat)?;
     let way = *u.choose(&[Way::Forward, Way::Adjoint])?;
     let x = view(u, &[if way == Way::Forward { cols } else { rows }, beside])?;
@@ -308,7 +303,7 @@ const ALGEBRAS: [Signature; 4] = [Signature::CL2, Signature::CL3, Signature::PGA
 fn multivectors(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let blades = u.choose(&ALGEBRAS)?.blades();
     let axis = *u.choose(&[BladeAxis::First, BladeAxis::Last])?;
-    let (rows, features) = (some(u)?, some(u)?);
+    let (rows, features) = (extent(u)?, extent(u)?);
     let shape = match axis {
         BladeAxis::First => [blades.len(), rows, features],
         BladeAxis::Last => [rows, features, blades.len()],
@@ -335,7 +330,7 @@ fn multivectors(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
 
 fn of_features(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let blades = u.choose(&ALGEBRAS)?.blades();
-    let (rows, features, dtype) = (some(u)?, some(u)?, real(u)?);
+    let (rows, features, dtype) = (extent(u)?, extent(u)?, real(u)?);
     let shape = [blades.len(), rows, features];
     let function = *u.choose(&FeatureFunction::ALL)?;
     let pass = *u.choose(&[Pass::Forward, Pass::Backward])?;
@@ -385,7 +380,7 @@ fn of_rows(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
 /// What a fully connected layer launches: one of its products, its gates or its gradients.
 fn connected(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let signature = *u.choose(&ALGEBRAS)?;
-    let (rows, inputs, outputs, dtype) = (some(u)?, some(u)?, some(u)?, real(u)?);
+    let (rows, inputs, outputs, dtype) = (extent(u)?, extent(u)?, extent(u)?, real(u)?);
     let blades = signature.blades();
     let [x, y, g] = [inputs, inputs, outputs].map(|features| view(u, &[blades.len(), rows, features]));
     let (x, y, g) = (x?, y?, g?);
