@@ -1,10 +1,10 @@
 //! The gates of both operands, multiplied: one plane in front of all blades' products.
 
 use super::Gate;
-use crate::{Error, Result};
 use crate::gpu::{Caps, Problem};
 use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
 use crate::tensor::{DType, Layout, Real, Tensor, dim};
+use crate::{Error, Result};
 
 const OP: &str = "gates";
 /// Invocations of one workgroup.
