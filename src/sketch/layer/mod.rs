@@ -368,7 +368,7 @@ fn check_sizes(features: [usize; 2], terms: usize, rank: usize) -> Result<()> {
         return Err(Error::shapes(OP, rule, &[terms, rank], &features));
     }
     if terms.checked_mul(rank).and_then(|half| half.checked_mul(2)).is_none() {
-        let rule = "the ranks of all terms must be together a number that this machine counts";
+        let rule = "2 * terms * rank must not overflow";
         return Err(Error::shapes(OP, rule, &[terms, rank], &features));
     }
     Ok(())
