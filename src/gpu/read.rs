@@ -122,10 +122,10 @@ impl Pending {
     /// Waits without blocking: a thread of this crate polls, unless the application does ([`Polling`](super::Polling)).
     pub(crate) async fn wait_async<R>(self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         #[cfg(not(target_arch = "wasm32"))]
-        match &self.gpu.inner.waiter {
-            Some(waiter) => waiter.wait_for(&self.gpu, self.index.clone(), &self.arrival)?,
-            None => self.gpu.inner.fault.tell_if_lost(&self.arrival),
+        if let Some(waiter) = &self.gpu.inner.waiter {
+            waiter.wait_for(&self.gpu, self.index.clone(), &self.arrival)?;
         }
+        self.gpu.inner.fault.tell_if_lost(&self.arrival);
         poll_fn(|context| {
             self.arrival.waker.register(context.waker());
             if self.arrival.told.load(Ordering::Acquire) { Poll::Ready(()) } else { Poll::Pending }
