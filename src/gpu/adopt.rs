@@ -53,10 +53,11 @@ impl From<GpuOptions> for AdoptOptions {
 
 impl Gpu {
     /// Computes on an application's own device. Missing features only narrow [`Gpu::caps`]; ask for those that
-    /// help with [`Gpu::device_descriptor`]. The application's own callbacks on the device are not
-    /// replaced, and may call this crate. When the device is lost, call [`Gpu::mark_lost`]. The exception is the callback
-    /// of a lost device ([`wgpu::Device::set_device_lost_callback`]): wgpu holds locks of its own while it calls that one, so
-    /// it must call `mark_lost` before anything else of this crate. From then on every call returns that error at once.
+    /// help with [`Gpu::device_descriptor`].
+    ///
+    /// The application's own callbacks on the device are not replaced, and may call this crate. That of a lost device
+    /// ([`wgpu::Device::set_device_lost_callback`]) must call [`Gpu::mark_lost`] before anything else of this crate, since
+    /// wgpu holds locks of its own while it runs. From then on every call returns that error at once.
     ///
     /// Cooperative matrices that no earlier run has tested on this driver are tested here: this thread launches the test,
     /// and polls the device until it is done.

@@ -162,7 +162,7 @@ impl Gpu {
         }
     }
 
-    /// Makes the commands and hands them to the queue.
+    /// Encodes the commands and submits them.
     fn submit_recording(&self, recording: &Recording, ticket: u64) -> Sent {
         let (device, queue) = (&self.inner.device, &self.inner.queue);
         let mut ring = recording.needs_ring().then(|| self.inner.recorder.lock().rings.pop());
