@@ -84,7 +84,7 @@ impl RowTile {
 
     /// Buffers for the sums of rows: with two, no lane waits before it writes those of the next row.
     pub(super) fn buffers(&self, problem: &RowProblem, caps: &Caps) -> u32 {
-        if 2 * self.shared_bytes(problem) <= caps.limits.workgroup_bytes { 2 } else { 1 }
+        if self.shared_bytes(problem).saturating_mul(2) <= caps.limits.workgroup_bytes { 2 } else { 1 }
     }
 
     /// Bytes of shared memory per workgroup.
@@ -92,11 +92,12 @@ impl RowTile {
         if !problem.meets() {
             return 0;
         }
-        (self.buffers(problem, caps) * self.shared_bytes(problem)).next_multiple_of(16)
+        let bytes = u64::from(self.buffers(problem, caps)) * u64::from(self.shared_bytes(problem));
+        u32::try_from(bytes.next_multiple_of(16)).unwrap_or(u32::MAX)
     }
 
     fn shared_bytes(&self, problem: &RowProblem) -> u32 {
-        4 * self.lanes * u32::try_from(problem.sums()).unwrap_or(u32::MAX)
+        sums_bytes(self.lanes, problem.sums())
     }
 }
 
@@ -154,8 +155,7 @@ fn units_at_most(problem: &RowProblem) -> u32 {
 fn lanes_at_most(problem: &RowProblem, width: u32, caps: &Caps) -> u32 {
     let limits = &caps.limits;
     let mut lanes = 1 << limits.workgroup_invocations.max(1).ilog2();
-    let sums = u32::try_from(problem.sums().max(1)).unwrap_or(u32::MAX);
-    while lanes > 1 && 4 * lanes * sums > limits.workgroup_bytes {
+    while lanes > 1 && sums_bytes(lanes, problem.sums()) > limits.workgroup_bytes {
         lanes /= 2;
     }
     if caps.device_type == DeviceType::Software {
@@ -166,6 +166,11 @@ fn lanes_at_most(problem: &RowProblem, width: u32, caps: &Caps) -> u32 {
         lanes /= 2;
     }
     lanes
+}
+
+/// Bytes of the sums of so many invocations, or what no device has.
+fn sums_bytes(lanes: u32, sums: usize) -> u32 {
+    u32::try_from((sums as u64).saturating_mul(4 * u64::from(lanes))).unwrap_or(u32::MAX)
 }
 
 impl RowProblem {
