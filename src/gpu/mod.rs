@@ -26,8 +26,10 @@ mod stats;
 mod storage;
 mod submit;
 mod timing;
+mod turn;
 pub(crate) mod verdicts;
 mod verify;
+mod wait;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;
 

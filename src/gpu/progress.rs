@@ -4,7 +4,7 @@
 use super::Gpu;
 use super::fault::caught_beside;
 use super::lock::foreign;
-use super::submit::{Polled, poll};
+use super::wait::{Polled, poll};
 use std::time::Duration;
 
 /// Turns are told apart modulo this.

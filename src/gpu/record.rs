@@ -7,7 +7,7 @@ use super::mark::Why;
 use super::options::Submission;
 use super::recording::{Outcome, Recording, Tail};
 use super::ring::Ring;
-use super::submit::Turn;
+use super::turn::Turn;
 use super::{Allocation, Gpu};
 use crate::{Error, Result};
 use std::collections::VecDeque;

@@ -4,7 +4,7 @@ use super::Gpu;
 use super::fault::Fault;
 use super::lock::Lock;
 use super::read::Arrival;
-use super::submit::poll;
+use super::wait::poll;
 use crate::{Error, Result};
 use std::cell::Cell;
 use std::collections::VecDeque;

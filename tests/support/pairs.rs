@@ -1,24 +1,40 @@
-//! Sweeps: few rows that cover every pair of values of any two factors, or, if asked for, many more.
+//! Sweeps: few rows that cover every pair of values of any two factors, or, if asked for, fewer or many more.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 /// Rows of one value index per factor, of `levels[f]` values each: every pair of values of any two factors stands in
 /// some row. `TILEWISE_SWEEP=full` takes every combination within each of the `groups` of factors instead, the other
-/// factors taking turns.
+/// factors taking turns; `TILEWISE_SWEEP=once`, for a second driver, only every value of each factor.
 pub fn sweep(levels: &[usize], groups: &[&[usize]]) -> Vec<Vec<usize>> {
-    full(levels, groups).unwrap_or_else(|| pairwise(levels))
+    full(levels, groups).unwrap_or_else(|| covering(levels, Cover::asked()))
 }
 
 /// As [`sweep`], with fewer pipelines, where `kernel` says in words what is compiled for a row: first some rows with
-/// every pair of words that any row has, then rows that share their pipelines. None is for a row that cannot run; it
-/// covers only what no other row is found for.
+/// every pair of words that any row has (with `once`: every word), then rows that share their pipelines. None is for a row
+/// that cannot run; it covers only what no other row is found for.
 pub fn sweep_sharing(
     levels: &[usize],
     groups: &[&[usize]],
     kernel: impl Fn(&[usize]) -> Option<String>,
 ) -> Vec<Vec<usize>> {
-    full(levels, groups).unwrap_or_else(|| sharing(levels, kernel))
+    full(levels, groups).unwrap_or_else(|| sharing(levels, Cover::asked(), kernel))
+}
+
+/// What a sweep covers that is not full.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cover {
+    /// Every value of each factor.
+    Once,
+    /// Every pair of values of two factors.
+    Pairs,
+}
+
+impl Cover {
+    fn asked() -> Self {
+        let once = std::env::var("TILEWISE_SWEEP").as_deref() == Ok("once");
+        if once { Self::Once } else { Self::Pairs }
+    }
 }
 
 fn full(levels: &[usize], groups: &[&[usize]]) -> Option<Vec<Vec<usize>>> {
@@ -40,8 +56,8 @@ fn product(levels: &[usize], group: &[usize]) -> Vec<Vec<usize>> {
 }
 
 /// Greedy, one row at a time, each with a pair that is still open.
-fn pairwise(levels: &[usize]) -> Vec<Vec<usize>> {
-    let mut open = Open::all(levels);
+fn covering(levels: &[usize], cover: Cover) -> Vec<Vec<usize>> {
+    let mut open = Open::all(levels, cover);
     let mut rows = Vec::new();
     while let Some(&pair) = open.pairs.first() {
         let row = open.fresh_row(pair, rows.len());
@@ -51,12 +67,12 @@ fn pairwise(levels: &[usize]) -> Vec<Vec<usize>> {
     rows
 }
 
-fn sharing(levels: &[usize], kernel: impl Fn(&[usize]) -> Option<String>) -> Vec<Vec<usize>> {
-    let rows = pairwise(levels).into_iter().chain(any_rows(levels));
-    let mut makers = makers(rows, &kernel);
+fn sharing(levels: &[usize], cover: Cover, kernel: impl Fn(&[usize]) -> Option<String>) -> Vec<Vec<usize>> {
+    let rows = covering(levels, Cover::Pairs).into_iter().chain(any_rows(levels));
+    let mut makers = makers(rows, cover, &kernel);
     let mut made: HashSet<String> = makers.iter().filter_map(|row| kernel(row)).collect();
     let mut known: HashMap<Vec<usize>, bool> = HashMap::new();
-    let mut open = Open::all(levels);
+    let mut open = Open::all(levels, cover);
     makers.iter().for_each(|row| open.close(row));
     let mut rows = makers.clone();
     while let Some(&pair) = open.pairs.first() {
@@ -93,15 +109,16 @@ fn sharing(levels: &[usize], kernel: impl Fn(&[usize]) -> Option<String>) -> Vec
 /// How many rows are changed in search of the next one.
 const TRIED: usize = 16;
 
-/// Few of the rows, whose kernels have every pair of words that a kernel of any of the rows has.
+/// Few of the rows, whose kernels have every word, or every pair of words, that a kernel of any of the rows has.
 fn makers(
     rows: impl Iterator<Item = Vec<usize>>,
+    cover: Cover,
     kernel: &impl Fn(&[usize]) -> Option<String>,
 ) -> Vec<Vec<usize>> {
     // One row for each kernel.
     let run: BTreeMap<String, Vec<usize>> =
         rows.filter_map(|row| kernel(&row).map(|text| (text, row))).collect();
-    let pairs = pairs_of_words(run.keys());
+    let pairs = pairs_of_words(run.keys(), cover);
     let mut left: Vec<(Vec<usize>, Vec<usize>)> = run.into_values().zip(pairs).collect();
     let mut covered = HashSet::new();
     let mut few = Vec::new();
@@ -117,9 +134,9 @@ fn makers(
     few
 }
 
-/// Every two words of each kernel, as a number. A kernel that lacks what others say, `load_a` of `load_a:load_x_vec4`,
+/// Every two words of each kernel, or each with itself alone, as a number. A kernel that lacks what others say, `load_a` of `load_a:load_x_vec4`,
 /// has that as a word of its own.
-fn pairs_of_words<'a>(kernels: impl Iterator<Item = &'a String> + Clone) -> Vec<Vec<usize>> {
+fn pairs_of_words<'a>(kernels: impl Iterator<Item = &'a String> + Clone, cover: Cover) -> Vec<Vec<usize>> {
     let name = |word: &'a str| word.split(['=', ':']).next().unwrap_or_default();
     let all: BTreeSet<&str> = kernels.clone().flat_map(|text| text.split(' ')).collect();
     let names: BTreeMap<&str, &str> = all.iter().map(|word| (name(word), "")).collect();
@@ -130,7 +147,8 @@ fn pairs_of_words<'a>(kernels: impl Iterator<Item = &'a String> + Clone) -> Vec<
         let words: Vec<(&str, &str)> = words.into_iter().collect();
         let mut found = Vec::new();
         for (at, &one) in words.iter().enumerate() {
-            for &other in &words[at..] {
+            let others = if cover == Cover::Once { &words[at..=at] } else { &words[at..] };
+            for &other in others {
                 let next = numbers.len();
                 found.push(*numbers.entry([one, other]).or_insert(next));
             }
@@ -165,7 +183,7 @@ fn runnable(
     (0..200).map(other).find(|row| kernel(row).is_some()).unwrap_or(row)
 }
 
-/// Two factors and a value of each, the lower factor first.
+/// Two factors and a value of each, the lower factor first; or one twice, for a value alone.
 type Pair = (usize, usize, usize, usize);
 
 /// The pairs that no row covers yet.
@@ -175,9 +193,13 @@ struct Open<'a> {
 }
 
 impl<'a> Open<'a> {
-    fn all(levels: &'a [usize]) -> Self {
+    fn all(levels: &'a [usize], cover: Cover) -> Self {
         let mut pairs = BTreeSet::new();
         for i in 0..levels.len() {
+            if cover == Cover::Once {
+                pairs.extend((0..levels[i]).map(|a| (i, a, i, a)));
+                continue;
+            }
             for j in i + 1..levels.len() {
                 pairs.extend((0..levels[i]).flat_map(|a| (0..levels[j]).map(move |b| (i, a, j, b))));
             }
@@ -195,6 +217,7 @@ impl<'a> Open<'a> {
             }
             let gain = |value: usize| {
                 let set = row.iter().enumerate().filter_map(|(g, v)| v.map(|v| (g, v)));
+                let set = set.chain([(f, value)]);
                 set.filter(|&(g, v)| self.pairs.contains(&pair(f, value, g, v))).count()
             };
             // Ties go round, so that values without open pairs take turns.
@@ -232,16 +255,16 @@ impl<'a> Open<'a> {
 }
 
 fn pairs_of(row: &[usize]) -> impl Iterator<Item = Pair> {
-    (0..row.len()).flat_map(move |i| (i + 1..row.len()).map(move |j| (i, row[i], j, row[j])))
+    (0..row.len()).flat_map(move |i| (i..row.len()).map(move |j| (i, row[i], j, row[j])))
 }
 
 fn pair(f: usize, a: usize, g: usize, b: usize) -> Pair {
     if f < g { (f, a, g, b) } else { (g, b, f, a) }
 }
 
-/// The pairs that stand in no row.
-fn missing(rows: &[Vec<usize>], levels: &[usize]) -> BTreeSet<Pair> {
-    let mut open = Open::all(levels);
+/// What stands in no row.
+fn missing(rows: &[Vec<usize>], levels: &[usize], cover: Cover) -> BTreeSet<Pair> {
+    let mut open = Open::all(levels, cover);
     rows.iter().for_each(|row| open.close(row));
     open.pairs
 }
@@ -249,10 +272,18 @@ fn missing(rows: &[Vec<usize>], levels: &[usize]) -> BTreeSet<Pair> {
 #[test]
 fn the_covering_set_covers_every_pair() {
     let levels = [5, 3, 7, 2];
-    assert!(missing(&[], &levels).contains(&(1, 2, 2, 6)) && missing(&[], &levels).len() == 101);
-    let rows = pairwise(&levels);
-    assert_eq!(missing(&rows, &levels), BTreeSet::new());
+    let all = missing(&[], &levels, Cover::Pairs);
+    assert!(all.contains(&(1, 2, 2, 6)) && all.len() == 101);
+    let rows = covering(&levels, Cover::Pairs);
+    assert_eq!(missing(&rows, &levels, Cover::Pairs), BTreeSet::new());
     assert!(rows.len() < 60, "{} rows are no covering set of 210", rows.len());
+}
+
+#[test]
+fn seven_rows_have_every_value_of_seven_once() {
+    let levels = [5, 3, 7, 2];
+    let rows = covering(&levels, Cover::Once);
+    assert_eq!((missing(&rows, &levels, Cover::Once), rows.len()), (BTreeSet::new(), 7));
 }
 
 #[test]
@@ -263,16 +294,27 @@ fn few_kernels_cover_every_pair_and_every_pair_of_their_words() {
         let vectors = if row[2].is_multiple_of(2) { " load:vectors" } else { "" };
         (row[0] != 4 || row[4] == 0).then(|| format!("tile={} type={}{vectors}", row[0], row[1]))
     };
-    let rows = sharing(&levels, kernel);
+    let rows = sharing(&levels, Cover::Pairs, kernel);
     let few: BTreeSet<String> = rows.iter().filter_map(|row| kernel(row)).collect();
     assert!((15..=20).contains(&few.len()), "{} of 30 kernels", few.len());
     // A word with itself, a tile with a type, and either with vectors or without.
-    let pairs: BTreeSet<usize> = pairs_of_words(few.iter()).into_iter().flatten().collect();
+    let pairs: BTreeSet<usize> = pairs_of_words(few.iter(), Cover::Pairs).into_iter().flatten().collect();
     assert_eq!(pairs.len(), 5 + 3 + 2 + 5 * 3 + 5 * 2 + 3 * 2);
     // What no row that runs could cover is the one thing that rows which do not run cover.
     let run: Vec<Vec<usize>> = rows.iter().filter(|row| kernel(row).is_some()).cloned().collect();
-    assert_eq!(missing(&run, &levels), BTreeSet::from([(0, 4, 4, 1)]));
-    assert_eq!(missing(&rows, &levels), BTreeSet::new());
+    assert_eq!(missing(&run, &levels, Cover::Pairs), BTreeSet::from([(0, 4, 4, 1)]));
+    assert_eq!(missing(&rows, &levels, Cover::Pairs), BTreeSet::new());
+}
+
+#[test]
+fn fewer_kernels_have_every_word_once() {
+    let levels = [5, 3, 7, 8, 2];
+    let kernel = |row: &[usize]| Some(format!("tile={} type={}", row[0], row[1]));
+    let rows = sharing(&levels, Cover::Once, kernel);
+    assert_eq!(missing(&rows, &levels, Cover::Once), BTreeSet::new());
+    let few: BTreeSet<String> = rows.iter().filter_map(|row| kernel(row)).collect();
+    let words: BTreeSet<&str> = few.iter().flat_map(|text| text.split(' ')).collect();
+    assert_eq!((words.len(), few.len(), rows.len()), (8, 5, 8));
 }
 
 #[test]
