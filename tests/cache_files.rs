@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
-use support::{TestGpu, warnings_with};
+use support::{TestGpu, process, warnings_with};
 use tilewise::gpu::{CacheFolder, Stats};
 use tilewise::{GpuOptions, matmul};
 
@@ -192,21 +192,15 @@ fn a_damaged_file_is_written_anew() {
 /// Runs itself again, twice at once: each time both leave whole files and no draft.
 #[test]
 fn two_processes_may_keep_what_they_found_at_once() {
-    const CHILD: &str = "TILEWISE_TEST_CACHE";
-    if let Some(folder) = std::env::var_os(CHILD) {
+    if let Some(folder) = process::handed() {
         run(Path::new(&folder)).expect("the device keeps files");
         return;
     }
     let Some((folder, files)) = kept("processes") else { return };
     for _ in 0..2 {
         files.iter().for_each(|file| fs::remove_file(file).unwrap());
-        let child = || {
-            support::example::this()
-                .args(["--exact", "two_processes_may_keep_what_they_found_at_once"])
-                .env(CHILD, &folder)
-                .spawn()
-                .expect("the test runs again")
-        };
+        let again = || process::again("two_processes_may_keep_what_they_found_at_once", &folder);
+        let child = || again().spawn().expect("the test runs again");
         let children = [child(), child()];
         children.into_iter().for_each(|mut child| assert!(child.wait().unwrap().success()));
         assert_eq!(self::files(&folder), files, "no draft stays behind");

@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::process::Command;
+use support::process;
 use tilewise::gemm::GemmKernel;
 use tilewise::gpu::AdapterChoice;
 use tilewise::sketch::{Sketch, SketchKind};
@@ -299,8 +299,7 @@ fn an_adapter_that_is_not_there_is_an_error_that_lists_those_that_are() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_machine_without_an_adapter_is_told_what_to_install() {
-    const CHILD: &str = "TILEWISE_TEST_CHILD";
-    if std::env::var_os(CHILD).is_some() {
+    if process::handed().is_some() {
         let error = Gpu::open().expect_err("there is no driver");
         assert_says!(
             error,
@@ -315,21 +314,8 @@ fn a_machine_without_an_adapter_is_told_what_to_install() {
         works(&support::noop());
         return;
     }
-    // NOTE: not `current_exe`, which is the dynamic linker under the runner.
-    let program = std::env::args().next().expect("a program has a name");
-    let name = "a_machine_without_an_adapter_is_told_what_to_install";
-    let child = Command::new(program)
-        .args(["--exact", name, "--nocapture"])
-        .env(CHILD, "1")
-        .env("VK_DRIVER_FILES", "/nonexistent")
-        .env("VK_ICD_FILENAMES", "/nonexistent")
-        .env_remove("TILEWISE_ADAPTER")
-        .output()
-        .expect("the test runs again");
-    let said = String::from_utf8_lossy(&child.stdout);
-    assert!(
-        child.status.success() && said.contains("1 passed"),
-        "{said}\n{}",
-        String::from_utf8_lossy(&child.stderr)
-    );
+    let mut again = process::again("a_machine_without_an_adapter_is_told_what_to_install", "no driver");
+    again.env("VK_DRIVER_FILES", "/nonexistent").env("VK_ICD_FILENAMES", "/nonexistent");
+    again.env("TILEWISE_VULKAN", "system").env_remove("TILEWISE_ADAPTER");
+    process::assert_passes(again);
 }

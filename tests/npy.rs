@@ -1,15 +1,20 @@
 //! `.npy` files: those of NumPy are read exactly, every bad one is refused by name and number. Any device will do.
 #![cfg(feature = "npy")]
 
+mod support;
+
 use half::{bf16, f16};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use support::gpu;
+#[cfg(unix)]
+use support::process;
+use tilewise::Error;
 use tilewise::io::{
     Npy, NpyData, Order, npy_bytes, read_npy_f64, write_npy, write_npy_async, write_npy_slice,
 };
 use tilewise::tensor::DType;
-use tilewise::{Error, Gpu};
 
 /// A folder of its own for each test, removed with it.
 struct Scratch(PathBuf);
@@ -63,15 +68,6 @@ fn with_shape(shape: &str, elements: usize) -> Vec<u8> {
 
 fn f16s(values: impl IntoIterator<Item = f32>) -> Vec<f16> {
     values.into_iter().map(f16::from_f32).collect()
-}
-
-fn gpu() -> Option<Gpu> {
-    let gpu = Gpu::open();
-    assert!(gpu.is_ok() || std::env::var_os("GPU_REQUIRED").is_none(), "{:?}", gpu.err());
-    if gpu.is_err() {
-        println!("skipped: no adapter");
-    }
-    gpu.ok()
 }
 
 #[test]
@@ -402,31 +398,12 @@ fn a_tensor_of_another_type_is_refused_with_the_way_out() {
     );
 }
 
-/// Runs a test of this file again, in a process of its own, which finds `path` in its environment. `start` is what the shell
-/// does first.
-#[cfg(unix)]
-fn again(test: &str, start: &str, path: &Path) {
-    // NOTE: not `current_exe`, which is the dynamic linker under the runner.
-    let program = std::env::args().next().expect("a program has a name");
-    let child = std::process::Command::new("sh")
-        .args(["-c", &format!("{start}exec \"$@\""), "sh", &program, "--exact", test, "--nocapture"])
-        .env(CHILD, path)
-        .output()
-        .expect("the test runs again");
-    let said = String::from_utf8_lossy(&child.stdout);
-    let passed = child.status.success() && said.contains("1 passed");
-    assert!(passed, "{said}\n{}", String::from_utf8_lossy(&child.stderr));
-}
-
-#[cfg(unix)]
-const CHILD: &str = "TILEWISE_TEST_CHILD";
-
 /// A file may be as long as its header says and still hold more than this machine has room for.
 #[cfg(unix)]
 #[test]
 fn a_file_that_memory_has_no_room_for_is_an_error() {
     const ELEMENTS: u64 = 1 << 38;
-    if let Some(path) = std::env::var_os(CHILD) {
+    if let Some(path) = process::handed() {
         for why in [Npy::read(&path).map(drop), read_npy_f64(&path).map(drop)] {
             let why = why.expect_err("there is no room for it").to_string();
             assert!(why.contains("cannot be read") && why.contains("memory"), "{why}");
@@ -441,14 +418,15 @@ fn a_file_that_memory_has_no_room_for_is_an_error() {
         return println!("no file is so long here: {e}");
     }
     // 4 GiB of addresses: whatever a system promises beyond its memory.
-    again("a_file_that_memory_has_no_room_for_is_an_error", "ulimit -v 4194304; ", &path);
+    let again = process::again("a_file_that_memory_has_no_room_for_is_an_error", &path);
+    process::assert_passes(process::after("ulimit -v 4194304", &again));
 }
 
 /// A write that breaks off: the child may write files of a few KiB only.
 #[cfg(unix)]
 #[test]
 fn a_write_that_fails_leaves_the_old_file() {
-    if let Some(path) = std::env::var_os(CHILD) {
+    if let Some(path) = process::handed() {
         let error = write_npy_slice(&path, [1 << 20], &vec![1.0f32; 1 << 20]).unwrap_err().to_string();
         assert!(error.contains("cannot be written"), "{error}");
         return;
@@ -456,7 +434,8 @@ fn a_write_that_fails_leaves_the_old_file() {
     let scratch = Scratch::new();
     let path = scratch.0.join("array.npy");
     write_npy_slice(&path, [3], &[1i32, 2, 3]).unwrap();
-    again("a_write_that_fails_leaves_the_old_file", "trap '' XFSZ; ulimit -f 16; ", &path);
+    let again = process::again("a_write_that_fails_leaves_the_old_file", &path);
+    process::assert_passes(process::after("trap '' XFSZ && ulimit -f 16", &again));
     assert_eq!(*Npy::read(&path).unwrap().data(), NpyData::I32(vec![1, 2, 3]));
     assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1, "nothing is left of the new file");
 }

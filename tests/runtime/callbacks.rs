@@ -1,7 +1,7 @@
 //! Callbacks of the application's that call us: inside our submissions, inside polls, on our own waiting thread.
 
 use super::support::watchdog::doing;
-use super::{data, devices, in_time, product, support, tensor};
+use super::{data, devices, on_every_device, product, support, tensor};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
@@ -50,84 +50,87 @@ fn still_to_come(called: &Receiver<()>, patience: Duration) -> bool {
     }
 }
 
+/// Commands of the application's that wgpu refuses when they are submitted.
+fn refused(gpu: &Gpu) -> wgpu::CommandBuffer {
+    let gone = gpu.device().create_buffer(&wgpu::BufferDescriptor {
+        label: Some("gone"),
+        size: 8,
+        usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    encoder.clear_buffer(&gone, 0, None);
+    let commands = encoder.finish();
+    gone.destroy();
+    commands
+}
+
 #[test]
 fn a_callback_inside_a_submission_of_ours_may_call_us() {
-    for gpu in devices() {
-        let gpu: Gpu = gpu.clone();
-        in_time("a callback inside submit", move || {
-            for _ in 0..20 {
-                let called = when_done(&gpu, call_us);
-                let a = tensor(&gpu, 1);
-                // Sooner or later the work is done, and the next submission calls back.
-                while still_to_come(&called, Duration::from_millis(1)) {
-                    let c = ops::add(&a, &a).unwrap();
-                    gpu.flush().unwrap();
-                    drop(c);
-                }
-                assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap(), product(&data(1), &data(1)));
+    on_every_device("a callback inside submit", |gpu| {
+        for _ in 0..20 {
+            let called = when_done(gpu, call_us);
+            let a = tensor(gpu, 1);
+            // Sooner or later the work is done, and the next submission calls back.
+            while still_to_come(&called, Duration::from_millis(1)) {
+                let c = ops::add(&a, &a).unwrap();
+                gpu.flush().unwrap();
+                drop(c);
             }
-        });
-    }
+            assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap(), product(&data(1), &data(1)));
+        }
+    });
 }
 
 #[test]
 fn a_callback_inside_a_poll_may_call_us_and_wait_for_a_thread_that_does() {
-    for gpu in devices() {
-        let gpu: Gpu = gpu.clone();
-        in_time("a callback inside poll", move || {
-            for _ in 0..10 {
-                let called = when_done(&gpu, |gpu| {
-                    call_us(gpu);
-                    let other = gpu.clone();
-                    std::thread::spawn(move || call_us(&other)).join().unwrap();
-                });
-                gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
-                called.recv().unwrap();
-            }
-        });
-    }
+    on_every_device("a callback inside poll", |gpu| {
+        for _ in 0..10 {
+            let called = when_done(gpu, |gpu| {
+                call_us(gpu);
+                let other = gpu.clone();
+                std::thread::spawn(move || call_us(&other)).join().unwrap();
+            });
+            gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
+            called.recv().unwrap();
+        }
+    });
 }
 
 #[test]
 fn a_callback_on_our_waiting_thread_may_wait_for_a_read() {
-    for gpu in devices() {
-        let gpu: Gpu = gpu.clone();
-        in_time("a callback on the waiting thread", move || {
-            let a = tensor(&gpu, 1);
-            for _ in 0..10 {
-                let called = when_done(&gpu, call_us);
-                // Nobody polls but that thread.
+    on_every_device("a callback on the waiting thread", |gpu| {
+        let a = tensor(gpu, 1);
+        for _ in 0..10 {
+            let called = when_done(gpu, call_us);
+            // Nobody polls but that thread.
+            assert_eq!(pollster::block_on(a.read()).unwrap(), data(1));
+            while still_to_come(&called, Duration::from_millis(1)) {
                 assert_eq!(pollster::block_on(a.read()).unwrap(), data(1));
-                while still_to_come(&called, Duration::from_millis(1)) {
-                    assert_eq!(pollster::block_on(a.read()).unwrap(), data(1));
-                }
             }
-        });
-    }
+        }
+    });
 }
 
 #[test]
 fn a_callback_that_panics_leaves_everything_usable() {
-    for gpu in devices() {
-        let gpu: Gpu = gpu.clone();
-        in_time("a callback that panics", move || {
-            let a = tensor(&gpu, 1);
-            let want = product(&data(1), &data(1));
-            for _ in 0..5 {
-                let _called = when_done(&gpu, |_| panic!("the panic under test"));
-                let calls = std::panic::AssertUnwindSafe(|| {
-                    loop {
-                        let c = matmul(&a, &a).unwrap();
-                        gpu.wait().unwrap();
-                        assert_eq!(c.to_vec().unwrap(), want);
-                    }
-                });
-                assert!(std::panic::catch_unwind(calls).is_err(), "it is the caller who sees the panic");
-                assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap(), want);
-                gpu.wait().unwrap();
-            }
-        });
-    }
+    on_every_device("a callback that panics", |gpu| {
+        let a = tensor(gpu, 1);
+        let want = product(&data(1), &data(1));
+        for _ in 0..5 {
+            let _called = when_done(gpu, |_| panic!("the panic under test"));
+            let calls = std::panic::AssertUnwindSafe(|| {
+                loop {
+                    let c = matmul(&a, &a).unwrap();
+                    gpu.wait().unwrap();
+                    assert_eq!(c.to_vec().unwrap(), want);
+                }
+            });
+            assert!(std::panic::catch_unwind(calls).is_err(), "it is the caller who sees the panic");
+            assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap(), want);
+            gpu.wait().unwrap();
+        }
+    });
 }
 
 #[test]
@@ -163,19 +166,7 @@ fn a_submission_of_the_applications_that_is_refused_inside_ours_repeats_nothing(
         let (zero, one) = (vec![0.0f32; 64], gpu.tensor(&[1.0f32; 64], [8, 8]).unwrap());
         for _ in 0..10 {
             let mut counter = gpu.tensor(&zero, [8, 8]).unwrap();
-            let called = when_done(&gpu, |gpu| {
-                let gone = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-                    label: Some("gone"),
-                    size: 8,
-                    usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
-                    mapped_at_creation: false,
-                });
-                let mut encoder = gpu.device().create_command_encoder(&Default::default());
-                encoder.clear_buffer(&gone, 0, None);
-                let commands = encoder.finish();
-                gone.destroy();
-                gpu.queue().submit([commands]);
-            });
+            let called = when_done(&gpu, |gpu| _ = gpu.queue().submit([refused(gpu)]));
             let mut added = 0.0;
             while still_to_come(&called, Duration::ZERO) {
                 ops::add_inplace(&mut counter, &one).unwrap();
@@ -192,16 +183,7 @@ fn a_submission_of_the_applications_that_is_refused_inside_ours_repeats_nothing(
 #[test]
 fn refused_submissions_in_a_row_of_callbacks_repeat_nothing() {
     fn refuse(gpu: &Gpu, again: usize, done: &std::sync::mpsc::Sender<()>) {
-        let gone = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-            label: Some("gone"),
-            size: 8,
-            usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        let mut encoder = gpu.device().create_command_encoder(&Default::default());
-        encoder.clear_buffer(&gone, 0, None);
-        let commands = encoder.finish();
-        gone.destroy();
+        let commands = refused(gpu);
         if again == 0 {
             let _ = done.send(());
         } else {
@@ -232,78 +214,69 @@ fn refused_submissions_in_a_row_of_callbacks_repeat_nothing() {
 /// While the device is asked what became of a submission that wgpu refuses, callbacks run, and wait for threads that submit.
 #[test]
 fn a_callback_beside_a_refused_submission_may_wait_for_a_thread_that_submits() {
-    for gpu in devices() {
-        let gpu: Gpu = gpu.clone();
-        in_time("a callback beside a refusal", move || {
-            let a = tensor(&gpu, 1);
-            for _ in 0..10 {
-                let bad = tensor(&gpu, 2);
-                bad.buffer().unwrap().0.destroy();
-                let called = when_done(&gpu, |gpu| {
-                    let other = gpu.clone();
-                    std::thread::spawn(move || call_us(&other)).join().unwrap();
-                });
-                // A copy from a destroyed buffer is refused when it is submitted, a launch when it is encoded.
-                let right = ops::add(&a, &a).unwrap();
-                assert!(bad.to_vec().is_err());
-                assert_eq!(right.to_vec().unwrap(), data(1).iter().map(|x| x + x).collect::<Vec<_>>());
-                while still_to_come(&called, Duration::from_millis(1)) {
-                    gpu.device().poll(wgpu::PollType::Poll).unwrap();
-                }
+    on_every_device("a callback beside a refusal", |gpu| {
+        let a = tensor(gpu, 1);
+        for _ in 0..10 {
+            let bad = tensor(gpu, 2);
+            bad.buffer().unwrap().0.destroy();
+            let called = when_done(gpu, |gpu| {
+                let other = gpu.clone();
+                std::thread::spawn(move || call_us(&other)).join().unwrap();
+            });
+            // A copy from a destroyed buffer is refused when it is submitted, a launch when it is encoded.
+            let right = ops::add(&a, &a).unwrap();
+            assert!(bad.to_vec().is_err());
+            assert_eq!(right.to_vec().unwrap(), data(1).iter().map(|x| x + x).collect::<Vec<_>>());
+            while still_to_come(&called, Duration::from_millis(1)) {
+                gpu.device().poll(wgpu::PollType::Poll).unwrap();
             }
-        });
-    }
+        }
+    });
 }
 
 #[test]
 fn waiting_in_a_callback_waits_for_the_submission_around_it() {
-    for gpu in devices() {
-        let gpu: Gpu = gpu.clone();
-        in_time("a wait in a callback", move || {
-            let large = gpu.random::<f32>([384; 2], tilewise::Fill::Uniform, 1).unwrap();
-            for _ in 0..10 {
-                let called = when_done(&gpu, |gpu| {
-                    gpu.wait().unwrap();
-                    let polled = gpu.device().poll(wgpu::PollType::Poll).unwrap();
-                    assert!(polled.is_queue_empty(), "the submission around the callback goes on");
-                });
-                while still_to_come(&called, Duration::from_millis(1)) {
-                    let _ = matmul(&large, &large).unwrap();
-                    gpu.flush().unwrap();
-                }
+    on_every_device("a wait in a callback", |gpu| {
+        let large = gpu.random::<f32>([256; 2], tilewise::Fill::Uniform, 1).unwrap();
+        for _ in 0..10 {
+            let called = when_done(gpu, |gpu| {
+                gpu.wait().unwrap();
+                let polled = gpu.device().poll(wgpu::PollType::Poll).unwrap();
+                assert!(polled.is_queue_empty(), "the submission around the callback goes on");
+            });
+            while still_to_come(&called, Duration::from_millis(1)) {
+                let _ = matmul(&large, &large).unwrap();
+                gpu.flush().unwrap();
             }
-        });
-    }
+        }
+    });
 }
 
 /// The thread that runs the callback is one of those that wait for reads, and all of them are busy.
 #[test]
 fn a_callback_may_wait_for_a_read_though_every_waiting_thread_is_busy() {
-    for gpu in devices() {
-        let gpu: Gpu = gpu.clone();
-        in_time("a read in a callback among reads", move || {
-            let large = gpu.random::<f32>([256; 2], tilewise::Fill::Uniform, 1).unwrap();
-            for _ in 0..20 {
-                let first = matmul(&large, &large).unwrap();
-                gpu.flush().unwrap();
-                let (inside, (done, called)) = (gpu.clone(), channel());
-                gpu.queue().on_submitted_work_done(move || {
-                    assert_eq!(pollster::block_on(tensor(&inside, 2).read()).unwrap(), data(2));
-                    let _ = done.send(());
-                });
-                // What the threads wait for comes behind what the callback waits for.
-                let later: Vec<_> = (0..8).map(|_| matmul(&first, &large).unwrap()).collect();
-                std::thread::scope(|scope| {
-                    for product in &later {
-                        scope.spawn(|| pollster::block_on(product.read()).unwrap());
-                    }
-                });
-                while still_to_come(&called, Duration::from_millis(1)) {
-                    gpu.device().poll(wgpu::PollType::Poll).unwrap();
+    on_every_device("a read in a callback among reads", |gpu| {
+        let large = gpu.random::<f32>([128; 2], tilewise::Fill::Uniform, 1).unwrap();
+        for _ in 0..20 {
+            let first = matmul(&large, &large).unwrap();
+            gpu.flush().unwrap();
+            let (inside, (done, called)) = (gpu.clone(), channel());
+            gpu.queue().on_submitted_work_done(move || {
+                assert_eq!(pollster::block_on(tensor(&inside, 2).read()).unwrap(), data(2));
+                let _ = done.send(());
+            });
+            // What the threads wait for comes behind what the callback waits for.
+            let later: Vec<_> = (0..8).map(|_| matmul(&first, &large).unwrap()).collect();
+            std::thread::scope(|scope| {
+                for product in &later {
+                    scope.spawn(|| pollster::block_on(product.read()).unwrap());
                 }
+            });
+            while still_to_come(&called, Duration::from_millis(1)) {
+                gpu.device().poll(wgpu::PollType::Poll).unwrap();
             }
-        });
-    }
+        }
+    });
 }
 
 /// Each launch tells its own failure, and no other thread's.

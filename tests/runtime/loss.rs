@@ -1,6 +1,6 @@
 //! A device that its application has destroyed without a word, and waits on adopted devices.
 
-use super::{SIZE, data, devices, in_time, product, support, tensor};
+use super::{SIZE, data, devices, in_time, on_every_device, product, support, tensor};
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -67,17 +67,14 @@ fn a_device_that_its_application_polls_is_lost_without_a_word_before_it_polls() 
 
 #[test]
 fn reads_on_an_adopted_device_complete_under_any_executor() {
-    for gpu in devices() {
-        let gpu: Gpu = gpu.clone();
-        in_time("block_on", move || {
-            let a = tensor(&gpu, 1);
-            let c = matmul(&a, &a).unwrap();
-            assert_eq!(pollster::block_on(c.read()).unwrap(), product(&data(1), &data(1)));
-            let reads = futures::future::join3(a.read(), c.read(), c.t().read());
-            let (first, second, _) = pollster::block_on(reads);
-            assert_eq!((first.unwrap(), second.unwrap()), (data(1), product(&data(1), &data(1))));
-        });
-    }
+    on_every_device("block_on", |gpu| {
+        let a = tensor(gpu, 1);
+        let c = matmul(&a, &a).unwrap();
+        assert_eq!(pollster::block_on(c.read()).unwrap(), product(&data(1), &data(1)));
+        let reads = futures::future::join3(a.read(), c.read(), c.t().read());
+        let (first, second, _) = pollster::block_on(reads);
+        assert_eq!((first.unwrap(), second.unwrap()), (data(1), product(&data(1), &data(1))));
+    });
 }
 
 #[test]

@@ -18,6 +18,11 @@ use tilewise::{Element, Fill, Gpu, Tensor, reference};
 
 const SIZE: usize = 8;
 
+/// Does this on a device of every kind, each time within five minutes.
+fn on_every_device(what: &str, work: impl Fn(&Gpu)) {
+    devices().iter().for_each(|gpu| in_time(what, || work(gpu)));
+}
+
 fn data(seed: u64) -> Vec<f32> {
     Fill::Integers.values(SIZE * SIZE, seed)
 }

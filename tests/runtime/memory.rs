@@ -171,6 +171,7 @@ fn the_pools_count_stays_within_its_bound() {
 fn uploads_without_a_submit_take_bounded_memory() {
     const MIB: usize = 1 << 20;
     let Some(gpu) = support::own(|options| options.memory_budget = Some(64 << 20)) else { return };
+    let resident = || support::process::bytes("VmRSS");
     let Some(before) = resident() else { return };
     let (mut values, mut most) = (vec![0.0f32; MIB], before);
     let mut tensor = gpu.zeros::<f32>([MIB]).unwrap();
@@ -187,13 +188,6 @@ fn uploads_without_a_submit_take_bounded_memory() {
     assert_eq!(tensor.to_vec().unwrap(), values);
     drop(tensor);
     assert_eq!(gpu.stats().bytes_in_use, 0);
-}
-
-/// Bytes of this process in memory, where the system tells.
-fn resident() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
 /// More than a chunk of the host's, and no whole number of them.

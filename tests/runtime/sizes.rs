@@ -1,13 +1,11 @@
 //! Sizes that no machine has are errors before the host allocates anything. Each in a process of its own: what goes wrong
 //! there aborts it.
 
-use super::support;
+use super::support::{self, process};
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{CliffordLayer, LayerProduct, ProductKind};
 use tilewise::sketch::{SkLinear, Sketch, SketchKind};
 use tilewise::{Error, Fill, Gpu, GpuOptions, Result};
-
-const CHILD: &str = "TILEWISE_TEST_CHILD";
 
 type Case = (&'static str, fn(&Gpu) -> Result<()>);
 
@@ -46,16 +44,9 @@ fn clifford_layer(gpu: &Gpu, features: usize) -> Result<()> {
     builder.random::<f32>(gpu, [features; 2]).map(drop)
 }
 
-/// The most memory that this process had at once, where the system tells.
-fn peak() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
-}
-
 #[test]
 fn absurd_sizes_are_errors_and_abort_nothing() {
-    if let Ok(name) = std::env::var(CHILD) {
+    if let Some(name) = process::handed() {
         let (_, case) = CASES.iter().find(|(case, _)| *case == name).expect("a case of that name");
         let gpu = support::noop_with(GpuOptions::default(), |_| ());
         let error = case(&gpu).expect_err("no machine has so much");
@@ -63,19 +54,12 @@ fn absurd_sizes_are_errors_and_abort_nothing() {
             matches!(error, Error::Shape { .. } | Error::Limit { .. } | Error::OutOfMemory { .. }),
             "{error:?}"
         );
-        let peak = peak();
+        let peak = process::bytes("VmHWM");
         assert!(peak.is_none_or(|peak| peak < MODEST), "{error}: the host had {peak:?} bytes in use");
         assert!(gpu.zeros::<f32>([4]).and_then(|x| x.to_vec()).is_ok_and(|x| x == [0.0; 4]));
         return;
     }
     for (name, _) in CASES {
-        let child = support::example::this()
-            .args(["--exact", "sizes::absurd_sizes_are_errors_and_abort_nothing", "--nocapture"])
-            .env(CHILD, name)
-            .output()
-            .expect("the test runs again");
-        let said = String::from_utf8_lossy(&child.stdout);
-        let passed = child.status.success() && said.contains("1 passed");
-        assert!(passed, "{name}: {said}\n{}", String::from_utf8_lossy(&child.stderr));
+        process::assert_passes(process::again("sizes::absurd_sizes_are_errors_and_abort_nothing", name));
     }
 }

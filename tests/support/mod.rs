@@ -14,6 +14,7 @@ pub mod operand;
 pub mod oracles;
 pub mod pairs;
 pub mod plans;
+pub mod process;
 pub mod product;
 pub mod rounding;
 pub mod safetensors;

@@ -314,7 +314,8 @@ fn fewer_kernels_have_every_word_once() {
     assert_eq!(missing(&rows, &levels, Cover::Once), BTreeSet::new());
     let few: BTreeSet<String> = rows.iter().filter_map(|row| kernel(row)).collect();
     let words: BTreeSet<&str> = few.iter().flat_map(|text| text.split(' ')).collect();
-    assert_eq!((words.len(), few.len(), rows.len()), (8, 5, 8));
+    assert_eq!((words.len(), few.len()), (8, 5));
+    assert!((8..=10).contains(&rows.len()), "{} rows for eight values of a factor", rows.len());
 }
 
 #[test]
