@@ -1,7 +1,9 @@
 //! Waiting for the device, and finding out that it is lost.
 
 use super::Gpu;
-use super::fault::{caught_beside, told};
+#[cfg(not(target_arch = "wasm32"))]
+use super::fault::caught_beside;
+use super::fault::told;
 use super::lock::foreign;
 use super::record::Last;
 use crate::{Error, Result};
