@@ -96,6 +96,11 @@ pub fn is_full_sweep() -> bool {
     std::env::var("TILEWISE_SWEEP").as_deref() == Ok("full")
 }
 
+/// Whether `TILEWISE_SWEEP=once` asks for each kernel and form once: on a second driver, where another has run them all.
+pub fn is_short_sweep() -> bool {
+    std::env::var("TILEWISE_SWEEP").as_deref() == Ok("once")
+}
+
 /// Runs a test that is generic in its type with every type that tensors have.
 macro_rules! of_every_type {
     ($test:ident, $gpu:expr) => {{

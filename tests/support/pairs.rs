@@ -32,8 +32,7 @@ enum Cover {
 
 impl Cover {
     fn asked() -> Self {
-        let once = std::env::var("TILEWISE_SWEEP").as_deref() == Ok("once");
-        if once { Self::Once } else { Self::Pairs }
+        if super::is_short_sweep() { Self::Once } else { Self::Pairs }
     }
 }
 
