@@ -1,7 +1,7 @@
 //! Operators whose entries are all drawn, on the device: the same entries as on the CPU, applied along any axis.
 
-use crate::shares::small;
 use crate::support;
+use crate::support::sketches::small;
 use crate::support::strided::{Lay, Placed, indices};
 use tilewise::gemm::Pin;
 use tilewise::sketch::{Given, Scaling, Sketch, SketchKind, Way, dense_as};

@@ -2,10 +2,11 @@
 
 use crate::shares::shares;
 use crate::support;
+use crate::support::sketches::signs_and_rows;
 use crate::support::strided::{Lay, Placed};
 use tilewise::gpu::{DeviceType, fixtures};
 use tilewise::reference;
-use tilewise::sketch::{HadamardProblem, Scaling, Sketch, SketchKind, Way, hadamard_as, philox};
+use tilewise::sketch::{HadamardProblem, Scaling, Sketch, SketchKind, Way, hadamard_as};
 use tilewise::{Caps, DType, Element, Error, Fill, Gpu, Layout, Real, Tensor, bf16, f16};
 
 /// Lengths: alone, below, on and above powers of two and what a workgroup holds. `TILEWISE_SWEEP=full` has more, `once` not
@@ -30,20 +31,6 @@ fn sketch(d: usize, n: usize) -> Sketch {
 
 fn apply<T: Real>(s: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> tilewise::Result<Tensor<f32>> {
     if way == Way::Forward { s.apply(x, axis) } else { s.adjoint(x, axis) }
-}
-
-/// The sign of every column and the Hadamard row of every row, as the operator's entries have them.
-pub(crate) fn signs_and_rows(s: &Sketch) -> (Vec<f64>, Vec<usize>) {
-    let [d, n] = s.shape();
-    let unscaled = s.scaled(Scaling::Unscaled);
-    let sign = |j: usize| {
-        let word = philox(s.seed(), [u32::try_from(j / 128).unwrap(), 0, 0, 8])[j / 32 % 4];
-        if word >> (j % 32) & 1 == 0 { 1.0 } else { -1.0 }
-    };
-    let bits = n.next_power_of_two().trailing_zeros();
-    let has = |i: usize, bit: u32| f64::from(unscaled.entry(i, 1 << bit)) * sign(1 << bit) < 0.0;
-    let row = |i: usize| (0..bits).map(|bit| usize::from(has(i, bit)) << bit).sum();
-    ((0..n).map(sign).collect(), (0..d).map(row).collect())
 }
 
 /// The plain transform, in place.

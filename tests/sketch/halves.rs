@@ -1,8 +1,8 @@
 //! Products with an operand half of which is signs that are made in the kernel: the same bits as with all of it in memory.
 
-use crate::shares::small;
 use crate::support;
 use crate::support::operand::{Placed, View};
+use crate::support::sketches::small;
 use crate::support::wgsl::half_signs;
 use tilewise::gemm::{Half, HalfSigns, HalvedAxis, Outer, Split, Tile};
 use tilewise::gpu::CoopScalar::{F16, F32};

@@ -1,8 +1,6 @@
-//! How much of a sweep is tested, and by which tile.
+//! How much of a sweep is tested.
 
 use crate::support::{is_full_sweep, is_short_sweep};
-use tilewise::GemmKernel;
-use tilewise::gemm::Tile;
 
 /// Of how many cases f32, f16 and bf16 take one, on the first of `support::devices` and on the second; in a full sweep each
 /// takes all, in a short one few. What types and devices differ in is how a kernel reads.
@@ -13,10 +11,4 @@ pub(crate) fn shares(device: usize) -> [usize; 3] {
         0 => [1, 7, 11],
         _ => [7, 11, 13],
     }
-}
-
-/// A tile that takes software drivers a second to compile; those that they are given take four.
-pub(crate) fn small() -> Tile {
-    let tiles = GemmKernel::Tiled.tiles();
-    *tiles.iter().find(|tile| [tile.tm, tile.tn] == [4, 4]).unwrap()
 }

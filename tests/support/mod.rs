@@ -18,6 +18,7 @@ pub mod process;
 pub mod product;
 pub mod rounding;
 pub mod safetensors;
+pub mod sketches;
 pub mod strided;
 pub mod values;
 pub mod watchdog;

@@ -1,8 +1,8 @@
 //! What Panther's own code computed of sketched linear layers: what a file holds says how it is checked.
 
-use crate::shares::small;
 use crate::support;
 use crate::support::safetensors::Safetensors;
+use crate::support::sketches::small;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use tilewise::gemm::Pin;

@@ -1,11 +1,11 @@
 //! What Panther's own code computed, file by file: those of `tests/data/panther`, and of the folder that
 //! `TILEWISE_ORACLES` names. A file's name says what it is; one that is of no known kind fails.
 
-use crate::hadamard::signs_and_rows;
 use crate::oracles_layer;
 use crate::spectrum::{figure, read};
 use crate::support;
 use crate::support::safetensors::Safetensors;
+use crate::support::sketches::signs_and_rows;
 use faer::Mat;
 use tilewise::reference::{self, cqrrpt_core};
 use tilewise::sketch::{Cqrrpt, Given, Rsvd, Scaling, Sketch, SketchKind};
