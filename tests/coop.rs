@@ -31,11 +31,11 @@ struct Variant {
     store: (Out, View),
 }
 
-/// The tiles of a sweep. Those of 64 accumulators a subgroup take a software driver most of a minute each, and run there
-/// with `TILEWISE_SWEEP=full` alone; their code is that of the others, more often.
+/// The tiles of a sweep. Those of 32 accumulators a subgroup and more take a software driver up to a minute each, and
+/// run there with `TILEWISE_SWEEP=full` alone; their code is that of the others, more often.
 fn tiles(gpu: &Gpu, fragment: u32) -> impl Iterator<Item = &'static Tile> {
     let all = support::is_full_sweep() || gpu.caps().device_type != DeviceType::Software;
-    let is_quick = move |tile: &Tile| all || tile.tm * tile.tn < 64 * fragment * fragment;
+    let is_quick = move |tile: &Tile| all || tile.tm * tile.tn < 32 * fragment * fragment;
     GemmKernel::Coop.tiles().iter().filter(move |tile| tile.fragment == fragment && is_quick(tile))
 }
 
@@ -53,7 +53,8 @@ fn variants(gpu: &Gpu, fragment: u32) -> Vec<Variant> {
     }
     // The rows and columns of A meet those of B in all four ways.
     const OF_B: [usize; 6] = [0, 1, 3, 2, 1, 0];
-    tiles().enumerate().map(|(i, tile)| variant(tile, i, OF_B[i % 6], i)).collect()
+    let count = tiles().count().next_multiple_of(LOADS.len());
+    tiles().cycle().take(count).enumerate().map(|(i, tile)| variant(tile, i, OF_B[i % 6], i)).collect()
 }
 
 /// On, below and above the edges of blocks and steps; more rows of blocks than one group; nothing along k.

@@ -28,13 +28,17 @@ const TYPED: [Typed; 9] = [
     Typed::of::<f32, bf16>(),
 ];
 
-/// The types that a tile is tested with in place of these. Patches of many accumulators take software drivers four times
-/// as long to compile as others: they are tested with each way of loading, and what they share with others, how they
-/// store, with others; `TILEWISE_SWEEP=full` has all.
-fn type_of(tile: &Tile, typed: usize) -> usize {
-    const EACH_LOAD: [usize; 3] = [0, 1, 5]; // f32, f16, bf16
+/// The types and views that a tile is tested with in place of these. Patches of many accumulators take software drivers
+/// four times as long to compile as others: they are tested with each way of loading once, and what they share with others,
+/// how they store and step, with others; `TILEWISE_SWEEP=full` has all.
+fn ways(tile: &Tile, typed: usize, views: [View; 3]) -> (usize, [View; 3]) {
+    const EACH_LOAD: [(usize, [View; 3]); 3] = [
+        (0, [View::Plain, View::Plain, View::Plain]),             // f32
+        (1, [View::Transposed, View::Transposed, View::Gaps]),    // f16
+        (5, [View::Padded, View::TransposedGaps, View::Aligned]), // bf16
+    ];
     let is_large = tile.tm * tile.tn > 64 && !support::is_full_sweep();
-    if is_large { EACH_LOAD[typed % 3] } else { typed }
+    if is_large { EACH_LOAD[typed % 3] } else { (typed, views) }
 }
 
 #[test]
@@ -51,12 +55,15 @@ fn every_scalar_kernel_and_tile_agrees_with_the_reference() {
         View::ALL.len(),
         View::OUTPUTS.len(),
     ];
+    let ways = |row: &[usize]| {
+        ways(&tiles[row[0]], row[1], [View::ALL[row[5]], View::ALL[row[6]], View::OUTPUTS[row[7]]])
+    };
     let case = |row: &[usize]| Case {
         tile: tiles[row[0]],
         shape: [OUTER[row[2]], OUTER[row[3]], INNER[row[4]]],
-        views: [View::ALL[row[5]], View::ALL[row[6]], View::OUTPUTS[row[7]]],
+        views: ways(row).1,
     };
-    let typed = |row: &[usize]| &TYPED[type_of(&tiles[row[0]], row[1])];
+    let typed = |row: &[usize]| &TYPED[ways(row).0];
     let kernel = |row: &[usize]| case(row).kernel(typed(row).types, gpu.caps());
     let mut launches: BTreeMap<String, usize> = BTreeMap::new();
     let before = gpu.stats();

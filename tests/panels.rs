@@ -216,6 +216,10 @@ fn beside_sums<C>(gpu: &Gpu, what: &str, product: impl FnOnce() -> Result<C>) ->
 
 #[test]
 fn what_is_asked_for_explicitly_is_recorded_whole_or_not_at_all() {
+    if support::is_short_sweep() {
+        println!("skipped: the device computes nothing, so no driver decides anything");
+        return;
+    }
     let gpu = noop_limited(4096);
     let all: Vec<_> = GemmKernel::ALL.into_iter().map(Some).chain([None]).collect();
     for [m, n, k] in [[30, 30, 250], [4, 250, 300]] {

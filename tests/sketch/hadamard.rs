@@ -147,7 +147,11 @@ fn likes(gpu: &Gpu) -> Vec<Caps> {
         caps
     };
     use DeviceType::{Discrete, Software};
-    let sizes = if support::is_full_sweep() { &[32, 16, 4][..] } else { &[32, 4] };
+    let sizes = match () {
+        () if support::is_full_sweep() => &[32, 16, 4][..],
+        () if support::is_short_sweep() => &[4],
+        () => &[32, 4],
+    };
     let discrete = sizes.iter().map(|size| like(Discrete, size << 10));
     std::iter::once(like(Software, 32 << 10)).chain(discrete).collect()
 }

@@ -7,7 +7,7 @@ use crate::support::{is_full_sweep, is_short_sweep};
 pub(crate) fn shares(device: usize) -> [usize; 3] {
     match device {
         _ if is_full_sweep() => [1, 1, 1],
-        _ if is_short_sweep() => [5, 17, 19],
+        _ if is_short_sweep() => [7, 23, 29],
         0 => [1, 7, 11],
         _ => [7, 11, 13],
     }
