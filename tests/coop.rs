@@ -42,19 +42,19 @@ fn tiles(gpu: &Gpu, fragment: u32) -> impl Iterator<Item = &'static Tile> {
 /// Every tile in one way, such that every way of loading and storing is taken: a pipeline takes a software driver many
 /// seconds. With `TILEWISE_SWEEP=full` every tile in every way.
 fn variants(gpu: &Gpu, fragment: u32) -> Vec<Variant> {
-    let tiles = || tiles(gpu, fragment);
+    let tiles: Vec<&Tile> = tiles(gpu, fragment).collect();
     let variant = |tile: &Tile, a: usize, b: usize, c: usize| Variant {
         tile: *tile,
         loads: [LOADS[a % 4], LOADS[b % 4]],
         store: STORES[c % 4],
     };
     if support::is_full_sweep() {
-        return tiles().flat_map(|tile| (0..64).map(move |i| variant(tile, i, i / 4, i / 16))).collect();
+        return tiles.iter().flat_map(|tile| (0..64).map(move |i| variant(tile, i, i / 4, i / 16))).collect();
     }
     // The rows and columns of A meet those of B in all four ways.
     const OF_B: [usize; 6] = [0, 1, 3, 2, 1, 0];
-    let count = tiles().count().next_multiple_of(LOADS.len());
-    tiles().cycle().take(count).enumerate().map(|(i, tile)| variant(tile, i, OF_B[i % 6], i)).collect()
+    let count = tiles.len().next_multiple_of(LOADS.len());
+    tiles.iter().cycle().take(count).enumerate().map(|(i, tile)| variant(tile, i, OF_B[i % 6], i)).collect()
 }
 
 /// On, below and above the edges of blocks and steps; more rows of blocks than one group; nothing along k.

@@ -13,14 +13,7 @@ use tilewise::{Caps, DType, Element, Error, Fill, Gpu, Layout, Real, Tensor, bf1
 /// the longest.
 fn lengths() -> Vec<usize> {
     const LENGTHS: [usize; 10] = [1, 100, 5000, (1 << 17) + 1, 2, 3, 16, 1000, 4096, 70_000];
-    let count = if support::is_full_sweep() {
-        10
-    } else if support::is_short_sweep() {
-        3
-    } else {
-        4
-    };
-    LENGTHS[..count].to_vec()
+    LENGTHS[..support::by_sweep(10, 4, 3)].to_vec()
 }
 
 const BOTH: [Way; 2] = [Way::Forward, Way::Adjoint];
@@ -147,11 +140,7 @@ fn likes(gpu: &Gpu) -> Vec<Caps> {
         caps
     };
     use DeviceType::{Discrete, Software};
-    let sizes = match () {
-        () if support::is_full_sweep() => &[32, 16, 4][..],
-        () if support::is_short_sweep() => &[4],
-        () => &[32, 4],
-    };
+    let sizes = support::by_sweep(&[32, 16, 4][..], &[32, 4], &[4]);
     let discrete = sizes.iter().map(|size| like(Discrete, size << 10));
     std::iter::once(like(Software, 32 << 10)).chain(discrete).collect()
 }

@@ -175,12 +175,7 @@ fn applied_to_an_identity_an_operator_is_its_entries_bit_for_bit() {
     let long = SketchKind::SparseSign { axis: SparseAxis::Long, nonzeros: NONZEROS_AT_MOST };
     // More nonzeros than are sorted at once, all places in one range and in several, and all lines in one place.
     let shapes = [[300, 700], [64, 64], [5, 40], [400, 150], [1, 1000]];
-    let count = match () {
-        () if support::is_full_sweep() => 5,
-        () if support::is_short_sweep() => 1,
-        () => 2,
-    };
-    for (i, shape @ [d, n]) in shapes.into_iter().take(count).enumerate() {
+    for (i, shape @ [d, n]) in shapes.into_iter().take(support::by_sweep(5, 2, 1)).enumerate() {
         for kind in KINDS.into_iter().chain([most, long]) {
             let Ok(sketch) = Sketch::new(kind, shape, u64::MAX - i as u64) else { continue };
             let sketch = sketch.scaled(Scaling::Unscaled);

@@ -102,6 +102,17 @@ pub fn is_short_sweep() -> bool {
     std::env::var("TILEWISE_SWEEP").as_deref() == Ok("once")
 }
 
+/// What a sweep takes: the first if it is full, the last if it is short.
+pub fn by_sweep<T>(full: T, usual: T, short: T) -> T {
+    if is_full_sweep() {
+        full
+    } else if is_short_sweep() {
+        short
+    } else {
+        usual
+    }
+}
+
 /// Runs a test that is generic in its type with every type that tensors have.
 macro_rules! of_every_type {
     ($test:ident, $gpu:expr) => {{
