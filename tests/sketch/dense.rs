@@ -93,13 +93,7 @@ fn along_every_axis_of_every_rank_in_every_layout() {
     let Some(gpu) = support::gpu() else { return };
     let shapes: [&[usize]; 6] =
         [&[37], &[19, 34], &[3, 35, 5], &[2, 3, 33, 4], &[2, 3, 2, 5, 6], &[2, 1, 3, 2, 7, 3]];
-    let every = if support::is_full_sweep() {
-        1
-    } else if support::is_short_sweep() {
-        13
-    } else {
-        5
-    };
+    let every = support::by_sweep(1, 5, 23);
     let mut case = 0;
     for (rank, shape) in shapes.iter().enumerate() {
         for axis in 0..=rank {

@@ -82,9 +82,11 @@ pub fn bare() -> Option<TestGpu> {
     })
 }
 
-/// The devices that differ in how elements lie in memory and how dims travel: f16 and immediates, and neither.
+/// The devices that differ in how elements lie in memory and how dims travel: f16 and immediates, and neither. In a short
+/// sweep the second alone, as other tests take the first.
 pub fn devices() -> Vec<TestGpu> {
-    [own(|_| ()), bare()].into_iter().flatten().collect()
+    let first = if is_short_sweep() { None } else { own(|_| ()) };
+    [first, bare()].into_iter().flatten().collect()
 }
 
 /// Every kind of device that an application may have: opened by us, adopted, and adopted without features.

@@ -222,7 +222,7 @@ fn every_tile_of_patches_agrees_with_the_reference() {
         let probe = Multivectors::new(probe, &product.blades(), BladeAxis::First).unwrap();
         let weight = gpu.zeros([10, 1, 1]).unwrap();
         // What a device cannot run is other tests' matter.
-        let is_of_turn = support::is_full_sweep() || tile.tm * tile.tn <= 64;
+        let is_of_turn = tile.tm * tile.tn <= support::by_sweep(u32::MAX, 64, 16);
         if is_of_turn && Connected::new(product, &probe, &probe, &weight).unwrap().tile(*tile).plan().is_ok()
         {
             check::<f32>(&gpu, &Case { tile: Some(*tile), ..Case::new(Signature::CL2, [70, 36, 68]) });
