@@ -70,7 +70,8 @@ fn what_a_thin_product_cannot_be_is_an_error_that_says_so() {
 #[test]
 fn parts_of_k_add_up_to_the_whole() {
     let Some(gpu) = support::gpu() else { return };
-    for shape @ [m, n, k] in [[1, 130, 1030], [70, 3, 515], [5, 9, 4099], [8, 64, 33]] {
+    let shapes = [[1, 130, 1030], [70, 3, 515], [5, 9, 4099], [8, 64, 33]];
+    for shape @ [m, n, k] in shapes.into_iter().take(support::by_sweep(4, 4, 2)) {
         let (a, b) = (Fill::Integers.values::<f32>(m * k, 3), Fill::Integers.values::<f32>(k * n, 4));
         let want: Vec<f32> = reference::gemm(&a, &b, shape).value.iter().map(|&v| f32::from_f64(v)).collect();
         let (a, b) = (gpu.tensor(&a, [m, k]).unwrap(), gpu.tensor(&b, [k, n]).unwrap());
@@ -110,7 +111,8 @@ fn a_batch_of_thin_products_has_a_matrix_each_and_broadcasts() {
 #[test]
 fn an_epilogue_is_that_of_any_other_kernel() {
     let Some(gpu) = support::gpu() else { return };
-    for [m, n, k] in [[3, 50, 40], [50, 3, 40], [8, 64, 64], [64, 8, 64]] {
+    let shapes = [[3, 50, 40], [50, 3, 40], [8, 64, 64], [64, 8, 64]];
+    for [m, n, k] in shapes.into_iter().take(support::by_sweep(4, 4, 2)) {
         let a = gpu.random::<f32>([m, k], Fill::Integers, 7).unwrap();
         let b = gpu.random::<f32>([k, n], Fill::Integers, 8).unwrap();
         let bias = gpu.random::<f32>([n], Fill::Integers, 9).unwrap();
