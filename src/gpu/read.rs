@@ -9,6 +9,7 @@ use crate::{Error, Result};
 use futures::task::AtomicWaker;
 use std::future::poll_fn;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
@@ -35,10 +36,13 @@ pub(super) struct Arrival {
 }
 
 impl Arrival {
-    /// Wakes the future.
+    /// Wakes the future. A waker is foreign code, an executor may run its task in it: where it panics, whoever tells goes on,
+    /// as others wait to be told.
     pub(super) fn tell(&self) {
         self.told.store(true, Ordering::Release);
-        self.waker.wake();
+        if catch_unwind(AssertUnwindSafe(|| self.waker.wake())).is_err() {
+            log::error!("a task has panicked where it was woken");
+        }
     }
 }
 

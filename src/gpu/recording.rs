@@ -175,7 +175,8 @@ impl Recording {
             }
             // Timestamps of launches one by one are not those of a pass.
             Some(Tail::Timestamps { .. }) => _ = outcome.set(Err(why.clone())),
-            None => {}
+            // Who closed the recording asks for its last launch.
+            None => pieces.last_mut().into_iter().for_each(|last| last.outcome = outcome.clone()),
         }
         if let Some(last) = pieces.last_mut() {
             last.goes_on = goes_on;

@@ -121,7 +121,7 @@ impl Queue {
 }
 
 impl Awaited {
-    /// Waits, and tells. Whatever runs in here, callbacks and wakers, may panic.
+    /// Waits, and tells. Callbacks that run in here may panic.
     fn wait(self, device: &wgpu::Device, fault: &Fault) {
         let Self { index, arrival } = self;
         // Where a callback of the application's has panicked, the submission is done nevertheless.
@@ -130,10 +130,7 @@ impl Awaited {
             Ok(Err(error)) => fault.mark_lost(error.to_string()),
             Err(_) => log::error!("a callback of the application has panicked"),
         }
-        // A waker is foreign code too: an executor may run its task in here.
-        if catch_unwind(AssertUnwindSafe(|| arrival.tell())).is_err() {
-            log::error!("a task has panicked on the waiting thread");
-        }
+        arrival.tell();
     }
 }
 

@@ -1,6 +1,7 @@
 //! A launch that fails in the midst of others: its result stays an error, whatever is not at fault is right.
 
-use super::{SIZE, data, devices, product, tensor};
+use super::{SIZE, data, devices, product, support, tensor};
+use tilewise::gpu::Submission;
 use tilewise::{Error, Gemm, Tensor, matmul, ops};
 
 fn sum(a: &[f32], b: &[f32]) -> Vec<f32> {
@@ -173,4 +174,21 @@ fn no_read_of_thousands_that_are_refused_goes_through() {
         }
         assert_eq!(tensor(&gpu, 1).to_vec().unwrap(), data(1));
     }
+}
+
+#[test]
+fn a_launch_that_is_submitted_with_another_tells_its_own_failure() {
+    let Some(gpu) = support::own(|options| options.submission = Submission::EachLaunch) else { return };
+    let [a, b] = [tensor(&gpu, 1), tensor(&gpu, 2)];
+    let bad = destroyed(tensor(&gpu, 3));
+    // What is timed and fails leaves its launch recorded.
+    let mut sum_of_both = None;
+    let timed = gpu.time(|| {
+        sum_of_both = Some(ops::add(&a, &b)?);
+        Err::<(), _>(Error::Device("the test says so".into()))
+    });
+    timed.expect_err("what is timed fails");
+    says(ops::add(&a, &bad), &["elementwise", "destroyed"]);
+    assert_eq!(sum_of_both.unwrap().to_vec().unwrap(), sum(&data(1), &data(2)));
+    assert_eq!(ops::add(&a, &b).unwrap().to_vec().unwrap(), sum(&data(1), &data(2)));
 }
