@@ -28,17 +28,27 @@ const TYPED: [Typed; 9] = [
     Typed::of::<f32, bf16>(),
 ];
 
-/// The types and views that a tile is tested with in place of these. Patches of many accumulators take software drivers
-/// four times as long to compile as others: they are tested with each way of loading once, and what they share with others,
-/// how they store and step, with others; `TILEWISE_SWEEP=full` has all.
+/// The types and views that a tile is tested with in place of these. The larger a patch, the longer software drivers take to
+/// compile it, up to four seconds. So those of 4x4 are tested in all ways; those of more than 64 accumulators with each way of
+/// loading once, and those between with some ways of storing and stepping too. `TILEWISE_SWEEP=full` has all.
 fn ways(tile: &Tile, typed: usize, views: [View; 3]) -> (usize, [View; 3]) {
     const EACH_LOAD: [(usize, [View; 3]); 3] = [
         (0, [View::Plain, View::Plain, View::Plain]),             // f32
         (1, [View::Transposed, View::Transposed, View::Gaps]),    // f16
         (5, [View::Padded, View::TransposedGaps, View::Aligned]), // bf16
     ];
-    let is_large = tile.tm * tile.tn > 64 && !support::is_full_sweep();
-    if is_large { EACH_LOAD[typed % 3] } else { (typed, views) }
+    const SOME_STORES: [(usize, [View; 3]); 3] = [
+        (2, [View::Gaps, View::Plain, View::Aligned]), // f16, in vectors
+        (3, [View::Plain, View::Gaps, View::Plain]),   // sums in f16
+        (8, [View::TransposedGaps, View::Plain, View::Gaps]), // f32 to bf16
+    ];
+    match tile.tm * tile.tn {
+        _ if support::is_full_sweep() => (typed, views),
+        65.. => EACH_LOAD[typed % 3],
+        17.. if typed < 6 => EACH_LOAD[typed % 3],
+        17.. => SOME_STORES[typed % 3],
+        _ => (typed, views),
+    }
 }
 
 #[test]

@@ -229,7 +229,7 @@ fn class(a: impl Iterator<Item = f32>, b: impl Iterator<Item = f32>) -> f32 {
 #[test]
 fn infinities_and_nan_stay_what_they_are() {
     let Some(gpu) = support::gpu() else { return };
-    let [m, n, k] = [40, 24, 45];
+    let [m, n, k] = [41, 25, 45]; // of the kernels that products of any magnitude have
     let mut a = Fill::Uniform.values::<f32>(m * k, 7);
     let mut b = Fill::Uniform.values::<f32>(k * n, 8);
     // Against what an infinity may stand: exact f16, far below its column's largest, zero, an infinity.
@@ -341,6 +341,9 @@ fn every_form_of_a_product_may_be_in_halves() {
 
 #[test]
 fn halves_are_made_once_each_and_k_of_nothing_is_zero() {
+    if support::is_left_to_the_first_driver() {
+        return;
+    }
     let Some(_) = support::gpu() else { return };
     let gpu = Gpu::open().unwrap();
     let a = gpu.random::<f32>([50, 60], Fill::Uniform, 1).unwrap();

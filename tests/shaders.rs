@@ -14,16 +14,18 @@ use tilewise::sketch::plan_hadamard;
 use tilewise::{Caps, DType, Error, Layout, Precision, Sums};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
-/// cooperative matrices where there is f16, of both sizes.
+/// cooperative matrices where there is f16, of both sizes. With and without each; the full sweep has all four.
 fn devices() -> Vec<Caps> {
-    let device = |f16, immediate_bytes| {
-        let mut caps = fixtures::lavapipe();
-        (caps.f16, caps.limits.immediate_bytes) = (f16, immediate_bytes);
-        caps.rows.extend(fixtures::h200().rows);
-        assert_eq!(caps.device_type, DeviceType::Software, "the largest patches are for software devices");
-        caps
-    };
-    vec![device(true, 256), device(true, 0), device(false, 256), device(false, 0)]
+    let each = [device(true, 256), device(false, 0), device(true, 0), device(false, 256)];
+    each.into_iter().take(support::by_sweep(4, 2, 2)).collect()
+}
+
+fn device(f16: bool, immediate_bytes: u32) -> Caps {
+    let mut caps = fixtures::lavapipe();
+    (caps.f16, caps.limits.immediate_bytes) = (f16, immediate_bytes);
+    caps.rows.extend(fixtures::h200().rows);
+    assert_eq!(caps.device_type, DeviceType::Software, "the largest patches are for software devices");
+    caps
 }
 
 /// Operands of f16 whose sums may be in f16.
@@ -144,7 +146,7 @@ fn the_tables_hold_every_file_of_the_folders_and_nothing_else() {
 
 #[test]
 fn every_shader_is_valid_with_its_defaults() {
-    let [full, bare] = [&devices()[0], &devices()[2]];
+    let [full, bare] = [&device(true, 256), &device(false, 256)];
     assert!(full.f16 && !bare.f16);
     for (name, _) in SHADERS {
         let text = Kernel::new(name).specialize().unwrap();

@@ -207,8 +207,9 @@ fn flash_clifford(path: &Path, name: &str, kind: ProductKind) {
             weight: &weight,
             wanted,
         };
-        // Most are rounded to f32. In f16 the layer's own form is enough.
-        case.check(1e-6, if prefix == "norm" { Types::Both } else { Types::Single });
+        // Most are rounded to f32. In f16 the layer's own form is enough, on one driver.
+        let is_both = prefix == "norm" && !support::is_short_sweep();
+        case.check(1e-6, if is_both { Types::Both } else { Types::Single });
     }
     for key in file.names() {
         assert!(seen.contains(&key), "{name}: nothing checks {key}");

@@ -104,6 +104,15 @@ pub fn is_short_sweep() -> bool {
     std::env::var("TILEWISE_SWEEP").as_deref() == Ok("once")
 }
 
+/// Whether a second driver goes without this test, and says so: of what it asserts, counts, errors and bits that are the
+/// same each time, drivers decide nothing that other tests would miss.
+pub fn is_left_to_the_first_driver() -> bool {
+    if is_short_sweep() {
+        println!("left to the first driver: TILEWISE_SWEEP=once");
+    }
+    is_short_sweep()
+}
+
 /// What a sweep takes: the first if it is full, the last if it is short.
 pub fn by_sweep<T>(full: T, usual: T, short: T) -> T {
     if is_full_sweep() {
