@@ -41,7 +41,7 @@ impl Prepared {
     }
 }
 
-/// Problems seen before, by type. A tuner's remembered winners will be looked up here, before the search.
+/// Problems seen before, by type.
 #[derive(Default)]
 pub(super) struct Memo(Lock<Plans>);
 

@@ -1,8 +1,9 @@
 //! The runtime's mutex, and the rule about locks: none is held while wgpu may run foreign code.
 //!
-//! wgpu runs callbacks (of the application too) inside `submit`, `poll` and the last drop of an object, and wakers when a map
-//! completes. They may call this crate. So those calls of wgpu go through [`foreign`], which panics, in builds with debug
-//! assertions, if the calling thread holds a lock of this crate.
+//! wgpu runs callbacks (of the application too) inside `submit`, `poll` and the last drop of an object; and we run wakers.
+//! They may call this crate. So calls of `submit`, `poll`, `map_async` and `finish` go through [`foreign`], which panics, in
+//! builds with debug assertions, if the calling thread holds a lock of this crate. That objects are dropped and wakers woken
+//! without a lock is for the reader to see: nothing checks it.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

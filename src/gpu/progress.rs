@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Turns are told apart modulo this.
 pub(super) const NUMBERS: u32 = 4096;
 
-/// Every submission ends with a copy of its turn's number.
+/// Every submission of a recording ends with a copy of its turn's number.
 pub(super) struct Progress {
     /// The numbers 1, 2, ..., to copy from.
     numbers: wgpu::Buffer,
@@ -23,7 +23,7 @@ pub(super) struct Progress {
 pub(super) enum Ran {
     /// It has run, and no later one of ours has.
     Yes,
-    /// It has not run, though what was submitted after it has.
+    /// The device has the number of another: when it was asked, this submission had not been made.
     No,
     /// The question has not come back.
     Unknown,

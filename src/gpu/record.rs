@@ -58,7 +58,7 @@ pub(super) enum Last {
     /// There was none.
     Never,
     At(wgpu::SubmissionIndex),
-    /// A callback panicked, so that `submit` did not return its index.
+    /// The thread that made it does not know its index yet, or never will: a callback in `submit` is running, or has panicked.
     Unknown,
 }
 

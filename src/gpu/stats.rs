@@ -6,7 +6,7 @@
 pub struct Stats {
     /// Kernel launches recorded.
     pub launches: u64,
-    /// Submissions to the queue.
+    /// Submissions of recorded work to the queue. Those that only ask the device what it has run do not count.
     pub submits: u64,
     /// Bytes of the windows that launches bound for reading.
     pub bytes_bound_for_reading: u64,
@@ -27,7 +27,7 @@ pub struct Stats {
     pub bytes_free: Option<u64>,
     /// Bytes of staging buffers that wait for the next read: at most 64 MiB.
     pub bytes_staging_cached: u64,
-    /// Bytes that were uploaded since the last submission and wait in host memory for the next: at most 64 MiB, or a single
-    /// larger upload.
+    /// Bytes that were uploaded since the last submission and wait in host memory for the next: less than 64 MiB, as so many are
+    /// submitted by themselves. Of those that are submitted twice as many are under way at most, or two larger uploads.
     pub bytes_staged: u64,
 }

@@ -30,9 +30,9 @@ impl Gpu {
     /// Work from other threads that is recorded meanwhile is timed along.
     ///
     /// # Errors
-    /// Those of `work`; [`Error::Input`] if it launches nothing, or if other work is being timed; on the device's clock also
-    /// if it reads, flushes, launches 64 kernels or more, or uploads 64 MiB or more: these submit by themselves, as do calls
-    /// of other threads.
+    /// Those of `work`; [`Error::Input`] if it launches nothing; on the device's clock also if other work is being timed there,
+    /// or if it reads, flushes, launches 64 kernels or more, or uploads 64 MiB or more: these submit by themselves, as do
+    /// calls of other threads.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn time<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
         self.wait()?;
