@@ -23,13 +23,14 @@ struct State {
 }
 
 impl Fault {
+    /// Keeps that the device is lost, and has the reads that wait told.
     pub(crate) fn mark_lost(&self, why: impl Into<String>) {
         let mut state = self.state.lock();
         state.lost.get_or_insert(why.into());
         self.raised.store(true, Ordering::Release);
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
-        waiting.iter().filter_map(Weak::upgrade).for_each(|arrival| arrival.tell());
+        tell_elsewhere(waiting);
     }
 
     /// Has a read told when the device is lost.
@@ -72,6 +73,31 @@ impl Fault {
         self.raised.store(false, Ordering::Release);
         state.late.take().map_or(Ok(()), |error| Err(Error::device(error)))
     }
+}
+
+/// Tells reads in a thread of its own. NOTE: wgpu may hold locks of its own where it says that the device is lost. A
+/// waker is foreign code, which may need them: a task that it runs may drop the last `Gpu`. In a browser there are no
+/// such locks, and no threads.
+fn tell_elsewhere(waiting: Vec<Weak<Arrival>>) {
+    // The thread holds no read: the last drop of one may be that of its task.
+    let tell = |waiting: &[Weak<Arrival>]| {
+        waiting.iter().filter_map(Weak::upgrade).for_each(|arrival| arrival.tell());
+    };
+    #[cfg(not(target_arch = "wasm32"))]
+    let waiting = {
+        if waiting.is_empty() {
+            return;
+        }
+        let waiting = Arc::new(waiting);
+        let theirs = waiting.clone();
+        let thread = std::thread::Builder::new().name("tilewise loss".into());
+        match thread.spawn(move || tell(&theirs)) {
+            Ok(_) => return,
+            // Told here, they may hang; untold, they would.
+            Err(_) => waiting,
+        }
+    };
+    tell(&waiting);
 }
 
 /// An error of wgpu as an error of this crate. NOTE: ours can be sent to other threads. In the browser those of wgpu cannot, so

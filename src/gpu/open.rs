@@ -174,7 +174,7 @@ impl<'a> Device<'a> {
             options,
             fault: self.fault.clone(),
             #[cfg(not(target_arch = "wasm32"))]
-            waiter: (self.polling == Polling::Tilewise).then(Waiter::default),
+            waiter: (self.polling == Polling::Tilewise).then(|| Waiter::new(self.fault.clone())),
         };
         Ok(Gpu { inner: Arc::new(inner) })
     }

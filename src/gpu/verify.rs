@@ -101,7 +101,9 @@ impl Verification {
                 Ok(prepared) => compiled.push((case, prepared)),
                 Err(error) => {
                     let row = self.refuse(case, &error);
-                    // A device that is lost compiles nothing, and says nothing of the next one.
+                    // A device that is lost, or short of memory, which loses it, compiles nothing, and says nothing of
+                    // the next one.
+                    probe.look_for_loss();
                     if !probe.inner.fault.is_lost() {
                         self.found.push(row);
                     }

@@ -2,7 +2,7 @@
 
 use super::Gpu;
 use super::fault::Fault;
-use super::lock::Lock;
+use super::lock::{Lock, foreign};
 use super::read::Arrival;
 use super::wait::poll;
 use crate::{Error, Result};
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// So many threads wait at most. Another one starts where all are busy: a callback that one of them runs may wait for a
 /// read of another thread's.
@@ -20,15 +20,18 @@ const THREADS_AT_MOST: usize = 8;
 /// An idle thread looks this often whether it has missed a call. It never does; waiting has a limit all the same.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
+/// On a lost device the last drop waits this long for a thread to end.
+const PATIENCE_WHEN_LOST: Duration = Duration::from_millis(200);
+
 thread_local! {
     /// Whether this is one of the threads here.
     static IS_WAITER: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Threads start with the first asynchronous read. They end before the last drop of the `Gpu` returns; where that is in
-/// one of them, in a callback, this one ends after it.
-#[derive(Default)]
+/// one of them, in a callback, this one ends after it. On a lost device one that is held up may end later, too.
 pub(super) struct Waiter {
+    fault: Arc<Fault>,
     queue: Arc<Queue>,
     threads: Lock<Vec<JoinHandle<()>>>,
 }
@@ -56,6 +59,11 @@ struct Awaited {
 }
 
 impl Waiter {
+    /// Of a device with this fault.
+    pub(super) fn new(fault: Arc<Fault>) -> Self {
+        Self { fault, queue: Arc::default(), threads: Lock::default() }
+    }
+
     /// Tells `arrival` when the submission is done.
     pub(super) fn wait_for(
         &self,
@@ -66,7 +74,7 @@ impl Waiter {
         let awaited = Awaited { index, arrival: arrival.clone() };
         if IS_WAITER.get() {
             // A callback in one of the threads, or a task that it runs, keeps the thread busy in any case.
-            awaited.wait(&gpu.inner.device, &gpu.inner.fault);
+            awaited.wait(&gpu.inner.device, &self.fault);
             return Ok(());
         }
         let mut state = self.queue.state.lock();
@@ -86,7 +94,7 @@ impl Waiter {
         }
         let queue = self.queue.clone();
         // NOTE: the thread holds device and fault, not the Gpu, which would keep itself alive.
-        let (device, fault) = (gpu.inner.device.clone(), gpu.inner.fault.clone());
+        let (device, fault) = (gpu.inner.device.clone(), self.fault.clone());
         let work = move || {
             IS_WAITER.set(true);
             while let Some(awaited) = queue.next() {
@@ -99,6 +107,20 @@ impl Waiter {
             Err(_) => {}
         }
         Ok(())
+    }
+
+    /// Waits until a thread has ended, so that a join does not wait. NOTE: on a lost device this may be the callback
+    /// that wgpu tells it by, and the thread may need a lock that wgpu holds meanwhile: then it is not waited for. It
+    /// ends by itself, as no wait for a lost device lasts.
+    fn ends(&self, thread: &JoinHandle<()>) -> bool {
+        let begun = Instant::now();
+        while self.fault.is_lost() && !thread.is_finished() {
+            if begun.elapsed() > PATIENCE_WHEN_LOST {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        true
     }
 }
 
@@ -140,10 +162,12 @@ impl Drop for Waiter {
     fn drop(&mut self) {
         self.queue.state.lock().has_ended = true;
         self.queue.changed.notify_all();
-        for thread in std::mem::take(&mut *self.threads.lock()) {
+        // The lock is not held while they are waited for: they may run foreign code.
+        let threads = std::mem::take(&mut *self.threads.lock());
+        for thread in threads {
             // An executor may drop the last Gpu in a callback, which is in this very thread.
-            if thread.thread().id() != thread::current().id() {
-                let _ = thread.join();
+            if thread.thread().id() != thread::current().id() && self.ends(&thread) {
+                let _ = foreign(|| thread.join());
             }
         }
     }

@@ -1,9 +1,14 @@
 //! A device that its application has destroyed without a word, and waits on adopted devices.
 
-use super::{SIZE, data, devices, in_time, on_every_device, product, support, tensor};
+use super::{SIZE, data, devices, in_time, long_work, on_every_device, product, support, tensor};
 use std::future::Future;
 use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
 use tilewise::gpu::{AdoptOptions, CacheFolder, Polling};
 use tilewise::{Error, Fill, Gpu, GpuOptions, Result, f16, matmul, ops, wgpu};
 
@@ -99,7 +104,7 @@ fn an_application_that_wants_no_thread_of_ours_polls_itself() {
     let mut context = Context::from_waker(Waker::noop());
     for _ in 0..5 {
         assert!(read.as_mut().poll(&mut context).is_pending(), "nobody has polled the device");
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        thread::sleep(Duration::from_millis(10));
     }
     gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
     let Poll::Ready(values) = read.as_mut().poll(&mut context) else { panic!("the device has been polled") };
@@ -125,7 +130,7 @@ fn a_read_that_nobody_polls_for_ends_when_the_device_is_lost() {
     in_time("a read of a lost device", move || {
         let read = a.read();
         std::thread::spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(50));
+            thread::sleep(Duration::from_millis(50));
             lost.mark_lost("the test says so");
         });
         let error = pollster::block_on(read).unwrap_err().to_string();
@@ -157,4 +162,103 @@ fn a_read_ends_though_a_callback_of_the_applications_panics_before_its_own() {
         assert!(std::panic::catch_unwind(polled).is_err(), "it is the application that sees its panic");
         assert_eq!(pollster::block_on(read).unwrap(), data(1));
     });
+}
+
+/// Notes who wakes it, and panics if it should.
+#[derive(Default)]
+struct Woken {
+    by: Mutex<Vec<ThreadId>>,
+    panics: AtomicBool,
+}
+
+impl Woken {
+    fn by(&self) -> Vec<ThreadId> {
+        self.by.lock().unwrap().clone()
+    }
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.by.lock().unwrap().push(thread::current().id());
+        assert!(!self.panics.load(Ordering::Relaxed), "the panic under test");
+    }
+}
+
+/// wgpu holds locks of its own where it says that a device is lost, and a task may need them: another thread wakes it.
+#[test]
+fn tasks_are_woken_by_another_thread_than_tells_of_the_loss_and_a_panic_of_one_keeps_none_waiting() {
+    let Some((gpu, a)) = polled_by_application() else { return };
+    in_time("reads of a lost device", || {
+        long_work(&gpu);
+        // On lavapipe a submission waits for the one before, and so a read may have come at once, or while this thread
+        // makes the next.
+        let mut reads = Vec::new();
+        while reads.is_empty() {
+            for _ in 0..6 {
+                let (mut read, woken) = (Box::pin(a.read()), Arc::new(Woken::default()));
+                let waker = Waker::from(woken.clone());
+                if read.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
+                    reads.push((read, woken));
+                }
+            }
+            reads.retain(|(_, woken)| woken.by().is_empty());
+        }
+        // From now on nobody polls, nor submits.
+        for (_, woken) in reads.iter().step_by(2) {
+            woken.panics.store(true, Ordering::Relaxed);
+        }
+        gpu.mark_lost("the test says so");
+        while reads.iter().any(|(_, woken)| woken.by().is_empty()) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        for (read, woken) in &mut reads {
+            assert!(
+                !woken.by().contains(&thread::current().id()),
+                "the thread that tells of the loss ran a task"
+            );
+            let Poll::Ready(values) = read.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
+                panic!("it was woken for nothing")
+            };
+            let error = values.unwrap_err().to_string();
+            assert!(error.contains("the test says so"), "{error}");
+        }
+    });
+}
+
+/// Keeps the thread that wakes it until it may go on.
+struct Held {
+    woken: Sender<ThreadId>,
+    may_go: Mutex<Receiver<()>>,
+    gone: Sender<()>,
+}
+
+impl Wake for Held {
+    fn wake(self: Arc<Self>) {
+        self.woken.send(thread::current().id()).unwrap();
+        self.may_go.lock().unwrap().recv().unwrap();
+        self.gone.send(()).unwrap();
+    }
+}
+
+/// As in wgpu's callback of a lost device, which holds locks that a thread of ours may need.
+#[test]
+fn the_last_gpu_may_be_dropped_on_a_lost_device_though_a_thread_of_ours_waits_for_that() {
+    // Without the tests' own handles, which would be the last.
+    let gpus: Vec<Gpu> = devices().iter().map(|gpu| Gpu::clone(gpu)).collect();
+    for gpu in gpus {
+        let _doing = support::watchdog::doing("a last drop");
+        let a = tensor(&gpu, 1);
+        let ((woken, is_woken), (go, may_go), (gone, is_gone)) = (channel(), channel(), channel());
+        let waker = Waker::from(Arc::new(Held { woken, may_go: Mutex::new(may_go), gone }));
+        // A read that has come before its task has left a waker wakes nobody: then there is another.
+        let mut read = Box::pin(a.read());
+        while read.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
+            read = Box::pin(a.read());
+        }
+        assert_ne!(is_woken.recv().unwrap(), thread::current().id());
+        gpu.mark_lost("the test says so");
+        drop((read, a, gpu));
+        go.send(()).unwrap();
+        is_gone.recv().unwrap();
+    }
 }

@@ -12,9 +12,10 @@ mod memory;
 mod refused;
 mod sizes;
 
+use std::time::{Duration, Instant};
 use support::every_device as devices;
 use support::watchdog::in_time;
-use tilewise::{Element, Fill, Gpu, Tensor, reference};
+use tilewise::{Element, Fill, Gpu, Tensor, matmul, reference};
 
 const SIZE: usize = 8;
 
@@ -33,4 +34,18 @@ fn tensor(gpu: &Gpu, seed: u64) -> Tensor<f32> {
 
 fn product(a: &[f32], b: &[f32]) -> Vec<f32> {
     reference::gemm(a, b, [SIZE; 3]).value.into_iter().map(f32::from_f64).collect()
+}
+
+/// Queues products that take a second or so altogether.
+fn long_work(gpu: &Gpu) {
+    let large = gpu.random::<f32>([512; 2], Fill::Uniform, 1).unwrap();
+    matmul(&large, &large).unwrap().to_vec().unwrap();
+    let begun = Instant::now();
+    matmul(&large, &large).unwrap().to_vec().unwrap();
+    let (each, mut left) = (begun.elapsed(), Duration::from_millis(1200));
+    while let Some(rest) = left.checked_sub(each) {
+        drop(matmul(&large, &large).unwrap());
+        left = rest;
+    }
+    gpu.flush().unwrap();
 }
