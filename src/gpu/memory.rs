@@ -141,6 +141,17 @@ impl Gpu {
         drop((tensors, staging));
     }
 
+    /// Waits for the work that holds buffers of dropped tensors, recorded or under way, and frees those. Does nothing
+    /// in a callback that can submit nothing, and in a browser, where nobody waits.
+    fn free_behind_work(&self) {
+        #[cfg(not(target_arch = "wasm32"))]
+        if self.submit_all().is_ok() {
+            // The loss of the device is told by whoever allocates.
+            let _ = self.wait_for_last();
+            self.trim();
+        }
+    }
+
     /// Resets [`Stats::bytes_peak`](super::Stats::bytes_peak) to the bytes that are in use now.
     pub fn reset_peak(&self) {
         self.inner.pool.lock().reset_peak();
@@ -198,14 +209,15 @@ impl Gpu {
             let desc = wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };
             caught(&self.inner.device, || self.inner.device.create_buffer(&desc))
         };
-        // Where the device is short of memory, the buffers that wait may be what it is short of.
-        let created = create(size).or_else(|error| match error {
-            wgpu::Error::OutOfMemory { .. } => {
-                self.trim();
-                create(size)
+        let mut created = create(size);
+        // Where the device is short of memory, it may be short of buffers that wait, or that only work under way still
+        // holds.
+        for free in [Self::trim, Self::free_behind_work] {
+            if matches!(created, Err(wgpu::Error::OutOfMemory { .. })) {
+                free(self);
+                created = create(size);
             }
-            other => Err(other),
-        });
+        }
         match created {
             Ok(buffer) => {
                 let is_tensors = usage.contains(wgpu::BufferUsages::STORAGE);

@@ -27,6 +27,7 @@ mod storage;
 mod submit;
 mod timing;
 mod turn;
+mod uploads;
 pub(crate) mod verdicts;
 mod verify;
 mod wait;
@@ -119,7 +120,7 @@ impl Gpu {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let state = self.inner.recorder.lock();
-        let (counts, bytes_staged) = (state.counts, state.staged());
+        let (counts, bytes_staged) = (state.counts, state.uploads.staged());
         drop(state);
         let pool::Usage { in_use, cached, peak, available } = self.inner.pool.lock().usage();
         Stats {
@@ -138,8 +139,9 @@ impl Gpu {
         }
     }
 
-    /// Tells that the device is lost, for an adopted device whose loss only its owner is told.
-    /// From then on every operation returns [`Error::Device`](crate::Error::Device).
+    /// Tells that the device is lost, for an adopted device whose loss only its owner is told. From then on every
+    /// operation returns [`Error::Device`](crate::Error::Device). Tasks that wait for a read are woken by another
+    /// thread: where wgpu says that a device is lost, it may hold locks of its own.
     pub fn mark_lost(&self, why: impl Into<String>) {
         self.inner.fault.mark_lost(why);
     }

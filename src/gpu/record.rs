@@ -1,6 +1,6 @@
 //! The recorder: the open recording, the closed ones that wait to be submitted, and counters.
 
-use super::fault::caught;
+use super::Gpu;
 use super::launch::{Binding, Prepared};
 use super::lock::Lock;
 use super::mark::Why;
@@ -8,18 +8,15 @@ use super::options::Submission;
 use super::recording::{Outcome, Recording, Tail};
 use super::ring::Ring;
 use super::turn::Turn;
-use super::{Allocation, Gpu};
-use crate::{Error, Result};
+use super::uploads::Uploads;
+use crate::Result;
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar};
 
 /// A recording with this many launches is submitted by itself.
 pub(super) const LAUNCHES_AT_MOST: usize = 64;
 /// So is one with this much predicted work: the device starts while the host goes on.
 const SECONDS_AT_MOST: f64 = 2e-3;
-/// At most this many uploaded bytes wait in host memory for the next submission.
-const STAGED_AT_MOST: u64 = 64 << 20;
 
 /// What is recorded and not submitted, behind one lock. No call of wgpu is made under it.
 pub(super) struct Recorder {
@@ -47,9 +44,9 @@ pub(super) struct State {
     /// Whether work is being timed: then the recording is not submitted before the timing ends.
     pub(super) timed: bool,
     pub(super) counts: Counts,
+    pub(super) uploads: Uploads,
     /// Counts launches, reads and writes of whole storages.
     sequence: u64,
-    staged: u64,
 }
 
 /// The last submission.
@@ -84,8 +81,8 @@ impl Recorder {
             rings: Vec::new(),
             timed: false,
             counts: Counts::default(),
+            uploads: Uploads::default(),
             sequence: 0,
-            staged: 0,
         };
         Self { state: Lock::new(state), turn_ended: Condvar::new() }
     }
@@ -107,14 +104,9 @@ impl State {
         self.through + 1
     }
 
-    /// How many bytes were uploaded since the last recording was closed.
-    pub(super) fn staged(&self) -> u64 {
-        self.staged
-    }
-
     /// Whether there is anything to submit.
     pub(super) fn has_work(&self) -> bool {
-        self.open.len() > 0 || self.staged > 0
+        self.open.len() > 0 || self.uploads.staged() > 0
     }
 
     /// Closes the open recording, to be submitted after those before it. Returns its number.
@@ -122,7 +114,7 @@ impl State {
         let number = self.open.number;
         let mut closed = std::mem::replace(&mut self.open, Recording::new(number + 1));
         closed.tail = tail;
-        self.staged = 0;
+        self.uploads.close(&closed.outcome);
         self.closed.push_back(closed);
         number
     }
@@ -185,26 +177,5 @@ impl Gpu {
             state.failure = state.failure.take().filter(|failure| !Arc::ptr_eq(failure, why));
         }
         failed
-    }
-
-    /// Writes whole words into a storage, ahead of the next submission. Past a limit of bytes that wait, that is now.
-    pub(super) fn stage(&self, allocation: &Allocation, offset: u64, bytes: &[u8]) -> Result<()> {
-        // NOTE: wgpu panics where a device that fails cannot begin a command buffer for the copy.
-        let written = catch_unwind(AssertUnwindSafe(|| {
-            caught(&self.inner.device, || {
-                self.inner.queue.write_buffer(allocation.buffer(), offset, bytes);
-            })
-        }));
-        written
-            .map_err(|_| Error::device("the device failed while an upload was prepared"))?
-            .map_err(|error| self.cause_of(error))?;
-        let mut state = self.inner.recorder.lock();
-        state.staged += bytes.len() as u64;
-        if state.staged < STAGED_AT_MOST {
-            return Ok(());
-        }
-        let number = state.close(None);
-        drop(state);
-        self.hand_over(number)
     }
 }

@@ -72,6 +72,12 @@ impl State {
         ticket
     }
 
+    /// Whether this thread encodes commands: then a callback that it runs can neither submit nor wait.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn is_encoded_by(&self, thread: ThreadId) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.thread == thread && matches!(turn.phase, Phase::Encoding))
+    }
+
     /// Ends the turn, if it is still this one: the recording is through, unless more pieces of it follow.
     pub(super) fn end_turn(&mut self, ticket: u64) {
         if let Some(turn) = self.turn.take_if(|turn| turn.ticket == ticket) {

@@ -1,11 +1,11 @@
 //! Memory: uploads without end, buffers that come out of the pool, budgets, and what is given back.
 
-use super::support;
 use super::support::watchdog::doing;
-use super::{SIZE, data, devices, product, tensor};
+use super::support::{self, TestGpu, process};
+use super::{SIZE, data, devices, long_work, product, tensor};
 use tilewise::gpu::Stats;
 use tilewise::sketch::{Sketch, SketchKind};
-use tilewise::{Error, Fill, Gpu, GpuOptions, Tensor, f16, matmul, wgpu};
+use tilewise::{Error, Fill, Gpu, GpuOptions, Tensor, f16, matmul, ops, wgpu};
 
 /// What the application writes into a buffer of ours through its own queue.
 fn write_as_application(gpu: &Gpu, buffer: &wgpu::Buffer, values: &[f32]) {
@@ -171,7 +171,7 @@ fn the_pools_count_stays_within_its_bound() {
 fn uploads_without_a_submit_take_bounded_memory() {
     const MIB: usize = 1 << 20;
     let Some(gpu) = support::own(|options| options.memory_budget = Some(64 << 20)) else { return };
-    let resident = || support::process::bytes("VmRSS");
+    let resident = || process::bytes("VmRSS");
     let Some(before) = resident() else { return };
     let (mut values, mut most) = (vec![0.0f32; MIB], before);
     let mut tensor = gpu.zeros::<f32>([MIB]).unwrap();
@@ -188,6 +188,97 @@ fn uploads_without_a_submit_take_bounded_memory() {
     assert_eq!(tensor.to_vec().unwrap(), values);
     drop(tensor);
     assert_eq!(gpu.stats().bytes_in_use, 0);
+}
+
+/// In a process of its own, whose memory is only this test's.
+fn alone(test: &str, body: impl FnOnce(&TestGpu)) {
+    if process::handed().is_none() {
+        return process::assert_passes(process::again(&format!("memory::{test}"), "alone"));
+    }
+    if let Some(gpu) = support::own(|_| ()) {
+        body(&gpu);
+    }
+}
+
+#[test]
+fn uploads_behind_long_work_take_bounded_memory() {
+    const MIB: usize = 1 << 20;
+    alone("uploads_behind_long_work_take_bounded_memory", |gpu| {
+        let Some(before) = process::bytes("VmRSS") else { return };
+        let (mut values, mut most) = (vec![0.0f32; MIB], before);
+        let mut tensor = gpu.zeros::<f32>([MIB]).unwrap();
+        for flush in [false, true] {
+            let _doing = doing(format!("uploads, flushed: {flush}"));
+            long_work(gpu);
+            // 512 MiB in all.
+            for round in 0..128u8 {
+                values[usize::from(round)] = f32::from(round);
+                tensor.write(&values).unwrap();
+                if flush {
+                    gpu.flush().unwrap();
+                }
+                most = most.max(process::bytes("VmRSS").expect("it was there before"));
+            }
+            let mib = (most - before) >> 20;
+            println!("{mib} MiB more, flushed: {flush}");
+            assert!(mib < 400, "uploads of 4 MiB have taken {mib} MiB, flushed: {flush}");
+            assert_eq!(tensor.to_vec().unwrap(), values);
+        }
+    });
+}
+
+#[test]
+fn uploads_that_are_timed_do_not_pile_up_on_the_host() {
+    for gpu in devices() {
+        let values = vec![1.0f32; 2 << 20];
+        let mut most = 0;
+        let timed = gpu.time(|| {
+            for _ in 0..20 {
+                drop(gpu.tensor(&values, [2 << 20])?);
+                most = most.max(gpu.stats().bytes_staged);
+            }
+            matmul(&tensor(&gpu, 1), &tensor(&gpu, 2))
+        });
+        assert!(most <= 64 << 20, "{most} bytes waited at one time");
+        match timed {
+            Ok((c, _)) => assert_eq!(c.to_vec().unwrap(), product(&data(1), &data(2))),
+            Err(error) => assert!(gpu.caps().timestamps && matches!(error, Error::Input { .. }), "{error}"),
+        }
+    }
+}
+
+/// Limits this process to so many bytes more than it has. Returns whether the system could.
+fn limit_memory(more: u64) -> bool {
+    let Some(now) = process::bytes("VmSize") else { return false };
+    let (pid, limit) = (std::process::id().to_string(), format!("--as={}", now + more));
+    std::process::Command::new("prlimit").args(["--pid", &pid, &limit]).status().is_ok_and(|it| it.success())
+}
+
+/// A dropped tensor's buffer is kept by the work that uses it. A device that is short of memory is asked for more when
+/// that has ended.
+#[test]
+fn what_only_work_under_way_holds_does_not_use_up_the_memory() {
+    const MIB: usize = 1 << 20;
+    alone("what_only_work_under_way_holds_does_not_use_up_the_memory", |gpu| {
+        let _doing = doing("allocations behind work");
+        // The kernels are compiled, and the threads run, before memory is short.
+        long_work(gpu);
+        let small = gpu.zeros::<f32>([64]).unwrap();
+        assert_eq!(ops::add(&small, &small).unwrap().to_vec().unwrap(), [0.0; 64]);
+        let no_room = || gpu.empty::<f32>([128 * MIB]).map(drop).err();
+        if !limit_memory(400 << 20) || no_room().is_none() {
+            println!("skipped: the system sets no limit, or the driver does not tell of it");
+            return;
+        }
+        long_work(gpu);
+        for mib in [112, 128, 160, 192] {
+            let large =
+                gpu.empty::<f32>([mib * MIB / 4]).unwrap_or_else(|error| panic!("{mib} MiB: {error}"));
+            drop(ops::add(&large.slice(0, ..64).unwrap(), &small).unwrap());
+        }
+        assert!(matches!(no_room(), Some(Error::OutOfMemory { .. })), "512 MiB are more than there is");
+        assert_eq!(ops::add(&small, &small).unwrap().to_vec().unwrap(), [0.0; 64]);
+    });
 }
 
 /// More than a chunk of the host's, and no whole number of them.
