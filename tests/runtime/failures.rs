@@ -2,7 +2,7 @@
 
 use super::{SIZE, data, devices, product, support, tensor};
 use tilewise::gpu::Submission;
-use tilewise::{Error, Gemm, Tensor, matmul, ops};
+use tilewise::{Element, Error, Fill, Gemm, Gpu, Split, Tensor, matmul, ops, reference};
 
 fn sum(a: &[f32], b: &[f32]) -> Vec<f32> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
@@ -191,4 +191,47 @@ fn a_launch_that_is_submitted_with_another_tells_its_own_failure() {
     says(ops::add(&a, &bad), &["elementwise", "destroyed"]);
     assert_eq!(sum_of_both.unwrap().to_vec().unwrap(), sum(&data(1), &data(2)));
     assert_eq!(ops::add(&a, &b).unwrap().to_vec().unwrap(), sum(&data(1), &data(2)));
+}
+
+/// A product in parts is two launches. The second, which alone reads the bias, is the one that fails.
+fn fails_in_its_second_launch(gpu: &Gpu) {
+    const K: usize = 320;
+    let values = Fill::Integers.values::<f32>(SIZE * K, 5);
+    let columns: Vec<f32> = (0..K * SIZE).map(|i| values[i % SIZE * K + i / SIZE]).collect();
+    let want = reference::gemm(&values, &columns, [SIZE, SIZE, K]).value;
+    let want: Vec<f32> = want.into_iter().map(f32::from_f64).collect();
+    let whole = gpu.tensor(&values, [SIZE, K]).unwrap();
+    let [a, b] = [tensor(gpu, 1), tensor(gpu, 2)];
+    let (bias, bad) = (gpu.zeros::<f32>([SIZE]).unwrap(), destroyed(gpu.zeros::<f32>([SIZE]).unwrap()));
+    let at = whole.t();
+    let product = || Gemm::new(&whole, &at).split(Split::Parts(4));
+    let launches = gpu.stats().launches;
+    let before = product().bias(&bias).run().unwrap();
+    assert_eq!(gpu.stats().launches - launches, 2);
+    let mut c = tensor(gpu, 4);
+    let of_the_old = ops::add(&c, &a).unwrap();
+    let failed = product().bias(&bad).run_into(&mut c);
+    let made_of_it = ops::add(&c, &a);
+    let after = product().bias(&bias).run().unwrap();
+    let beside = ops::add(&a, &b).unwrap();
+    for _ in 0..2 {
+        says(c.to_vec(), &["failed", "destroyed"]);
+        assert_eq!(before.to_vec().unwrap(), want);
+        assert_eq!(after.to_vec().unwrap(), want);
+        assert_eq!(beside.to_vec().unwrap(), sum(&data(1), &data(2)));
+        assert_eq!(of_the_old.to_vec().unwrap(), sum(&data(4), &data(1)));
+    }
+    says(made_of_it.and_then(|made| made.to_vec()), &["failed"]);
+    says(failed.and_then(|()| gpu.flush()), &["failed", "destroyed"]);
+    product().bias(&bias).run_into(&mut c).unwrap();
+    assert_eq!(c.to_vec().unwrap(), want, "it is written anew");
+    gpu.flush().expect("each failure has been told");
+}
+
+#[test]
+fn an_operation_that_fails_between_its_launches_spoils_its_own_result_alone() {
+    devices().iter().for_each(|gpu| fails_in_its_second_launch(gpu));
+    if let Some(gpu) = support::own(|options| options.submission = Submission::EachLaunch) {
+        fails_in_its_second_launch(&gpu);
+    }
 }
