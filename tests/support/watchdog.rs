@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(30);
 /// Nor does a whole test of many.
 const LONG: Duration = Duration::from_secs(300);
+/// The board is looked at this often.
+const LOOK: Duration = Duration::from_millis(500);
 
 struct Task {
     what: String,
@@ -73,16 +75,26 @@ fn board() -> MutexGuard<'static, Option<HashMap<ThreadId, Desk>>> {
     BOARD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// NOTE: a virtual machine may be stopped and go on. All threads then took long at once, and so did this one: what it
+/// has overslept counts for none of them.
 fn watch() {
+    let mut stopped = Duration::ZERO;
     loop {
-        std::thread::sleep(Duration::from_millis(500));
-        let board = board();
+        let asleep = Instant::now();
+        std::thread::sleep(LOOK);
+        let mut board = board();
+        let overslept = asleep.elapsed().saturating_sub(LOOK);
+        stopped += overslept;
+        for task in board.iter_mut().flat_map(HashMap::values_mut).flat_map(|desk| &mut desk.doing) {
+            task.begun += overslept;
+        }
         let desks = board.iter().flat_map(HashMap::values);
         let stuck = |desk: &Desk| desk.doing.iter().any(|task| task.begun.elapsed() > task.limit);
         if !desks.clone().any(stuck) {
             continue;
         }
         let mut text = String::from("stuck: a step takes too long. What each thread does:\n");
+        text += &format!("  (beside {:.1} s in which nothing ran)\n", stopped.as_secs_f64());
         for desk in desks {
             text += &format!("  {}\n", desk.thread);
             for Task { what, begun, .. } in &desk.doing {
