@@ -1,4 +1,4 @@
-//! Every shader of the crate, by name. `tests/shaders.rs` compares the tables with the folder.
+//! Every shader of the crate, by name. `tests/shaders` compares the tables with the folder.
 
 macro_rules! wgsl {
     ($folder:literal: $($name:literal),* $(,)?) => {

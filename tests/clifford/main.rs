@@ -1,4 +1,4 @@
-//! Clifford algebras on the device, and the vectors of others' code. `tests/clifford_law.rs` has the laws that need none.
+//! Clifford algebras on the device, and the vectors of others' code. `tests/laws` has the laws that need none.
 
 mod batch;
 mod functions;

@@ -3,6 +3,7 @@
 mod common;
 mod connected;
 mod equivariance;
+mod example;
 mod features;
 mod few_features;
 mod flash_clifford;

@@ -1,5 +1,5 @@
 //! Sketches on the device: dense operators, sparse ones, Hadamard transforms, and products whose operands they make.
-//! `tests/sketch_law.rs` has what needs none, `tests/sketched` what is built on them.
+//! `tests/laws/sketch.rs` has what needs none, `tests/sketched` what is built on them.
 
 mod dense;
 mod hadamard;

@@ -181,7 +181,7 @@ fn any_strides_and_order_of_blades_agree_with_the_reference() {
 }
 
 /// The device, with cooperative matrices of a size; claimed where it does not list them, which lavapipe computes with all
-/// the same (`tests/coop.rs`).
+/// the same (`tests/gemm/coop.rs`).
 fn with_coop(size: u32) -> Option<support::TestGpu> {
     let gpu = support::gpu()?;
     if gpu.caps().coop(size, F16, F32).is_ok() {

@@ -1,0 +1,324 @@
+//! The examples `gemm` and `info` as a user runs them, and what all examples refuse: what they print, and how they end.
+#![cfg(feature = "npy")]
+
+use crate::support;
+use crate::support::example::{run, scratch};
+use serde_json::Value;
+use std::fs;
+use tilewise::io::{Npy, NpyData, Order};
+use tilewise::reference::{compare, tolerance};
+use tilewise::{DType, Element};
+
+fn data(name: &str) -> String {
+    format!("{}/tests/data/gemm/{name}.npy", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn gemm_reports_every_kernel_and_type_within_its_bound() {
+    let Some(gpu) = support::gpu() else { return };
+    for kernel in ["naive", "tiled", "coop", "auto"] {
+        for dtype in ["f16", "f32"] {
+            if kernel == "coop" && (dtype == "f32" || !gpu.caps().has_tensor_cores()) {
+                let arguments = ["--m", "9", "--n", "9", "--k", "9", "--kernel", "coop", "--dtype", dtype];
+                let refusal = run("gemm", &arguments, &[]).refusal().to_owned();
+                assert!(refusal.contains(&gpu.caps().adapter) && refusal.contains("it needs"), "{refusal}");
+                continue;
+            }
+            let sizes =
+                ["--m", "129", "--n", "127", "--k", "131", "--layout", "tt", "--repeat", "3", "--json"];
+            let report =
+                run("gemm", &[&sizes[..], &["--kernel", kernel, "--dtype", dtype]].concat(), &[]).json();
+            assert_eq!([&report["m"], &report["n"], &report["k"]], [129, 127, 131], "{report}");
+            assert_eq!(
+                [&report["dtype"], &report["out_dtype"], &report["layout"]],
+                [dtype, "f32", "tt"],
+                "{report}"
+            );
+            assert_eq!(
+                [&report["check"], &report["repeat"]],
+                [&Value::from("full"), &Value::from(3)],
+                "{report}"
+            );
+            assert_eq!(report["ok"], true, "{report}");
+            for text in ["device", "backend", "driver", "kernel", "plan", "clock"] {
+                assert!(report[text].as_str().is_some_and(|text| !text.is_empty()), "{text}: {report}");
+            }
+            if kernel != "auto" {
+                assert_eq!(report["kernel"], kernel, "{report}");
+            }
+            let number = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name}: {report}"));
+            let seconds = ["gpu_seconds_min", "gpu_seconds_median", "gpu_seconds_max"].map(number);
+            assert!(seconds.is_sorted() && seconds[0] > 0.0, "{report}");
+            let tflops = 2.0 * 129.0 * 127.0 * 131.0 / seconds[1] * 1e-12;
+            assert!((number("tflops") / tflops - 1.0).abs() < 1e-6, "{report}");
+            assert!(number("max_abs_err") >= 0.0 && number("bound_ratio") <= 1.0, "{report}");
+        }
+    }
+}
+
+#[test]
+fn gemm_multiplies_bf16_in_every_combination_of_types() {
+    if support::gpu().is_none() {
+        return;
+    }
+    const SIZES: [&str; 9] = ["--m", "33", "--n", "66", "--k", "70", "--repeat", "1", "--json"];
+    for kernel in ["naive", "tiled", "auto"] {
+        for [dtype, out_dtype] in
+            [["bf16", "f32"], ["bf16", "bf16"], ["f16", "bf16"], ["f32", "bf16"], ["bf16", "f16"]]
+        {
+            let types = ["--kernel", kernel, "--dtype", dtype, "--out-dtype", out_dtype];
+            let report = run("gemm", &[&SIZES[..], &types].concat(), &[]).json();
+            assert_eq!([&report["dtype"], &report["out_dtype"]], [dtype, out_dtype], "{report}");
+            assert_eq!(report["ok"], true, "{report}");
+            let ratio = report["bound_ratio"].as_f64().unwrap_or_else(|| panic!("{report}"));
+            // Sums of so few products of 8 bits each are exact in f32.
+            assert!(ratio <= 1.0 && (ratio > 0.0 || out_dtype == "f32"), "{report}");
+        }
+    }
+}
+
+#[test]
+fn gemm_multiplies_i8_exactly_and_refuses_what_is_not() {
+    let Some(gpu) = support::gpu() else { return };
+    for kernel in ["naive", "dot", "auto"] {
+        for size in ["131", "1025"] {
+            if kernel == "naive" && size == "1025" {
+                continue; // slow, and the check is the same
+            }
+            let sizes =
+                ["--m", size, "--n", "1024", "--k", "1024", "--layout", "tn", "--repeat", "1", "--json"];
+            let report =
+                run("gemm", &[&sizes[..], &["--dtype", "i8", "--kernel", kernel]].concat(), &[]).json();
+            assert_eq!([&report["dtype"], &report["out_dtype"]], ["i8", "i32"], "{report}");
+            assert_eq!([&report["max_abs_err"], &report["bound_ratio"]], [0.0, 0.0], "{report}");
+            assert_eq!(report["ok"], true, "{report}");
+            let want = if kernel == "auto" { "dot" } else { kernel };
+            assert_eq!(report["kernel"], want, "{report}");
+            let check = if size == "131" { "full" } else { "4096 entries and a projection" };
+            assert_eq!(report["check"], check, "{report}");
+        }
+    }
+    for (option, words) in [
+        (["--out-dtype", "f32"], ["--out-dtype", "i32"]),
+        (["--sums", "f16"], ["--sums", "i32"]),
+        (["--kernel", "tiled"], ["operands with a fraction, not i8", &gpu.caps().adapter]),
+        (["--kernel", "coop"], ["operands of f16, not i8", &gpu.caps().adapter]),
+        (["--k", "131072"], ["131072", "131071"]),
+    ] {
+        let ended =
+            run("gemm", &[&["--m", "2", "--n", "3", "--dtype", "i8", "--json"], &option[..]].concat(), &[]);
+        assert!(words.iter().all(|word| ended.refusal().contains(word)), "{words:?}: {ended:?}");
+    }
+    let ended = run("gemm", &["--dtype", "f32", "--kernel", "dot"], &[]);
+    assert!(ended.refusal().contains("operands of i8, not f32"), "{ended:?}");
+    // Files are cast, and the product is written as NumPy's int32.
+    let out = scratch("integers.npy");
+    let out_name = out.display().to_string();
+    let files = ["--a", &data("a_f16"), "--b", &data("b_f16"), "--dtype", "i8", "--out", &out_name, "--json"];
+    let report = run("gemm", &files, &[]).json();
+    assert_eq!((&report["out_dtype"], &report["max_abs_err"]), (&"i32".into(), &0.0.into()), "{report}");
+    let bytes = fs::read(&out).expect("the product was written");
+    let npy = npyz::NpyFile::new(&bytes[..]).and_then(npyz::NpyFile::into_vec::<i32>).expect("in int32");
+    assert_eq!(npy.len(), 13 * 11);
+    fs::remove_file(out).expect("it was written");
+}
+
+#[test]
+fn gemm_samples_products_that_are_too_large_to_check_whole() {
+    if support::gpu().is_none() {
+        return;
+    }
+    let report =
+        run("gemm", &["--m", "1025", "--n", "1024", "--k", "1024", "--repeat", "1", "--json"], &[]).json();
+    assert_eq!(report["check"], "4096 entries and a projection");
+    assert_eq!(report["ok"], true, "{report}");
+}
+
+#[test]
+fn gemm_has_nothing_to_multiply_and_says_so() {
+    if support::gpu().is_none() {
+        return;
+    }
+    for (option, time) in [("--m", "none"), ("--k", "clock")] {
+        let ended = run("gemm", &[option, "0", "--repeat", "1"], &[]);
+        assert_eq!(ended.code(), Some(0), "{ended:?}");
+        assert!(
+            ended.stdout.lines().any(|line| line.starts_with("time ") && line.contains(time)),
+            "{ended:?}"
+        );
+    }
+}
+
+#[test]
+fn gemm_agrees_with_numpy_on_its_files() {
+    if support::gpu().is_none() {
+        return;
+    }
+    let out = scratch("product.npy");
+    let out_name = out.display().to_string();
+    for (a, b, product, options, dtypes) in [
+        ("a_f16", "b_f16", "product_f16", &[][..], ["f16", "f32"]),
+        ("a_f16", "b_f16", "product_f16", &["--out-dtype", "f16"], ["f16", "f16"]),
+        ("a_f32", "b_f32", "product_f32", &[], ["f32", "f32"]),
+        ("a_f16", "b_f32", "product_f16_f32", &["--dtype", "f32"], ["f32", "f32"]),
+    ] {
+        let files = ["--a", &data(a), "--b", &data(b), "--out", &out_name, "--repeat", "1", "--json"];
+        let report = run("gemm", &[&files[..], options].concat(), &[]).json();
+        assert_eq!([&report["m"], &report["n"], &report["k"]], [13, 11, 37], "{report}");
+        assert_eq!([&report["dtype"], &report["out_dtype"]], dtypes, "{report}");
+        let written = Npy::read(&out).expect("the product was written");
+        assert_eq!((written.shape(), written.order()), (&[13, 11][..], Order::C));
+        agree(&elements(&written), written.dtype(), product);
+    }
+    // B and A as files of the transposes: the product of those is the transpose of the product.
+    let files =
+        ["--a", &data("b_f32"), "--b", &data("a_f32"), "--layout", "tt", "--out", &out_name, "--json"];
+    assert_eq!(run("gemm", &files, &[]).json()["ok"], true);
+    let product = Npy::read(&out).expect("the product was written");
+    let elements = elements(&product);
+    let transposed: Vec<f64> = (0..13 * 11).map(|i| elements[i % 11 * 13 + i / 11]).collect();
+    agree(&transposed, DType::F32, "product_f32");
+    fs::remove_file(out).expect("the product was written");
+}
+
+/// Compares a product with NumPy's in float64, within the bound.
+fn agree(product: &[f64], dtype: DType, name: &str) {
+    let bytes = fs::read(data(name)).expect("NumPy's product is there");
+    let numbers =
+        npyz::NpyFile::new(&bytes[..]).and_then(npyz::NpyFile::into_vec::<f64>).expect("in float64");
+    let (value, magnitude) = numbers.split_at(13 * 11);
+    assert_eq!(product.len(), value.len());
+    let found = compare(
+        (0..value.len()).map(|i| (product[i], value[i], tolerance(37, magnitude[i], value[i], dtype))),
+    );
+    assert!(found.ok() && found.bound_ratio > 0.0, "{name}: {found:?}");
+}
+
+fn elements(array: &Npy) -> Vec<f64> {
+    match array.data() {
+        NpyData::F32(elements) => elements.iter().map(|x| x.to_f64()).collect(),
+        NpyData::F16(elements) => elements.iter().map(|x| x.to_f64()).collect(),
+        NpyData::I8(elements) => elements.iter().map(|x| x.to_f64()).collect(),
+        NpyData::I32(elements) => elements.iter().map(|x| x.to_f64()).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn gemm_refuses_bad_input_in_one_sentence() {
+    let truncated = scratch("truncated.npy");
+    let whole = fs::read(data("a_f32")).expect("NumPy's file is there");
+    fs::write(&truncated, &whole[..whole.len() - 1]).expect("the folder can be written to");
+    let truncated_name = truncated.display().to_string();
+    let (a_f16, a_f32, b_f32, product) = (data("a_f16"), data("a_f32"), data("b_f32"), data("product_f32"));
+    let integers = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/npy/fortran_i32.npy");
+    let one_axis = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/npy/one_axis_f32.npy");
+    for (arguments, words) in [
+        (&["--a", &a_f16, "--b", &b_f32][..], &["f16", "f32", "cast", "--dtype"][..]),
+        (&["--a", "/nonexistent/a.npy", "--b", &b_f32], &["/nonexistent/a.npy", "cannot be opened"]),
+        (&["--a", &truncated_name, "--b", &b_f32], &["truncated.npy", "1923 bytes", "1924"]),
+        (&["--a", &product, "--b", &b_f32], &["product_f32.npy", "f8"]),
+        (&["--a", integers, "--b", integers], &["operands of i32", "f32, f16, bf16 or i8", "--dtype"]),
+        (&["--a", one_axis, "--b", &b_f32], &["two to four axes", "[5]"]),
+        (&["--a", &a_f32, "--b", &b_f32, "--layout", "nt"], &["columns of A", "[13, 37]", "[11, 37]"]),
+        (&["--m", "4294967296", "--n", "4294967296"], &["must not overflow", "4294967296"]),
+    ] {
+        let ended = run("gemm", &[arguments, &["--json"]].concat(), &[]);
+        let refusal = ended.refusal();
+        assert!(words.iter().all(|word| refusal.contains(word)), "{words:?}: {refusal}");
+    }
+    fs::remove_file(truncated).expect("it was written");
+}
+
+#[test]
+fn gemm_refuses_what_the_device_cannot_bind() {
+    if support::gpu().is_none() {
+        return;
+    }
+    let ended = run("gemm", &["--m", "1000000", "--k", "1000000"], &[]);
+    assert!(ended.refusal().contains("4000000000000"), "{ended:?}");
+    let ended = run("gemm", &["--tile", "3x5x7"], &[]);
+    assert!(["3x5x7", "64x64"].iter().all(|word| ended.refusal().contains(word)), "{ended:?}");
+    let ended = run("gemm", &["--m", "8", "--n", "8", "--k", "8", "--out", "/nonexistent/c.npy"], &[]);
+    assert!(ended.refusal().contains("/nonexistent/c.npy"), "{ended:?}");
+}
+
+#[test]
+fn gemm_refuses_unknown_options() {
+    for (arguments, word) in [
+        (&["--layout", "xy"][..], "possible values: nn, nt, tn, tt"),
+        (&["--kernel", "magic"], "possible values: auto, naive, tiled, dot, coop"),
+        (&["--dtype", "f64"], "possible values: f16, f32, bf16, i8]"),
+        (&["--out-dtype", "i8"], "possible values: f16, f32, bf16]"),
+        (&["--sums", "bf16"], "possible values: f16, f32]"),
+        (&["--repeat", "0"], "0"),
+        (&["--a", "a.npy"], "--b"),
+        (&["--a", "a.npy", "--b", "b.npy", "--m", "3"], "cannot be used with"),
+    ] {
+        let ended = run("gemm", arguments, &[]);
+        assert_eq!((ended.code(), ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+        assert!(ended.stderr.contains(word), "{word}: {ended:?}");
+    }
+}
+
+#[test]
+fn the_examples_refuse_an_environment_that_makes_no_sense() {
+    for example in ["gemm", "info", "mlp", "rsvd"] {
+        let ended = run(example, &[], &[("TILEWISE_CHECKED", "maybe")]);
+        assert!(
+            ended.refusal().contains("TILEWISE_CHECKED") && ended.refusal().contains("maybe"),
+            "{ended:?}"
+        );
+    }
+    if support::gpu().is_none() {
+        return;
+    }
+    for example in ["gemm", "info", "mlp", "rsvd"] {
+        let ended = run(example, &[], &[("TILEWISE_ADAPTER", "nonexistent")]);
+        assert!(ended.refusal().contains("nonexistent") && ended.refusal().contains("0: "), "{ended:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_an_adapter_the_examples_say_what_to_install() {
+    for example in ["gemm", "info", "mlp", "rsvd"] {
+        for arguments in [&[][..], &["--json"]] {
+            let nothing = [("TILEWISE_VULKAN", "system"), ("VK_DRIVER_FILES", "/nonexistent/x.json")];
+            let ended = run(example, arguments, &nothing);
+            assert!(ended.refusal().contains("install"), "{ended:?}");
+        }
+    }
+}
+
+#[test]
+fn info_tells_what_each_device_can_do_and_how_it_would_compute() {
+    let Some(gpu) = support::gpu() else { return };
+    let report = run("info", &["--json"], &[]).json();
+    assert_eq!([&report["ok"], &report["check"]["ok"]], [true, true]);
+    assert_eq!(report["check"]["device"], gpu.caps().adapter);
+    let devices = report["devices"].as_array().expect("a list of devices");
+    let here =
+        devices.iter().find(|device| device["device"] == gpu.caps().adapter).expect("the device is listed");
+    assert_eq!(here["driver"], gpu.caps().driver);
+    assert_eq!(here["f16"], gpu.caps().f16);
+    let rows = here["rows"].as_array().expect("a list of rows");
+    assert_eq!(rows.len(), gpu.caps().rows.len());
+    for (row, cap) in rows.iter().zip(&gpu.caps().rows) {
+        assert_eq!([&row["m"], &row["n"], &row["k"]], [cap.m, cap.n, cap.k]);
+        let types = [cap.a, cap.b, cap.c].map(|scalar| Value::from(scalar.to_string()));
+        assert_eq!([&row["a"], &row["b"], &row["c"]], [&types[0], &types[1], &types[2]]);
+        assert_eq!(row["scope"], "subgroup");
+        assert_eq!(row["verdict"], cap.verdict.to_string());
+    }
+    let paths = here["paths"].as_array().expect("a list of paths");
+    for path in paths {
+        let told = if path["kernel"].is_string() { &path["plan"] } else { &path["error"] };
+        assert!(told.as_str().is_some_and(|told| !told.is_empty()), "{path}");
+    }
+    let ended = run("info", &[], &[]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    for told in [gpu.caps().to_string().as_str(), "gemm_", "check: ", "exact"] {
+        assert!(ended.stdout.contains(told), "{told}: {}", ended.stdout);
+    }
+}

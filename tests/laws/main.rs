@@ -1,0 +1,10 @@
+//! What holds by definition, on the CPU: of algebras, versors, operators and bounds. No device.
+
+mod clifford;
+mod gradients;
+mod precision;
+mod sketch;
+#[path = "../support/mod.rs"]
+mod support;
+mod text;
+mod versor;

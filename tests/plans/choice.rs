@@ -1,0 +1,358 @@
+//! The one choice of a matrix product, for devices that are not here.
+
+use crate::support;
+use crate::support::limits::{self, assert_within};
+use crate::support::plans;
+use crate::support::wgsl::{self, I8, TYPES};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tilewise::gemm::{GemmKernel, GemmTypes, Pin, Tile, explain, plan};
+use tilewise::gpu::{DeviceType, SubgroupSizes, Verdict, fixtures};
+use tilewise::kernel::{Kernel, Needs, Plan};
+use tilewise::{Caps, DType, Error, Gpu, GpuOptions};
+
+const F32: GemmTypes = TYPES[0];
+const F16: GemmTypes = TYPES[2];
+
+fn tiles() -> impl Iterator<Item = &'static Tile> {
+    GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles())
+}
+
+fn each(mut check: impl FnMut(&str, &Caps)) {
+    for (name, caps) in fixtures::ALL {
+        check(name, &caps());
+    }
+}
+
+/// The tile that a plan has taken.
+fn taken(plan: &Plan) -> &'static Tile {
+    let found =
+        tiles().find(|tile| tile.kernel.shader() == plan.kernel.shader() && tile.to_string() == plan.tile);
+    found.expect("a plan takes a tile of the table")
+}
+
+#[test]
+fn a_large_square_product_of_f16_is_on_tensor_cores_where_they_are_and_tiled_elsewhere() {
+    each(|name, caps| {
+        for types in TYPES {
+            let plan = plan(&wgsl::plain([2048; 3], types), caps).unwrap();
+            let coop = types.ab == DType::F16 && ["h200", "rtx-4090", "apple-m2"].contains(&name);
+            let want = if coop { GemmKernel::Coop } else { GemmKernel::Tiled };
+            assert_eq!(taken(&plan).kernel, want, "{name}: {plan}");
+        }
+    });
+}
+
+#[test]
+fn tiny_products_are_naive_on_every_device() {
+    each(|name, caps| {
+        for shape in [[1, 1, 1], [1, 64, 1], [2, 3, 4]] {
+            let plan = plan(&wgsl::plain(shape, F32), caps).unwrap();
+            assert_eq!(taken(&plan).kernel, GemmKernel::Naive, "{name}, {shape:?}: {plan}");
+        }
+    });
+}
+
+#[test]
+fn the_plan_is_the_cheapest_tile_that_fits_and_covers_the_result() {
+    const SIZES: [usize; 6] = [1, 31, 64, 129, 1000, 3000];
+    each(|name, caps| {
+        let mut chosen = BTreeSet::new();
+        for shape in SIZES.iter().flat_map(|&m| SIZES.iter().flat_map(move |&n| SIZES.map(|k| [m, n, k]))) {
+            let problem = wgsl::plain(shape, F32);
+            let plan = plan(&problem, caps).unwrap();
+            let tile = taken(&plan);
+            assert!(tile.fits(&problem, caps).is_ok(), "{name}, {shape:?}: {plan}");
+            // What is split along k is predicted to gain more than it costs to bring the parts together.
+            match plan.parts {
+                1 => assert_eq!(plan.seconds, tile.cost(&problem, caps), "{name}, {shape:?}"),
+                _ => assert!(plan.seconds < tile.cost(&problem, caps), "{name}, {shape:?}: {plan}"),
+            }
+            assert!(plan.seconds.is_finite() && plan.seconds > 0.0, "{name}, {shape:?}: {plan}");
+            for other in tiles().filter(|tile| tile.fits(&problem, caps).is_ok()) {
+                assert!(
+                    plan.seconds + tile.compiling() <= other.cost(&problem, caps) + other.compiling(),
+                    "{name}, {shape:?}: {other} beats {plan}"
+                );
+            }
+            let blocks = match tile.kernel {
+                GemmKernel::Gemv => shape[0].max(shape[1]).div_ceil(tile.bm as usize),
+                _ => shape[0].div_ceil(tile.bm as usize) * shape[1].div_ceil(tile.bn as usize),
+            };
+            let grid: usize = plan.grid.iter().map(|&axis| axis as usize).product();
+            // The naive kernel's lanes run on across the ends of rows: it may need fewer blocks.
+            let least =
+                if tile.kernel == GemmKernel::Naive { (shape[0] * shape[1]).div_ceil(64) } else { blocks };
+            assert!(
+                grid >= least && plan.grid.iter().all(|&axis| axis <= caps.limits.grid),
+                "{name}: {plan}"
+            );
+            assert!(plan.reasons.is_empty(), "reasons are for who asks");
+            chosen.insert(plan.tile);
+        }
+        assert!(chosen.len() > 2, "{name} takes only {chosen:?}");
+    });
+}
+
+#[test]
+fn more_work_is_never_predicted_to_take_less_time() {
+    each(|name, caps| {
+        let mut last = 0.0;
+        for size in [1, 16, 64, 256, 1024, 4096] {
+            let seconds = plan(&wgsl::plain([size; 3], F32), caps).unwrap().seconds;
+            assert!(seconds >= last, "{name}: {size} cubed takes {seconds} s, less than {last}");
+            last = seconds;
+        }
+    });
+}
+
+#[test]
+fn patches_that_a_gpu_would_spill_are_for_software_devices() {
+    let scalar = || tiles().filter(|tile| [GemmKernel::Naive, GemmKernel::Tiled].contains(&tile.kernel));
+    let large = scalar().max_by_key(|tile| tile.tm * tile.tn).expect("there are tiles");
+    assert!(large.tm * large.tn > 128, "{large}");
+    let problem = wgsl::plain([4096; 3], F32);
+    each(|name, caps| {
+        let roomy = large.invocations(caps) <= caps.limits.workgroup_invocations
+            && large.workgroup_bytes(&problem, caps) <= caps.limits.workgroup_bytes;
+        let software = caps.device_type == DeviceType::Software;
+        let fits = large.fits(&problem, caps);
+        assert_eq!(fits.is_ok(), roomy && software, "{name}: {fits:?}");
+    });
+}
+
+#[test]
+fn a_pinned_kernel_that_the_device_cannot_run_is_an_error_that_says_what_it_needs() {
+    let tiled = wgsl::plain([256; 3], F32).pinned(Pin::Kernel(GemmKernel::Tiled));
+    let mut caps = fixtures::rtx_4090();
+    caps.limits.workgroup_invocations = 16;
+    for problem in [tiled, tiled.pinned(Pin::Tile(GemmKernel::Tiled.tiles()[0])), tiled.pinned(Pin::Free)] {
+        let error = plan(&problem, &caps).expect_err("nothing has 16 invocations");
+        let Error::Unsupported { op, needs, device } = &error else { panic!("{error:?}") };
+        assert_eq!((*op, device.as_str()), ("matmul", "NVIDIA GeForce RTX 4090"));
+        assert!(
+            needs.contains("32 invocations per workgroup") || needs.contains("256 invocations"),
+            "{error}"
+        );
+    }
+    let mut caps = fixtures::radv_rdna3();
+    caps.limits.workgroup_bytes = 1024;
+    let error = plan(&tiled, &caps).expect_err("two blocks do not fit").to_string();
+    assert!(error.contains("3328 bytes of shared memory") && error.contains("NAVI31"), "{error}");
+    let naive = explain(&tiled.pinned(Pin::Free), &caps).unwrap();
+    assert_eq!(naive.kernel.shader(), "gemm_naive");
+    assert_eq!(
+        naive.reasons,
+        [
+            "gemv: needs m or n of at most 8",
+            "tiled: needs 3328 bytes of shared memory",
+            "dot: needs operands of i8, not f32",
+            "coop: needs operands of f16, not f32"
+        ]
+    );
+}
+
+/// Why `coop` cannot run on a device, as a plan that passed over it says, and as the error of one that was pinned to it.
+fn coop_lacks(caps: &Caps) -> String {
+    let problem = wgsl::plain([2048; 3], F16);
+    let free = explain(&problem, caps).unwrap();
+    assert_eq!(taken(&free).kernel, GemmKernel::Tiled, "{free}");
+    let reason = free.reasons.iter().find_map(|reason| reason.strip_prefix("coop: needs "));
+    let pinned = plan(&problem.pinned(Pin::Kernel(GemmKernel::Coop)), caps).expect_err("it cannot run");
+    let said = pinned.to_string();
+    let Error::Unsupported { op: "matmul", needs, device } = pinned else { panic!("{pinned:?}") };
+    assert!(device == caps.adapter && said.contains(&needs), "{said}");
+    assert_eq!(reason, Some(needs.as_str()));
+    needs
+}
+
+#[test]
+fn tensor_cores_that_are_not_to_be_trusted_are_passed_over_with_the_row_and_the_reason() {
+    const ROW: &str = "cooperative matrices 16x16x16 f16 x f16 -> f32, ";
+    let fenced = |verdict| {
+        let mut caps = fixtures::rtx_4090();
+        caps.rows.iter_mut().for_each(|row| row.verdict = verdict);
+        caps
+    };
+    let problem = wgsl::plain([2048; 3], F16);
+    for verdict in [Verdict::Untested, Verdict::Verified] {
+        assert_eq!(taken(&plan(&problem, &fenced(verdict)).unwrap()).kernel, GemmKernel::Coop, "{verdict}");
+    }
+    for verdict in [Verdict::Wrong, Verdict::Refused] {
+        let lacks = coop_lacks(&fenced(verdict));
+        assert!(lacks.starts_with(&format!("{ROW}{verdict}")) && lacks.contains("fenced off"), "{lacks}");
+    }
+    let mut caps = fixtures::rtx_4090();
+    caps.rows.clear();
+    assert!(coop_lacks(&caps).starts_with(&format!("{ROW}which the adapter does not list")));
+    let mut caps = fixtures::rtx_4090();
+    caps.subgroups = Some(SubgroupSizes { min: 16, max: 32 });
+    assert!(coop_lacks(&caps).starts_with(&format!("{ROW}and subgroups of one size, not 16 to 32")));
+    // Subgroups so large that a block has not a unit for every lane.
+    caps.subgroups = Some(SubgroupSizes { min: 128, max: 128 });
+    assert!(coop_lacks(&caps).contains("smaller subgroups"), "{}", coop_lacks(&caps));
+}
+
+#[test]
+fn a_tile_that_is_in_no_table_is_an_error() {
+    let tile = Tile { bm: 24, ..GemmKernel::Tiled.tiles()[0] };
+    let error = plan(&wgsl::plain([64; 3], F32).pinned(Pin::Tile(tile)), &fixtures::h200()).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }) && error.to_string().contains("bm: 24"), "{error}");
+}
+
+#[test]
+fn every_pin_is_kept() {
+    let mut caps = fixtures::lavapipe();
+    caps.rows.extend(fixtures::h200().rows);
+    for tile in tiles() {
+        // One row, vectors along those of B: every thin tile has room for its sums.
+        let problem = wgsl::plain([1, 100, 7], if tile.kernel == GemmKernel::Dot { I8 } else { F16 });
+        let pinned = plan(&problem.pinned(Pin::Tile(*tile)), &caps).unwrap();
+        assert_eq!(taken(&pinned), tile);
+        let pinned = plan(&problem.pinned(Pin::Kernel(tile.kernel)), &caps).unwrap();
+        assert_eq!(taken(&pinned).kernel, tile.kernel);
+        let others = explain(&problem.pinned(Pin::Tile(*tile)), &caps).unwrap().reasons;
+        assert_eq!(others.len(), GemmKernel::ALL.len() - 1);
+        assert!(others.iter().all(|reason| reason.ends_with("another kernel is pinned")), "{others:?}");
+    }
+}
+
+#[test]
+fn a_plan_prints_what_runs_and_why_nothing_else_does() {
+    let plan = explain(&wgsl::plain([512; 3], F32), &fixtures::lavapipe()).unwrap();
+    let printed = plan.to_string();
+    let lines: Vec<&str> = printed.lines().collect();
+    let [what, why, gemv, _, coop] = lines[..] else { panic!("{printed}") };
+    assert!(what.starts_with(&format!("gemm_tiled {}, grid ", plan.tile)), "{printed}");
+    assert!(what.contains(" x 1 x 1, predicted ") && what.ends_with(" ms"), "{printed}");
+    assert!(why.starts_with("  naive: slower here, predicted ") && why.ends_with(" ms"), "{printed}");
+    assert_eq!(gemv, "  gemv: needs m or n of at most 8");
+    assert_eq!(coop, "  coop: needs operands of f16, not f32");
+    let mut fixed = Plan { grid: [2, 3, 4], seconds: 1.5e-6, reasons: vec![], ..plan.clone() };
+    fixed.tile = "a tile".into();
+    assert_eq!(fixed.to_string(), "gemm_tiled a tile, grid 2 x 3 x 4, predicted 1.5 us");
+    fixed.seconds = 2.0;
+    fixed.reasons = vec!["coop: no row".into(), "naive: slower".into()];
+    let want = "gemm_tiled a tile, grid 2 x 3 x 4, predicted 2.00 s\n  coop: no row\n  naive: slower";
+    assert_eq!(fixed.to_string(), want);
+}
+
+/// Devices with no more than a standard demands, and what wgpu opens one with that has as much.
+fn minimal() -> [(&'static str, Caps, wgpu::Limits); 3] {
+    let webgpu = wgpu::Limits::default();
+    let vulkan = wgpu::Limits {
+        max_storage_buffers_per_shader_stage: 4,
+        max_compute_invocations_per_workgroup: 128,
+        max_compute_workgroup_size_x: 128,
+        max_compute_workgroup_size_y: 128,
+        max_compute_workgroup_storage_size: 16 << 10,
+        max_buffer_size: 1 << 30,
+        max_storage_buffer_binding_size: 1 << 27,
+        max_immediate_size: 128,
+        ..webgpu.clone()
+    };
+    let downlevel = wgpu::Limits::downlevel_defaults();
+    [
+        ("bare-vulkan", fixtures::bare_vulkan(), vulkan),
+        ("bare-webgpu", fixtures::bare_webgpu(), webgpu),
+        ("downlevel", of_downlevel(&downlevel), downlevel),
+    ]
+}
+
+/// What wgpu calls the least that it runs on, as a browser would offer it.
+fn of_downlevel(limits: &wgpu::Limits) -> Caps {
+    let mut caps = fixtures::bare_webgpu();
+    caps.limits.storage_bindings = limits.max_storage_buffers_per_shader_stage;
+    caps.limits.workgroup_bytes = limits.max_compute_workgroup_storage_size;
+    caps
+}
+
+/// As barely Vulkan, with windows of 64 KiB in buffers of 48: much outgrows them.
+fn narrow() -> Caps {
+    let mut caps = fixtures::bare_vulkan();
+    (caps.limits.binding_bytes, caps.limits.buffer_bytes) = (64 << 10, 48 << 10);
+    caps
+}
+
+/// Every operation, as `support::plans` names it.
+const OPERATIONS: [&str; 15] = [
+    "cast",
+    "clifford",
+    "connected",
+    "connected, backward",
+    "elementwise",
+    "features",
+    "gates",
+    "hadamard",
+    "halves",
+    "layer rows",
+    "product",
+    "product of what is made",
+    "rows",
+    "sparse",
+    "versors",
+];
+
+/// Devices and operations of which there is no plan: gradients of a connected layer take five storage bindings, X and Y
+/// with their gradients and what both come from, where these devices have four; and its weights outgrow a narrow window.
+const IMPOSSIBLE: [(&str, &str); 4] = [
+    ("bare-vulkan", "connected, backward"),
+    ("downlevel", "connected, backward"),
+    ("narrow", "connected"),
+    ("narrow", "connected, backward"),
+];
+
+#[test]
+fn every_plan_takes_no_more_than_its_device_has_and_compiles_there() {
+    let mut known: HashMap<Kernel, (Needs, u32)> = HashMap::new();
+    let mut taken = |kernel: &Kernel| *known.entry(kernel.clone()).or_insert_with(|| declared(kernel));
+    let devices = fixtures::ALL.map(|(name, caps)| (name, caps(), None));
+    let minimal = minimal().map(|(name, caps, limits)| (name, caps, Some(limits)));
+    for (name, caps, limits) in devices.into_iter().chain(minimal).chain([("narrow", narrow(), None)]) {
+        let opened = limits.map(|limits| opened(&caps, limits));
+        let (mut there, mut refused) = (BTreeMap::<_, usize>::new(), BTreeMap::<_, usize>::new());
+        for planned in plans::every(&caps) {
+            let what = planned.what;
+            let plan = match &planned.plan {
+                Err(Error::Unsupported { .. } | Error::Limit { .. }) => {
+                    *refused.entry(what).or_default() += 1;
+                    continue;
+                }
+                plan => plan.as_ref().unwrap_or_else(|error| panic!("{name}, {what}: {error}")),
+            };
+            *there.entry(what).or_default() += 1;
+            assert_within(plan, &planned, &caps, &mut taken);
+            if let Some(gpu) = &opened {
+                gpu.prepare(plan).unwrap_or_else(|error| panic!("{name}, {what}: {plan}: {error}"));
+            }
+        }
+        println!("{name}: planned {there:?}, refused {refused:?}");
+        let impossible = IMPOSSIBLE.iter().filter(|(device, _)| *device == name).map(|(_, what)| *what);
+        let named: BTreeSet<&str> = there.keys().copied().chain(impossible.clone()).collect();
+        assert_eq!(
+            named,
+            BTreeSet::from(OPERATIONS),
+            "{name}: each operation is planned, or named as impossible"
+        );
+        impossible.for_each(|what| assert!(!there.contains_key(what), "{name} plans {what}"));
+    }
+}
+
+/// What a kernel's text takes of a device, and its immediates in bytes.
+fn declared(kernel: &Kernel) -> (Needs, u32) {
+    let text = kernel.specialize().unwrap_or_else(|error| panic!("{kernel}: {error}"));
+    let parsed = naga::front::wgsl::parse_str(&text);
+    limits::taken(&parsed.unwrap_or_else(|error| panic!("{kernel}: {}", error.emit_to_string(&text))))
+}
+
+/// A device of wgpu's that computes nothing, opened with exactly these limits.
+fn opened(caps: &Caps, limits: wgpu::Limits) -> Gpu {
+    let gpu = support::noop_with(GpuOptions::default(), |desc| {
+        desc.required_features = match caps.limits.immediate_bytes {
+            0 => wgpu::Features::empty(),
+            _ => wgpu::Features::IMMEDIATES,
+        };
+        desc.required_limits = limits;
+    });
+    assert_eq!(gpu.caps().limits, caps.limits, "the device has what the fixture says");
+    gpu
+}

@@ -1,0 +1,101 @@
+//! How functions of rows of multivectors are planned for devices as they are: who has a row, and how often it is read.
+
+use tilewise::clifford::Signature;
+use tilewise::clifford::layer::{
+    GradeNorm, LayerProduct, RowFunction, RowLayouts, RowProblem, RowTile, plan_rows,
+};
+use tilewise::gpu::fixtures;
+use tilewise::{Caps, DType, Layout, Plan};
+
+fn problem(
+    function: RowFunction,
+    product: LayerProduct,
+    [rows, features]: [usize; 2],
+    dtype: DType,
+) -> RowProblem {
+    let layout = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
+    let x = layout(&[product.signature.size(), rows, features]);
+    let w = layout(&[features, product.signature.paths().len()]);
+    let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+    RowProblem::new(function, product, &product.blades(), layouts, dtype).unwrap()
+}
+
+fn plan(function: RowFunction, signature: Signature, shape: [usize; 2], caps: &Caps) -> Plan {
+    plan_rows(&problem(function, LayerProduct::new(signature), shape, DType::F32), caps).unwrap()
+}
+
+#[test]
+fn rows_that_fit_take_three_passes_and_longer_ones_five() {
+    let (h200, m2, software) = (fixtures::h200(), fixtures::apple_m2(), fixtures::lavapipe());
+    let forward = RowFunction::Steerable;
+    let backward = plan(RowFunction::SteerableBackward, Signature::CL3, [4096, 512], &h200);
+    assert!(backward.then.is_none(), "{backward}");
+    for (caps, signature, features, launches) in [
+        (&h200, Signature::CL3, 512, 1),
+        (&h200, Signature::CL3, 1024, 1),
+        (&h200, Signature::CL3, 4096, 2),
+        (&h200, Signature::CGA3D, 256, 1),
+        (&h200, Signature::CGA3D, 1024, 2),
+        (&m2, Signature::CL2, 512, 1),
+        (&m2, Signature::CL2, 8192, 2),
+        (&software, Signature::CL3, 4096, 1),
+        (&software, Signature::CL3, 40_000, 2),
+    ] {
+        let plan = plan(forward, signature, [64, features], caps);
+        let found = 1 + usize::from(plan.then.is_some());
+        assert_eq!(found, launches, "{signature}, {features} features on {}: {plan}", caps.adapter);
+        // Beyond one launch the product waits for its sums, in f32.
+        let product = 4 * (signature.size() * 64 * features) as u64;
+        assert_eq!(plan.scratch > product, launches == 2, "{plan}");
+    }
+}
+
+#[test]
+fn plans_say_what_they_read_and_compute() {
+    let caps = fixtures::h200();
+    let elements = 8 * 4096 * 512;
+    let forward = plan(RowFunction::Steerable, Signature::CL3, [4096, 512], &caps).to_string();
+    assert!(forward.contains(&format!("3 passes over an operand's {elements} elements")), "{forward}");
+    let backward = plan(RowFunction::SteerableBackward, Signature::CL3, [4096, 512], &caps).to_string();
+    assert!(backward.contains("5 passes") && backward.contains("gated by gelu, norm rms"), "{backward}");
+    let seconds = |function| plan(function, Signature::CL3, [4096, 512], &caps).seconds;
+    let copy = f64::from(elements) * 4.0 / caps.roofs.bytes;
+    assert!((3.0..3.1).contains(&(seconds(RowFunction::Steerable) / copy)));
+    assert!((5.0..6.0).contains(&(seconds(RowFunction::SteerableBackward) / copy)));
+}
+
+/// Every row and feature is some lane's, once, and shared memory and invocations are within limits.
+#[test]
+fn tiles_cover_every_row() {
+    for caps in [fixtures::h200(), fixtures::apple_m2(), fixtures::lavapipe(), fixtures::swiftshader()] {
+        for signature in [Signature::CL2, Signature::CL3, Signature::PGA3D, Signature::CGA3D] {
+            for shape in [[1, 1], [3, 65], [4096, 64], [37, 3000], [70_000, 2]] {
+                for norm in [GradeNorm::None, GradeNorm::Rms] {
+                    let product = LayerProduct::new(signature).norm(norm);
+                    let problem = problem(RowFunction::SteerableBackward, product, shape, DType::F32);
+                    let tile = RowTile::of(&problem, &caps);
+                    let [rows, features] = shape;
+                    let each = (tile.width * tile.units) as usize;
+                    let row = (tile.part * tile.blocks) as usize * each;
+                    assert!(row >= features, "{tile:?} for {shape:?}");
+                    let spare = tile.part as usize * each;
+                    assert!(row - features < spare.max(2 * features), "{tile:?} for {shape:?}: idle lanes");
+                    let at_once = tile.lanes / tile.part;
+                    assert!((tile.strips * tile.steps * at_once) as usize >= rows, "{tile:?} for {shape:?}");
+                    let but_one = ((tile.strips - 1) * tile.steps * at_once) as usize;
+                    assert!(but_one < rows, "{tile:?} for {shape:?}: an idle strip");
+                    assert!(tile.lanes <= caps.limits.workgroup_invocations, "{tile:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Features up to the same power of two share a kernel on GPUs, and all rows do.
+#[test]
+fn sizes_share_a_kernel() {
+    let caps = fixtures::h200();
+    let kernel = |shape| plan(RowFunction::Steerable, Signature::CL3, shape, &caps).kernel;
+    assert_eq!(kernel([7, 500]), kernel([4096, 512]));
+    assert_ne!(kernel([7, 500]), kernel([7, 200]));
+}

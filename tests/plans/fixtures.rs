@@ -1,0 +1,239 @@
+//! What each known device would run, written out with its reason: whoever changes the cost model reads here what that
+//! changes. Operands of f16, results of f32.
+
+use crate::support::wgsl;
+use tilewise::gemm::{GemmKernel, GemmTypes, Pin, plan};
+use tilewise::gpu::fixtures;
+use tilewise::{DType, Error};
+
+/// A device, the kernel with its block and patch, and why.
+type Choice = (&'static str, &'static str, &'static str);
+
+fn check(shape: [usize; 3], choices: [Choice; fixtures::ALL.len()]) {
+    let problem = wgsl::plain(shape, GemmTypes::new(DType::F16, DType::F32));
+    for ((name, caps), (device, want, why)) in fixtures::ALL.into_iter().zip(choices) {
+        assert_eq!(name, device, "the devices in their order");
+        let found = match plan(&problem, &caps()) {
+            Err(Error::Limit { .. }) => "none".to_owned(),
+            Err(error) => panic!("{name}: {error}"),
+            Ok(plan) => {
+                let tiles = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());
+                let mut taken = tiles.filter(|tile| {
+                    tile.kernel.shader() == plan.kernel.shader() && tile.to_string() == plan.tile
+                });
+                let tile = taken.next().expect("a plan takes a tile of the table");
+                let matrices =
+                    if tile.fragment == 0 { String::new() } else { format!(" of {}", tile.fragment) };
+                let parts = if plan.parts == 1 { String::new() } else { format!(" in {} parts", plan.parts) };
+                format!("{} {}x{}, {}x{}{matrices}{parts}", tile.kernel, tile.bm, tile.bn, tile.tm, tile.tn)
+            }
+        };
+        assert_eq!(found, want, "{shape:?} on {name}, where it was: {why}");
+    }
+}
+
+#[test]
+fn a_large_cube_takes_the_largest_patches() {
+    const REUSE: &str =
+        "the largest patches read least; taller blocks read B again less often than wider ones A";
+    const UNPINNED: &str =
+        "subgroups of more than one size; the largest patches that a GPU keeps in registers";
+    check(
+        [8192; 3],
+        [
+            ("h200", "coop 256x128, 64x64 of 16", REUSE),
+            ("rtx-4090", "coop 256x128, 64x64 of 16", REUSE),
+            ("radv-rdna4", "tiled 128x128, 8x8", UNPINNED),
+            ("radv-rdna3", "tiled 128x128, 8x8", UNPINNED),
+            ("intel-xe2", "tiled 128x128, 8x8", "no row that the shading language can spell"),
+            ("apple-m2", "coop 128x128, 64x32 of 8", "its registers hold 64 sums a lane, no patch of 64x64"),
+            ("lavapipe", "none", "256 MiB of C are more than it can bind"),
+            (
+                "swiftshader",
+                "tiled 128x128, 16x16",
+                "no matrices, and a CPU's cache holds the largest patches",
+            ),
+            ("bare-webgpu", "none", "256 MiB of C are more than it can bind"),
+            ("bare-vulkan", "none", "256 MiB of C are more than it can bind"),
+        ],
+    );
+}
+
+#[test]
+fn few_rows_take_blocks_that_keep_every_core_busy() {
+    const WAVE: &str =
+        "no row of a block is idle; 128 blocks in two parts fill the cores more evenly than in one";
+    const LARGE: &str =
+        "reading B bounds it: the widest blocks read A least, half their rows idle, parts fill the cores";
+    check(
+        [64, 8192, 8192],
+        [
+            ("h200", "coop 128x256, 64x64 of 16 in 8 parts", LARGE),
+            ("rtx-4090", "coop 64x64, 32x32 of 16 in 2 parts", WAVE),
+            ("radv-rdna4", "tiled 64x64, 8x8 in 2 parts", WAVE),
+            ("radv-rdna3", "tiled 64x64, 4x4 in 2 parts", WAVE),
+            ("intel-xe2", "tiled 32x64, 8x8", "256 blocks fill 20 cores more evenly than 128 do"),
+            (
+                "apple-m2",
+                "coop 64x64, 32x32 of 8",
+                "matrices reach more of the same units' roof than loops do",
+            ),
+            ("lavapipe", "tiled 64x64, 32x8", "emulated matrices lose; no row of a block is idle"),
+            ("swiftshader", "tiled 64x64, 32x8", "no row of a block is idle"),
+            ("bare-webgpu", "tiled 64x64, 8x8", "no row of a block is idle"),
+            ("bare-vulkan", "tiled 64x64, 8x8", "no row of a block is idle"),
+        ],
+    );
+}
+
+#[test]
+fn a_small_cube_waits_for_its_chain_of_steps() {
+    const CHAIN: &str = "steps of 32 make the shortest chain, and less than a wave is there to hide it";
+    const DEEP: &str = "steps of 16 make a chain half as long as steps of 8";
+    check(
+        [512; 3],
+        [
+            (
+                "h200",
+                "coop 64x64, 32x32 of 16 in 4 parts",
+                "64 blocks leave half the cores idle, and a quarter of the chain is worth the second launch",
+            ),
+            ("rtx-4090", "coop 64x64, 32x32 of 16", CHAIN),
+            ("radv-rdna4", "tiled 64x64, 4x4", DEEP),
+            (
+                "radv-rdna3",
+                "tiled 32x64, 4x4 in 2 parts",
+                "half the chain of steps of 16, and 256 workgroups on 96 cores",
+            ),
+            ("intel-xe2", "tiled 128x128, 8x8", "16 blocks are one wave of 20 cores, 64 would be four"),
+            ("apple-m2", "coop 32x64, 32x32 of 8", "128 blocks fill 10 cores more evenly than 64 do"),
+            ("lavapipe", "tiled 128x128, 16x16", "emulated matrices lose; the largest patches read least"),
+            ("swiftshader", "tiled 128x128, 16x16", "the largest patches read least"),
+            ("bare-webgpu", "tiled 128x128, 8x8", "16 blocks are two whole waves of 8 cores"),
+            ("bare-vulkan", "tiled 64x64, 8x8", "its workgroups have 128 invocations, not 256"),
+        ],
+    );
+}
+
+#[test]
+fn few_columns_take_the_narrowest_blocks() {
+    const PARTS: &str =
+        "no block is narrower than 64 columns; 128 of them in two parts fill the cores more evenly";
+    check(
+        [8192, 32, 8192],
+        [
+            (
+                "h200",
+                "coop 128x64, 64x32 of 16 in 8 parts",
+                "half of every block is idle, so reading A bounds it: taller blocks read B less often, parts fill the cores",
+            ),
+            ("rtx-4090", "coop 64x64, 32x32 of 16 in 2 parts", PARTS),
+            ("radv-rdna4", "tiled 64x64, 8x8 in 2 parts", PARTS),
+            ("radv-rdna3", "tiled 64x64, 4x4 in 2 parts", PARTS),
+            ("intel-xe2", "tiled 32x64, 8x8", "256 blocks fill 20 cores more evenly than 128 do"),
+            (
+                "apple-m2",
+                "coop 64x64, 32x32 of 8",
+                "matrices reach more of the same units' roof than loops do",
+            ),
+            ("lavapipe", "tiled 64x64, 32x8", "emulated matrices lose; larger patches are in wider blocks"),
+            ("swiftshader", "tiled 64x64, 32x8", "larger patches are in wider blocks"),
+            ("bare-webgpu", "tiled 64x64, 8x8", "larger patches are in wider blocks"),
+            ("bare-vulkan", "tiled 64x64, 8x8", "larger patches are in wider blocks"),
+        ],
+    );
+}
+
+#[test]
+fn one_row_reads_b_once_along_its_rows() {
+    const RUNS: &str = "blocks of 128 columns read runs of 256 bytes, and parts of k keep every core busy";
+    const FEW: &str = "32 blocks of 128 columns keep its few cores busy by themselves";
+    const CPU: &str =
+        "a lane's own 8 columns make runs of memory and stay in registers; every invocation costs";
+    check(
+        [1, 4096, 4096],
+        [
+            ("h200", "gemv 128x8, 4x8 in 16 parts", RUNS),
+            ("rtx-4090", "gemv 128x8, 4x8 in 16 parts", RUNS),
+            ("radv-rdna4", "gemv 128x8, 4x8 in 8 parts", RUNS),
+            ("radv-rdna3", "gemv 128x8, 4x8 in 8 parts", RUNS),
+            ("intel-xe2", "gemv 128x8, 4x8 in 2 parts", RUNS),
+            ("apple-m2", "gemv 128x8, 4x8", FEW),
+            ("lavapipe", "gemv 64x8, 8x8", CPU),
+            ("swiftshader", "gemv 64x8, 8x8", CPU),
+            ("bare-webgpu", "gemv 128x8, 4x8", FEW),
+            (
+                "bare-vulkan",
+                "naive 1x64, 1x1",
+                "128 invocations hold thin tiles of short runs alone; 64 columns side by side read longer ones",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn one_column_reads_a_once_along_its_rows() {
+    const ROWS: &str = "128 lanes along a row: the fewest steps to wait for, and 1024 blocks fill every core";
+    const FEWER: &str = "few cores are busy with fewer blocks, which read the vector less often";
+    const CPU: &str = "eight lanes along a row are what runs at once, and every further one costs";
+    check(
+        [4096, 1, 4096],
+        [
+            ("h200", "gemv 4x8, 4x8", ROWS),
+            ("rtx-4090", "gemv 4x8, 4x8", ROWS),
+            ("radv-rdna4", "gemv 4x8, 4x8", ROWS),
+            ("radv-rdna3", "gemv 4x8, 4x8", ROWS),
+            ("intel-xe2", "gemv 32x8, 4x8", FEWER),
+            ("apple-m2", "gemv 32x8, 4x8", FEWER),
+            ("lavapipe", "gemv 128x8, 4x8", CPU),
+            ("swiftshader", "gemv 128x8, 4x8", CPU),
+            ("bare-webgpu", "gemv 16x8, 4x8", "its workgroups have 256 invocations, not 512; as above"),
+            ("bare-vulkan", "gemv 16x8, 4x8", "its workgroups have 128 invocations, not 512"),
+        ],
+    );
+}
+
+#[test]
+fn eight_rows_are_the_most_that_read_b_once() {
+    const ONCE: &str = "no row is idle, and B is read once: 24 of 32 rows of a block would be idle";
+    const CPU: &str = "as for one row: no row is idle, and a lane's own columns make runs of memory";
+    check(
+        [8, 4096, 4096],
+        [
+            ("h200", "gemv 128x8, 4x8 in 16 parts", ONCE),
+            ("rtx-4090", "gemv 128x8, 4x8 in 4 parts", ONCE),
+            ("radv-rdna4", "gemv 128x8, 4x8 in 4 parts", ONCE),
+            ("radv-rdna3", "gemv 128x8, 4x8 in 8 parts", ONCE),
+            ("intel-xe2", "gemv 128x8, 4x8 in 2 parts", ONCE),
+            ("apple-m2", "gemv 128x8, 4x8", ONCE),
+            ("lavapipe", "gemv 64x8, 8x8", CPU),
+            ("swiftshader", "gemv 64x8, 8x8", CPU),
+            ("bare-webgpu", "tiled 32x64, 8x8", "the sums of 256 invocations do not fit into 16 KiB"),
+            ("bare-vulkan", "tiled 32x64, 8x8", "its workgroups have 128 invocations, not 256"),
+        ],
+    );
+}
+
+/// A layer of f16 is two products on tensor cores, of any sizes, and so are its gradients: on NVIDIA's devices, as those
+/// of Apple do small ones sooner without.
+#[test]
+fn both_products_of_a_sketched_layer_are_on_tensor_cores() {
+    let devices = fixtures::ALL.into_iter().filter(|(name, _)| ["h200", "rtx-4090"].contains(name));
+    for (name, caps) in devices {
+        for [batch, inputs, outputs, inner] in
+            [[8192, 8192, 8192, 32], [512, 4096, 11008, 128], [512, 1000, 500, 34], [333, 777, 1111, 26]]
+        {
+            let forward = [[batch, inner, inputs], [batch, outputs, inner]];
+            let backward = [[inputs, inner / 2, batch], [inner / 2, outputs, batch]];
+            for shape in forward.into_iter().chain(backward) {
+                let problem = wgsl::plain(shape, GemmTypes::new(DType::F16, DType::F16));
+                // As layers whose U is data have it, and those of signs.
+                for problem in [problem, problem.pinned(Pin::Staged)] {
+                    let found = plan(&problem, &caps()).unwrap();
+                    let kernel = found.kernel.shader();
+                    assert_eq!(kernel, GemmKernel::Coop.shader(), "{shape:?} on {name}: {found}");
+                }
+            }
+        }
+    }
+}

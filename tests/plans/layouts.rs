@@ -1,0 +1,242 @@
+//! What a plan makes of layouts and sizes: whole vectors or elements, where dims travel, folded grids, and the limits.
+
+use crate::support;
+use crate::support::operand::View;
+use crate::support::wgsl::{self, TYPES};
+use std::collections::BTreeSet;
+use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, Pin, Split, explain, plan};
+use tilewise::gpu::fixtures;
+use tilewise::kernel::fold;
+use tilewise::{Caps, Error, Layout};
+
+const F32: GemmTypes = TYPES[0];
+const F16: GemmTypes = TYPES[2];
+
+#[test]
+fn a_matrix_beyond_the_largest_binding_is_an_error_with_both_numbers() {
+    let caps = fixtures::lavapipe();
+    let limit = caps.limits.binding_bytes;
+    assert_eq!(limit, 128 << 20);
+    // 128 MiB to the byte is allowed, for each operand and the result.
+    for shape in [[32_768, 16, 1024], [16, 32_768, 1024], [32_768, 1024, 16]] {
+        assert!(plan(&wgsl::plain(shape, F32), &caps).is_ok(), "{shape:?}");
+        let larger = shape.map(|size| if size == 1024 { 1025 } else { size });
+        let error = plan(&wgsl::plain(larger, F32), &caps).expect_err("an operand is too large");
+        let Error::Limit { op: "matmul", needed, allowed, .. } = error else { panic!("{error:?}") };
+        assert_eq!((needed, allowed), (limit + 4 * 32_768, limit), "{larger:?}");
+        let said = error.to_string();
+        assert!(said.contains("134348800") && said.contains("134217728"), "{said}");
+        assert!(plan(&wgsl::plain(larger, F16), &caps).is_ok(), "f16 takes half");
+    }
+    // What counts is what a view spans, from the start of its window.
+    let spread = wgsl::problem([4096, 16, 4096], F32, [View::Steps, View::Plain, View::Plain]);
+    assert!(
+        matches!(plan(&spread, &caps), Err(Error::Limit { .. })),
+        "every second element of every second row"
+    );
+}
+
+#[test]
+fn sums_of_parts_of_k_beyond_the_largest_binding_are_an_error() {
+    let caps = fixtures::lavapipe();
+    let parts = |parts: u32| plan(&wgsl::plain([4096, 2048, 1024], F32).split(Split::Parts(parts)), &caps);
+    assert_eq!(parts(4).unwrap().scratch, caps.limits.binding_bytes);
+    // As many as there are steps of 32: 1 GiB of sums.
+    for asked in [5, 32, u32::MAX] {
+        let error = parts(asked).expect_err("the sums are too large");
+        assert!(matches!(error, Error::Limit { op: "matmul", .. }), "{asked}: {error:?}");
+    }
+}
+
+#[test]
+fn sizes_beyond_31_bits_are_an_error() {
+    let layout = |shape: [usize; 2]| Layout::contiguous("test", &shape).unwrap();
+    let problem = |k: usize| GemmProblem::new(&layout([1, k]), &layout([k, 1]), &layout([1, 1]), F32);
+    for k in [1 << 31, 1 << 32, (1 << 32) + 4] {
+        let error = problem(k).unwrap_err();
+        let Error::Limit { needed, allowed: 2_147_483_647, .. } = error else { panic!("{error:?}") };
+        assert_eq!(needed, k as u64);
+    }
+    assert_eq!(problem((1 << 31) - 1).unwrap().dims.k, 2_147_483_647);
+}
+
+#[test]
+fn the_barest_device_gets_dims_from_the_ring_and_f16_in_pairs() {
+    let kernel = |types, caps: &Caps, pin| {
+        plan(&wgsl::plain([64, 65, 66], types).pinned(Pin::Kernel(pin)), caps).unwrap().kernel.to_string()
+    };
+    for pin in [GemmKernel::Naive, GemmKernel::Tiled] {
+        let bare = kernel(F16, &fixtures::bare_webgpu(), pin);
+        for slot in ["dims:dims_uniform", "load_a:load_x_packed", "load_b:load_x_packed", "packed"] {
+            assert!(bare.contains(slot), "{pin} has no {slot}: {bare}");
+        }
+        assert!(!bare.contains("f16"), "{bare}");
+        let bare = kernel(F32, &fixtures::bare_webgpu(), pin);
+        assert!(bare.contains("dims:dims_uniform") && !bare.contains("packed"), "{bare}");
+        let full = kernel(F16, &fixtures::lavapipe(), pin);
+        assert!(full.contains("a_unit=f16") && !full.contains("packed") && !full.contains("dims"), "{full}");
+        let half = kernel(F16, &fixtures::swiftshader(), pin);
+        assert!(half.contains("packed") && !half.contains("dims"), "{half}");
+    }
+}
+
+/// How A is staged when it is (m, k) with these strides: the number in the kernel's text.
+fn stage_of_a(shape: [usize; 2], strides: [usize; 2], offset: usize) -> String {
+    let a = Layout::new("test", &shape, &strides, offset, 1 << 30).unwrap();
+    let b = Layout::contiguous("test", &[shape[1], 64]).unwrap();
+    let c = Layout::contiguous("test", &[shape[0], 64]).unwrap();
+    let problem = GemmProblem::new(&a, &b, &c, F32).unwrap().pinned(Pin::Kernel(GemmKernel::Tiled));
+    let kernel = plan(&problem, &fixtures::rtx_4090()).unwrap().kernel.to_string();
+    let stage = kernel.split("A_STAGE=").nth(1).and_then(|rest| rest.chars().next()).expect("A is staged");
+    let vector = kernel.contains("load_a:load_x_vec4") && kernel.contains("a_unit=vec4<f32>");
+    assert_eq!(vector, stage == '2', "{kernel}");
+    ["scalars along k", "scalars along m", "vectors along m"][stage as usize - '0' as usize].into()
+}
+
+#[test]
+fn vectors_are_loaded_only_where_extents_strides_and_offsets_are_multiples_of_four() {
+    assert_eq!(stage_of_a([64, 64], [64, 1], 0), "scalars along k");
+    assert_eq!(stage_of_a([63, 64], [64, 1], 0), "scalars along k");
+    assert_eq!(stage_of_a([64, 64], [68, 1], 12), "scalars along k");
+    assert_eq!(stage_of_a([64, 63], [64, 1], 0), "scalars along k");
+    assert_eq!(stage_of_a([64, 64], [65, 1], 0), "scalars along k");
+    assert_eq!(stage_of_a([64, 64], [64, 1], 2), "scalars along k");
+    assert_eq!(stage_of_a([64, 64], [1, 64], 0), "vectors along m");
+    assert_eq!(stage_of_a([64, 63], [1, 64], 4), "vectors along m");
+    assert_eq!(stage_of_a([62, 64], [1, 64], 0), "scalars along m");
+    assert_eq!(stage_of_a([64, 64], [1, 66], 0), "scalars along m");
+    assert_eq!(stage_of_a([64, 64], [1, 64], 1), "scalars along m");
+    assert_eq!(stage_of_a([64, 64], [128, 2], 0), "scalars along k"); // nothing is contiguous
+}
+
+#[test]
+fn vectors_are_stored_only_where_rows_strides_and_offsets_are_multiples_of_four() {
+    let stores = |cols: usize, row: usize, offset: usize, types| {
+        let [a, b] = [[64, 64], [64, cols]].map(|shape| Layout::contiguous("test", &shape).unwrap());
+        let c = Layout::new("test", &[64, cols], &[row, 1], offset, 1 << 30).unwrap();
+        let problem = GemmProblem::new(&a, &b, &c, types).unwrap().pinned(Pin::Kernel(GemmKernel::Tiled));
+        [fixtures::lavapipe(), fixtures::swiftshader()].map(|caps| {
+            let kernel = plan(&problem, &caps).unwrap().kernel.to_string();
+            let of_slot =
+                |slot: &str| kernel.split(' ').find_map(|word| word.strip_prefix(slot).map(str::to_owned));
+            let elements = of_slot("store_element:").filter(|fragment| fragment != "nothing");
+            of_slot("store_c:").or(elements).unwrap_or_else(|| "store_element".into())
+        })
+    };
+    assert_eq!(stores(64, 64, 0, F16), ["store_c_vec4", "store_c_packed4"]);
+    assert_eq!(stores(64, 68, 4, F16), ["store_c_vec4", "store_c_packed4"]);
+    assert_eq!(stores(64, 64, 0, F32), ["store_c_vec4", "store_c_vec4"]);
+    for (cols, row, offset) in [(62, 64, 0), (64, 65, 0), (64, 64, 2)] {
+        assert_eq!(
+            stores(cols, row, offset, F16),
+            ["store_element", "store_element_packed"],
+            "{cols} {row} {offset}"
+        );
+        assert_eq!(
+            stores(cols, row, offset, F32),
+            ["store_element", "store_element"],
+            "{cols} {row} {offset}"
+        );
+    }
+}
+
+#[test]
+fn a_grid_is_folded_over_three_axes_and_covers_its_blocks() {
+    const MOST: u32 = 65_535;
+    assert_eq!(fold("test", 0, MOST).unwrap(), [1, 1, 1]);
+    assert_eq!(fold("test", 1, MOST).unwrap(), [1, 1, 1]);
+    assert_eq!(fold("test", 65_535, MOST).unwrap(), [65_535, 1, 1]);
+    for (blocks, limit) in [
+        (65_536, MOST),
+        (65_537, MOST),
+        (1_000_000, MOST),
+        (32_767 * 65_535, MOST),
+        (1 << 31, MOST),
+        (999, 10),
+        (1000, 10),
+        (101, 10),
+        (1, 1),
+    ] {
+        let grid = fold("test", blocks, limit).unwrap();
+        assert!(grid.iter().all(|&axis| (1..=limit).contains(&axis)), "{blocks}: {grid:?}");
+        let [x, y, z] = grid.map(u64::from);
+        assert!(x * y * z >= blocks, "{blocks}: {grid:?} leaves some out");
+        assert!(x * y * z < blocks + y * z, "{blocks}: {grid:?} could be narrower");
+    }
+    for (blocks, limit) in [(1001, 10), (2, 1), (65_535 * 65_535, MOST), (1 << 32, MOST), (u64::MAX, MOST)] {
+        let error = fold("test", blocks, limit).expect_err("too many blocks");
+        let Error::Limit { op: "test", needed, allowed, .. } = error else { panic!("{error:?}") };
+        assert!(needed == blocks && allowed < needed, "{error}");
+    }
+}
+
+#[test]
+fn a_product_with_more_blocks_than_one_axis_holds_is_folded() {
+    let plan =
+        plan(&wgsl::plain([1 << 22, 1, 4], F32).pinned(Pin::Kernel(GemmKernel::Naive)), &fixtures::h200())
+            .unwrap();
+    assert!(plan.grid[1] >= 2 && plan.grid[0] <= 65_535, "{plan}");
+    assert!(plan.grid.iter().map(|&axis| u64::from(axis)).product::<u64>() >= 1 << 16, "{plan}");
+}
+
+#[test]
+fn what_every_device_would_run_is_valid_there() {
+    const SIZES: [usize; 5] = [1, 4, 63, 64, 1030];
+    let levels = [TYPES.len(), 5, 5, 5, View::ALL.len(), View::ALL.len(), View::OUTPUTS.len()];
+    for (name, caps) in fixtures::ALL {
+        let caps = &caps();
+        let mut kernels = BTreeSet::new();
+        for row in support::pairs::sweep(&levels, &[&[0, 4, 5, 6]]) {
+            let views = [View::ALL[row[4]], View::ALL[row[5]], View::OUTPUTS[row[6]]];
+            let problem = wgsl::problem([SIZES[row[1]], SIZES[row[2]], SIZES[row[3]]], TYPES[row[0]], views);
+            // Every tile on matrices in turn, where the device has them.
+            let coop = GemmKernel::Coop.tiles();
+            let coop = Pin::Tile(coop[kernels.len() % coop.len()]);
+            for pin in [Pin::Free, Pin::Kernel(GemmKernel::Naive), Pin::Kernel(GemmKernel::Tiled), coop] {
+                let plan = match explain(&problem.pinned(pin), caps) {
+                    Err(Error::Unsupported { .. }) if pin == coop => continue,
+                    plan => plan.unwrap_or_else(|error| panic!("{name}: {error}")),
+                };
+                if kernels.insert(plan.kernel.to_string()) {
+                    let text = plan.kernel.specialize().unwrap();
+                    let validated = wgsl::validate(&text, wgsl::capabilities(caps));
+                    validated.unwrap_or_else(|error| panic!("{name}: {plan}\n{error}"));
+                }
+            }
+        }
+        assert!(kernels.len() > 30, "{name}: {} kernels", kernels.len());
+    }
+}
+
+#[test]
+fn an_operand_half_of_which_is_made_takes_the_tile_and_parts_of_one_in_memory() {
+    let shapes = [[1, 2, 2], [3, 2, 70], [64, 66, 70], [4, 4096, 2], [300, 512, 4096], [2048, 2048, 2048]];
+    for (name, caps) in fixtures::ALL {
+        for (shape, types) in shapes.into_iter().flat_map(|shape| TYPES.map(|types| (shape, types))) {
+            for view in [View::Plain, View::Transposed] {
+                let whole = wgsl::problem(shape, types, [View::Plain, view, View::Plain]).pinned(Pin::Staged);
+                let want = plan(&whole, &caps()).expect("some tile stages every type");
+                for signs in wgsl::half_signs() {
+                    let made = plan(&wgsl::halved(whole, signs, view), &caps()).unwrap();
+                    let found = (made.kernel.shader(), &made.tile, made.parts);
+                    assert_eq!(found, (want.kernel.shader(), &want.tile, want.parts), "{shape:?} on {name}");
+                    // The only ones that can make signs are those.
+                    let free = plan(&wgsl::halved(whole, signs, view).pinned(Pin::Free), &caps()).unwrap();
+                    assert_eq!(free, made);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_half_of_an_operand_is_an_error_with_both_shapes() {
+    let whole = wgsl::plain([4, 6, 8], F32);
+    for signs in wgsl::half_signs() {
+        for shape in [&[8, 6][..], &[4, 3], &[8, 2], &[3, 6], &[8], &[1, 8, 3]] {
+            let half = Layout::contiguous("test", shape).unwrap();
+            let error = whole.half_signs(signs, &half, [1, 2]).unwrap_err();
+            assert!(matches!(error, Error::Shape { lhs, .. } if lhs == shape), "{shape:?}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What is planned for devices that are not here: which kernel, which tile and grid, within which limits. No device.
+
+mod choice;
+mod clifford;
+mod clifford_rows;
+mod connected;
+mod features;
+mod fixtures;
+mod layouts;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,363 @@
+//! Every shader parses, validates and keeps the house's rules, in every form that a plan can give it.
+
+use crate::support;
+use crate::support::operand::View;
+use crate::support::wgsl::{self, I8, TYPES};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::Path;
+use tilewise::gemm::{self, GemmKernel, GemmProblem, GemmTypes, HalvesProblem, Pin, Side, Tile};
+use tilewise::gpu::{DeviceType, fixtures};
+use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
+use tilewise::ops::{CastProblem, Overflow, plan_cast};
+use tilewise::sketch::plan_hadamard;
+use tilewise::{Caps, DType, Error, Layout, Precision, Sums};
+
+/// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
+/// cooperative matrices where there is f16, of both sizes. With and without each; the full sweep has all four.
+fn devices() -> Vec<Caps> {
+    let each = [device(true, 256), device(false, 0), device(true, 0), device(false, 256)];
+    each.into_iter().take(support::by_sweep(4, 2, 2)).collect()
+}
+
+fn device(f16: bool, immediate_bytes: u32) -> Caps {
+    let mut caps = fixtures::lavapipe();
+    (caps.f16, caps.limits.immediate_bytes) = (f16, immediate_bytes);
+    caps.rows.extend(fixtures::h200().rows);
+    assert_eq!(caps.device_type, DeviceType::Software, "the largest patches are for software devices");
+    caps
+}
+
+/// Operands of f16 whose sums may be in f16.
+const F16_SUMS: GemmTypes = GemmTypes { sums: Sums::F16, ..TYPES[1] };
+
+/// Every kernel that a product may take on a device, with a tile that makes it: all types, ways of staging and storing.
+fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
+    const OPERANDS: [View; 4] = [View::Plain, View::Transposed, View::Gaps, View::TransposedGaps];
+    let mut kernels = Vec::new();
+    let mut seen = HashSet::new();
+    for tile in GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()) {
+        for types in TYPES.into_iter().chain([F16_SUMS, I8]) {
+            for views in
+                (0..32).map(|i| [OPERANDS[i % 4], OPERANDS[i / 4 % 4], [View::Plain, View::Gaps][i / 16]])
+            {
+                // Few rows, then few columns, of numbers whose sums every device has registers for.
+                let shape = match (tile.kernel, seen.len() % 2) {
+                    (GemmKernel::Gemv, 0) => [128 / tile.tm as usize % 9, 128, 128].map(|size| size.max(1)),
+                    (GemmKernel::Gemv, _) => [128, 128 / tile.tm as usize % 9, 128].map(|size| size.max(1)),
+                    _ => [128; 3],
+                };
+                let problem = wgsl::problem(shape, types, views).pinned(Pin::Tile(*tile));
+                let takes = match tile.kernel {
+                    GemmKernel::Tiled | GemmKernel::Gemv => types != I8,
+                    GemmKernel::Dot => types == I8,
+                    GemmKernel::Coop => caps.f16 && types.ab == DType::F16,
+                    _ => true,
+                };
+                if !takes {
+                    let refused = gemm::plan(&problem, caps).expect_err("the kernel is for other types");
+                    assert!(matches!(refused, Error::Unsupported { .. }), "{refused:?}");
+                    continue;
+                }
+                let plan = match gemm::plan(&problem, caps) {
+                    // The longest runs are for vectors alone.
+                    Err(Error::Unsupported { .. }) if tile.kernel == GemmKernel::Gemv => continue,
+                    plan => plan.expect("the device runs every tile"),
+                };
+                let kernel = plan.kernel;
+                if seen.insert(kernel.clone()) {
+                    kernels.push((*tile, problem, kernel));
+                }
+            }
+        }
+    }
+    kernels
+}
+
+/// Every kernel that a copy or cast may take on a device.
+fn cast_kernels(caps: &Caps) -> Vec<Kernel> {
+    let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
+    let kernel = |from, to, overflow| {
+        let problem = CastProblem::new(&view, from, to, overflow).expect("a small view");
+        plan_cast(&problem, caps).expect("it fits").kernel
+    };
+    let pairs = DType::ALL.into_iter().flat_map(|from| DType::ALL.map(|to| (from, to)));
+    let kernels: HashSet<Kernel> = pairs
+        .flat_map(|(from, to)| [Overflow::Rust, Overflow::Saturate].map(|o| kernel(from, to, o)))
+        .collect();
+    kernels.into_iter().collect()
+}
+
+/// Every kernel that an f32 operand may be made f16 by on a device: either precision, rows and columns as neighbours.
+fn halves_kernels(caps: &Caps) -> Vec<Kernel> {
+    let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
+    let kernel = |(precision, side)| {
+        let problem = HalvesProblem::new(&view, side, precision).expect("a small view");
+        gemm::plan_halves(&problem, caps).expect("it fits").kernel
+    };
+    let both = [Side::A, Side::B];
+    [Precision::Fast, Precision::Split].into_iter().flat_map(|p| both.map(|side| kernel((p, side)))).collect()
+}
+
+/// Kernels that were looked at on a device that allows as much.
+type Seen = HashSet<(Kernel, String)>;
+
+/// Every kernel that a pass of a Hadamard transform may take on a device, each as large as its pass says, but for those
+/// that were seen.
+fn hadamard_kernels(caps: &Caps, seen: &Seen) -> Vec<Kernel> {
+    let mut kernels = HashSet::new();
+    for pass in wgsl::hadamard_passes(caps) {
+        let kernel = plan_hadamard(&pass, caps).expect("it fits").kernel;
+        let known = seen.contains(&(kernel.clone(), format!("{:?}", wgsl::capabilities(caps))));
+        if known || !kernels.insert(kernel.clone()) {
+            continue;
+        }
+        let text = kernel.specialize().unwrap();
+        let module =
+            wgsl::validate(&text, wgsl::capabilities(caps)).unwrap_or_else(|e| panic!("{kernel}: {e}"));
+        let lanes = module.entry_points[0].workgroup_size.iter().product::<u32>();
+        assert_eq!(lanes, pass.tile.invocations(), "{kernel}");
+        let shared = module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
+        let bytes: u32 = shared.map(|(_, v)| module.types[v.ty].inner.size(module.to_ctx())).sum();
+        assert_eq!(bytes, pass.workgroup_bytes(), "{kernel}");
+    }
+    kernels.into_iter().collect()
+}
+
+#[test]
+fn the_tables_hold_every_file_of_the_folders_and_nothing_else() {
+    for (folder, table) in [("shaders", SHADERS), ("shaders/common", FRAGMENTS)] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let files: BTreeMap<String, String> = std::fs::read_dir(&folder)
+            .expect("the folder is there")
+            .map(|entry| entry.expect("the folder can be read").path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "wgsl"))
+            .map(|path| {
+                let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+                (name, std::fs::read_to_string(&path).expect("the file can be read"))
+            })
+            .collect();
+        let table: Vec<_> =
+            table.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        assert!(table.is_sorted(), "{}: the table is in order", folder.display());
+        assert_eq!(table, Vec::from_iter(files), "{}", folder.display());
+    }
+}
+
+#[test]
+fn every_shader_is_valid_with_its_defaults() {
+    let [full, bare] = [&device(true, 256), &device(false, 256)];
+    assert!(full.f16 && !bare.f16);
+    for (name, _) in SHADERS {
+        let text = Kernel::new(name).specialize().unwrap();
+        let caps = if text.contains("enable wgpu_cooperative_matrix;") { full } else { bare };
+        wgsl::validate(&text, wgsl::capabilities(caps)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+#[test]
+fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
+    let mut fragments: BTreeSet<&str> = BTreeSet::new();
+    let mut count = 0;
+    let mut seen = Seen::new();
+    for caps in devices() {
+        let kernels =
+            [gemm_kernels(&caps), wgsl::half_kernels(&caps), wgsl::connected_products(&caps)].concat();
+        let allowed = wgsl::capabilities(&caps);
+        let forms = wgsl::form_kernels(&caps);
+        let others = [
+            forms,
+            cast_kernels(&caps),
+            halves_kernels(&caps),
+            wgsl::elementwise_kernels(&caps),
+            hadamard_kernels(&caps, &seen),
+            wgsl::sparse_kernels(&caps),
+            wgsl::generated_kernels(&caps),
+            wgsl::clifford_kernels(&caps),
+            wgsl::connected_kernels(&caps),
+        ]
+        .concat();
+        let bound: String =
+            kernels.iter().map(|(_, _, kernel)| kernel).chain(&others).map(|k| format!("{k} ")).collect();
+        fragments.extend(
+            bound.split_whitespace().filter_map(|word| Some(word.split_once(':')?.1)).filter_map(in_table),
+        );
+        let check = |of: Option<(&Tile, &GemmProblem)>, kernel: &Kernel| {
+            let text = kernel.specialize().unwrap();
+            let module = wgsl::validate(&text, allowed).unwrap_or_else(|error| panic!("{kernel}: {error}"));
+            assert_eq!(naga_traps(&text), Vec::<String>::new(), "{kernel}");
+            assert!(
+                !text.contains("//#import") && !text.contains("//#unroll"),
+                "{kernel}: text left to paste"
+            );
+            // Casts compute with bits alone.
+            let wants_f16 =
+                kernel.shader() != "cast" && kernel.to_string().replace("bf16", "").contains("f16");
+            assert_eq!(text.contains("enable f16;"), caps.f16 && wants_f16, "{kernel}");
+            let [main] = &module.entry_points[..] else { panic!("{kernel}: one entry point") };
+            assert_eq!(main.name, "main", "{kernel}");
+            let Some((tile, problem)) = of else { return };
+            assert_eq!(main.workgroup_size.iter().product::<u32>(), tile.invocations(&caps), "{kernel}");
+            let shared =
+                module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
+            let bytes: u32 = shared.map(|(_, v)| module.types[v.ty].inner.size(module.to_ctx())).sum();
+            assert_eq!(bytes, tile.workgroup_bytes(problem, &caps), "{kernel}");
+        };
+        let fresh: Vec<&Kernel> =
+            others.iter().filter(|kernel| seen.insert(((*kernel).clone(), format!("{allowed:?}")))).collect();
+        let (first, second) = kernels.split_at(kernels.len() / 2);
+        let (near, far) = fresh.split_at(fresh.len() / 2);
+        std::thread::scope(|scope| {
+            let all = |part: &[(Tile, GemmProblem, Kernel)], others: &[&Kernel]| {
+                part.iter().for_each(|(tile, problem, kernel)| check(Some((tile, problem)), kernel));
+                others.iter().for_each(|kernel| check(None, kernel));
+            };
+            scope.spawn(move || all(first, near));
+            all(second, far);
+        });
+        count += kernels.len() + fresh.len();
+    }
+    println!("{count} kernels");
+    // Each loader and store that can be bound is bound by some plan; the others are imported by name.
+    let imported = SHADERS
+        .iter()
+        .chain(FRAGMENTS)
+        .flat_map(|(_, text)| text.lines())
+        .filter_map(|line| line.trim().strip_prefix("//#import "));
+    fragments.extend(imported.filter_map(|import| import.split_whitespace().next()));
+    assert_eq!(fragments, FRAGMENTS.iter().map(|(name, _)| *name).collect());
+}
+
+/// The table's own copy of a fragment's name.
+fn in_table(name: &str) -> Option<&'static str> {
+    FRAGMENTS.iter().map(|(known, _)| *known).find(|known| *known == name)
+}
+
+#[test]
+fn registers_are_indexed_by_literals_alone() {
+    use naga::Expression::{Access, AccessIndex, LocalVariable};
+    for (tile, _, kernel) in gemm_kernels(&devices()[0]) {
+        // What is left of loops when all that index registers are written out.
+        let left: &[&str] = match tile.kernel {
+            GemmKernel::Naive | GemmKernel::Gemv => continue,
+            GemmKernel::Tiled => &["k0 < k_end", "kk < BK"],
+            GemmKernel::Dot => &["k0 < k_end", "word < WORDS"],
+            GemmKernel::Coop => &["k0 < k_end", "piece < ROWS * COLS", "quad < FRAGMENT * FRAGMENT"],
+            other => panic!("{other} is new here"),
+        };
+        let text = kernel.specialize().unwrap();
+        let (_, main) = text.split_once("fn main(").expect("there is a main");
+        let mut loops: Vec<&str> =
+            main.lines().map(str::trim).filter(|line| line.starts_with("for (")).collect();
+        loops.dedup(); // one a matrix
+        assert_eq!(loops.len(), left.len(), "{tile}: {loops:?}");
+        assert!(loops.iter().zip(left).all(|(found, left)| found.contains(left)), "{tile}: {loops:?}");
+        let module = wgsl::validate(&text, naga::valid::Capabilities::all()).unwrap();
+        let main = &module.entry_points[0].function;
+        let mut literal = 0;
+        for (_, expression) in main.expressions.iter() {
+            let (mut base, computed) = match *expression {
+                Access { base, .. } => (base, true),
+                AccessIndex { base, .. } => (base, false),
+                _ => continue,
+            };
+            while let Access { base: below, .. } | AccessIndex { base: below, .. } = main.expressions[base] {
+                base = below;
+            }
+            if let LocalVariable(variable) = main.expressions[base] {
+                let name = main.local_variables[variable].name.as_deref().unwrap_or_default();
+                assert!(!computed, "{tile}: {name} is indexed by an expression");
+                literal += 1;
+            }
+        }
+        // Vectors, of which each is written four times; or matrices, set to zero, added to and stored.
+        let (accumulators, accesses) = match tile.fragment {
+            0 => (tile.tm * tile.tn / 4, 4),
+            edge => (tile.tm / edge * (tile.tn / edge), 3),
+        };
+        assert!(
+            literal >= accesses * accumulators,
+            "{tile}: {literal} accesses of {accumulators} accumulators"
+        );
+    }
+}
+
+#[test]
+fn casts_have_no_floats_that_a_driver_could_flush_or_round() {
+    for kernel in cast_kernels(&devices()[0]) {
+        let module =
+            wgsl::validate(&kernel.specialize().unwrap(), naga::valid::Capabilities::IMMEDIATES).unwrap();
+        let float = |scalar: naga::Scalar| scalar.kind == naga::ScalarKind::Float;
+        for (_, of) in module.types.iter() {
+            use naga::TypeInner::{Matrix, Scalar, Vector};
+            let is_float = match of.inner {
+                Scalar(scalar) | Vector { scalar, .. } | Matrix { scalar, .. } => float(scalar),
+                _ => false,
+            };
+            assert!(!is_float, "{kernel}: {of:?}");
+        }
+    }
+}
+
+#[test]
+fn casts_that_compute_the_same_share_a_pipeline() {
+    let caps = &devices()[0];
+    // 20 casts and a copy for each of three sizes; with limits, from five types to three reals, and from i32 to i8.
+    assert_eq!(cast_kernels(caps).len(), 20 + 3 + 5 * 3 + 1);
+}
+
+/// What naga 30 accepts and gets wrong, or panics at, in a shader's text.
+fn naga_traps(text: &str) -> Vec<String> {
+    let is_name = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_place = |word: &str| {
+        let inner = word.strip_prefix('&').and_then(|place| place.strip_suffix(']'));
+        inner
+            .and_then(|place| place.split_once('['))
+            .is_some_and(|(array, index)| is_name(array) && is_name(index))
+    };
+    let mut traps = Vec::new();
+    for line in text.lines().map(|line| line.split("//").next().unwrap_or_default().trim()) {
+        let mut trap = |why: &str| traps.push(format!("{why}: {line}"));
+        if line.starts_with("enable subgroups") {
+            trap("naga has no such extension: subgroup operations need no directive");
+        }
+        if let Some((_, call)) = line.split_once("coopStore") {
+            let args = call.trim_start_matches('T').trim_start_matches('(').trim_end_matches([';', ')']);
+            if !args.split(',').map(str::trim).all(|arg| is_name(arg) || is_place(arg)) {
+                trap("naga panics at computed arguments of a store: bind them with let");
+            }
+        }
+        if let Some((head, call)) = line.split_once("coopLoad") {
+            if !(head.starts_with("var ") && head.contains(':')) {
+                trap("naga takes a fragment's type from the pointer: load into a typed var");
+            }
+            let array = call
+                .split_once('&')
+                .and_then(|(_, place)| place.split_once('['))
+                .map_or("", |(name, _)| name);
+            if ["array<u32", "array<vec2<u32", "array<vec4<u32"]
+                .iter()
+                .any(|t| text.contains(&format!(" {array}: {t}")))
+            {
+                trap("naga loads integers through an array of them, whatever the fragment's type");
+            }
+        }
+    }
+    traps
+}
+
+#[test]
+fn the_check_for_nagas_traps_finds_them() {
+    let good =
+        "var<storage> a: array<f16>;\nvar x: MA = coopLoadT<MA>(&a[at], lda);\ncoopStoreT(v, &out[at], ld);";
+    assert_eq!(naga_traps(good), Vec::<String>::new());
+    for bad in [
+        "enable subgroups;",
+        "coopStoreT(v, &out[i * n], ld);",
+        "coopStore(v, &out[at], d.n);",
+        "let x = coopLoadT<MA>(&a[at], lda);",
+        "var x = coopLoad<MA>(&a[at], lda);",
+        "var<storage> p: array<u32>;\nvar x: MA = coopLoad<MA>(&p[at], lda);",
+    ] {
+        assert_eq!(naga_traps(bad).len(), 1, "{bad}");
+    }
+}

@@ -1,0 +1,7 @@
+//! The texts of all shaders: legal with their defaults and in every plan, and by the rules of the house. No device.
+
+mod legal;
+mod rules;
+#[path = "../support/mod.rs"]
+mod support;
+mod texts;

@@ -1,0 +1,147 @@
+//! What the shaders' files say: their headers, directives and parameters, and uniforms as the host writes them.
+
+use crate::support::wgsl;
+use std::mem::offset_of;
+use tilewise::Error;
+use tilewise::clifford::CliffordDims;
+use tilewise::clifford::layer::{ConnectedBackDims, FeaturesDims, GatesDims, RowDims};
+use tilewise::gemm::{GemmDims, HalvesDims};
+use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
+use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
+use tilewise::sketch::{HadamardDims, SparseDims};
+
+#[test]
+fn every_kernel_says_what_it_is_in_the_fixed_lines_of_its_header() {
+    const FIELDS: [&str; 6] = ["", "shapes", "grid", "subgroup", "requires", "edges"];
+    for (name, text) in SHADERS {
+        let header: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//!")).collect();
+        assert!(header[0].len() > 20 && header[0].ends_with('.'), "{name}: its purpose in a sentence");
+        let fields: Vec<&str> =
+            header[1..].iter().filter_map(|line| line.get(..11).or(Some(""))).map(str::trim).collect();
+        assert_eq!(fields, FIELDS, "{name}");
+        assert!(
+            header[2..].iter().all(|line| line.len() > 14 && line.as_bytes()[10] == b' '),
+            "{name}: {header:?}"
+        );
+    }
+    for (name, text) in FRAGMENTS {
+        assert!(
+            text.starts_with("//! ") && text.lines().next().is_some_and(|line| line.len() > 20),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn there_are_four_directives_and_no_others() {
+    for (name, text) in SHADERS.iter().chain(FRAGMENTS) {
+        for line in text.lines().filter(|line| line.contains("//#")) {
+            let word = line.split_whitespace().next().unwrap_or_default();
+            assert!(["//#import", "//#param", "//#end", "//#unroll"].contains(&word), "{name}: {line}");
+        }
+        let count = |directive| text.lines().filter(|line| line.starts_with(directive)).count();
+        assert_eq!(count("//#param"), count("//#end"), "{name}");
+    }
+}
+
+/// A struct's members: name, offset, size in bytes; then its own size.
+type Members = (Vec<(String, u32, u32)>, u32);
+
+fn dims_of(shader: &'static str) -> Members {
+    let module =
+        wgsl::validate(&Kernel::new(shader).specialize().unwrap(), naga::valid::Capabilities::all()).unwrap();
+    let (_, dims) =
+        module.types.iter().find(|(_, t)| t.name.as_deref() == Some("Dims")).expect("a kernel has Dims");
+    let naga::TypeInner::Struct { members, span } = &dims.inner else { panic!("Dims is a struct") };
+    let size = |member: &naga::StructMember| module.types[member.ty].inner.size(module.to_ctx());
+    (members.iter().map(|m| (m.name.clone().unwrap_or_default(), m.offset, size(m))).collect(), *span)
+}
+
+macro_rules! members {
+    ($pod:ty: $($field:ident)*) => {{
+        let pod: $pod = bytemuck::Zeroable::zeroed();
+        let member = |name: &str, offset: usize, size: usize| {
+            (name.to_owned(), u32::try_from(offset).unwrap(), u32::try_from(size).unwrap())
+        };
+        let members = vec![$(member(stringify!($field), offset_of!($pod, $field), size_of_val(&pod.$field))),*];
+        (members, u32::try_from(size_of::<$pod>()).unwrap())
+    }};
+}
+
+#[test]
+fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
+    let gemm: Members = members!(GemmDims: m n k k_part batches batch1 splits a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
+    for shader in ["gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv"] {
+        assert_eq!(dims_of(shader), gemm, "{shader}");
+    }
+    let cast: Members = members!(CastDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
+    assert_eq!(dims_of("cast"), cast);
+    let halves: Members = members!(HalvesDims: rows outer k batch1 batch0_stride batch1_stride outer_stride k_stride x_offset units hi lo);
+    assert_eq!(dims_of("halves"), halves);
+    let elementwise: Members = members!(ElementwiseDims: axes offsets quads rank reserved0 reserved1);
+    assert_eq!(dims_of("elementwise"), elementwise);
+    let rows: Members = members!(RowsDims: axes c_offset a_offset a_stride length rows rank lanes reserved);
+    for shader in ["reduce", "softmax"] {
+        assert_eq!(dims_of(shader), rows, "{shader}");
+    }
+    let hadamard: Members = members!(HadamardDims: undo rows_in rows_out x_offset x_row x_column x_batch0 x_batch1 y_offset y_row y_column y_batch0 y_batch1 columns batch0 batches low_bits bits shift scale seed_low seed_high tag column_lanes folded_bits);
+    assert_eq!(dims_of("hadamard"), hadamard);
+    assert_eq!(hadamard.1, 128, "what every device has room for as immediates");
+    let sparse: Members = members!(SparseDims: lines places nonzeros different seed0 seed1 tag scale columns extent0 extent1 x_offset x_axis x_stride0 x_stride1 x_stride2 y_axis y_stride0 y_stride1 y_stride2 rows width part chunk parts y_part reserved0 reserved1);
+    for shader in ["sketch_gather", "sketch_scatter"] {
+        assert_eq!(dims_of(shader), sparse, "{shader}");
+    }
+    let clifford: Members = members!(CliffordDims: axes blades offsets units rank out reserved0);
+    for shader in ["clifford", "clifford_table"] {
+        assert_eq!(dims_of(shader), clifford, "{shader}");
+    }
+    let rows_of_multivectors: Members =
+        members!(RowDims: x y g w rows features plane units steps strips blocks parts);
+    assert_eq!(dims_of("clifford_rows"), rows_of_multivectors);
+    assert_eq!(clifford.1, 128, "what every device has room for as immediates");
+    let features: Members = members!(FeaturesDims: x g a b rows features strip units);
+    for shader in ["clifford_features", "clifford_mean"] {
+        assert_eq!(dims_of(shader), features, "{shader}");
+    }
+    let gates: Members = members!(GatesDims: rows features units x_offset x_row x_feature y_offset y_row y_feature reserved0 reserved1 reserved2);
+    assert_eq!(dims_of("gates"), gates);
+    let back: Members = members!(ConnectedBackDims: positions features first plane x_offset x_blade x_row x_feature y_offset y_blade y_row y_feature);
+    assert_eq!(dims_of("connected_back"), back);
+    let of_layers = [rows_of_multivectors, features, gates, back];
+    let all = [clifford, gemm, cast, halves, elementwise, rows, hadamard, sparse];
+    for (members, size) in all.into_iter().chain(of_layers) {
+        assert_eq!(
+            members.iter().map(|(_, _, size)| size).sum::<u32>(),
+            size,
+            "no gaps and no field forgotten"
+        );
+        assert!(size.is_multiple_of(16) && size <= 256, "a uniform of {size} bytes, a step of the ring");
+    }
+}
+
+#[test]
+fn what_does_not_exist_is_an_error_that_names_it() {
+    for (kernel, names) in [
+        (Kernel::new("gemm_magic"), vec!["gemm_magic", "no such shader"]),
+        (Kernel::new("gemm_naive").slot("load_z", "load_x"), vec!["gemm_naive", "no slot load_z"]),
+        (Kernel::new("gemm_naive").slot("load_a", "load_magic"), vec!["load_a", "no fragment load_magic"]),
+        (Kernel::new("gemm_naive").param("BQ", 4), vec!["gemm_naive", "no parameter BQ"]),
+        (Kernel::new("gemm_naive").param("GROUP", 4), vec!["no parameter GROUP"]),
+        (Kernel::new("gemm_tiled").param("TM", "dims.m"), vec!["gemm_tiled", "cannot unroll"]),
+    ] {
+        let error = kernel.specialize().expect_err("it does not exist");
+        assert!(matches!(error, Error::Input { .. }), "{kernel}: {error:?}");
+        let said = error.to_string();
+        assert!(names.iter().all(|name| said.contains(name)), "{kernel}: {said}");
+    }
+}
+
+#[test]
+fn an_illegal_tile_does_not_pass_validation() {
+    for (param, value) in [("TM", 6), ("BM", 60), ("BK", 7)] {
+        let text = Kernel::new("gemm_tiled").param(param, format!("{value}u")).specialize().unwrap();
+        let error =
+            wgsl::validate(&text, naga::valid::Capabilities::all()).expect_err("a const_assert holds");
+        assert!(error.contains("const_assert"), "{param} = {value}: {error}");
+    }
+}
