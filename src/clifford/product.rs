@@ -105,12 +105,12 @@ impl Product {
         let signature = together(self, x, y)?;
         together(self, x, out)?;
         let mut places = [None; 256];
-        for (k, &c) in (0..).zip(out.masks()) {
+        for (k, &c) in (0..=u8::MAX).zip(out.masks()) {
             places[usize::from(c)] = Some(k);
         }
         let mut terms = Vec::new();
-        for (i, &a) in (0..).zip(x.masks()) {
-            for (j, &b) in (0..).zip(y.masks()) {
+        for (i, &a) in (0..=u8::MAX).zip(x.masks()) {
+            for (j, &b) in (0..=u8::MAX).zip(y.masks()) {
                 let term = self.of_blades(signature, a, b);
                 if let Some((out, sign)) = term.and_then(|(c, sign)| Some((places[usize::from(c)]?, sign))) {
                     terms.push(Term { x: i, y: j, out, sign });

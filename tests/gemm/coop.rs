@@ -169,7 +169,8 @@ fn repeated_products_give_the_same_bits() {
 
 #[test]
 fn a_new_shape_compiles_no_new_pipeline() {
-    let Some(gpu) = able(8).or_else(|| able(16)) else { return };
+    let Some(_) = able(8).or_else(|| able(16)) else { return };
+    let Some(gpu) = support::own(|_| ()) else { return }; // other tests compile on the shared one at the same time
     let padded = |rows: usize, cols: usize| {
         let flat = gpu.random::<f16>([64 * 256], Fill::Uniform, 7).unwrap();
         flat.as_strided(&[rows, cols], &[256, 1], 0).unwrap()
