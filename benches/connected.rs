@@ -91,10 +91,7 @@ impl Bench {
         forms: [&Connected<'_, T>; 2],
     ) -> Result<()> {
         let [own, bare] = forms.map(|connected| {
-            let plans = connected.plan()?;
-            Side::launches(&self.gpu, &plans[plans.len() - 1], TOGETHER_AT_MOST, |_| {
-                connected.run().map(drop)
-            })
+            Side::launches(&self.gpu, &connected.plan()?, TOGETHER_AT_MOST, |_| connected.run().map(drop))
         });
         let size = [rows, features, pairs(signature) * features];
         let contest = Contest { case: "connected", form, against, size, types: [T::DTYPE; 2] };
@@ -109,10 +106,8 @@ impl Bench {
     ) -> Result<()> {
         let (product, [x, y, _], weight) = self.operands::<T>(signature, gate, [rows, features])?;
         let connected = Connected::new(product, &x, &y, &weight)?;
-        let plans = connected.plan()?;
-        let own = Side::launches(&self.gpu, &plans[plans.len() - 1], TOGETHER_AT_MOST, |_| {
-            connected.run().map(drop)
-        })?;
+        let own =
+            Side::launches(&self.gpu, &connected.plan()?, TOGETHER_AT_MOST, |_| connected.run().map(drop))?;
         // A product for each grade: as many matrices as blades, summed over as many paths.
         let products: Result<Vec<Products<T>>> = grades(signature)
             .into_iter()
@@ -130,8 +125,7 @@ impl Bench {
     ) -> Result<()> {
         let (product, [x, y, g], weight) = self.operands::<T>(signature, gate, [rows, features])?;
         let connected = Connected::new(product, &x, &y, &weight)?;
-        let plans = connected.plan_backward(&g)?;
-        let own = Side::launches(&self.gpu, &plans[plans.len() - 1], TOGETHER_AT_MOST, |_| {
+        let own = Side::launches(&self.gpu, &connected.plan_backward(&g)?, TOGETHER_AT_MOST, |_| {
             connected.backward(&g).map(drop)
         })?;
         // The weight's gradient, a matrix for each path, and what comes back, one for each blade and path.

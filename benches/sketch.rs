@@ -15,7 +15,8 @@ use std::process::ExitCode;
 use support::contest::{Contest, Side, TOGETHER};
 use support::examples::ended;
 use support::{is_testing, told};
-use tilewise::sketch::{HadamardProblem, Sketch, SketchKind, SparseProblem, Way, plan_hadamard, plan_sparse};
+use tilewise::plan::Problem;
+use tilewise::sketch::{HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
 use tilewise::{DType, Fill, Gemm, Gpu, Real, Result, f16};
 
 /// Rounds, in each of which both sides take their turn.
@@ -109,7 +110,7 @@ impl Bench {
             (0..support::pairs(gpu, bytes)).map(|_| gpu.random::<f32>(shape, Fill::Uniform, 2)).collect();
         let operands = operands?;
         let problem = SparseProblem::new(sketch, Way::Forward, operands[0].layout(), axis, DType::F32)?;
-        let plan = plan_sparse(&problem, gpu.caps())?;
+        let plan = problem.plan(gpu.caps())?;
         let own = Side::launches(gpu, &plan, TOGETHER, |at| {
             sketch.apply(&operands[at % operands.len()], axis).map(drop)
         })?;
@@ -139,15 +140,15 @@ impl Bench {
         let sketch = Sketch::new(SketchKind::Hadamard, [d, size], 1)?;
         let from = if way == Way::Forward { size } else { d };
         let x = gpu.random::<T>(if axis == 0 { [from, others] } else { [others, from] }, Fill::Uniform, 2)?;
-        let passes = HadamardProblem::new(&sketch, way, x.layout(), axis, T::DTYPE)?.passes(gpu.caps());
-        let own = Side::launches(gpu, &plan_hadamard(&passes[0], gpu.caps())?, TOGETHER, |_| match way {
+        let plan = HadamardProblem::new(&sketch, way, x.layout(), axis, T::DTYPE)?.plan(gpu.caps())?;
+        let own = Side::launches(gpu, &plan, TOGETHER, |_| match way {
             Way::Forward => sketch.apply(&x, axis).map(drop),
             Way::Adjoint => sketch.adjoint(&x, axis).map(drop),
         })?;
         // The longer of operand and result.
         let bytes = ((size * others * size_of::<T>()) as u64).next_multiple_of(1024);
         let copier = Copier::new(gpu, bytes);
-        let form = format!("{way:?}, axis {axis}, {} passes", passes.len());
+        let form = format!("{way:?}, axis {axis}, {} passes", plan.steps().len());
         let (size, types) = ([d, others, size], [T::DTYPE, DType::F32]);
         let contest = Contest { case: "hadamard", form: &form, against: "a copy", size, types };
         contest.run(gpu, self.rounds(), own, Side::other(move || copier.seconds(gpu)))

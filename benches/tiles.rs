@@ -294,14 +294,15 @@ impl<'a, T: Real, C: Real> Contest<'a, T, C> {
 
     /// Whether the plan would take this tile, were it free.
     fn chosen(&self, tile: Tile) -> bool {
-        self.free.kernel.shader() == tile.kernel.shader() && self.free.tile == tile.to_string()
+        let step = &self.free.steps()[0];
+        step.kernel.shader() == tile.kernel.shader() && step.tile == tile.to_string()
     }
 
     /// Compiles the tile, checks it, and sees how long it takes.
     fn prepare(&mut self, tile: Tile) -> Result<Row> {
         let (a, b) = &self.pairs[0];
         let product = Gemm::new(a, b).out::<C>().tile(tile);
-        let predicted = product.plan()?.seconds;
+        let predicted = product.plan()?.seconds();
         self.c = poisoned(&self.bench.gpu, self.case)?;
         product.run_into(&mut self.c)?;
         let compared = self.definition.compare(&self.c.to_vec()?);

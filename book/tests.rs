@@ -2,9 +2,10 @@
 
 use super::CHAPTERS;
 use std::collections::BTreeSet;
-use tilewise::gemm::{GemmProblem, GemmTypes, plan};
+use tilewise::gemm::{GemmProblem, GemmTypes};
 use tilewise::gpu::fixtures;
 use tilewise::kernel::{FRAGMENTS, SHADERS};
+use tilewise::plan::Problem;
 use tilewise::{Caps, DType, Layout};
 
 /// The lines between the fences of a chapter's code blocks, with what stands behind the opening fence.
@@ -79,8 +80,8 @@ fn the_worked_example_imports_fragments_that_exist() {
 fn path(caps: &Caps, ab: DType) -> String {
     let square = Layout::contiguous("path", &[4096, 4096]).unwrap();
     let problem = GemmProblem::new(&square, &square, &square, GemmTypes::new(ab, DType::F32)).unwrap();
-    let plan = plan(&problem, caps).unwrap();
-    plan.kernel.shader().trim_start_matches("gemm_").to_owned()
+    let plan = problem.plan(caps).unwrap();
+    plan.steps()[0].kernel.shader().trim_start_matches("gemm_").to_owned()
 }
 
 fn device(caps: &Caps) -> &str {

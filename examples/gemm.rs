@@ -15,8 +15,9 @@ use std::process::ExitCode;
 use support::operands::{Source, Storage};
 use support::report::{Report, verify};
 use support::reported;
-use tilewise::gemm::{GemmProblem, GemmTypes, Operand, Tile, plan, product_shape};
+use tilewise::gemm::{GemmProblem, GemmTypes, Operand, Tile, product_shape};
 use tilewise::io::{Npy, write_npy_slice};
+use tilewise::plan::Problem;
 use tilewise::{DType, Element, Error, Gemm, GemmKernel, Gpu, Layout, Real, Result, Sums, bf16, f16};
 
 /// Multiplies two matrices, random or out of .npy files, and checks the product against f64.
@@ -190,7 +191,16 @@ fn multiply<T: Operand, C: Element>(
     let types = GemmTypes { sums: args.sums.into(), ..GemmTypes::new(T::DTYPE, C::DTYPE) };
     let problem = problem(&shapes, types)?;
     let gpu = Gpu::open()?;
-    plan(&problem, gpu.caps())?;
+    for shape in &shapes {
+        let bytes = shape.iter().fold(T::DTYPE.size(), |bytes, &extent| bytes.saturating_mul(extent));
+        let needed = bytes as u64;
+        let allowed = gpu.caps().limits.buffer_bytes;
+        if needed > allowed {
+            let what = "the size of one operand in bytes".into();
+            return Err(Error::Limit { op: "matmul", what, needed, allowed });
+        }
+    }
+    problem.plan(gpu.caps())?;
     let (a, b) = (sources[0].matrix::<T>(a_stored)?, sources[1].matrix::<T>(b_stored)?);
     let [m, n, k] = [a.shape[0], b.shape[1], b.shape[0]];
 

@@ -13,9 +13,10 @@ use clap::Parser;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use support::{chosen_kernel, ended};
-use tilewise::gemm::{GemmProblem, GemmTypes, explain};
+use tilewise::gemm::{GemmProblem, GemmTypes};
 use tilewise::gpu::{CoopRow, Verdict};
-use tilewise::ops::{CastProblem, Overflow, plan_cast};
+use tilewise::ops::{CastProblem, Overflow};
+use tilewise::plan::Problem;
 use tilewise::{Caps, DType, Fill, Gpu, Layout, Plan, Result, f16, matmul, reference};
 
 /// Shows every device of this machine: what it can do, and the path that each operation would take on it.
@@ -116,7 +117,7 @@ impl Path {
             op: "copy",
             problem: format!("({size}, {size}) transposed, {from} -> {to}"),
             json: json!({ "m": size, "n": size, "dtype": from.to_string(), "out_dtype": to.to_string() }),
-            plan: problem.and_then(|problem| plan_cast(&problem, caps)),
+            plan: problem.and_then(|problem| problem.plan(caps)),
         }
     }
 
@@ -148,7 +149,7 @@ fn paths(caps: &Caps) -> Vec<Path> {
 
 fn explain_product([m, n, k]: [usize; 3], types: GemmTypes, caps: &Caps) -> Result<Plan> {
     let layout = |shape: [usize; 2]| Layout::contiguous("matmul", &shape);
-    explain(&GemmProblem::new(&layout([m, k])?, &layout([k, n])?, &layout([m, n])?, types)?, caps)
+    GemmProblem::new(&layout([m, k])?, &layout([k, n])?, &layout([m, n])?, types)?.explain(caps)
 }
 
 fn device_json(caps: &Caps, paths: &[Path]) -> Value {

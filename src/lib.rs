@@ -1,7 +1,7 @@
 //! Tensor-core linear algebra for any GPU program, without CUDA.
 //!
 //! Tilewise multiplies matrices with WGSL compute shaders on [`wgpu`]. It reads what a device can do
-//! ([`Caps`]), chooses a kernel for each problem ([`kernel::Plan`], printable), and records launches that run in
+//! ([`Caps`]), makes a plan for each problem ([`Plan`], printable), and records the plan's steps, which run in
 //! batches. It opens a device of its own or works on an application's ([`Gpu::adopt`]).
 //!
 //! ```
@@ -49,8 +49,9 @@
 //! ```
 //!
 //! # The route of a product
-//! Operands and their [`Layout`]s become a checked [`gemm::GemmProblem`], that and the [`Caps`] a
-//! [`kernel::Plan`], its [`kernel::Kernel`] a pipeline, the launch an entry of the recording. Reading a
+//! Operands and their [`Layout`]s become a checked [`gemm::GemmProblem`], that and the [`Caps`] a [`Plan`]: steps, each a
+//! [`kernel::Kernel`] with its grid and arguments, and what lies between them. What a plan prints is what
+//! [`Gpu::execute`] runs: its kernels become pipelines, its steps entries of the recording. Reading a
 //! tensor submits and waits; so do [`Gpu::wait`] and what reads results itself, such as factorisations.
 //!
 //! # Errors
@@ -84,6 +85,7 @@ pub mod gpu;
 pub mod io;
 pub mod kernel;
 pub mod ops;
+pub mod plan;
 pub mod reference;
 pub mod sketch;
 pub mod tensor;
@@ -92,7 +94,7 @@ pub use error::{Error, Result};
 pub use gemm::{Gemm, GemmKernel, Linear, Precision, Split, Sums, linear, matmul, matmul_into};
 pub use gpu::{Caps, Gpu, GpuOptions};
 pub use half::{bf16, f16};
-pub use kernel::Plan;
 pub use ops::Activation;
-pub use tensor::{DType, Element, Fill, Layout, Real, Tensor};
+pub use plan::Plan;
+pub use tensor::{DType, Element, Fill, Layout, Real, Tensor, View};
 pub use wgpu;

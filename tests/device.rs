@@ -4,9 +4,10 @@ mod support;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use tilewise::gemm::{GemmKernel, plan};
+use tilewise::gemm::GemmKernel;
 use tilewise::gpu::{CacheFolder, Checks};
-use tilewise::kernel::{Kernel, Plan};
+use tilewise::kernel::Kernel;
+use tilewise::plan::{Plan, Problem};
 use tilewise::{Error, Fill, Gemm, Gpu, f16, matmul, reference};
 
 /// The kernels that run everywhere, in every type.
@@ -137,19 +138,17 @@ fn a_plan_is_compiled_ahead_and_once() {
 #[test]
 fn a_kernel_that_does_not_compile_is_an_error_that_names_it() {
     let Some(gpu) = support::own(|_| ()) else { return };
-    let plan = prepared(&gpu);
     for (name, kernel) in [
         ("nonsense", Kernel::new("gemm_naive").param("a_unit", "nonsense")),
         ("LANES=4096u", Kernel::new("gemm_naive").param("LANES", "4096u")), // more than any device has
         ("BM=20u", Kernel::new("gemm_tiled").param("BM", "20u")),
     ] {
-        let error = gpu.prepare(&Plan { kernel, ..plan.clone() }).expect_err("it cannot be compiled");
+        let error = gpu.compile(&kernel).expect_err("it cannot be compiled");
         assert!(matches!(error, Error::Device(_)), "{error:?}");
         let said = error.to_string();
         assert!(said.contains("does not compile") && said.contains(name), "{said}");
     }
-    let error =
-        gpu.prepare(&Plan { kernel: Kernel::new("magic"), ..plan }).expect_err("there is no such shader");
+    let error = gpu.compile(&Kernel::new("magic")).expect_err("there is no such shader");
     assert!(matches!(error, Error::Input { .. }), "{error:?}");
     assert_eq!(gpu.stats().pipelines, 0);
     works(&gpu);
@@ -211,7 +210,7 @@ fn a_loss_that_is_told_late_is_still_named() {
 /// A plan whose kernel the device has not compiled.
 fn plan_of(gpu: &Gpu) -> Plan {
     let types = support::wgsl::TYPES[1];
-    plan(&support::wgsl::plain([64; 3], types), gpu.caps()).unwrap()
+    support::wgsl::plain([64; 3], types).plan(gpu.caps()).unwrap()
 }
 
 #[test]

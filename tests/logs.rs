@@ -72,7 +72,7 @@ fn at_debug_this_crate_names_each_kernel_that_it_compiles_and_says_no_more() {
 /// naga logs thousands of lines for each shader that it parses, under targets of its own: wgpu has it parse each once.
 fn a_kernel_is_parsed_once(gpu: &Gpu, a: &Tensor<f32>) {
     let plan = Gemm::new(a, a).plan().unwrap();
-    let text = plan.kernel.specialize().unwrap();
+    let text = plan.steps()[0].kernel.specialize().unwrap();
     let records = |work: &dyn Fn()| {
         taken();
         work();

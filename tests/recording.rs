@@ -60,7 +60,7 @@ fn two_milliseconds_of_predicted_work_submit_by_themselves() {
     // Large enough that fewer than 64 of them take 2 ms, on whatever device this is.
     let seconds = |size: usize| {
         let a = gpu.empty::<f32>([size, 8]).unwrap();
-        Gemm::new(&a, &a.t()).plan().unwrap().seconds
+        Gemm::new(&a, &a.t()).plan().unwrap().seconds()
     };
     let size = [64, 128, 256, 512, 1024, 2048, 4096].into_iter().find(|&size| seconds(size) > 5e-5);
     let size = size.expect("one of them takes longer");

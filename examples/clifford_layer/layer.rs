@@ -76,14 +76,14 @@ impl Layer {
         }
     }
 
-    /// How it is computed, launch by launch.
-    pub(crate) fn plans<T: Real>(&self, operands: &Operands<T>, way: Way) -> Result<Vec<Plan>> {
+    /// How it is computed, step by step.
+    pub(crate) fn plan<T: Real>(&self, operands: &Operands<T>, way: Way) -> Result<Plan> {
         let Operands { x, y, g, weight } = operands;
         if self.kind == ProductKind::Connected {
             let connected = Connected::new(self.product, x, y, weight)?;
             return if way == Way::Forward { connected.plan() } else { connected.plan_backward(g) };
         }
         let [forward, backward] = self.product.plan_steerable(x, y, weight)?;
-        Ok(vec![if way == Way::Forward { forward } else { backward }])
+        Ok(if way == Way::Forward { forward } else { backward })
     }
 }

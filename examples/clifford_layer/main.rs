@@ -119,7 +119,7 @@ fn run<T: Real>(args: &Args) -> Result<Report> {
         way,
         check,
         measured,
-        plan: layer.plans(&operands, way)?,
+        plan: layer.plan(&operands, way)?,
     })
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct Report {
     pub(crate) way: Way,
     pub(crate) check: Check,
     pub(crate) measured: Measured,
-    pub(crate) plan: Vec<Plan>,
+    pub(crate) plan: Plan,
 }
 
 impl Report {
@@ -66,7 +66,6 @@ impl Report {
 
     pub(crate) fn json(&self) -> Value {
         let [batch, features] = self.size;
-        let plans: Vec<String> = self.plan.iter().map(ToString::to_string).collect();
         json!({
             "device": self.device,
             "signature": self.layer.product.signature.to_string(),
@@ -84,7 +83,7 @@ impl Report {
             "gbps": self.measured.gbps(),
             "copy_gbps": self.measured.copy_gbps(),
             "share": self.measured.share(),
-            "plan": plans.join("\n"),
+            "plan": self.plan.to_string(),
             "ok": self.ok(),
         })
     }
@@ -104,9 +103,7 @@ impl fmt::Display for Report {
             product.norm,
             self.dtype
         )?;
-        for plan in &self.plan {
-            writeln!(f, "plan       {}", plan.to_string().replace("\n  ", "\n           "))?;
-        }
+        writeln!(f, "plan       {}", self.plan.to_string().replace("\n  ", "\n           "))?;
         writeln!(f, "passes     {} over an operand's bytes, {launches} launches", significant(passes))?;
         let [own, copy] = [self.measured.gbps(), self.measured.copy_gbps()].map(significant);
         let [ms, share] = [seconds * 1e3, self.measured.share() * 100.0].map(significant);

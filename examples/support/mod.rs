@@ -40,9 +40,10 @@ pub(crate) fn reported<R: fmt::Display>(
     }))
 }
 
-/// The name of the kernel that a plan takes.
+/// The name of the kernel that a plan takes: that of the step that is predicted to take the longest.
 pub(crate) fn chosen_kernel(plan: &Plan) -> String {
-    let shader = plan.kernel.shader();
+    let longest = plan.steps().iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    let shader = longest.map_or("nothing", |step| step.kernel.shader());
     let kernel = GemmKernel::ALL.into_iter().find(|kernel| kernel.shader() == shader);
     kernel.map_or_else(|| shader.to_owned(), |kernel| kernel.to_string())
 }

@@ -31,7 +31,6 @@ pub use multivector::Multivector;
 pub use multivectors::Multivectors;
 pub use paths::Path;
 pub use pga::Pga;
-pub use plan::plan_clifford;
 pub use problem::{AXES_AT_MOST, BladeAxis, CliffordDims, CliffordProblem, Placed};
 pub use product::{Product, Term, Terms, left_complement, right_complement};
 pub use text::misread;

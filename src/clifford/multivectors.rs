@@ -2,14 +2,14 @@
 
 use super::blades::Blades;
 use super::function::Function;
-use super::plan::plan_clifford;
 use super::problem::{BladeAxis, CliffordProblem, Placed, check_blades};
 use super::product::Product;
 use super::unary::Unary;
 use super::{Signature, grade};
 use crate::error::{Named, call};
+use crate::plan::{Plan, Problem};
 use crate::tensor::{Layout, Real, Tensor};
-use crate::{Error, Plan, Result, ops};
+use crate::{Error, Result, ops};
 
 /// A batch of multivectors: a tensor, one of whose axes holds the coefficients of blades. The other axes, such as batch and
 /// feature, are positions; functions of two batches repeat what is missing of them, as `NumPy` does. Cheap to clone.
@@ -149,7 +149,7 @@ impl<T: Real> Multivectors<T> {
 
     pub(super) fn plan(&self, function: Function, y: Option<&Self>, out: &Blades) -> Result<Plan> {
         let layout = self.result_layout(function, y, out)?;
-        plan_clifford(&self.problem(function, y, out, &layout)?, self.tensor.gpu().caps())
+        self.problem(function, y, out, &layout)?.plan(self.tensor.gpu().caps())
     }
 
     /// A change of signs and places of blades.
@@ -256,18 +256,10 @@ impl<T: Real> Multivectors<T> {
             return Self::new(gpu.empty(layout.shape())?, out, self.axis);
         }
         let problem = self.problem(function, y, out, &layout)?;
-        let planned = gpu.planned(&problem)?;
         let c = gpu.empty(layout.shape())?;
         let operands = [Some(&c), Some(&self.tensor), y.map(|y| &y.tensor)];
-        let mut bindings: Vec<_> = operands.into_iter().flatten().map(Tensor::bind).collect();
-        let words = &planned.plan().table;
-        // NOTE: not kept with the plan: what a device keeps must not keep the device.
-        let table = match words.len() {
-            0 => None,
-            len => Some(gpu.tensor::<i32>(bytemuck::cast_slice(words), [len])?),
-        };
-        bindings.extend(table.as_ref().map(Tensor::bind));
-        gpu.launch(&planned, bytemuck::bytes_of(&problem.dims_of(planned.plan(), gpu.caps())), &bindings)?;
+        let operands: Vec<_> = operands.into_iter().flatten().map(Tensor::view).collect();
+        gpu.run(&problem, &operands, &[])?;
         Ok(Self { tensor: c, blades: out.clone(), axis: self.axis })
     }
 

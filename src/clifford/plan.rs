@@ -5,9 +5,9 @@ use super::function::Function;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
 use super::product::{Term, Terms};
 use super::walk::{Load, READ_BLADES, Store, Unit, Walk};
-use crate::gpu::{Caps, DeviceType, Problem};
-use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
-use crate::tensor::DType;
+use crate::gpu::{Caps, DeviceType};
+use crate::kernel::{self, Kernel, Memory, Needs};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
 use crate::{Error, Result};
 use std::fmt::Write;
 
@@ -124,12 +124,6 @@ impl CliffordProblem {
         if halves { kernel.slot("store_element", "store_element_packed") } else { kernel }
     }
 
-    /// Predicted seconds of so many operations at a position.
-    fn seconds(&self, flops: usize, caps: &Caps) -> f64 {
-        let flops = flops as f64 * self.positions() as f64;
-        (self.bytes() / caps.roofs.bytes).max(flops / caps.roofs.f32_flops)
-    }
-
     fn operands(&self) -> usize {
         self.function.operands()
     }
@@ -168,58 +162,79 @@ impl CliffordProblem {
     }
 }
 
-/// How to compute `problem` on a device: written out, or in a loop over a table where a product has too many terms.
-///
-/// # Errors
-/// [`Error::Limit`] if an operand is larger than this device can bind, or the function has too many operations to be
-/// written out and is no product.
-pub fn plan_clifford(problem: &CliffordProblem, caps: &Caps) -> Result<Plan> {
-    let op = problem.function.name();
-    let results = [problem.blades_of(0).len(), usize::try_from(problem.positions()).unwrap_or(usize::MAX)];
-    if results.contains(&0) {
-        return Err(Error::shape(op, "there must be something to compute", &results));
+impl Problem for CliffordProblem {
+    /// Written out, or in a loop over a table where a product has too many terms.
+    ///
+    /// Operands: C, X, and Y if the function has it. A table is a constant.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] too if the function has too many operations to be written out and is no product.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let op = self.function.name();
+        let results = [self.blades_of(0).len(), usize::try_from(self.positions()).unwrap_or(usize::MAX)];
+        if results.contains(&0) {
+            return Err(Error::shape(op, "there must be something to compute", &results));
+        }
+        let mut draft = Draft::new(op, &[], caps);
+        let mut args = Vec::with_capacity(4);
+        for (i, name) in ["the result", "x", "y"].into_iter().enumerate().take(1 + self.operands()) {
+            let access = if i == 0 { Access::Write } else { Access::Read };
+            args.push((draft.operand(name, self.dtype, self.layout(i)?, access), access));
+        }
+        let terms = self.terms()?;
+        match terms.as_ref().filter(|terms| terms.terms.len() > TERMS_AT_MOST) {
+            Some(terms) => self.by_table(&mut draft, terms, args)?,
+            None => self.written_out(&mut draft, terms.as_ref(), &args)?,
+        }
+        Ok(draft.finish())
     }
-    for elements in problem.binding_elements() {
-        kernel::check_binding(op, caps, elements, problem.dtype)?;
-    }
-    let terms = problem.terms()?;
-    if let Some(terms) = terms.as_ref().filter(|terms| terms.terms.len() > TERMS_AT_MOST) {
-        return plan_table(problem, terms, caps);
-    }
-    let body = Body::of(problem, terms.as_ref())?;
-    let (needed, allowed) = (body.flops as u64, 2 * TERMS_AT_MOST as u64);
-    if needed > allowed {
-        let what = "the number of operations at a position".to_owned();
-        return Err(Error::Limit { op, what, needed, allowed });
-    }
-    let walk = Walk::of(problem, caps);
-    let units = walk.dims(problem).offsets[3];
-    let tile = format!(
-        "{} invocations of {}, {}, {}",
-        invocations(caps),
-        walk.width(),
-        problem.what(),
-        problem.dtype
-    );
-    let (kernel, needs) = (problem.kernel(&body, walk, caps), problem.needs(caps));
-    let blocks = u64::from(units.div_ceil(invocations(caps)));
-    let launch = Launch { kernel, tile, needs, blocks, seconds: problem.seconds(body.flops, caps) };
-    Plan::of_one_launch(op, launch, caps)
 }
 
-/// A loop over a table of terms, of one position and one blade of the result in an invocation.
-fn plan_table(problem: &CliffordProblem, terms: &Terms, caps: &Caps) -> Result<Plan> {
-    let units = problem.positions() * problem.out.len() as u64;
-    let op = problem.function.name();
-    let blocks = units.div_ceil(u64::from(invocations(caps)));
-    let tile = format!("{} invocations of a blade, {}, {}", invocations(caps), problem.what(), problem.dtype);
-    let seconds = problem.seconds(2 * terms.terms.len(), caps);
-    let table = table(terms);
-    kernel::check_binding(op, caps, table.len() as u64, DType::I32)?;
-    let needs = problem.needs(caps);
-    let needs = Needs { bindings: needs.bindings + 1, ..needs };
-    let launch = Launch { kernel: problem.table_kernel(caps), tile, needs, blocks, seconds };
-    Ok(Plan { table, ..Plan::of_one_launch(op, launch, caps)? })
+impl CliffordProblem {
+    fn written_out(
+        &self,
+        draft: &mut Draft<'_>,
+        terms: Option<&Terms>,
+        args: &[(Region, Access)],
+    ) -> Result<()> {
+        let (caps, op) = (draft.caps(), self.function.name());
+        let body = Body::of(self, terms)?;
+        let (needed, allowed) = (body.flops as u64, 2 * TERMS_AT_MOST as u64);
+        if needed > allowed {
+            let what = "the number of operations at a position".to_owned();
+            return Err(Error::Limit { op, what, needed, allowed });
+        }
+        let walk = Walk::of(self, caps);
+        let (dims, lanes) = (walk.dims(self), invocations(caps));
+        draft.step(NewStep {
+            kernel: self.kernel(&body, walk, caps),
+            tile: format!("{lanes} invocations of {}, {}, {}", walk.width(), self.what(), self.dtype),
+            needs: self.needs(caps),
+            blocks: u64::from(dims.offsets[3].div_ceil(lanes)),
+            dims: Dims::of(&dims),
+            args,
+            flops: Flops::of_f32(body.flops as f64 * self.positions() as f64),
+            time: Time::Roofline,
+        })
+    }
+
+    /// A loop over a table of terms, of one position and one blade of the result in an invocation.
+    fn by_table(&self, draft: &mut Draft<'_>, terms: &Terms, mut args: Vec<(Region, Access)>) -> Result<()> {
+        let (caps, needs) = (draft.caps(), self.needs(draft.caps()));
+        let units = self.positions() * self.out.len() as u64;
+        let lanes = invocations(caps);
+        args.push((draft.constant(&table(terms))?, Access::Read));
+        draft.step(NewStep {
+            kernel: self.table_kernel(caps),
+            tile: format!("{lanes} invocations of a blade, {}, {}", self.what(), self.dtype),
+            needs: Needs { bindings: needs.bindings + 1, ..needs },
+            blocks: units.div_ceil(u64::from(lanes)),
+            dims: Dims::of(&Walk::Ones.dims(self)),
+            args: &args,
+            flops: Flops::of_f32(2.0 * terms.terms.len() as f64 * self.positions() as f64),
+            time: Time::Roofline,
+        })
+    }
 }
 
 /// Where the terms of each of the result's blades begin, and the end; then all terms, as the shader has them.
@@ -236,10 +251,4 @@ fn table(terms: &Terms) -> Vec<u32> {
     let word = |term: &Term| u32::from(term.x) | u32::from(term.y) << 8 | u32::from(term.sign < 0) << 16;
     ends.extend(terms.terms.iter().map(word));
     ends
-}
-
-impl Problem for CliffordProblem {
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_clifford(self, caps)
-    }
 }

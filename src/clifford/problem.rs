@@ -76,6 +76,8 @@ pub struct CliffordProblem {
     pub dims: CliffordDims,
     /// The type of all elements.
     pub dtype: DType,
+    /// The axis of all tensors that blades lie along.
+    pub axis: BladeAxis,
 }
 
 impl CliffordProblem {
@@ -119,7 +121,7 @@ impl CliffordProblem {
             dims.offsets[i] = operand.layout.offset_in_window(dtype);
         }
         let y = second.map(|y| y.blades.clone());
-        Ok(Self { function, x: x.blades.clone(), y, out: c.blades.clone(), dims, dtype })
+        Ok(Self { function, x: x.blades.clone(), y, out: c.blades.clone(), dims, dtype, axis })
     }
 
     /// The axes that there are: extent, and the strides of C, X and Y.
@@ -176,28 +178,15 @@ impl CliffordProblem {
         unit == 1 && sizes.all(|size| size.is_multiple_of(of))
     }
 
-    /// Elements of the bindings of C, X and Y, to behind the last that is used.
-    #[must_use]
-    pub fn binding_elements(&self) -> [u64; 3] {
-        [0, 1, 2].map(|i| {
-            let step = |axis: &[u32; 4]| u64::from(axis[0].saturating_sub(1)) * u64::from(axis[i + 1]);
-            let positions: u64 = self.axes().iter().map(step).sum();
-            let last = self.blades_of(i).len().saturating_sub(1) as u64 * u64::from(self.dims.blades[i]);
-            u64::from(self.dims.offsets[i]) + positions + last + 1
-        })
-    }
-
-    /// Bytes of operands and result, each once.
-    pub(super) fn bytes(&self) -> f64 {
-        let distinct = |i: usize| {
-            let repeated = |axis: &&[u32; 4]| axis[i + 1] != 0;
-            self.axes().iter().filter(repeated).map(|axis| f64::from(axis[0])).product::<f64>()
-        };
-        let mut elements = distinct(0) * self.out.len() as f64 + distinct(1) * self.x.len() as f64;
-        if let Some(y) = &self.y {
-            elements += distinct(2) * y.len() as f64;
-        }
-        elements * self.dtype.size() as f64
+    /// Where the elements of C (0), X (1) or Y (2) lie.
+    pub(super) fn layout(&self, operand: usize) -> Result<Layout> {
+        let beside = self.axes().iter().rev().map(|axis| [axis[0] as usize, axis[operand + 1] as usize]);
+        let mut axes: Vec<[usize; 2]> = beside.collect();
+        let blades = [self.blades_of(operand).len(), self.dims.blades[operand] as usize];
+        axes.insert(if self.axis == BladeAxis::First { 0 } else { axes.len() }, blades);
+        let [shape, strides]: [Vec<usize>; 2] = [0, 1].map(|i| axes.iter().map(|axis| axis[i]).collect());
+        let offset = self.dims.offsets[operand] as usize;
+        Layout::new(self.function.name(), &shape, &strides, offset, usize::MAX)
     }
 }
 

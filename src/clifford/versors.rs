@@ -8,9 +8,10 @@ use super::problem::BladeAxis;
 use super::product::Product;
 use super::sandwich_body;
 use super::versor::Parity;
+use crate::Result;
 use crate::error::{Named, call};
+use crate::plan::Plan;
 use crate::tensor::{Real, Tensor};
-use crate::{Plan, Result};
 
 /// Versors. Each function is [`Multivector`](super::Multivector)'s of the same name, in f32; each is one launch.
 impl<T: Real> Multivectors<T> {

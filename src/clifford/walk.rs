@@ -3,7 +3,7 @@
 use super::function::Function;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
 use crate::gpu::{Caps, DeviceType};
-use crate::kernel::{Memory, Plan};
+use crate::kernel::Memory;
 
 /// Blades of operands and result together of which an invocation has four positions, two positions. More spill: they do
 /// on software devices, whose CPUs have 16 registers, and would on GPUs from about three times as many on.
@@ -20,15 +20,6 @@ pub(super) enum Walk {
     Twos,
     /// Each has one position.
     Ones,
-}
-
-impl CliffordProblem {
-    /// The uniform for launching `plan` on a device.
-    #[must_use]
-    pub fn dims_of(&self, plan: &Plan, caps: &Caps) -> CliffordDims {
-        let walk = if plan.table.is_empty() { Walk::of(self, caps) } else { Walk::Ones };
-        walk.dims(self)
-    }
 }
 
 impl Walk {

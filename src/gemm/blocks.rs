@@ -1,122 +1,88 @@
-//! The launches that compute one block of C, where a product is cut into panels.
+//! The steps of a product that is cut into panels: operands are bound by windows, without copies.
 
-use super::launch::{Product, launch};
-use super::panels::{Panel, Panels};
+use super::epilogue::Epilogue;
+use super::layouts::Layouts;
+use super::panels::Panels;
 use super::problem::{GemmProblem, OP, Split};
 use super::reduce;
-use crate::gpu::{Caps, Gpu, Problem};
-use crate::kernel::Plan;
-use crate::tensor::{DType, Layout, Tensor, View};
-use crate::{Error, Result};
-use std::ops::Range;
+use crate::Result;
+use crate::plan::{Draft, Region, Value};
+use crate::tensor::{DType, Layout, dim};
 
-impl<'a> Product<'a> {
-    /// The products of a block of C, with operands narrowed to windows that can be bound. If k is cut as well, each panel
-    /// has sums of its own, which a last launch adds up.
-    pub(super) fn block(&self, panels: &Panels, block: &Panel) -> Result<Block<'a>>
-    where
-        Self: 'a,
-    {
-        let narrow = Self {
-            bias: self.bias.map(|(axis, bias)| Ok((axis, block.of_bias(axis, bias)?))).transpose()?,
-            residual: self.residual.map(|residual| block.of_c(residual)).transpose()?,
-            ..*self
-        };
-        let steps = panels.steps();
-        let of_step = |step: &Range<usize>| {
-            Ok(Self { a: block.of_a(self.a, step)?, b: block.of_b(self.b, step)?, ..narrow })
-        };
-        let whole = of_step(&steps[0])?;
-        let products = match &steps[..] {
-            [_] => vec![whole],
-            _ => {
-                let plain = |step| Ok(Self { split: Split::Parts(1), ..of_step(step)?.plain() });
-                steps.iter().map(plain).collect::<Result<_>>()?
+impl GemmProblem {
+    /// The product without its epilogue, of this type.
+    pub(super) fn plain(&self, c: DType) -> Self {
+        let mut plain = *self;
+        (plain.epilogue, plain.types.c) = (Epilogue::default(), c);
+        plain
+    }
+
+    /// The product of the first panel.
+    pub(super) fn first_panel(&self, panels: &Panels) -> Result<Self> {
+        let layouts = self.layouts()?;
+        let (Some(block), steps) = (panels.blocks().next(), panels.steps()) else { return Ok(*self) };
+        let first = block.of(&layouts, &self.dims, &steps[0])?;
+        if steps.len() == 1 {
+            return self.on(&first, self.types.ab);
+        }
+        self.of_step(&first, Layout::contiguous(OP, first.c.shape())?)
+    }
+
+    /// The product of one of several panels along k, whose operands lie so, and its sums as `c` says.
+    fn of_step(&self, layouts: &Layouts, c: Layout) -> Result<Self> {
+        let step = Self { split: Split::Parts(1), ..self.plain(self.type_of_sums()) };
+        step.on(&Layouts { c, bias: None, residual: None, ..*layouts }, self.types.ab)
+    }
+
+    fn type_of_sums(&self) -> DType {
+        if self.types.ab.is_real() { DType::F32 } else { DType::I32 }
+    }
+
+    /// Adds the steps of all panels. If k is cut as well, each panel has sums of its own, which a last step of its block adds up.
+    pub(super) fn in_panels(
+        &self,
+        draft: &mut Draft<'_>,
+        panels: &Panels,
+        operands: &[Region],
+    ) -> Result<()> {
+        let (layouts, steps) = (self.layouts()?, panels.steps());
+        for block in panels.blocks() {
+            let whole = block.of(&layouts, &self.dims, &steps[0])?;
+            let problem = self.on(&whole, self.types.ab)?;
+            let regions = seen_as(operands, &whole);
+            if steps.len() == 1 {
+                problem.whole(draft, &regions)?;
+                continue;
             }
-        };
-        Ok(Block { products, whole })
-    }
-
-    pub(super) fn launch_block(&self, gpu: &Gpu, panels: &Panels, block: &Panel, c: View<'_>) -> Result<()> {
-        let c = block.of_c(c)?;
-        let block = self.block(panels, block)?;
-        if let [whole] = &block.products[..] {
-            return whole.launch_whole(gpu, &whole.problem(&c.layout, c.dtype)?, c);
+            let shape = whole.c.shape();
+            let sums = draft.temporary(&[&[steps.len()], shape].concat(), self.type_of_sums())?;
+            for (i, step) in steps.iter().enumerate() {
+                let panel = block.of(&layouts, &self.dims, step)?;
+                let part = sums.layout.slice(0, i..i + 1)?.reshape(shape)?;
+                let [a, b] = [operands[0].seen_as(panel.a), operands[1].seen_as(panel.b)];
+                problem.of_step(&panel, part)?.alone(draft, &[a, b, sums.seen_as(part)])?;
+            }
+            let parts = dim(OP, steps.len())?;
+            reduce::step(draft, &problem, parts, [sums, regions[2]], &regions[3..])?;
         }
-        let shape = c.layout.shape();
-        let sums = Sum::new(gpu, self.a.dtype, block.products.len(), shape)?;
-        for (i, product) in block.products.iter().enumerate() {
-            let sums = sums.of_step(i, shape)?;
-            let sums = sums.as_view();
-            product.launch_whole(gpu, &product.problem(&sums.layout, sums.dtype)?, sums)?;
-        }
-        let together = block.together(&c.layout, c.dtype)?;
-        let dims = together.problem.reduced(together.parts);
-        let operands = [sums.as_view(), c].into_iter().chain(block.whole.extras());
-        launch(gpu, &*gpu.planned(&together)?, bytemuck::bytes_of(&dims), operands)
+        Ok(())
+    }
+
+    /// Adds the steps of a product that is only a part of the whole, and so has an alpha of 1.
+    pub(super) fn alone(&self, draft: &mut Draft<'_>, operands: &[Region]) -> Result<()> {
+        let mut part = Draft::new(OP, self.scalars(), draft.caps());
+        let own = self.operands()?;
+        let own: Vec<Region> =
+            own.into_iter().map(|own| part.operand(own.name, own.dtype, own.layout, own.access)).collect();
+        self.whole(&mut part, &own)?;
+        let [one, none] = [1f32, 0.0].map(|number| Value::Fixed(number.to_bits()));
+        draft.call(part.finish(), operands, &[one, none])
     }
 }
 
-/// The products that compute a block of C.
-pub(super) struct Block<'a> {
-    /// A product for each part that k is cut into. If there are several, they are without the epilogue.
-    pub(super) products: Vec<Product<'a>>,
-    /// The first of them, with the epilogue.
-    whole: Product<'a>,
-}
-
-impl Block<'_> {
-    /// The layout and type of the sums of product `i` among those of all, for a block of C of this layout.
-    pub(super) fn sums(&self, i: usize, c: &Layout, operands: DType) -> Result<(Layout, DType)> {
-        let all = Layout::contiguous(OP, &[&[self.products.len()], c.shape()].concat())?;
-        let dtype = if operands.is_real() { DType::F32 } else { DType::I32 };
-        Ok((all.slice(0, i..i + 1)?.reshape(c.shape())?, dtype))
-    }
-
-    /// The problem of adding up their sums.
-    pub(super) fn together(&self, c: &Layout, dtype: DType) -> Result<Together> {
-        let parts = u32::try_from(self.products.len()).map_err(Error::device)?;
-        Ok(Together { problem: self.whole.problem(c, dtype)?, parts })
-    }
-}
-
-/// The sums of a block's panels along k, in the type of sums.
-enum Sum {
-    Real(Tensor<f32>),
-    Integer(Tensor<i32>),
-}
-
-impl Sum {
-    fn new(gpu: &Gpu, operands: DType, steps: usize, shape: &[usize]) -> Result<Self> {
-        let shape = [&[steps], shape].concat();
-        Ok(if operands.is_real() { Self::Real(gpu.empty(shape)?) } else { Self::Integer(gpu.empty(shape)?) })
-    }
-
-    fn as_view(&self) -> View<'_> {
-        match self {
-            Self::Real(sums) => sums.as_view(),
-            Self::Integer(sums) => sums.as_view(),
-        }
-    }
-
-    /// The sums of one panel along k.
-    fn of_step(&self, step: usize, shape: &[usize]) -> Result<Self> {
-        Ok(match self {
-            Self::Real(sums) => Self::Real(sums.slice(0, step..step + 1)?.reshape(shape)?),
-            Self::Integer(sums) => Self::Integer(sums.slice(0, step..step + 1)?.reshape(shape)?),
-        })
-    }
-}
-
-/// Adding up the sums of panels along k, as a problem of its own.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Together {
-    problem: GemmProblem,
-    parts: u32,
-}
-
-impl Problem for Together {
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        reduce::plan(&self.problem, self.parts, caps)
-    }
+/// A product's operands, narrowed.
+fn seen_as(operands: &[Region], layouts: &Layouts) -> Vec<Region> {
+    let Layouts { a, b, c, bias, residual } = layouts;
+    let narrowed = [Some(a), Some(b), Some(c), bias.as_ref(), residual.as_ref()].into_iter().flatten();
+    operands.iter().zip(narrowed).map(|(operand, layout)| operand.seen_as(*layout)).collect()
 }

@@ -167,7 +167,9 @@ pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel 
         .param("FRAGMENT", size)
         .param("WM", tile.tm)
         .param("WN", tile.tn)
-        .param("SUBGROUP", subgroup(caps));
+        .param("SUBGROUP", subgroup(caps))
+        .on_subgroups_of(subgroup(caps))
+        .on_matrices_of(size);
     let [a, b] = stages_of(problem);
     let kernel = kernel.param("A_OUTER", a.along as u32).param("B_OUTER", b.along as u32);
     let kernel = if a.along == Axis::Outer { kernel.slot("matrix_a", "matrix_x_columns") } else { kernel };

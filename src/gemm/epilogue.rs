@@ -1,12 +1,16 @@
 //! What becomes of sums as they are stored: the same for every kernel.
 
+use super::generated::{Generated, Made};
+use super::halves::Side;
 use super::memory::{Store, load_element};
-use super::problem::{GemmProblem, OP, batch_strides, stride};
+use super::problem::{GemmDims, GemmProblem, OP, batch_strides, stride};
 use crate::gpu::Caps;
 use crate::kernel::{Kernel, Memory};
 use crate::ops::Activation;
+use crate::plan::Dims;
 use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
+use std::mem::offset_of;
 
 /// What becomes of sums: activation($\alpha AB + \beta C$ + bias) + residual. The numbers and strides are in the dims; this
 /// is what changes the code.
@@ -64,21 +68,24 @@ impl Epilogue {
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
     }
+
+    /// Whether what C held is read.
+    pub(super) fn adds_previous(&self) -> bool {
+        self.previous == Previous::Added
+    }
 }
 
 impl GemmProblem {
-    /// The same product, sums scaled by `alpha`.
+    /// The same product, sums scaled by `alpha`. Only whether it is 1 is part of the problem; the number is a scalar.
     #[must_use]
     pub fn alpha(mut self, alpha: f32) -> Self {
-        self.dims.alpha = alpha.to_bits();
         self.epilogue.scale = if alpha == 1.0 { Scale::One } else { Scale::Alpha };
         self
     }
 
-    /// The same product, added to `beta` times what C holds; of 0, C is not read.
+    /// The same product, added to `beta` times what C holds; of 0, C is not read. The number is a scalar.
     #[must_use]
     pub fn beta(mut self, beta: f32) -> Self {
-        self.dims.beta = beta.to_bits();
         self.epilogue.previous = if beta == 0.0 { Previous::Overwritten } else { Previous::Added };
         self
     }
@@ -138,6 +145,34 @@ impl GemmProblem {
         self.dims.scaled_row = dim(OP, row.max(1))?;
         self.epilogue.scale = if cross { Scale::BackWithCross } else { Scale::Back };
         Ok(self)
+    }
+
+    /// The numbers that a call passes, in order.
+    pub(super) fn scalars(&self) -> &'static [&'static str] {
+        match self.made {
+            Some(Made::Whole(_) | Made::Half(_)) => &["alpha", "beta", "seed_low", "seed_high"],
+            Some(Made::Segments(_)) | None => &["alpha", "beta"],
+        }
+    }
+
+    /// These dims with all numbers of the call in their places.
+    pub(super) fn with_scalars(&self, dims: &GemmDims) -> Dims {
+        let dims = Dims::of(dims).scalar(offset_of!(GemmDims, alpha), 0);
+        self.with_seed(dims.scalar(offset_of!(GemmDims, beta), 1))
+    }
+
+    /// These dims with the seed of a generated operand in its place.
+    pub(super) fn with_seed(&self, dims: Dims) -> Dims {
+        let [low, high] = match self.made {
+            Some(Made::Whole(Generated { side: Side::A, .. })) => {
+                [offset_of!(GemmDims, a_batch0), offset_of!(GemmDims, a_batch1)]
+            }
+            Some(Made::Whole(_) | Made::Half(_)) => {
+                [offset_of!(GemmDims, b_batch0), offset_of!(GemmDims, b_batch1)]
+            }
+            Some(Made::Segments(_)) | None => return dims,
+        };
+        dims.scalar(low, 2).scalar(high, 3)
     }
 
     /// Binds the epilogue, whose operands' bindings begin at `first`, in a kernel that stores in this way.

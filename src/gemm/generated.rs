@@ -3,12 +3,9 @@
 
 use super::half_signs::HalfSigns;
 use super::halves::Side;
-use super::launch::launch_parts;
-use super::problem::{GemmProblem, GemmTypes, OP, Pin};
+use super::problem::GemmProblem;
 use super::segments::Segments;
 use crate::kernel::Kernel;
-use crate::tensor::{DType, Layout, Tensor, View};
-use crate::{Gpu, Result};
 
 /// What of a product's operands is not in memory as the product has it: made from a seed, or from other operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,7 +18,7 @@ pub enum Made {
     Segments(Segments),
 }
 
-/// An operand that is made from a seed: what changes the kernel's code. The seed itself is in the dims.
+/// An operand that is made from a seed: what changes the kernel's code. The seed itself is a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Generated {
     /// Which operand it is.
@@ -67,12 +64,12 @@ impl Entries {
 impl GemmProblem {
     /// The same product, an operand of which is generated. What is in its place in memory is the table of its entries.
     #[must_use]
-    pub fn generated(mut self, generated: Generated, seed: [u32; 2]) -> Self {
+    pub fn generated(mut self, generated: Generated) -> Self {
         let d = &mut self.dims;
-        // NOTE: where an operand in memory has strides (`shaders/common/generated_x.wgsl`).
+        // NOTE: the seed is where an operand in memory has strides of its batch (`shaders/common/generated_x.wgsl`).
         match generated.side {
-            Side::A => (d.a_outer, d.a_k, d.a_offset, [d.a_batch0, d.a_batch1]) = (0, 1, 0, seed),
-            Side::B => (d.b_outer, d.b_k, d.b_offset, [d.b_batch0, d.b_batch1]) = (0, 1, 0, seed),
+            Side::A => (d.a_outer, d.a_k, d.a_offset, [d.a_batch0, d.a_batch1]) = (0, 1, 0, [0, 0]),
+            Side::B => (d.b_outer, d.b_k, d.b_offset, [d.b_batch0, d.b_batch1]) = (0, 1, 0, [0, 0]),
         }
         self.made = Some(Made::Whole(generated));
         self
@@ -112,38 +109,5 @@ impl Generated {
             (_, Outer::Columns) => kernel.slot("entries", "entries_across"),
         };
         if self.entries == Entries::Uniform { kernel.slot("entry", "entry_uniform") } else { kernel }
-    }
-}
-
-/// C = alpha A B, one operand of which is generated.
-pub(crate) struct GeneratedProduct<'a> {
-    pub(crate) generated: Generated,
-    pub(crate) seed: [u32; 2],
-    /// The shape of the generated operand, as it stands in the product.
-    pub(crate) shape: [usize; 2],
-    /// The other operand.
-    pub(crate) x: View<'a>,
-    pub(crate) alpha: f32,
-    /// The view of a fresh tensor.
-    pub(crate) c: View<'a>,
-    pub(crate) pin: Pin,
-}
-
-impl GeneratedProduct<'_> {
-    /// What is to be computed.
-    pub(crate) fn problem(&self) -> Result<GemmProblem> {
-        let made = Layout::contiguous(OP, &self.shape)?;
-        let types = GemmTypes::new(self.x.dtype, DType::F32);
-        let x = &self.x.layout;
-        let (a, b) = if self.generated.side == Side::A { (&made, x) } else { (x, &made) };
-        let problem = GemmProblem::new(a, b, &self.c.layout, types)?;
-        Ok(problem.alpha(self.alpha).pinned(self.pin).generated(self.generated, self.seed))
-    }
-
-    /// Computes it, with the table that entries are made of.
-    pub(crate) fn launch(&self, gpu: &Gpu, table: &Tensor<i32>) -> Result<()> {
-        let table = table.as_view();
-        let operands = if self.generated.side == Side::A { [table, self.x] } else { [self.x, table] };
-        launch_parts(gpu, &self.problem()?, operands, &[], self.c, [])
     }
 }

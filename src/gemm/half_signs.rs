@@ -9,7 +9,7 @@ use crate::tensor::{Layout, Real, dim};
 use crate::{Error, Result};
 
 /// An operand B (k, n) that has two equal halves along one of its axes, one of them made from a seed: what changes the
-/// kernel's code. The seed itself is in the dims.
+/// kernel's code. The seed itself is a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HalfSigns {
     /// The axis that is split.
@@ -93,7 +93,7 @@ impl GemmProblem {
     ///
     /// # Errors
     /// [`Error::Shape`] if that is not half of B; [`Error::Limit`] for strides of $2^{31}$ or more.
-    pub fn half_signs(mut self, signs: HalfSigns, half: &Layout, seed: [u32; 2]) -> Result<Self> {
+    pub fn half_signs(mut self, signs: HalfSigns, half: &Layout) -> Result<Self> {
         let whole = [self.dims.k as usize, self.dims.n as usize];
         if signs.shape(half)? != whole {
             let rule = "the half of B that is in memory must have half of its rows or columns";
@@ -103,8 +103,8 @@ impl GemmProblem {
         self.dims.b_k = dim(OP, half.strides()[0])?;
         self.dims.b_outer = dim(OP, half.strides()[1])?;
         self.dims.b_offset = half.offset_in_window(self.types.ab);
-        // NOTE: where an operand in memory has strides of its batch.
-        [self.dims.b_batch0, self.dims.b_batch1] = seed;
+        // NOTE: the seed is where an operand in memory has strides of its batch.
+        [self.dims.b_batch0, self.dims.b_batch1] = [0, 0];
         self.made = Some(Made::Half(signs));
         Ok(self)
     }

@@ -1,10 +1,12 @@
 //! f32 operands as f16: each row of A and column of B scaled by a power of two, in one part or two.
 
 use super::Precision;
-use crate::error::Named;
-use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Launch, Needs, Plan};
-use crate::tensor::{DType, Layout, Tensor, View, dim};
+use super::layouts::layout;
+use crate::error::call;
+use crate::gpu::Caps;
+use crate::kernel::{self, Kernel, Needs};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::tensor::{DType, Layout, Tensor, dim};
 use crate::{Error, Result};
 use half::f16;
 
@@ -53,6 +55,8 @@ pub struct HalvesProblem {
     pub dims: HalvesDims,
     /// Parts of each entry: 1 or 2.
     parts: u32,
+    /// Which operand it is.
+    side: Side,
 }
 
 /// An operand as f16, and the exponents that undo its scaling.
@@ -112,7 +116,7 @@ impl HalvesProblem {
             hi,
             lo,
         };
-        Ok(Self { dims, parts })
+        Ok(Self { dims, parts, side })
     }
 
     /// The shape of [`Halves::values`].
@@ -121,17 +125,13 @@ impl HalvesProblem {
         [self.dims.rows as usize, self.dims.units as usize * UNIT as usize]
     }
 
-    /// Elements of the operand's binding, to behind the last that is read.
-    fn last_element(&self) -> u64 {
+    /// Where the operand's elements lie.
+    fn layout(&self) -> Result<Layout> {
         let d = &self.dims;
-        let step = |extent: u32, stride: u32| u64::from(extent - 1) * u64::from(stride);
-        let batch0 = d.rows / d.outer / d.batch1;
-        u64::from(d.x_offset)
-            + step(batch0, d.batch0_stride)
-            + step(d.batch1, d.batch1_stride)
-            + step(d.outer, d.outer_stride)
-            + step(d.k, d.k_stride)
-            + 1
+        let batch0 = d.rows / (d.outer * d.batch1).max(1);
+        let matrix = [[d.outer, d.outer_stride], [d.k, d.k_stride]];
+        let [first, second] = if self.side == Side::A { matrix } else { [matrix[1], matrix[0]] };
+        layout(&[[batch0, d.batch0_stride], [d.batch1, d.batch1_stride], first, second], d.x_offset)
     }
 
     /// Rows and invocations of a workgroup. Where rows are neighbours in memory and their elements are not, several
@@ -147,36 +147,46 @@ impl HalvesProblem {
     }
 }
 
-/// How to compute `problem` on a device: there is one kernel, which differs by the order of memory.
-///
-/// # Errors
-/// [`Error::Limit`] if the operand or its halves are larger than this device can bind.
-pub fn plan_halves(problem: &HalvesProblem, caps: &Caps) -> Result<Plan> {
-    let [rows, cols] = problem.shape().map(|n| n as u64);
-    if rows * cols == 0 {
-        return Err(Error::shape(OP, "there must be something to convert", &problem.shape()));
-    }
-    kernel::check_binding(OP, caps, problem.last_element(), DType::F32)?;
-    kernel::check_binding(OP, caps, rows * cols, DType::F16)?;
-    kernel::check_binding(OP, caps, rows, DType::I32)?;
-    let [rows_at_once, lanes] = problem.tile(caps);
-    let kernel = Kernel::new("halves")
-        .dims(caps, size_of::<HalvesDims>())
-        .param("PARTS", format!("{}u", problem.parts))
-        .param("ROWS", format!("{rows_at_once}u"))
-        .param("LANES", format!("{lanes}u"));
-    // Read twice, once for the largest of a row.
-    let read = 2.0 * rows as f64 * f64::from(problem.dims.k) * DType::F32.size() as f64;
-    let written = (rows * cols) as f64 * DType::F16.size() as f64;
-    let tile = format!("{rows_at_once} rows, {lanes} invocations, {} parts", problem.parts);
-    let needs = Needs { bindings: 3, invocations: lanes, workgroup_bytes: (4 * lanes).next_multiple_of(16) };
-    let (blocks, seconds) = (rows.div_ceil(u64::from(rows_at_once)), (read + written) / caps.roofs.bytes);
-    Plan::of_one_launch(OP, Launch { kernel, tile, needs, blocks, seconds }, caps)
-}
-
 impl Problem for HalvesProblem {
+    /// There is one kernel, which differs by the order of memory.
+    ///
+    /// Operands: the f32 operand, its halves, the exponents.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_halves(self, caps)
+        let shape = self.shape();
+        if shape.contains(&0) {
+            return Err(Error::shape(OP, "there must be something to convert", &shape));
+        }
+        let mut draft = Draft::new(OP, &[], caps);
+        let x = draft.operand("the operand", DType::F32, self.layout()?, Access::Read);
+        let values = Layout::contiguous(OP, &shape)?;
+        let values = draft.operand("the halves", DType::F16, values, Access::Write);
+        let exponents = Layout::contiguous(OP, &shape[..1])?;
+        let exponents = draft.operand("the exponents", DType::I32, exponents, Access::Write);
+        let [rows_at_once, lanes] = self.tile(caps);
+        let kernel = Kernel::new("halves")
+            .dims(caps, size_of::<HalvesDims>())
+            .param("PARTS", format!("{}u", self.parts))
+            .param("ROWS", format!("{rows_at_once}u"))
+            .param("LANES", format!("{lanes}u"));
+        let entries = f64::from(self.dims.rows) * f64::from(self.dims.k);
+        // Read twice, once for the largest of a row.
+        let read = 2.0 * entries * DType::F32.size() as f64;
+        let written = values.layout.len() as f64 * DType::F16.size() as f64;
+        draft.step(NewStep {
+            kernel,
+            tile: format!("{rows_at_once} rows, {lanes} invocations, {} parts", self.parts),
+            needs: Needs {
+                bindings: 3,
+                invocations: lanes,
+                workgroup_bytes: (4 * lanes).next_multiple_of(16),
+            },
+            blocks: u64::from(self.dims.rows.div_ceil(rows_at_once)),
+            dims: Dims::of(&self.dims),
+            args: &[(x, Access::Read), (values, Access::Write), (exponents, Access::Write)],
+            flops: Flops::of_f32(entries * f64::from(1 + 2 * self.parts)),
+            time: Time::Seconds((read + written) / caps.roofs.bytes),
+        })?;
+        Ok(draft.finish())
     }
 }
 
@@ -191,19 +201,14 @@ impl Problem for HalvesProblem {
 /// # Precision
 /// Bit for bit [`reference::halves`](crate::reference::halves), on every device.
 pub fn halves(x: &Tensor<f32>, side: Side, precision: Precision) -> Result<Halves> {
-    halves_of(x.as_view(), side, precision).named("halves")
-}
-
-pub(super) fn halves_of(x: View<'_>, side: Side, precision: Precision) -> Result<Halves> {
-    let problem = HalvesProblem::new(&x.layout, side, precision)?;
-    let gpu = x.gpu();
-    let rows = problem.dims.rows as usize;
-    if x.layout.is_empty() {
-        return Ok(Halves { values: gpu.empty(problem.shape())?, exponents: gpu.zeros([rows])? });
-    }
-    let planned = gpu.planned(&problem)?;
-    let made = Halves { values: gpu.empty(problem.shape())?, exponents: gpu.empty([rows])? };
-    let bindings = [x.bind(), made.values.bind(), made.exponents.bind()];
-    gpu.launch(&planned, bytemuck::bytes_of(&problem.dims), &bindings)?;
-    Ok(made)
+    call("halves", || {
+        let problem = HalvesProblem::new(x.layout(), side, precision)?;
+        let (gpu, rows) = (x.gpu(), problem.dims.rows as usize);
+        if x.is_empty() {
+            return Ok(Halves { values: gpu.empty(problem.shape())?, exponents: gpu.zeros([rows])? });
+        }
+        let made = Halves { values: gpu.empty(problem.shape())?, exponents: gpu.empty([rows])? };
+        gpu.run(&problem, &[x.view(), made.values.view(), made.exponents.view()], &[])?;
+        Ok(made)
+    })
 }

@@ -1,34 +1,38 @@
 //! Products of f32 operands by products of f16: `Precision::Fast` and `Precision::Split`.
 
-use super::halves::{Halves, HalvesProblem, Side, halves_of};
-use super::launch::{Product, launch_parts};
-use super::plan::explain;
+use super::halves::{HalvesProblem, Side};
+use super::layouts::Layouts;
 use super::precision::Precision;
-use super::problem::{GemmProblem, OP};
+use super::problem::{GemmProblem, OP, Sums};
 use crate::Result;
-use crate::gpu::{Caps, Gpu};
-use crate::kernel::Plan;
-use crate::tensor::{DType, Layout, Tensor, View};
+use crate::plan::{Draft, Problem, Region};
+use crate::tensor::{DType, Layout};
 
-/// The launches of a product of f16 halves, as problems.
+/// A product of f16 halves.
 pub(super) struct InHalves {
     /// Scaling and rounding both operands to f16.
     operands: [HalvesProblem; 2],
     /// With two halves for each operand: the products of a high with a low half.
     cross: Option<GemmProblem>,
     /// The product of the (high) halves, which stores the result.
-    last: GemmProblem,
+    pub(super) last: GemmProblem,
+    /// Where both operands of the first of these products lie among the halves.
+    whole: [Layout; 2],
+    /// Where the high halves lie.
+    high: [Layout; 2],
 }
 
-impl<'a> Product<'a> {
-    /// Whether the operands are to be multiplied as f16: both are in memory.
+impl GemmProblem {
+    /// Whether the operands are to be multiplied as f16: both are in memory, and there is something to multiply.
     pub(super) fn is_in_halves(&self) -> bool {
-        self.a.dtype == DType::F32 && self.precision != Precision::Strict && self.signs.is_none()
+        let is_wanted = self.types.ab == DType::F32 && self.precision != Precision::Strict;
+        is_wanted && self.made.is_none() && self.dims.k > 0
     }
 
-    /// The launches for a result of this layout and type.
-    fn in_halves(&self, c: &Layout, dtype: DType) -> Result<InHalves> {
-        let sides = [(&self.a.layout, Side::A), (&self.b.layout, Side::B)];
+    /// The product as products of halves.
+    pub(super) fn in_halves(&self) -> Result<InHalves> {
+        let (layouts, this) = (self.layouts()?, self.summed_in(Sums::F32));
+        let sides = [(&layouts.a, Side::A), (&layouts.b, Side::B)];
         let [a, b] = sides.map(|(layout, side)| HalvesProblem::new(layout, side, self.precision));
         let operands = [a?, b?];
         let lay = |i: usize| {
@@ -36,61 +40,42 @@ impl<'a> Product<'a> {
             let whole = Layout::contiguous(OP, &shape_of(layout, side, operands[i].shape()[1]))?;
             Ok(if side == Side::B { whole.t() } else { whole })
         };
-        let [a, b] = [lay(0)?, lay(1)?];
+        let whole @ [a, b] = [lay(0)?, lay(1)?];
         // NOTE: not `stride`, which is 0 for a single row or column: the index of an exponent is an offset over this length.
         let row = a.strides()[a.rank() - 2].max(b.strides()[b.rank() - 1]);
         if self.precision == Precision::Fast {
-            let last = self.problem_of([&a, &b], DType::F16, c, dtype)?.scaled_back(row, false)?;
-            return Ok(InHalves { operands, cross: None, last });
+            let last = this.on(&Layouts { a, b, ..layouts }, DType::F16)?.scaled_back(row, false)?;
+            return Ok(InHalves { operands, cross: None, last, whole, high: whole });
         }
-        let of_cross = Layout::contiguous(OP, c.shape())?;
-        let cross = self.plain().problem_of([&a, &b], DType::F16, &of_cross, DType::F32)?;
-        let [a, b] = high(&a, &b)?;
-        let last = self.problem_of([&a, &b], DType::F16, c, dtype)?.scaled_back(row, true)?;
-        Ok(InHalves { operands, cross: Some(cross), last })
+        let of_cross = Layout::contiguous(OP, layouts.c.shape())?;
+        let cross = this.plain(DType::F32);
+        let cross = cross.on(&Layouts { a, b, c: of_cross, bias: None, residual: None }, DType::F16)?;
+        let high @ [a, b] = high(&a, &b)?;
+        let last = this.on(&Layouts { a, b, ..layouts }, DType::F16)?.scaled_back(row, true)?;
+        Ok(InHalves { operands, cross: Some(cross), last, whole, high })
     }
 
-    /// Plans and compiles all launches for a result of this layout and type.
-    pub(super) fn ready_in_halves(&self, gpu: &Gpu, c: &Layout, dtype: DType) -> Result<()> {
-        let InHalves { operands, cross, last } = self.in_halves(c, dtype)?;
-        for (problem, view) in operands.iter().zip([&self.a, &self.b]) {
-            if !view.layout.is_empty() {
-                gpu.planned(problem)?;
-            }
+    /// Adds the steps of the product in halves: both operands scaled and rounded, for two halves the cross terms, then the
+    /// product of the (high) halves, scaled back as it is stored.
+    pub(super) fn by_halves(&self, draft: &mut Draft<'_>, operands: &[Region]) -> Result<()> {
+        let InHalves { operands: problems, cross, last, whole, high } = self.in_halves()?;
+        let (mut values, mut exponents) = (Vec::new(), Vec::new());
+        for (problem, &operand) in problems.iter().zip(operands) {
+            values.push(draft.temporary(&problem.shape(), DType::F16)?);
+            exponents.push(draft.temporary(&problem.shape()[..1], DType::I32)?);
+            let plan = problem.plan(draft.caps())?;
+            draft.call(plan, &[operand, values[values.len() - 1], exponents[exponents.len() - 1]], &[])?;
         }
-        cross.iter().chain([&last]).try_for_each(|problem| gpu.planned(problem).map(|_| ()))
-    }
-
-    /// The product into `c` in halves: both operands scaled and rounded, a launch each; for two halves the cross terms;
-    /// then the product of the (high) halves, scaled back as it is stored.
-    pub(super) fn launch_in_halves(&self, gpu: &Gpu, c: View<'_>) -> Result<()> {
-        let InHalves { cross, last, .. } = self.in_halves(&c.layout, c.dtype)?;
-        let [a, b] =
-            [halves_of(self.a, Side::A, self.precision)?, halves_of(self.b, Side::B, self.precision)?];
-        let [whole_a, whole_b] =
-            [matrices(&a, &self.a.layout, Side::A)?, matrices(&b, &self.b.layout, Side::B)?];
-        let whole = [whole_a.as_view(), whole_b.as_view()];
-        let exponents = [a.exponents.as_view(), b.exponents.as_view()];
-        let Some(problem) = cross else {
-            return launch_parts(gpu, &last, whole, &[], c, self.extras().chain(exponents));
+        let seen = |layouts: [Layout; 2]| [0, 1].map(|i| values[i].seen_as(layouts[i]));
+        let Some(cross) = cross else {
+            let [a, b] = seen(whole);
+            return last.whole(draft, &[&[a, b], &operands[2..], &exponents].concat());
         };
-        let cross: Tensor<f32> = gpu.empty(c.layout.shape())?;
-        launch_parts(gpu, &problem, whole, &[], cross.as_view(), [])?;
-        let [mut a, mut b] = whole;
-        [a.layout, b.layout] = high(&a.layout, &b.layout)?;
-        launch_parts(gpu, &last, [a, b], &[], c, self.extras().chain(exponents).chain([cross.as_view()]))
-    }
-
-    /// How the last of these launches would be computed.
-    pub(super) fn explain_in_halves(&self, c: &Layout, dtype: DType, caps: &Caps) -> Result<Plan> {
-        let halves = match self.precision {
-            Precision::Split => "two halves each, and one more product for the cross terms",
-            _ => "one half each",
-        };
-        let mut plan = explain(&self.in_halves(c, dtype)?.last, caps)?;
-        let why = "operands of f32 are scaled and rounded to f16 first, a launch each";
-        plan.reasons.insert(0, format!("{why}: {halves}"));
-        Ok(plan)
+        let terms = draft.temporary(&[self.elements()], DType::F32)?;
+        let [a, b] = seen(whole);
+        cross.alone(draft, &[a, b, terms])?;
+        let [a, b] = seen(high);
+        last.whole(draft, &[&[a, b], &operands[2..], &exponents, &[terms]].concat())
     }
 }
 
@@ -110,10 +95,4 @@ fn shape_of(layout: &Layout, side: Side, row: usize) -> Vec<usize> {
     }
     shape[last] = row;
     shape
-}
-
-/// Halves as matrices of the operand's batch, k padded, both halves side by side.
-fn matrices(halves: &Halves, layout: &Layout, side: Side) -> Result<Tensor<half::f16>> {
-    let matrices = halves.values.reshape(shape_of(layout, side, halves.values.shape()[1]))?;
-    Ok(if side == Side::B { matrices.t() } else { matrices })
 }

@@ -1,6 +1,5 @@
 //! Matrix products.
 
-mod bindings;
 mod blocks;
 mod coop;
 mod cost;
@@ -11,7 +10,7 @@ mod generated;
 mod half_signs;
 mod halves;
 mod in_halves;
-mod launch;
+mod layouts;
 mod linear;
 mod memory;
 mod naive;
@@ -19,34 +18,34 @@ mod panels;
 mod plan;
 mod precision;
 mod problem;
+mod product;
 mod reduce;
 mod segments;
 mod tile;
 mod tiled;
 
 pub use epilogue::{Epilogue, Previous, Scale};
-pub(crate) use generated::GeneratedProduct;
 pub use generated::{Entries, Generated, Made, Outer};
 pub use half_signs::{Half, HalfSigns, HalvedAxis};
-pub use halves::{Halves, HalvesDims, HalvesProblem, NON_FINITE, Side, halves, plan_halves};
-pub(crate) use launch::product;
+pub use halves::{Halves, HalvesDims, HalvesProblem, NON_FINITE, Side, halves};
 pub use linear::{Linear, linear};
-pub use plan::{GemmKernel, explain, plan};
+pub use plan::GemmKernel;
 pub use precision::Precision;
 pub use problem::{GemmDims, GemmProblem, GemmTypes, I8_INNER, Pin, Split, Sums, product_shape};
-pub(crate) use segments::launch_segments;
-pub use segments::{Formed, Gated, Planes, Segment, Segmented, Segments, segment_table};
+pub(crate) use product::product;
+pub use segments::{
+    Formed, Gated, Order, Planes, Segment, Segmented, SegmentedProblem, Segments, segment_table,
+};
 pub use tile::Tile;
 
 use crate::error::call;
-use crate::gpu::{Caps, Problem};
-use crate::kernel::Plan;
 use crate::ops::Activation;
+use crate::plan::{Plan, Problem};
 pub use crate::tensor::Operand;
 use crate::tensor::{Element, Layout, Real, Tensor, check_same_gpu};
 use crate::{Error, Result};
 use epilogue::BiasAxis;
-use launch::Product;
+use product::Product;
 use std::marker::PhantomData;
 
 /// Matrix product $C = AB$, or a batch of them: f32, f16 and bf16 are summed in f32, i8 in i32.
@@ -209,8 +208,16 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
     pub fn plan(&self) -> Result<Plan> {
         call("matmul", || {
             let caps = self.product.gpu()?.caps();
-            self.product.explain(&self.fresh()?, C::DTYPE, caps)
+            self.problem()?.explain(caps)
         })
+    }
+
+    /// What is to be computed.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), but for the device's limits.
+    pub fn problem(&self) -> Result<GemmProblem> {
+        self.product.problem(&self.fresh()?, C::DTYPE)
     }
 
     /// The product, as a new tensor.
@@ -232,9 +239,9 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
             if layout.is_empty() {
                 return gpu.empty(layout.shape());
             }
-            self.product.ready(gpu, &problem, &layout)?;
+            gpu.prepared(&problem)?;
             let c = gpu.empty(layout.shape())?;
-            self.product.launch(gpu, &problem, c.as_view())?;
+            self.product.run(gpu, &problem, c.view())?;
             Ok(c)
         })
     }
@@ -257,11 +264,10 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
             if c.is_empty() {
                 return Ok(());
             }
-            self.product.ready(gpu, &problem, &view.layout)?;
             if self.product.beta == 0.0 {
-                c.overwrite_with(|view| self.product.launch(gpu, &problem, view))
+                c.overwrite_with(|view| self.product.run(gpu, &problem, view))
             } else {
-                c.write_with(|view| self.product.launch(gpu, &problem, view))
+                c.write_with(|view| self.product.run(gpu, &problem, view))
             }
         })
     }
@@ -269,11 +275,5 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
     fn fresh(&self) -> Result<Layout> {
         let Product { a, .. } = &self.product;
         Layout::contiguous(problem::OP, &product_shape(&a.layout, &self.product.whole_b()?)?)
-    }
-}
-
-impl Problem for GemmProblem {
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan(self, caps)
     }
 }

@@ -1,18 +1,21 @@
 //! Products with buffers that are too large to bind: they are cut into panels, which bind windows of these, without copies.
 
-use super::epilogue::BiasAxis;
 use super::halves;
-use super::launch::Product;
+use super::layouts::Layouts;
 use super::precision::Precision;
-use super::problem::OP;
+use super::problem::{GemmDims, GemmProblem, OP, Split};
+use super::reduce;
 use crate::gpu::Caps;
 use crate::kernel;
-use crate::tensor::{DType, Layout, View};
+use crate::tensor::{DType, Layout};
 use crate::{Error, Result};
 use std::ops::Range;
 
 /// Extents of panels are multiples of this where they are larger: vectors stay whole.
 const UNIT: usize = 64;
+/// Panels of a product at most: a plan has a step for each. Devices with bindings as small as WebGPU's would need memory of some
+/// 100 GB to reach it.
+const PANELS_AT_MOST: usize = 1 << 16;
 /// Bytes that a window may have beyond its elements, as it starts and ends at aligned offsets.
 const SLACK: u64 = 512;
 
@@ -62,9 +65,9 @@ enum Rows {
 impl Panels {
     /// The panels of a product. It is cut in half until every buffer that a panel binds fits, each time along the axis along
     /// which the buffer that is too large spans the most. Where k is cut, the sums of the parts must fit, too.
-    pub(super) fn new(product: &Product<'_>, c: &Layout, dtype: DType, caps: &Caps) -> Result<Self> {
-        let mut panels = Self::whole(product, c);
-        let bound = Bound::of(product, &panels.extents, c, dtype, caps);
+    pub(super) fn new(problem: &GemmProblem, caps: &Caps) -> Result<Self> {
+        let mut panels = Self::whole(&problem.dims);
+        let bound = Bound::of(problem, &problem.layouts()?, caps);
         let allowed = caps.limits.binding_bytes.saturating_sub(SLACK);
         let sums = Bound::Own(4, OF_C, Rows::Exact);
         loop {
@@ -72,7 +75,7 @@ impl Panels {
             let (bound, needed) = match bound.iter().find(too_large) {
                 Some(bound) => (bound, panels.bytes(bound)),
                 None if panels.sums() > allowed => (&sums, panels.sums()),
-                None => return Ok(panels),
+                None => return panels.checked(),
             };
             let steps = panels.steps_in(bound);
             let reach = |&i: &usize| (panels.panel[i] - 1).saturating_mul(steps[i]);
@@ -87,19 +90,26 @@ impl Panels {
         }
     }
 
+    /// These panels, unless they are so many that a plan should not name them all.
+    fn checked(self) -> Result<Self> {
+        if self.count() <= PANELS_AT_MOST {
+            return Ok(self);
+        }
+        let (needed, allowed) = (self.count() as u64, PANELS_AT_MOST as u64);
+        Err(Error::Limit { op: OP, what: "the number of panels of a product".into(), needed, allowed })
+    }
+
     /// A single panel: the product is not cut.
-    fn whole(product: &Product<'_>, c: &Layout) -> Self {
-        let (a, rank) = (&product.a.layout, c.rank());
-        let batch = |from_last: usize| rank.checked_sub(from_last).map_or(1, |axis| c.shape()[axis]);
-        let extents = [batch(4), batch(3), c.shape()[rank - 2], c.shape()[rank - 1], a.shape()[a.rank() - 1]];
+    fn whole(d: &GemmDims) -> Self {
+        let extents = [d.batches / d.batch1.max(1), d.batch1, d.m, d.n, d.k].map(|extent| extent as usize);
         Self { extents, panel: extents }
     }
 
     /// Whether the product's temporaries can be bound if it is not cut.
-    pub(super) fn own_fits(product: &Product<'_>, c: &Layout, caps: &Caps) -> bool {
-        let whole = Self::whole(product, c);
-        let own = Bound::own(product, &whole.extents, c, caps);
-        own.into_iter().flatten().all(|bound| whole.bytes(&bound) <= bound.allowed(caps))
+    pub(super) fn own_fits(problem: &GemmProblem, caps: &Caps) -> Result<bool> {
+        let whole = Self::whole(&problem.dims);
+        let own = Bound::own(problem, &problem.layouts()?, caps);
+        Ok(own.into_iter().flatten().all(|bound| whole.bytes(&bound) <= bound.allowed(caps)))
     }
 
     fn halve(&mut self, axis: usize) {
@@ -185,7 +195,7 @@ impl Panels {
 
     /// How many panels there are.
     pub(super) fn count(&self) -> usize {
-        (0..AXES.len()).map(|axis| cut(self.extents[axis], self.panel[axis]).len()).product()
+        (0..AXES.len()).map(|axis| self.extents[axis].div_ceil(self.panel[axis].max(1)).max(1)).product()
     }
 }
 
@@ -193,44 +203,42 @@ impl Panels {
 const OF_C: [bool; 5] = [true, true, true, true, false];
 
 impl Bound {
-    /// The buffers that a product of these extents binds: a whole one, or a panel.
-    fn of(product: &Product<'_>, extents: &[usize; 5], c: &Layout, dtype: DType, caps: &Caps) -> Vec<Self> {
-        let window =
-            |view: &View<'_>, axes: [Axis; 2]| Self::Window(steps_of(&view.layout, axes), view.dtype);
+    /// The buffers that a product binds: a whole one, or a panel.
+    fn of(problem: &GemmProblem, layouts: &Layouts, caps: &Caps) -> Vec<Self> {
+        let (d, types) = (&problem.dims, &problem.types);
+        let Layouts { a, b, c, residual, .. } = layouts;
+        let window = |layout: &Layout, axes: [Axis; 2], dtype| Self::Window(steps_of(layout, axes), dtype);
         let mut bound = vec![
-            window(&product.a, [Axis::M, Axis::K]),
-            window(&product.b, [Axis::K, Axis::N]),
-            Self::Window(steps_of(c, [Axis::M, Axis::N]), dtype),
+            window(a, [Axis::M, Axis::K], types.ab),
+            window(b, [Axis::K, Axis::N], types.ab),
+            window(c, [Axis::M, Axis::N], types.c),
         ];
-        bound.extend(product.residual.as_ref().map(|residual| window(residual, [Axis::M, Axis::N])));
-        bound.extend(product.bias.as_ref().map(|(axis, bias)| {
-            let mut steps = [0; 5];
-            steps[if *axis == BiasAxis::Rows { 2 } else { 3 }] = bias.layout.strides()[0];
-            Self::Window(steps, bias.dtype)
+        bound.extend(residual.as_ref().map(|residual| window(residual, [Axis::M, Axis::N], types.c)));
+        bound.extend(problem.epilogue.bias.map(|dtype| {
+            let steps = [0, 0, d.bias_row, d.bias_col, 0].map(|step| step as usize);
+            Self::Window(steps, dtype)
         }));
-        bound.extend(Self::own(product, extents, c, caps).into_iter().flatten());
+        bound.extend(Self::own(problem, layouts, caps).into_iter().flatten());
         bound
     }
 
     /// The product's temporaries: sums of the parts of k, both operands as f16, and sums of cross terms.
-    fn own(product: &Product<'_>, extents: &[usize; 5], c: &Layout, caps: &Caps) -> [Option<Self>; 4] {
-        let has = |layout: &Layout, from_last: usize| {
-            layout.rank().checked_sub(from_last).is_some_and(|axis| layout.shape()[axis] > 1)
-        };
+    fn own(problem: &GemmProblem, layouts: &Layouts, caps: &Caps) -> [Option<Self>; 4] {
+        let has = |layout: &Layout, from_last: usize| layout.shape()[layout.rank() - from_last] > 1;
         let halves = |layout: &Layout, [m, n]: [bool; 2], bytes| {
             Self::Own(bytes, [has(layout, 4), has(layout, 3), m, n, true], Rows::Filled)
         };
-        let parts = product.parts_of_sums(extents[4], caps);
+        let parts = parts_of_sums(problem, caps);
         let sums = (parts > 0).then_some(Self::Own(4 * parts as usize, OF_C, Rows::Exact));
-        if !product.is_in_halves() || c.is_empty() {
+        if !problem.is_in_halves() || layouts.c.is_empty() {
             return [sums, None, None, None];
         }
-        let (bytes, cross) = match product.precision {
+        let (bytes, cross) = match problem.precision {
             Precision::Split => (4, Some(Self::Own(4, OF_C, Rows::Exact))),
             Precision::Fast | Precision::Strict => (2, None),
         };
-        let [a, b] = [(&product.a, [true, false]), (&product.b, [false, true])]
-            .map(|(view, outer)| halves(&view.layout, outer, bytes));
+        let [a, b] = [(&layouts.a, [true, false]), (&layouts.b, [false, true])]
+            .map(|(layout, outer)| halves(layout, outer, bytes));
         [sums, Some(a), Some(b), cross]
     }
 
@@ -240,6 +248,23 @@ impl Bound {
             Self::Window(..) => caps.limits.binding_bytes.saturating_sub(SLACK),
             Self::Own(..) => kernel::own_bytes(caps),
         }
+    }
+}
+
+/// The number of parts of k whose sums one launch writes for another: the parts that the caller asked for; one if a second
+/// launch applies the epilogue; else 0.
+fn parts_of_sums(problem: &GemmProblem, caps: &Caps) -> u32 {
+    let k = problem.dims.k as usize;
+    let (scaled, k) = match problem.precision {
+        _ if !problem.is_in_halves() => (0, k),
+        Precision::Split => (3, 2 * k.next_multiple_of(halves::UNIT as usize)),
+        Precision::Fast | Precision::Strict => (2, k.next_multiple_of(halves::UNIT as usize)),
+    };
+    let extras = problem.extra_bindings() + scaled;
+    let is_apart = extras > 0 && 3 + extras > caps.limits.storage_bindings;
+    match problem.split {
+        Split::Parts(parts) if parts > 1 && problem.may_be_split() => reduce::parts_at_most(k, parts),
+        _ => u32::from(is_apart),
     }
 }
 
@@ -260,43 +285,28 @@ fn steps_of(layout: &Layout, last: [Axis; 2]) -> [usize; 5] {
 }
 
 impl Panel {
-    /// The block's part of C, or of what has its shape.
-    pub(super) fn of_c<'a>(&self, c: View<'a>) -> Result<View<'a>> {
+    /// The block's part of all operands, along this part of k.
+    pub(super) fn of(&self, layouts: &Layouts, d: &GemmDims, k: &Range<usize>) -> Result<Layouts> {
         let [.., m, n] = &self.ranges;
-        self.narrow(c, m, n)
+        let Layouts { a, b, c, bias, residual } = layouts;
+        let bias = bias.as_ref().map(|bias| match [d.bias_row, d.bias_col] {
+            [0, 0] => Ok(*bias),
+            [0, _] => bias.slice(0, n.clone()),
+            [_, _] => bias.slice(0, m.clone()),
+        });
+        let residual = residual.as_ref().map(|residual| self.narrow(residual, m, n));
+        Ok(Layouts {
+            a: self.narrow(a, m, k)?,
+            b: self.narrow(b, k, n)?,
+            c: self.narrow(c, m, n)?,
+            bias: bias.transpose()?,
+            residual: residual.transpose()?,
+        })
     }
 
-    /// The block's part of A, along this part of k.
-    pub(super) fn of_a<'a>(&self, a: View<'a>, k: &Range<usize>) -> Result<View<'a>> {
-        self.narrow(a, &self.ranges[2], k)
-    }
-
-    /// The block's part of B, along this part of k.
-    pub(super) fn of_b<'a>(&self, b: View<'a>, k: &Range<usize>) -> Result<View<'a>> {
-        self.narrow(b, k, &self.ranges[3])
-    }
-
-    pub(super) fn of_bias<'a>(&self, axis: BiasAxis, bias: View<'a>) -> Result<View<'a>> {
-        let [.., m, n] = &self.ranges;
-        bias.slice(
-            0,
-            match axis {
-                BiasAxis::Rows => m.clone(),
-                BiasAxis::Columns => n.clone(),
-            },
-        )
-    }
-
-    /// The layout of the block's part of `c`.
-    pub(super) fn of_layout(&self, c: &Layout) -> Result<Layout> {
-        let [.., m, n] = &self.ranges;
-        self.cuts(c, m, n).try_fold(*c, |narrowed, (axis, range)| narrowed.slice(axis, range))
-    }
-
-    /// Narrows the axes of a view that are not repeated.
-    fn narrow<'a>(&self, view: View<'a>, rows: &Range<usize>, cols: &Range<usize>) -> Result<View<'a>> {
-        let layout = view.layout;
-        self.cuts(&layout, rows, cols).try_fold(view, |narrowed, (axis, range)| narrowed.slice(axis, range))
+    /// Narrows the axes of a layout that are not repeated.
+    fn narrow(&self, layout: &Layout, rows: &Range<usize>, cols: &Range<usize>) -> Result<Layout> {
+        self.cuts(layout, rows, cols).try_fold(*layout, |narrowed, (axis, range)| narrowed.slice(axis, range))
     }
 
     /// The axes of a layout that are not repeated, with the range of each that is kept.

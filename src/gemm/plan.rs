@@ -1,10 +1,13 @@
 //! How to compute a matrix product: the one choice.
 
+use super::layouts::Operand;
+use super::panels::Panels;
+use super::precision::Precision;
 use super::problem::{GemmProblem, OP, Pin};
 use super::tile::Tile;
 use super::{coop, dot, gemv, naive, tiled};
 use crate::gpu::Caps;
-use crate::kernel::{Plan, Seconds};
+use crate::plan::{Draft, Plan, Problem, Region, Seconds};
 use crate::{Error, Result};
 use std::fmt;
 
@@ -24,34 +27,112 @@ pub enum GemmKernel {
     Coop,
 }
 
-/// How to compute `problem` on a device: the candidate that is predicted to be the fastest.
-///
-/// # Errors
-/// [`Error::Limit`] if an operand, or the sums of the parts of k that the caller asked for, are larger than this device can bind;
-/// [`Error::Unsupported`] if the problem is pinned to what the device cannot run.
-pub fn plan(problem: &GemmProblem, caps: &Caps) -> Result<Plan> {
-    problem.check_bound(OP, caps)?;
-    let cost = |&(tile, parts): &(&Tile, u32)| tile.cost_in_parts(problem, parts, caps) + tile.compiling();
-    let (tile, parts) = GemmKernel::ALL
-        .iter()
-        .flat_map(|kernel| kernel.tiles())
-        .filter(|tile| problem.pin.allows(tile) && tile.fits(problem, caps).is_ok())
-        .flat_map(|tile| tile.splits(problem, caps).map(move |parts| (tile, parts)))
-        .min_by(|a, b| cost(a).total_cmp(&cost(b)))
-        .ok_or_else(|| unsupported(problem, caps))?;
-    tile.plan(problem, parts, caps)
+impl Problem for GemmProblem {
+    /// The candidate that is predicted to be the fastest: a tile of a kernel, and a number of parts of k. Operands of f32 that
+    /// are to be multiplied as f16 are rounded first. Where something cannot be bound as a whole, the product is cut into panels.
+    ///
+    /// Operands: A, B, C; the bias and the residual, if the product has them. What is made (`made`) has its table in the place
+    /// of its operand, or behind C. Scalars: alpha and beta, and the seed of a generated operand.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if not even a panel can be bound; [`Error::Unsupported`] if the problem is pinned to what the device
+    /// cannot run.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let mut draft = Draft::new(OP, self.scalars(), caps);
+        let operands = self.operands()?.into_iter().map(|operand| {
+            let Operand { name, dtype, layout, access } = operand;
+            draft.operand(name, dtype, layout, access)
+        });
+        let operands: Vec<Region> = operands.collect();
+        if self.elements() == 0 {
+            return Ok(draft.finish());
+        }
+        let (product, panels) = self.here(caps)?;
+        match panels {
+            Some(panels) => product.in_panels(&mut draft, &panels, &operands)?,
+            None => product.whole(&mut draft, &operands)?,
+        }
+        Ok(draft.finish())
+    }
+
+    /// As [`plan`](Self::plan), with a reason for every other kernel why it was passed over.
+    fn explain(&self, caps: &Caps) -> Result<Plan> {
+        let plan = self.plan(caps)?;
+        if self.elements() == 0 {
+            return Ok(plan.because(["there is nothing to compute".to_owned()]));
+        }
+        let mut reasons = Vec::new();
+        let (mut product, panels) = self.here(caps)?;
+        if product.precision != self.precision {
+            let why = "this device cannot bind what f16 operands are scaled by; they stay f32";
+            reasons.push(format!("{}: {why}", self.precision));
+        }
+        if let Some(panels) = panels {
+            reasons.push(format!("{} panels: an operand is larger than what can be bound", panels.count()));
+            product = product.first_panel(&panels)?;
+        }
+        if product.is_in_halves() {
+            let halves = match product.precision {
+                Precision::Split => "two halves each, and one more product for the cross terms",
+                Precision::Fast | Precision::Strict => "one half each",
+            };
+            reasons.push(format!("operands of f32 are scaled and rounded to f16 first: {halves}"));
+            product = product.in_halves()?.last;
+        }
+        let (chosen, _) = product.choose(caps)?;
+        let others = GemmKernel::ALL.into_iter().filter(|kernel| *kernel != chosen.kernel);
+        reasons.extend(others.map(|kernel| format!("{kernel}: {}", kernel.passed_over(&product, caps))));
+        Ok(plan.because(reasons))
+    }
 }
 
-/// As [`plan`], with a reason for every other kernel why it was passed over.
-///
-/// # Errors
-/// As [`plan`].
-pub fn explain(problem: &GemmProblem, caps: &Caps) -> Result<Plan> {
-    let mut chosen = plan(problem, caps)?;
-    let others = GemmKernel::ALL.iter().filter(|kernel| kernel.shader() != chosen.kernel.shader());
-    chosen.reasons =
-        others.map(|kernel| format!("{kernel}: {}", kernel.passed_over(problem, caps))).collect();
-    Ok(chosen)
+impl GemmProblem {
+    /// The product as this device computes it, and its panels, if something cannot be bound as a whole. If the device lacks the
+    /// bindings or the room that f16 operands need, the product is computed in f32, which is more precise than was asked for.
+    fn here(&self, caps: &Caps) -> Result<(Self, Option<Panels>)> {
+        let strict = self.precision(Precision::Strict);
+        if !self.is_in_halves() {
+            return Ok((strict, strict.panels(caps)?));
+        }
+        let scaled = if self.precision == Precision::Split { 3 } else { 2 };
+        let is_bound = 2 + self.extra_bindings() + scaled <= caps.limits.storage_bindings;
+        match self.panels(caps) {
+            Ok(panels) if is_bound => Ok((*self, panels)),
+            _ => Ok((strict, strict.panels(caps)?)),
+        }
+    }
+
+    /// The panels of the product, if something cannot be bound as a whole. A product with an operand that kernels make cannot be
+    /// cut.
+    fn panels(&self, caps: &Caps) -> Result<Option<Panels>> {
+        match self.check_bound(caps) {
+            Ok(()) if self.made.is_some() || Panels::own_fits(self, caps)? => Ok(None),
+            Err(limit) if self.made.is_some() => Err(limit),
+            _ => Panels::new(self, caps).map(Some),
+        }
+    }
+
+    /// Adds the steps of a product whose operands can be bound.
+    pub(super) fn whole(&self, draft: &mut Draft<'_>, operands: &[Region]) -> Result<()> {
+        if self.is_in_halves() {
+            return self.by_halves(draft, operands);
+        }
+        self.check_bound(draft.caps())?;
+        let (tile, parts) = self.choose(draft.caps())?;
+        tile.steps(draft, self, parts, operands)
+    }
+
+    /// The one choice.
+    fn choose(&self, caps: &Caps) -> Result<(&'static Tile, u32)> {
+        let cost = |&(tile, parts): &(&Tile, u32)| tile.cost_in_parts(self, parts, caps) + tile.compiling();
+        GemmKernel::ALL
+            .iter()
+            .flat_map(|kernel| kernel.tiles())
+            .filter(|tile| self.pin.allows(tile) && tile.fits(self, caps).is_ok())
+            .flat_map(|tile| tile.splits(self, caps).map(move |parts| (tile, parts)))
+            .min_by(|a, b| cost(a).total_cmp(&cost(b)))
+            .ok_or_else(|| unsupported(self, caps))
+    }
 }
 
 fn unsupported(problem: &GemmProblem, caps: &Caps) -> Error {

@@ -2,16 +2,14 @@
 
 use super::epilogue::Epilogue;
 use super::generated::Made;
-use super::half_signs::HalvedAxis;
-use super::halves::Side;
 use super::plan::GemmKernel;
-use super::segments::Segments;
+use super::precision::Precision;
 use super::tile::Tile;
-use crate::kernel::Plan;
 use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 
-/// The uniform of the matrix-product shaders (`shaders/common/gemm_dims.wgsl`), in elements.
+/// The uniform of the matrix-product shaders (`shaders/common/gemm_dims.wgsl`), in elements. Of a problem, `alpha`, `beta` and the
+/// seed of a generated operand are 0: they are scalars of the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -70,11 +68,6 @@ impl GemmDims {
     /// Matrices of the batch times parts of k: each such pair has its own workgroups.
     pub(super) fn parts(&self) -> u64 {
         u64::from(self.batches) * u64::from(self.splits)
-    }
-
-    /// The extent of the outer axis of a batch.
-    fn batch0(&self) -> u32 {
-        self.batches / self.batch1.max(1)
     }
 }
 
@@ -164,6 +157,8 @@ pub struct GemmProblem {
     pub pin: Pin,
     /// Into how many parts it may be split.
     pub split: Split,
+    /// How precise a product of f32 operands has to be.
+    pub precision: Precision,
     /// What is not in memory as the product has it, if anything is.
     pub made: Option<Made>,
 }
@@ -259,11 +254,10 @@ impl GemmProblem {
             c_offset: c.offset_in_window(types.c),
             c_batch0,
             c_batch1,
-            alpha: 1f32.to_bits(),
             ..GemmDims::default()
         };
         let (epilogue, pin, split) = (Epilogue::default(), Pin::Free, Split::Free);
-        Ok(Self { dims, types, epilogue, pin, split, made: None })
+        Ok(Self { dims, types, epilogue, pin, split, precision: Precision::Strict, made: None })
     }
 
     /// The same problem, its plan restricted.
@@ -278,59 +272,29 @@ impl GemmProblem {
         Self { split, ..self }
     }
 
+    /// The same problem, summed in this.
+    #[must_use]
+    pub(super) fn summed_in(mut self, sums: Sums) -> Self {
+        self.types.sums = sums;
+        self
+    }
+
+    /// The same problem, which has to be so precise if its operands are f32.
+    #[must_use]
+    pub fn precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
+    }
+
     /// Floating-point operations: a multiply-add counts two.
     #[must_use]
     pub fn flops(&self) -> f64 {
-        let d = &self.dims;
-        2.0 * f64::from(d.batches) * f64::from(d.m) * f64::from(d.n) * f64::from(d.k)
+        2.0 * self.multiply_adds()
     }
 
     /// Elements of all matrices of C.
     pub(super) fn elements(&self) -> usize {
         let d = &self.dims;
         d.batches as usize * d.m as usize * d.n as usize
-    }
-
-    /// The uniforms of a plan's launches, in order: that of the product, or, if k is split, that of the parts and that of the
-    /// launch that adds up their sums.
-    #[must_use]
-    pub fn dims_of(&self, plan: &Plan) -> Vec<GemmDims> {
-        match plan.parts {
-            1 => vec![self.dims],
-            parts => vec![self.in_parts(parts).dims, self.reduced(parts)],
-        }
-    }
-
-    /// Elements of the bindings of A, B and C, to behind the last that is used.
-    #[must_use]
-    pub fn binding_elements(&self) -> [u64; 3] {
-        let d = &self.dims;
-        if let Some(Segments { bound: [a, b], .. }) = self.segments() {
-            return [a, b, self.elements() as u64];
-        }
-        let last = |offset: u32, steps: [(u32, u32); 4]| {
-            let step = |(extent, stride): (u32, u32)| u64::from(extent.saturating_sub(1)) * u64::from(stride);
-            u64::from(offset) + steps.into_iter().map(step).sum::<u64>() + 1
-        };
-        let [batch0, batch1] = [d.batch0(), d.batch1];
-        let of_b = |[n, k]: [u32; 2], [batch0, batch1]: [u32; 2]| {
-            last(d.b_offset, [(n, d.b_outer), (k, d.b_k), (batch0, d.b_batch0), (batch1, d.b_batch1)])
-        };
-        let mut elements = [
-            last(d.a_offset, [(d.m, d.a_outer), (d.k, d.a_k), (batch0, d.a_batch0), (batch1, d.a_batch1)]),
-            match self.halved().map(|signs| signs.axis) {
-                None => of_b([d.n, d.k], [batch0, batch1]),
-                Some(HalvedAxis::Outer) => of_b([d.n / 2, d.k], [1, 1]),
-                Some(HalvedAxis::K) => of_b([d.n, d.k / 2], [1, 1]),
-            },
-            last(d.c_offset, [(d.m, d.ldc), (d.n, 1), (batch0, d.c_batch0), (batch1, d.c_batch1)]),
-        ];
-        for side in [Side::A, Side::B] {
-            if let Some(generated) = self.generated_at(side) {
-                elements[side as usize] = generated.entries.table_words();
-            }
-        }
-        elements
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::memory::store;
 use super::plan::GemmKernel;
-use super::problem::{GemmDims, GemmProblem, OP, Split};
+use super::problem::{GemmDims, GemmProblem, Split};
 use super::tile::Tile;
 use crate::Result;
 use crate::gpu::{Caps, DeviceType};
-use crate::kernel::{self, Kernel, Launch, Needs, Plan};
+use crate::kernel::{self, Kernel, Needs};
+use crate::plan::{Access, Draft, Flops, NewStep, Region, Time};
 use crate::tensor::DType;
 
 /// Invocations of one workgroup; each brings four elements of a row together.
@@ -49,6 +50,19 @@ impl Tile {
 }
 
 impl GemmProblem {
+    /// Whether the caller may ask for parts of k: i8 has no sums in f32, and the naive kernel no parts.
+    pub(super) fn may_be_split(&self) -> bool {
+        self.types.ab.is_real() && self.pin.allows_parts()
+    }
+
+    /// How many parts of k the caller asks for.
+    pub(super) fn parts_asked(&self) -> u32 {
+        match self.split {
+            Split::Parts(parts) if self.may_be_split() => self.parts_of_k(parts),
+            Split::Parts(_) | Split::Free => 1,
+        }
+    }
+
     /// How many parts of k there are if there should be so many: none is empty.
     pub(super) fn parts_of_k(&self, asked: u32) -> u32 {
         let k = self.dims.k.max(1);
@@ -73,19 +87,15 @@ impl GemmProblem {
         Self { dims, types, epilogue: Default::default(), ..*self }
     }
 
-    /// The dims of the launch that brings the parts together.
-    pub(super) fn reduced(&self, parts: u32) -> GemmDims {
-        GemmDims { splits: parts, ..self.dims }
-    }
-
     /// The dims without an epilogue.
     fn plain_dims(&self) -> GemmDims {
         let Self { dims: d, .. } = self;
+        let alpha = 1f32.to_bits();
         if self.segments().is_some() {
-            return *d; // has no epilogue, and something else in its place
+            return GemmDims { alpha, ..*d }; // has no epilogue, and something else in its place
         }
         GemmDims {
-            alpha: 1f32.to_bits(),
+            alpha,
             beta: 0,
             bias_row: 0,
             bias_col: 0,
@@ -125,26 +135,38 @@ pub(super) fn seconds(problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
     launch + bytes / caps.roofs.bytes
 }
 
-/// How to bring the parts together.
-pub(super) fn plan(problem: &GemmProblem, parts: u32, caps: &Caps) -> Result<Plan> {
-    let d = &problem.dims;
-    // Kernels index the sums by 32 bits: a buffer that can be bound has fewer.
-    kernel::check_binding(OP, caps, scratch_bytes(problem, parts) / 4, DType::F32)?;
+/// Adds the step that brings the parts together: their sums (parts of C one after another), C, and the epilogue's operands.
+///
+/// # Errors
+/// [`Error::Limit`](crate::Error::Limit) or [`Error::Unsupported`](crate::Error::Unsupported) if the device cannot run it.
+pub(super) fn step(
+    draft: &mut Draft<'_>,
+    problem: &GemmProblem,
+    parts: u32,
+    [sums, c]: [Region; 2],
+    extras: &[Region],
+) -> Result<()> {
+    let (d, caps) = (&problem.dims, draft.caps());
     let kernel = Kernel::new("gemm_reduce").dims(caps, size_of_val(d)).param("LANES", LANES);
     let kernel = if problem.types.ab.is_real() { kernel } else { kernel.param("sum", "i32") };
     let rows = u64::from(d.batches) * u64::from(d.m);
     let quads = rows * u64::from(d.n.div_ceil(4));
-    let launch = Launch {
+    let c = (c, problem.access_of_c());
+    let extras = extras.iter().map(|&extra| (extra, Access::Read));
+    let args: Vec<(Region, Access)> = [(sums, Access::Read), c].into_iter().chain(extras).collect();
+    draft.step(NewStep {
         kernel: store(kernel, problem, 2, caps),
         tile: format!("{LANES} times 4 elements"),
         needs: needs(problem),
         blocks: quads.div_ceil(u64::from(LANES)),
-        seconds: seconds(problem, parts, caps),
-    };
-    Plan::of_one_launch(OP, launch, caps)
+        dims: problem.with_scalars(&GemmDims { splits: parts, ..*d }),
+        args: &args,
+        flops: Flops::of_f32(problem.elements() as f64 * f64::from(parts)),
+        time: Time::Seconds(seconds(problem, parts, caps)),
+    })
 }
 
 /// The limits that a workgroup needs: bindings for the sums, C and the epilogue.
 pub(super) fn needs(problem: &GemmProblem) -> Needs {
-    Needs { bindings: 2 + problem.extras(), invocations: LANES, workgroup_bytes: 0 }
+    Needs { bindings: 2 + problem.extra_bindings(), invocations: LANES, workgroup_bytes: 0 }
 }

@@ -2,12 +2,15 @@
 //! be made where others are staged, of products of two operands' planes.
 
 use super::generated::Made;
-use super::launch::launch_parts;
+use super::layouts::{Operand, layout};
 use super::memory::{Stage, load};
+use super::precision::Precision;
 use super::problem::{GemmDims, GemmProblem, GemmTypes, OP, Pin, Split};
-use crate::kernel::{self, Kernel, Memory};
-use crate::tensor::{DType, Layout, View, dim};
-use crate::{Gpu, Result};
+use crate::Result;
+use crate::gpu::Caps;
+use crate::kernel::{Kernel, Memory};
+use crate::plan::{Draft, Plan, Problem};
+use crate::tensor::{DType, Layout, dim};
 
 /// From where to where segments go along k in whole multiples: each is filled up with zeros, which are not in memory, to one
 /// of every tile's steps, and parts of k are multiples of it too.
@@ -18,8 +21,24 @@ const SEGMENT: u32 = 32;
 pub struct Segments {
     /// How A's planes come to be.
     pub formed: Formed,
-    /// Elements of the bindings of A's place and of B, to behind the last that is used.
-    pub bound: [u64; 2],
+    /// How many planes A, Y and B have.
+    pub planes: [u32; 3],
+    /// The order of the axes of A's, Y's and B's planes.
+    pub orders: [Order; 3],
+    /// Words of the table of segments.
+    pub words: u32,
+    /// Segments of all matrices together.
+    pub total: u32,
+}
+
+/// Which axis of a plane comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The outer axis, which the product keeps.
+    #[default]
+    Outer,
+    /// The axis that is summed over.
+    K,
 }
 
 /// How the planes of operand A come to be.
@@ -48,8 +67,10 @@ pub struct Planes {
     pub k: u32,
     pub plane: u32,
     pub offset: u32,
-    /// Elements of the binding, to behind the last that is used.
-    pub bound: u64,
+    /// How many planes there are.
+    pub count: u32,
+    /// Which axis of a plane comes first.
+    pub order: Order,
 }
 
 impl Planes {
@@ -64,9 +85,23 @@ impl Planes {
         assert_eq!((layout.rank(), outer.min(k), outer.max(k)), (3, 1, 2));
         // Without a second index there is no step, and what it is should not matter.
         let step = |axis| dim(OP, if layout.shape()[axis] > 1 { layout.strides()[axis] } else { 0 });
-        let offset = layout.offset_in_window(dtype);
-        let bound = u64::from(offset) + layout.span().len() as u64;
-        Ok(Self { outer: step(outer)?, k: step(k)?, plane: step(0)?, offset, bound })
+        let order = if outer < k { Order::Outer } else { Order::K };
+        Ok(Self {
+            outer: step(outer)?,
+            k: step(k)?,
+            plane: step(0)?,
+            offset: layout.offset_in_window(dtype),
+            count: dim(OP, layout.shape()[0])?,
+            order,
+        })
+    }
+
+    fn layout(&self, [outer, k]: [u32; 2]) -> Result<Layout> {
+        let mut axes = [[self.count, self.plane], [outer, self.outer], [k, self.k]];
+        if self.order == Order::K {
+            axes.swap(1, 2);
+        }
+        layout(&axes, self.offset)
     }
 
     fn stage(&self, outer: u32) -> Stage {
@@ -97,6 +132,10 @@ pub struct Segmented {
     pub gates: Option<[usize; 2]>,
     /// The planes of B.
     pub b: Planes,
+    /// Words of the table of segments.
+    pub words: usize,
+    /// Segments of all matrices together.
+    pub total: usize,
 }
 
 impl Segmented {
@@ -129,7 +168,6 @@ impl Segmented {
             b_batch0: b.plane,
             ldc: dim(OP, n)?,
             c_batch1: dim(OP, m * n)?,
-            alpha: 1f32.to_bits(),
             // NOTE: what such a product has no other use for (`shaders/common/segments_of_planes.wgsl`).
             bias_row: filled,
             bias_col: dim(OP, k)?,
@@ -146,9 +184,16 @@ impl Segmented {
             (Some(_), None) => Formed::Products(Gated::No),
             (Some(_), Some(_)) => Formed::Products(Gated::Yes),
         };
-        let made = Some(Made::Segments(Segments { formed, bound: [a.bound.max(y.bound), b.bound] }));
+        let segments = Segments {
+            formed,
+            planes: [a.count, y.count, b.count],
+            orders: [a.order, y.order, b.order],
+            words: dim(OP, self.words)?,
+            total: dim(OP, self.total)?,
+        };
         let (epilogue, pin, split) = (Default::default(), Pin::Free, Split::Free);
-        Ok(GemmProblem { dims, types, epilogue, pin, split, made })
+        let (precision, made) = (Precision::Strict, Some(Made::Segments(segments)));
+        Ok(GemmProblem { dims, types, epilogue, pin, split, precision, made })
     }
 }
 
@@ -196,21 +241,60 @@ impl GemmProblem {
         }
     }
 
+    /// Multiply-adds, without those that form an operand.
+    pub(super) fn multiply_adds(&self) -> f64 {
+        let d = &self.dims;
+        match self.segments() {
+            // What of each segment is not filled up.
+            Some(Segments { total, .. }) => {
+                f64::from(total) * f64::from(d.m) * f64::from(d.n) * f64::from(d.bias_col)
+            }
+            None => f64::from(d.batches) * f64::from(d.m) * f64::from(d.n) * f64::from(d.k),
+        }
+    }
+
     /// The right operand of A's products.
     fn planes_y(&self) -> Planes {
         let d = &self.dims;
-        let bound = 0; // is known where it matters
-        Planes {
-            outer: d.residual_row,
-            k: d.residual_col,
-            plane: d.residual_batch0,
-            offset: d.residual_offset,
-            bound,
+        let (count, order) = self.segments().map_or_else(Default::default, |s| (s.planes[1], s.orders[1]));
+        let (plane, offset) = (d.residual_batch0, d.residual_offset);
+        Planes { outer: d.residual_row, k: d.residual_col, plane, offset, count, order }
+    }
+
+    /// Where the planes of A, Y and B lie.
+    pub(super) fn planes(&self, segments: &Segments) -> Result<[Layout; 3]> {
+        let d = &self.dims;
+        // What of each segment is not filled up.
+        let k = d.bias_col;
+        let ([of_a, _, of_b], [order_a, _, order_b]) = (segments.planes, segments.orders);
+        let a = (d.a_outer, d.a_k, d.a_batch0, d.a_offset, of_a, order_a);
+        let b = (d.b_outer, d.b_k, d.b_batch0, d.b_offset, of_b, order_b);
+        let of = |(outer, k, plane, offset, count, order)| Planes { outer, k, plane, offset, count, order };
+        Ok([of(a).layout([d.m, k])?, self.planes_y().layout([d.m, k])?, of(b).layout([d.n, k])?])
+    }
+
+    /// Where the plane of gates lies, if there is one.
+    pub(super) fn gates(&self, segments: &Segments) -> Result<Option<Layout>> {
+        let d = &self.dims;
+        let mut axes = [[d.m, d.residual_batch1], [d.bias_col, d.scaled_row]];
+        axes.sort_by_key(|[_, stride]| std::cmp::Reverse(*stride));
+        match segments.formed {
+            Formed::Products(Gated::Yes) => layout(&axes, 0).map(Some),
+            Formed::Products(Gated::No) | Formed::InMemory => Ok(None),
         }
     }
 }
 
 impl Segments {
+    /// The number of storage bindings beside A, B and C: the table, and what A is formed of.
+    pub(super) fn bindings(&self) -> u32 {
+        match self.formed {
+            Formed::InMemory => 1,
+            Formed::Products(Gated::No) => 2,
+            Formed::Products(Gated::Yes) => 3,
+        }
+    }
+
     /// How A is staged by the tiled kernel: by vectors only if both operands of its products come so.
     pub(super) fn stage(&self, problem: &GemmProblem, a: Stage) -> Stage {
         match (self.formed, a) {
@@ -287,21 +371,41 @@ pub(super) enum Eights {
     Elements,
 }
 
-/// Computes the product into `c`, a view of a fresh tensor; `beside` are the table, then of products the right operand, then
-/// the gates if there are some.
-pub(crate) fn launch_segments<'a>(
-    gpu: &Gpu,
-    problem: &GemmProblem,
-    operands: [View<'a>; 2],
-    beside: &[View<'a>],
-    c: View<'a>,
-) -> Result<()> {
-    for view in beside {
-        let elements = u64::from(view.layout.offset_in_window(view.dtype)) + view.layout.span().len() as u64;
-        kernel::check_binding(OP, gpu.caps(), elements, view.dtype)?;
-    }
-    launch_parts(gpu, problem, operands, beside, c, [])
+/// A product that is summed over segments, with its table.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SegmentedProblem {
+    /// The product.
+    pub problem: GemmProblem,
+    /// What each of its matrices is summed over ([`segment_table`]).
+    pub table: Vec<u32>,
 }
+
+impl Problem for SegmentedProblem {
+    /// Operands: A, B, C; Y and the plane of gates, where A is formed of them. The table is a constant.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let mut draft = Draft::new(OP, &[], caps);
+        let mut operands = Vec::new();
+        for (at, operand) in self.problem.operands()?.into_iter().enumerate() {
+            let Operand { name, dtype, layout, access } = operand;
+            let is_table = at == TABLE;
+            operands.push(if is_table {
+                draft.constant(&self.table)?
+            } else {
+                draft.operand(name, dtype, layout, access)
+            });
+        }
+        self.problem.check_bound(caps)?;
+        self.problem.alone(&mut draft, &operands)?;
+        Ok(draft.finish())
+    }
+
+    fn explain(&self, caps: &Caps) -> Result<Plan> {
+        Ok(self.plan(caps)?.because(self.problem.explain(caps)?.reasons().iter().cloned()))
+    }
+}
+
+/// The place of the table among a product's operands.
+const TABLE: usize = 3;
 
 /// Why a kernel is not for such products.
 pub(super) const ONE_PLANE: &str = "one plane of each operand, not one for each segment of k";

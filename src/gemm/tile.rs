@@ -2,14 +2,18 @@
 
 use super::generated::Made;
 use super::plan::GemmKernel;
-use super::problem::{GemmDims, GemmProblem, OP};
+use super::problem::{GemmDims, GemmProblem, Sums};
 use super::segments::ONE_PLANE;
 use super::{coop, cost, dot, gemv, naive, reduce, tiled};
 use crate::Result;
 use crate::gpu::{Caps, DeviceType};
-use crate::kernel::{Kernel, Launch, Needs, Plan};
+use crate::kernel::{Kernel, Needs};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, Time};
 use crate::tensor::DType;
 use std::fmt;
+
+/// The place of C among a product's operands.
+const C: usize = 2;
 
 /// A kernel with the sizes of its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -114,7 +118,7 @@ impl Tile {
     /// The limits that the launch of the product needs. If a second launch applies the epilogue, its bindings are not counted
     /// here.
     fn needs(&self, problem: &GemmProblem, caps: &Caps) -> Needs {
-        let extras = if problem.stores_apart(caps) { 0 } else { problem.extras() };
+        let extras = if problem.stores_apart(caps) { 0 } else { problem.extra_bindings() };
         Needs {
             bindings: problem.bindings() + extras,
             invocations: self.invocations(caps),
@@ -135,18 +139,41 @@ impl Tile {
         if self.kernel == GemmKernel::Tiled && tiled::is_for_software(self) { 1.5e-3 } else { 0.0 }
     }
 
-    /// The plan that computes the problem in so many parts of k.
-    pub(super) fn plan(&self, problem: &GemmProblem, parts: u32, caps: &Caps) -> Result<Plan> {
-        let seconds = self.cost_in_parts(problem, parts, caps);
+    /// Adds the steps that compute the problem in so many parts of k, of operands as [`GemmProblem::operands`] has them.
+    pub(super) fn steps(
+        &self,
+        draft: &mut Draft<'_>,
+        problem: &GemmProblem,
+        parts: u32,
+        operands: &[Region],
+    ) -> Result<()> {
+        let caps = draft.caps();
+        let args = |operands: &[Region], c: Access| -> Vec<(Region, Access)> {
+            let access = |at: usize| if at == C { c } else { Access::Read };
+            operands.iter().enumerate().map(|(at, &operand)| (operand, access(at))).collect()
+        };
         if parts == 1 && !problem.stores_apart(caps) {
-            return self.launch(problem, seconds, caps);
+            let dims = problem.with_scalars(&problem.dims);
+            return self.step(draft, problem, dims, &args(operands, problem.access_of_c()));
         }
-        let launch = self.launch(&problem.in_parts(parts), seconds, caps)?;
-        let then = reduce::plan(problem, parts, caps)?;
-        Ok(Plan { parts, ..launch.then(OP, then, &[reduce::scratch_bytes(problem, parts)], caps)? })
+        let part = problem.in_parts(parts);
+        let sums = draft.temporary(&[problem.elements() * parts as usize], DType::F32)?;
+        let (own, extras) = operands.split_at(problem.bindings() as usize);
+        let mut own = own.to_vec();
+        let c = std::mem::replace(&mut own[C], sums);
+        let dims = problem.with_seed(Dims::of(&part.dims));
+        self.step(draft, &part, dims, &args(&own, Access::Write))?;
+        reduce::step(draft, problem, parts, [sums, c], extras)
     }
 
-    fn launch(&self, problem: &GemmProblem, seconds: f64, caps: &Caps) -> Result<Plan> {
+    fn step(
+        &self,
+        draft: &mut Draft<'_>,
+        problem: &GemmProblem,
+        dims: Dims,
+        args: &[(Region, Access)],
+    ) -> Result<()> {
+        let caps = draft.caps();
         let kernel = match self.kernel {
             GemmKernel::Naive => naive::kernel(self, problem, caps),
             GemmKernel::Gemv => gemv::kernel(self, problem, caps),
@@ -154,8 +181,29 @@ impl Tile {
             GemmKernel::Dot => dot::kernel(self, problem, caps),
             GemmKernel::Coop => coop::kernel(self, problem, caps),
         };
-        let (needs, blocks) = (self.needs(problem, caps), self.blocks(problem, caps));
-        Plan::of_one_launch(OP, Launch { kernel, tile: self.to_string(), needs, blocks, seconds }, caps)
+        draft.step(NewStep {
+            kernel,
+            tile: self.to_string(),
+            needs: self.needs(problem, caps),
+            blocks: self.blocks(problem, caps),
+            dims,
+            args,
+            flops: self.flops(problem, caps),
+            time: Time::Seconds(self.cost(problem, caps)),
+        })
+    }
+
+    /// Operations by the unit that computes them.
+    fn flops(&self, problem: &GemmProblem, caps: &Caps) -> Flops {
+        let flops = problem.flops();
+        match self.kernel {
+            _ if !problem.types.ab.is_real() => Flops { integer: flops, ..Flops::default() },
+            GemmKernel::Coop => Flops { matrix: flops, ..Flops::default() },
+            GemmKernel::Tiled if tiled::sums(self, problem, caps) == Sums::F16 => {
+                Flops { f16: flops, ..Flops::default() }
+            }
+            _ => Flops::of_f32(flops),
+        }
     }
 
     /// This kernel, with what all that stage blocks in shared memory set.

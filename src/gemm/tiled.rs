@@ -83,7 +83,8 @@ pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel 
             .slot("step_end", "step_end_f16"),
     };
     let kernel = if shares_columns(tile, caps) {
-        kernel.slot("a_columns", "a_columns_subgroup").slot("a_column", "a_column_subgroup")
+        let kernel = kernel.slot("a_columns", "a_columns_subgroup").slot("a_column", "a_column_subgroup");
+        kernel.on_subgroups_of(tile.bk)
     } else {
         kernel
     };

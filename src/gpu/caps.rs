@@ -5,7 +5,7 @@ use std::fmt;
 
 /// What a device can do: plain data, read once from the adapter, or made by hand.
 ///
-/// [`crate::gemm::plan`] and its siblings are pure functions of a problem and a `Caps`, so a plan
+/// The plan of a problem ([`Problem::plan`](crate::plan::Problem::plan)) is a pure function of it and a `Caps`, so a plan
 /// for a device that is not here can be printed and tested. [`fixtures`](crate::gpu::fixtures)
 /// holds the data of real devices.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,15 +1,15 @@
 //! Buffers that tensors hold: taken from the pool, filled, given back at the last drop.
 
-use super::Gpu;
 use super::fault::caught;
 use super::lock::Lock;
 use super::mark::Mark;
 use super::pool::{Pool, Taken};
 use super::storage::Storage;
+use super::{Gpu, Inner};
 use crate::{Element, Error, Result};
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 
 /// Bytes that every window of a buffer starts at a multiple of: no device asks for more.
 pub(crate) const WINDOW_ALIGNMENT: u64 = 256;
@@ -18,10 +18,34 @@ const CHUNK: usize = 8 << 20;
 /// At most this many bytes of staging buffers are kept for the next read.
 pub(super) const STAGING_AT_MOST: u64 = 64 << 20;
 
-/// A buffer from the pool, which goes back when this is dropped.
-pub(crate) struct Allocation {
-    gpu: Gpu,
+/// A buffer from the pool, which goes back when this is dropped. It does not keep the device.
+pub(super) struct Pooled {
+    gpu: Weak<Inner>,
     storage: Arc<Storage>,
+}
+
+/// A buffer from the pool and its device.
+pub(crate) struct Allocation {
+    // NOTE: goes first: while the buffer goes back, the device is there.
+    pooled: Pooled,
+    gpu: Gpu,
+}
+
+impl Pooled {
+    pub(super) fn storage(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+}
+
+impl Drop for Pooled {
+    fn drop(&mut self) {
+        // Where the device has gone, its pool has gone with it.
+        let Some(inner) = self.gpu.upgrade() else { return };
+        let Storage { buffer, mark, .. } = &*self.storage;
+        let reusable = (!self.storage.is_exported()).then(|| (buffer.clone(), mark.last_use()));
+        let given_up = inner.pool.lock().give(buffer.size(), reusable);
+        drop(given_up);
+    }
 }
 
 impl Allocation {
@@ -30,21 +54,26 @@ impl Allocation {
     }
 
     pub(crate) fn buffer(&self) -> &wgpu::Buffer {
-        &self.storage.buffer
+        &self.pooled.storage.buffer
     }
 
     /// The size in bytes that was asked for.
     pub(crate) fn len(&self) -> u64 {
-        self.storage.len
+        self.pooled.storage.len
     }
 
     pub(super) fn storage(&self) -> &Arc<Storage> {
-        &self.storage
+        &self.pooled.storage
+    }
+
+    /// The buffer without its device.
+    pub(super) fn into_pooled(self) -> Pooled {
+        self.pooled
     }
 
     /// Fails if its contents were never computed, because a launch failed.
     pub(crate) fn check(&self) -> Result<()> {
-        self.storage.mark.check()
+        self.pooled.storage.mark.check()
     }
 
     /// The sequence at which an operation begins that may write to it in several launches.
@@ -54,22 +83,13 @@ impl Allocation {
 
     /// Whether a launch that was recorded since then writes to it.
     pub(crate) fn is_written_since(&self, begun: u64) -> bool {
-        self.storage.mark.last_write() > begun
+        self.pooled.storage.mark.last_write() > begun
     }
 
     /// Marks the contents as never computed because of `error`: reading them is an error from now on.
     pub(crate) fn fail(&self, error: &Error) {
         let sequence = self.gpu.inner.recorder.lock().next_sequence();
-        self.storage.mark.fail(sequence, &Arc::from(error.to_string()));
-    }
-}
-
-impl Drop for Allocation {
-    fn drop(&mut self) {
-        let Storage { buffer, mark, .. } = &*self.storage;
-        let reusable = (!self.storage.is_exported()).then(|| (buffer.clone(), mark.last_use()));
-        let given_up = self.gpu.inner.pool.lock().give(buffer.size(), reusable);
-        drop(given_up);
+        self.pooled.storage.mark.fail(sequence, &Arc::from(error.to_string()));
     }
 }
 
@@ -114,7 +134,7 @@ impl Gpu {
         self.write_words(allocation, 0, bytes)?;
         if bytes.len() as u64 >= allocation.len() {
             let sequence = self.inner.recorder.lock().next_sequence();
-            allocation.storage.mark.written_whole(sequence);
+            allocation.pooled.storage.mark.written_whole(sequence);
         }
         Ok(())
     }
@@ -123,7 +143,7 @@ impl Gpu {
     pub(crate) fn export<'a>(&self, allocation: &'a Allocation) -> Result<&'a wgpu::Buffer> {
         self.settle(allocation)?;
         allocation.check()?;
-        allocation.storage.export();
+        allocation.pooled.storage.export();
         Ok(allocation.buffer())
     }
 
@@ -131,11 +151,17 @@ impl Gpu {
     /// application submits from then on.
     fn settle(&self, allocation: &Allocation) -> Result<()> {
         let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
-        if allocation.storage.mark.last_use() >= first_unsubmitted { self.submit_all() } else { Ok(()) }
+        if allocation.pooled.storage.mark.last_use() >= first_unsubmitted {
+            self.submit_all()
+        } else {
+            Ok(())
+        }
     }
 
-    /// Frees all buffers that wait for reuse, staging buffers included.
+    /// Frees all buffers that wait for reuse, staging buffers included, and the constants of plans, which are uploaded again
+    /// where they are needed.
     pub fn trim(&self) {
+        self.inner.constants.forget();
         let tensors = self.inner.pool.lock().shrink(0);
         let staging = self.inner.staging.lock().shrink(0);
         drop((tensors, staging));
@@ -184,7 +210,8 @@ impl Gpu {
         let (buffer, last_use) =
             self.take(&self.inner.pool, op, bytes, unused_since, usage, "tilewise tensor")?;
         let storage = Storage::new(buffer, bytes, Mark::of_buffer(last_use));
-        Ok(Allocation { gpu: self.clone(), storage: Arc::new(storage) })
+        let pooled = Pooled { gpu: Arc::downgrade(&self.inner), storage: Arc::new(storage) };
+        Ok(Allocation { pooled, gpu: self.clone() })
     }
 
     /// Takes a buffer from `pool`, creating it where none is free.

@@ -1,12 +1,14 @@
 //! A device one computes on: opened or adopted, recorded to, read from, timed.
 
 mod adopt;
+mod binding;
 mod caps;
+mod constants;
 mod coop;
+mod execute;
 mod fault;
 pub mod fixtures;
 pub(crate) mod kept;
-mod launch;
 mod lock;
 mod mark;
 mod memory;
@@ -41,13 +43,12 @@ pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
 pub use stats::Stats;
 pub use timing::{Clock, Timing};
 
-pub(crate) use launch::{Binding, Prepared, Problem};
-pub(crate) use memory::{Allocation, WINDOW_ALIGNMENT};
+pub(crate) use binding::Binding;
+pub(crate) use memory::{Allocation, WINDOW_ALIGNMENT, window};
 use pipeline::Pipeline;
 
 use crate::gemm::Precision;
 use fault::Fault;
-use launch::Memo;
 use lock::Lock;
 use pipeline::Pipelines;
 use pool::Pool;
@@ -79,7 +80,8 @@ struct Inner {
     options: GpuOptions,
     fault: Arc<Fault>,
     pipelines: Pipelines,
-    memo: Memo,
+    plans: execute::Memo,
+    constants: constants::Constants,
     pool: Lock<Pool<wgpu::Buffer>>,
     staging: Lock<Pool<wgpu::Buffer>>,
     recorder: Recorder,
@@ -129,6 +131,7 @@ impl Gpu {
             bytes_bound_for_reading: counts.bytes_bound_for_reading,
             bytes_bound_for_writing: counts.bytes_bound_for_writing,
             pipelines: self.inner.pipelines.compiled(),
+            plans: self.inner.plans.prepared(),
             buffers_created: self.inner.buffers_created.load(Ordering::Relaxed),
             bytes_in_use: in_use,
             bytes_cached: cached,

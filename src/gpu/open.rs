@@ -12,7 +12,7 @@ use super::record::Recorder;
 use super::verify::Verification;
 #[cfg(not(target_arch = "wasm32"))]
 use super::waiter::Waiter;
-use super::{Caps, Gpu, GpuOptions, Inner, Memo, Polling, raw};
+use super::{Caps, Gpu, GpuOptions, Inner, Polling, raw};
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -167,7 +167,8 @@ impl<'a> Device<'a> {
             staging: Lock::new(Pool::new(None, STAGING_AT_MOST, largest)),
             recorder: Recorder::new(),
             buffers_created: AtomicU64::new(0),
-            memo: Memo::default(),
+            plans: super::execute::Memo::default(),
+            constants: super::constants::Constants::default(),
             device: self.device.clone(),
             queue: self.queue.clone(),
             caps,

@@ -1,15 +1,16 @@
 //! The recorder: the open recording, the closed ones that wait to be submitted, and counters.
 
 use super::Gpu;
-use super::launch::{Binding, Prepared};
 use super::lock::Lock;
 use super::mark::Why;
 use super::options::Submission;
-use super::recording::{Outcome, Recording, Tail};
+use super::pipeline::Pipeline;
+use super::recording::{self, Access, Bound, Outcome, Recording, Tail};
 use super::ring::Ring;
 use super::turn::Turn;
 use super::uploads::Uploads;
 use crate::Result;
+use crate::plan::Scalar;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
 
@@ -124,34 +125,42 @@ impl State {
         due || self.open.len() >= LAUNCHES_AT_MOST
     }
 
-    fn count(&mut self, bindings: &[Binding<'_>], writes: &[bool]) {
+    fn count(&mut self, bound: &[Bound]) {
         self.counts.launches += 1;
-        for (binding, &writes) in bindings.iter().zip(writes) {
-            let bytes = binding.bytes();
-            if writes {
-                self.counts.bytes_bound_for_writing += bytes;
-            } else {
-                self.counts.bytes_bound_for_reading += bytes;
+        for bound in bound {
+            let bytes = bound.window.end - bound.window.start;
+            match bound.access {
+                Access::Read => self.counts.bytes_bound_for_reading += bytes,
+                Access::Write | Access::Overwrite { .. } => self.counts.bytes_bound_for_writing += bytes,
             }
         }
     }
 }
 
+/// A launch to be recorded.
+pub(super) struct Launch<'a> {
+    pub(super) pipeline: &'a Arc<Pipeline>,
+    /// What is bound, in the order in which the shader declares it.
+    pub(super) bound: Vec<Bound>,
+    pub(super) dims: &'a [u8],
+    /// Where which of the values lie in the dims, by offset.
+    pub(super) scalars: &'a [(usize, usize)],
+    pub(super) values: &'a [Scalar],
+    pub(super) grid: [u32; 3],
+    /// Predicted seconds.
+    pub(super) seconds: f64,
+}
+
 impl Gpu {
-    /// Records one launch with these dims, and operands in the order in which the shader declares them.
-    ///
-    /// # Errors
-    /// [`Error::Device`] if an operand was never computed because an earlier launch failed.
-    pub(crate) fn launch(&self, prepared: &Prepared, dims: &[u8], bindings: &[Binding<'_>]) -> Result<()> {
-        bindings.iter().try_for_each(Binding::check)?;
-        let pipeline = prepared.pipeline();
-        let plan = prepared.plan();
+    /// Records one launch.
+    pub(super) fn record(&self, launch: Launch<'_>) -> Result<()> {
+        let Launch { pipeline, bound, dims, scalars, values, grid, seconds } = launch;
         let mut state = self.inner.recorder.lock();
         let sequence = state.next_sequence();
-        let bound = bindings.iter().zip(&pipeline.writes).map(|(binding, &writes)| binding.bound(writes));
-        state.open.push(pipeline, bound, dims, plan.grid, sequence);
-        state.open.seconds += plan.seconds;
-        state.count(bindings, &pipeline.writes);
+        state.count(&bound);
+        let dims = recording::Uniform { dims, scalars, values };
+        state.open.push(pipeline, bound, &dims, grid, sequence);
+        state.open.seconds += seconds;
         let each = self.inner.options.submission == Submission::EachLaunch && !state.timed;
         if !each && !state.is_full() {
             return Ok(());

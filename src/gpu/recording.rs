@@ -7,6 +7,7 @@ use super::pipeline::Dims;
 use super::progress::Progress;
 use super::ring::Ring;
 use super::storage::Storage;
+use crate::plan::Scalar;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -41,6 +42,13 @@ struct Launch {
     dims: Range<usize>,
     grid: [u32; 3],
     sequence: u64,
+}
+
+/// The uniform of a launch: its dims, in which some values lie at these offsets, by index.
+pub(super) struct Uniform<'a> {
+    pub(super) dims: &'a [u8],
+    pub(super) scalars: &'a [(usize, usize)],
+    pub(super) values: &'a [Scalar],
 }
 
 /// A window of a storage that a launch binds.
@@ -101,8 +109,8 @@ impl Recording {
     pub(super) fn push(
         &mut self,
         pipeline: &Arc<Pipeline>,
-        bound: impl Iterator<Item = Bound>,
-        dims: &[u8],
+        bound: Vec<Bound>,
+        uniform: &Uniform<'_>,
         grid: [u32; 3],
         sequence: u64,
     ) {
@@ -120,7 +128,11 @@ impl Recording {
             self.bound.push(bound);
         }
         let from = self.dims.len();
-        self.dims.extend_from_slice(dims);
+        self.dims.extend_from_slice(uniform.dims);
+        for &(offset, index) in uniform.scalars {
+            let at = from + offset;
+            self.dims[at..at + 4].copy_from_slice(&uniform.values[index].bits().to_ne_bytes());
+        }
         let (bound, dims) = (start..self.bound.len(), from..self.dims.len());
         self.launches.push(Launch { pipeline: pipeline.clone(), bound, dims, grid, sequence });
     }

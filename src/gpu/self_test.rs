@@ -1,10 +1,13 @@
 //! One row's self-test as data: the kernel, its operands, and the judgement of what it writes.
 
-use super::{Caps, CoopRow, CoopScalar, Problem, Verdict};
-use crate::kernel::{Kernel, Needs, Plan};
+use super::{Caps, CoopRow, CoopScalar, Verdict};
+use crate::kernel::{Kernel, Needs};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::tensor::{DType, Layout};
 use crate::{Fill, Result};
 use half::f16;
 
+pub(super) const OP: &str = "self-test";
 /// The shader of every self-test.
 pub(super) const SHADER: &str = "coop_verify";
 
@@ -54,18 +57,21 @@ impl Problem for Case {
             .param("AB_BYTES", format!("{}u", a.size()))
             .param("C_BYTES", format!("{}u", c.size()))
             .dims(caps, size_of_val(&self.dims()));
-        Ok(Plan {
+        let mut draft = Draft::new(OP, &[], caps);
+        let words = |bytes: Vec<u8>| Layout::contiguous(OP, &[bytes.len() / 4]);
+        let ab = draft.operand("A and B", DType::I32, words(self.operands())?, Access::Read);
+        let c = draft.operand("C", DType::I32, words(self.poison())?, Access::Update);
+        draft.step(NewStep {
             kernel,
             tile: "self-test".into(),
             needs: Needs::default(), // of a device whose rows are tested
-            grid: [4, 1, 1],
-            seconds: 0.0,
-            parts: 1,
-            scratch: 0,
-            table: Vec::new(),
-            then: None,
-            reasons: Vec::new(),
-        })
+            blocks: 4,
+            dims: Dims::of(&self.dims()),
+            args: &[(ab, Access::Read), (c, Access::Update)],
+            flops: Flops::default(),
+            time: Time::Seconds(0.0),
+        })?;
+        Ok(draft.finish())
     }
 }
 

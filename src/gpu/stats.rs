@@ -14,6 +14,8 @@ pub struct Stats {
     pub bytes_bound_for_writing: u64,
     /// Pipelines compiled.
     pub pipelines: u64,
+    /// Plans made and prepared: one for each problem that was not seen before.
+    pub plans: u64,
     /// Buffers created for tensors; reuse of a pooled one does not count.
     pub buffers_created: u64,
     /// Bytes of buffers that tensors hold now.

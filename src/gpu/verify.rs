@@ -4,14 +4,13 @@
 //! naga and wgpu let a shader use matrices that the adapter does not have, and drivers are young at those that they
 //! do have: no launch may be the first to find out.
 
-use super::launch::Prepared;
 use super::read::Pending;
-use super::self_test::Case;
+use super::self_test::{Case, OP};
 use super::verdicts::Verdicts;
-use super::{Binding, CacheFolder, Caps, CoopRow, Gpu, GpuOptions, Verdict};
+use super::{CacheFolder, Caps, CoopRow, Gpu, GpuOptions, Verdict};
+use crate::tensor::View;
 use crate::{Error, Result};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The test of a device's rows, under way; its result is what the device can do.
 pub(super) struct Verification {
@@ -97,8 +96,8 @@ impl Verification {
     fn launch(&mut self, probe: &Gpu, cases: Vec<Case>) -> Option<Launched> {
         let mut compiled = Vec::new();
         for case in cases {
-            match probe.planned(&case) {
-                Ok(prepared) => compiled.push((case, prepared)),
+            match probe.prepared(&case) {
+                Ok(_) => compiled.push(case),
                 Err(error) => {
                     let row = self.refuse(case, &error);
                     // A device that is lost, or short of memory, which loses it, compiles nothing, and says nothing of
@@ -116,7 +115,7 @@ impl Verification {
         match launch(probe, &compiled) {
             Ok(launched) => Some(launched),
             Err(error) => {
-                compiled.into_iter().for_each(|(case, _)| _ = self.refuse(case, &error));
+                compiled.into_iter().for_each(|case| _ = self.refuse(case, &error));
                 None
             }
         }
@@ -161,25 +160,21 @@ impl Verification {
 }
 
 /// Launches all tests, in one recording, and reads what they write.
-fn launch(probe: &Gpu, tests: &[(Case, Arc<Prepared>)]) -> Result<Launched> {
-    const OP: &str = "self-test";
+fn launch(probe: &Gpu, tests: &[Case]) -> Result<Launched> {
     let mut c = Vec::new();
     let mut cases = Vec::new();
-    for (case, _) in tests {
+    for case in tests {
         let start = c.len().next_multiple_of(256);
         c.resize(start, 0);
         c.extend(case.poison());
         cases.push((*case, start..c.len()));
     }
     let c = probe.upload(OP, &c)?;
-    for ((case, place), (_, prepared)) in cases.iter().zip(tests) {
+    for (case, place) in &cases {
         let operands = case.operands();
         let ab = probe.upload(OP, &operands)?;
-        let bindings = [
-            Binding::new(&ab, 0..operands.len() as u64),
-            Binding::new(&c, place.start as u64..place.end as u64),
-        ];
-        probe.launch(prepared, bytemuck::bytes_of(&case.dims()), &bindings)?;
+        let operands = [View::of_words(&ab, 0..operands.len())?, View::of_words(&c, place.clone())?];
+        probe.run(case, &operands, &[])?;
     }
     let end = cases.last().map_or(0, |(_, place)| place.end as u64);
     Ok(Launched { cases, read: probe.start_read(&c, 0..end)? })

@@ -35,7 +35,7 @@ impl Needs {
     }
 
     /// As [`fit`](Self::fit); what is lacking becomes an [`Error::Unsupported`] of the operation.
-    pub(super) fn check(&self, op: &'static str, caps: &Caps) -> Result<()> {
+    pub(crate) fn check(&self, op: &'static str, caps: &Caps) -> Result<()> {
         self.fit(caps).map_err(|needs| Error::Unsupported { op, needs, device: caps.adapter.clone() })
     }
 }

@@ -1,4 +1,4 @@
-//! A kernel: a shader from `shaders/`, with its parameters and slots filled in. A plan: a kernel and a grid.
+//! A kernel: a shader from `shaders/`, with its parameters and slots filled in.
 
 mod library;
 mod limits;
@@ -14,7 +14,7 @@ pub(crate) use memory::Memory;
 pub(crate) use signature::{Signature, signature};
 pub(crate) use unroll::unroll;
 
-use crate::gpu::Caps;
+use crate::gpu::{Caps, CoopScalar};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,6 +25,16 @@ pub struct Kernel {
     shader: &'static str,
     params: Vec<(&'static str, String)>,
     slots: Vec<(&'static str, Fragment)>,
+    requires: Requires,
+}
+
+/// What a kernel requires of a device beside limits and types, which its text tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Requires {
+    /// Subgroups of this size and no other.
+    subgroup: Option<u32>,
+    /// Cooperative matrices of f16 of this size, summed in f32.
+    matrices: Option<u32>,
 }
 
 /// What a slot is filled with.
@@ -49,7 +59,7 @@ impl Kernel {
     /// The kernel in `shaders/<shader>.wgsl`, with its defaults.
     #[must_use]
     pub fn new(shader: &'static str) -> Self {
-        Self { shader, params: Vec::new(), slots: Vec::new() }
+        Self { shader, params: Vec::new(), slots: Vec::new(), requires: Requires::default() }
     }
 
     /// Sets the `const` or `alias` called `name` in a `//#param` block of the shader.
@@ -72,6 +82,47 @@ impl Kernel {
     pub(crate) fn generated(mut self, name: &'static str, what: String, text: String) -> Self {
         self.slots.push((name, Fragment::Generated { what, text }));
         self
+    }
+
+    /// Says that the text is written for subgroups of this size.
+    #[must_use]
+    pub(crate) fn on_subgroups_of(mut self, size: u32) -> Self {
+        self.requires.subgroup = Some(size);
+        self
+    }
+
+    /// Says that the text has cooperative matrices of f16 of this size, summed in f32.
+    #[must_use]
+    pub(crate) fn on_matrices_of(mut self, size: u32) -> Self {
+        self.requires.matrices = Some(size);
+        self
+    }
+
+    /// Whether a device has what the kernel's text needs.
+    ///
+    /// # Errors
+    /// What the device lacks, in words.
+    pub(crate) fn fits(&self, caps: &Caps) -> Result<(), String> {
+        let text = self.specialize().map_err(|error| error.to_string())?;
+        let has_word = |word: &str| text.split(|c: char| !c.is_alphanumeric()).any(|found| found == word);
+        if let Some(size) = self.requires.matrices {
+            caps.coop(size, CoopScalar::F16, CoopScalar::F32)?;
+        }
+        match (self.requires.subgroup, caps.subgroups) {
+            (Some(size), Some(sizes)) if [sizes.min, sizes.max] == [size; 2] => {}
+            (Some(size), _) => return Err(format!("subgroups of {size} and no other size")),
+            (None, _) => {}
+        }
+        if !caps.f16 && text.lines().any(|line| line.starts_with("enable f16")) {
+            return Err("f16 in shaders".into());
+        }
+        if !caps.int64 && has_word("u64") {
+            return Err("integers of 64 bits in shaders".into());
+        }
+        if caps.limits.immediate_bytes == 0 && text.contains("var<immediate>") {
+            return Err("immediates".into());
+        }
+        Ok(())
     }
 
     /// Chooses how the kernel gets `bytes` of dims: as immediates where the device has room for them, else from the
@@ -122,103 +173,6 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// How to compute a problem: a kernel, its grid, and why this one. Printable.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
-    /// What runs in each workgroup.
-    pub kernel: Kernel,
-    /// The kernel's tile, in words.
-    pub tile: String,
-    /// Limits that one workgroup needs.
-    pub needs: Needs,
-    /// Workgroups along x, y and z.
-    pub grid: [u32; 3],
-    /// Predicted seconds on the device: what candidates were compared by, and how much may be recorded
-    /// before it is submitted. A coarse model, not a promise.
-    pub seconds: f64,
-    /// Parts of the problem that are computed on their own, and brought together by what comes `then`; 1 is none.
-    pub parts: u32,
-    /// Bytes of device memory that are needed between the launches, from the pool.
-    pub scratch: u64,
-    /// Words that the kernel reads beside the operands; none, unless the kernel says so.
-    pub table: Vec<u32>,
-    /// The launch behind this one.
-    pub then: Option<Box<Plan>>,
-    /// What is moved and computed, of some kernels, and why each other kernel was passed over, a line each, if the plan was
-    /// asked to explain itself.
-    pub reasons: Vec<String>,
-}
-
-/// The parts of a plan of one launch.
-pub(crate) struct Launch {
-    pub(crate) kernel: Kernel,
-    /// A description of the kernel's tile.
-    pub(crate) tile: String,
-    pub(crate) needs: Needs,
-    /// The number of workgroups.
-    pub(crate) blocks: u64,
-    pub(crate) seconds: f64,
-}
-
-impl Plan {
-    /// A plan of one launch, checked against the device's limits.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] if the kernel needs more bindings, invocations or shared memory than the device has;
-    /// [`Error::Limit`] if there are more workgroups than a grid may have.
-    pub(crate) fn of_one_launch(op: &'static str, launch: Launch, caps: &Caps) -> Result<Self> {
-        let Launch { kernel, tile, needs, blocks, seconds } = launch;
-        needs.check(op, caps)?;
-        let grid = fold(op, blocks, caps.limits.grid)?;
-        Ok(Self {
-            kernel,
-            tile,
-            needs,
-            grid,
-            seconds,
-            parts: 1,
-            scratch: 0,
-            table: Vec::new(),
-            then: None,
-            reasons: Vec::new(),
-        })
-    }
-
-    /// The plan with `then` launched after it, and buffers of `between` bytes that pass results from one to the other.
-    ///
-    /// # Errors
-    /// [`Error::Limit`] if the device cannot create or bind one of these buffers.
-    pub(crate) fn then(self, op: &'static str, then: Self, between: &[u64], caps: &Caps) -> Result<Self> {
-        between.iter().try_for_each(|&bytes| check_scratch(op, caps, bytes))?;
-        Ok(Self { then: Some(Box::new(then)), scratch: between.iter().sum(), ..self })
-    }
-
-    /// With a line in front that says what is moved and computed.
-    pub(crate) fn moving(mut self, what: &str, bytes: f64, flops: f64) -> Self {
-        self.reasons.insert(0, format!("{what}: {bytes:.0} bytes, {flops:.0} flops"));
-        self
-    }
-}
-
-impl fmt::Display for Plan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [x, y, z] = self.grid;
-        write!(f, "{} {}, grid {x} x {y} x {z}", self.kernel.shader, self.tile)?;
-        if self.parts > 1 {
-            write!(f, ", {} parts with {} bytes of sums", self.parts, self.scratch)?;
-        } else if self.scratch > 0 {
-            write!(f, ", {} bytes between launches", self.scratch)?;
-        }
-        let mut behind = &self.then;
-        while let Some(then) = behind {
-            write!(f, ", then {} {}", then.kernel.shader, then.tile)?;
-            behind = &then.then;
-        }
-        write!(f, ", predicted {}", Seconds(self.seconds))?;
-        self.reasons.iter().try_for_each(|reason| write!(f, "\n  {reason}"))
-    }
-}
-
 /// Folds `blocks` workgroups over a grid of at most `limit` along each axis, as evenly as it goes; the last row of the
 /// fold may run past the end, so kernels compare their block index with their own number of blocks.
 ///
@@ -237,17 +191,4 @@ pub fn fold(op: &'static str, blocks: u64, limit: u32) -> Result<[u32; 3]> {
     let x = blocks.div_ceil(z * y);
     let axis = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     Ok([axis(x), axis(y), axis(z)])
-}
-
-/// Seconds, in a readable unit.
-pub(crate) struct Seconds(pub(crate) f64);
-
-impl fmt::Display for Seconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            s if s < 1e-3 => write!(f, "{:.1} us", s * 1e6),
-            s if s < 1.0 => write!(f, "{:.2} ms", s * 1e3),
-            s => write!(f, "{s:.2} s"),
-        }
-    }
 }

@@ -47,6 +47,15 @@ impl Activation {
         }
     }
 
+    /// Operations for each element, about.
+    pub(crate) fn flops(self) -> f64 {
+        match self {
+            Self::None => 0.0,
+            Self::Relu => 1.0,
+            Self::Gelu | Self::GeluTanh | Self::Silu | Self::Sigmoid | Self::Tanh => 30.0,
+        }
+    }
+
     /// The fragment for the slot `slope`: `fn slope(v: vec4<f32>) -> vec4<f32>`.
     pub(super) fn slope_fragment(self) -> &'static str {
         match self {

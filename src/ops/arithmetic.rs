@@ -3,7 +3,7 @@
 use super::activation::Activation;
 use super::elementwise::{Elementwise, ElementwiseProblem, broadcast_shape};
 use crate::error::{Named, call};
-use crate::tensor::{Layout, Real, Tensor};
+use crate::tensor::{Layout, Real, Tensor, View};
 use crate::{Error, Result};
 
 /// The sum $a + b$ of elements.
@@ -204,10 +204,9 @@ fn fresh<T: Real>(function: Elementwise, operands: &[&Tensor<T>]) -> Result<Tens
     }
     let layouts: Vec<&Layout> = operands.iter().map(|x| x.layout()).collect();
     let problem = ElementwiseProblem::new(function, &layouts, &layout, T::DTYPE)?;
-    let planned = gpu.planned(&problem)?;
     let c = gpu.empty(shape)?;
-    let bindings: Vec<_> = [&c].into_iter().chain(operands.iter().copied()).map(Tensor::bind).collect();
-    gpu.launch(&planned, bytemuck::bytes_of(&problem.dims), &bindings)?;
+    let operands: Vec<_> = [&c].into_iter().chain(operands.iter().copied()).map(Tensor::view).collect();
+    gpu.run(&problem, &operands, &[])?;
     Ok(c)
 }
 
@@ -232,9 +231,9 @@ fn into<T: Real>(function: Elementwise, operands: &[&Tensor<T>], c: &Tensor<T>) 
         return problem.map(|_| ());
     }
     let problem = problem?;
-    let gpu = c.gpu();
-    let planned = gpu.planned(&problem)?;
-    let output = if function == Elementwise::Update { c.bind() } else { c.bind_overwritten() };
-    let bindings: Vec<_> = [output].into_iter().chain(operands.iter().map(|x| x.bind())).collect();
-    gpu.launch(&planned, bytemuck::bytes_of(&problem.dims), &bindings)
+    let run = |output: View<'_>| {
+        let operands: Vec<_> = [output].into_iter().chain(operands.iter().map(|x| x.view())).collect();
+        c.gpu().run(&problem, &operands, &[])
+    };
+    if function == Elementwise::Update { run(c.view()) } else { c.overwrite_with(run) }
 }

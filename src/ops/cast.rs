@@ -1,7 +1,8 @@
 //! Copies of views, row-major without gaps, in another type if asked for.
 
-use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Launch, Needs, Plan};
+use crate::gpu::Caps;
+use crate::kernel::{Kernel, Needs};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 use crate::tensor::{DType, Element, Layout, MAX_RANK, Tensor, dim};
 use crate::{Error, Result};
 use half::{bf16, f16};
@@ -24,17 +25,6 @@ pub struct CastDims {
     pub reserved0: u32,
     pub reserved1: u32,
     pub reserved2: u32,
-}
-
-impl CastDims {
-    /// Elements of the view's binding, to behind the last that is read.
-    fn last_element(&self) -> u64 {
-        let step = |extent: u32, stride: u32| u64::from(extent - 1) * u64::from(stride);
-        let inner: u64 =
-            self.extents.iter().zip(&self.strides).map(|(&extent, &stride)| step(extent, stride)).sum();
-        let extent0 = self.count / self.extents.iter().product::<u32>() / self.extent1;
-        u64::from(self.a_offset) + inner + step(self.extent1, self.stride1) + step(extent0, self.stride0) + 1
-    }
 }
 
 /// What becomes of values that the new type does not hold.
@@ -150,30 +140,44 @@ fn per_word(dtype: DType) -> u32 {
     }
 }
 
-/// How to compute `problem` on a device: there is one kernel, which differs by the types alone.
-///
-/// # Errors
-/// [`Error::Limit`] if the view or its copy is larger than this device can bind; [`Error::Shape`] if it is empty.
-pub fn plan_cast(problem: &CastProblem, caps: &Caps) -> Result<Plan> {
-    let op = op(problem.from, problem.to);
-    if problem.dims.count == 0 {
-        return Err(Error::shape(op, "there must be something to convert", &[0]));
+impl CastProblem {
+    /// Where the view's elements lie.
+    fn layout(&self) -> Result<Layout> {
+        let d = &self.dims;
+        let inner = d.extents.iter().product::<u32>() * d.extent1;
+        let [e2, e3, e4, e5] = d.extents;
+        let [s2, s3, s4, s5] = d.strides;
+        let shape = [d.count / inner.max(1), d.extent1, e2, e3, e4, e5].map(|extent| extent as usize);
+        let strides = [d.stride0, d.stride1, s2, s3, s4, s5].map(|stride| stride as usize);
+        Layout::new(op(self.from, self.to), &shape, &strides, d.a_offset as usize, usize::MAX)
     }
-    let last = problem.dims.last_element();
-    kernel::check_binding(op, caps, last, problem.from)?;
-    kernel::check_binding(op, caps, u64::from(problem.dims.count), problem.to)?;
-    let words = problem.dims.count.div_ceil(per_word(problem.to));
-    let bytes = f64::from(problem.dims.count) * (problem.from.size() + problem.to.size()) as f64;
-    let tile = format!("{LANES} invocations, {} to {}", problem.from, problem.to);
-    let needs = Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 };
-    let (kernel, blocks) = (problem.kernel(caps), u64::from(words.div_ceil(LANES)));
-    let launch = Launch { kernel, tile, needs, blocks, seconds: bytes / caps.roofs.bytes };
-    Plan::of_one_launch(op, launch, caps)
 }
 
 impl Problem for CastProblem {
+    /// There is one kernel, which differs by the types alone.
+    ///
+    /// Operands: the view, the copy.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_cast(self, caps)
+        let op = op(self.from, self.to);
+        if self.dims.count == 0 {
+            return Err(Error::shape(op, "there must be something to convert", &[0]));
+        }
+        let mut draft = Draft::new(op, &[], caps);
+        let view = draft.operand("the view", self.from, self.layout()?, Access::Read);
+        let copy = Layout::contiguous(op, &[self.dims.count as usize])?;
+        let copy = draft.operand("the copy", self.to, copy, Access::Write);
+        let words = self.dims.count.div_ceil(per_word(self.to));
+        draft.step(NewStep {
+            kernel: self.kernel(caps),
+            tile: format!("{LANES} invocations, {} to {}", self.from, self.to),
+            needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
+            blocks: u64::from(words.div_ceil(LANES)),
+            dims: Dims::of(&self.dims),
+            args: &[(view, Access::Read), (copy, Access::Write)],
+            flops: Flops::default(),
+            time: Time::Roofline,
+        })?;
+        Ok(draft.finish())
     }
 }
 
@@ -184,8 +188,7 @@ pub(crate) fn cast<T: Element, U: Element>(view: &Tensor<T>, overflow: Overflow)
         return gpu.empty(view.shape());
     }
     let problem = CastProblem::new(view.layout(), T::DTYPE, U::DTYPE, overflow)?;
-    let planned = gpu.planned(&problem)?;
     let copy = gpu.empty(view.shape())?;
-    gpu.launch(&planned, bytemuck::bytes_of(&problem.dims), &[view.bind(), copy.bind()])?;
+    gpu.run(&problem, &[view.view(), copy.view()], &[])?;
     Ok(copy)
 }

@@ -1,8 +1,9 @@
 //! Functions of elements, one by one: what to compute, as plain data, and how.
 
 use super::activation::Activation;
-use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
+use crate::gpu::Caps;
+use crate::kernel::{Kernel, Memory, Needs};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 use crate::tensor::{DType, Layout, MAX_RANK, dim};
 use crate::{Error, Result};
 
@@ -56,6 +57,14 @@ impl Elementwise {
             Self::Sub => "sub",
             Self::Mul => "mul",
             Self::Update => "add_inplace",
+        }
+    }
+
+    /// Operations for each element, about.
+    fn flops(self) -> f64 {
+        match self {
+            Self::Activate(activation) | Self::Slope(activation) => activation.flops(),
+            Self::Add | Self::Sub | Self::Mul | Self::Update => 1.0,
         }
     }
 
@@ -144,14 +153,15 @@ impl ElementwiseProblem {
         Ok(Self { dims, dtype, function })
     }
 
-    /// Elements of the bindings of C, A and B, to behind the last that is used.
-    #[must_use]
-    pub fn binding_elements(&self) -> [u64; 3] {
-        let axes = &self.dims.axes[..self.dims.rank as usize];
-        [0, 1, 2].map(|x| {
-            let step = |axis: &[u32; 4]| u64::from(axis[0] - 1) * u64::from(axis[x + 1]);
-            u64::from(self.dims.offsets[x]) + axes.iter().map(step).sum::<u64>() + 1
-        })
+    /// Where the elements of C (0), A (1) and B (2) lie.
+    fn layouts(&self) -> Result<[Layout; 3]> {
+        let axes = self.dims.axes[..self.dims.rank as usize].iter().rev();
+        let shape: Vec<usize> = axes.clone().map(|axis| axis[0] as usize).collect();
+        let layout = |x: usize| {
+            let strides: Vec<usize> = axes.clone().map(|axis| axis[x + 1] as usize).collect();
+            Layout::new(self.function.op(), &shape, &strides, self.dims.offsets[x] as usize, usize::MAX)
+        };
+        Ok([layout(0)?, layout(1)?, layout(2)?])
     }
 
     fn kernel(&self, caps: &Caps) -> Kernel {
@@ -235,28 +245,32 @@ pub(super) fn check_no_overlap(op: &'static str, c: &Layout) -> Result<()> {
     Ok(())
 }
 
-/// How to compute `problem` on a device: there is one kernel, which differs by function and by how elements lie in
-/// memory.
-///
-/// # Errors
-/// [`Error::Limit`] if an operand is larger than this device can bind.
-pub fn plan_elementwise(problem: &ElementwiseProblem, caps: &Caps) -> Result<Plan> {
-    let op = problem.function.op();
-    for elements in problem.binding_elements() {
-        kernel::check_binding(op, caps, elements, problem.dtype)?;
-    }
-    let [.., units] = problem.dims.offsets;
-    let tensors = 1 + problem.function.operands();
-    let bytes = 4.0 * f64::from(units) * (problem.dtype.size() * tensors) as f64;
-    let tile = format!("{LANES} invocations, 4 elements each, {}", problem.dtype);
-    let needs = Needs { bindings: dim(op, tensors)?, invocations: LANES, workgroup_bytes: 0 };
-    let (kernel, blocks) = (problem.kernel(caps), u64::from(units.div_ceil(LANES)));
-    let launch = Launch { kernel, tile, needs, blocks, seconds: bytes / caps.roofs.bytes };
-    Plan::of_one_launch(op, launch, caps)
-}
-
 impl Problem for ElementwiseProblem {
+    /// There is one kernel, which differs by function and by how elements lie in memory.
+    ///
+    /// Operands: C, A, and B if the function has it.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_elementwise(self, caps)
+        let op = self.function.op();
+        let access = if self.function == Elementwise::Update { Access::Update } else { Access::Write };
+        let mut draft = Draft::new(op, &[], caps);
+        let mut args = Vec::with_capacity(3);
+        let operands = ["the output", "a", "b"].into_iter().zip(self.layouts()?);
+        for (i, (name, layout)) in operands.enumerate().take(1 + self.function.operands()) {
+            let access = if i == 0 { access } else { Access::Read };
+            args.push((draft.operand(name, self.dtype, layout, access), access));
+        }
+        let [.., units] = self.dims.offsets;
+        let elements = args[0].0.layout.len() as f64;
+        draft.step(NewStep {
+            kernel: self.kernel(caps),
+            tile: format!("{LANES} invocations, 4 elements each, {}", self.dtype),
+            needs: Needs { bindings: dim(op, args.len())?, invocations: LANES, workgroup_bytes: 0 },
+            blocks: u64::from(units.div_ceil(LANES)),
+            dims: Dims::of(&self.dims),
+            args: &args,
+            flops: Flops::of_f32(elements * self.function.flops()),
+            time: Time::Roofline,
+        })?;
+        Ok(draft.finish())
     }
 }

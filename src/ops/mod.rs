@@ -12,6 +12,6 @@ pub use arithmetic::{
     sub, sub_into,
 };
 pub(crate) use cast::cast;
-pub use cast::{CastDims, CastProblem, Overflow, plan_cast};
-pub use elementwise::{Elementwise, ElementwiseDims, ElementwiseProblem, broadcast_shape, plan_elementwise};
-pub use rows::{Rows, RowsDims, RowsProblem, max_abs, plan_rows, softmax, sum, sum_squares};
+pub use cast::{CastDims, CastProblem, Overflow};
+pub use elementwise::{Elementwise, ElementwiseDims, ElementwiseProblem, broadcast_shape};
+pub use rows::{Rows, RowsDims, RowsProblem, max_abs, softmax, sum, sum_squares};

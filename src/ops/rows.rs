@@ -1,8 +1,9 @@
 //! Operations along one axis: what to compute, as plain data, and how.
 
 use crate::error::{Named, call};
-use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
+use crate::gpu::Caps;
+use crate::kernel::{self, Kernel, Memory, Needs};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 use crate::tensor::{DType, Layout, MAX_RANK, Real, Tensor, dim};
 use crate::{Error, Result};
 
@@ -53,6 +54,16 @@ impl Rows {
             Self::SumSquares => "sum_squares",
         }
     }
+
+    /// Operations for each element, about.
+    fn flops(self) -> f64 {
+        match self {
+            Self::Sum | Self::MaxAbs => 1.0,
+            Self::SumSquares => 2.0,
+            // Two exponentials.
+            Self::Softmax => 40.0,
+        }
+    }
 }
 
 /// An operation along one axis, checked: there is such an axis, and every size is below $2^{31}$. The result is
@@ -65,6 +76,8 @@ pub struct RowsProblem {
     pub dtype: DType,
     /// What is computed.
     pub function: Rows,
+    /// The axis along which it is computed.
+    pub axis: usize,
 }
 
 impl RowsProblem {
@@ -102,18 +115,17 @@ impl RowsProblem {
             Rows::Sum | Rows::MaxAbs | Rows::SumSquares if outer && rows >= MANY_ROWS => 1,
             _ => dims.length.div_ceil(4).max(1).next_power_of_two().min(LANES),
         };
-        Ok(Self { dims, dtype, function })
+        Ok(Self { dims, dtype, function, axis })
     }
 
-    /// Elements of the bindings of A and C, to behind the last that is used.
-    #[must_use]
-    pub fn binding_elements(&self) -> [u64; 2] {
+    /// Where the elements of A lie.
+    fn layout(&self) -> Result<Layout> {
         let d = &self.dims;
-        let step = |extent: u32, stride: u32| u64::from(extent.saturating_sub(1)) * u64::from(stride);
-        let axes = d.axes[..d.rank as usize].iter();
-        let a: u64 = axes.map(|axis| step(axis[0], axis[2])).sum();
-        let c = u64::from(d.rows) * if self.function == Rows::Softmax { u64::from(d.length) } else { 1 };
-        [u64::from(d.a_offset) + a + step(d.length, d.a_stride) + 1, c]
+        let others = d.axes[..d.rank as usize].iter().rev().map(|axis| [axis[0], axis[2]]);
+        let mut axes: Vec<[usize; 2]> = others.map(|axis| axis.map(|size| size as usize)).collect();
+        axes.insert(self.axis, [d.length as usize, d.a_stride as usize]);
+        let [shape, strides]: [Vec<usize>; 2] = [0, 1].map(|i| axes.iter().map(|axis| axis[i]).collect());
+        Layout::new(self.function.op(), &shape, &strides, d.a_offset as usize, usize::MAX)
     }
 
     /// The sizes for a device: if its workgroups may have fewer invocations than `lanes`, a row is shared among fewer.
@@ -172,29 +184,34 @@ fn check_axis(op: &'static str, a: &Layout, axis: usize) -> Result<()> {
     Err(Error::shapes(op, "the axis must be one of the shape", a.shape(), &[axis]))
 }
 
-/// How to compute `problem` on a device: there is one kernel for softmax and one for all else, which differ by how
-/// elements lie in memory.
-///
-/// # Errors
-/// [`Error::Limit`] if a tensor is larger than this device can bind.
-pub fn plan_rows(problem: &RowsProblem, caps: &Caps) -> Result<Plan> {
-    let op = problem.function.op();
-    for elements in problem.binding_elements() {
-        kernel::check_binding(op, caps, elements, problem.dtype)?;
-    }
-    let (d, lanes) = (problem.dims_on(caps), kernel::lanes(LANES, caps));
-    let rows = lanes / d.lanes;
-    let bytes = f64::from(d.rows) * f64::from(d.length) * 2.0 * problem.dtype.size() as f64;
-    let tile = format!("{lanes} invocations, {} a row, {}", d.lanes, problem.dtype);
-    let needs = Needs { bindings: 2, invocations: lanes, workgroup_bytes: (4 * lanes).next_multiple_of(16) };
-    let (kernel, blocks) = (problem.kernel(caps), u64::from(d.rows.div_ceil(rows)));
-    let launch = Launch { kernel, tile, needs, blocks, seconds: bytes / caps.roofs.bytes };
-    Plan::of_one_launch(op, launch, caps)
-}
-
 impl Problem for RowsProblem {
+    /// There is one kernel for softmax and one for all else, which differ by how elements lie in memory.
+    ///
+    /// Operands: A, the result.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_rows(self, caps)
+        let op = self.function.op();
+        let (d, lanes) = (self.dims_on(caps), kernel::lanes(LANES, caps));
+        let mut draft = Draft::new(op, &[], caps);
+        let a = draft.operand("the operand", self.dtype, self.layout()?, Access::Read);
+        let length = if self.function == Rows::Softmax { d.length as usize } else { 1 };
+        let c = Layout::contiguous(op, &[d.rows as usize * length])?;
+        let c = draft.operand("the result", self.dtype, c, Access::Write);
+        let elements = f64::from(d.rows) * f64::from(d.length);
+        draft.step(NewStep {
+            kernel: self.kernel(caps),
+            tile: format!("{lanes} invocations, {} a row, {}", d.lanes, self.dtype),
+            needs: Needs {
+                bindings: 2,
+                invocations: lanes,
+                workgroup_bytes: (4 * lanes).next_multiple_of(16),
+            },
+            blocks: u64::from(d.rows.div_ceil(lanes / d.lanes)),
+            dims: Dims::of(&d),
+            args: &[(a, Access::Read), (c, Access::Write)],
+            flops: Flops::of_f32(elements * self.function.flops()),
+            time: Time::Roofline,
+        })?;
+        Ok(draft.finish())
     }
 }
 
@@ -276,7 +293,7 @@ fn reduce<T: Real>(function: Rows, a: &Tensor<T>, axis: usize) -> Result<Tensor<
     if a.is_empty() {
         return a.gpu().zeros(shape);
     }
-    launch(function, a, axis, &shape)
+    run(function, a, axis, &shape)
 }
 
 /// Softmax along the last axis: $e^{x_{i}} / \sum_{j} e^{x_{j}}$. The maximum of each row is subtracted first, so that
@@ -307,16 +324,14 @@ pub fn softmax<T: Real>(a: &Tensor<T>) -> Result<Tensor<T>> {
         if a.is_empty() {
             return a.gpu().empty(a.shape());
         }
-        launch(Rows::Softmax, a, axis, a.shape())
+        run(Rows::Softmax, a, axis, a.shape())
     })
 }
 
-fn launch<T: Real>(function: Rows, a: &Tensor<T>, axis: usize, shape: &[usize]) -> Result<Tensor<T>> {
+fn run<T: Real>(function: Rows, a: &Tensor<T>, axis: usize, shape: &[usize]) -> Result<Tensor<T>> {
     let gpu = a.gpu();
     let problem = RowsProblem::new(function, a.layout(), axis, T::DTYPE)?;
-    let planned = gpu.planned(&problem)?;
     let c = gpu.empty(shape)?;
-    let dims = problem.dims_on(gpu.caps());
-    gpu.launch(&planned, bytemuck::bytes_of(&dims), &[a.bind(), c.bind()])?;
+    gpu.run(&problem, &[a.view(), c.view()], &[])?;
     Ok(c)
 }

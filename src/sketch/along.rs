@@ -85,11 +85,7 @@ impl Along {
 
     /// Operand and result as batches of matrices, and on which side of them an operator stands: on the left of a result
     /// whose lines are side by side in memory, on the right, transposed, of one whose lines are rows.
-    pub(super) fn as_product<T: Real>(
-        &self,
-        x: &Tensor<T>,
-        y: &Tensor<f32>,
-    ) -> Result<(Side, Tensor<T>, Tensor<f32>)> {
+    pub(super) fn as_product(&self, x: &Layout, y: &Layout) -> Result<(Side, Layout, Layout)> {
         let once = Beside { extent: 1, x: 0, y: 0 };
         let (columns, batch) = self.beside.split_first().unwrap_or((&once, &[]));
         let side = if columns.y == 1 || self.extents[1] == 1 { Side::A } else { Side::B };
@@ -101,8 +97,11 @@ impl Along {
         let extents = self.extents.map(|line| with(of(|b| b.extent), line, columns.extent));
         let x_strides = with(of(|b| b.x), self.strides[0], columns.x);
         let y_strides = with(of(|b| b.y), self.strides[1], columns.y);
-        let matrices = x.as_strided(&extents[0], &x_strides, x.layout().offset())?;
-        let products = y.as_strided(&extents[1], &y_strides, y.layout().offset())?;
+        let seen = |layout: &Layout, shape: &[usize], strides: &[usize]| {
+            Layout::new(OP, shape, strides, layout.offset(), layout.span().end)
+        };
+        let matrices = seen(x, &extents[0], &x_strides)?;
+        let products = seen(y, &extents[1], &y_strides)?;
         Ok((side, matrices, products))
     }
 }

@@ -1,11 +1,15 @@
 //! Applying an operator to a tensor, along any axis.
 
 use super::along::Along;
+use super::dense::DenseProblem;
+use super::hadamard::HadamardProblem;
 use super::operator::{OP, Sketch, SketchKind};
+use super::sparse::SparseProblem;
 use super::{dense, hadamard, sparse};
 use crate::error::{Named, call};
+use crate::plan::{Plan, Problem};
 use crate::tensor::{Real, Tensor};
-use crate::{Error, Gpu, Plan, Result};
+use crate::{Error, Gpu, Result};
 
 /// Which way an operator is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -105,12 +109,15 @@ impl Sketch {
                     &self.shape(),
                 ));
             }
+            let caps = x.gpu().caps();
             match self.kind() {
                 SketchKind::Gaussian | SketchKind::Uniform | SketchKind::Sign => {
-                    dense::plan(self, way, &x, &along)
+                    DenseProblem::new(self, way, x.layout(), axis, T::DTYPE).explain(caps)
                 }
-                SketchKind::Hadamard => hadamard::plan(self, way, &x, &along),
-                _ => sparse::plan(self, way, &x, &along),
+                SketchKind::Hadamard => {
+                    HadamardProblem::new(self, way, x.layout(), axis, T::DTYPE)?.explain(caps)
+                }
+                _ => SparseProblem::new(self, way, x.layout(), axis, T::DTYPE)?.explain(caps),
             }
         })
     }
@@ -122,10 +129,10 @@ impl Sketch {
         }
         match self.kind() {
             SketchKind::Gaussian | SketchKind::Uniform | SketchKind::Sign => {
-                dense::apply(self, way, &x, &along)
+                dense::apply(self, way, &x, axis)
             }
-            SketchKind::Hadamard => hadamard::apply(self, way, &x, &along),
-            _ => sparse::apply(self, way, &x, &along),
+            SketchKind::Hadamard => hadamard::apply(self, way, &x, axis),
+            _ => sparse::apply(self, way, &x, axis),
         }
     }
 

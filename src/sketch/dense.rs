@@ -3,14 +3,96 @@
 use super::along::Along;
 use super::apply::Way;
 use super::normal;
-use super::operator::{Sketch, SketchKind};
+use super::operator::{OP, Sketch, SketchKind};
 use super::philox::halves;
-use crate::gemm::{self, Entries, Gemm, Generated, GeneratedProduct, HalfSigns, Outer, Pin, Precision, Side};
-use crate::tensor::{Real, Tensor};
-use crate::{Plan, Result};
+use crate::Result;
+use crate::gemm::{
+    Entries, Gemm, GemmProblem, GemmTypes, Generated, HalfSigns, Outer, Pin, Precision, Scale, Side,
+};
+use crate::gpu::Caps;
+use crate::plan::{Access, Draft, Plan, Problem, Scalar, Value};
+use crate::tensor::{DType, Layout, Real, Tensor};
 
-pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Tensor<f32>> {
-    apply_as(sketch, way, x, along, Pin::Free)
+/// A dense operator along an axis of a tensor, checked. The seed and the scale are scalars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct DenseProblem {
+    entries: Entries,
+    tag: u32,
+    way: Way,
+    /// The extents of the axis: of operand and result.
+    extents: [usize; 2],
+    axis: usize,
+    x: Layout,
+    dtype: DType,
+    /// Whether there is a scale.
+    scale: Scale,
+    pin: Pin,
+}
+
+impl DenseProblem {
+    /// `sketch` along an axis of a view of `dtype` elements.
+    pub(super) fn new(sketch: &Sketch, way: Way, x: &Layout, axis: usize, dtype: DType) -> Self {
+        let entries = match sketch.kind() {
+            SketchKind::Sign => Entries::Sign,
+            SketchKind::Uniform => Entries::Uniform,
+            _ => Entries::Normal,
+        };
+        let [d, n] = sketch.shape();
+        let extents = if way == Way::Forward { [n, d] } else { [d, n] };
+        let [.., scale] = Self::scalars(sketch);
+        let scale = if scale == Scalar::from(1.0) { Scale::One } else { Scale::Alpha };
+        let (tag, x) = (sketch.tag(), x.in_window(dtype));
+        Self { entries, tag, way, extents, axis, x, dtype, scale, pin: Pin::Free }
+    }
+
+    /// The numbers that a call passes.
+    pub(super) fn scalars(sketch: &Sketch) -> [Scalar; 3] {
+        let [low, high] = halves(sketch.seed()).map(Scalar::from);
+        #[expect(clippy::cast_possible_truncation, reason = "it is rounded once")]
+        let scale = sketch.scale() as f32;
+        [low, high, scale.into()]
+    }
+}
+
+impl Problem for DenseProblem {
+    /// A product with an operand that is made in the kernel.
+    ///
+    /// Operands: x, the result. Scalars: the seed and the scale.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let [from, to] = self.extents;
+        let mut draft = Draft::new(OP, &["seed_low", "seed_high", "scale"], caps);
+        let along = Along::of(&self.x, self.axis, to)?;
+        let y = Layout::contiguous(OP, &along.shape)?;
+        let (side, matrices, products) = along.as_product(&self.x, &y)?;
+        let x = draft.operand("x", self.dtype, self.x, Access::Read).seen_as(matrices);
+        let y = draft.operand("the result", DType::F32, y, Access::Write).seen_as(products);
+        let words = if self.entries == Entries::Normal { normal::table() } else { &[0] };
+        debug_assert!(words.len() as u64 == self.entries.table_words());
+        let table = draft.constant(words)?;
+        let outer = if self.way == Way::Forward { Outer::Rows } else { Outer::Columns };
+        let made = Layout::contiguous(OP, &if side == Side::A { [to, from] } else { [from, to] })?;
+        let (a, b) = if side == Side::A { (&made, &matrices) } else { (&matrices, &made) };
+        let generated = Generated { side, entries: self.entries, outer, tag: self.tag };
+        let types = GemmTypes::new(self.dtype, DType::F32);
+        let mut product = GemmProblem::new(a, b, &products, types)?.pinned(self.pin).generated(generated);
+        product.epilogue.scale = self.scale;
+        let operands = if side == Side::A { [table, x, y] } else { [x, table, y] };
+        let [low, high, scale] = [0, 1, 2].map(Value::Scalar);
+        draft.call(product.plan(caps)?, &operands, &[scale, Value::Fixed(0), low, high])?;
+        Ok(draft.finish())
+    }
+}
+
+pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
+    run(sketch, &DenseProblem::new(sketch, way, x.layout(), axis, T::DTYPE), x)
+}
+
+fn run<T: Real>(sketch: &Sketch, problem: &DenseProblem, x: &Tensor<T>) -> Result<Tensor<f32>> {
+    let mut shape = x.shape().to_vec();
+    shape[problem.axis] = problem.extents[1];
+    let y = x.gpu().empty(shape)?;
+    x.gpu().run(problem, &[x.view(), y.view()], &DenseProblem::scalars(sketch))?;
+    Ok(y)
 }
 
 /// Applies a dense operator by the kernels that are pinned: for this crate's own tests.
@@ -22,25 +104,8 @@ pub fn dense_as<T: Real>(
     axis: usize,
     pin: Pin,
 ) -> Result<Tensor<f32>> {
-    let (along, x) = sketch.checked(way, x, axis)?;
-    apply_as(sketch, way, &x, &along, pin)
-}
-
-fn apply_as<T: Real>(
-    sketch: &Sketch,
-    way: Way,
-    x: &Tensor<T>,
-    along: &Along,
-    pin: Pin,
-) -> Result<Tensor<f32>> {
-    let gpu = x.gpu();
-    let y = gpu.empty::<f32>(&along.shape)?;
-    let normal = sketch.kind() == SketchKind::Gaussian;
-    let table = if normal { normal::table() } else { &[0] };
-    debug_assert!(normal::table().len() as u64 == Entries::Normal.table_words());
-    let table = gpu.tensor::<i32>(bytemuck::cast_slice(table), [table.len()])?;
-    product(sketch, way, x, along, &y, |product| GeneratedProduct { pin, ..product }.launch(gpu, &table))?;
-    Ok(y)
+    let (_, x) = sketch.checked(way, x, axis)?;
+    run(sketch, &DenseProblem { pin, ..DenseProblem::new(sketch, way, x.layout(), axis, T::DTYPE) }, &x)
 }
 
 /// The product of `a` and `b` by the kernels that stage their operands, or of `b` beside signs where those are given:
@@ -58,38 +123,4 @@ pub fn staged_as<'a, T: Real>(
             product.half_signs(HalfSigns { tag: sketch.tag(), ..signs }, halves(sketch.seed()))
         }
     }
-}
-
-pub(super) fn plan<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Plan> {
-    let y = x.gpu().empty::<f32>(&along.shape)?;
-    product(sketch, way, x, along, &y, |product| gemm::plan(&product.problem()?, x.gpu().caps()))
-}
-
-/// The operator as an operand of the product that makes `y`, and what is done with that.
-fn product<T: Real, R>(
-    sketch: &Sketch,
-    way: Way,
-    x: &Tensor<T>,
-    along: &Along,
-    y: &Tensor<f32>,
-    with: impl FnOnce(GeneratedProduct<'_>) -> Result<R>,
-) -> Result<R> {
-    let (side, matrices, products) = along.as_product(x, y)?;
-    let entries = match sketch.kind() {
-        SketchKind::Sign => Entries::Sign,
-        SketchKind::Uniform => Entries::Uniform,
-        _ => Entries::Normal,
-    };
-    let outer = if way == Way::Forward { Outer::Rows } else { Outer::Columns };
-    let [from, to] = along.extents;
-    #[expect(clippy::cast_possible_truncation, reason = "it is rounded once")]
-    with(GeneratedProduct {
-        generated: Generated { side, entries, outer, tag: sketch.tag() },
-        seed: halves(sketch.seed()),
-        shape: if side == Side::A { [to, from] } else { [from, to] },
-        x: matrices.as_view(),
-        alpha: sketch.scale() as f32,
-        c: products.as_view(),
-        pin: Pin::Free,
-    })
 }

@@ -99,14 +99,15 @@ impl<T: Real> Given<T> {
         if along.is_empty() {
             return Ok(y);
         }
-        let (side, matrices, products) = along.as_product(&x, &y)?;
+        let (side, matrices, products) = along.as_product(x.layout(), y.layout())?;
+        let (matrices, products) = (x.view().seen_as(matrices), y.view().seen_as(products));
         // On the right, an operator stands transposed.
         let matrix = match (way, side) {
             (Way::Forward, Side::A) | (Way::Adjoint, Side::B) => self.matrix.clone(),
             (Way::Forward, Side::B) | (Way::Adjoint, Side::A) => self.matrix.t(),
         };
-        let (a, b) = if side == Side::A { (&matrix, &matrices) } else { (&matrices, &matrix) };
-        product(a.as_view(), b.as_view(), products.as_view())?;
+        let (a, b) = if side == Side::A { (matrix.view(), matrices) } else { (matrices, matrix.view()) };
+        product(a, b, products)?;
         Ok(y)
     }
 }

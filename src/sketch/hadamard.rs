@@ -2,15 +2,17 @@
 
 use super::along::{Along, Beside};
 use super::apply::Way;
-use super::hadamard_pass::{HadamardDims, HadamardPass, HadamardSource, HadamardTarget, plan_hadamard};
+use super::hadamard_pass::{HadamardDims, HadamardPass, HadamardSource, HadamardTarget};
 use super::hadamard_rows::RowOrder;
 use super::hadamard_split::{lacking, split};
 use super::operator::{OP, Sketch};
 use super::philox::halves;
 use crate::gpu::Caps;
-use crate::kernel::{Plan, check_binding, check_scratch, own_bytes};
+use crate::kernel::{check_binding, check_scratch, own_bytes};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Scalar, Time};
 use crate::tensor::{DType, Layout, Real, Tensor, dim};
 use crate::{Error, Result};
+use std::mem::offset_of;
 
 /// A Hadamard operator or its transpose along an axis, checked: the axis is as long as what the operator is applied to,
 /// and every size is below $2^{31}$. The result is row-major without gaps, in f32.
@@ -22,7 +24,26 @@ pub struct HadamardProblem {
     pub dtype: DType,
     /// Which way the operator is applied.
     pub way: Way,
+    /// Where the operand's elements lie, from the start of its aligned window.
+    pub x: Layout,
+    /// The axis along which the operator is applied.
+    pub axis: usize,
 }
+
+/// The numbers that a call passes: what undoes the order of rows, four words of each half; the scale; the seed.
+const SCALARS: [&str; 11] = [
+    "undo_0",
+    "undo_1",
+    "undo_2",
+    "undo_3",
+    "undo_4",
+    "undo_5",
+    "undo_6",
+    "undo_7",
+    "scale",
+    "seed_low",
+    "seed_high",
+];
 
 impl HadamardProblem {
     /// `sketch`, which is a Hadamard operator, along an axis of `x`, a view of `dtype` elements.
@@ -33,30 +54,26 @@ impl HadamardProblem {
     pub fn new(sketch: &Sketch, way: Way, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let [d, n] = sketch.shape();
         let [from, to] = if way == Way::Forward { [n, d] } else { [d, n] };
-        let along = Along::of(x, axis, to)?;
+        let x = x.in_window(dtype);
+        let along = Along::of(&x, axis, to)?;
         if along.extents[0] != from || along.beside.len() > 3 {
             let rule = "the axis must be as long as what the operator is applied to";
             return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
         }
-        Self::of(sketch, way, &along, x, dtype)
+        let dims = Self::dims_of(sketch, &along, x.offset_in_window(dtype))?;
+        Ok(Self { dims, dtype, way, x, axis })
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "the scale is rounded once")]
-    fn of(sketch: &Sketch, way: Way, along: &Along, x: &Layout, dtype: DType) -> Result<Self> {
-        let order = RowOrder::new(sketch);
-        let [a, b, c, d] = order.inverse();
-        let undo = [[a[0], a[1], b[0], b[1]], [c[0], c[1], d[0], d[1]]];
+    fn dims_of(sketch: &Sketch, along: &Along, x_offset: u32) -> Result<HadamardDims> {
         let once = Beside { extent: 1, x: 0, y: 0 };
         let beside = |axis: usize| along.beside.get(axis).copied().unwrap_or(once);
         let size = |size: usize| dim(OP, size);
         let [columns, inner, outer] = [beside(0), beside(1), beside(2)];
-        let [seed_low, seed_high] = halves(sketch.seed());
         size(along.shape.iter().product())?;
-        let dims = HadamardDims {
-            undo,
+        Ok(HadamardDims {
             rows_in: size(along.extents[0])?,
             rows_out: size(along.extents[1])?,
-            x_offset: x.offset_in_window(dtype),
+            x_offset,
             x_row: size(along.strides[0])?,
             x_column: size(columns.x)?,
             x_batch0: size(inner.x)?,
@@ -71,15 +88,38 @@ impl HadamardProblem {
             batches: size(inner.extent * outer.extent)?,
             low_bits: 0,
             bits: sketch.padded().trailing_zeros(),
-            shift: order.shift(),
-            scale: (sketch.scale() as f32).to_bits(),
-            seed_low,
-            seed_high,
+            shift: RowOrder::new(sketch).shift(),
             tag: sketch.tag(),
             column_lanes: 1,
-            folded_bits: 0,
-        };
-        Ok(Self { dims, dtype, way })
+            ..HadamardDims::default()
+        })
+    }
+
+    /// The numbers that a call passes, in the order of their names.
+    fn scalars(sketch: &Sketch) -> Vec<Scalar> {
+        #[expect(clippy::cast_possible_truncation, reason = "it is rounded once")]
+        let scale = sketch.scale() as f32;
+        let undo = RowOrder::new(sketch).inverse().into_iter().flatten().map(Scalar::from);
+        undo.chain([scale.into()]).chain(halves(sketch.seed()).map(Scalar::from)).collect()
+    }
+
+    /// The uniform of a pass, with the places of these numbers.
+    fn uniform(dims: &HadamardDims) -> Dims {
+        let undo = (0..8).map(|word| offset_of!(HadamardDims, undo) + 4 * word);
+        let rest = [
+            offset_of!(HadamardDims, scale),
+            offset_of!(HadamardDims, seed_low),
+            offset_of!(HadamardDims, seed_high),
+        ];
+        let places = undo.chain(rest).enumerate();
+        places.fold(Dims::of(dims), |uniform, (index, offset)| uniform.scalar(offset, index))
+    }
+
+    /// Where the result's elements lie: row-major, without gaps.
+    fn result(&self) -> Result<Layout> {
+        let mut shape = self.x.shape().to_vec();
+        shape[self.axis] = self.dims.rows_out as usize;
+        Layout::contiguous(OP, &shape)
     }
 
     /// Elements of the bindings of operand and result, to behind the last that is used.
@@ -181,21 +221,62 @@ impl HadamardProblem {
     }
 }
 
-/// The passes of the first piece, one behind another.
-pub(super) fn plan<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Plan> {
-    let caps = x.gpu().caps();
-    let pieces = HadamardProblem::of(sketch, way, along, x.layout(), T::DTYPE)?.in_passes(caps)?;
-    let (piece, passes) = &pieces[0];
-    let plans = passes.iter().map(|pass| plan_hadamard(pass, caps)).collect::<Result<Vec<_>>>()?;
-    let scratch = if passes.len() > 1 { 4 * piece.scratch_elements() } else { 0 };
-    let chained = plans.into_iter().rev().reduce(|then, plan| Plan { then: Some(Box::new(then)), ..plan });
-    let plan = chained.ok_or_else(|| Error::input(OP, "there is no way to launch it on this device"))?;
-    Ok(Plan { scratch, ..plan })
+impl Problem for HadamardProblem {
+    /// The passes of every piece, one behind another. Pieces follow each other, so that one buffer between passes serves all.
+    ///
+    /// Operands: x, the result. Scalars: what undoes the order of rows, the scale, the seed.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if operand or result is larger than this device can bind, or if it cannot bind the buffer between passes
+    /// even for a single line; [`Error::Unsupported`] if its workgroups are too small for any pass.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let mut draft = Draft::new(OP, &SCALARS, caps);
+        let x = draft.operand("x", self.dtype, self.x, Access::Read);
+        let y = draft.operand("the result", DType::F32, self.result()?, Access::Write);
+        let pieces = self.in_passes(caps)?;
+        let several = pieces.iter().filter(|(_, passes)| passes.len() > 1);
+        let elements = several.map(|(piece, _)| piece.scratch_elements()).max();
+        let between = match elements.map(usize::try_from).transpose().map_err(Error::device)? {
+            Some(elements) => draft.temporary(&[elements], DType::F32)?,
+            None => y,
+        };
+        let writes = if pieces.len() == 1 { Access::Write } else { Access::Update };
+        for pass in pieces.iter().flat_map(|(_, passes)| passes) {
+            let from = if pass.source == HadamardSource::Pass { between } else { x };
+            let to = match pass.target {
+                HadamardTarget::Pass if pass.is_in_place() => (between, Access::Update),
+                HadamardTarget::Pass => (between, Access::Write),
+                HadamardTarget::Places | HadamardTarget::Signed => (y, writes),
+            };
+            let both = [(from, Access::Read), to];
+            step(&mut draft, pass, if pass.is_in_place() { &both[1..] } else { &both })?;
+        }
+        Ok(draft.finish())
+    }
 }
 
-pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Tensor<f32>> {
-    let problem = HadamardProblem::of(sketch, way, along, x.layout(), T::DTYPE)?;
-    apply_as(&problem, x, along, x.gpu().caps())
+fn step(draft: &mut Draft<'_>, pass: &HadamardPass, args: &[(Region, Access)]) -> Result<()> {
+    let (caps, d) = (draft.caps(), &pass.dims);
+    let lines = f64::from(d.columns) * f64::from(d.batches);
+    let additions = lines * f64::from(1u32 << d.bits) * f64::from(pass.tile.levels);
+    let (low, high) = (d.low_bits, d.low_bits + pass.tile.levels);
+    draft.step(NewStep {
+        kernel: pass.kernel(caps),
+        tile: format!("levels {low}..{high}, {}, {}", pass.tile, pass.dtype),
+        needs: pass.needs(),
+        blocks: pass.blocks(),
+        dims: HadamardProblem::uniform(d),
+        args,
+        flops: Flops::of_f32(additions),
+        time: Time::Seconds(pass.seconds(caps)),
+    })
+}
+
+pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
+    let problem = HadamardProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
+    let y = x.gpu().empty(problem.result()?.shape())?;
+    x.gpu().run(&problem, &[x.view(), y.view()], &HadamardProblem::scalars(sketch))?;
+    Ok(y)
 }
 
 /// Applies a Hadamard operator in the passes that a device like `caps` would choose: for this crate's own tests.
@@ -208,34 +289,8 @@ pub fn hadamard_as<T: Real>(
     caps: &Caps,
 ) -> Result<Tensor<f32>> {
     let problem = HadamardProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
-    let to = usize::try_from(problem.dims.rows_out).map_err(Error::device)?;
-    apply_as(&problem, x, &Along::of(x.layout(), axis, to)?, caps)
-}
-
-fn apply_as<T: Real>(
-    problem: &HadamardProblem,
-    x: &Tensor<T>,
-    along: &Along,
-    caps: &Caps,
-) -> Result<Tensor<f32>> {
-    let gpu = x.gpu();
-    let pieces = problem.in_passes(caps)?;
-    // Plans all launches before it records the first.
-    let passes = pieces.iter().flat_map(|(_, passes)| passes);
-    let planned = passes.map(|pass| Ok((pass, gpu.planned(pass)?))).collect::<Result<Vec<_>>>()?;
-    let y = gpu.empty::<f32>(&along.shape)?;
-    // Pieces follow one another, so that one scratch serves all.
-    let several = pieces.iter().filter(|(_, passes)| passes.len() > 1);
-    let elements = several.map(|(piece, _)| piece.scratch_elements()).max();
-    let elements = elements.map(usize::try_from).transpose().map_err(Error::device)?;
-    let scratch = elements.map(|elements| gpu.empty::<f32>([elements])).transpose()?;
-    let between = scratch.as_ref().unwrap_or(&y);
-    for (pass, prepared) in planned {
-        let from = if pass.source == HadamardSource::Pass { between.bind() } else { x.bind() };
-        let to = if pass.target == HadamardTarget::Pass { between.bind() } else { y.bind() };
-        let both = [from, to];
-        let bindings = if pass.is_in_place() { &both[1..] } else { &both[..] };
-        gpu.launch(&prepared, bytemuck::bytes_of(&pass.dims), bindings)?;
-    }
+    let mut y = x.gpu().empty::<f32>(problem.result()?.shape())?;
+    let plan = problem.plan(caps)?;
+    x.gpu().execute(&plan, &[x.view(), y.view_mut()?], &HadamardProblem::scalars(sketch))?;
     Ok(y)
 }

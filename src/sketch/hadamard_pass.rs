@@ -1,13 +1,12 @@
 //! One pass of a Hadamard transform: some levels of it, in one launch.
 
-use super::operator::OP;
-use crate::Result;
-use crate::gpu::{Caps, DeviceType, Problem};
-use crate::kernel::{Kernel, Launch, Memory, Needs, Plan};
+use crate::gpu::{Caps, DeviceType};
+use crate::kernel::{Kernel, Memory, Needs};
 use crate::tensor::DType;
 use std::fmt;
 
-/// The uniform of `shaders/hadamard.wgsl`, in elements.
+/// The uniform of `shaders/hadamard.wgsl`, in elements. Of a problem, what comes of the seed and of the scale is 0: they are scalars
+/// of the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -213,7 +212,9 @@ impl HadamardPass {
         moved / caps.roofs.bytes + exchanged / shared + LAUNCH
     }
 
-    fn kernel(&self, caps: &Caps) -> Kernel {
+    /// What runs in each workgroup on a device.
+    #[must_use]
+    pub fn kernel(&self, caps: &Caps) -> Kernel {
         let memory = Memory::of(self.dtype, caps);
         let HadamardTile { levels, radix_bits, beside, lanes } = self.tile;
         let first = levels - radix_bits * (self.tile.stages() - 1);
@@ -256,21 +257,3 @@ impl HadamardPass {
 const SECTOR: f64 = 32.0;
 /// Seconds that a launch costs by itself.
 const LAUNCH: f64 = 3e-6;
-
-/// How to compute a pass on a device.
-///
-/// # Errors
-/// [`Error::Limit`](crate::Error::Limit) if there are more workgroups than a grid has;
-/// [`Error::Unsupported`](crate::Error::Unsupported) if the device's limits are below what a workgroup needs.
-pub fn plan_hadamard(pass: &HadamardPass, caps: &Caps) -> Result<Plan> {
-    let low = pass.dims.low_bits;
-    let tile = format!("levels {low}..{}, {}, {}", low + pass.tile.levels, pass.tile, pass.dtype);
-    let (kernel, needs, blocks) = (pass.kernel(caps), pass.needs(), pass.blocks());
-    Plan::of_one_launch(OP, Launch { kernel, tile, needs, blocks, seconds: pass.seconds(caps) }, caps)
-}
-
-impl Problem for HadamardPass {
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_hadamard(self, caps)
-    }
-}

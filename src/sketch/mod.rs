@@ -42,10 +42,9 @@ pub use factor::{
 pub use given::Given;
 pub use hadamard::{HadamardProblem, hadamard_as};
 pub use hadamard_pass::{
-    HadamardDims, HadamardLanes, HadamardPass, HadamardSource, HadamardTarget, HadamardTile, plan_hadamard,
+    HadamardDims, HadamardLanes, HadamardPass, HadamardSource, HadamardTarget, HadamardTile,
 };
 pub use layer::{ParameterGradients, SignMemory, SkLinear, SkLinearBuilder, Sketched};
 pub use operator::{HADAMARD_AT_MOST, NONZEROS_AT_MOST, Scaling, Sketch, SketchKind, SparseAxis};
 pub use philox::philox;
 pub use sparse::{SparseDims, SparseForm, SparseProblem};
-pub use sparse_tile::plan_sparse;

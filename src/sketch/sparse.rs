@@ -4,14 +4,12 @@ use super::along::{Along, BESIDE_AT_MOST};
 use super::apply::Way;
 use super::operator::{Draw, Lines, OP, Sketch};
 use super::philox::halves;
-use super::sparse_tile::{Tile, plan_sparse};
-use crate::gemm::GemmDims;
-use crate::gpu::{Caps, Problem};
-use crate::kernel::Plan;
+use crate::plan::Scalar;
 use crate::tensor::{DType, Layout, Real, Tensor, dim};
 use crate::{Error, Result};
 
-/// The uniform of the shaders of sparse operators (`shaders/common/sparse_dims.wgsl`), in elements.
+/// The uniform of the shaders of sparse operators (`shaders/common/sparse_dims.wgsl`), in elements. Of a problem, the seed and the
+/// scale are 0: they are scalars of the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -65,6 +63,10 @@ pub struct SparseProblem {
     pub dtype: DType,
     /// What lines are.
     pub form: SparseForm,
+    /// Where the operand's elements lie, from the start of its aligned window.
+    pub x: Layout,
+    /// The axis along which the operator is applied.
+    pub axis: usize,
 }
 
 impl SparseProblem {
@@ -77,7 +79,8 @@ impl SparseProblem {
     pub fn new(sketch: &Sketch, way: Way, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let [d, n] = sketch.shape();
         let [from, to] = if way == Way::Forward { [n, d] } else { [d, n] };
-        let along = Along::of(x, axis, to)?;
+        let x = x.in_window(dtype);
+        let along = Along::of(&x, axis, to)?;
         if along.extents[0] != from || along.beside.len() > BESIDE_AT_MOST {
             let rule = "the axis must be as long as the operator has it, the others step as three";
             return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
@@ -86,10 +89,11 @@ impl SparseProblem {
             let rule = "there must be something to apply the operator to";
             return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
         }
-        Self::of(sketch, way, &along, x.offset_in_window(dtype), dtype)
+        let dims = Self::dims_of(sketch, way, &along, x.offset_in_window(dtype))?;
+        Ok(Self { dims: dims.0, dtype, form: dims.1, x, axis })
     }
 
-    fn of(sketch: &Sketch, way: Way, along: &Along, x_offset: u32, dtype: DType) -> Result<Self> {
+    fn dims_of(sketch: &Sketch, way: Way, along: &Along, x_offset: u32) -> Result<(SparseDims, SparseForm)> {
         let sparse = sketch.sparse().ok_or_else(|| Error::input("sketch", "the operator is not sparse"))?;
         // The operator's columns go with the operand's rows, and the adjoint's with the result's.
         let form = match (way, sparse.lines) {
@@ -97,23 +101,17 @@ impl SparseProblem {
             (Way::Forward, Lines::Rows) | (Way::Adjoint, Lines::Columns) => SparseForm::Gather,
         };
         let lines = along.extents[usize::from(form == SparseForm::Gather)];
-        let [seed0, seed1] = halves(sketch.seed());
         let beside = |i: usize| along.beside.get(i);
         let extent = |i: usize| dim(OP, beside(i).map_or(1, |axis| axis.extent));
         let x = |i: usize| dim(OP, beside(i).map_or(0, |axis| axis.x));
         let y = |i: usize| dim(OP, beside(i).map_or(0, |axis| axis.y));
         dim(OP, along.shape.iter().product())?;
-        #[expect(clippy::cast_possible_truncation, reason = "the scale is rounded once")]
-        let scale = sketch.scale() as f32;
         let dims = SparseDims {
             lines: dim(OP, lines)?,
             places: sparse.places,
             nonzeros: sparse.nonzeros,
             different: u32::from(sparse.draw == Draw::Different),
-            seed0,
-            seed1,
             tag: sparse.tag,
-            scale: scale.to_bits(),
             columns: dim(OP, along.beside.iter().map(|axis| axis.extent).product())?,
             extent0: extent(0)?,
             extent1: extent(1)?,
@@ -128,7 +126,15 @@ impl SparseProblem {
             y_stride2: y(2)?,
             ..SparseDims::default()
         };
-        Ok(Self { dims, dtype, form })
+        Ok((dims, form))
+    }
+
+    /// The numbers that a call passes: the seed and the scale.
+    pub(super) fn scalars(sketch: &Sketch) -> [Scalar; 3] {
+        let [low, high] = halves(sketch.seed()).map(Scalar::from);
+        #[expect(clippy::cast_possible_truncation, reason = "it is rounded once")]
+        let scale = sketch.scale() as f32;
+        [low, high, scale.into()]
     }
 
     /// Rows of operand and result.
@@ -144,66 +150,23 @@ impl SparseProblem {
         self.dtype == DType::F32 && [d.x_stride0, d.y_stride0] == [1, 1] && even
     }
 
+    /// Where the result's elements lie: row-major, without gaps.
+    pub(super) fn result(&self) -> Result<Layout> {
+        let mut shape = self.x.shape().to_vec();
+        shape[self.axis] = self.rows()[1] as usize;
+        Layout::contiguous(OP, &shape)
+    }
+
     /// Elements of the result.
     #[must_use]
     pub fn elements(&self) -> u64 {
         u64::from(self.rows()[1]) * u64::from(self.dims.columns)
     }
-
-    /// Elements of the operand's binding, to behind the last that is used.
-    #[must_use]
-    pub fn operand_elements(&self) -> u64 {
-        let d = &self.dims;
-        let extent2 = d.columns / (d.extent0 * d.extent1);
-        let axes = [
-            (self.rows()[0], d.x_axis),
-            (d.extent0, d.x_stride0),
-            (d.extent1, d.x_stride1),
-            (extent2, d.x_stride2),
-        ];
-        let last: u64 = axes.into_iter().map(|(n, stride)| u64::from(n - 1) * u64::from(stride)).sum();
-        u64::from(d.x_offset) + last + 1
-    }
 }
 
-impl SparseProblem {
-    /// The uniforms of the launches on a device: that of the operator and, if its lines are summed in parts, that of the launch
-    /// that adds up the parts.
-    #[must_use]
-    pub fn dims_on(&self, caps: &Caps) -> (SparseDims, Option<GemmDims>) {
-        let dims = Tile::of(self, caps).dims(self);
-        // Adding up parts is the same for any result: here the result is taken as one row.
-        let n = self.rows()[1] * self.dims.columns;
-        let (splits, alpha) = (dims.parts, self.dims.scale);
-        let together =
-            GemmDims { m: 1, n, batches: 1, batch1: 1, splits, ldc: n, alpha, ..GemmDims::default() };
-        (dims, (splits > 1).then_some(together))
-    }
-}
-
-impl Problem for SparseProblem {
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_sparse(self, caps)
-    }
-}
-
-pub(super) fn plan<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Plan> {
-    let problem = SparseProblem::of(sketch, way, along, x.layout().offset_in_window(T::DTYPE), T::DTYPE)?;
-    plan_sparse(&problem, x.gpu().caps())
-}
-
-pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, along: &Along) -> Result<Tensor<f32>> {
-    let gpu = x.gpu();
-    let problem = SparseProblem::of(sketch, way, along, x.layout().offset_in_window(T::DTYPE), T::DTYPE)?;
-    let planned = gpu.planned(&problem)?;
-    let (dims, together) = problem.dims_on(gpu.caps());
-    let y = gpu.empty(&along.shape)?;
-    let (Some(reduce), Some(together)) = (planned.then(), together) else {
-        gpu.launch(&planned, bytemuck::bytes_of(&dims), &[x.bind(), y.bind()])?;
-        return Ok(y);
-    };
-    let sums = gpu.empty::<f32>([y.len() * dims.parts as usize])?;
-    gpu.launch(&planned, bytemuck::bytes_of(&dims), &[x.bind(), sums.bind()])?;
-    gpu.launch(reduce, bytemuck::bytes_of(&together), &[sums.bind(), y.bind()])?;
+pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
+    let problem = SparseProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
+    let y = x.gpu().empty(problem.result()?.shape())?;
+    x.gpu().run(&problem, &[x.view(), y.view()], &SparseProblem::scalars(sketch))?;
     Ok(y)
 }

@@ -5,8 +5,10 @@ use super::sparse::{SparseDims, SparseForm, SparseProblem};
 use crate::Result;
 use crate::gemm::GemmDims;
 use crate::gpu::{Caps, DeviceType};
-use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
+use crate::kernel::{self, Kernel, Memory, Needs};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
 use crate::tensor::DType;
+use std::mem::offset_of;
 
 /// Rows of the result that a workgroup makes at most, as the shaders have it.
 const ROWS_AT_MOST: u32 = 256;
@@ -154,36 +156,64 @@ impl Tile {
     }
 }
 
-/// How to compute `problem` on a device.
-///
-/// # Errors
-/// [`Error::Limit`](crate::Error::Limit) if a tensor is larger than this device can bind.
-pub fn plan_sparse(problem: &SparseProblem, caps: &Caps) -> Result<Plan> {
-    let tile = Tile::of(problem, caps);
-    let d = &problem.dims;
-    let sums = problem.elements() * u64::from(tile.parts);
-    kernel::check_binding(OP, caps, problem.operand_elements(), problem.dtype)?;
-    kernel::check_binding(OP, caps, sums, DType::F32)?;
-    let read = f64::from(problem.rows()[0]) * f64::from(d.columns) * problem.dtype.size() as f64;
-    let seconds = (read + 4.0 * sums as f64) / caps.roofs.bytes;
-    let [tiles, ranges] =
-        [(d.columns, tile.width), (problem.rows()[1], tile.rows)].map(|(n, of)| u64::from(n.div_ceil(of)));
-    let (kernel, needs) = (tile.kernel(problem, caps), tile.needs(problem));
-    let blocks = tiles * ranges * u64::from(tile.parts);
-    let words = format!("{} x {} rows and columns, {} invocations", tile.rows, tile.width, tile.lanes);
-    let plan = Plan::of_one_launch(OP, Launch { kernel, tile: words, needs, blocks, seconds }, caps)?;
-    if tile.parts == 1 {
-        return Ok(plan);
+impl Problem for SparseProblem {
+    /// One step, or, where lines are summed in parts, one more that adds these up.
+    ///
+    /// Operands: x, the result. Scalars: the seed and the scale.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let mut draft = Draft::new(OP, &["seed_low", "seed_high", "scale"], caps);
+        let x = draft.operand("x", self.dtype, self.x, Access::Read);
+        let y = draft.operand("the result", DType::F32, self.result()?, Access::Write);
+        let tile = Tile::of(self, caps);
+        if tile.parts == 1 {
+            self.step(&mut draft, &tile, [x, y])?;
+            return Ok(draft.finish());
+        }
+        let elements = usize::try_from(self.elements()).unwrap_or(usize::MAX);
+        let sums = draft.temporary(&[elements.saturating_mul(tile.parts as usize)], DType::F32)?;
+        self.step(&mut draft, &tile, [x, sums])?;
+        self.together(&mut draft, tile.parts, [sums, y])?;
+        Ok(draft.finish())
     }
-    let kernel = Kernel::new("gemm_reduce").dims(caps, size_of::<GemmDims>()).param("LANES", REDUCE_LANES);
-    let quads = problem.elements().div_ceil(4);
-    let then = Launch {
-        kernel: kernel.slot("epilogue", "epilogue_forms"),
-        tile: format!("{REDUCE_LANES} times 4 elements"),
-        needs: Needs { bindings: 2, invocations: REDUCE_LANES, workgroup_bytes: 0 },
-        blocks: quads.div_ceil(u64::from(REDUCE_LANES)),
-        seconds: 4.0 * sums as f64 / caps.roofs.bytes,
-    };
-    let then = Plan::of_one_launch(OP, then, caps)?;
-    Ok(Plan { parts: tile.parts, ..plan.then(OP, then, &[4 * sums], caps)? })
+}
+
+impl SparseProblem {
+    fn step(&self, draft: &mut Draft<'_>, tile: &Tile, [x, to]: [Region; 2]) -> Result<()> {
+        let (caps, dims) = (draft.caps(), tile.dims(self));
+        let [tiles, ranges] = [(self.dims.columns, tile.width), (self.rows()[1], tile.rows)]
+            .map(|(n, of)| u64::from(n.div_ceil(of)));
+        let uniform =
+            Dims::of(&dims).scalar(offset_of!(SparseDims, seed0), 0).scalar(offset_of!(SparseDims, seed1), 1);
+        // Sums of parts are scaled as they are brought together.
+        let uniform =
+            if tile.parts == 1 { uniform.scalar(offset_of!(SparseDims, scale), 2) } else { uniform };
+        let nonzeros = f64::from(self.dims.lines) * f64::from(self.dims.nonzeros);
+        draft.step(NewStep {
+            kernel: tile.kernel(self, caps),
+            tile: format!("{} x {} rows and columns, {} invocations", tile.rows, tile.width, tile.lanes),
+            needs: tile.needs(self),
+            blocks: tiles * ranges * u64::from(tile.parts),
+            dims: uniform,
+            args: &[(x, Access::Read), (to, Access::Write)],
+            flops: Flops::of_f32(2.0 * nonzeros * f64::from(self.dims.columns)),
+            time: Time::Roofline,
+        })
+    }
+
+    /// Adding up parts is the same for any result: here the result is taken as one row.
+    fn together(&self, draft: &mut Draft<'_>, parts: u32, [sums, y]: [Region; 2]) -> Result<()> {
+        let n = self.rows()[1] * self.dims.columns;
+        let dims = GemmDims { m: 1, n, batches: 1, batch1: 1, splits: parts, ldc: n, ..GemmDims::default() };
+        let kernel = Kernel::new("gemm_reduce").dims(draft.caps(), size_of_val(&dims));
+        draft.step(NewStep {
+            kernel: kernel.param("LANES", REDUCE_LANES).slot("epilogue", "epilogue_forms"),
+            tile: format!("{REDUCE_LANES} times 4 elements"),
+            needs: Needs { bindings: 2, invocations: REDUCE_LANES, workgroup_bytes: 0 },
+            blocks: self.elements().div_ceil(4).div_ceil(u64::from(REDUCE_LANES)),
+            dims: Dims::of(&dims).scalar(offset_of!(GemmDims, alpha), 2),
+            args: &[(sums, Access::Read), (y, Access::Write)],
+            flops: Flops::of_f32(self.elements() as f64 * f64::from(parts)),
+            time: Time::Roofline,
+        })
+    }
 }

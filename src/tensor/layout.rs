@@ -65,6 +65,13 @@ impl Layout {
         Err(Error::shapes(op, rule, &[last.unwrap_or(usize::MAX)], &[len]))
     }
 
+    /// The same shape with these strides, from this element on: a place in another buffer that has as many elements.
+    pub(super) fn at(&self, strides: &[usize], offset: usize) -> Self {
+        let mut layout = Self { offset, ..*self };
+        layout.strides[..self.rank].copy_from_slice(&strides[..self.rank]);
+        layout
+    }
+
     fn unit() -> Self {
         Self { rank: 0, shape: [1; MAX_RANK], strides: [0; MAX_RANK], offset: 0 }
     }

@@ -13,10 +13,10 @@ pub(crate) use apart::check_same_gpu;
 pub use create::Fill;
 pub use element::{DType, Element, Operand, Real};
 pub use layout::{Layout, MAX_RANK};
-pub(crate) use view::View;
+pub use view::View;
 
 use crate::error::Named;
-use crate::gpu::{Allocation, Binding, Gpu, WINDOW_ALIGNMENT};
+use crate::gpu::{Allocation, Gpu, WINDOW_ALIGNMENT};
 use crate::ops::{self, Overflow};
 use crate::{Error, Result};
 use std::fmt;
@@ -75,7 +75,7 @@ impl<T: Element> Tensor<T> {
     /// The last two axes exchanged: a view. A tensor of fewer than two axes stays as it is.
     #[must_use]
     pub fn t(&self) -> Self {
-        self.view(self.layout.t())
+        self.laid(self.layout.t())
     }
 
     /// The axes in another order: a view whose axis `i` is axis `axes[i]` of this tensor.
@@ -83,7 +83,7 @@ impl<T: Element> Tensor<T> {
     /// # Errors
     /// [`Error::Shape`] if `axes` does not name every axis once.
     pub fn permute(&self, axes: &[usize]) -> Result<Self> {
-        Ok(self.view(self.layout.permute(axes)?))
+        Ok(self.laid(self.layout.permute(axes)?))
     }
 
     /// The indices in `range` along one axis: a view.
@@ -91,7 +91,7 @@ impl<T: Element> Tensor<T> {
     /// # Errors
     /// [`Error::Shape`] if there is no such axis, or the range does not lie within it.
     pub fn slice(&self, axis: usize, range: impl RangeBounds<usize>) -> Result<Self> {
-        Ok(self.view(self.layout.slice(axis, range)?))
+        Ok(self.laid(self.layout.slice(axis, range)?))
     }
 
     /// Another shape for the same elements in row-major order: a view.
@@ -100,7 +100,7 @@ impl<T: Element> Tensor<T> {
     /// [`Error::Shape`] if the number of elements differs, or the tensor has gaps or transposed axes: a copy
     /// ([`contiguous`](Self::contiguous)) has none.
     pub fn reshape(&self, shape: impl AsRef<[usize]>) -> Result<Self> {
-        Ok(self.view(self.layout.reshape(shape.as_ref())?))
+        Ok(self.laid(self.layout.reshape(shape.as_ref())?))
     }
 
     /// Any view of the buffer: shape, strides and offset in elements from the buffer's start. Strides may be 0
@@ -111,7 +111,7 @@ impl<T: Element> Tensor<T> {
     pub fn as_strided(&self, shape: &[usize], strides: &[usize], offset: usize) -> Result<Self> {
         let span = self.layout.span();
         let layout = Layout::new("as_strided", shape, strides, offset, span.end)?;
-        Ok(self.view(layout))
+        Ok(self.laid(layout))
     }
 
     /// The same elements, row-major without gaps: this tensor if it is so already, else a copy.
@@ -243,17 +243,6 @@ impl<T: Element> Tensor<T> {
         written
     }
 
-    /// What a kernel binds: the window that holds the tensor.
-    pub(crate) fn bind(&self) -> Binding<'_> {
-        Binding::new(&self.storage, self.bytes())
-    }
-
-    /// As [`bind`](Self::bind), for an output of which the operation writes every element and reads none.
-    pub(crate) fn bind_overwritten(&self) -> Binding<'_> {
-        let binding = self.bind();
-        if self.covers_storage() { binding.overwritten_from(self.storage.begin_write()) } else { binding }
-    }
-
     /// Whether the tensor covers all elements of its storage.
     pub(crate) fn covers_storage(&self) -> bool {
         self.layout.is_contiguous() && self.bytes() == (0..self.storage.len())
@@ -290,7 +279,7 @@ impl<T: Element> Tensor<T> {
         Self { storage: Arc::new(storage), layout, element: PhantomData }
     }
 
-    fn view(&self, layout: Layout) -> Self {
+    fn laid(&self, layout: Layout) -> Self {
         Self { storage: self.storage.clone(), layout, element: PhantomData }
     }
 
@@ -306,7 +295,7 @@ impl<T: Element> Tensor<T> {
 
 impl<T: Element> Clone for Tensor<T> {
     fn clone(&self) -> Self {
-        self.view(self.layout)
+        self.laid(self.layout)
     }
 }
 

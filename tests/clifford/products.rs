@@ -179,7 +179,7 @@ fn what_gpus_are_given_runs_on_every_device() {
     let geometric = |signature, positions| dense(Product::Geometric, signature, First, positions);
     let plan = |case: &Case| {
         let [x, y] = operands::<f32>(&gpu, case);
-        x.on_device.plan_product(case.product, &y.on_device).unwrap().kernel.to_string()
+        x.on_device.plan_product(case.product, &y.on_device).unwrap().steps()[0].kernel.to_string()
     };
     for (case, read) in [
         (geometric(Signature::CL2, &[3, 7]), "read_x_shifted "),

@@ -5,8 +5,9 @@ use crate::support::operand::View;
 use crate::support::product::{Case, check_integers};
 use crate::support::wgsl::{self, I8};
 use std::collections::BTreeMap;
-use tilewise::gemm::{GemmKernel, GemmProblem, I8_INNER, Pin, Tile, explain, plan};
+use tilewise::gemm::{GemmKernel, GemmProblem, I8_INNER, Pin, Tile};
 use tilewise::gpu::fixtures;
+use tilewise::plan::Problem;
 use tilewise::{Error, Fill, Gemm, Gpu, Layout, Split, Tensor, matmul, matmul_into, reference};
 
 const KERNELS: [GemmKernel; 2] = [GemmKernel::Naive, GemmKernel::Dot];
@@ -51,7 +52,8 @@ fn a_device_that_was_asked_for_nothing_is_exact_too() {
         }
     }
     let a = gpu.random::<i8>([128, 128], Fill::Uniform, 1).unwrap();
-    let largest = Gemm::new(&a, &a).tile(GemmKernel::Dot.tiles()[0]).plan().unwrap().kernel.to_string();
+    let largest =
+        Gemm::new(&a, &a).tile(GemmKernel::Dot.tiles()[0]).plan().unwrap().steps()[0].kernel.to_string();
     assert!(largest.contains("STAGES=1") && largest.contains("dims:dims_uniform"), "{largest}");
 }
 
@@ -186,9 +188,9 @@ fn any_product_of_i8_finds_a_kernel_and_empty_sums_are_zero() {
 fn products_of_i8_are_dot_products_of_words_or_naive_and_nothing_else_takes_them() {
     for (name, caps) in fixtures::ALL {
         let caps = caps();
-        let found = explain(&wgsl::plain([2048; 3], I8), &caps).unwrap();
-        assert_eq!(found.kernel.shader(), "gemm_dot", "{name}: {found}");
-        let reasons = found.reasons.join(", ");
+        let found = wgsl::plain([2048; 3], I8).explain(&caps).unwrap();
+        assert_eq!(found.steps()[0].kernel.shader(), "gemm_dot", "{name}: {found}");
+        let reasons = found.reasons().join(", ");
         for reason in [
             "naive: slower",
             "tiled: needs operands with a fraction, not i8",
@@ -199,12 +201,12 @@ fn products_of_i8_are_dot_products_of_words_or_naive_and_nothing_else_takes_them
         for (types, kernel) in
             [(I8, GemmKernel::Tiled), (I8, GemmKernel::Coop), (wgsl::TYPES[1], GemmKernel::Dot)]
         {
-            let refused = plan(&wgsl::plain([64; 3], types).pinned(Pin::Kernel(kernel)), &caps);
+            let refused = wgsl::plain([64; 3], types).pinned(Pin::Kernel(kernel)).plan(&caps);
             assert!(matches!(refused, Err(Error::Unsupported { .. })), "{name}, {kernel}: {refused:?}");
         }
         // Sums in parts are in f32, which i8 does not have: no part is split off, whoever asks.
         let asked = wgsl::plain([16, 16, 100_000], I8).split(Split::Parts(4));
-        assert_eq!(plan(&asked, &caps).unwrap().parts, 1, "{name}");
+        assert_eq!(asked.plan(&caps).unwrap().steps().len(), 1, "{name}");
     }
 }
 
@@ -215,7 +217,7 @@ fn stages_of_i8(k: usize, strides: [usize; 2], offset: usize) -> (String, String
     let b = Layout::contiguous("test", &[k, 64]).unwrap();
     let c = Layout::contiguous("test", &[64, 64]).unwrap();
     let problem = GemmProblem::new(&a, &b, &c, I8).unwrap().pinned(Pin::Kernel(GemmKernel::Dot));
-    let kernel = plan(&problem, &fixtures::rtx_4090()).unwrap().kernel.to_string();
+    let kernel = problem.plan(&fixtures::rtx_4090()).unwrap().steps()[0].kernel.to_string();
     let stage = |name: &str| {
         let number = kernel.split(name).nth(1).and_then(|rest| rest.chars().next()).expect("it is staged");
         ["elements along k", "elements along m", "words along k", "words along m"]

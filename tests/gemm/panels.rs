@@ -34,7 +34,7 @@ fn exact<T: Real>(gpu: &TestGpu, shape @ [m, n, k]: [usize; 3], transposed: [boo
     let buffers = after.buffers_created - before.buffers_created;
     assert!(buffers <= 4, "{shape:?} {transposed:?}: {buffers} buffers");
     let plan = Gemm::new(&a, &b).plan().unwrap();
-    let said = plan.reasons.first().cloned().unwrap_or_default();
+    let said = plan.reasons().first().cloned().unwrap_or_default();
     // A launch for each panel, and one more where its own parts or those of a block are brought together.
     let panels: u64 = said.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(1);
     let launches = after.launches - before.launches;

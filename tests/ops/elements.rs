@@ -232,19 +232,20 @@ fn axes_that_step_as_one_are_one() {
 #[test]
 fn plans_fold_their_grid_and_refuse_what_cannot_be_bound() {
     use tilewise::gpu::fixtures;
-    use tilewise::ops::{Elementwise, ElementwiseProblem, Rows, RowsProblem, plan_elementwise, plan_rows};
+    use tilewise::ops::{Elementwise, ElementwiseProblem, Rows, RowsProblem};
+    use tilewise::plan::Problem;
     let caps = fixtures::h200();
     let large = Layout::contiguous("test", &[1 << 14, 1 << 14]).unwrap();
     let problem = ElementwiseProblem::new(Elementwise::Add, &[&large; 2], &large, DType::F32).unwrap();
-    let [x, y, z] = plan_elementwise(&problem, &caps).unwrap().grid;
+    let [x, y, z] = problem.plan(&caps).unwrap().steps()[0].grid;
     assert!(y > 1 && z == 1 && x <= 65_535 && u64::from(x) * u64::from(y) >= 1 << 20, "{x} {y} {z}");
     let rows = RowsProblem::new(Rows::Softmax, &large, 1, DType::F32).unwrap();
-    assert_eq!((rows.dims.lanes, plan_rows(&rows, &caps).unwrap().grid), (256, [1 << 14, 1, 1]));
+    assert_eq!((rows.dims.lanes, rows.plan(&caps).unwrap().steps()[0].grid), (256, [1 << 14, 1, 1]));
     let columns = RowsProblem::new(Rows::Sum, &large, 0, DType::F32).unwrap();
-    assert_eq!((columns.dims.lanes, plan_rows(&columns, &caps).unwrap().grid), (1, [1 << 6, 1, 1]));
+    assert_eq!((columns.dims.lanes, columns.plan(&caps).unwrap().steps()[0].grid), (1, [1 << 6, 1, 1]));
     let mut small = caps.clone();
     small.limits.binding_bytes = 1 << 29;
-    let refused = [plan_elementwise(&problem, &small), plan_rows(&rows, &small)];
+    let refused = [problem.plan(&small), rows.plan(&small)];
     assert!(refused.iter().all(|plan| matches!(plan, Err(Error::Limit { .. }))), "{refused:?}");
 }
 

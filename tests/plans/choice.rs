@@ -5,9 +5,10 @@ use crate::support::limits::{self, assert_within};
 use crate::support::plans;
 use crate::support::wgsl::{self, I8, TYPES};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use tilewise::gemm::{GemmKernel, GemmTypes, Pin, Tile, explain, plan};
+use tilewise::gemm::{GemmKernel, GemmTypes, Pin, Split, Tile};
 use tilewise::gpu::{DeviceType, SubgroupSizes, Verdict, fixtures};
-use tilewise::kernel::{Kernel, Needs, Plan};
+use tilewise::kernel::{Kernel, Needs};
+use tilewise::plan::{Plan, Problem};
 use tilewise::{Caps, DType, Error, Gpu, GpuOptions};
 
 const F32: GemmTypes = TYPES[0];
@@ -25,8 +26,9 @@ fn each(mut check: impl FnMut(&str, &Caps)) {
 
 /// The tile that a plan has taken.
 fn taken(plan: &Plan) -> &'static Tile {
+    let step = &plan.steps()[0];
     let found =
-        tiles().find(|tile| tile.kernel.shader() == plan.kernel.shader() && tile.to_string() == plan.tile);
+        tiles().find(|tile| tile.kernel.shader() == step.kernel.shader() && tile.to_string() == step.tile);
     found.expect("a plan takes a tile of the table")
 }
 
@@ -34,7 +36,7 @@ fn taken(plan: &Plan) -> &'static Tile {
 fn a_large_square_product_of_f16_is_on_tensor_cores_where_they_are_and_tiled_elsewhere() {
     each(|name, caps| {
         for types in TYPES {
-            let plan = plan(&wgsl::plain([2048; 3], types), caps).unwrap();
+            let plan = wgsl::plain([2048; 3], types).plan(caps).unwrap();
             let coop = types.ab == DType::F16 && ["h200", "rtx-4090", "apple-m2"].contains(&name);
             let want = if coop { GemmKernel::Coop } else { GemmKernel::Tiled };
             assert_eq!(taken(&plan).kernel, want, "{name}: {plan}");
@@ -46,7 +48,7 @@ fn a_large_square_product_of_f16_is_on_tensor_cores_where_they_are_and_tiled_els
 fn tiny_products_are_naive_on_every_device() {
     each(|name, caps| {
         for shape in [[1, 1, 1], [1, 64, 1], [2, 3, 4]] {
-            let plan = plan(&wgsl::plain(shape, F32), caps).unwrap();
+            let plan = wgsl::plain(shape, F32).plan(caps).unwrap();
             assert_eq!(taken(&plan).kernel, GemmKernel::Naive, "{name}, {shape:?}: {plan}");
         }
     });
@@ -59,18 +61,19 @@ fn the_plan_is_the_cheapest_tile_that_fits_and_covers_the_result() {
         let mut chosen = BTreeSet::new();
         for shape in SIZES.iter().flat_map(|&m| SIZES.iter().flat_map(move |&n| SIZES.map(|k| [m, n, k]))) {
             let problem = wgsl::plain(shape, F32);
-            let plan = plan(&problem, caps).unwrap();
+            let plan = problem.plan(caps).unwrap();
             let tile = taken(&plan);
             assert!(tile.fits(&problem, caps).is_ok(), "{name}, {shape:?}: {plan}");
             // What is split along k is predicted to gain more than it costs to bring the parts together.
-            match plan.parts {
-                1 => assert_eq!(plan.seconds, tile.cost(&problem, caps), "{name}, {shape:?}"),
-                _ => assert!(plan.seconds < tile.cost(&problem, caps), "{name}, {shape:?}: {plan}"),
+            let seconds = plan.seconds();
+            match wgsl::parts_of(&plan) {
+                1 => assert_eq!(seconds, tile.cost(&problem, caps), "{name}, {shape:?}"),
+                _ => assert!(seconds < tile.cost(&problem, caps), "{name}, {shape:?}: {plan}"),
             }
-            assert!(plan.seconds.is_finite() && plan.seconds > 0.0, "{name}, {shape:?}: {plan}");
+            assert!(seconds.is_finite() && seconds > 0.0, "{name}, {shape:?}: {plan}");
             for other in tiles().filter(|tile| tile.fits(&problem, caps).is_ok()) {
                 assert!(
-                    plan.seconds + tile.compiling() <= other.cost(&problem, caps) + other.compiling(),
+                    seconds + tile.compiling() <= other.cost(&problem, caps) + other.compiling(),
                     "{name}, {shape:?}: {other} beats {plan}"
                 );
             }
@@ -78,16 +81,17 @@ fn the_plan_is_the_cheapest_tile_that_fits_and_covers_the_result() {
                 GemmKernel::Gemv => shape[0].max(shape[1]).div_ceil(tile.bm as usize),
                 _ => shape[0].div_ceil(tile.bm as usize) * shape[1].div_ceil(tile.bn as usize),
             };
-            let grid: usize = plan.grid.iter().map(|&axis| axis as usize).product();
+            let step = &plan.steps()[0];
+            let grid: usize = step.grid.iter().map(|&axis| axis as usize).product();
             // The naive kernel's lanes run on across the ends of rows: it may need fewer blocks.
             let least =
                 if tile.kernel == GemmKernel::Naive { (shape[0] * shape[1]).div_ceil(64) } else { blocks };
             assert!(
-                grid >= least && plan.grid.iter().all(|&axis| axis <= caps.limits.grid),
+                grid >= least && step.grid.iter().all(|&axis| axis <= caps.limits.grid),
                 "{name}: {plan}"
             );
-            assert!(plan.reasons.is_empty(), "reasons are for who asks");
-            chosen.insert(plan.tile);
+            assert!(plan.reasons().is_empty(), "reasons are for who asks");
+            chosen.insert(step.tile.clone());
         }
         assert!(chosen.len() > 2, "{name} takes only {chosen:?}");
     });
@@ -98,7 +102,7 @@ fn more_work_is_never_predicted_to_take_less_time() {
     each(|name, caps| {
         let mut last = 0.0;
         for size in [1, 16, 64, 256, 1024, 4096] {
-            let seconds = plan(&wgsl::plain([size; 3], F32), caps).unwrap().seconds;
+            let seconds = wgsl::plain([size; 3], F32).plan(caps).unwrap().seconds();
             assert!(seconds >= last, "{name}: {size} cubed takes {seconds} s, less than {last}");
             last = seconds;
         }
@@ -126,7 +130,7 @@ fn a_pinned_kernel_that_the_device_cannot_run_is_an_error_that_says_what_it_need
     let mut caps = fixtures::rtx_4090();
     caps.limits.workgroup_invocations = 16;
     for problem in [tiled, tiled.pinned(Pin::Tile(GemmKernel::Tiled.tiles()[0])), tiled.pinned(Pin::Free)] {
-        let error = plan(&problem, &caps).expect_err("nothing has 16 invocations");
+        let error = problem.plan(&caps).expect_err("nothing has 16 invocations");
         let Error::Unsupported { op, needs, device } = &error else { panic!("{error:?}") };
         assert_eq!((*op, device.as_str()), ("matmul", "NVIDIA GeForce RTX 4090"));
         assert!(
@@ -136,12 +140,12 @@ fn a_pinned_kernel_that_the_device_cannot_run_is_an_error_that_says_what_it_need
     }
     let mut caps = fixtures::radv_rdna3();
     caps.limits.workgroup_bytes = 1024;
-    let error = plan(&tiled, &caps).expect_err("two blocks do not fit").to_string();
+    let error = tiled.plan(&caps).expect_err("two blocks do not fit").to_string();
     assert!(error.contains("3328 bytes of shared memory") && error.contains("NAVI31"), "{error}");
-    let naive = explain(&tiled.pinned(Pin::Free), &caps).unwrap();
-    assert_eq!(naive.kernel.shader(), "gemm_naive");
+    let naive = tiled.pinned(Pin::Free).explain(&caps).unwrap();
+    assert_eq!(naive.steps()[0].kernel.shader(), "gemm_naive");
     assert_eq!(
-        naive.reasons,
+        naive.reasons(),
         [
             "gemv: needs m or n of at most 8",
             "tiled: needs 3328 bytes of shared memory",
@@ -154,10 +158,10 @@ fn a_pinned_kernel_that_the_device_cannot_run_is_an_error_that_says_what_it_need
 /// Why `coop` cannot run on a device, as a plan that passed over it says, and as the error of one that was pinned to it.
 fn coop_lacks(caps: &Caps) -> String {
     let problem = wgsl::plain([2048; 3], F16);
-    let free = explain(&problem, caps).unwrap();
+    let free = problem.explain(caps).unwrap();
     assert_eq!(taken(&free).kernel, GemmKernel::Tiled, "{free}");
-    let reason = free.reasons.iter().find_map(|reason| reason.strip_prefix("coop: needs "));
-    let pinned = plan(&problem.pinned(Pin::Kernel(GemmKernel::Coop)), caps).expect_err("it cannot run");
+    let reason = free.reasons().iter().find_map(|reason| reason.strip_prefix("coop: needs "));
+    let pinned = problem.pinned(Pin::Kernel(GemmKernel::Coop)).plan(caps).expect_err("it cannot run");
     let said = pinned.to_string();
     let Error::Unsupported { op: "matmul", needs, device } = pinned else { panic!("{pinned:?}") };
     assert!(device == caps.adapter && said.contains(&needs), "{said}");
@@ -175,7 +179,7 @@ fn tensor_cores_that_are_not_to_be_trusted_are_passed_over_with_the_row_and_the_
     };
     let problem = wgsl::plain([2048; 3], F16);
     for verdict in [Verdict::Untested, Verdict::Verified] {
-        assert_eq!(taken(&plan(&problem, &fenced(verdict)).unwrap()).kernel, GemmKernel::Coop, "{verdict}");
+        assert_eq!(taken(&problem.plan(&fenced(verdict)).unwrap()).kernel, GemmKernel::Coop, "{verdict}");
     }
     for verdict in [Verdict::Wrong, Verdict::Refused] {
         let lacks = coop_lacks(&fenced(verdict));
@@ -195,7 +199,7 @@ fn tensor_cores_that_are_not_to_be_trusted_are_passed_over_with_the_row_and_the_
 #[test]
 fn a_tile_that_is_in_no_table_is_an_error() {
     let tile = Tile { bm: 24, ..GemmKernel::Tiled.tiles()[0] };
-    let error = plan(&wgsl::plain([64; 3], F32).pinned(Pin::Tile(tile)), &fixtures::h200()).unwrap_err();
+    let error = wgsl::plain([64; 3], F32).pinned(Pin::Tile(tile)).plan(&fixtures::h200()).unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }) && error.to_string().contains("bm: 24"), "{error}");
 }
 
@@ -206,11 +210,12 @@ fn every_pin_is_kept() {
     for tile in tiles() {
         // One row, vectors along those of B: every thin tile has room for its sums.
         let problem = wgsl::plain([1, 100, 7], if tile.kernel == GemmKernel::Dot { I8 } else { F16 });
-        let pinned = plan(&problem.pinned(Pin::Tile(*tile)), &caps).unwrap();
+        let pinned = problem.pinned(Pin::Tile(*tile)).plan(&caps).unwrap();
         assert_eq!(taken(&pinned), tile);
-        let pinned = plan(&problem.pinned(Pin::Kernel(tile.kernel)), &caps).unwrap();
+        let pinned = problem.pinned(Pin::Kernel(tile.kernel)).plan(&caps).unwrap();
         assert_eq!(taken(&pinned).kernel, tile.kernel);
-        let others = explain(&problem.pinned(Pin::Tile(*tile)), &caps).unwrap().reasons;
+        let others = problem.pinned(Pin::Tile(*tile)).explain(&caps).unwrap();
+        let others = others.reasons();
         assert_eq!(others.len(), GemmKernel::ALL.len() - 1);
         assert!(others.iter().all(|reason| reason.ends_with("another kernel is pinned")), "{others:?}");
     }
@@ -218,22 +223,25 @@ fn every_pin_is_kept() {
 
 #[test]
 fn a_plan_prints_what_runs_and_why_nothing_else_does() {
-    let plan = explain(&wgsl::plain([512; 3], F32), &fixtures::lavapipe()).unwrap();
+    let plan = wgsl::plain([512; 3], F32).explain(&fixtures::lavapipe()).unwrap();
     let printed = plan.to_string();
     let lines: Vec<&str> = printed.lines().collect();
-    let [what, why, gemv, _, coop] = lines[..] else { panic!("{printed}") };
-    assert!(what.starts_with(&format!("gemm_tiled {}, grid ", plan.tile)), "{printed}");
-    assert!(what.contains(" x 1 x 1, predicted ") && what.ends_with(" ms"), "{printed}");
+    let [what, step, why, gemv, _, coop] = lines[..] else { panic!("{printed}") };
+    assert!(what.starts_with("matmul: 1 step, predicted ") && what.contains(" ms: 268 MFLOP, "), "{printed}");
+    assert!(what.ends_with("2.10 MB read, 1.05 MB written, bound by latency"), "{printed}");
+    assert!(step.starts_with(&format!("  gemm_tiled {}, grid ", plan.steps()[0].tile)), "{printed}");
+    assert!(step.contains(" x 1 x 1, ") && step.contains(" ms: 268 MFLOP, "), "{printed}");
     assert!(why.starts_with("  naive: slower here, predicted ") && why.ends_with(" ms"), "{printed}");
     assert_eq!(gemv, "  gemv: needs m or n of at most 8");
     assert_eq!(coop, "  coop: needs operands of f16, not f32");
-    let mut fixed = Plan { grid: [2, 3, 4], seconds: 1.5e-6, reasons: vec![], ..plan.clone() };
-    fixed.tile = "a tile".into();
-    assert_eq!(fixed.to_string(), "gemm_tiled a tile, grid 2 x 3 x 4, predicted 1.5 us");
-    fixed.seconds = 2.0;
-    fixed.reasons = vec!["coop: no row".into(), "naive: slower".into()];
-    let want = "gemm_tiled a tile, grid 2 x 3 x 4, predicted 2.00 s\n  coop: no row\n  naive: slower";
-    assert_eq!(fixed.to_string(), want);
+    // Of several steps what lies between them, and what kernels read beside.
+    let split = wgsl::plain([16, 16, 4096], F32).split(Split::Parts(3)).plan(&fixtures::h200()).unwrap();
+    let printed = split.to_string();
+    let lines: Vec<&str> = printed.lines().collect();
+    let [what, _, reduce, between] = lines[..] else { panic!("{printed}") };
+    assert!(what.starts_with("matmul: 2 steps, predicted ") && what.contains(" us: "), "{printed}");
+    assert!(reduce.starts_with("  gemm_reduce 64 times 4 elements, grid 1 x 1 x 1, "), "{printed}");
+    assert_eq!(between, format!("  between steps: {} bytes", 3 * 16 * 16 * 4));
 }
 
 /// Devices with no more than a standard demands, and what wgpu opens one with that has as much.
@@ -274,10 +282,12 @@ fn narrow() -> Caps {
 }
 
 /// Every operation, as `support::plans` names it.
-const OPERATIONS: [&str; 15] = [
+const OPERATIONS: [&str; 17] = [
     "cast",
     "clifford",
     "connected",
+    "connected layer",
+    "connected layer, backward",
     "connected, backward",
     "elementwise",
     "features",
@@ -292,12 +302,18 @@ const OPERATIONS: [&str; 15] = [
     "versors",
 ];
 
-/// Devices and operations of which there is no plan: gradients of a connected layer take five storage bindings, X and Y
-/// with their gradients and what both come from, where these devices have four; and its weights outgrow a narrow window.
-const IMPOSSIBLE: [(&str, &str); 4] = [
+/// Devices and operations of which there is no plan: a connected layer takes five storage bindings at least, and so do its
+/// gradients, where these devices have four; and its weights outgrow a narrow window.
+const IMPOSSIBLE: [(&str, &str); 10] = [
+    ("bare-vulkan", "connected layer"),
+    ("bare-vulkan", "connected layer, backward"),
     ("bare-vulkan", "connected, backward"),
+    ("downlevel", "connected layer"),
+    ("downlevel", "connected layer, backward"),
     ("downlevel", "connected, backward"),
     ("narrow", "connected"),
+    ("narrow", "connected layer"),
+    ("narrow", "connected layer, backward"),
     ("narrow", "connected, backward"),
 ];
 

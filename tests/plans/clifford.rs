@@ -1,10 +1,9 @@
 //! How functions of multivectors are planned for devices as they are: by how many blades there are, where they lie and what
 //! the device is.
 
-use tilewise::clifford::{
-    BladeAxis, Blades, CliffordProblem, Function, Placed, Product, Signature, plan_clifford,
-};
+use tilewise::clifford::{BladeAxis, Blades, CliffordProblem, Function, Placed, Product, Signature};
 use tilewise::gpu::fixtures;
+use tilewise::plan::Problem;
 use tilewise::{Caps, DType, Error, Layout, Plan};
 
 /// The product of dense operands at these positions.
@@ -21,12 +20,12 @@ fn problem(signature: Signature, positions: [usize; 2], axis: BladeAxis, dtype: 
 }
 
 fn plan(signature: Signature, positions: [usize; 2], axis: BladeAxis, caps: &Caps) -> Plan {
-    plan_clifford(&problem(signature, positions, axis, DType::F32), caps).unwrap()
+    problem(signature, positions, axis, DType::F32).plan(caps).unwrap()
 }
 
 /// What a kernel is specialised by: ` name=value ` or ` slot:fragment `.
 fn has(plan: &Plan, word: &str) -> bool {
-    plan.kernel.to_string().split_whitespace().any(|w| w == word)
+    plan.steps()[0].kernel.to_string().split_whitespace().any(|w| w == word)
 }
 
 #[test]
@@ -71,7 +70,8 @@ fn ragged_planes_are_read_by_vectors_on_gpus() {
 fn sizes_share_a_kernel() {
     let caps = fixtures::h200();
     let kernel = |signature, positions, dtype| {
-        plan_clifford(&problem(signature, positions, BladeAxis::First, dtype), &caps).unwrap().kernel
+        let plan = problem(signature, positions, BladeAxis::First, dtype).plan(&caps).unwrap();
+        plan.steps()[0].kernel.clone()
     };
     let first = kernel(Signature::CL3, [16, 64], DType::F32);
     assert_eq!(first, kernel(Signature::CL3, [3, 1024], DType::F32));
@@ -84,10 +84,12 @@ fn products_of_many_terms_loop_over_a_table() {
     let caps = fixtures::h200();
     let [five, six] = [[4, 1, 0], [4, 1, 1]].map(|[p, q, r]| Signature::new(p, q, r).unwrap());
     let of = |signature| plan(signature, [3, 5], BladeAxis::First, &caps);
-    assert_eq!((of(five).kernel.shader(), of(five).table.len()), ("clifford", 0));
+    assert_eq!((of(five).steps()[0].kernel.shader(), of(five).constants().len()), ("clifford", 0));
     // Where the terms of each blade begin, and the end, then the terms.
-    let table = of(six).table;
-    assert_eq!((of(six).kernel.shader(), table.len()), ("clifford_table", 65 + 3072));
+    let plan = of(six);
+    let [table] = plan.constants() else { panic!("{plan}") };
+    let table = table.words();
+    assert_eq!((plan.steps()[0].kernel.shader(), table.len()), ("clifford_table", 65 + 3072));
     assert_eq!([table[0], table[64]], [65, 65 + 3072]);
 }
 
@@ -97,10 +99,10 @@ fn predictions_are_those_of_the_roofs() {
     let caps = fixtures::h200();
     let cl3 = plan(Signature::CL3, [4096, 512], BladeAxis::First, &caps);
     let bytes = (24 * 4096 * 512 * 4) as f64;
-    assert!((cl3.seconds / (bytes / caps.roofs.bytes) - 1.0).abs() < 1e-12, "{cl3}");
+    assert!((cl3.seconds() / (bytes / caps.roofs.bytes) - 1.0).abs() < 1e-12, "{cl3}");
     let eight = plan(Signature::new(8, 0, 0).unwrap(), [64, 64], BladeAxis::First, &caps);
     let flops = (2 * 65_536 * 64 * 64) as f64;
-    assert!((eight.seconds / (flops / caps.roofs.f32_flops) - 1.0).abs() < 1e-12, "{eight}");
+    assert!((eight.seconds() / (flops / caps.roofs.f32_flops) - 1.0).abs() < 1e-12, "{eight}");
 }
 
 #[test]
@@ -111,12 +113,12 @@ fn what_is_too_large_is_refused() {
     let blades = six.blades();
     let placed = Placed { layout: &layout, blades: &blades };
     let inverse = CliffordProblem::new(Function::Inverse, &[placed], placed, BladeAxis::First, DType::F32);
-    let refused = plan_clifford(&inverse.unwrap(), &caps).unwrap_err();
+    let refused = inverse.unwrap().plan(&caps).unwrap_err();
     assert!(matches!(refused, Error::Limit { op: "inverse", allowed: 2048, .. }), "{refused}");
     let mut small = caps;
     small.limits.binding_bytes = 1 << 20;
     let large = problem(Signature::CL3, [1024, 64], BladeAxis::First, DType::F32);
-    let refused = plan_clifford(&large, &small).unwrap_err();
+    let refused = large.plan(&small).unwrap_err();
     assert!(matches!(refused, Error::Limit { op: "geometric", needed: 2_097_152, .. }), "{refused}");
     let wrong = Blades::new(six, &[0, 1]).unwrap();
     let mistaken = Placed { layout: &layout, blades: &wrong };

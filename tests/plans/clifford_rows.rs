@@ -1,10 +1,9 @@
 //! How functions of rows of multivectors are planned for devices as they are: who has a row, and how often it is read.
 
 use tilewise::clifford::Signature;
-use tilewise::clifford::layer::{
-    GradeNorm, LayerProduct, RowFunction, RowLayouts, RowProblem, RowTile, plan_rows,
-};
+use tilewise::clifford::layer::{GradeNorm, LayerProduct, RowFunction, RowLayouts, RowProblem, RowTile};
 use tilewise::gpu::fixtures;
+use tilewise::plan::Problem;
 use tilewise::{Caps, DType, Layout, Plan};
 
 fn problem(
@@ -21,7 +20,7 @@ fn problem(
 }
 
 fn plan(function: RowFunction, signature: Signature, shape: [usize; 2], caps: &Caps) -> Plan {
-    plan_rows(&problem(function, LayerProduct::new(signature), shape, DType::F32), caps).unwrap()
+    problem(function, LayerProduct::new(signature), shape, DType::F32).plan(caps).unwrap()
 }
 
 #[test]
@@ -29,7 +28,8 @@ fn rows_that_fit_take_three_passes_and_longer_ones_five() {
     let (h200, m2, software) = (fixtures::h200(), fixtures::apple_m2(), fixtures::lavapipe());
     let forward = RowFunction::Steerable;
     let backward = plan(RowFunction::SteerableBackward, Signature::CL3, [4096, 512], &h200);
-    assert!(backward.then.is_none(), "{backward}");
+    let shaders: Vec<&str> = backward.steps().iter().map(|step| step.kernel.shader()).collect();
+    assert_eq!(shaders, ["clifford_rows", "reduce"], "{backward}");
     for (caps, signature, features, launches) in [
         (&h200, Signature::CL3, 512, 1),
         (&h200, Signature::CL3, 1024, 1),
@@ -42,24 +42,29 @@ fn rows_that_fit_take_three_passes_and_longer_ones_five() {
         (&software, Signature::CL3, 40_000, 2),
     ] {
         let plan = plan(forward, signature, [64, features], caps);
-        let found = 1 + usize::from(plan.then.is_some());
+        let found = plan.steps().len();
         assert_eq!(found, launches, "{signature}, {features} features on {}: {plan}", caps.adapter);
         // Beyond one launch the product waits for its sums, in f32.
         let product = 4 * (signature.size() * 64 * features) as u64;
-        assert_eq!(plan.scratch > product, launches == 2, "{plan}");
+        assert_eq!(plan.temporaries().iter().sum::<u64>() > product, launches == 2, "{plan}");
     }
 }
 
 #[test]
 fn plans_say_what_they_read_and_compute() {
     let caps = fixtures::h200();
-    let elements = 8 * 4096 * 512;
-    let forward = plan(RowFunction::Steerable, Signature::CL3, [4096, 512], &caps).to_string();
-    assert!(forward.contains(&format!("3 passes over an operand's {elements} elements")), "{forward}");
-    let backward = plan(RowFunction::SteerableBackward, Signature::CL3, [4096, 512], &caps).to_string();
-    assert!(backward.contains("5 passes") && backward.contains("gated by gelu, norm rms"), "{backward}");
-    let seconds = |function| plan(function, Signature::CL3, [4096, 512], &caps).seconds;
-    let copy = f64::from(elements) * 4.0 / caps.roofs.bytes;
+    let elements = 8 * 4096 * 512_u64;
+    let forward = plan(RowFunction::Steerable, Signature::CL3, [4096, 512], &caps);
+    let weights = 4 * 512 * Signature::CL3.paths().len() as u64;
+    let work = &forward.steps()[0].work;
+    assert_eq!(work.read.iter().chain(&work.written).sum::<u64>(), 3 * 4 * elements + weights, "{forward}");
+    let backward = plan(RowFunction::SteerableBackward, Signature::CL3, [4096, 512], &caps);
+    let work = &backward.steps()[0].work;
+    let slab = backward.temporaries()[0];
+    assert_eq!(work.bytes(), 5 * 4 * elements + weights + slab, "{backward}");
+    assert!(backward.to_string().contains("gated by gelu, norm rms"), "{backward}");
+    let seconds = |function| plan(function, Signature::CL3, [4096, 512], &caps).seconds();
+    let copy = elements as f64 * 4.0 / caps.roofs.bytes;
     assert!((3.0..3.1).contains(&(seconds(RowFunction::Steerable) / copy)));
     assert!((5.0..6.0).contains(&(seconds(RowFunction::SteerableBackward) / copy)));
 }
@@ -95,7 +100,7 @@ fn tiles_cover_every_row() {
 #[test]
 fn sizes_share_a_kernel() {
     let caps = fixtures::h200();
-    let kernel = |shape| plan(RowFunction::Steerable, Signature::CL3, shape, &caps).kernel;
+    let kernel = |shape| plan(RowFunction::Steerable, Signature::CL3, shape, &caps).steps()[0].kernel.clone();
     assert_eq!(kernel([7, 500]), kernel([4096, 512]));
     assert_ne!(kernel([7, 500]), kernel([7, 200]));
 }

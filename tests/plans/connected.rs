@@ -1,13 +1,11 @@
 //! How the matrix products of fully connected layers are planned for devices as they are.
 
 use tilewise::clifford::Signature;
-use tilewise::clifford::layer::{
-    ConnectedBackProblem, ConnectedProblem, Gate, LayerProduct, Tabled, plan_connected, plan_connected_back,
-    plan_gates,
-};
-use tilewise::gemm::{GemmKernel, Pin};
+use tilewise::clifford::layer::{ConnectedBackProblem, ConnectedProblem, Gate, LayerProduct};
+use tilewise::gemm::{GemmKernel, SegmentedProblem};
 use tilewise::gpu::fixtures;
-use tilewise::{Caps, DType, Layout, Plan};
+use tilewise::plan::{Plan, Problem};
+use tilewise::{Caps, DType, Layout};
 
 const ROWS: usize = 4096;
 const INPUTS: usize = 512;
@@ -29,13 +27,13 @@ fn problem(gate: Gate, dtype: DType) -> ConnectedProblem {
 }
 
 /// The product, the gradient of the weight, and what comes back through the weight.
-fn products(problem: &ConnectedProblem) -> [Tabled; 3] {
+fn products(problem: &ConnectedProblem) -> [SegmentedProblem; 3] {
     let g = layout(&[8, ROWS, OUTPUTS]);
     [problem.forward(), problem.of_weight(&g), problem.through(&g)].map(Result::unwrap)
 }
 
-fn plan(product: &Tabled, caps: &Caps) -> Plan {
-    plan_connected(product, Pin::Free, caps).unwrap()
+fn plan(product: &SegmentedProblem, caps: &Caps) -> Plan {
+    product.explain(caps).unwrap()
 }
 
 #[test]
@@ -47,13 +45,8 @@ fn f16_goes_to_tensor_cores_and_f32_does_not_unless_it_may_be_rounded() {
             let kernel = if i < 2 && caps.has_tensor_cores() { GemmKernel::Coop } else { GemmKernel::Tiled };
             for product in products(problem) {
                 let plan = plan(&product, &caps);
-                assert_eq!(
-                    plan.kernel.shader(),
-                    kernel.shader(),
-                    "{} on {}: {plan}",
-                    problem.dtype,
-                    caps.adapter
-                );
+                let found = plan.steps()[0].kernel.shader();
+                assert_eq!(found, kernel.shader(), "{} on {}: {plan}", problem.dtype, caps.adapter);
             }
         }
     }
@@ -68,7 +61,7 @@ fn blocks_are_chosen_by_shape_and_by_device() {
         let x = layout(&[8, rows, 64]);
         let weight = layout(&[PATHS, 64, outputs]);
         let problem = ConnectedProblem::new(product, &product.blades(), [&x, &x], &weight, DType::F16);
-        plan(&problem.unwrap().forward().unwrap(), caps).tile
+        plan(&problem.unwrap().forward().unwrap(), caps).steps()[0].tile.clone()
     };
     let (h200, m2) = (fixtures::h200(), fixtures::apple_m2());
     assert_ne!(tile(512, 8192, &h200), tile(16, 64, &h200));
@@ -90,26 +83,35 @@ fn plans_say_what_they_move_and_compute() {
             size * (o + weight) + 4 * PAIRS * ROWS * INPUTS,
         ];
         for (product, bytes) in products(&problem).into_iter().zip(bytes) {
-            assert_eq!([product.bytes, product.flops], [bytes as u64, flops]);
             let plan = plan(&product, &caps);
-            let said = format!("matrix products: {bytes} bytes, {flops} flops");
-            assert_eq!(plan.reasons[0], said, "{plan}");
-            assert_eq!(plan.reasons.len(), GemmKernel::ALL.len(), "a reason for every other kernel: {plan}");
+            // Where it is in parts, of the first step; C is then the sums of all.
+            let parts = plan.steps().len() - 1;
+            let work = &plan.steps()[0].work;
+            let sums: u64 = plan.temporaries().iter().sum();
+            let result = plan.steps()[parts].work.written.iter().sum::<u64>();
+            let bytes = if parts == 0 { bytes as u64 } else { bytes as u64 - result + sums };
+            let table = 4 * product.table.len() as u64;
+            assert_eq!(work.bytes(), bytes + table, "{plan}");
+            assert_eq!(work.flops.sum(), flops as f64, "{plan}");
+            assert_eq!(
+                plan.reasons().len(),
+                GemmKernel::ALL.len() - 1,
+                "a reason for every other kernel: {plan}"
+            );
             // Not faster than the device, and not slower by far.
             let roof = if dtype == DType::F16 { caps.roofs.coop_flops } else { caps.roofs.f32_flops };
             let floor = (flops as f64 / roof).max(bytes as f64 / caps.roofs.bytes);
             assert!(
-                (0.95..5.0).contains(&(plan.seconds / floor)),
+                (0.95..5.0).contains(&(plan.seconds() / floor)),
                 "{} of the floor: {plan}",
-                plan.seconds / floor
+                plan.seconds() / floor
             );
         }
     }
     let of_f32 = problem(Gate::Gelu, DType::F32);
-    let gates = plan_gates(&of_f32.gates().unwrap().unwrap(), &caps).unwrap();
-    assert!(gates.reasons[0].starts_with(&format!("gates: {} bytes, ", 12 * ROWS * INPUTS)), "{gates}");
+    let gates = of_f32.gates().unwrap().unwrap().plan(&caps).unwrap();
+    assert_eq!(gates.work().bytes(), 12 * (ROWS * INPUTS) as u64, "{gates}");
     let back = ConnectedBackProblem::new(&of_f32, [0, ROWS]).unwrap();
-    let back = plan_connected_back(&back, &caps).unwrap();
-    let bytes = 4 * (4 * 8 + PAIRS) * ROWS * INPUTS;
-    assert!(back.reasons[0].starts_with(&format!("gradients: {bytes} bytes, ")), "{back}");
+    let back = back.plan(&caps).unwrap();
+    assert_eq!(back.work().bytes(), 4 * ((4 * 8 + PAIRS) * ROWS * INPUTS) as u64, "{back}");
 }

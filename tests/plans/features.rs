@@ -1,8 +1,9 @@
 //! How norms and activations of multivectors are planned for devices as they are.
 
 use tilewise::clifford::Signature;
-use tilewise::clifford::layer::{FeatureFunction, FeaturesProblem, plan_features};
+use tilewise::clifford::layer::{FeatureFunction, FeaturesProblem};
 use tilewise::gpu::fixtures;
+use tilewise::plan::Problem;
 use tilewise::{DType, Layout};
 
 fn problem(function: FeatureFunction, [rows, features]: [usize; 2], backward: bool) -> FeaturesProblem {
@@ -23,8 +24,8 @@ fn every_position_has_an_invocation_or_its_row_a_workgroup() {
         for shape in [[1, 1], [3, 65], [4096, 64], [70_000, 2]] {
             for backward in [false, true] {
                 let problem = problem(function, shape, backward);
-                let plan = plan_features(&problem, caps).unwrap();
-                let groups: usize = plan.grid.iter().map(|n| *n as usize).product();
+                let plan = problem.plan(caps).unwrap();
+                let groups: usize = plan.steps()[0].grid.iter().map(|n| *n as usize).product();
                 let [rows, features] = shape;
                 let strip = problem.dims.strip as usize;
                 match function {
@@ -32,7 +33,7 @@ fn every_position_has_an_invocation_or_its_row_a_workgroup() {
                     _ => assert!(groups * 64 >= rows.div_ceil(strip) * features, "{plan}"),
                 }
                 assert!(strip == 1 || backward, "only sums of gradients go through rows: {plan}");
-                assert!(plan.grid.iter().all(|n| *n <= caps.limits.grid), "{plan}");
+                assert!(plan.steps()[0].grid.iter().all(|n| *n <= caps.limits.grid), "{plan}");
             }
         }
     }
@@ -42,11 +43,15 @@ fn every_position_has_an_invocation_or_its_row_a_workgroup() {
 fn plans_say_what_they_move() {
     let caps = fixtures::h200();
     for function in FeatureFunction::ALL {
-        for (backward, tensors) in [(false, 2), (true, 3)] {
-            let plan = plan_features(&problem(function, [4096, 512], backward), &caps).unwrap();
-            let bytes = tensors * 8 * 4096 * 512 * 4;
-            assert!(plan.reasons[0].contains(&format!(": {bytes} bytes")), "{plan}");
-            assert!((plan.seconds * caps.roofs.bytes / f64::from(bytes) - 1.0).abs() < 1e-9, "{plan}");
+        for (backward, tensors) in [(false, 2_u64), (true, 3)] {
+            let plan = problem(function, [4096, 512], backward).plan(&caps).unwrap();
+            let parameters =
+                4 * 512 * (function.parameters() * function.parts(&Signature::CL3.blades())) as u64;
+            let sums = plan.temporaries().iter().sum::<u64>();
+            let bytes = tensors * 8 * 4096 * 512 * 4 + parameters + sums;
+            let step = &plan.steps()[0];
+            assert_eq!((step.work.bytes(), sums > 0), (bytes, backward), "{plan}");
+            assert!((step.seconds * caps.roofs.bytes / bytes as f64 - 1.0).abs() < 1e-9, "{plan}");
         }
     }
 }

@@ -2,9 +2,10 @@
 //! changes. Operands of f16, results of f32.
 
 use crate::support::wgsl;
-use tilewise::gemm::{GemmKernel, GemmTypes, Pin, plan};
+use tilewise::DType;
+use tilewise::gemm::{GemmKernel, GemmTypes, Pin, Tile};
 use tilewise::gpu::fixtures;
-use tilewise::{DType, Error};
+use tilewise::plan::Problem;
 
 /// A device, the kernel with its block and patch, and why.
 type Choice = (&'static str, &'static str, &'static str);
@@ -13,21 +14,23 @@ fn check(shape: [usize; 3], choices: [Choice; fixtures::ALL.len()]) {
     let problem = wgsl::plain(shape, GemmTypes::new(DType::F16, DType::F32));
     for ((name, caps), (device, want, why)) in fixtures::ALL.into_iter().zip(choices) {
         assert_eq!(name, device, "the devices in their order");
-        let found = match plan(&problem, &caps()) {
-            Err(Error::Limit { .. }) => "none".to_owned(),
-            Err(error) => panic!("{name}: {error}"),
-            Ok(plan) => {
-                let tiles = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());
-                let mut taken = tiles.filter(|tile| {
-                    tile.kernel.shader() == plan.kernel.shader() && tile.to_string() == plan.tile
-                });
-                let tile = taken.next().expect("a plan takes a tile of the table");
-                let matrices =
-                    if tile.fragment == 0 { String::new() } else { format!(" of {}", tile.fragment) };
-                let parts = if plan.parts == 1 { String::new() } else { format!(" in {} parts", plan.parts) };
-                format!("{} {}x{}, {}x{}{matrices}{parts}", tile.kernel, tile.bm, tile.bn, tile.tm, tile.tn)
-            }
+        let plan = problem.plan(&caps()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let step = &plan.steps()[0];
+        let tiles = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());
+        let mut taken = tiles
+            .filter(|tile| tile.kernel.shader() == step.kernel.shader() && tile.to_string() == step.tile);
+        let tile = taken.next().expect("a plan takes a tile of the table");
+        let matrices = if tile.fragment == 0 { String::new() } else { format!(" of {}", tile.fragment) };
+        let parts = match wgsl::parts_of(&plan) {
+            1 => String::new(),
+            parts => format!(" in {parts} parts"),
         };
+        let panels = match plan.steps().iter().filter(|step| step.kernel.shader() != "gemm_reduce").count() {
+            1 => String::new(),
+            panels => format!("{panels} panels of "),
+        };
+        let Tile { kernel, bm, bn, tm, tn, .. } = tile;
+        let found = format!("{panels}{kernel} {bm}x{bn}, {tm}x{tn}{matrices}{parts}");
         assert_eq!(found, want, "{shape:?} on {name}, where it was: {why}");
     }
 }
@@ -47,14 +50,26 @@ fn a_large_cube_takes_the_largest_patches() {
             ("radv-rdna3", "tiled 128x128, 8x8", UNPINNED),
             ("intel-xe2", "tiled 128x128, 8x8", "no row that the shading language can spell"),
             ("apple-m2", "coop 128x128, 64x32 of 8", "its registers hold 64 sums a lane, no patch of 64x64"),
-            ("lavapipe", "none", "256 MiB of C are more than it can bind"),
+            (
+                "lavapipe",
+                "16 panels of tiled 128x128, 16x16",
+                "256 MiB of C are more than it can bind as a whole",
+            ),
             (
                 "swiftshader",
                 "tiled 128x128, 16x16",
                 "no matrices, and a CPU's cache holds the largest patches",
             ),
-            ("bare-webgpu", "none", "256 MiB of C are more than it can bind"),
-            ("bare-vulkan", "none", "256 MiB of C are more than it can bind"),
+            (
+                "bare-webgpu",
+                "16 panels of tiled 64x64, 8x8",
+                "256 MiB of C are more than it can bind as a whole",
+            ),
+            (
+                "bare-vulkan",
+                "16 panels of tiled 64x64, 8x8",
+                "256 MiB of C are more than it can bind as a whole",
+            ),
         ],
     );
 }
@@ -229,8 +244,8 @@ fn both_products_of_a_sketched_layer_are_on_tensor_cores() {
                 let problem = wgsl::plain(shape, GemmTypes::new(DType::F16, DType::F16));
                 // As layers whose U is data have it, and those of signs.
                 for problem in [problem, problem.pinned(Pin::Staged)] {
-                    let found = plan(&problem, &caps()).unwrap();
-                    let kernel = found.kernel.shader();
+                    let found = problem.plan(&caps()).unwrap();
+                    let kernel = found.steps()[0].kernel.shader();
                     assert_eq!(kernel, GemmKernel::Coop.shader(), "{shape:?} on {name}: {found}");
                 }
             }

@@ -4,47 +4,57 @@ use crate::support;
 use crate::support::operand::View;
 use crate::support::wgsl::{self, TYPES};
 use std::collections::BTreeSet;
-use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, Pin, Split, explain, plan};
+use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, Pin, Split};
 use tilewise::gpu::fixtures;
 use tilewise::kernel::fold;
+use tilewise::plan::{Plan, Problem};
 use tilewise::{Caps, Error, Layout};
 
 const F32: GemmTypes = TYPES[0];
 const F16: GemmTypes = TYPES[2];
 
 #[test]
-fn a_matrix_beyond_the_largest_binding_is_an_error_with_both_numbers() {
+fn a_matrix_beyond_the_largest_binding_is_multiplied_in_panels_that_are_not() {
     let caps = fixtures::lavapipe();
     let limit = caps.limits.binding_bytes;
     assert_eq!(limit, 128 << 20);
     // 128 MiB to the byte is allowed, for each operand and the result.
     for shape in [[32_768, 16, 1024], [16, 32_768, 1024], [32_768, 1024, 16]] {
-        assert!(plan(&wgsl::plain(shape, F32), &caps).is_ok(), "{shape:?}");
+        assert_eq!(panels(&wgsl::plain(shape, F32), &caps), 1, "{shape:?}");
         let larger = shape.map(|size| if size == 1024 { 1025 } else { size });
-        let error = plan(&wgsl::plain(larger, F32), &caps).expect_err("an operand is too large");
-        let Error::Limit { op: "matmul", needed, allowed, .. } = error else { panic!("{error:?}") };
-        assert_eq!((needed, allowed), (limit + 4 * 32_768, limit), "{larger:?}");
-        let said = error.to_string();
-        assert!(said.contains("134348800") && said.contains("134217728"), "{said}");
-        assert!(plan(&wgsl::plain(larger, F16), &caps).is_ok(), "f16 takes half");
+        assert_eq!(panels(&wgsl::plain(larger, F32), &caps), 2, "{larger:?}");
+        assert_eq!(panels(&wgsl::plain(larger, F16), &caps), 1, "f16 takes half");
     }
     // What counts is what a view spans, from the start of its window.
     let spread = wgsl::problem([4096, 16, 4096], F32, [View::Steps, View::Plain, View::Plain]);
+    assert!(panels(&spread, &caps) > 1, "every second element of every second row");
+}
+
+/// The panels of a product, each of whose windows can be bound.
+fn panels(problem: &GemmProblem, caps: &Caps) -> usize {
+    let plan = problem.explain(caps).unwrap();
+    let windows = plan.steps().iter().flat_map(|step| step.args.iter().map(|arg| arg.window.clone()));
     assert!(
-        matches!(plan(&spread, &caps), Err(Error::Limit { .. })),
-        "every second element of every second row"
+        windows.map(|window| window.end - window.start).all(|n| n <= caps.limits.binding_bytes),
+        "{plan}"
     );
+    let panels = plan.steps().iter().filter(|step| step.kernel.shader() != "gemm_reduce").count();
+    let said = format!("{panels} panels: an operand is larger than what can be bound");
+    assert_eq!(plan.reasons().contains(&said), panels > 1, "{plan}");
+    panels
 }
 
 #[test]
-fn sums_of_parts_of_k_beyond_the_largest_binding_are_an_error() {
+fn sums_of_parts_of_k_beyond_the_largest_binding_are_those_of_panels() {
     let caps = fixtures::lavapipe();
-    let parts = |parts: u32| plan(&wgsl::plain([4096, 2048, 1024], F32).split(Split::Parts(parts)), &caps);
-    assert_eq!(parts(4).unwrap().scratch, caps.limits.binding_bytes);
+    let product = |parts: u32| wgsl::plain([4096, 2048, 1024], F32).split(Split::Parts(parts));
+    assert_eq!(panels(&product(4), &caps), 1);
+    assert_eq!(product(4).plan(&caps).unwrap().temporaries(), [caps.limits.binding_bytes]);
     // As many as there are steps of 32: 1 GiB of sums.
-    for asked in [5, 32, u32::MAX] {
-        let error = parts(asked).expect_err("the sums are too large");
-        assert!(matches!(error, Error::Limit { op: "matmul", .. }), "{asked}: {error:?}");
+    for (asked, of) in [(5, 2), (32, 8), (u32::MAX, 8)] {
+        assert_eq!(panels(&product(asked), &caps), of, "{asked}");
+        let plan = product(asked).plan(&caps).unwrap();
+        assert_eq!(plan.steps().len(), 2 * of, "each panel is in parts: {plan}");
     }
 }
 
@@ -60,10 +70,15 @@ fn sizes_beyond_31_bits_are_an_error() {
     assert_eq!(problem((1 << 31) - 1).unwrap().dims.k, 2_147_483_647);
 }
 
+/// The kernel of a plan's first step, in words.
+fn first_kernel(problem: &GemmProblem, caps: &Caps) -> String {
+    problem.plan(caps).unwrap().steps()[0].kernel.to_string()
+}
+
 #[test]
 fn the_barest_device_gets_dims_from_the_ring_and_f16_in_pairs() {
     let kernel = |types, caps: &Caps, pin| {
-        plan(&wgsl::plain([64, 65, 66], types).pinned(Pin::Kernel(pin)), caps).unwrap().kernel.to_string()
+        first_kernel(&wgsl::plain([64, 65, 66], types).pinned(Pin::Kernel(pin)), caps)
     };
     for pin in [GemmKernel::Naive, GemmKernel::Tiled] {
         let bare = kernel(F16, &fixtures::bare_webgpu(), pin);
@@ -86,7 +101,7 @@ fn stage_of_a(shape: [usize; 2], strides: [usize; 2], offset: usize) -> String {
     let b = Layout::contiguous("test", &[shape[1], 64]).unwrap();
     let c = Layout::contiguous("test", &[shape[0], 64]).unwrap();
     let problem = GemmProblem::new(&a, &b, &c, F32).unwrap().pinned(Pin::Kernel(GemmKernel::Tiled));
-    let kernel = plan(&problem, &fixtures::rtx_4090()).unwrap().kernel.to_string();
+    let kernel = first_kernel(&problem, &fixtures::rtx_4090());
     let stage = kernel.split("A_STAGE=").nth(1).and_then(|rest| rest.chars().next()).expect("A is staged");
     let vector = kernel.contains("load_a:load_x_vec4") && kernel.contains("a_unit=vec4<f32>");
     assert_eq!(vector, stage == '2', "{kernel}");
@@ -116,7 +131,7 @@ fn vectors_are_stored_only_where_rows_strides_and_offsets_are_multiples_of_four(
         let c = Layout::new("test", &[64, cols], &[row, 1], offset, 1 << 30).unwrap();
         let problem = GemmProblem::new(&a, &b, &c, types).unwrap().pinned(Pin::Kernel(GemmKernel::Tiled));
         [fixtures::lavapipe(), fixtures::swiftshader()].map(|caps| {
-            let kernel = plan(&problem, &caps).unwrap().kernel.to_string();
+            let kernel = first_kernel(&problem, &caps);
             let of_slot =
                 |slot: &str| kernel.split(' ').find_map(|word| word.strip_prefix(slot).map(str::to_owned));
             let elements = of_slot("store_element:").filter(|fragment| fragment != "nothing");
@@ -172,11 +187,11 @@ fn a_grid_is_folded_over_three_axes_and_covers_its_blocks() {
 
 #[test]
 fn a_product_with_more_blocks_than_one_axis_holds_is_folded() {
-    let plan =
-        plan(&wgsl::plain([1 << 22, 1, 4], F32).pinned(Pin::Kernel(GemmKernel::Naive)), &fixtures::h200())
-            .unwrap();
-    assert!(plan.grid[1] >= 2 && plan.grid[0] <= 65_535, "{plan}");
-    assert!(plan.grid.iter().map(|&axis| u64::from(axis)).product::<u64>() >= 1 << 16, "{plan}");
+    let problem = wgsl::plain([1 << 22, 1, 4], F32).pinned(Pin::Kernel(GemmKernel::Naive));
+    let plan = problem.plan(&fixtures::h200()).unwrap();
+    let grid = plan.steps()[0].grid;
+    assert!(grid[1] >= 2 && grid[0] <= 65_535, "{plan}");
+    assert!(grid.iter().map(|&axis| u64::from(axis)).product::<u64>() >= 1 << 16, "{plan}");
 }
 
 #[test]
@@ -193,14 +208,16 @@ fn what_every_device_would_run_is_valid_there() {
             let coop = GemmKernel::Coop.tiles();
             let coop = Pin::Tile(coop[kernels.len() % coop.len()]);
             for pin in [Pin::Free, Pin::Kernel(GemmKernel::Naive), Pin::Kernel(GemmKernel::Tiled), coop] {
-                let plan = match explain(&problem.pinned(pin), caps) {
+                let plan = match problem.pinned(pin).explain(caps) {
                     Err(Error::Unsupported { .. }) if pin == coop => continue,
                     plan => plan.unwrap_or_else(|error| panic!("{name}: {error}")),
                 };
-                if kernels.insert(plan.kernel.to_string()) {
-                    let text = plan.kernel.specialize().unwrap();
-                    let validated = wgsl::validate(&text, wgsl::capabilities(caps));
-                    validated.unwrap_or_else(|error| panic!("{name}: {plan}\n{error}"));
+                for kernel in wgsl::kernels_of(&plan) {
+                    if kernels.insert(kernel.to_string()) {
+                        let text = kernel.specialize().unwrap();
+                        let validated = wgsl::validate(&text, wgsl::capabilities(caps));
+                        validated.unwrap_or_else(|error| panic!("{name}: {plan}\n{error}"));
+                    }
                 }
             }
         }
@@ -215,13 +232,16 @@ fn an_operand_half_of_which_is_made_takes_the_tile_and_parts_of_one_in_memory() 
         for (shape, types) in shapes.into_iter().flat_map(|shape| TYPES.map(|types| (shape, types))) {
             for view in [View::Plain, View::Transposed] {
                 let whole = wgsl::problem(shape, types, [View::Plain, view, View::Plain]).pinned(Pin::Staged);
-                let want = plan(&whole, &caps()).expect("some tile stages every type");
+                let want = whole.plan(&caps()).expect("some tile stages every type");
                 for signs in wgsl::half_signs() {
-                    let made = plan(&wgsl::halved(whole, signs, view), &caps()).unwrap();
-                    let found = (made.kernel.shader(), &made.tile, made.parts);
-                    assert_eq!(found, (want.kernel.shader(), &want.tile, want.parts), "{shape:?} on {name}");
+                    let made = wgsl::halved(whole, signs, view).plan(&caps()).unwrap();
+                    let taken = |plan: &Plan| {
+                        let step = &plan.steps()[0];
+                        (step.kernel.shader(), step.tile.clone(), wgsl::parts_of(plan))
+                    };
+                    assert_eq!(taken(&made), taken(&want), "{shape:?} on {name}");
                     // The only ones that can make signs are those.
-                    let free = plan(&wgsl::halved(whole, signs, view).pinned(Pin::Free), &caps()).unwrap();
+                    let free = wgsl::halved(whole, signs, view).pinned(Pin::Free).plan(&caps()).unwrap();
                     assert_eq!(free, made);
                 }
             }
@@ -235,7 +255,7 @@ fn what_is_no_half_of_an_operand_is_an_error_with_both_shapes() {
     for signs in wgsl::half_signs() {
         for shape in [&[8, 6][..], &[4, 3], &[8, 2], &[3, 6], &[8], &[1, 8, 3]] {
             let half = Layout::contiguous("test", shape).unwrap();
-            let error = whole.half_signs(signs, &half, [1, 2]).unwrap_err();
+            let error = whole.half_signs(signs, &half).unwrap_err();
             assert!(matches!(error, Error::Shape { lhs, .. } if lhs == shape), "{shape:?}");
         }
     }

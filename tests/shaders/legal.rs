@@ -5,11 +5,11 @@ use crate::support::operand::View;
 use crate::support::wgsl::{self, I8, TYPES};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
-use tilewise::gemm::{self, GemmKernel, GemmProblem, GemmTypes, HalvesProblem, Pin, Side, Tile};
+use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, HalvesProblem, Pin, Side, Tile};
 use tilewise::gpu::{DeviceType, fixtures};
 use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
-use tilewise::ops::{CastProblem, Overflow, plan_cast};
-use tilewise::sketch::plan_hadamard;
+use tilewise::ops::{CastProblem, Overflow};
+use tilewise::plan::Problem;
 use tilewise::{Caps, DType, Error, Layout, Precision, Sums};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
@@ -54,16 +54,16 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
                     _ => true,
                 };
                 if !takes {
-                    let refused = gemm::plan(&problem, caps).expect_err("the kernel is for other types");
+                    let refused = problem.plan(caps).expect_err("the kernel is for other types");
                     assert!(matches!(refused, Error::Unsupported { .. }), "{refused:?}");
                     continue;
                 }
-                let plan = match gemm::plan(&problem, caps) {
+                let plan = match problem.plan(caps) {
                     // The longest runs are for vectors alone.
                     Err(Error::Unsupported { .. }) if tile.kernel == GemmKernel::Gemv => continue,
                     plan => plan.expect("the device runs every tile"),
                 };
-                let kernel = plan.kernel;
+                let kernel = plan.steps()[0].kernel.clone();
                 if seen.insert(kernel.clone()) {
                     kernels.push((*tile, problem, kernel));
                 }
@@ -78,7 +78,7 @@ fn cast_kernels(caps: &Caps) -> Vec<Kernel> {
     let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
     let kernel = |from, to, overflow| {
         let problem = CastProblem::new(&view, from, to, overflow).expect("a small view");
-        plan_cast(&problem, caps).expect("it fits").kernel
+        problem.plan(caps).expect("it fits").steps()[0].kernel.clone()
     };
     let pairs = DType::ALL.into_iter().flat_map(|from| DType::ALL.map(|to| (from, to)));
     let kernels: HashSet<Kernel> = pairs
@@ -92,7 +92,7 @@ fn halves_kernels(caps: &Caps) -> Vec<Kernel> {
     let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
     let kernel = |(precision, side)| {
         let problem = HalvesProblem::new(&view, side, precision).expect("a small view");
-        gemm::plan_halves(&problem, caps).expect("it fits").kernel
+        problem.plan(caps).expect("it fits").steps()[0].kernel.clone()
     };
     let both = [Side::A, Side::B];
     [Precision::Fast, Precision::Split].into_iter().flat_map(|p| both.map(|side| kernel((p, side)))).collect()
@@ -106,7 +106,7 @@ type Seen = HashSet<(Kernel, String)>;
 fn hadamard_kernels(caps: &Caps, seen: &Seen) -> Vec<Kernel> {
     let mut kernels = HashSet::new();
     for pass in wgsl::hadamard_passes(caps) {
-        let kernel = plan_hadamard(&pass, caps).expect("it fits").kernel;
+        let kernel = pass.kernel(caps);
         let known = seen.contains(&(kernel.clone(), format!("{:?}", wgsl::capabilities(caps))));
         if known || !kernels.insert(kernel.clone()) {
             continue;

@@ -3,10 +3,9 @@
 use crate::shares::shares;
 use crate::support;
 use crate::support::strided::{Lay, Placed};
+use tilewise::plan::Problem;
 use tilewise::reference::gamma;
-use tilewise::sketch::{
-    NONZEROS_AT_MOST, Scaling, Sketch, SketchKind, SparseAxis, SparseProblem, Way, plan_sparse,
-};
+use tilewise::sketch::{NONZEROS_AT_MOST, Scaling, Sketch, SketchKind, SparseAxis, SparseProblem, Way};
 use tilewise::{DType, Element, Error, Fill, Gpu, Real, Tensor, bf16, f16};
 
 const KINDS: [SketchKind; 4] = [
@@ -141,7 +140,7 @@ fn pairs_of_columns_are_loaded_at_once_and_change_no_bit() {
             let rows = if way == Way::Forward { 700 } else { 96 };
             let on = |gpu: &Gpu, columns: usize| {
                 let x = gpu.tensor(&data[..rows * columns], [rows, columns]).unwrap();
-                let plan = sketch.plan(way, &x, 0).unwrap().kernel.to_string();
+                let plan = sketch.plan(way, &x, 0).unwrap().steps()[0].kernel.to_string();
                 let y = apply(&sketch, way, &x, 0).unwrap().to_vec().unwrap();
                 (plan.contains("u64"), y.iter().map(|v| v.to_bits()).collect::<Vec<_>>())
             };
@@ -208,19 +207,20 @@ fn an_application_is_one_launch_that_reads_the_operand_alone() {
                 let sketch = Sketch::new(kind, [3000, 3000], 3).unwrap();
                 let x = gpu.random::<f32>(shape, Fill::Uniform, 1).unwrap();
                 let problem = SparseProblem::new(&sketch, way, x.layout(), axis, DType::F32).unwrap();
-                let plan = plan_sparse(&problem, gpu.caps()).unwrap();
+                let plan = problem.plan(gpu.caps()).unwrap();
                 let before = gpu.stats();
                 let y = apply(&sketch, way, &x, axis).unwrap();
                 let after = gpu.stats();
-                let parts = u64::from(plan.parts);
-                let launches = if parts == 1 { 1 } else { 2 };
+                let launches = plan.steps().len() as u64;
+                let scratch: u64 = plan.temporaries().iter().sum();
+                assert_eq!(launches, 1 + u64::from(scratch > 0), "{plan}");
                 assert_eq!(after.launches - before.launches, launches, "{plan}");
                 let bytes = 4 * x.len() as u64;
-                let read = bytes + plan.scratch;
+                let read = bytes + scratch;
                 assert_eq!(after.bytes_bound_for_reading - before.bytes_bound_for_reading, read, "{plan}");
                 assert_eq!(
                     after.bytes_bound_for_writing - before.bytes_bound_for_writing,
-                    bytes + plan.scratch,
+                    bytes + scratch,
                     "{plan}"
                 );
                 let made = after.buffers_created - before.buffers_created;
@@ -238,8 +238,8 @@ fn few_columns_and_rows_are_summed_in_parts() {
         for (axis, shape) in [(0, [20_000, 3]), (1, [3, 20_000])] {
             let x = gpu.random::<f32>(shape, Fill::Integers, 1).unwrap();
             let problem = SparseProblem::new(&sketch, Way::Forward, x.layout(), axis, DType::F32).unwrap();
-            let plan = plan_sparse(&problem, gpu.caps()).unwrap();
-            assert!(plan.parts > 1 && plan.then.is_some() && plan.scratch > 0, "{plan}");
+            let plan = problem.plan(gpu.caps()).unwrap();
+            assert!(plan.steps().len() == 2 && plan.temporaries()[0] >= 2 * 4 * problem.elements(), "{plan}");
             let (value, ..) = defined(&sketch, Way::Forward, &x.to_vec().unwrap(), &shape, axis);
             let want: Vec<f32> = value.iter().map(|&v| Element::from_f64(v)).collect();
             assert_eq!(sketch.apply(&x, axis).unwrap().to_vec().unwrap(), want, "{plan}");

@@ -2,32 +2,27 @@
 
 use naga::AddressSpace;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use tilewise::clifford::layer::{self, RowFunction, RowProblem, RowStep, RowTile};
-use tilewise::gemm::{self, Epilogue, GemmDims, GemmProblem, HalvesProblem, Scale};
+use tilewise::gemm::{Epilogue, GemmDims, GemmProblem};
 use tilewise::kernel::{Kernel, Needs};
-use tilewise::{Caps, DType, Layout, Plan, Result};
+use tilewise::plan::{Buffer, Plan, Problem};
+use tilewise::{Caps, DType, Layout, Result};
 
-/// A plan or why there is none, and what there is to bind for it.
+/// A plan or why there is none.
 pub struct Planned {
     /// The operation.
     pub what: &'static str,
     pub plan: Result<Plan>,
-    /// Bytes of each window that its launches bind of what the caller has.
-    pub bound: Vec<u64>,
-    /// Bytes of each buffer that they leave each other.
-    pub between: Vec<u64>,
 }
 
 impl Planned {
-    /// A plan that leaves nothing between launches, or one buffer.
-    pub fn new(what: &'static str, plan: Result<Plan>, bound: impl Into<Vec<u64>>) -> Self {
-        let between = plan.iter().map(|plan| plan.scratch).filter(|&bytes| bytes > 0).collect();
-        Self { what, plan, bound: bound.into(), between }
+    /// The plan of a problem on a device.
+    pub fn of(what: &'static str, problem: &impl Problem, caps: &Caps) -> Self {
+        Self { what, plan: problem.plan(caps) }
     }
 }
 
 /// Asserts that a plan is within the limits of a device, of what `taken` says that a kernel takes: what it declares, and
-/// bytes of immediates.
+/// bytes of immediates; and that each step binds as many windows as its kernel declares, each within its buffer.
 pub fn assert_within(
     plan: &Plan,
     planned: &Planned,
@@ -35,26 +30,40 @@ pub fn assert_within(
     mut taken: impl FnMut(&Kernel) -> (Needs, u32),
 ) {
     let (what, limits) = (planned.what, &caps.limits);
-    for bytes in &planned.bound {
-        assert!(*bytes <= limits.binding_bytes, "{what}: {bytes} bytes are bound: {plan}\n{caps}");
+    let allowed = limits.binding_bytes.min(limits.buffer_bytes);
+    for &bytes in plan.temporaries() {
+        assert!(bytes <= allowed, "{what}: {bytes} bytes between steps: {plan}\n{caps}");
     }
-    for bytes in &planned.between {
-        let allowed = limits.binding_bytes.min(limits.buffer_bytes);
-        assert!(*bytes <= allowed, "{what}: {bytes} bytes between launches: {plan}\n{caps}");
-    }
-    assert_eq!(planned.between.iter().sum::<u64>(), plan.scratch, "{what}: bytes between launches: {plan}");
-    let mut launch = Some(plan);
-    while let Some(plan) = launch {
-        let (needs, immediates) = taken(&plan.kernel);
-        assert_eq!(plan.needs, needs, "{what}: what the plan says, and its text: {plan}");
+    for step in plan.steps() {
+        let (needs, immediates) = taken(&step.kernel);
+        assert_eq!(step.needs, needs, "{what}: what the plan says, and its text: {plan}");
+        assert_eq!(step.args.len(), needs.bindings as usize, "{what}: what is bound: {plan}");
         let within = needs.bindings <= limits.storage_bindings
             && needs.invocations <= limits.workgroup_invocations
             && needs.workgroup_bytes <= limits.workgroup_bytes
             && immediates <= limits.immediate_bytes
-            && plan.grid.iter().all(|axis| (1..=limits.grid).contains(axis));
+            && step.grid.iter().all(|axis| (1..=limits.grid).contains(axis));
         assert!(within, "{what}: {needs:?}, {immediates} of {limits:?}: {plan}");
-        assert!(plan.seconds.is_finite() && plan.seconds >= 0.0, "{what}: {plan}");
-        launch = plan.then.as_deref();
+        assert!(step.seconds.is_finite() && step.seconds >= 0.0, "{what}: {plan}");
+        for arg in &step.args {
+            let bytes = arg.window.end - arg.window.start;
+            assert!(bytes <= limits.binding_bytes, "{what}: {bytes} bytes are bound: {plan}\n{caps}");
+            assert!(arg.window.start.is_multiple_of(256) && bytes.is_multiple_of(16), "{what}: {arg:?}");
+            let end = end_of(plan, arg.buffer).max(1).next_multiple_of(16);
+            assert!(arg.window.end <= end, "{what}: {arg:?} of {end} bytes: {plan}");
+        }
+    }
+}
+
+/// Bytes of a plan's buffer, to behind the last that is used; of an operand from the start of its window.
+pub fn end_of(plan: &Plan, buffer: Buffer) -> u64 {
+    match buffer {
+        Buffer::Operand(index) => {
+            let parameter = &plan.parameters()[index];
+            (parameter.layout.span().end * parameter.dtype.size()) as u64
+        }
+        Buffer::Temporary(index) => plan.temporaries()[index],
+        Buffer::Constant(index) => plan.constants()[index].bytes(),
     }
 }
 
@@ -123,48 +132,4 @@ pub fn finished(problem: GemmProblem, mut epilogue: Epilogue, apart: u32) -> Gem
         ..d
     };
     GemmProblem { dims, epilogue, ..problem }
-}
-
-/// Bytes of all that a product binds: its operands, and what [`finished`] says that it is stored with.
-pub fn bytes_of_product(problem: &GemmProblem) -> Vec<u64> {
-    let (d, epilogue, elements) = (&problem.dims, &problem.epilogue, problem.binding_elements());
-    let of = |elements: u64, dtype: DType| elements * dtype.size() as u64;
-    let types = problem.types.of_operands();
-    let mut bytes: Vec<u64> = elements.iter().zip(types).map(|(&n, dtype)| of(n, dtype)).collect();
-    let bias = u64::from(d.n.saturating_sub(1)) * u64::from(d.bias_col) + 1;
-    bytes.extend(epilogue.bias.map(|dtype| of(bias, dtype)));
-    bytes.extend(epilogue.residual.map(|dtype| of(elements[2], dtype)));
-    if matches!(epilogue.scale, Scale::Back | Scale::BackWithCross) {
-        bytes.extend([d.m, d.n].map(|lines| of(lines.into(), DType::I32)));
-    }
-    if epilogue.scale == Scale::BackWithCross {
-        bytes.push([d.batches, d.m, d.n, 4].into_iter().map(u64::from).product());
-    }
-    bytes
-}
-
-/// A product, with what [`finished`] has given it.
-pub fn of_product(what: &'static str, problem: &GemmProblem, caps: &Caps) -> Planned {
-    Planned::new(what, gemm::plan(problem, caps), bytes_of_product(problem))
-}
-
-/// The f16 halves of an operand of f32.
-pub fn of_halves(problem: &HalvesProblem, x: &Layout, caps: &Caps) -> Planned {
-    let [rows, length] = problem.shape().map(|extent| extent as u64);
-    let bound = [window_bytes(x, DType::F32), 2 * rows * length, 4 * rows];
-    Planned::new("halves", gemm::plan_halves(problem, caps), bound)
-}
-
-/// A function of rows, which binds this; of rows that are long, sums lie between its launches, and a product that is not
-/// normalised yet.
-pub fn of_rows(problem: &RowProblem, caps: &Caps, bound: impl Into<Vec<u64>>) -> Planned {
-    let planned = Planned::new("layer rows", layer::plan_rows(problem, caps), bound);
-    if planned.plan.as_ref().map_or(true, |plan| plan.then.is_none()) {
-        return planned;
-    }
-    let blocks = RowTile::of(&problem.step(RowStep::Sums), caps).blocks;
-    let sums = problem.sums() as u64 * u64::from(problem.dims.rows) * u64::from(blocks);
-    let is_product = problem.function == RowFunction::Steerable;
-    let product = if is_product { problem.blade_count() as u64 * u64::from(problem.dims.plane) } else { 0 };
-    Planned { between: vec![4 * sums, 4 * product], ..planned }
 }

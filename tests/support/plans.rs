@@ -1,28 +1,25 @@
 //! Plans of every operation on a device, and what they bind there.
 
-use super::limits::{self, Planned, window_bytes};
+use super::limits::{self, Planned};
 use super::operand::View;
 use super::strided::Lay;
 use super::wgsl::{self, I8, REALS, TYPES};
 use super::wgsl_clifford::{self as clifford, connected_problem};
+use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{
-    ConnectedBackProblem, Gate, plan_connected, plan_connected_back, plan_features, plan_gates,
+    ConnectedBackProblem, ConnectedBackward, ConnectedForward, Gate, GradeNorm, Multiplied,
 };
-use tilewise::clifford::{CliffordProblem, Signature, plan_clifford};
 use tilewise::gemm::{
     Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Side, Split,
 };
-use tilewise::ops::{CastProblem, Overflow, plan_cast, plan_elementwise, plan_rows};
-use tilewise::sketch::{HadamardSource, HadamardTarget, plan_hadamard, plan_sparse};
+use tilewise::ops::{CastProblem, Overflow};
 use tilewise::{Caps, DType, Layout, Precision};
 
 /// The plans of all operations on a device, in every form that changes a kernel.
 pub fn every(caps: &Caps) -> Vec<Planned> {
     let mut plans = Vec::new();
-    plans.extend(products().iter().map(|problem| limits::of_product("product", problem, caps)));
-    plans.extend(
-        made_products().iter().map(|problem| limits::of_product("product of what is made", problem, caps)),
-    );
+    plans.extend(products().iter().map(|problem| Planned::of("product", problem, caps)));
+    plans.extend(made_products().iter().map(|problem| Planned::of("product of what is made", problem, caps)));
     plans.extend(connected(caps));
     plans.extend(of_elements(caps));
     plans.extend(sketches(caps));
@@ -68,7 +65,7 @@ fn made_products() -> Vec<GemmProblem> {
     {
         let generated = Generated { side, entries, outer: [Outer::Rows, Outer::Columns][i % 2], tag: 1 };
         let types = GemmTypes::new(REALS[i % 3], DType::F32);
-        problems.push(wgsl::plain([64, 65, 66], types).generated(generated, [1, 2]));
+        problems.push(wgsl::plain([64, 65, 66], types).generated(generated));
     }
     for (i, signs) in wgsl::half_signs().enumerate() {
         let whole = wgsl::plain([64, 66, 70], TYPES[i % TYPES.len()]);
@@ -80,30 +77,31 @@ fn made_products() -> Vec<GemmProblem> {
     problems
 }
 
-/// What fully connected layers of multivectors launch, forward and backward.
+/// What fully connected layers of multivectors launch, forward and backward: each matrix product by itself, and all steps.
 fn connected(caps: &Caps) -> Vec<Planned> {
     let mut plans = Vec::new();
     for (dtype, gate) in REALS.into_iter().flat_map(|dtype| Gate::ALL.map(|gate| (dtype, gate))) {
         let (problem, g) = connected_problem(Signature::CL2, gate, dtype, [Lay::Plain; 3]);
-        let [blades, rows, features] = [Signature::CL2.blades().len(), 36, 72];
-        let x = (blades * rows * features * dtype.size()) as u64;
-        let gates_of = 4 * (rows * features) as u64;
-        for (product, formed) in
-            [(problem.forward(), true), (problem.of_weight(&g), true), (problem.through(&g), false)]
-        {
-            let product = product.expect("small sizes");
-            let mut bound = limits::bytes_of_product(&product.problem);
-            bound.push(4 * product.table.len() as u64);
-            bound.extend(if formed { vec![x, gates_of] } else { Vec::new() });
-            plans.push(Planned::new("connected", plan_connected(&product, Pin::Free, caps), bound));
+        for product in [problem.forward(), problem.of_weight(&g), problem.through(&g)] {
+            plans.push(Planned::of("connected", &product.expect("small sizes"), caps));
         }
         let gates = problem.gates().expect("small sizes");
-        let scalars = (rows * features * dtype.size()) as u64;
-        plans.extend(
-            gates.map(|gates| Planned::new("gates", plan_gates(&gates, caps), [gates_of, scalars, scalars])),
-        );
+        plans.extend(gates.map(|gates| Planned::of("gates", &gates, caps)));
         let back = ConnectedBackProblem::new(&problem, [8, 16]).expect("small sizes");
-        plans.push(Planned::new("connected, backward", plan_connected_back(&back, caps), [x; 4]));
+        plans.push(Planned::of("connected, backward", &back, caps));
+        for (norm, multiplied) in
+            [(GradeNorm::None, Multiplied::AsTheyAre), (GradeNorm::Rms, Multiplied::InHalves)]
+        {
+            if multiplied == Multiplied::InHalves && dtype != DType::F32 {
+                continue; // what is f16 already is not rounded to it
+            }
+            let mut product = problem.clone();
+            product.product = product.product.norm(norm);
+            let forward = ConnectedForward { product, multiplied, pin: Pin::Free };
+            plans.push(Planned::of("connected layer", &forward, caps));
+            let backward = ConnectedBackward { forward, g };
+            plans.push(Planned::of("connected layer, backward", &backward, caps));
+        }
     }
     plans
 }
@@ -112,25 +110,17 @@ fn connected(caps: &Caps) -> Vec<Planned> {
 fn of_elements(caps: &Caps) -> Vec<Planned> {
     let mut plans: Vec<Planned> = Vec::new();
     let (of_elements, of_rows) = wgsl::elementwise_problems();
-    plans.extend(of_elements.iter().map(|problem| {
-        let bound = problem.binding_elements().map(|elements| elements * problem.dtype.size() as u64);
-        let operands = problem.function.operands();
-        Planned::new("elementwise", plan_elementwise(problem, caps), &bound[..=operands])
-    }));
-    plans.extend(of_rows.iter().map(|problem| {
-        let bound = problem.binding_elements().map(|elements| elements * problem.dtype.size() as u64);
-        Planned::new("rows", plan_rows(problem, caps), bound)
-    }));
+    plans.extend(of_elements.iter().map(|problem| Planned::of("elementwise", problem, caps)));
+    plans.extend(of_rows.iter().map(|problem| Planned::of("rows", problem, caps)));
     let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
     for (from, to) in DType::ALL.into_iter().flat_map(|from| DType::ALL.map(|to| (from, to))) {
         let problem = CastProblem::new(&view, from, to, Overflow::Saturate).expect("a small view");
-        let bound = [window_bytes(&view, from), window_bytes(&view, to)];
-        plans.push(Planned::new("cast", plan_cast(&problem, caps), bound));
+        plans.push(Planned::of("cast", &problem, caps));
     }
     for precision in [Precision::Fast, Precision::Split] {
         for side in [Side::A, Side::B] {
             let problem = HalvesProblem::new(&view, side, precision).expect("a small view");
-            plans.push(limits::of_halves(&problem, &view, caps));
+            plans.push(Planned::of("halves", &problem, caps));
         }
     }
     plans
@@ -138,67 +128,30 @@ fn of_elements(caps: &Caps) -> Vec<Planned> {
 
 /// Hadamard transforms and sparse operators.
 fn sketches(caps: &Caps) -> Vec<Planned> {
-    let mut plans: Vec<Planned> = Vec::new();
-    for problem in wgsl::hadamard_problems() {
-        let pieces = match problem.pieces(caps) {
-            Ok(pieces) => pieces,
-            Err(error) => {
-                plans.push(Planned::new("hadamard", Err(error), []));
-                continue;
-            }
-        };
-        for piece in pieces {
-            plans.extend(piece.passes(caps).iter().map(|pass| {
-                let [x, y] = problem.binding_elements();
-                let [x, y, between] = [x * problem.dtype.size() as u64, 4 * y, 4 * piece.scratch_elements()];
-                let from = if pass.source == HadamardSource::Pass { between } else { x };
-                let to = if pass.target == HadamardTarget::Pass { between } else { y };
-                Planned::new("hadamard", plan_hadamard(pass, caps), [from, to])
-            }));
-        }
-    }
-    plans.extend(wgsl::sparse_problems().iter().map(|problem| {
-        let x = problem.operand_elements() * problem.dtype.size() as u64;
-        Planned::new("sparse", plan_sparse(problem, caps), [x, 4 * problem.elements()])
-    }));
-    plans
+    let hadamard = wgsl::hadamard_problems();
+    let hadamard = hadamard.iter().map(|problem| Planned::of("hadamard", problem, caps));
+    let sparse = wgsl::sparse_problems();
+    hadamard.chain(sparse.iter().map(|problem| Planned::of("sparse", problem, caps))).collect()
 }
 
 /// Functions of multivectors and of versors.
 fn multivectors(caps: &Caps) -> Vec<Planned> {
-    let of = |what, problem: &CliffordProblem| {
-        let plan = plan_clifford(problem, caps);
-        let elements = &problem.binding_elements()[..=problem.function.operands()];
-        let mut bound: Vec<u64> = elements.iter().map(|n| n * problem.dtype.size() as u64).collect();
-        bound.extend(plan.iter().map(|plan| 4 * plan.table.len() as u64));
-        Planned::new(what, plan, bound)
-    };
     let mut plans = Vec::new();
     for dtype in REALS {
         // The type changes nothing of an algebra's: all in f32, of the others every fifth.
         let problems = clifford::clifford_problems(dtype);
         let step = if dtype == DType::F32 { 1 } else { 5 };
-        plans.extend(problems.iter().step_by(step).map(|problem| of("clifford", problem)));
+        plans.extend(problems.iter().step_by(step).map(|problem| Planned::of("clifford", problem, caps)));
     }
-    plans.extend(clifford::versor_problems().iter().step_by(3).map(|problem| of("versors", problem)));
+    let versors = clifford::versor_problems();
+    plans.extend(versors.iter().step_by(3).map(|problem| Planned::of("versors", problem, caps)));
     plans
 }
 
 /// Functions of layers: of rows, and those that have parameters for each feature.
 fn of_layers(caps: &Caps) -> Vec<Planned> {
-    let mut plans = Vec::new();
-    for problem in REALS.into_iter().flat_map(clifford::row_problems) {
-        let size = problem.dtype.size() as u64;
-        let x = problem.blade_count() as u64 * u64::from(problem.dims.plane);
-        // A weight for each path lies behind each feature.
-        let weights = u64::from(problem.dims.features) * u64::from(problem.dims.w[1]);
-        plans.push(limits::of_rows(&problem, caps, [size * x, size * weights]));
-    }
-    for problem in clifford::features_problems() {
-        let x = problem.blades.len() * (problem.dims.rows * problem.dims.features) as usize;
-        let parameters = problem.dims.features as usize * problem.function.parts(&problem.blades);
-        let bound = [x, parameters].map(|elements| (elements * problem.dtype.size()) as u64);
-        plans.push(Planned::new("features", plan_features(&problem, caps), bound));
-    }
-    plans
+    let rows = REALS.into_iter().flat_map(clifford::row_problems);
+    let rows = rows.map(|problem| Planned::of("layer rows", &problem, caps));
+    let features = clifford::features_problems();
+    rows.chain(features.iter().map(|problem| Planned::of("features", problem, caps))).collect()
 }

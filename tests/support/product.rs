@@ -2,7 +2,8 @@
 
 use super::operand::{Placed, View, poison};
 use super::wgsl;
-use tilewise::gemm::{GemmTypes, Pin, Tile, plan};
+use tilewise::gemm::{GemmTypes, Pin, Tile};
+use tilewise::plan::Problem;
 use tilewise::{Caps, Element, Error, Fill, Gemm, Gpu, Real, Sums, reference};
 
 /// A product of a sweep: the tile, m, n and k, and how A, B and C lie in memory.
@@ -17,7 +18,7 @@ impl Case {
     /// What is compiled for it, in words. None where the device cannot run the tile.
     pub fn kernel(&self, types: GemmTypes, caps: &Caps) -> Option<String> {
         let problem = wgsl::problem(self.shape, types, self.views).pinned(Pin::Tile(self.tile));
-        plan(&problem, caps).ok().map(|plan| plan.kernel.to_string())
+        problem.plan(caps).ok().map(|plan| plan.steps()[0].kernel.to_string())
     }
 }
 

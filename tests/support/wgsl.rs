@@ -2,13 +2,14 @@
 
 use super::operand::View;
 use tilewise::gemm::{
-    self, Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, Half, HalfSigns, HalvedAxis,
+    Entries, Epilogue, GemmDims, GemmKernel, GemmProblem, GemmTypes, Generated, Half, HalfSigns, HalvedAxis,
     Outer, Pin, Previous, Scale, Side, Split, Tile,
 };
 use tilewise::gpu::DeviceType;
 use tilewise::kernel::Kernel;
-use tilewise::ops::{Elementwise, ElementwiseProblem, Rows, RowsProblem, plan_elementwise, plan_rows};
-use tilewise::sketch::{HadamardPass, HadamardProblem, Sketch, SketchKind, SparseProblem, Way, plan_sparse};
+use tilewise::ops::{Elementwise, ElementwiseProblem, Rows, RowsProblem};
+use tilewise::plan::{Plan, Problem};
+use tilewise::sketch::{HadamardPass, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
 use tilewise::{Activation, Caps, DType, Layout};
 
 pub use super::limits::{capabilities, validate};
@@ -67,6 +68,21 @@ pub fn epilogues() -> Vec<Epilogue> {
     epilogues
 }
 
+/// The kernels of a plan, step by step.
+pub fn kernels_of(plan: &Plan) -> impl Iterator<Item = Kernel> {
+    plan.steps().iter().map(|step| step.kernel.clone())
+}
+
+/// How many parts of k a plan of one product sums by themselves.
+pub fn parts_of(plan: &Plan) -> u32 {
+    match plan.steps() {
+        [_, reduce] if reduce.kernel.shader() == "gemm_reduce" => {
+            bytemuck::pod_read_unaligned::<GemmDims>(&reduce.dims).splits
+        }
+        _ => 1,
+    }
+}
+
 /// Kernels of products in every form: with each epilogue, and in parts of k, whose sums another kernel brings together.
 pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
     let mut kernels: Vec<Kernel> = Vec::new();
@@ -79,12 +95,11 @@ pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
                     let problem =
                         GemmProblem { epilogue, ..thin }.pinned(Pin::Tile(*tile)).split(Split::Parts(parts));
                     // What a device cannot run is other tests' matter; one type of result is enough of each epilogue.
-                    let Ok(plan) = gemm::plan(&problem, caps) else { continue };
+                    let Ok(plan) = problem.plan(caps) else { continue };
                     if i > 2 && types.c != TYPES[i % TYPES.len()].c {
                         continue;
                     }
-                    kernels.extend(plan.then.map(|then| then.kernel));
-                    kernels.push(plan.kernel);
+                    kernels.extend(kernels_of(&plan));
                 }
             }
         }
@@ -117,9 +132,9 @@ pub fn elementwise_problems() -> (Vec<ElementwiseProblem>, Vec<RowsProblem>) {
 /// Every kernel that a function of elements, or an operation along an axis, may take on a device.
 pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
     let (of_elements, of_rows) = elementwise_problems();
-    let of_elements = of_elements.iter().map(|problem| plan_elementwise(problem, caps));
-    let plans = of_elements.chain(of_rows.iter().map(|problem| plan_rows(problem, caps)));
-    plans.map(|plan| plan.expect("it fits").kernel).collect()
+    let of_elements = of_elements.iter().map(|problem| problem.plan(caps));
+    let plans = of_elements.chain(of_rows.iter().map(|problem| problem.plan(caps)));
+    plans.flat_map(|plan| kernels_of(&plan.expect("it fits")).collect::<Vec<_>>()).collect()
 }
 
 /// Hadamard operators applied: all types, both ways, lengths of one pass and of several, few columns and many.
@@ -157,8 +172,8 @@ pub fn generated_kernels(caps: &Caps) -> Vec<Kernel> {
             for entries in [Entries::Normal, Entries::Uniform, Entries::Sign] {
                 let generated = Generated { side, entries, outer, tag: 1 };
                 let problem =
-                    plain([64, 65, 66], GemmTypes::new(DType::F16, DType::F32)).generated(generated, [1, 2]);
-                kernels.push(gemm::plan(&problem, caps).expect("the tiled kernel is everywhere").kernel);
+                    plain([64, 65, 66], GemmTypes::new(DType::F16, DType::F32)).generated(generated);
+                kernels.extend(kernels_of(&problem.plan(caps).expect("the tiled kernel is everywhere")));
             }
         }
     }
@@ -181,7 +196,7 @@ pub fn halved(whole: GemmProblem, signs: HalfSigns, view: View) -> GemmProblem {
     let shape = if signs.axis == HalvedAxis::Outer { [k, n / 2] } else { [k / 2, n] };
     let (strides, offset) = view.strides(shape);
     let half = Layout::new("test", &shape, &strides, offset, 1 << 40).expect("the view lies in the buffer");
-    whole.half_signs(signs, &half, [1, 2]).expect("it is half of B")
+    whole.half_signs(signs, &half).expect("it is half of B")
 }
 
 /// Kernels with an operand half of which is made on a device, and their tiles: every tile, way of staging and of making,
@@ -198,8 +213,8 @@ pub fn half_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
             let types = if tile.kernel == GemmKernel::Coop { TYPES[1 + j % 2] } else { TYPES[(i + j) % 8] };
             let problem = halved(plain([64, 66, 70], types), signs, view);
             // What a device cannot run is other tests' matter.
-            let Ok(plan) = gemm::plan(&problem.pinned(Pin::Tile(*tile)), caps) else { continue };
-            kernels.push((*tile, problem, plan.kernel));
+            let Ok(plan) = problem.pinned(Pin::Tile(*tile)).plan(caps) else { continue };
+            kernels.push((*tile, problem, plan.steps()[0].kernel.clone()));
         }
     }
     kernels
@@ -232,9 +247,7 @@ pub fn sparse_kernels(caps: &Caps) -> Vec<Kernel> {
     for (caps, problem) in
         [caps, &discrete].into_iter().flat_map(|caps| sparse_problems().into_iter().map(move |p| (caps, p)))
     {
-        let plan = plan_sparse(&problem, caps).expect("it fits");
-        kernels.extend(plan.then.map(|then| then.kernel));
-        kernels.push(plan.kernel);
+        kernels.extend(kernels_of(&problem.plan(caps).expect("it fits")));
     }
     kernels.sort_by_key(ToString::to_string);
     kernels.dedup();

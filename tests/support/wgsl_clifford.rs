@@ -1,17 +1,18 @@
 //! Problems whose plans take every kernel of Clifford algebras and their layers.
 
 use super::strided::Lay;
-use super::wgsl::REALS;
+use super::wgsl::{REALS, kernels_of};
 use tilewise::clifford::layer::{
     ConnectedBackProblem, ConnectedProblem, FeatureFunction, FeaturesProblem, Gate, GradeNorm, LayerProduct,
-    RowFunction, RowLayouts, RowProblem, plan_connected_back, plan_features, plan_gates, plan_rows,
+    RowFunction, RowLayouts, RowProblem,
 };
 use tilewise::clifford::{
-    BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary, plan_clifford,
+    BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary,
 };
-use tilewise::gemm::{self, GemmKernel, GemmProblem, Pin, Split, Tile};
+use tilewise::gemm::{GemmKernel, GemmProblem, Pin, Split, Tile};
 use tilewise::gpu::DeviceType;
 use tilewise::kernel::Kernel;
+use tilewise::plan::Problem;
 use tilewise::{Caps, DType, Layout};
 
 /// Functions of rows of multivectors, in this type: rows that fit a workgroup, and rows that do not.
@@ -47,11 +48,7 @@ fn row_kernels(caps: &Caps) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     for (caps, dtype) in [caps, &discrete].into_iter().flat_map(|caps| REALS.map(|dtype| (caps, dtype))) {
         for problem in row_problems(dtype) {
-            let mut plan = Some(plan_rows(&problem, caps).expect("it fits"));
-            while let Some(launch) = plan {
-                kernels.push(launch.kernel);
-                plan = launch.then.map(|then| *then);
-            }
+            kernels.extend(kernels_of(&problem.plan(caps).expect("it fits")));
         }
     }
     kernels
@@ -98,23 +95,21 @@ pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     for (caps, dtype) in [caps, &discrete].into_iter().flat_map(|caps| REALS.map(|dtype| (caps, dtype))) {
         for problem in clifford_problems(dtype) {
-            match (plan_clifford(&problem, caps), problem.function) {
-                (Ok(plan), _) => kernels.push(plan.kernel),
+            match (problem.plan(caps), problem.function) {
+                (Ok(plan), _) => kernels.extend(kernels_of(&plan)),
                 (Err(error), Function::Product(_)) => panic!("{error}"),
                 // What is too much to be written out is other tests' matter.
                 (Err(_), _) => {}
             }
         }
     }
-    kernels.extend(versor_problems().iter().map(|problem| {
-        let plan = plan_clifford(problem, caps);
-        plan.expect("it is short").kernel
-    }));
+    for problem in versor_problems() {
+        kernels.extend(kernels_of(&problem.plan(caps).expect("it is short")));
+    }
     kernels.extend(row_kernels(caps));
-    kernels.extend(features_problems().iter().map(|problem| {
-        let plan = plan_features(problem, caps);
-        plan.expect("it is small").kernel
-    }));
+    for problem in features_problems() {
+        kernels.extend(kernels_of(&problem.plan(caps).expect("it is small")));
+    }
     kernels
 }
 
@@ -222,8 +217,8 @@ pub fn connected_products(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
                 let product = product.expect("small sizes").problem.pinned(Pin::Tile(*tile));
                 // What a device cannot run is other tests' matter, and so is what brings parts together.
                 let product = product.split(Split::Parts(1));
-                let Ok(plan) = gemm::plan(&product, caps) else { continue };
-                kernels.push((*tile, product, plan.kernel));
+                let Ok(plan) = product.plan(caps) else { continue };
+                kernels.push((*tile, product, plan.steps()[0].kernel.clone()));
             }
         }
     }
@@ -240,9 +235,11 @@ pub fn connected_kernels(caps: &Caps) -> Vec<Kernel> {
             for signature in signatures.into_iter().take(if gate == Gate::None { 2 } else { 1 }) {
                 let (problem, _) = connected_problem(signature, gate, dtype, [Lay::Plain; 3]);
                 let gates = problem.gates().expect("small sizes");
-                kernels.extend(gates.map(|gates| plan_gates(&gates, caps).expect("it fits").kernel));
+                if let Some(gates) = gates {
+                    kernels.extend(kernels_of(&gates.plan(caps).expect("it fits")));
+                }
                 let back = ConnectedBackProblem::new(&problem, [8, 16]).expect("small sizes");
-                kernels.push(plan_connected_back(&back, caps).expect("it fits").kernel);
+                kernels.extend(kernels_of(&back.plan(caps).expect("it fits")));
             }
         }
     }

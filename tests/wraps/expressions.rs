@@ -225,7 +225,7 @@ impl<'a> Machine<'a> {
         let variable = &self.shader.module.global_variables[global];
         let name = variable.name.as_deref().unwrap_or_default();
         let operand =
-            self.launch.operand(name, variable.binding.as_ref().map_or(u32::MAX, |binding| binding.binding));
+            self.launch.operand(variable.binding.as_ref().map_or(u32::MAX, |binding| binding.binding));
         assert!(operand.is_some(), "{}: what {name} is bound to", self.shader.name);
         operand
     }

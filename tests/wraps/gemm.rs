@@ -1,9 +1,10 @@
 //! Matrix products as large as they may be.
 
-use super::launch::{Launch, Operand};
+use super::launch::Launch;
 use super::support::{limits, wgsl};
 use tilewise::gemm::{self, GemmKernel, GemmProblem, GemmTypes, Pin, Split, Sums, Tile};
 use tilewise::gpu::fixtures;
+use tilewise::plan::Problem;
 use tilewise::{Caps, DType, Layout};
 
 /// The longest window, in bytes.
@@ -148,33 +149,8 @@ fn product(
     let Ok(problem) = GemmProblem::new(&a, &b, &c, types) else { return Vec::new() };
     let problem = problem.pinned(Pin::Tile(*tile)).split(Split::Parts(parts));
     let problem = if case.is_multiple_of(3) { finished(problem, case / 3) } else { problem };
-    let Ok(plan) = gemm::plan(&problem, caps) else { return Vec::new() };
-    let mut launches = problem.dims_of(&plan).into_iter();
-    let operands = problem.binding_elements().into_iter().zip(problem.types.of_operands());
-    let [a, b, c] = operands
-        .map(|(n, dtype)| Operand::of(n, dtype.size()))
-        .collect::<Vec<_>>()
-        .try_into()
-        .expect("three");
-    let what = format!("{what}, {types:?}, offset {offset}, {:?}", problem.dims);
-    let first = launches.next().expect("a plan has a launch");
-    let sums = Operand::of(plan.scratch / 4, 4);
-    let bias = Operand::of(WINDOW as u64 / 4, 4);
-    let named = vec![
-        ("bias_vector", bias.clone()),
-        ("residual_matrix", c.clone()),
-        ("exponents_a", bias.clone()),
-        ("exponents_b", bias),
-        ("cross_sums", Operand::of(problem.binding_elements()[2], 4)),
-    ];
-    let subgroup = |launch: Launch| Launch { subgroup: 8, named: named.clone(), ..launch };
-    match (&plan.then, launches.next()) {
-        (Some(then), Some(reduced)) => vec![
-            subgroup(Launch::new(&what, &plan, bytemuck::bytes_of(&first), vec![a, b, sums.clone()])),
-            subgroup(Launch::new(&what, then, bytemuck::bytes_of(&reduced), vec![sums, c])),
-        ],
-        _ => vec![subgroup(Launch::new(&what, &plan, bytemuck::bytes_of(&first), vec![a, b, c]))],
-    }
+    let Ok(plan) = problem.plan(caps) else { return Vec::new() };
+    Launch::steps(&format!("{what}, {types:?}, offset {offset}, {:?}", problem.dims), &plan)
 }
 
 /// A product with an epilogue: a bias whose elements are as far apart as they may be, and a residual that lies as C does.

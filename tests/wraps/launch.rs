@@ -1,8 +1,7 @@
 //! What is launched: a kernel, its grid and uniform, and how much of memory it may see.
 
-use super::support::limits::window;
-use tilewise::kernel::{Kernel, Plan};
-use tilewise::{DType, Layout};
+use tilewise::kernel::Kernel;
+use tilewise::plan::{Buffer, Plan};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Launch {
@@ -15,8 +14,6 @@ pub(crate) struct Launch {
     pub(crate) dims: Vec<u8>,
     /// The operands, in the order in which the shader declares them.
     pub(crate) operands: Vec<Operand>,
-    /// And those that are found by their names in the shader instead.
-    pub(crate) named: Vec<(&'static str, Operand)>,
     /// Invocations of a subgroup.
     pub(crate) subgroup: u32,
 }
@@ -34,41 +31,41 @@ impl Operand {
     pub(crate) fn of(elements: u64, size: usize) -> Self {
         Self { bytes: (elements.max(1) * size as u64).next_multiple_of(16), words: None }
     }
-
-    /// The window of a view, as it is bound.
-    pub(crate) fn of_view(layout: &Layout, dtype: DType) -> Self {
-        Self::of(window(layout, dtype), dtype.size())
-    }
-
-    /// A table.
-    pub(crate) fn table(words: &[u32]) -> Self {
-        Self { words: Some(words.to_vec()), ..Self::of(words.len() as u64, 4) }
-    }
 }
 
+/// What the call's scalars are: seeds of many bits. Nothing looks at those that are real numbers.
+const SCALAR: u32 = 0x9e37_79b9;
+
 impl Launch {
-    pub(crate) fn new(
-        what: impl Into<String>,
-        plan: &Plan,
-        dims: impl AsRef<[u8]>,
-        operands: Vec<Operand>,
-    ) -> Self {
-        let (kernel, grid) = (plan.kernel.clone(), plan.grid);
-        Self {
-            what: what.into(),
-            kernel,
-            tile: plan.tile.clone(),
-            grid,
-            dims: dims.as_ref().to_vec(),
-            operands,
-            named: Vec::new(),
-            subgroup: 32,
-        }
+    /// The steps of a plan, for a device whose subgroups have eight invocations.
+    pub(crate) fn steps(what: &str, plan: &Plan) -> Vec<Self> {
+        let step = |step: &tilewise::plan::Step| {
+            let operands = step.args.iter().map(|arg| Operand {
+                bytes: arg.window.end - arg.window.start,
+                words: match arg.buffer {
+                    Buffer::Constant(index) => Some(plan.constants()[index].words().to_vec()),
+                    Buffer::Operand(_) | Buffer::Temporary(_) => None,
+                },
+            });
+            let mut dims = step.dims.clone();
+            for &(offset, _) in &step.scalars {
+                dims[offset..offset + 4].copy_from_slice(&SCALAR.to_ne_bytes());
+            }
+            Self {
+                what: what.to_owned(),
+                kernel: step.kernel.clone(),
+                tile: step.tile.clone(),
+                grid: step.grid,
+                dims,
+                operands: operands.collect(),
+                subgroup: 8,
+            }
+        };
+        plan.steps().iter().map(step).collect()
     }
 
     /// The operand that a variable of the shader is.
-    pub(crate) fn operand(&self, name: &str, binding: u32) -> Option<&Operand> {
-        let named = self.named.iter().find(|(of, _)| *of == name).map(|(_, operand)| operand);
-        named.or_else(|| self.operands.get(binding as usize))
+    pub(crate) fn operand(&self, binding: u32) -> Option<&Operand> {
+        self.operands.get(binding as usize)
     }
 }

@@ -23,7 +23,6 @@ fn faults(body: &str, dims: [u32; 2]) -> (Vec<String>, usize) {
         grid: [3, 1, 1],
         dims: bytemuck::cast_slice(&dims).to_vec(),
         operands: vec![operand],
-        named: Vec::new(),
         subgroup: 4,
     };
     let mut faults = Faults::default();

@@ -1,15 +1,15 @@
 //! Functions of multivectors, their norms and activations, and functions of their rows, as large as they may be.
 
 use super::gemm::{WINDOW, bare, caps, is_full};
-use super::launch::{Launch, Operand};
+use super::launch::Launch;
 use tilewise::clifford::layer::{
     FeatureFunction, FeaturesProblem, Gate, GradeNorm, LayerProduct, RowFunction, RowLayouts, RowProblem,
-    RowStep, RowTile, plan_features, plan_rows,
 };
 use tilewise::clifford::{
-    BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary, plan_clifford,
+    BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary,
 };
 use tilewise::gpu::DeviceType;
+use tilewise::plan::Problem;
 use tilewise::{Caps, DType, Layout};
 
 const TYPES: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
@@ -33,10 +33,6 @@ pub(crate) fn layouts(blades: usize, elements: usize) -> Vec<Layout> {
         of([blades, 3, 6], [plane, plane / 3, plane / 24], 6),
         of([blades, 1000, 40], [(elements - 50_000) / (blades - 1), 41, 1], 0),
     ]
-}
-
-fn dense(shape: &[usize], dtype: DType) -> Operand {
-    Operand::of(shape.iter().product::<usize>() as u64, dtype.size())
 }
 
 pub(crate) fn launches() -> Vec<Launch> {
@@ -141,14 +137,9 @@ fn functions(
             operands.iter().zip(&blades).map(|(layout, blades)| Placed { layout, blades }).collect();
         let problem = CliffordProblem::new(function, &of, Placed { layout: &c, blades: &out }, axis, dtype);
         let Ok(problem) = problem else { continue };
-        let Ok(plan) = plan_clifford(&problem, caps) else { continue };
-        let mut bound = vec![Operand::of_view(&c, dtype)];
-        bound.extend(operands.iter().map(|operand| Operand::of_view(operand, dtype)));
-        if !plan.table.is_empty() {
-            bound.push(Operand::table(&plan.table));
-        }
+        let Ok(plan) = problem.plan(caps) else { continue };
         let what = format!("{function:?} of {signature}, {dtype} {x:?}, {axis:?}");
-        launches.push(Launch::new(what, &plan, bytemuck::bytes_of(&problem.dims_of(&plan, caps)), bound));
+        launches.extend(Launch::steps(&what, &plan));
     }
 }
 
@@ -162,19 +153,8 @@ fn features(caps: &Caps, signature: Signature, x: &Layout, dtype: DType, launche
             let Ok(problem) = FeaturesProblem::new(function, &blades, x, g, &parameters, dtype) else {
                 continue;
             };
-            let Ok(plan) = plan_features(&problem, caps) else { continue };
-            let mut operands = vec![dense(x.shape(), dtype), Operand::of_view(x, dtype)];
-            operands.extend(g.map(|g| Operand::of_view(g, dtype)));
-            operands.extend(vec![Operand::of_view(&parameter, dtype); parameters.len()]);
-            if g.is_some() {
-                // A row at a time, where all of its features are met.
-                let of_strip =
-                    if function == FeatureFunction::LayerNorm { 1 } else { problem.dims.strip as usize };
-                let strips = x.shape()[1].div_ceil(of_strip);
-                operands.push(dense(&[strips, shape[0], shape[1] * parameters.len()], DType::F32));
-            }
-            let what = format!("{problem}, {dtype} {x:?}");
-            launches.push(Launch::new(what, &plan, bytemuck::bytes_of(&problem.dims), operands));
+            let Ok(plan) = problem.plan(caps) else { continue };
+            launches.extend(Launch::steps(&format!("{problem}, {dtype} {x:?}"), &plan));
         }
     }
 }
@@ -201,33 +181,7 @@ fn rows(
         let product = LayerProduct::new(signature).norm(norm).gate(Gate::ALL[case % 3]);
         let layouts = RowLayouts { x, y: Some(x), g: Some(x), w: Some(&w) };
         let Ok(problem) = RowProblem::new(function, product, &blades, layouts, dtype) else { continue };
-        let Ok(plan) = plan_rows(&problem, caps) else { continue };
-        let (first, last) = (problem.step(RowStep::Sums), problem.behind());
-        let (stages, parts) = match plan.then.as_deref() {
-            None => (vec![(&problem, &plan)], 1),
-            Some(then) => (vec![(&first, &plan), (&last, then)], RowTile::of(&first, caps).blocks),
-        };
-        for (stage, plan) in stages {
-            let tile = RowTile::of(stage, caps);
-            let mut dims = tile.dims(stage);
-            dims.parts = parts;
-            // Between two launches lies a product that is not rounded.
-            let between = function == RowFunction::Steerable && stage.step == RowStep::Results;
-            let sums = [problem.sums(), x.shape()[1], parts as usize];
-            let c = dense(x.shape(), stage.out);
-            let named = vec![
-                ("c", c.clone()),
-                ("d", c),
-                ("x", if between { dense(x.shape(), DType::F32) } else { Operand::of_view(x, dtype) }),
-                ("y", Operand::of_view(x, dtype)),
-                ("g", Operand::of_view(x, dtype)),
-                ("w", Operand::of_view(&w, dtype)),
-                ("slab", dense(&[tile.slots() as usize, x.shape()[2], paths], DType::F32)),
-                ("sums", dense(&sums, DType::F32)),
-            ];
-            let what = format!("{function:?} {:?} of {signature}, {dtype} {x:?}", stage.step);
-            let launch = Launch::new(what, plan, bytemuck::bytes_of(&dims), Vec::new());
-            launches.push(Launch { named, subgroup: 8, ..launch });
-        }
+        let Ok(plan) = problem.plan(caps) else { continue };
+        launches.extend(Launch::steps(&format!("{function:?} of {signature}, {dtype} {x:?}"), &plan));
     }
 }

@@ -1,10 +1,10 @@
 //! Copies, elementwise operations, operations along an axis and the f16 split, as large as they may be.
 
 use super::gemm::{WINDOW, bare, caps};
-use super::launch::{Launch, Operand};
-use tilewise::gemm::{self, HalvesProblem, Side};
+use super::launch::Launch;
+use tilewise::gemm::{HalvesProblem, Side};
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
-use tilewise::ops::{plan_cast, plan_elementwise, plan_rows};
+use tilewise::plan::Problem;
 use tilewise::{DType, Layout, Precision};
 
 /// Shapes and strides of views of up to six axes, which span so many elements: without gaps, permuted, with an axis far
@@ -54,14 +54,8 @@ pub(crate) fn launches() -> Vec<Launch> {
             let to = DType::ALL[(i + at) % DType::ALL.len()];
             let overflow = [Overflow::Rust, Overflow::Saturate][at % 2];
             let Ok(problem) = CastProblem::new(&view, from, to, overflow) else { continue };
-            let Ok(plan) = plan_cast(&problem, &devices[at / 2 % 2]) else { continue };
-            let operands = vec![Operand::of_view(&view, from), Operand::of(view.len() as u64, to.size())];
-            launches.push(Launch::new(
-                format!("{from} {view:?} to {to}"),
-                &plan,
-                bytemuck::bytes_of(&problem.dims),
-                operands,
-            ));
+            let Ok(plan) = problem.plan(&devices[at / 2 % 2]) else { continue };
+            launches.extend(Launch::steps(&format!("{from} {view:?} to {to}"), &plan));
         }
     }
     let functions = Elementwise::all();
@@ -75,31 +69,16 @@ pub(crate) fn launches() -> Vec<Launch> {
                 let caps = &devices[case / functions.len() % 2];
                 let operands = vec![&view; function.operands()];
                 let Ok(problem) = ElementwiseProblem::new(function, &operands, c, dtype) else { continue };
-                let Ok(plan) = plan_elementwise(&problem, caps) else { continue };
-                let bound =
-                    [c].into_iter().chain(operands).map(|layout| Operand::of_view(layout, dtype)).collect();
-                launches.push(Launch::new(
-                    format!("{function:?} of {dtype} {view:?} in {c:?}"),
-                    &plan,
-                    bytemuck::bytes_of(&problem.dims),
-                    bound,
-                ));
+                let Ok(plan) = problem.plan(caps) else { continue };
+                launches.extend(Launch::steps(&format!("{function:?} of {dtype} {view:?} in {c:?}"), &plan));
             }
             for (axis, function) in
                 (0..view.rank()).flat_map(|axis| Rows::ALL.map(|function| (axis, function)))
             {
                 let Ok(problem) = RowsProblem::new(function, &view, axis, dtype) else { continue };
-                let Ok(plan) = plan_rows(&problem, &devices[axis % 2]) else { continue };
-                let bound = vec![
-                    Operand::of_view(&view, dtype),
-                    Operand::of(problem.binding_elements()[1], dtype.size()),
-                ];
-                launches.push(Launch::new(
-                    format!("{function:?} along {axis} of {dtype} {view:?}"),
-                    &plan,
-                    bytemuck::bytes_of(&problem.dims),
-                    bound,
-                ));
+                let Ok(plan) = problem.plan(&devices[axis % 2]) else { continue };
+                launches
+                    .extend(Launch::steps(&format!("{function:?} along {axis} of {dtype} {view:?}"), &plan));
             }
         }
     }
@@ -108,19 +87,8 @@ pub(crate) fn launches() -> Vec<Launch> {
             [(Side::A, Precision::Fast), (Side::A, Precision::Split), (Side::B, Precision::Split)]
         {
             let Ok(problem) = HalvesProblem::new(&view, side, precision) else { continue };
-            let Ok(plan) = gemm::plan_halves(&problem, caps) else { continue };
-            let [rows, length] = problem.shape().map(|n| n as u64);
-            let bound = vec![
-                Operand::of_view(&view, DType::F32),
-                Operand::of(rows * length, 2),
-                Operand::of(rows, 4),
-            ];
-            launches.push(Launch::new(
-                format!("{precision:?} of {side:?} {view:?}"),
-                &plan,
-                bytemuck::bytes_of(&problem.dims),
-                bound,
-            ));
+            let Ok(plan) = problem.plan(caps) else { continue };
+            launches.extend(Launch::steps(&format!("{precision:?} of {side:?} {view:?}"), &plan));
         }
     }
     launches

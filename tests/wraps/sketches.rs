@@ -1,11 +1,11 @@
 //! Hadamard transforms and sparse operators as large as they may be.
 
 use super::gemm::{WINDOW, bare, caps, is_full};
-use super::launch::{Launch, Operand};
+use super::launch::Launch;
 use tilewise::gpu::DeviceType;
+use tilewise::plan::Problem;
 use tilewise::sketch::{
-    HADAMARD_AT_MOST, HadamardPass, HadamardProblem, HadamardSource, HadamardTarget, Sketch, SketchKind,
-    SparseAxis, SparseProblem, Way, plan_hadamard, plan_sparse,
+    HADAMARD_AT_MOST, HadamardProblem, Sketch, SketchKind, SparseAxis, SparseProblem, Way,
 };
 use tilewise::{Caps, DType, Layout};
 
@@ -73,23 +73,17 @@ fn hadamard(
 ) {
     let Ok(sketch) = Sketch::new(SketchKind::Hadamard, shape, 1) else { return };
     let Ok(problem) = HadamardProblem::new(&sketch, way, x, axis, dtype) else { return };
-    let Ok(pieces) = problem.pieces(caps) else { return };
-    let mut ends = vec![pieces[0]];
-    ends.extend(pieces.last().filter(|_| pieces.len() > 1));
+    let Ok(plan) = problem.plan(caps) else { return };
     let what = format!("Hadamard {way:?}, {shape:?} along {axis} of {dtype} {x:?}");
-    for (piece, pass) in
-        ends.iter().flat_map(|piece| piece.passes(caps).into_iter().map(move |pass| (piece, pass)))
-    {
-        let Ok(plan) = plan_hadamard(&pass, caps) else { continue };
-        let between = Operand::of(piece.scratch_elements(), 4);
-        let from =
-            if pass.source == HadamardSource::Pass { between.clone() } else { Operand::of_view(x, dtype) };
-        let y = Operand::of(problem.binding_elements()[1], 4);
-        let to = if pass.target == HadamardTarget::Pass { between } else { y };
-        let operands = if HadamardPass::is_in_place(&pass) { vec![to] } else { vec![from, to] };
-        launches.push(Launch::new(&what, &plan, bytemuck::bytes_of(&pass.dims), operands));
-    }
+    // Of many pieces the first and the last: those between them differ in where they begin alone.
+    let steps = Launch::steps(&what, &plan);
+    let ends = steps.len().min(2 * ENDS);
+    launches.extend_from_slice(&steps[..ends.div_ceil(2)]);
+    launches.extend_from_slice(&steps[steps.len() - ends / 2..]);
 }
+
+/// Steps of the first piece of a transform, and of the last, that are run.
+const ENDS: usize = 8;
 
 #[expect(clippy::too_many_arguments, reason = "a case of the sweep")]
 fn sparse(
@@ -104,15 +98,7 @@ fn sparse(
 ) {
     let Ok(sketch) = Sketch::new(kind, shape, 1) else { return };
     let Ok(problem) = SparseProblem::new(&sketch, way, x, axis, dtype) else { return };
-    let Ok(plan) = plan_sparse(&problem, caps) else { return };
-    let (dims, together) = problem.dims_on(caps);
+    let Ok(plan) = problem.plan(caps) else { return };
     let what = format!("{kind:?} {way:?}, {shape:?} along {axis} of {dtype} {x:?}");
-    let operand = Operand::of(problem.operand_elements(), dtype.size());
-    let y = Operand::of(problem.elements(), 4);
-    let sums = Operand::of(problem.elements() * u64::from(dims.parts), 4);
-    let first = if together.is_some() { &sums } else { &y };
-    launches.push(Launch::new(&what, &plan, bytemuck::bytes_of(&dims), vec![operand, first.clone()]));
-    if let (Some(then), Some(dims)) = (&plan.then, together) {
-        launches.push(Launch::new(&what, then, bytemuck::bytes_of(&dims), vec![sums, y]));
-    }
+    launches.extend(Launch::steps(&what, &plan));
 }

@@ -1,21 +1,16 @@
 //! The fully connected geometric product: every path of a layer's product has a matrix of weights.
 
 use super::super::multivectors::Multivectors;
-use super::connected_back::{ConnectedBackProblem, plan_connected_back};
-use super::connected_problem::{ConnectedProblem, OP, Tabled, plan_connected};
-use super::factors::{Factor, Factors, Multiplied};
-use super::gates::{gates, plan_gates};
+use super::LayerProduct;
+use super::connected_plan::{ConnectedBackward, ConnectedForward, Multiplied};
+use super::connected_problem::{ConnectedProblem, OP};
 use super::gradients::ProductGradients;
 use super::operands::{as_rows, check_alike, like};
-use super::rows::{RowFunction, RowLayouts, RowProblem, plan_rows};
-use super::{GradeNorm, LayerProduct};
 use crate::error::call;
-use crate::gemm::{GemmKernel, Pin, Precision, Tile, launch_segments};
-use crate::tensor::{DType, Layout, Real, Tensor, View};
-use crate::{Error, Gpu, Plan, Result};
-
-/// Bytes of what comes back through the weights at most, unless a row takes more: rows come back by so many as these hold.
-const THROUGH_AT_MOST: usize = 1 << 27;
+use crate::gemm::{GemmKernel, Pin, Precision, Tile};
+use crate::plan::{Plan, Problem};
+use crate::tensor::{DType, Layout, Real, Tensor};
+use crate::{Error, Gpu, Result};
 
 /// A fully connected product with its options. [`LayerProduct::connected`] is the one without.
 ///
@@ -104,7 +99,7 @@ impl LayerProduct {
         call("LayerProduct::connected_backward", || Connected::new(*self, x, y, weight)?.backward(g))
     }
 
-    /// How [`connected`](Self::connected) is computed, launch by launch.
+    /// How [`connected`](Self::connected) is computed.
     ///
     /// # Errors
     /// As [`connected`](Self::connected).
@@ -113,7 +108,7 @@ impl LayerProduct {
         x: &Multivectors<T>,
         y: &Multivectors<T>,
         weight: &Tensor<T>,
-    ) -> Result<Vec<Plan>> {
+    ) -> Result<Plan> {
         call("LayerProduct::plan_connected", || Connected::new(*self, x, y, weight)?.plan())
     }
 }
@@ -166,42 +161,31 @@ impl<'a, T: Real> Connected<'a, T> {
         self
     }
 
-    /// How it is computed, launch by launch.
+    /// What is to be computed.
+    #[must_use]
+    pub fn problem(&self) -> ConnectedForward {
+        let multiplied = match (T::DTYPE, self.precision) {
+            (DType::F32, Precision::Fast) => Multiplied::InHalves,
+            _ => Multiplied::AsTheyAre,
+        };
+        ConnectedForward { product: self.problem.clone(), multiplied, pin: self.pin }
+    }
+
+    /// How it is computed.
     ///
     /// # Errors
     /// As [`LayerProduct::connected`]; [`Error::Unsupported`] if the device cannot run what is pinned.
-    pub fn plan(&self) -> Result<Vec<Plan>> {
-        call("LayerProduct::plan_connected", || {
-            let product = self.explained(&self.multiplied().problem(&self.problem)?.forward()?)?;
-            let norm = self.plan_of_norm(RowFunction::Normalize)?;
-            Ok(self.plan_of_gates()?.into_iter().chain([product]).chain(norm).collect())
-        })
+    pub fn plan(&self) -> Result<Plan> {
+        call("LayerProduct::plan_connected", || self.problem().explain(self.gpu().caps()))
     }
 
-    /// How its gradients are computed, launch by launch: of rows that come back by parts, the first of these.
+    /// How its gradients are computed.
     ///
     /// # Errors
     /// As [`plan`](Self::plan); [`Error::Shape`] or [`Error::Input`] if `g` is of other rows, features or blades.
-    pub fn plan_backward(&self, g: &Multivectors<T>) -> Result<Vec<Plan>> {
+    pub fn plan_backward(&self, g: &Multivectors<T>) -> Result<Plan> {
         call("Connected::plan_backward", || {
-            let g = self.gradient_rows(g)?;
-            let multiplied = self.multiplied().problem(&self.problem)?;
-            let mut plans: Vec<Plan> = self.plan_of_gates()?.into_iter().collect();
-            if let Some(norm) = self.plan_of_norm(RowFunction::NormalizeBackward)? {
-                plans.extend([self.explained(&multiplied.forward()?)?, norm]);
-            }
-            let g = match self.multiplied() {
-                Multiplied::AsTheyAre => *g.layout(),
-                Multiplied::InHalves => Layout::contiguous(OP, g.shape())?,
-            };
-            plans.push(self.explained(&multiplied.of_weight(&g)?)?);
-            if let Some([first, rows]) = self.parts_of_rows().next() {
-                let part = g.slice(1, first..first + rows)?;
-                plans.push(self.explained(&multiplied.through(&part)?)?);
-                let back = ConnectedBackProblem::new(&self.problem, [first, rows])?;
-                plans.push(plan_connected_back(&back, self.gpu().caps())?);
-            }
-            Ok(plans)
+            self.backward_problem(self.gradient_rows(g)?.layout()).explain(self.gpu().caps())
         })
     }
 
@@ -211,11 +195,11 @@ impl<'a, T: Real> Connected<'a, T> {
     /// As [`plan`](Self::plan), and [`Error::OutOfMemory`] without room for the result.
     pub fn run(&self) -> Result<Multivectors<T>> {
         call("LayerProduct::connected", || {
-            let o = like(self.like, &self.summed(&self.factors()?, self.gates()?.as_ref())?)?;
-            match self.problem.product.norm {
-                GradeNorm::None => Ok(o),
-                _ => self.problem.product.normalized(&o),
-            }
+            let [blades, rows, _, outputs] = self.problem.sizes();
+            let c = self.gpu().empty([blades, rows, outputs])?;
+            let operands = [c.view(), self.x.view(), self.y.view(), self.weight.view()];
+            self.gpu().run(&self.problem(), &operands, &[])?;
+            like(self.like, &c)
         })
     }
 
@@ -225,128 +209,19 @@ impl<'a, T: Real> Connected<'a, T> {
     /// As [`run`](Self::run); [`Error::Shape`] or [`Error::Input`] if `g` is of other rows, features or blades.
     pub fn backward(&self, g: &Multivectors<T>) -> Result<ProductGradients<T>> {
         call("LayerProduct::connected_backward", || {
-            self.check_gradient(g)?;
-            let (factors, gates) = (self.factors()?, self.gates()?);
-            let g = match self.problem.product.norm {
-                GradeNorm::None => self.gradient_rows(g)?,
-                // Nothing has kept the product, so it is computed again.
-                _ => {
-                    let o = like(self.like, &self.summed(&factors, gates.as_ref())?)?;
-                    self.gradient_rows(&self.problem.product.normalized_backward(&o, g)?)?
-                }
-            };
-            let gpu = self.gpu();
+            let (gpu, g) = (self.gpu(), self.gradient_rows(g)?);
+            let problem = self.backward_problem(g.layout());
             let weight = gpu.empty(self.weight.shape())?;
-            let g = Factor::new(&g, self.multiplied())?;
-            let g = g.as_view();
-            let product = factors.problem.of_weight(&g.layout)?;
-            self.launch_products(&factors, &product, gates.as_ref(), g, weight.as_view())?;
             let (x, y) = (gpu.empty(self.x.shape())?, gpu.empty(self.x.shape())?);
-            for [first, rows] in self.parts_of_rows() {
-                let part = g.slice(1, first..first + rows)?;
-                let product = factors.problem.through(&part.layout)?;
-                let [_, _, inputs, _] = self.problem.sizes();
-                let through = gpu.empty::<f32>([self.problem.pairs().len(), rows, inputs])?;
-                let operands = [part, factors.weight.as_view()];
-                self.launch(&product, operands, &[], through.as_view())?;
-                let back = ConnectedBackProblem::new(&self.problem, [first, rows])?;
-                let planned = gpu.planned(&back)?;
-                let bindings = [x.bind(), y.bind(), through.bind(), self.x.bind(), self.y.bind()];
-                gpu.launch(&planned, bytemuck::bytes_of(&back.dims), &bindings)?;
-            }
+            let gradients = [x.view(), y.view(), weight.view()];
+            let operands = [self.x.view(), self.y.view(), self.weight.view(), g.view()];
+            gpu.run(&problem, &[&gradients[..], &operands].concat(), &[])?;
             Ok(ProductGradients { x: like(self.like, &x)?, y: like(self.like, &y)?, weight })
         })
     }
 
-    /// How the norm behind the product is computed, or its gradient, unless there is none.
-    fn plan_of_norm(&self, function: RowFunction) -> Result<Option<Plan>> {
-        let [blades, rows, _, outputs] = self.problem.sizes();
-        let o = Layout::contiguous(OP, &[blades, rows, outputs])?;
-        let layouts = RowLayouts { x: &o, y: None, g: Some(&o), w: None };
-        let problem = RowProblem::new(function, self.problem.product, self.like.blades(), layouts, T::DTYPE)?;
-        let is_none = self.problem.product.norm == GradeNorm::None;
-        if is_none { Ok(None) } else { plan_rows(&problem, self.gpu().caps()).map(Some) }
-    }
-
-    /// The product without a norm, (blade, row, out).
-    fn summed(&self, factors: &Factors<'_, T>, gates: Option<&Tensor<f32>>) -> Result<Tensor<T>> {
-        let [blades, rows, _, outputs] = self.problem.sizes();
-        let product = factors.problem.forward()?;
-        let o = self.gpu().empty([blades, rows, outputs])?;
-        self.launch_products(factors, &product, gates, factors.weight.as_view(), o.as_view())?;
-        Ok(o)
-    }
-
-    fn multiplied(&self) -> Multiplied {
-        match (T::DTYPE, self.precision) {
-            (DType::F32, Precision::Fast) => Multiplied::InHalves,
-            _ => Multiplied::AsTheyAre,
-        }
-    }
-
-    fn factors(&self) -> Result<Factors<'_, T>> {
-        Factors::new(&self.problem, [&self.x, &self.y, self.weight], self.multiplied())
-    }
-
-    /// A product of what is formed of `x` and `y`, and of `b`.
-    fn launch_products(
-        &self,
-        factors: &Factors<'_, T>,
-        product: &Tabled,
-        gates: Option<&Tensor<f32>>,
-        b: View<'_>,
-        c: View<'_>,
-    ) -> Result<()> {
-        let beside: Vec<View<'_>> =
-            [factors.y.as_view()].into_iter().chain(gates.map(Tensor::as_view)).collect();
-        self.launch(product, [factors.x.as_view(), b], &beside, c)
-    }
-
-    /// The plane of gates, unless there are none.
-    fn gates(&self) -> Result<Option<Tensor<f32>>> {
-        let problem = self.problem.gates()?;
-        problem.map(|problem| gates(&problem, [self.scalars(&self.x)?, self.scalars(&self.y)?])).transpose()
-    }
-
-    /// The plane of an operand's scalars, (1, row, in).
-    fn scalars(&self, operand: &Tensor<T>) -> Result<Tensor<T>> {
-        let at = self.problem.scalar();
-        operand.slice(0, at..at + 1)
-    }
-
-    fn launch(
-        &self,
-        product: &Tabled,
-        operands: [View<'_>; 2],
-        beside: &[View<'_>],
-        c: View<'_>,
-    ) -> Result<()> {
-        let gpu = self.gpu();
-        let words = &product.table;
-        let table = gpu.tensor::<i32>(bytemuck::cast_slice(words), [words.len()])?;
-        let beside: Vec<View<'_>> = [table.as_view()].into_iter().chain(beside.iter().copied()).collect();
-        launch_segments(gpu, &product.problem.pinned(self.pin), operands, &beside, c)
-    }
-
-    fn explained(&self, product: &Tabled) -> Result<Plan> {
-        let mut plan = plan_connected(product, self.pin, self.gpu().caps())?;
-        if self.multiplied() == Multiplied::InHalves {
-            plan.reasons.insert(0, "operands of f32 are rounded to f16 first, a launch each".to_owned());
-        }
-        Ok(plan)
-    }
-
-    fn plan_of_gates(&self) -> Result<Option<Plan>> {
-        self.problem.gates()?.map(|problem| plan_gates(&problem, self.gpu().caps())).transpose()
-    }
-
-    /// First row and rows of each part that comes back through the weights on its own.
-    fn parts_of_rows(&self) -> impl Iterator<Item = [usize; 2]> + use<'a, T> {
-        let [_, rows, inputs, _] = self.problem.sizes();
-        let allowed = usize::try_from(self.gpu().caps().limits.binding_bytes).unwrap_or(usize::MAX);
-        let row = self.problem.pairs().len() * inputs * DType::F32.size();
-        let part = (allowed.min(THROUGH_AT_MOST) / row).clamp(1, rows);
-        (0..rows).step_by(part).map(move |first| [first, part.min(rows - first)])
+    fn backward_problem(&self, g: &Layout) -> ConnectedBackward {
+        ConnectedBackward { forward: self.problem(), g: g.in_window(T::DTYPE) }
     }
 
     /// The gradient of the result as (blade, row, out).

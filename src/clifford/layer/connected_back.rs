@@ -1,10 +1,11 @@
 //! What a fully connected product hands back to its operands, of what came back through its weights: a kernel whose code is
 //! made from the algebra's table of signs.
 
-use super::connected_problem::{ConnectedProblem, OP};
+use super::connected_problem::{ConnectedProblem, OP, Pair};
 use crate::Result;
-use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
+use crate::gpu::Caps;
+use crate::kernel::{Kernel, Memory, Needs};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 use crate::tensor::{DType, Layout, dim};
 use std::fmt::Write;
 
@@ -45,8 +46,8 @@ pub struct ConnectedBackProblem {
     blades: usize,
     pairs: usize,
     terms: usize,
-    /// How many elements the bindings of X, of Y and of either gradient must reach: the last index plus one.
-    elements: [u64; 3],
+    /// Where X, Y and either gradient lie, (blade, row, feature).
+    layouts: [Layout; 3],
 }
 
 impl ConnectedBackProblem {
@@ -73,8 +74,8 @@ impl ConnectedBackProblem {
             y_row: stride(y, 1)?,
             y_feature: stride(y, 2)?,
         };
-        let pairs = product.pairs();
-        let end = |of: &Layout| of.span().len() as u64 + u64::from(of.offset_in_window(product.dtype));
+        let pairs = product.pairs()?;
+        let gradient = Layout::contiguous(OP, &[blades, all, features])?;
         Ok(Self {
             dims,
             dtype: product.dtype,
@@ -85,17 +86,17 @@ impl ConnectedBackProblem {
                 pairs.len(),
                 product.product.gate
             ),
-            text: text(product),
+            text: text(product, &pairs),
             blades,
             pairs: pairs.len(),
             terms: pairs.iter().map(|pair| pair.terms.len()).sum(),
-            elements: [end(x), end(y), (blades * all * features) as u64],
+            layouts: [*x, *y, gradient],
         })
     }
 }
 
 /// Straight-line code: each matrix is read once, and its terms are added to both gradients.
-fn text(product: &ConnectedProblem) -> String {
+fn text(product: &ConnectedProblem, pairs: &[Pair]) -> String {
     let mut text = String::new();
     let mut line = |line: std::fmt::Arguments<'_>| {
         // Writing into a String does not fail.
@@ -110,7 +111,7 @@ fn text(product: &ConnectedProblem) -> String {
             line(format_args!("var d{operand}{i} = 0.0;"));
         }
     }
-    for (i, pair) in product.pairs().iter().enumerate() {
+    for (i, pair) in pairs.iter().enumerate() {
         line(format_args!("let t{i} = through[at + {i}u * dims.positions];"));
         for term in &pair.terms {
             let (a, b, sign) = (term.x, term.y, if term.sign < 0 { "-" } else { "" });
@@ -136,48 +137,58 @@ fn text(product: &ConnectedProblem) -> String {
     text
 }
 
-/// How to compute `problem` on a device: there is one kernel.
-///
-/// # Errors
-/// [`Error::Limit`](crate::Error::Limit) if a tensor is larger than this device can bind.
-pub fn plan_connected_back(problem: &ConnectedBackProblem, caps: &Caps) -> Result<Plan> {
-    let ConnectedBackProblem { dims, dtype, blades, pairs, terms, .. } = problem;
-    kernel::check_binding(OP, caps, u64::from(dims.positions) * *pairs as u64, DType::F32)?;
-    for elements in problem.elements {
-        kernel::check_binding(OP, caps, elements, *dtype)?;
+impl ConnectedBackProblem {
+    fn kernel(&self, caps: &Caps) -> Kernel {
+        let memory = Memory::of(self.dtype, caps);
+        let halves = memory.per_scalar() == 2;
+        let stored = if halves { "atomic<u32>" } else { memory.scalar() };
+        let mut kernel = Kernel::new("connected_back")
+            .dims(caps, size_of::<ConnectedBackDims>())
+            .param("x_unit", memory.scalar())
+            .param("y_unit", memory.scalar())
+            .param("u_unit", stored)
+            .param("v_unit", stored)
+            .param("LANES", format!("{LANES}u"))
+            .slot("gate", self.gate);
+        if halves {
+            let load = if memory == Memory::Bf16 { "load_x_bf16" } else { "load_x_packed" };
+            kernel = kernel.slot("load_x", load).slot("load_y", load);
+            kernel = kernel.slot("store_u", "store_element_packed").slot("store_v", "store_element_packed");
+        }
+        if memory == Memory::Bf16 {
+            kernel = kernel.slot("pack_pair", "pack_bf16");
+        }
+        kernel.generated("connected_terms", self.what.clone(), self.text.clone())
     }
-    let memory = Memory::of(*dtype, caps);
-    let halves = memory.per_scalar() == 2;
-    let stored = if halves { "atomic<u32>" } else { memory.scalar() };
-    let mut kernel = Kernel::new("connected_back")
-        .dims(caps, size_of::<ConnectedBackDims>())
-        .param("x_unit", memory.scalar())
-        .param("y_unit", memory.scalar())
-        .param("u_unit", stored)
-        .param("v_unit", stored)
-        .param("LANES", format!("{LANES}u"))
-        .slot("gate", problem.gate);
-    if halves {
-        let load = if memory == Memory::Bf16 { "load_x_bf16" } else { "load_x_packed" };
-        kernel = kernel.slot("load_x", load).slot("load_y", load);
-        kernel = kernel.slot("store_u", "store_element_packed").slot("store_v", "store_element_packed");
-    }
-    if memory == Memory::Bf16 {
-        kernel = kernel.slot("pack_pair", "pack_bf16");
-    }
-    let kernel = kernel.generated("connected_terms", problem.what.clone(), problem.text.clone());
-    let positions = f64::from(dims.positions);
-    let bytes = (4 * blades * dtype.size() + pairs * DType::F32.size()) as f64 * positions;
-    let flops = (4 * terms + 6 * blades + FLOPS_OF_GATES) as f64 * positions;
-    let seconds = (bytes / caps.roofs.bytes).max(flops / caps.roofs.f32_flops);
-    let tile = format!("{LANES} invocations, {}, {dtype}", problem.what);
-    let needs = Needs { bindings: 5, invocations: LANES, workgroup_bytes: 0 };
-    let launch = Launch { kernel, tile, needs, blocks: u64::from(dims.positions.div_ceil(LANES)), seconds };
-    Ok(Plan::of_one_launch(OP, launch, caps)?.moving("gradients", bytes, flops))
 }
 
 impl Problem for ConnectedBackProblem {
+    /// There is one kernel.
+    ///
+    /// Operands: the gradients of X and Y; what came back through the weights (pair, row, feature), in f32; X and Y.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_connected_back(self, caps)
+        let Self { dims, dtype, blades, pairs, terms, layouts: [x, y, gradient], .. } = self;
+        let mut draft = Draft::new(OP, &[], caps);
+        let rest = u64::from(dims.plane) - u64::from(dims.positions);
+        let writes = if rest == 0 { Access::Write } else { Access::Update };
+        let dx = draft.operand("the gradient of X", *dtype, *gradient, writes);
+        let dy = draft.operand("the gradient of Y", *dtype, *gradient, writes);
+        let through = Layout::contiguous(OP, &[*pairs, dims.positions as usize])?;
+        let through = draft.operand("what came back", DType::F32, through, Access::Read);
+        let x = draft.operand("X", *dtype, *x, Access::Read);
+        let y = draft.operand("Y", *dtype, *y, Access::Read);
+        let flops = (4 * terms + 6 * blades + FLOPS_OF_GATES) as f64 * f64::from(dims.positions);
+        let read = [through, x, y].map(|region| (region, Access::Read));
+        draft.step(NewStep {
+            kernel: self.kernel(caps),
+            tile: format!("{LANES} invocations, {}, {dtype}", self.what),
+            needs: Needs { bindings: 5, invocations: LANES, workgroup_bytes: 0 },
+            blocks: u64::from(dims.positions.div_ceil(LANES)),
+            dims: Dims::of(dims),
+            args: &[&[(dx, writes), (dy, writes)], &read[..]].concat(),
+            flops: Flops::of_f32(flops),
+            time: Time::Roofline,
+        })?;
+        Ok(draft.finish())
     }
 }

@@ -8,9 +8,7 @@ use super::super::paths::Path;
 use super::super::product::Product;
 use super::gates::GatesProblem;
 use super::{Gate, LayerProduct};
-use crate::gemm::{GemmProblem, GemmTypes, Pin, Planes, Segment, Segmented, explain, segment_table};
-use crate::gpu::Caps;
-use crate::kernel::Plan;
+use crate::gemm::{GemmTypes, Planes, Segment, Segmented, SegmentedProblem, segment_table};
 use crate::tensor::{DType, Layout};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
@@ -18,7 +16,7 @@ use std::collections::BTreeMap;
 pub(super) const OP: &str = "LayerProduct::connected";
 
 /// A fully connected product, checked: blades, shapes and types go together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ConnectedProblem {
     /// What is computed.
     pub product: LayerProduct,
@@ -32,7 +30,6 @@ pub struct ConnectedProblem {
     pub dtype: DType,
     /// The type of the result.
     pub result: DType,
-    pairs: Vec<Pair>,
 }
 
 /// A blade of the result, a path into its grade, and the terms of the path that end there.
@@ -49,19 +46,6 @@ pub(super) struct PairTerm {
     pub(super) x: u8,
     pub(super) y: u8,
     pub(super) sign: i8,
-}
-
-/// A matrix product, and the table that it reads.
-#[derive(Clone, Debug)]
-pub struct Tabled {
-    /// The product.
-    pub problem: GemmProblem,
-    /// What each of its matrices is summed over.
-    pub table: Vec<u32>,
-    /// Bytes of what it reads and writes, each once.
-    pub bytes: u64,
-    /// Arithmetic operations, without those that form an operand.
-    pub flops: u64,
 }
 
 impl ConnectedProblem {
@@ -87,19 +71,9 @@ impl ConnectedProblem {
                 return Err(Error::shapes(OP, rule, shape, &[paths.len(), inputs, outputs]));
             }
         }
-        let terms = Product::Geometric.terms_onto(blades, blades, blades)?;
-        let mask = |place: u8| blades.masks()[usize::from(place)];
-        let mut pairs: BTreeMap<(u32, u32), Vec<PairTerm>> = BTreeMap::new();
-        for term in &terms.terms {
-            let path = paths.binary_search(&Path::of(mask(term.x), mask(term.y)));
-            // Every term is of a path: it is not zero.
-            let path = path.ok().and_then(|path| u32::try_from(path).ok()).unwrap_or_default();
-            let of = pairs.entry((u32::from(term.out), path)).or_default();
-            of.push(PairTerm { x: term.x, y: term.y, sign: term.sign });
-        }
-        let pairs = pairs.into_iter().map(|((blade, path), terms)| Pair { blade, path, terms }).collect();
-        let (operands, weight, result) = (operands.map(|operand| *operand), *weight, dtype);
-        Ok(Self { product, blades: blades.clone(), operands, weight, dtype, result, pairs })
+        let operands = operands.map(|operand| operand.in_window(dtype));
+        let (weight, result) = (weight.in_window(dtype), dtype);
+        Ok(Self { product, blades: blades.clone(), operands, weight, dtype, result })
     }
 
     /// The same product of operands and a weight that are rounded to f16 first, and lie without gaps then.
@@ -119,8 +93,22 @@ impl ConnectedProblem {
     }
 
     /// The matrices $P_{c,p}$, by blade and then by path.
-    pub(super) fn pairs(&self) -> &[Pair] {
-        &self.pairs
+    ///
+    /// # Errors
+    /// Of blades that are not of the algebra: none that the problem has.
+    pub(super) fn pairs(&self) -> Result<Vec<Pair>> {
+        let (blades, paths) = (&self.blades, self.product.signature.paths());
+        let terms = Product::Geometric.terms_onto(blades, blades, blades)?;
+        let mask = |place: u8| blades.masks()[usize::from(place)];
+        let mut pairs: BTreeMap<(u32, u32), Vec<PairTerm>> = BTreeMap::new();
+        for term in &terms.terms {
+            let path = paths.binary_search(&Path::of(mask(term.x), mask(term.y)));
+            // Every term is of a path: it is not zero.
+            let path = path.ok().and_then(|path| u32::try_from(path).ok()).unwrap_or_default();
+            let of = pairs.entry((u32::from(term.out), path)).or_default();
+            of.push(PairTerm { x: term.x, y: term.y, sign: term.sign });
+        }
+        Ok(pairs.into_iter().map(|((blade, path), terms)| Pair { blade, path, terms }).collect())
     }
 
     /// The plane of gates, unless there are none.
@@ -145,14 +133,16 @@ impl ConnectedProblem {
     ///
     /// # Errors
     /// [`Error::Limit`] if a size is $2^{31}$ or more.
-    pub fn forward(&self) -> Result<Tabled> {
+    pub fn forward(&self) -> Result<SegmentedProblem> {
         let [blades, rows, inputs, outputs] = self.sizes();
         let gates = (self.product.gate != Gate::None).then_some([inputs, 1]);
-        let segmented = |longest| {
+        let segmented = |[longest, words, total]: [usize; 3]| {
             Ok(Segmented {
                 shape: [rows, outputs, inputs],
                 batches: blades,
                 longest,
+                words,
+                total,
                 types: GemmTypes::new(self.dtype, self.result),
                 a: Planes::of(&self.operands[0], [1, 2], self.dtype)?,
                 y: Some(Planes::of(&self.operands[1], [1, 2], self.dtype)?),
@@ -160,22 +150,24 @@ impl ConnectedProblem {
                 b: Planes::of(&self.weight, [2, 1], self.dtype)?,
             })
         };
-        self.summed(blades, |pair| pair.blade, |pair| pair.path, segmented, &self.weight)
+        self.summed(blades, |pair| pair.blade, |pair| pair.path, segmented)
     }
 
     /// The gradient of the weight: $\sum_{c} P_{c,p}^T g_{c}$, a matrix for each path p, of `g` (blade, row, out). In f32.
     ///
     /// # Errors
     /// [`Error::Limit`] if a size is $2^{31}$ or more.
-    pub fn of_weight(&self, g: &Layout) -> Result<Tabled> {
+    pub fn of_weight(&self, g: &Layout) -> Result<SegmentedProblem> {
         let [_, rows, inputs, outputs] = self.sizes();
         let paths = self.weight.shape()[0];
         let gates = (self.product.gate != Gate::None).then_some([1, inputs]);
-        let segmented = |longest| {
+        let segmented = |[longest, words, total]: [usize; 3]| {
             Ok(Segmented {
                 shape: [inputs, outputs, rows],
                 batches: paths,
                 longest,
+                words,
+                total,
                 types: GemmTypes::new(self.dtype, DType::F32),
                 a: Planes::of(&self.operands[0], [2, 1], self.dtype)?,
                 y: Some(Planes::of(&self.operands[1], [2, 1], self.dtype)?),
@@ -183,7 +175,7 @@ impl ConnectedProblem {
                 b: Planes::of(g, [2, 1], self.dtype)?,
             })
         };
-        self.summed(paths, |pair| pair.path, |pair| pair.blade, segmented, g)
+        self.summed(paths, |pair| pair.path, |pair| pair.blade, segmented)
     }
 
     /// What comes back through the weights: $T_{c,p} = g_{c} W_{p}^T$, a matrix for each pair, of `g` (blade, row, out), or
@@ -191,67 +183,45 @@ impl ConnectedProblem {
     ///
     /// # Errors
     /// [`Error::Limit`] if a size is $2^{31}$ or more.
-    pub fn through(&self, g: &Layout) -> Result<Tabled> {
+    pub fn through(&self, g: &Layout) -> Result<SegmentedProblem> {
         let [_, _, inputs, outputs] = self.sizes();
+        let pairs = self.pairs()?;
+        let matrices: Vec<_> =
+            pairs.iter().map(|pair| vec![Segment::Planes(pair.blade, pair.path)]).collect();
+        let table = segment_table(&matrices);
         let segmented = Segmented {
             shape: [g.shape()[1], inputs, outputs],
-            batches: self.pairs.len(),
+            batches: pairs.len(),
             longest: 1,
+            words: table.len(),
+            total: pairs.len(),
             types: GemmTypes::new(self.dtype, DType::F32),
             a: Planes::of(g, [1, 2], self.dtype)?,
             y: None,
             gates: None,
             b: Planes::of(&self.weight, [1, 2], self.dtype)?,
         };
-        let matrices: Vec<_> =
-            self.pairs.iter().map(|pair| vec![Segment::Planes(pair.blade, pair.path)]).collect();
-        self.tabled(segmented, &matrices, [g, &self.weight])
+        Ok(SegmentedProblem { problem: segmented.problem()?, table })
     }
 
-    /// A product of so many matrices, each summed over its pairs, whose planes of `b` those are.
+    /// A product of so many matrices, each summed over its pairs, whose planes of B those are.
     fn summed(
         &self,
         matrices: usize,
         matrix: impl Fn(&Pair) -> u32,
         plane: impl Fn(&Pair) -> u32,
-        segmented: impl Fn(usize) -> Result<Segmented>,
-        b: &Layout,
-    ) -> Result<Tabled> {
-        let words: Vec<Vec<u32>> = self.pairs.iter().map(Pair::words).collect();
+        segmented: impl Fn([usize; 3]) -> Result<Segmented>,
+    ) -> Result<SegmentedProblem> {
+        let pairs = self.pairs()?;
+        let words: Vec<Vec<u32>> = pairs.iter().map(Pair::words).collect();
         let mut segments = vec![Vec::new(); matrices];
-        for (pair, words) in self.pairs.iter().zip(&words) {
+        for (pair, words) in pairs.iter().zip(&words) {
             segments[matrix(pair) as usize].push(Segment::Terms(words, plane(pair)));
         }
         let longest = segments.iter().map(Vec::len).max().unwrap_or_default();
-        let [x, y] = &self.operands;
-        self.tabled(segmented(longest)?, &segments, [x, y, b])
+        let table = segment_table(&segments);
+        Ok(SegmentedProblem { problem: segmented([longest, table.len(), pairs.len()])?.problem()?, table })
     }
-
-    /// The product with its table, which reads these tensors, and the plane of gates if it has one.
-    fn tabled<const N: usize>(
-        &self,
-        segmented: Segmented,
-        matrices: &[Vec<Segment<'_>>],
-        read: [&Layout; N],
-    ) -> Result<Tabled> {
-        let Segmented { shape: [m, n, k], batches, types, .. } = segmented;
-        let [_, rows, inputs, _] = self.sizes();
-        let gates = if segmented.gates.is_some() { DType::F32.size() * rows * inputs } else { 0 };
-        let read: usize = read.iter().map(|layout| layout.len()).sum();
-        let bytes = types.ab.size() * read + gates + types.c.size() * batches * m * n;
-        let flops = 2 * self.pairs.len() as u64 * [m, n, k].map(|size| size as u64).iter().product::<u64>();
-        let problem = segmented.problem()?;
-        Ok(Tabled { problem, table: segment_table(matrices), bytes: bytes as u64, flops })
-    }
-}
-
-/// How to compute one of a connected product's matrix products on a device, why not otherwise, and what it moves and computes.
-///
-/// # Errors
-/// As [`explain`].
-pub fn plan_connected(product: &Tabled, pin: Pin, caps: &Caps) -> Result<Plan> {
-    let plan = explain(&product.problem.pinned(pin), caps)?;
-    Ok(plan.moving("matrix products", product.bytes as f64, product.flops as f64))
 }
 
 impl Pair {

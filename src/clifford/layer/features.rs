@@ -2,9 +2,10 @@
 
 use super::super::blades::Blades;
 use super::features_body::Body;
-use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
-use crate::ops;
+use crate::gpu::Caps;
+use crate::kernel::{self, Kernel, Memory, Needs};
+use crate::ops::{Rows, RowsProblem};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
 use crate::tensor::{DType, Layout, Real, Tensor, dim};
 use crate::{Error, Result};
 
@@ -97,8 +98,6 @@ pub struct FeaturesProblem {
     pub dims: FeaturesDims,
     /// The type of operands and parameters.
     pub dtype: DType,
-    /// Elements of the bindings of X, G and the parameters.
-    elements: u64,
 }
 
 impl FeaturesProblem {
@@ -124,24 +123,23 @@ impl FeaturesProblem {
         let needed = [features, function.parts(blades)];
         let mut dims =
             FeaturesDims { rows: dim(op, rows)?, features: dim(op, features)?, ..Default::default() };
-        let strides = |to: &mut [u32; 4], of: &Layout| -> Result<u64> {
+        let strides = |to: &mut [u32; 4], of: &Layout| -> Result<()> {
             for (to, &stride) in to.iter_mut().zip(of.strides()) {
                 *to = dim(op, stride)?;
             }
             to[of.rank()] = of.offset_in_window(dtype);
-            dim(op, of.span().len())?;
-            Ok(of.span().len() as u64 + u64::from(to[of.rank()]))
+            dim(op, of.span().len()).map(|_| ())
         };
-        let mut elements = strides(&mut dims.x, x)?;
+        strides(&mut dims.x, x)?;
         if let Some(g) = g {
-            elements = elements.max(strides(&mut dims.g, g)?);
+            strides(&mut dims.g, g)?;
         }
         for (to, parameter) in [&mut dims.a, &mut dims.b].into_iter().zip(parameters) {
             if parameter.shape() != needed {
                 let rule = "parameters must be (feature, part), for the operand's features";
                 return Err(Error::shapes(op, rule, parameter.shape(), &needed));
             }
-            elements = elements.max(strides(to, parameter)?);
+            strides(to, parameter)?;
         }
         dim(op, x.len())?;
         let (pass, strip) = match g {
@@ -151,7 +149,7 @@ impl FeaturesProblem {
         let units = if function.is_by_rows() { rows } else { rows.div_ceil(strip) * features };
         dims.strip = dim(op, strip)?;
         dims.units = dim(op, units)?;
-        Ok(Self { function, pass, blades: blades.clone(), dims, dtype, elements })
+        Ok(Self { function, pass, blades: blades.clone(), dims, dtype })
     }
 
     /// Numbers that parameters' gradients are summed of, (strips, features, parameters).
@@ -217,11 +215,21 @@ impl FeaturesProblem {
         Needs { bindings: tensors + parameters, invocations, workgroup_bytes }
     }
 
-    /// Bytes of operands and result, each once.
-    fn bytes(&self) -> f64 {
-        let tensors = if self.pass == Pass::Backward { 3.0 } else { 2.0 };
-        let positions = f64::from(self.dims.rows) * f64::from(self.dims.features);
-        tensors * positions * (self.blades.len() * self.dtype.size()) as f64
+    /// Blades, rows and features.
+    fn shape(&self) -> [usize; 3] {
+        [self.blades.len(), self.dims.rows as usize, self.dims.features as usize]
+    }
+
+    /// Where an operand of this shape lies.
+    fn layout<const N: usize>(&self, shape: [usize; N], places: &[u32; 4]) -> Result<Layout> {
+        let places = places.map(|place| place as usize);
+        Layout::new(self.function.name(), &shape, &places[..N], places[N], usize::MAX)
+    }
+
+    /// Operations for each element, about: a root and a gate for each grade.
+    fn flops(&self) -> f64 {
+        let each = if self.pass == Pass::Backward { 30.0 } else { 10.0 };
+        each * self.shape().into_iter().product::<usize>() as f64
     }
 }
 
@@ -251,39 +259,65 @@ fn operands(function: FeatureFunction, pass: Pass) -> String {
     text
 }
 
-/// How to compute `problem` on a device: a kernel over features, or over rows where these have a mean.
-///
-/// # Errors
-/// [`Error::Limit`] if an operand is larger than this device can bind.
-pub fn plan_features(problem: &FeaturesProblem, caps: &Caps) -> Result<Plan> {
-    let op = problem.function.name();
-    let shape = [problem.blades.len(), problem.dims.rows as usize, problem.dims.features as usize];
-    if shape.contains(&0) {
-        return Err(Error::shape(op, "there must be something to compute", &shape));
+impl Problem for FeaturesProblem {
+    /// A kernel over features, or over rows where these have a mean. Of gradients, those of the parameters are summed over strips
+    /// of rows in a second step, in a fixed order.
+    ///
+    /// Operands: the result, or the gradient of x; x; of gradients that of the result; the parameters; of gradients those of the
+    /// parameters (feature, parts of all), in f32.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let (op, shape) = (self.function.name(), self.shape());
+        if shape.contains(&0) {
+            return Err(Error::shape(op, "there must be something to compute", &shape));
+        }
+        let mut draft = Draft::new(op, &[], caps);
+        let c = draft.operand("the result", self.dtype, Layout::contiguous(op, &shape)?, Access::Write);
+        let mut args = vec![(c, Access::Write)];
+        let mut read = |draft: &mut Draft<'_>, name, layout| {
+            args.push((draft.operand(name, self.dtype, layout, Access::Read), Access::Read));
+        };
+        read(&mut draft, "x", self.layout(shape, &self.dims.x)?);
+        if self.pass == Pass::Backward {
+            read(&mut draft, "the gradient", self.layout(shape, &self.dims.g)?);
+        }
+        let parameters = [("the first parameter", &self.dims.a), ("the second parameter", &self.dims.b)];
+        for (name, places) in parameters.into_iter().take(self.function.parameters()) {
+            let layout = self.layout([shape[2], self.function.parts(&self.blades)], places)?;
+            read(&mut draft, name, layout);
+        }
+        if self.pass == Pass::Forward {
+            self.step(&mut draft, &args)?;
+            return Ok(draft.finish());
+        }
+        let sums = self.sums();
+        let of_parameters = Layout::contiguous(op, &sums[1..])?;
+        let name = "the gradient of the parameters";
+        let of_parameters = draft.operand(name, DType::F32, of_parameters, Access::Write);
+        let sums = draft.temporary(&sums, DType::F32)?;
+        args.push((sums, Access::Write));
+        self.step(&mut draft, &args)?;
+        let together = RowsProblem::new(Rows::Sum, &sums.layout, 0, DType::F32)?;
+        draft.call(together.plan(caps)?, &[sums, of_parameters], &[])?;
+        Ok(draft.finish())
     }
-    let size = shape.iter().map(|&n| n as u64).product();
-    kernel::check_binding(op, caps, problem.elements.max(size), problem.dtype)?;
-    if problem.pass == Pass::Backward {
-        let sums: usize = problem.sums().iter().product();
-        kernel::check_binding(op, caps, sums as u64, DType::F32)?;
-    }
-    let lanes = problem.lanes(caps);
-    let groups = match problem.function.is_by_rows() {
-        true => problem.dims.units,
-        false => problem.dims.units.div_ceil(lanes),
-    };
-    let tile = format!("{lanes} invocations, {problem}, {}", problem.dtype);
-    let bytes = problem.bytes();
-    let (kernel, needs) = (problem.kernel(caps), problem.needs(caps));
-    let launch = Launch { kernel, tile, needs, blocks: u64::from(groups), seconds: bytes / caps.roofs.bytes };
-    let mut plan = Plan::of_one_launch(op, launch, caps)?;
-    plan.reasons.push(format!("{op}: {bytes:.0} bytes"));
-    Ok(plan)
 }
 
-impl Problem for FeaturesProblem {
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_features(self, caps)
+impl FeaturesProblem {
+    fn step(&self, draft: &mut Draft<'_>, args: &[(Region, Access)]) -> Result<()> {
+        let caps = draft.caps();
+        let lanes = self.lanes(caps);
+        let units = self.dims.units;
+        let groups = if self.function.is_by_rows() { units } else { units.div_ceil(lanes) };
+        draft.step(NewStep {
+            kernel: self.kernel(caps),
+            tile: format!("{lanes} invocations, {self}, {}", self.dtype),
+            needs: self.needs(caps),
+            blocks: u64::from(groups),
+            dims: Dims::of(&self.dims),
+            args,
+            flops: Flops::of_f32(self.flops()),
+            time: Time::Roofline,
+        })
     }
 }
 
@@ -297,10 +331,9 @@ pub(super) fn forward<T: Real>(
     let layouts: Vec<&Layout> = parameters.iter().map(|parameter| parameter.layout()).collect();
     let problem = FeaturesProblem::new(function, blades, x.layout(), None, &layouts, T::DTYPE)?;
     let gpu = x.gpu();
-    let planned = gpu.planned(&problem)?;
     let c = gpu.empty(x.shape())?;
-    let bindings: Vec<_> = [&c, x].into_iter().chain(parameters.iter().copied()).map(Tensor::bind).collect();
-    gpu.launch(&planned, bytemuck::bytes_of(&problem.dims), &bindings)?;
+    let operands: Vec<_> = [&c, x].into_iter().chain(parameters.iter().copied()).map(Tensor::view).collect();
+    gpu.run(&problem, &operands, &[])?;
     Ok(c)
 }
 
@@ -315,11 +348,10 @@ pub(super) fn backward<T: Real>(
     let layouts: Vec<&Layout> = parameters.iter().map(|parameter| parameter.layout()).collect();
     let problem = FeaturesProblem::new(function, blades, x.layout(), Some(g.layout()), &layouts, T::DTYPE)?;
     let gpu = x.gpu();
-    let planned = gpu.planned(&problem)?;
     let c = gpu.empty(x.shape())?;
-    let sums = gpu.empty::<f32>(problem.sums())?;
-    let operands = [&c, x, g].into_iter().chain(parameters.iter().copied());
-    let bindings: Vec<_> = operands.map(Tensor::bind).chain([sums.bind()]).collect();
-    gpu.launch(&planned, bytemuck::bytes_of(&problem.dims), &bindings)?;
-    Ok((c, ops::sum(&sums, 0)?))
+    let of_parameters = gpu.empty::<f32>(&problem.sums()[1..])?;
+    let operands = [&c, x, g].into_iter().chain(parameters.iter().copied()).map(Tensor::view);
+    let operands: Vec<_> = operands.chain([of_parameters.view()]).collect();
+    gpu.run(&problem, &operands, &[])?;
+    Ok((c, of_parameters))
 }

@@ -1,9 +1,10 @@
 //! The gates of both operands, multiplied: one plane in front of all blades' products.
 
 use super::Gate;
-use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Launch, Memory, Needs, Plan};
-use crate::tensor::{DType, Layout, Real, Tensor, dim};
+use crate::gpu::Caps;
+use crate::kernel::{Kernel, Memory, Needs};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 
 const OP: &str = "gates";
@@ -67,13 +68,14 @@ impl GatesProblem {
         Ok(Self { dims, gate, dtype })
     }
 
-    /// How many elements each operand's binding must reach: its last index plus one.
-    fn operand_elements(&self) -> [u64; 2] {
+    /// Where the planes of scalars lie, (row, feature).
+    fn layouts(&self) -> Result<[Layout; 2]> {
         let d = &self.dims;
-        let step = |extent: u32, stride: u32| u64::from(extent.saturating_sub(1)) * u64::from(stride);
-        [[d.x_offset, d.x_row, d.x_feature], [d.y_offset, d.y_row, d.y_feature]].map(
-            |[offset, row, feature]| u64::from(offset) + step(d.rows, row) + step(d.features, feature) + 1,
-        )
+        let shape = [d.rows, d.features].map(|extent| extent as usize);
+        let plane = |[offset, row, feature]: [u32; 3]| {
+            Layout::new(OP, &shape, &[row as usize, feature as usize], offset as usize, usize::MAX)
+        };
+        Ok([plane([d.x_offset, d.x_row, d.x_feature])?, plane([d.y_offset, d.y_row, d.y_feature])?])
     }
 }
 
@@ -88,55 +90,45 @@ impl Gate {
     }
 }
 
-/// How to compute `problem` on a device: there is one kernel.
-///
-/// # Errors
-/// [`Error::Limit`](crate::Error::Limit) if an operand is larger than the device can bind, or the launch needs more
-/// workgroups than a grid may have.
-pub fn plan_gates(problem: &GatesProblem, caps: &Caps) -> Result<Plan> {
-    let GatesProblem { dims, gate, dtype } = problem;
-    if dims.rows == 0 || dims.features == 0 {
-        let shape = [dims.rows, dims.features].map(|n| n as usize);
-        return Err(Error::shape(OP, "there must be something to compute", &shape));
-    }
-    for elements in problem.operand_elements() {
-        kernel::check_binding(OP, caps, elements, *dtype)?;
-    }
-    kernel::check_binding(OP, caps, u64::from(dims.rows) * u64::from(dims.features), DType::F32)?;
-    let memory = Memory::of(*dtype, caps);
-    let kernel = Kernel::new("gates")
-        .dims(caps, size_of::<GatesDims>())
-        .param("x_unit", memory.scalar())
-        .param("y_unit", memory.scalar())
-        .param("LANES", format!("{LANES}u"))
-        .slot("gate", gate.fragment());
-    let kernel = match memory {
-        Memory::Packed => kernel.slot("load_x", "load_x_packed").slot("load_y", "load_x_packed"),
-        Memory::Bf16 => kernel.slot("load_x", "load_x_bf16").slot("load_y", "load_x_bf16"),
-        _ => kernel,
-    };
-    let units = u64::from(dims.rows) * u64::from(dims.units);
-    let positions = f64::from(dims.rows) * f64::from(dims.features);
-    let bytes = positions * (2 * dtype.size() + DType::F32.size()) as f64;
-    let flops = 2.0 * FLOPS * positions;
-    let seconds = (bytes / caps.roofs.bytes).max(flops / caps.roofs.f32_flops);
-    let tile = format!("{LANES} invocations of 4, {gate} of both operands, {dtype}");
-    let needs = Needs { bindings: 3, invocations: LANES, workgroup_bytes: 0 };
-    let launch = Launch { kernel, tile, needs, blocks: units.div_ceil(u64::from(LANES)), seconds };
-    Ok(Plan::of_one_launch(OP, launch, caps)?.moving(OP, bytes, flops))
-}
-
 impl Problem for GatesProblem {
+    /// There is one kernel.
+    ///
+    /// Operands: the plane of gates (row, feature) in f32, and the planes of both operands' scalars.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_gates(self, caps)
+        let Self { dims, gate, dtype } = self;
+        let shape = [dims.rows, dims.features].map(|n| n as usize);
+        if shape.contains(&0) {
+            return Err(Error::shape(OP, "there must be something to compute", &shape));
+        }
+        let memory = Memory::of(*dtype, caps);
+        let kernel = Kernel::new("gates")
+            .dims(caps, size_of::<GatesDims>())
+            .param("x_unit", memory.scalar())
+            .param("y_unit", memory.scalar())
+            .param("LANES", format!("{LANES}u"))
+            .slot("gate", gate.fragment());
+        let kernel = match memory {
+            Memory::Packed => kernel.slot("load_x", "load_x_packed").slot("load_y", "load_x_packed"),
+            Memory::Bf16 => kernel.slot("load_x", "load_x_bf16").slot("load_y", "load_x_bf16"),
+            _ => kernel,
+        };
+        let mut draft = Draft::new(OP, &[], caps);
+        let plane = Layout::contiguous(OP, &shape)?;
+        let plane = draft.operand("the gates", DType::F32, plane, Access::Write);
+        let [x, y] = self.layouts()?;
+        let x = draft.operand("the scalars of x", *dtype, x, Access::Read);
+        let y = draft.operand("the scalars of y", *dtype, y, Access::Read);
+        let units = u64::from(dims.rows) * u64::from(dims.units);
+        draft.step(NewStep {
+            kernel,
+            tile: format!("{LANES} invocations of 4, {gate} of both operands, {dtype}"),
+            needs: Needs { bindings: 3, invocations: LANES, workgroup_bytes: 0 },
+            blocks: units.div_ceil(u64::from(LANES)),
+            dims: Dims::of(dims),
+            args: &[(plane, Access::Write), (x, Access::Read), (y, Access::Read)],
+            flops: Flops::of_f32(2.0 * FLOPS * f64::from(dims.rows) * f64::from(dims.features)),
+            time: Time::Roofline,
+        })?;
+        Ok(draft.finish())
     }
-}
-
-/// The plane of gates (row, feature) of operands' planes of scalars (1, row, feature), one launch.
-pub(super) fn gates<T: Real>(problem: &GatesProblem, [x, y]: [Tensor<T>; 2]) -> Result<Tensor<f32>> {
-    let gpu = x.gpu();
-    let planned = gpu.planned(problem)?;
-    let plane = gpu.empty(&x.shape()[1..])?;
-    gpu.launch(&planned, bytemuck::bytes_of(&problem.dims), &[plane.bind(), x.bind(), y.bind()])?;
-    Ok(plane)
 }

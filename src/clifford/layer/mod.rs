@@ -2,9 +2,9 @@
 
 mod connected;
 mod connected_back;
+mod connected_plan;
 mod connected_problem;
 mod descend;
-mod factors;
 mod features;
 mod features_body;
 mod form;
@@ -24,16 +24,17 @@ mod silu;
 mod steerable;
 
 pub use connected::Connected;
-pub use connected_back::{ConnectedBackDims, ConnectedBackProblem, plan_connected_back};
-pub use connected_problem::{ConnectedProblem, Tabled, plan_connected};
-pub use features::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass, plan_features};
+pub use connected_back::{ConnectedBackDims, ConnectedBackProblem};
+pub use connected_plan::{ConnectedBackward, ConnectedForward, Multiplied};
+pub use connected_problem::ConnectedProblem;
+pub use features::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};
 pub use form::{Gate, GradeNorm, LayerProduct};
-pub use gates::{GatesDims, GatesProblem, plan_gates};
+pub use gates::{GatesDims, GatesProblem};
 pub use gradients::ProductGradients;
 pub use linear::{BiasOn, MvLinear};
 pub use linear_backward::MvLinearGradients;
 pub use module::{CliffordLayer, CliffordLayerBuilder, LayerGradients, ProductKind, Residual};
 pub use normalization::{MvLayerNorm, MvNormalization};
 pub use operands::LAYER_DIMENSION_AT_MOST;
-pub use rows::{RowDims, RowFunction, RowLayouts, RowProblem, RowStep, RowTile, plan_rows};
+pub use rows::{RowDims, RowFunction, RowLayouts, RowProblem, RowStep, RowTile};
 pub use silu::{MvSilu, MvSiluGradients};

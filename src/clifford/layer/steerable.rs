@@ -4,10 +4,11 @@ use super::super::multivectors::Multivectors;
 use super::form::LayerProduct;
 use super::gradients::ProductGradients;
 use super::operands::{as_rows, check_alike, like};
-use super::rows::{Given, RowFunction, plan_rows, run};
+use super::rows::{Given, RowFunction, run};
 use crate::error::call;
+use crate::plan::{Plan, Problem};
 use crate::tensor::{Real, Tensor};
-use crate::{Error, Plan, Result};
+use crate::{Error, Result};
 
 impl LayerProduct {
     /// The steerable geometric product: feature by feature $\sum_{p} w_{np} (\hat x_{n} \hat y_{n})_{p}$ with the gated operands
@@ -117,7 +118,7 @@ impl LayerProduct {
             let caps = weight.gpu().caps();
             let plan = |function, g| {
                 let given = Given { x: &rows_x, y: Some(&rows_y), g, w: Some(weight) };
-                plan_rows(&given.problem(function, *self, x.blades())?, caps)
+                given.problem(function, *self, x.blades())?.plan(caps)
             };
             Ok([plan(RowFunction::Steerable, None)?, plan(RowFunction::SteerableBackward, Some(&rows_x))?])
         })

@@ -3,8 +3,9 @@
 use super::products::{Epilogue, Right};
 use super::{OP, SkLinear};
 use crate::error::{Named, call};
+use crate::plan::Plan;
 use crate::tensor::{Real, Tensor};
-use crate::{Error, Plan, Result};
+use crate::{Error, Result};
 
 impl<T: Real> SkLinear<T> {
     /// The outputs: two launches, the second of which has the bias and the activation in it.

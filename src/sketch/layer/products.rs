@@ -3,9 +3,10 @@
 use super::{Frozen, SignMemory, SkLinear};
 use crate::gemm::{Gemm, Half, HalfSigns, HalvedAxis, Outer, Pin};
 use crate::ops::Activation;
+use crate::plan::Plan;
 use crate::sketch::philox::halves;
 use crate::tensor::{Real, Tensor};
-use crate::{Plan, Precision, Result};
+use crate::{Precision, Result};
 
 /// The operand on the right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,25 +7,17 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use tilewise::clifford::layer::{
     ConnectedBackProblem, ConnectedProblem, FeatureFunction, FeaturesProblem, Gate, GradeNorm, LayerProduct,
-    Pass, RowFunction, RowLayouts, RowProblem, plan_connected, plan_connected_back, plan_features,
-    plan_gates,
+    Pass, RowFunction, RowLayouts, RowProblem,
 };
-use tilewise::clifford::{
-    BladeAxis, CliffordProblem, Function, Placed, Product, Signature, Unary, plan_clifford,
-};
+use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature, Unary};
 use tilewise::gemm::{
     Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, Half, HalfSigns, HalvedAxis,
     HalvesProblem, Outer, Pin, Previous, Scale, Side, Split, product_shape,
 };
 use tilewise::kernel::{Kernel, Needs};
-use tilewise::ops::{
-    CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem, plan_cast, plan_elementwise,
-    plan_rows,
-};
-use tilewise::sketch::{
-    HadamardProblem, HadamardSource, HadamardTarget, Sketch, SketchKind, SparseProblem, Way, plan_hadamard,
-    plan_sparse,
-};
+use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::plan::Buffer;
+use tilewise::sketch::{HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
 use tilewise::{Activation, Caps, DType, Layout, Precision};
 
 const EXTENTS: [usize; 21] =
@@ -127,6 +119,18 @@ fn view(u: &mut Unstructured<'_>, shape: &[usize]) -> Result<Layout> {
     Layout::new("fuzz", shape, &strides, offset, 1 << 40).map_err(|_| Error::IncorrectFormat)
 }
 
+/// A plan whose operands, by index, lie as these views do that the problem was made of.
+fn of_views(planned: Planned, views: &[(usize, &Layout, DType)]) -> Planned {
+    for &(index, view, dtype) in views.iter().filter(|(_, view, _)| !view.is_empty()) {
+        if let Ok(plan) = &planned.plan {
+            let [end, window] =
+                [limits::end_of(plan, Buffer::Operand(index)), limits::window_bytes(view, dtype)];
+            assert_eq!(end, window, "operand {index}, {view:?}: {plan}");
+        }
+    }
+    planned
+}
+
 /// Row-major without gaps.
 fn dense(shape: &[usize]) -> Result<Layout> {
     Layout::contiguous("fuzz", shape).map_err(|_| Error::IncorrectFormat)
@@ -150,15 +154,8 @@ fn product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let problem = GemmProblem::new(&a, &b, &c, types).map_err(|_| Error::IncorrectFormat)?;
     let problem = stored(u, problem)?;
     let problem = chosen(u, problem)?;
-    let planned = limits::of_product("product", &problem, caps);
-    // What is bound of operands, from how they lie and not from what the problem says.
-    let mut bound = planned.bound.clone();
-    if ![&a, &b, &c].iter().any(|layout| layout.is_empty()) {
-        for (at, (layout, dtype)) in [&a, &b, &c].into_iter().zip(types.of_operands()).enumerate() {
-            bound[at] = limits::window_bytes(layout, dtype);
-        }
-    }
-    Ok(Planned { bound, ..planned })
+    let planned = Planned::of("product", &problem, caps);
+    Ok(of_views(planned, &[(0, &a, types.ab), (1, &b, types.ab), (2, &c, types.c)]))
 }
 
 /// A product of which an operand is made, as a whole or one half of it.
@@ -171,14 +168,14 @@ fn made_product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let problem = if u.arbitrary()? {
         let side = *u.choose(&[Side::A, Side::B])?;
         let entries = *u.choose(&[Entries::Normal, Entries::Uniform, Entries::Sign])?;
-        problem.generated(Generated { side, entries, outer, tag: 1 }, [1, 2])
+        problem.generated(Generated { side, entries, outer, tag: 1 })
     } else {
         let axis = *u.choose(&[HalvedAxis::Outer, HalvedAxis::K])?;
         let signs = HalfSigns { axis, half: *u.choose(&[Half::First, Half::Second])?, outer, tag: 3 };
         let half = view(u, &if axis == HalvedAxis::Outer { [k, n / 2] } else { [k / 2, n] })?;
-        problem.half_signs(signs, &half, [1, 2]).map_err(|_| Error::IncorrectFormat)?
+        problem.half_signs(signs, &half).map_err(|_| Error::IncorrectFormat)?
     };
-    Ok(limits::of_product("product of what is made", &stored(u, problem)?, caps))
+    Ok(Planned::of("product of what is made", &stored(u, problem)?, caps))
 }
 
 /// A product with what it is stored with, sometimes.
@@ -219,7 +216,7 @@ fn halves(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let (side, precision) =
         (*u.choose(&[Side::A, Side::B])?, *u.choose(&[Precision::Fast, Precision::Split])?);
     let problem = HalvesProblem::new(&x, side, precision).map_err(|_| Error::IncorrectFormat)?;
-    Ok(limits::of_halves(&problem, &x, caps))
+    Ok(of_views(Planned::of("halves", &problem, caps), &[(0, &x, DType::F32)]))
 }
 
 fn shape(u: &mut Unstructured<'_>) -> Result<Vec<usize>> {
@@ -233,12 +230,8 @@ fn elementwise(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let operands = &[&a, &b][..function.operands().min(2)];
     let problem =
         ElementwiseProblem::new(function, operands, &c, dtype).map_err(|_| Error::IncorrectFormat)?;
-    let bound: Vec<u64> = [&c]
-        .into_iter()
-        .chain(operands.iter().copied())
-        .map(|view| limits::window_bytes(view, dtype))
-        .collect();
-    Ok(Planned::new("elementwise", plan_elementwise(&problem, caps), bound))
+    let views = [(0, &c, dtype), (1, &a, dtype), (2, &b, dtype)];
+    Ok(of_views(Planned::of("elementwise", &problem, caps), &views[..=operands.len()]))
 }
 
 fn along(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
@@ -246,8 +239,7 @@ fn along(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let (a, axis) = (view(u, &shape)?, u.int_in_range(0..=shape.len() - 1)?);
     let problem =
         RowsProblem::new(*u.choose(&Rows::ALL)?, &a, axis, dtype).map_err(|_| Error::IncorrectFormat)?;
-    let y = problem.binding_elements()[1] * dtype.size() as u64;
-    Ok(Planned::new("rows", plan_rows(&problem, caps), [limits::window_bytes(&a, dtype), y]))
+    Ok(of_views(Planned::of("rows", &problem, caps), &[(0, &a, dtype)]))
 }
 
 fn cast(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
@@ -256,8 +248,7 @@ fn cast(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let overflow = *u.choose(&[Overflow::Rust, Overflow::Saturate])?;
     let x = view(u, &shape)?;
     let problem = CastProblem::new(&x, from, to, overflow).map_err(|_| Error::IncorrectFormat)?;
-    let bound = [limits::window_bytes(&x, from), (x.len() * to.size()) as u64];
-    Ok(Planned::new("cast", plan_cast(&problem, caps), bound))
+    Ok(of_views(Planned::of("cast", &problem, caps), &[(0, &x, from)]))
 }
 
 fn sparse(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
@@ -273,29 +264,16 @@ fn sparse(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let x = view(u, &if axis == 0 { [from, beside] } else { [beside, from] })?;
     let dtype = real(u)?;
     let problem = SparseProblem::new(&sketch, way, &x, axis, dtype).map_err(|_| Error::IncorrectFormat)?;
-    let bound = [limits::window_bytes(&x, dtype), 4 * problem.elements()];
-    Ok(Planned::new("sparse", plan_sparse(&problem, caps), bound))
+    Ok(of_views(Planned::of("sparse", &problem, caps), &[(0, &x, dtype)]))
 }
 
-/// One of the passes of a Hadamard transform: what passes leave each other is bound too.
 fn hadamard(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let (rows, cols, beside, dtype) = (extent(u)?, extent(u)?, extent(u)?, real(u)?);
     let sketch = Sketch::new(SketchKind::Hadamard, [rows, cols], 1).map_err(|_| Error::IncorrectFormat)?;
     let way = *u.choose(&[Way::Forward, Way::Adjoint])?;
     let x = view(u, &[if way == Way::Forward { cols } else { rows }, beside])?;
     let problem = HadamardProblem::new(&sketch, way, &x, 0, dtype).map_err(|_| Error::IncorrectFormat)?;
-    let pieces = match problem.pieces(caps) {
-        Ok(pieces) => pieces,
-        Err(error) => return Ok(Planned::new("hadamard", Err(error), [])),
-    };
-    let passes: Vec<_> =
-        pieces.iter().flat_map(|piece| piece.passes(caps).into_iter().map(move |p| (piece, p))).collect();
-    let (piece, pass) = u.choose(&passes)?;
-    let [of_x, of_y] = [limits::window_bytes(&x, dtype), 4 * problem.binding_elements()[1]];
-    let between = 4 * piece.scratch_elements();
-    let from = if pass.source == HadamardSource::Pass { between } else { of_x };
-    let to = if pass.target == HadamardTarget::Pass { between } else { of_y };
-    Ok(Planned::new("hadamard", plan_hadamard(pass, caps), [from, to]))
+    Ok(of_views(Planned::of("hadamard", &problem, caps), &[(0, &x, dtype)]))
 }
 
 const ALGEBRAS: [Signature; 4] = [Signature::CL2, Signature::CL3, Signature::PGA2D, Signature::SPACETIME];
@@ -321,11 +299,8 @@ fn multivectors(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let dtype = real(u)?;
     let problem = CliffordProblem::new(function, operands, placed(&c), axis, dtype);
     let Ok(problem) = problem else { return Err(Error::IncorrectFormat) };
-    let plan = plan_clifford(&problem, caps);
-    let mut bound: Vec<u64> =
-        [&c, &x, &y][..=function.operands()].iter().map(|view| limits::window_bytes(view, dtype)).collect();
-    bound.extend(plan.iter().map(|plan| 4 * plan.table.len() as u64));
-    Ok(Planned::new("clifford", plan, bound))
+    let views = [(0, &c, dtype), (1, &x, dtype), (2, &y, dtype)];
+    Ok(of_views(Planned::of("clifford", &problem, caps), &views[..=function.operands()]))
 }
 
 fn of_features(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
@@ -340,10 +315,8 @@ fn of_features(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let g = if pass == Pass::Backward { Some(dense(&shape)?) } else { None };
     let problem = FeaturesProblem::new(function, &blades, &x, g.as_ref(), &of, dtype);
     let Ok(problem) = problem else { return Err(Error::IncorrectFormat) };
-    let views = [&x, &parameters].into_iter().chain(&g);
-    let mut bound: Vec<u64> = views.map(|view| limits::window_bytes(view, dtype)).collect();
-    bound.push((x.len() * dtype.size()) as u64);
-    Ok(Planned::new("features", plan_features(&problem, caps), bound))
+    let second = g.as_ref().unwrap_or(&parameters);
+    Ok(of_views(Planned::of("features", &problem, caps), &[(1, &x, dtype), (2, second, dtype)]))
 }
 
 fn of_rows(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
@@ -365,16 +338,15 @@ fn of_rows(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let layouts = RowLayouts { x: &x, y: Some(&y), g: Some(&g), w: Some(&w) };
     let problem = RowProblem::new(function, product, &blades, layouts, dtype);
     let Ok(problem) = problem else { return Err(Error::IncorrectFormat) };
-    let bound: Vec<u64> = match function {
-        RowFunction::Steerable => vec![&x, &y, &w],
-        RowFunction::SteerableBackward => vec![&x, &y, &g, &w],
-        RowFunction::Normalize => vec![&x],
-        RowFunction::NormalizeBackward => vec![&x, &g],
-    }
-    .into_iter()
-    .map(|view| limits::window_bytes(view, dtype))
-    .collect();
-    Ok(limits::of_rows(&problem, caps, bound))
+    let views = match function {
+        RowFunction::Steerable => vec![(1, &x, dtype), (2, &y, dtype), (3, &w, dtype)],
+        RowFunction::SteerableBackward => {
+            vec![(3, &x, dtype), (4, &y, dtype), (5, &g, dtype), (6, &w, dtype)]
+        }
+        RowFunction::Normalize => vec![(1, &x, dtype)],
+        RowFunction::NormalizeBackward => vec![(1, &x, dtype), (2, &g, dtype)],
+    };
+    Ok(of_views(Planned::of("layer rows", &problem, caps), &views))
 }
 
 /// What a fully connected layer launches: one of its products, its gates or its gradients.
@@ -389,24 +361,21 @@ fn connected(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let product = LayerProduct::new(signature).gate(gate);
     let wrong = |_| Error::IncorrectFormat;
     let problem = ConnectedProblem::new(product, &blades, [&x, &y], &weight, dtype).map_err(wrong)?;
-    let [of_x, of_y, of_g, of_w] = [&x, &y, &g, &weight].map(|view| limits::window_bytes(view, dtype));
-    let gates = 4 * (rows * inputs) as u64;
-    let (tabled, bound) = match u.int_in_range(0..=4)? {
-        0 => (problem.forward().map_err(wrong)?, vec![of_x, of_y, of_w, gates]),
-        1 => (problem.of_weight(&g).map_err(wrong)?, vec![of_x, of_y, of_g, gates]),
-        2 => (problem.through(&g).map_err(wrong)?, vec![of_g, of_w]),
+    let (product, views) = match u.int_in_range(0..=4)? {
+        0 => (problem.forward(), vec![(0, &x, dtype), (1, &weight, dtype), (3, &y, dtype)]),
+        1 => (problem.of_weight(&g), vec![(0, &x, dtype), (1, &g, dtype), (3, &y, dtype)]),
+        2 => (problem.through(&g), vec![(0, &g, dtype), (1, &weight, dtype)]),
         3 => {
             let Some(problem) = problem.gates().map_err(wrong)? else { return Err(Error::IncorrectFormat) };
-            return Ok(Planned::new("gates", plan_gates(&problem, caps), [gates]));
+            return Ok(Planned::of("gates", &problem, caps));
         }
         _ => {
             let problem = ConnectedBackProblem::new(&problem, [0, rows]).map_err(wrong)?;
-            return Ok(Planned::new("gradients", plan_connected_back(&problem, caps), [of_x, of_y]));
+            let views = [(3, &x, dtype), (4, &y, dtype)];
+            return Ok(of_views(Planned::of("gradients", &problem, caps), &views));
         }
     };
-    let bound =
-        if gate == Gate::None { bound.into_iter().filter(|&bytes| bytes != gates).collect() } else { bound };
-    Ok(Planned::new("connected", plan_connected(&tabled, Pin::Free, caps), bound))
+    Ok(of_views(Planned::of("connected", &product.map_err(wrong)?, caps), &views))
 }
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {

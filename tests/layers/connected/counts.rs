@@ -4,7 +4,7 @@ use crate::support;
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::gemm::GemmKernel;
-use tilewise::{Fill, Gpu, Tensor};
+use tilewise::{Fill, Gpu, Plan, Tensor};
 
 const SHAPE: [usize; 3] = [64, 128, 96];
 
@@ -20,9 +20,10 @@ fn operands(gpu: &Gpu, signature: Signature) -> ([Multivectors<f32>; 3], Tensor<
     ([of(inputs, 1), of(inputs, 2), of(outputs, 3)], weight)
 }
 
-/// Launches of a plan's products: two of one that is in parts.
-fn launches(plans: &[tilewise::Plan]) -> u64 {
-    plans.iter().map(|plan| 1 + u64::from(plan.then.is_some())).sum()
+/// Steps of a plan that bring the parts of a product together, and the bytes of their sums.
+fn in_parts(plan: &Plan) -> (u64, u64) {
+    let reduce = plan.steps().iter().filter(|step| step.kernel.shader() == "gemm_reduce");
+    reduce.fold((0, 0), |(steps, bytes), step| (steps + 1, bytes + step.work.read[0]))
 }
 
 #[test]
@@ -36,33 +37,33 @@ fn launches_are_those_of_the_plan_and_no_product_lies_in_memory() {
         let ([x, y, g], weight) = operands(&gpu, signature);
         let product = LayerProduct::new(signature).gate(gate).norm(GradeNorm::None);
         let connected = Connected::new(product, &x, &y, &weight).unwrap();
-        let plans = connected.plan().unwrap();
-        assert_eq!(plans.len(), 1 + in_front, "{plans:?}");
+        let plan = connected.plan().unwrap();
+        let (reductions, scratch) = in_parts(&plan);
+        assert_eq!(plan.steps().len() as u64, 1 + in_front + reductions, "{plan}");
         let before = gpu.stats();
         let o = connected.run().unwrap();
         let after = gpu.stats();
-        assert_eq!(after.launches - before.launches, launches(&plans), "{plans:?}");
+        assert_eq!(after.launches - before.launches, plan.steps().len() as u64, "{plan}");
         let [rows, inputs, outputs] = SHAPE;
         let plane = (rows * inputs * 4) as u64;
-        let [result, gates] = [(8 * rows * outputs * 4) as u64, in_front as u64 * plane];
-        let scratch: u64 = plans.iter().map(|plan| plan.scratch).sum();
+        let [result, gates] = [(8 * rows * outputs * 4) as u64, in_front * plane];
         // Products would be 44 planes; the table of terms is less than one.
         let peak = after.bytes_peak - before.bytes_in_use;
         assert!(peak < result + gates + scratch + 2 * plane, "{peak} bytes");
         let written = after.bytes_bound_for_writing - before.bytes_bound_for_writing;
-        assert_eq!(written, result + gates + scratch, "{plans:?}");
+        assert_eq!(written, result + gates + scratch, "{plan}");
         drop(o);
-        let plans = connected.plan_backward(&g).unwrap();
-        assert_eq!(plans.len(), 3 + in_front, "{plans:?}");
+        let plan = connected.plan_backward(&g).unwrap();
+        let (reductions, scratch) = in_parts(&plan);
+        assert_eq!(plan.steps().len() as u64, 3 + in_front + reductions, "{plan}");
         let before = gpu.stats();
         let gradients = connected.backward(&g).unwrap();
         let after = gpu.stats();
-        assert_eq!(after.launches - before.launches, launches(&plans), "{plans:?}");
+        assert_eq!(after.launches - before.launches, plan.steps().len() as u64, "{plan}");
         // The pairs of blades and paths, of which what comes back through the weights has a plane each.
-        let scratch: u64 = plans.iter().map(|plan| plan.scratch).sum();
         let of_weight = (weight.len() * 4) as u64;
         let written = after.bytes_bound_for_writing - before.bytes_bound_for_writing;
-        assert_eq!(written, gates + of_weight + 44 * plane + 2 * 8 * plane + scratch, "{plans:?}");
+        assert_eq!(written, gates + of_weight + 44 * plane + 2 * 8 * plane + scratch, "{plan}");
         drop(gradients);
     }
 }

@@ -1,13 +1,10 @@
-//! Launches of a function of rows, with its operands.
+//! A function of rows, with its operands.
 
-use super::operands::{Operand, operands};
-use super::problem::{RowFunction, RowLayouts, RowProblem, RowStep};
-use super::tile::RowTile;
+use super::problem::{RowFunction, RowLayouts, RowProblem};
 use crate::clifford::Blades;
 use crate::clifford::layer::form::LayerProduct;
-use crate::gpu::Prepared;
-use crate::tensor::{Real, Tensor, check_same_gpu};
-use crate::{Gpu, Result, ops};
+use crate::tensor::{Real, Tensor, View, check_same_gpu};
+use crate::{Gpu, Result};
 
 /// The operands of a function of rows: (blade, row, feature), and the weights (feature, path).
 #[derive(Clone, Copy)]
@@ -57,67 +54,16 @@ pub(in super::super) fn run<T: Real>(
 ) -> Result<Made<T>> {
     let gpu = given.gpu(function.name())?;
     let problem = given.problem(function, product, blades)?;
-    let planned = gpu.planned(&problem)?;
     let shape = given.x.shape();
     let c = gpu.empty(shape)?;
-    let is_product = function == RowFunction::SteerableBackward;
-    let d = if is_product { Some(gpu.empty(shape)?) } else { None };
-    let last = if planned.then().is_some() { problem.behind() } else { problem.clone() };
-    let tile = RowTile::of(&last, gpu.caps());
-    let paths = product.signature.paths().len();
-    let slab = match is_product {
-        true => Some(gpu.empty::<f32>([tile.slots() as usize, shape[2], paths])?),
-        false => None,
-    };
-    let mut bound = Bound { given, o: None, c: &c, d: d.as_ref(), slab: slab.as_ref(), sums: None };
-    if let Some(then) = planned.then() {
-        let first = problem.step(RowStep::Sums);
-        let blocks = RowTile::of(&first, gpu.caps()).blocks;
-        let sums = gpu.empty::<f32>([problem.sums(), shape[1], blocks as usize])?;
-        let o = if function == RowFunction::Steerable { Some(gpu.empty::<f32>(shape)?) } else { None };
-        bound.sums = Some(&sums);
-        bound.o = o.as_ref();
-        bound.launch(gpu, &planned, &first, blocks)?;
-        bound.launch(gpu, then, &last, blocks)?;
-    } else {
-        bound.launch(gpu, &planned, &problem, 1)?;
+    let (mut d, mut w) = (None, None);
+    if function == RowFunction::SteerableBackward {
+        d = Some(gpu.empty(shape)?);
+        w = Some(gpu.empty([shape[2], product.signature.paths().len()])?);
     }
-    let w = slab.map(|slab| match slab.shape()[0] {
-        1 => slab.reshape([shape[2], paths]),
-        _ => ops::sum(&slab, 0),
-    });
-    Ok(Made { c, d, w: w.transpose()? })
-}
-
-/// Tensors by the names that kernels have for them.
-struct Bound<'a, T: Real> {
-    given: Given<'a, T>,
-    /// A product that is not normalised yet, between two launches.
-    o: Option<&'a Tensor<f32>>,
-    c: &'a Tensor<T>,
-    d: Option<&'a Tensor<T>>,
-    slab: Option<&'a Tensor<f32>>,
-    sums: Option<&'a Tensor<f32>>,
-}
-
-impl<T: Real> Bound<'_, T> {
-    fn launch(&self, gpu: &Gpu, prepared: &Prepared, problem: &RowProblem, parts: u32) -> Result<()> {
-        let tile = RowTile::of(problem, gpu.caps());
-        let mut dims = tile.dims(problem);
-        dims.parts = parts;
-        let binding = |operand: Operand| match operand {
-            Operand::C if problem.step == RowStep::Sums => self.o.map(Tensor::bind),
-            Operand::C => Some(self.c.bind()),
-            Operand::X if self.o.is_some() && problem.step == RowStep::Results => self.o.map(Tensor::bind),
-            Operand::X => Some(self.given.x.bind()),
-            Operand::Y => self.given.y.map(Tensor::bind),
-            Operand::G => self.given.g.map(Tensor::bind),
-            Operand::W => self.given.w.map(Tensor::bind),
-            Operand::D => self.d.map(Tensor::bind),
-            Operand::Slab => self.slab.map(Tensor::bind),
-            Operand::Sums => self.sums.map(Tensor::bind),
-        };
-        let bindings: Vec<_> = operands(problem).into_iter().filter_map(binding).collect();
-        gpu.launch(prepared, bytemuck::bytes_of(&dims), &bindings)
-    }
+    let made = [Some(c.view()), d.as_ref().map(Tensor::view), w.as_ref().map(Tensor::view)];
+    let read = [Some(given.x), given.y, given.g, given.w].map(|tensor| tensor.map(Tensor::view));
+    let operands: Vec<View<'_>> = made.into_iter().chain(read).flatten().collect();
+    gpu.run(&problem, &operands, &[])?;
+    Ok(Made { c, d, w })
 }

@@ -14,6 +14,5 @@ mod text;
 mod tile;
 
 pub(super) use launch::{Given, run};
-pub use plan::plan_rows;
 pub use problem::{RowDims, RowFunction, RowLayouts, RowProblem, RowStep};
 pub use tile::RowTile;

@@ -39,7 +39,7 @@ impl Operand {
         }
     }
 
-    fn is_written(self, problem: &RowProblem) -> bool {
+    pub(super) fn is_written(self, problem: &RowProblem) -> bool {
         match self {
             Self::C | Self::D | Self::Slab => true,
             Self::Sums => problem.step == RowStep::Sums,

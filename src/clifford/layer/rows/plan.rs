@@ -1,12 +1,14 @@
 //! How to compute a function of rows: one launch where a row fits a workgroup, else two.
 
-use super::operands::{Access, operands};
+use super::operands::{Access, Operand, operands};
 use super::problem::{RowDims, RowFunction, RowProblem, RowStep};
 use super::text::{Texts, texts};
 use super::tile::{RowTile, subgroup};
-use crate::gpu::{Caps, Problem};
-use crate::kernel::{self, Kernel, Launch, Needs, Plan};
-use crate::tensor::{DType, dim};
+use crate::gpu::Caps;
+use crate::kernel::{Kernel, Needs};
+use crate::ops::{Rows, RowsProblem};
+use crate::plan::{self, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
+use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 
 impl RowProblem {
@@ -40,6 +42,7 @@ impl RowProblem {
         } else if let Some(subgroup) = subgroup(caps) {
             kernel =
                 kernel.slot("row_totals", "row_totals_subgroup").param("SUBGROUP", format!("{subgroup}u"));
+            kernel = kernel.on_subgroups_of(subgroup);
         }
         if self.is_gated() {
             kernel = kernel.slot("row_functions", self.product.gate.fragment());
@@ -66,33 +69,6 @@ impl RowProblem {
         };
         format!("{} of {}{gate}{norm}, {types}", self.function.name(), self.signature())
     }
-
-    /// Passes over an operand's elements: what is read and written of tensors of that size.
-    #[must_use]
-    pub fn passes(&self) -> u32 {
-        match (self.function, self.step) {
-            (RowFunction::Steerable, _) | (RowFunction::SteerableBackward, RowStep::Sums) => 3,
-            (RowFunction::SteerableBackward, _) => 5,
-            (RowFunction::Normalize, RowStep::Sums) => 1,
-            (RowFunction::Normalize, _) | (RowFunction::NormalizeBackward, RowStep::Sums) => 2,
-            (RowFunction::NormalizeBackward, _) => 3,
-        }
-    }
-
-    /// Predicted bytes from and to memory: the passes, weights and what is between launches.
-    #[must_use]
-    pub fn bytes(&self, tile: &RowTile) -> u64 {
-        let passes = u64::from(self.passes()) * self.elements() * self.dtype.size() as u64;
-        let weights = self.signature().paths().len() as u64 * u64::from(self.dims.features);
-        let of_weights = match self.function {
-            RowFunction::Steerable => weights * self.dtype.size() as u64,
-            RowFunction::SteerableBackward => {
-                weights * (4 + self.dtype.size() as u64 + 8 * u64::from(tile.slots()))
-            }
-            _ => 0,
-        };
-        passes + of_weights
-    }
 }
 
 /// Gate and norm of a problem, in words, where there are any.
@@ -114,107 +90,155 @@ impl LayerWords {
     }
 }
 
-/// How to compute a function of rows on a device.
-///
-/// # Errors
-/// [`Error::Limit`] if an operand is larger than this device can bind; [`Error::Shape`] if there is nothing to compute.
-pub fn plan_rows(problem: &RowProblem, caps: &Caps) -> Result<Plan> {
-    let shape = [problem.blade_count(), problem.dims.rows as usize, problem.dims.features as usize];
-    if shape.contains(&0) {
-        let rule = "there must be something to compute";
-        return Err(Error::shape(problem.function.name(), rule, &shape));
-    }
-    let tile = RowTile::of(problem, caps);
-    if problem.is_whole(&tile) {
-        return launch(problem, &tile, caps);
-    }
-    let sums = problem.step(RowStep::Sums);
-    let results = problem.behind();
-    let first = launch(&sums, &RowTile::of(&sums, caps), caps)?;
-    let then = launch(&results, &RowTile::of(&results, caps), caps)?;
-    let seconds = first.seconds + then.seconds;
-    let mut reasons = vec!["a row is too long for a workgroup: its sums, and then the result".to_owned()];
-    reasons.extend(first.reasons.iter().chain(&then.reasons).cloned());
-    let scratch = scratch(problem, &sums, caps);
-    let first = first.then(problem.function.name(), then, &scratch, caps)?;
-    Ok(Plan { seconds, reasons, ..first })
+/// The buffers of a plan by the names that kernels have for them.
+struct Buffers {
+    c: Region,
+    x: Region,
+    y: Option<Region>,
+    g: Option<Region>,
+    w: Option<Region>,
+    /// The gradient of Y.
+    d: Option<Region>,
+    /// Sums of weight gradients.
+    slab: Option<Region>,
+    /// Sums of rows, between two steps.
+    sums: Option<Region>,
+    /// A product that is not normalised yet, between two steps.
+    o: Option<Region>,
 }
 
-/// Bytes between two launches: sums, and of a product what it is before it is normalised.
-fn scratch(problem: &RowProblem, sums: &RowProblem, caps: &Caps) -> [u64; 2] {
-    let blocks = RowTile::of(sums, caps).blocks;
-    let of_sums = problem.sums() as u64 * u64::from(problem.dims.rows) * u64::from(blocks);
-    let product = if problem.function == RowFunction::Steerable { problem.elements() } else { 0 };
-    [4 * of_sums, 4 * product]
-}
-
-fn launch(problem: &RowProblem, tile: &RowTile, caps: &Caps) -> Result<Plan> {
-    let op = problem.function.name();
-    for size in [problem.dtype, problem.out] {
-        kernel::check_binding(op, caps, problem.span(), size)?;
-    }
-    if problem.function.is_product() {
-        kernel::check_binding(op, caps, problem.weights_span(), problem.dtype)?;
-    }
-    if problem.function == RowFunction::SteerableBackward {
-        kernel::check_scratch(op, caps, problem.slab_bytes(tile))?;
-    }
-    let texts = texts(problem, tile, caps)?;
-    let flops = texts.flops as f64 * f64::from(problem.dims.plane);
-    let bytes = problem.bytes(tile);
-    let seconds = (bytes as f64 / caps.roofs.bytes).max(flops / caps.roofs.f32_flops);
-    let RowTile { width, units, lanes, part, blocks, steps, .. } = *tile;
-    let cut = if blocks == 1 { String::new() } else { format!(" of {blocks}") };
-    let words = format!(
-        "{} rows in {lanes} invocations, {part}{cut} a row with {units} times {width} features each, {steps} rows down, {}",
-        lanes / part,
-        problem.what()
-    );
-    let needs = Needs {
-        bindings: dim(op, operands(problem).len())?,
-        invocations: lanes,
-        workgroup_bytes: tile.workgroup_bytes(problem, caps),
-    };
-    let (kernel, blocks) = (problem.kernel(tile, texts, caps), u64::from(tile.strips) * u64::from(blocks));
-    let mut plan = Plan::of_one_launch(op, Launch { kernel, tile: words, needs, blocks, seconds }, caps)?;
-    plan.reasons.push(format!(
-        "{}: {} passes over an operand's {} elements, {bytes} bytes, {flops:.0} flops",
-        op,
-        problem.passes(),
-        problem.elements()
-    ));
-    Ok(plan)
-}
-
-impl RowProblem {
-    /// Elements of the largest binding, to behind the last that is used.
-    fn span(&self) -> u64 {
-        let d = &self.dims;
-        let last = |places: &[u32; 4]| {
-            let extents = [self.blade_count() as u64, u64::from(d.rows), u64::from(d.features)];
-            let steps = extents.iter().zip(places).map(|(extent, stride)| (extent - 1) * u64::from(*stride));
-            u64::from(places[3]) + steps.sum::<u64>() + 1
-        };
-        [&d.x, &d.y, &d.g].into_iter().map(last).max().unwrap_or(0).max(self.elements())
-    }
-
-    /// How many elements the weights' binding must reach: the last index plus one.
-    fn weights_span(&self) -> u64 {
-        let [path, feature, offset, _] = self.dims.w.map(u64::from);
-        let paths = self.signature().paths().len() as u64;
-        let features = u64::from(self.dims.features);
-        offset + paths.saturating_sub(1) * path + features.saturating_sub(1) * feature + 1
-    }
-
-    /// How many bytes the workgroups' sums of weight gradients have.
-    fn slab_bytes(&self, tile: &RowTile) -> u64 {
-        let weights = self.signature().paths().len() as u64 * u64::from(self.dims.features);
-        4 * u64::from(tile.slots()) * weights
+impl Buffers {
+    fn of(&self, operand: Operand, step: RowStep) -> Option<Region> {
+        match (operand, step) {
+            (Operand::C, RowStep::Sums) => self.o,
+            (Operand::C, _) => Some(self.c),
+            (Operand::X, RowStep::Results) => self.o.or(Some(self.x)),
+            (Operand::X, _) => Some(self.x),
+            (Operand::Y, _) => self.y,
+            (Operand::G, _) => self.g,
+            (Operand::W, _) => self.w,
+            (Operand::D, _) => self.d,
+            (Operand::Slab, _) => self.slab,
+            (Operand::Sums, _) => self.sums,
+        }
     }
 }
 
 impl Problem for RowProblem {
+    /// One step where a row fits a workgroup, else two: the sums of rows, and the result. The gradient of weights is summed by each
+    /// workgroup over its rows; where there are several sums, a last step adds them up in a fixed order.
+    ///
+    /// Operands: the result (of gradients, that of x); of a product's gradients those of y and of the weights; x; y of products;
+    /// of gradients that of the result; the weights of products.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_rows(self, caps)
+        let (op, shape) = (self.function.name(), self.shape());
+        if shape.contains(&0) {
+            return Err(Error::shape(op, "there must be something to compute", &shape));
+        }
+        let mut draft = Draft::new(op, &[], caps);
+        let (mut buffers, of_weights) = self.buffers(&mut draft)?;
+        let tile = RowTile::of(self, caps);
+        let is_whole = self.is_whole(&tile);
+        let last = if is_whole { self.clone() } else { self.behind() };
+        if let Some(of_weights) = of_weights {
+            let [_, _, features] = shape;
+            let slots = RowTile::of(&last, caps).slots() as usize;
+            buffers.slab = Some(match slots {
+                1 => of_weights,
+                _ => draft.temporary(&[slots, features, self.signature().paths().len()], DType::F32)?,
+            });
+        }
+        if is_whole {
+            self.launch(&mut draft, &tile, 1, &buffers)?;
+        } else {
+            let first = self.step(RowStep::Sums);
+            let tile = RowTile::of(&first, caps);
+            let sums = [self.sums(), shape[1], tile.blocks as usize];
+            buffers.sums = Some(draft.temporary(&sums, DType::F32)?);
+            if self.function == RowFunction::Steerable {
+                buffers.o = Some(draft.temporary(&shape, DType::F32)?);
+            }
+            draft.reason("a row is too long for a workgroup: its sums, and then the result".to_owned());
+            first.launch(&mut draft, &tile, tile.blocks, &buffers)?;
+            last.launch(&mut draft, &RowTile::of(&last, caps), tile.blocks, &buffers)?;
+        }
+        if let (Some(of_weights), Some(slab)) = (of_weights, buffers.slab)
+            && slab.layout.rank() == 3
+        {
+            let together = RowsProblem::new(Rows::Sum, &slab.layout, 0, DType::F32)?;
+            draft.call(together.plan(caps)?, &[slab, of_weights], &[])?;
+        }
+        Ok(draft.finish())
+    }
+}
+
+impl RowProblem {
+    /// Blades, rows and features.
+    fn shape(&self) -> [usize; 3] {
+        [self.blade_count(), self.dims.rows as usize, self.dims.features as usize]
+    }
+
+    /// The operands, and that of the weights' gradient.
+    fn buffers(&self, draft: &mut Draft<'_>) -> Result<(Buffers, Option<Region>)> {
+        use plan::Access::{Read, Write};
+        let (op, shape) = (self.function.name(), self.shape());
+        let [_, _, features] = shape;
+        let of_weights = [features, self.signature().paths().len()];
+        let result = Layout::contiguous(op, &shape)?;
+        let c = draft.operand("the result", self.out, result, Write);
+        let (mut d, mut gradient) = (None, None);
+        if self.function == RowFunction::SteerableBackward {
+            d = Some(draft.operand("the gradient of y", self.out, result, Write));
+            let layout = Layout::contiguous(op, &of_weights)?;
+            gradient = Some(draft.operand("the gradient of the weights", DType::F32, layout, Write));
+        }
+        let lies = |places: &[u32; 4]| {
+            let places = places.map(|place| place as usize);
+            Layout::new(op, &shape, &places[..3], places[3], usize::MAX)
+        };
+        let [path, feature, offset, _] = self.dims.w.map(|place| place as usize);
+        let w = Layout::new(op, &of_weights, &[feature, path], offset, usize::MAX)?;
+        let (is_product, is_backward) = (self.function.is_product(), self.function.is_backward());
+        let mut read = |name, layout| draft.operand(name, self.dtype, layout, Read);
+        let x = read("x", lies(&self.dims.x)?);
+        let y = if is_product { Some(read("y", lies(&self.dims.y)?)) } else { None };
+        let g = if is_backward { Some(read("the gradient", lies(&self.dims.g)?)) } else { None };
+        let w = if is_product { Some(read("the weights", w)) } else { None };
+        Ok((Buffers { c, x, y, g, w, d, slab: None, sums: None, o: None }, gradient))
+    }
+
+    /// Adds a step of this problem, whose rows are in so many parts.
+    fn launch(&self, draft: &mut Draft<'_>, tile: &RowTile, parts: u32, buffers: &Buffers) -> Result<()> {
+        let (op, caps) = (self.function.name(), draft.caps());
+        let names = operands(self);
+        let mut args = Vec::with_capacity(names.len());
+        for &name in &names {
+            let region = buffers.of(name, self.step);
+            let region = region.ok_or_else(|| Error::device(format!("{op}: there is no {}", name.name())))?;
+            let access = if name.is_written(self) { plan::Access::Write } else { plan::Access::Read };
+            args.push((region, access));
+        }
+        let texts = texts(self, tile, caps)?;
+        let flops = texts.flops as f64 * f64::from(self.dims.plane);
+        let RowTile { width, units, lanes, part, blocks, steps, .. } = *tile;
+        let cut = if blocks == 1 { String::new() } else { format!(" of {blocks}") };
+        draft.step(NewStep {
+            kernel: self.kernel(tile, texts, caps),
+            tile: format!(
+                "{} rows in {lanes} invocations, {part}{cut} a row with {units} times {width} features each, {steps} rows down, {}",
+                lanes / part,
+                self.what()
+            ),
+            needs: Needs {
+                bindings: dim(op, names.len())?,
+                invocations: lanes,
+                workgroup_bytes: tile.workgroup_bytes(self, caps),
+            },
+            blocks: u64::from(tile.strips) * u64::from(blocks),
+            dims: Dims::of(&RowDims { parts, ..tile.dims(self) }),
+            args: &args,
+            flops: Flops::of_f32(flops),
+            time: Time::Roofline,
+        })
     }
 }

@@ -195,9 +195,4 @@ impl RowProblem {
     pub(super) fn meets(&self) -> bool {
         self.is_normalised() && self.step != RowStep::Results
     }
-
-    /// Elements of one operand.
-    pub(super) fn elements(&self) -> u64 {
-        self.blade_count() as u64 * u64::from(self.dims.plane)
-    }
 }

@@ -1,0 +1,113 @@
+//! A product with its operands: from an application's options to a problem, and the problem executed.
+
+use super::epilogue::BiasAxis;
+use super::half_signs::HalfSigns;
+use super::precision::Precision;
+use super::problem::{GemmProblem, GemmTypes, OP, Pin, Split, Sums};
+use crate::gpu::Gpu;
+use crate::ops::Activation;
+use crate::plan::Scalar;
+use crate::tensor::{DType, Layout, View, check_same_gpu};
+use crate::{Error, Result};
+
+/// A product with its operands, whatever their types.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Product<'a> {
+    pub(super) a: View<'a>,
+    /// All of B, or its half that is in memory.
+    pub(super) b: View<'a>,
+    /// The other half, and its seed.
+    pub(super) signs: Option<(HalfSigns, [u32; 2])>,
+    pub(super) bias: Option<(BiasAxis, View<'a>)>,
+    pub(super) residual: Option<View<'a>>,
+    pub(super) alpha: f32,
+    pub(super) beta: f32,
+    pub(super) activation: Activation,
+    pub(super) sums: Sums,
+    pub(super) precision: Precision,
+    pub(super) pin: Pin,
+    pub(super) split: Split,
+}
+
+/// C = A B with f32 as they are, whatever the device's precision is; `c` is a view of a fresh tensor.
+pub(crate) fn product(a: View<'_>, b: View<'_>, c: View<'_>) -> Result<()> {
+    let product = Product::new(a, b);
+    product.run(product.gpu()?, &product.problem(&c.layout, c.dtype)?, c)
+}
+
+impl<'a> Product<'a> {
+    /// A B, and nothing else.
+    pub(super) fn new(a: View<'a>, b: View<'a>) -> Self {
+        Self {
+            a,
+            b,
+            signs: None,
+            bias: None,
+            residual: None,
+            alpha: 1.0,
+            beta: 0.0,
+            activation: Activation::None,
+            sums: Sums::F32,
+            precision: Precision::Strict,
+            pin: Pin::Free,
+            split: Split::Free,
+        }
+    }
+
+    /// The device of all operands.
+    pub(super) fn gpu(&self) -> Result<&'a Gpu> {
+        let gpu = self.a.gpu();
+        let mut others = [self.b].into_iter().chain(self.extras());
+        others.try_for_each(|other| check_same_gpu(OP, gpu, other.gpu()))?;
+        Ok(gpu)
+    }
+
+    /// The epilogue's operands, in the order in which plans have them.
+    fn extras(&self) -> impl Iterator<Item = View<'a>> {
+        self.bias.map(|(_, bias)| bias).into_iter().chain(self.residual)
+    }
+
+    /// How all of B lies, or would if half of it were not made.
+    pub(super) fn whole_b(&self) -> Result<Layout> {
+        self.signs.map_or(Ok(self.b.layout), |(signs, _)| signs.whole(&self.b.layout))
+    }
+
+    /// The checked problem, for a result of this layout and type.
+    pub(super) fn problem(&self, c: &Layout, dtype: DType) -> Result<GemmProblem> {
+        let types = GemmTypes { ab: self.a.dtype, c: dtype, sums: self.sums };
+        let mut problem = GemmProblem::new(&self.a.layout, &self.whole_b()?, c, types)?
+            .pinned(self.pin)
+            .split(self.split)
+            .alpha(self.alpha)
+            .beta(self.beta)
+            .activation(self.activation);
+        if let Some((axis, bias)) = &self.bias {
+            problem = problem.bias(*axis, &bias.layout, bias.dtype)?;
+        }
+        if let Some(residual) = &self.residual {
+            if residual.dtype != dtype {
+                let why = format!("it is of {}, the product of {dtype}: `cast` it first", residual.dtype);
+                return Err(Error::input("matmul: the residual", why));
+            }
+            problem = problem.residual(&residual.layout, c, dtype)?;
+        }
+        match self.signs {
+            Some((signs, _)) => problem.half_signs(signs, &self.b.layout),
+            None if self.a.dtype == DType::F32 => Ok(problem.precision(self.precision)),
+            None => Ok(problem),
+        }
+    }
+
+    /// Computes the product into `c`.
+    pub(super) fn run(&self, gpu: &Gpu, problem: &GemmProblem, c: View<'_>) -> Result<()> {
+        let operands: Vec<View<'_>> = [self.a, self.b, c].into_iter().chain(self.extras()).collect();
+        let numbers = [self.alpha, self.beta].map(Scalar::from);
+        match self.signs {
+            None => gpu.run(problem, &operands, &numbers),
+            Some((_, seed)) => {
+                let [[alpha, beta], [low, high]] = [numbers, seed.map(Scalar::from)];
+                gpu.run(problem, &operands, &[alpha, beta, low, high])
+            }
+        }
+    }
+}

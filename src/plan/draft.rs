@@ -1,0 +1,252 @@
+//! Writing a plan: parameters, buffers and steps, each checked against the device's limits as it is added.
+
+use super::work::{Flops, Work};
+use super::{Access, Arg, Buffer, Constant, Content, Parameter, Plan, Step};
+use crate::gpu::{Caps, WINDOW_ALIGNMENT};
+use crate::kernel::{self, Kernel, Needs};
+use crate::tensor::{DType, Layout};
+use crate::{Error, Result};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A plan that is being written.
+pub(crate) struct Draft<'a> {
+    caps: &'a Caps,
+    plan: Content,
+}
+
+/// A view of a buffer of a plan. Offsets count from the start of the operand's aligned window, or of the buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Region {
+    buffer: Buffer,
+    pub(crate) layout: Layout,
+    pub(crate) dtype: DType,
+}
+
+/// A step before it is checked.
+pub(crate) struct NewStep<'a> {
+    pub(crate) kernel: Kernel,
+    /// The kernel's tile, in words.
+    pub(crate) tile: String,
+    pub(crate) needs: Needs,
+    /// The number of workgroups.
+    pub(crate) blocks: u64,
+    pub(crate) dims: Dims,
+    /// What is bound, in the order in which the shader declares it.
+    pub(crate) args: &'a [(Region, Access)],
+    pub(crate) flops: Flops,
+    pub(crate) time: Time,
+}
+
+/// How long a step is predicted to take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Time {
+    /// As long as its arithmetic or its bytes take at the device's peak, whichever takes longer.
+    Roofline,
+    /// So many seconds.
+    Seconds(f64),
+}
+
+/// A kernel's uniform, and where the call's scalars lie in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Dims {
+    bytes: Vec<u8>,
+    scalars: Vec<(usize, usize)>,
+}
+
+/// What a plan that is part of another has in the place of a scalar.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value {
+    /// The whole plan's scalar with this index.
+    Scalar(usize),
+    /// These bits.
+    Fixed(u32),
+}
+
+impl Dims {
+    /// These dims.
+    pub(crate) fn of(dims: &impl bytemuck::Pod) -> Self {
+        Self { bytes: bytemuck::bytes_of(dims).to_vec(), scalars: Vec::new() }
+    }
+
+    /// With the call's scalar of this index in the four bytes from `offset` on, which are zero in the plan.
+    pub(crate) fn scalar(mut self, offset: usize, index: usize) -> Self {
+        self.bytes[offset..offset + 4].fill(0);
+        self.scalars.push((offset, index));
+        self
+    }
+}
+
+impl Region {
+    /// The same buffer, seen so.
+    pub(crate) fn seen_as(self, layout: Layout) -> Self {
+        Self { layout, ..self }
+    }
+
+    /// The bytes that a kernel binds of it.
+    fn window(&self) -> Range<u64> {
+        crate::gpu::window(self.layout.bytes(self.dtype))
+    }
+
+    /// Bytes of its elements, each once however often it is repeated.
+    fn distinct_bytes(&self) -> u64 {
+        let steps = self.layout.shape().iter().zip(self.layout.strides());
+        let extents = steps.map(|(&extent, &stride)| if stride == 0 { extent.min(1) } else { extent });
+        extents.map(|extent| extent as u64).product::<u64>() * self.dtype.size() as u64
+    }
+}
+
+impl<'a> Draft<'a> {
+    /// A plan of `op` for a device, without steps, with scalars of these names.
+    pub(crate) fn new(op: &'static str, scalars: &[&'static str], caps: &'a Caps) -> Self {
+        let plan = Content {
+            op,
+            parameters: Vec::new(),
+            scalars: scalars.to_vec(),
+            steps: Vec::new(),
+            temporaries: Vec::new(),
+            constants: Vec::new(),
+            reasons: Vec::new(),
+        };
+        Self { caps, plan }
+    }
+
+    /// The device.
+    pub(crate) fn caps(&self) -> &'a Caps {
+        self.caps
+    }
+
+    /// The next operand.
+    pub(crate) fn operand(
+        &mut self,
+        name: &'static str,
+        dtype: DType,
+        layout: Layout,
+        access: Access,
+    ) -> Region {
+        let buffer = Buffer::Operand(self.plan.parameters.len());
+        self.plan.parameters.push(Parameter { name, dtype, layout, access });
+        Region { buffer, layout, dtype }
+    }
+
+    /// A buffer between steps, for elements without gaps.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if the device cannot create and bind it as a whole.
+    pub(crate) fn temporary(&mut self, shape: &[usize], dtype: DType) -> Result<Region> {
+        let layout = Layout::contiguous(self.plan.op, shape)?;
+        let bytes = (layout.len() as u64).saturating_mul(dtype.size() as u64);
+        kernel::check_scratch(self.plan.op, self.caps, bytes)?;
+        let buffer = Buffer::Temporary(self.plan.temporaries.len());
+        self.plan.temporaries.push(bytes);
+        Ok(Region { buffer, layout, dtype })
+    }
+
+    /// Words that the plan brings along, not none. The same words are one constant.
+    pub(crate) fn constant(&mut self, words: &[u32]) -> Result<Region> {
+        let constants = &mut self.plan.constants;
+        let index = constants.iter().position(|constant| constant.words() == words).unwrap_or_else(|| {
+            constants.push(Constant::new(words));
+            constants.len() - 1
+        });
+        let layout = Layout::contiguous(self.plan.op, &[words.len()])?;
+        Ok(Region { buffer: Buffer::Constant(index), layout, dtype: DType::I32 })
+    }
+
+    /// The next step.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the kernel needs more of the device than it has; [`Error::Limit`] if a window is larger than
+    /// what it can bind, or there are more workgroups than a grid may have.
+    pub(crate) fn step(&mut self, step: NewStep<'_>) -> Result<()> {
+        let NewStep { kernel, tile, needs, blocks, dims, args, flops, time } = step;
+        let (op, caps) = (self.plan.op, self.caps);
+        needs.check(op, caps)?;
+        let grid = kernel::fold(op, blocks, caps.limits.grid)?;
+        let (mut read, mut written) = (Vec::new(), Vec::new());
+        let mut bound = Vec::with_capacity(args.len());
+        for &(region, access) in args {
+            let window = region.window();
+            // To behind the last element; limits are whole units, as windows are.
+            let end = region.layout.bytes(region.dtype).end;
+            let (needed, allowed) = (end.saturating_sub(window.start), caps.limits.binding_bytes);
+            if needed > allowed {
+                return Err(Error::Limit {
+                    op,
+                    what: "one operand's binding in bytes".into(),
+                    needed,
+                    allowed,
+                });
+            }
+            let bytes = region.distinct_bytes();
+            read.push(if access == Access::Write { 0 } else { bytes });
+            written.push(if access == Access::Read { 0 } else { bytes });
+            bound.push(Arg { buffer: region.buffer, window, access });
+        }
+        let floors = Work::floors(&flops, read.iter().chain(&written).sum(), caps);
+        let seconds = match time {
+            Time::Roofline => floors.into_iter().fold(0.0, f64::max),
+            Time::Seconds(seconds) => seconds,
+        };
+        let work = Work { flops, read, written, bound: Work::bound_of(floors, seconds) };
+        let Dims { bytes: dims, scalars } = dims;
+        self.plan.steps.push(Step { kernel, tile, needs, grid, dims, scalars, args: bound, work, seconds });
+        Ok(())
+    }
+
+    /// All steps of another plan, whose operands are these regions and whose scalars these values.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if these are not what the other plan takes: a bug.
+    pub(crate) fn call(&mut self, plan: Plan, operands: &[Region], scalars: &[Value]) -> Result<()> {
+        let content = Arc::unwrap_or_clone(plan.0);
+        let Content { parameters, scalars: names, steps, temporaries, constants, reasons, .. } = content;
+        if parameters.len() != operands.len() || names.len() != scalars.len() {
+            return Err(Error::device(format!("a part of {} takes other operands", self.plan.op)));
+        }
+        let first = self.plan.temporaries.len();
+        self.plan.temporaries.extend(temporaries);
+        let mut shared = Vec::with_capacity(constants.len());
+        for constant in &constants {
+            shared.push(self.constant(constant.words())?.buffer);
+        }
+        for mut step in steps {
+            for arg in &mut step.args {
+                let (buffer, base) = match arg.buffer {
+                    Buffer::Operand(index) => {
+                        let Region { buffer, layout, dtype } = operands[index];
+                        (buffer, layout.bytes(dtype).start / WINDOW_ALIGNMENT * WINDOW_ALIGNMENT)
+                    }
+                    Buffer::Temporary(index) => (Buffer::Temporary(first + index), 0),
+                    Buffer::Constant(index) => (shared[index], 0),
+                };
+                *arg = Arg { buffer, window: arg.window.start + base..arg.window.end + base, ..*arg };
+            }
+            let mut kept = Vec::with_capacity(step.scalars.len());
+            for (offset, index) in step.scalars {
+                match scalars[index] {
+                    Value::Scalar(index) => kept.push((offset, index)),
+                    Value::Fixed(bits) => step.dims[offset..offset + 4].copy_from_slice(&bits.to_ne_bytes()),
+                }
+            }
+            step.scalars = kept;
+            self.plan.steps.push(step);
+        }
+        for reason in reasons {
+            self.reason(reason);
+        }
+        Ok(())
+    }
+
+    /// Adds a reason, unless it was given before.
+    pub(crate) fn reason(&mut self, reason: String) {
+        if !self.plan.reasons.contains(&reason) {
+            self.plan.reasons.push(reason);
+        }
+    }
+
+    /// The plan.
+    pub(crate) fn finish(self) -> Plan {
+        Plan(Arc::new(self.plan))
+    }
+}
