@@ -12,6 +12,7 @@ mod support;
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 use support::operands::{Source, Storage};
 use support::report::{Report, verify};
 use support::reported;
@@ -100,13 +101,21 @@ enum Layouts {
     Tt,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Choice {
-    Auto,
-    Naive,
-    Tiled,
-    Dot,
-    Coop,
+/// A kernel by its name; none is the plan's choice.
+#[derive(Clone, Copy)]
+struct Choice(Option<GemmKernel>);
+
+impl FromStr for Choice {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let kernel = GemmKernel::ALL.into_iter().find(|kernel| kernel.to_string() == name);
+        if kernel.is_none() && name != "auto" {
+            let names = GemmKernel::ALL.map(|kernel| kernel.to_string()).join(", ");
+            return Err(format!("possible values: auto, {names}"));
+        }
+        Ok(Self(kernel))
+    }
 }
 
 fn main() -> ExitCode {
@@ -243,11 +252,8 @@ fn problem([a, b]: &[Vec<usize>; 2], types: GemmTypes) -> Result<GemmProblem> {
 fn pinned<'a, T: Operand, C: Element>(product: Gemm<'a, T, C>, args: &Args) -> Result<Gemm<'a, T, C>> {
     let Some(wanted) = &args.tile else {
         return Ok(match args.kernel {
-            Choice::Auto => product,
-            Choice::Naive => product.kernel(GemmKernel::Naive),
-            Choice::Tiled => product.kernel(GemmKernel::Tiled),
-            Choice::Dot => product.kernel(GemmKernel::Dot),
-            Choice::Coop => product.kernel(GemmKernel::Coop),
+            Choice(Some(kernel)) => product.kernel(kernel),
+            Choice(None) => product,
         });
     };
     let tiles = || GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());

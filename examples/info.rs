@@ -153,7 +153,7 @@ fn explain_product([m, n, k]: [usize; 3], types: GemmTypes, caps: &Caps) -> Resu
 }
 
 fn device_json(caps: &Caps, paths: &[Path]) -> Value {
-    let Caps { limits, roofs, .. } = caps;
+    let Caps { limits, machine, .. } = caps;
     json!({
         "device": caps.adapter,
         "backend": caps.backend,
@@ -177,14 +177,30 @@ fn device_json(caps: &Caps, paths: &[Path]) -> Value {
             "grid": limits.grid,
             "immediate_bytes": limits.immediate_bytes,
         },
-        "roofs": {
-            "f32_flops": roofs.f32_flops,
-            "f16_flops": roofs.f16_flops,
-            "coop_flops": roofs.coop_flops,
-            "bytes": roofs.bytes,
-            "cache_bytes": roofs.cache_bytes,
-            "cache": roofs.cache,
-            "cores": roofs.cores,
+        "machine": {
+            "f32_flops": machine.f32_flops,
+            "f16_flops": machine.f16_flops,
+            "i8_flops": machine.i8_flops,
+            "matrix_flops": machine.matrix_flops,
+            "bytes": machine.bytes,
+            "cache_bytes": machine.cache_bytes,
+            "shared_bytes": machine.shared_bytes,
+            "cache": machine.cache,
+            "cores": machine.cores,
+            "busy_invocations": machine.busy_invocations,
+            "launch_seconds": machine.launch_seconds,
+            "load_seconds": machine.load_seconds,
+            "invocation_seconds": machine.invocation_seconds,
+            "line_bytes": machine.line_bytes,
+            "sector_bytes": machine.sector_bytes,
+            "jump_bytes": machine.jump_bytes,
+            "loads_together": machine.loads_together,
+            "shared_read_weight": machine.shared_read_weight,
+            "cached_read_weight": machine.cached_read_weight,
+            "registers": machine.registers,
+            "accumulators": machine.accumulators,
+            "workgroup_registers": machine.workgroup_registers,
+            "terms": machine.terms,
         },
         "paths": paths.iter().map(Path::json).collect::<Vec<_>>(),
     })

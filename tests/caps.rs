@@ -156,21 +156,24 @@ fn a_fenced_off_row_is_no_tensor_core() {
 }
 
 #[test]
-fn roofs_order_the_devices() {
+fn machines_order_the_devices() {
     each(|name, caps| {
-        let roofs = &caps.roofs;
-        assert!(roofs.f32_flops > 0.0 && roofs.bytes > 0.0 && roofs.cores > 0, "{name}: {roofs:?}");
-        assert_eq!(roofs.coop_flops > 0.0, !caps.rows.is_empty(), "{name}: {roofs:?}");
+        let machine = &caps.machine;
+        assert!(machine.f32_flops > 0.0 && machine.bytes > 0.0 && machine.cores > 0, "{name}: {machine:?}");
+        assert_eq!(machine.matrix_flops > 0.0, !caps.rows.is_empty(), "{name}: {machine:?}");
         // More than a flop per byte everywhere, or reuse in shared memory would not pay at all.
-        assert!(roofs.f32_flops > roofs.bytes, "{name}: {roofs:?}");
-        let emulated = caps.device_type == DeviceType::Software && roofs.coop_flops > 0.0;
+        assert!(machine.f32_flops > machine.bytes, "{name}: {machine:?}");
+        let emulated = caps.device_type == DeviceType::Software && machine.matrix_flops > 0.0;
         assert_eq!(emulated, name == "lavapipe", "{name}");
-        assert!(!emulated || roofs.coop_flops < roofs.f32_flops, "{name}: emulated matrices are slower");
+        assert!(
+            !emulated || machine.matrix_flops < machine.f32_flops,
+            "{name}: emulated matrices are slower"
+        );
     });
     let [h200, rtx, lavapipe, swiftshader] =
         [fixtures::h200(), fixtures::rtx_4090(), fixtures::lavapipe(), fixtures::swiftshader()]
-            .map(|c| c.roofs);
-    assert!(h200.coop_flops > rtx.coop_flops && rtx.coop_flops > lavapipe.coop_flops);
+            .map(|c| c.machine);
+    assert!(h200.matrix_flops > rtx.matrix_flops && rtx.matrix_flops > lavapipe.matrix_flops);
     assert!(h200.bytes > rtx.bytes && rtx.bytes > lavapipe.bytes && lavapipe.bytes > swiftshader.bytes);
     assert!(h200.cores > rtx.cores && rtx.cores > lavapipe.cores);
     // Outside tensor cores the card for games is the faster one.
@@ -202,13 +205,23 @@ NVIDIA H200
   bindings         8
   buffer           ~4.0 GiB
   immediates       256 B
-  f32 roof         66.9 TFLOP/s
-  f16 roof         133.8 TFLOP/s
-  matrix roof      989.4 TFLOP/s
-  memory roof      4.8 TB/s
-  cache roof       5.3 TB/s
+  f32 peak         66.9 TFLOP/s
+  f16 peak         133.8 TFLOP/s
+  i8 peak          133.8 TFLOP/s
+  matrix peak      989.4 TFLOP/s
+  memory peak      4.8 TB/s
+  cache peak       5.3 TB/s
+  shared peak      5.3 TB/s
   cache            50 MiB
-  cores            132";
+  cores            132, busy with 128 invocations
+  a launch         4.0 us
+  a load           0.6 us, 4 together
+  an invocation    0.0 us
+  runs of memory   lines of 128 B, sectors of 32 B, 0 B to come to another
+  a read           2 multiply-adds from shared memory, 9 from a cache
+  registers        128 of an invocation, 65536 of a workgroup
+  accumulators     128
+  terms            1024 written out";
     assert_eq!(caps.to_string(), want);
 }
 
@@ -217,16 +230,16 @@ fn display_tells_devices_apart() {
     let facts: [Facts; 9] = [
         (
             fixtures::rtx_4090,
-            &["NVIDIA GeForce RTX 4090\n", "memory           24 GiB", "f32 roof         82.6 TFLOP/s"],
+            &["NVIDIA GeForce RTX 4090\n", "memory           24 GiB", "f32 peak         82.6 TFLOP/s"],
         ),
-        (fixtures::radv_rdna4, &["RADV GFX1201", "shared memory    64 KiB", "matrix roof      195 TFLOP/s"]),
+        (fixtures::radv_rdna4, &["RADV GFX1201", "shared memory    64 KiB", "matrix peak      195 TFLOP/s"]),
         (
             fixtures::radv_rdna3,
             &["RADV NAVI31", "subgroups        32 to 64", "tensor cores     no", "16x16x16 f16"],
         ),
         (
             fixtures::intel_xe2,
-            &["B580", "subgroups        16 to 32", "matrix rows      none", "matrix roof      0 FLOP/s"],
+            &["B580", "subgroups        16 to 32", "matrix rows      none", "matrix peak      0 FLOP/s"],
         ),
         (
             fixtures::apple_m2,
@@ -237,7 +250,7 @@ fn display_tells_devices_apart() {
                 "tensor cores     yes",
                 "8x8x8 f32 x f32 -> f32 (subgroup)",
                 "immediates       4 KiB",
-                "memory roof      100 GB/s",
+                "memory peak      100 GB/s",
             ],
         ),
         (
@@ -248,9 +261,9 @@ fn display_tells_devices_apart() {
                 "tensor cores     yes",
                 "8x8x8 f16 x f16 -> f32 (subgroup)",
                 "binding          128 MiB",
-                "f32 roof         58 GFLOP/s",
-                "matrix roof      10 GFLOP/s",
-                "memory roof      9.5 GB/s",
+                "f32 peak         58 GFLOP/s",
+                "matrix peak      10 GFLOP/s",
+                "memory peak      9.5 GB/s",
             ],
         ),
         (

@@ -5,7 +5,7 @@ use super::function::Function;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
 use super::product::{Term, Terms};
 use super::walk::{Load, READ_BLADES, Store, Unit, Walk};
-use crate::gpu::{Caps, DeviceType};
+use crate::gpu::Caps;
 use crate::kernel::{self, Kernel, Memory, Needs};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
 use crate::{Error, Result};
@@ -14,7 +14,7 @@ use std::fmt::Write;
 /// Invocations of one workgroup: few on GPUs, where each may need many registers; on a CPU starting a group takes longer
 /// than what is idle in its last.
 fn invocations(caps: &Caps) -> u32 {
-    kernel::lanes(if caps.device_type == DeviceType::Software { 256 } else { 64 }, caps)
+    kernel::lanes(if caps.is_software() { 256 } else { 64 }, caps)
 }
 
 /// Terms that are written out: the conformal algebra of space has 1,024.

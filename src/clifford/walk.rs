@@ -2,14 +2,12 @@
 
 use super::function::Function;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
-use crate::gpu::{Caps, DeviceType};
+use crate::gpu::Caps;
 use crate::kernel::Memory;
 
-/// Blades of operands and result together of which an invocation has four positions, two positions. More spill: they do
-/// on software devices, whose CPUs have 16 registers, and would on GPUs from about three times as many on.
-const BLADES_OF_FOUR: usize = 12;
-const BLADES_OF_TWO: usize = 24;
-const BLADES_OF_TWO_ON_GPUS: usize = 48;
+/// Numbers of operands and result together that an invocation has of four positions, or of two where the device tells of no
+/// more registers. More spill: they do on software devices, whose CPUs have 16 registers of a vector each.
+const NUMBERS: usize = 48;
 
 /// How invocations go over positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,13 +32,14 @@ impl Walk {
         let begin = |of| {
             operands.clone().all(|i| problem.begin_at_multiples(i, Beside::Positions, of) || inner(i) == 0)
         };
-        let is_gpu = caps.device_type != DeviceType::Software;
-        let of_two = if is_gpu { BLADES_OF_TWO_ON_GPUS } else { BLADES_OF_TWO };
+        let is_gpu = !caps.is_software();
+        // Of a GPU's registers a quarter are for all else.
+        let of_two = NUMBERS.max(caps.machine.registers as usize / 4 * 3);
         // Loads that begin anywhere are two loads and a choice, which a CPU takes longer for than for its elements.
-        if is_beside && blades <= BLADES_OF_FOUR && (is_gpu || begin(4)) {
+        if is_beside && 4 * blades <= NUMBERS && (is_gpu || begin(4)) {
             Self::Fours
         } else if is_beside
-            && blades <= of_two
+            && 2 * blades <= of_two
             && operands.clone().all(|i| inner(i) <= 1)
             && (is_gpu || begin(2))
         {

@@ -6,7 +6,8 @@ use super::panels::Panels;
 use super::problem::{GemmProblem, OP, Split};
 use super::reduce;
 use crate::Result;
-use crate::plan::{Draft, Region, Value};
+use crate::gpu::Caps;
+use crate::plan::{Draft, LONGEST, Region, Value};
 use crate::tensor::{DType, Layout, dim};
 
 impl GemmProblem {
@@ -32,6 +33,13 @@ impl GemmProblem {
     fn of_step(&self, layouts: &Layouts, c: Layout) -> Result<Self> {
         let step = Self { split: Split::Parts(1), ..self.plain(self.type_of_sums()) };
         step.on(&Layouts { c, bias: None, residual: None, ..*layouts }, self.types.ab)
+    }
+
+    /// The same product, which is not to be split any further; but where a workgroup would keep the device for too long.
+    fn unless_too_long(self, caps: &Caps) -> Result<Self> {
+        let (tile, parts) = self.choose(caps)?;
+        let is_too_long = tile.block_seconds(&self, parts, caps) > LONGEST;
+        Ok(if is_too_long { Self { split: Split::Free, ..self } } else { self })
     }
 
     fn type_of_sums(&self) -> DType {
@@ -60,7 +68,8 @@ impl GemmProblem {
                 let panel = block.of(&layouts, &self.dims, step)?;
                 let part = sums.layout.slice(0, i..i + 1)?.reshape(shape)?;
                 let [a, b] = [operands[0].seen_as(panel.a), operands[1].seen_as(panel.b)];
-                problem.of_step(&panel, part)?.alone(draft, &[a, b, sums.seen_as(part)])?;
+                let step = problem.of_step(&panel, part)?.unless_too_long(draft.caps())?;
+                step.alone(draft, &[a, b, sums.seen_as(part)])?;
             }
             let parts = dim(OP, steps.len())?;
             reduce::step(draft, &problem, parts, [sums, regions[2]], &regions[3..])?;

@@ -184,7 +184,7 @@ impl Problem for HalvesProblem {
             dims: Dims::of(&self.dims),
             args: &[(x, Access::Read), (values, Access::Write), (exponents, Access::Write)],
             flops: Flops::of_f32(entries * f64::from(1 + 2 * self.parts)),
-            time: Time::Seconds((read + written) / caps.roofs.bytes),
+            time: Time::Seconds((read + written) / caps.machine.bytes),
         })?;
         Ok(draft.finish())
     }

@@ -1,19 +1,15 @@
 //! Matrix products.
 
 mod blocks;
-mod coop;
-mod cost;
-mod dot;
 mod epilogue;
-mod gemv;
 mod generated;
 mod half_signs;
 mod halves;
 mod in_halves;
+mod kernels;
 mod layouts;
 mod linear;
 mod memory;
-mod naive;
 mod panels;
 mod plan;
 mod precision;
@@ -21,22 +17,19 @@ mod problem;
 mod product;
 mod reduce;
 mod segments;
-mod tile;
-mod tiled;
 
 pub use epilogue::{Epilogue, Previous, Scale};
 pub use generated::{Entries, Generated, Made, Outer};
 pub use half_signs::{Half, HalfSigns, HalvedAxis};
 pub use halves::{Halves, HalvesDims, HalvesProblem, NON_FINITE, Side, halves};
+pub use kernels::{GemmKernel, Tile};
 pub use linear::{Linear, linear};
-pub use plan::GemmKernel;
 pub use precision::Precision;
 pub use problem::{GemmDims, GemmProblem, GemmTypes, I8_INNER, Pin, Split, Sums, product_shape};
 pub(crate) use product::product;
 pub use segments::{
     Formed, Gated, Order, Planes, Segment, Segmented, SegmentedProblem, Segments, segment_table,
 };
-pub use tile::Tile;
 
 use crate::error::call;
 use crate::ops::Activation;

@@ -1,31 +1,13 @@
 //! How to compute a matrix product: the one choice.
 
+use super::kernels::{GemmKernel, Tile};
 use super::layouts::Operand;
 use super::panels::Panels;
 use super::precision::Precision;
-use super::problem::{GemmProblem, OP, Pin};
-use super::tile::Tile;
-use super::{coop, dot, gemv, naive, tiled};
+use super::problem::{GemmProblem, OP};
 use crate::gpu::Caps;
-use crate::plan::{Draft, Plan, Problem, Region, Seconds};
+use crate::plan::{Draft, LONGEST, Plan, Problem, Region, Seconds};
 use crate::{Error, Result};
-use std::fmt;
-
-/// A way to compute matrix products.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum GemmKernel {
-    /// Every element by one invocation: needs nothing.
-    Naive,
-    /// Few rows or few columns: the matrix that is not thin is read once, in vectors.
-    Gemv,
-    /// Blocks staged in shared memory, patches in registers.
-    Tiled,
-    /// Of i8: blocks staged in shared memory as words of four elements, whose dot products are one operation.
-    Dot,
-    /// Blocks staged in shared memory, patches in cooperative matrices: tensor cores.
-    Coop,
-}
 
 impl Problem for GemmProblem {
     /// The candidate that is predicted to be the fastest: a tile of a kernel, and a number of parts of k. Operands of f32 that
@@ -122,15 +104,21 @@ impl GemmProblem {
         tile.steps(draft, self, parts, operands)
     }
 
-    /// The one choice.
-    fn choose(&self, caps: &Caps) -> Result<(&'static Tile, u32)> {
-        let cost = |&(tile, parts): &(&Tile, u32)| tile.cost_in_parts(self, parts, caps) + tile.compiling();
+    /// The one choice. Launches are cut between workgroups, so of those that keep the device for too long there are none, if
+    /// there are others.
+    pub(super) fn choose(&self, caps: &Caps) -> Result<(&'static Tile, u32)> {
+        let cost = |&(tile, parts): &(&Tile, u32)| {
+            let is_too_long = tile.block_seconds(self, parts, caps) > LONGEST;
+            (is_too_long, tile.cost_in_parts(self, parts, caps) + tile.compiling())
+        };
         GemmKernel::ALL
             .iter()
             .flat_map(|kernel| kernel.tiles())
             .filter(|tile| self.pin.allows(tile) && tile.fits(self, caps).is_ok())
             .flat_map(|tile| tile.splits(self, caps).map(move |parts| (tile, parts)))
-            .min_by(|a, b| cost(a).total_cmp(&cost(b)))
+            .map(|candidate| (cost(&candidate), candidate))
+            .min_by(|((a_long, a), _), ((b_long, b), _)| a_long.cmp(b_long).then(a.total_cmp(b)))
+            .map(|(_, chosen)| chosen)
             .ok_or_else(|| unsupported(self, caps))
     }
 }
@@ -161,33 +149,6 @@ fn lacking<'a>(tiles: impl IntoIterator<Item = &'a Tile>, problem: &GemmProblem,
 }
 
 impl GemmKernel {
-    /// Every kernel.
-    pub const ALL: [Self; 5] = [Self::Naive, Self::Gemv, Self::Tiled, Self::Dot, Self::Coop];
-
-    /// The kernel's tiles.
-    #[must_use]
-    pub const fn tiles(self) -> &'static [Tile] {
-        match self {
-            Self::Naive => &naive::TILES,
-            Self::Gemv => &gemv::TILES,
-            Self::Tiled => &tiled::TILES,
-            Self::Dot => &dot::TILES,
-            Self::Coop => &coop::TILES,
-        }
-    }
-
-    /// The file of the kernel, in `shaders/`.
-    #[must_use]
-    pub const fn shader(self) -> &'static str {
-        match self {
-            Self::Naive => "gemm_naive",
-            Self::Gemv => "gemv",
-            Self::Tiled => "gemm_tiled",
-            Self::Dot => "gemm_dot",
-            Self::Coop => "gemm_coop",
-        }
-    }
-
     fn passed_over(self, problem: &GemmProblem, caps: &Caps) -> String {
         if !self.tiles().iter().any(|tile| problem.pin.allows(tile)) {
             return "another kernel is pinned".into();
@@ -200,38 +161,6 @@ impl GemmKernel {
         match fastest {
             Some(seconds) => format!("slower here, predicted {}", Seconds(seconds)),
             None => format!("needs {}", lacking(self.tiles(), problem, caps)),
-        }
-    }
-}
-
-impl fmt::Display for GemmKernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Naive => "naive",
-            Self::Gemv => "gemv",
-            Self::Tiled => "tiled",
-            Self::Dot => "dot",
-            Self::Coop => "coop",
-        })
-    }
-}
-
-impl Pin {
-    /// Whether it allows a kernel that can split k: the naive one cannot.
-    pub(super) fn allows_parts(self) -> bool {
-        match self {
-            Self::Kernel(kernel) => kernel != GemmKernel::Naive,
-            Self::Tile(tile) => tile.kernel != GemmKernel::Naive,
-            Self::Free | Self::Staged => true,
-        }
-    }
-
-    fn allows(&self, tile: &Tile) -> bool {
-        match self {
-            Self::Free => true,
-            Self::Kernel(kernel) => tile.kernel == *kernel,
-            Self::Tile(pinned) => tile == pinned,
-            Self::Staged => matches!(tile.kernel, GemmKernel::Tiled | GemmKernel::Coop),
         }
     }
 }

@@ -2,9 +2,8 @@
 
 use super::epilogue::Epilogue;
 use super::generated::Made;
-use super::plan::GemmKernel;
+use super::kernels::{GemmKernel, Tile};
 use super::precision::Precision;
-use super::tile::Tile;
 use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 

@@ -1,13 +1,12 @@
 //! Bringing a product's parts of k together: the launch behind the one that sums them.
 
+use super::kernels::Tile;
 use super::memory::store;
-use super::plan::GemmKernel;
 use super::problem::{GemmDims, GemmProblem, Split};
-use super::tile::Tile;
 use crate::Result;
-use crate::gpu::{Caps, DeviceType};
+use crate::gpu::Caps;
 use crate::kernel::{self, Kernel, Needs};
-use crate::plan::{Access, Draft, Flops, NewStep, Region, Time};
+use crate::plan::{Access, Draft, Flops, LONGEST, NewStep, Region, Time};
 use crate::tensor::DType;
 
 /// Invocations of one workgroup; each brings four elements of a row together.
@@ -15,32 +14,33 @@ const LANES: u32 = 64;
 /// Parts of k are whole multiples of this, which is one of every tile's steps: no part ends within a step but the last.
 const STEP: u32 = 32;
 
-/// Seconds from the end of one launch to the start of the next that waits for it: of a GPU assumed, not measured; of a
-/// software device, which wakes its threads, fitted to lavapipe.
-const LAUNCH: f64 = 4e-6;
-const LAUNCH_OF_SOFTWARE: f64 = 40e-6;
-
 /// More parts than this of k are not considered: the sums of the parts grow with them.
 const PARTS_AT_MOST: u32 = 64;
 
 impl Tile {
-    /// Into how many parts of k the problem may be split: powers of two as long as there are cores without work, or as
-    /// many as are asked for. The naive kernel has none, and i8 has no sums in f32.
+    /// Into how many parts of k the problem may be split: powers of two as long as there are cores without work, or a workgroup
+    /// of half as many keeps the device for too long; or as many as are asked for. Some kernels have none, and i8 has no sums
+    /// in f32.
     pub(super) fn splits(&self, problem: &GemmProblem, caps: &Caps) -> impl Iterator<Item = u32> + use<> {
-        let whole = self.kernel == GemmKernel::Naive || !problem.types.ab.is_real();
+        let whole = !self.kernel.entry().sums_parts(problem);
         let asked = match problem.split {
             Split::Parts(parts) => vec![if whole { 1 } else { problem.parts_of_k(parts) }],
             Split::Free if whole => vec![1],
             Split::Free => {
                 let blocks = self.blocks(problem, caps);
                 // Four blocks a core: more of them at once hide each other's waiting.
-                let idle =
-                    |&parts: &u32| parts == 1 || blocks * u64::from(parts) <= 4 * u64::from(caps.roofs.cores);
+                let idle = |&parts: &u32| {
+                    parts == 1 || blocks * u64::from(parts) <= 4 * u64::from(caps.machine.cores)
+                };
+                let too_few = |&parts: &u32| self.block_seconds(problem, parts / 2, caps) > LONGEST;
                 let fits =
                     |&parts: &u32| parts == 1 || scratch_bytes(problem, parts) <= kernel::own_bytes(caps);
                 let powers = (0..).map(|i| 1 << i).take_while(|&parts| parts <= PARTS_AT_MOST);
-                let mut splits: Vec<u32> =
-                    powers.take_while(idle).map(|parts| problem.parts_of_k(parts)).filter(fits).collect();
+                let mut splits: Vec<u32> = powers
+                    .take_while(|parts| idle(parts) || too_few(parts))
+                    .map(|parts| problem.parts_of_k(parts))
+                    .filter(fits)
+                    .collect();
                 splits.dedup();
                 splits
             }
@@ -52,7 +52,7 @@ impl Tile {
 impl GemmProblem {
     /// Whether the caller may ask for parts of k: i8 has no sums in f32, and the naive kernel no parts.
     pub(super) fn may_be_split(&self) -> bool {
-        self.types.ab.is_real() && self.pin.allows_parts()
+        self.pin.allows_parts(self)
     }
 
     /// How many parts of k the caller asks for.
@@ -131,8 +131,7 @@ pub(super) fn scratch_bytes(problem: &GemmProblem, parts: u32) -> u64 {
 /// Predicted seconds of bringing the parts together: their sums are read, C is written.
 pub(super) fn seconds(problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
     let bytes = problem.elements() as f64 * (4.0 * f64::from(parts) + problem.types.c.size() as f64);
-    let launch = if caps.device_type == DeviceType::Software { LAUNCH_OF_SOFTWARE } else { LAUNCH };
-    launch + bytes / caps.roofs.bytes
+    caps.machine.launch_seconds + bytes / caps.machine.bytes
 }
 
 /// Adds the step that brings the parts together: their sums (parts of C one after another), C, and the epilogue's operands.

@@ -1,6 +1,6 @@
 //! What a device can do, as plain data: everything that a choice of kernel may depend on.
 
-use super::{CoopRow, Verdict, raw};
+use super::{CoopRow, Machine, Verdict, raw};
 use std::fmt;
 
 /// What a device can do: plain data, read once from the adapter, or made by hand.
@@ -37,8 +37,8 @@ pub struct Caps {
     pub pipeline_cache: bool,
     /// Sizes that the device allows.
     pub limits: CapsLimits,
-    /// How fast the device is at best: what plans are weighed by.
-    pub roofs: Roofs,
+    /// What is assumed of the device: what plans are weighed by.
+    pub machine: Machine,
 }
 
 /// The kind of a device.
@@ -84,25 +84,6 @@ pub struct CapsLimits {
     pub immediate_bytes: u32,
 }
 
-/// What the device reaches at best. Only ratios matter: they weigh one plan against another.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Roofs {
-    /// Multiply-adds of f32 outside tensor cores, in flop/s (a multiply-add counts two).
-    pub f32_flops: f64,
-    /// Multiply-adds of f16 outside tensor cores, in flop/s.
-    pub f16_flops: f64,
-    /// Multiply-adds of f16 on cooperative matrices, in flop/s; 0 where there are none.
-    pub coop_flops: f64,
-    /// Device memory, bytes/s.
-    pub bytes: f64,
-    /// The last cache that all cores share, bytes/s.
-    pub cache_bytes: f64,
-    /// The size of that cache, in bytes.
-    pub cache: u64,
-    /// Independent cores (streaming multiprocessors, compute units, threads).
-    pub cores: u32,
-}
-
 impl Caps {
     /// Reads what `adapter` can do at best. A device opened with fewer features can do less:
     /// [`Gpu::caps`](crate::Gpu::caps) tells.
@@ -136,7 +117,7 @@ impl Caps {
         }
         let subgroups = SubgroupSizes::of(&info);
         Self {
-            roofs: Roofs::of(&info.name, device_type, !rows.is_empty()),
+            machine: Machine::of(&info.name, info.backend.to_str(), device_type, !rows.is_empty()),
             backend: info.backend.to_str().to_owned(),
             driver: [info.driver, info.driver_info].join(" ").trim().to_owned(),
             adapter: info.name,
@@ -151,6 +132,18 @@ impl Caps {
             pipeline_cache: features.contains(F::PIPELINE_CACHE),
             limits: CapsLimits::of(limits, features),
         }
+    }
+
+    /// Whether the device is a CPU, which runs invocations one vector after another.
+    pub(crate) fn is_software(&self) -> bool {
+        self.device_type == DeviceType::Software
+    }
+
+    /// The same device, if it were one of another type: its plans are those that such devices get.
+    #[must_use]
+    pub fn planned_for(self, device_type: DeviceType) -> Self {
+        let machine = Machine::of(&self.adapter, &self.backend, device_type, !self.rows.is_empty());
+        Self { device_type, machine, ..self }
     }
 }
 
@@ -203,7 +196,7 @@ impl fmt::Display for Caps {
         let driver = if self.driver.is_empty() { "(no name)" } else { &self.driver };
         let memory = self.memory.map_or("not told".into(), bytes);
         let subgroups = self.subgroups.map_or("none".into(), |s| s.to_string());
-        let (limits, roofs) = (&self.limits, &self.roofs);
+        let limits = &self.limits;
         writeln!(f, "{name}")?;
         writeln!(f, "  device           {}, {}", self.device_type, self.backend)?;
         writeln!(f, "  driver           {driver}")?;
@@ -227,13 +220,7 @@ impl fmt::Display for Caps {
         writeln!(f, "  bindings         {}", limits.storage_bindings)?;
         writeln!(f, "  buffer           {}", bytes(limits.buffer_bytes))?;
         writeln!(f, "  immediates       {}", bytes(limits.immediate_bytes.into()))?;
-        writeln!(f, "  f32 roof         {}", rate(roofs.f32_flops, "FLOP/s"))?;
-        writeln!(f, "  f16 roof         {}", rate(roofs.f16_flops, "FLOP/s"))?;
-        writeln!(f, "  matrix roof      {}", rate(roofs.coop_flops, "FLOP/s"))?;
-        writeln!(f, "  memory roof      {}", rate(roofs.bytes, "B/s"))?;
-        writeln!(f, "  cache roof       {}", rate(roofs.cache_bytes, "B/s"))?;
-        writeln!(f, "  cache            {}", bytes(roofs.cache))?;
-        write!(f, "  cores            {}", roofs.cores)
+        write!(f, "{}", self.machine)
     }
 }
 
@@ -261,7 +248,7 @@ impl fmt::Display for SubgroupSizes {
 }
 
 /// `128 MiB`; `~2.0 GiB` where the size is no whole number of its unit.
-fn bytes(size: u64) -> String {
+pub(super) fn bytes(size: u64) -> String {
     let (unit, name) = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
         .into_iter()
         .find(|&(unit, _)| size >= unit)
@@ -274,7 +261,7 @@ fn bytes(size: u64) -> String {
 }
 
 /// `58 GFLOP/s`, with one decimal where it is not zero.
-fn rate(per_second: f64, unit: &str) -> String {
+pub(super) fn rate(per_second: f64, unit: &str) -> String {
     let (scale, prefix) = [(1e12, "T"), (1e9, "G"), (1e6, "M")]
         .into_iter()
         .find(|&(scale, _)| per_second >= scale)

@@ -14,7 +14,7 @@
 //! println!("{caps}");
 //! ```
 
-use super::{Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Roofs, SubgroupSizes, Verdict};
+use super::{Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes, Verdict};
 
 /// A name, and what makes the device of that name.
 pub type Fixture = (&'static str, fn() -> Caps);
@@ -256,7 +256,7 @@ fn vulkan(adapter: &str, device_type: DeviceType) -> Caps {
         timestamps: true,
         pipeline_cache: true,
         limits: vulkan_limits(),
-        roofs: Roofs::of(adapter, device_type, false),
+        machine: Machine::of(adapter, "vulkan", device_type, false),
     }
 }
 
@@ -272,9 +272,10 @@ fn vulkan_limits() -> CapsLimits {
     }
 }
 
-/// The same device with the roofs that [`Caps::of`] would give it.
+/// The same device with the machine that [`Caps::of`] would give it.
 fn rated(caps: Caps) -> Caps {
-    Caps { roofs: Roofs::of(&caps.adapter, caps.device_type, !caps.rows.is_empty()), ..caps }
+    let machine = Machine::of(&caps.adapter, &caps.backend, caps.device_type, !caps.rows.is_empty());
+    Caps { machine, ..caps }
 }
 
 fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {

@@ -140,9 +140,11 @@ impl<'a> Device<'a> {
     }
 
     pub(super) fn verify(&self, options: &GpuOptions) -> Verification {
-        let mut caps =
-            Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.claims);
-        caps.device_type = options.planned_for.unwrap_or(caps.device_type);
+        let caps = Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.claims);
+        let caps = match options.planned_for {
+            Some(device_type) => caps.planned_for(device_type),
+            None => caps,
+        };
         let probe = |caps, options| self.assemble(caps, options);
         Verification::start(caps, &self.adapter.get_info(), options, probe)
     }

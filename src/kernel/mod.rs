@@ -26,6 +26,8 @@ pub struct Kernel {
     params: Vec<(&'static str, String)>,
     slots: Vec<(&'static str, Fragment)>,
     requires: Requires,
+    /// Whether each launch runs a range of the workgroups.
+    is_in_pieces: bool,
 }
 
 /// What a kernel requires of a device beside limits and types, which its text tells.
@@ -59,7 +61,13 @@ impl Kernel {
     /// The kernel in `shaders/<shader>.wgsl`, with its defaults.
     #[must_use]
     pub fn new(shader: &'static str) -> Self {
-        Self { shader, params: Vec::new(), slots: Vec::new(), requires: Requires::default() }
+        Self {
+            shader,
+            params: Vec::new(),
+            slots: Vec::new(),
+            requires: Requires::default(),
+            is_in_pieces: false,
+        }
     }
 
     /// Sets the `const` or `alias` called `name` in a `//#param` block of the shader.
@@ -133,6 +141,20 @@ impl Kernel {
         if immediates { self } else { self.slot("dims", "dims_uniform") }
     }
 
+    /// The same kernel, of which each launch runs a range of the workgroups. The index of the first lies behind the dims,
+    /// which have so many bytes without it.
+    #[must_use]
+    pub(crate) fn in_pieces(mut self, caps: &Caps, bytes: usize) -> Self {
+        self.is_in_pieces = true;
+        if self.slots.iter().any(|(slot, _)| *slot == "dims") { self } else { self.dims(caps, bytes + 4) }
+    }
+
+    /// Whether each launch runs a range of the workgroups, from an index that lies behind the dims.
+    #[must_use]
+    pub fn is_in_pieces(&self) -> bool {
+        self.is_in_pieces
+    }
+
     /// The shader's name: that of its file.
     #[must_use]
     pub fn shader(&self) -> &'static str {
@@ -169,7 +191,7 @@ impl fmt::Display for Kernel {
         for (name, fragment) in &self.slots {
             write!(f, " {name}:{fragment}")?;
         }
-        Ok(())
+        if self.is_in_pieces { f.write_str(" in pieces") } else { Ok(()) }
     }
 }
 

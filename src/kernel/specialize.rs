@@ -17,7 +17,27 @@ pub(super) fn specialize(kernel: &Kernel) -> Result<String> {
     let text = paste_imports(kernel, source)?.text;
     let text = set_params(kernel, &text)?;
     let text = unroll::unroll(&text).map_err(|why| kernel.error(why))?;
+    let text = if kernel.is_in_pieces { from_block(kernel, &text)? } else { text };
     Ok(enable_types(&text))
+}
+
+/// How a shader counts its workgroups (`shaders/common/block.wgsl`).
+const BLOCK: &str = "workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z)";
+
+/// The same text for launches of a range of workgroups: one more field of the dims says which is the first.
+fn from_block(kernel: &Kernel, text: &str) -> Result<String> {
+    let end = text.find("struct Dims {").and_then(|start| Some(start + text[start..].find("\n}")?));
+    match end {
+        Some(end) if text.contains(BLOCK) => {
+            let (before, behind) = text.split_at(end);
+            let text = format!("{before}\n    first_block: u32, // of this launch{behind}");
+            Ok(text.replace(BLOCK, &format!("dims.first_block + {BLOCK}")))
+        }
+        _ => {
+            Err(kernel
+                .error("cannot be launched in pieces: it has no dims or counts its workgroups otherwise"))
+        }
+    }
 }
 
 /// The fragments that a kernel's text is made of.

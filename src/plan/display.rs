@@ -31,7 +31,11 @@ impl fmt::Display for Plan {
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kernel, tile, grid: [x, y, z], work, seconds, .. } = self;
-        write!(f, "{} {tile}, grid {x} x {y} x {z}, {}: {work}", kernel.shader(), Seconds(*seconds))
+        let Self { kernel, tile, grid: [x, y, z], first_block, work, seconds, .. } = self;
+        write!(f, "{} {tile}, grid {x} x {y} x {z}", kernel.shader())?;
+        if *first_block > 0 {
+            write!(f, " from workgroup {first_block} on")?;
+        }
+        write!(f, ", {}: {work}", Seconds(*seconds))
     }
 }

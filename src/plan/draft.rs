@@ -1,6 +1,6 @@
 //! Writing a plan: parameters, buffers and steps, each checked against the device's limits as it is added.
 
-use super::work::{Flops, Work};
+use super::work::{Flops, Seconds, Work};
 use super::{Access, Arg, Buffer, Constant, Content, Parameter, Plan, Step};
 use crate::gpu::{Caps, WINDOW_ALIGNMENT};
 use crate::kernel::{self, Kernel, Needs};
@@ -8,6 +8,12 @@ use crate::tensor::{DType, Layout};
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Seconds that a step may be predicted to take: longer ones are launched in pieces. The watchdogs of systems reset a GPU that
+/// does not answer for about two seconds, and one that draws a screen should answer sooner.
+pub(crate) const LONGEST: f64 = 0.5;
+/// Steps of a plan that is launched in pieces at most: of half a second each they take nine hours.
+const STEPS_AT_MOST: u64 = 1 << 16;
 
 /// A plan that is being written.
 pub(crate) struct Draft<'a> {
@@ -153,7 +159,7 @@ impl<'a> Draft<'a> {
         Ok(Region { buffer: Buffer::Constant(index), layout, dtype: DType::I32 })
     }
 
-    /// The next step.
+    /// The next step; several, of a range of the workgroups each, if one would keep the device for too long.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the kernel needs more of the device than it has; [`Error::Limit`] if a window is larger than
@@ -162,7 +168,8 @@ impl<'a> Draft<'a> {
         let NewStep { kernel, tile, needs, blocks, dims, args, flops, time } = step;
         let (op, caps) = (self.plan.op, self.caps);
         needs.check(op, caps)?;
-        let grid = kernel::fold(op, blocks, caps.limits.grid)?;
+        let (limit, blocks) = (caps.limits.grid, blocks.max(1));
+        let grid = kernel::fold(op, blocks, limit)?;
         let (mut read, mut written) = (Vec::new(), Vec::new());
         let mut bound = Vec::with_capacity(args.len());
         for &(region, access) in args {
@@ -190,7 +197,41 @@ impl<'a> Draft<'a> {
         };
         let work = Work { flops, read, written, bound: Work::bound_of(floors, seconds) };
         let Dims { bytes: dims, scalars } = dims;
-        self.plan.steps.push(Step { kernel, tile, needs, grid, dims, scalars, args: bound, work, seconds });
+        let whole =
+            Step { kernel, tile, needs, grid, first_block: 0, dims, scalars, args: bound, work, seconds };
+        if seconds <= LONGEST || blocks == 1 {
+            self.plan.steps.push(whole);
+            return Ok(());
+        }
+        let kernel = whole.kernel.in_pieces(caps, whole.dims.len());
+        // What a piece writes, the others have not.
+        let access = |access| if access == Access::Write { Access::Update } else { access };
+        let args: Vec<Arg> =
+            whole.args.into_iter().map(|arg| Arg { access: access(arg.access), ..arg }).collect();
+        let piece = of_a_piece(blocks, seconds, limit);
+        let (needed, allowed) = (self.plan.steps.len() as u64 + blocks.div_ceil(piece), STEPS_AT_MOST);
+        if needed > allowed {
+            let what = format!("the number of launches of at most {}", Seconds(LONGEST));
+            return Err(Error::Limit { op, what, needed, allowed });
+        }
+        for first in (0..blocks).step_by(usize::try_from(piece).unwrap_or(usize::MAX)) {
+            let end = (first + piece).min(blocks);
+            let mut dims = whole.dims.clone();
+            let first_block = u32::try_from(first).unwrap_or(u32::MAX);
+            dims.extend_from_slice(&first_block.to_ne_bytes());
+            self.plan.steps.push(Step {
+                kernel: kernel.clone(),
+                tile: whole.tile.clone(),
+                needs,
+                grid: kernel::fold(op, end - first, limit)?,
+                first_block,
+                dims,
+                scalars: whole.scalars.clone(),
+                args: args.clone(),
+                work: whole.work.of_blocks([first, end, blocks]),
+                seconds: seconds * (end - first) as f64 / blocks as f64,
+            });
+        }
         Ok(())
     }
 
@@ -249,4 +290,18 @@ impl<'a> Draft<'a> {
     pub(crate) fn finish(self) -> Plan {
         Plan(Arc::new(self.plan))
     }
+}
+
+/// How many of a step's workgroups a piece has. A grid of so many has no idle rest, which would run what is another piece's.
+fn of_a_piece(blocks: u64, seconds: f64, limit: u32) -> u64 {
+    let limit = u64::from(limit.max(1));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "less than `blocks`, and not negative"
+    )]
+    let piece = (blocks as f64 * (LONGEST / seconds)) as u64;
+    // Whole rows of the grid, and whole planes.
+    let unit = [limit * limit, limit, 1].into_iter().find(|&unit| piece > unit).unwrap_or(1);
+    (piece / unit * unit).max(1)
 }

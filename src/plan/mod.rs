@@ -7,7 +7,7 @@ mod display;
 mod draft;
 mod work;
 
-pub(crate) use draft::{Dims, Draft, NewStep, Region, Time, Value};
+pub(crate) use draft::{Dims, Draft, LONGEST, NewStep, Region, Time, Value};
 pub(crate) use work::Seconds;
 pub use work::{Bound, Flops, Work};
 
@@ -68,7 +68,10 @@ pub struct Step {
     pub needs: Needs,
     /// Workgroups along x, y and z.
     pub grid: [u32; 3],
-    /// The kernel's uniform, without the scalars of the call.
+    /// The first of the kernel's workgroups that it runs: not 0 in all but the first of the pieces of what would keep the
+    /// device for too long.
+    pub first_block: u32,
+    /// The kernel's uniform, without the scalars of the call. Of a piece, the first workgroup lies behind it.
     pub dims: Vec<u8>,
     /// Where the call's scalars lie in the uniform: offset in bytes, and which scalar.
     pub scalars: Vec<(usize, usize)>,

@@ -50,6 +50,15 @@ impl Flops {
         Self { f32, ..Self::default() }
     }
 
+    fn part(&self, part: f64) -> Self {
+        Self {
+            matrix: self.matrix * part,
+            f32: self.f32 * part,
+            f16: self.f16 * part,
+            integer: self.integer * part,
+        }
+    }
+
     /// All of them.
     #[must_use]
     pub fn sum(&self) -> f64 {
@@ -68,9 +77,9 @@ impl Flops {
     /// Seconds on cooperative matrices, and outside of them, at the device's peaks.
     fn seconds(&self, caps: &Caps) -> [f64; 2] {
         let at = |flops: f64, peak: f64| if flops > 0.0 { flops / peak } else { 0.0 };
-        let roofs = &caps.roofs;
-        let vector = at(self.f32, roofs.f32_flops) + at(self.f16, roofs.f16_flops);
-        [at(self.matrix, roofs.coop_flops), vector + at(self.integer, roofs.f32_flops)]
+        let machine = &caps.machine;
+        let vector = at(self.f32, machine.f32_flops) + at(self.f16, machine.f16_flops);
+        [at(self.matrix, machine.matrix_flops), vector + at(self.integer, machine.f32_flops)]
     }
 }
 
@@ -81,10 +90,22 @@ impl Work {
         self.read.iter().chain(&self.written).sum()
     }
 
+    /// What the blocks from `first` to before `end` of so many do of it.
+    pub(super) fn of_blocks(&self, [first, end, all]: [u64; 3]) -> Self {
+        let up_to = |bytes: u64, block: u64| u128::from(bytes) * u128::from(block) / u128::from(all);
+        let part = |bytes: &Vec<u64>| -> Vec<u64> {
+            let of =
+                |&bytes: &u64| u64::try_from(up_to(bytes, end) - up_to(bytes, first)).unwrap_or(u64::MAX);
+            bytes.iter().map(of).collect()
+        };
+        let flops = self.flops.part((end - first) as f64 / all as f64);
+        Self { flops, read: part(&self.read), written: part(&self.written), bound: self.bound }
+    }
+
     /// Seconds at the device's peaks of matrices, arithmetic and memory.
     pub(super) fn floors(flops: &Flops, bytes: u64, caps: &Caps) -> [f64; 3] {
         let [matrix, vector] = flops.seconds(caps);
-        [matrix, vector, bytes as f64 / caps.roofs.bytes]
+        [matrix, vector, bytes as f64 / caps.machine.bytes]
     }
 
     /// What binds a step of these floors that is predicted to take so many seconds.

@@ -112,7 +112,7 @@ impl Sketch {
             let caps = x.gpu().caps();
             match self.kind() {
                 SketchKind::Gaussian | SketchKind::Uniform | SketchKind::Sign => {
-                    DenseProblem::new(self, way, x.layout(), axis, T::DTYPE).explain(caps)
+                    DenseProblem::new(self, way, x.layout(), axis, T::DTYPE)?.explain(caps)
                 }
                 SketchKind::Hadamard => {
                     HadamardProblem::new(self, way, x.layout(), axis, T::DTYPE)?.explain(caps)

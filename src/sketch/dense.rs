@@ -5,17 +5,17 @@ use super::apply::Way;
 use super::normal;
 use super::operator::{OP, Sketch, SketchKind};
 use super::philox::halves;
-use crate::Result;
 use crate::gemm::{
     Entries, Gemm, GemmProblem, GemmTypes, Generated, HalfSigns, Outer, Pin, Precision, Scale, Side,
 };
 use crate::gpu::Caps;
 use crate::plan::{Access, Draft, Plan, Problem, Scalar, Value};
 use crate::tensor::{DType, Layout, Real, Tensor};
+use crate::{Error, Result};
 
 /// A dense operator along an axis of a tensor, checked. The seed and the scale are scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct DenseProblem {
+pub struct DenseProblem {
     entries: Entries,
     tag: u32,
     way: Way,
@@ -30,23 +30,33 @@ pub(super) struct DenseProblem {
 }
 
 impl DenseProblem {
-    /// `sketch` along an axis of a view of `dtype` elements.
-    pub(super) fn new(sketch: &Sketch, way: Way, x: &Layout, axis: usize, dtype: DType) -> Self {
+    /// `sketch`, whose entries are all drawn, along an axis of `x`, a view of `dtype` elements. The result is row-major without
+    /// gaps, and not empty.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the operator has another kind; [`Error::Shape`] if there is no such axis, if it is not of the
+    /// operator's extent, or if there is nothing to compute.
+    pub fn new(sketch: &Sketch, way: Way, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let entries = match sketch.kind() {
             SketchKind::Sign => Entries::Sign,
             SketchKind::Uniform => Entries::Uniform,
-            _ => Entries::Normal,
+            SketchKind::Gaussian => Entries::Normal,
+            _ => return Err(Error::input(OP, "the operator's entries are not all drawn")),
         };
         let [d, n] = sketch.shape();
-        let extents = if way == Way::Forward { [n, d] } else { [d, n] };
+        let extents @ [from, to] = if way == Way::Forward { [n, d] } else { [d, n] };
+        if Along::of(x, axis, to)?.extents[0] != from || x.is_empty() || to == 0 {
+            let rule = "the axis must be as long as what the operator is applied to, and not empty";
+            return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
+        }
         let [.., scale] = Self::scalars(sketch);
         let scale = if scale == Scalar::from(1.0) { Scale::One } else { Scale::Alpha };
         let (tag, x) = (sketch.tag(), x.in_window(dtype));
-        Self { entries, tag, way, extents, axis, x, dtype, scale, pin: Pin::Free }
+        Ok(Self { entries, tag, way, extents, axis, x, dtype, scale, pin: Pin::Free })
     }
 
     /// The numbers that a call passes.
-    pub(super) fn scalars(sketch: &Sketch) -> [Scalar; 3] {
+    fn scalars(sketch: &Sketch) -> [Scalar; 3] {
         let [low, high] = halves(sketch.seed()).map(Scalar::from);
         #[expect(clippy::cast_possible_truncation, reason = "it is rounded once")]
         let scale = sketch.scale() as f32;
@@ -84,7 +94,7 @@ impl Problem for DenseProblem {
 }
 
 pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
-    run(sketch, &DenseProblem::new(sketch, way, x.layout(), axis, T::DTYPE), x)
+    run(sketch, &DenseProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?, x)
 }
 
 fn run<T: Real>(sketch: &Sketch, problem: &DenseProblem, x: &Tensor<T>) -> Result<Tensor<f32>> {
@@ -105,7 +115,7 @@ pub fn dense_as<T: Real>(
     pin: Pin,
 ) -> Result<Tensor<f32>> {
     let (_, x) = sketch.checked(way, x, axis)?;
-    run(sketch, &DenseProblem { pin, ..DenseProblem::new(sketch, way, x.layout(), axis, T::DTYPE) }, &x)
+    run(sketch, &DenseProblem { pin, ..DenseProblem::new(sketch, way, x.layout(), axis, T::DTYPE)? }, &x)
 }
 
 /// The product of `a` and `b` by the kernels that stage their operands, or of `b` beside signs where those are given:

@@ -1,6 +1,6 @@
 //! One pass of a Hadamard transform: some levels of it, in one launch.
 
-use crate::gpu::{Caps, DeviceType};
+use crate::gpu::Caps;
 use crate::kernel::{Kernel, Memory, Needs};
 use crate::tensor::DType;
 use std::fmt;
@@ -195,7 +195,7 @@ impl HadamardPass {
         let lines = f64::from(d.columns) * f64::from(d.batches);
         let sectors = |stride: u32, run: u32, bytes: u32| {
             let run = if stride == 1 { run * bytes } else { bytes };
-            f64::from(bytes) * f64::max(SECTOR / f64::from(run), 1.0)
+            f64::from(bytes) * f64::max(caps.machine.sector_bytes / f64::from(run), 1.0)
         };
         let run = if d.low_bits == 0 { 1 << tile.levels } else { 1 };
         let size = u32::try_from(self.dtype.size()).unwrap_or(u32::MAX);
@@ -206,10 +206,7 @@ impl HadamardPass {
         });
         let moved = lines * (f64::from(d.rows_in) * read + f64::from(d.rows_out) * write);
         let exchanged = lines * f64::from(1u32 << d.bits) * 8.0 * f64::from(tile.stages() - 1);
-        // A device without shared memory of its own moves what stages exchange as all else.
-        let shared =
-            if caps.device_type == DeviceType::Software { caps.roofs.bytes } else { caps.roofs.cache_bytes };
-        moved / caps.roofs.bytes + exchanged / shared + LAUNCH
+        moved / caps.machine.bytes + exchanged / caps.machine.shared_bytes + caps.machine.launch_seconds
     }
 
     /// What runs in each workgroup on a device.
@@ -252,8 +249,3 @@ impl HadamardPass {
         }
     }
 }
-
-/// What memory moves at least, in bytes.
-const SECTOR: f64 = 32.0;
-/// Seconds that a launch costs by itself.
-const LAUNCH: f64 = 3e-6;

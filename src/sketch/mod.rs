@@ -33,7 +33,7 @@ pub use apply::Way;
 pub use budget::Budget;
 #[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]
 pub use compress::{Compress, Compressed, CompressedLayer, Progress, Select, Step};
-pub use dense::{dense_as, staged_as};
+pub use dense::{DenseProblem, dense_as, staged_as};
 #[cfg(not(target_arch = "wasm32"))]
 pub use factor::{
     Cqrrpt, LeastSquares, Lstsq, PivotedQr, RangeFinder, Rsvd, Svd, Timings, TraceEstimate, cqrrpt, lstsq,

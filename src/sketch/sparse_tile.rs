@@ -4,7 +4,7 @@ use super::operator::OP;
 use super::sparse::{SparseDims, SparseForm, SparseProblem};
 use crate::Result;
 use crate::gemm::GemmDims;
-use crate::gpu::{Caps, DeviceType};
+use crate::gpu::Caps;
 use crate::kernel::{self, Kernel, Memory, Needs};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
 use crate::tensor::DType;
@@ -56,7 +56,7 @@ impl Tile {
     /// Lists are made once a workgroup: few wide ones draw little, many narrow ones keep all cores at work.
     pub(super) fn of(problem: &SparseProblem, caps: &Caps) -> Self {
         let d = &problem.dims;
-        let software = caps.device_type == DeviceType::Software;
+        let software = caps.is_software();
         // Lanes side by side read neighbours. Those of software run one vector after another: a single one that reads
         // long pieces of rows finds more in the caches than many that come back for short ones.
         let inner = d.x_axis < d.x_stride0 && problem.rows()[0] > 1;
@@ -77,7 +77,7 @@ impl Tile {
             SparseForm::Scatter => ROWS_AT_MOST.min(of_y.next_power_of_two()),
             SparseForm::Gather => ROWS_AT_MOST.min(list / d.nonzeros),
         };
-        let wanted = caps.roofs.cores.saturating_mul(PER_CORE);
+        let wanted = caps.machine.cores.saturating_mul(PER_CORE);
         let blocks = |rows: u32, each: u32| {
             u64::from(of_y.div_ceil(rows)) * u64::from(d.columns.div_ceil(across * each))
         };

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tilewise::gemm::{GemmKernel, GemmTypes, Pin, Split, Tile};
 use tilewise::gpu::{DeviceType, SubgroupSizes, Verdict, fixtures};
 use tilewise::kernel::{Kernel, Needs};
-use tilewise::plan::{Plan, Problem};
+use tilewise::plan::{Plan, Problem, Step};
 use tilewise::{Caps, DType, Error, Gpu, GpuOptions};
 
 const F32: GemmTypes = TYPES[0];
@@ -67,13 +67,14 @@ fn the_plan_is_the_cheapest_tile_that_fits_and_covers_the_result() {
             // What is split along k is predicted to gain more than it costs to bring the parts together.
             let seconds = plan.seconds();
             match wgsl::parts_of(&plan) {
-                1 => assert_eq!(seconds, tile.cost(&problem, caps), "{name}, {shape:?}"),
+                1 => assert!((seconds / tile.cost(&problem, caps) - 1.0).abs() < 1e-12, "{name}, {shape:?}"),
                 _ => assert!(seconds < tile.cost(&problem, caps), "{name}, {shape:?}: {plan}"),
             }
             assert!(seconds.is_finite() && seconds > 0.0, "{name}, {shape:?}: {plan}");
             for other in tiles().filter(|tile| tile.fits(&problem, caps).is_ok()) {
                 assert!(
-                    seconds + tile.compiling() <= other.cost(&problem, caps) + other.compiling(),
+                    seconds + tile.compiling()
+                        <= (other.cost(&problem, caps) + other.compiling()) * (1.0 + 1e-12),
                     "{name}, {shape:?}: {other} beats {plan}"
                 );
             }
@@ -81,8 +82,10 @@ fn the_plan_is_the_cheapest_tile_that_fits_and_covers_the_result() {
                 GemmKernel::Gemv => shape[0].max(shape[1]).div_ceil(tile.bm as usize),
                 _ => shape[0].div_ceil(tile.bm as usize) * shape[1].div_ceil(tile.bn as usize),
             };
+            let of_tile = plan.steps().iter().filter(|step| step.kernel.shader() == tile.kernel.shader());
+            let of_step = |step: &Step| step.grid.iter().map(|&axis| axis as usize).product::<usize>();
+            let grid: usize = of_tile.map(of_step).sum();
             let step = &plan.steps()[0];
-            let grid: usize = step.grid.iter().map(|&axis| axis as usize).product();
             // The naive kernel's lanes run on across the ends of rows: it may need fewer blocks.
             let least =
                 if tile.kernel == GemmKernel::Naive { (shape[0] * shape[1]).div_ceil(64) } else { blocks };

@@ -93,16 +93,16 @@ fn products_of_many_terms_loop_over_a_table() {
     assert_eq!([table[0], table[64]], [65, 65 + 3072]);
 }
 
-/// Bytes once and operations once, by the slower of both roofs.
+/// Bytes once and operations once, by the slower of both peaks.
 #[test]
-fn predictions_are_those_of_the_roofs() {
+fn predictions_are_those_of_the_peaks() {
     let caps = fixtures::h200();
     let cl3 = plan(Signature::CL3, [4096, 512], BladeAxis::First, &caps);
     let bytes = (24 * 4096 * 512 * 4) as f64;
-    assert!((cl3.seconds() / (bytes / caps.roofs.bytes) - 1.0).abs() < 1e-12, "{cl3}");
+    assert!((cl3.seconds() / (bytes / caps.machine.bytes) - 1.0).abs() < 1e-12, "{cl3}");
     let eight = plan(Signature::new(8, 0, 0).unwrap(), [64, 64], BladeAxis::First, &caps);
     let flops = (2 * 65_536 * 64 * 64) as f64;
-    assert!((eight.seconds() / (flops / caps.roofs.f32_flops) - 1.0).abs() < 1e-12, "{eight}");
+    assert!((eight.seconds() / (flops / caps.machine.f32_flops) - 1.0).abs() < 1e-12, "{eight}");
 }
 
 #[test]

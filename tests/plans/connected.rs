@@ -99,8 +99,8 @@ fn plans_say_what_they_move_and_compute() {
                 "a reason for every other kernel: {plan}"
             );
             // Not faster than the device, and not slower by far.
-            let roof = if dtype == DType::F16 { caps.roofs.coop_flops } else { caps.roofs.f32_flops };
-            let floor = (flops as f64 / roof).max(bytes as f64 / caps.roofs.bytes);
+            let peak = if dtype == DType::F16 { caps.machine.matrix_flops } else { caps.machine.f32_flops };
+            let floor = (flops as f64 / peak).max(bytes as f64 / caps.machine.bytes);
             assert!(
                 (0.95..5.0).contains(&(plan.seconds() / floor)),
                 "{} of the floor: {plan}",

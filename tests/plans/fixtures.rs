@@ -5,7 +5,7 @@ use crate::support::wgsl;
 use tilewise::DType;
 use tilewise::gemm::{GemmKernel, GemmTypes, Pin, Tile};
 use tilewise::gpu::fixtures;
-use tilewise::plan::Problem;
+use tilewise::plan::{Problem, Step};
 
 /// A device, the kernel with its block and patch, and why.
 type Choice = (&'static str, &'static str, &'static str);
@@ -25,7 +25,8 @@ fn check(shape: [usize; 3], choices: [Choice; fixtures::ALL.len()]) {
             1 => String::new(),
             parts => format!(" in {parts} parts"),
         };
-        let panels = match plan.steps().iter().filter(|step| step.kernel.shader() != "gemm_reduce").count() {
+        let is_panel = |step: &&Step| step.kernel.shader() != "gemm_reduce" && step.first_block == 0;
+        let panels = match plan.steps().iter().filter(is_panel).count() {
             1 => String::new(),
             panels => format!("{panels} panels of "),
         };

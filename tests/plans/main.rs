@@ -7,5 +7,6 @@ mod connected;
 mod features;
 mod fixtures;
 mod layouts;
+mod pieces;
 #[path = "../support/mod.rs"]
 mod support;

@@ -134,8 +134,8 @@ fn transforms_agree_with_their_definition_along_every_axis() {
 fn likes(gpu: &Gpu) -> Vec<Caps> {
     let like = |device_type, workgroup_bytes: u32| {
         let mut caps = gpu.caps().clone();
-        caps.device_type = device_type;
-        caps.roofs = fixtures::h200().roofs;
+        caps.adapter = fixtures::h200().adapter;
+        caps = caps.planned_for(device_type);
         caps.limits.workgroup_bytes = workgroup_bytes.min(caps.limits.workgroup_bytes);
         caps
     };
@@ -187,7 +187,8 @@ fn other_passes_are_other_passes() {
     let caps = fixtures::lavapipe();
     let with = |device_type, workgroup_bytes| {
         let mut caps = caps.clone();
-        (caps.device_type, caps.roofs) = (device_type, fixtures::h200().roofs);
+        caps.adapter = fixtures::h200().adapter;
+        caps = caps.planned_for(device_type);
         caps.limits.workgroup_bytes = workgroup_bytes;
         let x = Layout::contiguous("test", &[5, 4096]).unwrap();
         let problem = HadamardProblem::new(&sketch(100, 4096), Way::Forward, &x, 1, DType::F32).unwrap();

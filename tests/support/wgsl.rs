@@ -8,7 +8,7 @@ use tilewise::gemm::{
 use tilewise::gpu::DeviceType;
 use tilewise::kernel::Kernel;
 use tilewise::ops::{Elementwise, ElementwiseProblem, Rows, RowsProblem};
-use tilewise::plan::{Plan, Problem};
+use tilewise::plan::{Plan, Problem, Step};
 use tilewise::sketch::{HadamardPass, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
 use tilewise::{Activation, Caps, DType, Layout};
 
@@ -75,9 +75,10 @@ pub fn kernels_of(plan: &Plan) -> impl Iterator<Item = Kernel> {
 
 /// How many parts of k a plan of one product sums by themselves.
 pub fn parts_of(plan: &Plan) -> u32 {
-    match plan.steps() {
+    let steps: Vec<&Step> = plan.steps().iter().filter(|step| step.first_block == 0).collect();
+    match steps[..] {
         [_, reduce] if reduce.kernel.shader() == "gemm_reduce" => {
-            bytemuck::pod_read_unaligned::<GemmDims>(&reduce.dims).splits
+            bytemuck::pod_read_unaligned::<GemmDims>(&reduce.dims[..size_of::<GemmDims>()]).splits
         }
         _ => 1,
     }
@@ -157,8 +158,7 @@ pub fn hadamard_problems() -> Vec<HadamardProblem> {
 pub fn hadamard_passes(caps: &Caps) -> Vec<HadamardPass> {
     let mut chosen = Vec::new();
     for device_type in [DeviceType::Software, DeviceType::Discrete] {
-        let mut like = caps.clone();
-        like.device_type = device_type;
+        let like = caps.clone().planned_for(device_type);
         chosen.extend(hadamard_problems().iter().flat_map(|problem| problem.passes(&like)));
     }
     chosen
@@ -241,8 +241,7 @@ pub fn sparse_problems() -> Vec<SparseProblem> {
 
 /// Every kernel that a sparse operator may take on a device.
 pub fn sparse_kernels(caps: &Caps) -> Vec<Kernel> {
-    let mut discrete = caps.clone();
-    discrete.device_type = DeviceType::Discrete;
+    let discrete = caps.clone().planned_for(DeviceType::Discrete);
     let mut kernels = Vec::new();
     for (caps, problem) in
         [caps, &discrete].into_iter().flat_map(|caps| sparse_problems().into_iter().map(move |p| (caps, p)))

@@ -43,8 +43,7 @@ pub fn row_problems(dtype: DType) -> Vec<RowProblem> {
 
 /// Functions of rows of multivectors: whole, and in two launches.
 fn row_kernels(caps: &Caps) -> Vec<Kernel> {
-    let mut discrete = caps.clone();
-    discrete.device_type = DeviceType::Discrete;
+    let discrete = caps.clone().planned_for(DeviceType::Discrete);
     let mut kernels = Vec::new();
     for (caps, dtype) in [caps, &discrete].into_iter().flat_map(|caps| REALS.map(|dtype| (caps, dtype))) {
         for problem in row_problems(dtype) {
@@ -90,8 +89,7 @@ pub fn clifford_problems(dtype: DType) -> Vec<CliffordProblem> {
 
 /// Kernels of functions of multivectors on a device, also as GPUs take them.
 pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
-    let mut discrete = caps.clone();
-    discrete.device_type = DeviceType::Discrete;
+    let discrete = caps.clone().planned_for(DeviceType::Discrete);
     let mut kernels = Vec::new();
     for (caps, dtype) in [caps, &discrete].into_iter().flat_map(|caps| REALS.map(|dtype| (caps, dtype))) {
         for problem in clifford_problems(dtype) {

@@ -37,8 +37,7 @@ pub(crate) fn layouts(blades: usize, elements: usize) -> Vec<Layout> {
 
 pub(crate) fn launches() -> Vec<Launch> {
     let mut launches = Vec::new();
-    let mut gpu = caps();
-    gpu.device_type = DeviceType::Discrete;
+    let gpu = caps().planned_for(DeviceType::Discrete);
     let devices = [gpu, caps(), bare()];
     let six = Signature::new(3, 3, 0).expect("six vectors");
     let mut case = 0;

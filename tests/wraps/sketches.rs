@@ -35,8 +35,7 @@ const KINDS: [SketchKind; 5] = [
 /// Every shape, way and layout, each with some type, device and kind; with all of them in the full sweep.
 pub(crate) fn launches() -> Vec<Launch> {
     let mut launches = Vec::new();
-    let mut gpu = caps();
-    gpu.device_type = DeviceType::Discrete;
+    let gpu = caps().planned_for(DeviceType::Discrete);
     let devices = [caps(), gpu, bare()];
     let mut case = 0;
     for [n, columns, d] in shapes(WINDOW / 4) {

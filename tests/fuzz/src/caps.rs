@@ -33,10 +33,10 @@ pub(crate) fn caps(u: &mut Unstructured<'_>) -> Result<Caps> {
     }
     let types = [DeviceType::Discrete, DeviceType::Integrated, DeviceType::Software, DeviceType::Unknown];
     if u.ratio(1, 2)? {
-        caps.device_type = *u.choose(&types)?;
+        caps = caps.planned_for(*u.choose(&types)?);
     }
     if u.ratio(1, 4)? {
-        caps.roofs.cores = *u.choose(&[1, 4, 148, 1024])?;
+        caps.machine.cores = *u.choose(&[1, 4, 148, 1024])?;
     }
     Ok(caps)
 }

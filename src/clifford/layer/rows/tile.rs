@@ -1,7 +1,7 @@
 //! How the lanes of a workgroup share the rows of a batch.
 
 use super::problem::{RowDims, RowFunction, RowProblem, RowStep};
-use crate::gpu::{Caps, DeviceType};
+use crate::gpu::Caps;
 
 /// How lanes share rows: what of a plan the shape decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,20 +22,13 @@ pub struct RowTile {
     pub strips: u32,
 }
 
-/// Registers that an invocation may take before what it holds spills, of GPUs.
-const REGISTERS: usize = 128;
-
-/// Registers of a multiprocessor of NVIDIA's GPUs, all of which one workgroup may take: fewer rows at once cost less than
-/// reading rows twice.
-const REGISTERS_OF_WORKGROUP: usize = 65_536;
-
 impl RowTile {
     /// The tile for a problem on a device.
     #[must_use]
     pub fn of(problem: &RowProblem, caps: &Caps) -> Self {
-        let is_software = caps.device_type == DeviceType::Software;
+        let is_software = caps.is_software();
         let RowDims { rows, features, .. } = problem.dims;
-        let width = width(problem, is_software);
+        let width = width(problem, caps);
         let of_row = features.div_ceil(width);
         let most = lanes_at_most(problem, width, caps);
         let (units, part) = match subgroup(caps) {
@@ -64,7 +57,7 @@ impl RowTile {
             (_, RowFunction::SteerableBackward) => 2,
             _ => 8,
         };
-        let wanted = (caps.roofs.cores.max(1) * each).div_ceil(blocks);
+        let wanted = (caps.machine.cores.max(1) * each).div_ceil(blocks);
         let steps = groups_at_most.div_ceil(wanted);
         Self { width, units, lanes, part, blocks, steps, strips: groups_at_most.div_ceil(steps) }
     }
@@ -113,7 +106,7 @@ fn registers(problem: &RowProblem) -> usize {
 }
 
 /// Features of an invocation: as many as registers are for, where all operands can be loaded in vectors of them.
-fn width(problem: &RowProblem, is_software: bool) -> u32 {
+fn width(problem: &RowProblem, caps: &Caps) -> u32 {
     let is_whole = |width: u32| {
         let d = &problem.dims;
         let of = |places: &[u32; 4]| {
@@ -129,8 +122,8 @@ fn width(problem: &RowProblem, is_software: bool) -> u32 {
         }
         d.features.is_multiple_of(width) && operands.into_iter().all(of)
     };
-    // A CPU has few registers, and loads elements as fast.
-    let most = if is_software { 0 } else { REGISTERS };
+    // A CPU, which has none for it, loads elements as fast.
+    let most = caps.machine.registers as usize;
     let fits = |width: &&u32| is_whole(**width) && **width as usize * registers(problem) <= most;
     [4, 2].iter().find(fits).copied().unwrap_or(1)
 }
@@ -139,7 +132,7 @@ fn width(problem: &RowProblem, is_software: bool) -> u32 {
 /// takes longer than swapping it. All have that size, and lanes in the order of their indices.
 pub(super) fn subgroup(caps: &Caps) -> Option<u32> {
     let sizes = caps.subgroups.filter(|sizes| sizes.min == sizes.max)?;
-    (caps.device_type == DeviceType::Software && sizes.min.is_power_of_two()).then_some(sizes.min)
+    (caps.is_software() && sizes.min.is_power_of_two()).then_some(sizes.min)
 }
 
 /// Units of an invocation, which are written out. With 32 blades two were slower than one (`book/src/rejected.md`).
@@ -158,11 +151,10 @@ fn lanes_at_most(problem: &RowProblem, width: u32, caps: &Caps) -> u32 {
     while lanes > 1 && sums_bytes(lanes, problem.sums()) > limits.workgroup_bytes {
         lanes /= 2;
     }
-    if caps.device_type == DeviceType::Software {
-        return lanes;
-    }
+    // All that a core has: fewer rows at once cost less than reading rows twice.
+    let Some(registers_at_most) = caps.machine.workgroup_registers else { return lanes };
     let each = width as usize * registers(problem) + 24;
-    while lanes > 64 && lanes as usize * each > REGISTERS_OF_WORKGROUP {
+    while lanes > 64 && lanes as usize * each > registers_at_most as usize {
         lanes /= 2;
     }
     lanes

@@ -1,19 +1,23 @@
 //! The coop kernel: blocks staged in shared memory, patches in cooperative matrices, one patch a subgroup.
 
-use super::half_signs::{HalfSigns, HalvedAxis};
-use super::memory::store;
-use super::problem::{GemmDims, GemmProblem, GemmTypes};
-use super::segments::{Eights, Formed};
-use super::tile::Tile;
+use super::cost::{Cost, Unit};
+use super::{Entry, GemmKernel, Tile};
+use crate::gemm::Made;
+use crate::gemm::half_signs::{HalfSigns, HalvedAxis};
+use crate::gemm::memory::store;
+use crate::gemm::problem::{GemmDims, GemmProblem};
+use crate::gemm::segments::{Eights, Formed};
 use crate::gpu::{Caps, CoopScalar};
 use crate::kernel::Kernel;
 use crate::tensor::DType;
 use std::cmp::Ordering;
 
+pub(super) struct Coop;
+
 /// Blocks from large to small, of patches as large as the registers of a subgroup of 32 allow: of 64 x 64, each element
 /// staged is used 64 times. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers. Steps of 16 where two
 /// stages of 32 would not fit into 48 KiB, and where a software driver would compile twice as long.
-pub(super) const TILES: [Tile; 12] = [
+const TILES: [Tile; 12] = [
     Tile::of_subgroups(16, [128, 256, 16], [64, 64]),
     Tile::of_subgroups(16, [256, 128, 16], [64, 64]),
     Tile::of_subgroups(16, [128, 128, 16], [64, 64]),
@@ -27,6 +31,13 @@ pub(super) const TILES: [Tile; 12] = [
     Tile::of_subgroups(8, [64, 64, 16], [32, 32]),
     Tile::of_subgroups(8, [32, 64, 16], [32, 32]),
 ];
+
+impl Tile {
+    /// A tile of patches that subgroups hold, in cooperative matrices.
+    const fn of_subgroups(fragment: u32, [bm, bn, bk]: [u32; 3], [tm, tn]: [u32; 2]) -> Self {
+        Self { kernel: GemmKernel::Coop, bm, bn, bk, tm, tn, fragment }
+    }
+}
 
 /// How an operand is staged.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -119,22 +130,8 @@ fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
 }
 
 /// Invocations that hold a patch together.
-pub(super) fn subgroup(caps: &Caps) -> u32 {
+fn subgroup(caps: &Caps) -> u32 {
     caps.subgroups.map_or(1, |sizes| sizes.min)
-}
-
-/// Whether the types and the device's rows allow the tile; if not, what it needs.
-pub(super) fn admits(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
-    let GemmTypes { ab, .. } = problem.types;
-    if ab != DType::F16 {
-        return Err(format!("operands of f16, not {ab}"));
-    }
-    caps.coop(tile.fragment, CoopScalar::F16, CoopScalar::F32)?;
-    let lanes = tile.invocations(caps);
-    if [tile.bm, tile.bn].iter().any(|outer| !(outer * tile.bk).is_multiple_of(8 * lanes)) {
-        return Err(format!("smaller subgroups: {lanes} invocations have no unit each to stage"));
-    }
-    Ok(())
 }
 
 /// Bytes that one stage of both operands takes, and those by which results leave.
@@ -151,58 +148,112 @@ fn stages(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
     if 2 * stage + leaving <= caps.limits.workgroup_bytes { 2 } else { 1 }
 }
 
-pub(super) fn workgroup_bytes(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
-    let [stage, leaving] = parts(tile, problem);
-    stages(tile, problem, caps) * stage + leaving
-}
-
-pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
-    let size = tile.fragment;
-    let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
-    let kernel = tile
-        .staged(stages(tile, problem, caps), caps)
-        .param("mat_a", fragment("f16", "A"))
-        .param("mat_b", fragment("f16", "B"))
-        .param("mat_c", fragment("f32", "C"))
-        .param("FRAGMENT", size)
-        .param("WM", tile.tm)
-        .param("WN", tile.tn)
-        .param("SUBGROUP", subgroup(caps))
-        .on_subgroups_of(subgroup(caps))
-        .on_matrices_of(size);
-    let [a, b] = stages_of(problem);
-    let kernel = kernel.param("A_OUTER", a.along as u32).param("B_OUTER", b.along as u32);
-    let kernel = if a.along == Axis::Outer { kernel.slot("matrix_a", "matrix_x_columns") } else { kernel };
-    let kernel = if b.along == Axis::K { kernel.slot("matrix_b", "matrix_x_columns") } else { kernel };
-    let kernel = match problem.segments() {
-        Some(segments) if segments.formed != Formed::InMemory => kernel.param("a_unit", a.by.unit()),
-        _ => fetch(kernel, "coop_load_a", "a_unit", a.by),
-    };
-    let kernel = match problem.halved() {
-        Some(signs) => signs
-            .bind(kernel, "coop_load_b", "coop_half_b")
-            .param("half_element", "f16")
-            .param("b_unit", "f16"),
-        None => fetch(kernel, "coop_load_b", "b_unit", b.by),
-    };
-    let kernel = match (problem.segments(), a.by) {
-        (Some(segments), Loads::Units) => segments.bind_coop(kernel, Eights::Units),
-        (Some(segments), Loads::Elements) => segments.bind_coop(kernel, Eights::Elements),
-        (None, _) => kernel,
-    };
-    // A driver asks for 16 bytes where rows of a matrix of f32 go to memory.
-    let direct =
-        problem.types.c == DType::F32 && problem.dims.c_starts().iter().all(|start| start.is_multiple_of(4));
-    if direct && problem.epilogue.is_plain() {
-        return kernel.param("c_unit", "f32");
-    }
-    store(kernel, problem, 3, caps).slot("coop_store_direct", "nothing")
-}
-
 fn fetch(kernel: Kernel, slot: &'static str, unit: &'static str, by: Loads) -> Kernel {
     let kernel = kernel.param(unit, by.unit());
     match by {
         Loads::Units => kernel,
         Loads::Elements => kernel.slot(slot, "coop_load_x_scalar"),
+    }
+}
+
+impl Entry for Coop {
+    fn name(&self) -> &'static str {
+        "coop"
+    }
+
+    fn shader(&self) -> &'static str {
+        "gemm_coop"
+    }
+
+    fn tiles(&self) -> &'static [Tile] {
+        &TILES
+    }
+
+    /// Of operands of f16, or of half of one that is made, where the device has the row.
+    fn admits(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
+        if let Some(Made::Whole(_)) = problem.made {
+            return Err("both operands in memory".into());
+        }
+        if problem.types.ab != DType::F16 {
+            return Err(format!("operands of f16, not {}", problem.types.ab));
+        }
+        caps.coop(tile.fragment, CoopScalar::F16, CoopScalar::F32)?;
+        let lanes = self.invocations(tile, caps);
+        if [tile.bm, tile.bn].iter().any(|outer| !(outer * tile.bk).is_multiple_of(8 * lanes)) {
+            return Err(format!("smaller subgroups: {lanes} invocations have no unit each to stage"));
+        }
+        Ok(())
+    }
+
+    fn is_staged(&self) -> bool {
+        true
+    }
+
+    fn invocations(&self, tile: &Tile, caps: &Caps) -> u32 {
+        tile.patches() * subgroup(caps)
+    }
+
+    fn accumulators(&self, tile: &Tile, _: &GemmProblem, caps: &Caps) -> u32 {
+        tile.tm * tile.tn / subgroup(caps)
+    }
+
+    fn shared_bytes(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
+        let [stage, leaving] = parts(tile, problem);
+        stages(tile, problem, caps) * stage + leaving
+    }
+
+    /// A read of f16 from shared memory takes the time of as many multiply-adds as the matrix unit is faster than that of f32.
+    fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
+        let read_weight = caps.machine.matrix_flops / caps.machine.f32_flops;
+        Cost { read_weight, ..Cost::of_blocks(tile, problem, caps, Unit::Matrix) }
+    }
+
+    fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
+        let size = tile.fragment;
+        let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
+        let kernel = tile
+            .staged(stages(tile, problem, caps), caps)
+            .param("mat_a", fragment("f16", "A"))
+            .param("mat_b", fragment("f16", "B"))
+            .param("mat_c", fragment("f32", "C"))
+            .param("FRAGMENT", size)
+            .param("WM", tile.tm)
+            .param("WN", tile.tn)
+            .param("SUBGROUP", subgroup(caps))
+            .on_subgroups_of(subgroup(caps))
+            .on_matrices_of(size);
+        let [a, b] = stages_of(problem);
+        let kernel = kernel.param("A_OUTER", a.along as u32).param("B_OUTER", b.along as u32);
+        let kernel =
+            if a.along == Axis::Outer { kernel.slot("matrix_a", "matrix_x_columns") } else { kernel };
+        let kernel = if b.along == Axis::K { kernel.slot("matrix_b", "matrix_x_columns") } else { kernel };
+        let kernel = match problem.segments() {
+            Some(segments) if segments.formed != Formed::InMemory => kernel.param("a_unit", a.by.unit()),
+            _ => fetch(kernel, "coop_load_a", "a_unit", a.by),
+        };
+        let kernel = match problem.halved() {
+            Some(signs) => signs
+                .bind(kernel, "coop_load_b", "coop_half_b")
+                .param("half_element", "f16")
+                .param("b_unit", "f16"),
+            None => fetch(kernel, "coop_load_b", "b_unit", b.by),
+        };
+        let kernel = match (problem.segments(), a.by) {
+            (Some(segments), Loads::Units) => segments.bind_coop(kernel, Eights::Units),
+            (Some(segments), Loads::Elements) => segments.bind_coop(kernel, Eights::Elements),
+            (None, _) => kernel,
+        };
+        // A driver asks for 16 bytes where rows of a matrix of f32 go to memory.
+        let direct = problem.types.c == DType::F32
+            && problem.dims.c_starts().iter().all(|start| start.is_multiple_of(4));
+        if direct && problem.epilogue.is_plain() {
+            return kernel.param("c_unit", "f32");
+        }
+        store(kernel, problem, 3, caps).slot("coop_store_direct", "nothing")
+    }
+
+    fn describe(&self, tile: &Tile) -> String {
+        let Tile { bm, bn, bk, tm, tn, fragment, .. } = tile;
+        format!("{bm}x{bn}x{bk} ({tm}x{tn} per subgroup, of {fragment}x{fragment})")
     }
 }

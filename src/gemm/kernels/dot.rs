@@ -1,15 +1,17 @@
 //! The kernel for i8: blocks staged in shared memory as words of four elements along k, sums in registers, exact.
 
-use super::memory::store;
-use super::plan::GemmKernel;
-use super::problem::GemmProblem;
-use super::tile::Tile;
+use super::cost::{Cost, Unit};
+use super::{Entry, GemmKernel, Tile, in_memory};
+use crate::gemm::memory::store;
+use crate::gemm::problem::GemmProblem;
 use crate::gpu::Caps;
 use crate::kernel::Kernel;
 use crate::tensor::DType;
 
+pub(super) struct Dot;
+
 /// Steps so deep that every lane has a whole vector of four words to bring.
-pub(super) const TILES: [Tile; 3] = [
+const TILES: [Tile; 3] = [
     Tile::of_invocations(GemmKernel::Dot, [128, 128, 32], [8, 8]),
     Tile::of_invocations(GemmKernel::Dot, [64, 64, 32], [8, 8]),
     Tile::of_invocations(GemmKernel::Dot, [32, 64, 64], [4, 4]),
@@ -48,14 +50,6 @@ impl Stage {
     }
 }
 
-/// Whether the types allow the kernel; if not, what it needs.
-pub(super) fn admits(problem: &GemmProblem) -> Result<(), String> {
-    match problem.types.ab {
-        DType::I8 => Ok(()),
-        other => Err(format!("operands of i8, not {other}")),
-    }
-}
-
 /// Bytes of one stage of both operands: a byte an element, each row of words padded by one vector (`dot_stage_x.wgsl`).
 fn stage_bytes(tile: &Tile) -> u32 {
     (tile.bm + 4 + tile.bn + 4) * tile.bk
@@ -66,13 +60,39 @@ fn stages(tile: &Tile, caps: &Caps) -> u32 {
     if 2 * stage_bytes(tile) <= caps.limits.workgroup_bytes { 2 } else { 1 }
 }
 
-pub(super) fn workgroup_bytes(tile: &Tile, caps: &Caps) -> u32 {
-    stages(tile, caps) * stage_bytes(tile)
-}
+impl Entry for Dot {
+    fn name(&self) -> &'static str {
+        "dot"
+    }
 
-pub(super) fn kernel(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
-    let d = &problem.dims;
-    let a = Stage::of([d.m, d.k], [d.a_outer, d.a_k], d.a_starts());
-    let b = Stage::of([d.n, d.k], [d.b_outer, d.b_k], d.b_starts());
-    store(tile.staged_in_patches(stages(tile, caps), [a as u32, b as u32], caps), problem, 3, caps)
+    fn shader(&self) -> &'static str {
+        "gemm_dot"
+    }
+
+    fn tiles(&self) -> &'static [Tile] {
+        &TILES
+    }
+
+    fn admits(&self, _: &Tile, problem: &GemmProblem, _: &Caps) -> Result<(), String> {
+        in_memory(problem)?;
+        match problem.types.ab {
+            DType::I8 => Ok(()),
+            other => Err(format!("operands of i8, not {other}")),
+        }
+    }
+
+    fn shared_bytes(&self, tile: &Tile, _: &GemmProblem, caps: &Caps) -> u32 {
+        stages(tile, caps) * stage_bytes(tile)
+    }
+
+    fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
+        Cost::of_blocks(tile, problem, caps, Unit::Integer)
+    }
+
+    fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
+        let d = &problem.dims;
+        let a = Stage::of([d.m, d.k], [d.a_outer, d.a_k], d.a_starts());
+        let b = Stage::of([d.n, d.k], [d.b_outer, d.b_k], d.b_starts());
+        store(tile.staged_in_patches(stages(tile, caps), [a as u32, b as u32], caps), problem, 3, caps)
+    }
 }

@@ -1,12 +1,11 @@
-//! The tiles of the kernels: sizes, what they need, and the plan they become.
+//! The tiles of the kernels: sizes, what they need, and the steps they become.
 
-use super::generated::Made;
-use super::plan::GemmKernel;
-use super::problem::{GemmDims, GemmProblem, Sums};
-use super::segments::ONE_PLANE;
-use super::{coop, cost, dot, gemv, naive, reduce, tiled};
+use super::GemmKernel;
+use super::cost::Unit;
 use crate::Result;
-use crate::gpu::{Caps, DeviceType};
+use crate::gemm::problem::{GemmDims, GemmProblem};
+use crate::gemm::reduce;
+use crate::gpu::Caps;
 use crate::kernel::{Kernel, Needs};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, Time};
 use crate::tensor::DType;
@@ -34,16 +33,6 @@ pub struct Tile {
     pub fragment: u32,
 }
 
-/// Accumulators that an invocation keeps in registers beside its operands: a half of what NVIDIA's and AMD's have, and
-/// Apple's. A software device keeps them in the CPU's first cache, where larger patches pay.
-fn registers(caps: &Caps) -> u32 {
-    match caps.device_type {
-        DeviceType::Software => u32::MAX,
-        _ if caps.backend == "metal" => 64,
-        _ => 128,
-    }
-}
-
 impl Tile {
     /// A tile of patches that single invocations hold.
     pub(super) const fn of_invocations(
@@ -54,30 +43,16 @@ impl Tile {
         Self { kernel, bm, bn, bk, tm, tn, fragment: 0 }
     }
 
-    /// A tile of patches that subgroups hold, in cooperative matrices.
-    pub(super) const fn of_subgroups(fragment: u32, [bm, bn, bk]: [u32; 3], [tm, tn]: [u32; 2]) -> Self {
-        Self { kernel: GemmKernel::Coop, bm, bn, bk, tm, tn, fragment }
-    }
-
     /// Invocations of one workgroup on this device.
     #[must_use]
     pub fn invocations(&self, caps: &Caps) -> u32 {
-        match self.kernel {
-            GemmKernel::Gemv => gemv::invocations(self),
-            _ => self.patches() * self.holders(caps),
-        }
+        self.kernel.entry().invocations(self, caps)
     }
 
     /// Bytes of shared memory of one workgroup.
     #[must_use]
     pub fn workgroup_bytes(&self, problem: &GemmProblem, caps: &Caps) -> u32 {
-        match self.kernel {
-            GemmKernel::Naive => 0,
-            GemmKernel::Gemv => gemv::workgroup_bytes(self, problem),
-            GemmKernel::Tiled => tiled::workgroup_bytes(self, problem, caps),
-            GemmKernel::Dot => dot::workgroup_bytes(self, caps),
-            GemmKernel::Coop => coop::workgroup_bytes(self, problem, caps),
-        }
+        self.kernel.entry().shared_bytes(self, problem, caps)
     }
 
     /// Whether the device can run the tile on the problem; if not, what it needs.
@@ -85,31 +60,14 @@ impl Tile {
     /// # Errors
     /// What the device lacks, in words.
     pub fn fits(&self, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
-        match (problem.made, self.kernel) {
-            (None, _) | (Some(_), GemmKernel::Tiled) => {}
-            (Some(Made::Half(_) | Made::Segments(_)), GemmKernel::Coop) => {}
-            (Some(Made::Segments(_)), _) => return Err(ONE_PLANE.into()),
-            _ => return Err("both operands in memory".into()),
-        }
-        match self.kernel {
-            GemmKernel::Naive => {}
-            GemmKernel::Gemv => gemv::admits(problem)?,
-            GemmKernel::Tiled if problem.types.ab == DType::I8 => {
-                return Err("operands with a fraction, not i8".into());
-            }
-            GemmKernel::Tiled => {}
-            GemmKernel::Dot => dot::admits(problem)?,
-            GemmKernel::Coop => coop::admits(self, problem, caps)?,
-        }
+        let entry = self.kernel.entry();
+        entry.admits(self, problem, caps)?;
         self.needs(problem, caps).fit(caps)?;
         if problem.stores_apart(caps) {
             reduce::needs(problem).fit(caps)?;
         }
-        let accumulators = match self.kernel {
-            GemmKernel::Gemv => self.tm * gemv::count(problem),
-            _ => self.tm * self.tn / self.holders(caps),
-        };
-        if accumulators > registers(caps) {
+        let accumulators = entry.accumulators(self, problem, caps);
+        if caps.machine.accumulators.is_some_and(|most| accumulators > most) {
             return Err(format!("{accumulators} accumulators per invocation, which a GPU would spill"));
         }
         Ok(())
@@ -129,18 +87,18 @@ impl Tile {
     /// Predicted seconds on a device: what tiles are weighed by. A coarse model, not a promise.
     #[must_use]
     pub fn cost(&self, problem: &GemmProblem, caps: &Caps) -> f64 {
-        cost::seconds(self, problem, caps)
+        let entry = self.kernel.entry();
+        entry.cost(self, problem, caps).seconds(entry.invocations(self, caps), problem, caps)
     }
 
-    /// Seconds that each launch must gain for a tile to be worth compiling: patches for software devices take them three
-    /// seconds longer to compile than others, which is spread over 2,000 launches. Products of small matrices gain less.
+    /// Seconds that each launch must gain for a tile to be worth compiling.
     #[must_use]
     pub fn compiling(&self) -> f64 {
-        if self.kernel == GemmKernel::Tiled && tiled::is_for_software(self) { 1.5e-3 } else { 0.0 }
+        self.kernel.entry().compiling(self)
     }
 
     /// Adds the steps that compute the problem in so many parts of k, of operands as [`GemmProblem::operands`] has them.
-    pub(super) fn steps(
+    pub(in crate::gemm) fn steps(
         &self,
         draft: &mut Draft<'_>,
         problem: &GemmProblem,
@@ -174,15 +132,8 @@ impl Tile {
         args: &[(Region, Access)],
     ) -> Result<()> {
         let caps = draft.caps();
-        let kernel = match self.kernel {
-            GemmKernel::Naive => naive::kernel(self, problem, caps),
-            GemmKernel::Gemv => gemv::kernel(self, problem, caps),
-            GemmKernel::Tiled => tiled::kernel(self, problem, caps),
-            GemmKernel::Dot => dot::kernel(self, problem, caps),
-            GemmKernel::Coop => coop::kernel(self, problem, caps),
-        };
         draft.step(NewStep {
-            kernel,
+            kernel: self.kernel.entry().build(self, problem, caps),
             tile: self.to_string(),
             needs: self.needs(problem, caps),
             blocks: self.blocks(problem, caps),
@@ -195,14 +146,12 @@ impl Tile {
 
     /// Operations by the unit that computes them.
     fn flops(&self, problem: &GemmProblem, caps: &Caps) -> Flops {
-        let flops = problem.flops();
-        match self.kernel {
-            _ if !problem.types.ab.is_real() => Flops { integer: flops, ..Flops::default() },
-            GemmKernel::Coop => Flops { matrix: flops, ..Flops::default() },
-            GemmKernel::Tiled if tiled::sums(self, problem, caps) == Sums::F16 => {
-                Flops { f16: flops, ..Flops::default() }
-            }
-            _ => Flops::of_f32(flops),
+        let (flops, none) = (problem.flops(), Flops::default());
+        match self.kernel.entry().cost(self, problem, caps).unit {
+            Unit::Matrix => Flops { matrix: flops, ..none },
+            Unit::F32 => Flops { f32: flops, ..none },
+            Unit::F16 => Flops { f16: flops, ..none },
+            Unit::Integer => Flops { integer: flops, ..none },
         }
     }
 
@@ -227,46 +176,32 @@ impl Tile {
     }
 
     /// Predicted seconds of the problem in so many parts of k, which are then brought together.
-    pub(super) fn cost_in_parts(&self, problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
+    pub(in crate::gemm) fn cost_in_parts(&self, problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
         match parts {
             1 if !problem.stores_apart(caps) => self.cost(problem, caps),
             _ => self.cost(&problem.in_parts(parts), caps) + reduce::seconds(problem, parts, caps),
         }
     }
 
+    /// Predicted seconds of one workgroup of the product in so many parts of k, beside all others.
+    pub(in crate::gemm) fn block_seconds(&self, problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
+        let part = if parts == 1 { *problem } else { problem.in_parts(parts) };
+        self.cost(&part, caps) / self.blocks(&part, caps).max(1) as f64
+    }
+
     /// Workgroups that the problem takes.
-    pub(super) fn blocks(&self, problem: &GemmProblem, caps: &Caps) -> u64 {
-        let d = &problem.dims;
-        match self.kernel {
-            GemmKernel::Naive => naive::blocks(self, problem, caps),
-            GemmKernel::Gemv => d.parts() * u64::from(gemv::blocks(self, problem)),
-            GemmKernel::Tiled | GemmKernel::Dot | GemmKernel::Coop => {
-                d.parts() * u64::from(d.m.div_ceil(self.bm)) * u64::from(d.n.div_ceil(self.bn))
-            }
-        }
+    pub(in crate::gemm) fn blocks(&self, problem: &GemmProblem, caps: &Caps) -> u64 {
+        self.kernel.entry().blocks(self, problem, caps)
     }
 
     /// Patches of a block.
     pub(super) const fn patches(&self) -> u32 {
         self.bm / self.tm * (self.bn / self.tn)
     }
-
-    /// Invocations that hold one patch together.
-    fn holders(&self, caps: &Caps) -> u32 {
-        if self.fragment == 0 { 1 } else { coop::subgroup(caps) }
-    }
 }
 
 impl fmt::Display for Tile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kernel, bm, bn, bk, tm, tn, fragment } = self;
-        match kernel {
-            GemmKernel::Naive => write!(f, "{bn} elements"),
-            GemmKernel::Gemv => write!(f, "{bm} lines, {bk} deep ({tm} per invocation)"),
-            GemmKernel::Tiled | GemmKernel::Dot => write!(f, "{bm}x{bn}x{bk} ({tm}x{tn} per invocation)"),
-            GemmKernel::Coop => {
-                write!(f, "{bm}x{bn}x{bk} ({tm}x{tn} per subgroup, of {fragment}x{fragment})")
-            }
-        }
+        f.pad(&self.kernel.entry().describe(self))
     }
 }

@@ -1,6 +1,6 @@
-//! Roofs by device name: data sheets where we know the device, its kind where we do not.
+//! Peak rates by device name: data sheets where we know the device, its kind where we do not.
 
-use super::caps::{DeviceType, Roofs};
+use super::caps::DeviceType;
 
 /// A well-known device: part of the name that its driver reports; f32 in Tflop/s, and f16 on the same units as a
 /// multiple of it; cooperative matrices of f16 in Tflop/s; memory in GB/s; the last cache that all cores share, in
@@ -94,19 +94,27 @@ const KNOWN: &[Known] = &[
     ("SwiftShader", 0.0058, 0.25, 0.001, 0.95, 32, 2),
 ];
 
-impl Roofs {
-    /// The roofs of the device that its driver calls `adapter`, or coarse ones for its kind.
-    ///
-    /// `has_coop_rows` tells whether cooperative matrices can be reached at all: without them their
-    /// roof is 0, whatever the silicon could do.
-    pub(crate) fn of(adapter: &str, device_type: DeviceType, has_coop_rows: bool) -> Self {
+/// The peak rates of a device, in flop/s and bytes/s; the size of its last shared cache, in bytes; its cores.
+pub(super) struct Peaks {
+    pub(super) f32_flops: f64,
+    pub(super) f16_flops: f64,
+    pub(super) matrix_flops: f64,
+    pub(super) bytes: f64,
+    pub(super) cache_bytes: f64,
+    pub(super) cache: u64,
+    pub(super) cores: u32,
+}
+
+impl Peaks {
+    /// The peaks of the device that its driver calls `adapter`, or coarse ones for its kind.
+    pub(super) fn of(adapter: &str, device_type: DeviceType) -> Self {
         let known = KNOWN.iter().find(|known| adapter.contains(known.0));
-        let (_, f32_tera, f16_times, coop_tera, bytes_giga, cache_mib, cores) =
+        let (_, f32_tera, f16_times, matrix_tera, bytes_giga, cache_mib, cores) =
             known.copied().unwrap_or(by_type(device_type));
         Self {
             f32_flops: f32_tera * 1e12,
             f16_flops: f16_times * f32_tera * 1e12,
-            coop_flops: if has_coop_rows { coop_tera * 1e12 } else { 0.0 },
+            matrix_flops: matrix_tera * 1e12,
             bytes: bytes_giga * 1e9,
             cache_bytes: f64::from(cores) * CACHE_BYTES_PER_CORE,
             cache: u64::from(cache_mib) << 20,
@@ -131,7 +139,7 @@ mod tests {
     use crate::gpu::fixtures;
 
     fn tflops(adapter: &str) -> f64 {
-        Roofs::of(adapter, DeviceType::Discrete, true).f32_flops / 1e12
+        Peaks::of(adapter, DeviceType::Discrete).f32_flops / 1e12
     }
 
     #[test]
@@ -179,31 +187,24 @@ mod tests {
         for device_type in
             [DeviceType::Discrete, DeviceType::Integrated, DeviceType::Virtual, DeviceType::Unknown]
         {
-            let roofs = Roofs::of("", device_type, true);
-            assert!(roofs.coop_flops > roofs.f32_flops && roofs.f32_flops > roofs.bytes, "{device_type:?}");
+            let peaks = Peaks::of("", device_type);
+            assert!(peaks.matrix_flops > peaks.f32_flops && peaks.f32_flops > peaks.bytes, "{device_type:?}");
         }
     }
 
     #[test]
-    fn matrices_count_only_where_there_are_rows_and_never_on_a_cpu() {
-        assert_eq!(Roofs::of("NVIDIA H200", DeviceType::Discrete, false).coop_flops, 0.0);
+    fn matrices_are_slower_than_plain_code_on_a_cpu() {
         for adapter in ["llvmpipe (LLVM 19.1.7, 256 bits)", "SwiftShader Device (Subzero)", "some CPU"] {
-            let roofs = Roofs::of(adapter, DeviceType::Software, true);
-            assert!(roofs.coop_flops > 0.0 && roofs.coop_flops < roofs.f32_flops, "{adapter}");
+            let peaks = Peaks::of(adapter, DeviceType::Software);
+            assert!(peaks.matrix_flops > 0.0 && peaks.matrix_flops < peaks.f32_flops, "{adapter}");
         }
     }
 
     #[test]
-    fn fixtures_have_the_roofs_of_their_names() {
+    fn the_fixtures_of_real_devices_are_in_the_table() {
         for (name, caps) in fixtures::ALL {
-            let caps = caps();
-            assert_eq!(
-                caps.roofs,
-                Roofs::of(&caps.adapter, caps.device_type, !caps.rows.is_empty()),
-                "{name}"
-            );
-            let known = KNOWN.iter().any(|known| caps.adapter.contains(known.0));
-            assert_eq!(known, !name.starts_with("bare-"), "{name} is in the table");
+            let known = KNOWN.iter().any(|known| caps().adapter.contains(known.0));
+            assert_eq!(known, !name.starts_with("bare-"), "{name}");
         }
     }
 }

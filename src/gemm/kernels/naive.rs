@@ -1,0 +1,77 @@
+//! The naive kernel: every element by one invocation.
+
+use super::cost::{Cost, Unit};
+use super::{Entry, GemmKernel, Tile, in_memory};
+use crate::gemm::memory::{load_element, store_elements};
+use crate::gemm::problem::GemmProblem;
+use crate::gpu::Caps;
+use crate::kernel::{Kernel, Memory};
+
+pub(super) struct Naive;
+
+const TILES: [Tile; 1] = [Tile::of_invocations(GemmKernel::Naive, [1, 64, 1], [1, 1])];
+
+impl Entry for Naive {
+    fn name(&self) -> &'static str {
+        "naive"
+    }
+
+    fn shader(&self) -> &'static str {
+        "gemm_naive"
+    }
+
+    fn tiles(&self) -> &'static [Tile] {
+        &TILES
+    }
+
+    fn admits(&self, _: &Tile, problem: &GemmProblem, _: &Caps) -> Result<(), String> {
+        in_memory(problem)
+    }
+
+    fn sums_parts(&self, _: &GemmProblem) -> bool {
+        false
+    }
+
+    fn shared_bytes(&self, _: &Tile, _: &GemmProblem, _: &Caps) -> u32 {
+        0
+    }
+
+    fn blocks(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u64 {
+        let d = &problem.dims;
+        let elements = u64::from(d.batches) * u64::from(d.m) * u64::from(d.n);
+        elements.div_ceil(u64::from(self.invocations(tile, caps)))
+    }
+
+    /// An element of both operands for each multiply-add, through the caches; invocations without an element do nothing.
+    fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
+        let [m, n] = [problem.dims.m, problem.dims.n].map(f64::from);
+        let blocks = Cost::of_blocks(tile, problem, caps, Unit::F32);
+        Cost {
+            unit: if problem.types.ab.is_real() { Unit::F32 } else { Unit::Integer },
+            block: [1.0, f64::from(tile.bn).min(m * n)],
+            read_weight: caps.machine.cached_read_weight,
+            steps: (super::cost::depth(problem) / caps.machine.loads_together).ceil(),
+            ..blocks
+        }
+    }
+
+    fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
+        let ab = Memory::of(problem.types.ab, caps);
+        let kernel = Kernel::new(self.shader())
+            .dims(caps, size_of_val(&problem.dims))
+            .param("a_unit", ab.scalar())
+            .param("b_unit", ab.scalar())
+            .param("LANES", self.invocations(tile, caps));
+        let kernel = load_element(load_element(kernel, "load_a", ab), "load_b", ab);
+        let kernel = if ab == Memory::I8 {
+            kernel.param("sum", "i32").slot("multiply_add", "multiply_add_i32")
+        } else {
+            kernel
+        };
+        store_elements(kernel, problem, 3, caps)
+    }
+
+    fn describe(&self, tile: &Tile) -> String {
+        format!("{} elements", tile.bn)
+    }
+}
