@@ -1,6 +1,10 @@
 //! Plans as an application executes them: what they compute, what they refuse before anything is recorded, what is shared.
 
+mod operands;
+mod pieces;
+#[path = "../support/mod.rs"]
 mod support;
+mod work;
 
 use support::TestGpu;
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};

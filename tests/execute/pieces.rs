@@ -1,0 +1,89 @@
+//! Steps that would keep a device for too long are launched in pieces: the same bits.
+
+use crate::operands::{FAMILIES, Operands};
+use crate::{own, support};
+use tilewise::plan::{Plan, Step};
+use tilewise::{Caps, Error, Gpu};
+
+/// The same device, if all of it took so many times as long.
+fn slowed(caps: &Caps, times: f64) -> Caps {
+    let mut slow = caps.clone();
+    let machine = &mut slow.machine;
+    for rate in [
+        &mut machine.f32_flops,
+        &mut machine.f16_flops,
+        &mut machine.i8_flops,
+        &mut machine.matrix_flops,
+        &mut machine.bytes,
+        &mut machine.cache_bytes,
+        &mut machine.shared_bytes,
+    ] {
+        *rate /= times;
+    }
+    for seconds in [&mut machine.launch_seconds, &mut machine.load_seconds, &mut machine.invocation_seconds] {
+        *seconds *= times;
+    }
+    slow
+}
+
+/// Those with products that may be split along k.
+const FREE: [&str; 3] = ["dense sketch", "connected layer", "connected layer, backward"];
+
+/// The longest step: its seconds and its workgroups, in all pieces.
+fn longest(plan: &Plan) -> (f64, u32) {
+    let mut steps: Vec<(f64, u32)> = Vec::new();
+    for Step { first_block, seconds, grid, .. } in plan.steps() {
+        let before = if *first_block > 0 { steps.pop() } else { None }.unwrap_or_default();
+        steps.push((before.0 + seconds, before.1 + grid.iter().product::<u32>()));
+    }
+    steps.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).expect("there is a step")
+}
+
+/// What runs, in words.
+fn names(plan: &Plan) -> Vec<String> {
+    let steps = plan.steps().iter().filter(|step| step.first_block == 0);
+    steps.map(|step| format!("{} {}", step.kernel.shader(), step.tile)).collect()
+}
+
+#[test]
+fn what_is_launched_in_pieces_has_the_same_bits() {
+    // With dims as immediates, and with dims in the ring.
+    let (Some(gpu), Some(bare)) = (own(), support::bare()) else { return };
+    assert_eq!(bare.caps().limits.immediate_bytes, 0);
+    [gpu, bare].iter().for_each(|gpu| check(gpu));
+}
+
+fn check(gpu: &Gpu) {
+    let slow = slowed(gpu.caps(), 1e3);
+    let mut cut = 0;
+    for (what, family) in FAMILIES {
+        // So slow that the longest step takes about these seconds. What takes long to compile is taken where it gains more
+        // than that: both plans are of slow devices.
+        let taking = |seconds: f64| family(&slowed(&slow, seconds / longest(&family(&slow)?).0));
+        let plan = match taking(0.45) {
+            Ok(plan) => plan,
+            Err(Error::Unsupported { .. }) => continue,
+            Err(error) => panic!("{what}: {error}"),
+        };
+        let (_, blocks) = longest(&plan);
+        let pieces = taking(0.45 * f64::from(blocks.min(4))).unwrap();
+        if FREE.contains(&what) && names(&plan) != names(&pieces) {
+            continue; // is split along k instead
+        }
+        assert_eq!(names(&pieces), names(&plan), "{what}");
+        let is_cut = pieces.steps().iter().any(|step| step.first_block > 0);
+        assert_eq!(is_cut, blocks > 1, "{what}: {pieces}");
+        let mut operands = [(); 2].map(|()| Operands::of(gpu, &plan).unwrap());
+        let launched = gpu.stats().launches;
+        operands[0].execute(gpu, &plan).unwrap();
+        operands[1].execute(gpu, &pieces).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let launches = plan.steps().len() + pieces.steps().len();
+        assert_eq!(gpu.stats().launches - launched, launches as u64, "{what}");
+        let [whole, in_pieces] = operands.map(|operands| operands.written().unwrap());
+        assert!(whole.iter().flatten().any(|byte| *byte != 0), "{what}: something is computed");
+        assert!(whole == in_pieces, "{what}: other bits in pieces: {pieces}");
+        cut += usize::from(is_cut);
+    }
+    println!("{cut} families in pieces");
+    assert!(cut > 15, "{cut} families were cut");
+}
