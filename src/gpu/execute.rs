@@ -238,6 +238,7 @@ impl Gpu {
         let temporaries = slots.bytes.iter().map(allocate).collect::<Result<Vec<Allocation>>>()?;
         let constants = plan.constants().iter().map(|constant| self.constant(plan.op(), constant));
         let constants = constants.collect::<Result<Vec<_>>>()?;
+        self.inner.watchers.tell(plan);
         for (at, (step, pipeline)) in plan.steps().iter().zip(pipelines).enumerate() {
             let bound = step.args.iter().zip(&pipeline.writes).map(|(arg, &writes)| match arg.buffer {
                 Buffer::Operand(index) => operands[index].part(&arg.window).bound(writes),

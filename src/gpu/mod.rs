@@ -36,6 +36,7 @@ mod verify;
 mod wait;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;
+mod watch;
 
 pub use adopt::{AdoptOptions, Polling};
 pub use caps::{Caps, CapsLimits, DeviceType, SubgroupSizes};
@@ -84,6 +85,7 @@ struct Inner {
     pipelines: Pipelines,
     plans: execute::Memo,
     constants: constants::Constants,
+    watchers: watch::Watchers,
     pool: Lock<Pool<wgpu::Buffer>>,
     staging: Lock<Pool<wgpu::Buffer>>,
     recorder: Recorder,

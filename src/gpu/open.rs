@@ -171,6 +171,7 @@ impl<'a> Device<'a> {
             buffers_created: AtomicU64::new(0),
             plans: super::execute::Memo::default(),
             constants: super::constants::Constants::default(),
+            watchers: super::watch::Watchers::default(),
             device: self.device.clone(),
             queue: self.queue.clone(),
             caps,

@@ -50,7 +50,7 @@ impl Verification {
             let options =
                 GpuOptions { checks: options.checks, cache: CacheFolder::Off, ..Default::default() };
             match probe(this.caps.clone(), options) {
-                Ok(probe) => this.launched = this.launch(&probe, cases),
+                Ok(probe) => this.launched = this.begin(&probe, cases),
                 Err(error) => cases.into_iter().for_each(|case| _ = this.refuse(case, &error)),
             }
         }
@@ -93,7 +93,7 @@ impl Verification {
         }
     }
 
-    fn launch(&mut self, probe: &Gpu, cases: Vec<Case>) -> Option<Launched> {
+    fn begin(&mut self, probe: &Gpu, cases: Vec<Case>) -> Option<Launched> {
         let mut compiled = Vec::new();
         for case in cases {
             match probe.prepared(&case) {

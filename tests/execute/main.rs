@@ -2,6 +2,7 @@
 
 mod operands;
 mod pieces;
+mod stages;
 #[path = "../support/mod.rs"]
 mod support;
 mod work;

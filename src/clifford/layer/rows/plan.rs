@@ -149,7 +149,7 @@ impl Problem for RowProblem {
             });
         }
         if is_whole {
-            self.launch(&mut draft, &tile, 1, &buffers)?;
+            self.add_to(&mut draft, &tile, 1, &buffers)?;
         } else {
             let first = self.step(RowStep::Sums);
             let tile = RowTile::of(&first, caps);
@@ -159,8 +159,8 @@ impl Problem for RowProblem {
                 buffers.o = Some(draft.temporary(&shape, DType::F32)?);
             }
             draft.reason("a row is too long for a workgroup: its sums, and then the result".to_owned());
-            first.launch(&mut draft, &tile, tile.blocks, &buffers)?;
-            last.launch(&mut draft, &RowTile::of(&last, caps), tile.blocks, &buffers)?;
+            first.add_to(&mut draft, &tile, tile.blocks, &buffers)?;
+            last.add_to(&mut draft, &RowTile::of(&last, caps), tile.blocks, &buffers)?;
         }
         if let (Some(of_weights), Some(slab)) = (of_weights, buffers.slab)
             && slab.layout.rank() == 3
@@ -208,7 +208,7 @@ impl RowProblem {
     }
 
     /// Adds a step of this problem, whose rows are in so many parts.
-    fn launch(&self, draft: &mut Draft<'_>, tile: &RowTile, parts: u32, buffers: &Buffers) -> Result<()> {
+    fn add_to(&self, draft: &mut Draft<'_>, tile: &RowTile, parts: u32, buffers: &Buffers) -> Result<()> {
         let (op, caps) = (self.function.name(), draft.caps());
         let names = operands(self);
         let mut args = Vec::with_capacity(names.len());
