@@ -78,8 +78,8 @@ impl Cost {
     pub(super) fn seconds(&self, invocations: u32, problem: &GemmProblem, caps: &Caps) -> f64 {
         let waits = [
             self.arithmetic(invocations, problem, caps),
-            self.from_cache(problem) / caps.machine.cache_bytes,
-            self.from_memory(problem, caps) / caps.machine.bytes,
+            self.cache_bytes(problem) / caps.machine.cache_bytes,
+            self.memory_bytes(problem, caps) / caps.machine.bytes,
             self.chain(problem, caps),
         ];
         let longest = waits.into_iter().fold(0.0, f64::max);
@@ -110,14 +110,14 @@ impl Cost {
     }
 
     /// Bytes that blocks read of A and B, edges in full.
-    fn from_cache(&self, problem: &GemmProblem) -> f64 {
+    fn cache_bytes(&self, problem: &GemmProblem) -> f64 {
         let [[rows, cols], [bm, bn]] = [self.blocks, self.block];
         rows * cols * parts(problem) * ((bm + bn) * depth(problem) * problem.types.ab.size() as f64)
     }
 
     /// Bytes that cross device memory: each matrix once, and B again for every group of rows where it does not stay in the
     /// cache, A for every column of blocks where not even a group's rows do.
-    fn from_memory(&self, problem: &GemmProblem, caps: &Caps) -> f64 {
+    fn memory_bytes(&self, problem: &GemmProblem, caps: &Caps) -> f64 {
         let d = &problem.dims;
         let [m, n] = [d.m, d.n].map(f64::from);
         let row = depth(problem) * problem.types.ab.size() as f64;
