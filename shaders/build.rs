@@ -5,7 +5,9 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=shaders");
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+    let package = env::var_os("CARGO_MANIFEST_DIR")
+        .ok_or_else(|| io::Error::other("cargo says no CARGO_MANIFEST_DIR"))?;
+    let folder = Path::new(&package).join("shaders");
     let tables = [list(&folder)?, list(&folder.join("common"))?];
     let [kernels, fragments] = tables.map(|table| format!("&[{}]", table.concat()));
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo says no OUT_DIR"))?;

@@ -25,7 +25,7 @@ struct Dims {
 //#import block
 //#import pack_pair
 
-//#param  set by plan_connected_back; these defaults are a legal kernel
+//#param  set by ConnectedBackProblem::kernel; these defaults are a legal kernel
 alias x_unit = f32;
 alias y_unit = f32;
 alias u_unit = f32;

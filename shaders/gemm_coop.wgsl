@@ -9,7 +9,7 @@
 //#import gemm_dims
 //#import dims
 
-//#param  set by coop::kernel; these defaults are a legal tile
+//#param  set by Coop::build; these defaults are a legal tile
 alias mat_a = coop_mat16x16<f16, A>;
 alias mat_b = coop_mat16x16<f16, B>;
 alias mat_c = coop_mat16x16<f32, C>;

@@ -9,7 +9,7 @@
 //#import gemm_dims
 //#import dims
 
-//#param  set by dot::kernel; these defaults are a legal tile
+//#param  set by Dot::build; these defaults are a legal tile
 alias c_unit = i32;
 const BM: u32 = 64u;
 const BN: u32 = 64u;

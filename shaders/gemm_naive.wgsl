@@ -11,7 +11,7 @@
 //#import block
 //#import pack_pair
 
-//#param  set by naive::kernel
+//#param  set by Naive::build
 alias a_unit = f32;
 alias b_unit = f32;
 alias c_unit = f32;

@@ -11,7 +11,7 @@
 //#import block
 //#import pack_pair
 
-//#param  set by reduce::plan
+//#param  set by reduce::step
 alias c_unit = f32;
 alias sum = f32;
 const LANES: u32 = 64u;

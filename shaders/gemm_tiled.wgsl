@@ -10,7 +10,7 @@
 //#import dims
 //#import pack_pair
 
-//#param  set by tiled::kernel; these defaults are a legal tile
+//#param  set by Tiled::build; these defaults are a legal tile
 alias a_unit = f32;
 alias b_unit = f32;
 alias c_unit = f32;

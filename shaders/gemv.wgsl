@@ -10,7 +10,7 @@
 //#import dims
 //#import pack_pair
 
-//#param  set by gemv::kernel; these defaults are a legal tile
+//#param  set by Gemv::build; these defaults are a legal tile
 alias long_unit = f32;
 alias thin_unit = f32;
 alias c_unit = f32;

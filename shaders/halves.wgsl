@@ -24,7 +24,7 @@ struct Dims {
 //#import dims
 //#import block
 
-//#param  set by HalvesProblem::kernel
+//#param  set by HalvesProblem::plan
 const PARTS: u32 = 2u;
 const ROWS: u32 = 1u;
 const LANES: u32 = 64u;

@@ -3,7 +3,7 @@
 //!
 //! NOTE: such a product has no epilogue: the second operand has the strides that a residual would.
 
-//#param  set by Products::bind
+//#param  set by Segments::bind
 alias y_unit = f32;
 //#end
 

@@ -8,8 +8,6 @@ use std::collections::BTreeMap;
 use tilewise::gemm::{GemmKernel, GemmTypes, Tile};
 use tilewise::{DType, Element, Fill, Gemm, Gpu, Sums, bf16, f16, matmul, matmul_into, reference};
 
-/// The kernels that every device runs; `coop.rs` sweeps the one on cooperative matrices, `integers.rs` those of i8.
-const SCALAR: [GemmKernel; 2] = [GemmKernel::Naive, GemmKernel::Tiled];
 const OUTER: [usize; 11] = [1, 3, 16, 17, 31, 63, 64, 65, 127, 128, 129]; // below, on and above every tile edge
 const INNER: [usize; 9] = [0, 1, 4, 7, 8, 9, 16, 33, 132];
 const TYPED: [Typed; 9] = [
@@ -53,7 +51,7 @@ fn ways(tile: &Tile, typed: usize, views: [View; 3]) -> (usize, [View; 3]) {
 #[test]
 fn every_scalar_kernel_and_tile_agrees_with_the_reference() {
     let Some(gpu) = support::gpu() else { return };
-    let tiles: Vec<Tile> = SCALAR.iter().flat_map(|kernel| kernel.tiles()).copied().collect();
+    let tiles: Vec<Tile> = crate::scalar().flat_map(GemmKernel::tiles).copied().collect();
     let levels = [
         tiles.len(),
         TYPED.len(),
@@ -136,7 +134,7 @@ fn a_long_inner_size_stays_within_the_bound() {
     let (a, b) = (Fill::Uniform.values::<f32>(m * k, 3), Fill::Uniform.values::<f32>(k * n, 4));
     let want = reference::gemm(&a, &b, shape);
     let (a, b) = (gpu.tensor(&a, [m, k]).unwrap(), gpu.tensor(&b, [k, n]).unwrap());
-    for kernel in SCALAR {
+    for kernel in crate::scalar() {
         let got = Gemm::new(&a, &b).kernel(kernel).run().unwrap().to_vec().unwrap();
         let found = want.compare(&got);
         assert!(found.ok() && found.bound_ratio > 0.0, "{kernel}: {found:?}");
@@ -156,7 +154,7 @@ fn repeated_and_overlapping_operands_are_read_as_they_lie() {
         let a: Vec<f32> = (0..16 * 64).map(|i| data[5 + i / 64 * strides[0] + i % 64 * strides[1]]).collect();
         let want: Vec<f32> =
             reference::gemm(&a, &b, [16, 32, 64]).value.iter().map(|&v| f32::from_f64(v)).collect();
-        for kernel in SCALAR {
+        for kernel in crate::scalar() {
             let got = Gemm::new(&a_tensor, &b_tensor).kernel(kernel).run().unwrap().to_vec().unwrap();
             assert_eq!(got, want, "{kernel}, strides {strides:?}");
         }
@@ -168,7 +166,7 @@ fn the_same_plan_gives_the_same_bits() {
     let Some(gpu) = support::gpu() else { return };
     let a = gpu.random::<f32>([127, 200], Fill::Uniform, 5).unwrap();
     let b = gpu.random::<f32>([200, 65], Fill::Uniform, 6).unwrap();
-    for kernel in SCALAR {
+    for kernel in crate::scalar() {
         let product = Gemm::new(&a, &b).kernel(kernel);
         let first = product.run().unwrap().to_vec().unwrap();
         assert_eq!(first, product.run().unwrap().to_vec().unwrap(), "{kernel}");
@@ -255,7 +253,7 @@ fn empty_products_are_empty_and_empty_sums_are_zero() {
     assert_eq!(empty(0, 0, 0), (vec![0, 0], vec![], true));
     assert_eq!(empty(3, 2, 0), (vec![3, 2], vec![0.0; 6], true));
     let (a, b) = (gpu.tensor::<f32>(&[], [64, 0]).unwrap(), gpu.tensor(&[], [0, 64]).unwrap());
-    for kernel in SCALAR {
+    for kernel in crate::scalar() {
         let product = Gemm::new(&a, &b).kernel(kernel).run().unwrap().to_vec().unwrap();
         assert_eq!(product, vec![0.0; 64 * 64], "{kernel}");
     }
