@@ -3,12 +3,10 @@
 
 use super::generated::Made;
 use super::layouts::{Operand, layout};
-use super::memory::{Stage, load};
 use super::precision::Precision;
 use super::problem::{GemmDims, GemmProblem, GemmTypes, OP, Pin, Split};
 use crate::Result;
 use crate::gpu::Caps;
-use crate::kernel::{Kernel, Memory};
 use crate::plan::{Draft, Plan, Problem};
 use crate::tensor::{DType, Layout, dim};
 
@@ -104,11 +102,7 @@ impl Planes {
         layout(&axes, self.offset)
     }
 
-    fn stage(&self, outer: u32) -> Stage {
-        Stage::of(outer, [self.outer, self.k], self.starts())
-    }
-
-    fn starts(&self) -> [u32; 3] {
+    pub(super) fn starts(&self) -> [u32; 3] {
         [self.offset, self.plane, 0]
     }
 }
@@ -254,7 +248,7 @@ impl GemmProblem {
     }
 
     /// The right operand of A's products.
-    fn planes_y(&self) -> Planes {
+    pub(super) fn planes_y(&self) -> Planes {
         let d = &self.dims;
         let (count, order) = self.segments().map_or_else(Default::default, |s| (s.planes[1], s.orders[1]));
         let (plane, offset) = (d.residual_batch0, d.residual_offset);
@@ -294,81 +288,6 @@ impl Segments {
             Formed::Products(Gated::Yes) => 3,
         }
     }
-
-    /// How A is staged by the tiled kernel: by vectors only if both operands of its products come so.
-    pub(super) fn stage(&self, problem: &GemmProblem, a: Stage) -> Stage {
-        match (self.formed, a) {
-            (Formed::Products(_), Stage::VectorOuter) if problem.planes_y().stage(problem.dims.m) != a => {
-                Stage::ScalarOuter
-            }
-            _ => a,
-        }
-    }
-
-    /// Binds what all kernels have of it.
-    fn bind(&self, kernel: Kernel) -> Kernel {
-        let kernel = kernel
-            .slot("segments", "segments_of_planes")
-            .slot("k_extent", "k_extent_segments")
-            .slot("step_from", "nothing")
-            .slot("step_start", "step_start_segments")
-            .slot("ahead_b", "ahead_edge_x");
-        match self.formed {
-            Formed::InMemory => kernel.slot("ahead_a", "ahead_edge_x"),
-            // What is a sum of products is not made ahead: other workgroups hide its loads.
-            Formed::Products(_) => kernel.slot("ahead_a", "nothing").slot("fill_a", "made_x"),
-        }
-    }
-
-    fn bind_gates(&self, kernel: Kernel) -> Kernel {
-        match self.formed {
-            Formed::Products(Gated::Yes) => kernel.slot("product_gates", "product_gates_plane"),
-            _ => kernel,
-        }
-    }
-
-    /// Binds what the tiled kernel has of it, whose operands lie in `memory` and whose A is staged so.
-    pub(super) fn bind_tiled(&self, kernel: Kernel, memory: Memory, a: Stage) -> Kernel {
-        let kernel = self.bind(kernel);
-        if self.formed == Formed::InMemory {
-            return kernel;
-        }
-        let kernel = load(kernel.param("y_unit", a.unit(memory)), "load_y", memory, a);
-        let kernel = match a {
-            Stage::VectorOuter => kernel.slot("four_a", "four_x_vector").slot("four_y", "four_x_vector"),
-            Stage::ScalarK | Stage::ScalarOuter => kernel,
-        };
-        self.bind_gates(kernel.slot("memory_a", "products_a"))
-    }
-
-    /// Binds what the kernel on cooperative matrices has of it, if A is not in memory, whose operands come by units of eight
-    /// or by elements.
-    pub(super) fn bind_coop(&self, kernel: Kernel, by: Eights) -> Kernel {
-        let kernel = self.bind(kernel);
-        if self.formed == Formed::InMemory {
-            return kernel;
-        }
-        let kernel = match by {
-            Eights::Units => {
-                kernel.slot("eight_a", "eight_x_unit").slot("eight_y", "eight_x_unit").param("y_unit", "Unit")
-            }
-            Eights::Elements => kernel.param("y_unit", "f16"),
-        };
-        self.bind_gates(kernel.slot("coop_load_a", "coop_products_a"))
-    }
-
-    /// The right operand of A's products as the coop kernel looks at operands: strides and where planes start.
-    pub(super) fn second(&self, problem: &GemmProblem) -> Option<([u32; 2], [u32; 3])> {
-        let y = problem.planes_y();
-        (self.formed != Formed::InMemory).then(|| ([y.outer, y.k], y.starts()))
-    }
-}
-
-/// How eight elements of the operands of A's products are loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Eights {
-    Units,
-    Elements,
 }
 
 /// A product that is summed over segments, with its table.

@@ -1,12 +1,13 @@
 //! The coop kernel: blocks staged in shared memory, patches in cooperative matrices, one patch a subgroup.
 
 use super::cost::{Cost, Unit};
+use super::segments::Eights;
 use super::{Entry, GemmKernel, Tile};
 use crate::gemm::Made;
 use crate::gemm::half_signs::{HalfSigns, HalvedAxis};
 use crate::gemm::memory::store;
 use crate::gemm::problem::{GemmDims, GemmProblem};
-use crate::gemm::segments::{Eights, Formed};
+use crate::gemm::segments::Formed;
 use crate::gpu::{Caps, CoopScalar};
 use crate::kernel::Kernel;
 use crate::tensor::DType;

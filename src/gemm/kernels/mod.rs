@@ -6,6 +6,7 @@ mod cost;
 mod dot;
 mod gemv;
 mod naive;
+mod segments;
 mod tile;
 mod tiled;
 

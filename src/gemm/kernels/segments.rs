@@ -1,0 +1,83 @@
+//! What kernels have of products that are summed over segments: how A is staged, and what fills their slots.
+
+use crate::gemm::memory::{Stage, load};
+use crate::gemm::problem::GemmProblem;
+use crate::gemm::segments::{Formed, Gated, Segments};
+use crate::kernel::{Kernel, Memory};
+
+impl Segments {
+    /// How A is staged by the tiled kernel: by vectors only if both operands of its products come so.
+    pub(super) fn stage(&self, problem: &GemmProblem, a: Stage) -> Stage {
+        let y = problem.planes_y();
+        let stage_of_y = || Stage::of(problem.dims.m, [y.outer, y.k], y.starts());
+        match (self.formed, a) {
+            (Formed::Products(_), Stage::VectorOuter) if stage_of_y() != a => Stage::ScalarOuter,
+            _ => a,
+        }
+    }
+
+    /// Binds what all kernels have of it.
+    fn bind(&self, kernel: Kernel) -> Kernel {
+        let kernel = kernel
+            .slot("segments", "segments_of_planes")
+            .slot("k_extent", "k_extent_segments")
+            .slot("step_from", "nothing")
+            .slot("step_start", "step_start_segments")
+            .slot("ahead_b", "ahead_edge_x");
+        match self.formed {
+            Formed::InMemory => kernel.slot("ahead_a", "ahead_edge_x"),
+            // What is a sum of products is not made ahead: other workgroups hide its loads.
+            Formed::Products(_) => kernel.slot("ahead_a", "nothing").slot("fill_a", "made_x"),
+        }
+    }
+
+    fn bind_gates(&self, kernel: Kernel) -> Kernel {
+        match self.formed {
+            Formed::Products(Gated::Yes) => kernel.slot("product_gates", "product_gates_plane"),
+            _ => kernel,
+        }
+    }
+
+    /// Binds what the tiled kernel has of it, whose operands lie in `memory` and whose A is staged so.
+    pub(super) fn bind_tiled(&self, kernel: Kernel, memory: Memory, a: Stage) -> Kernel {
+        let kernel = self.bind(kernel);
+        if self.formed == Formed::InMemory {
+            return kernel;
+        }
+        let kernel = load(kernel.param("y_unit", a.unit(memory)), "load_y", memory, a);
+        let kernel = match a {
+            Stage::VectorOuter => kernel.slot("four_a", "four_x_vector").slot("four_y", "four_x_vector"),
+            Stage::ScalarK | Stage::ScalarOuter => kernel,
+        };
+        self.bind_gates(kernel.slot("memory_a", "products_a"))
+    }
+
+    /// Binds what the kernel on cooperative matrices has of it, if A is not in memory, whose operands come by units of eight
+    /// or by elements.
+    pub(super) fn bind_coop(&self, kernel: Kernel, by: Eights) -> Kernel {
+        let kernel = self.bind(kernel);
+        if self.formed == Formed::InMemory {
+            return kernel;
+        }
+        let kernel = match by {
+            Eights::Units => {
+                kernel.slot("eight_a", "eight_x_unit").slot("eight_y", "eight_x_unit").param("y_unit", "Unit")
+            }
+            Eights::Elements => kernel.param("y_unit", "f16"),
+        };
+        self.bind_gates(kernel.slot("coop_load_a", "coop_products_a"))
+    }
+
+    /// The right operand of A's products as the coop kernel looks at operands: strides and where planes start.
+    pub(super) fn second(&self, problem: &GemmProblem) -> Option<([u32; 2], [u32; 3])> {
+        let y = problem.planes_y();
+        (self.formed != Formed::InMemory).then(|| ([y.outer, y.k], y.starts()))
+    }
+}
+
+/// How eight elements of the operands of A's products are loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Eights {
+    Units,
+    Elements,
+}
