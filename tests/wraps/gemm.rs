@@ -123,9 +123,26 @@ pub(crate) fn launches() -> Vec<Launch> {
                         types.sums = Sums::F16;
                     }
                     let caps = &devices[usize::from(is_bare)];
-                    launches.extend(product(caps, tile, types, what, [&a, &b], parts, [offset, case]));
+                    // Steps that no number of epilogues divides, so that each meets every tile and type.
+                    let which = 31 * i + 17 * j + 5 * k + offset;
+                    launches.extend(product(caps, tile, types, what, [&a, &b], parts, [offset, which]));
                 }
             }
+        }
+    }
+    launches.extend(epilogues());
+    launches
+}
+
+/// Every epilogue, of what is stored in vectors and of what is not, on one tile.
+fn epilogues() -> Vec<Launch> {
+    let tile = GemmKernel::Tiled.tiles().last().expect("there are tiles");
+    let types = TYPES[0];
+    let problems = problems([types.ab, types.c].map(|dtype| WINDOW / dtype.size()));
+    let mut launches = Vec::new();
+    for (i, (what, a, b, parts)) in problems.iter().take(2).enumerate() {
+        for epilogue in 0..wgsl::epilogues().len() {
+            launches.extend(product(&caps(), tile, types, what, [a, b], *parts, [63 * i, 3 * epilogue]));
         }
     }
     launches
@@ -138,7 +155,7 @@ fn product(
     what: &str,
     [a, b]: [&Matrix; 2],
     parts: u32,
-    [offset, case]: [usize; 2],
+    [offset, which]: [usize; 2],
 ) -> Vec<Launch> {
     let layout = |matrix: &Matrix, offset: usize| {
         Layout::new("test", &matrix.0, &matrix.1, offset, 1 << 40).expect("a view of a large buffer")
@@ -148,7 +165,7 @@ fn product(
     let c = layout(&plain(&shape), offset);
     let Ok(problem) = GemmProblem::new(&a, &b, &c, types) else { return Vec::new() };
     let problem = problem.pinned(Pin::Tile(*tile)).split(Split::Parts(parts));
-    let problem = if case.is_multiple_of(3) { finished(problem, case / 3) } else { problem };
+    let problem = if which.is_multiple_of(3) { finished(problem, which / 3) } else { problem };
     let Ok(plan) = problem.plan(caps) else { return Vec::new() };
     Launch::steps(&format!("{what}, {types:?}, offset {offset}, {:?}", problem.dims), &plan)
 }

@@ -37,7 +37,8 @@ impl Operand {
 const SCALAR: u32 = 0x9e37_79b9;
 
 impl Launch {
-    /// The steps of a plan, for a device whose subgroups have eight invocations.
+    /// The steps of a plan, for a device whose subgroups have eight invocations. Of what is launched in pieces, the first and
+    /// the last: those between have indices between.
     pub(crate) fn steps(what: &str, plan: &Plan) -> Vec<Self> {
         let step = |step: &tilewise::plan::Step| {
             let operands = step.args.iter().map(|arg| Operand {
@@ -61,7 +62,9 @@ impl Launch {
                 subgroup: 8,
             }
         };
-        plan.steps().iter().map(step).collect()
+        let is_last = |at: usize| plan.steps().get(at + 1).is_none_or(|next| next.first_block == 0);
+        let at_an_end = |(at, piece): &(usize, &tilewise::plan::Step)| piece.first_block == 0 || is_last(*at);
+        plan.steps().iter().enumerate().filter(at_an_end).map(|(_, piece)| step(piece)).collect()
     }
 
     /// The operand that a variable of the shader is.
