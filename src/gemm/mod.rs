@@ -27,6 +27,7 @@ pub use linear::{Linear, linear};
 pub use precision::Precision;
 pub use problem::{GemmDims, GemmProblem, GemmTypes, I8_INNER, Pin, Split, Sums, product_shape};
 pub(crate) use product::product;
+pub(crate) use reduce::sum_of_parts;
 pub use segments::{
     Formed, Gated, Order, Planes, Segment, Segmented, SegmentedProblem, Segments, segment_table,
 };

@@ -6,8 +6,9 @@ use super::problem::{GemmDims, GemmProblem, Split};
 use crate::Result;
 use crate::gpu::Caps;
 use crate::kernel::{self, Kernel, Needs};
-use crate::plan::{Access, Draft, Flops, LONGEST, NewStep, Region, Time};
+use crate::plan::{Access, Dims, Draft, Flops, LONGEST, NewStep, Region, Time};
 use crate::tensor::DType;
+use std::mem::offset_of;
 
 /// Invocations of one workgroup; each brings four elements of a row together.
 const LANES: u32 = 64;
@@ -168,4 +169,34 @@ pub(super) fn step(
 /// The limits that a workgroup needs: bindings for the sums, C and the epilogue.
 pub(super) fn needs(problem: &GemmProblem) -> Needs {
     Needs { bindings: 2 + problem.extra_bindings(), invocations: LANES, workgroup_bytes: 0 }
+}
+
+/// Adds the step that adds up so many parts of `elements` each, whatever they are sums of: here they are taken as one row, and
+/// multiplied by the scalar with this index.
+pub(crate) fn sum_of_parts(
+    draft: &mut Draft<'_>,
+    [elements, parts]: [u32; 2],
+    scalar: usize,
+    [sums, total]: [Region; 2],
+) -> Result<()> {
+    let dims = GemmDims {
+        m: 1,
+        n: elements,
+        batches: 1,
+        batch1: 1,
+        splits: parts,
+        ldc: elements,
+        ..GemmDims::default()
+    };
+    let kernel = Kernel::new("gemm_reduce").dims(draft.caps(), size_of_val(&dims));
+    draft.step(NewStep {
+        kernel: kernel.param("LANES", LANES).slot("epilogue", "epilogue_forms"),
+        tile: format!("{LANES} times 4 elements"),
+        needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
+        blocks: u64::from(elements).div_ceil(4).div_ceil(u64::from(LANES)),
+        dims: Dims::of(&dims).scalar(offset_of!(GemmDims, alpha), scalar),
+        args: &[(sums, Access::Read), (total, Access::Write)],
+        flops: Flops::of_f32(f64::from(elements) * f64::from(parts)),
+        time: Time::Roofline,
+    })
 }

@@ -13,16 +13,12 @@ mod dense;
 mod factor;
 mod given;
 mod hadamard;
-mod hadamard_pass;
-mod hadamard_rows;
-mod hadamard_split;
 mod layer;
 mod normal;
 mod normal_table;
 mod operator;
 mod philox;
 mod sparse;
-mod sparse_tile;
 #[cfg(not(target_arch = "wasm32"))]
 mod spectrum;
 
@@ -40,9 +36,9 @@ pub use factor::{
     range, rsvd, trace,
 };
 pub use given::Given;
-pub use hadamard::{HadamardProblem, hadamard_as};
-pub use hadamard_pass::{
-    HadamardDims, HadamardLanes, HadamardPass, HadamardSource, HadamardTarget, HadamardTile,
+pub use hadamard::{
+    HadamardDims, HadamardLanes, HadamardPass, HadamardProblem, HadamardSource, HadamardTarget, HadamardTile,
+    hadamard_as,
 };
 pub use layer::{ParameterGradients, SignMemory, SkLinear, SkLinearBuilder, Sketched};
 pub use operator::{HADAMARD_AT_MOST, NONZEROS_AT_MOST, Scaling, Sketch, SketchKind, SparseAxis};

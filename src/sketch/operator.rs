@@ -1,6 +1,6 @@
 //! Random operators: a rule, a shape and a seed.
 
-use super::hadamard_rows::RowOrder;
+use super::hadamard::RowOrder;
 use super::normal::{self, normal};
 use super::philox::{below, philox};
 use crate::error::call;

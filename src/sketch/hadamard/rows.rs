@@ -1,21 +1,21 @@
 //! Which rows of a Hadamard matrix an operator has: an order of all of them, of which it takes the first.
 
-use super::operator::Sketch;
-use super::philox::philox;
+use crate::sketch::operator::Sketch;
+use crate::sketch::philox::philox;
 
 /// Rounds of the permutation.
 const ROUNDS: usize = 4;
 
 /// A permutation of the numbers of so many bits, from a seed: in each round a number is folded onto its lower half,
 /// multiplied by an odd number and added to, all of which can be undone. `shaders/common/row_order.wgsl` undoes it.
-pub(super) struct RowOrder {
+pub(in crate::sketch) struct RowOrder {
     bits: u32,
     /// An odd factor and a summand for every round.
     rounds: [[u32; 2]; ROUNDS],
 }
 
 impl RowOrder {
-    pub(super) fn new(sketch: &Sketch) -> Self {
+    pub(in crate::sketch) fn new(sketch: &Sketch) -> Self {
         let round = |r: u32| {
             let words = philox(sketch.seed(), [r, 0, 1, sketch.tag()]);
             [words[0] | 1, words[1]]
@@ -29,19 +29,19 @@ impl RowOrder {
 
     /// By how much a number is shifted onto its lower half: at least half of its bits, so that doing it twice undoes
     /// it.
-    pub(super) fn shift(&self) -> u32 {
+    pub(in crate::sketch) fn shift(&self) -> u32 {
         self.bits.div_ceil(2).max(1)
     }
 
     /// The row that comes at this place.
-    pub(super) fn row(&self, place: u32) -> u32 {
+    pub(in crate::sketch) fn row(&self, place: u32) -> u32 {
         self.rounds.iter().fold(place, |x, [factor, summand]| {
             (x ^ (x >> self.shift())).wrapping_mul(*factor).wrapping_add(*summand) & self.mask()
         })
     }
 
     /// What undoes the rounds, the last one first: subtract, multiply, fold.
-    pub(super) fn inverse(&self) -> [[u32; 2]; ROUNDS] {
+    pub(in crate::sketch) fn inverse(&self) -> [[u32; 2]; ROUNDS] {
         let mut rounds = self.rounds.map(|[factor, summand]| [inverse(factor), summand]);
         rounds.reverse();
         rounds

@@ -1,14 +1,8 @@
-//! Applying sparse operators: how.
+//! How a sparse operator's work is cut, and what runs in each workgroup.
 
-use super::operator::OP;
-use super::sparse::{SparseDims, SparseForm, SparseProblem};
-use crate::Result;
-use crate::gemm::GemmDims;
+use super::problem::{SparseDims, SparseForm, SparseProblem};
 use crate::gpu::Caps;
 use crate::kernel::{self, Kernel, Memory, Needs};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
-use crate::tensor::DType;
-use std::mem::offset_of;
 
 /// Rows of the result that a workgroup makes at most, as the shaders have it.
 const ROWS_AT_MOST: u32 = 256;
@@ -33,23 +27,21 @@ const MANY: u32 = 64;
 const MANY_PAIRS: u32 = 128;
 /// Workgroups of each core, as long as there are so many.
 const PER_CORE: u32 = 2;
-/// Invocations of one workgroup that brings parts together; each has four elements.
-const REDUCE_LANES: u32 = 64;
 
 /// How the work is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tile {
     /// Invocations of a workgroup; those along columns; columns of each.
-    lanes: u32,
+    pub(super) lanes: u32,
     across: u32,
     each: u32,
     list: u32,
     /// Whether two neighbours are loaded at once.
     pairs: bool,
     /// Rows of the result, and columns, that a workgroup makes.
-    rows: u32,
-    width: u32,
-    parts: u32,
+    pub(super) rows: u32,
+    pub(super) width: u32,
+    pub(super) parts: u32,
 }
 
 impl Tile {
@@ -127,7 +119,7 @@ impl Tile {
 
     /// The limits that a workgroup needs. Its shared memory has the list, where its rows end and, if it is sorted, counts
     /// (`sketch_scatter.wgsl`).
-    fn needs(&self, problem: &SparseProblem) -> Needs {
+    pub(super) fn needs(&self, problem: &SparseProblem) -> Needs {
         let array = |words: u32| (4 * words).next_multiple_of(16);
         let list = array(self.list) + array(ROWS_AT_MOST + 1);
         let sorting = array(BUCKETS) + array(self.lanes);
@@ -136,7 +128,7 @@ impl Tile {
         Needs { bindings: 2, invocations: self.lanes, workgroup_bytes }
     }
 
-    fn kernel(&self, problem: &SparseProblem, caps: &Caps) -> Kernel {
+    pub(super) fn kernel(&self, problem: &SparseProblem, caps: &Caps) -> Kernel {
         let memory = Memory::of(problem.dtype, caps);
         let shader = if problem.form == SparseForm::Scatter { "sketch_scatter" } else { "sketch_gather" };
         let kernel = Kernel::new(shader)
@@ -153,67 +145,5 @@ impl Tile {
             Memory::Bf16 => kernel.slot("load_x", "load_x_bf16"),
             _ => kernel,
         }
-    }
-}
-
-impl Problem for SparseProblem {
-    /// One step, or, where lines are summed in parts, one more that adds these up.
-    ///
-    /// Operands: x, the result. Scalars: the seed and the scale.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        let mut draft = Draft::new(OP, &["seed_low", "seed_high", "scale"], caps);
-        let x = draft.operand("x", self.dtype, self.x, Access::Read);
-        let y = draft.operand("the result", DType::F32, self.result()?, Access::Write);
-        let tile = Tile::of(self, caps);
-        if tile.parts == 1 {
-            self.step(&mut draft, &tile, [x, y])?;
-            return Ok(draft.finish());
-        }
-        let elements = usize::try_from(self.elements()).unwrap_or(usize::MAX);
-        let sums = draft.temporary(&[elements.saturating_mul(tile.parts as usize)], DType::F32)?;
-        self.step(&mut draft, &tile, [x, sums])?;
-        self.together(&mut draft, tile.parts, [sums, y])?;
-        Ok(draft.finish())
-    }
-}
-
-impl SparseProblem {
-    fn step(&self, draft: &mut Draft<'_>, tile: &Tile, [x, to]: [Region; 2]) -> Result<()> {
-        let (caps, dims) = (draft.caps(), tile.dims(self));
-        let [tiles, ranges] = [(self.dims.columns, tile.width), (self.rows()[1], tile.rows)]
-            .map(|(n, of)| u64::from(n.div_ceil(of)));
-        let uniform =
-            Dims::of(&dims).scalar(offset_of!(SparseDims, seed0), 0).scalar(offset_of!(SparseDims, seed1), 1);
-        // Sums of parts are scaled as they are brought together.
-        let uniform =
-            if tile.parts == 1 { uniform.scalar(offset_of!(SparseDims, scale), 2) } else { uniform };
-        let nonzeros = f64::from(self.dims.lines) * f64::from(self.dims.nonzeros);
-        draft.step(NewStep {
-            kernel: tile.kernel(self, caps),
-            tile: format!("{} x {} rows and columns, {} invocations", tile.rows, tile.width, tile.lanes),
-            needs: tile.needs(self),
-            blocks: tiles * ranges * u64::from(tile.parts),
-            dims: uniform,
-            args: &[(x, Access::Read), (to, Access::Write)],
-            flops: Flops::of_f32(2.0 * nonzeros * f64::from(self.dims.columns)),
-            time: Time::Roofline,
-        })
-    }
-
-    /// Adding up parts is the same for any result: here the result is taken as one row.
-    fn together(&self, draft: &mut Draft<'_>, parts: u32, [sums, y]: [Region; 2]) -> Result<()> {
-        let n = self.rows()[1] * self.dims.columns;
-        let dims = GemmDims { m: 1, n, batches: 1, batch1: 1, splits: parts, ldc: n, ..GemmDims::default() };
-        let kernel = Kernel::new("gemm_reduce").dims(draft.caps(), size_of_val(&dims));
-        draft.step(NewStep {
-            kernel: kernel.param("LANES", REDUCE_LANES).slot("epilogue", "epilogue_forms"),
-            tile: format!("{REDUCE_LANES} times 4 elements"),
-            needs: Needs { bindings: 2, invocations: REDUCE_LANES, workgroup_bytes: 0 },
-            blocks: self.elements().div_ceil(4).div_ceil(u64::from(REDUCE_LANES)),
-            dims: Dims::of(&dims).scalar(offset_of!(GemmDims, alpha), 2),
-            args: &[(sums, Access::Read), (y, Access::Write)],
-            flops: Flops::of_f32(self.elements() as f64 * f64::from(parts)),
-            time: Time::Roofline,
-        })
     }
 }

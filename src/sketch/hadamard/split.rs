@@ -1,11 +1,11 @@
 //! Which levels of a Hadamard transform each pass computes: those that together take the least time.
 
-use super::apply::Way;
-use super::hadamard::HadamardProblem;
-use super::hadamard_pass::{
+use super::kernel::{
     HadamardDims, HadamardLanes, HadamardPass, HadamardSource, HadamardTarget, HadamardTile,
 };
+use super::problem::HadamardProblem;
 use crate::gpu::Caps;
+use crate::sketch::apply::Way;
 use crate::tensor::DType;
 
 /// The most levels that an invocation computes by itself, with 64 rows in registers.

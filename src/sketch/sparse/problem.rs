@@ -1,11 +1,11 @@
-//! Applying sparse operators: what to compute, as plain data. Nonzeros are made where they are used, from counters.
+//! Applying sparse operators: what to compute, as plain data.
 
-use super::along::{Along, BESIDE_AT_MOST};
-use super::apply::Way;
-use super::operator::{Draw, Lines, OP, Sketch};
-use super::philox::halves;
 use crate::plan::Scalar;
-use crate::tensor::{DType, Layout, Real, Tensor, dim};
+use crate::sketch::along::{Along, BESIDE_AT_MOST};
+use crate::sketch::apply::Way;
+use crate::sketch::operator::{Draw, Lines, OP, Sketch};
+use crate::sketch::philox::halves;
+use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 
 /// The uniform of the shaders of sparse operators (`shaders/common/sparse_dims.wgsl`), in elements. Of a problem, the seed and the
@@ -162,11 +162,4 @@ impl SparseProblem {
     pub fn elements(&self) -> u64 {
         u64::from(self.rows()[1]) * u64::from(self.dims.columns)
     }
-}
-
-pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
-    let problem = SparseProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
-    let y = x.gpu().empty(problem.result()?.shape())?;
-    x.gpu().run(&problem, &[x.view(), y.view()], &SparseProblem::scalars(sketch))?;
-    Ok(y)
 }

@@ -1,16 +1,15 @@
 //! Hadamard operators: $H_{N} D$ of every line, some of whose rows are kept; what to compute, as plain data.
 
-use super::along::{Along, Beside};
-use super::apply::Way;
-use super::hadamard_pass::{HadamardDims, HadamardPass, HadamardSource, HadamardTarget};
-use super::hadamard_rows::RowOrder;
-use super::hadamard_split::{lacking, split};
-use super::operator::{OP, Sketch};
-use super::philox::halves;
+use super::kernel::HadamardDims;
+use super::rows::RowOrder;
 use crate::gpu::Caps;
-use crate::kernel::{check_binding, check_scratch, own_bytes};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Scalar, Time};
-use crate::tensor::{DType, Layout, Real, Tensor, dim};
+use crate::kernel::{check_binding, own_bytes};
+use crate::plan::{Dims, Scalar};
+use crate::sketch::along::{Along, Beside};
+use crate::sketch::apply::Way;
+use crate::sketch::operator::{OP, Sketch};
+use crate::sketch::philox::halves;
+use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 use std::mem::offset_of;
 
@@ -31,7 +30,7 @@ pub struct HadamardProblem {
 }
 
 /// The numbers that a call passes: what undoes the order of rows, four words of each half; the scale; the seed.
-const SCALARS: [&str; 11] = [
+pub(super) const SCALARS: [&str; 11] = [
     "undo_0",
     "undo_1",
     "undo_2",
@@ -96,7 +95,7 @@ impl HadamardProblem {
     }
 
     /// The numbers that a call passes, in the order of their names.
-    fn scalars(sketch: &Sketch) -> Vec<Scalar> {
+    pub(super) fn scalars(sketch: &Sketch) -> Vec<Scalar> {
         #[expect(clippy::cast_possible_truncation, reason = "it is rounded once")]
         let scale = sketch.scale() as f32;
         let undo = RowOrder::new(sketch).inverse().into_iter().flatten().map(Scalar::from);
@@ -104,7 +103,7 @@ impl HadamardProblem {
     }
 
     /// The uniform of a pass, with the places of these numbers.
-    fn uniform(dims: &HadamardDims) -> Dims {
+    pub(super) fn uniform(dims: &HadamardDims) -> Dims {
         let undo = (0..8).map(|word| offset_of!(HadamardDims, undo) + 4 * word);
         let rest = [
             offset_of!(HadamardDims, scale),
@@ -116,7 +115,7 @@ impl HadamardProblem {
     }
 
     /// Where the result's elements lie: row-major, without gaps.
-    fn result(&self) -> Result<Layout> {
+    pub(super) fn result(&self) -> Result<Layout> {
         let mut shape = self.x.shape().to_vec();
         shape[self.axis] = self.dims.rows_out as usize;
         Layout::contiguous(OP, &shape)
@@ -193,104 +192,4 @@ impl HadamardProblem {
             Self { dims, ..*self }.halve_until(elements, pieces);
         }
     }
-
-    /// The pieces with their launches, checked against the device's limits.
-    ///
-    /// # Errors
-    /// As [`pieces`](Self::pieces); also [`Error::Limit`] if the device cannot bind the buffer between passes even for a single
-    /// line, and [`Error::Unsupported`] if its workgroups are too small for any pass.
-    fn in_passes(&self, caps: &Caps) -> Result<Vec<(Self, Vec<HadamardPass>)>> {
-        let with_passes = |piece: Self| {
-            let passes = piece.passes(caps);
-            if passes.is_empty() {
-                let needs = lacking(&piece, caps);
-                return Err(Error::Unsupported { op: OP, needs, device: caps.adapter.clone() });
-            }
-            if passes.len() > 1 {
-                check_scratch(OP, caps, 4 * piece.scratch_elements())?;
-            }
-            Ok((piece, passes))
-        };
-        self.pieces(caps)?.into_iter().map(with_passes).collect()
-    }
-
-    /// The launches, one behind another: which levels each computes is chosen by the bytes that all move.
-    #[must_use]
-    pub fn passes(&self, caps: &Caps) -> Vec<HadamardPass> {
-        split(self, caps)
-    }
-}
-
-impl Problem for HadamardProblem {
-    /// The passes of every piece, one behind another. Pieces follow each other, so that one buffer between passes serves all.
-    ///
-    /// Operands: x, the result. Scalars: what undoes the order of rows, the scale, the seed.
-    ///
-    /// # Errors
-    /// [`Error::Limit`] if operand or result is larger than this device can bind, or if it cannot bind the buffer between passes
-    /// even for a single line; [`Error::Unsupported`] if its workgroups are too small for any pass.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        let mut draft = Draft::new(OP, &SCALARS, caps);
-        let x = draft.operand("x", self.dtype, self.x, Access::Read);
-        let y = draft.operand("the result", DType::F32, self.result()?, Access::Write);
-        let pieces = self.in_passes(caps)?;
-        let several = pieces.iter().filter(|(_, passes)| passes.len() > 1);
-        let elements = several.map(|(piece, _)| piece.scratch_elements()).max();
-        let between = match elements.map(usize::try_from).transpose().map_err(Error::device)? {
-            Some(elements) => draft.temporary(&[elements], DType::F32)?,
-            None => y,
-        };
-        let writes = if pieces.len() == 1 { Access::Write } else { Access::Update };
-        for pass in pieces.iter().flat_map(|(_, passes)| passes) {
-            let from = if pass.source == HadamardSource::Pass { between } else { x };
-            let to = match pass.target {
-                HadamardTarget::Pass if pass.is_in_place() => (between, Access::Update),
-                HadamardTarget::Pass => (between, Access::Write),
-                HadamardTarget::Places | HadamardTarget::Signed => (y, writes),
-            };
-            let both = [(from, Access::Read), to];
-            step(&mut draft, pass, if pass.is_in_place() { &both[1..] } else { &both })?;
-        }
-        Ok(draft.finish())
-    }
-}
-
-fn step(draft: &mut Draft<'_>, pass: &HadamardPass, args: &[(Region, Access)]) -> Result<()> {
-    let (caps, d) = (draft.caps(), &pass.dims);
-    let lines = f64::from(d.columns) * f64::from(d.batches);
-    let additions = lines * f64::from(1u32 << d.bits) * f64::from(pass.tile.levels);
-    let (low, high) = (d.low_bits, d.low_bits + pass.tile.levels);
-    draft.step(NewStep {
-        kernel: pass.kernel(caps),
-        tile: format!("levels {low}..{high}, {}, {}", pass.tile, pass.dtype),
-        needs: pass.needs(),
-        blocks: pass.blocks(),
-        dims: HadamardProblem::uniform(d),
-        args,
-        flops: Flops::of_f32(additions),
-        time: Time::Seconds(pass.seconds(caps)),
-    })
-}
-
-pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
-    let problem = HadamardProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
-    let y = x.gpu().empty(problem.result()?.shape())?;
-    x.gpu().run(&problem, &[x.view(), y.view()], &HadamardProblem::scalars(sketch))?;
-    Ok(y)
-}
-
-/// Applies a Hadamard operator in the passes that a device like `caps` would choose: for this crate's own tests.
-#[doc(hidden)]
-pub fn hadamard_as<T: Real>(
-    sketch: &Sketch,
-    way: Way,
-    x: &Tensor<T>,
-    axis: usize,
-    caps: &Caps,
-) -> Result<Tensor<f32>> {
-    let problem = HadamardProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
-    let mut y = x.gpu().empty::<f32>(problem.result()?.shape())?;
-    let plan = problem.plan(caps)?;
-    x.gpu().execute(&plan, &[x.view(), y.view_mut()?], &HadamardProblem::scalars(sketch))?;
-    Ok(y)
 }

@@ -1,0 +1,90 @@
+//! Hadamard operators: the passes of every piece, one behind another.
+
+use super::kernel::{HadamardPass, HadamardSource, HadamardTarget};
+use super::problem::{HadamardProblem, SCALARS};
+use super::split::{lacking, split};
+use crate::gpu::Caps;
+use crate::kernel::check_scratch;
+use crate::plan::{Access, Draft, Flops, NewStep, Plan, Problem, Region, Time};
+use crate::sketch::operator::OP;
+use crate::tensor::DType;
+use crate::{Error, Result};
+
+impl HadamardProblem {
+    /// The pieces with their launches, checked against the device's limits.
+    ///
+    /// # Errors
+    /// As [`pieces`](Self::pieces); also [`Error::Limit`] if the device cannot bind the buffer between passes even for a single
+    /// line, and [`Error::Unsupported`] if its workgroups are too small for any pass.
+    fn in_passes(&self, caps: &Caps) -> Result<Vec<(Self, Vec<HadamardPass>)>> {
+        let with_passes = |piece: Self| {
+            let passes = piece.passes(caps);
+            if passes.is_empty() {
+                let needs = lacking(&piece, caps);
+                return Err(Error::Unsupported { op: OP, needs, device: caps.adapter.clone() });
+            }
+            if passes.len() > 1 {
+                check_scratch(OP, caps, 4 * piece.scratch_elements())?;
+            }
+            Ok((piece, passes))
+        };
+        self.pieces(caps)?.into_iter().map(with_passes).collect()
+    }
+
+    /// The launches, one behind another: which levels each computes is chosen by the bytes that all move.
+    #[must_use]
+    pub fn passes(&self, caps: &Caps) -> Vec<HadamardPass> {
+        split(self, caps)
+    }
+}
+
+impl Problem for HadamardProblem {
+    /// The passes of every piece, one behind another. Pieces follow each other, so that one buffer between passes serves all.
+    ///
+    /// Operands: x, the result. Scalars: what undoes the order of rows, the scale, the seed.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if operand or result is larger than this device can bind, or if it cannot bind the buffer between passes
+    /// even for a single line; [`Error::Unsupported`] if its workgroups are too small for any pass.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let mut draft = Draft::new(OP, &SCALARS, caps);
+        let x = draft.operand("x", self.dtype, self.x, Access::Read);
+        let y = draft.operand("the result", DType::F32, self.result()?, Access::Write);
+        let pieces = self.in_passes(caps)?;
+        let several = pieces.iter().filter(|(_, passes)| passes.len() > 1);
+        let elements = several.map(|(piece, _)| piece.scratch_elements()).max();
+        let between = match elements.map(usize::try_from).transpose().map_err(Error::device)? {
+            Some(elements) => draft.temporary(&[elements], DType::F32)?,
+            None => y,
+        };
+        let writes = if pieces.len() == 1 { Access::Write } else { Access::Update };
+        for pass in pieces.iter().flat_map(|(_, passes)| passes) {
+            let from = if pass.source == HadamardSource::Pass { between } else { x };
+            let to = match pass.target {
+                HadamardTarget::Pass if pass.is_in_place() => (between, Access::Update),
+                HadamardTarget::Pass => (between, Access::Write),
+                HadamardTarget::Places | HadamardTarget::Signed => (y, writes),
+            };
+            let both = [(from, Access::Read), to];
+            step(&mut draft, pass, if pass.is_in_place() { &both[1..] } else { &both })?;
+        }
+        Ok(draft.finish())
+    }
+}
+
+fn step(draft: &mut Draft<'_>, pass: &HadamardPass, args: &[(Region, Access)]) -> Result<()> {
+    let (caps, d) = (draft.caps(), &pass.dims);
+    let lines = f64::from(d.columns) * f64::from(d.batches);
+    let additions = lines * f64::from(1u32 << d.bits) * f64::from(pass.tile.levels);
+    let (low, high) = (d.low_bits, d.low_bits + pass.tile.levels);
+    draft.step(NewStep {
+        kernel: pass.kernel(caps),
+        tile: format!("levels {low}..{high}, {}, {}", pass.tile, pass.dtype),
+        needs: pass.needs(),
+        blocks: pass.blocks(),
+        dims: HadamardProblem::uniform(d),
+        args,
+        flops: Flops::of_f32(additions),
+        time: Time::Seconds(pass.seconds(caps)),
+    })
+}

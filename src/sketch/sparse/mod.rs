@@ -1,0 +1,19 @@
+//! Applying sparse operators. Nonzeros are made where they are used, from counters.
+
+mod kernel;
+mod plan;
+mod problem;
+
+pub use problem::{SparseDims, SparseForm, SparseProblem};
+
+use super::apply::Way;
+use super::operator::Sketch;
+use crate::Result;
+use crate::tensor::{Real, Tensor};
+
+pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
+    let problem = SparseProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
+    let y = x.gpu().empty(problem.result()?.shape())?;
+    x.gpu().run(&problem, &[x.view(), y.view()], &SparseProblem::scalars(sketch))?;
+    Ok(y)
+}
