@@ -1,4 +1,4 @@
-//! The place at which an operator has a row of the Hadamard matrix (`src/sketch/hadamard_rows.rs`).
+//! The place at which an operator has a row of the Hadamard matrix (`src/sketch/hadamard/rows.rs`).
 
 fn place_of(row: u32) -> u32 {
     let mask = (1u << dims.bits) - 1u;
