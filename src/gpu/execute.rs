@@ -321,7 +321,7 @@ impl Plan {
             let lacks =
                 |needs: String| Error::Unsupported { op: self.op(), needs, device: caps.adapter.clone() };
             step.needs.fit(caps).map_err(lacks)?;
-            step.kernel.fits(caps).map_err(lacks)?;
+            step.kernel.fits(caps, step.dims.len()).map_err(lacks)?;
             if step.grid.iter().any(|&axis| axis > caps.limits.grid) {
                 let needs = format!("a grid of {:?} workgroups", step.grid);
                 return Err(lacks(needs));

@@ -106,11 +106,11 @@ impl Kernel {
         self
     }
 
-    /// Whether a device has what the kernel's text needs.
+    /// Whether a device has what the kernel's text needs, with dims of so many bytes.
     ///
     /// # Errors
     /// What the device lacks, in words.
-    pub(crate) fn fits(&self, caps: &Caps) -> Result<(), String> {
+    pub(crate) fn fits(&self, caps: &Caps, dims: usize) -> Result<(), String> {
         let text = self.specialize().map_err(|error| error.to_string())?;
         let has_word = |word: &str| text.split(|c: char| !c.is_alphanumeric()).any(|found| found == word);
         if let Some(size) = self.requires.matrices {
@@ -127,8 +127,9 @@ impl Kernel {
         if !caps.int64 && has_word("u64") {
             return Err("integers of 64 bits in shaders".into());
         }
-        if caps.limits.immediate_bytes == 0 && text.contains("var<immediate>") {
-            return Err("immediates".into());
+        let room = usize::try_from(caps.limits.immediate_bytes).unwrap_or(usize::MAX);
+        if dims > room && text.contains("var<immediate>") {
+            return Err(format!("{dims} bytes of immediates"));
         }
         Ok(())
     }

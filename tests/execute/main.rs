@@ -2,7 +2,6 @@
 
 mod operands;
 mod pieces;
-mod stages;
 #[path = "../support/mod.rs"]
 mod support;
 mod work;
@@ -13,7 +12,7 @@ use tilewise::gemm::{GemmProblem, GemmTypes, Pin, Split};
 use tilewise::gpu::{Stats, fixtures};
 use tilewise::ops::{Elementwise, ElementwiseProblem};
 use tilewise::plan::{Access, Buffer, Plan, Problem};
-use tilewise::{DType, Error, Fill, Gemm, GemmKernel, Gpu, Precision, Tensor, f16, ops};
+use tilewise::{DType, Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, Precision, Tensor, f16, ops};
 
 const TYPES: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 
@@ -231,6 +230,49 @@ fn temporaries_beyond_the_budget_are_an_error_before_anything_is_recorded() {
         tilewise::reference::gemm(&product.a.to_vec().unwrap(), &product.b.to_vec().unwrap(), [64, 64, 1024]);
     let found = product.c.to_vec().unwrap();
     assert!(found.iter().zip(&want.value).all(|(found, want)| f64::from(*found) == *want));
+}
+
+/// A device whose immediates have no room for what the plan has there.
+#[test]
+fn a_plan_with_more_immediates_than_the_device_has_is_refused() {
+    let gpu = support::noop_with(GpuOptions::default(), |desc| {
+        desc.required_limits.max_immediate_size = 64;
+    });
+    assert_eq!(gpu.caps().limits.immediate_bytes, 64);
+    let a = gpu.zeros::<f32>([64, 64]).unwrap();
+    let mut c = gpu.empty::<f32>([64, 64]).unwrap();
+    let problem = GemmProblem::new(a.layout(), a.layout(), a.layout(), TYPES).unwrap();
+    let plan = problem.pinned(Pin::Kernel(GemmKernel::Naive)).plan(&fixtures::h200()).unwrap();
+    let error = gpu.execute(&plan, &[a.view(), a.view(), c.view_mut().unwrap()], &[1.0.into(), 0.0.into()]);
+    let said = error.expect_err("it does not fit").to_string();
+    assert!(said.contains("bytes of immediates"), "{said}");
+    assert_eq!(gpu.stats().launches, 0);
+}
+
+#[test]
+fn who_watches_is_told_until_the_work_ends_however_it_does() {
+    let Some(gpu) = own() else { return };
+    let a = gpu.random::<f32>([8, 8], Fill::Integers, 1).unwrap();
+    let add = || ops::add(&a, &a).map(drop);
+    let of = |plans: &[Plan]| -> Vec<&'static str> { plans.iter().map(Plan::op).collect() };
+    // One in another, in which a third panics.
+    let (inner, outer) = gpu.plans_of(|| {
+        add().unwrap();
+        let (result, inner) = gpu.plans_of(|| tilewise::matmul(&a, &a).map(drop));
+        result.unwrap();
+        let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            gpu.plans_of(|| {
+                add().unwrap();
+                panic!("in the middle");
+            })
+        }));
+        assert!(panics.is_err());
+        inner
+    });
+    assert_eq!((of(&inner), of(&outer)), (vec!["matmul"], vec!["add", "matmul", "add"]));
+    add().unwrap();
+    let (error, none) = gpu.plans_of(|| ops::add(&a, &gpu.zeros::<f32>([7]).unwrap()));
+    assert!(error.is_err() && none.is_empty(), "what is refused executes nothing");
 }
 
 /// Several steps that leave each other something, twice in one recording, from several threads.

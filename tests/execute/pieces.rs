@@ -50,13 +50,15 @@ fn what_is_launched_in_pieces_has_the_same_bits() {
     // With dims as immediates, and with dims in the ring.
     let (Some(gpu), Some(bare)) = (own(), support::bare()) else { return };
     assert_eq!(bare.caps().limits.immediate_bytes, 0);
-    [gpu, bare].iter().for_each(|gpu| check(gpu));
+    check(&gpu, 1);
+    check(&bare, 4); // what differs there is the same for all
 }
 
-fn check(gpu: &Gpu) {
+/// Checks one in so many families.
+fn check(gpu: &Gpu, step: usize) {
     let slow = slowed(gpu.caps(), 1e3);
     let mut cut = 0;
-    for (what, family) in FAMILIES {
+    for (what, family) in FAMILIES.into_iter().step_by(step) {
         // So slow that the longest step takes about these seconds. What takes long to compile is taken where it gains more
         // than that: both plans are of slow devices.
         let taking = |seconds: f64| family(&slowed(&slow, seconds / longest(&family(&slow)?).0));
@@ -85,5 +87,5 @@ fn check(gpu: &Gpu) {
         cut += usize::from(is_cut);
     }
     println!("{cut} families in pieces");
-    assert!(cut > 15, "{cut} families were cut");
+    assert!(cut * step > 20, "{cut} families were cut");
 }

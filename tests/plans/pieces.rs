@@ -160,3 +160,22 @@ fn no_step_of_the_largest_problems_is_predicted_to_take_longer_than_half_a_secon
     assert_eq!(too_long, 2, "the rows that a workgroup has to itself");
     assert!(in_pieces > 20, "{in_pieces} of the plans are cut");
 }
+
+#[test]
+fn what_has_no_room_for_one_more_immediate_takes_its_dims_from_the_ring() {
+    let mut caps = fixtures::swiftshader();
+    let problem = product([16_384; 3], F32).expect("a large product");
+    let whole = plan_of(&problem, &caps);
+    let dims = u32::try_from(whole.steps()[0].dims.len()).expect("few") - 4;
+    for (room, from) in [(dims, "var<uniform> dims"), (dims + 4, "var<immediate> dims")] {
+        caps.limits.immediate_bytes = room;
+        let plan = plan_of(&problem, &caps);
+        assert!(plan.steps()[1].first_block > 0, "{plan}");
+        let text = plan.steps()[1].kernel.specialize().expect("it has dims");
+        assert!(text.contains(from) && text.contains("first_block: u32"), "{room}: {text}");
+    }
+}
+
+fn plan_of(problem: &GemmProblem, caps: &Caps) -> Plan {
+    problem.plan(caps).expect("it is cut into panels and pieces")
+}

@@ -14,5 +14,6 @@ mod oracles_layer;
 mod rsvd;
 mod sketched_linear;
 mod spectrum;
+mod stages;
 #[path = "../support/mod.rs"]
 mod support;

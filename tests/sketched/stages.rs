@@ -1,9 +1,8 @@
 //! The plans of operations that read back between their stages.
 
-use crate::own;
-use tilewise::plan::Plan;
+use crate::support;
 use tilewise::sketch::{self, SkLinear};
-use tilewise::{Fill, Gpu, Result, Tensor, ops};
+use tilewise::{Fill, Gpu, Result, Tensor};
 
 /// An operation with host steps, on matrices that it can work with.
 type Operation = (&'static str, fn(&Gpu) -> Result<()>);
@@ -23,7 +22,7 @@ const OPERATIONS: [Operation; 6] = [
 
 #[test]
 fn operations_with_host_steps_tell_the_plans_of_their_stages() {
-    let Some(gpu) = own() else { return };
+    let Some(gpu) = support::own(|_| ()) else { return };
     for (what, operation) in OPERATIONS {
         let before = gpu.stats().launches;
         let (result, plans) = gpu.plans_of(|| operation(&gpu));
@@ -35,30 +34,4 @@ fn operations_with_host_steps_tell_the_plans_of_their_stages() {
             assert!(plan.work().bytes() > 0 && plan.seconds() > 0.0, "{what}: {plan}");
         }
     }
-}
-
-#[test]
-fn who_watches_is_told_until_the_work_ends_however_it_does() {
-    let Some(gpu) = own() else { return };
-    let a = gpu.random::<f32>([8, 8], Fill::Integers, 1).unwrap();
-    let add = || ops::add(&a, &a).map(drop);
-    let of = |plans: &[Plan]| -> Vec<&'static str> { plans.iter().map(Plan::op).collect() };
-    // One in another, in which a third panics.
-    let (inner, outer) = gpu.plans_of(|| {
-        add().unwrap();
-        let (result, inner) = gpu.plans_of(|| tilewise::matmul(&a, &a).map(drop));
-        result.unwrap();
-        let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            gpu.plans_of(|| {
-                add().unwrap();
-                panic!("in the middle");
-            })
-        }));
-        assert!(panics.is_err());
-        inner
-    });
-    assert_eq!((of(&inner), of(&outer)), (vec!["matmul"], vec!["add", "matmul", "add"]));
-    add().unwrap();
-    let (error, none) = gpu.plans_of(|| ops::add(&a, &gpu.zeros::<f32>([7]).unwrap()));
-    assert!(error.is_err() && none.is_empty(), "what is refused executes nothing");
 }
