@@ -127,8 +127,11 @@ impl Bench {
             Ok(Operands { x: batch_of(1)?, y: batch_of(2)?, g: batch_of(3)?, weight })
         };
         let all: Vec<_> = (0..support::pairs(gpu, bytes)).map(operands).collect::<Result<_>>()?;
-        let [forward, backward] = product.plan_steerable(&all[0].x, &all[0].y, &all[0].weight)?;
-        let plan = if way == Way::Forward { forward } else { backward };
+        let Operands { x, y, g, weight } = &all[0];
+        let plan = match way {
+            Way::Forward => product.plan_steerable(x, y, weight)?,
+            Way::Backward => product.plan_steerable_backward(x, y, weight, g)?,
+        };
         let own = Side::launches(gpu, &plan, TOGETHER, |at| {
             let Operands { x, y, g, weight } = &all[at % all.len()];
             match way {

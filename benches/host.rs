@@ -1,23 +1,39 @@
-//! What a product costs the host: on wgpu's `noop` backend, which validates and computes nothing.
+//! What operations cost the host: on wgpu's `noop` backend, which validates and computes nothing.
 //!
-//! One run is 1,000 products of a shape seen before, each result dropped, and one wait. `TILEWISE_TABLE=text` or
-//! `json` prints the cost of one product alone, without criterion's statistics.
+//! One run is 1,000 operations of a shape seen before, each result dropped, and one wait. `TILEWISE_TABLE=text` or
+//! `json` prints the cost of one operation alone, without criterion's statistics.
 
 use criterion::{Criterion, Throughput};
 use std::time::{Duration, Instant};
-use tilewise::{Fill, Gpu, GpuOptions, Tensor, matmul, wgpu};
+use tilewise::clifford::layer::LayerProduct;
+use tilewise::clifford::{BladeAxis, Multivectors, Signature};
+use tilewise::{Fill, Gemm, Gpu, GpuOptions, Precision, Tensor, matmul, wgpu};
 
-/// Products of one run.
-const PRODUCTS: u32 = 1000;
+/// Operations of one run.
+const OPERATIONS: u32 = 1000;
 /// Runs that the printed line is made of.
 const RUNS: usize = 50;
 /// Sizes of the product.
 const SIZE: usize = 64;
 
+/// What is measured: its name, its launches, and the operation.
+type Measured<'a> = (&'static str, u64, &'a dyn Fn());
+
 fn main() {
     let gpu = noop();
-    let random = |seed| gpu.random::<f32>([SIZE, SIZE], Fill::Uniform, seed).expect("there is room");
-    let (a, b) = (random(1), random(2));
+    let random = |shape: &[usize], seed| -> Tensor<f32> {
+        gpu.random(shape, Fill::Uniform, seed).expect("there is room")
+    };
+    let (a, b) = (random(&[SIZE, SIZE], 1), random(&[SIZE, SIZE], 2));
+    let algebra = Signature::CL3;
+    let x = Multivectors::new(random(&[8, 16, 32], 3), &algebra.blades(), BladeAxis::First);
+    let (x, layer) = (x.expect("all blades"), LayerProduct::new(algebra));
+    let weight = random(&[32, algebra.paths().len()], 4);
+    let product = || drop(matmul(&a, &b).expect("it is recorded"));
+    let fast = || drop(Gemm::new(&a, &b).precision(Precision::Fast).run().expect("it is recorded"));
+    let steerable = || drop(layer.steerable(&x, &x, &weight).expect("it is recorded"));
+    let measured: [Measured<'_>; 3] =
+        [("product", 1, &product), ("fast product", 3, &fast), ("steerable product", 1, &steerable)];
     let format = std::env::var("TILEWISE_TABLE").ok();
     if format.is_none() {
         let mut criterion = Criterion::default()
@@ -27,43 +43,47 @@ fn main() {
             .without_plots()
             .configure_from_args();
         let mut group = criterion.benchmark_group("host");
-        group.throughput(Throughput::Elements(PRODUCTS.into()));
-        group.bench_function("1000 products, one wait", |bencher| bencher.iter(|| run(&gpu, &a, &b)));
+        group.throughput(Throughput::Elements(OPERATIONS.into()));
+        for (name, _, operation) in measured {
+            group.bench_function(format!("1000 times a {name}, one wait"), |bencher| {
+                bencher.iter(|| run(&gpu, operation));
+            });
+        }
         group.finish();
         criterion.final_summary();
     }
     if format.is_some() || std::env::args().any(|argument| argument == "--bench") {
-        print(&gpu, &a, &b, format.as_deref() == Some("json"));
+        measured.iter().for_each(|measured| print(&gpu, measured, format.as_deref() == Some("json")));
     }
 }
 
-/// The thousand products.
-fn run(gpu: &Gpu, a: &Tensor<f32>, b: &Tensor<f32>) {
-    for _ in 0..PRODUCTS {
-        drop(matmul(a, b).expect("the product is recorded"));
-    }
+/// The thousand operations.
+fn run(gpu: &Gpu, operation: &dyn Fn()) {
+    (0..OPERATIONS).for_each(|_| operation());
     gpu.wait().expect("nothing was lost");
 }
 
-/// The fastest run, the middle one and the slowest, per product.
-fn print(gpu: &Gpu, a: &Tensor<f32>, b: &Tensor<f32>, as_json: bool) {
+/// The fastest run, the middle one and the slowest, per operation.
+fn print(gpu: &Gpu, &(name, launches, operation): &Measured<'_>, as_json: bool) {
     let before = gpu.stats().launches;
-    run(gpu, a, b);
-    assert_eq!(gpu.stats().launches - before, u64::from(PRODUCTS), "every product is a launch");
+    run(gpu, operation);
+    assert_eq!(gpu.stats().launches - before, launches * u64::from(OPERATIONS), "launches of a {name}");
     let mut micros = [0.0; RUNS];
     for micros in &mut micros {
         let start = Instant::now();
-        run(gpu, a, b);
-        *micros = start.elapsed().as_secs_f64() * 1e6 / f64::from(PRODUCTS);
+        run(gpu, operation);
+        *micros = start.elapsed().as_secs_f64() * 1e6 / f64::from(OPERATIONS);
     }
     micros.sort_by(f64::total_cmp);
     let [min, median, max] = [micros[0], micros[RUNS / 2], micros[RUNS - 1]];
     if as_json {
-        let cost = serde_json::json!({ "host_us_min": min, "host_us_median": median, "host_us_max": max });
+        let cost = serde_json::json!({
+            "host": name, "launches": launches, "host_us_min": min, "host_us_median": median, "host_us_max": max,
+        });
         println!("{cost}");
     } else {
         println!(
-            "host: {min:.2} us per product of a shape seen before (median {median:.2}, slowest {max:.2})"
+            "host: {min:.2} us per {name} of a shape seen before (median {median:.2}, slowest {max:.2}), {launches} launches"
         );
     }
 }

@@ -309,7 +309,7 @@ page_bench() {
             ;;
         *host_us*)
             echo
-            echo "Host: $(scaled "$(value host_us_min "$line")" 1) us per product of a shape seen before" \
+            echo "Host: $(scaled "$(value host_us_min "$line")" 1) us per $(value host "$line") of a shape seen before" \
                 "(median $(scaled "$(value host_us_median "$line")" 1)), on wgpu's noop backend."
             ;;
         *)

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use support::{chosen_kernel, ended};
 use tilewise::gemm::{GemmProblem, GemmTypes};
-use tilewise::gpu::{CoopRow, Verdict};
+use tilewise::gpu::{CoopRow, Machine, Verdict};
 use tilewise::ops::{CastProblem, Overflow};
 use tilewise::plan::Problem;
 use tilewise::{Caps, DType, Fill, Gpu, Layout, Plan, Result, f16, matmul, reference};
@@ -153,7 +153,7 @@ fn explain_product([m, n, k]: [usize; 3], types: GemmTypes, caps: &Caps) -> Resu
 }
 
 fn device_json(caps: &Caps, paths: &[Path]) -> Value {
-    let Caps { limits, machine, .. } = caps;
+    let limits = &caps.limits;
     json!({
         "device": caps.adapter,
         "backend": caps.backend,
@@ -177,32 +177,41 @@ fn device_json(caps: &Caps, paths: &[Path]) -> Value {
             "grid": limits.grid,
             "immediate_bytes": limits.immediate_bytes,
         },
-        "machine": {
-            "f32_flops": machine.f32_flops,
-            "f16_flops": machine.f16_flops,
-            "i8_flops": machine.i8_flops,
-            "matrix_flops": machine.matrix_flops,
-            "bytes": machine.bytes,
-            "cache_bytes": machine.cache_bytes,
-            "shared_bytes": machine.shared_bytes,
-            "cache": machine.cache,
-            "cores": machine.cores,
-            "busy_invocations": machine.busy_invocations,
-            "launch_seconds": machine.launch_seconds,
-            "load_seconds": machine.load_seconds,
-            "invocation_seconds": machine.invocation_seconds,
-            "line_bytes": machine.line_bytes,
-            "sector_bytes": machine.sector_bytes,
-            "jump_bytes": machine.jump_bytes,
-            "loads_together": machine.loads_together,
-            "shared_read_weight": machine.shared_read_weight,
-            "cached_read_weight": machine.cached_read_weight,
-            "registers": machine.registers,
-            "accumulators": machine.accumulators,
-            "workgroup_registers": machine.workgroup_registers,
-            "terms": machine.terms,
-        },
+        "machine": machine_json(&caps.machine),
         "paths": paths.iter().map(Path::json).collect::<Vec<_>>(),
+    })
+}
+
+/// What is assumed of a device, each by the name of its field.
+fn machine_json(machine: &Machine) -> Value {
+    json!({
+        "f32_flops": machine.f32_flops,
+        "f16_flops": machine.f16_flops,
+        "i8_flops": machine.i8_flops,
+        "matrix_flops": machine.matrix_flops,
+        "bytes": machine.bytes,
+        "cache_bytes": machine.cache_bytes,
+        "shared_bytes": machine.shared_bytes,
+        "cache": machine.cache,
+        "cores": machine.cores,
+        "busy_invocations": machine.busy_invocations,
+        "vector_lanes": machine.vector_lanes,
+        "groups_per_core": machine.groups_per_core,
+        "launch_seconds": machine.launch_seconds,
+        "load_seconds": machine.load_seconds,
+        "invocation_seconds": machine.invocation_seconds,
+        "line_bytes": machine.line_bytes,
+        "sector_bytes": machine.sector_bytes,
+        "jump_bytes": machine.jump_bytes,
+        "loads_together": machine.loads_together,
+        "elements_per_load": machine.elements_per_load,
+        "shared_read_weight": machine.shared_read_weight,
+        "cached_read_weight": machine.cached_read_weight,
+        "registers": machine.registers,
+        "accumulators": machine.accumulators,
+        "compile_seconds": machine.compile_seconds,
+        "workgroup_registers": machine.workgroup_registers,
+        "terms": machine.terms,
     })
 }
 

@@ -5,24 +5,25 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=shaders");
-    let package = env::var_os("CARGO_MANIFEST_DIR")
-        .ok_or_else(|| io::Error::other("cargo says no CARGO_MANIFEST_DIR"))?;
-    let folder = Path::new(&package).join("shaders");
-    let tables = [list(&folder)?, list(&folder.join("common"))?];
+    let tables = [list("shaders")?, list("shaders/common")?];
     let [kernels, fragments] = tables.map(|table| format!("&[{}]", table.concat()));
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo says no OUT_DIR"))?;
     fs::write(Path::new(&out).join("kernels.rs"), kernels)?;
     fs::write(Path::new(&out).join("fragments.rs"), fragments)
 }
 
-/// `("name", include_str!("path of the file")),` for each shader of a folder, in the order of their names.
-fn list(folder: &Path) -> io::Result<Vec<String>> {
+/// `("name", "text"),` for each shader of a folder, in the order of their names. The text is included from below the folder of
+/// the package, wherever that lies when the library is compiled.
+fn list(folder: &str) -> io::Result<Vec<String>> {
     let mut lines = Vec::new();
+    // Cargo runs build scripts in the folder of the package.
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "wgsl") {
-            let name = path.file_stem().unwrap_or_default();
-            lines.push(format!("({name:?}, include_str!({path:?})),\n"));
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            lines.push(format!(
+                "({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{folder}/{name}.wgsl\"))),\n"
+            ));
         }
     }
     lines.sort();

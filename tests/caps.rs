@@ -1,6 +1,7 @@
 //! The hand-made devices are consistent, and a `Caps` prints what a person needs to know.
 
 use std::collections::HashSet;
+use std::path::Path;
 use tilewise::Caps;
 use tilewise::gpu::{CoopRow, CoopScalar, CoopScope, DeviceType, SubgroupSizes, Verdict, fixtures};
 
@@ -181,6 +182,29 @@ fn machines_order_the_devices() {
     assert!(lavapipe.f32_flops > swiftshader.f32_flops);
 }
 
+/// What is assumed of software devices stands in their machine: who asks for the type of a device assumes something of his own.
+#[test]
+fn only_the_machine_is_told_which_devices_are_software() {
+    fn check(folder: &Path, own: &Path, files: &mut usize) {
+        for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+            let path = entry.expect("it can be read").path();
+            if path.is_dir() && path != own {
+                check(&path, own, files);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).expect("a source");
+                for asked in ["is_software(", "DeviceType::", "device_type"] {
+                    assert!(!text.contains(asked), "{}: {asked}", path.display());
+                }
+                *files += 1;
+            }
+        }
+    }
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = 0;
+    check(&sources, &sources.join("gpu"), &mut files);
+    assert!(files > 100, "{files} files");
+}
+
 #[test]
 fn display_of_a_data_centre_card_in_full() {
     let mut caps = fixtures::h200();
@@ -213,14 +237,14 @@ NVIDIA H200
   cache peak       5.3 TB/s
   shared peak      5.3 TB/s
   cache            50 MiB
-  cores            132, busy with 128 invocations
+  cores            132, 4 workgroups each, busy with 128 invocations in vectors of 32
   a launch         4.0 us
-  a load           0.6 us, 4 together
+  a load           0.6 us, 4 together, in vectors of 4
   an invocation    0.0 us
   runs of memory   lines of 128 B, sectors of 32 B, 0 B to come to another
   a read           2 multiply-adds from shared memory, 9 from a cache
   registers        128 of an invocation, 65536 of a workgroup
-  accumulators     128
+  accumulators     128, no more
   terms            1024 written out";
     assert_eq!(caps.to_string(), want);
 }
@@ -262,6 +286,10 @@ fn display_tells_devices_apart() {
                 "8x8x8 f16 x f16 -> f32 (subgroup)",
                 "binding          128 MiB",
                 "f32 peak         58 GFLOP/s",
+                "cores            2, 4 workgroups each, busy with 1 invocations in vectors of 8",
+                "4 together, in vectors of 1",
+                "registers        64 of an invocation, no limit of a workgroup",
+                "accumulators     128, 3.0 s longer to compile with more",
                 "matrix peak      10 GFLOP/s",
                 "memory peak      9.5 GB/s",
             ],

@@ -83,7 +83,9 @@ impl Layer {
             let connected = Connected::new(self.product, x, y, weight)?;
             return if way == Way::Forward { connected.plan() } else { connected.plan_backward(g) };
         }
-        let [forward, backward] = self.product.plan_steerable(x, y, weight)?;
-        Ok(if way == Way::Forward { forward } else { backward })
+        match way {
+            Way::Forward => self.product.plan_steerable(x, y, weight),
+            Way::Backward => self.product.plan_steerable_backward(x, y, weight, g),
+        }
     }
 }

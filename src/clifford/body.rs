@@ -28,11 +28,12 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// The code of a problem's function, which has these terms if it is a product.
+    /// The code of a problem's function, which has these terms if it is a product. Of two ways to compute one, only those
+    /// with `at_most` terms are written out.
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if the operands are of different algebras.
-    pub(super) fn of(problem: &CliffordProblem, terms: Option<&Terms>) -> Result<Self> {
+    pub(super) fn of(problem: &CliffordProblem, terms: Option<&Terms>, at_most: usize) -> Result<Self> {
         let CliffordProblem { function, x, out, .. } = problem;
         Ok(match *function {
             Function::Product(_) | Function::BackwardX(_) | Function::BackwardY(_) => {
@@ -57,7 +58,7 @@ impl Body {
             Function::Way => motor_body::way(x, problem.blades_of(2), out)?,
             Function::Sandwich => {
                 let versor = if problem.is_repeated(1) { Versor::Shared } else { Versor::Each };
-                sandwich_body::sandwich(x, problem.blades_of(2), out, versor)?
+                sandwich_body::sandwich(x, problem.blades_of(2), out, versor, at_most)?
             }
         })
     }

@@ -7,6 +7,7 @@ mod body;
 mod exponential;
 mod function;
 mod gradients;
+mod kernel;
 pub mod layer;
 mod motor_body;
 mod multivector;

@@ -255,11 +255,11 @@ impl<T: Real> Multivectors<T> {
         if layout.is_empty() {
             return Self::new(gpu.empty(layout.shape())?, out, self.axis);
         }
-        let problem = self.problem(function, y, out, &layout)?;
+        let prepared = gpu.prepared(&self.problem(function, y, out, &layout)?)?;
         let c = gpu.empty(layout.shape())?;
         let operands = [Some(&c), Some(&self.tensor), y.map(|y| &y.tensor)];
         let operands: Vec<_> = operands.into_iter().flatten().map(Tensor::view).collect();
-        gpu.run(&problem, &operands, &[])?;
+        gpu.run_prepared(&prepared, &operands, &[])?;
         Ok(Self { tensor: c, blades: out.clone(), axis: self.axis })
     }
 

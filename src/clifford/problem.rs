@@ -65,22 +65,28 @@ pub(super) enum Beside {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CliffordProblem {
     /// What is computed.
-    pub function: Function,
+    pub(crate) function: Function,
     /// Blades of the first operand.
-    pub x: Blades,
+    pub(crate) x: Blades,
     /// Blades of the second operand, of functions that have one.
-    pub y: Option<Blades>,
+    pub(crate) y: Option<Blades>,
     /// Blades of the result.
-    pub out: Blades,
+    pub(crate) out: Blades,
     /// The sizes, as the shader has them, but for the units, which the plan decides.
-    pub dims: CliffordDims,
+    pub(crate) dims: CliffordDims,
     /// The type of all elements.
-    pub dtype: DType,
+    pub(crate) dtype: DType,
     /// The axis of all tensors that blades lie along.
-    pub axis: BladeAxis,
+    pub(crate) axis: BladeAxis,
 }
 
 impl CliffordProblem {
+    /// What is computed.
+    #[must_use]
+    pub fn function(&self) -> Function {
+        self.function
+    }
+
     /// `function` of `operands` in `c`, whose positions they are repeated to; C must not be empty, its elements must not
     /// overlap.
     ///
@@ -122,6 +128,11 @@ impl CliffordProblem {
         }
         let y = second.map(|y| y.blades.clone());
         Ok(Self { function, x: x.blades.clone(), y, out: c.blades.clone(), dims, dtype, axis })
+    }
+
+    /// How many operands the function has.
+    pub(super) fn operands(&self) -> usize {
+        self.function.operands()
     }
 
     /// The axes that there are: extent, and the strides of C, X and Y.

@@ -6,7 +6,6 @@
 use super::algebra::{involute_sign, reverse_sign};
 use super::blades::{Blades, grade};
 use super::body::{Body, finished, push_term};
-use super::plan::TERMS_AT_MOST;
 use super::product::Product;
 use super::versor::Parity;
 use crate::{Error, Result};
@@ -51,11 +50,12 @@ pub(super) enum Versor {
 /// Positions that an invocation has side by side, at best.
 const SHARED: usize = 4;
 
-/// $v x \tilde v$ of an even versor, $v \hat x \tilde v$ of an odd one, by the shorter of both codes.
+/// $v x \tilde v$ of an even versor, $v \hat x \tilde v$ of an odd one, by the shorter of both codes. The matrix has at most
+/// so many terms.
 ///
 /// # Errors
 /// [`Error::Input`] if v has both even and odd blades.
-pub(super) fn sandwich(v: &Blades, x: &Blades, out: &Blades, versor: Versor) -> Result<Body> {
+pub(super) fn sandwich(v: &Blades, x: &Blades, out: &Blades, versor: Versor, at_most: usize) -> Result<Body> {
     let parity = parity(v)?;
     let matrix = Matrix::of(v, x, out, parity);
     let products = two_products(v, x, out, parity)?;
@@ -66,7 +66,7 @@ pub(super) fn sandwich(v: &Blades, x: &Blades, out: &Blades, versor: Versor) -> 
     // In instructions: a multiplication with an addition is one.
     let by_matrix = matrix.made() + positions * matrix.applied();
     let is_less = by_matrix <= positions * products.flops / 2;
-    Ok(if is_less && matrix.flops() <= 2 * TERMS_AT_MOST { matrix.body() } else { products })
+    Ok(if is_less && matrix.flops() <= 2 * at_most { matrix.body() } else { products })
 }
 
 /// The sign of a blade of x before a versor is applied.
@@ -242,10 +242,10 @@ mod tests {
     fn one_motor_for_all_points_costs_a_matrix_product_per_point() -> Result<()> {
         for algebra in [Signature::PGA3D, Signature::PGA3D.null_first()] {
             for (x, entries) in [(algebra.points(), 13), (algebra.planes(), 13), (algebra.lines(), 27)] {
-                let shared = sandwich(&algebra.motors(), &x, &x, Versor::Shared)?;
+                let shared = sandwich(&algebra.motors(), &x, &x, Versor::Shared, 1024)?;
                 let applied: usize = shared.results.iter().map(|row| row.matches('*').count()).sum();
                 assert_eq!(applied, entries, "{algebra} {x}: {:?}", shared.results);
-                let each = sandwich(&algebra.motors(), &x, &x, Versor::Each)?;
+                let each = sandwich(&algebra.motors(), &x, &x, Versor::Each, 1024)?;
                 assert!(each.flops <= 2 * 75, "{algebra} {x}: {}", each.flops);
             }
         }
@@ -255,9 +255,9 @@ mod tests {
     #[test]
     fn dense_multivectors_take_two_products_up_to_five_vectors() -> Result<()> {
         let all = Signature::CGA3D.blades();
-        let dense = sandwich(&Signature::CGA3D.even(), &all, &all, Versor::Each)?;
+        let dense = sandwich(&Signature::CGA3D.even(), &all, &all, Versor::Each, 1024)?;
         assert_eq!(dense.flops, 2048);
-        assert!(sandwich(&all, &all, &all, Versor::Each).is_err(), "neither even nor odd");
+        assert!(sandwich(&all, &all, &all, Versor::Each, 1024).is_err(), "neither even nor odd");
         Ok(())
     }
 }

@@ -3,7 +3,6 @@
 use super::blades::Blades;
 use super::function::{Branch, Function};
 use super::multivectors::Multivectors;
-use super::plan::TERMS_AT_MOST;
 use super::problem::BladeAxis;
 use super::product::Product;
 use super::sandwich_body;
@@ -82,8 +81,8 @@ impl<T: Real> Multivectors<T> {
     /// # Shapes
     /// Positions are repeated as in [`product`](Self::product): (8, 1) with (4, n) is one motor for all points, (8, n) with
     /// (4, n) one for each, (8, m, 1) with (4, 1, n) all pairs. The result has all blades of the grades that `x` has: a
-    /// versor keeps grades. One launch where two products would have at most 1024 terms, as in every algebra of up to 5
-    /// vectors; beyond, those two.
+    /// versor keeps grades. One launch where two products would have at most 1024 terms
+    /// ([`Machine::terms`](crate::gpu::Machine::terms)), as in every algebra of up to 5 vectors; beyond, those two.
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if v has both even and odd blades; otherwise as [`product`](Self::product).
     /// # Precision
@@ -91,7 +90,8 @@ impl<T: Real> Multivectors<T> {
     pub fn sandwich(&self, x: &Self) -> Result<Self> {
         call("sandwich", || {
             let out = sandwich_body::blades(x.blades());
-            if sandwich_body::terms_at_most(self.blades(), x.blades(), &out) > TERMS_AT_MOST {
+            let terms = sandwich_body::terms_at_most(self.blades(), x.blades(), &out);
+            if terms > self.tensor().gpu().caps().machine.terms {
                 return self.sandwich_in_two(x, &out);
             }
             self.binary(Function::Sandwich, x, &out)

@@ -5,8 +5,8 @@ use super::problem::{Beside, CliffordDims, CliffordProblem};
 use crate::gpu::Caps;
 use crate::kernel::Memory;
 
-/// Numbers of operands and result together that an invocation has of four positions, or of two where the device tells of no
-/// more registers. More spill: they do on software devices, whose CPUs have 16 registers of a vector each.
+/// Numbers of operands and result together that an invocation has of four positions, whatever registers there are: these
+/// kernels' own tuning. With more, two positions are enough to load at once.
 const NUMBERS: usize = 48;
 
 /// How invocations go over positions.
@@ -32,16 +32,17 @@ impl Walk {
         let begin = |of| {
             operands.clone().all(|i| problem.begin_at_multiples(i, Beside::Positions, of) || inner(i) == 0)
         };
-        let is_gpu = !caps.is_software();
-        // Of a GPU's registers a quarter are for all else.
-        let of_two = NUMBERS.max(caps.machine.registers as usize / 4 * 3);
-        // Loads that begin anywhere are two loads and a choice, which a CPU takes longer for than for its elements.
-        if is_beside && 4 * blades <= NUMBERS && (is_gpu || begin(4)) {
+        // A quarter of the registers are for all else.
+        let of_two = caps.machine.registers as usize / 4 * 3;
+        // Loads that begin anywhere are two loads of vectors and a choice: longer than of elements, if a vector takes as long
+        // as its elements.
+        let anywhere = caps.machine.elements_per_load > 1;
+        if is_beside && 4 * blades <= NUMBERS && (anywhere || begin(4)) {
             Self::Fours
         } else if is_beside
             && 2 * blades <= of_two
             && operands.clone().all(|i| inner(i) <= 1)
-            && (is_gpu || begin(2))
+            && (anywhere || begin(2))
         {
             Self::Twos
         } else {

@@ -7,7 +7,7 @@ use super::problem::{GemmProblem, OP, Split};
 use super::reduce;
 use crate::Result;
 use crate::gpu::Caps;
-use crate::plan::{Draft, LONGEST, Region, Value};
+use crate::plan::{Draft, LONGEST, Region};
 use crate::tensor::{DType, Layout, dim};
 
 impl GemmProblem {
@@ -37,8 +37,10 @@ impl GemmProblem {
 
     /// The same product, which is not to be split any further; but where a workgroup would keep the device for too long.
     fn unless_too_long(self, caps: &Caps) -> Result<Self> {
-        let (tile, parts) = self.choose(caps)?;
-        let is_too_long = tile.block_seconds(&self, parts, caps) > LONGEST;
+        // Of a product of f16 parts, what is chosen is the kernel of these.
+        let product = if self.is_in_halves() { self.in_halves()?.last } else { self };
+        let (tile, parts) = product.choose(caps)?;
+        let is_too_long = tile.block_seconds(&product, parts, caps) > LONGEST;
         Ok(if is_too_long { Self { split: Split::Free, ..self } } else { self })
     }
 
@@ -79,13 +81,12 @@ impl GemmProblem {
 
     /// Adds the steps of a product that is only a part of the whole, and so has an alpha of 1.
     pub(super) fn alone(&self, draft: &mut Draft<'_>, operands: &[Region]) -> Result<()> {
-        let mut part = Draft::new(OP, self.scalars(), draft.caps());
+        let mut part = Draft::new(OP, &[], draft.caps());
         let own = self.operands()?;
         let own: Vec<Region> =
             own.into_iter().map(|own| part.operand(own.name, own.dtype, own.layout, own.access)).collect();
         self.whole(&mut part, &own)?;
-        let [one, none] = [1f32, 0.0].map(|number| Value::Fixed(number.to_bits()));
-        draft.call(part.finish(), operands, &[one, none])
+        draft.call(part.finish(), operands, &[])
     }
 }
 

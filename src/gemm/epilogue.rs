@@ -7,10 +7,15 @@ use super::problem::{GemmDims, GemmProblem, OP, batch_strides, stride};
 use crate::gpu::Caps;
 use crate::kernel::{Kernel, Memory};
 use crate::ops::Activation;
-use crate::plan::Dims;
+use crate::plan::{Dims, Draft, Scalar, ScalarParameter};
 use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 use std::mem::offset_of;
+
+pub(super) const ALPHA: ScalarParameter = ScalarParameter::f32("alpha");
+const BETA: ScalarParameter = ScalarParameter::f32("beta");
+const SEED_LOW: ScalarParameter = ScalarParameter::u32("seed_low");
+const SEED_HIGH: ScalarParameter = ScalarParameter::u32("seed_high");
 
 /// What becomes of sums: activation($\alpha AB + \beta C$ + bias) + residual. The numbers and strides are in the dims; this
 /// is what changes the code.
@@ -55,7 +60,7 @@ pub enum Previous {
 
 /// The axis of C along which a bias has its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum BiasAxis {
+pub enum BiasAxis {
     /// One element for each row.
     Rows,
     /// One element for each column.
@@ -97,11 +102,11 @@ impl GemmProblem {
         self
     }
 
-    /// The same product with a bias of one element for each row or column.
+    /// The same product with a bias of one element for each row or column, which is another operand.
     ///
     /// # Errors
-    /// [`Error::Shape`] if it is no vector of that length.
-    pub(super) fn bias(mut self, axis: BiasAxis, bias: &Layout, dtype: DType) -> Result<Self> {
+    /// [`Error::Shape`] if it is no vector of that length; [`Error::Limit`] for a stride of $2^{31}$ or more.
+    pub fn bias(mut self, axis: BiasAxis, bias: &Layout, dtype: DType) -> Result<Self> {
         let (extent, rule) = match axis {
             BiasAxis::Rows => (self.dims.m, "the row bias must be a vector with an element for each row"),
             BiasAxis::Columns => (self.dims.n, "the bias must be a vector with an element for each column"),
@@ -119,11 +124,11 @@ impl GemmProblem {
         Ok(self)
     }
 
-    /// The same product with a residual of the shape of C.
+    /// The same product with a residual of the shape of C, `c`, which is another operand.
     ///
     /// # Errors
-    /// [`Error::Shape`] if it has another shape.
-    pub(super) fn residual(mut self, residual: &Layout, c: &Layout, dtype: DType) -> Result<Self> {
+    /// [`Error::Shape`] if it has another shape; [`Error::Limit`] for a stride of $2^{31}$ or more.
+    pub fn residual(mut self, residual: &Layout, c: &Layout, dtype: DType) -> Result<Self> {
         if residual.shape() != c.shape() {
             let rule = "the residual must have the shape of the product";
             return Err(Error::shapes(OP, rule, residual.shape(), c.shape()));
@@ -137,32 +142,47 @@ impl GemmProblem {
         Ok(self)
     }
 
-    /// The same product of operands whose rows are of this length and scaled, scaled back.
+    /// The same product of operands whose rows are of this length and scaled, scaled back by their exponents, which are two more
+    /// operands. `cross`: another one has cross terms, which are added first.
     ///
     /// # Errors
     /// [`Error::Limit`] for rows of $2^{31}$ elements.
-    pub(super) fn scaled_back(mut self, row: usize, cross: bool) -> Result<Self> {
+    pub fn scaled_back(mut self, row: usize, cross: bool) -> Result<Self> {
         self.dims.scaled_row = dim(OP, row.max(1))?;
         self.epilogue.scale = if cross { Scale::BackWithCross } else { Scale::Back };
         Ok(self)
     }
 
-    /// The numbers that a call passes, in order.
-    pub(super) fn scalars(&self) -> &'static [&'static str] {
-        match self.made {
-            Some(Made::Whole(_) | Made::Half(_)) => &["alpha", "beta", "seed_low", "seed_high"],
-            Some(Made::Segments(_)) | None => &["alpha", "beta"],
-        }
+    /// The numbers that a call passes: alpha and beta where the problem says that they are other than 1 and 0, and the seed of
+    /// a generated operand.
+    pub(super) fn scalars(&self) -> Vec<ScalarParameter> {
+        let alpha = (self.epilogue.scale == Scale::Alpha).then_some(ALPHA);
+        let beta = self.epilogue.adds_previous().then_some(BETA);
+        let is_seeded = matches!(self.made, Some(Made::Whole(_) | Made::Half(_)));
+        let seed = if is_seeded { [Some(SEED_LOW), Some(SEED_HIGH)] } else { [None; 2] };
+        [alpha, beta].into_iter().chain(seed).flatten().collect()
     }
 
-    /// These dims with all numbers of the call in their places.
-    pub(super) fn with_scalars(&self, dims: &GemmDims) -> Dims {
-        let dims = Dims::of(dims).scalar(offset_of!(GemmDims, alpha), 0);
-        self.with_seed(dims.scalar(offset_of!(GemmDims, beta), 1))
+    /// These numbers as a call passes them.
+    pub(crate) fn numbers(&self, [alpha, beta]: [f32; 2], [low, high]: [u32; 2]) -> Vec<Scalar> {
+        let number = |scalar: ScalarParameter| match scalar {
+            ALPHA => alpha.into(),
+            BETA => beta.into(),
+            SEED_LOW => low.into(),
+            _ => high.into(),
+        };
+        self.scalars().into_iter().map(number).collect()
+    }
+
+    /// These dims with all numbers of the call in their places. Of what the call does not pass, alpha is 1 and beta 0.
+    pub(super) fn with_scalars(&self, dims: &GemmDims, draft: &Draft<'_>) -> Dims {
+        let dims = Dims::of(&GemmDims { alpha: 1f32.to_bits(), beta: 0, ..*dims });
+        let places = [(ALPHA, offset_of!(GemmDims, alpha)), (BETA, offset_of!(GemmDims, beta))];
+        self.with_seed(places.into_iter().fold(dims, |dims, place| put(dims, place, draft)), draft)
     }
 
     /// These dims with the seed of a generated operand in its place.
-    pub(super) fn with_seed(&self, dims: Dims) -> Dims {
+    pub(super) fn with_seed(&self, dims: Dims, draft: &Draft<'_>) -> Dims {
         let [low, high] = match self.made {
             Some(Made::Whole(Generated { side: Side::A, .. })) => {
                 [offset_of!(GemmDims, a_batch0), offset_of!(GemmDims, a_batch1)]
@@ -172,7 +192,7 @@ impl GemmProblem {
             }
             Some(Made::Segments(_)) | None => return dims,
         };
-        dims.scalar(low, 2).scalar(high, 3)
+        [(SEED_LOW, low), (SEED_HIGH, high)].into_iter().fold(dims, |dims, place| put(dims, place, draft))
     }
 
     /// Binds the epilogue, whose operands' bindings begin at `first`, in a kernel that stores in this way.
@@ -220,6 +240,14 @@ impl GemmProblem {
                 .param("EXPONENTS_BINDING", binding),
         };
         kernel.slot("activation", activation.fragment())
+    }
+}
+
+/// These dims with the scalar at this offset, if the call passes it.
+fn put(dims: Dims, (scalar, offset): (ScalarParameter, usize), draft: &Draft<'_>) -> Dims {
+    match draft.scalar(scalar.name) {
+        Some(index) => dims.scalar(offset, index),
+        None => dims,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 
 /// What of a product's operands is not in memory as the product has it: made from a seed, or from other operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Made {
+pub(crate) enum Made {
     /// The whole of one.
     Whole(Generated),
     /// A half of B.

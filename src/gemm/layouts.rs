@@ -120,6 +120,14 @@ impl GemmProblem {
         Ok(Self { epilogue, pin, split, precision, ..on })
     }
 
+    /// Where the elements of C lie, counted from the start of its window: (batch, batch, m, n).
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) if they span more than can be indexed.
+    pub fn output(&self) -> Result<Layout> {
+        self.dims.c()
+    }
+
     /// What becomes of what C held.
     pub(super) fn access_of_c(&self) -> Access {
         if self.epilogue.adds_previous() { Access::Update } else { Access::Write }

@@ -18,8 +18,9 @@ mod product;
 mod reduce;
 mod segments;
 
-pub use epilogue::{Epilogue, Previous, Scale};
-pub use generated::{Entries, Generated, Made, Outer};
+pub use epilogue::{BiasAxis, Epilogue, Previous, Scale};
+pub(crate) use generated::Made;
+pub use generated::{Entries, Generated, Outer};
 pub use half_signs::{Half, HalfSigns, HalvedAxis};
 pub use halves::{Halves, HalvesDims, HalvesProblem, NON_FINITE, Side, halves};
 pub use kernels::{GemmKernel, Tile};
@@ -28,9 +29,8 @@ pub use precision::Precision;
 pub use problem::{GemmDims, GemmProblem, GemmTypes, I8_INNER, Pin, Split, Sums, product_shape};
 pub(crate) use product::product;
 pub(crate) use reduce::sum_of_parts;
-pub use segments::{
-    Formed, Gated, Order, Planes, Segment, Segmented, SegmentedProblem, Segments, segment_table,
-};
+pub use segments::SegmentedProblem;
+pub(crate) use segments::{Planes, Segment, Segmented, segment_table};
 
 use crate::error::call;
 use crate::ops::Activation;
@@ -38,7 +38,6 @@ use crate::plan::{Plan, Problem};
 pub use crate::tensor::Operand;
 use crate::tensor::{Element, Layout, Real, Tensor, check_same_gpu};
 use crate::{Error, Result};
-use epilogue::BiasAxis;
 use product::Product;
 use std::marker::PhantomData;
 
@@ -206,6 +205,13 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
         })
     }
 
+    /// How the product would be computed if A lay so.
+    pub(crate) fn plan_for(mut self, a: &Layout) -> Result<Plan> {
+        // NOTE: the view may reach beyond its buffer now. A plan asks for its layout alone.
+        self.product.a = self.product.a.seen_as(*a);
+        self.plan()
+    }
+
     /// What is to be computed.
     ///
     /// # Errors
@@ -233,9 +239,9 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
             if layout.is_empty() {
                 return gpu.empty(layout.shape());
             }
-            gpu.prepared(&problem)?;
+            let prepared = gpu.prepared(&problem)?;
             let c = gpu.empty(layout.shape())?;
-            self.product.run(gpu, &problem, c.view())?;
+            self.product.run_prepared(gpu, &prepared, &problem, c.view())?;
             Ok(c)
         })
     }

@@ -46,7 +46,7 @@ pub(super) struct Panel {
 
 /// A buffer that a panel of a product binds.
 #[derive(Clone, Copy, Debug)]
-enum Bound {
+enum PanelBuffer {
     /// A window of a view: its strides along [`AXES`], and its type.
     Window([usize; 5], DType),
     /// A temporary of the panel, without gaps: bytes of an element, which of [`AXES`] it has, and its length along k.
@@ -67,11 +67,11 @@ impl Panels {
     /// which the buffer that is too large spans the most. Where k is cut, the sums of the parts must fit, too.
     pub(super) fn new(problem: &GemmProblem, caps: &Caps) -> Result<Self> {
         let mut panels = Self::whole(&problem.dims);
-        let bound = Bound::of(problem, &problem.layouts()?, caps);
+        let bound = PanelBuffer::of(problem, &problem.layouts()?, caps);
         let allowed = caps.limits.binding_bytes.saturating_sub(SLACK);
-        let sums = Bound::Own(4, OF_C, Rows::Exact);
+        let sums = PanelBuffer::Own(4, OF_C, Rows::Exact);
         loop {
-            let too_large = |bound: &&Bound| panels.bytes(bound) > bound.allowed(caps);
+            let too_large = |bound: &&PanelBuffer| panels.bytes(bound) > bound.allowed(caps);
             let (bound, needed) = match bound.iter().find(too_large) {
                 Some(bound) => (bound, panels.bytes(bound)),
                 None if panels.sums() > allowed => (&sums, panels.sums()),
@@ -108,7 +108,7 @@ impl Panels {
     /// Whether the product's temporaries can be bound if it is not cut.
     pub(super) fn own_fits(problem: &GemmProblem, caps: &Caps) -> Result<bool> {
         let whole = Self::whole(&problem.dims);
-        let own = Bound::own(problem, &problem.layouts()?, caps);
+        let own = PanelBuffer::own(problem, &problem.layouts()?, caps);
         Ok(own.into_iter().flatten().all(|bound| whole.bytes(&bound) <= bound.allowed(caps)))
     }
 
@@ -119,14 +119,14 @@ impl Panels {
     }
 
     /// How many bytes of this buffer a panel spans.
-    fn bytes(&self, bound: &Bound) -> u64 {
+    fn bytes(&self, bound: &PanelBuffer) -> u64 {
         let (elements, size) = match *bound {
-            Bound::Window(steps, dtype) => {
+            PanelBuffer::Window(steps, dtype) => {
                 let reach =
                     self.panel.iter().zip(steps).map(|(extent, step)| (extent - 1).saturating_mul(step));
                 (reach.fold(1, usize::saturating_add), dtype.size())
             }
-            Bound::Own(size, axes, rows) => {
+            PanelBuffer::Own(size, axes, rows) => {
                 let extents = self.filled(rows).into_iter().zip(axes);
                 let extents = extents.map(|(extent, is_there)| if is_there { extent } else { 1 });
                 (extents.fold(1, usize::saturating_mul), size)
@@ -136,10 +136,10 @@ impl Panels {
     }
 
     /// The strides of this buffer along [`AXES`], in elements.
-    fn steps_in(&self, bound: &Bound) -> [usize; 5] {
+    fn steps_in(&self, bound: &PanelBuffer) -> [usize; 5] {
         match *bound {
-            Bound::Window(steps, _) => steps,
-            Bound::Own(_, axes, rows) => {
+            PanelBuffer::Window(steps, _) => steps,
+            PanelBuffer::Own(_, axes, rows) => {
                 let (extents, mut steps, mut step) = (self.filled(rows), [0; 5], 1usize);
                 for i in (0..AXES.len()).rev().filter(|&i| axes[i]) {
                     steps[i] = step;
@@ -202,7 +202,7 @@ impl Panels {
 /// Which of [`AXES`] C has.
 const OF_C: [bool; 5] = [true, true, true, true, false];
 
-impl Bound {
+impl PanelBuffer {
     /// The buffers that a product binds: a whole one, or a panel.
     fn of(problem: &GemmProblem, layouts: &Layouts, caps: &Caps) -> Vec<Self> {
         let (d, types) = (&problem.dims, &problem.types);

@@ -1,5 +1,6 @@
 //! How to compute a matrix product: the one choice.
 
+use super::epilogue::Scale;
 use super::kernels::{GemmKernel, Tile};
 use super::layouts::Operand;
 use super::panels::Panels;
@@ -14,13 +15,16 @@ impl Problem for GemmProblem {
     /// are to be multiplied as f16 are rounded first. Where something cannot be bound as a whole, the product is cut into panels.
     ///
     /// Operands: A, B, C; the bias and the residual, if the product has them. What is made (`made`) has its table in the place
-    /// of its operand, or behind C. Scalars: alpha and beta, and the seed of a generated operand.
+    /// of its operand. Scalars: alpha and beta where they are other than 1 and 0, and the seed of a generated operand.
     ///
     /// # Errors
     /// [`Error::Limit`] if not even a panel can be bound; [`Error::Unsupported`] if the problem is pinned to what the device
     /// cannot run.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        let mut draft = Draft::new(OP, self.scalars(), caps);
+        if self.segments().is_some() {
+            return Err(Error::input(OP, "a product over segments is planned with its table"));
+        }
+        let mut draft = Draft::new(OP, &self.scalars(), caps);
         let operands = self.operands()?.into_iter().map(|operand| {
             let Operand { name, dtype, layout, access } = operand;
             draft.operand(name, dtype, layout, access)
@@ -39,11 +43,17 @@ impl Problem for GemmProblem {
 
     /// As [`plan`](Self::plan), with a reason for every other kernel why it was passed over.
     fn explain(&self, caps: &Caps) -> Result<Plan> {
-        let plan = self.plan(caps)?;
-        if self.elements() == 0 {
-            return Ok(plan.because(["there is nothing to compute".to_owned()]));
-        }
+        Ok(self.plan(caps)?.because(self.reasons(caps)?))
+    }
+}
+
+impl GemmProblem {
+    /// Why it is computed so and not otherwise.
+    pub(super) fn reasons(&self, caps: &Caps) -> Result<Vec<String>> {
         let mut reasons = Vec::new();
+        if self.elements() == 0 {
+            return Ok(reasons);
+        }
         let (mut product, panels) = self.here(caps)?;
         if product.precision != self.precision {
             let why = "this device cannot bind what f16 operands are scaled by; they stay f32";
@@ -64,11 +74,9 @@ impl Problem for GemmProblem {
         let (chosen, _) = product.choose(caps)?;
         let others = GemmKernel::ALL.into_iter().filter(|kernel| *kernel != chosen.kernel);
         reasons.extend(others.map(|kernel| format!("{kernel}: {}", kernel.passed_over(&product, caps))));
-        Ok(plan.because(reasons))
+        Ok(reasons)
     }
-}
 
-impl GemmProblem {
     /// The product as this device computes it, and its panels, if something cannot be bound as a whole. If the device lacks the
     /// bindings or the room that f16 operands need, the product is computed in f32, which is more precise than was asked for.
     fn here(&self, caps: &Caps) -> Result<(Self, Option<Panels>)> {
@@ -87,9 +95,12 @@ impl GemmProblem {
     /// The panels of the product, if something cannot be bound as a whole. A product with an operand that kernels make cannot be
     /// cut.
     fn panels(&self, caps: &Caps) -> Result<Option<Panels>> {
+        // Exponents and cross terms are those of whole operands.
+        let is_whole =
+            self.made.is_some() || matches!(self.epilogue.scale, Scale::Back | Scale::BackWithCross);
         match self.check_bound(caps) {
-            Ok(()) if self.made.is_some() || Panels::own_fits(self, caps)? => Ok(None),
-            Err(limit) if self.made.is_some() => Err(limit),
+            Ok(()) if is_whole || Panels::own_fits(self, caps)? => Ok(None),
+            Err(limit) if is_whole => Err(limit),
             _ => Panels::new(self, caps).map(Some),
         }
     }
@@ -109,7 +120,7 @@ impl GemmProblem {
     pub(super) fn choose(&self, caps: &Caps) -> Result<(&'static Tile, u32)> {
         let cost = |&(tile, parts): &(&Tile, u32)| {
             let is_too_long = tile.block_seconds(self, parts, caps) > LONGEST;
-            (is_too_long, tile.cost_in_parts(self, parts, caps) + tile.compiling())
+            (is_too_long, tile.cost_in_parts(self, parts, caps) + tile.compiling(caps))
         };
         GemmKernel::ALL
             .iter()

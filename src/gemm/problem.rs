@@ -147,19 +147,19 @@ pub enum Split {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GemmProblem {
     /// The sizes, as the shaders have them.
-    pub dims: GemmDims,
+    pub(crate) dims: GemmDims,
     /// The element types.
-    pub types: GemmTypes,
+    pub(crate) types: GemmTypes,
     /// What becomes of sums as they are stored.
-    pub epilogue: Epilogue,
+    pub(crate) epilogue: Epilogue,
     /// What the plan is restricted to.
-    pub pin: Pin,
+    pub(crate) pin: Pin,
     /// Into how many parts it may be split.
-    pub split: Split,
+    pub(crate) split: Split,
     /// How precise a product of f32 operands has to be.
-    pub precision: Precision,
+    pub(crate) precision: Precision,
     /// What is not in memory as the product has it, if anything is.
-    pub made: Option<Made>,
+    pub(crate) made: Option<Made>,
 }
 
 pub(super) const OP: &str = "matmul";
@@ -259,6 +259,18 @@ impl GemmProblem {
         Ok(Self { dims, types, epilogue, pin, split, precision: Precision::Strict, made: None })
     }
 
+    /// The sizes, as the shaders have them.
+    #[must_use]
+    pub fn dims(&self) -> &GemmDims {
+        &self.dims
+    }
+
+    /// The element types.
+    #[must_use]
+    pub fn types(&self) -> GemmTypes {
+        self.types
+    }
+
     /// The same problem, its plan restricted.
     #[must_use]
     pub fn pinned(self, pin: Pin) -> Self {
@@ -284,7 +296,8 @@ impl GemmProblem {
         Self { precision, ..self }
     }
 
-    /// Floating-point operations: a multiply-add counts two.
+    /// Operations of the product by its definition, on integers or in floating point: a multiply-add counts two. Those of its
+    /// epilogue are not counted, nor those that make operands.
     #[must_use]
     pub fn flops(&self) -> f64 {
         2.0 * self.multiply_adds()

@@ -6,7 +6,7 @@ use super::problem::{GemmDims, GemmProblem, Split};
 use crate::Result;
 use crate::gpu::Caps;
 use crate::kernel::{self, Kernel, Needs};
-use crate::plan::{Access, Dims, Draft, Flops, LONGEST, NewStep, Region, Time};
+use crate::plan::{Access, Bound, Dims, Draft, Flops, LONGEST, NewStep, Prediction, Region, Time};
 use crate::tensor::DType;
 use std::mem::offset_of;
 
@@ -29,10 +29,9 @@ impl Tile {
             Split::Free if whole => vec![1],
             Split::Free => {
                 let blocks = self.blocks(problem, caps);
-                // Four blocks a core: more of them at once hide each other's waiting.
-                let idle = |&parts: &u32| {
-                    parts == 1 || blocks * u64::from(parts) <= 4 * u64::from(caps.machine.cores)
-                };
+                let machine = &caps.machine;
+                let wanted = u64::from(machine.groups_per_core) * u64::from(machine.cores);
+                let idle = |&parts: &u32| parts == 1 || blocks * u64::from(parts) <= wanted;
                 let too_few = |&parts: &u32| self.block_seconds(problem, parts / 2, caps) > LONGEST;
                 let fits =
                     |&parts: &u32| parts == 1 || scratch_bytes(problem, parts) <= kernel::own_bytes(caps);
@@ -131,8 +130,21 @@ pub(super) fn scratch_bytes(problem: &GemmProblem, parts: u32) -> u64 {
 
 /// Predicted seconds of bringing the parts together: their sums are read, C is written.
 pub(super) fn seconds(problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
+    caps.machine.launch_seconds + memory_seconds(problem, parts, caps)
+}
+
+fn memory_seconds(problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
     let bytes = problem.elements() as f64 * (4.0 * f64::from(parts) + problem.types.c.size() as f64);
-    caps.machine.launch_seconds + bytes / caps.machine.bytes
+    bytes / caps.machine.bytes
+}
+
+/// The same with what binds it.
+fn prediction(problem: &GemmProblem, parts: u32, caps: &Caps) -> Prediction {
+    let terms = [
+        (caps.machine.launch_seconds, Bound::Latency),
+        (memory_seconds(problem, parts, caps), Bound::Memory),
+    ];
+    Prediction { seconds: seconds(problem, parts, caps), ..Prediction::longest(&terms) }
 }
 
 /// Adds the step that brings the parts together: their sums (parts of C one after another), C, and the epilogue's operands.
@@ -153,16 +165,21 @@ pub(super) fn step(
     let quads = rows * u64::from(d.n.div_ceil(4));
     let c = (c, problem.access_of_c());
     let extras = extras.iter().map(|&extra| (extra, Access::Read));
+    let additions = problem.elements() as f64 * f64::from(parts);
     let args: Vec<(Region, Access)> = [(sums, Access::Read), c].into_iter().chain(extras).collect();
     draft.step(NewStep {
         kernel: store(kernel, problem, 2, caps),
         tile: format!("{LANES} times 4 elements"),
         needs: needs(problem),
         blocks: quads.div_ceil(u64::from(LANES)),
-        dims: problem.with_scalars(&GemmDims { splits: parts, ..*d }),
+        dims: problem.with_scalars(&GemmDims { splits: parts, ..*d }, draft),
         args: &args,
-        flops: Flops::of_f32(problem.elements() as f64 * f64::from(parts)),
-        time: Time::Seconds(seconds(problem, parts, caps)),
+        flops: if problem.types.ab.is_real() {
+            Flops::of_f32(additions)
+        } else {
+            Flops::of_integers(additions)
+        },
+        time: Time::Predicted(prediction(problem, parts, caps)),
     })
 }
 

@@ -1,7 +1,7 @@
 //! What a launch sees of a tensor: a window of its buffer.
 
 use super::memory::{Allocation, window};
-use super::recording::{Access, Bound};
+use super::recording::{BoundWindow, Use};
 use crate::Result;
 use std::ops::Range;
 
@@ -37,12 +37,12 @@ impl<'a> Binding<'a> {
         if self.overwritten_from.is_some() { Ok(()) } else { self.allocation.check() }
     }
 
-    pub(super) fn bound(&self, writes: bool) -> Bound {
+    pub(super) fn bound(&self, writes: bool) -> BoundWindow {
         let access = match (writes, self.overwritten_from) {
-            (false, _) => Access::Read,
-            (true, None) => Access::Write,
-            (true, Some(begun)) => Access::Overwrite { begun },
+            (false, _) => Use::Read,
+            (true, None) => Use::Write,
+            (true, Some(begun)) => Use::Overwrite { begun },
         };
-        Bound::new(self.allocation.storage().clone(), self.window.clone(), access)
+        BoundWindow::new(self.allocation.storage().clone(), self.window.clone(), access)
     }
 }

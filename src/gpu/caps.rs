@@ -134,11 +134,6 @@ impl Caps {
         }
     }
 
-    /// Whether the device is a CPU, which runs invocations one vector after another.
-    pub(crate) fn is_software(&self) -> bool {
-        self.device_type == DeviceType::Software
-    }
-
     /// The same device, if it were one of another type: its plans are those that such devices get.
     #[must_use]
     pub fn planned_for(self, device_type: DeviceType) -> Self {

@@ -13,10 +13,10 @@ use std::sync::Arc;
 pub(super) struct Constants(Lock<HashMap<Constant, Arc<Pooled>>>);
 
 impl Constants {
-    /// Forgets all. The buffers of those that recordings still use go back once these have run.
-    pub(super) fn forget(&self) {
+    /// Forgets all. The buffers of those that recordings still use go back once these have run. Returns whether there were any.
+    pub(super) fn forget(&self) -> bool {
         let forgotten = std::mem::take(&mut *self.0.lock());
-        drop(forgotten);
+        !forgotten.is_empty()
     }
 }
 

@@ -4,7 +4,8 @@ use super::lock::Lock;
 use super::memory::Allocation;
 use super::pipeline::Pipeline;
 use super::record::Launch;
-use super::recording::{self, Bound};
+use super::recording::{BoundWindow, Use};
+use super::slots::{Outputs, Place, Slot, Slots};
 use super::{Binding, Caps, Gpu};
 use crate::kernel::Kernel;
 use crate::plan::{Access, Buffer, Plan, Problem, Scalar};
@@ -20,50 +21,10 @@ pub(crate) struct Prepared {
     plan: Plan,
     /// Of each step.
     pipelines: Vec<Arc<Pipeline>>,
+    /// Where its temporaries are, if its outputs held something before.
     slots: Slots,
-}
-
-/// Which buffers hold the temporaries of a plan: a buffer holds another one after the last step that binds the one before.
-struct Slots {
-    /// Bytes of each buffer.
-    bytes: Vec<u64>,
-    /// Of each temporary, its buffer, and the step that writes it first, where another temporary was there before.
-    of: Vec<(usize, Option<usize>)>,
-}
-
-impl Slots {
-    fn of(plan: &Plan) -> Self {
-        // Of each temporary, the first and the last step that bind it.
-        let mut lives = vec![(usize::MAX, 0); plan.temporaries().len()];
-        for (at, step) in plan.steps().iter().enumerate() {
-            for arg in &step.args {
-                if let Buffer::Temporary(index) = arg.buffer {
-                    lives[index] = (lives[index].0.min(at), at);
-                }
-            }
-        }
-        let mut order: Vec<usize> = (0..lives.len()).collect();
-        order.sort_by_key(|&temporary| lives[temporary].0);
-        let mut slots = Self { bytes: Vec::new(), of: vec![(0, None); lives.len()] };
-        // Until which step each buffer is taken.
-        let mut taken: Vec<usize> = Vec::new();
-        for temporary in order {
-            let (needed, (first, last)) = (plan.temporaries()[temporary], lives[temporary]);
-            let free = (0..taken.len()).filter(|&slot| taken[slot] < first && slots.bytes[slot] >= needed);
-            slots.of[temporary] = match free.min_by_key(|&slot| slots.bytes[slot]) {
-                Some(slot) => {
-                    taken[slot] = last;
-                    (slot, Some(first))
-                }
-                None => {
-                    slots.bytes.push(needed);
-                    taken.push(last);
-                    (taken.len() - 1, None)
-                }
-            };
-        }
-        slots
-    }
+    /// The same if they are new.
+    slots_of_fresh: Slots,
 }
 
 /// Problems seen before, by type, and how many plans were prepared.
@@ -141,32 +102,67 @@ impl Gpu {
     /// # }
     /// ```
     /// # Errors
-    /// [`Error::Input`] if there are not as many operands or scalars as the plan takes, an operand is of another type, or
-    /// what the plan writes is no [`Tensor::view_mut`]; [`Error::Shape`] if an operand's shape or strides are others than the
+    /// [`Error::Input`] if there are not as many operands or scalars as the plan takes, one is of another type, what the plan
+    /// writes is no [`Tensor::view_mut`], or it is another operand as well; [`Error::Shape`] if an operand's shape or strides are others than the
     /// plan was made for; [`Error::Gpu`] of an operand on another device; [`Error::Unsupported`] if this device lacks what
     /// the plan was made for, [`Error::OutOfMemory`] without room for its temporaries. Nothing is recorded then.
+    /// [`Error::Device`] if an operand that is read was never computed, because a launch failed, or the device is lost.
     pub fn execute(&self, plan: &Plan, operands: &[View<'_>], scalars: &[Scalar]) -> Result<()> {
         self.inner.fault.check()?;
+        plan.check_call(self, operands, scalars)?;
         let prepared = self.prepared_plan(plan)?;
-        plan.check_operands(self, operands)?;
-        let operands: Vec<View<'_>> = operands.iter().map(View::overwritten_if_whole).collect();
-        self.launch_all(&prepared, &operands, scalars)
+        let operands: Vec<(Access, View<'_>)> =
+            plan.parameters().iter().map(|to| to.access).zip(operands.iter().copied()).collect();
+        // What an earlier launch has failed to write no longer matters where this plan writes all of it.
+        let written = operands.iter().map(|&(access, view)| match access {
+            Access::Write => view.overwritten_if_whole(),
+            Access::Read | Access::Update => view,
+        });
+        let views: Vec<View<'_>> = written.collect();
+        let begun = self.inner.recorder.lock().next_sequence();
+        self.launch_all(&prepared, Outputs::Held, &views, scalars).inspect_err(|error| {
+            // What some steps have written and others have not is no result.
+            for (_, view) in operands.iter().filter(|(access, _)| *access != Access::Read) {
+                view.fail_if_written_since(begun, error);
+            }
+        })
     }
 
-    /// Executes the plan of a problem, made for these operands: looked up if it was seen before.
+    /// Executes the plan of a problem, made for these operands, of which those that it writes may hold something: looked up if
+    /// it was seen before.
     pub(crate) fn run<P: Problem>(
         &self,
         problem: &P,
         operands: &[View<'_>],
         scalars: &[Scalar],
     ) -> Result<()> {
-        let prepared = self.prepared(problem)?;
+        self.run_own(&*self.prepared(problem)?, Outputs::Held, operands, scalars)
+    }
+
+    /// Executes a prepared plan, made for these operands, of which those that it writes are fresh from [`Gpu::empty`].
+    pub(crate) fn run_prepared(
+        &self,
+        prepared: &Prepared,
+        operands: &[View<'_>],
+        scalars: &[Scalar],
+    ) -> Result<()> {
+        self.run_own(prepared, Outputs::Fresh, operands, scalars)
+    }
+
+    fn run_own(
+        &self,
+        prepared: &Prepared,
+        outputs: Outputs,
+        operands: &[View<'_>],
+        scalars: &[Scalar],
+    ) -> Result<()> {
         debug_assert!(
             prepared.plan.check_layouts(operands).is_ok(),
             "{:?} for {operands:?}",
             prepared.plan.parameters()
         );
-        self.launch_all(&prepared, operands, scalars)
+        debug_assert!(prepared.plan.check_scalars(scalars).is_ok(), "{:?}", prepared.plan.scalars());
+        self.launch_all(prepared, outputs, operands, scalars)
     }
 
     /// Plan and pipelines for `problem`: looked up if it was seen before.
@@ -220,18 +216,21 @@ impl Gpu {
     fn compiled(&self, plan: Plan) -> Result<Prepared> {
         let pipeline = |step: &crate::plan::Step| self.inner.pipelines.get(&self.inner.device, &step.kernel);
         let pipelines = plan.steps().iter().map(pipeline).collect::<Result<_>>()?;
-        Ok(Prepared { slots: Slots::of(&plan), pipelines, plan })
+        let [slots, slots_of_fresh] =
+            [Outputs::Held, Outputs::Fresh].map(|outputs| Slots::of(&plan, outputs));
+        Ok(Prepared { pipelines, slots, slots_of_fresh, plan })
     }
 
     /// Records all steps, once everything that they need is there.
-    fn launch_all(&self, prepared: &Prepared, operands: &[View<'_>], scalars: &[Scalar]) -> Result<()> {
-        let Prepared { plan, pipelines, slots, .. } = prepared;
-        if (operands.len(), scalars.len()) != (plan.parameters().len(), plan.scalars().len()) {
-            let [found, needed] =
-                [[operands.len(), scalars.len()], [plan.parameters().len(), plan.scalars().len()]]
-                    .map(|[operands, scalars]| format!("{operands} operands and {scalars} scalars"));
-            return Err(Error::input(plan.op(), format!("the plan takes {needed}, not {found}")));
-        }
+    fn launch_all(
+        &self,
+        prepared: &Prepared,
+        outputs: Outputs,
+        operands: &[View<'_>],
+        scalars: &[Scalar],
+    ) -> Result<()> {
+        let Prepared { plan, pipelines, .. } = prepared;
+        let slots = if outputs == Outputs::Fresh { &prepared.slots_of_fresh } else { &prepared.slots };
         let operands: Vec<_> = operands.iter().map(View::bind).collect();
         operands.iter().try_for_each(Binding::check)?;
         let allocate = |&bytes: &u64| self.allocate(plan.op(), bytes);
@@ -242,26 +241,30 @@ impl Gpu {
         for (at, (step, pipeline)) in plan.steps().iter().zip(pipelines).enumerate() {
             let bound = step.args.iter().zip(&pipeline.writes).map(|(arg, &writes)| match arg.buffer {
                 Buffer::Operand(index) => operands[index].part(&arg.window).bound(writes),
-                Buffer::Temporary(index) => {
-                    let (slot, begins) = slots.of[index];
-                    let storage = &temporaries[slot];
-                    let access = match (writes, begins) {
-                        (false, _) => recording::Access::Read,
-                        // Another temporary was there before, whatever became of that.
-                        (true, Some(first)) if first == at => {
-                            recording::Access::Overwrite { begun: storage.begin_write() }
-                        }
-                        (true, _) => recording::Access::Write,
-                    };
-                    Bound::new(storage.storage().clone(), arg.window.clone(), access)
+                Buffer::Temporary(index) => match slots.of[index] {
+                    // NOTE: a result of which any step fails has failed, also where that step should have written what was there
+                    // before.
+                    Slot { place: Place::Operand(index), .. } => {
+                        operands[index].part(&arg.window).bound(writes)
+                    }
+                    Slot { place: Place::Buffer(index), begins } => {
+                        let storage = &temporaries[index];
+                        let access = match (writes, begins) {
+                            (false, _) => Use::Read,
+                            // Another temporary was there before, whatever became of that.
+                            (true, Some(first)) if first == at => {
+                                Use::Overwrite { begun: storage.begin_write() }
+                            }
+                            (true, _) => Use::Write,
+                        };
+                        BoundWindow::new(storage.storage().clone(), arg.window.clone(), access)
+                    }
+                },
+                Buffer::Constant(index) => {
+                    BoundWindow::new(constants[index].storage().clone(), arg.window.clone(), Use::Read)
                 }
-                Buffer::Constant(index) => Bound::new(
-                    constants[index].storage().clone(),
-                    arg.window.clone(),
-                    recording::Access::Read,
-                ),
             });
-            let bound: Vec<Bound> = bound.collect();
+            let bound: Vec<BoundWindow> = bound.collect();
             self.record(Launch {
                 pipeline,
                 bound,
@@ -277,9 +280,16 @@ impl Gpu {
 }
 
 impl Plan {
-    /// Checks operands of an application.
-    fn check_operands(&self, gpu: &Gpu, operands: &[View<'_>]) -> Result<()> {
-        for (parameter, view) in self.parameters().iter().zip(operands) {
+    /// Checks what an application passes.
+    fn check_call(&self, gpu: &Gpu, operands: &[View<'_>], scalars: &[Scalar]) -> Result<()> {
+        let counts = |operands: usize, scalars: usize| format!("{operands} operands and {scalars} scalars");
+        let needed = counts(self.parameters().len(), self.scalars().len());
+        let found = counts(operands.len(), scalars.len());
+        if found != needed {
+            return Err(Error::input(self.op(), format!("the plan takes {needed}, not {found}")));
+        }
+        self.check_scalars(scalars)?;
+        for (at, (parameter, view)) in self.parameters().iter().zip(operands).enumerate() {
             check_same_gpu(self.op(), gpu, view.gpu())?;
             if view.dtype != parameter.dtype {
                 let why = format!("the plan is for {}, not {}", parameter.dtype, view.dtype);
@@ -289,8 +299,27 @@ impl Plan {
                 let why = "the plan writes it: pass a `view_mut`";
                 return Err(Error::input(format!("{}: {}", self.op(), parameter.name), why));
             }
+            let is_same = |&(other, operand): &(usize, &View<'_>)| other != at && operand.shares_buffer(view);
+            if let Some((other, _)) =
+                operands.iter().enumerate().find(is_same).filter(|_| parameter.access != Access::Read)
+            {
+                let why =
+                    format!("the plan writes it, so it cannot be {} as well", self.parameters()[other].name);
+                return Err(Error::input(format!("{}: {}", self.op(), parameter.name), why));
+            }
         }
         self.check_layouts(operands)
+    }
+
+    /// Checks that scalars are of the types that kernels read.
+    fn check_scalars(&self, scalars: &[Scalar]) -> Result<()> {
+        for (parameter, scalar) in self.scalars().iter().zip(scalars) {
+            if parameter.kind != scalar.kind() {
+                let why = format!("the plan takes {}, not {}", parameter.kind, scalar.kind());
+                return Err(Error::input(format!("{}: {}", self.op(), parameter.name), why));
+            }
+        }
+        Ok(())
     }
 
     /// Checks that operands lie where the plan has them.
@@ -317,11 +346,14 @@ impl Plan {
 
     /// Checks that a device, perhaps not the one that the plan was made for, can run it.
     fn check_on(&self, caps: &Caps) -> Result<()> {
-        for step in self.steps() {
+        for (at, step) in self.steps().iter().enumerate() {
             let lacks =
                 |needs: String| Error::Unsupported { op: self.op(), needs, device: caps.adapter.clone() };
             step.needs.fit(caps).map_err(lacks)?;
-            step.kernel.fits(caps, step.dims.len()).map_err(lacks)?;
+            // Pieces of one step have one kernel.
+            if at == 0 || self.steps()[at - 1].kernel != step.kernel {
+                step.kernel.fits(caps, step.dims.len()).map_err(lacks)?;
+            }
             if step.grid.iter().any(|&axis| axis > caps.limits.grid) {
                 let needs = format!("a grid of {:?} workgroups", step.grid);
                 return Err(lacks(needs));

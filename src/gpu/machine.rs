@@ -36,6 +36,12 @@ pub struct Machine {
     /// Invocations that keep a core busy: of GPUs 128, four schedulers with a subgroup of 32 each. A software device runs one
     /// workgroup per core at a time, whatever its size.
     pub busy_invocations: u32,
+    /// Invocations that a core runs together, as lanes of one vector: of GPUs 32, the subgroups of NVIDIA's, AMD's RDNA and
+    /// Apple's; of software devices 8, the numbers of f32 in a vector register of AVX2.
+    pub vector_lanes: u32,
+    /// Workgroups of a core that there should be at least, so that all cores are at work to the end and one workgroup's
+    /// waiting hides behind another's work: 4, assumed.
+    pub groups_per_core: u32,
     /// Seconds from the end of one launch to the start of the next that waits for it: of GPUs 4 us, assumed; of a software
     /// device, which wakes its threads, 40 us.
     pub launch_seconds: f64,
@@ -53,20 +59,29 @@ pub struct Machine {
     pub jump_bytes: f64,
     /// Loads that a compiler issues together, of a loop whose steps each wait for one: 4.
     pub loads_together: f64,
+    /// Neighbouring elements that an invocation loads in the time of one: of GPUs 4, since one instruction loads up to 16 bytes.
+    /// Of software devices 1: each invocation is a lane of the CPU's vectors, so its own vectors are loaded by elements.
+    pub elements_per_load: u32,
     /// Multiply-adds of f32 that a core does in the time of a read from shared memory: of GPUs 2, since shared memory delivers
     /// about as many bytes a cycle as there are multiply-adds, to operands widened to f32; of software devices 9.
     pub shared_read_weight: f64,
     /// The same for a read through the caches: 9.
     pub cached_read_weight: f64,
-    /// Numbers that an invocation can hold in registers before its compiler spills: of GPUs 128, a half of what NVIDIA's and
-    /// AMD's have. Of software devices none: they keep what an invocation holds in the CPU's first cache.
+    /// Numbers that an invocation can hold before what its compiler spills costs time: of GPUs 128, a half of the registers
+    /// that NVIDIA's and AMD's have; of software devices 64, since functions of multivectors on lavapipe lose time with more
+    /// than three quarters of that, on CPUs with 16 vector registers.
     pub registers: u32,
     /// Sums that an invocation of a matrix product can hold beside its operands: of GPUs 128, of Apple's, which have half the
-    /// registers, 64. Software devices keep them in the CPU's first cache, where larger patches pay: no limit.
-    pub accumulators: Option<u32>,
+    /// registers, 64. Of software devices 128 too: with 256 their compilers took seconds longer.
+    pub accumulators: u32,
+    /// Seconds longer that a kernel takes to compile whose invocations hold more sums than that. Of software devices 3, measured
+    /// on lavapipe: the sums are in the CPU's first cache, where larger patches pay. `None` of GPUs, which would
+    /// spill them to device memory: they get no such kernels.
+    pub compile_seconds: Option<f64>,
     /// Registers of all invocations of a workgroup: 65,536, those of a multiprocessor of NVIDIA's. None of software devices.
     pub workgroup_registers: Option<u32>,
-    /// Terms of a sum that a kernel has written out: 1,024, which drivers' compilers take seconds for.
+    /// Terms of a function of multivectors that a kernel has written out at most, a multiply-add each: 1,024, which drivers'
+    /// compilers take seconds for, and just those of the product of the conformal algebra of space.
     pub terms: usize,
 }
 
@@ -87,6 +102,8 @@ impl Machine {
             cache,
             cores,
             busy_invocations: 128,
+            vector_lanes: 32,
+            groups_per_core: 4,
             launch_seconds: 4e-6,
             load_seconds: 0.6e-6,
             invocation_seconds: 0.0,
@@ -94,10 +111,12 @@ impl Machine {
             sector_bytes: 32.0,
             jump_bytes: 0.0,
             loads_together: 4.0,
+            elements_per_load: 4,
             shared_read_weight: 2.0,
             cached_read_weight: 9.0,
             registers: 128,
-            accumulators: Some(if backend == "metal" { 64 } else { 128 }),
+            accumulators: if backend == "metal" { 64 } else { 128 },
+            compile_seconds: None,
             workgroup_registers: Some(65_536),
             terms: 1024,
         };
@@ -107,17 +126,26 @@ impl Machine {
         Self {
             shared_bytes: bytes,
             busy_invocations: 1,
+            vector_lanes: 8,
             launch_seconds: 40e-6,
             load_seconds: 0.0,
             invocation_seconds: 0.2e-6,
             line_bytes: 0.0,
             jump_bytes: 128.0,
+            elements_per_load: 1,
             shared_read_weight: 9.0,
-            registers: 0,
-            accumulators: None,
+            registers: 64,
+            accumulators: 128,
+            compile_seconds: Some(3.0),
             workgroup_registers: None,
             ..gpu
         }
+    }
+
+    /// Whether a core runs the vectors of a workgroup one after another: a single one keeps it busy, and there is no waiting
+    /// to hide behind others.
+    pub(crate) fn runs_in_turn(&self) -> bool {
+        self.busy_invocations <= self.vector_lanes
     }
 }
 
@@ -125,7 +153,11 @@ impl Machine {
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = |seconds: f64| format!("{:.1} us", seconds * 1e6);
-        let bound = |most: Option<u32>| most.map_or("no limit".into(), |most| most.to_string());
+        let of_workgroup = self.workgroup_registers.map_or("no limit".into(), |most| most.to_string());
+        let more = match self.compile_seconds {
+            Some(seconds) => format!("{seconds:.1} s longer to compile with more"),
+            None => "no more".into(),
+        };
         writeln!(f, "  f32 peak         {}", rate(self.f32_flops, "FLOP/s"))?;
         writeln!(f, "  f16 peak         {}", rate(self.f16_flops, "FLOP/s"))?;
         writeln!(f, "  i8 peak          {}", rate(self.i8_flops, "FLOP/s"))?;
@@ -134,9 +166,19 @@ impl fmt::Display for Machine {
         writeln!(f, "  cache peak       {}", rate(self.cache_bytes, "B/s"))?;
         writeln!(f, "  shared peak      {}", rate(self.shared_bytes, "B/s"))?;
         writeln!(f, "  cache            {}", bytes(self.cache))?;
-        writeln!(f, "  cores            {}, busy with {} invocations", self.cores, self.busy_invocations)?;
+        writeln!(
+            f,
+            "  cores            {}, {} workgroups each, busy with {} invocations in vectors of {}",
+            self.cores, self.groups_per_core, self.busy_invocations, self.vector_lanes
+        )?;
         writeln!(f, "  a launch         {}", micros(self.launch_seconds))?;
-        writeln!(f, "  a load           {}, {} together", micros(self.load_seconds), self.loads_together)?;
+        writeln!(
+            f,
+            "  a load           {}, {} together, in vectors of {}",
+            micros(self.load_seconds),
+            self.loads_together,
+            self.elements_per_load
+        )?;
         writeln!(f, "  an invocation    {}", micros(self.invocation_seconds))?;
         writeln!(
             f,
@@ -148,13 +190,8 @@ impl fmt::Display for Machine {
             "  a read           {} multiply-adds from shared memory, {} from a cache",
             self.shared_read_weight, self.cached_read_weight
         )?;
-        writeln!(
-            f,
-            "  registers        {} of an invocation, {} of a workgroup",
-            self.registers,
-            bound(self.workgroup_registers)
-        )?;
-        writeln!(f, "  accumulators     {}", bound(self.accumulators))?;
+        writeln!(f, "  registers        {} of an invocation, {of_workgroup} of a workgroup", self.registers)?;
+        writeln!(f, "  accumulators     {}, {more}", self.accumulators)?;
         write!(f, "  terms            {} written out", self.terms)
     }
 }

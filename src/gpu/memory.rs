@@ -224,8 +224,12 @@ impl Gpu {
         usage: wgpu::BufferUsages,
         label: &'static str,
     ) -> Result<(wgpu::Buffer, u64)> {
-        let taken = pool.lock().take(op, bytes, unused_since)?;
-        let size = match taken {
+        let mut taken = pool.lock().take(op, bytes, unused_since);
+        // Tables that plans have uploaded are uploaded again where they are needed: they keep nothing else from its memory.
+        if matches!(taken, Err(Error::OutOfMemory { .. })) && self.inner.constants.forget() {
+            taken = pool.lock().take(op, bytes, unused_since);
+        }
+        let size = match taken? {
             Taken::Reused(buffer, last_use) => return Ok((buffer, last_use)),
             Taken::Create(size, given_up) => {
                 drop(given_up);

@@ -25,6 +25,7 @@ mod record;
 mod recording;
 mod ring;
 mod self_test;
+mod slots;
 mod stats;
 mod storage;
 mod submit;
@@ -47,6 +48,7 @@ pub use stats::Stats;
 pub use timing::{Clock, Timing};
 
 pub(crate) use binding::Binding;
+pub(crate) use execute::Prepared;
 pub(crate) use memory::{Allocation, WINDOW_ALIGNMENT, window};
 use pipeline::Pipeline;
 

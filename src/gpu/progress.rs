@@ -4,7 +4,9 @@
 use super::Gpu;
 use super::fault::caught_beside;
 use super::lock::foreign;
-use super::wait::{Polled, poll};
+use super::wait::{poll, poll_until};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Turns are told apart modulo this.
@@ -68,6 +70,11 @@ impl Gpu {
             return Ran::Unknown;
         }
         let (device, queue) = (&self.inner.device, &self.inner.queue);
+        let has_mapped = Arc::new(AtomicBool::new(false));
+        let tell = {
+            let has_mapped = has_mapped.clone();
+            move |_| has_mapped.store(true, Ordering::Release)
+        };
         let ((answer, index), error) = caught_beside(device, || {
             let answer = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("tilewise progress"),
@@ -79,13 +86,17 @@ impl Gpu {
             encoder.copy_buffer_to_buffer(&self.inner.progress.now, 0, &answer, 0, 4);
             let commands = encoder.finish();
             let index = foreign(|| queue.submit([commands]));
-            foreign(|| answer.map_async(wgpu::MapMode::Read, .., |_| ()));
+            foreign(|| answer.map_async(wgpu::MapMode::Read, .., tell));
             (answer, index)
         });
         if let Some(error) = error {
             log::error!("an error while the device was asked what has run: {error}");
         }
-        if !matches!(poll(device, Some(&index), limit), Ok(Polled::Done)) {
+        let has_come = match limit {
+            Some(limit) => poll_until(device, || has_mapped.load(Ordering::Acquire), limit),
+            None => poll(device, Some(&index)).map(|()| true),
+        };
+        if !matches!(has_come, Ok(true)) {
             return Ran::Unknown;
         }
         let Ok(view) = answer.get_mapped_range(..) else { return Ran::Unknown };

@@ -118,7 +118,7 @@ impl Pending {
     pub(crate) fn wait<R>(self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         match &self.index {
             Some(index) => self.gpu.wait_for(index)?,
-            None => _ = super::wait::poll(&self.gpu.inner.device, None, None)?,
+            None => super::wait::poll(&self.gpu.inner.device, None)?,
         }
         self.finish(take)
     }

@@ -5,7 +5,7 @@ use super::lock::Lock;
 use super::mark::Why;
 use super::options::Submission;
 use super::pipeline::Pipeline;
-use super::recording::{self, Access, Bound, Outcome, Recording, Tail};
+use super::recording::{self, BoundWindow, Outcome, Recording, Tail, Use};
 use super::ring::Ring;
 use super::turn::Turn;
 use super::uploads::Uploads;
@@ -125,13 +125,13 @@ impl State {
         due || self.open.len() >= LAUNCHES_AT_MOST
     }
 
-    fn count(&mut self, bound: &[Bound]) {
+    fn count(&mut self, bound: &[BoundWindow]) {
         self.counts.launches += 1;
         for bound in bound {
             let bytes = bound.window.end - bound.window.start;
             match bound.access {
-                Access::Read => self.counts.bytes_bound_for_reading += bytes,
-                Access::Write | Access::Overwrite { .. } => self.counts.bytes_bound_for_writing += bytes,
+                Use::Read => self.counts.bytes_bound_for_reading += bytes,
+                Use::Write | Use::Overwrite { .. } => self.counts.bytes_bound_for_writing += bytes,
             }
         }
     }
@@ -141,7 +141,7 @@ impl State {
 pub(super) struct Launch<'a> {
     pub(super) pipeline: &'a Arc<Pipeline>,
     /// What is bound, in the order in which the shader declares it.
-    pub(super) bound: Vec<Bound>,
+    pub(super) bound: Vec<BoundWindow>,
     pub(super) dims: &'a [u8],
     /// Where which of the values lie in the dims, by offset.
     pub(super) scalars: &'a [(usize, usize)],

@@ -17,7 +17,7 @@ pub(super) struct Recording {
     pub(super) number: u64,
     launches: Vec<Launch>,
     /// What the launches bind, one launch after another.
-    bound: Vec<Bound>,
+    bound: Vec<BoundWindow>,
     /// The launches' dims, one launch after another.
     dims: Vec<u8>,
     /// Predicted seconds of all launches.
@@ -52,17 +52,17 @@ pub(super) struct Uniform<'a> {
 }
 
 /// A window of a storage that a launch binds.
-pub(super) struct Bound {
+pub(super) struct BoundWindow {
     pub(super) storage: Arc<Storage>,
     pub(super) window: Range<u64>,
-    pub(super) access: Access,
+    pub(super) access: Use,
     /// The sequence at which the storage was last written as a whole before the launch.
     since: u64,
 }
 
 /// What a launch does with a storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
+pub(super) enum Use {
     /// It reads.
     Read,
     /// It writes, and may read.
@@ -109,7 +109,7 @@ impl Recording {
     pub(super) fn push(
         &mut self,
         pipeline: &Arc<Pipeline>,
-        bound: Vec<Bound>,
+        bound: Vec<BoundWindow>,
         uniform: &Uniform<'_>,
         grid: [u32; 3],
         sequence: u64,
@@ -118,10 +118,10 @@ impl Recording {
         for mut bound in bound {
             let mark = &bound.storage.mark;
             mark.used_by(self.number);
-            if let Access::Overwrite { begun } = bound.access {
+            if let Use::Overwrite { begun } = bound.access {
                 mark.written_whole(begun);
             }
-            if bound.access != Access::Read {
+            if bound.access != Use::Read {
                 mark.written(sequence);
             }
             bound.since = mark.last_whole_write();
@@ -140,7 +140,7 @@ impl Recording {
     /// Why the launch at `at` cannot run, if one of its inputs was never computed.
     fn missing_input(&self, at: usize) -> Option<Why> {
         let launch = &self.launches[at];
-        let is_input = |bound: &&Bound| !matches!(bound.access, Access::Overwrite { .. });
+        let is_input = |bound: &&BoundWindow| !matches!(bound.access, Use::Overwrite { .. });
         let mut inputs = self.bound[launch.bound.clone()].iter().filter(is_input);
         inputs.find_map(|bound| bound.storage.mark.failure_between(bound.since, launch.sequence))
     }
@@ -148,7 +148,7 @@ impl Recording {
     /// Marks as failed what the launch at `at` should have written.
     fn fail(&self, at: usize, why: &Why) {
         let launch = &self.launches[at];
-        let written = self.bound[launch.bound.clone()].iter().filter(|bound| bound.access != Access::Read);
+        let written = self.bound[launch.bound.clone()].iter().filter(|bound| bound.access != Use::Read);
         written.for_each(|bound| bound.storage.mark.fail(launch.sequence, why));
     }
 
@@ -176,7 +176,7 @@ impl Recording {
         let mut bound = bound.into_iter();
         let mut pieces: Vec<Self> = Vec::with_capacity(launches.len() + 1);
         for launch in launches {
-            let own: Vec<Bound> = bound.by_ref().take(launch.bound.len()).collect();
+            let own: Vec<BoundWindow> = bound.by_ref().take(launch.bound.len()).collect();
             let dims = dims[launch.dims.clone()].to_vec();
             let launch = Launch { bound: 0..own.len(), dims: 0..dims.len(), ..launch };
             pieces.push(Self { launches: vec![launch], bound: own, dims, ..piece() });
@@ -239,7 +239,7 @@ impl Recording {
                 self.fail(at, &why);
                 continue;
             }
-            let operands = self.bound[launch.bound.clone()].iter().map(Bound::resource);
+            let operands = self.bound[launch.bound.clone()].iter().map(BoundWindow::resource);
             let group = launch.pipeline.bind(device, operands);
             pass.set_pipeline(&launch.pipeline.pipeline);
             pass.set_bind_group(0, &group, &[]);
@@ -278,8 +278,8 @@ impl Recording {
     }
 }
 
-impl Bound {
-    pub(super) fn new(storage: Arc<Storage>, window: Range<u64>, access: Access) -> Self {
+impl BoundWindow {
+    pub(super) fn new(storage: Arc<Storage>, window: Range<u64>, access: Use) -> Self {
         Self { storage, window, access, since: 0 }
     }
 

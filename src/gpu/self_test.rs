@@ -69,7 +69,7 @@ impl Problem for Case {
             dims: Dims::of(&self.dims()),
             args: &[(ab, Access::Read), (c, Access::Update)],
             flops: Flops::default(),
-            time: Time::Seconds(0.0),
+            time: Time::Roofline,
         })?;
         Ok(draft.finish())
     }

@@ -8,7 +8,10 @@ use super::lock::foreign;
 use super::record::Last;
 use crate::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long a thread sleeps that looks again and again whether the device is done.
+const BETWEEN_POLLS: Duration = Duration::from_micros(200);
 
 impl Gpu {
     /// Submits all recorded launches and uploads, and waits until the device has run them.
@@ -43,8 +46,8 @@ impl Gpu {
 
     /// Waits for a submission, running its callbacks in this thread.
     pub(super) fn wait_for(&self, index: &wgpu::SubmissionIndex) -> Result<()> {
-        let polled = poll(&self.inner.device, Some(index), None);
-        polled.map(|_| ()).inspect_err(|error| self.inner.fault.mark_lost(error.to_string()))
+        let polled = poll(&self.inner.device, Some(index));
+        polled.inspect_err(|error| self.inner.fault.mark_lost(error.to_string()))
     }
 
     /// Waits for everything that has been submitted.
@@ -53,29 +56,40 @@ impl Gpu {
         match last {
             Last::Never => Ok(()),
             Last::At(index) => self.wait_for(&index),
-            Last::Unknown => poll(&self.inner.device, None, None).map(|_| ()),
+            Last::Unknown => poll(&self.inner.device, None),
         }
     }
 }
 
-/// Whether what was waited for is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Polled {
-    Done,
-    TimedOut,
+/// Waits for a submission, or for all.
+pub(super) fn poll(device: &wgpu::Device, index: Option<&wgpu::SubmissionIndex>) -> Result<()> {
+    // NOTE: no wait has a timeout. wgpu 30 panics, and loses callbacks, where one ends in the moment in which another thread
+    // finds the submission done.
+    let wait = wgpu::PollType::Wait { submission_index: index.cloned(), timeout: None };
+    poll_as(device, wait)
 }
 
-/// Waits for a submission, or for all; for so long at most, if a limit is given. NOTE: wgpu panics where the device is lost
-/// while it waits; that is caught here. A panic of a callback, the application's own, goes on.
-pub(super) fn poll(
-    device: &wgpu::Device,
-    index: Option<&wgpu::SubmissionIndex>,
-    limit: Option<Duration>,
-) -> Result<Polled> {
-    let wait = wgpu::PollType::Wait { submission_index: index.cloned(), timeout: limit };
-    match foreign(|| catch_unwind(AssertUnwindSafe(|| device.poll(wait)))) {
-        Ok(Ok(_)) => Ok(Polled::Done),
-        Ok(Err(wgpu::PollError::Timeout)) => Ok(Polled::TimedOut),
+/// Polls the device again and again until `is_done`, for so long at most. Returns whether it is done.
+pub(super) fn poll_until(device: &wgpu::Device, is_done: impl Fn() -> bool, limit: Duration) -> Result<bool> {
+    let begun = Instant::now();
+    while !is_done() {
+        poll_as(device, wgpu::PollType::Poll)?;
+        if begun.elapsed() > limit {
+            return Ok(is_done());
+        }
+        std::thread::sleep(BETWEEN_POLLS);
+    }
+    Ok(true)
+}
+
+/// NOTE: wgpu panics where the device is lost while it waits; that is caught here. A panic of a callback, the application's
+/// own, goes on.
+fn poll_as(device: &wgpu::Device, poll: wgpu::PollType) -> Result<()> {
+    match foreign(|| catch_unwind(AssertUnwindSafe(|| device.poll(poll)))) {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(wgpu::PollError::Timeout)) => {
+            Err(Error::device("the device was not waited for: please report this"))
+        }
         // A device that is lost takes no submission, and says so only here: there is nothing with that index.
         Ok(Err(wgpu::PollError::WrongSubmissionIndex(..))) => {
             Err(Error::device("the device was lost before the submission"))

@@ -147,8 +147,8 @@ impl Awaited {
     fn wait(self, device: &wgpu::Device, fault: &Fault) {
         let Self { index, arrival } = self;
         // Where a callback of the application's has panicked, the submission is done nevertheless.
-        match catch_unwind(AssertUnwindSafe(|| poll(device, index.as_ref(), None))) {
-            Ok(Ok(_)) => {}
+        match catch_unwind(AssertUnwindSafe(|| poll(device, index.as_ref()))) {
+            Ok(Ok(())) => {}
             Ok(Err(error)) => fault.mark_lost(error.to_string()),
             Err(_) => log::error!("a callback of the application has panicked"),
         }

@@ -1,17 +1,15 @@
 //! Operations on elements and along axes: copies, sums, products, activations, softmax.
 
 mod activation;
-mod arithmetic;
 mod cast;
 mod elementwise;
 mod rows;
 
 pub use activation::Activation;
-pub use arithmetic::{
-    activate, activate_backward, activate_into, add, add_inplace, add_into, bias_add_inplace, mul, mul_into,
-    sub, sub_into,
-};
 pub(crate) use cast::cast;
 pub use cast::{CastDims, CastProblem, Overflow};
-pub use elementwise::{Elementwise, ElementwiseDims, ElementwiseProblem, broadcast_shape};
+pub use elementwise::{
+    Elementwise, ElementwiseDims, ElementwiseProblem, activate, activate_backward, activate_into, add,
+    add_inplace, add_into, bias_add_inplace, broadcast_shape, mul, mul_into, sub, sub_into,
+};
 pub use rows::{Rows, RowsDims, RowsProblem, max_abs, softmax, sum, sum_squares};

@@ -1,7 +1,7 @@
 //! Writing a plan: parameters, buffers and steps, each checked against the device's limits as it is added.
 
-use super::work::{Flops, Seconds, Work};
-use super::{Access, Arg, Buffer, Constant, Content, Parameter, Plan, Step};
+use super::work::{Flops, Prediction, Seconds, Work};
+use super::{Access, Arg, Buffer, Constant, Content, Parameter, Plan, ScalarParameter, Step};
 use crate::gpu::{Caps, WINDOW_ALIGNMENT};
 use crate::kernel::{self, Kernel, Needs};
 use crate::tensor::{DType, Layout};
@@ -49,8 +49,8 @@ pub(crate) struct NewStep<'a> {
 pub(crate) enum Time {
     /// As long as its arithmetic or its bytes take at the device's peak, whichever takes longer.
     Roofline,
-    /// So many seconds.
-    Seconds(f64),
+    /// As long as the family's own model says.
+    Predicted(Prediction),
 }
 
 /// A kernel's uniform, and where the call's scalars lie in it.
@@ -58,15 +58,6 @@ pub(crate) enum Time {
 pub(crate) struct Dims {
     bytes: Vec<u8>,
     scalars: Vec<(usize, usize)>,
-}
-
-/// What a plan that is part of another has in the place of a scalar.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Value {
-    /// The whole plan's scalar with this index.
-    Scalar(usize),
-    /// These bits.
-    Fixed(u32),
 }
 
 impl Dims {
@@ -98,13 +89,17 @@ impl Region {
     fn distinct_bytes(&self) -> u64 {
         let steps = self.layout.shape().iter().zip(self.layout.strides());
         let extents = steps.map(|(&extent, &stride)| if stride == 0 { extent.min(1) } else { extent });
-        extents.map(|extent| extent as u64).product::<u64>() * self.dtype.size() as u64
+        let distinct =
+            extents.fold(self.dtype.size() as u64, |bytes, extent| bytes.saturating_mul(extent as u64));
+        // Where strides overlap, an element is counted once.
+        let bytes = self.layout.bytes(self.dtype);
+        distinct.min(bytes.end - bytes.start)
     }
 }
 
 impl<'a> Draft<'a> {
-    /// A plan of `op` for a device, without steps, with scalars of these names.
-    pub(crate) fn new(op: &'static str, scalars: &[&'static str], caps: &'a Caps) -> Self {
+    /// A plan of `op` for a device, without steps, to which a call passes these scalars.
+    pub(crate) fn new(op: &'static str, scalars: &[ScalarParameter], caps: &'a Caps) -> Self {
         let plan = Content {
             op,
             parameters: Vec::new(),
@@ -120,6 +115,11 @@ impl<'a> Draft<'a> {
     /// The device.
     pub(crate) fn caps(&self) -> &'a Caps {
         self.caps
+    }
+
+    /// The place of the scalar of this name among those that a call passes, if it passes it.
+    pub(crate) fn scalar(&self, name: &str) -> Option<usize> {
+        self.plan.scalars.iter().position(|scalar| scalar.name == name)
     }
 
     /// The next operand.
@@ -150,13 +150,18 @@ impl<'a> Draft<'a> {
 
     /// Words that the plan brings along, not none. The same words are one constant.
     pub(crate) fn constant(&mut self, words: &[u32]) -> Result<Region> {
-        let constants = &mut self.plan.constants;
-        let index = constants.iter().position(|constant| constant.words() == words).unwrap_or_else(|| {
-            constants.push(Constant::new(words));
-            constants.len() - 1
-        });
         let layout = Layout::contiguous(self.plan.op, &[words.len()])?;
-        Ok(Region { buffer: Buffer::Constant(index), layout, dtype: DType::I32 })
+        Ok(Region { buffer: self.share(Constant::new(words)), layout, dtype: DType::I32 })
+    }
+
+    /// The buffer of a constant: that of the same words, if there is one.
+    fn share(&mut self, constant: Constant) -> Buffer {
+        let constants = &mut self.plan.constants;
+        let known = constants.iter().position(|known| *known == constant);
+        Buffer::Constant(known.unwrap_or_else(|| {
+            constants.push(constant);
+            constants.len() - 1
+        }))
     }
 
     /// The next step; several, of a range of the workgroups each, if one would keep the device for too long.
@@ -190,12 +195,12 @@ impl<'a> Draft<'a> {
             written.push(if access == Access::Read { 0 } else { bytes });
             bound.push(Arg { buffer: region.buffer, window, access });
         }
-        let floors = Work::floors(&flops, read.iter().chain(&written).sum(), caps);
-        let seconds = match time {
-            Time::Roofline => floors.into_iter().fold(0.0, f64::max),
-            Time::Seconds(seconds) => seconds,
+        let prediction = match time {
+            Time::Roofline => Prediction::roofline(&flops, read.iter().chain(&written).sum(), caps),
+            Time::Predicted(prediction) => prediction,
         };
-        let work = Work { flops, read, written, bound: Work::bound_of(floors, seconds) };
+        let (seconds, bound_by) = (prediction.seconds, prediction.bound_on(caps));
+        let work = Work { flops, read, written, bound: bound_by };
         let Dims { bytes: dims, scalars } = dims;
         let whole =
             Step { kernel, tile, needs, grid, first_block: 0, dims, scalars, args: bound, work, seconds };
@@ -235,22 +240,26 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// All steps of another plan, whose operands are these regions and whose scalars these values.
+    /// All steps of another plan, whose operands are these regions and whose scalars are those of this plan with these indices.
     ///
     /// # Errors
     /// [`Error::Device`] if these are not what the other plan takes: a bug.
-    pub(crate) fn call(&mut self, plan: Plan, operands: &[Region], scalars: &[Value]) -> Result<()> {
+    pub(crate) fn call(&mut self, plan: Plan, operands: &[Region], scalars: &[usize]) -> Result<()> {
         let content = Arc::unwrap_or_clone(plan.0);
-        let Content { parameters, scalars: names, steps, temporaries, constants, reasons, .. } = content;
-        if parameters.len() != operands.len() || names.len() != scalars.len() {
-            return Err(Error::device(format!("a part of {} takes other operands", self.plan.op)));
+        let Content { op, parameters, scalars: numbers, steps, temporaries, constants, reasons } = content;
+        let fits = |(parameter, region): (&Parameter, &Region)| {
+            parameter.dtype == region.dtype && parameter.layout.lies_as(&region.layout, region.dtype)
+        };
+        let kind = |&index: &usize| self.plan.scalars.get(index).map(|scalar| scalar.kind);
+        if parameters.len() != operands.len()
+            || !parameters.iter().zip(operands).all(fits)
+            || !numbers.iter().map(|number| Some(number.kind)).eq(scalars.iter().map(kind))
+        {
+            return Err(Error::device(format!("{op}, a part of {}, takes other operands", self.plan.op)));
         }
         let first = self.plan.temporaries.len();
         self.plan.temporaries.extend(temporaries);
-        let mut shared = Vec::with_capacity(constants.len());
-        for constant in &constants {
-            shared.push(self.constant(constant.words())?.buffer);
-        }
+        let shared: Vec<Buffer> = constants.into_iter().map(|constant| self.share(constant)).collect();
         for mut step in steps {
             for arg in &mut step.args {
                 let (buffer, base) = match arg.buffer {
@@ -263,14 +272,9 @@ impl<'a> Draft<'a> {
                 };
                 *arg = Arg { buffer, window: arg.window.start + base..arg.window.end + base, ..*arg };
             }
-            let mut kept = Vec::with_capacity(step.scalars.len());
-            for (offset, index) in step.scalars {
-                match scalars[index] {
-                    Value::Scalar(index) => kept.push((offset, index)),
-                    Value::Fixed(bits) => step.dims[offset..offset + 4].copy_from_slice(&bits.to_ne_bytes()),
-                }
+            for (_, index) in &mut step.scalars {
+                *index = scalars[*index];
             }
-            step.scalars = kept;
             self.plan.steps.push(step);
         }
         for reason in reasons {

@@ -7,14 +7,15 @@ mod display;
 mod draft;
 mod work;
 
-pub(crate) use draft::{Dims, Draft, LONGEST, NewStep, Region, Time, Value};
-pub(crate) use work::Seconds;
+pub(crate) use draft::{Dims, Draft, LONGEST, NewStep, Region, Time};
 pub use work::{Bound, Flops, Work};
+pub(crate) use work::{PHILOX, Prediction, Seconds};
 
 use crate::Result;
 use crate::gpu::Caps;
 use crate::kernel::{Kernel, Needs};
 use crate::tensor::{DType, Layout};
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
@@ -49,7 +50,7 @@ pub struct Plan(Arc<Content>);
 struct Content {
     op: &'static str,
     parameters: Vec<Parameter>,
-    scalars: Vec<&'static str>,
+    scalars: Vec<ScalarParameter>,
     steps: Vec<Step>,
     temporaries: Vec<u64>,
     constants: Vec<Constant>,
@@ -101,7 +102,8 @@ pub struct Arg {
 pub enum Buffer {
     /// The operand with this index: what the call passes.
     Operand(usize),
-    /// The temporary with this index. It exists from the first to the last step that binds it.
+    /// The temporary with this index. It is needed from the first to the last step that binds it: those that no step needs at
+    /// the same time share memory.
     Temporary(usize),
     /// The constant with this index.
     Constant(usize),
@@ -188,9 +190,9 @@ impl Plan {
         &self.0.parameters
     }
 
-    /// The names of the numbers that the call passes, in order.
+    /// What numbers the call passes, in order: those that some kernel of the plan reads.
     #[must_use]
-    pub fn scalars(&self) -> &[&'static str] {
+    pub fn scalars(&self) -> &[ScalarParameter] {
         &self.0.scalars
     }
 
@@ -221,7 +223,7 @@ impl Plan {
     /// Predicted seconds on the device for which it was made.
     #[must_use]
     pub fn seconds(&self) -> f64 {
-        self.0.steps.iter().map(|step| step.seconds).sum()
+        self.0.steps.iter().fold(0.0, |seconds, step| seconds + step.seconds)
     }
 
     /// What all steps compute and move together.
@@ -242,25 +244,82 @@ impl Plan {
     }
 }
 
-/// A number that a call passes to a plan.
+/// What a plan expects in the place of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scalar(u32);
+#[non_exhaustive]
+pub struct ScalarParameter {
+    /// Its name, such as `alpha`.
+    pub name: &'static str,
+    /// The type of the number.
+    pub kind: ScalarKind,
+}
+
+impl ScalarParameter {
+    /// A number of f32.
+    pub(crate) const fn f32(name: &'static str) -> Self {
+        Self { name, kind: ScalarKind::F32 }
+    }
+
+    /// A word, such as one of a seed.
+    pub(crate) const fn u32(name: &'static str) -> Self {
+        Self { name, kind: ScalarKind::U32 }
+    }
+}
+
+/// The type of a number that a call passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ScalarKind {
+    /// A real number.
+    F32,
+    /// A word.
+    U32,
+}
+
+impl fmt::Display for ScalarKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::F32 => "f32",
+            Self::U32 => "u32",
+        })
+    }
+}
+
+/// A number that a call passes to a plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar {
+    /// A real number.
+    F32(f32),
+    /// A word.
+    U32(u32),
+}
 
 impl Scalar {
+    /// Its type.
+    #[must_use]
+    pub fn kind(self) -> ScalarKind {
+        match self {
+            Self::F32(_) => ScalarKind::F32,
+            Self::U32(_) => ScalarKind::U32,
+        }
+    }
+
     /// Its bits, as the kernel's uniform has them.
     pub(crate) fn bits(self) -> u32 {
-        self.0
+        match self {
+            Self::F32(x) => x.to_bits(),
+            Self::U32(x) => x,
+        }
     }
 }
 
 impl From<f32> for Scalar {
     fn from(x: f32) -> Self {
-        Self(x.to_bits())
+        Self::F32(x)
     }
 }
 
 impl From<u32> for Scalar {
     fn from(x: u32) -> Self {
-        Self(x)
+        Self::U32(x)
     }
 }

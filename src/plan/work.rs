@@ -3,7 +3,9 @@
 use crate::gpu::Caps;
 use std::fmt;
 
-/// Operations by the unit that computes them: a multiply-add counts two.
+/// Arithmetic operations by the unit that computes them: a multiply-add counts two. Of a product they are those that its
+/// definition has: what blocks compute beyond its edges is not counted, nor are conversions, addresses, and what an epilogue adds
+/// to each element.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Flops {
@@ -13,20 +15,26 @@ pub struct Flops {
     pub f32: f64,
     /// On f16, outside cooperative matrices.
     pub f16: f64,
-    /// On integers.
+    /// On integers: products of i8 and their sums, and what random numbers are made of. They are predicted to run at
+    /// `machine.i8_flops`, the peak of the first, where they take time.
     pub integer: f64,
 }
 
-/// What binds a step: what it would still wait for if all else took no time.
+/// Operations on integers of one call of Philox4x32-10, which makes four words (`shaders/common/philox.wgsl`). The upper word of
+/// a product by a constant takes 16: 4 products, 3 masks, 5 shifts and 4 sums. A round has two of these, 2 products,
+/// 4 exclusive ors and 2 sums for the key: 40, ten times.
+pub(crate) const PHILOX: f64 = 400.0;
+
+/// What binds a step: what takes the longest of all that it has to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bound {
     /// Cooperative matrices.
     Matrix,
     /// Arithmetic outside of them.
     Vector,
-    /// Device memory.
+    /// Device memory, or the cache that all cores share.
     Memory,
-    /// None of these: the launch itself, and loads that wait for each other.
+    /// None of these: the launch itself, or loads that wait for each other.
     Latency,
 }
 
@@ -50,6 +58,11 @@ impl Flops {
         Self { f32, ..Self::default() }
     }
 
+    /// Operations on integers alone.
+    pub(crate) fn of_integers(integer: f64) -> Self {
+        Self { integer, ..Self::default() }
+    }
+
     fn part(&self, part: f64) -> Self {
         Self {
             matrix: self.matrix * part,
@@ -65,7 +78,8 @@ impl Flops {
         self.matrix + self.f32 + self.f16 + self.integer
     }
 
-    fn plus(self, other: &Self) -> Self {
+    /// These and others.
+    pub(crate) fn plus(self, other: &Self) -> Self {
         Self {
             matrix: self.matrix + other.matrix,
             f32: self.f32 + other.f32,
@@ -79,7 +93,39 @@ impl Flops {
         let at = |flops: f64, peak: f64| if flops > 0.0 { flops / peak } else { 0.0 };
         let machine = &caps.machine;
         let vector = at(self.f32, machine.f32_flops) + at(self.f16, machine.f16_flops);
-        [at(self.matrix, machine.matrix_flops), vector + at(self.integer, machine.f32_flops)]
+        [at(self.matrix, machine.matrix_flops), vector + at(self.integer, machine.i8_flops)]
+    }
+}
+
+/// How long a step is predicted to take, and which part of the prediction is the longest. A coarse model, not a promise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Prediction {
+    pub(crate) seconds: f64,
+    pub(crate) bound: Bound,
+}
+
+impl Prediction {
+    /// The longest of several terms, which all go on at the same time.
+    pub(crate) fn longest(terms: &[(f64, Bound)]) -> Self {
+        let none = Self { seconds: 0.0, bound: Bound::Latency };
+        terms.iter().fold(
+            none,
+            |longest, &(seconds, bound)| {
+                if seconds > longest.seconds { Self { seconds, bound } } else { longest }
+            },
+        )
+    }
+
+    /// Arithmetic or bytes at the device's peaks, whichever takes longer.
+    pub(super) fn roofline(flops: &Flops, bytes: u64, caps: &Caps) -> Self {
+        let [matrix, vector] = flops.seconds(caps);
+        let memory = bytes as f64 / caps.machine.bytes;
+        Self::longest(&[(memory, Bound::Memory), (vector, Bound::Vector), (matrix, Bound::Matrix)])
+    }
+
+    /// What binds the step: the launch itself, where all that is predicted takes less time than one.
+    pub(super) fn bound_on(&self, caps: &Caps) -> Bound {
+        if self.seconds < caps.machine.launch_seconds { Bound::Latency } else { self.bound }
     }
 }
 
@@ -100,26 +146,6 @@ impl Work {
         };
         let flops = self.flops.part((end - first) as f64 / all as f64);
         Self { flops, read: part(&self.read), written: part(&self.written), bound: self.bound }
-    }
-
-    /// Seconds at the device's peaks of matrices, arithmetic and memory.
-    pub(super) fn floors(flops: &Flops, bytes: u64, caps: &Caps) -> [f64; 3] {
-        let [matrix, vector] = flops.seconds(caps);
-        [matrix, vector, bytes as f64 / caps.machine.bytes]
-    }
-
-    /// What binds a step of these floors that is predicted to take so many seconds.
-    pub(super) fn bound_of([matrix, vector, memory]: [f64; 3], seconds: f64) -> Bound {
-        let longest = matrix.max(vector).max(memory);
-        if 2.0 * longest < seconds {
-            Bound::Latency
-        } else if memory == longest {
-            Bound::Memory
-        } else if vector == longest {
-            Bound::Vector
-        } else {
-            Bound::Matrix
-        }
     }
 
     /// The work of several steps, with the seconds of each: what binds the longest binds all.
@@ -153,17 +179,31 @@ impl fmt::Display for Bound {
 /// `33.6 MFLOP, 1.57 MB read, 524 kB written, bound by memory`.
 impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let flops = self.flops.sum();
-        if flops > 0.0 {
-            write!(f, "{}, ", Amount(flops, "FLOP"))?;
+        if self.flops.sum() > 0.0 {
+            write!(f, "{}, ", self.flops)?;
         }
         let [read, written] = [&self.read, &self.written].map(|bytes| bytes.iter().sum::<u64>() as f64);
         write!(f, "{} read, {} written, bound by {}", Amount(read, "B"), Amount(written, "B"), self.bound)
     }
 }
 
+/// `33.6 MFLOP, 1.05 Mop on integers`.
+impl fmt::Display for Flops {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let floating = self.matrix + self.f32 + self.f16;
+        let integer = Amount(self.integer, "op");
+        if self.integer == 0.0 {
+            return write!(f, "{}", Amount(floating, "FLOP"));
+        }
+        if floating > 0.0 {
+            write!(f, "{}, ", Amount(floating, "FLOP"))?;
+        }
+        write!(f, "{integer} on integers")
+    }
+}
+
 /// An amount of three significant digits, in powers of 1000 of a unit.
-struct Amount(f64, &'static str);
+pub(super) struct Amount(pub(super) f64, pub(super) &'static str);
 
 impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -208,14 +248,19 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_floor_binds_unless_most_of_the_time_is_none_of_them() {
-        for (floors, seconds, bound) in [
-            ([3.0, 2.0, 1.0], 3.0, Bound::Matrix),
-            ([0.0, 2.0, 1.0], 2.5, Bound::Vector),
-            ([0.0, 0.0, 1.0], 1.0, Bound::Memory),
-            ([0.0, 0.0, 1.0], 2.5, Bound::Latency),
+    fn the_longest_term_binds_unless_a_launch_takes_longer() {
+        let caps = crate::gpu::fixtures::h200();
+        let all = |matrix, vector, memory| {
+            Prediction::longest(&[(matrix, Bound::Matrix), (vector, Bound::Vector), (memory, Bound::Memory)])
+        };
+        for (prediction, seconds, bound) in [
+            (all(3.0, 2.0, 1.0), 3.0, Bound::Matrix),
+            (all(0.0, 2.0, 1.0), 2.0, Bound::Vector),
+            (all(0.0, 0.0, 1.0), 1.0, Bound::Memory),
+            (all(0.0, 0.0, 1e-6), 1e-6, Bound::Latency),
+            (all(0.0, 0.0, 0.0), 0.0, Bound::Latency),
         ] {
-            assert_eq!(Work::bound_of(floors, seconds), bound, "{floors:?}");
+            assert_eq!((prediction.seconds, prediction.bound_on(&caps)), (seconds, bound), "{prediction:?}");
         }
     }
 }

@@ -7,9 +7,13 @@ use super::operator::{OP, Sketch, SketchKind};
 use super::sparse::SparseProblem;
 use super::{dense, hadamard, sparse};
 use crate::error::{Named, call};
-use crate::plan::{Plan, Problem};
+use crate::plan::{Plan, Problem, ScalarParameter};
 use crate::tensor::{Real, Tensor};
 use crate::{Error, Gpu, Result};
+
+/// The numbers that a call of an operator passes.
+pub(super) const SCALARS: [ScalarParameter; 3] =
+    [ScalarParameter::u32("seed_low"), ScalarParameter::u32("seed_high"), ScalarParameter::f32("scale")];
 
 /// Which way an operator is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,7 +98,7 @@ impl Sketch {
         gpu.filled("Sketch::to_tensor", &self.shape(), |start, entries| self.entries_from(start, entries))
     }
 
-    /// How it is applied along an axis of `x`: what is launched, and by which prediction.
+    /// How it is applied along an axis of `x`.
     ///
     /// # Errors
     /// As [`apply`](Self::apply); [`Error::Shape`] too if there is nothing beside the axis, and so nothing to launch.

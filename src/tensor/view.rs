@@ -1,8 +1,8 @@
 //! A tensor as kernels see it: where its elements lie, their type as a value.
 
 use super::{DType, Element, Layout, Tensor};
-use crate::Result;
 use crate::gpu::{Allocation, Binding, Gpu};
+use crate::{Error, Result};
 use std::fmt;
 use std::ops::Range;
 
@@ -67,6 +67,13 @@ impl<'a> View<'a> {
         Self { overwritten_from: is_whole.then(|| self.allocation.begin_write()), ..*self }
     }
 
+    /// Marks the contents as never computed because of `error`, if a launch that was recorded since then writes to them.
+    pub(crate) fn fail_if_written_since(&self, begun: u64, error: &Error) {
+        if self.allocation.is_written_since(begun) {
+            self.allocation.fail(error);
+        }
+    }
+
     /// What a kernel binds: the window that holds the elements.
     pub(crate) fn bind(&self) -> Binding<'a> {
         let binding = Binding::new(self.allocation, self.layout.bytes(self.dtype));
@@ -93,7 +100,7 @@ impl<T: Element> Tensor<T> {
     /// The tensor as an operand that a plan writes ([`Gpu::execute`]).
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) if its buffer is any other tensor's: a clone's or a view's.
+    /// [`Error::Input`] if its buffer is any other tensor's: a clone's or a view's.
     pub fn view_mut(&mut self) -> Result<View<'_>> {
         self.check_unshared("view_mut")?;
         Ok(View { holder: Holder::Exclusive, ..self.as_view() })
@@ -144,6 +151,26 @@ impl Layout {
         admitted && theirs.next().is_none()
     }
 
+    /// Whether both have the same elements in the same order, counted from the start of their aligned windows, whatever their
+    /// axes are.
+    pub(crate) fn lies_as(&self, other: &Self, dtype: DType) -> bool {
+        let is_empty = self.is_empty() || other.is_empty();
+        let begin = self.offset_in_window(dtype) == other.offset_in_window(dtype);
+        if is_empty { self.is_empty() && other.is_empty() } else { begin && self.merged().eq(other.merged()) }
+    }
+
+    /// As [`steps`](Self::steps), with axes that step as one joined.
+    fn merged(&self) -> impl Iterator<Item = (usize, usize)> {
+        let mut steps = self.steps().peekable();
+        std::iter::from_fn(move || {
+            let (mut extent, stride) = steps.next()?;
+            while let Some((more, _)) = steps.next_if(|&(_, step)| step == stride.saturating_mul(extent)) {
+                extent *= more;
+            }
+            Some((extent, stride))
+        })
+    }
+
     /// Extents and strides of the axes along which there are steps, the last axis first.
     fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
         let axes = self.shape().iter().copied().zip(self.strides().iter().copied()).rev();
@@ -175,6 +202,16 @@ mod tests {
         assert!(
             repeated.admits(&layout(&[3], &[1], 0), DType::F32) && repeated.admits(&repeated, DType::F32)
         );
+        for (other, is_same) in [
+            (layout(&[16], &[1], 64), true),
+            (layout(&[2, 1, 8], &[8, 3, 1], 0), true),
+            (layout(&[4, 4], &[4, 1], 1), false),
+            (layout(&[4, 4], &[5, 1], 0), false),
+            (square.t(), false),
+            (layout(&[2, 4], &[4, 1], 0), false),
+        ] {
+            assert_eq!(square.lies_as(&other, DType::F32), is_same, "{other:?}");
+        }
         let empty = layout(&[0, 3], &[3, 1], 0);
         assert!(empty.admits(&layout(&[0], &[1], 5), DType::F32) && !empty.admits(&merged, DType::F32));
     }

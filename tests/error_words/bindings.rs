@@ -59,6 +59,8 @@ fn operands_that_cannot_be_bound() {
     let weight = t(&[8, PLANE.paths().len()]);
     large("LayerProduct::steerable", product().steerable(&x, &x, &weight).map(drop));
     large("LayerProduct::plan_steerable", product().plan_steerable(&x, &x, &weight).map(drop));
+    let plan = product().plan_steerable_backward(&x, &x, &weight, &x);
+    large("LayerProduct::plan_steerable_backward", plan.map(drop));
     large("LayerProduct::normalized", product().normalized(&x).map(drop));
     let parameter = t(&[8, 3]);
     large(

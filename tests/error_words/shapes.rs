@@ -149,6 +149,8 @@ fn shapes_that_do_not_go_together() {
     let paths = [2, PLANE.paths().len()];
     found.shapes("LayerProduct::steerable", &[&[2, 9], &paths], layer.steerable(&x, &x, &weight));
     found.shapes("LayerProduct::plan_steerable", positions, layer.plan_steerable(&x, &y, &weight));
+    let plan = layer.plan_steerable_backward(&x, &y, &weight, &x);
+    found.shapes("LayerProduct::plan_steerable_backward", positions, plan);
     found.shapes(
         "LayerProduct::steerable_backward",
         positions,

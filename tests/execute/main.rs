@@ -2,17 +2,19 @@
 
 mod operands;
 mod pieces;
+mod refused;
 #[path = "../support/mod.rs"]
 mod support;
 mod work;
 
 use support::TestGpu;
+use tilewise::clifford::layer::{Connected, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::gemm::{GemmProblem, GemmTypes, Pin, Split};
 use tilewise::gpu::{Stats, fixtures};
 use tilewise::ops::{Elementwise, ElementwiseProblem};
-use tilewise::plan::{Access, Buffer, Plan, Problem};
-use tilewise::{DType, Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, Precision, Tensor, f16, ops};
+use tilewise::plan::{Access, Buffer, Plan, Problem, Scalar};
+use tilewise::{DType, Fill, Gemm, GemmKernel, Gpu, Precision, Tensor, ops};
 
 const TYPES: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 
@@ -36,7 +38,8 @@ fn product(gpu: &Gpu, [m, n, k]: [usize; 3], choose: impl Fn(GemmProblem) -> Gem
 impl Product {
     fn execute(&mut self, gpu: &Gpu, alpha: f32) -> tilewise::Result<()> {
         let Self { a, b, c, plan } = self;
-        gpu.execute(plan, &[a.view(), b.view(), c.view_mut()?], &[alpha.into(), 0.0.into()])
+        let scalars: &[Scalar] = if plan.scalars().is_empty() { &[] } else { &[alpha.into()] };
+        gpu.execute(plan, &[a.view(), b.view(), c.view_mut()?], scalars)
     }
 }
 
@@ -134,122 +137,6 @@ fn a_constant_is_uploaded_once_and_released_by_trim() {
 }
 
 #[test]
-fn operands_that_the_plan_is_not_for_are_refused_before_anything_is_recorded() {
-    let (Some(gpu), Some(other)) = (own(), own()) else { return };
-    let Product { a, b, mut c, plan } = product(&gpu, [6, 8, 10], |problem| problem);
-    let scalars = [1.0f32.into(), 0.0f32.into()];
-    let half = gpu.zeros::<f16>([6, 10]).unwrap();
-    let (far, wide) = (other.zeros::<f32>([6, 10]).unwrap(), gpu.zeros::<f32>([6, 11]).unwrap());
-    let turned = gpu.zeros::<f32>([10, 6]).unwrap();
-    let before = gpu.stats();
-    let refused = |error: tilewise::Result<()>, says: &[&str]| {
-        let said = error.expect_err("it is refused").to_string();
-        assert!(says.iter().all(|word| said.contains(word)), "{said}");
-        assert_eq!(launches(&before, &gpu.stats()), 0, "{said}");
-    };
-    let (av, bv) = (a.view(), b.view());
-    refused(gpu.execute(&plan, &[half.view(), bv, c.view_mut().unwrap()], &scalars), &["A", "f32", "f16"]);
-    refused(gpu.execute(&plan, &[far.view(), bv, c.view_mut().unwrap()], &scalars), &["different devices"]);
-    for wrong in [&wide, &turned.t(), &wide.slice(1, 1..).unwrap()] {
-        let error = gpu.execute(&plan, &[wrong.view(), bv, c.view_mut().unwrap()], &scalars);
-        assert!(matches!(error, Err(Error::Shape { .. })), "{error:?}");
-        refused(error, &["A must lie as the plan has it"]);
-    }
-    refused(gpu.execute(&plan, &[av, bv], &scalars), &["3 operands and 2 scalars", "2 operands"]);
-    refused(gpu.execute(&plan, &[av, bv, c.view_mut().unwrap()], &[]), &["2 scalars", "0 scalars"]);
-    refused(gpu.execute(&plan, &[av, bv, c.view()], &scalars), &["the output", "view_mut"]);
-    let clone = c.clone();
-    assert!(matches!(c.view_mut(), Err(Error::Input { .. })), "its buffer is shared");
-    drop(clone);
-    gpu.execute(&plan, &[av, bv, c.view_mut().unwrap()], &scalars).unwrap();
-    assert_eq!(c.to_vec().unwrap(), tilewise::matmul(&a, &b).unwrap().to_vec().unwrap());
-}
-
-#[test]
-fn a_plan_for_a_device_that_has_more_is_refused_with_what_is_lacking() {
-    let Some(gpu) = support::bare() else { return };
-    let a = gpu.zeros::<f32>([64, 64]).unwrap();
-    let problem = GemmProblem::new(a.layout(), a.layout(), a.layout(), TYPES).unwrap();
-    let mut c = gpu.empty::<f32>([64, 64]).unwrap();
-    let scalars = [1.0f32.into(), 0.0f32.into()];
-    let mut wide = gpu.caps().clone();
-    wide.limits.workgroup_invocations = 4096;
-    wide.limits.workgroup_bytes = 1 << 20;
-    let immediates = fixtures::h200();
-    for caps in [immediates, wide] {
-        for kernel in [GemmKernel::Naive, GemmKernel::Tiled] {
-            let plan = problem.pinned(Pin::Kernel(kernel)).plan(&caps).unwrap();
-            let runs = plan.steps().iter().all(|step| {
-                let limits = &gpu.caps().limits;
-                step.needs.invocations <= limits.workgroup_invocations
-                    && step.needs.workgroup_bytes <= limits.workgroup_bytes
-                    && (limits.immediate_bytes > 0
-                        || !step.kernel.specialize().unwrap().contains("var<immediate>"))
-            });
-            let done = gpu.execute(&plan, &[a.view(), a.view(), c.view_mut().unwrap()], &scalars);
-            match done {
-                Ok(()) => assert!(runs, "{plan}"),
-                Err(Error::Unsupported { .. }) => assert!(!runs, "{plan}"),
-                Err(error) => panic!("{error}: {plan}"),
-            }
-        }
-    }
-    // f16 in shaders, and tensor cores.
-    let launched = gpu.stats().launches;
-    let half = gpu.zeros::<f16>([64, 64]).unwrap();
-    let types = GemmTypes::new(DType::F16, DType::F32);
-    let problem = GemmProblem::new(half.layout(), half.layout(), c.layout(), types).unwrap();
-    for kernel in [GemmKernel::Naive, GemmKernel::Coop] {
-        let plan = problem.pinned(Pin::Kernel(kernel)).plan(&fixtures::rtx_4090()).unwrap();
-        let operands = [half.view(), half.view(), c.view_mut().unwrap()];
-        let error = gpu.execute(&plan, &operands, &scalars).expect_err("the device lacks it");
-        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
-        assert!(matches!(gpu.prepare(&plan), Err(Error::Unsupported { .. })));
-    }
-    assert_eq!(gpu.stats().launches, launched);
-}
-
-#[test]
-fn temporaries_beyond_the_budget_are_an_error_before_anything_is_recorded() {
-    let Some(gpu) = support::own(|options| options.memory_budget = Some(3 << 19)) else { return };
-    let mut product = product(&gpu, [64, 64, 1024], |problem| {
-        problem.pinned(Pin::Kernel(GemmKernel::Tiled)).split(Split::Parts(32))
-    });
-    assert_eq!(product.plan.temporaries(), [32 * 64 * 64 * 4]);
-    let held = gpu.zeros::<f32>([3 << 16]).unwrap();
-    let other = ops::add(&held, &held).unwrap_err();
-    assert!(matches!(other, Error::OutOfMemory { .. }), "{other}");
-    let before = gpu.stats();
-    let error = product.execute(&gpu, 1.0).unwrap_err();
-    assert!(matches!(error, Error::OutOfMemory { op: "matmul", .. }), "{error}");
-    let after = gpu.stats();
-    assert_eq!((launches(&before, &after), after.bytes_in_use), (0, before.bytes_in_use));
-    drop(held);
-    product.execute(&gpu, 1.0).unwrap();
-    let want =
-        tilewise::reference::gemm(&product.a.to_vec().unwrap(), &product.b.to_vec().unwrap(), [64, 64, 1024]);
-    let found = product.c.to_vec().unwrap();
-    assert!(found.iter().zip(&want.value).all(|(found, want)| f64::from(*found) == *want));
-}
-
-/// A device whose immediates have no room for what the plan has there.
-#[test]
-fn a_plan_with_more_immediates_than_the_device_has_is_refused() {
-    let gpu = support::noop_with(GpuOptions::default(), |desc| {
-        desc.required_limits.max_immediate_size = 64;
-    });
-    assert_eq!(gpu.caps().limits.immediate_bytes, 64);
-    let a = gpu.zeros::<f32>([64, 64]).unwrap();
-    let mut c = gpu.empty::<f32>([64, 64]).unwrap();
-    let problem = GemmProblem::new(a.layout(), a.layout(), a.layout(), TYPES).unwrap();
-    let plan = problem.pinned(Pin::Kernel(GemmKernel::Naive)).plan(&fixtures::h200()).unwrap();
-    let error = gpu.execute(&plan, &[a.view(), a.view(), c.view_mut().unwrap()], &[1.0.into(), 0.0.into()]);
-    let said = error.expect_err("it does not fit").to_string();
-    assert!(said.contains("bytes of immediates"), "{said}");
-    assert_eq!(gpu.stats().launches, 0);
-}
-
-#[test]
 fn who_watches_is_told_until_the_work_ends_however_it_does() {
     let Some(gpu) = own() else { return };
     let a = gpu.random::<f32>([8, 8], Fill::Integers, 1).unwrap();
@@ -297,6 +184,86 @@ fn plans_of_several_steps_do_not_meet_in_their_temporaries() {
             });
         }
     });
+}
+
+/// Tables of two plans that have the same words are one on the device.
+#[test]
+fn plans_share_their_constants_by_content() {
+    let Some(gpu) = own() else { return };
+    let six = Signature::new(6, 0, 0).unwrap();
+    let product = tilewise::clifford::Product::Geometric;
+    let batch = |rows: usize| {
+        let x = gpu.random::<f32>([64, rows, 5], Fill::Integers, 1).unwrap();
+        Multivectors::new(x, &six.blades(), BladeAxis::First).unwrap()
+    };
+    let (x, y) = (batch(3), batch(7));
+    let plans = [&x, &y].map(|x| x.plan_product(product, x).unwrap());
+    assert_ne!(plans[0], plans[1]);
+    assert_eq!(plans[0].constants(), plans[1].constants());
+    drop(x.geometric(&x).unwrap());
+    let before = gpu.stats();
+    let second = y.geometric(&y).unwrap();
+    let after = gpu.stats();
+    assert_eq!(after.bytes_staged, before.bytes_staged, "nothing is uploaded");
+    let result = (second.tensor().to_vec().unwrap().len() * 4) as u64;
+    let grown = after.bytes_in_use - before.bytes_in_use;
+    assert!(grown >= result && grown < result + plans[1].constants()[0].bytes(), "{grown} bytes more");
+}
+
+/// At no time does a plan hold more than its temporaries, and what no step needs any more is another's.
+#[test]
+fn temporaries_share_buffers() {
+    let Some(gpu) = own() else { return };
+    // Two halves of each operand, their exponents, and the cross terms, all of which the last product reads; then the parts of
+    // the cross terms, which nothing needs any more when the parts of the last product are summed.
+    let mut product = product(&gpu, [64, 64, 1024], |problem| {
+        let pin = Pin::Kernel(GemmKernel::Tiled);
+        problem.pinned(pin).precision(Precision::Split).split(Split::Parts(4))
+    });
+    let temporaries = product.plan.temporaries();
+    let parts = 4 * 64 * 64 * 4;
+    assert_eq!(temporaries.iter().filter(|&&bytes| bytes == parts).count(), 2, "{}", product.plan);
+    let all: u64 = temporaries.iter().map(|bytes| bytes.next_power_of_two().max(256)).sum();
+    gpu.wait().unwrap();
+    gpu.reset_peak();
+    let before = gpu.stats().bytes_in_use;
+    product.execute(&gpu, 1.0).unwrap();
+    let after = gpu.stats();
+    assert_eq!(after.bytes_in_use, before, "all are given back");
+    assert!(after.bytes_peak - before <= all - parts, "{} of {all} bytes", after.bytes_peak - before);
+    let [a, b] = [&product.a, &product.b].map(|x| x.to_vec().unwrap());
+    let want = tilewise::reference::gemm(&a, &b, [64, 64, 1024]).value;
+    let found = product.c.to_vec().unwrap();
+    assert!(found.iter().zip(&want).all(|(found, want)| f64::from(*found) == *want), "integers are exact");
+}
+
+/// What is needed until the result is written lies in the result: the gates of a connected product, in front of its norm.
+#[test]
+fn a_new_result_holds_temporaries_until_it_is_written() {
+    let Some(gpu) = own() else { return };
+    let (rows, features) = (256, 64);
+    let product = LayerProduct::new(Signature::CL2);
+    let x = gpu.random::<f32>([4, rows, features], Fill::Uniform, 1).unwrap();
+    let x = Multivectors::new(x, &product.blades(), BladeAxis::First).unwrap();
+    let weight = gpu.random::<f32>([10, features, features], Fill::Uniform, 2).unwrap();
+    let run = || Connected::new(product, &x, &x, &weight).unwrap().kernel(GemmKernel::Tiled).run().unwrap();
+    let first = run().tensor().to_vec().unwrap();
+    let before = gpu.stats().bytes_in_use;
+    gpu.reset_peak();
+    let second = run();
+    let result = (4 * 4 * rows * features) as u64;
+    assert_eq!(gpu.stats().bytes_peak - before, 2 * result, "the result, and what it is before its norm");
+    assert_eq!(gpu.stats().bytes_in_use - before, result);
+    assert_eq!(second.tensor().to_vec().unwrap(), first, "the same bits");
+    // Where the output holds something, it is no temporary's.
+    let plan = Connected::new(product, &x, &x, &weight).unwrap().kernel(GemmKernel::Tiled).plan().unwrap();
+    let mut held = gpu.zeros::<f32>([4, rows, features]).unwrap();
+    gpu.reset_peak();
+    let before = gpu.stats().bytes_in_use;
+    let operands = [held.view_mut().unwrap(), x.tensor().view(), x.tensor().view(), weight.view()];
+    gpu.execute(&plan, &operands, &[]).unwrap();
+    assert_eq!(gpu.stats().bytes_peak - before, result + (4 * rows * features) as u64, "o and the gates");
+    assert_eq!(held.to_vec().unwrap(), first);
 }
 
 /// Of a plan without a device: what is bound is an operand, a temporary or a constant that there is.

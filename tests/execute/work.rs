@@ -1,4 +1,4 @@
-//! What plans say that they move, by the counters.
+//! What plans say that they move, by the counters. `tests/plans/flops.rs` has what they compute.
 
 use crate::operands::{FAMILIES, Operands};
 use crate::own;
@@ -7,6 +7,13 @@ use tilewise::plan::Access;
 
 /// Bytes that a window may have beyond the elements in it.
 const ROUNDED: u64 = 15;
+
+/// Of what a plan moves, the bytes that it reads; behind them those that it writes.
+const READ: usize = 0;
+
+/// Bytes of low halves that lie in the windows of the high ones, of a split product of 64 x 64 by 64 x 96: behind each row of A
+/// but the last, and before each column of B.
+const BETWEEN: u64 = (63 + 96) * 64 * 2;
 
 #[test]
 fn every_family_moves_what_its_plan_says_in_as_many_launches() {
@@ -36,19 +43,15 @@ fn every_family_moves_what_its_plan_says_in_as_many_launches() {
                 moved[writes] += if writes == 0 { work.read[i] } else { work.written[i] };
                 args[writes] += 1;
             }
-            assert!(work.flops.sum() > 0.0 || step.kernel.shader() == "cast", "{what}: {step}");
             assert!(step.seconds > 0.0, "{what}: {step}");
         }
         for i in 0..2 {
-            assert!(moved[i] <= bound[i], "{what}: {} of {} bytes: {plan}", moved[i], bound[i]);
-            // The high halves lie in windows with the low ones between them.
-            let between = if what == "split product" { bound[i] } else { 0 };
-            let beyond = ROUNDED * args[i] + between;
-            assert!(bound[i] - moved[i] <= beyond, "{what}: {} of {}: {plan}", moved[i], bound[i]);
+            let is_split = what == "split product" && plan.steps().len() > 1;
+            let between = if is_split && i == READ { BETWEEN } else { 0 };
+            let least = moved[i] + between;
+            let allowed = least..=least + ROUNDED * args[i];
+            assert!(allowed.contains(&bound[i]), "{what}: {allowed:?}, not {}: {plan}", bound[i]);
         }
-        let all = plan.work();
-        let of_steps: f64 = plan.steps().iter().map(|step| step.work.flops.sum()).sum();
-        assert!((all.flops.sum() - of_steps).abs() <= 1e-12 * of_steps, "{what}: {plan}");
         executed += 1;
     }
     println!("{executed} families");

@@ -170,7 +170,8 @@ fn launches_and_passes() {
     let (launches, backward) = passes(&|| drop(product.steerable_backward(&x, &y, &weight, &g).unwrap()));
     assert_eq!(launches, 2); // the second sums what workgroups found of the weights
     assert!((5.0..5.4).contains(&backward), "{backward} passes");
-    let plans = product.plan_steerable(&x, &y, &weight).unwrap();
+    let backward = product.plan_steerable_backward(&x, &y, &weight, &g).unwrap();
+    let plans = [product.plan_steerable(&x, &y, &weight).unwrap(), backward];
     assert_eq!(plans.each_ref().map(|plan| plan.steps().len()), [1, 2]);
     let [forward, backward] = plans.each_ref().map(|plan| plan.work().bytes() as f64 / size);
     assert!(

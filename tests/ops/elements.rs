@@ -221,7 +221,7 @@ fn axes_that_step_as_one_are_one() {
     let rank = |x: &Tensor<f32>, y: &Tensor<f32>| {
         let layouts = [x.layout(), y.layout()];
         let problem = ElementwiseProblem::new(Elementwise::Add, &layouts, a.layout(), DType::F32);
-        problem.unwrap().dims.rank
+        problem.unwrap().dims().rank
     };
     assert_eq!(rank(&a, &a), 1);
     assert_eq!(rank(&a, &gpu.zeros([5]).unwrap()), 2, "a bias");
@@ -240,9 +240,9 @@ fn plans_fold_their_grid_and_refuse_what_cannot_be_bound() {
     let [x, y, z] = problem.plan(&caps).unwrap().steps()[0].grid;
     assert!(y > 1 && z == 1 && x <= 65_535 && u64::from(x) * u64::from(y) >= 1 << 20, "{x} {y} {z}");
     let rows = RowsProblem::new(Rows::Softmax, &large, 1, DType::F32).unwrap();
-    assert_eq!((rows.dims.lanes, rows.plan(&caps).unwrap().steps()[0].grid), (256, [1 << 14, 1, 1]));
+    assert_eq!((rows.dims().lanes, rows.plan(&caps).unwrap().steps()[0].grid), (256, [1 << 14, 1, 1]));
     let columns = RowsProblem::new(Rows::Sum, &large, 0, DType::F32).unwrap();
-    assert_eq!((columns.dims.lanes, columns.plan(&caps).unwrap().steps()[0].grid), (1, [1 << 6, 1, 1]));
+    assert_eq!((columns.dims().lanes, columns.plan(&caps).unwrap().steps()[0].grid), (1, [1 << 6, 1, 1]));
     let mut small = caps.clone();
     small.limits.binding_bytes = 1 << 29;
     let refused = [problem.plan(&small), rows.plan(&small)];

@@ -5,10 +5,10 @@ use crate::support::limits::{self, assert_within};
 use crate::support::plans;
 use crate::support::wgsl::{self, I8, TYPES};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use tilewise::gemm::{GemmKernel, GemmTypes, Pin, Split, Tile};
+use tilewise::gemm::{GemmKernel, GemmTypes, Pin, Tile};
 use tilewise::gpu::{DeviceType, SubgroupSizes, Verdict, fixtures};
 use tilewise::kernel::{Kernel, Needs};
-use tilewise::plan::{Plan, Problem, Step};
+use tilewise::plan::{Bound, Plan, Problem, Step};
 use tilewise::{Caps, DType, Error, Gpu, GpuOptions};
 
 const F32: GemmTypes = TYPES[0];
@@ -73,8 +73,8 @@ fn the_plan_is_the_cheapest_tile_that_fits_and_covers_the_result() {
             assert!(seconds.is_finite() && seconds > 0.0, "{name}, {shape:?}: {plan}");
             for other in tiles().filter(|tile| tile.fits(&problem, caps).is_ok()) {
                 assert!(
-                    seconds + tile.compiling()
-                        <= (other.cost(&problem, caps) + other.compiling()) * (1.0 + 1e-12),
+                    seconds + tile.compiling(caps)
+                        <= (other.cost(&problem, caps) + other.compiling(caps)) * (1.0 + 1e-12),
                     "{name}, {shape:?}: {other} beats {plan}"
                 );
             }
@@ -110,6 +110,35 @@ fn more_work_is_never_predicted_to_take_less_time() {
             last = seconds;
         }
     });
+}
+
+#[test]
+fn what_binds_a_product_is_what_takes_the_longest() {
+    for caps in [fixtures::h200(), fixtures::rtx_4090(), fixtures::radv_rdna4(), fixtures::apple_m2()] {
+        let bound = |shape, types| wgsl::plain(shape, types).plan(&caps).unwrap().work().bound;
+        let name = &caps.adapter;
+        // An H200's tensor cores are faster than what its cache delivers to blocks of this size.
+        let of_f16 = match () {
+            () if name.contains("H200") => Bound::Memory,
+            () if caps.has_tensor_cores() => Bound::Matrix,
+            () => Bound::Vector,
+        };
+        assert_eq!(bound([8192; 3], F32), Bound::Vector, "{name}");
+        assert_eq!(bound([8192; 3], F16), of_f16, "{name}");
+        assert_eq!(bound([16_384, 1, 16_384], F32), Bound::Memory, "{name}: a column");
+        assert_eq!(bound([16; 3], F32), Bound::Latency, "{name}: a launch");
+    }
+}
+
+#[test]
+fn a_plan_of_nothing_has_no_steps() {
+    for problem in [wgsl::plain([0, 5, 7], F32), wgsl::plain([5, 0, 7], F16)] {
+        for plan in [problem.plan(&fixtures::h200()).unwrap(), problem.explain(&fixtures::h200()).unwrap()] {
+            assert!(plan.steps().is_empty() && plan.reasons().is_empty(), "{plan}");
+            assert!(plan.seconds() == 0.0 && plan.seconds().is_sign_positive(), "{}", plan.seconds());
+            assert_eq!(plan.to_string(), "matmul: no steps: there is nothing to compute");
+        }
+    }
 }
 
 #[test]
@@ -222,29 +251,6 @@ fn every_pin_is_kept() {
         assert_eq!(others.len(), GemmKernel::ALL.len() - 1);
         assert!(others.iter().all(|reason| reason.ends_with("another kernel is pinned")), "{others:?}");
     }
-}
-
-#[test]
-fn a_plan_prints_what_runs_and_why_nothing_else_does() {
-    let plan = wgsl::plain([512; 3], F32).explain(&fixtures::lavapipe()).unwrap();
-    let printed = plan.to_string();
-    let lines: Vec<&str> = printed.lines().collect();
-    let [what, step, why, gemv, _, coop] = lines[..] else { panic!("{printed}") };
-    assert!(what.starts_with("matmul: 1 step, predicted ") && what.contains(" ms: 268 MFLOP, "), "{printed}");
-    assert!(what.ends_with("2.10 MB read, 1.05 MB written, bound by latency"), "{printed}");
-    assert!(step.starts_with(&format!("  gemm_tiled {}, grid ", plan.steps()[0].tile)), "{printed}");
-    assert!(step.contains(" x 1 x 1, ") && step.contains(" ms: 268 MFLOP, "), "{printed}");
-    assert!(why.starts_with("  naive: slower here, predicted ") && why.ends_with(" ms"), "{printed}");
-    assert_eq!(gemv, "  gemv: needs m or n of at most 8");
-    assert_eq!(coop, "  coop: needs operands of f16, not f32");
-    // Of several steps what lies between them, and what kernels read beside.
-    let split = wgsl::plain([16, 16, 4096], F32).split(Split::Parts(3)).plan(&fixtures::h200()).unwrap();
-    let printed = split.to_string();
-    let lines: Vec<&str> = printed.lines().collect();
-    let [what, _, reduce, between] = lines[..] else { panic!("{printed}") };
-    assert!(what.starts_with("matmul: 2 steps, predicted ") && what.contains(" us: "), "{printed}");
-    assert!(reduce.starts_with("  gemm_reduce 64 times 4 elements, grid 1 x 1 x 1, "), "{printed}");
-    assert_eq!(between, format!("  between steps: {} bytes", 3 * 16 * 16 * 4));
 }
 
 /// Devices with no more than a standard demands, and what wgpu opens one with that has as much.

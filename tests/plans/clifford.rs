@@ -95,6 +95,17 @@ fn products_of_many_terms_loop_over_a_table() {
 
 /// Bytes once and operations once, by the slower of both peaks.
 #[test]
+fn the_machine_says_how_many_terms_are_written_out() {
+    let mut caps = fixtures::h200();
+    let shader =
+        |caps: &Caps| plan(Signature::CL2, [8, 8], BladeAxis::First, caps).steps()[0].kernel.shader();
+    for (terms, want) in [(16, "clifford"), (15, "clifford_table")] {
+        caps.machine.terms = terms;
+        assert_eq!(shader(&caps), want, "{terms} of 16 terms");
+    }
+}
+
+#[test]
 fn predictions_are_those_of_the_peaks() {
     let caps = fixtures::h200();
     let cl3 = plan(Signature::CL3, [4096, 512], BladeAxis::First, &caps);

@@ -2,9 +2,9 @@
 
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{ConnectedBackProblem, ConnectedProblem, Gate, LayerProduct};
-use tilewise::gemm::{GemmKernel, SegmentedProblem};
+use tilewise::gemm::{GemmKernel, SegmentedProblem, Tile};
 use tilewise::gpu::fixtures;
-use tilewise::plan::{Plan, Problem};
+use tilewise::plan::{Flops, Plan, Problem};
 use tilewise::{Caps, DType, Layout};
 
 const ROWS: usize = 4096;
@@ -14,6 +14,8 @@ const OUTPUTS: usize = 256;
 /// Pairs of a blade of Cl(3) and a path into its grade, and its paths.
 const PAIRS: usize = 44;
 const PATHS: usize = 20;
+/// Terms of its geometric product.
+const TERMS: usize = 64;
 
 fn layout(shape: &[usize]) -> Layout {
     Layout::contiguous("test", shape).unwrap()
@@ -32,6 +34,14 @@ fn products(problem: &ConnectedProblem) -> [SegmentedProblem; 3] {
     [problem.forward(), problem.of_weight(&g), problem.through(&g)].map(Result::unwrap)
 }
 
+/// The tile of a plan's first step.
+fn tile_of(plan: &Plan) -> &'static Tile {
+    let step = &plan.steps()[0];
+    let mut tiles = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());
+    let is = |tile: &&Tile| tile.kernel.shader() == step.kernel.shader() && tile.to_string() == step.tile;
+    tiles.find(is).expect("a tile of the table")
+}
+
 fn plan(product: &SegmentedProblem, caps: &Caps) -> Plan {
     product.explain(caps).unwrap()
 }
@@ -46,7 +56,7 @@ fn f16_goes_to_tensor_cores_and_f32_does_not_unless_it_may_be_rounded() {
             for product in products(problem) {
                 let plan = plan(&product, &caps);
                 let found = plan.steps()[0].kernel.shader();
-                assert_eq!(found, kernel.shader(), "{} on {}: {plan}", problem.dtype, caps.adapter);
+                assert_eq!(found, kernel.shader(), "{} on {}: {plan}", problem.dtype(), caps.adapter);
             }
         }
     }
@@ -82,7 +92,7 @@ fn plans_say_what_they_move_and_compute() {
             size * (2 * x + o) + 4 * weight + gates,
             size * (o + weight) + 4 * PAIRS * ROWS * INPUTS,
         ];
-        for (product, bytes) in products(&problem).into_iter().zip(bytes) {
+        for (i, (product, bytes)) in products(&problem).into_iter().zip(bytes).enumerate() {
             let plan = plan(&product, &caps);
             // Where it is in parts, of the first step; C is then the sums of all.
             let parts = plan.steps().len() - 1;
@@ -90,9 +100,16 @@ fn plans_say_what_they_move_and_compute() {
             let sums: u64 = plan.temporaries().iter().sum();
             let result = plan.steps()[parts].work.written.iter().sum::<u64>();
             let bytes = if parts == 0 { bytes as u64 } else { bytes as u64 - result + sums };
-            let table = 4 * product.table.len() as u64;
+            let table = 4 * product.table().len() as u64;
             assert_eq!(work.bytes(), bytes + table, "{plan}");
-            assert_eq!(work.flops.sum(), flops as f64, "{plan}");
+            // What forms A, once for each column of blocks: a sign and a multiply-add for each term, and the gate.
+            let columns = OUTPUTS.div_ceil(tile_of(&plan).bn as usize);
+            let formed = if i == 2 { 0 } else { 3 * TERMS + if gate == Gate::None { 0 } else { PAIRS } };
+            let formed = (formed * ROWS * INPUTS * columns) as f64;
+            let [matrix, f32] =
+                if dtype == DType::F16 { [flops as f64, formed] } else { [0.0, flops as f64 + formed] };
+            let Flops { f16, integer, .. } = work.flops;
+            assert_eq!([work.flops.matrix, work.flops.f32, f16, integer], [matrix, f32, 0.0, 0.0], "{plan}");
             assert_eq!(
                 plan.reasons().len(),
                 GemmKernel::ALL.len() - 1,

@@ -27,7 +27,7 @@ fn every_position_has_an_invocation_or_its_row_a_workgroup() {
                 let plan = problem.plan(caps).unwrap();
                 let groups: usize = plan.steps()[0].grid.iter().map(|n| *n as usize).product();
                 let [rows, features] = shape;
-                let strip = problem.dims.strip as usize;
+                let strip = problem.dims().strip as usize;
                 match function {
                     FeatureFunction::LayerNorm => assert!(groups >= rows, "{plan}"),
                     _ => assert!(groups * 64 >= rows.div_ceil(strip) * features, "{plan}"),

@@ -8,7 +8,7 @@ use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, Pin, Split};
 use tilewise::gpu::fixtures;
 use tilewise::kernel::fold;
 use tilewise::plan::{Plan, Problem, Step};
-use tilewise::{Caps, Error, Layout};
+use tilewise::{Caps, Error, Layout, Precision};
 
 const F32: GemmTypes = TYPES[0];
 const F16: GemmTypes = TYPES[2];
@@ -60,6 +60,18 @@ fn sums_of_parts_of_k_beyond_the_largest_binding_are_those_of_panels() {
     }
 }
 
+/// A kernel that multiplies f16 alone may be pinned for operands of f32 that are rounded, in panels along k as well.
+#[test]
+fn panels_of_rounded_operands_take_the_kernel_that_is_pinned() {
+    let caps = fixtures::lavapipe();
+    for precision in [Precision::Fast, Precision::Split] {
+        let problem = wgsl::plain([8192, 8192, 4096], F32).precision(precision);
+        let plan = problem.pinned(Pin::Kernel(GemmKernel::Coop)).plan(&caps).unwrap();
+        let shaders: BTreeSet<&str> = plan.steps().iter().map(|step| step.kernel.shader()).collect();
+        assert_eq!(shaders, BTreeSet::from(["gemm_coop", "gemm_reduce", "halves"]), "{precision}");
+    }
+}
+
 #[test]
 fn sizes_beyond_31_bits_are_an_error() {
     let layout = |shape: [usize; 2]| Layout::contiguous("test", &shape).unwrap();
@@ -69,7 +81,7 @@ fn sizes_beyond_31_bits_are_an_error() {
         let Error::Limit { needed, allowed: 2_147_483_647, .. } = error else { panic!("{error:?}") };
         assert_eq!(needed, k as u64);
     }
-    assert_eq!(problem((1 << 31) - 1).unwrap().dims.k, 2_147_483_647);
+    assert_eq!(problem((1 << 31) - 1).unwrap().dims().k, 2_147_483_647);
 }
 
 /// The kernel of a plan's first step, in words.

@@ -4,9 +4,13 @@ mod choice;
 mod clifford;
 mod clifford_rows;
 mod connected;
+#[path = "../execute/families.rs"]
+mod families;
 mod features;
 mod fixtures;
+mod flops;
 mod layouts;
 mod pieces;
+mod printed;
 #[path = "../support/mod.rs"]
 mod support;

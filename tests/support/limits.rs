@@ -2,7 +2,7 @@
 
 use naga::AddressSpace;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use tilewise::gemm::{Epilogue, GemmDims, GemmProblem};
+use tilewise::gemm::{BiasAxis, Epilogue, GemmProblem, Previous, Scale};
 use tilewise::kernel::{Kernel, Needs};
 use tilewise::plan::{Buffer, Plan, Problem};
 use tilewise::{Caps, DType, Layout, Result};
@@ -118,18 +118,23 @@ pub fn window_bytes(layout: &Layout, dtype: DType) -> u64 {
 
 /// A product of reals with an epilogue whose operands are there: a bias of each column, its elements so far apart, and a
 /// residual that lies as C does, and so is of C's type.
-pub fn finished(problem: GemmProblem, mut epilogue: Epilogue, apart: u32) -> GemmProblem {
-    let d = problem.dims;
-    epilogue.residual = epilogue.residual.map(|_| problem.types.c);
-    let dims = GemmDims {
-        bias_col: if epilogue.bias.is_some() { apart } else { 0 },
-        residual_row: d.ldc,
-        residual_col: 1,
-        residual_offset: d.c_offset,
-        residual_batch0: d.c_batch0,
-        residual_batch1: d.c_batch1,
-        scaled_row: d.k.max(1),
-        ..d
-    };
-    GemmProblem { dims, epilogue, ..problem }
+pub fn finished(problem: GemmProblem, epilogue: Epilogue, apart: u32) -> GemmProblem {
+    let (types, c) = (problem.types(), problem.output().expect("a product of small sizes"));
+    let alpha = if epilogue.scale == Scale::One { 1.0 } else { 2.0 };
+    let beta = if epilogue.previous == Previous::Added { 1.0 } else { 0.0 };
+    let mut finished = problem.alpha(alpha).beta(beta).activation(epilogue.activation);
+    if let Some(dtype) = epilogue.bias {
+        let columns = problem.dims().n as usize;
+        let bias = Layout::new("test", &[columns], &[apart as usize], 0, usize::MAX).expect("a bias");
+        finished = finished.bias(BiasAxis::Columns, &bias, dtype).expect("it has an element for each column");
+    }
+    if epilogue.residual.is_some() {
+        finished = finished.residual(&c, &c, types.c).expect("it has the shape of C");
+    }
+    let row = problem.dims().k.max(1) as usize;
+    match epilogue.scale {
+        Scale::One | Scale::Alpha => finished,
+        Scale::Back => finished.scaled_back(row, false).expect("a short row"),
+        Scale::BackWithCross => finished.scaled_back(row, true).expect("a short row"),
+    }
 }

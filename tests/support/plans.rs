@@ -95,11 +95,10 @@ fn connected(caps: &Caps) -> Vec<Planned> {
             if multiplied == Multiplied::InHalves && dtype != DType::F32 {
                 continue; // what is f16 already is not rounded to it
             }
-            let mut product = problem.clone();
-            product.product = product.product.norm(norm);
-            let forward = ConnectedForward { product, multiplied, pin: Pin::Free };
+            let product = problem.clone().norm(norm);
+            let forward = ConnectedForward::new(product, multiplied, Pin::Free).expect("of f32");
             plans.push(Planned::of("connected layer", &forward, caps));
-            let backward = ConnectedBackward { forward, g };
+            let backward = ConnectedBackward::new(forward, &g).expect("of the result's shape");
             plans.push(Planned::of("connected layer, backward", &backward, caps));
         }
     }

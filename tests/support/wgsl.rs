@@ -93,8 +93,8 @@ pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
             for (i, epilogue) in epilogues().into_iter().enumerate() {
                 for (view, parts) in [(View::Plain, 1), (View::Gaps, 1), (View::Plain, 2), (View::Gaps, 2)] {
                     let thin = problem([4, 128, 128], types, [View::Plain, View::Plain, view]);
-                    let problem =
-                        GemmProblem { epilogue, ..thin }.pinned(Pin::Tile(*tile)).split(Split::Parts(parts));
+                    let problem = super::limits::finished(thin, epilogue, 1);
+                    let problem = problem.pinned(Pin::Tile(*tile)).split(Split::Parts(parts));
                     // What a device cannot run is other tests' matter; one type of result is enough of each epilogue.
                     let Ok(plan) = problem.plan(caps) else { continue };
                     if i > 2 && types.c != TYPES[i % TYPES.len()].c {
@@ -192,7 +192,7 @@ pub fn half_signs() -> impl Iterator<Item = HalfSigns> {
 
 /// The product of a problem that [`problem`] makes, half of whose B is made and half lies in memory as `view` says.
 pub fn halved(whole: GemmProblem, signs: HalfSigns, view: View) -> GemmProblem {
-    let [k, n] = [whole.dims.k, whole.dims.n].map(|extent| extent as usize);
+    let [k, n] = [whole.dims().k, whole.dims().n].map(|extent| extent as usize);
     let shape = if signs.axis == HalvedAxis::Outer { [k, n / 2] } else { [k / 2, n] };
     let (strides, offset) = view.strides(shape);
     let half = Layout::new("test", &shape, &strides, offset, 1 << 40).expect("the view lies in the buffer");

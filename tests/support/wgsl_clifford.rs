@@ -93,7 +93,7 @@ pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     for (caps, dtype) in [caps, &discrete].into_iter().flat_map(|caps| REALS.map(|dtype| (caps, dtype))) {
         for problem in clifford_problems(dtype) {
-            match (problem.plan(caps), problem.function) {
+            match (problem.plan(caps), problem.function()) {
                 (Ok(plan), _) => kernels.extend(kernels_of(&plan)),
                 (Err(error), Function::Product(_)) => panic!("{error}"),
                 // What is too much to be written out is other tests' matter.
@@ -212,11 +212,11 @@ pub fn connected_products(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
             let gate = [Gate::Gelu, Gate::None][j / 2];
             let (problem, g) = connected_problem(Signature::CL2, gate, dtype, lays);
             for product in [problem.forward(), problem.of_weight(&g), problem.through(&g)] {
-                let product = product.expect("small sizes").problem.pinned(Pin::Tile(*tile));
+                let product = product.expect("small sizes").pinned(Pin::Tile(*tile));
                 // What a device cannot run is other tests' matter, and so is what brings parts together.
                 let product = product.split(Split::Parts(1));
                 let Ok(plan) = product.plan(caps) else { continue };
-                kernels.push((*tile, product, plan.steps()[0].kernel.clone()));
+                kernels.push((*tile, *product.product(), plan.steps()[0].kernel.clone()));
             }
         }
     }

@@ -167,15 +167,15 @@ fn product(
     let problem = problem.pinned(Pin::Tile(*tile)).split(Split::Parts(parts));
     let problem = if which.is_multiple_of(3) { finished(problem, which / 3) } else { problem };
     let Ok(plan) = problem.plan(caps) else { return Vec::new() };
-    Launch::steps(&format!("{what}, {types:?}, offset {offset}, {:?}", problem.dims), &plan)
+    Launch::steps(&format!("{what}, {types:?}, offset {offset}, {:?}", problem.dims()), &plan)
 }
 
 /// A product with an epilogue: a bias whose elements are as far apart as they may be, and a residual that lies as C does.
 fn finished(problem: GemmProblem, case: usize) -> GemmProblem {
-    if !problem.types.ab.is_real() {
+    if !problem.types().ab.is_real() {
         return problem;
     }
     let epilogues = wgsl::epilogues();
-    let apart = u32::try_from(WINDOW / 4 - 1).expect("31 bits") / problem.dims.n.max(2);
+    let apart = u32::try_from(WINDOW / 4 - 1).expect("31 bits") / problem.dims().n.max(2);
     limits::finished(problem, epilogues[case % epilogues.len()], apart)
 }

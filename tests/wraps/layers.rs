@@ -59,10 +59,10 @@ pub(crate) fn launches() -> Vec<Launch> {
 
 /// A product summed over segments, by a tile.
 fn connected(caps: &Caps, product: &SegmentedProblem, tile: &Tile, what: &str) -> Vec<Launch> {
-    let problem = product.problem.pinned(Pin::Tile(*tile)).split(Split::Parts(1));
-    let product = SegmentedProblem { problem, table: product.table.clone() };
+    let product = product.clone().pinned(Pin::Tile(*tile)).split(Split::Parts(1));
+    let dims = product.product().dims();
     let plan = product.plan(caps);
-    plan.map_or(Vec::new(), |plan| Launch::steps(&format!("{what}, {:?}", problem.dims), &plan))
+    plan.map_or(Vec::new(), |plan| Launch::steps(&format!("{what}, {dims:?}"), &plan))
 }
 
 /// Products with an operand that is made, whole or half of it.
@@ -76,7 +76,7 @@ fn made(caps: &Caps) -> Vec<Launch> {
                 let generated = Generated { side, entries, outer, tag: 1 };
                 let problem = wgsl::plain(shape, GemmTypes::new(DType::F32, DType::F32)).generated(generated);
                 let Ok(plan) = problem.split(Split::Parts(1)).plan(caps) else { continue };
-                launches.extend(Launch::steps(&format!("a generated operand, {:?}", problem.dims), &plan));
+                launches.extend(Launch::steps(&format!("a generated operand, {:?}", problem.dims()), &plan));
             }
         }
         for (i, signs) in wgsl::half_signs().enumerate() {
@@ -86,13 +86,13 @@ fn made(caps: &Caps) -> Vec<Launch> {
                 wgsl::plain(shape, GemmTypes::new(DType::F16, DType::F32)),
                 super::support::operand::View::Plain,
             );
-            if [whole.dims.n, whole.dims.k].iter().any(|size| size % 2 == 1) {
+            if [whole.dims().n, whole.dims().k].iter().any(|size| size % 2 == 1) {
                 continue;
             }
             let problem = wgsl::halved(whole, signs, view).split(Split::Parts(1));
             let problem = problem.pinned(Pin::Tile(*tile.expect("there are so many tiles")));
             let Ok(plan) = problem.plan(caps) else { continue };
-            launches.extend(Launch::steps(&format!("signs in half of B, {:?}", problem.dims), &plan));
+            launches.extend(Launch::steps(&format!("signs in half of B, {:?}", problem.dims()), &plan));
         }
     }
     launches

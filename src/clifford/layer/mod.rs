@@ -1,12 +1,8 @@
 //! Layers of networks whose features are multivectors: weighted products, and what stands between them.
 
 mod connected;
-mod connected_back;
-mod connected_plan;
-mod connected_problem;
 mod descend;
 mod features;
-mod features_body;
 mod form;
 mod gates;
 mod gradients;
@@ -23,10 +19,10 @@ mod runs;
 mod silu;
 mod steerable;
 
-pub use connected::Connected;
-pub use connected_back::{ConnectedBackDims, ConnectedBackProblem};
-pub use connected_plan::{ConnectedBackward, ConnectedForward, Multiplied};
-pub use connected_problem::ConnectedProblem;
+pub use connected::{
+    Connected, ConnectedBackDims, ConnectedBackProblem, ConnectedBackward, ConnectedForward,
+    ConnectedProblem, Multiplied,
+};
 pub use features::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};
 pub use form::{Gate, GradeNorm, LayerProduct};
 pub use gates::{GatesDims, GatesProblem};

@@ -103,7 +103,7 @@ impl LayerProduct {
         })
     }
 
-    /// How [`steerable`](Self::steerable) is computed, and [`steerable_backward`](Self::steerable_backward).
+    /// How [`steerable`](Self::steerable) is computed.
     ///
     /// # Errors
     /// As [`steerable`](Self::steerable).
@@ -112,15 +112,33 @@ impl LayerProduct {
         x: &Multivectors<T>,
         y: &Multivectors<T>,
         weight: &Tensor<T>,
-    ) -> Result<[Plan; 2]> {
+    ) -> Result<Plan> {
         call("LayerProduct::plan_steerable", || {
-            let [rows_x, rows_y] = self.operands(RowFunction::Steerable, x, y, weight)?;
-            let caps = weight.gpu().caps();
-            let plan = |function, g| {
-                let given = Given { x: &rows_x, y: Some(&rows_y), g, w: Some(weight) };
-                given.problem(function, *self, x.blades())?.plan(caps)
-            };
-            Ok([plan(RowFunction::Steerable, None)?, plan(RowFunction::SteerableBackward, Some(&rows_x))?])
+            let function = RowFunction::Steerable;
+            let [rows_x, rows_y] = self.operands(function, x, y, weight)?;
+            let given = Given { x: &rows_x, y: Some(&rows_y), g: None, w: Some(weight) };
+            given.problem(function, *self, x.blades())?.explain(weight.gpu().caps())
+        })
+    }
+
+    /// How [`steerable_backward`](Self::steerable_backward) is computed.
+    ///
+    /// # Errors
+    /// As [`steerable_backward`](Self::steerable_backward).
+    pub fn plan_steerable_backward<T: Real>(
+        &self,
+        x: &Multivectors<T>,
+        y: &Multivectors<T>,
+        weight: &Tensor<T>,
+        g: &Multivectors<T>,
+    ) -> Result<Plan> {
+        call("LayerProduct::plan_steerable_backward", || {
+            let function = RowFunction::SteerableBackward;
+            let [rows_x, rows_y] = self.operands(function, x, y, weight)?;
+            check_alike(function.name(), x, g)?;
+            let rows_g = as_rows(function.name(), self.signature, g)?;
+            let given = Given { x: &rows_x, y: Some(&rows_y), g: Some(&rows_g), w: Some(weight) };
+            given.problem(function, *self, x.blades())?.explain(weight.gpu().caps())
         })
     }
 

@@ -1,6 +1,7 @@
 //! The coop kernel: blocks staged in shared memory, patches in cooperative matrices, one patch a subgroup.
 
 use super::cost::{Cost, Unit};
+use super::made::{self, Signs};
 use super::segments::Eights;
 use super::{Entry, GemmKernel, Tile};
 use crate::gemm::Made;
@@ -10,6 +11,7 @@ use crate::gemm::problem::{GemmDims, GemmProblem};
 use crate::gemm::segments::Formed;
 use crate::gpu::{Caps, CoopScalar};
 use crate::kernel::Kernel;
+use crate::plan::Flops;
 use crate::tensor::DType;
 use std::cmp::Ordering;
 
@@ -207,6 +209,16 @@ impl Entry for Coop {
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let read_weight = caps.machine.matrix_flops / caps.machine.f32_flops;
         Cost { read_weight, ..Cost::of_blocks(tile, problem, caps, Unit::Matrix) }
+    }
+
+    /// Of half an operand, signs are f16.
+    fn making(&self, tile: &Tile, problem: &GemmProblem) -> Flops {
+        let along = match stages_of(problem)[1].along {
+            Axis::Outer => HalvedAxis::Outer,
+            Axis::K => HalvedAxis::K,
+        };
+        let made = made::flops(tile, problem, Signs::Units(along));
+        if problem.halved().is_some() { Flops { f16: made.f32, f32: 0.0, ..made } } else { made }
     }
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {

@@ -3,6 +3,7 @@
 use super::tile::Tile;
 use crate::gemm::problem::GemmProblem;
 use crate::gpu::Caps;
+use crate::plan::{Bound, Prediction};
 
 /// Rows of blocks that run together (`shaders/common/gemm_block.wgsl`).
 const GROUP: f64 = 8.0;
@@ -71,20 +72,21 @@ impl Cost {
         }
     }
 
-    /// Predicted seconds. All of it is computed and moved at the same time, so the slowest decides, and the others count a
-    /// tenth, since they never hide each other wholly: the arithmetic, in whole waves of blocks over the cores; the operands,
-    /// from the cache that all cores share, once per block that uses them; what does not stay in that cache, from device
-    /// memory; the chain of steps along k, each of which waits for its loads.
-    pub(super) fn seconds(&self, invocations: u32, problem: &GemmProblem, caps: &Caps) -> f64 {
-        let waits = [
-            self.arithmetic(invocations, problem, caps),
-            self.cache_bytes(problem) / caps.machine.cache_bytes,
-            self.memory_bytes(problem, caps) / caps.machine.bytes,
-            self.chain(problem, caps),
+    /// What it is predicted to take. All of it is computed and moved at the same time, so the slowest decides, and the others
+    /// count a tenth, since they never hide each other wholly: the arithmetic, in whole waves of blocks over the cores; the
+    /// operands, from the cache that all cores share, once per block that uses them; what does not stay in that cache, from
+    /// device memory; the chain of steps along k, each of which waits for its loads.
+    pub(super) fn predict(&self, invocations: u32, problem: &GemmProblem, caps: &Caps) -> Prediction {
+        let arithmetic = if self.unit == Unit::Matrix { Bound::Matrix } else { Bound::Vector };
+        let terms = [
+            (self.arithmetic(invocations, problem, caps), arithmetic),
+            (self.cache_bytes(problem) / caps.machine.cache_bytes, Bound::Memory),
+            (self.memory_bytes(problem, caps) / caps.machine.bytes, Bound::Memory),
+            (self.chain(problem, caps), Bound::Latency),
         ];
-        let longest = waits.into_iter().fold(0.0, f64::max);
-        let all: f64 = waits.iter().sum();
-        longest + (all - longest) / 10.0
+        let longest = Prediction::longest(&terms);
+        let all: f64 = terms.iter().map(|(seconds, _)| seconds).sum();
+        Prediction { seconds: longest.seconds + (all - longest.seconds) / 10.0, ..longest }
     }
 
     /// Workgroups that one core runs, one behind the other. Of nothing, a block is launched too.

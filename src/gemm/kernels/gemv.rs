@@ -107,16 +107,16 @@ fn count(problem: &GemmProblem) -> u32 {
     Thin::of(problem).map_or(THIN, |thin| thin.count)
 }
 
-/// Elements of the long operand that neighbours read at once from one run of memory. A software device runs eight
-/// invocations at once, one after another of their vectors; a GPU's neighbours are as many as there are.
+/// Elements of the long operand that neighbours read at once from one run of memory: those in one vector of invocations.
+/// Where vectors run one after another, the same one reads on.
 fn run(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
     let lanes = tile.bm / tile.tm;
-    let software = caps.is_software();
+    let (in_turn, together) = (caps.machine.runs_in_turn(), caps.machine.vector_lanes);
     match Thin::of(problem).map(|thin| thin.run.axis()) {
-        Some(Axis::Outer) if software && lanes <= 8 => tile.bm,
-        Some(Axis::Outer) => 4 * lanes.min(if software { 8 } else { 32 }),
-        // Rows are read on and on, where eight neighbours are on one.
-        _ if software && tile.bk >= 32 => problem.dims.k_part.max(1),
+        Some(Axis::Outer) if in_turn && lanes <= together => tile.bm,
+        Some(Axis::Outer) => 4 * lanes.min(together),
+        // Rows are read on and on, where all of a vector are on one.
+        _ if in_turn && tile.bk >= 4 * together => problem.dims.k_part.max(1),
         _ => tile.bk.min(problem.dims.k_part.max(1)),
     }
 }

@@ -5,6 +5,7 @@ mod coop;
 mod cost;
 mod dot;
 mod gemv;
+mod made;
 mod naive;
 mod segments;
 mod tile;
@@ -17,6 +18,7 @@ use super::segments::ONE_PLANE;
 use crate::gemm::Made;
 use crate::gpu::Caps;
 use crate::kernel::Kernel;
+use crate::plan::Flops;
 use cost::Cost;
 use std::fmt;
 
@@ -115,8 +117,13 @@ pub(super) trait Entry: Sync {
     /// What it computes and moves, and what it waits for.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost;
 
+    /// Operations that make what of its operands is not in memory.
+    fn making(&self, _: &Tile, _: &GemmProblem) -> Flops {
+        Flops::default()
+    }
+
     /// Seconds that each launch must gain for the tile to be worth compiling.
-    fn compiling(&self, _: &Tile) -> f64 {
+    fn compiling(&self, _: &Tile, _: &Caps) -> f64 {
         0.0
     }
 

@@ -7,7 +7,7 @@ use crate::gemm::problem::{GemmDims, GemmProblem};
 use crate::gemm::reduce;
 use crate::gpu::Caps;
 use crate::kernel::{Kernel, Needs};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, Time};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Prediction, Region, Time};
 use crate::tensor::DType;
 use std::fmt;
 
@@ -67,7 +67,7 @@ impl Tile {
             reduce::needs(problem).fit(caps)?;
         }
         let accumulators = entry.accumulators(self, problem, caps);
-        if caps.machine.accumulators.is_some_and(|most| accumulators > most) {
+        if accumulators > caps.machine.accumulators && caps.machine.compile_seconds.is_none() {
             return Err(format!("{accumulators} accumulators per invocation, which a GPU would spill"));
         }
         Ok(())
@@ -87,14 +87,18 @@ impl Tile {
     /// Predicted seconds on a device: what tiles are weighed by. A coarse model, not a promise.
     #[must_use]
     pub fn cost(&self, problem: &GemmProblem, caps: &Caps) -> f64 {
+        self.prediction(problem, caps).seconds
+    }
+
+    fn prediction(&self, problem: &GemmProblem, caps: &Caps) -> Prediction {
         let entry = self.kernel.entry();
-        entry.cost(self, problem, caps).seconds(entry.invocations(self, caps), problem, caps)
+        entry.cost(self, problem, caps).predict(entry.invocations(self, caps), problem, caps)
     }
 
     /// Seconds that each launch must gain for a tile to be worth compiling.
     #[must_use]
-    pub fn compiling(&self) -> f64 {
-        self.kernel.entry().compiling(self)
+    pub fn compiling(&self, caps: &Caps) -> f64 {
+        self.kernel.entry().compiling(self, caps)
     }
 
     /// Adds the steps that compute the problem in so many parts of k, of operands as [`GemmProblem::operands`] has them.
@@ -111,7 +115,7 @@ impl Tile {
             operands.iter().enumerate().map(|(at, &operand)| (operand, access(at))).collect()
         };
         if parts == 1 && !problem.stores_apart(caps) {
-            let dims = problem.with_scalars(&problem.dims);
+            let dims = problem.with_scalars(&problem.dims, draft);
             return self.step(draft, problem, dims, &args(operands, problem.access_of_c()));
         }
         let part = problem.in_parts(parts);
@@ -119,7 +123,7 @@ impl Tile {
         let (own, extras) = operands.split_at(problem.bindings() as usize);
         let mut own = own.to_vec();
         let c = std::mem::replace(&mut own[C], sums);
-        let dims = problem.with_seed(Dims::of(&part.dims));
+        let dims = problem.with_seed(Dims::of(&part.dims), draft);
         self.step(draft, &part, dims, &args(&own, Access::Write))?;
         reduce::step(draft, problem, parts, [sums, c], extras)
     }
@@ -140,19 +144,20 @@ impl Tile {
             dims,
             args,
             flops: self.flops(problem, caps),
-            time: Time::Seconds(self.cost(problem, caps)),
+            time: Time::Predicted(self.prediction(problem, caps)),
         })
     }
 
-    /// Operations by the unit that computes them.
+    /// Operations by the unit that computes them: the product's own, and those that make operands.
     fn flops(&self, problem: &GemmProblem, caps: &Caps) -> Flops {
         let (flops, none) = (problem.flops(), Flops::default());
-        match self.kernel.entry().cost(self, problem, caps).unit {
+        let product = match self.kernel.entry().cost(self, problem, caps).unit {
             Unit::Matrix => Flops { matrix: flops, ..none },
             Unit::F32 => Flops { f32: flops, ..none },
             Unit::F16 => Flops { f16: flops, ..none },
             Unit::Integer => Flops { integer: flops, ..none },
-        }
+        };
+        product.plus(&self.kernel.entry().making(self, problem))
     }
 
     /// This kernel, with what all that stage blocks in shared memory set.

@@ -1,12 +1,14 @@
 //! The tiled kernel: blocks staged in shared memory, patches in registers.
 
 use super::cost::{Cost, Unit};
+use super::made::{self, Signs};
 use super::{Entry, GemmKernel, Tile, of_fractions};
 use crate::gemm::halves::Side;
 use crate::gemm::memory::{Stage, load, store};
 use crate::gemm::problem::{GemmProblem, Sums};
 use crate::gpu::Caps;
 use crate::kernel::{Kernel, Memory};
+use crate::plan::Flops;
 
 pub(super) struct Tiled;
 
@@ -20,22 +22,25 @@ const TILES: [Tile; 7] = [
     Tile::of_invocations(GemmKernel::Tiled, [32, 64, 16], [4, 4]),
 ];
 
-/// Whether the patches are for software devices alone: no GPU has the registers. The CPU's first cache holds their
-/// sums and shared memory, and they fill it: they get one stage, and no sums of steps beside those of all.
-const fn is_for_software(tile: &Tile) -> bool {
-    tile.tm * tile.tn > 128
+/// Launches that the time to compile a kernel is spread over: this kernel's own tuning.
+const LAUNCHES: f64 = 2000.0;
+
+/// Whether an invocation has more sums than are held beside its operands: only software devices get such patches. The CPU's
+/// first cache holds the sums and shared memory, and they fill it: one stage, and no sums of steps beside those of all.
+fn is_large(tile: &Tile, caps: &Caps) -> bool {
+    tile.tm * tile.tn > caps.machine.accumulators
 }
 
 /// Whether invocations get their rows of A from each other instead of shared memory. A GPU reads four numbers at once
 /// there and hands them around one by one; a software device gathers what it reads.
 fn shares_columns(tile: &Tile, caps: &Caps) -> bool {
-    is_for_software(tile) && caps.subgroups.is_some_and(|sizes| [sizes.min, sizes.max] == [tile.bk; 2])
+    is_large(tile, caps) && caps.subgroups.is_some_and(|sizes| [sizes.min, sizes.max] == [tile.bk; 2])
 }
 
 /// What the products of one step are summed in: f16 where that is allowed and operands and shaders have it.
 fn sums(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Sums {
     match Memory::of(problem.types.ab, caps) {
-        Memory::F16 if !is_for_software(tile) => problem.types.sums,
+        Memory::F16 if !is_large(tile, caps) => problem.types.sums,
         _ => Sums::F32,
     }
 }
@@ -48,7 +53,7 @@ fn stage_bytes(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
 /// Two where they fit, so that one is filled while the other is read.
 fn stages(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
     let two = 2 * stage_bytes(tile, problem, caps) <= caps.limits.workgroup_bytes;
-    if two && !is_for_software(tile) { 2 } else { 1 }
+    if two && !is_large(tile, caps) { 2 } else { 1 }
 }
 
 /// How the operands are staged. Neighbours make a generated one along its outer axis; half of one goes element by element,
@@ -103,10 +108,25 @@ impl Entry for Tiled {
         Cost::of_blocks(tile, problem, caps, unit)
     }
 
-    /// Patches for software devices take these three seconds longer to compile than others, which is spread over 2,000
-    /// launches. Products of small matrices gain less.
-    fn compiling(&self, tile: &Tile) -> f64 {
-        if is_for_software(tile) { 1.5e-3 } else { 0.0 }
+    /// Lanes run along the outer axis, or, where half of an operand lies along k, along k.
+    fn making(&self, tile: &Tile, problem: &GemmProblem) -> Flops {
+        let (outer, stages) = match problem.generated_at(Side::A) {
+            Some(_) => (tile.bm, Stage::ScalarOuter),
+            None => (tile.bn, stages_of(problem)[1]),
+        };
+        let lanes = tile.patches();
+        let signs = match stages {
+            Stage::ScalarK if outer * tile.bk > 4 * lanes => Signs::Scattered,
+            Stage::ScalarK => Signs::Apart(tile.bk),
+            Stage::ScalarOuter | Stage::VectorOuter => Signs::Apart(4 * lanes / outer),
+        };
+        made::flops(tile, problem, signs)
+    }
+
+    /// Large patches take longer to compile, and products of small matrices gain less by them than that.
+    fn compiling(&self, tile: &Tile, caps: &Caps) -> f64 {
+        let longer = caps.machine.compile_seconds.filter(|_| is_large(tile, caps));
+        longer.map_or(0.0, |seconds| seconds / LAUNCHES)
     }
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {

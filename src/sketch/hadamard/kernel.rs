@@ -2,6 +2,7 @@
 
 use crate::gpu::Caps;
 use crate::kernel::{Kernel, Memory, Needs};
+use crate::plan::{Bound, Prediction};
 use crate::tensor::DType;
 use std::fmt;
 
@@ -189,8 +190,13 @@ impl HadamardPass {
         columns.div_ceil(tile.columns().into()) * sets.div_ceil((tile.beside / tile.columns()).into())
     }
 
-    /// Predicted seconds: for bytes of memory, in whole sectors, and for those that stages exchange.
+    /// Predicted seconds.
     pub(super) fn seconds(&self, caps: &Caps) -> f64 {
+        self.prediction(caps).seconds
+    }
+
+    /// The launch, bytes of memory in whole sectors, and bytes that stages exchange, one after another.
+    pub(super) fn prediction(&self, caps: &Caps) -> Prediction {
         let (d, tile) = (&self.dims, &self.tile);
         let lines = f64::from(d.columns) * f64::from(d.batches);
         let sectors = |stride: u32, run: u32, bytes: u32| {
@@ -206,7 +212,13 @@ impl HadamardPass {
         });
         let moved = lines * (f64::from(d.rows_in) * read + f64::from(d.rows_out) * write);
         let exchanged = lines * f64::from(1u32 << d.bits) * 8.0 * f64::from(tile.stages() - 1);
-        moved / caps.machine.bytes + exchanged / caps.machine.shared_bytes + caps.machine.launch_seconds
+        let terms = [
+            (moved / caps.machine.bytes, Bound::Memory),
+            (exchanged / caps.machine.shared_bytes, Bound::Memory),
+            (caps.machine.launch_seconds, Bound::Latency),
+        ];
+        let [memory, shared, launch] = terms.map(|(seconds, _)| seconds);
+        Prediction { seconds: memory + shared + launch, ..Prediction::longest(&terms) }
     }
 
     /// What runs in each workgroup on a device.

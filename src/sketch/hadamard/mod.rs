@@ -19,8 +19,9 @@ use crate::tensor::{Real, Tensor};
 
 pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
     let problem = HadamardProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
+    let prepared = x.gpu().prepared(&problem)?;
     let y = x.gpu().empty(problem.result()?.shape())?;
-    x.gpu().run(&problem, &[x.view(), y.view()], &HadamardProblem::scalars(sketch))?;
+    x.gpu().run_prepared(&prepared, &[x.view(), y.view()], &HadamardProblem::scalars(sketch))?;
     Ok(y)
 }
 

@@ -5,7 +5,7 @@ use super::problem::{HadamardProblem, SCALARS};
 use super::split::{lacking, split};
 use crate::gpu::Caps;
 use crate::kernel::check_scratch;
-use crate::plan::{Access, Draft, Flops, NewStep, Plan, Problem, Region, Time};
+use crate::plan::{Access, Draft, Flops, NewStep, PHILOX, Plan, Problem, Region, Time};
 use crate::sketch::operator::OP;
 use crate::tensor::DType;
 use crate::{Error, Result};
@@ -76,6 +76,8 @@ fn step(draft: &mut Draft<'_>, pass: &HadamardPass, args: &[(Region, Access)]) -
     let (caps, d) = (draft.caps(), &pass.dims);
     let lines = f64::from(d.columns) * f64::from(d.batches);
     let additions = lines * f64::from(1u32 << d.bits) * f64::from(pass.tile.levels);
+    // Every workgroup makes its signs, a call of Philox for 128.
+    let calls = pass.blocks() as f64 * f64::from(pass.signs()[0]);
     let (low, high) = (d.low_bits, d.low_bits + pass.tile.levels);
     draft.step(NewStep {
         kernel: pass.kernel(caps),
@@ -84,7 +86,7 @@ fn step(draft: &mut Draft<'_>, pass: &HadamardPass, args: &[(Region, Access)]) -
         blocks: pass.blocks(),
         dims: HadamardProblem::uniform(d),
         args,
-        flops: Flops::of_f32(additions),
-        time: Time::Seconds(pass.seconds(caps)),
+        flops: Flops { f32: additions, integer: PHILOX * calls, ..Flops::default() },
+        time: Time::Predicted(pass.prediction(caps)),
     })
 }

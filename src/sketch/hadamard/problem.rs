@@ -4,7 +4,7 @@ use super::kernel::HadamardDims;
 use super::rows::RowOrder;
 use crate::gpu::Caps;
 use crate::kernel::{check_binding, own_bytes};
-use crate::plan::{Dims, Scalar};
+use crate::plan::{Dims, Scalar, ScalarParameter};
 use crate::sketch::along::{Along, Beside};
 use crate::sketch::apply::Way;
 use crate::sketch::operator::{OP, Sketch};
@@ -18,30 +18,30 @@ use std::mem::offset_of;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HadamardProblem {
     /// The sizes, as a pass has them that does it all.
-    pub dims: HadamardDims,
+    pub(crate) dims: HadamardDims,
     /// The type of the operand's elements.
-    pub dtype: DType,
+    pub(crate) dtype: DType,
     /// Which way the operator is applied.
-    pub way: Way,
+    pub(crate) way: Way,
     /// Where the operand's elements lie, from the start of its aligned window.
-    pub x: Layout,
+    pub(crate) x: Layout,
     /// The axis along which the operator is applied.
-    pub axis: usize,
+    pub(crate) axis: usize,
 }
 
 /// The numbers that a call passes: what undoes the order of rows, four words of each half; the scale; the seed.
-pub(super) const SCALARS: [&str; 11] = [
-    "undo_0",
-    "undo_1",
-    "undo_2",
-    "undo_3",
-    "undo_4",
-    "undo_5",
-    "undo_6",
-    "undo_7",
-    "scale",
-    "seed_low",
-    "seed_high",
+pub(super) const SCALARS: [ScalarParameter; 11] = [
+    ScalarParameter::u32("undo_0"),
+    ScalarParameter::u32("undo_1"),
+    ScalarParameter::u32("undo_2"),
+    ScalarParameter::u32("undo_3"),
+    ScalarParameter::u32("undo_4"),
+    ScalarParameter::u32("undo_5"),
+    ScalarParameter::u32("undo_6"),
+    ScalarParameter::u32("undo_7"),
+    ScalarParameter::f32("scale"),
+    ScalarParameter::u32("seed_low"),
+    ScalarParameter::u32("seed_high"),
 ];
 
 impl HadamardProblem {

@@ -4,7 +4,7 @@ use super::products::{Epilogue, Right};
 use super::{OP, SkLinear};
 use crate::error::{Named, call};
 use crate::plan::Plan;
-use crate::tensor::{Real, Tensor};
+use crate::tensor::{Layout, Real, Tensor};
 use crate::{Error, Result};
 
 impl<T: Real> SkLinear<T> {
@@ -72,9 +72,9 @@ impl<T: Real> SkLinear<T> {
             let x = rows(x)?;
             let mut shape = x.shape().to_vec();
             *shape.last_mut().unwrap_or(&mut 0) = 2 * self.half();
-            let hidden = self.gpu().empty::<T>(shape)?;
+            let hidden = Layout::contiguous(OP, &shape)?;
             Ok([
-                self.plan(&x, Right::First, self.sketched())?,
+                self.plan(x.layout(), Right::First, self.sketched())?,
                 self.plan(&hidden, Right::Second, self.expanded())?,
             ])
         })

@@ -5,7 +5,7 @@ use crate::gemm::{Gemm, Half, HalfSigns, HalvedAxis, Outer, Pin};
 use crate::ops::Activation;
 use crate::plan::Plan;
 use crate::sketch::philox::halves;
-use crate::tensor::{Real, Tensor};
+use crate::tensor::{Layout, Real, Tensor};
 use crate::{Precision, Result};
 
 /// The operand on the right.
@@ -61,9 +61,10 @@ impl<T: Real> SkLinear<T> {
         self.with_product(a, right, epilogue, |product: Gemm<'_, T, C>| product.run())
     }
 
-    /// How it is computed.
-    pub(super) fn plan(&self, a: &Tensor<T>, right: Right, epilogue: Epilogue<'_, T>) -> Result<Plan> {
-        self.with_product(a, right, epilogue, |product: Gemm<'_, T, T>| product.plan())
+    /// How the product of a factor and what lies so is computed: nothing is allocated.
+    pub(super) fn plan(&self, a: &Layout, right: Right, epilogue: Epilogue<'_, T>) -> Result<Plan> {
+        // Any tensor will do in the place of `a`.
+        self.with_product(&self.first, right, epilogue, |product: Gemm<'_, T, T>| product.plan_for(a))
     }
 
     fn with_product<C: Real, R>(

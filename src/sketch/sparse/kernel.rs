@@ -18,15 +18,13 @@ const PARTS_AT_MOST: u32 = 16;
 const LIST: [u32; 2] = [4096, 2048];
 /// Bytes of shared memory that there must be for the longer list, with all else that is there.
 const ROOM: u32 = 24 << 10;
-/// Invocations of a workgroup on a software device: one vector.
-const SOFTWARE_LANES: u32 = 8;
-/// Columns of an invocation, if a software device does not take more of a long row: as many as the sums that the first
+/// Invocations of a workgroup of several vectors: these kernels' own tuning, as are the columns of an invocation below.
+const LANES: u32 = 256;
+/// Columns of an invocation, if a single vector does not take more of a long row: as many as the sums that a CPU's first
 /// cache holds, since the first element of each row is waited for.
 const FEW: u32 = 8;
 const MANY: u32 = 64;
 const MANY_PAIRS: u32 = 128;
-/// Workgroups of each core, as long as there are so many.
-const PER_CORE: u32 = 2;
 
 /// How the work is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,36 +43,37 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// Lists are made once a workgroup: few wide ones draw little, many narrow ones keep all cores at work.
+    /// Lists are made once a workgroup: few wide ones draw little, many narrow ones keep all cores at work. So each core has
+    /// half as many as hide all waiting.
     pub(super) fn of(problem: &SparseProblem, caps: &Caps) -> Self {
         let d = &problem.dims;
-        let software = caps.is_software();
-        // Lanes side by side read neighbours. Those of software run one vector after another: a single one that reads
-        // long pieces of rows finds more in the caches than many that come back for short ones.
+        let (in_turn, vector) = (caps.machine.runs_in_turn(), caps.machine.vector_lanes);
+        // Lanes side by side read neighbours. Where vectors run one after another, a single one that reads long pieces of
+        // rows finds more in the caches than many that come back for short ones.
         let inner = d.x_axis < d.x_stride0 && problem.rows()[0] > 1;
         let pairs = problem.has_pairs() && caps.int64;
-        let (lanes, mut each): (u32, u32) = match software {
-            true if !inner && d.columns > SOFTWARE_LANES * FEW => {
+        let (lanes, mut each): (u32, u32) = match in_turn {
+            true if !inner && d.columns > vector * FEW => {
                 let many = if pairs { MANY_PAIRS } else { MANY };
-                (SOFTWARE_LANES, d.columns.div_ceil(SOFTWARE_LANES).next_power_of_two().min(many))
+                (vector, d.columns.div_ceil(vector).next_power_of_two().min(many))
             }
-            true => (SOFTWARE_LANES, FEW),
-            false => (kernel::lanes(256, caps), FEW),
+            true => (vector, FEW),
+            false => (kernel::lanes(LANES, caps), FEW),
         };
         let across = if inner { 1 } else { lanes.min(d.columns.next_power_of_two()) };
-        let across = if software && across < lanes { 1 } else { across };
+        let across = if in_turn && across < lanes { 1 } else { across };
         let list = LIST[usize::from(caps.limits.workgroup_bytes < ROOM)];
         let of_y = problem.rows()[1];
         let mut rows = match problem.form {
             SparseForm::Scatter => ROWS_AT_MOST.min(of_y.next_power_of_two()),
             SparseForm::Gather => ROWS_AT_MOST.min(list / d.nonzeros),
         };
-        let wanted = caps.machine.cores.saturating_mul(PER_CORE);
+        let wanted = caps.machine.cores.saturating_mul(caps.machine.groups_per_core.div_ceil(2)).max(1);
         let blocks = |rows: u32, each: u32| {
             u64::from(of_y.div_ceil(rows)) * u64::from(d.columns.div_ceil(across * each))
         };
         let few = |rows: u32, each: u32| blocks(rows, each) < u64::from(wanted);
-        if !software && few(rows, each) {
+        if !in_turn && few(rows, each) {
             each = if pairs { 2 } else { 1 };
         }
         while rows > ROWS_AT_LEAST && few(rows, each) {

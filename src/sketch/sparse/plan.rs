@@ -1,11 +1,12 @@
 //! Applying sparse operators: the steps.
 
 use super::kernel::Tile;
-use super::problem::{SparseDims, SparseProblem};
+use super::problem::{SparseDims, SparseForm, SparseProblem};
 use crate::Result;
 use crate::gemm::sum_of_parts;
 use crate::gpu::Caps;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, PHILOX, Plan, Problem, Region, Time};
+use crate::sketch::apply::SCALARS;
 use crate::sketch::operator::OP;
 use crate::tensor::DType;
 use std::mem::offset_of;
@@ -15,7 +16,7 @@ impl Problem for SparseProblem {
     ///
     /// Operands: x, the result. Scalars: the seed and the scale.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        let mut draft = Draft::new(OP, &["seed_low", "seed_high", "scale"], caps);
+        let mut draft = Draft::new(OP, &SCALARS, caps);
         let x = draft.operand("x", self.dtype, self.x, Access::Read);
         let y = draft.operand("the result", DType::F32, self.result()?, Access::Write);
         let tile = Tile::of(self, caps);
@@ -50,8 +51,32 @@ impl SparseProblem {
             blocks: tiles * ranges * u64::from(tile.parts),
             dims: uniform,
             args: &[(x, Access::Read), (to, Access::Write)],
-            flops: Flops::of_f32(2.0 * nonzeros * f64::from(self.dims.columns)),
+            flops: Flops {
+                f32: 2.0 * nonzeros * f64::from(self.dims.columns),
+                integer: self.drawn_lines(tiles as f64, ranges as f64) * self.draw(),
+                ..Flops::default()
+            },
             time: Time::Roofline,
         })
+    }
+
+    /// How often a line is drawn, of all lines: once for each tile of columns where they are gathered; where they are scattered
+    /// also for each range of places, twice: to count what falls there, and to list it.
+    fn drawn_lines(&self, tiles: f64, ranges: f64) -> f64 {
+        let lines = f64::from(self.dims.lines) * tiles;
+        match self.form {
+            SparseForm::Gather => lines,
+            SparseForm::Scatter => 2.0 * ranges * lines,
+        }
+    }
+
+    /// Operations on integers that draw a line, as `sparse_line.wgsl` has them: a call of Philox for four nonzeros; for each the
+    /// upper word of a product, 20, and 3 that bring place and sign together. If places are to differ, 4 more, and 3 for each
+    /// that was drawn before. Sorting is not counted.
+    fn draw(&self) -> f64 {
+        let nonzeros = f64::from(self.dims.nonzeros);
+        let pairs = nonzeros * (nonzeros - 1.0) / 2.0;
+        let differing = if self.dims.different == 1 { 4.0 * nonzeros + 3.0 * pairs } else { 0.0 };
+        PHILOX * (nonzeros / 4.0).ceil() + 23.0 * nonzeros + differing
     }
 }

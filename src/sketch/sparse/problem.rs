@@ -58,15 +58,15 @@ pub enum SparseForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SparseProblem {
     /// The sizes, as the shaders have them, but for those that a plan decides.
-    pub dims: SparseDims,
+    pub(crate) dims: SparseDims,
     /// The type of the operand.
-    pub dtype: DType,
+    pub(crate) dtype: DType,
     /// What lines are.
-    pub form: SparseForm,
+    pub(crate) form: SparseForm,
     /// Where the operand's elements lie, from the start of its aligned window.
-    pub x: Layout,
+    pub(crate) x: Layout,
     /// The axis along which the operator is applied.
-    pub axis: usize,
+    pub(crate) axis: usize,
 }
 
 impl SparseProblem {

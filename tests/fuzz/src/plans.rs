@@ -180,14 +180,14 @@ fn made_product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
 
 /// A product with what it is stored with, sometimes.
 fn stored(u: &mut Unstructured<'_>, problem: GemmProblem) -> Result<GemmProblem> {
-    if !problem.types.ab.is_real() || !u.ratio(1, 3)? {
+    if !problem.types().ab.is_real() || !u.ratio(1, 3)? {
         return Ok(problem);
     }
     let epilogue = Epilogue {
         scale: *u.choose(&[Scale::One, Scale::Alpha])?,
         previous: *u.choose(&[Previous::Overwritten, Previous::Added])?,
         bias: if u.arbitrary()? { Some(real(u)?) } else { None },
-        residual: if u.arbitrary()? { Some(problem.types.c) } else { None },
+        residual: if u.arbitrary()? { Some(problem.types().c) } else { None },
         activation: *u.choose(&Activation::ALL)?,
     };
     Ok(limits::finished(problem, epilogue, *u.choose(&[1, 1, 7, 1 << 20])?))

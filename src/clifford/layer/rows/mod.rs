@@ -4,7 +4,7 @@
 //! from the algebra's table. A row that is too long for a workgroup takes two launches, sums and then results.
 
 mod gate_text;
-mod launch;
+mod kernel;
 mod norm_text;
 mod operands;
 mod plan;
@@ -13,6 +13,72 @@ mod products;
 mod text;
 mod tile;
 
-pub(super) use launch::{Given, run};
 pub use problem::{RowDims, RowFunction, RowLayouts, RowProblem, RowStep};
 pub use tile::RowTile;
+
+use super::form::LayerProduct;
+use crate::clifford::Blades;
+use crate::tensor::{Real, Tensor, View, check_same_gpu};
+use crate::{Gpu, Result};
+
+/// The operands of a function of rows: (blade, row, feature), and the weights (feature, path).
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a, T: Real> {
+    pub(super) x: &'a Tensor<T>,
+    pub(super) y: Option<&'a Tensor<T>>,
+    pub(super) g: Option<&'a Tensor<T>>,
+    pub(super) w: Option<&'a Tensor<T>>,
+}
+
+/// What a function of rows makes: without gaps, in the shapes of the operands.
+pub(super) struct Made<T: Real> {
+    /// The result; of gradients, that of X.
+    pub(super) c: Tensor<T>,
+    /// The gradient of Y.
+    pub(super) d: Option<Tensor<T>>,
+    /// The gradient of the weights.
+    pub(super) w: Option<Tensor<f32>>,
+}
+
+impl<T: Real> Given<'_, T> {
+    fn gpu(&self, op: &'static str) -> Result<&Gpu> {
+        let gpu = self.x.gpu();
+        let others = [self.y, self.g, self.w];
+        others.into_iter().flatten().try_for_each(|other| check_same_gpu(op, gpu, other.gpu()))?;
+        Ok(gpu)
+    }
+
+    /// What is to be computed.
+    pub(super) fn problem(
+        &self,
+        function: RowFunction,
+        product: LayerProduct,
+        blades: &Blades,
+    ) -> Result<RowProblem> {
+        let [y, g, w] = [self.y, self.g, self.w].map(|tensor| tensor.map(Tensor::layout));
+        RowProblem::new(function, product, blades, RowLayouts { x: self.x.layout(), y, g, w }, T::DTYPE)
+    }
+}
+
+/// A function of rows.
+pub(super) fn run<T: Real>(
+    function: RowFunction,
+    product: LayerProduct,
+    blades: &Blades,
+    given: Given<'_, T>,
+) -> Result<Made<T>> {
+    let gpu = given.gpu(function.name())?;
+    let prepared = gpu.prepared(&given.problem(function, product, blades)?)?;
+    let shape = given.x.shape();
+    let c = gpu.empty(shape)?;
+    let (mut d, mut w) = (None, None);
+    if function == RowFunction::SteerableBackward {
+        d = Some(gpu.empty(shape)?);
+        w = Some(gpu.empty([shape[2], product.signature.paths().len()])?);
+    }
+    let made = [Some(c.view()), d.as_ref().map(Tensor::view), w.as_ref().map(Tensor::view)];
+    let read = [Some(given.x), given.y, given.g, given.w].map(|tensor| tensor.map(Tensor::view));
+    let operands: Vec<View<'_>> = made.into_iter().chain(read).flatten().collect();
+    gpu.run_prepared(&prepared, &operands, &[])?;
+    Ok(Made { c, d, w })
+}

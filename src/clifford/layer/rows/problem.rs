@@ -75,19 +75,19 @@ pub enum RowStep {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RowProblem {
     /// What is computed.
-    pub function: RowFunction,
+    pub(crate) function: RowFunction,
     /// Which part of it.
-    pub step: RowStep,
+    pub(crate) step: RowStep,
     /// The product, with its gate and its norm.
-    pub product: LayerProduct,
+    pub(crate) product: LayerProduct,
     /// The blades, all of the algebra's, in their order.
-    pub blades: Blades,
+    pub(crate) blades: Blades,
     /// The sizes, as the shader has them, but for those that the plan decides.
-    pub dims: RowDims,
+    pub(crate) dims: RowDims,
     /// The type of operands.
-    pub dtype: DType,
+    pub(crate) dtype: DType,
     /// The type of the result.
-    pub out: DType,
+    pub(crate) out: DType,
 }
 
 /// Where operands of a function of rows lie: X, Y and G as (blade, row, feature), W as (feature, path).

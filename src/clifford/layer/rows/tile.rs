@@ -26,7 +26,7 @@ impl RowTile {
     /// The tile for a problem on a device.
     #[must_use]
     pub fn of(problem: &RowProblem, caps: &Caps) -> Self {
-        let is_software = caps.is_software();
+        let in_turn = caps.machine.runs_in_turn();
         let RowDims { rows, features, .. } = problem.dims;
         let width = width(problem, caps);
         let of_row = features.div_ceil(width);
@@ -43,19 +43,22 @@ impl RowTile {
             _ => (1, of_row.next_power_of_two().min(most)),
         };
         let blocks = of_row.div_ceil(part * units);
+        // These kernels' own tuning, where they are not a subgroup.
         let usual = match subgroup(caps) {
             Some(lanes) => lanes,
-            _ if is_software => 64,
+            _ if in_turn => 64,
             _ => 128,
         };
         let lanes = part.max(usual.min(most));
         let at_once = lanes / part;
         let groups_at_most = rows.div_ceil(at_once);
-        // Workgroups for all cores, several each; few where each leaves sums of weight gradients.
-        let each = match (is_software, problem.function) {
-            (true, _) => 4,
-            (_, RowFunction::SteerableBackward) => 2,
-            _ => 8,
+        // Workgroups for all cores: twice as many where they hide waiting, since each has few invocations, and half as many
+        // where each leaves sums of weight gradients. Both are these kernels' own tuning.
+        let per_core = caps.machine.groups_per_core.max(1);
+        let each = match problem.function {
+            _ if in_turn => per_core,
+            RowFunction::SteerableBackward => per_core.div_ceil(2),
+            _ => 2 * per_core,
         };
         let wanted = (caps.machine.cores.max(1) * each).div_ceil(blocks);
         let steps = groups_at_most.div_ceil(wanted);
@@ -122,17 +125,19 @@ fn width(problem: &RowProblem, caps: &Caps) -> u32 {
         }
         d.features.is_multiple_of(width) && operands.into_iter().all(of)
     };
-    // A CPU, which has none for it, loads elements as fast.
     let most = caps.machine.registers as usize;
-    let fits = |width: &&u32| is_whole(**width) && **width as usize * registers(problem) <= most;
-    [4, 2].iter().find(fits).copied().unwrap_or(1)
+    let fits = |width: &u32| is_whole(*width) && *width as usize * registers(problem) <= most;
+    // Where elements are loaded as fast, registers are better used for other features.
+    let faster = |width: &u32| *width <= caps.machine.elements_per_load;
+    [4, 2].into_iter().filter(faster).find(fits).unwrap_or(1)
 }
 
-/// The subgroups within which lanes add what they have: of software devices, where reading what others left in shared memory
-/// takes longer than swapping it. All have that size, and lanes in the order of their indices.
+/// The subgroups within which lanes add what they have: where reading what others left in shared memory takes as long as
+/// through the caches, which is longer than swapping it. All have that size, and lanes in the order of their indices.
 pub(super) fn subgroup(caps: &Caps) -> Option<u32> {
     let sizes = caps.subgroups.filter(|sizes| sizes.min == sizes.max)?;
-    (caps.is_software() && sizes.min.is_power_of_two()).then_some(sizes.min)
+    let is_slow = caps.machine.shared_read_weight >= caps.machine.cached_read_weight;
+    (is_slow && sizes.min.is_power_of_two()).then_some(sizes.min)
 }
 
 /// Units of an invocation, which are written out. With 32 blades two were slower than one (`book/src/rejected.md`).

@@ -1,8 +1,8 @@
 //! The straight-line code of functions that have parameters for each feature, made from the algebra's table of squares.
 
-use super::super::blades::{Blades, grade};
-use super::super::body::push_term;
-use super::features::{FeatureFunction, Pass};
+use super::problem::{FeatureFunction, Pass};
+use crate::clifford::body::push_term;
+use crate::clifford::{Blades, grade};
 use std::fmt::Write;
 
 /// The code of a function, as far as it depends on the algebra.

@@ -1,11 +1,10 @@
 //! The fully connected geometric product: every path of a layer's product has a matrix of weights.
 
-use super::super::multivectors::Multivectors;
-use super::LayerProduct;
-use super::connected_plan::{ConnectedBackward, ConnectedForward, Multiplied};
-use super::connected_problem::{ConnectedProblem, OP};
-use super::gradients::ProductGradients;
-use super::operands::{as_rows, check_alike, like};
+use super::problem::{ConnectedBackward, ConnectedForward, ConnectedProblem, Multiplied, OP};
+use crate::clifford::Multivectors;
+use crate::clifford::layer::LayerProduct;
+use crate::clifford::layer::gradients::ProductGradients;
+use crate::clifford::layer::operands::{as_rows, check_alike, like};
 use crate::error::call;
 use crate::gemm::{GemmKernel, Pin, Precision, Tile};
 use crate::plan::{Plan, Problem};
@@ -52,16 +51,16 @@ impl LayerProduct {
     ///
     /// # Shapes
     /// `x` and `y` (rows.., in) with all blades along their first or last axis, `weight` (paths, in, out), the paths as
-    /// [`Signature::paths`](super::super::Signature::paths) has them -> (blades, rows.., out). Any strides.
+    /// [`Signature::paths`](crate::clifford::Signature::paths) has them -> (blades, rows.., out). Any strides.
     /// # Errors
     /// [`Error::Shape`] if the weight is of other paths or inputs, the operands differ in rows or features, or have none;
     /// [`Error::Input`] if an operand is of another algebra or lacks blades, or of more than
-    /// [`LAYER_DIMENSION_AT_MOST`](super::LAYER_DIMENSION_AT_MOST) vectors; [`Error::Limit`] for a tensor that is larger than the device can
+    /// [`LAYER_DIMENSION_AT_MOST`](super::super::LAYER_DIMENSION_AT_MOST) vectors; [`Error::Limit`] for a tensor that is larger than the device can
     /// bind; [`Error::Gpu`] if the operands live on different devices; [`Error::OutOfMemory`] without room for the result.
     /// # Precision
     /// Sums in f32, stored once: $|o - o_{64}| \le \gamma_{k} \sum |\hat x_{a} \hat y_{d} w|$ for a sum of k terms. Where tensor
     /// cores multiply f16, the products of $\hat x$ and $\hat y$ are rounded to f16 first. A gate is
-    /// within $1.2 \cdot 10^{-7}$, [`Gate::GeluTanh`](super::Gate::GeluTanh) within $2 \cdot 10^{-6}$.
+    /// within $1.2 \cdot 10^{-7}$, [`Gate::GeluTanh`](super::super::Gate::GeluTanh) within $2 \cdot 10^{-6}$.
     /// Operands of f32 are multiplied as the device's [`Precision`] says, or
     /// [`Connected::precision`].
     ///
@@ -162,13 +161,15 @@ impl<'a, T: Real> Connected<'a, T> {
     }
 
     /// What is to be computed.
-    #[must_use]
-    pub fn problem(&self) -> ConnectedForward {
+    ///
+    /// # Errors
+    /// As [`LayerProduct::connected`].
+    pub fn problem(&self) -> Result<ConnectedForward> {
         let multiplied = match (T::DTYPE, self.precision) {
             (DType::F32, Precision::Fast) => Multiplied::InHalves,
             _ => Multiplied::AsTheyAre,
         };
-        ConnectedForward { product: self.problem.clone(), multiplied, pin: self.pin }
+        ConnectedForward::new(self.problem.clone(), multiplied, self.pin)
     }
 
     /// How it is computed.
@@ -176,7 +177,7 @@ impl<'a, T: Real> Connected<'a, T> {
     /// # Errors
     /// As [`LayerProduct::connected`]; [`Error::Unsupported`] if the device cannot run what is pinned.
     pub fn plan(&self) -> Result<Plan> {
-        call("LayerProduct::plan_connected", || self.problem().explain(self.gpu().caps()))
+        call("LayerProduct::plan_connected", || self.problem()?.explain(self.gpu().caps()))
     }
 
     /// How its gradients are computed.
@@ -185,7 +186,7 @@ impl<'a, T: Real> Connected<'a, T> {
     /// As [`plan`](Self::plan); [`Error::Shape`] or [`Error::Input`] if `g` is of other rows, features or blades.
     pub fn plan_backward(&self, g: &Multivectors<T>) -> Result<Plan> {
         call("Connected::plan_backward", || {
-            self.backward_problem(self.gradient_rows(g)?.layout()).explain(self.gpu().caps())
+            self.backward_problem(self.gradient_rows(g)?.layout())?.explain(self.gpu().caps())
         })
     }
 
@@ -196,9 +197,10 @@ impl<'a, T: Real> Connected<'a, T> {
     pub fn run(&self) -> Result<Multivectors<T>> {
         call("LayerProduct::connected", || {
             let [blades, rows, _, outputs] = self.problem.sizes();
+            let prepared = self.gpu().prepared(&self.problem()?)?;
             let c = self.gpu().empty([blades, rows, outputs])?;
             let operands = [c.view(), self.x.view(), self.y.view(), self.weight.view()];
-            self.gpu().run(&self.problem(), &operands, &[])?;
+            self.gpu().run_prepared(&prepared, &operands, &[])?;
             like(self.like, &c)
         })
     }
@@ -210,18 +212,18 @@ impl<'a, T: Real> Connected<'a, T> {
     pub fn backward(&self, g: &Multivectors<T>) -> Result<ProductGradients<T>> {
         call("LayerProduct::connected_backward", || {
             let (gpu, g) = (self.gpu(), self.gradient_rows(g)?);
-            let problem = self.backward_problem(g.layout());
+            let prepared = gpu.prepared(&self.backward_problem(g.layout())?)?;
             let weight = gpu.empty(self.weight.shape())?;
             let (x, y) = (gpu.empty(self.x.shape())?, gpu.empty(self.x.shape())?);
             let gradients = [x.view(), y.view(), weight.view()];
             let operands = [self.x.view(), self.y.view(), self.weight.view(), g.view()];
-            gpu.run(&problem, &[&gradients[..], &operands].concat(), &[])?;
+            gpu.run_prepared(&prepared, &[&gradients[..], &operands].concat(), &[])?;
             Ok(ProductGradients { x: like(self.like, &x)?, y: like(self.like, &y)?, weight })
         })
     }
 
-    fn backward_problem(&self, g: &Layout) -> ConnectedBackward {
-        ConnectedBackward { forward: self.problem(), g: g.in_window(T::DTYPE) }
+    fn backward_problem(&self, g: &Layout) -> Result<ConnectedBackward> {
+        ConnectedBackward::new(self.problem()?, g)
     }
 
     /// The gradient of the result as (blade, row, out).

@@ -1,7 +1,14 @@
-//! Sums, products and functions of elements: the operations that applications call.
+//! Functions of elements, one by one: sums, differences, products and activations.
+//!
+//! The functions that applications call are here. Each makes an [`ElementwiseProblem`] of its operands and runs it.
+
+mod kernel;
+mod plan;
+mod problem;
+
+pub use problem::{Elementwise, ElementwiseDims, ElementwiseProblem, broadcast_shape};
 
 use super::activation::Activation;
-use super::elementwise::{Elementwise, ElementwiseProblem, broadcast_shape};
 use crate::error::{Named, call};
 use crate::tensor::{Layout, Real, Tensor, View};
 use crate::{Error, Result};
@@ -203,10 +210,10 @@ fn fresh<T: Real>(function: Elementwise, operands: &[&Tensor<T>]) -> Result<Tens
         return gpu.empty(shape);
     }
     let layouts: Vec<&Layout> = operands.iter().map(|x| x.layout()).collect();
-    let problem = ElementwiseProblem::new(function, &layouts, &layout, T::DTYPE)?;
+    let prepared = gpu.prepared(&ElementwiseProblem::new(function, &layouts, &layout, T::DTYPE)?)?;
     let c = gpu.empty(shape)?;
     let operands: Vec<_> = [&c].into_iter().chain(operands.iter().copied()).map(Tensor::view).collect();
-    gpu.run(&problem, &operands, &[])?;
+    gpu.run_prepared(&prepared, &operands, &[])?;
     Ok(c)
 }
 

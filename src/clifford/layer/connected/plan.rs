@@ -1,11 +1,11 @@
 //! How a fully connected product and its gradients are computed: the steps from operands to result.
 
-use super::GradeNorm;
-use super::connected_back::ConnectedBackProblem;
-use super::connected_problem::{ConnectedProblem, OP};
-use super::rows::{RowFunction, RowLayouts, RowProblem};
+use super::back::ConnectedBackProblem;
+use super::problem::{ConnectedBackward, ConnectedForward, ConnectedProblem, Multiplied, OP};
 use crate::Result;
-use crate::gemm::{Pin, SegmentedProblem};
+use crate::clifford::layer::GradeNorm;
+use crate::clifford::layer::rows::{RowFunction, RowLayouts, RowProblem};
+use crate::gemm::SegmentedProblem;
 use crate::gpu::Caps;
 use crate::ops::{CastProblem, Overflow};
 use crate::plan::{Access, Draft, Plan, Problem, Region};
@@ -14,35 +14,6 @@ use std::borrow::Cow;
 
 /// Bytes of what comes back through the weights at most, unless a row takes more: rows come back by so many as these hold.
 const THROUGH_AT_MOST: usize = 1 << 27;
-
-/// How operands are multiplied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Multiplied {
-    /// As they are.
-    AsTheyAre,
-    /// Rounded to f16 first.
-    InHalves,
-}
-
-/// A fully connected product with its norm, and how its matrix products are computed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ConnectedForward {
-    /// What is computed.
-    pub product: ConnectedProblem,
-    /// How operands and weight are multiplied.
-    pub multiplied: Multiplied,
-    /// What the plans of matrix products are restricted to.
-    pub pin: Pin,
-}
-
-/// The gradients of a fully connected product.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ConnectedBackward {
-    /// The product.
-    pub forward: ConnectedForward,
-    /// The gradient of its result, (blade, row, out).
-    pub g: Layout,
-}
 
 /// What matrix products are formed of, in a plan.
 struct Factors<'p> {

@@ -1,14 +1,8 @@
-//! Functions of elements, one by one: what to compute, as plain data, and how.
+//! A function of elements: what to compute, as plain data.
 
-use super::activation::Activation;
-use crate::gpu::Caps;
-use crate::kernel::{Kernel, Memory, Needs};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::ops::Activation;
 use crate::tensor::{DType, Layout, MAX_RANK, dim};
 use crate::{Error, Result};
-
-/// Invocations of one workgroup.
-const LANES: u32 = 64;
 
 /// The uniform of `shaders/elementwise.wgsl`, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
@@ -60,14 +54,6 @@ impl Elementwise {
         }
     }
 
-    /// Operations for each element, about.
-    fn flops(self) -> f64 {
-        match self {
-            Self::Activate(activation) | Self::Slope(activation) => activation.flops(),
-            Self::Add | Self::Sub | Self::Mul | Self::Update => 1.0,
-        }
-    }
-
     /// Operands beside C.
     #[must_use]
     pub fn operands(self) -> usize {
@@ -83,11 +69,11 @@ impl Elementwise {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ElementwiseProblem {
     /// The sizes, as the shader has them.
-    pub dims: ElementwiseDims,
+    pub(crate) dims: ElementwiseDims,
     /// The type of all elements.
-    pub dtype: DType,
+    pub(crate) dtype: DType,
     /// What is computed.
-    pub function: Elementwise,
+    pub(crate) function: Elementwise,
 }
 
 /// The shape that two shapes have once axes that are missing or of extent 1 are repeated, as `NumPy` does.
@@ -110,6 +96,12 @@ pub fn broadcast_shape(op: &'static str, a: &Layout, b: &Layout) -> Result<Vec<u
 }
 
 impl ElementwiseProblem {
+    /// The sizes, as the shader has them.
+    #[must_use]
+    pub fn dims(&self) -> &ElementwiseDims {
+        &self.dims
+    }
+
     /// `function` of `operands`, elements of type `dtype`, in `c`. C must not be empty.
     ///
     /// # Errors
@@ -154,7 +146,7 @@ impl ElementwiseProblem {
     }
 
     /// Where the elements of C (0), A (1) and B (2) lie.
-    fn layouts(&self) -> Result<[Layout; 3]> {
+    pub(super) fn layouts(&self) -> Result<[Layout; 3]> {
         let axes = self.dims.axes[..self.dims.rank as usize].iter().rev();
         let shape: Vec<usize> = axes.clone().map(|axis| axis[0] as usize).collect();
         let layout = |x: usize| {
@@ -162,53 +154,6 @@ impl ElementwiseProblem {
             Layout::new(self.function.op(), &shape, &strides, self.dims.offsets[x] as usize, usize::MAX)
         };
         Ok([layout(0)?, layout(1)?, layout(2)?])
-    }
-
-    fn kernel(&self, caps: &Caps) -> Kernel {
-        let memory = Memory::of(self.dtype, caps);
-        let pairs = memory.per_scalar() == 2;
-        let axes = &self.dims.axes[..self.dims.rank as usize];
-        // Rows that begin with a pair of their own, and whose elements are neighbours.
-        let whole = axes[0][1] <= 1 && axes[1..].iter().all(|axis| axis[1].is_multiple_of(2));
-        let halves = pairs && !(whole && self.dims.offsets[0].is_multiple_of(2));
-        let mut kernel = Kernel::new("elementwise")
-            .dims(caps, size_of::<ElementwiseDims>())
-            .param("a_unit", memory.scalar())
-            .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
-            .param("LANES", LANES);
-        match (pairs, halves) {
-            (true, true) => kernel = kernel.slot("store_element", "store_element_packed"),
-            (true, false) => kernel = kernel.slot("store_quad", "store_quad_pairs"),
-            (false, _) => {}
-        }
-        let (load, pack) = match memory {
-            Memory::Packed => (Some(["load_x_packed", "load_x_packed_atomic"]), None),
-            Memory::Bf16 => (Some(["load_x_bf16", "load_x_bf16_atomic"]), Some("pack_bf16")),
-            _ => (None, None),
-        };
-        if let Some(pack) = pack {
-            kernel = kernel.slot("pack_pair", pack);
-        }
-        if let Some([plain, atomic]) = load {
-            kernel = kernel.slot("load_a", plain);
-            kernel = match self.function {
-                Elementwise::Activate(_) => kernel,
-                Elementwise::Update => kernel.slot("load_c", if halves { atomic } else { plain }),
-                _ => kernel.slot("load_b", plain),
-            };
-        }
-        match self.function {
-            Elementwise::Activate(activation) => {
-                kernel.slot("operands", "operands_one").slot("activation", activation.fragment())
-            }
-            Elementwise::Slope(activation) => {
-                kernel.slot("combine_add", "combine_slope").slot("slope", activation.slope_fragment())
-            }
-            Elementwise::Add => kernel,
-            Elementwise::Sub => kernel.slot("combine_add", "combine_sub"),
-            Elementwise::Mul => kernel.slot("combine_add", "combine_mul"),
-            Elementwise::Update => kernel.slot("operands", "operands_update"),
-        }
     }
 }
 
@@ -230,7 +175,7 @@ fn repeated(op: &'static str, x: &Layout, c: &Layout) -> Result<[usize; MAX_RANK
 
 /// Checks that no two indices of a view are the same element, in the way that views come about: sorted by stride, each
 /// axis steps over all that is within it.
-pub(super) fn check_no_overlap(op: &'static str, c: &Layout) -> Result<()> {
+fn check_no_overlap(op: &'static str, c: &Layout) -> Result<()> {
     let mut axes: Vec<_> =
         c.strides().iter().zip(c.shape()).filter(|&(_, &n)| n > 1).map(|(&stride, &n)| (stride, n)).collect();
     axes.sort_unstable();
@@ -243,34 +188,4 @@ pub(super) fn check_no_overlap(op: &'static str, c: &Layout) -> Result<()> {
         span += (extent - 1) * stride;
     }
     Ok(())
-}
-
-impl Problem for ElementwiseProblem {
-    /// There is one kernel, which differs by function and by how elements lie in memory.
-    ///
-    /// Operands: C, A, and B if the function has it.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        let op = self.function.op();
-        let access = if self.function == Elementwise::Update { Access::Update } else { Access::Write };
-        let mut draft = Draft::new(op, &[], caps);
-        let mut args = Vec::with_capacity(3);
-        let operands = ["the output", "a", "b"].into_iter().zip(self.layouts()?);
-        for (i, (name, layout)) in operands.enumerate().take(1 + self.function.operands()) {
-            let access = if i == 0 { access } else { Access::Read };
-            args.push((draft.operand(name, self.dtype, layout, access), access));
-        }
-        let [.., units] = self.dims.offsets;
-        let elements = args[0].0.layout.len() as f64;
-        draft.step(NewStep {
-            kernel: self.kernel(caps),
-            tile: format!("{LANES} invocations, 4 elements each, {}", self.dtype),
-            needs: Needs { bindings: dim(op, args.len())?, invocations: LANES, workgroup_bytes: 0 },
-            blocks: u64::from(units.div_ceil(LANES)),
-            dims: Dims::of(&self.dims),
-            args: &args,
-            flops: Flops::of_f32(elements * self.function.flops()),
-            time: Time::Roofline,
-        })?;
-        Ok(draft.finish())
-    }
 }

@@ -3,34 +3,13 @@
 //! A matrix $P_{c,p}$ has the sums of the terms of path p that end in blade c, row by row. There is one for each pair of a
 //! blade and a path into its grade.
 
-use super::super::blades::Blades;
-use super::super::paths::Path;
-use super::super::product::Product;
-use super::gates::GatesProblem;
-use super::{Gate, LayerProduct};
+use super::problem::ConnectedProblem;
+use crate::Result;
+use crate::clifford::layer::Gate;
+use crate::clifford::{Path, Product};
 use crate::gemm::{GemmTypes, Planes, Segment, Segmented, SegmentedProblem, segment_table};
 use crate::tensor::{DType, Layout};
-use crate::{Error, Result};
 use std::collections::BTreeMap;
-
-pub(super) const OP: &str = "LayerProduct::connected";
-
-/// A fully connected product, checked: blades, shapes and types go together.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ConnectedProblem {
-    /// What is computed.
-    pub product: LayerProduct,
-    /// The blades along the operands' first axes.
-    pub blades: Blades,
-    /// Both operands, (blade, row, in).
-    pub operands: [Layout; 2],
-    /// The weight, (path, in, out).
-    pub weight: Layout,
-    /// The type of operands and weight.
-    pub dtype: DType,
-    /// The type of the result.
-    pub result: DType,
-}
 
 /// A blade of the result, a path into its grade, and the terms of the path that end there.
 #[derive(Clone, Debug)]
@@ -49,49 +28,6 @@ pub(super) struct PairTerm {
 }
 
 impl ConnectedProblem {
-    /// Of operands (blade, row, in), both of one shape and with these blades, and a weight.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] if the weight is not (path, in, out).
-    pub fn new(
-        product: LayerProduct,
-        blades: &Blades,
-        operands: [&Layout; 2],
-        weight: &Layout,
-        dtype: DType,
-    ) -> Result<Self> {
-        let paths = product.signature.paths();
-        let inputs = operands[0].shape()[2];
-        match weight.shape() {
-            &[of_paths, of_inputs, outputs]
-                if [of_paths, of_inputs] == [paths.len(), inputs] && outputs > 0 => {}
-            shape => {
-                let rule = "the weight must be (paths, in, out), with an output at least";
-                let outputs = shape.last().copied().unwrap_or_default().max(1);
-                return Err(Error::shapes(OP, rule, shape, &[paths.len(), inputs, outputs]));
-            }
-        }
-        let operands = operands.map(|operand| operand.in_window(dtype));
-        let (weight, result) = (weight.in_window(dtype), dtype);
-        Ok(Self { product, blades: blades.clone(), operands, weight, dtype, result })
-    }
-
-    /// The same product of operands and a weight that are rounded to f16 first, and lie without gaps then.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn in_halves(&self) -> Result<Self> {
-        let [x, y] = self.operands.map(|operand| Layout::contiguous(OP, operand.shape()));
-        let weight = Layout::contiguous(OP, self.weight.shape())?;
-        Ok(Self { operands: [x?, y?], weight, dtype: DType::F16, ..self.clone() })
-    }
-
-    /// Blades, rows, inputs and outputs.
-    pub(super) fn sizes(&self) -> [usize; 4] {
-        let [blades, rows, inputs] = self.operands[0].shape() else { return [0; 4] };
-        [*blades, *rows, *inputs, self.weight.shape()[2]]
-    }
-
     /// The matrices $P_{c,p}$, by blade and then by path.
     ///
     /// # Errors
@@ -111,28 +47,10 @@ impl ConnectedProblem {
         Ok(pairs.into_iter().map(|((blade, path), terms)| Pair { blade, path, terms }).collect())
     }
 
-    /// The plane of gates, unless there are none.
-    ///
-    /// # Errors
-    /// [`Error::Limit`] if a size is $2^{31}$ or more.
-    pub fn gates(&self) -> Result<Option<GatesProblem>> {
-        if self.product.gate == Gate::None {
-            return Ok(None);
-        }
-        let at = self.scalar();
-        let [x, y] = self.operands.map(|operand| operand.slice(0, at..at + 1));
-        GatesProblem::new(self.product.gate, [&x?, &y?], self.dtype).map(Some)
-    }
-
-    /// The place of the scalar among the blades.
-    pub(super) fn scalar(&self) -> usize {
-        self.blades.position(0).unwrap_or_default()
-    }
-
     /// The product: $o_{c} = \sum_{p} P_{c,p} W_{p}$, a matrix for each blade c.
     ///
     /// # Errors
-    /// [`Error::Limit`] if a size is $2^{31}$ or more.
+    /// [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
     pub fn forward(&self) -> Result<SegmentedProblem> {
         let [blades, rows, inputs, outputs] = self.sizes();
         let gates = (self.product.gate != Gate::None).then_some([inputs, 1]);
@@ -156,7 +74,7 @@ impl ConnectedProblem {
     /// The gradient of the weight: $\sum_{c} P_{c,p}^T g_{c}$, a matrix for each path p, of `g` (blade, row, out). In f32.
     ///
     /// # Errors
-    /// [`Error::Limit`] if a size is $2^{31}$ or more.
+    /// [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
     pub fn of_weight(&self, g: &Layout) -> Result<SegmentedProblem> {
         let [_, rows, inputs, outputs] = self.sizes();
         let paths = self.weight.shape()[0];
@@ -182,7 +100,7 @@ impl ConnectedProblem {
     /// some rows of it. In f32.
     ///
     /// # Errors
-    /// [`Error::Limit`] if a size is $2^{31}$ or more.
+    /// [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
     pub fn through(&self, g: &Layout) -> Result<SegmentedProblem> {
         let [_, _, inputs, outputs] = self.sizes();
         let pairs = self.pairs()?;

@@ -1,0 +1,83 @@
+//! The two kernels of functions with parameters for each feature: what fills their parameters and slots. One goes over
+//! features; the other goes over rows, for functions that need the mean of a row.
+
+use super::body::Body;
+use super::problem::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};
+use crate::gpu::Caps;
+use crate::kernel::{self, Kernel, Memory, Needs};
+
+impl FeaturesProblem {
+    pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
+        let memory = Memory::of(self.dtype, caps);
+        let halves = memory.per_scalar() == 2;
+        let by_rows = self.function.is_by_rows();
+        let mut kernel = Kernel::new(if by_rows { "clifford_mean" } else { "clifford_features" })
+            .dims(caps, size_of::<FeaturesDims>())
+            .param("x_unit", memory.scalar())
+            .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
+            .param("LANES", format!("{}u", self.lanes(caps)));
+        if memory == Memory::Bf16 {
+            kernel = kernel.slot("pack_pair", "pack_bf16");
+        }
+        if halves {
+            let load = if memory == Memory::Bf16 { "load_x_bf16" } else { "load_x_packed" };
+            kernel = kernel
+                .slot("store_element", "store_element_packed")
+                .slot("load_x", load)
+                .slot("load_a", load);
+            if self.pass == Pass::Backward {
+                kernel = kernel.slot("load_g", load);
+            }
+            if self.function.parameters() == 2 {
+                kernel = kernel.slot("load_b", load);
+            }
+        }
+        let body = Body::of(self.function, self.pass, &self.blades);
+        let what = |part: &str| format!("{part} of {self}");
+        kernel = kernel.generated("features_operands", what("operands"), operands(self.function, self.pass));
+        if by_rows {
+            kernel.generated("features_sums", what("sums"), body.sums).generated(
+                "features_results",
+                what("results"),
+                body.results,
+            )
+        } else {
+            kernel.generated("features_terms", what("terms"), body.results)
+        }
+    }
+
+    /// Invocations of a workgroup.
+    pub(super) fn lanes(&self, caps: &Caps) -> u32 {
+        let usual = if self.function.is_by_rows() && self.dims.features > 64 { 256 } else { 64 };
+        kernel::lanes(usual, caps)
+    }
+
+    /// The limits that a workgroup needs: bindings for the result, the operands and parameters, and for gradients their sums.
+    pub(super) fn needs(&self, caps: &Caps) -> Needs {
+        let tensors = if self.pass == Pass::Backward { 4 } else { 2 };
+        let parameters = if self.function.parameters() == 2 { 2 } else { 1 };
+        let invocations = self.lanes(caps);
+        let workgroup_bytes =
+            if self.function.is_by_rows() { (8 * invocations).next_multiple_of(16) } else { 0 };
+        Needs { bindings: tensors + parameters, invocations, workgroup_bytes }
+    }
+}
+
+/// The declarations of operands, in the order in which they are bound.
+fn operands(function: FeatureFunction, pass: Pass) -> String {
+    let mut names = vec!["x"];
+    if pass == Pass::Backward {
+        names.push("g");
+    }
+    names.extend(["a", "b"].iter().take(function.parameters()));
+    let mut text = String::new();
+    for (i, name) in names.iter().enumerate() {
+        let renamed = if *name == "x" { String::new() } else { format!(" x={name}") };
+        text += &format!("@group(0) @binding({}) var<storage, read> {name}: array<x_unit>;\n", i + 1);
+        text += &format!("//#import load_x{renamed}\n");
+    }
+    if pass == Pass::Backward {
+        text += &format!("@group(0) @binding({}) var<storage, read_write> d: array<f32>;\n", names.len() + 1);
+    }
+    text
+}

@@ -1,0 +1,76 @@
+//! How to compute a function with parameters for each feature: one step, and for gradients one more that adds up sums.
+
+use super::problem::{FeaturesProblem, Pass};
+use crate::gpu::Caps;
+use crate::ops::{Rows, RowsProblem};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
+use crate::tensor::{DType, Layout};
+use crate::{Error, Result};
+
+impl Problem for FeaturesProblem {
+    /// A kernel over features, or over rows where these have a mean. Of gradients, those of the parameters are summed over strips
+    /// of rows in a second step, in a fixed order.
+    ///
+    /// Operands: the result, or the gradient of x; x; of gradients that of the result; the parameters; of gradients those of the
+    /// parameters (feature, parts of all), in f32.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let (op, shape) = (self.function.name(), self.shape());
+        if shape.contains(&0) {
+            return Err(Error::shape(op, "there must be something to compute", &shape));
+        }
+        let mut draft = Draft::new(op, &[], caps);
+        let c = draft.operand("the result", self.dtype, Layout::contiguous(op, &shape)?, Access::Write);
+        let mut args = vec![(c, Access::Write)];
+        let mut read = |draft: &mut Draft<'_>, name, layout| {
+            args.push((draft.operand(name, self.dtype, layout, Access::Read), Access::Read));
+        };
+        read(&mut draft, "x", self.layout(shape, &self.dims.x)?);
+        if self.pass == Pass::Backward {
+            read(&mut draft, "the gradient", self.layout(shape, &self.dims.g)?);
+        }
+        let parameters = [("the first parameter", &self.dims.a), ("the second parameter", &self.dims.b)];
+        for (name, places) in parameters.into_iter().take(self.function.parameters()) {
+            let layout = self.layout([shape[2], self.function.parts(&self.blades)], places)?;
+            read(&mut draft, name, layout);
+        }
+        if self.pass == Pass::Forward {
+            self.step(&mut draft, &args)?;
+            return Ok(draft.finish());
+        }
+        let sums = self.sums();
+        let of_parameters = Layout::contiguous(op, &sums[1..])?;
+        let name = "the gradient of the parameters";
+        let of_parameters = draft.operand(name, DType::F32, of_parameters, Access::Write);
+        let sums = draft.temporary(&sums, DType::F32)?;
+        args.push((sums, Access::Write));
+        self.step(&mut draft, &args)?;
+        let together = RowsProblem::new(Rows::Sum, &sums.layout, 0, DType::F32)?;
+        draft.call(together.plan(caps)?, &[sums, of_parameters], &[])?;
+        Ok(draft.finish())
+    }
+}
+
+impl FeaturesProblem {
+    fn step(&self, draft: &mut Draft<'_>, args: &[(Region, Access)]) -> Result<()> {
+        let caps = draft.caps();
+        let lanes = self.lanes(caps);
+        let units = self.dims.units;
+        let groups = if self.function.is_by_rows() { units } else { units.div_ceil(lanes) };
+        draft.step(NewStep {
+            kernel: self.kernel(caps),
+            tile: format!("{lanes} invocations, {self}, {}", self.dtype),
+            needs: self.needs(caps),
+            blocks: u64::from(groups),
+            dims: Dims::of(&self.dims),
+            args,
+            flops: Flops::of_f32(self.flops()),
+            time: Time::Roofline,
+        })
+    }
+
+    /// Operations for each element, about: a root and a gate for each grade.
+    fn flops(&self) -> f64 {
+        let each = if self.pass == Pass::Backward { 30.0 } else { 10.0 };
+        each * self.shape().into_iter().product::<usize>() as f64
+    }
+}

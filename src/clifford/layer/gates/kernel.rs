@@ -1,0 +1,42 @@
+//! The kernel of gates, one invocation for every four positions of a row: what fills its parameters and slots.
+
+use super::problem::{GatesDims, GatesProblem};
+use crate::clifford::layer::Gate;
+use crate::gpu::Caps;
+use crate::kernel::{Kernel, Memory, Needs};
+
+/// Invocations of one workgroup.
+pub(super) const LANES: u32 = 64;
+
+impl Gate {
+    /// The fragment for the slot `gate`: `fn gate(s: vec4<f32>) -> vec4<f32>`, and its `gate_slope`.
+    pub(in super::super) fn fragment(self) -> &'static str {
+        match self {
+            Self::None => "gate",
+            Self::Gelu => "gate_gelu",
+            Self::GeluTanh => "gate_gelu_tanh",
+        }
+    }
+}
+
+impl GatesProblem {
+    /// The limits that a workgroup needs: bindings for the plane of gates and the scalars of both operands.
+    pub(super) fn needs() -> Needs {
+        Needs { bindings: 3, invocations: LANES, workgroup_bytes: 0 }
+    }
+
+    pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
+        let memory = Memory::of(self.dtype, caps);
+        let kernel = Kernel::new("gates")
+            .dims(caps, size_of::<GatesDims>())
+            .param("x_unit", memory.scalar())
+            .param("y_unit", memory.scalar())
+            .param("LANES", format!("{LANES}u"))
+            .slot("gate", self.gate.fragment());
+        match memory {
+            Memory::Packed => kernel.slot("load_x", "load_x_packed").slot("load_y", "load_x_packed"),
+            Memory::Bf16 => kernel.slot("load_x", "load_x_bf16").slot("load_y", "load_x_bf16"),
+            _ => kernel,
+        }
+    }
+}

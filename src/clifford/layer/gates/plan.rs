@@ -1,0 +1,42 @@
+//! How to compute the gates of both operands, multiplied: one step.
+
+use super::kernel::LANES;
+use super::problem::{GatesProblem, OP};
+use crate::gpu::Caps;
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::tensor::{DType, Layout};
+use crate::{Error, Result};
+
+/// Operations of a gate, about.
+const FLOPS: f64 = 50.0;
+
+impl Problem for GatesProblem {
+    /// There is one kernel.
+    ///
+    /// Operands: the plane of gates (row, feature) in f32, and the planes of both operands' scalars.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let Self { dims, gate, dtype } = self;
+        let shape = [dims.rows, dims.features].map(|n| n as usize);
+        if shape.contains(&0) {
+            return Err(Error::shape(OP, "there must be something to compute", &shape));
+        }
+        let mut draft = Draft::new(OP, &[], caps);
+        let plane = Layout::contiguous(OP, &shape)?;
+        let plane = draft.operand("the gates", DType::F32, plane, Access::Write);
+        let [x, y] = self.layouts()?;
+        let x = draft.operand("the scalars of x", *dtype, x, Access::Read);
+        let y = draft.operand("the scalars of y", *dtype, y, Access::Read);
+        let units = u64::from(dims.rows) * u64::from(dims.units);
+        draft.step(NewStep {
+            kernel: self.kernel(caps),
+            tile: format!("{LANES} invocations of 4, {gate} of both operands, {dtype}"),
+            needs: Self::needs(),
+            blocks: units.div_ceil(u64::from(LANES)),
+            dims: Dims::of(dims),
+            args: &[(plane, Access::Write), (x, Access::Read), (y, Access::Read)],
+            flops: Flops::of_f32(2.0 * FLOPS * f64::from(dims.rows) * f64::from(dims.features)),
+            time: Time::Roofline,
+        })?;
+        Ok(draft.finish())
+    }
+}

@@ -1,0 +1,88 @@
+//! The kernel of a function of rows: what fills its parameters and slots.
+
+use super::operands::{Access, operands};
+use super::problem::{RowDims, RowProblem, RowStep};
+use super::text::Texts;
+use super::tile::{RowTile, subgroup};
+use crate::gpu::Caps;
+use crate::kernel::Kernel;
+use crate::tensor::DType;
+
+impl RowProblem {
+    pub(super) fn kernel(&self, tile: &RowTile, texts: Texts, caps: &Caps) -> Kernel {
+        let lanes = ["f32", "vec2<f32>", "vec4<f32>"][tile.width.ilog2() as usize];
+        let sums = if self.is_normalised() { self.sums().max(1) } else { 1 };
+        let mut kernel = Kernel::new("clifford_rows")
+            .dims(caps, size_of::<RowDims>())
+            .param("lanes", lanes)
+            .param("WIDTH", format!("{}u", tile.width))
+            .param("LANES", format!("{}u", tile.lanes))
+            .param("PART", format!("{}u", tile.part))
+            .param("UNITS", format!("{}u", tile.units))
+            .param("KEPT", format!("{}u", texts.kept.max(1)))
+            .param("PATHS", format!("{}u", self.signature().paths().len()))
+            .param("SUMS", format!("{sums}u"))
+            .param("BUFFERS", format!("{}u", tile.buffers(self, caps)));
+        if self.dtype == DType::Bf16 || self.out == DType::Bf16 {
+            kernel = kernel.slot("pack_pair", "pack_bf16");
+        }
+        for operand in operands(self) {
+            kernel = Access::of(self, operand, tile, caps).bind(kernel);
+        }
+        if !self.meets() {
+            kernel = kernel.slot("row_memory", "nothing");
+        }
+        if !self.is_normalised() {
+            kernel = kernel.slot("row_totals", "nothing");
+        } else if self.step == RowStep::Results {
+            kernel = kernel.slot("row_totals", "row_totals_given");
+        } else if let Some(subgroup) = subgroup(caps) {
+            kernel =
+                kernel.slot("row_totals", "row_totals_subgroup").param("SUBGROUP", format!("{subgroup}u"));
+            kernel = kernel.on_subgroups_of(subgroup);
+        }
+        if self.is_gated() {
+            kernel = kernel.slot("row_functions", self.product.gate.fragment());
+        }
+        let texts = [
+            ("row_operands", texts.operands),
+            ("strip_memory", texts.memory),
+            ("strip_begin", texts.begin),
+            ("row_sums", texts.sums),
+            ("row_results", texts.results),
+            ("strip_end", texts.end),
+        ];
+        let what = |slot| if slot == "row_sums" { self.what() } else { "likewise".to_owned() };
+        texts.into_iter().fold(kernel, |kernel, (slot, text)| kernel.generated(slot, what(slot), text))
+    }
+
+    /// What is computed, in words.
+    pub(super) fn what(&self) -> String {
+        let LayerWords { gate, norm } = LayerWords::of(self);
+        let types = if self.dtype == self.out {
+            self.dtype.to_string()
+        } else {
+            format!("{} to {}", self.dtype, self.out)
+        };
+        format!("{} of {}{gate}{norm}, {types}", self.function.name(), self.signature())
+    }
+}
+
+/// Gate and norm of a problem, in words, where there are any.
+struct LayerWords {
+    gate: String,
+    norm: String,
+}
+
+impl LayerWords {
+    fn of(problem: &RowProblem) -> Self {
+        let gate =
+            if problem.is_gated() { format!(", gated by {}", problem.product.gate) } else { String::new() };
+        let norm = match (problem.is_normalised(), problem.step) {
+            (false, _) => String::new(),
+            (true, RowStep::Sums) => format!(", sums of norm {}", problem.product.norm),
+            (true, _) => format!(", norm {}", problem.product.norm),
+        };
+        Self { gate, norm }
+    }
+}

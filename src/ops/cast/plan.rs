@@ -1,0 +1,37 @@
+//! How a copy is computed: in one step.
+
+use super::kernel::{LANES, per_word};
+use super::problem::{CastProblem, op};
+use crate::gpu::Caps;
+use crate::kernel::Needs;
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::tensor::Layout;
+use crate::{Error, Result};
+
+impl Problem for CastProblem {
+    /// There is one kernel, which differs by the types alone.
+    ///
+    /// Operands: the view, the copy.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let op = op(self.from, self.to);
+        if self.dims.count == 0 {
+            return Err(Error::shape(op, "there must be something to convert", &[0]));
+        }
+        let mut draft = Draft::new(op, &[], caps);
+        let view = draft.operand("the view", self.from, self.layout()?, Access::Read);
+        let copy = Layout::contiguous(op, &[self.dims.count as usize])?;
+        let copy = draft.operand("the copy", self.to, copy, Access::Write);
+        let words = self.dims.count.div_ceil(per_word(self.to));
+        draft.step(NewStep {
+            kernel: self.kernel(caps),
+            tile: format!("{LANES} invocations, {} to {}", self.from, self.to),
+            needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
+            blocks: u64::from(words.div_ceil(LANES)),
+            dims: Dims::of(&self.dims),
+            args: &[(view, Access::Read), (copy, Access::Write)],
+            flops: Flops::default(),
+            time: Time::Roofline,
+        })?;
+        Ok(draft.finish())
+    }
+}

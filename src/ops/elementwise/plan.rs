@@ -1,0 +1,49 @@
+//! How a function of elements is computed: in one step.
+
+use super::kernel::LANES;
+use super::problem::{Elementwise, ElementwiseProblem};
+use crate::Result;
+use crate::gpu::Caps;
+use crate::kernel::Needs;
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::tensor::dim;
+
+impl Problem for ElementwiseProblem {
+    /// There is one kernel, which differs by function and by how elements lie in memory.
+    ///
+    /// Operands: C, A, and B if the function has it.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let op = self.function.op();
+        let access = if self.function == Elementwise::Update { Access::Update } else { Access::Write };
+        let mut draft = Draft::new(op, &[], caps);
+        let mut args = Vec::with_capacity(3);
+        let operands = ["the output", "a", "b"].into_iter().zip(self.layouts()?);
+        for (i, (name, layout)) in operands.enumerate().take(1 + self.function.operands()) {
+            let access = if i == 0 { access } else { Access::Read };
+            args.push((draft.operand(name, self.dtype, layout, access), access));
+        }
+        let [.., units] = self.dims.offsets;
+        let elements = args[0].0.layout.len() as f64;
+        draft.step(NewStep {
+            kernel: self.kernel(caps),
+            tile: format!("{LANES} invocations, 4 elements each, {}", self.dtype),
+            needs: Needs { bindings: dim(op, args.len())?, invocations: LANES, workgroup_bytes: 0 },
+            blocks: u64::from(units.div_ceil(LANES)),
+            dims: Dims::of(&self.dims),
+            args: &args,
+            flops: Flops::of_f32(elements * self.function.flops()),
+            time: Time::Roofline,
+        })?;
+        Ok(draft.finish())
+    }
+}
+
+impl Elementwise {
+    /// Operations for each element, about.
+    fn flops(self) -> f64 {
+        match self {
+            Self::Activate(activation) | Self::Slope(activation) => activation.flops(),
+            Self::Add | Self::Sub | Self::Mul | Self::Update => 1.0,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! How an operation along one axis is computed: in one step.
+
+use super::problem::{LANES, Rows, RowsDims, RowsProblem};
+use crate::Result;
+use crate::gpu::Caps;
+use crate::kernel::{self, Needs};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::tensor::Layout;
+
+impl Problem for RowsProblem {
+    /// There is one kernel for softmax and one for all else, which differ by how elements lie in memory.
+    ///
+    /// Operands: A, the result.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let op = self.function.op();
+        let (d, lanes) = (self.dims_on(caps), kernel::lanes(LANES, caps));
+        let mut draft = Draft::new(op, &[], caps);
+        let a = draft.operand("the operand", self.dtype, self.layout()?, Access::Read);
+        let length = if self.function == Rows::Softmax { d.length as usize } else { 1 };
+        let c = Layout::contiguous(op, &[d.rows as usize * length])?;
+        let c = draft.operand("the result", self.dtype, c, Access::Write);
+        let elements = f64::from(d.rows) * f64::from(d.length);
+        draft.step(NewStep {
+            kernel: self.kernel(caps),
+            tile: format!("{lanes} invocations, {} a row, {}", d.lanes, self.dtype),
+            needs: Needs {
+                bindings: 2,
+                invocations: lanes,
+                workgroup_bytes: (4 * lanes).next_multiple_of(16),
+            },
+            blocks: u64::from(d.rows.div_ceil(lanes / d.lanes)),
+            dims: Dims::of(&d),
+            args: &[(a, Access::Read), (c, Access::Write)],
+            flops: Flops::of_f32(elements * self.function.flops()),
+            time: Time::Roofline,
+        })?;
+        Ok(draft.finish())
+    }
+}
+
+impl RowsProblem {
+    /// The sizes for a device: if its workgroups may have fewer invocations than `lanes`, a row is shared among fewer.
+    fn dims_on(&self, caps: &Caps) -> RowsDims {
+        RowsDims { lanes: self.dims.lanes.min(kernel::lanes(LANES, caps)), ..self.dims }
+    }
+}
+
+impl Rows {
+    /// Operations for each element, about.
+    fn flops(self) -> f64 {
+        match self {
+            Self::Sum | Self::MaxAbs => 1.0,
+            Self::SumSquares => 2.0,
+            // Two exponentials.
+            Self::Softmax => 40.0,
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! What plans say that they compute, by unit, against formulas of their shapes: of every family, on every device.
+
+use crate::families::FAMILIES;
+use crate::support::operand::View;
+use crate::support::wgsl;
+use tilewise::gemm::{
+    Entries, GemmDims, GemmKernel, GemmTypes, Generated, Half, HalfSigns, HalvedAxis, Outer, Pin, Side,
+    Split, Tile,
+};
+use tilewise::gpu::fixtures;
+use tilewise::plan::{Plan, Problem, Step};
+use tilewise::{DType, Error};
+
+/// Operations on cooperative matrices, f32, f16 and integers.
+type Units = [f64; 4];
+
+/// Integer operations of a call of Philox: ten rounds of two upper words of products of 16 each, two lower ones, four exclusive
+/// ors and two sums.
+const PHILOX: usize = 10 * (2 * 16 + 2 + 4 + 2);
+/// Blades, terms of the geometric product and pairs of a path and a blade that it ends in.
+const CL2: [usize; 3] = [4, 16, 14];
+const CL3: [usize; 3] = [8, 64, 44];
+
+fn f32(flops: usize) -> Units {
+    [0.0, flops as f64, 0.0, 0.0]
+}
+
+/// The tile of a step of a matrix product.
+fn tile_of(step: &Step) -> Option<&'static Tile> {
+    let mut tiles = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());
+    tiles.find(|tile| tile.kernel.shader() == step.kernel.shader() && tile.to_string() == step.tile)
+}
+
+/// The sizes of each matrix product of a plan, its blocks of C along both axes.
+fn blocks(plan: &Plan, [m, n]: [usize; 2]) -> [usize; 2] {
+    let tile = plan.steps().iter().find_map(tile_of).expect("a matrix product");
+    [m.div_ceil(tile.bm as usize), n.div_ceil(tile.bn as usize)]
+}
+
+/// Additions of the steps that bring parts together: an element of each part.
+fn of_parts(plan: &Plan) -> usize {
+    let steps = plan.steps().iter().filter(|step| step.kernel.shader() == "gemm_reduce");
+    let additions = steps.map(|step| {
+        let dims: GemmDims = bytemuck::pod_read_unaligned(&step.dims[..size_of::<GemmDims>()]);
+        [dims.batches, dims.m, dims.n, dims.splits].map(|n| n as usize).iter().product::<usize>()
+    });
+    additions.sum()
+}
+
+/// Elements of what a last step of the kernel `reduce` adds up: the first temporary, if there is such a step.
+fn of_sums(plan: &Plan) -> usize {
+    let is_summed = plan.steps().iter().any(|step| step.kernel.shader() == "reduce");
+    if is_summed { usize::try_from(plan.temporaries()[0]).expect("64 bits") / 4 } else { 0 }
+}
+
+/// A number of a step's kernel, ` name=..u `.
+fn param(step: &Step, name: &str) -> usize {
+    let kernel = step.kernel.to_string();
+    let value = kernel.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+    value.map_or(0, |value| value.trim_end_matches('u').parse().expect("a number"))
+}
+
+/// The operations of a step of a sparse operator of so many lines, of so many nonzeros, on `columns` columns, and rows of the
+/// result. `often` is how often a workgroup draws a line of those that it has.
+fn sparse(plan: &Plan, [lines, nonzeros, columns, rows]: [usize; 4], is_scattered: bool) -> Units {
+    let words: Vec<&str> = plan.steps()[0].tile.split(' ').collect();
+    let [rows_of, columns_of] = [words[0], words[2]].map(|word| word.parse::<usize>().expect("a size"));
+    let times = columns.div_ceil(columns_of) * if is_scattered { 2 * rows.div_ceil(rows_of) } else { 1 };
+    // The upper word of a product, place and sign brought together, and that places differ.
+    let draw = PHILOX * nonzeros.div_ceil(4) + (20 + 3 + 4) * nonzeros + 3 * nonzeros * (nonzeros - 1) / 2;
+    let [matrix, f32, f16, _] = f32(2 * lines * nonzeros * columns + of_parts(plan));
+    [matrix, f32, f16, (lines * times * draw) as f64]
+}
+
+/// What a plan of a family computes.
+fn expected(what: &str, plan: &Plan) -> Units {
+    let product = |[m, n, k]: [usize; 3]| 2 * m * n * k;
+    // Of layers: a gate, the norm of a row, a weighted product of Cl(3).
+    let [blades, terms, pairs] = CL3;
+    let (gates, norm, weighted) = (2 * (30 + blades), 3 * blades, 2 * (terms + pairs));
+    let positions = 300 * 16;
+    match what {
+        "naive" => f32(product([40, 50, 60])),
+        "gemv" => f32(product([1200, 2, 64])),
+        "tiled" => f32(product([200, 260, 40])),
+        "tiled, in parts" => f32(product([65, 66, 300]) + 3 * 65 * 66),
+        "dot" => [0.0, 0.0, 0.0, product([200, 260, 64]) as f64],
+        "coop" => [product([300, 400, 64]) as f64, 0.0, 0.0, 0.0],
+        // Devices with the fewest bindings have none for what is scaled back.
+        "split product" if plan.steps().len() == 1 => f32(product([64, 96, 64])),
+        // The largest of a row; then a product and a difference for each half.
+        "fast product" => f32(product([64, 96, 64]) + 3 * (64 + 96) * 64 + of_parts(plan)),
+        "split product" => f32(3 * product([64, 96, 64]) + 5 * (64 + 96) * 64 + of_parts(plan)),
+        "halves" => f32(5 * 100 * 64),
+        "product of what is made" => {
+            // A column of signs is every 16th of a lane's: 256 lanes, 16 of them along the 64 columns of a block. A call has
+            // those of 32.
+            let signs = 260 * 64 * blocks(plan, [200, 260])[0];
+            let [matrix, f32, f16, _] = f32(product([200, 260, 64]) + 2 * signs);
+            [matrix, f32, f16, (signs * (PHILOX * 16 / 32 / 4 + 2)) as f64]
+        }
+        "dense sketch" => {
+            let entries = 192 * 200 * blocks(plan, [192, 256])[1];
+            let [matrix, f32, f16, _] = f32(product([192, 256, 200]) + of_parts(plan) + entries);
+            [matrix, f32, f16, (entries * (PHILOX / 4 + 21)) as f64]
+        }
+        "addition" => f32(50 * 80),
+        "sum" => f32(64 * 256),
+        "sum across" => f32(64 * 2048),
+        "softmax" => f32(40 * 64 * 256),
+        "cast" => f32(0),
+        "sparse sketch" => sparse(plan, [2000, 4, 64, 600], true),
+        "sparse sketch, adjoint" => sparse(plan, [2000, 1, 64, 2000], false),
+        "hadamard" => {
+            let signs = |step: &Step| step.grid.iter().product::<u32>() as usize * param(step, "SLOTS");
+            let calls: usize = plan.steps().iter().map(signs).sum();
+            let [matrix, f32, f16, _] = f32(12 * 4096 * 16);
+            [matrix, f32, f16, (PHILOX * calls) as f64]
+        }
+        "geometric product" => f32(2 * terms * 2000),
+        "geometric product by a table" => f32(2 * 64 * 64 * 600),
+        "steerable layer" => f32((gates + weighted + norm) * positions),
+        "steerable layer, backward" => {
+            f32((2 * gates + 4 * weighted + 2 * norm + 4 * blades) * positions + of_sums(plan))
+        }
+        "norm" => f32(norm * positions),
+        "features" => f32(10 * 8 * 100 * 32),
+        "features, backward" => f32(30 * 8 * 100 * 32 + of_sums(plan)),
+        "connected layer" | "connected layer, backward" => connected(what, plan),
+        _ => panic!("no formula for {what}"),
+    }
+}
+
+/// A fully connected layer, 96 rows of 64 features to as many, and its gradients.
+fn connected(what: &str, plan: &Plan) -> Units {
+    let [blades, terms, pairs] = CL2;
+    let (rows, positions) = (96, 96 * 64);
+    let gates = 2 * 50 * positions;
+    let norm = 3 * blades * positions;
+    let product = 2 * pairs * rows * 64 * 64;
+    // Where A is staged, for a column of blocks: a sign and a multiply-add for each term, and the gate.
+    let formed = (3 * terms + pairs) * positions;
+    let products: Vec<&Tile> = plan.steps().iter().filter_map(tile_of).collect();
+    assert!(products.iter().all(|tile| tile.bn >= 64), "one column of blocks: {plan}");
+    let all = if what == "connected layer" {
+        assert_eq!(products.len(), 1, "{plan}");
+        gates + product + formed + norm
+    } else {
+        assert_eq!(products.len(), 3, "the product again, that of the weight and that through it: {plan}");
+        let back = (4 * terms + 6 * blades + 200) * positions;
+        gates + 3 * product + 2 * formed + 3 * norm + back
+    };
+    f32(all + of_parts(plan))
+}
+
+fn assert_units(plan: &Plan, want: Units, what: &str) {
+    let flops = plan.work().flops;
+    let found = [flops.matrix, flops.f32, flops.f16, flops.integer];
+    for (found, want) in found.iter().zip(want) {
+        // Pieces add up to the whole but for rounding.
+        assert!((found - want).abs() <= 1e-12 * want, "{what}: {found:?}, not {want:?}: {plan}");
+    }
+}
+
+/// Families that need more than Vulkan demands of every device: bindings, or invocations of a workgroup.
+const NOT_BARE: [&str; 7] = [
+    "tiled",
+    "tiled, in parts",
+    "product of what is made",
+    "steerable layer, backward",
+    "features, backward",
+    "connected layer",
+    "connected layer, backward",
+];
+
+#[test]
+fn every_family_computes_what_its_plan_says_by_unit() {
+    for (device, caps) in fixtures::ALL {
+        let caps = caps();
+        for (what, plan) in FAMILIES {
+            let is_possible = match what {
+                "coop" => caps.has_tensor_cores(),
+                _ => device != "bare-vulkan" || !NOT_BARE.contains(&what),
+            };
+            match plan(&caps) {
+                Ok(plan) => {
+                    assert!(is_possible, "{device}, {what}: {plan}");
+                    assert_units(&plan, expected(what, &plan), &format!("{device}, {what}"));
+                }
+                Err(Error::Unsupported { .. }) => assert!(!is_possible, "{device}, {what}"),
+                Err(error) => panic!("{device}, {what}: {error}"),
+            }
+        }
+    }
+}
+
+/// Entries of each kind, down columns and along rows.
+#[test]
+fn what_is_made_counts_its_words_and_what_becomes_of_them() {
+    let caps = fixtures::h200();
+    let tile = GemmKernel::Tiled.tiles()[0];
+    assert_eq!(
+        [tile.bm, tile.bn, tile.tm, tile.tn],
+        [128, 128, 8, 8],
+        "256 lanes, 32 along a block: 8 steps of k"
+    );
+    let [m, n, k] = [300, 260, 64];
+    for (entries, [down, along], [integer, f32]) in [
+        (Entries::Normal, [PHILOX / 4, PHILOX], [21, 1]),
+        (Entries::Uniform, [PHILOX / 4, PHILOX], [3, 1]),
+        // Down a column, words for 32 columns, of which a lane has each eighth; along a row one call for each vector.
+        (Entries::Sign, [PHILOX * 8 / 128, PHILOX / 4], [2, 2]),
+    ] {
+        for (outer, words) in [(Outer::Rows, down), (Outer::Columns, along)] {
+            for (side, made) in [(Side::A, m * k * 3), (Side::B, n * k * 3)] {
+                let generated = Generated { side, entries, outer, tag: 1 };
+                let problem = wgsl::plain([m, n, k], GemmTypes::new(DType::F32, DType::F32));
+                let problem = problem.generated(generated).pinned(Pin::Tile(tile)).split(Split::Parts(1));
+                let f32 = 2 * m * n * k + made * f32;
+                let want = [0.0, f32 as f64, 0.0, (made * (words + integer)) as f64];
+                let what = format!("{entries:?}, {outer:?}, {side:?}");
+                assert_units(&problem.plan(&caps).unwrap(), want, &what);
+            }
+        }
+    }
+}
+
+/// Of half an operand: on cooperative matrices in units of eight, elsewhere in vectors of four.
+#[test]
+fn half_an_operand_of_signs_counts_half_of_its_elements() {
+    let caps = fixtures::h200();
+    let [m, n, k] = [300, 256, 64];
+    for (kernel, dtype) in [(GemmKernel::Tiled, DType::F32), (GemmKernel::Coop, DType::F16)] {
+        for outer in [Outer::Rows, Outer::Columns] {
+            let signs = HalfSigns { axis: HalvedAxis::K, half: Half::Second, outer, tag: 1 };
+            let whole = wgsl::plain([m, n, k], GemmTypes::new(dtype, DType::F32));
+            let problem = wgsl::halved(whole, signs, View::Plain).pinned(Pin::Tile(kernel.tiles()[0]));
+            let plan = problem.split(Split::Parts(1)).plan(&caps).unwrap();
+            let tile = tile_of(&plan.steps()[0]).unwrap();
+            let made = n * k / 2 * m.div_ceil(tile.bm as usize);
+            let product = (2 * m * n * k) as f64;
+            let want = if kernel == GemmKernel::Coop {
+                // Units along the outer axis: of eight rows two calls, of eight columns one.
+                let words = if outer == Outer::Rows { PHILOX / 4 } else { PHILOX / 8 };
+                [product, 0.0, (2 * made) as f64, (made * (words + 2)) as f64]
+            } else {
+                let words = if outer == Outer::Rows { PHILOX * 8 / 128 } else { PHILOX / 4 };
+                [0.0, product + (2 * made) as f64, 0.0, (made * (words + 2)) as f64]
+            };
+            assert_units(&plan, want, &format!("{kernel}, {outer:?}"));
+        }
+    }
+}
