@@ -255,12 +255,10 @@ impl<T: Real> Multivectors<T> {
         if layout.is_empty() {
             return Self::new(gpu.empty(layout.shape())?, out, self.axis);
         }
-        let prepared = gpu.prepared(&self.problem(function, y, out, &layout)?)?;
-        let c = gpu.empty(layout.shape())?;
-        let operands = [Some(&c), Some(&self.tensor), y.map(|y| &y.tensor)];
-        let operands: Vec<_> = operands.into_iter().flatten().map(Tensor::view).collect();
-        gpu.run_prepared(&prepared, &operands, &[])?;
-        Ok(Self { tensor: c, blades: out.clone(), axis: self.axis })
+        let inputs = [Some(&self.tensor), y.map(|y| &y.tensor)];
+        let inputs: Vec<_> = inputs.into_iter().flatten().map(Tensor::view).collect();
+        let [c] = gpu.make(&self.problem(function, y, out, &layout)?, &inputs, &[])?;
+        Ok(Self { tensor: Tensor::made(c, layout.shape())?, blades: out.clone(), axis: self.axis })
     }
 
     fn problem(

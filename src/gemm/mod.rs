@@ -239,10 +239,7 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
             if layout.is_empty() {
                 return gpu.empty(layout.shape());
             }
-            let prepared = gpu.prepared(&problem)?;
-            let c = gpu.empty(layout.shape())?;
-            self.product.run_prepared(gpu, &prepared, &problem, c.view())?;
-            Ok(c)
+            Tensor::made(self.product.make(gpu, &problem)?, layout.shape())
         })
     }
 

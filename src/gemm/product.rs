@@ -4,7 +4,7 @@ use super::epilogue::BiasAxis;
 use super::half_signs::HalfSigns;
 use super::precision::Precision;
 use super::problem::{GemmProblem, GemmTypes, OP, Pin, Split, Sums};
-use crate::gpu::{Gpu, Prepared};
+use crate::gpu::{Allocation, Gpu};
 use crate::ops::Activation;
 use crate::plan::Scalar;
 use crate::tensor::{DType, Layout, View, check_same_gpu};
@@ -100,29 +100,20 @@ impl<'a> Product<'a> {
 
     /// Computes the product into `c`.
     pub(super) fn run(&self, gpu: &Gpu, problem: &GemmProblem, c: View<'_>) -> Result<()> {
-        let (operands, numbers) = self.call(problem, c);
-        gpu.run(problem, &operands, &numbers)
+        let operands: Vec<_> = [self.a, self.b, c].into_iter().chain(self.extras()).collect();
+        gpu.run(problem, &operands, &self.numbers(problem))
     }
 
-    /// Computes the product into `c`, which is new, by its prepared plan.
-    pub(super) fn run_prepared(
-        &self,
-        gpu: &Gpu,
-        prepared: &Prepared,
-        problem: &GemmProblem,
-        c: View<'_>,
-    ) -> Result<()> {
-        let (operands, numbers) = self.call(problem, c);
-        gpu.run_prepared(prepared, &operands, &numbers)
+    /// Computes the product into a new buffer.
+    pub(super) fn make(&self, gpu: &Gpu, problem: &GemmProblem) -> Result<Allocation> {
+        let inputs: Vec<_> = [self.a, self.b].into_iter().chain(self.extras()).collect();
+        let [c] = gpu.make(problem, &inputs, &self.numbers(problem))?;
+        Ok(c)
     }
 
-    /// What the plan's call takes.
-    fn call<'c>(&self, problem: &GemmProblem, c: View<'c>) -> (Vec<View<'c>>, Vec<Scalar>)
-    where
-        'a: 'c,
-    {
-        let operands = [self.a, self.b, c].into_iter().chain(self.extras()).collect();
+    /// The scalars that the plan's call takes.
+    fn numbers(&self, problem: &GemmProblem) -> Vec<Scalar> {
         let seed = self.signs.map_or([0; 2], |(_, seed)| seed);
-        (operands, problem.numbers([self.alpha, self.beta], seed))
+        problem.numbers([self.alpha, self.beta], seed)
     }
 }

@@ -1,14 +1,15 @@
 //! Running plans: the one way in which this crate launches anything.
 
+use super::lives::{Lives, Outputs};
 use super::lock::Lock;
 use super::memory::Allocation;
 use super::pipeline::Pipeline;
 use super::record::Launch;
 use super::recording::{BoundWindow, Use};
-use super::slots::{Outputs, Place, Slot, Slots};
+use super::storage::Storage;
 use super::{Binding, Caps, Gpu};
 use crate::kernel::Kernel;
-use crate::plan::{Access, Buffer, Plan, Problem, Scalar};
+use crate::plan::{Access, Arg, Buffer, Parameter, Plan, Problem, Scalar};
 use crate::tensor::{View, check_same_gpu};
 use crate::{Error, Result};
 use std::any::{Any, TypeId};
@@ -17,14 +18,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A plan with its compiled kernels, ready to be executed any number of times.
-pub(crate) struct Prepared {
+pub(super) struct Prepared {
     plan: Plan,
     /// Of each step.
     pipelines: Vec<Arc<Pipeline>>,
-    /// Where its temporaries are, if its outputs held something before.
-    slots: Slots,
-    /// The same if they are new.
-    slots_of_fresh: Slots,
+    lives: Lives,
+}
+
+/// An operand of a call.
+enum Operand<'a> {
+    There(Binding<'a>),
+    /// The plan makes it: allocated for the first step that binds it.
+    New(Option<Allocation>),
 }
 
 /// Problems seen before, by type, and how many plans were prepared.
@@ -103,9 +108,11 @@ impl Gpu {
     /// ```
     /// # Errors
     /// [`Error::Input`] if there are not as many operands or scalars as the plan takes, one is of another type, what the plan
-    /// writes is no [`Tensor::view_mut`], or it is another operand as well; [`Error::Shape`] if an operand's shape or strides are others than the
-    /// plan was made for; [`Error::Gpu`] of an operand on another device; [`Error::Unsupported`] if this device lacks what
-    /// the plan was made for, [`Error::OutOfMemory`] without room for its temporaries. Nothing is recorded then.
+    /// writes is no [`Tensor::view_mut`], or it is another operand as well; [`Error::Shape`] if an operand's shape or strides
+    /// are others than the plan was made for; [`Error::Gpu`] of an operand on another device; [`Error::Unsupported`] if this
+    /// device lacks what the plan was made for; [`Error::OutOfMemory`] without room for its temporaries. Nothing is recorded
+    /// then. Where another thread, or the driver, takes that room while the steps are recorded, what the plan writes has no
+    /// result and is an error to read.
     /// [`Error::Device`] if an operand that is read was never computed, because a launch failed, or the device is lost.
     pub fn execute(&self, plan: &Plan, operands: &[View<'_>], scalars: &[Scalar]) -> Result<()> {
         self.inner.fault.check()?;
@@ -114,13 +121,13 @@ impl Gpu {
         let operands: Vec<(Access, View<'_>)> =
             plan.parameters().iter().map(|to| to.access).zip(operands.iter().copied()).collect();
         // What an earlier launch has failed to write no longer matters where this plan writes all of it.
-        let written = operands.iter().map(|&(access, view)| match access {
-            Access::Write => view.overwritten_if_whole(),
-            Access::Read | Access::Update => view,
+        let bound = operands.iter().map(|&(access, view)| match access {
+            Access::Write => Operand::There(view.overwritten_if_whole().bind()),
+            Access::Read | Access::Update => Operand::There(view.bind()),
         });
-        let views: Vec<View<'_>> = written.collect();
+        let mut bound: Vec<Operand<'_>> = bound.collect();
         let begun = self.inner.recorder.lock().next_sequence();
-        self.launch_all(&prepared, Outputs::Held, &views, scalars).inspect_err(|error| {
+        self.launch_all(&prepared, Outputs::Held, &mut bound, scalars).inspect_err(|error| {
             // What some steps have written and others have not is no result.
             for (_, view) in operands.iter().filter(|(access, _)| *access != Access::Read) {
                 view.fail_if_written_since(begun, error);
@@ -129,44 +136,49 @@ impl Gpu {
     }
 
     /// Executes the plan of a problem, made for these operands, of which those that it writes may hold something: looked up if
-    /// it was seen before.
+    /// it was seen before. If it fails between two steps, the caller marks what they leave.
     pub(crate) fn run<P: Problem>(
         &self,
         problem: &P,
         operands: &[View<'_>],
         scalars: &[Scalar],
     ) -> Result<()> {
-        self.run_own(&*self.prepared(problem)?, Outputs::Held, operands, scalars)
+        let prepared = self.prepared(problem)?;
+        prepared.check_own(prepared.plan.parameters(), operands, scalars);
+        let mut operands: Vec<_> = operands.iter().map(|view| Operand::There(view.bind())).collect();
+        self.launch_all(&prepared, Outputs::Held, &mut operands, scalars)
     }
 
-    /// Executes a prepared plan, made for these operands, of which those that it writes are fresh from [`Gpu::empty`].
-    pub(crate) fn run_prepared(
+    /// Executes the plan of a problem, made for these inputs, which are all that it does not write. Returns what it writes, in
+    /// new buffers.
+    pub(crate) fn make<P: Problem, const N: usize>(
         &self,
-        prepared: &Prepared,
-        operands: &[View<'_>],
+        problem: &P,
+        inputs: &[View<'_>],
         scalars: &[Scalar],
-    ) -> Result<()> {
-        self.run_own(prepared, Outputs::Fresh, operands, scalars)
-    }
-
-    fn run_own(
-        &self,
-        prepared: &Prepared,
-        outputs: Outputs,
-        operands: &[View<'_>],
-        scalars: &[Scalar],
-    ) -> Result<()> {
-        debug_assert!(
-            prepared.plan.check_layouts(operands).is_ok(),
-            "{:?} for {operands:?}",
-            prepared.plan.parameters()
-        );
-        debug_assert!(prepared.plan.check_scalars(scalars).is_ok(), "{:?}", prepared.plan.scalars());
-        self.launch_all(prepared, outputs, operands, scalars)
+    ) -> Result<[Allocation; N]> {
+        let prepared = self.prepared(problem)?;
+        let parameters = prepared.plan.parameters();
+        prepared.check_own(parameters.iter().filter(|to| to.access != Access::Write), inputs, scalars);
+        let mut inputs = inputs.iter();
+        let operand = |to: &Parameter| match to.access {
+            Access::Write => Operand::New(None),
+            Access::Read | Access::Update => {
+                inputs.next().map_or(Operand::New(None), |view| Operand::There(view.bind()))
+            }
+        };
+        let mut operands: Vec<_> = parameters.iter().map(operand).collect();
+        self.launch_all(&prepared, Outputs::New, &mut operands, scalars)?;
+        let made = operands.into_iter().filter_map(|operand| match operand {
+            Operand::There(_) => None,
+            Operand::New(made) => made,
+        });
+        let made: Vec<Allocation> = made.collect();
+        Ok(made.try_into().unwrap_or_else(|made: Vec<_>| unreachable!("{} results, not {N}", made.len())))
     }
 
     /// Plan and pipelines for `problem`: looked up if it was seen before.
-    pub(crate) fn prepared<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
+    pub(super) fn prepared<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
         self.inner.fault.check()?;
         if let Some(prepared) = self.inner.plans.get(problem) {
             return Ok(prepared);
@@ -216,55 +228,48 @@ impl Gpu {
     fn compiled(&self, plan: Plan) -> Result<Prepared> {
         let pipeline = |step: &crate::plan::Step| self.inner.pipelines.get(&self.inner.device, &step.kernel);
         let pipelines = plan.steps().iter().map(pipeline).collect::<Result<_>>()?;
-        let [slots, slots_of_fresh] =
-            [Outputs::Held, Outputs::Fresh].map(|outputs| Slots::of(&plan, outputs));
-        Ok(Prepared { pipelines, slots, slots_of_fresh, plan })
+        let pool = self.inner.pool.lock();
+        let lives = Lives::of(&plan, |bytes| pool.class(bytes));
+        drop(pool);
+        Ok(Prepared { pipelines, lives, plan })
     }
 
-    /// Records all steps, once everything that they need is there.
+    /// Records all steps, once everything that they need is there or has room. Every [`Operand::New`] holds its buffer then.
     fn launch_all(
         &self,
         prepared: &Prepared,
         outputs: Outputs,
-        operands: &[View<'_>],
+        operands: &mut [Operand<'_>],
         scalars: &[Scalar],
     ) -> Result<()> {
-        let Prepared { plan, pipelines, .. } = prepared;
-        let slots = if outputs == Outputs::Fresh { &prepared.slots_of_fresh } else { &prepared.slots };
-        let operands: Vec<_> = operands.iter().map(View::bind).collect();
-        operands.iter().try_for_each(Binding::check)?;
-        let allocate = |&bytes: &u64| self.allocate(plan.op(), bytes);
-        let temporaries = slots.bytes.iter().map(allocate).collect::<Result<Vec<Allocation>>>()?;
+        let Prepared { plan, pipelines, lives } = prepared;
+        for operand in &*operands {
+            if let Operand::There(binding) = operand {
+                binding.check()?;
+            }
+        }
         let constants = plan.constants().iter().map(|constant| self.constant(plan.op(), constant));
         let constants = constants.collect::<Result<Vec<_>>>()?;
+        self.check_room(plan.op(), lives.room(outputs))?;
         self.inner.watchers.tell(plan);
+        let mut temporaries: Vec<Option<Allocation>> = plan.temporaries().iter().map(|_| None).collect();
         for (at, (step, pipeline)) in plan.steps().iter().zip(pipelines).enumerate() {
-            let bound = step.args.iter().zip(&pipeline.writes).map(|(arg, &writes)| match arg.buffer {
-                Buffer::Operand(index) => operands[index].part(&arg.window).bound(writes),
-                Buffer::Temporary(index) => match slots.of[index] {
-                    // NOTE: a result of which any step fails has failed, also where that step should have written what was there
-                    // before.
-                    Slot { place: Place::Operand(index), .. } => {
-                        operands[index].part(&arg.window).bound(writes)
+            let mut bound = Vec::with_capacity(step.args.len());
+            for (arg, &writes) in step.args.iter().zip(&pipeline.writes) {
+                bound.push(match arg.buffer {
+                    Buffer::Operand(index) => match &mut operands[index] {
+                        Operand::There(binding) => binding.part(&arg.window).bound(writes),
+                        Operand::New(made) => {
+                            arg.bind(self.made(plan, made, plan.parameters()[index].new_bytes())?, writes)
+                        }
+                    },
+                    Buffer::Temporary(index) => {
+                        let bytes = plan.temporaries()[index];
+                        arg.bind(self.made(plan, &mut temporaries[index], bytes)?, writes)
                     }
-                    Slot { place: Place::Buffer(index), begins } => {
-                        let storage = &temporaries[index];
-                        let access = match (writes, begins) {
-                            (false, _) => Use::Read,
-                            // Another temporary was there before, whatever became of that.
-                            (true, Some(first)) if first == at => {
-                                Use::Overwrite { begun: storage.begin_write() }
-                            }
-                            (true, _) => Use::Write,
-                        };
-                        BoundWindow::new(storage.storage().clone(), arg.window.clone(), access)
-                    }
-                },
-                Buffer::Constant(index) => {
-                    BoundWindow::new(constants[index].storage().clone(), arg.window.clone(), Use::Read)
-                }
-            });
-            let bound: Vec<BoundWindow> = bound.collect();
+                    Buffer::Constant(index) => arg.bind(constants[index].storage(), false),
+                });
+            }
             self.record(Launch {
                 pipeline,
                 bound,
@@ -274,8 +279,61 @@ impl Gpu {
                 grid: step.grid,
                 seconds: step.seconds,
             })?;
+            for arg in &step.args {
+                if let Buffer::Temporary(index) = arg.buffer
+                    && lives.ends(index, at)
+                {
+                    temporaries[index] = None;
+                }
+            }
+        }
+        // What no step binds is there all the same.
+        for (operand, to) in operands.iter_mut().zip(plan.parameters()) {
+            if let Operand::New(made) = operand {
+                self.made(plan, made, to.new_bytes())?;
+            }
         }
         Ok(())
+    }
+
+    /// The buffer in its place, where it is allocated if it is not there yet.
+    fn made<'a>(
+        &self,
+        plan: &Plan,
+        place: &'a mut Option<Allocation>,
+        bytes: u64,
+    ) -> Result<&'a Arc<Storage>> {
+        let there = match place.take() {
+            Some(there) => there,
+            None => self.allocate(plan.op(), bytes)?,
+        };
+        Ok(place.insert(there).storage())
+    }
+}
+
+impl Prepared {
+    /// Checks, where assertions are on, that this crate passes what the plan was made for.
+    fn check_own<'a>(
+        &self,
+        parameters: impl IntoIterator<Item = &'a Parameter, IntoIter: Clone>,
+        operands: &[View<'_>],
+        scalars: &[Scalar],
+    ) {
+        let parameters = parameters.into_iter();
+        debug_assert_eq!(parameters.clone().count(), operands.len(), "{}", self.plan);
+        debug_assert!(
+            self.plan.check_layouts(parameters.clone(), operands).is_ok(),
+            "{:?} for {operands:?}",
+            parameters.collect::<Vec<_>>()
+        );
+        debug_assert!(self.plan.check_scalars(scalars).is_ok(), "{:?}", self.plan.scalars());
+    }
+}
+
+impl Arg {
+    /// The window of a buffer that has nothing but what the plan puts there.
+    fn bind(&self, storage: &Arc<Storage>, writes: bool) -> BoundWindow {
+        BoundWindow::new(storage.clone(), self.window.clone(), if writes { Use::Write } else { Use::Read })
     }
 }
 
@@ -308,7 +366,7 @@ impl Plan {
                 return Err(Error::input(format!("{}: {}", self.op(), parameter.name), why));
             }
         }
-        self.check_layouts(operands)
+        self.check_layouts(self.parameters(), operands)
     }
 
     /// Checks that scalars are of the types that kernels read.
@@ -322,9 +380,13 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks that operands lie where the plan has them.
-    fn check_layouts(&self, operands: &[View<'_>]) -> Result<()> {
-        for (parameter, view) in self.parameters().iter().zip(operands) {
+    /// Checks that operands lie where the plan has these parameters.
+    fn check_layouts<'a>(
+        &self,
+        parameters: impl IntoIterator<Item = &'a Parameter>,
+        operands: &[View<'_>],
+    ) -> Result<()> {
+        for (parameter, view) in parameters.into_iter().zip(operands) {
             if !parameter.layout.admits(&view.layout, view.dtype) {
                 return Err(Error::Shape {
                     op: self.op(),

@@ -1,6 +1,7 @@
 //! Buffers that tensors hold: taken from the pool, filled, given back at the last drop.
 
 use super::fault::caught;
+use super::lives::Room;
 use super::lock::Lock;
 use super::mark::Mark;
 use super::pool::{Pool, Taken};
@@ -97,6 +98,18 @@ impl Gpu {
     /// A buffer of at least `bytes`, its contents unspecified.
     pub(crate) fn allocate(&self, op: &'static str, bytes: u64) -> Result<Allocation> {
         self.allocate_unused(op, bytes, u64::MAX)
+    }
+
+    /// Fails if there is no room for these buffers, also where constants of plans give up theirs.
+    pub(super) fn check_room(&self, op: &'static str, room: Room) -> Result<()> {
+        if room == Room::default() {
+            return Ok(());
+        }
+        let checked = self.inner.pool.lock().check_room(op, room);
+        if matches!(checked, Err(Error::OutOfMemory { .. })) && self.inner.constants.forget() {
+            return self.inner.pool.lock().check_room(op, room);
+        }
+        checked
     }
 
     /// A buffer that holds `bytes`.

@@ -9,6 +9,7 @@ mod execute;
 mod fault;
 pub mod fixtures;
 pub(crate) mod kept;
+mod lives;
 mod lock;
 mod machine;
 mod mark;
@@ -25,7 +26,6 @@ mod record;
 mod recording;
 mod ring;
 mod self_test;
-mod slots;
 mod stats;
 mod storage;
 mod submit;
@@ -48,7 +48,6 @@ pub use stats::Stats;
 pub use timing::{Clock, Timing};
 
 pub(crate) use binding::Binding;
-pub(crate) use execute::Prepared;
 pub(crate) use memory::{Allocation, WINDOW_ALIGNMENT, window};
 use pipeline::Pipeline;
 

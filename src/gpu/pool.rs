@@ -1,5 +1,6 @@
 //! Buffers by size class, handed out again in the order of the queue.
 
+use super::lives::Room;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
@@ -108,15 +109,27 @@ impl<B> Pool<B> {
         self.budget.saturating_sub(self.in_use)
     }
 
-    fn class_with_room(&self, op: &'static str, bytes: u64) -> Result<u64> {
-        if bytes > self.largest {
+    /// The size of the buffer that who asks for `bytes` gets.
+    pub(super) fn class(&self, bytes: u64) -> u64 {
+        size_class(bytes.min(self.largest)).min(self.largest)
+    }
+
+    /// Fails if these buffers would not find room.
+    pub(super) fn check_room(&self, op: &'static str, room: Room) -> Result<()> {
+        let Room { together, largest } = room;
+        if largest > self.largest {
             let what = "the size of one buffer in bytes".into();
-            return Err(Error::Limit { op, what, needed: bytes, allowed: self.largest });
+            return Err(Error::Limit { op, what, needed: largest, allowed: self.largest });
         }
-        let size = size_class(bytes).min(self.largest);
-        if size > self.available() {
-            return Err(Error::OutOfMemory { op, needed: size, available: self.usage().available });
+        if together > self.available() {
+            return Err(Error::OutOfMemory { op, needed: together, available: self.usage().available });
         }
+        Ok(())
+    }
+
+    fn class_with_room(&self, op: &'static str, bytes: u64) -> Result<u64> {
+        let size = self.class(bytes);
+        self.check_room(op, Room { together: size, largest: bytes })?;
         Ok(size)
     }
 

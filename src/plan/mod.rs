@@ -102,8 +102,7 @@ pub struct Arg {
 pub enum Buffer {
     /// The operand with this index: what the call passes.
     Operand(usize),
-    /// The temporary with this index. It is needed from the first to the last step that binds it: those that no step needs at
-    /// the same time share memory.
+    /// The temporary with this index: allocated for the first step that binds it, and given back behind the last.
     Temporary(usize),
     /// The constant with this index.
     Constant(usize),
@@ -132,6 +131,13 @@ pub struct Parameter {
     pub layout: Layout,
     /// What the operation does with it.
     pub access: Access,
+}
+
+impl Parameter {
+    /// Bytes of a new buffer in its place.
+    pub(crate) fn new_bytes(&self) -> u64 {
+        self.layout.bytes(self.dtype).end
+    }
 }
 
 /// Words that a plan brings along, such as a table. Clones share them.

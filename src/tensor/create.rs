@@ -1,7 +1,7 @@
 //! Making tensors: from data, from nothing, at random.
 
 use super::{DType, Element, Layout, Tensor};
-use crate::gpu::Gpu;
+use crate::gpu::{Allocation, Gpu};
 use crate::{Error, Result};
 
 /// What a tensor is filled with at random: the same values everywhere for the same seed.
@@ -70,6 +70,15 @@ impl Gpu {
     ) -> Result<Tensor<T>> {
         let layout = Layout::contiguous(op, shape)?;
         Ok(Tensor::on(self.upload_chunks(op, layout.len(), fill)?, layout))
+    }
+}
+
+impl<T: Element> Tensor<T> {
+    /// The elements that a plan has put in a new buffer, row-major ([`Gpu::make`]).
+    pub(crate) fn made(allocation: Allocation, shape: impl AsRef<[usize]>) -> Result<Self> {
+        let made = Self::on(allocation, Layout::contiguous("made", shape.as_ref())?);
+        debug_assert!(made.is_empty() || made.covers_storage(), "{:?}", made.shape());
+        Ok(made)
     }
 }
 

@@ -210,9 +210,9 @@ fn plans_share_their_constants_by_content() {
     assert!(grown >= result && grown < result + plans[1].constants()[0].bytes(), "{grown} bytes more");
 }
 
-/// At no time does a plan hold more than its temporaries, and what no step needs any more is another's.
+/// A temporary is given back behind the last step that binds it, and its buffer is another's.
 #[test]
-fn temporaries_share_buffers() {
+fn temporaries_are_given_back_behind_their_last_step() {
     let Some(gpu) = own() else { return };
     // Two halves of each operand, their exponents, and the cross terms, all of which the last product reads; then the parts of
     // the cross terms, which nothing needs any more when the parts of the last product are summed.
@@ -237,9 +237,9 @@ fn temporaries_share_buffers() {
     assert!(found.iter().zip(&want).all(|(found, want)| f64::from(*found) == *want), "integers are exact");
 }
 
-/// What is needed until the result is written lies in the result: the gates of a connected product, in front of its norm.
+/// The gates of a connected product are given back before there is a result: its norm writes that.
 #[test]
-fn a_new_result_holds_temporaries_until_it_is_written() {
+fn a_new_result_is_allocated_for_the_step_that_writes_it() {
     let Some(gpu) = own() else { return };
     let (rows, features) = (256, 64);
     let product = LayerProduct::new(Signature::CL2);
@@ -255,7 +255,7 @@ fn a_new_result_holds_temporaries_until_it_is_written() {
     assert_eq!(gpu.stats().bytes_peak - before, 2 * result, "the result, and what it is before its norm");
     assert_eq!(gpu.stats().bytes_in_use - before, result);
     assert_eq!(second.tensor().to_vec().unwrap(), first, "the same bits");
-    // Where the output holds something, it is no temporary's.
+    // An output that the call passes is there from the start.
     let plan = Connected::new(product, &x, &x, &weight).unwrap().kernel(GemmKernel::Tiled).plan().unwrap();
     let mut held = gpu.zeros::<f32>([4, rows, features]).unwrap();
     gpu.reset_peak();

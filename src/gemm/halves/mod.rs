@@ -42,9 +42,8 @@ pub fn halves(x: &Tensor<f32>, side: Side, precision: Precision) -> Result<Halve
         if x.is_empty() {
             return Ok(Halves { values: gpu.empty(problem.shape())?, exponents: gpu.zeros([rows])? });
         }
-        let prepared = gpu.prepared(&problem)?;
-        let made = Halves { values: gpu.empty(problem.shape())?, exponents: gpu.empty([rows])? };
-        gpu.run_prepared(&prepared, &[x.view(), made.values.view(), made.exponents.view()], &[])?;
-        Ok(made)
+        let [values, exponents] = gpu.make(&problem, &[x.view()], &[])?;
+        let values = Tensor::made(values, problem.shape())?;
+        Ok(Halves { values, exponents: Tensor::made(exponents, [rows])? })
     })
 }

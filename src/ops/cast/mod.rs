@@ -15,8 +15,7 @@ pub(crate) fn cast<T: Element, U: Element>(view: &Tensor<T>, overflow: Overflow)
     if view.is_empty() {
         return gpu.empty(view.shape());
     }
-    let prepared = gpu.prepared(&CastProblem::new(view.layout(), T::DTYPE, U::DTYPE, overflow)?)?;
-    let copy = gpu.empty(view.shape())?;
-    gpu.run_prepared(&prepared, &[view.view(), copy.view()], &[])?;
-    Ok(copy)
+    let problem = CastProblem::new(view.layout(), T::DTYPE, U::DTYPE, overflow)?;
+    let [copy] = gpu.make(&problem, &[view.view()], &[])?;
+    Tensor::made(copy, view.shape())
 }

@@ -210,11 +210,10 @@ fn fresh<T: Real>(function: Elementwise, operands: &[&Tensor<T>]) -> Result<Tens
         return gpu.empty(shape);
     }
     let layouts: Vec<&Layout> = operands.iter().map(|x| x.layout()).collect();
-    let prepared = gpu.prepared(&ElementwiseProblem::new(function, &layouts, &layout, T::DTYPE)?)?;
-    let c = gpu.empty(shape)?;
-    let operands: Vec<_> = [&c].into_iter().chain(operands.iter().copied()).map(Tensor::view).collect();
-    gpu.run_prepared(&prepared, &operands, &[])?;
-    Ok(c)
+    let problem = ElementwiseProblem::new(function, &layouts, &layout, T::DTYPE)?;
+    let inputs: Vec<_> = operands.iter().copied().map(Tensor::view).collect();
+    let [c] = gpu.make(&problem, &inputs, &[])?;
+    Tensor::made(c, shape)
 }
 
 /// `function` of the operands, and of what `c` holds if it is an update, in `c`.

@@ -127,9 +127,6 @@ pub fn softmax<T: Real>(a: &Tensor<T>) -> Result<Tensor<T>> {
 }
 
 fn run<T: Real>(function: Rows, a: &Tensor<T>, axis: usize, shape: &[usize]) -> Result<Tensor<T>> {
-    let gpu = a.gpu();
-    let prepared = gpu.prepared(&RowsProblem::new(function, a.layout(), axis, T::DTYPE)?)?;
-    let c = gpu.empty(shape)?;
-    gpu.run_prepared(&prepared, &[a.view(), c.view()], &[])?;
-    Ok(c)
+    let [c] = a.gpu().make(&RowsProblem::new(function, a.layout(), axis, T::DTYPE)?, &[a.view()], &[])?;
+    Tensor::made(c, shape)
 }

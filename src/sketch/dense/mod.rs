@@ -22,10 +22,8 @@ pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usi
 fn run<T: Real>(sketch: &Sketch, problem: &DenseProblem, x: &Tensor<T>) -> Result<Tensor<f32>> {
     let mut shape = x.shape().to_vec();
     shape[problem.axis] = problem.extents[1];
-    let prepared = x.gpu().prepared(problem)?;
-    let y = x.gpu().empty(shape)?;
-    x.gpu().run_prepared(&prepared, &[x.view(), y.view()], &problem.numbers(sketch))?;
-    Ok(y)
+    let [y] = x.gpu().make(problem, &[x.view()], &problem.numbers(sketch))?;
+    Tensor::made(y, shape)
 }
 
 /// Applies a dense operator by the kernels that are pinned: for this crate's own tests.

@@ -19,10 +19,8 @@ use crate::tensor::{Real, Tensor};
 
 pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
     let problem = HadamardProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
-    let prepared = x.gpu().prepared(&problem)?;
-    let y = x.gpu().empty(problem.result()?.shape())?;
-    x.gpu().run_prepared(&prepared, &[x.view(), y.view()], &HadamardProblem::scalars(sketch))?;
-    Ok(y)
+    let [y] = x.gpu().make(&problem, &[x.view()], &HadamardProblem::scalars(sketch))?;
+    Tensor::made(y, problem.result()?.shape())
 }
 
 /// Applies a Hadamard operator in the passes that a device like `caps` would choose: for this crate's own tests.

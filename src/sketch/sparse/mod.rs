@@ -13,8 +13,6 @@ use crate::tensor::{Real, Tensor};
 
 pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
     let problem = SparseProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
-    let prepared = x.gpu().prepared(&problem)?;
-    let y = x.gpu().empty(problem.result()?.shape())?;
-    x.gpu().run_prepared(&prepared, &[x.view(), y.view()], &SparseProblem::scalars(sketch))?;
-    Ok(y)
+    let [y] = x.gpu().make(&problem, &[x.view()], &SparseProblem::scalars(sketch))?;
+    Tensor::made(y, problem.result()?.shape())
 }

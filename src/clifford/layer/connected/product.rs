@@ -197,11 +197,9 @@ impl<'a, T: Real> Connected<'a, T> {
     pub fn run(&self) -> Result<Multivectors<T>> {
         call("LayerProduct::connected", || {
             let [blades, rows, _, outputs] = self.problem.sizes();
-            let prepared = self.gpu().prepared(&self.problem()?)?;
-            let c = self.gpu().empty([blades, rows, outputs])?;
-            let operands = [c.view(), self.x.view(), self.y.view(), self.weight.view()];
-            self.gpu().run_prepared(&prepared, &operands, &[])?;
-            like(self.like, &c)
+            let inputs = [self.x.view(), self.y.view(), self.weight.view()];
+            let [c] = self.gpu().make(&self.problem()?, &inputs, &[])?;
+            like(self.like, &Tensor::made(c, [blades, rows, outputs])?)
         })
     }
 
@@ -212,13 +210,10 @@ impl<'a, T: Real> Connected<'a, T> {
     pub fn backward(&self, g: &Multivectors<T>) -> Result<ProductGradients<T>> {
         call("LayerProduct::connected_backward", || {
             let (gpu, g) = (self.gpu(), self.gradient_rows(g)?);
-            let prepared = gpu.prepared(&self.backward_problem(g.layout())?)?;
-            let weight = gpu.empty(self.weight.shape())?;
-            let (x, y) = (gpu.empty(self.x.shape())?, gpu.empty(self.x.shape())?);
-            let gradients = [x.view(), y.view(), weight.view()];
-            let operands = [self.x.view(), self.y.view(), self.weight.view(), g.view()];
-            gpu.run_prepared(&prepared, &[&gradients[..], &operands].concat(), &[])?;
-            Ok(ProductGradients { x: like(self.like, &x)?, y: like(self.like, &y)?, weight })
+            let inputs = [self.x.view(), self.y.view(), self.weight.view(), g.view()];
+            let [x, y, weight] = gpu.make(&self.backward_problem(g.layout())?, &inputs, &[])?;
+            let [x, y] = [x, y].map(|made| like(self.like, &Tensor::made(made, self.x.shape())?));
+            Ok(ProductGradients { x: x?, y: y?, weight: Tensor::made(weight, self.weight.shape())? })
         })
     }
 

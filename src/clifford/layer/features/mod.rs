@@ -20,12 +20,9 @@ pub(super) fn forward<T: Real>(
 ) -> Result<Tensor<T>> {
     let layouts: Vec<&Layout> = parameters.iter().map(|parameter| parameter.layout()).collect();
     let problem = FeaturesProblem::new(function, blades, x.layout(), None, &layouts, T::DTYPE)?;
-    let gpu = x.gpu();
-    let prepared = gpu.prepared(&problem)?;
-    let c = gpu.empty(x.shape())?;
-    let operands: Vec<_> = [&c, x].into_iter().chain(parameters.iter().copied()).map(Tensor::view).collect();
-    gpu.run_prepared(&prepared, &operands, &[])?;
-    Ok(c)
+    let inputs: Vec<_> = [x].into_iter().chain(parameters.iter().copied()).map(Tensor::view).collect();
+    let [c] = x.gpu().make(&problem, &inputs, &[])?;
+    Tensor::made(c, x.shape())
 }
 
 /// The gradients of a function with respect to `x` and its parameters, from `g`: one launch, and one that sums the latter
@@ -38,12 +35,7 @@ pub(super) fn backward<T: Real>(
 ) -> Result<(Tensor<T>, Tensor<f32>)> {
     let layouts: Vec<&Layout> = parameters.iter().map(|parameter| parameter.layout()).collect();
     let problem = FeaturesProblem::new(function, blades, x.layout(), Some(g.layout()), &layouts, T::DTYPE)?;
-    let gpu = x.gpu();
-    let prepared = gpu.prepared(&problem)?;
-    let c = gpu.empty(x.shape())?;
-    let of_parameters = gpu.empty::<f32>(&problem.sums()[1..])?;
-    let operands = [&c, x, g].into_iter().chain(parameters.iter().copied()).map(Tensor::view);
-    let operands: Vec<_> = operands.chain([of_parameters.view()]).collect();
-    gpu.run_prepared(&prepared, &operands, &[])?;
-    Ok((c, of_parameters))
+    let inputs: Vec<_> = [x, g].into_iter().chain(parameters.iter().copied()).map(Tensor::view).collect();
+    let [c, of_parameters] = x.gpu().make(&problem, &inputs, &[])?;
+    Ok((Tensor::made(c, x.shape())?, Tensor::made(of_parameters, &problem.sums()[1..])?))
 }

@@ -18,7 +18,7 @@ pub use tile::RowTile;
 
 use super::form::LayerProduct;
 use crate::clifford::Blades;
-use crate::tensor::{Real, Tensor, View, check_same_gpu};
+use crate::tensor::{Real, Tensor, check_same_gpu};
 use crate::{Gpu, Result};
 
 /// The operands of a function of rows: (blade, row, feature), and the weights (feature, path).
@@ -68,17 +68,15 @@ pub(super) fn run<T: Real>(
     given: Given<'_, T>,
 ) -> Result<Made<T>> {
     let gpu = given.gpu(function.name())?;
-    let prepared = gpu.prepared(&given.problem(function, product, blades)?)?;
+    let problem = given.problem(function, product, blades)?;
+    let inputs = [Some(given.x), given.y, given.g, given.w].into_iter().flatten();
+    let inputs: Vec<_> = inputs.map(Tensor::view).collect();
     let shape = given.x.shape();
-    let c = gpu.empty(shape)?;
-    let (mut d, mut w) = (None, None);
-    if function == RowFunction::SteerableBackward {
-        d = Some(gpu.empty(shape)?);
-        w = Some(gpu.empty([shape[2], product.signature.paths().len()])?);
+    if function != RowFunction::SteerableBackward {
+        let [c] = gpu.make(&problem, &inputs, &[])?;
+        return Ok(Made { c: Tensor::made(c, shape)?, d: None, w: None });
     }
-    let made = [Some(c.view()), d.as_ref().map(Tensor::view), w.as_ref().map(Tensor::view)];
-    let read = [Some(given.x), given.y, given.g, given.w].map(|tensor| tensor.map(Tensor::view));
-    let operands: Vec<View<'_>> = made.into_iter().chain(read).flatten().collect();
-    gpu.run_prepared(&prepared, &operands, &[])?;
-    Ok(Made { c, d, w })
+    let [c, d, w] = gpu.make(&problem, &inputs, &[])?;
+    let w = Tensor::made(w, [shape[2], product.signature.paths().len()])?;
+    Ok(Made { c: Tensor::made(c, shape)?, d: Some(Tensor::made(d, shape)?), w: Some(w) })
 }
