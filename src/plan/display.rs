@@ -6,6 +6,8 @@ use std::fmt;
 
 /// Steps that are listed one by one; of more the first and the last.
 const LISTED: usize = 3;
+/// Temporaries of a plan that are listed one by one; of more, only how many there are.
+const TEMPORARIES_LISTED: usize = 16;
 
 /// ```text
 /// matmul: 2 steps, predicted 48.5 us: 33.6 MFLOP, 2.16 MB read, 81.9 kB written, bound by latency
@@ -51,7 +53,13 @@ impl fmt::Display for Plan {
 /// The size of each temporary and each constant, and which steps use it.
 fn buffers(f: &mut fmt::Formatter<'_>, plan: &Content, launched: &[Launched<'_>]) -> fmt::Result {
     let (temporaries, constants) = (&plan.temporaries, &plan.constants);
-    for (i, bytes) in temporaries.iter().enumerate() {
+    let mut listed = &temporaries[..];
+    if listed.len() > TEMPORARIES_LISTED {
+        let bytes: u64 = listed.iter().sum();
+        write!(f, "\n  between steps: {} temporaries, {bytes} bytes in all", listed.len())?;
+        listed = &[];
+    }
+    for (i, bytes) in listed.iter().enumerate() {
         let name = if temporaries.len() > 1 { format!(", temporary {}", i + 1) } else { String::new() };
         write!(
             f,

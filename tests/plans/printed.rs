@@ -42,6 +42,23 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
     assert_eq!(between, "  between steps: 3072 bytes, written by step 1, read by step 2");
 }
 
+/// A device that binds little makes a plan of many panels: its temporaries are counted, not listed.
+#[test]
+fn a_plan_of_many_temporaries_prints_in_a_moment() {
+    let mut caps = fixtures::h200();
+    caps.limits.binding_bytes = 4096;
+    let plan = wgsl::plain([128, 64, 256], F32).plan(&caps).unwrap();
+    let (steps, temporaries) = (plan.steps().len(), plan.temporaries().len());
+    assert!(steps > 5000 && temporaries > 100, "{steps} steps, {temporaries} temporaries");
+    let begun = std::time::Instant::now();
+    let printed = plan.to_string();
+    let seconds = begun.elapsed().as_secs_f64();
+    assert!(seconds < 5.0, "{seconds} s");
+    let bytes: u64 = plan.temporaries().iter().sum();
+    let between = format!("  between steps: {temporaries} temporaries, {bytes} bytes in all");
+    assert_eq!(printed.lines().filter(|line| line.starts_with("  between")).collect::<Vec<_>>(), [between]);
+}
+
 #[test]
 fn a_dense_sketch_says_why_no_other_kernel_applies_it() {
     for kind in [SketchKind::Gaussian, SketchKind::Uniform, SketchKind::Sign] {
