@@ -1,7 +1,6 @@
 //! Running plans: the one way in which this crate launches anything.
 
 use super::lives::{Lives, Outputs};
-use super::lock::Lock;
 use super::memory::Allocation;
 use super::pipeline::Pipeline;
 use super::record::Launch;
@@ -12,10 +11,7 @@ use crate::kernel::Kernel;
 use crate::plan::{Access, Arg, Buffer, Parameter, Plan, Problem, Scalar};
 use crate::tensor::{View, check_same_gpu};
 use crate::{Error, Result};
-use std::any::{Any, TypeId};
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A plan with its compiled kernels, ready to be executed any number of times.
 pub(super) struct Prepared {
@@ -30,56 +26,6 @@ enum Operand<'a> {
     There(Binding<'a>),
     /// The plan makes it: allocated for the first step that binds it.
     New(Option<Allocation>),
-}
-
-/// Problems seen before, by type, and how many plans were prepared.
-#[derive(Default)]
-pub(super) struct Memo {
-    plans: Lock<Plans>,
-    /// Plans that an application has executed, by their identity: what is kept keeps its plan.
-    given: Lock<HashMap<usize, Arc<Prepared>>>,
-    prepared: AtomicU64,
-}
-
-#[derive(Default)]
-struct Plans {
-    by_type: HashMap<TypeId, Box<dyn Any + Send>>,
-}
-
-/// More problems than this of one kind are forgotten, all at once: planning again takes microseconds.
-const MEMO_AT_MOST: usize = 4096;
-
-impl Plans {
-    fn of<P: Problem>(&mut self) -> Option<&mut HashMap<P, Arc<Prepared>>> {
-        let map = self
-            .by_type
-            .entry(TypeId::of::<P>())
-            .or_insert_with(|| Box::new(HashMap::<P, Arc<Prepared>>::new()));
-        map.downcast_mut()
-    }
-}
-
-impl Memo {
-    /// How many plans were prepared: problems that were not seen before.
-    pub(super) fn prepared(&self) -> u64 {
-        self.prepared.load(Ordering::Relaxed)
-    }
-
-    fn get<P: Problem>(&self, problem: &P) -> Option<Arc<Prepared>> {
-        self.plans.lock().of::<P>()?.get(problem).cloned()
-    }
-
-    /// Keeps a prepared plan. Returns those that it displaces: the caller drops them where it holds no lock.
-    fn insert<P: Problem>(&self, problem: &P, prepared: Arc<Prepared>) -> HashMap<P, Arc<Prepared>> {
-        let mut forgotten = HashMap::new();
-        if let Some(map) = self.plans.lock().of::<P>() {
-            if map.len() >= MEMO_AT_MOST {
-                std::mem::swap(map, &mut forgotten);
-            }
-            map.insert(problem.clone(), prepared);
-        }
-        forgotten
-    }
 }
 
 impl Gpu {
@@ -162,12 +108,13 @@ impl Gpu {
         prepared.check_own(parameters.iter().filter(|to| to.access != Access::Write), inputs, scalars);
         let mut inputs = inputs.iter();
         let operand = |to: &Parameter| match to.access {
-            Access::Write => Operand::New(None),
+            Access::Write => Ok(Operand::New(None)),
             Access::Read | Access::Update => {
-                inputs.next().map_or(Operand::New(None), |view| Operand::There(view.bind()))
+                let missing = || Error::device(format!("{} takes more operands", prepared.plan.op()));
+                Ok(Operand::There(inputs.next().ok_or_else(missing)?.bind()))
             }
         };
-        let mut operands: Vec<_> = parameters.iter().map(operand).collect();
+        let mut operands = parameters.iter().map(operand).collect::<Result<Vec<_>>>()?;
         self.launch_all(&prepared, Outputs::New, &mut operands, scalars)?;
         let made = operands.into_iter().filter_map(|operand| match operand {
             Operand::There(_) => None,
@@ -185,7 +132,6 @@ impl Gpu {
         }
         // Neither planning nor compiling holds the lock: two threads may do the same work once.
         let prepared = Arc::new(self.compiled(problem.plan(self.caps())?)?);
-        self.inner.plans.prepared.fetch_add(1, Ordering::Relaxed);
         drop(self.inner.plans.insert(problem, prepared.clone()));
         Ok(prepared)
     }
@@ -208,20 +154,12 @@ impl Gpu {
 
     /// A plan that an application has.
     fn prepared_plan(&self, plan: &Plan) -> Result<Arc<Prepared>> {
-        let known = self.inner.plans.given.lock().get(&plan.identity()).cloned();
-        if let Some(known) = known {
+        if let Some(known) = self.inner.plans.get_given(plan) {
             return Ok(known);
         }
         plan.check_on(self.caps())?;
         let prepared = Arc::new(self.compiled(plan.clone())?);
-        self.inner.plans.prepared.fetch_add(1, Ordering::Relaxed);
-        let mut forgotten = HashMap::new();
-        let mut given = self.inner.plans.given.lock();
-        if given.len() >= MEMO_AT_MOST {
-            std::mem::swap(&mut *given, &mut forgotten);
-        }
-        given.insert(plan.identity(), prepared.clone());
-        drop(given);
+        drop(self.inner.plans.insert_given(plan, prepared.clone()));
         Ok(prepared)
     }
 

@@ -13,6 +13,7 @@ mod lives;
 mod lock;
 mod machine;
 mod mark;
+mod memo;
 mod memory;
 mod open;
 mod options;
@@ -84,7 +85,7 @@ struct Inner {
     options: GpuOptions,
     fault: Arc<Fault>,
     pipelines: Pipelines,
-    plans: execute::Memo,
+    plans: memo::Memo,
     constants: constants::Constants,
     watchers: watch::Watchers,
     pool: Lock<Pool<wgpu::Buffer>>,

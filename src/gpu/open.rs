@@ -169,7 +169,7 @@ impl<'a> Device<'a> {
             staging: Lock::new(Pool::new(None, STAGING_AT_MOST, largest)),
             recorder: Recorder::new(),
             buffers_created: AtomicU64::new(0),
-            plans: super::execute::Memo::default(),
+            plans: super::memo::Memo::default(),
             constants: super::constants::Constants::default(),
             watchers: super::watch::Watchers::default(),
             device: self.device.clone(),
