@@ -1,0 +1,294 @@
+//! Instructions of a compiled kernel, by what they do: in all of it, and in its heaviest block.
+
+use std::collections::BTreeMap;
+
+/// Accesses of memory by their width in bytes: of one invocation, or of one lane.
+pub type Widths = BTreeMap<u32, u32>;
+
+/// Whose assembly it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compiler {
+    /// AMD's GPUs.
+    Aco,
+    /// NVIDIA's GPUs.
+    Nak,
+    /// Intel's GPUs.
+    Brw,
+}
+
+/// What a compiler has written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Instructions of the whole kernel.
+    pub instructions: u32,
+    /// The basic block that computes and moves most, the inner loop where there is one: with most multiply-adds and
+    /// accesses, a product of matrices as a hundred; of several the longest.
+    pub heaviest: Block,
+}
+
+/// A basic block: instructions that run one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// All of them.
+    pub instructions: u32,
+    /// Products of cooperative matrices.
+    pub matrix: u32,
+    /// Multiply-adds of scalars and vectors.
+    pub multiply_adds: u32,
+    /// Loads and stores of storage buffers.
+    pub global: Widths,
+    /// Loads and stores of shared memory.
+    pub shared: Widths,
+}
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Matrix,
+    MultiplyAdd,
+    Global(u32),
+    Shared(u32),
+    Other,
+}
+
+impl Compiler {
+    /// Whose text a driver calls by this name, if it is an assembly.
+    #[must_use]
+    pub fn of_text(name: &str) -> Option<Self> {
+        match name {
+            "Assembly" => Some(Self::Aco),
+            "NAK assembly" => Some(Self::Nak),
+            name if name.contains("GEN Assembly") => Some(Self::Brw),
+            _ => None,
+        }
+    }
+
+    /// What the assembly consists of.
+    #[must_use]
+    pub fn count(self, assembly: &str) -> Counted {
+        let mut blocks = vec![Block::default()];
+        for line in assembly.lines() {
+            if self.begins_block(line) {
+                blocks.push(Block::default());
+            }
+            if let (Some(op), Some(block)) = (self.operation(line), blocks.last_mut()) {
+                block.add(self.kind(op));
+            }
+        }
+        let instructions = blocks.iter().map(|block| block.instructions).sum();
+        let heaviest = blocks.into_iter().max_by_key(Block::weight).unwrap_or_default();
+        Counted { instructions, heaviest }
+    }
+
+    fn begins_block(self, line: &str) -> bool {
+        match self {
+            Self::Aco => line.starts_with("BB"),
+            Self::Nak => line.starts_with("block"),
+            Self::Brw => line.starts_with("START B"),
+        }
+    }
+
+    /// The operation of a line, if it is an instruction.
+    fn operation(self, line: &str) -> Option<&str> {
+        match self {
+            // As `\tv_fma_f32 v0, v1, v2, v3 ; 12345678`. What LLVM cannot print is an instruction all the same.
+            Self::Aco if line.starts_with("(invalid") => Some("invalid"),
+            Self::Aco => line.strip_prefix('\t')?.split_whitespace().next(),
+            // As `  @!p0  r0 = ffma r1 r2 r3 // delay=4`; a line that only says what a block leads to has no delay.
+            Self::Nak => {
+                let (code, _) = line.split_once("//")?;
+                let code = code.split_once('=').map_or(code, |(_, code)| code);
+                code.split_whitespace().find(|word| !word.starts_with('@'))
+            }
+            // As `(+f0.0) mad(16) g1<1>F ...  { align1 };`
+            Self::Brw => {
+                let code = line.trim_start();
+                let code = code
+                    .strip_prefix('(')
+                    .and_then(|rest| rest.split_once(')'))
+                    .map_or(code, |(_, rest)| rest);
+                let (operation, rest) = code.trim_start().split_once('(')?;
+                let is_width = rest.split_once(')').is_some_and(|(width, _)| width.parse::<u32>().is_ok());
+                let is_word = operation.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');
+                // What a message does stands at the end of its line.
+                let is_message = operation == "send" || operation == "sends";
+                match is_message.then(|| line.split_whitespace().find(|word| is_lsc(word))).flatten() {
+                    Some(message) => Some(message),
+                    None => (is_width && is_word && !operation.is_empty()).then_some(operation),
+                }
+            }
+        }
+    }
+
+    fn kind(self, op: &str) -> Kind {
+        match self {
+            Self::Aco => aco(op),
+            Self::Nak => nak(op),
+            Self::Brw => brw(op),
+        }
+    }
+}
+
+impl Block {
+    fn weight(&self) -> (u32, u32) {
+        let accesses: u32 = self.global.values().chain(self.shared.values()).sum();
+        (100 * self.matrix + self.multiply_adds + accesses, self.instructions)
+    }
+
+    fn add(&mut self, kind: Kind) {
+        self.instructions += 1;
+        match kind {
+            Kind::Matrix => self.matrix += 1,
+            Kind::MultiplyAdd => self.multiply_adds += 1,
+            Kind::Global(bytes) => *self.global.entry(bytes).or_default() += 1,
+            Kind::Shared(bytes) => *self.shared.entry(bytes).or_default() += 1,
+            Kind::Other => {}
+        }
+    }
+}
+
+/// Whether an operation has one of these beginnings.
+fn begins(op: &str, beginnings: &[&str]) -> bool {
+    beginnings.iter().any(|beginning| op.starts_with(beginning))
+}
+
+fn aco(op: &str) -> Kind {
+    // The last part with a number of bits, as in `buffer_load_d16_hi_b16` and `ds_add_rtn_u32`.
+    let bits = op.rsplit('_').find_map(|part| part.strip_prefix(['b', 'u', 'i', 'f'])?.parse::<u32>().ok());
+    let bytes = bits.unwrap_or(32) / 8;
+    if begins(op, &["v_wmma", "v_swmmac"]) {
+        Kind::Matrix
+    } else if begins(op, &["v_fma", "v_pk_fma", "v_dot", "v_dual_fma", "v_mad"]) {
+        Kind::MultiplyAdd
+    } else if begins(op, &["buffer_load", "buffer_store", "buffer_atomic", "global_", "flat_"]) {
+        Kind::Global(bytes)
+    } else if begins(op, &["ds_bpermute", "ds_permute", "ds_swizzle"]) || !op.starts_with("ds_") {
+        Kind::Other // lanes pass values to each other: nothing is in memory
+    } else if op.contains("2addr") {
+        Kind::Shared(2 * bytes)
+    } else {
+        Kind::Shared(bytes)
+    }
+}
+
+fn nak(op: &str) -> Kind {
+    let mut parts = op.split('.');
+    let name = parts.next().unwrap_or_default();
+    let width = parts.clone().find_map(|part| match part {
+        "u8" | "s8" => Some(1),
+        "u16" | "s16" => Some(2),
+        "b32" | "u32" | "i32" | "f32" => Some(4),
+        "b64" | "u64" | "i64" => Some(8),
+        "b128" => Some(16),
+        _ => None,
+    });
+    let bytes = width.unwrap_or(4);
+    match name {
+        "hmma" | "imma" => Kind::Matrix,
+        "ffma" | "hfma2" | "dfma" | "idp4" => Kind::MultiplyAdd,
+        // Matrices of 8 x 8 f16, of which each lane gets 4 bytes.
+        "ldsm" => {
+            Kind::Shared(parts.find_map(|part| part.strip_prefix('x')?.parse::<u32>().ok()).unwrap_or(1) * 4)
+        }
+        "ld" | "st" | "atom" | "red" if parts.clone().any(|part| part == "global") => Kind::Global(bytes),
+        "ld" | "st" | "atom" | "atoms" if parts.any(|part| part == "shared") => Kind::Shared(bytes),
+        _ => Kind::Other,
+    }
+}
+
+/// Whether a word is a message to memory, such as `load.ugm.d32x4t.a32`.
+fn is_lsc(word: &str) -> bool {
+    begins(word, &["load.", "store.", "load_cmask.", "store_cmask."])
+}
+
+fn brw(op: &str) -> Kind {
+    if op.starts_with("dpas") {
+        return Kind::Matrix;
+    }
+    if begins(op, &["mad", "dp4a"]) {
+        return Kind::MultiplyAdd;
+    }
+    if !is_lsc(op) {
+        return Kind::Other;
+    }
+    // `d16u32x2`: elements of 16 bits, each in 32 of a register, two of them.
+    let data = op.split('.').find_map(|part| part.strip_prefix('d')).unwrap_or_default();
+    let number = |text: &str| {
+        let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        text[..end].parse::<u32>().ok()
+    };
+    let count = data.split_once('x').and_then(|(_, count)| number(count)).unwrap_or(1);
+    let bytes = number(data).unwrap_or(32) / 8 * count;
+    match op.split('.').nth(1) {
+        Some("ugm") => Kind::Global(bytes),
+        Some("slm") => Kind::Shared(bytes),
+        _ => Kind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Compiler, Counted, Widths};
+
+    /// Widths in bytes and how often each is.
+    type Listed = Vec<(u32, u32)>;
+
+    fn counted(compiler: Compiler, text: &str) -> (Counted, Listed, Listed) {
+        let counted = compiler.count(text);
+        let list = |widths: &Widths| widths.iter().map(|(&bytes, &count)| (bytes, count)).collect();
+        let (global, shared) = (list(&counted.heaviest.global), list(&counted.heaviest.shared));
+        (counted, global, shared)
+    }
+
+    #[test]
+    fn amd() {
+        let text = "BB0:\n\
+            \ts_mov_b32 s0, s3                  ; be800003\n\
+            BB1:\n\
+            \tbuffer_load_b128 v[0:3], v4, s[0:3], 0 offen ; e\n\
+            \tbuffer_load_d16_hi_b16 v0, v4, s[0:3], 0 offen ; e\n\
+            \tds_load_2addr_stride64_b32 v[0:1], v2 ; d\n\
+            \tds_load_b64 v[0:1], v2            ; d\n\
+            \tds_bpermute_b32 v0, v1, v2        ; d\n\
+            \tv_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7] ; c\n\
+            \tv_dual_fmac_f32 v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5 ; c\n\
+            (invalid instruction)               ; 00\n\
+            BB2:\n\
+            \ts_endpgm                          ; bf\n";
+        let (counted, global, shared) = counted(Compiler::Aco, text);
+        assert_eq!(counted.instructions, 10);
+        assert_eq!((counted.heaviest.instructions, counted.heaviest.matrix), (8, 1));
+        assert_eq!(counted.heaviest.multiply_adds, 1);
+        assert_eq!((global, shared), (vec![(2, 1), (16, 1)], vec![(8, 2)]));
+    }
+
+    #[test]
+    fn nvidia() {
+        let text = "block.u 0 L1 [] -> {\n\
+            \x20     ur0     = s2r sr[0x25]                 // delay=1 wr:0\n\
+            @!p0            exit                         // delay=1\n\
+            } -> [1]\n\
+            block 1 L3 [0] -> {\n\
+            \x20     r0..4   = ldsm.16.m8n8.x4 [r1]         // delay=1\n\
+            \x20     r0..4   = hmma.m16n8k16.f32 r0 r1 r2   // delay=1\n\
+            \x20     r5      = ld.global.a64.constant.u16 [r1..3] // delay=1\n\
+            @p0   r5      = ld.shared.strong.cta.b128 [r1] // delay=1\n\
+            @p0             st.global.a64.strong.gpu.b32 [r1..3] r4 // delay=1\n\
+            \x20     r2      = hfma2 r1 r2 r3               // delay=1\n\
+            } -> [1]\n";
+        let (counted, global, shared) = counted(Compiler::Nak, text);
+        assert_eq!(counted.instructions, 8);
+        assert_eq!((counted.heaviest.matrix, counted.heaviest.multiply_adds), (1, 1));
+        assert_eq!((global, shared), (vec![(2, 1), (4, 1)], vec![(16, 2)]));
+    }
+
+    #[test]
+    fn the_heaviest_block_moves_most_or_is_the_longest() {
+        let nothing = "BB0:\n\ts_nop 0 ; b\nBB1:\n\ts_nop 0 ; b\n\ts_nop 0 ; b\n";
+        let counted = Compiler::Aco.count(nothing);
+        assert_eq!((counted.instructions, counted.heaviest.instructions), (3, 2));
+        let store = format!("{nothing}BB2:\n\tbuffer_store_b32 v0, v1, s[0:3], 0 ; b\n");
+        assert_eq!(Compiler::Aco.count(&store).heaviest.instructions, 1);
+        assert_eq!(Compiler::Aco.count(""), Counted::default());
+    }
+}

@@ -1,0 +1,76 @@
+//! A step compiled by the driver that is here, as a row.
+
+use crate::assembly::Compiler;
+use crate::row::Row;
+use crate::spirv::Spirv;
+use crate::steps::Step;
+use crate::vulkan::{Compiled, Device};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+
+/// The row of a step. With a folder, the step's text and what the driver shows of its work are written there.
+///
+/// # Errors
+/// A file cannot be written.
+pub(crate) fn row(device: &Device, step: &Step, folder: Option<&Path>) -> std::io::Result<Row> {
+    let row = Row { mesa: device.version(), ..step.row.clone() };
+    let spirv = step.text.as_deref().map_err(String::clone).and_then(Spirv::of);
+    let compiled = spirv.and_then(|spirv| Ok((device.compile(&spirv)?, spirv.shared_bytes)));
+    if let (Some(folder), Ok(text)) = (folder, &step.text) {
+        write(folder, &row.name, "wgsl", text)?;
+        for (what, text) in compiled.iter().flat_map(|(compiled, _)| &compiled.texts) {
+            write(folder, &row.name, what, text)?;
+        }
+    }
+    Ok(match compiled {
+        Ok((compiled, shared)) => told(Row { shared, ..row }, &compiled),
+        Err(why) => Row { refused: Some(why), ..row },
+    })
+}
+
+/// The row with what the driver told.
+fn told(row: Row, compiled: &Compiled) -> Row {
+    let found = |names: &[&str]| {
+        let of_names = compiled.statistics.iter().filter(|(name, _)| names.contains(&name.as_str()));
+        of_names.map(|(_, value)| u32::try_from(*value).unwrap_or(u32::MAX)).reduce(u32::saturating_add)
+    };
+    let assembly = compiled
+        .texts
+        .iter()
+        .find_map(|(name, text)| Compiler::of_text(name).map(|compiler| (compiler.count(text), text)));
+    let Some((counted, text)) = assembly else {
+        return Row { refused: Some("compiled, but the driver shows no assembly".into()), ..row };
+    };
+    let mut digest = DefaultHasher::new();
+    text.hash(&mut digest);
+    let block = counted.heaviest;
+    Row {
+        subgroup: compiled.subgroup,
+        registers: found(&["VGPRs", "Number of GPRs", "GRF registers"]),
+        spills: found(&[
+            "Spilled SGPRs",
+            "Spilled VGPRs",
+            "Spills to memory",
+            "Fills from memory",
+            "Spill Count",
+            "Fill Count",
+        ])
+        .unwrap_or(0),
+        scratch: found(&["Scratch size", "SLM size", "Scratch Memory Size"]).unwrap_or(0),
+        occupancy: found(&["Subgroups per SIMD", "Max warps/SM"]),
+        instructions: counted.instructions,
+        block: block.instructions,
+        matrix: block.matrix,
+        global: block.global,
+        shared_access: block.shared,
+        code: format!("{:016x}", digest.finish()),
+        ..row
+    }
+}
+
+/// Writes a text to a file of the folder that is named for its step.
+fn write(folder: &Path, name: &str, what: &str, text: &str) -> std::io::Result<()> {
+    let word = |c: char| if c.is_alphanumeric() || c == '.' || c == '-' { c } else { '_' };
+    let file: String = format!("{name}.{what}").chars().map(word).collect();
+    std::fs::write(folder.join(file), text)
+}

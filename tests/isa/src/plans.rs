@@ -1,0 +1,284 @@
+//! The plans that are compiled: of every family, in the sizes and types that networks and solvers have.
+
+use crate::support::operand::View;
+use crate::support::{limits, plans, wgsl};
+use tilewise::clifford::layer::{
+    ConnectedBackward, ConnectedForward, ConnectedProblem, FeatureFunction, FeaturesProblem, Gate, GradeNorm,
+    LayerProduct, Multiplied, RowFunction, RowLayouts, RowProblem,
+};
+use tilewise::clifford::{
+    BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary,
+};
+use tilewise::gemm::{
+    Entries, Epilogue, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Previous, Scale, Side,
+    Split,
+};
+use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::plan::{Plan, Problem};
+use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::{Activation, Caps, DType, GemmKernel, Layout, Precision, Result, Sums};
+
+/// A plan to compile, or why there is none.
+pub struct Named {
+    /// What it computes, in a word for tables.
+    pub name: String,
+    /// Its family.
+    pub family: &'static str,
+    /// The plan.
+    pub plan: Result<Plan>,
+}
+
+use DType::{Bf16, F16, F32};
+
+/// A plan of everything that runs on a device, each in the forms that differ much.
+#[must_use]
+pub fn all(caps: &Caps) -> Vec<Named> {
+    let mut plans = List { caps, plans: Vec::new() };
+    products(&mut plans);
+    elements(&mut plans);
+    sketches(&mut plans);
+    multivectors(&mut plans);
+    layers(&mut plans);
+    plans.plans
+}
+
+/// Every form and every tile of every kernel: what the library's own tests plan, and a cube of 4096 for each tile.
+#[must_use]
+pub fn sweep(caps: &Caps) -> Vec<Named> {
+    let mut plans = List { caps, plans: Vec::new() };
+    for kernel in [GemmKernel::Tiled, GemmKernel::Coop, GemmKernel::Dot] {
+        let types: &[GemmTypes] = match kernel {
+            GemmKernel::Tiled => &[SINGLE, HALF],
+            GemmKernel::Dot => &[wgsl::I8],
+            _ => &[HALF],
+        };
+        for (tile, types) in
+            kernel.tiles().iter().flat_map(|tile| types.iter().map(move |types| (tile, *types)))
+        {
+            let name = format!("tile {tile} of {}", types.ab);
+            plans.add("gemm", &name, &product(CUBE, types).pinned(Pin::Tile(*tile)));
+        }
+    }
+    plans.plans.extend(plans::every(caps).into_iter().enumerate().map(|(i, planned)| {
+        let limits::Planned { what, plan } = planned;
+        Named { name: format!("{what} {i}"), family: what, plan }
+    }));
+    plans.plans
+}
+
+/// Plans that are being listed.
+struct List<'a> {
+    caps: &'a Caps,
+    plans: Vec<Named>,
+}
+
+impl List<'_> {
+    fn add(&mut self, family: &'static str, name: &str, problem: &impl Problem) {
+        self.plans.push(Named { name: name.into(), family, plan: problem.plan(self.caps) });
+    }
+}
+
+/// Why problems of this file are made without errors.
+const FITS: &str = "these shapes go together";
+
+const CUBE: [usize; 3] = [4096; 3];
+const SINGLE: GemmTypes = GemmTypes::new(F32, F32);
+const HALF: GemmTypes = GemmTypes::new(F16, F16);
+const MIXED: GemmTypes = GemmTypes::new(F16, F32);
+
+fn flat(shape: &[usize]) -> Layout {
+    Layout::contiguous("isa", shape).expect(FITS)
+}
+
+fn product(shape: [usize; 3], types: GemmTypes) -> GemmProblem {
+    wgsl::plain(shape, types)
+}
+
+fn products(plans: &mut List<'_>) {
+    use View::{Plain, Transposed};
+    let layer = Epilogue {
+        scale: Scale::Alpha,
+        bias: Some(F16),
+        residual: Some(F16),
+        activation: Activation::Gelu,
+        ..Epilogue::default()
+    };
+    let sums_of_f16 = GemmTypes { sums: Sums::F16, ..HALF };
+    for (name, problem) in [
+        ("f16", product(CUBE, HALF)),
+        ("f16 to f32", product(CUBE, MIXED)),
+        ("f16, A transposed", wgsl::problem(CUBE, HALF, [Transposed, Plain, Plain])),
+        ("f16, B transposed", wgsl::problem(CUBE, HALF, [Plain, Transposed, Plain])),
+        ("f16, sums of f16", product(CUBE, sums_of_f16)),
+        ("f16, a layer", limits::finished(product(CUBE, HALF), layer, 1)),
+        ("f16, odd sizes", product([4095, 4093, 4091], HALF)),
+        ("f16, split-k", product([256, 256, 65_536], HALF).split(Split::Parts(8))),
+    ] {
+        plans.add("gemm", name, &problem);
+        for kernel in [GemmKernel::Tiled, GemmKernel::Coop] {
+            plans.add("gemm", &format!("{kernel} {name}"), &problem.pinned(Pin::Kernel(kernel)));
+        }
+    }
+    let added = Epilogue { scale: Scale::Alpha, previous: Previous::Added, ..Epilogue::default() };
+    let generated = |entries| Generated { side: Side::B, entries, outer: Outer::Rows, tag: 1 };
+    for (name, problem) in [
+        ("f32", product(CUBE, SINGLE)),
+        ("f32, B transposed", wgsl::problem(CUBE, SINGLE, [Plain, Transposed, Plain])),
+        ("f32, odd sizes", product([4095, 4093, 4091], SINGLE)),
+        ("f32, added to C", limits::finished(product(CUBE, SINGLE), added, 1)),
+        ("f32, naive", product(CUBE, SINGLE).pinned(Pin::Kernel(GemmKernel::Naive))),
+        ("f32, fast", product(CUBE, SINGLE).precision(Precision::Fast)),
+        ("f32, split", product(CUBE, SINGLE).precision(Precision::Split)),
+        ("f32 by normal numbers", product(CUBE, SINGLE).generated(generated(Entries::Normal))),
+        ("f32 by signs", product(CUBE, SINGLE).generated(generated(Entries::Sign))),
+        ("f16 by signs", product(CUBE, MIXED).generated(generated(Entries::Sign))),
+        ("bf16", product(CUBE, GemmTypes::new(Bf16, Bf16))),
+        ("i8", product(CUBE, wgsl::I8)),
+    ] {
+        plans.add("gemm", name, &problem);
+    }
+    for types in [SINGLE, HALF, GemmTypes::new(Bf16, Bf16)] {
+        for (name, shape) in
+            [("a row", [1, 4096, 4096]), ("a column", [4096, 1, 4096]), ("4 rows", [4, 4096, 4096])]
+        {
+            let problem = product(shape, types).pinned(Pin::Kernel(GemmKernel::Gemv));
+            plans.add("gemm", &format!("gemv {}, {name}", types.ab), &problem);
+        }
+    }
+}
+
+fn elements(plans: &mut List<'_>) {
+    let plane = flat(&[4096, 4096]);
+    for dtype in [F32, F16, Bf16] {
+        for (name, function) in [
+            ("add", Elementwise::Add),
+            ("gelu", Elementwise::Activate(Activation::Gelu)),
+            ("silu", Elementwise::Activate(Activation::Silu)),
+        ] {
+            let operands = vec![&plane; function.operands()];
+            let problem = ElementwiseProblem::new(function, &operands, &plane, dtype).expect(FITS);
+            plans.add("elementwise", &format!("{name} {dtype}"), &problem);
+        }
+        for (name, rows) in [("softmax", Rows::Softmax), ("sum", Rows::Sum)] {
+            for (along, axis) in [("rows", 1), ("columns", 0)] {
+                let problem = RowsProblem::new(rows, &plane, axis, dtype).expect(FITS);
+                plans.add("rows", &format!("{name} {dtype}, along {along}"), &problem);
+            }
+        }
+    }
+    for (from, to) in [(F32, F16), (F16, F32), (F32, Bf16), (Bf16, F32), (F32, DType::I8)] {
+        let problem = CastProblem::new(&plane, from, to, Overflow::Saturate).expect(FITS);
+        plans.add("cast", &format!("cast {from} to {to}"), &problem);
+    }
+    for precision in [Precision::Fast, Precision::Split] {
+        let problem = HalvesProblem::new(&plane, Side::A, precision).expect(FITS);
+        plans.add("halves", &format!("halves, {precision:?}").to_lowercase(), &problem);
+    }
+}
+
+fn sketches(plans: &mut List<'_>) {
+    let (rows, columns, sketched) = (16_384, 512, 1024);
+    for (name, kind) in [
+        ("gaussian", SketchKind::Gaussian),
+        ("count sketch", SketchKind::CountSketch),
+        ("sjlt 4", SketchKind::Sjlt { nonzeros: 4 }),
+        ("hadamard", SketchKind::Hadamard),
+    ] {
+        let sketch = Sketch::new(kind, [sketched, rows], 1).expect(FITS);
+        for (way, x, what) in [
+            (Way::Forward, flat(&[rows, columns]), ""),
+            (Way::Adjoint, flat(&[sketched, columns]), ", adjoint"),
+        ] {
+            for dtype in [F32, F16] {
+                let name = format!("{name} {dtype}{what}");
+                match kind {
+                    SketchKind::Gaussian => {
+                        let problem = DenseProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        plans.add("dense sketch", &name, &problem);
+                    }
+                    SketchKind::Hadamard => {
+                        let problem = HadamardProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        plans.add("hadamard", &name, &problem);
+                    }
+                    _ => {
+                        let problem = SparseProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        plans.add("sparse sketch", &name, &problem);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn multivectors(plans: &mut List<'_>) {
+    let geometric = Function::Product(Product::Geometric);
+    let mut add = |name: &str, function: Function, [x, c]: [&Blades; 2], axis: BladeAxis, dtype: DType| {
+        let layout = |blades: &Blades| match axis {
+            BladeAxis::First => flat(&[blades.len(), 4096, 64]),
+            BladeAxis::Last => flat(&[4096, 64, blades.len()]),
+        };
+        let (of_x, of_c) = (layout(x), layout(c));
+        let operands = vec![Placed { layout: &of_x, blades: x }; function.operands()];
+        let c = Placed { layout: &of_c, blades: c };
+        let problem = CliffordProblem::new(function, &operands, c, axis, dtype).expect(FITS);
+        plans.add("clifford", &format!("{name} {dtype}"), &problem);
+    };
+    let [cl3, pga] = [Signature::CL3, Signature::PGA3D].map(|signature| signature.blades());
+    let (even, turns) = (Signature::PGA3D.even(), Signature::PGA3D.bivectors());
+    let six = Signature::new(6, 0, 0).expect("six vectors").blades();
+    for dtype in [F32, F16] {
+        add("geometric product Cl(3)", geometric, [&cl3; 2], BladeAxis::First, dtype);
+        add("geometric product Cl(3), blades last", geometric, [&cl3; 2], BladeAxis::Last, dtype);
+    }
+    for (name, function, blades) in [
+        ("geometric product PGA", geometric, [&pga; 2]),
+        ("geometric product Cl(6)", geometric, [&six; 2]),
+        ("reverse Cl(3)", Function::Unary(Unary::Reverse), [&cl3; 2]),
+        ("inverse Cl(3)", Function::Inverse, [&cl3; 2]),
+        ("sandwich of motors", Function::Sandwich, [&even; 2]),
+        ("normalised motors", Function::Normalize, [&even; 2]),
+        ("exponential of lines", Function::Exp, [&turns, &even]),
+        ("logarithm of motors", Function::Log(Branch::Shorter), [&even, &turns]),
+        ("between motors", Function::Way, [&even, &turns]),
+    ] {
+        add(name, function, blades, BladeAxis::First, F32);
+    }
+}
+
+fn layers(plans: &mut List<'_>) {
+    let (rows, features) = (4096, 64);
+    for signature in [Signature::CL2, Signature::CL3] {
+        let layer = LayerProduct::new(signature).norm(GradeNorm::Rms).gate(Gate::Gelu);
+        let (blades, paths) = (signature.blades(), signature.paths().len());
+        let (x, w) = (flat(&[blades.len(), rows, features]), flat(&[features, paths]));
+        let weight = flat(&[paths, features, features]);
+        for dtype in [F32, F16] {
+            for function in [
+                RowFunction::Steerable,
+                RowFunction::SteerableBackward,
+                RowFunction::Normalize,
+                RowFunction::NormalizeBackward,
+            ] {
+                let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+                let problem = RowProblem::new(function, layer, &blades, layouts, dtype).expect(FITS);
+                plans.add("layer rows", &format!("{} {signature} {dtype}", function.name()), &problem);
+            }
+            let product = ConnectedProblem::new(layer, &blades, [&x, &x], &weight, dtype).expect(FITS);
+            let forward = ConnectedForward::new(product, Multiplied::AsTheyAre, Pin::Free).expect(FITS);
+            plans.add("connected", &format!("connected layer {signature} {dtype}"), &forward);
+            let backward = ConnectedBackward::new(forward, &x).expect(FITS);
+            plans.add("connected", &format!("connected layer, backward {signature} {dtype}"), &backward);
+        }
+    }
+    let blades = Signature::CL3.blades();
+    let x = flat(&[blades.len(), rows, features]);
+    for (function, (what, g)) in FeatureFunction::ALL
+        .into_iter()
+        .flat_map(|function| [("", None), (", backward", Some(&x))].map(|pass| (function, pass)))
+    {
+        let parameter = flat(&[features, function.parts(&blades)]);
+        let parameters = vec![&parameter; function.parameters()];
+        let problem = FeaturesProblem::new(function, &blades, &x, g, &parameters, F32).expect(FITS);
+        plans.add("features", &format!("{function:?}{what} Cl(3) f32").to_lowercase(), &problem);
+    }
+}

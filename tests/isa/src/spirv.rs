@@ -1,0 +1,90 @@
+//! SPIR-V as wgpu hands it to a Vulkan driver for a trusted module: no checks, no zeros in shared memory.
+
+use naga::back::spv;
+use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+/// A kernel's words, and what its pipeline's layout has to have.
+pub(crate) struct Spirv {
+    /// The module.
+    pub(crate) words: Vec<u32>,
+    /// Of each storage binding, in order.
+    pub(crate) storage_bindings: u32,
+    /// Bytes of immediates.
+    pub(crate) immediate_bytes: u32,
+    /// Whether dims come through a uniform buffer at a dynamic offset.
+    pub(crate) has_ring: bool,
+    /// Bytes of shared memory that the text declares.
+    pub(crate) shared_bytes: u32,
+}
+
+impl Spirv {
+    /// The SPIR-V of a text, as `wgpu_hal::vulkan` 30 writes it (`Device::compile_stage`, with the options of
+    /// `Adapter::device_from_raw`) on a device with every feature that the crate asks for.
+    ///
+    /// # Errors
+    /// The text is no valid WGSL, or naga cannot write it.
+    pub(crate) fn of(text: &str) -> Result<Self, String> {
+        let module = naga::front::wgsl::parse_str(text).map_err(|error| error.emit_to_string(text))?;
+        let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
+        let info = validated.map_err(|error| error.emit_to_string(text))?;
+        let entry =
+            spv::PipelineOptions { entry_point: "main".into(), shader_stage: naga::ShaderStage::Compute };
+        let words = spv::write_vec(&module, &info, &options(), Some(&entry));
+        let words = words.map_err(|error| format!("naga cannot write it as SPIR-V: {error}"))?;
+        let mut spirv =
+            Self { words, storage_bindings: 0, immediate_bytes: 0, has_ring: false, shared_bytes: 0 };
+        for (_, variable) in module.global_variables.iter() {
+            let bytes = module.types[variable.ty].inner.size(module.to_ctx());
+            match variable.space {
+                naga::AddressSpace::Storage { .. } => spirv.storage_bindings += 1,
+                naga::AddressSpace::Immediate => spirv.immediate_bytes = bytes,
+                naga::AddressSpace::Uniform => spirv.has_ring = true,
+                naga::AddressSpace::WorkGroup => spirv.shared_bytes += bytes,
+                _ => {}
+            }
+        }
+        Ok(spirv)
+    }
+}
+
+fn options() -> spv::Options<'static> {
+    use spv::Capability as C;
+    let unchecked = BoundsCheckPolicy::Unchecked;
+    // The features that the library asks for: subgroups, f16, integers of 64 bits, cooperative matrices; and what wgpu takes
+    // without being asked.
+    let subgroups = [
+        C::GroupNonUniform,
+        C::GroupNonUniformVote,
+        C::GroupNonUniformArithmetic,
+        C::GroupNonUniformBallot,
+        C::GroupNonUniformShuffle,
+        C::GroupNonUniformShuffleRelative,
+        C::GroupNonUniformQuad,
+    ];
+    let dots = [
+        C::DotProductInputAllKHR,
+        C::DotProductInput4x8BitKHR,
+        C::DotProductInput4x8BitPackedKHR,
+        C::DotProductKHR,
+    ];
+    let others =
+        [C::Shader, C::Matrix, C::Int64, C::Int8, C::Float16, C::CooperativeMatrixKHR, C::VulkanMemoryModel];
+    let capabilities = subgroups.into_iter().chain(dots).chain(others);
+    spv::Options {
+        lang_version: (1, 6),
+        flags: spv::WriterFlags::LABEL_VARYINGS | spv::WriterFlags::FORCE_POINT_SIZE,
+        capabilities: Some(capabilities.collect()),
+        bounds_check_policies: BoundsCheckPolicies {
+            index: unchecked,
+            buffer: unchecked,
+            image_load: unchecked,
+            binding_array: unchecked,
+        },
+        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
+        force_loop_bounding: false,
+        ray_query_initialization_tracking: false,
+        emit_int_div_checks: false,
+        ..Default::default()
+    }
+}

@@ -1,0 +1,22 @@
+//! Files of the library's tests: the problems whose plans take every form of a kernel.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "each test takes its own part of them"
+)]
+
+#[path = "../../support/limits.rs"]
+pub mod limits;
+#[path = "../../support/operand.rs"]
+pub mod operand;
+#[path = "../../support/plans.rs"]
+pub mod plans;
+#[path = "../../support/strided.rs"]
+pub mod strided;
+#[path = "../../support/wgsl.rs"]
+pub mod wgsl;
+#[path = "../../support/wgsl_clifford.rs"]
+pub mod wgsl_clifford;

@@ -1,0 +1,124 @@
+//! The compilers of AMD's and NVIDIA's GPUs on every plan, through the program as its user calls it.
+
+use std::process::{Command, Output};
+use tilewise_isa::checks::{COOP, faults, needless};
+use tilewise_isa::row::Row;
+use tilewise_isa::target::TARGETS;
+
+/// Runs the program.
+fn program(arguments: &[&str], shims: Option<&str>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tilewise-isa"));
+    command.args(arguments);
+    if let Some(shims) = shims {
+        command.env("TILEWISE_SHIMS", shims);
+    }
+    command.output().expect("the program starts")
+}
+
+/// What it says of an error: one line.
+fn error(arguments: &[&str], shims: Option<&str>) -> String {
+    let output = program(arguments, shims);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let said: Vec<&str> = said.lines().filter(|line| !line.starts_with("tilewise: fetching")).collect();
+    let [line] = said[..] else { panic!("{arguments:?}: {said:?}") };
+    assert!(!output.status.success() && output.stdout.is_empty(), "{arguments:?}: {line}");
+    line.into()
+}
+
+/// The rows that it prints. None, after saying why, where there is no driver of the target; that is a failure under
+/// `GPU_REQUIRED=1`.
+fn rows(arguments: &[&str]) -> Option<Vec<Row>> {
+    let output = program(&[arguments, &["--json"]].concat(), None);
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        assert!(std::env::var("GPU_REQUIRED").as_deref() != Ok("1"), "GPU_REQUIRED=1, but {said}");
+        println!("skipped: {said}");
+        return None;
+    }
+    let printed = String::from_utf8(output.stdout).unwrap();
+    Some(printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+#[test]
+fn no_kernel_spills_and_every_coop_plan_multiplies_matrices() {
+    let fetched: Vec<_> = TARGETS.into_iter().filter(|target| target.is_fetched).collect();
+    assert_eq!(fetched.len(), 3, "two of AMD, one of NVIDIA");
+    let every: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            fetched.iter().map(|target| scope.spawn(|| (target.name, rows(&[target.name])))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let mut found = Vec::new();
+    for (name, rows) in every {
+        let Some(rows) = rows else { continue };
+        println!("{name}: {} steps, Mesa {}", rows.len(), rows[0].mesa);
+        assert!(
+            rows.len() > 150 && rows.iter().all(|row| row.target == name),
+            "{name}: {} steps",
+            rows.len()
+        );
+        assert_eq!(rows.iter().any(|row| row.kernel == COOP), name == "nv176", "{name}: plans of coop");
+        found.extend(faults(&rows));
+        found.extend(needless(&rows));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// A tile that no GPU can hold in its registers, taken for one: what CI asserts is a check that can fail.
+#[test]
+fn a_tile_that_spills_is_a_fault_on_every_compiler() {
+    for target in TARGETS.into_iter().filter(|target| target.is_fetched) {
+        let tile = "tile 128x128x8 (16x16";
+        let Some(rows) = rows(&[target.name, "--sweep", "--accumulators", "256", "--only", tile]) else {
+            return;
+        };
+        assert_eq!(rows.len(), 2, "{}: f32 and f16", target.name);
+        let found = faults(&rows);
+        let spills = found.iter().filter(|fault| fault.ends_with(" spills")).count();
+        assert_eq!(spills, 2, "{}: {found:?}", target.name);
+    }
+}
+
+#[test]
+fn what_is_asked_wrong_is_one_line() {
+    assert_eq!(
+        error(&["navi99"], None),
+        "error: no target is called \"navi99\": there are navi31, gfx1201, nv176, nv192, bmg, dg2"
+    );
+    let nowhere = error(&["navi31"], Some("/nonexistent"));
+    assert!(
+        nowhere.starts_with("error: ") && nowhere.contains("a shim that are not in /nonexistent"),
+        "{nowhere}"
+    );
+    let unfetched = error(&["bmg"], None);
+    assert!(
+        unfetched.contains("TILEWISE_SHIMS names a folder") || unfetched.contains("cannot fetch"),
+        "{unfetched}"
+    );
+    let no_file = error(&["navi31", "--diff", "/no/such/file"], None);
+    assert!(no_file.starts_with("error: /no/such/file: "), "{no_file}");
+    let Some(rows) = rows(&["navi31", "--only", "softmax f32"]) else { return };
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert_eq!(error(&["navi31", "--only", "no such word"], None), "error: no step has that word");
+    // Rows of another version of Mesa are not compared, those of the same are.
+    let folder = std::env::temp_dir().join(format!("tilewise-isa-diff-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("rows.json");
+    let path = path.to_str().unwrap();
+    let lines = rows.iter().map(|row| serde_json::to_string(row).unwrap() + "\n").collect::<String>();
+    std::fs::write(path, &lines).unwrap();
+    let same = program(&["navi31", "--only", "softmax f32", "--diff", path], None);
+    let said = String::from_utf8(same.stdout).unwrap();
+    assert_eq!(
+        said,
+        "2 steps are the same code, 0 other code of the same figures; 0 differ, 0 are worse, 0 new, 0 gone\n"
+    );
+    std::fs::write(path, lines.replace(&rows[0].mesa, "1.2.3")).unwrap();
+    let other = program(&["navi31", "--only", "softmax f32", "--diff", path], None);
+    let said = String::from_utf8(other.stderr).unwrap();
+    assert_eq!(
+        said,
+        format!("error: {path} is of Mesa 1.2.3, and this is Mesa {}: nothing is compared\n", rows[0].mesa)
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
+}
