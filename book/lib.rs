@@ -42,6 +42,7 @@ chapters! {
     clifford_kernels: "src/clifford-kernels.md",
     adding_a_kernel: "src/adding-a-kernel.md",
     measuring: "src/measuring.md",
+    compilers: "src/compilers.md",
     rejected: "src/rejected.md",
     glossary: "src/glossary.md",
 }
