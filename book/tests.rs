@@ -4,7 +4,7 @@ use super::CHAPTERS;
 use std::collections::BTreeSet;
 use tilewise::gemm::{GemmProblem, GemmTypes};
 use tilewise::gpu::fixtures;
-use tilewise::kernel::{FRAGMENTS, SHADERS};
+use tilewise::kernel::{KERNELS, PARTS};
 use tilewise::plan::Problem;
 use tilewise::{Caps, DType, Layout};
 
@@ -25,14 +25,9 @@ fn blocks(chapter: &str) -> Vec<(String, Vec<&str>)> {
 }
 
 fn shader(path: &str) -> &'static str {
-    let find =
-        |table: &[(&str, &'static str)], name| table.iter().find(|(n, _)| *n == name).map(|(_, text)| *text);
     let name = path.strip_prefix("shaders/").and_then(|name| name.strip_suffix(".wgsl")).unwrap_or_default();
-    let found = match name.strip_prefix("common/") {
-        Some(fragment) => find(FRAGMENTS, fragment),
-        None => find(SHADERS, name),
-    };
-    found.unwrap_or_else(|| panic!("there is no shader {path}"))
+    let found = KERNELS.iter().chain(PARTS).find(|(known, _)| *known == name);
+    found.unwrap_or_else(|| panic!("there is no shader {path}")).1
 }
 
 #[test]
@@ -65,12 +60,15 @@ fn quoted_shader_lines_stand_in_the_file_that_is_named() {
 }
 
 #[test]
-fn the_worked_example_imports_fragments_that_exist() {
+fn what_the_chapters_paste_into_kernels_exists() {
     for (chapter, text) in CHAPTERS {
         for (_, lines) in blocks(text).iter().filter(|(info, _)| info.starts_with("wgsl")) {
-            for import in lines.iter().filter_map(|line| line.strip_prefix("//#import ")) {
-                let name = import.split(' ').next().unwrap_or_default();
-                assert!(FRAGMENTS.iter().any(|(n, _)| *n == name), "{chapter} imports {name}");
+            for directive in ["//#import ", "//#slot ", "//#inline "] {
+                for rest in lines.iter().filter_map(|line| line.strip_prefix(directive)) {
+                    let name = rest.split(' ').next().unwrap_or_default();
+                    let is_it = |part: &str| part.rsplit('/').next() == Some(name);
+                    assert!(PARTS.iter().any(|(part, _)| is_it(part)), "{chapter} pastes {name}");
+                }
             }
         }
     }
@@ -81,7 +79,7 @@ fn path(caps: &Caps, ab: DType) -> String {
     let square = Layout::contiguous("path", &[4096, 4096]).unwrap();
     let problem = GemmProblem::new(&square, &square, &square, GemmTypes::new(ab, DType::F32)).unwrap();
     let plan = problem.plan(caps).unwrap();
-    plan.steps()[0].kernel.shader().trim_start_matches("gemm_").to_owned()
+    plan.steps()[0].kernel.shader().trim_start_matches("gemm/").to_owned()
 }
 
 fn device(caps: &Caps) -> &str {

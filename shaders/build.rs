@@ -1,31 +1,39 @@
-//! Lists the shaders of this folder for the library (`src/kernel/library.rs`): to add one is to add its file.
+//! Lists the shaders of this folder for the library (`src/kernel/library.rs`): to add one is to add its file. What has an
+//! entry point is a kernel, all else is part of some.
 
 use std::path::Path;
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=shaders");
-    let tables = [list("shaders")?, list("shaders/common")?];
-    let [kernels, fragments] = tables.map(|table| format!("&[{}]", table.concat()));
+    // Cargo runs build scripts in the folder of the package.
+    let mut names = Vec::new();
+    list(Path::new("shaders"), "", &mut names)?;
+    names.sort();
+    let mut tables = [String::from("&["), String::from("&[")];
+    for name in names {
+        let is_part = !fs::read_to_string(format!("shaders/{name}.wgsl"))?.contains("@compute");
+        // The text is included from below the folder of the package, wherever that lies when the library is compiled.
+        let text = format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/shaders/{name}.wgsl\"))");
+        tables[usize::from(is_part)] += &format!("({name:?}, {text}),\n");
+    }
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo says no OUT_DIR"))?;
-    fs::write(Path::new(&out).join("kernels.rs"), kernels)?;
-    fs::write(Path::new(&out).join("fragments.rs"), fragments)
+    for (table, file) in tables.into_iter().zip(["kernels.rs", "parts.rs"]) {
+        fs::write(Path::new(&out).join(file), table + "]")?;
+    }
+    Ok(())
 }
 
-/// `("name", "text"),` for each shader of a folder, in the order of their names. The text is included from below the folder of
-/// the package, wherever that lies when the library is compiled.
-fn list(folder: &str) -> io::Result<Vec<String>> {
-    let mut lines = Vec::new();
-    // Cargo runs build scripts in the folder of the package.
+/// Adds the names of the shaders in a folder and those below: their paths without the ending, such as `gemm/tiled`.
+fn list(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "wgsl") {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            lines.push(format!(
-                "({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{folder}/{name}.wgsl\"))),\n"
-            ));
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        if path.is_dir() {
+            list(&path, &format!("{prefix}{name}/"), names)?;
+        } else if path.extension().is_some_and(|extension| extension == "wgsl") {
+            names.push(format!("{prefix}{name}"));
         }
     }
-    lines.sort();
-    Ok(lines)
+    Ok(())
 }

@@ -267,7 +267,7 @@ fn rows_that_are_not_there_are_refused_and_change_nothing_else() {
         let why = gpu.caps().coop(row.m, row.a, row.c).unwrap_err();
         assert!(why.ends_with("fenced off: the driver refuses it"), "{why}");
         let warnings = support::warnings_with(&row.to_string());
-        assert!(warnings.iter().any(|warning| warning.contains("coop_verify")), "{row}: {warnings:?}");
+        assert!(warnings.iter().any(|warning| warning.contains("gemm/coop_verify")), "{row}: {warnings:?}");
     }
     works(&gpu);
 }
@@ -297,7 +297,7 @@ fn a_device_that_computes_something_else_is_found_out() {
     // Products go on without it, and one that is pinned to it says what it lacks.
     let a = gpu.tensor(&[f16::ONE; 4096], [64, 64]).unwrap();
     let product = Gemm::new(&a, &a);
-    assert_eq!(product.plan().unwrap().steps()[0].kernel.shader(), "gemm_tiled");
+    assert_eq!(product.plan().unwrap().steps()[0].kernel.shader(), "gemm/tiled");
     product.run().unwrap();
     let pinned = product.kernel(GemmKernel::Coop).run().unwrap_err();
     assert!(matches!(&pinned, Error::Unsupported { needs, .. } if needs.contains(&why)), "{pinned}");

@@ -1,10 +1,26 @@
-//! Stores the first `count` of four elements of C that are a stride apart, one by one.
+//! Stores the first `count` of four elements of C that are `stride` apart: `store_quad(at, stride, count, v)`.
 
-//#import store_element
+//#variant elements
+// Stores the first `count` of four elements of C that are a stride apart, one by one.
+//#slot store_element default plain
 
 fn store_quad(at: u32, stride: u32, count: u32, v: vec4<f32>) {
     store_element(at, v.x);
     if count > 1u { store_element(at + stride, v.y); }
     if count > 2u { store_element(at + 2u * stride, v.z); }
     if count > 3u { store_element(at + 3u * stride, v.w); }
+}
+
+//#variant pairs
+// Stores the first `count` of four elements of C that are neighbours from an even index on: memory is u32 pairs. An
+// odd count ends a row, and what is beside its last element belongs to none.
+fn store_pair(at: u32, count: u32, v: vec2<f32>) {
+    var pair = pack_pair(v);
+    if count == 1u { pair = (pair & 0xffffu) | (c[at] & 0xffff0000u); }
+    c[at] = pair;
+}
+
+fn store_quad(at: u32, stride: u32, count: u32, v: vec4<f32>) {
+    store_pair(at / 2u, count, v.xy);
+    if count > 2u { store_pair(at / 2u + 1u, count - 2u, v.zw); }
 }

@@ -72,7 +72,7 @@ impl CliffordProblem {
         let memory = Memory::of(self.dtype, caps);
         let loads = [1, 2].map(|operand| Load::of(self, operand, walk));
         let store = Store::of(self, walk, memory);
-        let mut kernel = Kernel::new("clifford")
+        let mut kernel = Kernel::new("clifford/product")
             .dims(caps, size_of::<CliffordDims>())
             .param("x_unit", loads[0].unit.memory(memory))
             .param("y_unit", loads[1].unit.memory(memory))
@@ -81,7 +81,7 @@ impl CliffordProblem {
             .param("WIDTH", format!("{}u", walk.width()))
             .param("LANES", format!("{}u", invocations(caps)));
         if memory == Memory::Bf16 {
-            kernel = kernel.slot("pack_pair", "pack_bf16");
+            kernel = kernel.slot("pack_pair", "bf16");
         }
         for (load, slots) in
             loads.iter().zip([["load_x", "read_x"], ["load_y", "read_y"]]).take(self.operands())
@@ -92,7 +92,7 @@ impl CliffordProblem {
             kernel = kernel.slot(slots[1], load.read);
         }
         if self.operands() == 1 {
-            kernel = kernel.slot("blades_of_two", "blades_of_one");
+            kernel = kernel.slot("blades", "one");
         }
         for &(slot, fragment) in &store.slots {
             kernel = kernel.slot(slot, fragment);
@@ -106,18 +106,18 @@ impl CliffordProblem {
     pub(super) fn table_kernel(&self, caps: &Caps) -> Kernel {
         let memory = Memory::of(self.dtype, caps);
         let halves = memory.per_scalar() == 2;
-        let mut kernel = Kernel::new("clifford_table")
+        let mut kernel = Kernel::new("clifford/table")
             .dims(caps, size_of::<CliffordDims>())
             .param("x_unit", memory.scalar())
             .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
             .param("LANES", format!("{}u", invocations(caps)));
         if memory == Memory::Bf16 {
-            kernel = kernel.slot("pack_pair", "pack_bf16");
+            kernel = kernel.slot("pack_pair", "bf16");
         }
         if let Some(fragment) = Unit::One.load(memory) {
             kernel = kernel.slot("load_x", fragment).slot("load_y", fragment);
         }
-        if halves { kernel.slot("store_element", "store_element_packed") } else { kernel }
+        if halves { kernel.slot("store_element", "packed") } else { kernel }
     }
 
     /// The limits that a workgroup needs: bindings for the result and the operands.
@@ -128,7 +128,7 @@ impl CliffordProblem {
 
     fn text(&self, body: &Body, loads: [Load; 2], beside: Beside) -> String {
         let mut statements = Statements { text: String::new() };
-        if self.function == Function::Sandwich && loads[0].read == "read_x_one" {
+        if self.function == Function::Sandwich && loads[0].read == "one" {
             statements.load_scalars(self.x.len()); // one for all lanes
         } else {
             statements.load('x', 'y', self.x.len(), loads[0]);

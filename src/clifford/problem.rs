@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// Axes beside the blades'.
 pub const AXES_AT_MOST: usize = 5;
 
-/// The uniform of `shaders/clifford.wgsl` and `shaders/clifford_table.wgsl`, in elements. Axes, blades and offsets have C, X and Y in this order.
+/// The uniform of `shaders/clifford/product.wgsl` and `shaders/clifford/table.wgsl`, in elements. Axes, blades and offsets have C, X and Y in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]

@@ -101,15 +101,15 @@ impl Unit {
     /// The fragment for `load_x`; the shader's own needs none.
     pub(super) fn load(self, memory: Memory) -> Option<&'static str> {
         match (memory, self) {
-            (Memory::Packed, Self::One) => Some("load_x_packed"),
-            (Memory::Packed, Self::Two) => Some("load_x_packed2"),
-            (Memory::Packed, Self::Four) => Some("load_x_packed4"),
-            (Memory::Bf16, Self::One) => Some("load_x_bf16"),
-            (Memory::Bf16, Self::Two) => Some("load_x_bf16x2"),
-            (Memory::Bf16, Self::Four) => Some("load_x_bf16x4"),
+            (Memory::Packed, Self::One) => Some("element_packed"),
+            (Memory::Packed, Self::Two) => Some("two_packed"),
+            (Memory::Packed, Self::Four) => Some("four_packed"),
+            (Memory::Bf16, Self::One) => Some("element_bf16"),
+            (Memory::Bf16, Self::Two) => Some("two_bf16"),
+            (Memory::Bf16, Self::Four) => Some("four_bf16"),
             (_, Self::One) => None,
-            (_, Self::Two) => Some("load_x_vec2"),
-            (_, Self::Four) => Some("load_x_vec4"),
+            (_, Self::Two) => Some("two"),
+            (_, Self::Four) => Some("four"),
         }
     }
 }
@@ -123,7 +123,7 @@ pub(super) struct Load {
 }
 
 /// What loads four blades of a position.
-pub(super) const READ_BLADES: &str = "read_x_blades";
+pub(super) const READ_BLADES: &str = "blades";
 
 impl Load {
     pub(super) fn of(problem: &CliffordProblem, operand: usize, walk: Walk) -> Self {
@@ -133,12 +133,12 @@ impl Load {
             && problem.begin_at_multiples(operand, Beside::Blades, 4);
         let (read, unit) = match (walk, inner) {
             (Walk::Ones, _) if fours => (READ_BLADES, Unit::Four),
-            (Walk::Ones, _) | (_, 0) => ("read_x_one", Unit::One),
-            (Walk::Fours, 1) if begins(Beside::Positions) => ("read_x_aligned", Unit::Four),
-            (Walk::Fours, 1) => ("read_x_shifted", Unit::Four),
-            (Walk::Fours, _) => ("read_x", Unit::One),
-            (Walk::Twos, _) if begins(Beside::Positions) => ("read_x_aligned", Unit::Two),
-            (Walk::Twos, _) => ("read_x_shifted2", Unit::Two),
+            (Walk::Ones, _) | (_, 0) => ("one", Unit::One),
+            (Walk::Fours, 1) if begins(Beside::Positions) => ("aligned", Unit::Four),
+            (Walk::Fours, 1) => ("shifted", Unit::Four),
+            (Walk::Fours, _) => ("positions", Unit::One),
+            (Walk::Twos, _) if begins(Beside::Positions) => ("aligned", Unit::Two),
+            (Walk::Twos, _) => ("shifted_two", Unit::Two),
         };
         Self { read, unit }
     }
@@ -167,26 +167,24 @@ impl Store {
         let begins = |of| problem.begin_at_multiples(0, beside, of);
         let whole = together > 1 && extent.is_multiple_of(together as usize) && begins(together);
         let (slots, unit) = match (beside, walk) {
-            (Beside::Blades, _) if whole && pairs => {
-                (vec![("store_lanes", "store_blades_packed4")], Unit::Four)
-            }
-            (Beside::Blades, _) if whole => (vec![("store_lanes", "store_blades_aligned")], Unit::Four),
-            (Beside::Blades, _) => (vec![("store_lanes", "store_blades")], Unit::One),
-            (_, Walk::Fours) if whole && pairs => (vec![("store_lanes", "store_lanes_packed4")], Unit::Four),
-            (_, Walk::Twos) if whole && pairs => (vec![("store_lanes", "store_lanes_packed2")], Unit::Two),
-            (_, Walk::Fours) if whole => (vec![("store_lanes", "store_lanes_aligned")], Unit::Four),
-            (_, Walk::Twos) if whole => (vec![("store_lanes", "store_lanes_aligned")], Unit::Two),
+            (Beside::Blades, _) if whole && pairs => (vec![("store_lanes", "blades_packed")], Unit::Four),
+            (Beside::Blades, _) if whole => (vec![("store_lanes", "blades_aligned")], Unit::Four),
+            (Beside::Blades, _) => (vec![("store_lanes", "blades")], Unit::One),
+            (_, Walk::Fours) if whole && pairs => (vec![("store_lanes", "four_packed")], Unit::Four),
+            (_, Walk::Twos) if whole && pairs => (vec![("store_lanes", "two_packed")], Unit::Two),
+            (_, Walk::Fours) if whole => (vec![("store_lanes", "aligned")], Unit::Four),
+            (_, Walk::Twos) if whole => (vec![("store_lanes", "aligned")], Unit::Two),
             (_, Walk::Fours) => (vec![], Unit::One),
-            (_, Walk::Twos) => (vec![("store_lanes", "store_lanes_two")], Unit::One),
-            (_, Walk::Ones) => (vec![("store_lanes", "store_lanes_one")], Unit::One),
+            (_, Walk::Twos) => (vec![("store_lanes", "two")], Unit::One),
+            (_, Walk::Ones) => (vec![("store_lanes", "one")], Unit::One),
         };
         let mut store = Self { beside, slots, unit: unit.memory(memory) };
         if pairs && unit == Unit::One {
             // Pairs that are nobody else's, or else halves of them.
             if together == 4 && begins(2) {
-                store.slots.push(("store_quad", "store_quad_pairs"));
+                store.slots.push(("store_quad", "pairs"));
             } else {
-                store.slots.push(("store_element", "store_element_packed"));
+                store.slots.push(("store_element", "packed"));
                 store.unit = "atomic<u32>";
             }
         }

@@ -201,7 +201,7 @@ impl GemmProblem {
         if self.epilogue.is_plain() {
             return kernel;
         }
-        let mut kernel = kernel.slot("epilogue", "epilogue_forms");
+        let mut kernel = kernel.slot("epilogue", "forms");
         if previous == Previous::Added {
             kernel = load_previous(kernel, store, Memory::of(self.types.c, caps));
         }
@@ -211,7 +211,7 @@ impl GemmProblem {
             Some(dtype) => {
                 let memory = Memory::of(dtype, caps);
                 let kernel = kernel
-                    .slot("bias", "bias_vector")
+                    .slot("bias", "vector")
                     .param("bias_unit", memory.scalar())
                     .param("BIAS_BINDING", binding);
                 binding += 1;
@@ -223,7 +223,7 @@ impl GemmProblem {
             Some(dtype) => {
                 let memory = Memory::of(dtype, caps);
                 let kernel = kernel
-                    .slot("residual", "residual_matrix")
+                    .slot("residual", "matrix")
                     .param("residual_unit", memory.scalar())
                     .param("RESIDUAL_BINDING", binding);
                 binding += 1;
@@ -233,11 +233,10 @@ impl GemmProblem {
         // A multiplication by an alpha of 1 costs nothing beside a store.
         kernel = match scale {
             Scale::One | Scale::Alpha => kernel,
-            Scale::Back => kernel.slot("scaled", "scaled_back").param("EXPONENTS_BINDING", binding),
-            Scale::BackWithCross => kernel
-                .slot("scaled", "scaled_back")
-                .slot("cross_terms", "cross_terms_added")
-                .param("EXPONENTS_BINDING", binding),
+            Scale::Back => kernel.slot("scaled", "back").param("EXPONENTS_BINDING", binding),
+            Scale::BackWithCross => {
+                kernel.slot("scaled", "back").slot("cross_terms", "added").param("EXPONENTS_BINDING", binding)
+            }
         };
         kernel.slot("activation", activation.fragment())
     }
@@ -254,12 +253,12 @@ fn put(dims: Dims, (scalar, offset): (ScalarParameter, usize), draft: &Draft<'_>
 /// Binds how what C held is read: as it is stored.
 fn load_previous(kernel: Kernel, store: Store, memory: Memory) -> Kernel {
     match (store, memory) {
-        (Store::Vectors, Memory::Packed) => kernel.slot("load_c", "load_x_packed4"),
-        (Store::Vectors, Memory::Bf16) => kernel.slot("load_c", "load_x_bf16x4"),
-        (Store::Vectors, _) => kernel.slot("load_c", "load_x_vec4"),
-        (Store::Elements, Memory::Packed) => kernel.slot("load_c", "load_x_packed_atomic"),
-        (Store::Elements, Memory::Bf16) => kernel.slot("load_c", "load_x_bf16_atomic"),
+        (Store::Vectors, Memory::Packed) => kernel.slot("load_c", "four_packed"),
+        (Store::Vectors, Memory::Bf16) => kernel.slot("load_c", "four_bf16"),
+        (Store::Vectors, _) => kernel.slot("load_c", "four"),
+        (Store::Elements, Memory::Packed) => kernel.slot("load_c", "atomic_packed"),
+        (Store::Elements, Memory::Bf16) => kernel.slot("load_c", "atomic_bf16"),
         (Store::Elements, _) => kernel,
     }
-    .slot("previous", if store == Store::Vectors { "previous_vec4" } else { "previous_element" })
+    .slot("previous", if store == Store::Vectors { "vector" } else { "elements" })
 }

@@ -66,7 +66,7 @@ impl GemmProblem {
     #[must_use]
     pub fn generated(mut self, generated: Generated) -> Self {
         let d = &mut self.dims;
-        // NOTE: the seed is where an operand in memory has strides of its batch (`shaders/common/generated_x.wgsl`).
+        // NOTE: the seed is where an operand in memory has strides of its batch (`shaders/gemm/memory.wgsl`).
         match generated.side {
             Side::A => (d.a_outer, d.a_k, d.a_offset, [d.a_batch0, d.a_batch1]) = (0, 1, 0, [0, 0]),
             Side::B => (d.b_outer, d.b_k, d.b_offset, [d.b_batch0, d.b_batch1]) = (0, 1, 0, [0, 0]),
@@ -100,14 +100,14 @@ impl Generated {
             Side::B => ("b_unit", ["memory_b", "fill_b", "ahead_b"]),
         };
         // There is no memory to wait for, so nothing is made ahead.
-        let kernel = kernel.slot(memory, "generated_x").slot(fill, "made_x").slot(ahead, "nothing");
+        let kernel = kernel.slot(memory, "generated").slot(fill, "made_x").slot(ahead, "nothing");
         let kernel = kernel.param(unit, "u32").param("TAG", self.tag);
         let kernel = match (self.entries, self.outer) {
-            (Entries::Sign, Outer::Rows) => return kernel.slot("entries", "entries_signs"),
-            (Entries::Sign, Outer::Columns) => return kernel.slot("entries", "entries_signs_across"),
+            (Entries::Sign, Outer::Rows) => return kernel.slot("entries", "signs"),
+            (Entries::Sign, Outer::Columns) => return kernel.slot("entries", "signs_across"),
             (_, Outer::Rows) => kernel,
-            (_, Outer::Columns) => kernel.slot("entries", "entries_across"),
+            (_, Outer::Columns) => kernel.slot("entries", "words_across"),
         };
-        if self.entries == Entries::Uniform { kernel.slot("entry", "entry_uniform") } else { kernel }
+        if self.entries == Entries::Uniform { kernel.slot("entry", "uniform") } else { kernel }
     }
 }

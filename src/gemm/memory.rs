@@ -4,7 +4,7 @@ use super::problem::GemmProblem;
 use crate::gpu::Caps;
 use crate::kernel::{Kernel, Memory};
 
-/// How an operand is staged: the constants `STAGE_...` of `gemm_tiled.wgsl`.
+/// How an operand is staged: the constants `STAGE_...` of `gemm/tiled.wgsl`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     /// Element by element, lanes along k.
@@ -36,9 +36,9 @@ impl Stage {
 /// Binds an operand's loader.
 pub(super) fn load(kernel: Kernel, slot: &'static str, memory: Memory, stage: Stage) -> Kernel {
     match (memory, stage) {
-        (Memory::Packed, Stage::VectorOuter) => kernel.slot(slot, "load_x_packed4"),
-        (Memory::Bf16, Stage::VectorOuter) => kernel.slot(slot, "load_x_bf16x4"),
-        (_, Stage::VectorOuter) => kernel.slot(slot, "load_x_vec4"),
+        (Memory::Packed, Stage::VectorOuter) => kernel.slot(slot, "four_packed"),
+        (Memory::Bf16, Stage::VectorOuter) => kernel.slot(slot, "four_bf16"),
+        (_, Stage::VectorOuter) => kernel.slot(slot, "four"),
         (_, _) => load_element(kernel, slot, memory),
     }
 }
@@ -47,9 +47,9 @@ pub(super) fn load(kernel: Kernel, slot: &'static str, memory: Memory, stage: St
 pub(super) fn load_element(kernel: Kernel, slot: &'static str, memory: Memory) -> Kernel {
     match memory {
         Memory::F32 | Memory::F16 | Memory::I32 => kernel,
-        Memory::Packed => kernel.slot(slot, "load_x_packed"),
-        Memory::Bf16 => kernel.slot(slot, "load_x_bf16"),
-        Memory::I8 => kernel.slot(slot, "load_x_i8"),
+        Memory::Packed => kernel.slot(slot, "element_packed"),
+        Memory::Bf16 => kernel.slot(slot, "element_bf16"),
+        Memory::I8 => kernel.slot(slot, "element_i8"),
     }
 }
 
@@ -70,12 +70,12 @@ pub(super) fn store(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Ca
         let memory = Memory::of(problem.types.c, caps);
         let kernel = kernel.param("c_unit", memory.vector());
         let kernel = match memory {
-            Memory::Packed => kernel.slot("store_c", "store_c_packed4"),
-            Memory::Bf16 => kernel.slot("store_c", "store_c_packed4").slot("pack_pair", "pack_bf16"),
-            _ => kernel.slot("store_c", "store_c_vec4"),
+            Memory::Packed => kernel.slot("store_c", "vector_packed"),
+            Memory::Bf16 => kernel.slot("store_c", "vector_packed").slot("pack_pair", "bf16"),
+            _ => kernel.slot("store_c", "vector"),
         };
         // NOTE: not every vector is stored by elements too: the fragment that does is left out.
-        return problem.bind_epilogue(kernel.slot("store_element", "nothing"), Store::Vectors, first, caps);
+        return problem.bind_epilogue(kernel.slot("store_element", "none"), Store::Vectors, first, caps);
     }
     store_elements(kernel, problem, first, caps)
 }
@@ -84,11 +84,10 @@ pub(super) fn store(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Ca
 pub(super) fn store_elements(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Caps) -> Kernel {
     let memory = Memory::of(problem.types.c, caps);
     let kernel = match memory {
-        Memory::Packed => kernel.param("c_unit", "atomic<u32>").slot("store_element", "store_element_packed"),
-        Memory::Bf16 => kernel
-            .param("c_unit", "atomic<u32>")
-            .slot("store_element", "store_element_packed")
-            .slot("pack_pair", "pack_bf16"),
+        Memory::Packed => kernel.param("c_unit", "atomic<u32>").slot("store_element", "packed"),
+        Memory::Bf16 => {
+            kernel.param("c_unit", "atomic<u32>").slot("store_element", "packed").slot("pack_pair", "bf16")
+        }
         _ => kernel.param("c_unit", memory.scalar()),
     };
     problem.bind_epilogue(kernel, Store::Elements, first, caps)

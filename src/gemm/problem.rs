@@ -7,7 +7,7 @@ use super::precision::Precision;
 use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 
-/// The uniform of the matrix-product shaders (`shaders/common/gemm_dims.wgsl`), in elements. Of a problem, `alpha`, `beta` and the
+/// The uniform of the matrix-product shaders (`shaders/gemm/gemm_dims.wgsl`), in elements. Of a problem, `alpha`, `beta` and the
 /// seed of a generated operand are 0: they are scalars of the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]

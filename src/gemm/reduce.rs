@@ -159,7 +159,7 @@ pub(super) fn step(
     extras: &[Region],
 ) -> Result<()> {
     let (d, caps) = (&problem.dims, draft.caps());
-    let kernel = Kernel::new("gemm_reduce").dims(caps, size_of_val(d)).param("LANES", LANES);
+    let kernel = Kernel::new("gemm/reduce").dims(caps, size_of_val(d)).param("LANES", LANES);
     let kernel = if problem.types.ab.is_real() { kernel } else { kernel.param("sum", "i32") };
     let rows = u64::from(d.batches) * u64::from(d.m);
     let quads = rows * u64::from(d.n.div_ceil(4));
@@ -205,9 +205,9 @@ pub(crate) fn sum_of_parts(
         ldc: elements,
         ..GemmDims::default()
     };
-    let kernel = Kernel::new("gemm_reduce").dims(draft.caps(), size_of_val(&dims));
+    let kernel = Kernel::new("gemm/reduce").dims(draft.caps(), size_of_val(&dims));
     draft.step(NewStep {
-        kernel: kernel.param("LANES", LANES).slot("epilogue", "epilogue_forms"),
+        kernel: kernel.param("LANES", LANES).slot("epilogue", "forms"),
         tile: format!("{LANES} times 4 elements"),
         needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
         blocks: u64::from(elements).div_ceil(4).div_ceil(u64::from(LANES)),

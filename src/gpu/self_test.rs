@@ -9,7 +9,7 @@ use half::f16;
 
 pub(super) const OP: &str = "self-test";
 /// The shader of every self-test.
-pub(super) const SHADER: &str = "coop_verify";
+pub(super) const SHADER: &str = "gemm/coop_verify";
 
 // What the shader fixes: ways of loading, subgroups of a workgroup, how often each of them stores its result.
 const WAYS: usize = 4;

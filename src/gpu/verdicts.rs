@@ -3,7 +3,7 @@
 use super::kept::{KeptFile, digest_of_text};
 use super::options::Checks;
 use super::{Caps, CoopRow, GpuOptions, Verdict, self_test};
-use crate::kernel::SHADERS;
+use crate::kernel::KERNELS;
 
 /// Files of verdicts that are larger, in bytes, are not read.
 const KEPT_BYTES: u64 = 1 << 20;
@@ -59,7 +59,7 @@ fn identity(caps: &Caps, adapter: &wgpu::AdapterInfo, checks: Checks) -> String 
 
 /// What a file of another crate, test or driver does not begin with.
 fn header(caps: &Caps, identity: &str) -> String {
-    let test = SHADERS.iter().find(|(name, _)| *name == self_test::SHADER).map_or("", |(_, text)| text);
+    let test = KERNELS.iter().find(|(name, _)| *name == self_test::SHADER).map_or("", |(_, text)| text);
     let subgroups = caps.subgroups.map_or("none".into(), |sizes| sizes.to_string());
     format!(
         "Verdicts of Tilewise on cooperative matrices. Delete this file, and the rows are tested anew.\n\

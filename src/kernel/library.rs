@@ -1,15 +1,44 @@
-//! Every shader of the crate, by name and text, in the order of names. `shaders/build.rs` makes the tables from the folder.
+//! Every shader of the crate, by name and text, in the order of names: `shaders/build.rs` makes the tables from the folder.
+//! A name is the path below `shaders/`, without the ending.
 
-/// The kernels: one entry point each, in `shaders/`.
-pub const SHADERS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+/// The kernels: each is a whole shader with one entry point.
+pub const KERNELS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 
-/// The fragments that kernels import, in `shaders/common/`.
-pub const FRAGMENTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/fragments.rs"));
+/// What kernels are completed with: functions and declarations that several share, and the variants of slots.
+pub const PARTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/parts.rs"));
 
-/// The table's name and text of this name.
-pub(super) fn find(
-    table: &[(&'static str, &'static str)],
-    name: &str,
-) -> Option<(&'static str, &'static str)> {
-    table.iter().find(|(n, _)| *n == name).copied()
+/// A shader's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct File {
+    /// As `gemm/tiled`.
+    pub(super) name: &'static str,
+    pub(super) text: &'static str,
+}
+
+impl File {
+    /// Where it lies in the package.
+    pub(super) fn path(self) -> String {
+        format!("shaders/{}.wgsl", self.name)
+    }
+
+    /// The folder of `shaders/` that it lies in.
+    pub(super) fn folder(self) -> &'static str {
+        self.name.split_once('/').map_or("common", |(folder, _)| folder)
+    }
+}
+
+/// The kernel of this name.
+pub(super) fn kernel(name: &str) -> Option<File> {
+    find(KERNELS, name)
+}
+
+/// The part that a file of this folder calls by this name: its neighbour, or one of `common/`.
+pub(super) fn part(folder: &str, name: &str) -> Option<File> {
+    find(PARTS, &format!("{folder}/{name}")).or_else(|| find(PARTS, &format!("common/{name}")))
+}
+
+fn find(table: &'static [(&str, &str)], name: &str) -> Option<File> {
+    let at = table.binary_search_by_key(&name, |(known, _)| known).ok()?;
+    let (name, text) = table[at];
+    Some(File { name, text })
 }

@@ -1,16 +1,20 @@
 //! A kernel: a shader from `shaders/`, with its parameters and slots filled in.
 
+mod directive;
 mod library;
 mod limits;
 mod memory;
+mod paste;
 mod signature;
 mod specialize;
 mod unroll;
+mod words;
 
-pub use library::{FRAGMENTS, SHADERS};
+pub use library::{KERNELS, PARTS};
 pub use limits::Needs;
 pub(crate) use limits::{check_binding, check_scratch, lanes, own_bytes};
 pub(crate) use memory::Memory;
+pub use paste::Part;
 pub(crate) use signature::{Signature, signature};
 pub(crate) use unroll::unroll;
 
@@ -24,7 +28,7 @@ use std::fmt;
 pub struct Kernel {
     shader: &'static str,
     params: Vec<(&'static str, String)>,
-    slots: Vec<(&'static str, Fragment)>,
+    slots: Vec<(&'static str, Filling)>,
     requires: Requires,
     /// Whether each launch runs a range of the workgroups.
     is_in_pieces: bool,
@@ -41,24 +45,24 @@ struct Requires {
 
 /// What a slot is filled with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Fragment {
-    /// A file of `shaders/common/`.
-    Named(&'static str),
+enum Filling {
+    /// A variant of the slot's file.
+    Variant(&'static str),
     /// Text that was made, and what it is, in words.
     Generated { what: String, text: String },
 }
 
-impl fmt::Display for Fragment {
+impl fmt::Display for Filling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Named(name) => f.write_str(name),
+            Self::Variant(name) => f.write_str(name),
             Self::Generated { what, .. } => write!(f, "({what})"),
         }
     }
 }
 
 impl Kernel {
-    /// The kernel in `shaders/<shader>.wgsl`, with its defaults.
+    /// The kernel in `shaders/<shader>.wgsl`, such as `gemm/tiled`, with its defaults.
     #[must_use]
     pub fn new(shader: &'static str) -> Self {
         Self {
@@ -77,18 +81,17 @@ impl Kernel {
         self
     }
 
-    /// Pastes `shaders/common/<fragment>.wgsl` where the shader imports `name`.
+    /// Fills the slot called `name` with a variant of the slot's file.
     #[must_use]
-    pub fn slot(mut self, name: &'static str, fragment: &'static str) -> Self {
-        self.slots.push((name, Fragment::Named(fragment)));
+    pub fn slot(mut self, name: &'static str, variant: &'static str) -> Self {
+        self.slots.push((name, Filling::Variant(variant)));
         self
     }
 
-    /// Pastes `text`, made for this kernel and described by `what`, where the shader imports `name`. It may import
-    /// fragments itself.
+    /// Fills the slot called `name` with `text`, made for this kernel and described by `what`. It may have directives itself.
     #[must_use]
     pub(crate) fn generated(mut self, name: &'static str, what: String, text: String) -> Self {
-        self.slots.push((name, Fragment::Generated { what, text }));
+        self.slots.push((name, Filling::Generated { what, text }));
         self
     }
 
@@ -139,7 +142,7 @@ impl Kernel {
     #[must_use]
     pub(crate) fn dims(self, caps: &Caps, bytes: usize) -> Self {
         let immediates = usize::try_from(caps.limits.immediate_bytes).is_ok_and(|room| room >= bytes);
-        if immediates { self } else { self.slot("dims", "dims_uniform") }
+        if immediates { self } else { self.slot("dims", "ring") }
     }
 
     /// The same kernel, of which each launch runs a range of the workgroups. The index of the first lies behind the dims,
@@ -165,17 +168,17 @@ impl Kernel {
     /// The shader's text: imports pasted, parameters set, marked loops written out. Plain WGSL.
     ///
     /// # Errors
-    /// [`Error::Input`] if the shader, a fragment or a parameter does not exist: a bug in the plan that made it.
+    /// [`Error::Input`] if the shader, a slot, a variant or a parameter does not exist: a bug in the plan that made it.
     pub fn specialize(&self) -> Result<String> {
         specialize::specialize(self)
     }
 
-    /// The fragments that the shader's text is made of: those that fill its slots, and those that these import.
+    /// What the shader's text is made of beside its own file: files of `shaders/`, and which variants of those that fill slots.
     ///
     /// # Errors
     /// As [`specialize`](Self::specialize).
-    pub fn fragments(&self) -> Result<BTreeSet<&'static str>> {
-        specialize::fragments(self)
+    pub fn parts(&self) -> Result<BTreeSet<Part>> {
+        specialize::parts(self)
     }
 
     fn error(&self, why: impl Into<String>) -> Error {

@@ -68,7 +68,7 @@ fn declarations(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Signature, declarations, signature};
-    use crate::kernel::{Kernel, SHADERS};
+    use crate::kernel::{KERNELS, Kernel};
 
     const TEXT: &str = "enable f16; // fn
         alias unit = vec4<f32>;
@@ -112,7 +112,7 @@ mod tests {
     /// The whole text declares the same as its declarations alone.
     #[test]
     fn every_shader_declares_what_naga_finds_in_all_of_it() {
-        for (name, _) in SHADERS {
+        for (name, _) in KERNELS {
             let text = Kernel::new(name).specialize().unwrap();
             let whole = naga::front::wgsl::parse_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
             let part = naga::front::wgsl::parse_str(&declarations(&text)).unwrap();

@@ -1,24 +1,31 @@
-//! The text work on shaders: three directives, and no others.
+//! The text work on shaders. The directives, which are comments of WGSL:
 //!
-//! - `//#import name x=a` pastes the fragment `name`, or the one that the kernel binds to the slot, with every
-//!   part `x` of its identifiers renamed to `a` (and `X` to `A`), so that one fragment serves both operands.
-//!   A slot is called by the import's name after the renaming: `load_x x=a` is the slot `load_a`.
-//!   What a fragment imports itself is pasted into it, and what several import as it is, once.
+//! - `//#import name x=a` pastes the functions and declarations of the file `name`, with every part `x` of its identifiers
+//!   renamed to `a` (and `X` to `A`), so that one file serves several operands. What is imported twice is pasted once. A file
+//!   is looked for in the kernel's folder, then in `common/`.
+//! - `//#slot name x=a default v` pastes the variant of the file `name` that the plan has chosen, or else `v`. The slot of this
+//!   example is called `name_a`. Variants begin with `//#variant v`; what stands above the first is pasted with each.
+//! - `//#inline name x=a` pastes the statements of the file `name`.
 //! - `//#param` ... `//#end` holds `const` and `alias` defaults that the kernel rewrites by name.
 //! - `//#unroll` before a loop with constant bounds writes it out.
 
-use super::library::{FRAGMENTS, SHADERS, find};
-use super::{Fragment, Kernel, unroll};
+use super::paste::{Part, paste};
+use super::words::words;
+use super::{Kernel, unroll};
 use crate::Result;
 use std::collections::BTreeSet;
 
 pub(super) fn specialize(kernel: &Kernel) -> Result<String> {
-    let (_, source) = find(SHADERS, kernel.shader).ok_or_else(|| kernel.error("there is no such shader"))?;
-    let text = paste_imports(kernel, source)?.text;
+    let text = paste(kernel)?.text;
     let text = set_params(kernel, &text)?;
     let text = unroll::unroll(&text).map_err(|why| kernel.error(why))?;
     let text = if kernel.is_in_pieces { from_block(kernel, &text)? } else { text };
     Ok(enable_types(&text))
+}
+
+/// What a kernel's text is made of beside its own file.
+pub(super) fn parts(kernel: &Kernel) -> Result<BTreeSet<Part>> {
+    Ok(paste(kernel)?.parts)
 }
 
 /// How a shader counts its workgroups (`shaders/common/block.wgsl`).
@@ -38,116 +45,6 @@ fn from_block(kernel: &Kernel, text: &str) -> Result<String> {
                 .error("cannot be launched in pieces: it has no dims or counts its workgroups otherwise"))
         }
     }
-}
-
-/// The fragments that a kernel's text is made of.
-pub(super) fn fragments(kernel: &Kernel) -> Result<BTreeSet<&'static str>> {
-    let (_, source) = find(SHADERS, kernel.shader).ok_or_else(|| kernel.error("there is no such shader"))?;
-    Ok(paste_imports(kernel, source)?.fragments)
-}
-
-fn paste_imports<'a>(kernel: &'a Kernel, source: &str) -> Result<Pasted<'a>> {
-    let mut pasted = Pasted {
-        kernel,
-        text: String::with_capacity(2 * source.len()),
-        bound: vec![false; kernel.slots.len()],
-        once: Vec::new(),
-        fragments: BTreeSet::new(),
-    };
-    pasted.lines(source.lines().map(str::to_owned), DEPTH)?;
-    match pasted.bound.iter().position(|bound| !bound) {
-        Some(i) => Err(kernel.error(format!("has no slot {}", kernel.slots[i].0))),
-        None => Ok(pasted),
-    }
-}
-
-/// Fragments import others at most this deep: one that imported itself would never end.
-const DEPTH: usize = 4;
-
-/// A shader's text as far as its imports are pasted.
-struct Pasted<'a> {
-    kernel: &'a Kernel,
-    text: String,
-    /// Per slot that the kernel binds, whether the shader has it.
-    bound: Vec<bool>,
-    /// The fragments in the text that others import as they are.
-    once: Vec<&'static str>,
-    /// All fragments in the text.
-    fragments: BTreeSet<&'static str>,
-}
-
-impl Pasted<'_> {
-    fn lines(&mut self, lines: impl IntoIterator<Item = String>, depth: usize) -> Result<()> {
-        for line in lines {
-            match line.trim().strip_prefix("//#import ") {
-                Some(import) => self.import(import, depth)?,
-                None => {
-                    self.text.push_str(&line);
-                    self.text.push('\n');
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn import(&mut self, import: &str, depth: usize) -> Result<()> {
-        let kernel = self.kernel;
-        let mut words = import.split_whitespace();
-        let name = words.next().unwrap_or_default();
-        let renames = words
-            .map(|word| word.split_once('=').ok_or_else(|| kernel.error(format!("cannot read `{import}`"))))
-            .collect::<Result<Vec<_>>>()?;
-        let slot = rename(name, &renames);
-        let binding = kernel.slots.iter().position(|(s, _)| *s == slot);
-        if let Some(i) = binding {
-            self.bound[i] = true;
-        }
-        let fragment = match binding.map(|i| &kernel.slots[i].1) {
-            Some(Fragment::Generated { text, .. }) => {
-                return self.lines(text.lines().map(str::to_owned), DEPTH);
-            }
-            Some(Fragment::Named(fragment)) => fragment,
-            None => name,
-        };
-        let (fragment, body) = find(FRAGMENTS, fragment)
-            .ok_or_else(|| kernel.error(format!("imports {slot}: there is no fragment {fragment}")))?;
-        self.fragments.insert(fragment);
-        if depth < DEPTH && renames.is_empty() {
-            if self.once.contains(&fragment) {
-                return Ok(());
-            }
-            self.once.push(fragment);
-        }
-        let deeper = depth.checked_sub(1).ok_or_else(|| kernel.error(format!("imports {slot} too deep")))?;
-        // A fragment's `//!` header would not stand at the top of the file: it stays in the fragment.
-        let body = body.lines().filter(|line| !line.starts_with("//!")).map(|line| rename(line, &renames));
-        self.lines(body.collect::<Vec<_>>(), deeper)
-    }
-}
-
-/// Renames parts of identifiers, `x_tile` to `a_tile`, in lower and upper case. Swizzles stay: `v.x` is a component.
-fn rename(text: &str, renames: &[(&str, &str)]) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut previous = ' ';
-    for word in words(text) {
-        let swizzle = previous == '.' && !word.contains('_');
-        if word.starts_with(is_word) && !swizzle {
-            let parts = word.split('_').map(|part| {
-                let of = |from: &str, to: &str| (part == from).then(|| to.to_owned());
-                renames
-                    .iter()
-                    .find_map(|(from, to)| {
-                        of(from, to).or_else(|| of(&from.to_uppercase(), &to.to_uppercase()))
-                    })
-                    .unwrap_or_else(|| part.to_owned())
-            });
-            out.push_str(&parts.collect::<Vec<_>>().join("_"));
-        } else {
-            out.push_str(word);
-        }
-        previous = word.chars().next_back().unwrap_or(' ');
-    }
-    out
 }
 
 fn set_params(kernel: &Kernel, source: &str) -> Result<String> {
@@ -192,21 +89,4 @@ fn enable_types(text: &str) -> String {
         enabled.push_str("enable wgpu_cooperative_matrix;\n");
     }
     enabled + text
-}
-
-pub(super) fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
-}
-
-/// The text, cut into words and single other characters.
-pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let first = rest.chars().next()?;
-        let end =
-            if is_word(first) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
-        let (word, tail) = rest.split_at(end);
-        rest = tail;
-        Some(word)
-    })
 }

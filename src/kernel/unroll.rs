@@ -1,6 +1,6 @@
 //! `//#unroll`: writes out the loop below it, so that arrays of registers get literal indices.
 
-use super::specialize::{is_word, words};
+use super::words::{is_word, words};
 use std::collections::HashMap;
 
 /// Writing loops out may produce at most this many characters, where those of nested loops count once for each level: far more

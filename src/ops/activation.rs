@@ -37,13 +37,13 @@ impl Activation {
     /// The fragment for the slot `activation` of a shader: `fn activate(v: vec4<f32>) -> vec4<f32>`.
     pub(crate) fn fragment(self) -> &'static str {
         match self {
-            Self::None => "activation",
-            Self::Relu => "activation_relu",
-            Self::Gelu => "activation_gelu",
-            Self::GeluTanh => "activation_gelu_tanh",
-            Self::Silu => "activation_silu",
-            Self::Sigmoid => "activation_sigmoid",
-            Self::Tanh => "activation_tanh",
+            Self::None => "none",
+            Self::Relu => "relu",
+            Self::Gelu => "gelu",
+            Self::GeluTanh => "gelu_tanh",
+            Self::Silu => "silu",
+            Self::Sigmoid => "sigmoid",
+            Self::Tanh => "tanh",
         }
     }
 
@@ -59,13 +59,13 @@ impl Activation {
     /// The fragment for the slot `slope`: `fn slope(v: vec4<f32>) -> vec4<f32>`.
     pub(super) fn slope_fragment(self) -> &'static str {
         match self {
-            Self::None => "slope",
-            Self::Relu => "slope_relu",
-            Self::Gelu => "slope_gelu",
-            Self::GeluTanh => "slope_gelu_tanh",
-            Self::Silu => "slope_silu",
-            Self::Sigmoid => "slope_sigmoid",
-            Self::Tanh => "slope_tanh",
+            Self::None => "none",
+            Self::Relu => "relu",
+            Self::Gelu => "gelu",
+            Self::GeluTanh => "gelu_tanh",
+            Self::Silu => "silu",
+            Self::Sigmoid => "sigmoid",
+            Self::Tanh => "tanh",
         }
     }
 }

@@ -11,8 +11,8 @@ const TEMPORARIES_LISTED: usize = 16;
 
 /// ```text
 /// matmul: 2 steps, predicted 48.5 us: 33.6 MFLOP, 2.16 MB read, 81.9 kB written, bound by latency
-///   1. gemm_tiled 32x64x16 (4x4 per invocation), grid 8 x 1 x 1, 43.7 us: 33.6 MFLOP; reads A 1.05 MB, B 1.05 MB; writes the temporary 65.5 kB; bound by latency
-///   2. gemm_reduce 64 times 4 elements, grid 16 x 1 x 1, 4.8 us: 16.4 kFLOP; reads the temporary 65.5 kB; writes the output 16.4 kB; bound by latency
+///   1. gemm/tiled 32x64x16 (4x4 per invocation), grid 8 x 1 x 1, 43.7 us: 33.6 MFLOP; reads A 1.05 MB, B 1.05 MB; writes the temporary 65.5 kB; bound by latency
+///   2. gemm/reduce 64 times 4 elements, grid 16 x 1 x 1, 4.8 us: 16.4 kFLOP; reads the temporary 65.5 kB; writes the output 16.4 kB; bound by latency
 ///   between steps: 65536 bytes, written by step 1, read by step 2
 ///   naive: slower here, predicted 652.9 us
 ///   gemv: needs m or n of at most 8
@@ -121,7 +121,7 @@ impl<'a> Launched<'a> {
     }
 }
 
-/// `gemm_tiled 64x64x16 (4x4 per invocation), grid 8 x 4 x 1, 12.1 us: 33.6 MFLOP; reads A 1.05 MB; ..; bound by memory`
+/// `gemm/tiled 64x64x16 (4x4 per invocation), grid 8 x 4 x 1, 12.1 us: 33.6 MFLOP; reads A 1.05 MB; ..; bound by memory`
 impl fmt::Display for Launched<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Step { kernel, tile, work, .. } = &self.pieces[0];
@@ -177,7 +177,7 @@ impl fmt::Display for Uses<'_> {
     }
 }
 
-/// `gemm_tiled 64x64x16 (4x4 per invocation), grid 8 x 4 x 1, 12.1 us: 33.6 MFLOP, 1.57 MB read, 524 kB written, bound by memory`
+/// `gemm/tiled 64x64x16 (4x4 per invocation), grid 8 x 4 x 1, 12.1 us: 33.6 MFLOP, 1.57 MB read, 524 kB written, bound by memory`
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kernel, tile, grid: [x, y, z], first_block, work, seconds, .. } = self;

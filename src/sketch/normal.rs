@@ -1,4 +1,4 @@
-//! Standard normal numbers from random words, in integers alone. `shaders/common/entry.wgsl` is the same.
+//! Standard normal numbers from random words, in integers alone. `shaders/gemm/entry.wgsl` is the same.
 
 use super::normal_table::TABLE;
 

@@ -2,7 +2,7 @@
 //! over all of f32 in units of the last place, and the values that are no numbers.
 
 use crate::support;
-use tilewise::kernel::FRAGMENTS;
+use tilewise::kernel::PARTS;
 use tilewise::{Activation, Element, Gpu, ops, reference, wgpu};
 
 /// Normal floats of every exponent and both signs, mantissas spread over all their bits; and multiples of 1 / 2000.
@@ -42,9 +42,9 @@ fn worst_ulp(x: &[f32], got: &[f32], want: impl Fn(f64) -> f64, smallest: f64) -
     x.iter().zip(got).map(error).max_by(|a, b| nan_is_worst(a).total_cmp(&nan_is_worst(b))).unwrap()
 }
 
-/// An expression of `v`, in functions of a fragment alone, of every element, in a shader of the test's own.
-fn evaluate(gpu: &Gpu, x: &[f32], fragment: &str, expression: &str) -> Vec<f32> {
-    let functions = FRAGMENTS.iter().find(|(name, _)| *name == fragment).unwrap().1.replace("//!", "//");
+/// An expression of `v`, in functions of one file alone, of every element, in a shader of the test's own.
+fn evaluate(gpu: &Gpu, x: &[f32], file: &str, expression: &str) -> Vec<f32> {
+    let functions = PARTS.iter().find(|(name, _)| *name == file).unwrap().1.replace("//!", "//");
     let text = format!(
         "alias lanes = vec4<f32>;\n\
          @group(0) @binding(0) var<storage, read_write> x: array<lanes>;\n{functions}\n\
@@ -98,7 +98,7 @@ fn our_functions_are_within_8_ulp_of_their_definition() {
     ];
     let x = [&SPECIAL[..], &[88.722_83, 88.722_84, -87.336, -87.337, -103.9, -104.0], &sweep()].concat();
     for (name, definition) in functions {
-        let got = evaluate(&gpu, &x, "math", &format!("{name}(v)"));
+        let got = evaluate(&gpu, &x, "common/math", &format!("{name}(v)"));
         assert!(got[..3].iter().all(|v| v.is_nan()), "{name} keeps NaN");
         let smallest = f64::from(f32::MIN_POSITIVE);
         let (ulp, at) = worst_ulp(&x[3..], &got[3..], definition, smallest);
@@ -159,7 +159,7 @@ fn functions_of_angles_are_within_8_ulp_of_their_definition() {
     for (expression, definition, last) in functions {
         let x: Vec<f32> =
             angles().into_iter().filter(|&x| x <= last && definition(f64::from(x)).is_finite()).collect();
-        let got = evaluate(&gpu, &x, "trigonometry", expression);
+        let got = evaluate(&gpu, &x, "common/trigonometry", expression);
         let (ulp, at) = worst_ulp(&x, &got, definition, f64::from(f32::MIN_POSITIVE));
         println!("{}: {expression}: at most {ulp:.2} ulp, at {at}", gpu.caps().adapter);
         assert!(ulp <= 8.0, "{expression} of {at} is {ulp} ulp off");

@@ -222,7 +222,7 @@ fn every_form_of_a_product_agrees_with_the_reference() {
     assert!(launches.len() >= 3 && launches.values().filter(|&&launches| launches > 0).count() >= 3);
 }
 
-/// A pipeline of cooperative matrices takes a software driver many seconds: each fragment of the forms is in one of these.
+/// A pipeline of cooperative matrices takes a software driver many seconds: each variant of the forms is in one of these.
 #[test]
 fn cooperative_matrices_take_every_form() {
     let Some(_) = support::gpu() else { return };
@@ -359,7 +359,7 @@ fn parts_of_k_give_the_same_bits_each_time_and_take_two_launches() {
         .split(Split::Parts(7));
     let plan = product.plan().unwrap();
     assert_eq!((support::wgsl::parts_of(&plan), plan.temporaries()), (7, &[7 * 16 * 24 * 4][..]), "{plan}");
-    assert!(plan.to_string().contains("2 steps") && plan.to_string().contains("gemm_reduce"), "{plan}");
+    assert!(plan.to_string().contains("2 steps") && plan.to_string().contains("gemm/reduce"), "{plan}");
     let before = gpu.stats();
     let first = product.run().unwrap();
     let after = gpu.stats();

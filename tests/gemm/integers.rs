@@ -189,7 +189,7 @@ fn products_of_i8_are_dot_products_of_words_or_naive_and_nothing_else_takes_them
     for (name, caps) in fixtures::ALL {
         let caps = caps();
         let found = wgsl::plain([2048; 3], I8).explain(&caps).unwrap();
-        assert_eq!(found.steps()[0].kernel.shader(), "gemm_dot", "{name}: {found}");
+        assert_eq!(found.steps()[0].kernel.shader(), "gemm/dot", "{name}: {found}");
         let reasons = found.reasons().join(", ");
         for reason in [
             "naive: slower",

@@ -250,14 +250,14 @@ fn plans_fold_their_grid_and_refuse_what_cannot_be_bound() {
 }
 
 #[test]
-fn what_fragments_import_is_pasted_once() {
-    let kernel = tilewise::kernel::Kernel::new("softmax").specialize().unwrap();
+fn what_parts_import_is_pasted_once() {
+    let kernel = tilewise::kernel::Kernel::new("ops/softmax").specialize().unwrap();
     assert_eq!(kernel.matches("fn exp_of_sum(").count(), 1);
     assert_eq!(kernel.matches("fn store_element(").count(), 1, "imported by store_quad");
-    let gelu = tilewise::kernel::Kernel::new("elementwise").slot("activation", "activation_gelu");
+    let gelu = tilewise::kernel::Kernel::new("ops/elementwise").slot("activation", "gelu");
     assert_eq!(
         gelu.specialize().unwrap().matches("fn normal_of(").count(),
         1,
-        "imported by the slot's fragment"
+        "imported by the slot's variant"
     );
 }

@@ -175,7 +175,7 @@ fn a_pinned_kernel_that_the_device_cannot_run_is_an_error_that_says_what_it_need
     let error = tiled.plan(&caps).expect_err("two blocks do not fit").to_string();
     assert!(error.contains("3328 bytes of shared memory") && error.contains("NAVI31"), "{error}");
     let naive = tiled.pinned(Pin::Free).explain(&caps).unwrap();
-    assert_eq!(naive.steps()[0].kernel.shader(), "gemm_naive");
+    assert_eq!(naive.steps()[0].kernel.shader(), "gemm/naive");
     assert_eq!(
         naive.reasons(),
         [

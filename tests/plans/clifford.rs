@@ -23,7 +23,7 @@ fn plan(signature: Signature, positions: [usize; 2], axis: BladeAxis, caps: &Cap
     problem(signature, positions, axis, DType::F32).plan(caps).unwrap()
 }
 
-/// What a kernel is specialised by: ` name=value ` or ` slot:fragment `.
+/// What a kernel is specialised by: ` name=value ` or ` slot:variant `.
 fn has(plan: &Plan, word: &str) -> bool {
     plan.steps()[0].kernel.to_string().split_whitespace().any(|w| w == word)
 }
@@ -52,17 +52,14 @@ fn positions_of_an_invocation_follow_from_blades_and_device() {
 #[test]
 fn ragged_planes_are_read_by_vectors_on_gpus() {
     let ragged = |caps: &Caps, signature| plan(signature, [37, 65], BladeAxis::First, caps);
-    assert!(has(&ragged(&fixtures::h200(), Signature::CL2), "read_x:read_x_shifted"));
-    assert!(has(&ragged(&fixtures::h200(), Signature::CL3), "read_x:read_x_shifted2"));
-    assert!(has(&ragged(&fixtures::lavapipe(), Signature::CL3), "read_x:read_x_one"));
+    assert!(has(&ragged(&fixtures::h200(), Signature::CL2), "read_x:shifted"));
+    assert!(has(&ragged(&fixtures::h200(), Signature::CL3), "read_x:shifted_two"));
+    assert!(has(&ragged(&fixtures::lavapipe(), Signature::CL3), "read_x:one"));
     // Rows of a whole batch are one: features alone may be ragged.
     let whole = plan(Signature::CL2, [64, 65], BladeAxis::First, &fixtures::h200());
-    assert!(
-        has(&whole, "read_x:read_x_aligned") && has(&whole, "store_lanes:store_lanes_aligned"),
-        "{whole}"
-    );
+    assert!(has(&whole, "read_x:aligned") && has(&whole, "store_lanes:aligned"), "{whole}");
     let last = plan(Signature::CL3, [37, 65], BladeAxis::Last, &fixtures::h200());
-    assert!(has(&last, "read_x:read_x_blades") && has(&last, "store_lanes:store_blades_aligned"), "{last}");
+    assert!(has(&last, "read_x:blades") && has(&last, "store_lanes:blades_aligned"), "{last}");
 }
 
 /// One kernel for all sizes that lie alike; types and algebras are others.
@@ -84,12 +81,12 @@ fn products_of_many_terms_loop_over_a_table() {
     let caps = fixtures::h200();
     let [five, six] = [[4, 1, 0], [4, 1, 1]].map(|[p, q, r]| Signature::new(p, q, r).unwrap());
     let of = |signature| plan(signature, [3, 5], BladeAxis::First, &caps);
-    assert_eq!((of(five).steps()[0].kernel.shader(), of(five).constants().len()), ("clifford", 0));
+    assert_eq!((of(five).steps()[0].kernel.shader(), of(five).constants().len()), ("clifford/product", 0));
     // Where the terms of each blade begin, and the end, then the terms.
     let plan = of(six);
     let [table] = plan.constants() else { panic!("{plan}") };
     let table = table.words();
-    assert_eq!((plan.steps()[0].kernel.shader(), table.len()), ("clifford_table", 65 + 3072));
+    assert_eq!((plan.steps()[0].kernel.shader(), table.len()), ("clifford/table", 65 + 3072));
     assert_eq!([table[0], table[64]], [65, 65 + 3072]);
 }
 
@@ -99,7 +96,7 @@ fn the_machine_says_how_many_terms_are_written_out() {
     let mut caps = fixtures::h200();
     let shader =
         |caps: &Caps| plan(Signature::CL2, [8, 8], BladeAxis::First, caps).steps()[0].kernel.shader();
-    for (terms, want) in [(16, "clifford"), (15, "clifford_table")] {
+    for (terms, want) in [(16, "clifford/product"), (15, "clifford/table")] {
         caps.machine.terms = terms;
         assert_eq!(shader(&caps), want, "{terms} of 16 terms");
     }

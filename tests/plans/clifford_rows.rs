@@ -29,7 +29,7 @@ fn rows_that_fit_take_three_passes_and_longer_ones_five() {
     let forward = RowFunction::Steerable;
     let backward = plan(RowFunction::SteerableBackward, Signature::CL3, [4096, 512], &h200);
     let shaders: Vec<&str> = backward.steps().iter().map(|step| step.kernel.shader()).collect();
-    assert_eq!(shaders, ["clifford_rows", "reduce"], "{backward}");
+    assert_eq!(shaders, ["clifford/rows", "ops/reduce"], "{backward}");
     for (caps, signature, features, launches) in [
         (&h200, Signature::CL3, 512, 1),
         (&h200, Signature::CL3, 1024, 1),

@@ -25,7 +25,7 @@ fn check(shape: [usize; 3], choices: [Choice; fixtures::ALL.len()]) {
             1 => String::new(),
             parts => format!(" in {parts} parts"),
         };
-        let is_panel = |step: &&Step| step.kernel.shader() != "gemm_reduce" && step.first_block == 0;
+        let is_panel = |step: &&Step| step.kernel.shader() != "gemm/reduce" && step.first_block == 0;
         let panels = match plan.steps().iter().filter(is_panel).count() {
             1 => String::new(),
             panels => format!("{panels} panels of "),

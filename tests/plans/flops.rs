@@ -39,7 +39,7 @@ fn blocks(plan: &Plan, [m, n]: [usize; 2]) -> [usize; 2] {
 
 /// Additions of the steps that bring parts together: an element of each part.
 fn of_parts(plan: &Plan) -> usize {
-    let steps = plan.steps().iter().filter(|step| step.kernel.shader() == "gemm_reduce");
+    let steps = plan.steps().iter().filter(|step| step.kernel.shader() == "gemm/reduce");
     let additions = steps.map(|step| {
         let dims: GemmDims = bytemuck::pod_read_unaligned(&step.dims[..size_of::<GemmDims>()]);
         [dims.batches, dims.m, dims.n, dims.splits].map(|n| n as usize).iter().product::<usize>()
@@ -49,7 +49,7 @@ fn of_parts(plan: &Plan) -> usize {
 
 /// Elements of what a last step of the kernel `reduce` adds up: the first temporary, if there is such a step.
 fn of_sums(plan: &Plan) -> usize {
-    let is_summed = plan.steps().iter().any(|step| step.kernel.shader() == "reduce");
+    let is_summed = plan.steps().iter().any(|step| step.kernel.shader() == "ops/reduce");
     if is_summed { usize::try_from(plan.temporaries()[0]).expect("64 bits") / 4 } else { 0 }
 }
 

@@ -38,7 +38,7 @@ fn panels(problem: &GemmProblem, caps: &Caps) -> usize {
         windows.map(|window| window.end - window.start).all(|n| n <= caps.limits.binding_bytes),
         "{plan}"
     );
-    let is_panel = |step: &&Step| step.kernel.shader() != "gemm_reduce" && step.first_block == 0;
+    let is_panel = |step: &&Step| step.kernel.shader() != "gemm/reduce" && step.first_block == 0;
     let panels = plan.steps().iter().filter(is_panel).count();
     let said = format!("{panels} panels: an operand is larger than what can be bound");
     assert_eq!(plan.reasons().contains(&said), panels > 1, "{plan}");
@@ -68,7 +68,7 @@ fn panels_of_rounded_operands_take_the_kernel_that_is_pinned() {
         let problem = wgsl::plain([8192, 8192, 4096], F32).precision(precision);
         let plan = problem.pinned(Pin::Kernel(GemmKernel::Coop)).plan(&caps).unwrap();
         let shaders: BTreeSet<&str> = plan.steps().iter().map(|step| step.kernel.shader()).collect();
-        assert_eq!(shaders, BTreeSet::from(["gemm_coop", "gemm_reduce", "halves"]), "{precision}");
+        assert_eq!(shaders, BTreeSet::from(["gemm/coop", "gemm/halves", "gemm/reduce"]), "{precision}");
     }
 }
 
@@ -96,12 +96,12 @@ fn the_barest_device_gets_dims_from_the_ring_and_f16_in_pairs() {
     };
     for pin in [GemmKernel::Naive, GemmKernel::Tiled] {
         let bare = kernel(F16, &fixtures::bare_webgpu(), pin);
-        for slot in ["dims:dims_uniform", "load_a:load_x_packed", "load_b:load_x_packed", "packed"] {
+        for slot in ["dims:ring", "load_a:element_packed", "load_b:element_packed", "packed"] {
             assert!(bare.contains(slot), "{pin} has no {slot}: {bare}");
         }
         assert!(!bare.contains("f16"), "{bare}");
         let bare = kernel(F32, &fixtures::bare_webgpu(), pin);
-        assert!(bare.contains("dims:dims_uniform") && !bare.contains("packed"), "{bare}");
+        assert!(bare.contains("dims:ring") && !bare.contains("packed"), "{bare}");
         let full = kernel(F16, &fixtures::lavapipe(), pin);
         assert!(full.contains("a_unit=f16") && !full.contains("packed") && !full.contains("dims"), "{full}");
         let half = kernel(F16, &fixtures::swiftshader(), pin);
@@ -117,7 +117,7 @@ fn stage_of_a(shape: [usize; 2], strides: [usize; 2], offset: usize) -> String {
     let problem = GemmProblem::new(&a, &b, &c, F32).unwrap().pinned(Pin::Kernel(GemmKernel::Tiled));
     let kernel = first_kernel(&problem, &fixtures::rtx_4090());
     let stage = kernel.split("A_STAGE=").nth(1).and_then(|rest| rest.chars().next()).expect("A is staged");
-    let vector = kernel.contains("load_a:load_x_vec4") && kernel.contains("a_unit=vec4<f32>");
+    let vector = kernel.contains("load_a:four") && kernel.contains("a_unit=vec4<f32>");
     assert_eq!(vector, stage == '2', "{kernel}");
     ["scalars along k", "scalars along m", "vectors along m"][stage as usize - '0' as usize].into()
 }
@@ -148,24 +148,16 @@ fn vectors_are_stored_only_where_rows_strides_and_offsets_are_multiples_of_four(
             let kernel = first_kernel(&problem, &caps);
             let of_slot =
                 |slot: &str| kernel.split(' ').find_map(|word| word.strip_prefix(slot).map(str::to_owned));
-            let elements = of_slot("store_element:").filter(|fragment| fragment != "nothing");
-            of_slot("store_c:").or(elements).unwrap_or_else(|| "store_element".into())
+            let elements = of_slot("store_element:").filter(|variant| variant != "none");
+            of_slot("store_c:").or(elements).unwrap_or_else(|| "plain".into())
         })
     };
-    assert_eq!(stores(64, 64, 0, F16), ["store_c_vec4", "store_c_packed4"]);
-    assert_eq!(stores(64, 68, 4, F16), ["store_c_vec4", "store_c_packed4"]);
-    assert_eq!(stores(64, 64, 0, F32), ["store_c_vec4", "store_c_vec4"]);
+    assert_eq!(stores(64, 64, 0, F16), ["vector", "vector_packed"]);
+    assert_eq!(stores(64, 68, 4, F16), ["vector", "vector_packed"]);
+    assert_eq!(stores(64, 64, 0, F32), ["vector", "vector"]);
     for (cols, row, offset) in [(62, 64, 0), (64, 65, 0), (64, 64, 2)] {
-        assert_eq!(
-            stores(cols, row, offset, F16),
-            ["store_element", "store_element_packed"],
-            "{cols} {row} {offset}"
-        );
-        assert_eq!(
-            stores(cols, row, offset, F32),
-            ["store_element", "store_element"],
-            "{cols} {row} {offset}"
-        );
+        assert_eq!(stores(cols, row, offset, F16), ["plain", "packed"], "{cols} {row} {offset}");
+        assert_eq!(stores(cols, row, offset, F32), ["plain", "plain"], "{cols} {row} {offset}");
     }
 }
 

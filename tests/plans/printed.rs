@@ -17,7 +17,7 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
     let [what, step, why, gemv, _, coop] = lines[..] else { panic!("{printed}") };
     assert!(what.starts_with("matmul: 1 step, predicted ") && what.contains(" ms: 268 MFLOP, "), "{printed}");
     assert!(what.ends_with("2.10 MB read, 1.05 MB written, bound by arithmetic"), "{printed}");
-    assert!(step.starts_with(&format!("  gemm_tiled {}, grid ", plan.steps()[0].tile)), "{printed}");
+    assert!(step.starts_with(&format!("  gemm/tiled {}, grid ", plan.steps()[0].tile)), "{printed}");
     assert!(step.contains(" x 1 x 1, ") && step.contains(" ms: 268 MFLOP; "), "{printed}");
     let moved = "reads A 1.05 MB, B 1.05 MB; writes the output 1.05 MB; bound by arithmetic";
     assert!(step.ends_with(moved), "{printed}");
@@ -31,10 +31,10 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
     let [what, product, reduce, between] = lines[..] else { panic!("{printed}") };
     assert!(what.starts_with("matmul: 2 steps, predicted ") && what.contains(" us: "), "{printed}");
     assert!(
-        product.starts_with("  1. gemm_") && product.contains("; writes the temporary 3.07 kB; "),
+        product.starts_with("  1. gemm/") && product.contains("; writes the temporary 3.07 kB; "),
         "{printed}"
     );
-    assert!(reduce.starts_with("  2. gemm_reduce 64 times 4 elements, grid 1 x 1 x 1, "), "{printed}");
+    assert!(reduce.starts_with("  2. gemm/reduce 64 times 4 elements, grid 1 x 1 x 1, "), "{printed}");
     assert!(
         reduce.contains(": 768 FLOP; reads the temporary 3.07 kB; writes the output 1.02 kB; "),
         "{printed}"
@@ -85,14 +85,14 @@ fn a_long_plan_prints_in_few_lines() {
     let lines: Vec<&str> = printed.lines().collect();
     let [what, panels, reduce, more, again, first, second] = lines[..] else { panic!("{printed}") };
     assert!(what.starts_with("matmul: 6 steps in 10 launches, predicted "), "{printed}");
-    assert!(panels.starts_with("  1 to 2, each: gemm_tiled "), "{printed}");
+    assert!(panels.starts_with("  1 to 2, each: gemm/tiled "), "{printed}");
     assert!(
         panels.contains(", in 2 pieces of at most ") && panels.contains(" ms: 2.20 TFLOP; reads A "),
         "{printed}"
     );
     assert!(panels.contains("; writes temporary 1 134 MB; "), "{printed}");
     assert!(
-        reduce.starts_with("  3. gemm_reduce ") && reduce.contains("reads temporary 1 268 MB"),
+        reduce.starts_with("  3. gemm/reduce ") && reduce.contains("reads temporary 1 268 MB"),
         "{printed}"
     );
     assert!(more.starts_with("  4 to 5, each: ") && again.starts_with("  6. "), "{printed}");

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, HalvesProblem, Pin, Side, Tile};
 use tilewise::gpu::{DeviceType, fixtures};
-use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
+use tilewise::kernel::{KERNELS, Kernel, PARTS, Part};
 use tilewise::ops::{CastProblem, Overflow};
 use tilewise::plan::Problem;
 use tilewise::{Caps, DType, Error, Layout, Precision, Sums};
@@ -123,31 +123,37 @@ fn hadamard_kernels(caps: &Caps, seen: &Seen) -> Vec<Kernel> {
     kernels.into_iter().collect()
 }
 
+/// The shaders in a folder and those below, by their paths below `shaders/` without the ending.
+fn files(folder: &Path, prefix: &str) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("the folder can be read").path();
+        let name = format!("{prefix}{}", path.file_stem().expect("a file has a name").to_string_lossy());
+        if path.is_dir() {
+            found.append(&mut files(&path, &format!("{name}/")));
+        } else if path.extension().is_some_and(|extension| extension == "wgsl") {
+            found.insert(name, std::fs::read_to_string(&path).expect("the file can be read"));
+        }
+    }
+    found
+}
+
 #[test]
 fn the_tables_hold_every_file_of_the_folders_and_nothing_else() {
-    for (folder, table) in [("shaders", SHADERS), ("shaders/common", FRAGMENTS)] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-        let files: BTreeMap<String, String> = std::fs::read_dir(&folder)
-            .expect("the folder is there")
-            .map(|entry| entry.expect("the folder can be read").path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "wgsl"))
-            .map(|path| {
-                let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
-                (name, std::fs::read_to_string(&path).expect("the file can be read"))
-            })
-            .collect();
-        let table: Vec<_> =
-            table.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-        assert!(table.is_sorted(), "{}: the table is in order", folder.display());
-        assert_eq!(table, Vec::from_iter(files), "{}", folder.display());
-    }
+    assert!(KERNELS.is_sorted() && PARTS.is_sorted(), "the tables are in order");
+    assert!(KERNELS.iter().all(|(_, text)| text.matches("@compute").count() == 1), "an entry point each");
+    let listed = KERNELS.iter().chain(PARTS).map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+    assert_eq!(
+        listed.collect::<BTreeMap<_, _>>(),
+        files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders"), "")
+    );
 }
 
 #[test]
 fn every_shader_is_valid_with_its_defaults() {
     let [full, bare] = [&device(true, 256), &device(false, 256)];
     assert!(full.f16 && !bare.f16);
-    for (name, _) in SHADERS {
+    for (name, _) in KERNELS {
         let text = Kernel::new(name).specialize().unwrap();
         let caps = if text.contains("enable wgpu_cooperative_matrix;") { full } else { bare };
         wgsl::validate(&text, wgsl::capabilities(caps)).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -156,7 +162,7 @@ fn every_shader_is_valid_with_its_defaults() {
 
 #[test]
 fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
-    let mut fragments: BTreeSet<&str> = BTreeSet::new();
+    let mut takers: BTreeMap<Part, BTreeSet<&str>> = BTreeMap::new();
     let mut count = 0;
     let mut seen = Seen::new();
     for caps in devices() {
@@ -176,22 +182,24 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
             wgsl::connected_kernels(&caps),
         ]
         .concat();
-        let bound: String =
-            kernels.iter().map(|(_, _, kernel)| kernel).chain(&others).map(|k| format!("{k} ")).collect();
-        fragments.extend(
-            bound.split_whitespace().filter_map(|word| Some(word.split_once(':')?.1)).filter_map(in_table),
-        );
+        for kernel in kernels.iter().map(|(_, _, kernel)| kernel).chain(&others) {
+            for part in kernel.parts().expect("a plan's kernel is legal") {
+                takers.entry(part).or_default().insert(kernel.shader());
+            }
+        }
         let check = |of: Option<(&Tile, &GemmProblem)>, kernel: &Kernel| {
             let text = kernel.specialize().unwrap();
             let module = wgsl::validate(&text, allowed).unwrap_or_else(|error| panic!("{kernel}: {error}"));
             assert_eq!(naga_traps(&text), Vec::<String>::new(), "{kernel}");
             assert!(
-                !text.contains("//#import") && !text.contains("//#unroll"),
+                !["//#import", "//#slot", "//#variant", "//#inline", "//#unroll"]
+                    .iter()
+                    .any(|word| text.contains(word)),
                 "{kernel}: text left to paste"
             );
             // Casts compute with bits alone.
             let wants_f16 =
-                kernel.shader() != "cast" && kernel.to_string().replace("bf16", "").contains("f16");
+                kernel.shader() != "ops/cast" && kernel.to_string().replace("bf16", "").contains("f16");
             assert_eq!(text.contains("enable f16;"), caps.f16 && wants_f16, "{kernel}");
             let [main] = &module.entry_points[..] else { panic!("{kernel}: one entry point") };
             assert_eq!(main.name, "main", "{kernel}");
@@ -217,20 +225,33 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
         count += kernels.len() + fresh.len();
     }
     println!("{count} kernels");
-    // Each loader and store that can be bound is bound by some plan; the others are imported by name.
-    let imported = SHADERS
-        .iter()
-        .chain(FRAGMENTS)
-        .flat_map(|(_, text)| text.lines())
-        .filter_map(|line| line.trim().strip_prefix("//#import "));
-    fragments.extend(imported.filter_map(|import| import.split_whitespace().next()));
-    assert_eq!(fragments, FRAGMENTS.iter().map(|(name, _)| *name).collect());
+    for ((file, variant), kernels) in &takers {
+        let variant = variant.map(|variant| format!(", {variant}")).unwrap_or_default();
+        println!("{file}{variant}: {}", kernels.iter().copied().collect::<Vec<_>>().join(" "));
+    }
+    let untaken: Vec<Part> =
+        support::parts::every().into_iter().filter(|part| !takers.contains_key(part)).collect();
+    assert_eq!(
+        untaken, MADE,
+        "each part is in the kernel of some plan, but for those in whose place plans make text"
+    );
 }
 
-/// The table's own copy of a fragment's name.
-fn in_table(name: &str) -> Option<&'static str> {
-    FRAGMENTS.iter().map(|(known, _)| *known).find(|known| *known == name)
-}
+/// Parts that say what text a plan makes in their place: it never takes them.
+const MADE: [Part; 12] = [
+    ("clifford/connected_terms", None),
+    ("clifford/features_operands", Some("sample")),
+    ("clifford/features_results", None),
+    ("clifford/features_sums", None),
+    ("clifford/features_terms", None),
+    ("clifford/product_terms", None),
+    ("clifford/row_operands", Some("sample")),
+    ("clifford/row_results", None),
+    ("clifford/row_sums", None),
+    ("clifford/strip_begin", None),
+    ("clifford/strip_end", None),
+    ("clifford/strip_memory", None),
+];
 
 #[test]
 fn registers_are_indexed_by_literals_alone() {

@@ -3,16 +3,16 @@
 use crate::support::wgsl;
 use std::collections::BTreeSet;
 use tilewise::gpu::fixtures;
-use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
+use tilewise::kernel::{KERNELS, Kernel, PARTS};
 
 #[test]
 fn shaders_put_parentheses_where_wgsl_has_no_order_of_operators() {
     // Every file as it is: what kernels paste stands in one of them.
-    for (name, text) in SHADERS.iter().chain(FRAGMENTS) {
+    for (name, text) in KERNELS.iter().chain(PARTS) {
         assert_eq!(mixes(text), Vec::<String>::new(), "{name}");
     }
     // And what becomes of them, with the values that plans give parameters.
-    let mut kernels: Vec<Kernel> = SHADERS.iter().map(|(name, _)| Kernel::new(name)).collect();
+    let mut kernels: Vec<Kernel> = KERNELS.iter().map(|(name, _)| Kernel::new(name)).collect();
     for caps in [fixtures::lavapipe(), fixtures::h200()] {
         kernels.extend(wgsl::form_kernels(&caps));
         kernels.extend(wgsl::elementwise_kernels(&caps));

@@ -6,14 +6,14 @@ use tilewise::Error;
 use tilewise::clifford::CliffordDims;
 use tilewise::clifford::layer::{ConnectedBackDims, FeaturesDims, GatesDims, RowDims};
 use tilewise::gemm::{GemmDims, HalvesDims};
-use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
+use tilewise::kernel::{KERNELS, Kernel, PARTS};
 use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
 use tilewise::sketch::{HadamardDims, SparseDims};
 
 #[test]
 fn every_kernel_says_what_it_is_in_the_fixed_lines_of_its_header() {
     const FIELDS: [&str; 6] = ["", "shapes", "grid", "subgroup", "requires", "edges"];
-    for (name, text) in SHADERS {
+    for (name, text) in KERNELS {
         let header: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//!")).collect();
         assert!(header[0].len() > 20 && header[0].ends_with('.'), "{name}: its purpose in a sentence");
         let fields: Vec<&str> =
@@ -24,7 +24,7 @@ fn every_kernel_says_what_it_is_in_the_fixed_lines_of_its_header() {
             "{name}: {header:?}"
         );
     }
-    for (name, text) in FRAGMENTS {
+    for (name, text) in PARTS {
         assert!(
             text.starts_with("//! ") && text.lines().next().is_some_and(|line| line.len() > 20),
             "{name}"
@@ -33,11 +33,15 @@ fn every_kernel_says_what_it_is_in_the_fixed_lines_of_its_header() {
 }
 
 #[test]
-fn there_are_four_directives_and_no_others() {
-    for (name, text) in SHADERS.iter().chain(FRAGMENTS) {
+fn there_are_seven_directives_and_no_others() {
+    for (name, text) in KERNELS.iter().chain(PARTS) {
         for line in text.lines().filter(|line| line.contains("//#")) {
             let word = line.split_whitespace().next().unwrap_or_default();
-            assert!(["//#import", "//#param", "//#end", "//#unroll"].contains(&word), "{name}: {line}");
+            assert!(
+                ["//#import", "//#slot", "//#variant", "//#inline", "//#param", "//#end", "//#unroll"]
+                    .contains(&word),
+                "{name}: {line}"
+            );
         }
         let count = |directive| text.lines().filter(|line| line.starts_with(directive)).count();
         assert_eq!(count("//#param"), count("//#end"), "{name}");
@@ -71,42 +75,42 @@ macro_rules! members {
 #[test]
 fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     let gemm: Members = members!(GemmDims: m n k k_part batches batch1 splits a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
-    for shader in ["gemm_coop", "gemm_dot", "gemm_naive", "gemm_reduce", "gemm_tiled", "gemv"] {
+    for shader in ["gemm/coop", "gemm/dot", "gemm/gemv", "gemm/naive", "gemm/reduce", "gemm/tiled"] {
         assert_eq!(dims_of(shader), gemm, "{shader}");
     }
     let cast: Members = members!(CastDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
-    assert_eq!(dims_of("cast"), cast);
+    assert_eq!(dims_of("ops/cast"), cast);
     let halves: Members = members!(HalvesDims: rows outer k batch1 batch0_stride batch1_stride outer_stride k_stride x_offset units hi lo);
-    assert_eq!(dims_of("halves"), halves);
+    assert_eq!(dims_of("gemm/halves"), halves);
     let elementwise: Members = members!(ElementwiseDims: axes offsets quads rank reserved0 reserved1);
-    assert_eq!(dims_of("elementwise"), elementwise);
+    assert_eq!(dims_of("ops/elementwise"), elementwise);
     let rows: Members = members!(RowsDims: axes c_offset a_offset a_stride length rows rank lanes reserved);
-    for shader in ["reduce", "softmax"] {
+    for shader in ["ops/reduce", "ops/softmax"] {
         assert_eq!(dims_of(shader), rows, "{shader}");
     }
     let hadamard: Members = members!(HadamardDims: undo rows_in rows_out x_offset x_row x_column x_batch0 x_batch1 y_offset y_row y_column y_batch0 y_batch1 columns batch0 batches low_bits bits shift scale seed_low seed_high tag column_lanes folded_bits);
-    assert_eq!(dims_of("hadamard"), hadamard);
+    assert_eq!(dims_of("sketch/hadamard"), hadamard);
     assert_eq!(hadamard.1, 128, "what every device has room for as immediates");
     let sparse: Members = members!(SparseDims: lines places nonzeros different seed0 seed1 tag scale columns extent0 extent1 x_offset x_axis x_stride0 x_stride1 x_stride2 y_axis y_stride0 y_stride1 y_stride2 rows width part chunk parts y_part reserved0 reserved1);
-    for shader in ["sketch_gather", "sketch_scatter"] {
+    for shader in ["sketch/gather", "sketch/scatter"] {
         assert_eq!(dims_of(shader), sparse, "{shader}");
     }
     let clifford: Members = members!(CliffordDims: axes blades offsets units rank out reserved0);
-    for shader in ["clifford", "clifford_table"] {
+    for shader in ["clifford/product", "clifford/table"] {
         assert_eq!(dims_of(shader), clifford, "{shader}");
     }
     let rows_of_multivectors: Members =
         members!(RowDims: x y g w rows features plane units steps strips blocks parts);
-    assert_eq!(dims_of("clifford_rows"), rows_of_multivectors);
+    assert_eq!(dims_of("clifford/rows"), rows_of_multivectors);
     assert_eq!(clifford.1, 128, "what every device has room for as immediates");
     let features: Members = members!(FeaturesDims: x g a b rows features strip units);
-    for shader in ["clifford_features", "clifford_mean"] {
+    for shader in ["clifford/features", "clifford/mean"] {
         assert_eq!(dims_of(shader), features, "{shader}");
     }
     let gates: Members = members!(GatesDims: rows features units x_offset x_row x_feature y_offset y_row y_feature reserved0 reserved1 reserved2);
-    assert_eq!(dims_of("gates"), gates);
+    assert_eq!(dims_of("clifford/gates"), gates);
     let back: Members = members!(ConnectedBackDims: positions features first plane x_offset x_blade x_row x_feature y_offset y_blade y_row y_feature);
-    assert_eq!(dims_of("connected_back"), back);
+    assert_eq!(dims_of("clifford/connected_back"), back);
     let of_layers = [rows_of_multivectors, features, gates, back];
     let all = [clifford, gemm, cast, halves, elementwise, rows, hadamard, sparse];
     for (members, size) in all.into_iter().chain(of_layers) {
@@ -122,12 +126,15 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
 #[test]
 fn what_does_not_exist_is_an_error_that_names_it() {
     for (kernel, names) in [
-        (Kernel::new("gemm_magic"), vec!["gemm_magic", "no such shader"]),
-        (Kernel::new("gemm_naive").slot("load_z", "load_x"), vec!["gemm_naive", "no slot load_z"]),
-        (Kernel::new("gemm_naive").slot("load_a", "load_magic"), vec!["load_a", "no fragment load_magic"]),
-        (Kernel::new("gemm_naive").param("BQ", 4), vec!["gemm_naive", "no parameter BQ"]),
-        (Kernel::new("gemm_naive").param("GROUP", 4), vec!["no parameter GROUP"]),
-        (Kernel::new("gemm_tiled").param("TM", "dims.m"), vec!["gemm_tiled", "cannot unroll"]),
+        (Kernel::new("gemm/magic"), vec!["gemm/magic", "no such kernel"]),
+        (Kernel::new("gemm/naive").slot("load_z", "element"), vec!["gemm/naive", "no slot load_z"]),
+        (
+            Kernel::new("gemm/naive").slot("load_a", "magic"),
+            vec!["shaders/gemm/naive.wgsl:", "load_a", "shaders/common/load.wgsl has no variant magic"],
+        ),
+        (Kernel::new("gemm/naive").param("BQ", 4), vec!["gemm/naive", "no parameter BQ"]),
+        (Kernel::new("gemm/naive").param("GROUP", 4), vec!["no parameter GROUP"]),
+        (Kernel::new("gemm/tiled").param("TM", "dims.m"), vec!["gemm/tiled", "cannot unroll"]),
     ] {
         let error = kernel.specialize().expect_err("it does not exist");
         assert!(matches!(error, Error::Input { .. }), "{kernel}: {error:?}");
@@ -139,7 +146,7 @@ fn what_does_not_exist_is_an_error_that_names_it() {
 #[test]
 fn an_illegal_tile_does_not_pass_validation() {
     for (param, value) in [("TM", 6), ("BM", 60), ("BK", 7)] {
-        let text = Kernel::new("gemm_tiled").param(param, format!("{value}u")).specialize().unwrap();
+        let text = Kernel::new("gemm/tiled").param(param, format!("{value}u")).specialize().unwrap();
         let error =
             wgsl::validate(&text, naga::valid::Capabilities::all()).expect_err("a const_assert holds");
         assert!(error.contains("const_assert"), "{param} = {value}: {error}");

@@ -13,6 +13,7 @@ pub mod limits;
 pub mod operand;
 pub mod oracles;
 pub mod pairs;
+pub mod parts;
 pub mod plans;
 pub mod process;
 pub mod product;

@@ -47,7 +47,7 @@ pub fn plain(shape: [usize; 3], types: GemmTypes) -> GemmProblem {
     problem(shape, types, [View::Plain; 3])
 }
 
-/// Epilogues that take every fragment of theirs: with operands of each type, all activations, ways of scaling.
+/// Epilogues that take every variant of theirs: with operands of each type, all activations, ways of scaling.
 pub fn epilogues() -> Vec<Epilogue> {
     let mut epilogues = vec![
         Epilogue { scale: Scale::Back, ..Epilogue::default() },
@@ -77,7 +77,7 @@ pub fn kernels_of(plan: &Plan) -> impl Iterator<Item = Kernel> {
 pub fn parts_of(plan: &Plan) -> u32 {
     let steps: Vec<&Step> = plan.steps().iter().filter(|step| step.first_block == 0).collect();
     match steps[..] {
-        [_, reduce] if reduce.kernel.shader() == "gemm_reduce" => {
+        [_, reduce] if reduce.kernel.shader() == "gemm/reduce" => {
             bytemuck::pod_read_unaligned::<GemmDims>(&reduce.dims[..size_of::<GemmDims>()]).splits
         }
         _ => 1,

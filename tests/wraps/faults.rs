@@ -1,6 +1,7 @@
-//! What was found, each once; the kernels, tiles and fragments that were run, and the marks that something has needed.
+//! What was found, each once; the kernels, tiles and parts of shaders that were run, and the marks that something has needed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tilewise::kernel::Part;
 
 #[derive(Default)]
 pub(crate) struct Faults {
@@ -8,8 +9,8 @@ pub(crate) struct Faults {
     found: BTreeMap<[String; 3], String>,
     /// The kernels that were run.
     pub(crate) shaders: BTreeSet<&'static str>,
-    /// The fragments that they were made of.
-    pub(crate) fragments: BTreeSet<&'static str>,
+    /// What they were made of.
+    pub(crate) parts: BTreeSet<Part>,
     /// Their tiles, in words, with the kernels'.
     pub(crate) tiles: BTreeSet<(&'static str, String)>,
     /// Lines whose mark something needed.
@@ -29,7 +30,7 @@ impl Faults {
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.found.extend(other.found);
         self.shaders.extend(other.shaders);
-        self.fragments.extend(other.fragments);
+        self.parts.extend(other.parts);
         self.tiles.extend(other.tiles);
         self.needed.extend(other.needed);
         self.known += other.known;

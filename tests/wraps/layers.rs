@@ -107,7 +107,7 @@ fn self_test() -> Launch {
     let ab = 4 * size * 5 * size;
     Launch {
         what: "the self-test".into(),
-        kernel: Kernel::new("coop_verify"),
+        kernel: Kernel::new("gemm/coop_verify"),
         tile: String::new(),
         grid: [4, 1, 1],
         dims: bytemuck::cast_slice(&dims).to_vec(),

@@ -44,22 +44,22 @@ mod value;
 use faults::Faults;
 use launch::Launch;
 use std::collections::BTreeSet;
-use tilewise::kernel::{FRAGMENTS, SHADERS};
+use tilewise::kernel::{KERNELS, PARTS, Part};
 
-/// Fragments that say what text a plan makes in their place, which is all that they are for.
-const UNREACHED: [&str; 12] = [
-    "connected_terms",
-    "features_operands",
-    "features_results",
-    "features_sums",
-    "features_terms",
-    "product_terms",
-    "row_operands",
-    "row_results",
-    "row_sums",
-    "strip_begin",
-    "strip_end",
-    "strip_memory",
+/// Parts that say what text a plan makes in their place, which is all that they are for.
+const UNREACHED: [Part; 12] = [
+    ("clifford/connected_terms", None),
+    ("clifford/features_operands", Some("sample")),
+    ("clifford/features_results", None),
+    ("clifford/features_sums", None),
+    ("clifford/features_terms", None),
+    ("clifford/product_terms", None),
+    ("clifford/row_operands", Some("sample")),
+    ("clifford/row_results", None),
+    ("clifford/row_sums", None),
+    ("clifford/strip_begin", None),
+    ("clifford/strip_end", None),
+    ("clifford/strip_memory", None),
 ];
 
 #[test]
@@ -71,24 +71,20 @@ fn no_number_of_a_kernel_wraps_and_no_index_is_beyond_an_operand() {
             families.map(|family| scope.spawn(move || run::check(family()))).into_iter().collect();
         found.into_iter().fold(Faults::default(), |all, of| all.and(of.join().expect("no family panics")))
     });
-    let kernels: BTreeSet<&str> = SHADERS.iter().map(|(name, _)| *name).collect();
+    let kernels: BTreeSet<&str> = KERNELS.iter().map(|(name, _)| *name).collect();
     assert_eq!(faults.shaders, kernels, "every kernel is run");
-    let fragments: BTreeSet<&str> = FRAGMENTS.iter().map(|(name, _)| *name).collect();
-    let run: BTreeSet<&str> = faults.fragments.iter().chain(&UNREACHED).copied().collect();
-    assert_eq!(
-        run.difference(&fragments).collect::<Vec<_>>(),
-        Vec::<&&str>::new(),
-        "there is no such fragment"
-    );
-    assert_eq!(fragments.difference(&run).collect::<Vec<_>>(), Vec::<&&str>::new(), "every fragment is run");
-    assert!(faults.fragments.is_disjoint(&BTreeSet::from(UNREACHED)), "what is named as unreached is run");
+    let parts = support::parts::every();
+    let run: BTreeSet<Part> = faults.parts.iter().chain(&UNREACHED).copied().collect();
+    assert_eq!(run.difference(&parts).collect::<Vec<_>>(), Vec::<&Part>::new(), "there is no such part");
+    assert_eq!(parts.difference(&run).collect::<Vec<_>>(), Vec::<&Part>::new(), "every part is run");
+    assert!(faults.parts.is_disjoint(&BTreeSet::from(UNREACHED)), "what is named as unreached is run");
     let tiles = gemm::tiles().map(|tile| (tile.kernel.shader(), tile.to_string()));
     let missing: Vec<_> = tiles.filter(|tile| !faults.tiles.contains(tile)).collect();
     assert_eq!(missing, Vec::new(), "every tile is run");
     println!("{} operations on whole numbers, and {} on what is not known", faults.known, faults.unknown);
     let found = faults.lines();
     assert!(found.is_empty(), "{} faults:\n{}", found.len(), found.join("\n"));
-    let lines = SHADERS.iter().chain(FRAGMENTS).flat_map(|(_, text)| text.lines().map(str::trim));
+    let lines = KERNELS.iter().chain(PARTS).flat_map(|(_, text)| text.lines().map(str::trim));
     let marked: BTreeSet<&str> = lines.filter(|line| line.contains(shader::MEANT)).collect();
     let needed: BTreeSet<&str> = faults.needed.iter().map(String::as_str).collect();
     assert_eq!(needed, marked, "each mark is needed by something that wraps");

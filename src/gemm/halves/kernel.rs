@@ -1,4 +1,4 @@
-//! The kernel of halves, `shaders/halves.wgsl`: how many rows a workgroup reads at a time, and with how many invocations.
+//! The kernel of halves, `shaders/gemm/halves.wgsl`: how many rows a workgroup reads at a time, and with how many invocations.
 
 use super::problem::{HalvesDims, HalvesProblem};
 use crate::gpu::Caps;
@@ -19,7 +19,7 @@ impl HalvesProblem {
 
     /// What runs in each workgroup of such a tile.
     pub(super) fn kernel(&self, [rows, lanes]: [u32; 2], caps: &Caps) -> Kernel {
-        Kernel::new("halves")
+        Kernel::new("gemm/halves")
             .dims(caps, size_of::<HalvesDims>())
             .param("PARTS", format!("{}u", self.parts))
             .param("ROWS", format!("{rows}u"))

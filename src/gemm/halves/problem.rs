@@ -24,7 +24,7 @@ pub enum Side {
     B,
 }
 
-/// The uniform of `shaders/halves.wgsl`.
+/// The uniform of `shaders/gemm/halves.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]

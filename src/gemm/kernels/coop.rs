@@ -141,7 +141,7 @@ fn subgroup(caps: &Caps) -> u32 {
 fn parts(tile: &Tile, problem: &GemmProblem) -> [u32; 2] {
     let [a, b] = stages_of(problem);
     let stage = a.bytes(tile.bm, tile.bk) + b.bytes(tile.bn, tile.bk);
-    // One matrix of f32 a patch, each row padded by a vector (`gemm_coop.wgsl`).
+    // One matrix of f32 a patch, each row padded by a vector (`gemm/coop.wgsl`).
     [stage, tile.patches() * tile.fragment * (tile.fragment + 4) * 4]
 }
 
@@ -155,7 +155,7 @@ fn fetch(kernel: Kernel, slot: &'static str, unit: &'static str, by: Loads) -> K
     let kernel = kernel.param(unit, by.unit());
     match by {
         Loads::Units => kernel,
-        Loads::Elements => kernel.slot(slot, "coop_load_x_scalar"),
+        Loads::Elements => kernel.slot(slot, "elements"),
     }
 }
 
@@ -165,7 +165,7 @@ impl Entry for Coop {
     }
 
     fn shader(&self) -> &'static str {
-        "gemm_coop"
+        "gemm/coop"
     }
 
     fn tiles(&self) -> &'static [Tile] {
@@ -246,7 +246,7 @@ impl Entry for Coop {
         };
         let kernel = match problem.halved() {
             Some(signs) => signs
-                .bind(kernel, "coop_load_b", "coop_half_b")
+                .bind(kernel, "coop_load_b", "half_signs")
                 .param("half_element", "f16")
                 .param("b_unit", "f16"),
             None => fetch(kernel, "coop_load_b", "b_unit", b.by),

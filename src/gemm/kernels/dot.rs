@@ -17,7 +17,7 @@ const TILES: [Tile; 3] = [
     Tile::of_invocations(GemmKernel::Dot, [32, 64, 64], [4, 4]),
 ];
 
-/// How an operand comes from memory: the constants `STAGE_...` of `gemm_dot.wgsl`.
+/// How an operand comes from memory: the constants `STAGE_...` of `gemm/dot.wgsl`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// Element by element, lanes along k.
@@ -66,7 +66,7 @@ impl Entry for Dot {
     }
 
     fn shader(&self) -> &'static str {
-        "gemm_dot"
+        "gemm/dot"
     }
 
     fn tiles(&self) -> &'static [Tile] {

@@ -138,7 +138,7 @@ impl Entry for Gemv {
     }
 
     fn shader(&self) -> &'static str {
-        "gemv"
+        "gemm/gemv"
     }
 
     fn tiles(&self) -> &'static [Tile] {
@@ -203,13 +203,13 @@ impl Entry for Gemv {
             kernel.param("LONG_BINDING", long as u32).param("ALONG_K", u32::from(run.axis() == Axis::K));
         let kernel = match run {
             Run::Elements(_) => load_element(kernel, "load_long", ab).param("long_unit", ab.scalar()),
-            Run::Vectors(Axis::K) => load_vector(kernel, "load_long", ab).slot("long_quad", "long_quad_k"),
+            Run::Vectors(Axis::K) => load_vector(kernel, "load_long", ab).slot("long_quad", "along_k"),
             Run::Vectors(Axis::Outer) => {
-                load_vector(kernel, "load_long", ab).slot("long_quad", "long_quad_outer")
+                load_vector(kernel, "load_long", ab).slot("long_quad", "along_outer")
             }
         };
         let kernel = match thin {
-            Run::Vectors(Axis::K) => load_vector(kernel, "load_thin", ab).slot("thin_quad", "thin_quad_k"),
+            Run::Vectors(Axis::K) => load_vector(kernel, "load_thin", ab).slot("thin_quad", "along_k"),
             _ => load_element(kernel, "load_thin", ab).param("thin_unit", ab.scalar()),
         };
         let kernel = match long {

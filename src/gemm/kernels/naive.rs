@@ -17,7 +17,7 @@ impl Entry for Naive {
     }
 
     fn shader(&self) -> &'static str {
-        "gemm_naive"
+        "gemm/naive"
     }
 
     fn tiles(&self) -> &'static [Tile] {
@@ -63,11 +63,8 @@ impl Entry for Naive {
             .param("b_unit", ab.scalar())
             .param("LANES", self.invocations(tile, caps));
         let kernel = load_element(load_element(kernel, "load_a", ab), "load_b", ab);
-        let kernel = if ab == Memory::I8 {
-            kernel.param("sum", "i32").slot("multiply_add", "multiply_add_i32")
-        } else {
-            kernel
-        };
+        let kernel =
+            if ab == Memory::I8 { kernel.param("sum", "i32").slot("multiply_add", "i32") } else { kernel };
         store_elements(kernel, problem, 3, caps)
     }
 

@@ -19,7 +19,7 @@ impl Segments {
     /// Binds what all kernels have of it.
     fn bind(&self, kernel: Kernel) -> Kernel {
         let kernel = kernel
-            .slot("segments", "segments_of_planes")
+            .slot("segments", "of_planes")
             .slot("k_extent", "k_extent_segments")
             .slot("step_from", "nothing")
             .slot("step_start", "step_start_segments")
@@ -33,7 +33,7 @@ impl Segments {
 
     fn bind_gates(&self, kernel: Kernel) -> Kernel {
         match self.formed {
-            Formed::Products(Gated::Yes) => kernel.slot("product_gates", "product_gates_plane"),
+            Formed::Products(Gated::Yes) => kernel.slot("product_gates", "plane"),
             _ => kernel,
         }
     }
@@ -46,10 +46,10 @@ impl Segments {
         }
         let kernel = load(kernel.param("y_unit", a.unit(memory)), "load_y", memory, a);
         let kernel = match a {
-            Stage::VectorOuter => kernel.slot("four_a", "four_x_vector").slot("four_y", "four_x_vector"),
+            Stage::VectorOuter => kernel.slot("four_a", "vector").slot("four_y", "vector"),
             Stage::ScalarK | Stage::ScalarOuter => kernel,
         };
-        self.bind_gates(kernel.slot("memory_a", "products_a"))
+        self.bind_gates(kernel.slot("memory_a", "products"))
     }
 
     /// Binds what the kernel on cooperative matrices has of it, if A is not in memory, whose operands come by units of eight
@@ -60,12 +60,10 @@ impl Segments {
             return kernel;
         }
         let kernel = match by {
-            Eights::Units => {
-                kernel.slot("eight_a", "eight_x_unit").slot("eight_y", "eight_x_unit").param("y_unit", "Unit")
-            }
+            Eights::Units => kernel.slot("eight_a", "unit").slot("eight_y", "unit").param("y_unit", "Unit"),
             Eights::Elements => kernel.param("y_unit", "f16"),
         };
-        self.bind_gates(kernel.slot("coop_load_a", "coop_products_a"))
+        self.bind_gates(kernel.slot("coop_load_a", "products"))
     }
 
     /// The right operand of A's products as the coop kernel looks at operands: strides and where planes start.

@@ -80,7 +80,7 @@ impl Entry for Tiled {
     }
 
     fn shader(&self) -> &'static str {
-        "gemm_tiled"
+        "gemm/tiled"
     }
 
     fn tiles(&self) -> &'static [Tile] {
@@ -155,7 +155,7 @@ impl Entry for Tiled {
             None => load(kernel.param("b_unit", b.unit(ab)), "load_b", ab, b),
         };
         let kernel = match problem.halved() {
-            Some(signs) => signs.bind(kernel, "memory_b", "half_memory_b"),
+            Some(signs) => signs.bind(kernel, "memory_b", "half_signs"),
             None => kernel,
         };
         let kernel = match problem.segments() {

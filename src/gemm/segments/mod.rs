@@ -21,7 +21,7 @@ pub(crate) enum Segment<'a> {
     Terms(&'a [u32], u32),
 }
 
-/// The table of a batch of matrices, as `shaders/common/segments_of_planes.wgsl` reads it.
+/// The table of a batch of matrices, as `shaders/gemm/segments.wgsl` reads it.
 pub(crate) fn segment_table(matrices: &[Vec<Segment<'_>>]) -> Vec<u32> {
     let word = |at: usize| u32::try_from(at).unwrap_or(u32::MAX); // a thousand terms and as many segments at most
     let mut at = matrices.len() + 1;

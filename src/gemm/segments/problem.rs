@@ -158,7 +158,7 @@ impl Segmented {
             b_batch0: b.plane,
             ldc: dim(OP, n)?,
             c_batch1: dim(OP, m * n)?,
-            // NOTE: what such a product has no other use for (`shaders/common/segments_of_planes.wgsl`).
+            // NOTE: what such a product has no other use for (`shaders/gemm/segments.wgsl`).
             bias_row: filled,
             bias_col: dim(OP, k)?,
             residual_row: y.outer,

@@ -1,4 +1,4 @@
-//! The kernel of copies, `shaders/cast.wgsl`: its slots hold what turns an element of one type into another.
+//! The kernel of copies, `shaders/ops/cast.wgsl`: its slots hold what turns an element of one type into another.
 
 use super::problem::{CastDims, CastProblem, Overflow};
 use crate::gpu::Caps;
@@ -12,7 +12,7 @@ pub(super) const LANES: u32 = 64;
 impl CastProblem {
     /// What runs in each workgroup.
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
-        let kernel = Kernel::new("cast")
+        let kernel = Kernel::new("ops/cast")
             .dims(caps, size_of::<CastDims>())
             .param("A_PER_WORD", per_word(self.from))
             .param("C_PER_WORD", per_word(self.to))
@@ -22,27 +22,27 @@ impl CastProblem {
             return kernel;
         }
         let kernel = match self.from {
-            DType::F16 => kernel.slot("widen", "widen_f16"),
-            DType::Bf16 => kernel.slot("widen", "widen_bf16"),
-            DType::I8 => kernel.slot("widen", "widen_i8"),
+            DType::F16 => kernel.slot("widen", "f16"),
+            DType::Bf16 => kernel.slot("widen", "bf16"),
+            DType::I8 => kernel.slot("widen", "i8"),
             DType::F32 | DType::I32 => kernel,
         };
         let kernel = match (self.from.is_real(), self.to.is_real()) {
-            (true, false) => kernel.slot("convert", "convert_to_integer"),
-            (false, true) => kernel.slot("convert", "convert_to_real"),
+            (true, false) => kernel.slot("convert", "to_integer"),
+            (false, true) => kernel.slot("convert", "to_real"),
             (true, true) | (false, false) => kernel,
         };
         let kernel = match (self.to, self.overflow) {
-            (DType::I8, Overflow::Saturate) => kernel.slot("limit", "limit_i8"),
-            (DType::I8, Overflow::Rust) if self.from.is_real() => kernel.slot("limit", "limit_i8"),
+            (DType::I8, Overflow::Saturate) => kernel.slot("limit", "i8"),
+            (DType::I8, Overflow::Rust) if self.from.is_real() => kernel.slot("limit", "i8"),
             (DType::F32, Overflow::Saturate) => limit_real(kernel, f32::MAX),
             (DType::F16, Overflow::Saturate) => limit_real(kernel, f16::MAX.to_f32()),
             (DType::Bf16, Overflow::Saturate) => limit_real(kernel, bf16::MAX.to_f32()),
             (DType::I32, _) | (_, Overflow::Rust) => kernel,
         };
         match self.to {
-            DType::F16 => kernel.slot("narrow", "narrow_f16"),
-            DType::Bf16 => kernel.slot("narrow", "narrow_bf16"),
+            DType::F16 => kernel.slot("narrow", "f16"),
+            DType::Bf16 => kernel.slot("narrow", "bf16"),
             DType::F32 | DType::I8 | DType::I32 => kernel,
         }
     }
@@ -54,7 +54,7 @@ fn changes(from: DType, to: DType, overflow: Overflow) -> bool {
 }
 
 fn limit_real(kernel: Kernel, largest: f32) -> Kernel {
-    kernel.slot("limit", "limit_real").param("LARGEST", format!("{:#x}u", largest.to_bits()))
+    kernel.slot("limit", "real").param("LARGEST", format!("{:#x}u", largest.to_bits()))
 }
 
 /// Elements in a word of memory.

@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::tensor::{DType, Layout, MAX_RANK, dim};
 
-/// The uniform of `shaders/cast.wgsl`, in elements.
+/// The uniform of `shaders/ops/cast.wgsl`, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]

@@ -1,4 +1,4 @@
-//! The kernel of functions of elements, `shaders/elementwise.wgsl`: its slots hold the function, and how elements lie in
+//! The kernel of functions of elements, `shaders/ops/elementwise.wgsl`: its slots hold the function, and how elements lie in
 //! memory.
 
 use super::problem::{Elementwise, ElementwiseDims, ElementwiseProblem};
@@ -17,19 +17,19 @@ impl ElementwiseProblem {
         // Rows that begin with a pair of their own, and whose elements are neighbours.
         let whole = axes[0][1] <= 1 && axes[1..].iter().all(|axis| axis[1].is_multiple_of(2));
         let halves = pairs && !(whole && self.dims.offsets[0].is_multiple_of(2));
-        let mut kernel = Kernel::new("elementwise")
+        let mut kernel = Kernel::new("ops/elementwise")
             .dims(caps, size_of::<ElementwiseDims>())
             .param("a_unit", memory.scalar())
             .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
             .param("LANES", LANES);
         match (pairs, halves) {
-            (true, true) => kernel = kernel.slot("store_element", "store_element_packed"),
-            (true, false) => kernel = kernel.slot("store_quad", "store_quad_pairs"),
+            (true, true) => kernel = kernel.slot("store_element", "packed"),
+            (true, false) => kernel = kernel.slot("store_quad", "pairs"),
             (false, _) => {}
         }
         let (load, pack) = match memory {
-            Memory::Packed => (Some(["load_x_packed", "load_x_packed_atomic"]), None),
-            Memory::Bf16 => (Some(["load_x_bf16", "load_x_bf16_atomic"]), Some("pack_bf16")),
+            Memory::Packed => (Some(["element_packed", "atomic_packed"]), None),
+            Memory::Bf16 => (Some(["element_bf16", "atomic_bf16"]), Some("bf16")),
             _ => (None, None),
         };
         if let Some(pack) = pack {
@@ -45,15 +45,15 @@ impl ElementwiseProblem {
         }
         match self.function {
             Elementwise::Activate(activation) => {
-                kernel.slot("operands", "operands_one").slot("activation", activation.fragment())
+                kernel.slot("operands", "one").slot("activation", activation.fragment())
             }
             Elementwise::Slope(activation) => {
-                kernel.slot("combine_add", "combine_slope").slot("slope", activation.slope_fragment())
+                kernel.slot("combine", "slope").slot("slope", activation.slope_fragment())
             }
             Elementwise::Add => kernel,
-            Elementwise::Sub => kernel.slot("combine_add", "combine_sub"),
-            Elementwise::Mul => kernel.slot("combine_add", "combine_mul"),
-            Elementwise::Update => kernel.slot("operands", "operands_update"),
+            Elementwise::Sub => kernel.slot("combine", "sub"),
+            Elementwise::Mul => kernel.slot("combine", "mul"),
+            Elementwise::Update => kernel.slot("operands", "update"),
         }
     }
 }

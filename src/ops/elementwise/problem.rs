@@ -4,7 +4,7 @@ use crate::ops::Activation;
 use crate::tensor::{DType, Layout, MAX_RANK, dim};
 use crate::{Error, Result};
 
-/// The uniform of `shaders/elementwise.wgsl`, in elements.
+/// The uniform of `shaders/ops/elementwise.wgsl`, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]

@@ -6,7 +6,7 @@ use crate::plan::{Bound, Prediction};
 use crate::tensor::DType;
 use std::fmt;
 
-/// The uniform of `shaders/hadamard.wgsl`, in elements. Of a problem, what comes of the seed and of the scale is 0: they are scalars
+/// The uniform of `shaders/sketch/hadamard.wgsl`, in elements. Of a problem, what comes of the seed and of the scale is 0: they are scalars
 /// of the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
@@ -227,7 +227,7 @@ impl HadamardPass {
         let memory = Memory::of(self.dtype, caps);
         let HadamardTile { levels, radix_bits, beside, lanes } = self.tile;
         let first = levels - radix_bits * (self.tile.stages() - 1);
-        let mut kernel = Kernel::new("hadamard")
+        let mut kernel = Kernel::new("sketch/hadamard")
             .dims(caps, size_of::<HadamardDims>())
             .param("a_unit", memory.scalar())
             .param("RADIX", 1u32 << radix_bits)
@@ -238,25 +238,25 @@ impl HadamardPass {
             .param("BESIDE", beside)
             .param("WIDE", u32::from(lanes == HadamardLanes::Columns));
         kernel = match self.signs() {
-            [0, _] => kernel.slot("hadamard_signs", "hadamard_no_signs"),
+            [0, _] => kernel.slot("hadamard_signs", "none"),
             [slots, span] => kernel.param("SLOTS", slots).param("SPAN", span),
         };
         if self.is_in_place() {
-            return kernel.slot("hadamard_operands", "hadamard_in_place");
+            return kernel.slot("hadamard_operands", "in_place");
         }
         kernel = match memory {
-            Memory::Packed => kernel.slot("load_a", "load_x_packed"),
-            Memory::Bf16 => kernel.slot("load_a", "load_x_bf16"),
+            Memory::Packed => kernel.slot("load_a", "element_packed"),
+            Memory::Bf16 => kernel.slot("load_a", "element_bf16"),
             _ => kernel,
         };
         kernel = match self.source {
-            HadamardSource::Signed => kernel.slot("hadamard_read", "hadamard_read_signed"),
-            HadamardSource::Places => kernel.slot("hadamard_read", "hadamard_read_places"),
+            HadamardSource::Signed => kernel.slot("hadamard_read", "signed"),
+            HadamardSource::Places => kernel.slot("hadamard_read", "places"),
             HadamardSource::Pass => kernel,
         };
         match self.target {
-            HadamardTarget::Places => kernel.slot("hadamard_write", "hadamard_write_places"),
-            HadamardTarget::Signed => kernel.slot("hadamard_write", "hadamard_write_signed"),
+            HadamardTarget::Places => kernel.slot("hadamard_write", "places"),
+            HadamardTarget::Signed => kernel.slot("hadamard_write", "signed"),
             HadamardTarget::Pass => kernel,
         }
     }

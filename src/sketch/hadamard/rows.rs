@@ -7,7 +7,7 @@ use crate::sketch::philox::philox;
 const ROUNDS: usize = 4;
 
 /// A permutation of the numbers of so many bits, from a seed: in each round a number is folded onto its lower half,
-/// multiplied by an odd number and added to, all of which can be undone. `shaders/common/row_order.wgsl` undoes it.
+/// multiplied by an odd number and added to, all of which can be undone. `shaders/sketch/row_order.wgsl` undoes it.
 pub(in crate::sketch) struct RowOrder {
     bits: u32,
     /// An odd factor and a summand for every round.

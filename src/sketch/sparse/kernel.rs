@@ -117,7 +117,7 @@ impl Tile {
     }
 
     /// The limits that a workgroup needs. Its shared memory has the list, where its rows end and, if it is sorted, counts
-    /// (`sketch_scatter.wgsl`).
+    /// (`sketch/scatter.wgsl`).
     pub(super) fn needs(&self, problem: &SparseProblem) -> Needs {
         let array = |words: u32| (4 * words).next_multiple_of(16);
         let list = array(self.list) + array(ROWS_AT_MOST + 1);
@@ -129,7 +129,7 @@ impl Tile {
 
     pub(super) fn kernel(&self, problem: &SparseProblem, caps: &Caps) -> Kernel {
         let memory = Memory::of(problem.dtype, caps);
-        let shader = if problem.form == SparseForm::Scatter { "sketch_scatter" } else { "sketch_gather" };
+        let shader = if problem.form == SparseForm::Scatter { "sketch/scatter" } else { "sketch/gather" };
         let kernel = Kernel::new(shader)
             .dims(caps, size_of::<SparseDims>())
             .param("x_unit", if self.pairs { "u64" } else { memory.scalar() })
@@ -139,9 +139,9 @@ impl Tile {
             .param("MOST", problem.dims.nonzeros.next_power_of_two())
             .param("LIST", self.list);
         match memory {
-            _ if self.pairs => kernel.slot("sparse_sums", "sparse_sums_pairs").slot("load_x", "nothing"),
-            Memory::Packed => kernel.slot("load_x", "load_x_packed"),
-            Memory::Bf16 => kernel.slot("load_x", "load_x_bf16"),
+            _ if self.pairs => kernel.slot("sparse_sums", "sparse_sums_pairs").slot("load_x", "none"),
+            Memory::Packed => kernel.slot("load_x", "element_packed"),
+            Memory::Bf16 => kernel.slot("load_x", "element_bf16"),
             _ => kernel,
         }
     }

@@ -3,11 +3,12 @@
 use arbitrary::{Result, Unstructured};
 use std::fmt::Write;
 use tilewise::fuzz;
-use tilewise::kernel::{FRAGMENTS, Kernel, SHADERS};
+use tilewise::kernel::{KERNELS, Kernel, PARTS};
 
 fn assert_written_out(text: &str, what: &str) {
+    let stands_for_text = ["//#unroll", "//#import ", "//#slot ", "//#inline ", "//#variant "];
     let directive =
-        text.lines().map(str::trim).find(|line| *line == "//#unroll" || line.starts_with("//#import "));
+        text.lines().map(str::trim).find(|line| stands_for_text.iter().any(|word| line.starts_with(word)));
     assert_eq!(directive, None, "{what}");
 }
 
@@ -119,7 +120,7 @@ pub(crate) fn unrolled_seeds() -> Vec<Vec<u8>> {
     std::iter::once(text.into()).chain(loops).collect()
 }
 
-/// The names of a shader's parameters, and of what it imports.
+/// The names of a shader's parameters, and of its slots.
 fn names(text: &'static str) -> [Vec<&'static str>; 2] {
     let declared = |line: &'static str| {
         let rest = line.strip_prefix("const ").or_else(|| line.strip_prefix("alias "))?;
@@ -127,29 +128,33 @@ fn names(text: &'static str) -> [Vec<&'static str>; 2] {
     };
     let blocks = text.split("//#param").skip(1).filter_map(|block| block.split("//#end").next());
     let params = blocks.flat_map(str::lines).filter_map(declared).collect();
-    let imports = text.lines().filter_map(|line| line.trim().strip_prefix("//#import "));
-    [params, imports.filter_map(|import| import.split_whitespace().next()).collect()]
+    let slots = text.lines().filter_map(|line| line.trim().strip_prefix("//#slot "));
+    [params, slots.filter_map(|slot| slot.split_whitespace().next()).collect()]
 }
 
 const VALUES: [&str; 13] =
     ["0u", "1u", "2u", "8u", "64u", "4096u", "4294967295u", "f32", "f16", "u32", "vec4<f32>", "1u + (", ""];
 
-/// A kernel with parameters and fragments at random.
+/// A kernel with parameters and variants at random.
 pub(crate) fn specialised(data: &[u8]) {
     // Too few bytes are no kernel.
     let _ = kernel(&mut Unstructured::new(data));
 }
 
 fn kernel(u: &mut Unstructured<'_>) -> Result<()> {
-    let &(shader, text) = u.choose(SHADERS)?;
-    let [params, imports] = names(text);
+    let &(shader, text) = u.choose(KERNELS)?;
+    let [params, slots] = names(text);
+    let variants: Vec<&str> = PARTS
+        .iter()
+        .flat_map(|(_, text)| text.lines().filter_map(|line| line.strip_prefix("//#variant ")))
+        .collect();
     let mut kernel = Kernel::new(shader);
     let changes = u.int_in_range(0..=4)?;
     for _ in 0..changes {
         if u.arbitrary()? && !params.is_empty() {
             kernel = kernel.param(u.choose(&params)?, u.choose(&VALUES)?);
-        } else if !imports.is_empty() {
-            kernel = kernel.slot(u.choose(&imports)?, u.choose(FRAGMENTS)?.0);
+        } else if !slots.is_empty() {
+            kernel = kernel.slot(u.choose(&slots)?, u.choose(&variants)?);
         }
     }
     match kernel.specialize() {

@@ -20,14 +20,14 @@ const fn known(kernel: &'static str, scratch: u32, until: &'static str) -> Known
 }
 
 /// The kernel that multiplies cooperative matrices.
-pub const COOP: &str = "gemm_coop";
+pub const COOP: &str = "gemm/coop";
 
 const COMPILERS: &str = "What the compilers showed";
 
 const KNOWN: [Known; 3] = [
-    known("clifford_rows", 32, COMPILERS),
-    known("sketch_gather", 16, COMPILERS),
-    known("sketch_scatter", 16, COMPILERS),
+    known("clifford/rows", 32, COMPILERS),
+    known("sketch/gather", 16, COMPILERS),
+    known("sketch/scatter", 16, COMPILERS),
 ];
 
 /// Registers that a step takes at most, and the widest accesses that its heaviest block has at least.

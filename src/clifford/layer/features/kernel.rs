@@ -11,20 +11,17 @@ impl FeaturesProblem {
         let memory = Memory::of(self.dtype, caps);
         let halves = memory.per_scalar() == 2;
         let by_rows = self.function.is_by_rows();
-        let mut kernel = Kernel::new(if by_rows { "clifford_mean" } else { "clifford_features" })
+        let mut kernel = Kernel::new(if by_rows { "clifford/mean" } else { "clifford/features" })
             .dims(caps, size_of::<FeaturesDims>())
             .param("x_unit", memory.scalar())
             .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
             .param("LANES", format!("{}u", self.lanes(caps)));
         if memory == Memory::Bf16 {
-            kernel = kernel.slot("pack_pair", "pack_bf16");
+            kernel = kernel.slot("pack_pair", "bf16");
         }
         if halves {
-            let load = if memory == Memory::Bf16 { "load_x_bf16" } else { "load_x_packed" };
-            kernel = kernel
-                .slot("store_element", "store_element_packed")
-                .slot("load_x", load)
-                .slot("load_a", load);
+            let load = if memory == Memory::Bf16 { "element_bf16" } else { "element_packed" };
+            kernel = kernel.slot("store_element", "packed").slot("load_x", load).slot("load_a", load);
             if self.pass == Pass::Backward {
                 kernel = kernel.slot("load_g", load);
             }
@@ -72,9 +69,8 @@ fn operands(function: FeatureFunction, pass: Pass) -> String {
     names.extend(["a", "b"].iter().take(function.parameters()));
     let mut text = String::new();
     for (i, name) in names.iter().enumerate() {
-        let renamed = if *name == "x" { String::new() } else { format!(" x={name}") };
         text += &format!("@group(0) @binding({}) var<storage, read> {name}: array<x_unit>;\n", i + 1);
-        text += &format!("//#import load_x{renamed}\n");
+        text += &format!("//#slot load x={name} default element\n");
     }
     if pass == Pass::Backward {
         text += &format!("@group(0) @binding({}) var<storage, read_write> d: array<f32>;\n", names.len() + 1);

@@ -59,7 +59,7 @@ pub enum Pass {
     Backward,
 }
 
-/// The uniform of `shaders/clifford_features.wgsl` and `shaders/clifford_mean.wgsl`, in elements.
+/// The uniform of `shaders/clifford/features.wgsl` and `shaders/clifford/mean.wgsl`, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]

@@ -12,9 +12,9 @@ impl Gate {
     /// The fragment for the slot `gate`: `fn gate(s: vec4<f32>) -> vec4<f32>`, and its `gate_slope`.
     pub(in super::super) fn fragment(self) -> &'static str {
         match self {
-            Self::None => "gate",
-            Self::Gelu => "gate_gelu",
-            Self::GeluTanh => "gate_gelu_tanh",
+            Self::None => "one",
+            Self::Gelu => "gelu",
+            Self::GeluTanh => "gelu_tanh",
         }
     }
 }
@@ -27,15 +27,15 @@ impl GatesProblem {
 
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
         let memory = Memory::of(self.dtype, caps);
-        let kernel = Kernel::new("gates")
+        let kernel = Kernel::new("clifford/gates")
             .dims(caps, size_of::<GatesDims>())
             .param("x_unit", memory.scalar())
             .param("y_unit", memory.scalar())
             .param("LANES", format!("{LANES}u"))
             .slot("gate", self.gate.fragment());
         match memory {
-            Memory::Packed => kernel.slot("load_x", "load_x_packed").slot("load_y", "load_x_packed"),
-            Memory::Bf16 => kernel.slot("load_x", "load_x_bf16").slot("load_y", "load_x_bf16"),
+            Memory::Packed => kernel.slot("load_x", "element_packed").slot("load_y", "element_packed"),
+            Memory::Bf16 => kernel.slot("load_x", "element_bf16").slot("load_y", "element_bf16"),
             _ => kernel,
         }
     }

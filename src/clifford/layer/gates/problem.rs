@@ -6,7 +6,7 @@ use crate::tensor::{DType, Layout, dim};
 
 pub(super) const OP: &str = "gates";
 
-/// The uniform of `shaders/gates.wgsl`, in elements.
+/// The uniform of `shaders/clifford/gates.wgsl`, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]

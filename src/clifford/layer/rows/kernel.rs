@@ -12,7 +12,7 @@ impl RowProblem {
     pub(super) fn kernel(&self, tile: &RowTile, texts: Texts, caps: &Caps) -> Kernel {
         let lanes = ["f32", "vec2<f32>", "vec4<f32>"][tile.width.ilog2() as usize];
         let sums = if self.is_normalised() { self.sums().max(1) } else { 1 };
-        let mut kernel = Kernel::new("clifford_rows")
+        let mut kernel = Kernel::new("clifford/rows")
             .dims(caps, size_of::<RowDims>())
             .param("lanes", lanes)
             .param("WIDTH", format!("{}u", tile.width))
@@ -24,13 +24,13 @@ impl RowProblem {
             .param("SUMS", format!("{sums}u"))
             .param("BUFFERS", format!("{}u", tile.buffers(self, caps)));
         if self.dtype == DType::Bf16 || self.out == DType::Bf16 {
-            kernel = kernel.slot("pack_pair", "pack_bf16");
+            kernel = kernel.slot("pack_pair", "bf16");
         }
         for operand in operands(self) {
             kernel = Access::of(self, operand, tile, caps).bind(kernel);
         }
         if !self.meets() {
-            kernel = kernel.slot("row_memory", "nothing");
+            kernel = kernel.slot("row_memory", "none");
         }
         if !self.is_normalised() {
             kernel = kernel.slot("row_totals", "nothing");
@@ -42,7 +42,7 @@ impl RowProblem {
             kernel = kernel.on_subgroups_of(subgroup);
         }
         if self.is_gated() {
-            kernel = kernel.slot("row_functions", self.product.gate.fragment());
+            kernel = kernel.slot("gate", self.product.gate.fragment());
         }
         let texts = [
             ("row_operands", texts.operands),

@@ -1,6 +1,6 @@
 //! Functions of multivectors in which the features of a row meet: products that are normalised row by row.
 //!
-//! One shader runs them all, `shaders/clifford_rows.wgsl`: its lanes hold a row together, and what they compute is text made
+//! One shader runs them all, `shaders/clifford/rows.wgsl`: its lanes hold a row together, and what they compute is text made
 //! from the algebra's table. A row that is too long for a workgroup takes two launches, sums and then results.
 
 mod gate_text;

@@ -117,8 +117,8 @@ impl Access {
         };
         let functions = match self.operand {
             Operand::Slab | Operand::Sums => String::new(),
-            _ if self.is_written => format!("//#import save_x x={name}\n"),
-            _ => format!("//#import load_x x={name}\n"),
+            _ if self.is_written => format!("//#slot save x={name} default element\n"),
+            _ => format!("//#slot load x={name} default element\n"),
         };
         format!(
             "alias {name}_unit = {unit};\n\
@@ -140,10 +140,10 @@ impl Access {
         let fragment = if self.is_written {
             match (self.memory.per_scalar(), self.unit) {
                 (1, Unit::One) => None,
-                (1, _) => Some("save_x_vector"),
-                (_, Unit::One) => Some("save_x_packed"),
-                (_, Unit::Two) => Some("save_x_packed2"),
-                (_, Unit::Four) => Some("save_x_packed4"),
+                (1, _) => Some("vector"),
+                (_, Unit::One) => Some("element_packed"),
+                (_, Unit::Two) => Some("two_packed"),
+                (_, Unit::Four) => Some("four_packed"),
             }
         } else {
             self.unit.load(self.memory)

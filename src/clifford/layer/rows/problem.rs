@@ -5,7 +5,7 @@ use crate::Result;
 use crate::clifford::{Blades, Signature};
 use crate::tensor::{DType, Layout, dim};
 
-/// The uniform of `shaders/clifford_rows.wgsl`, in elements. Of X, Y and G the strides from blade to blade, from row to row
+/// The uniform of `shaders/clifford/rows.wgsl`, in elements. Of X, Y and G the strides from blade to blade, from row to row
 /// and from feature to feature, and the first element; of the weights from path to path and from feature to feature, and
 /// the first element. Results lie without gaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]

@@ -1,4 +1,4 @@
-//! The text of a function of rows: what stands in the slots of `shaders/clifford_rows.wgsl`.
+//! The text of a function of rows: what stands in the slots of `shaders/clifford/rows.wgsl`.
 
 use super::operands::{Access, Operand, operands};
 use super::problem::{RowFunction, RowProblem, RowStep};

@@ -16,7 +16,7 @@ impl ConnectedBackProblem {
         let memory = Memory::of(self.dtype, caps);
         let halves = memory.per_scalar() == 2;
         let stored = if halves { "atomic<u32>" } else { memory.scalar() };
-        let mut kernel = Kernel::new("connected_back")
+        let mut kernel = Kernel::new("clifford/connected_back")
             .dims(caps, size_of::<ConnectedBackDims>())
             .param("x_unit", memory.scalar())
             .param("y_unit", memory.scalar())
@@ -25,12 +25,12 @@ impl ConnectedBackProblem {
             .param("LANES", format!("{LANES}u"))
             .slot("gate", self.gate);
         if halves {
-            let load = if memory == Memory::Bf16 { "load_x_bf16" } else { "load_x_packed" };
+            let load = if memory == Memory::Bf16 { "element_bf16" } else { "element_packed" };
             kernel = kernel.slot("load_x", load).slot("load_y", load);
-            kernel = kernel.slot("store_u", "store_element_packed").slot("store_v", "store_element_packed");
+            kernel = kernel.slot("save_u", "element_packed").slot("save_v", "element_packed");
         }
         if memory == Memory::Bf16 {
-            kernel = kernel.slot("pack_pair", "pack_bf16");
+            kernel = kernel.slot("pack_pair", "bf16");
         }
         kernel.generated("connected_terms", self.what.clone(), self.text.clone())
     }
@@ -76,7 +76,7 @@ pub(super) fn text(product: &ConnectedProblem, pairs: &[Pair]) -> String {
         for i in 0..blades {
             let more = if i == s { format!(" + along_{operand}") } else { String::new() };
             line(format_args!(
-                "store_{store}(at_u + {i}u * dims.plane, gate_{operand} * d{operand}{i}{more});"
+                "save_{store}(at_u + {i}u * dims.plane, gate_{operand} * d{operand}{i}{more});"
             ));
         }
     }

@@ -5,7 +5,7 @@ use crate::clifford::layer::connected::problem::{ConnectedProblem, OP};
 use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 
-/// The uniform of `shaders/connected_back.wgsl`, in elements.
+/// The uniform of `shaders/clifford/connected_back.wgsl`, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]

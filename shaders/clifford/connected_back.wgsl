@@ -1,0 +1,65 @@
+//! What a fully connected product hands back to its operands, of what came back through its weights.
+//!
+//! shapes    T (matrices, rows, features) f32, U and V (blades, rows, features) without gaps; X and Y as these, any strides
+//! grid      one invocation per position, LANES a workgroup
+//! subgroup  not used; consecutive invocations have consecutive positions
+//! requires  nothing
+//! edges     invocations past the end leave: any extents >= 1
+
+struct Dims {
+    positions: u32, // of T
+    features: u32,  // of a row
+    first: u32,     // position of T's first in X, Y, U and V
+    plane: u32,     // positions of U and V
+    x_offset: u32,
+    x_blade: u32, // strides of X, in elements
+    x_row: u32,
+    x_feature: u32,
+    y_offset: u32,
+    y_blade: u32,
+    y_row: u32,
+    y_feature: u32,
+}
+
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by ConnectedBackProblem::kernel; these defaults are a legal kernel
+alias x_unit = f32;
+alias y_unit = f32;
+alias u_unit = f32;
+alias v_unit = f32;
+alias sum = f32; // what is stored, before it is
+const LANES: u32 = 64u;
+//#end
+
+@group(0) @binding(0) var<storage, read_write> u: array<u_unit>;
+@group(0) @binding(1) var<storage, read_write> v: array<v_unit>;
+@group(0) @binding(2) var<storage, read> through: array<f32>;
+@group(0) @binding(3) var<storage, read> x: array<x_unit>;
+@group(0) @binding(4) var<storage, read> y: array<y_unit>;
+
+//#slot load x=x default element
+//#slot load x=y default element
+//#slot save x=u default element
+//#slot save x=v default element
+//#slot gate default one
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let at = block_index(workgroup, grid) * LANES + lane;
+    if at >= dims.positions {
+        return;
+    }
+    let at_u = dims.first + at;
+    let row = at_u / dims.features;
+    let feature = at_u - row * dims.features;
+    let at_x = dims.x_offset + row * dims.x_row + feature * dims.x_feature;
+    let at_y = dims.y_offset + row * dims.y_row + feature * dims.y_feature;
+    //#inline connected_terms
+}

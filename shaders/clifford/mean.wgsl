@@ -1,0 +1,57 @@
+//! Multivectors over the mean norm of their row of features, or the gradients of that; its code is made from the algebra.
+//!
+//! shapes    C (blades, rows, features) without gaps; X, and G in gradients, likewise in any strides; A (features); D (rows, features) in f32
+//! grid      one workgroup of LANES per row
+//! subgroup  not used: lanes of a row meet in shared memory, in a fixed order
+//! requires  nothing
+//! edges     workgroups past the end leave; lanes go over features: any rows, features >= 1
+
+//#import features_dims
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by FeaturesProblem::kernel; these defaults are a legal kernel
+alias x_unit = f32;
+alias c_unit = f32;
+alias sum = f32; // what is stored, before it is
+const LANES: u32 = 64u;
+//#end
+const_assert 0u == (LANES & (LANES - 1u));
+
+@group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
+
+//#slot features_operands default sample
+//#slot store_element default plain
+//#import smooth_norm
+
+var<workgroup> parts: array<vec2<f32>, LANES>;
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let row = block_index(workgroup, grid);
+    if row >= dims.units {
+        return;
+    }
+    let plane = dims.rows * dims.features;
+    var sums = vec2<f32>(0.0);
+    for (var feature = lane; feature < dims.features; feature += LANES) {
+        let at_a = dims.a.z + feature * dims.a.x;
+        //#inline features_sums
+    }
+    parts[lane] = sums;
+    workgroupBarrier();
+    for (var width = LANES / 2u; width > 0u; width /= 2u) {
+        if lane < width { parts[lane] += parts[lane + width]; }
+        workgroupBarrier();
+    }
+    let total = parts[0];
+    let mean = total.x / f32(dims.features) + 1e-6;
+    for (var feature = lane; feature < dims.features; feature += LANES) {
+        let at_a = dims.a.z + feature * dims.a.x;
+        //#inline features_results
+    }
+}

@@ -1,0 +1,57 @@
+//! A function of one multivector or two, position by position, whose code is made from the algebra's table of signs.
+//!
+//! shapes    C (blades, ...), or (..., blades), up to 5 axes beside the blades'; X and Y likewise, strides 0 where repeated
+//! grid      one invocation per position, or per two or four along the innermost axis, LANES a workgroup
+//! subgroup  not used; consecutive invocations have consecutive positions
+//! requires  nothing
+//! edges     invocations past the end leave, what is past a row's end is cut: any extents >= 1
+
+struct Dims {
+    axes: array<vec4<u32>, 5>, // extent, then the strides of C, X and Y, in elements; innermost first
+    blades: vec4<u32>,         // strides of C, X and Y from blade to blade
+    offsets: vec4<u32>,        // first elements of C, X and Y in their bindings; and the units of all rows
+    units: u32,                // of a row: its positions, or twos or fours of them
+    rank: u32,                 // axes that there are, 1 at least
+    out: u32,                  // blades of C
+    reserved0: u32,
+}
+
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by CliffordProblem::kernel; these defaults are a legal kernel
+alias x_unit = f32;
+alias y_unit = f32;
+alias c_unit = f32;
+alias sum = f32; // what is stored, before it is
+alias lanes = vec4<f32>; // positions of an invocation
+const WIDTH: u32 = 4u; // how many
+const LANES: u32 = 64u;
+//#end
+
+@group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
+
+//#slot blades default two
+//#slot body_functions default none
+//#slot store_lanes default positions
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let unit = block_index(workgroup, grid) * LANES + lane;
+    if unit >= dims.offsets.w {
+        return;
+    }
+    var rest = unit / dims.units;
+    let first = (unit - rest * dims.units) * WIDTH;
+    var at = dims.offsets.xyz + first * dims.axes[0].yzw;
+    //#inline outer_axes
+    let count = min(dims.axes[0].x - first, WIDTH);
+    let stride = dims.axes[0].yzw;
+    let step = dims.blades.xyz;
+    //#inline product_terms
+}

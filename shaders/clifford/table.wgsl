@@ -1,0 +1,66 @@
+//! A product of multivectors of many terms: a loop over a table of them.
+//!
+//! shapes    as shaders/clifford.wgsl; the table has, per blade of C, where its terms begin, and the end; then the terms
+//! grid      one invocation per position and blade of C, LANES a workgroup
+//! subgroup  not used; consecutive invocations have consecutive positions, so that they read the same terms
+//! requires  nothing
+//! edges     invocations past the end leave: any extents >= 1
+
+struct Dims {
+    axes: array<vec4<u32>, 5>, // extent, then the strides of C, X and Y, in elements; innermost first
+    blades: vec4<u32>,         // strides of C, X and Y from blade to blade
+    offsets: vec4<u32>,        // first elements of C, X and Y in their bindings; and the positions of all rows
+    units: u32,                // positions of a row
+    rank: u32,                 // axes that there are, 1 at least
+    out: u32,                  // blades of C
+    reserved0: u32,
+}
+
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by CliffordProblem::table_kernel; these defaults are a legal kernel
+alias x_unit = f32;
+alias c_unit = f32;
+alias sum = f32; // what is stored, before it is
+const LANES: u32 = 64u;
+//#end
+
+@group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
+
+@group(0) @binding(1) var<storage, read> x: array<x_unit>;
+@group(0) @binding(2) var<storage, read> y: array<x_unit>;
+@group(0) @binding(3) var<storage, read> table: array<u32>;
+
+//#slot load x=x default element
+//#slot load x=y default element
+//#slot store_element default plain
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let unit = block_index(workgroup, grid) * LANES + lane;
+    let positions = dims.offsets.w;
+    let blade = unit / positions;
+    if blade >= dims.out {
+        return;
+    }
+    let position = unit - blade * positions;
+    var rest = position / dims.axes[0].x;
+    var at = dims.offsets.xyz + (position - rest * dims.axes[0].x) * dims.axes[0].yzw;
+    //#inline outer_axes
+    var value = 0.0;
+    let end = table[blade + 1u];
+    for (var i = table[blade]; i < end; i++) {
+        // The places of both operands' blades, 8 bits each, and whether the term is taken away.
+        let term = table[i];
+        let x_part = load_x(at.y + (term & 255u) * dims.blades.y);
+        let y_part = load_y(at.z + ((term >> 8u) & 255u) * dims.blades.z);
+        value += select(x_part, -x_part, (term >> 16u) == 1u) * y_part;
+    }
+    store_element(at.x + blade * dims.blades.x, value);
+}

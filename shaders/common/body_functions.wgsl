@@ -1,1 +1,0 @@
-//! What the code of a function of multivectors calls: most call nothing.

@@ -1,5 +1,0 @@
-//! Elements of operand x at four places.
-
-fn four_x(at: vec4<u32>) -> vec4<f32> {
-    return vec4<f32>(load_x(at.x), load_x(at.y), load_x(at.z), load_x(at.w));
-}

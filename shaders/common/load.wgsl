@@ -1,0 +1,81 @@
+//! Elements of operand x, widened to what kernels compute in: `load_x(at)`, where `at` counts elements.
+
+//#variant element
+// One element of operand x, widened: f32 or f16 memory.
+fn load_x(at: u32) -> f32 {
+    return f32(x[at]);
+}
+
+//#variant element_i8
+// One i8 element of operand x, widened to i32: memory is u32, four elements each.
+fn load_x(at: u32) -> i32 {
+    return extractBits(bitcast<i32>(x[at / 4u]), (at & 3u) * 8u, 8u);
+}
+
+//#variant element_packed
+// One f16 element of operand x, widened, on devices whose shaders know no f16: memory is u32 pairs.
+fn load_x(at: u32) -> f32 {
+    let pair = unpack2x16float(x[at / 2u]);
+    return select(pair.x, pair.y, (at & 1u) == 1u);
+}
+
+//#variant element_bf16
+// One bf16 element of operand x, widened: memory is u32 pairs, and a bf16 is the upper half of an f32.
+fn load_x(at: u32) -> f32 {
+    return bitcast<f32>((x[at / 2u] >> ((at & 1u) * 16u)) << 16u);
+}
+
+//#variant atomic_packed
+// One f16 element of operand x, widened, where shaders know no f16 and x is stored to half by half.
+fn load_x(at: u32) -> f32 {
+    let pair = unpack2x16float(atomicLoad(&x[at / 2u]));
+    return select(pair.x, pair.y, (at & 1u) == 1u);
+}
+
+//#variant atomic_bf16
+// One bf16 element of operand x, widened, where x is stored to half by half.
+fn load_x(at: u32) -> f32 {
+    return bitcast<f32>((atomicLoad(&x[at / 2u]) >> ((at & 1u) * 16u)) << 16u);
+}
+
+//#variant two
+// Two consecutive elements of operand x, widened; `at` is even.
+fn load_x(at: u32) -> vec2<f32> {
+    return vec2<f32>(x[at / 2u]);
+}
+
+//#variant two_packed
+// Two consecutive f16 elements of operand x, widened, where shaders know no f16; `at` is even.
+fn load_x(at: u32) -> vec2<f32> {
+    return unpack2x16float(x[at / 2u]);
+}
+
+//#variant two_bf16
+// Two consecutive bf16 elements of operand x, widened: memory is u32 pairs; `at` is even.
+fn load_x(at: u32) -> vec2<f32> {
+    let pair = x[at / 2u];
+    return bitcast<vec2<f32>>(vec2<u32>(pair << 16u, pair & 0xffff0000u));
+}
+
+//#variant four
+// Four consecutive elements of operand x, widened; `at` is a multiple of four.
+fn load_x(at: u32) -> vec4<f32> {
+    return vec4<f32>(x[at / 4u]);
+}
+
+//#variant four_packed
+// Four consecutive f16 elements of operand x, widened, where shaders know no f16; `at` is a multiple of four.
+fn load_x(at: u32) -> vec4<f32> {
+    let quad = x[at / 4u];
+    return vec4<f32>(unpack2x16float(quad.x), unpack2x16float(quad.y));
+}
+
+//#variant four_bf16
+// Four consecutive bf16 elements of operand x, widened: memory is u32 pairs; `at` is a multiple of four.
+fn load_x(at: u32) -> vec4<f32> {
+    let quad = x[at / 4u];
+    return bitcast<vec4<f32>>(vec4<u32>(quad.x << 16u, quad.x & 0xffff0000u, quad.y << 16u, quad.y & 0xffff0000u));
+}
+
+//#variant none
+// Nothing: the kernel leaves it out.

@@ -1,1 +1,0 @@
-//! What the statements of a function of rows call: nothing.

@@ -1,0 +1,145 @@
+//! C = epilogue(A B) on cooperative matrices, a BM x BN block of C per workgroup, its operands staged in shared memory BK deep.
+//!
+//! shapes    A (m, k)  B (k, n)  C (m, n), batches of them; f16 operands of any strides, C row-major; f32 sums
+//! grid      ceil(m / BM) * ceil(n / BN) blocks a part, GROUP rows of blocks at a time: neighbours share operands in the cache
+//! subgroup  one WM x WN patch of the block, held as FRAGMENT x FRAGMENT cooperative matrices
+//! requires  f16; cooperative matrices of FRAGMENT cubed, (f16, f16) -> f32; subgroups of SUBGROUP and no other size
+//! edges     rows and columns past the end repeat the last and are not stored, k is zero-filled: any m, n >= 1, k >= 0
+
+//#import gemm_dims
+//#slot dims default immediate
+
+//#param  set by Coop::build; these defaults are a legal tile
+alias mat_a = coop_mat16x16<f16, A>;
+alias mat_b = coop_mat16x16<f16, B>;
+alias mat_c = coop_mat16x16<f32, C>;
+alias a_unit = Unit;
+alias b_unit = Unit;
+alias c_unit = f32;
+alias sum = f32;
+const FRAGMENT: u32 = 16u;
+const BM: u32 = 64u;
+const BN: u32 = 64u;
+const BK: u32 = 32u;
+const WM: u32 = 32u;
+const WN: u32 = 32u;
+const SUBGROUP: u32 = 32u;
+const STAGES: u32 = 2u;
+const A_OUTER: u32 = 0u;
+const B_OUTER: u32 = 1u;
+const TAG: u32 = 0u; // of a sketch's words
+//#end
+const_assert BM % WM == 0u && BN % WN == 0u && WM % FRAGMENT == 0u && WN % FRAGMENT == 0u && BK % FRAGMENT == 0u;
+const_assert BM * BK % (8u * LANES) == 0u && BN * BK % (8u * LANES) == 0u;
+
+const PATCHES_N: u32 = BN / WN;
+const LANES: u32 = BM / WM * PATCHES_N * SUBGROUP;
+const A_BLOCK: u32 = BM;
+const B_BLOCK: u32 = BN;
+const ROWS: u32 = WM / FRAGMENT; // of matrices in a patch
+const COLS: u32 = WN / FRAGMENT;
+const OUT_LD: u32 = FRAGMENT / 4u + 1u; // NOTE: odd, so that rows start in different banks
+const OUT: u32 = FRAGMENT * OUT_LD;
+
+// Eight f16 elements along an axis, 16 bytes: what a lane moves at once.
+struct Unit {
+    x: vec4<f16>,
+    y: vec4<f16>,
+}
+
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read> b: array<b_unit>;
+@group(0) @binding(2) var<storage, read_write> c: array<c_unit>;
+
+//#slot segments default one
+
+//#slot pack_pair default f16
+//#slot epilogue default none
+//#slot store_element default plain
+//#slot store_c default elements
+//#slot coop_load x=a default units
+//#slot coop_load x=b default units
+//#import coop_stage x=a
+//#import coop_stage x=b
+
+// One matrix of each patch on its way to memory, where it cannot be stored as a whole.
+var<workgroup> out_tile: array<vec4<f32>, LANES / SUBGROUP * OUT>;
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+    @builtin(subgroup_id) patch_index: u32,
+    @builtin(subgroup_invocation_id) patch_lane: u32,
+) {
+    //#inline gemm_block
+    let patch_row = patch_index / PATCHES_N * WM;
+    let patch_col = patch_index % PATCHES_N * WN;
+
+    var acc: array<array<mat_c, COLS>, ROWS>;
+    //#unroll
+    for (var i = 0u; i < ROWS; i++) {
+        //#unroll
+        for (var j = 0u; j < COLS; j++) {
+            acc[i][j] = mat_c();
+        }
+    }
+    // Where this lane's units lie at k = 0, and those of the next step, on their way while this one is computed.
+    var a_from: array<u32, A_SHARE>;
+    var b_from: array<u32, B_SHARE>;
+    var a_next: array<Unit, A_SHARE>;
+    var b_next: array<Unit, B_SHARE>;
+    //#inline step_from
+    var stage = 0u;
+    for (var k0 = k_begin; k0 < k_end; k0 += BK) {
+        // Both blocks of this step are staged, and those of the next on their way.
+        //#inline step_start
+        //#unroll
+        for (var kk = 0u; kk < BK; kk += FRAGMENT) {
+            var a_rows: array<mat_a, ROWS>;
+            //#unroll
+            for (var i = 0u; i < ROWS; i++) {
+                let a_at = a_place(stage, patch_row + i * FRAGMENT, kk);
+                //#inline matrix_x x=a
+                a_rows[i] = a_matrix;
+            }
+            //#unroll
+            for (var j = 0u; j < COLS; j++) {
+                let b_at = b_place(stage, patch_col + j * FRAGMENT, kk);
+                //#inline matrix_x x=b
+                //#unroll
+                for (var i = 0u; i < ROWS; i++) {
+                    acc[i][j] = coopMultiplyAdd(a_rows[i], b_matrix, acc[i][j]);
+                }
+            }
+        }
+        //#inline stage_switch
+    }
+
+    //#inline coop_store_direct
+    // One matrix of each patch at a time. NOTE: a loop, with a comparison for each matrix, and not its body written out
+    // for each: storing elements is far more code than a comparison that all lanes agree on.
+    let out = patch_index * OUT;
+    for (var piece = 0u; piece < ROWS * COLS; piece++) {
+        workgroupBarrier();
+        //#unroll
+        for (var i = 0u; i < ROWS; i++) {
+            //#unroll
+            for (var j = 0u; j < COLS; j++) {
+                if piece == i * COLS + j {
+                    let sums = acc[i][j];
+                    coopStoreT(sums, &out_tile[out], OUT_LD);
+                }
+            }
+        }
+        workgroupBarrier();
+        let piece_row = row0 + patch_row + piece / COLS * FRAGMENT;
+        let piece_col = col0 + patch_col + piece % COLS * FRAGMENT;
+        for (var quad = patch_lane; quad < FRAGMENT * FRAGMENT / 4u; quad += SUBGROUP) {
+            let row = quad / (FRAGMENT / 4u);
+            let col = quad % (FRAGMENT / 4u);
+            store_c(piece_row + row, piece_col + col * 4u, out_tile[out + row * OUT_LD + col]);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Eight elements of operand x along an axis, a `Unit`: `x_start(outer, extent, k)` says where they lie, `x_ahead(at,
+//! outer, extent, k0)` are those that k0 lies behind, and `edge_x(outer, extent, k)` those from these indices on,
+//! with zeros past the end of k.
+
+//#variant units
+// Units of operand x from memory, 16 bytes at once. Past the outer edge the last unit or row is read again, which no
+// sum that is stored has a part in: blocks at the edge run the same loop as those within.
+// Where the unit from these indices on lies, in units.
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    let last = (extent - 1u) / 8u * 8u * X_OUTER + (extent - 1u) * (1u - X_OUTER);
+    return (matrices.x_offset + min(outer, last) * dims.x_outer + of_segment(k) * dims.x_k) / 8u;
+}
+
+// The one that k0 lies behind the unit at `at`.
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
+    return x[at + k0 * dims.x_k / 8u];
+}
+
+// The unit from these indices on, zero past the end of k.
+fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
+    if k >= matrices.k_end {
+        return Unit();
+    }
+    let places = vec4<u32>(0u, 1u, 2u, 3u);
+    let elements = x[x_start(outer, extent, k)];
+    let count = vec4<u32>((matrices.k_end - k) * (1u - X_OUTER) + 8u * X_OUTER);
+    return Unit(
+        select(vec4<f16>(), elements.x, places < count),
+        select(vec4<f16>(), elements.y, places + 4u < count),
+    );
+}
+
+//#variant elements
+// Units of operand x from memory, element by element: any strides and offset. Past the outer edge the last element is
+// read again, which no sum that is stored has a part in.
+// Where the unit from these indices on lies, in elements: its first, within the outer edge.
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return matrices.x_offset + min(outer, extent - 1u) * dims.x_outer + of_segment(k) * dims.x_k;
+}
+
+// The one that k0 lies behind the unit at `at`.
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
+    let first = at + k0 * dims.x_k;
+    let beyond = extent - 1u - min(outer, extent - 1u); // elements to the outer edge
+    var elements: Unit;
+    //#unroll
+    for (var e = 0u; e < 4u; e++) {
+        elements.x[e] = x[first + min(e, beyond) * dims.x_outer * X_OUTER + e * dims.x_k * (1u - X_OUTER)];
+        elements.y[e] =
+            x[first + min(e + 4u, beyond) * dims.x_outer * X_OUTER + (e + 4u) * dims.x_k * (1u - X_OUTER)];
+    }
+    return elements;
+}
+
+fn x_element(outer: u32, extent: u32, k: u32) -> f16 {
+    if k >= matrices.k_end {
+        return 0h;
+    }
+    return x[x_start(outer, extent, k)];
+}
+
+// The unit from these indices on, zero past the end of k.
+fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
+    var elements: Unit;
+    for (var e = 0u; e < 4u; e++) {
+        elements.x[e] = x_element(outer + e * X_OUTER, extent, k + e * (1u - X_OUTER));
+        elements.y[e] = x_element(outer + (e + 4u) * X_OUTER, extent, k + (e + 4u) * (1u - X_OUTER));
+    }
+    return elements;
+}
+
+//#variant half_signs
+// Units of operand B, half of which is signs, in place of `coop_load_x`: each element from the half that it lies in.
+// Past the outer edge the last element is read again, which no sum that is stored has a part in. The index along k
+// takes the place of an address.
+//#import half_b
+
+fn load_x(at: u32) -> f16 {
+    return b[at];
+}
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+fn x_element(outer: u32, extent: u32, k: u32) -> f16 {
+    if k >= matrices.k_end {
+        return 0h;
+    }
+    return half_b(min(outer, extent - 1u), k);
+}
+
+// The unit from these indices on, zero past the end of k.
+fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
+    var elements: Unit;
+    // NOTE: written out, this would be the code of the signs' words eight times. Elements move up one by one, since an
+    // index that is no literal would take them out of registers.
+    for (var e = 0u; e < 8u; e++) {
+        let element = x_element(outer + e * B_OUTER, extent, k + e * (1u - B_OUTER));
+        elements = Unit(vec4<f16>(elements.x.yzw, elements.y.x), vec4<f16>(elements.y.yzw, element));
+    }
+    return elements;
+}
+
+//#variant products
+// Units of operand A of a layer's product, in place of `coop_load_x`: products of blades are summed in f32 where they
+// are staged, and never lie in device memory. Past the outer edge the last elements are made again.
+//#import product_terms_of_a
+//#import product_eights
+
+// The unit from these indices on, zero past the end of the segment.
+fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
+    if k >= matrices.k_end {
+        return Unit();
+    }
+    let steps = array<vec4<u32>, 2>(vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(4u, 5u, 6u, 7u));
+    let last_k = dims.bias_col - 1u;
+    // NOTE: by units no more than the first place counts, and what lies past the edge is part of the last unit.
+    let last = select(extent - 1u, (extent - 1u) / 8u * 8u, A_OUTER == 1u);
+    let first = min(outer, last);
+    let outer_low = min(first + steps[0] * A_OUTER, vec4<u32>(extent - 1u));
+    let outer_high = min(first + steps[1] * A_OUTER, vec4<u32>(extent - 1u));
+    let k_low = min(of_segment(k) + steps[0] * (1u - A_OUTER), vec4<u32>(last_k));
+    let k_high = min(of_segment(k) + steps[1] * (1u - A_OUTER), vec4<u32>(last_k));
+    let a_low = dims.a_offset + outer_low * dims.a_outer + k_low * dims.a_k;
+    let a_high = dims.a_offset + outer_high * dims.a_outer + k_high * dims.a_k;
+    let y_low = dims.residual_offset + outer_low * dims.residual_row + k_low * dims.residual_col;
+    let y_high = dims.residual_offset + outer_high * dims.residual_row + k_high * dims.residual_col;
+    var low = vec4<f32>();
+    var high = vec4<f32>();
+    for (var i = segment.terms; i < segment.terms_end; i++) {
+        let term = table[i];
+        let left = eight_a(a_low + a_blade(term), a_high + a_blade(term));
+        let right = eight_y(y_low + y_blade(term), y_high + y_blade(term));
+        low = fma(left.low * term_sign(term), right.low, low);
+        high = fma(left.high * term_sign(term), right.high, high);
+    }
+    low *= gates_at(outer_low, k_low);
+    high *= gates_at(outer_high, k_high);
+    let count = vec4<u32>((matrices.k_end - k) * (1u - A_OUTER) + 8u * A_OUTER);
+    return Unit(
+        select(vec4<f16>(), vec4<f16>(low), steps[0] < count),
+        select(vec4<f16>(), vec4<f16>(high), steps[1] < count),
+    );
+}

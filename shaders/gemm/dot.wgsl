@@ -1,0 +1,111 @@
+//! C = A B of i8, exact: a BM x BN block of C per workgroup, its operands staged in shared memory as words for dot4I8Packed.
+//!
+//! shapes    A (m, k)  B (k, n)  C (m, n), batches of them; i8, any strides of A and B, C row-major i32; sums in i32
+//! grid      ceil(m / BM) * ceil(n / BN) blocks a matrix, GROUP rows of blocks at a time: neighbours share operands in the cache
+//! subgroup  not used; an invocation holds TM x TN of C, 4 x 4 pieces LANES_M, LANES_N apart
+//! requires  LANES invocations and STAGES of both blocks in shared memory; a packed dot product, or naga writes it out
+//! edges     rows and columns past the end repeat the last and are not stored, k is zero-filled: any m, n >= 1, k >= 0
+
+//#import gemm_dims
+//#slot dims default immediate
+
+//#param  set by Dot::build; these defaults are a legal tile
+alias c_unit = i32;
+const BM: u32 = 64u;
+const BN: u32 = 64u;
+const BK: u32 = 32u;
+const TM: u32 = 8u;
+const TN: u32 = 8u;
+const A_STAGE: u32 = 2u;
+const B_STAGE: u32 = 3u;
+const STAGES: u32 = 2u;
+//#end
+//#import patches
+const_assert BK % 4u == 0u;
+const_assert BM * WORDS % (4u * LANES) == 0u && BN * WORDS % (4u * LANES) == 0u;
+// How an operand comes from memory: by elements, lanes along k or along the outer axis, or by words of four along either.
+const STAGE_ELEMENTS_K: u32 = 0u;
+const STAGE_ELEMENTS_OUTER: u32 = 1u;
+const STAGE_WORDS_K: u32 = 2u;
+const STAGE_WORDS_OUTER: u32 = 3u;
+
+alias sum = i32;
+const WORDS: u32 = BK / 4u; // of one row of a block
+
+@group(0) @binding(0) var<storage, read> a: array<u32>;
+@group(0) @binding(1) var<storage, read> b: array<u32>;
+@group(0) @binding(2) var<storage, read_write> c: array<c_unit>;
+
+//#import dot_stage x=a
+//#import dot_stage x=b
+//#slot epilogue default none
+//#slot store_element default plain
+//#slot store_c default elements
+
+// The products of four elements of a row of A with those of four columns of B, summed: at most 2^16, so i32 holds them
+// and the sums of all that k may have.
+fn dots(row: u32, cols: vec4<u32>) -> vec4<i32> {
+    return vec4<i32>(
+        dot4I8Packed(row, cols.x),
+        dot4I8Packed(row, cols.y),
+        dot4I8Packed(row, cols.z),
+        dot4I8Packed(row, cols.w),
+    );
+}
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    //#inline gemm_block
+    //#inline patch_lanes
+
+    var acc: array<array<vec4<i32>, TN / 4u>, TM>;
+    // This lane's vectors of the next step, on their way while this one is computed.
+    var a_next: array<vec4<u32>, A_SHARE>;
+    var b_next: array<vec4<u32>, B_SHARE>;
+    //#unroll
+    for (var v = 0u; v < A_SHARE; v++) {
+        a_next[v] = a_vector(row0, dims.m, k_begin, lane + v * LANES);
+    }
+    //#unroll
+    for (var v = 0u; v < B_SHARE; v++) {
+        b_next[v] = b_vector(col0, dims.n, k_begin, lane + v * LANES);
+    }
+    var stage = 0u;
+    for (var k0 = k_begin; k0 < k_end; k0 += BK) {
+        //#inline step_put
+        // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
+        workgroupBarrier();
+        //#unroll
+        for (var v = 0u; v < A_SHARE; v++) {
+            a_next[v] = a_vector(row0, dims.m, k0 + BK, lane + v * LANES);
+        }
+        //#unroll
+        for (var v = 0u; v < B_SHARE; v++) {
+            b_next[v] = b_vector(col0, dims.n, k0 + BK, lane + v * LANES);
+        }
+        for (var word = 0u; word < WORDS; word++) {
+            var b_row: array<vec4<u32>, TN / 4u>;
+            //#unroll
+            for (var j = 0u; j < TN / 4u; j++) {
+                b_row[j] = b_tile[(stage * WORDS + word) * B_LD + j * LANES_N + lane_n];
+            }
+            //#unroll
+            for (var i = 0u; i < TM / 4u; i++) {
+                let a_col = a_tile[(stage * WORDS + word) * A_LD + i * LANES_M + lane_m];
+                //#unroll
+                for (var j = 0u; j < TN / 4u; j++) {
+                    acc[i * 4u + 0u][j] += dots(a_col.x, b_row[j]);
+                    acc[i * 4u + 1u][j] += dots(a_col.y, b_row[j]);
+                    acc[i * 4u + 2u][j] += dots(a_col.z, b_row[j]);
+                    acc[i * 4u + 3u][j] += dots(a_col.w, b_row[j]);
+                }
+            }
+        }
+        //#inline stage_switch
+    }
+    //#inline patch_store
+}

@@ -1,0 +1,119 @@
+//! C = epilogue(A B) of few rows or few columns: the operand that is not thin is read once, and that is the time it takes.
+//!
+//! shapes    A (m, k)  B (k, n)  C (m, n), batches; m or n at most THIN; any strides of A and B, C row-major; f32 sums
+//! grid      ceil(extent / BL) blocks a part, where extent is that of the long operand's outer axis: m of A, n of B
+//! subgroup  not used; LANES_L x K_LANES invocations, neighbours along the axis along which the long operand lies
+//! requires  LANES_L * K_LANES invocations, and their sums in shared memory
+//! edges     past the outer edge the last elements are read again and not stored, past k nothing: any m, n >= 1, k >= 0
+
+//#import gemm_dims
+//#slot dims default immediate
+//#slot pack_pair default f16
+
+//#param  set by Gemv::build; these defaults are a legal tile
+alias long_unit = f32;
+alias thin_unit = f32;
+alias c_unit = f32;
+alias sum = f32;
+const LONG_BINDING: u32 = 0u; // 0: A is long and B thin, 1: B is long and A thin
+const ALONG_K: u32 = 1u;      // neighbours run along k, or (0) along the outer axis
+const THIN: u32 = 1u;         // rows of a thin A, columns of a thin B, rounded up to a power of two
+const BL: u32 = 16u;          // elements of the long operand along its outer axis, a workgroup
+const BK: u32 = 128u;         // along k, a step of a workgroup
+const TL: u32 = 4u;           // along the outer axis, an invocation
+//#end
+const_assert BL % TL == 0u && TL % 4u == 0u && BK % 4u == 0u;
+
+const LANES_L: u32 = BL / TL;
+const K_LANES: u32 = BK / 4u;
+const LANES: u32 = LANES_L * K_LANES;
+const QUADS: u32 = TL / 4u;
+const THIN_BINDING: u32 = 1u - LONG_BINDING;
+const STORES: u32 = (THIN + 3u) / 4u; // of four neighbours, in a row of C with THIN columns
+// Sums that one invocation adds up before the next barrier, where those of K_LANES come together.
+const FAN: u32 = 8u;
+
+@group(0) @binding(LONG_BINDING) var<storage, read> long: array<long_unit>;
+@group(0) @binding(THIN_BINDING) var<storage, read> thin: array<thin_unit>;
+@group(0) @binding(2) var<storage, read_write> c: array<c_unit>;
+
+var<workgroup> partial: array<vec4<f32>, THIN * QUADS * LANES>;
+
+//#slot load x=long default element
+//#slot load x=thin default element
+//#slot long_quad default elements
+//#slot thin_quad default elements
+//#slot epilogue default none
+//#slot store_element default plain
+//#slot store_c default elements
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    // NOTE: no function says where the block lies: naga takes what one returns for non-uniform, and barriers follow.
+    let extent = select(dims.m, dims.n, LONG_BINDING == 1u);
+    let blocks = (extent + BL - 1u) / BL;
+    let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
+    if index >= blocks * dims.batches * dims.splits {
+        return;
+    }
+    let part = index / blocks;
+    let k_begin = part / dims.batches * dims.k_part;
+    let k_end = min(dims.k, k_begin + dims.k_part);
+    enter(part);
+    let k_lane = select(lane / LANES_L, lane % K_LANES, ALONG_K == 1u);
+    let lane_l = select(lane % LANES_L, lane / K_LANES, ALONG_K == 1u);
+    let outer0 = index % blocks * BL + lane_l * 4u;
+
+    var acc: array<array<vec4<f32>, QUADS>, THIN>;
+    var starts: array<vec4<u32>, QUADS>;
+    //#unroll
+    for (var q = 0u; q < QUADS; q++) {
+        starts[q] = long_starts(outer0 + q * LANES_L * 4u, extent);
+    }
+    let four = vec4<u32>(0u, 1u, 2u, 3u);
+    var k = k_begin + k_lane * 4u;
+    for (; k + 4u <= k_end; k += BK) {
+        let ks = vec4<u32>(k) + four;
+        let within = vec4<bool>(true);
+        //#inline gemv_step
+    }
+    if k < k_end {
+        // What lies beyond the last of k is not ours, or another part's.
+        let ks = min(vec4<u32>(k) + four, vec4<u32>(k_end - 1u));
+        let within = vec4<u32>(k) + four < vec4<u32>(k_end);
+        //#inline gemv_step
+    }
+    // The sums of all K_LANES, up to FAN at a time and always in this order.
+    for (var lanes = K_LANES; lanes > 1u; lanes = (lanes + FAN - 1u) / FAN) {
+        let left = (lanes + FAN - 1u) / FAN;
+        if k_lane >= left && k_lane < lanes {
+            //#unroll
+            for (var t = 0u; t < THIN; t++) {
+                //#unroll
+                for (var q = 0u; q < QUADS; q++) {
+                    partial[(t * QUADS + q) * LANES + k_lane * LANES_L + lane_l] = acc[t][q];
+                }
+            }
+        }
+        // NOTE: one a round is enough: what is read behind it was not written in an earlier round, nor will be in a later.
+        workgroupBarrier();
+        if k_lane < left {
+            for (var other = k_lane + left; other < lanes; other += left) {
+                //#unroll
+                for (var t = 0u; t < THIN; t++) {
+                    //#unroll
+                    for (var q = 0u; q < QUADS; q++) {
+                        acc[t][q] += partial[(t * QUADS + q) * LANES + other * LANES_L + lane_l];
+                    }
+                }
+            }
+        }
+    }
+    if k_lane == 0u {
+        //#inline gemv_store
+    }
+}

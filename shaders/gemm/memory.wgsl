@@ -1,0 +1,96 @@
+//! Four elements of operand x along its outer axis: `x_start(outer, extent, k)` says where they lie, `x_vector(at,
+//! outer, extent)` are those, and `x_ahead(at, outer, extent, k0)` those that k0 lies behind.
+
+//#variant memory
+// Operand x in device memory: vectors of four elements along its outer axis.
+// Where the vector from these indices on lies, in elements: its first, within the outer edge.
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    let last = extent - select(1u, 4u, X_STAGE == STAGE_VECTOR_OUTER);
+    return matrices.x_offset + min(outer, last) * dims.x_outer + of_segment(k) * dims.x_k;
+}
+
+// The vector at `at`, four elements along the outer axis.
+fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
+    if X_STAGE == STAGE_VECTOR_OUTER {
+        return vec4<f32>(load_x(at));
+    }
+    let beyond = extent - 1u - min(outer, extent - 1u); // elements to the outer edge
+    return vec4<f32>(
+        vec4<f32>(load_x(at)).x,
+        vec4<f32>(load_x(at + min(1u, beyond) * dims.x_outer)).x,
+        vec4<f32>(load_x(at + min(2u, beyond) * dims.x_outer)).x,
+        vec4<f32>(load_x(at + min(3u, beyond) * dims.x_outer)).x,
+    );
+}
+
+// The one that k0 lies behind the vector at `at`.
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
+    return x_vector(at + k0 * dims.x_k, outer, extent);
+}
+
+//#variant generated
+// Operand x of a sketch, in place of `memory_x`: its entries are made from a seed where they are staged, and nothing
+// of it is in memory but the table of the normal distribution. Its index along k takes the place of an address.
+//#import philox
+//#slot entries default words
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
+    return entries(outer, at, vec2<u32>(dims.x_batch0, dims.x_batch1));
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
+    return x_vector(at + k0, outer, extent);
+}
+
+fn table(i: u32) -> u32 {
+    return x[i];
+}
+
+//#variant half_signs
+// Operand B, half of which is signs, in place of `memory_x`: vectors of four elements along its outer axis, each
+// element from the half that it lies in. Its index along k takes the place of an address.
+//#import half_b
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
+    var elements: vec4<f32>;
+    // NOTE: written out, this would be the code of the signs' words four times. Elements move up one by one, since an
+    // index that is no literal would take them out of registers.
+    for (var e = 0u; e < 4u; e++) {
+        elements = vec4<f32>(elements.yzw, half_b(min(outer + e, extent - 1u), at));
+    }
+    return elements;
+}
+
+//#variant products
+// Operand A of a layer's product, in place of `memory_x`: products of blades are summed where they are staged, and
+// never lie in device memory. Past the outer edge the last elements are made again. The index along the segment takes
+// the place of an address.
+//#import product_terms_of_a
+//#import product_fours
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return of_segment(k);
+}
+
+// Four elements along the outer axis.
+fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
+    let last = extent - select(1u, 4u, A_STAGE == STAGE_VECTOR_OUTER);
+    let outers = min(min(outer, last) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(extent - 1u));
+    let a_from = dims.a_offset + outers * dims.a_outer + at * dims.a_k;
+    let y_from = dims.residual_offset + outers * dims.residual_row + at * dims.residual_col;
+    var elements = vec4<f32>();
+    for (var i = segment.terms; i < segment.terms_end; i++) {
+        let term = table[i];
+        let left = four_a(a_from + a_blade(term)) * term_sign(term);
+        elements = fma(left, four_y(y_from + y_blade(term)), elements);
+    }
+    return elements * gates_at(outers, vec4<u32>(at));
+}

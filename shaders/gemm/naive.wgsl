@@ -1,0 +1,59 @@
+//! C = epilogue(A B), each element by one invocation: the definition, on any device.
+//!
+//! shapes    A (m, k)  B (k, n)  C (m, n), batches of them; any strides of A and B, C row-major; f32 sums, i8 in i32
+//! grid      one invocation per element of C, LANES a workgroup
+//! subgroup  not used; consecutive invocations read consecutive columns of B
+//! requires  nothing
+//! edges     invocations past the end leave: any m, n >= 1, any k >= 0
+
+//#import gemm_dims
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by Naive::build
+alias a_unit = f32;
+alias b_unit = f32;
+alias c_unit = f32;
+alias sum = f32;
+const LANES: u32 = 64u;
+//#end
+
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read> b: array<b_unit>;
+@group(0) @binding(2) var<storage, read_write> c: array<c_unit>;
+
+//#slot load x=a default element
+//#slot load x=b default element
+//#slot multiply_add default f32
+//#slot epilogue default none
+//#slot store_element default plain
+
+fn element(row: u32, col: u32) -> sum {
+    var at_a = matrices.a_offset + row * dims.a_outer;
+    var at_b = matrices.b_offset + col * dims.b_outer;
+    var total = sum();
+    for (var p = 0u; p < dims.k; p++) {
+        total = multiply_add(load_a(at_a), load_b(at_b), total);
+        at_a += dims.a_k;
+        at_b += dims.b_k;
+    }
+    return total;
+}
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let unit = block_index(workgroup, grid) * LANES + lane;
+    if unit >= dims.batches * dims.m * dims.n {
+        return;
+    }
+    enter(unit / (dims.m * dims.n));
+    let row = unit / dims.n % dims.m;
+    let col = unit % dims.n;
+    let value = epilogue(row, col, vec4<sum>(element(row, col), sum(), sum(), sum()));
+    store_element(matrices.c_offset + row * dims.ldc + col, value.x);
+}

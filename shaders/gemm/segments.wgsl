@@ -1,0 +1,43 @@
+//! Segments of k, in each of which both operands have other planes: `of_segment(k)` is how far behind the first of
+//! its segment k lies.
+
+//#variant one
+// Segments of k, in each of which both operands have other planes: a product has one, which is all of it.
+// How far behind the first of its segment k lies.
+fn of_segment(k: u32) -> u32 {
+    return k;
+}
+
+//#variant of_planes
+// Segments of k, in each of which both operands have other planes, as a table says: for each matrix of the batch the
+// place of its first segment, and the end; then of each segment A's plane or the place of A's first term, B's plane,
+// and the place behind A's last term. Segments begin at multiples of 32, so that no step and no part of k lies in
+// two. NOTE: such a product has no epilogue: `bias_row` is the step from segment to segment along k, `bias_col` how
+// much of that there is, and planes lie `a_batch0` and `b_batch0` apart.
+@group(0) @binding(3) var<storage, read> table: array<u32>;
+
+// The terms of A in the segment that a step lies in.
+struct Segment {
+    first: u32, // of k
+    terms: u32,
+    terms_end: u32,
+}
+
+var<private> segment: Segment;
+
+// How far behind the first of its segment k lies.
+fn of_segment(k: u32) -> u32 {
+    return k - segment.first;
+}
+
+// Goes to the segment in which k0 lies.
+fn enter_segment(k0: u32) {
+    let index = k0 / dims.bias_row;
+    let first = index * dims.bias_row;
+    let at = table[matrices.index] + 3u * index;
+    segment = Segment(first, table[at], table[at + 2u]);
+    // A that is made has terms, and no plane.
+    matrices.a_offset = dims.a_offset + select(table[at], 0u, table[at + 2u] > 0u) * dims.a_batch0;
+    matrices.b_offset = dims.b_offset + table[at + 1u] * dims.b_batch0;
+    matrices.k_end = first + dims.bias_col;
+}

@@ -1,0 +1,33 @@
+//! Stores four consecutive elements of a row of C: `store_c(row, col, sums)`.
+
+//#variant elements
+// Stores four consecutive elements of a row of C, one by one: any n, any stride.
+fn store_c(row: u32, col: u32, sums: vec4<sum>) {
+    if row >= dims.m || col >= dims.n {
+        return;
+    }
+    let at = matrices.c_offset + row * dims.ldc + col;
+    let v = epilogue(row, col, sums);
+    store_element(at, v.x);
+    if col + 1u < dims.n { store_element(at + 1u, v.y); }
+    if col + 2u < dims.n { store_element(at + 2u, v.z); }
+    if col + 3u < dims.n { store_element(at + 3u, v.w); }
+}
+
+//#variant vector
+// Stores four consecutive elements of a row of C at once; n, the strides and the offset are multiples of four.
+fn store_c(row: u32, col: u32, sums: vec4<sum>) {
+    if row < dims.m && col < dims.n {
+        c[(matrices.c_offset + row * dims.ldc + col) / 4u] = c_unit(epilogue(row, col, sums));
+    }
+}
+
+//#variant vector_packed
+// Stores four consecutive elements of a row of C at once, of 16 bits in u32 pairs; n, the strides and the offset are
+// multiples of four.
+fn store_c(row: u32, col: u32, sums: vec4<sum>) {
+    if row < dims.m && col < dims.n {
+        let v = epilogue(row, col, sums);
+        c[(matrices.c_offset + row * dims.ldc + col) / 4u] = vec2<u32>(pack_pair(v.xy), pack_pair(v.zw));
+    }
+}

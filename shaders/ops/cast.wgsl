@@ -1,0 +1,77 @@
+//! Copies a view element by element into a tensor without gaps, converting its type in integer code.
+//!
+//! shapes    A of up to 6 axes, any strides -> C of the same shape, row-major from the start of its binding
+//! grid      one invocation per word of C (1, 2 or 4 elements), LANES a workgroup
+//! subgroup  not used; consecutive invocations write consecutive words
+//! requires  nothing: memory is words of 32 bits, whatever the types
+//! edges     invocations past the end leave: any count >= 1; the rest of C's last word is zero, and padding
+
+// Axes are outermost first; missing ones have extent 1.
+struct Dims {
+    extents: vec4<u32>, // of axes 2 to 5; those of axes 0 and 1 are not needed: the last quotient is axis 0's index
+    strides: vec4<u32>, // of axes 2 to 5, in elements
+    extent1: u32,
+    stride0: u32,
+    stride1: u32,
+    a_offset: u32, // first element of A in its binding
+    count: u32,    // elements
+    reserved0: u32,
+    reserved1: u32,
+    reserved2: u32,
+}
+
+//#slot dims default immediate
+//#import block
+
+//#param  set by CastProblem::kernel
+const A_PER_WORD: u32 = 1u;
+const C_PER_WORD: u32 = 1u;
+const LARGEST: u32 = 0x7f7fffffu; // finite number of C's type, as an f32, for limit_real
+const LANES: u32 = 64u;
+//#end
+const A_BITS: u32 = 32u / A_PER_WORD;
+const C_BITS: u32 = 32u / C_PER_WORD;
+const A_MASK: u32 = 0xffffffffu >> (32u - A_BITS);
+const C_MASK: u32 = 0xffffffffu >> (32u - C_BITS);
+
+@group(0) @binding(0) var<storage, read> a: array<u32>;
+@group(0) @binding(1) var<storage, read_write> c: array<u32>;
+
+// Values are the bits of an f32, or of an i32, and never floats: a driver may flush subnormal floats, round them as it
+// likes and change the bits of NaN, but not of integers.
+//#slot widen default same
+//#slot convert default none
+//#slot limit default none
+//#slot narrow default same
+
+fn element(at: u32) -> u32 {
+    var rest = at;
+    var index = dims.a_offset;
+    index += rest % dims.extents.w * dims.strides.w;
+    rest /= dims.extents.w;
+    index += rest % dims.extents.z * dims.strides.z;
+    rest /= dims.extents.z;
+    index += rest % dims.extents.y * dims.strides.y;
+    rest /= dims.extents.y;
+    index += rest % dims.extents.x * dims.strides.x;
+    rest /= dims.extents.x;
+    index += rest % dims.extent1 * dims.stride1 + rest / dims.extent1 * dims.stride0;
+    let bits = (a[index / A_PER_WORD] >> (index % A_PER_WORD * A_BITS)) & A_MASK;
+    return narrow(limit(convert(widen(bits)))) & C_MASK;
+}
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let first = (block_index(workgroup, grid) * LANES + lane) * C_PER_WORD;
+    if first < dims.count {
+        var word = 0u;
+        for (var i = 0u; i < min(C_PER_WORD, dims.count - first); i++) {
+            word |= element(first + i) << (i * C_BITS);
+        }
+        c[first / C_PER_WORD] = word;
+    }
+}

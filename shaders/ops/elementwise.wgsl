@@ -1,0 +1,52 @@
+//! A function of the elements of one tensor or two, element by element; what is missing of a shape is repeated.
+//!
+//! shapes    C of up to 6 axes, any strides that do not overlap; A and B of its shape, any strides, 0 where repeated
+//! grid      one invocation per four elements of a row of C, LANES a workgroup
+//! subgroup  not used; consecutive invocations have consecutive quads
+//! requires  nothing
+//! edges     invocations past the end leave, quads past a row's end are cut: any extents >= 1
+
+struct Dims {
+    axes: array<vec4<u32>, 6>, // extent, then the strides of C, A and B, in elements; innermost first
+    offsets: vec4<u32>,        // first elements of C, A and B in their bindings; and the units: quads of all rows
+    quads: u32,                // of a row
+    rank: u32,                 // axes that there are, 1 at least
+    reserved0: u32,
+    reserved1: u32,
+}
+
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by ElementwiseProblem::kernel
+alias a_unit = f32;
+alias c_unit = f32;
+alias sum = f32; // what is stored, before it is
+const LANES: u32 = 64u;
+//#end
+
+@group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
+
+//#slot operands default two
+//#slot combine default add
+//#slot activation default none
+//#slot store_quad default elements
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let unit = block_index(workgroup, grid) * LANES + lane;
+    if unit >= dims.offsets.w {
+        return;
+    }
+    var rest = unit / dims.quads;
+    let col = (unit - rest * dims.quads) * 4u;
+    var at = dims.offsets.xyz + col * dims.axes[0].yzw;
+    //#inline outer_axes
+    let count = min(dims.axes[0].x - col, 4u);
+    store_quad(at.x, dims.axes[0].y, count, activate(value(at, count)));
+}

@@ -1,0 +1,54 @@
+//! Softmax along the last axis: exponentials of the distance to a row's maximum, over their sum.
+//!
+//! shapes    A of up to 6 axes, any strides -> C of its shape, row-major from the start of its binding; f32 sums
+//! grid      dims.lanes invocations per row, LANES a workgroup
+//! subgroup  not used: lanes of a row meet in shared memory, whatever the subgroup size
+//! requires  nothing
+//! edges     rows past the end are empty, quads past a row's end are cut: any length >= 1, any rows >= 1
+
+//#import rows
+//#slot load x=a default element
+//#import load_quad x=a
+//#slot store_quad default elements
+//#import math
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    //#inline row_part
+
+    // The lowest f32: a row of nothing above it has no sum, and is NaN.
+    var most = vec4<f32>(-3.40282347e38);
+    for (var i = 4u * part; i < length; i += 4u * dims.lanes) {
+        most = max(most, load_quad_a(at.y + i * dims.a_stride, dims.a_stride, length - i));
+    }
+    parts[lane] = max(max(most.x, most.y), max(most.z, most.w));
+    workgroupBarrier();
+    for (var width = dims.lanes / 2u; width > 0u; width /= 2u) {
+        if part < width { parts[lane] = max(parts[lane], parts[lane + width]); }
+        workgroupBarrier();
+    }
+    let top = parts[lane - part];
+    workgroupBarrier();
+
+    var sums = vec4<f32>(0.0);
+    for (var i = 4u * part; i < length; i += 4u * dims.lanes) {
+        let e = exp_of(load_quad_a(at.y + i * dims.a_stride, dims.a_stride, length - i) - top);
+        sums += select(vec4<f32>(0.0), e, vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(length - i));
+    }
+    parts[lane] = (sums.x + sums.y) + (sums.z + sums.w);
+    workgroupBarrier();
+    for (var width = dims.lanes / 2u; width > 0u; width /= 2u) {
+        if part < width { parts[lane] += parts[lane + width]; }
+        workgroupBarrier();
+    }
+    let total = parts[lane - part];
+
+    for (var i = 4u * part; i < length; i += 4u * dims.lanes) {
+        let e = exp_of(load_quad_a(at.y + i * dims.a_stride, dims.a_stride, length - i) - top);
+        store_quad(at.x + i, 1u, length - i, e / total);
+    }
+}

@@ -1,0 +1,53 @@
+//! What a row is reduced to: `term(at)` of each element, `joined(x, y)` of two terms, and `total(x)` of all.
+
+//#variant sum
+// What becomes of the elements of a row: their sum.
+//#slot load x=a default element
+
+fn term(at: u32) -> held {
+    return load_a(at);
+}
+
+fn joined(x: held, y: held) -> held {
+    return x + y;
+}
+
+fn total(x: held) -> sum {
+    return x;
+}
+
+//#variant square
+// What becomes of the elements of a row: the sum of their squares.
+//#slot load x=a default element
+
+fn term(at: u32) -> held {
+    let x = load_a(at);
+    return x * x;
+}
+
+fn joined(x: held, y: held) -> held {
+    return x + y;
+}
+
+fn total(x: held) -> sum {
+    return x;
+}
+
+//#variant magnitude
+// What becomes of the elements of a row: the largest magnitude. Bits of floats without their sign are in the order of
+// their values, NaN above infinity; as integers, no driver may flush them or drop a NaN.
+//#slot widen default same
+
+fn term(at: u32) -> held {
+    let bits = 32u / A_PER_WORD;
+    let element = (a[at / A_PER_WORD] >> (at % A_PER_WORD * bits)) & (0xffffffffu >> (32u - bits));
+    return widen(element) & 0x7fffffffu;
+}
+
+fn joined(x: held, y: held) -> held {
+    return max(x, y);
+}
+
+fn total(x: held) -> sum {
+    return bitcast<f32>(x);
+}

@@ -1,0 +1,65 @@
+//! A sparse operator applied where Y has a row for each of its lines: what is where the nonzeros lie is added up.
+//!
+//! shapes    X (places, columns) -> Y (lines, columns), any strides; f32 sums, in the order in which places are drawn
+//! grid      ceil(columns / width) tiles of columns x ceil(lines / rows) ranges of lines
+//! subgroup  not used; ACROSS lanes run along columns, as many as there are of these along lines
+//! requires  LANES invocations, and the nonzeros of LIST lines with one each in shared memory
+//! edges     past the last column it is read again and not stored: any lines, places, columns >= 1
+
+//#import sparse_dims
+//#slot dims default immediate
+
+//#param  set by Tile::kernel; these defaults are a legal tile
+alias x_unit = f32;
+const LANES: u32 = 64u;
+const ACROSS: u32 = 64u; // lanes along columns
+const EACH: u32 = 4u;    // columns of a lane
+const MOST: u32 = 4u;    // nonzeros of a line, rounded up to a power of two
+const LIST: u32 = 2048u; // nonzeros of all lines of a workgroup
+//#end
+const_assert LANES % ACROSS == 0u && LIST >= MOST;
+
+const ROWS: u32 = 256u; // of Y at most
+
+@group(0) @binding(0) var<storage, read> x: array<x_unit>;
+@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+
+var<workgroup> list: array<u32, LIST>;
+var<workgroup> ends: array<u32, ROWS + 1u>; // in the list: of each row, behind a 0
+
+//#slot load x=x default element
+//#import sparse_line
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    // NOTE: no function says where the block lies: naga takes what one returns for non-uniform, and barriers follow.
+    let tiles = (dims.columns + dims.width - 1u) / dims.width;
+    let ranges = (dims.lines + dims.rows - 1u) / dims.rows;
+    let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
+    if index >= tiles * ranges {
+        return;
+    }
+    let column0 = index % tiles * dims.width;
+    let row0 = index / tiles * dims.rows;
+    let rows = min(dims.rows, dims.lines - row0);
+
+    for (var row = lane; row < rows; row += LANES) {
+        draw(row0 + row);
+        for (var t = 0u; t < dims.nonzeros; t++) {
+            list[row * dims.nonzeros + t] = drawn[t];
+        }
+    }
+    for (var row = lane; row <= rows; row += LANES) {
+        ends[row] = row * dims.nonzeros;
+    }
+    workgroupBarrier();
+    const part = 0u;
+    const first = 0u;
+    const before = false;
+    let factor = dims.scale;
+    //#inline sparse_sums
+}

@@ -1,0 +1,16 @@
+//! The operands of a pass, and `load_a(at)`.
+
+//#variant apart
+// A pass from one tensor to another.
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read_write> c: array<f32>;
+
+//#slot load x=a default element
+
+//#variant in_place
+// A pass in place: a workgroup reads what it alone writes.
+@group(0) @binding(0) var<storage, read_write> c: array<a_unit>;
+
+fn load_a(at: u32) -> f32 {
+    return c[at];
+}

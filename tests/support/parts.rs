@@ -1,0 +1,17 @@
+//! What kernels are made of beside their own files.
+
+use std::collections::BTreeSet;
+use tilewise::kernel::{PARTS, Part};
+
+/// Every part: files of functions, declarations or statements, and each variant of the files of slots.
+pub fn every() -> BTreeSet<Part> {
+    let of_file = |(name, text): &(&'static str, &'static str)| {
+        let variants: Vec<Part> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("//#variant "))
+            .map(|variant| (*name, Some(variant)))
+            .collect();
+        if variants.is_empty() { vec![(*name, None)] } else { variants }
+    };
+    PARTS.iter().flat_map(of_file).collect()
+}
