@@ -18,6 +18,7 @@ struct Dims {
 
 //#slot dims default immediate
 //#import block
+//#import outer_axes
 //#slot pack_pair default f16
 
 //#param  set by CliffordProblem::kernel; these defaults are a legal kernel
@@ -46,10 +47,9 @@ fn main(
     if unit >= dims.offsets.w {
         return;
     }
-    var rest = unit / dims.units;
-    let first = (unit - rest * dims.units) * WIDTH;
-    var at = dims.offsets.xyz + first * dims.axes[0].yzw;
-    //#inline outer_axes
+    let row = unit / dims.units;
+    let first = (unit - row * dims.units) * WIDTH;
+    let at = in_row(row, dims.offsets.xyz + first * dims.axes[0].yzw);
     let count = min(dims.axes[0].x - first, WIDTH);
     let stride = dims.axes[0].yzw;
     let step = dims.blades.xyz;

@@ -18,6 +18,7 @@ struct Dims {
 
 //#slot dims default immediate
 //#import block
+//#import outer_axes
 //#slot pack_pair default f16
 
 //#param  set by CliffordProblem::table_kernel; these defaults are a legal kernel
@@ -50,9 +51,8 @@ fn main(
         return;
     }
     let position = unit - blade * positions;
-    var rest = position / dims.axes[0].x;
-    var at = dims.offsets.xyz + (position - rest * dims.axes[0].x) * dims.axes[0].yzw;
-    //#inline outer_axes
+    let row = position / dims.axes[0].x;
+    let at = in_row(row, dims.offsets.xyz + (position - row * dims.axes[0].x) * dims.axes[0].yzw);
     var value = 0.0;
     let end = table[blade + 1u];
     for (var i = table[blade]; i < end; i++) {

@@ -1,8 +1,15 @@
-//! Where a row begins: `at` goes along the axes beside the innermost, of which `rest` counts the rows. A statement of `main`.
+//! Where the elements of a row lie, which runs along the innermost of `dims.axes`. Each axis has its extent, then the
+//! strides of three operands.
 
+// The place `at` of the first row, in each operand, moved to this row. Rows are counted over all axes but the innermost.
+fn in_row(row: u32, at: vec3<u32>) -> vec3<u32> {
+    var rest = row;
+    var moved = at;
     for (var axis = 1u; axis < dims.rank; axis++) {
         let extent = dims.axes[axis].x;
         let outer = rest / extent;
-        at += (rest - outer * extent) * dims.axes[axis].yzw;
+        moved += (rest - outer * extent) * dims.axes[axis].yzw;
         rest = outer;
     }
+    return moved;
+}

@@ -17,10 +17,12 @@ struct Dims {
 
 //#slot dims default immediate
 //#import block
+//#import outer_axes
 //#slot pack_pair default f16
 
 //#param  set by ElementwiseProblem::kernel
 alias a_unit = f32;
+alias b_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // what is stored, before it is
 const LANES: u32 = 64u;
@@ -43,10 +45,9 @@ fn main(
     if unit >= dims.offsets.w {
         return;
     }
-    var rest = unit / dims.quads;
-    let col = (unit - rest * dims.quads) * 4u;
-    var at = dims.offsets.xyz + col * dims.axes[0].yzw;
-    //#inline outer_axes
+    let row = unit / dims.quads;
+    let col = (unit - row * dims.quads) * 4u;
+    let at = in_row(row, dims.offsets.xyz + col * dims.axes[0].yzw);
     let count = min(dims.axes[0].x - col, 4u);
     store_quad(at.x, dims.axes[0].y, count, activate(value(at, count)));
 }

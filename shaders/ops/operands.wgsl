@@ -3,7 +3,7 @@
 //#variant two
 // Two operands, combined.
 @group(0) @binding(1) var<storage, read> a: array<a_unit>;
-@group(0) @binding(2) var<storage, read> b: array<a_unit>;
+@group(0) @binding(2) var<storage, read> b: array<b_unit>;
 
 //#slot load x=a default element
 //#slot load x=b default element

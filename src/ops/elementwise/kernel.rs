@@ -20,6 +20,7 @@ impl ElementwiseProblem {
         let mut kernel = Kernel::new("ops/elementwise")
             .dims(caps, size_of::<ElementwiseDims>())
             .param("a_unit", memory.scalar())
+            .param("b_unit", memory.scalar())
             .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
             .param("LANES", LANES);
         match (pairs, halves) {
