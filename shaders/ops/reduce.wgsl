@@ -7,6 +7,23 @@
 //! edges     rows past the end are empty and not stored: any length >= 0, any rows >= 1
 
 //#import rows
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by RowsProblem::kernel
+alias a_unit = f32;
+alias c_unit = f32;
+alias held = f32; // what lanes hold: sums, or bits of magnitudes
+alias sum = f32; // what is stored, before it is
+const A_PER_WORD: u32 = 1u; // elements, where memory is read as words
+const LANES: u32 = 256u;
+//#end
+
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
+var<workgroup> parts: array<held, LANES>; // where the lanes of a row meet
+
 //#slot term default sum
 //#slot store_element default plain
 
@@ -16,7 +33,10 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    //#inline row_part
+    let row = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
+    let part = lane % dims.lanes;
+    let at = row_at(min(row, dims.rows - 1u));
+    let length = select(0u, dims.length, row < dims.rows); // rows past the end are empty
     var own = held(0);
     for (var i = part; i < length; i += dims.lanes) {
         own = joined(own, term(at.y + i * dims.a_stride));

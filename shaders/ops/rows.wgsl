@@ -1,19 +1,26 @@
-//! An operation along one axis: its operands, and the memory where the lanes of a row meet.
+//! The sizes of an operation along one axis, in elements: the rows are the indices of the other axes.
 
-//#import rows_dims
-//#slot dims default immediate
-//#import block
-//#slot pack_pair default f16
+struct Dims {
+    axes: array<vec4<u32>, 5>, // of the rows: extent, then the strides of C and A, and nothing; innermost first
+    c_offset: u32,             // first elements in their bindings
+    a_offset: u32,
+    a_stride: u32, // along the axis
+    length: u32,   // of the axis
+    rows: u32,
+    rank: u32,  // axes of the rows
+    lanes: u32, // invocations that share a row: a power of two, LANES at most
+    reserved: u32,
+}
 
-//#param  set by RowsProblem::kernel
-alias a_unit = f32;
-alias c_unit = f32;
-alias held = f32; // what lanes hold: sums, or bits of magnitudes
-alias sum = f32; // what is stored, before it is
-const A_PER_WORD: u32 = 1u; // elements, where memory is read as words
-const LANES: u32 = 256u;
-//#end
-
-@group(0) @binding(0) var<storage, read> a: array<a_unit>;
-@group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
-var<workgroup> parts: array<held, LANES>;
+// The first elements of a row of C and of A.
+fn row_at(row: u32) -> vec2<u32> {
+    var rest = row;
+    var at = vec2<u32>(dims.c_offset, dims.a_offset);
+    for (var axis = 0u; axis < dims.rank; axis++) {
+        let extent = dims.axes[axis].x;
+        let outer = rest / extent;
+        at += (rest - outer * extent) * dims.axes[axis].yz;
+        rest = outer;
+    }
+    return at;
+}

@@ -7,6 +7,21 @@
 //! edges     rows past the end are empty, quads past a row's end are cut: any length >= 1, any rows >= 1
 
 //#import rows
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by RowsProblem::kernel
+alias a_unit = f32;
+alias c_unit = f32;
+alias sum = f32; // what is stored, before it is
+const LANES: u32 = 256u;
+//#end
+
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
+var<workgroup> parts: array<f32, LANES>; // where the lanes of a row meet
+
 //#slot load x=a default element
 //#import load_quad x=a
 //#slot store_quad default elements
@@ -18,7 +33,10 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    //#inline row_part
+    let row = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
+    let part = lane % dims.lanes;
+    let at = row_at(min(row, dims.rows - 1u));
+    let length = select(0u, dims.length, row < dims.rows); // rows past the end are empty
 
     // The lowest f32: a row of nothing above it has no sum, and is NaN.
     var most = vec4<f32>(-3.40282347e38);

@@ -9,7 +9,7 @@ pub(super) const LANES: u32 = 256;
 /// but for devices with smaller workgroups, a problem's lanes, and so the order of its sums, are the same everywhere.
 const MANY_ROWS: usize = 4096;
 
-/// The uniform of `shaders/ops/reduce.wgsl` and `shaders/ops/softmax.wgsl` (`shaders/ops/rows_dims.wgsl`), in elements.
+/// The uniform of `shaders/ops/reduce.wgsl` and `shaders/ops/softmax.wgsl` (`shaders/ops/rows.wgsl`), in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
