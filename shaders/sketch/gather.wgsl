@@ -6,8 +6,9 @@
 //! requires  LANES invocations, and the nonzeros of LIST lines with one each in shared memory
 //! edges     past the last column it is read again and not stored: any lines, places, columns >= 1
 
-//#import sparse_dims
+//#import sparse
 //#slot dims default immediate
+//#import block
 
 //#param  set by Tile::kernel; these defaults are a legal tile
 alias x_unit = f32;
@@ -27,8 +28,7 @@ const ROWS: u32 = 256u; // of Y at most
 var<workgroup> list: array<u32, LIST>;
 var<workgroup> ends: array<u32, ROWS + 1u>; // in the list: of each row, behind a 0
 
-//#slot load x=x default element
-//#import sparse_line
+//#slot sparse_sums default elements
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -36,10 +36,9 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    // NOTE: no function says where the block lies: naga takes what one returns for non-uniform, and barriers follow.
     let tiles = (dims.columns + dims.width - 1u) / dims.width;
     let ranges = (dims.lines + dims.rows - 1u) / dims.rows;
-    let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
+    let index = block_index(workgroup, grid);
     if index >= tiles * ranges {
         return;
     }
@@ -57,9 +56,5 @@ fn main(
         ends[row] = row * dims.nonzeros;
     }
     workgroupBarrier();
-    const part = 0u;
-    const first = 0u;
-    const before = false;
-    let factor = dims.scale;
-    //#inline sparse_sums
+    sum_rows(lane, column0, row0, rows, 0u, 0u, false, dims.scale);
 }

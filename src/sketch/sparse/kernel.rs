@@ -139,7 +139,7 @@ impl Tile {
             .param("MOST", problem.dims.nonzeros.next_power_of_two())
             .param("LIST", self.list);
         match memory {
-            _ if self.pairs => kernel.slot("sparse_sums", "sparse_sums_pairs").slot("load_x", "none"),
+            _ if self.pairs => kernel.slot("sparse_sums", "pairs"),
             Memory::Packed => kernel.slot("load_x", "element_packed"),
             Memory::Bf16 => kernel.slot("load_x", "element_bf16"),
             _ => kernel,

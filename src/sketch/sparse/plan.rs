@@ -70,7 +70,7 @@ impl SparseProblem {
         }
     }
 
-    /// Operations on integers that draw a line, as `sparse_line.wgsl` has them: a call of Philox for four nonzeros; for each the
+    /// Operations on integers that draw a line, as `shaders/sketch/sparse.wgsl` has them: a call of Philox for four nonzeros; for each the
     /// upper word of a product, 20, and 3 that bring place and sign together. If places are to differ, 4 more, and 3 for each
     /// that was drawn before. Sorting is not counted.
     fn draw(&self) -> f64 {

@@ -8,7 +8,7 @@ use crate::sketch::philox::halves;
 use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 
-/// The uniform of the shaders of sparse operators (`shaders/sketch/sparse_dims.wgsl`), in elements. Of a problem, the seed and the
+/// The uniform of the shaders of sparse operators (`shaders/sketch/sparse.wgsl`), in elements. Of a problem, the seed and the
 /// scale are 0: they are scalars of the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
