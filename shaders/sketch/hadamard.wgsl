@@ -35,9 +35,9 @@ struct Dims {
 }
 
 //#slot dims default immediate
+//#import block
 
 //#param  set by HadamardPass::kernel; these defaults are a legal tile
-alias a_unit = f32;
 const RADIX: u32 = 4u;         // rows that a lane holds between two barriers
 const RADIX_BITS: u32 = 2u;    // the binary logarithm of that
 const FIRST: u32 = 4u;         // rows that the first stage transforms together: RADIX, or less
@@ -80,7 +80,6 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    // NOTE: no function says where the block lies: naga takes what one returns for non-uniform, and barriers follow.
     var column_lanes = BESIDE;
     var folded_bits = 0u;
     if WIDE == 0u {
@@ -92,7 +91,7 @@ fn main(
     let sets = dims.batches << set_bits;
     let set_lanes = BESIDE / column_lanes;
     let across = (columns + column_lanes - 1u) / column_lanes;
-    let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
+    let index = block_index(workgroup, grid);
     if index >= across * ((sets + set_lanes - 1u) / set_lanes) {
         return;
     }

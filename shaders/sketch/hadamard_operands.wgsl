@@ -2,6 +2,9 @@
 
 //#variant apart
 // A pass from one tensor to another.
+//#param  set by HadamardPass::kernel
+alias a_unit = f32;
+//#end
 @group(0) @binding(0) var<storage, read> a: array<a_unit>;
 @group(0) @binding(1) var<storage, read_write> c: array<f32>;
 
@@ -9,7 +12,7 @@
 
 //#variant in_place
 // A pass in place: a workgroup reads what it alone writes.
-@group(0) @binding(0) var<storage, read_write> c: array<a_unit>;
+@group(0) @binding(0) var<storage, read_write> c: array<f32>;
 
 fn load_a(at: u32) -> f32 {
     return c[at];

@@ -229,7 +229,6 @@ impl HadamardPass {
         let first = levels - radix_bits * (self.tile.stages() - 1);
         let mut kernel = Kernel::new("sketch/hadamard")
             .dims(caps, size_of::<HadamardDims>())
-            .param("a_unit", memory.scalar())
             .param("RADIX", 1u32 << radix_bits)
             .param("RADIX_BITS", radix_bits)
             .param("FIRST", 1u32 << first)
@@ -244,6 +243,7 @@ impl HadamardPass {
         if self.is_in_place() {
             return kernel.slot("hadamard_operands", "in_place");
         }
+        kernel = kernel.param("a_unit", memory.scalar());
         kernel = match memory {
             Memory::Packed => kernel.slot("load_a", "element_packed"),
             Memory::Bf16 => kernel.slot("load_a", "element_bf16"),
