@@ -39,7 +39,7 @@ pub fn unseal_verdicts(text: &str, header: &str) -> std::result::Result<Vec<Stri
 /// # Errors
 /// Why a loop cannot be written out.
 pub fn unroll(text: &str) -> std::result::Result<String, String> {
-    kernel::unroll(text)
+    kernel::unroll(text).map_err(|fault| fault.why)
 }
 
 /// The layout with its last two axes exchanged.

@@ -7,6 +7,16 @@ pub const KERNELS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/kernels
 /// What kernels are completed with: functions and declarations that several share, and the variants of slots.
 pub const PARTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/parts.rs"));
 
+/// Shaders by name and text: both tables are in the order of names.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Library {
+    pub(super) kernels: &'static [(&'static str, &'static str)],
+    pub(super) parts: &'static [(&'static str, &'static str)],
+}
+
+/// The shaders of the crate.
+pub(super) const SHADERS: Library = Library { kernels: KERNELS, parts: PARTS };
+
 /// A shader's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct File {
@@ -18,7 +28,7 @@ pub(super) struct File {
 impl File {
     /// Where it lies in the package.
     pub(super) fn path(self) -> String {
-        format!("shaders/{}.wgsl", self.name)
+        path(self.name)
     }
 
     /// The folder of `shaders/` that it lies in.
@@ -27,14 +37,29 @@ impl File {
     }
 }
 
-/// The kernel of this name.
-pub(super) fn kernel(name: &str) -> Option<File> {
-    find(KERNELS, name)
+/// Where the shader of this name lies, or would lie, in the package.
+pub(super) fn path(name: &str) -> String {
+    format!("shaders/{name}.wgsl")
 }
 
-/// The part that a file of this folder calls by this name: its neighbour, or one of `common/`.
-pub(super) fn part(folder: &str, name: &str) -> Option<File> {
-    find(PARTS, &format!("{folder}/{name}")).or_else(|| find(PARTS, &format!("common/{name}")))
+impl Library {
+    /// The kernel of this name.
+    ///
+    /// # Errors
+    /// There is none, in words.
+    pub(super) fn kernel(&self, name: &str) -> Result<File, String> {
+        find(self.kernels, name).ok_or_else(|| format!("there is no such kernel: no {}", path(name)))
+    }
+
+    /// The part that a file of this folder calls by this name: its neighbour, or one of `common/`.
+    ///
+    /// # Errors
+    /// There is none, in words.
+    pub(super) fn part(&self, folder: &str, name: &str) -> Result<File, String> {
+        let [beside, shared] = [format!("{folder}/{name}"), format!("common/{name}")];
+        let found = find(self.parts, &beside).or_else(|| find(self.parts, &shared));
+        found.ok_or_else(|| format!("there is neither {} nor {}", path(&beside), path(&shared)))
+    }
 }
 
 fn find(table: &'static [(&str, &str)], name: &str) -> Option<File> {

@@ -3,7 +3,9 @@
 mod directive;
 mod library;
 mod limits;
+mod lines;
 mod memory;
+mod params;
 mod paste;
 mod signature;
 mod specialize;
@@ -20,6 +22,7 @@ pub(crate) use unroll::unroll;
 
 use crate::gpu::{Caps, CoopScalar};
 use crate::{Error, Result};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -27,8 +30,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Kernel {
     shader: &'static str,
-    params: Vec<(&'static str, String)>,
-    slots: Vec<(&'static str, Filling)>,
+    params: Vec<(Cow<'static, str>, String)>,
+    slots: Vec<(Cow<'static, str>, Filling)>,
     requires: Requires,
     /// Whether each launch runs a range of the workgroups.
     is_in_pieces: bool,
@@ -77,21 +80,21 @@ impl Kernel {
     /// Sets the `const` or `alias` called `name` in a `//#param` block of the shader.
     #[must_use]
     pub fn param(mut self, name: &'static str, value: impl fmt::Display) -> Self {
-        self.params.push((name, value.to_string()));
+        self.params.push((name.into(), value.to_string()));
         self
     }
 
     /// Fills the slot called `name` with a variant of the slot's file.
     #[must_use]
     pub fn slot(mut self, name: &'static str, variant: &'static str) -> Self {
-        self.slots.push((name, Filling::Variant(variant)));
+        self.slots.push((name.into(), Filling::Variant(variant)));
         self
     }
 
     /// Fills the slot called `name` with `text`, made for this kernel and described by `what`. It may have directives itself.
     #[must_use]
     pub(crate) fn generated(mut self, name: &'static str, what: String, text: String) -> Self {
-        self.slots.push((name, Filling::Generated { what, text }));
+        self.slots.push((name.into(), Filling::Generated { what, text }));
         self
     }
 
@@ -150,7 +153,7 @@ impl Kernel {
     #[must_use]
     pub(crate) fn in_pieces(mut self, caps: &Caps, bytes: usize) -> Self {
         self.is_in_pieces = true;
-        if self.slots.iter().any(|(slot, _)| *slot == "dims") { self } else { self.dims(caps, bytes + 4) }
+        if self.slots.iter().any(|(slot, _)| slot == "dims") { self } else { self.dims(caps, bytes + 4) }
     }
 
     /// Whether each launch runs a range of the workgroups, from an index that lies behind the dims.
@@ -165,10 +168,11 @@ impl Kernel {
         self.shader
     }
 
-    /// The shader's text: imports pasted, parameters set, marked loops written out. Plain WGSL.
+    /// The shader's text: what directives stand for pasted, parameters set, marked loops written out. Plain WGSL.
     ///
     /// # Errors
-    /// [`Error::Input`] if the shader, a slot, a variant or a parameter does not exist: a bug in the plan that made it.
+    /// [`Error::Input`] if the shader, a slot, a variant or a parameter does not exist, or a directive cannot be followed; it
+    /// says where. That is a bug in the plan or in the shader.
     pub fn specialize(&self) -> Result<String> {
         specialize::specialize(self)
     }
@@ -192,8 +196,8 @@ impl fmt::Display for Kernel {
         for (name, value) in &self.params {
             write!(f, " {name}={value}")?;
         }
-        for (name, fragment) in &self.slots {
-            write!(f, " {name}:{fragment}")?;
+        for (name, filling) in &self.slots {
+            write!(f, " {name}:{filling}")?;
         }
         if self.is_in_pieces { f.write_str(" in pieces") } else { Ok(()) }
     }

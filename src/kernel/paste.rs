@@ -1,212 +1,220 @@
-//! Pastes into a shader what its directives stand for: see [`specialize`](super::specialize).
+//! Pastes into a kernel's text what its directives stand for, and sets its parameters: see [`specialize`](super::specialize).
 
-use super::directive::{Directive, variant};
-use super::library::{self, File};
+use super::directive::Directive;
+use super::library::{self, File, Library};
+use super::lines::{Lines, Place};
+use super::params::Params;
 use super::words::Renames;
 use super::{Filling, Kernel};
 use crate::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A shader's text as far as its directives are pasted.
-pub(super) struct Pasted<'a> {
-    kernel: &'a Kernel,
-    /// The kernel's folder, where its parts are looked for first.
-    folder: &'a str,
-    pub(super) text: String,
-    /// Files of functions and declarations that are in the text, with their names there: each stands there once.
-    imported: BTreeSet<(&'static str, String)>,
-    /// The slots in the text, by name.
-    slots: BTreeMap<String, Slot>,
-    /// Everything that the text is made of: files, and which variants of those that are slots.
-    pub(super) parts: BTreeSet<Part>,
-}
-
 /// A file that a kernel's text has in it; of a slot's file, the variant.
 pub type Part = (&'static str, Option<&'static str>);
 
-/// A slot in the text: its default, and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Slot {
-    default: Option<String>,
-    place: Place,
-}
-
-/// A line of a file, or of text that was made for a slot.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
-    file: String,
-    line: usize,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
-    }
-}
-
-/// Lines that are pasted: where they are from, and each with its number there.
-struct Lines<'t> {
-    file: String,
-    lines: Vec<(usize, &'t str)>,
-}
-
-impl Lines<'static> {
-    /// All of a file but its header, which would not stand at the top of the text.
-    fn of_file(file: File) -> Self {
-        let lines = numbered(file.text).filter(|(_, line)| !line.starts_with("//!"));
-        Self { file: file.path(), lines: lines.collect() }
-    }
-
-    /// A variant of a slot's file, behind what stands above all variants; none if there is no such variant.
-    fn of_variant(file: File, wanted: &str) -> Option<(Self, &'static str)> {
-        let mut lines = Vec::new();
-        let mut found = None;
-        let mut is_in = true;
-        for (number, line) in Self::of_file(file).lines {
-            match variant(line) {
-                Some(name) => {
-                    is_in = name == wanted;
-                    found = if is_in { Some(name) } else { found };
-                }
-                None if is_in => lines.push((number, line)),
-                None => {}
-            }
-        }
-        found.map(|name| (Self { file: file.path(), lines }, name))
-    }
-}
-
-fn numbered(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.lines().enumerate().map(|(i, line)| (i + 1, line))
+/// A kernel's text with all that its directives stand for.
+pub(super) struct Pasted {
+    /// Of directives, it has `//#unroll` alone.
+    pub(super) text: String,
+    /// Where each line of the text is from.
+    pub(super) places: Vec<Place>,
+    /// Everything that the text is made of beside the kernel's file.
+    pub(super) parts: BTreeSet<Part>,
 }
 
 /// Files paste others at most this deep: one that pasted itself would never end.
 const DEPTH: usize = 8;
 
-/// Pastes all that a kernel's text consists of.
-pub(super) fn paste(kernel: &Kernel) -> Result<Pasted<'_>> {
-    let file = library::kernel(kernel.shader).ok_or_else(|| kernel.error("there is no such kernel"))?;
-    let mut pasted = Pasted {
+/// Pastes all that a kernel's text consists of, from the files of this library.
+pub(super) fn paste(kernel: &Kernel, library: &Library) -> Result<Pasted> {
+    let file = library.kernel(kernel.shader).map_err(|why| kernel.error(why))?;
+    let mut paster = Paster {
         kernel,
+        library,
         folder: file.folder(),
-        text: String::with_capacity(4 * file.text.len()),
+        params: Params::new(&kernel.params),
         imported: BTreeSet::new(),
         slots: BTreeMap::new(),
-        parts: BTreeSet::new(),
+        pasted: Pasted {
+            text: String::with_capacity(4 * file.text.len()),
+            places: Vec::new(),
+            parts: BTreeSet::new(),
+        },
     };
-    let lines = Lines { file: file.path(), lines: numbered(file.text).collect() };
-    pasted.lines(&lines, &Renames::default(), DEPTH)?;
-    match kernel.slots.iter().find(|(name, _)| !pasted.slots.contains_key(*name)) {
-        Some((name, _)) => Err(kernel.error(format!("has no slot {name}; {}", pasted.slots_in_words()))),
-        None => Ok(pasted),
-    }
+    paster.lines(&Lines::of_text(file.path(), file.text), &Renames::default(), DEPTH)?;
+    let of_file = |why| kernel.error(format!("{} {why}", library::path(kernel.shader)));
+    paster.check_slots().map_err(of_file)?;
+    paster.params.check().map_err(of_file)?;
+    Ok(paster.pasted)
 }
 
-impl Pasted<'_> {
+/// A slot in the text, as the first directive that has it says.
+struct Slot {
+    renames: Renames,
+    default: Option<String>,
+    place: Place,
+}
+
+struct Paster<'k> {
+    kernel: &'k Kernel,
+    library: &'k Library,
+    /// The kernel's folder, where its parts are looked for first.
+    folder: &'static str,
+    params: Params<'k>,
+    /// Files of functions and declarations that are in the text, with their names there: each stands there once.
+    imported: BTreeSet<(&'static str, Renames)>,
+    /// The slots in the text, by name.
+    slots: BTreeMap<String, Slot>,
+    pasted: Pasted,
+}
+
+impl Paster<'_> {
     fn lines(&mut self, lines: &Lines<'_>, renames: &Renames, depth: usize) -> Result<()> {
-        for &(line, text) in &lines.lines {
-            let place = Place { file: lines.file.clone(), line };
-            match Directive::of_line(text, renames) {
-                None => {
-                    self.text.push_str(&renames.apply(text));
-                    self.text.push('\n');
+        // Where the block of parameters begins that the line is in.
+        let mut block = None;
+        for (place, line) in lines.iter() {
+            let directive = Directive::of_line(line).map_err(|why| self.error(&place, why))?;
+            match (directive, &block) {
+                (None, None) | (Some(Directive::Unroll), None) => self.push(&renames.apply(line), place),
+                (None, Some(_)) => {
+                    let line = self.params.set(renames.apply(line), &place);
+                    let line = line.map_err(|why| self.error(&place, why))?;
+                    self.push(&line, place);
                 }
-                Some(directive) => {
-                    let directive = directive.map_err(|why| self.error(&place, why))?;
-                    let deeper =
-                        depth.checked_sub(1).ok_or_else(|| self.error(&place, "is pasted too deep"))?;
-                    self.paste(directive, place, deeper)?;
+                (Some(Directive::Param), None) => block = Some(place),
+                (Some(Directive::End), Some(_)) => block = None,
+                (Some(Directive::End), None) => {
+                    return Err(self.error(&place, "there is no //#param above it"));
+                }
+                (Some(_), Some(begin)) => {
+                    return Err(
+                        self.error(&place, format!("the parameters of {begin} have no //#end above it"))
+                    );
+                }
+                (Some(directive), None) => {
+                    let deeper = depth.checked_sub(1);
+                    let deeper = deeper.ok_or_else(|| self.error(&place, "is pasted too deep"))?;
+                    self.paste(directive, renames, &place, deeper)?;
                 }
             }
+        }
+        match block {
+            Some(begin) => Err(self.error(&begin, "the parameters have no //#end below them")),
+            None => Ok(()),
+        }
+    }
+
+    fn push(&mut self, line: &str, place: Place) {
+        self.pasted.text.push_str(line);
+        self.pasted.text.push('\n');
+        self.pasted.places.push(place);
+    }
+
+    /// Pastes what a directive stands for in a text with these new names.
+    fn paste(
+        &mut self,
+        directive: Directive<'_>,
+        outer: &Renames,
+        place: &Place,
+        depth: usize,
+    ) -> Result<()> {
+        match directive {
+            Directive::Import { name, renames } => self.import(name, renames.within(outer), place, depth),
+            Directive::Slot { name, renames, default } => {
+                let (renames, place) = (renames.within(outer), place.clone());
+                self.slot(name, Slot { renames, default: default.map(str::to_owned), place }, depth)
+            }
+            Directive::Inline { name, renames } => self.inline(name, renames.within(outer), place, depth),
+            Directive::Variant(name) => {
+                let why = format!("the variant {name} stands in no slot's file, or in one that is imported");
+                Err(self.error(place, why))
+            }
+            Directive::Param | Directive::End | Directive::Unroll => Ok(()),
+        }
+    }
+
+    fn import(&mut self, name: &str, renames: Renames, place: &Place, depth: usize) -> Result<()> {
+        let file = self.file(name, place)?;
+        self.pasted.parts.insert((file.name, None));
+        if self.imported.insert((file.name, renames.clone())) {
+            return self.lines(&Lines::of_part(file), &renames, depth);
         }
         Ok(())
     }
 
-    fn paste(&mut self, directive: Directive<'_>, place: Place, depth: usize) -> Result<()> {
-        match directive {
-            Directive::Import { name, renames } => {
-                let file = self.file(name, &place)?;
-                if !self.imported.insert((file.name, renames.suffix())) {
-                    return Ok(());
-                }
-                self.parts.insert((file.name, None));
-                self.lines(&Lines::of_file(file), &renames, depth)
-            }
-            Directive::Slot { name, renames, default } => self.slot(name, &renames, default, place, depth),
-            Directive::Inline { name, renames } => self.inline(name, &renames, place, depth),
+    fn slot(&mut self, name: &str, slot: Slot, depth: usize) -> Result<()> {
+        let called = format!("{name}{}", slot.renames.suffix());
+        if let Some(first) = self.slots.get(&called) {
+            let why = match () {
+                () if first.default != slot.default => "another default",
+                () if first.renames != slot.renames => "other new names",
+                () => return Ok(()),
+            };
+            return Err(self.error(&slot.place, format!("slot {called} has {why} at {}", first.place)));
         }
+        let kernel = self.kernel;
+        let filling = kernel.slots.iter().find(|(filled, _)| *filled == called).map(|(_, filling)| filling);
+        let wanted = match (filling, &slot.default) {
+            (Some(Filling::Generated { text, .. }), _) => {
+                let lines = Lines::of_text(format!("the text made for {called}"), text);
+                let renames = slot.renames.clone();
+                self.slots.insert(called, slot);
+                return self.lines(&lines, &renames, depth);
+            }
+            (Some(Filling::Variant(variant)), _) => *variant,
+            (None, Some(default)) => default,
+            (None, None) => {
+                let why = format!("slot {called} has no default, and the kernel fills it with nothing");
+                return Err(self.error(&slot.place, why));
+            }
+        };
+        let file = self.file(name, &slot.place)?;
+        let found = Lines::of_variant(file, wanted);
+        let (lines, variant) =
+            found.map_err(|why| self.error(&slot.place, format!("slot {called}: {why}")))?;
+        self.pasted.parts.insert((file.name, Some(variant)));
+        let renames = slot.renames.clone();
+        self.slots.insert(called, slot);
+        self.lines(&lines, &renames, depth)
     }
 
-    fn slot(
-        &mut self,
-        name: &str,
-        renames: &Renames,
-        default: Option<&str>,
-        place: Place,
-        depth: usize,
-    ) -> Result<()> {
-        let slot = format!("{name}{}", renames.suffix());
-        let default = default.map(str::to_owned);
-        if let Some(known) = self.slots.get(&slot) {
-            if known.default != default {
-                let why = format!("slot {slot} has another default at {}", known.place);
-                return Err(self.error(&place, why));
-            }
-            return Ok(());
-        }
-        self.slots.insert(slot.clone(), Slot { default: default.clone(), place: place.clone() });
+    fn inline(&mut self, name: &str, renames: Renames, place: &Place, depth: usize) -> Result<()> {
+        let called = renames.apply(name);
         let kernel = self.kernel;
-        let wanted = match kernel.slots.iter().find(|(filled, _)| *filled == slot).map(|(_, filling)| filling)
+        let slot = Slot { renames: renames.clone(), default: None, place: place.clone() };
+        self.slots.insert(called.clone(), slot);
+        let name = match kernel.slots.iter().find(|(filled, _)| *filled == called).map(|(_, filling)| filling)
         {
             Some(Filling::Generated { text, .. }) => {
-                let lines = Lines { file: format!("text made for {slot}"), lines: numbered(text).collect() };
-                return self.lines(&lines, renames, depth);
-            }
-            Some(Filling::Variant(variant)) => (*variant).to_owned(),
-            None => default.ok_or_else(|| {
-                self.error(&place, format!("slot {slot} has no default, and no plan fills it"))
-            })?,
-        };
-        let file = self.file(name, &place)?;
-        let Some((lines, variant)) = Lines::of_variant(file, &wanted) else {
-            let why = format!("slot {slot}: {} has no variant {wanted}", file.path());
-            return Err(self.error(&place, why));
-        };
-        self.parts.insert((file.name, Some(variant)));
-        self.lines(&lines, renames, depth)
-    }
-
-    fn inline(&mut self, name: &str, renames: &Renames, place: Place, depth: usize) -> Result<()> {
-        let slot = renames.apply(name);
-        let kernel = self.kernel;
-        self.slots.insert(slot.clone(), Slot { default: None, place: place.clone() });
-        let name = match kernel.slots.iter().find(|(filled, _)| *filled == slot).map(|(_, filling)| filling) {
-            Some(Filling::Generated { text, .. }) => {
-                let lines = Lines { file: format!("text made for {slot}"), lines: numbered(text).collect() };
+                let lines = Lines::of_text(format!("the text made for {called}"), text);
                 return self.lines(&lines, &Renames::default(), depth);
             }
             Some(Filling::Variant(variant)) => variant,
             None => name,
         };
-        let file = self.file(name, &place)?;
-        self.parts.insert((file.name, None));
-        self.lines(&Lines::of_file(file), renames, depth)
+        let file = self.file(name, place)?;
+        self.pasted.parts.insert((file.name, None));
+        self.lines(&Lines::of_part(file), &renames, depth)
     }
 
     fn file(&self, name: &str, place: &Place) -> Result<File> {
-        library::part(self.folder, name).ok_or_else(|| {
-            let folder = self.folder;
-            self.error(
-                place,
-                format!("there is no shaders/{folder}/{name}.wgsl and no shaders/common/{name}.wgsl"),
-            )
-        })
+        self.library.part(self.folder, name).map_err(|why| self.error(place, why))
     }
 
-    fn slots_in_words(&self) -> String {
-        let each = self.slots.iter().map(|(name, slot)| format!("{name} ({})", slot.place));
-        format!("it has {}", each.collect::<Vec<_>>().join(", "))
+    /// Checks, when all text has been seen, that what the kernel fills are slots.
+    fn check_slots(&self) -> Result<(), String> {
+        for (i, (name, _)) in self.kernel.slots.iter().enumerate() {
+            let Some(slot) = self.slots.get(&**name) else {
+                let each = self.slots.iter().map(|(name, slot)| format!("{name} ({})", slot.place));
+                let known = each.collect::<Vec<_>>().join(", ");
+                return Err(format!("has no slot {name}; it has {known}"));
+            };
+            if self.kernel.slots[..i].iter().any(|(earlier, _)| earlier == name) {
+                return Err(format!("has two fillings for the slot {name} ({})", slot.place));
+            }
+        }
+        Ok(())
     }
 
     fn error(&self, place: &Place, why: impl fmt::Display) -> crate::Error {

@@ -1,14 +1,19 @@
-//! The text work on shaders. The directives, which are comments of WGSL:
+//! The text work on shaders. The directives, which are comments of WGSL, each in a line of its own:
 //!
 //! - `//#import name x=a` pastes the functions and declarations of the file `name`, with every part `x` of its identifiers
 //!   renamed to `a` (and `X` to `A`), so that one file serves several operands. What is imported twice is pasted once. A file
 //!   is looked for in the kernel's folder, then in `common/`.
-//! - `//#slot name x=a default v` pastes the variant of the file `name` that the plan has chosen, or else `v`. The slot of this
-//!   example is called `name_a`. Variants begin with `//#variant v`; what stands above the first is pasted with each.
+//! - `//#slot name x=a default v` pastes the variant of the file `name` that the plan has chosen, or else `v`, or text that was
+//!   made in its place. The slot of this example is called `name_a`. Variants begin with `//#variant v`; what stands above the
+//!   first is pasted with each.
 //! - `//#inline name x=a` pastes the statements of the file `name`.
-//! - `//#param` ... `//#end` holds `const` and `alias` defaults that the kernel rewrites by name.
+//! - `//#param` ... `//#end` holds `const` and `alias` defaults that the kernel sets by name.
 //! - `//#unroll` before a loop with constant bounds writes it out.
+//!
+//! What a kernel or a directive names must exist, and what is pasted must agree with itself: all else is an error that says
+//! where.
 
+use super::library::{Library, SHADERS};
 use super::paste::{Part, paste};
 use super::words::words;
 use super::{Kernel, unroll};
@@ -16,16 +21,22 @@ use crate::Result;
 use std::collections::BTreeSet;
 
 pub(super) fn specialize(kernel: &Kernel) -> Result<String> {
-    let text = paste(kernel)?.text;
-    let text = set_params(kernel, &text)?;
-    let text = unroll::unroll(&text).map_err(|why| kernel.error(why))?;
+    specialize_from(kernel, &SHADERS)
+}
+
+/// The same with the files of this library.
+pub(super) fn specialize_from(kernel: &Kernel, library: &Library) -> Result<String> {
+    let pasted = paste(kernel, library)?;
+    let text = unroll::unroll(&pasted.text).map_err(|unroll::Fault { line, why }| {
+        kernel.error(pasted.places.get(line).map_or(why.clone(), |place| format!("{place}: {why}")))
+    })?;
     let text = if kernel.is_in_pieces { from_block(kernel, &text)? } else { text };
     Ok(enable_types(&text))
 }
 
 /// What a kernel's text is made of beside its own file.
 pub(super) fn parts(kernel: &Kernel) -> Result<BTreeSet<Part>> {
-    Ok(paste(kernel)?.parts)
+    Ok(paste(kernel, &SHADERS)?.parts)
 }
 
 /// How a shader counts its workgroups (`shaders/common/block.wgsl`).
@@ -47,37 +58,6 @@ fn from_block(kernel: &Kernel, text: &str) -> Result<String> {
     }
 }
 
-fn set_params(kernel: &Kernel, source: &str) -> Result<String> {
-    let mut text = String::with_capacity(source.len());
-    let mut inside = false;
-    let mut set = vec![false; kernel.params.len()];
-    for line in source.lines() {
-        inside = (inside || line.starts_with("//#param")) && !line.starts_with("//#end");
-        let declared = if inside { declared_name(line) } else { None };
-        let param = declared.and_then(|name| kernel.params.iter().position(|(n, _)| *n == name));
-        match (param, line.split_once('=')) {
-            (Some(i), Some((head, _))) => {
-                set[i] = true;
-                text.push_str(&format!("{head}= {};\n", kernel.params[i].1));
-            }
-            _ => {
-                text.push_str(line);
-                text.push('\n');
-            }
-        }
-    }
-    match set.iter().position(|set| !set) {
-        Some(i) => Err(kernel.error(format!("has no parameter {}", kernel.params[i].0))),
-        None => Ok(text),
-    }
-}
-
-/// The name that a line of the form `const NAME: type = value;` or `alias name = type;` declares.
-fn declared_name(line: &str) -> Option<&str> {
-    let rest = line.trim().strip_prefix("const ").or_else(|| line.trim().strip_prefix("alias "))?;
-    rest.split([':', '=', ' ']).next()
-}
-
 /// Puts the `enable` lines that the types ask for at the top.
 fn enable_types(text: &str) -> String {
     let code = || text.lines().map(|line| line.split("//").next().unwrap_or_default()).flat_map(words);
@@ -89,4 +69,153 @@ fn enable_types(text: &str) -> String {
         enabled.push_str("enable wgpu_cooperative_matrix;\n");
     }
     enabled + text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::specialize_from;
+    use crate::kernel::Kernel;
+    use crate::kernel::library::Library;
+
+    /// A library of one kernel, `room/kernel`, and these parts, in the order of their names.
+    fn library(kernel: &str, parts: &[(&'static str, &'static str)]) -> Library {
+        let text: &'static str = kernel.to_owned().leak();
+        assert!(parts.is_sorted(), "as the library is");
+        Library { kernels: vec![("room/kernel", text)].leak(), parts: parts.to_vec().leak() }
+    }
+
+    const LOAD: (&str, &str) = (
+        "common/load",
+        "//! Loads.\n//#variant one\nfn load_x() {}\n//#variant two\n//#param\nconst X_WIDTH: u32 = 1u;\n//#end\nfn load_x() {}\n",
+    );
+
+    #[test]
+    fn a_kernel_is_pasted_from_its_parts() {
+        let parts = [
+            ("common/both", "//! Imported.\nfn both_x(x_v: u32) -> u32 { return v.x; }\n"),
+            LOAD,
+            ("room/both", "//! In the kernel's own room.\n//#slot load x=x default two\nfn both_x() {}\n"),
+        ];
+        let kernel = "//! A kernel.\n//#import both x=a\n//#import both x=a\n//#slot load x=b default one\n//#slot made\n";
+        let library = library(kernel, &parts);
+        let text = |kernel: Kernel| specialize_from(&kernel, &library).unwrap();
+        let kernel = Kernel::new("room/kernel").generated(
+            "made",
+            "made".into(),
+            "//#slot load x=b default one\nlet made = 1;\n".into(),
+        );
+        assert_eq!(
+            text(kernel.clone()),
+            "//! A kernel.\nconst A_WIDTH: u32 = 1u;\nfn load_a() {}\nfn both_a() {}\nfn load_b() {}\nlet made = 1;\n"
+        );
+        assert_eq!(
+            text(kernel.slot("load_b", "two").param("A_WIDTH", "2u")),
+            "//! A kernel.\nconst A_WIDTH: u32 = 2u;\nfn load_a() {}\nfn both_a() {}\nconst B_WIDTH: u32 = 1u;\nfn load_b() {}\n\
+             let made = 1;\n"
+        );
+    }
+
+    /// What the error says of a kernel with this text.
+    fn refused(text: &str, parts: &[(&'static str, &'static str)], kernel: Kernel) -> String {
+        specialize_from(&kernel, &library(text, parts)).expect_err(text).to_string()
+    }
+
+    const KERNEL: &str = "shaders/room/kernel.wgsl";
+
+    #[test]
+    fn what_a_kernel_names_and_its_text_has_not_is_an_error_that_says_what_it_has() {
+        let text = "//! A kernel.\n//#param\nconst BM: u32 = 1u;\n//#end\n//#slot load x=a default one\n";
+        let kernel = || Kernel::new("room/kernel");
+        for (kernel, said) in [
+            (Kernel::new("room/other"), "no shaders/room/other.wgsl".to_owned()),
+            (kernel().slot("load_b", "one"), format!("{KERNEL} has no slot load_b; it has load_a ({KERNEL}:5)")),
+            (kernel().param("BN", 1), format!("{KERNEL} has no parameter BN; it has BM ({KERNEL}:3)")),
+            (kernel().param("A_WIDTH", 1), format!("{KERNEL} has no parameter A_WIDTH; it has BM ({KERNEL}:3)")),
+            (
+                kernel().slot("load_a", "six"),
+                format!(
+                    "{KERNEL}:5: slot load_a: shaders/common/load.wgsl has no variant six; it has one (shaders/common/load.wgsl:2), \
+                     two (shaders/common/load.wgsl:4)"
+                ),
+            ),
+            (
+                kernel().slot("load_a", "one").slot("load_a", "two"),
+                format!("{KERNEL} has two fillings for the slot load_a ({KERNEL}:5)"),
+            ),
+            (
+                kernel().param("BM", "2u").param("BM", "4u"),
+                format!("{KERNEL} has two values for the parameter BM ({KERNEL}:3)"),
+            ),
+            (
+                kernel().generated("load_a", String::new(), "fn load_a() {}\n//#import magic\n".into()),
+                "the text made for load_a:2: there is neither shaders/room/magic.wgsl nor shaders/common/magic.wgsl".to_owned(),
+            ),
+        ] {
+            let error = refused(text, &[LOAD], kernel);
+            assert!(error.contains(&said), "{error}\n{said}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_cannot_be_pasted_is_an_error_with_file_and_line() {
+        for (text, said) in [
+            ("//#improt load", "1: cannot read `//#improt load`"),
+            ("\nx = 1; //#unroll", "2: `x = 1; //#unroll`: a directive has a line of its own"),
+            (
+                "\n//#import magic",
+                "2: there is neither shaders/room/magic.wgsl nor shaders/common/magic.wgsl",
+            ),
+            ("\n//#slot magic default one", "2: there is neither shaders/room/magic.wgsl nor"),
+            ("\n//#slot load x=a", "2: slot load_a has no default, and the kernel fills it with nothing"),
+            ("\n//#slot load x=a default six", "2: slot load_a: shaders/common/load.wgsl has no variant six"),
+            ("\n//#slot plain default one", "2: slot plain: shaders/common/plain.wgsl has no variants"),
+            (
+                "\n//#slot twice default a",
+                "2: slot twice: shaders/common/twice.wgsl:3: the variant a is at shaders/common/twice.wgsl:2 too",
+            ),
+            (
+                "//#slot load x=a default one\n//#slot load x=a default two",
+                "2: slot load_a has another default at shaders/room/kernel.wgsl:1",
+            ),
+            (
+                "//#slot load x=a default one\n//#slot load y=a default one",
+                "2: slot load_a has other new names at shaders/room/kernel.wgsl:1",
+            ),
+            ("//#import again", "again.wgsl:2: is pasted too deep"),
+            (
+                "//#import load x=a",
+                "shaders/common/load.wgsl:2: the variant one stands in no slot's file, or in one that is imported",
+            ),
+            ("//#param\nconst A: u32 = 1u;", "1: the parameters have no //#end below them"),
+            (
+                "//#param\n//#import plain\n//#end",
+                "2: the parameters of shaders/room/kernel.wgsl:1 have no //#end above it",
+            ),
+            ("const A: u32 = 1u;\n//#end", "2: there is no //#param above it"),
+            ("//#param\nvar<private> a: u32;\n//#end", "2: `var<private> a: u32;` is no parameter"),
+            ("//#param\nconst A: u32 = 1u +\n//#end", "2: `const A: u32 = 1u +` is no parameter"),
+            (
+                "//#param\nconst A: u32 = 1u;\n//#end\n//#param\nalias A = f32;\n//#end",
+                "5: the parameter A is at shaders/room/kernel.wgsl:2 too",
+            ),
+            (
+                "fn f() {\n//#unroll\nfor (var i = 0u; i < n; i++) {\n}\n}",
+                "3: cannot unroll `for (var i = 0u; i < n; i++) {`",
+            ),
+        ] {
+            let parts = [
+                ("common/again", "//! Pastes itself.\n//#import again x=y_x\n"),
+                LOAD,
+                ("common/plain", "//! Functions.\nfn plain() {}\n"),
+                ("common/twice", "//! A slot.\n//#variant a\n//#variant a\n"),
+            ];
+            let error = refused(text, &parts, Kernel::new("room/kernel"));
+            assert!(error.contains("room/kernel") && error.contains(said), "{error}\n{said}");
+            assert!(
+                !said.starts_with(|c: char| c.is_ascii_digit())
+                    || error.contains(&format!("{KERNEL}:{said}")),
+                "{error}"
+            );
+        }
+    }
 }

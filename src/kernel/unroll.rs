@@ -9,14 +9,22 @@ const CHARACTERS_AT_MOST: usize = 1 << 23;
 /// The deepest nesting of marked loops, and of parentheses in an expression: the code recurses into both.
 const DEPTH_AT_MOST: usize = 32;
 
+/// Why a loop cannot be written out.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    /// The line of the text that the loop begins in, from 0 on.
+    pub(crate) line: usize,
+    pub(crate) why: String,
+}
+
 /// Writes out every marked loop of the form `for (var i = FROM; i < TO; i++) {`, `i += STEP` or `i *= STEP`, the
 /// outermost first. Bounds are integer expressions of literals, the file's constants, and the counters around them.
-pub(crate) fn unroll(text: &str) -> Result<String, String> {
+pub(crate) fn unroll(text: &str) -> Result<String, Fault> {
     let constants = constants(text);
     let lines: Vec<&str> = text.lines().collect();
     let mut out = String::with_capacity(4 * text.len());
     let mut writer = Writer { constants: &constants, out: &mut out, left: CHARACTERS_AT_MOST };
-    writer.write_out(&lines, DEPTH_AT_MOST)?;
+    writer.write_out(&lines, 0, DEPTH_AT_MOST)?;
     Ok(out)
 }
 
@@ -28,7 +36,8 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn write_out(&mut self, lines: &[&str], depth: usize) -> Result<(), String> {
+    /// Writes out lines of the text, of which the first is line `first`.
+    fn write_out(&mut self, lines: &[&str], first: usize, depth: usize) -> Result<(), Fault> {
         let mut at = 0;
         while at < lines.len() {
             if lines[at].trim() != "//#unroll" {
@@ -37,21 +46,22 @@ impl Writer<'_> {
                 at += 1;
                 continue;
             }
+            let fault = |why| Fault { line: first + at + 1, why };
             let head = lines.get(at + 1).copied().unwrap_or_default();
-            let header = Header::parse(head, self.constants)?;
-            let deeper =
-                depth.checked_sub(1).ok_or_else(|| format!("`{}` is nested too deep", head.trim()))?;
-            let body = lines.get(at + 2..closing_brace(lines, at + 1)?);
-            let body = body.ok_or_else(|| format!("`{}` is closed where it begins", head.trim()))?;
+            let header = Header::parse(head, self.constants).map_err(fault)?;
+            let of_head = |why: &str| fault(format!("`{}` {why}", head.trim()));
+            let deeper = depth.checked_sub(1).ok_or_else(|| of_head("is nested too deep"))?;
+            let body = lines.get(at + 2..closing_brace(lines, at + 1).map_err(fault)?);
+            let body = body.ok_or_else(|| of_head("is closed where it begins"))?;
             let size: usize = body.iter().map(|line| line.len() + 1).sum();
             for i in header.values() {
                 let left = self.left.checked_sub(size + 4);
-                self.left = left.ok_or_else(|| format!("`{}` is too long to write out", head.trim()))?;
+                self.left = left.ok_or_else(|| of_head("is too long to write out"))?;
                 let body: Vec<String> =
                     body.iter().map(|line| substitute(line, &header.counter, i)).collect();
                 let body: Vec<&str> = body.iter().map(String::as_str).collect();
                 self.out.push_str("{\n");
-                self.write_out(&body, deeper)?;
+                self.write_out(&body, first + at + 2, deeper)?;
                 self.out.push_str("}\n");
             }
             at += body.len() + 3;
@@ -204,7 +214,7 @@ impl<'a> Parser<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::unroll;
+    use super::{Fault, unroll};
 
     #[test]
     fn nested_loops_are_written_out_with_literal_counters() {
@@ -228,17 +238,18 @@ mod tests {
     #[test]
     fn a_loop_that_never_ends_or_is_nested_without_end_is_an_error() {
         let of = |to: &str, body: &str| format!("//#unroll\nfor (var i = 0u; i < {to}; i++) {{\n{body}}}\n");
-        assert!(unroll(&of("4294967295u", "x[i] = 1;\n")).unwrap_err().contains("too long"));
+        assert!(unroll(&of("4294967295u", "x[i] = 1;\n")).unwrap_err().why.contains("too long"));
         let deep = (0..40).fold(String::new(), |body, _| of("1u", &body));
-        assert!(unroll(&deep).unwrap_err().contains("too deep"));
+        assert!(unroll(&deep).unwrap_err().why.contains("too deep"));
         assert!(unroll(&of(&format!("{}1u{}", "(".repeat(40), ")".repeat(40)), "")).is_err());
         let closed = "//#unroll\nfor (var }i = 0u; }i < 1u; }i++) {\n";
-        assert!(unroll(closed).unwrap_err().contains("closed"));
+        assert!(unroll(closed).unwrap_err().why.contains("closed"));
     }
 
     #[test]
     fn a_loop_without_constant_bounds_is_an_error() {
-        let why = unroll("//#unroll\nfor (var i = 0u; i < dims.k; i++) {\n}\n").unwrap_err();
-        assert!(why.contains("i < dims.k"), "{why}");
+        let text = "//#unroll\nfor (var i = 0u; i < 2u; i++) {\nx;\n//#unroll\nfor (var j = i; j < dims.k; j++) {\n}\n}\n";
+        let Fault { line, why } = unroll(text).unwrap_err();
+        assert!(line == 4 && why.contains("j < dims.k"), "{line}: {why}");
     }
 }
