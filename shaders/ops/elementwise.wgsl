@@ -22,7 +22,6 @@ struct Dims {
 
 //#param  set by ElementwiseProblem::kernel
 alias a_unit = f32;
-alias b_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // what is stored, before it is
 const LANES: u32 = 64u;

@@ -2,6 +2,9 @@
 
 //#variant two
 // Two operands, combined.
+//#param  set by ElementwiseProblem::kernel
+alias b_unit = f32;
+//#end
 @group(0) @binding(1) var<storage, read> a: array<a_unit>;
 @group(0) @binding(2) var<storage, read> b: array<b_unit>;
 

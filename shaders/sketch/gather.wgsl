@@ -6,9 +6,9 @@
 //! requires  LANES invocations, and the nonzeros of LIST lines with one each in shared memory
 //! edges     past the last column it is read again and not stored: any lines, places, columns >= 1
 
-//#import sparse
 //#slot dims default immediate
 //#import block
+//#import sparse
 
 //#param  set by Tile::kernel; these defaults are a legal tile
 alias x_unit = f32;

@@ -238,7 +238,7 @@ impl GemmProblem {
                 kernel.slot("scaled", "back").slot("cross_terms", "added").param("EXPONENTS_BINDING", binding)
             }
         };
-        kernel.slot("activation", activation.fragment())
+        kernel.slot("activation", activation.variant())
     }
 }
 

@@ -1,5 +1,6 @@
 //! How elements lie in memory, as shaders see it.
 
+use super::Width;
 use crate::gpu::Caps;
 use crate::tensor::DType;
 
@@ -56,6 +57,17 @@ impl Memory {
             Self::Packed | Self::Bf16 => "vec2<u32>",
             Self::I8 => "u32",
             Self::I32 => "vec4<i32>",
+        }
+    }
+
+    /// What holds so many elements side by side; of pairs, what holds one holds two.
+    pub(crate) fn unit(self, width: Width) -> &'static str {
+        match (width, self) {
+            (Width::One, _) | (Width::Two, Self::Packed | Self::Bf16 | Self::I8) => self.scalar(),
+            (Width::Two, Self::F32) => "vec2<f32>",
+            (Width::Two, Self::F16) => "vec2<f16>",
+            (Width::Two, Self::I32) => "vec2<i32>",
+            (Width::Four, _) => self.vector(),
         }
     }
 }

@@ -34,8 +34,8 @@ impl Activation {
     pub const ALL: [Self; 7] =
         [Self::None, Self::Relu, Self::Gelu, Self::GeluTanh, Self::Silu, Self::Sigmoid, Self::Tanh];
 
-    /// The fragment for the slot `activation` of a shader: `fn activate(v: vec4<f32>) -> vec4<f32>`.
-    pub(crate) fn fragment(self) -> &'static str {
+    /// The variant of it for a shader's slot `activation`, and of its derivative for the slot `slope`.
+    pub(crate) fn variant(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Relu => "relu",
@@ -53,19 +53,6 @@ impl Activation {
             Self::None => 0.0,
             Self::Relu => 1.0,
             Self::Gelu | Self::GeluTanh | Self::Silu | Self::Sigmoid | Self::Tanh => 30.0,
-        }
-    }
-
-    /// The fragment for the slot `slope`: `fn slope(v: vec4<f32>) -> vec4<f32>`.
-    pub(super) fn slope_fragment(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Relu => "relu",
-            Self::Gelu => "gelu",
-            Self::GeluTanh => "gelu_tanh",
-            Self::Silu => "silu",
-            Self::Sigmoid => "sigmoid",
-            Self::Tanh => "tanh",
         }
     }
 }

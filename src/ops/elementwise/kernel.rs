@@ -3,7 +3,7 @@
 
 use super::problem::{Elementwise, ElementwiseDims, ElementwiseProblem};
 use crate::gpu::Caps;
-use crate::kernel::{Kernel, Memory};
+use crate::kernel::{Access, Kernel, Memory, Width};
 
 /// Invocations of one workgroup.
 pub(super) const LANES: u32 = 64;
@@ -12,48 +12,32 @@ impl ElementwiseProblem {
     /// What runs in each workgroup.
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
         let memory = Memory::of(self.dtype, caps);
-        let pairs = memory.per_scalar() == 2;
         let axes = &self.dims.axes[..self.dims.rank as usize];
-        // Rows that begin with a pair of their own, and whose elements are neighbours.
+        // Rows that begin with a pair of their own, and whose elements are neighbours, are stored by pairs.
         let whole = axes[0][1] <= 1 && axes[1..].iter().all(|axis| axis[1].is_multiple_of(2));
-        let halves = pairs && !(whole && self.dims.offsets[0].is_multiple_of(2));
+        let pairs = memory.per_scalar() == 2 && whole && self.dims.offsets[0].is_multiple_of(2);
+        let operand = Access::read(memory, Width::One);
+        let result = Access::write(memory, if pairs { Width::Two } else { Width::One });
+        let is_update = self.function == Elementwise::Update;
         let mut kernel = Kernel::new("ops/elementwise")
             .dims(caps, size_of::<ElementwiseDims>())
-            .param("a_unit", memory.scalar())
-            .param("b_unit", memory.scalar())
-            .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
-            .param("LANES", LANES);
-        match (pairs, halves) {
-            (true, true) => kernel = kernel.slot("store_element", "packed"),
-            (true, false) => kernel = kernel.slot("store_quad", "pairs"),
-            (false, _) => {}
-        }
-        let (load, pack) = match memory {
-            Memory::Packed => (Some(["element_packed", "atomic_packed"]), None),
-            Memory::Bf16 => (Some(["element_bf16", "atomic_bf16"]), Some("bf16")),
-            _ => (None, None),
-        };
-        if let Some(pack) = pack {
-            kernel = kernel.slot("pack_pair", pack);
-        }
-        if let Some([plain, atomic]) = load {
-            kernel = kernel.slot("load_a", plain);
-            kernel = match self.function {
-                Elementwise::Activate(_) => kernel,
-                Elementwise::Update => kernel.slot("load_c", if halves { atomic } else { plain }),
-                _ => kernel.slot("load_b", plain),
-            };
+            .param("LANES", LANES)
+            .operand("a", operand)
+            .result(if is_update { result.and_read(Width::One) } else { result });
+        if pairs {
+            kernel = kernel.slot("store_quad", "pairs");
         }
         match self.function {
             Elementwise::Activate(activation) => {
-                kernel.slot("operands", "one").slot("activation", activation.fragment())
+                kernel.slot("operands", "one").slot("activation", activation.variant())
             }
             Elementwise::Slope(activation) => {
-                kernel.slot("combine", "slope").slot("slope", activation.slope_fragment())
+                let kernel = kernel.operand("b", operand).slot("combine", "slope");
+                kernel.slot("slope", activation.variant())
             }
-            Elementwise::Add => kernel,
-            Elementwise::Sub => kernel.slot("combine", "sub"),
-            Elementwise::Mul => kernel.slot("combine", "mul"),
+            Elementwise::Add => kernel.operand("b", operand),
+            Elementwise::Sub => kernel.operand("b", operand).slot("combine", "sub"),
+            Elementwise::Mul => kernel.operand("b", operand).slot("combine", "mul"),
             Elementwise::Update => kernel.slot("operands", "update"),
         }
     }

@@ -1,7 +1,7 @@
 //! One pass of a Hadamard transform: some levels of it, in one launch.
 
 use crate::gpu::Caps;
-use crate::kernel::{Kernel, Memory, Needs};
+use crate::kernel::{Access, Kernel, Memory, Needs, Width};
 use crate::plan::{Bound, Prediction};
 use crate::tensor::DType;
 use std::fmt;
@@ -224,7 +224,6 @@ impl HadamardPass {
     /// What runs in each workgroup on a device.
     #[must_use]
     pub fn kernel(&self, caps: &Caps) -> Kernel {
-        let memory = Memory::of(self.dtype, caps);
         let HadamardTile { levels, radix_bits, beside, lanes } = self.tile;
         let first = levels - radix_bits * (self.tile.stages() - 1);
         let mut kernel = Kernel::new("sketch/hadamard")
@@ -243,12 +242,7 @@ impl HadamardPass {
         if self.is_in_place() {
             return kernel.slot("hadamard_operands", "in_place");
         }
-        kernel = kernel.param("a_unit", memory.scalar());
-        kernel = match memory {
-            Memory::Packed => kernel.slot("load_a", "element_packed"),
-            Memory::Bf16 => kernel.slot("load_a", "element_bf16"),
-            _ => kernel,
-        };
+        kernel = kernel.operand("a", Access::read(Memory::of(self.dtype, caps), Width::One));
         kernel = match self.source {
             HadamardSource::Signed => kernel.slot("hadamard_read", "signed"),
             HadamardSource::Places => kernel.slot("hadamard_read", "places"),

@@ -2,7 +2,7 @@
 
 use super::problem::{SparseDims, SparseForm, SparseProblem};
 use crate::gpu::Caps;
-use crate::kernel::{self, Kernel, Memory, Needs};
+use crate::kernel::{self, Access, Kernel, Memory, Needs, Width};
 
 /// Rows of the result that a workgroup makes at most, as the shaders have it.
 const ROWS_AT_MOST: u32 = 256;
@@ -132,17 +132,14 @@ impl Tile {
         let shader = if problem.form == SparseForm::Scatter { "sketch/scatter" } else { "sketch/gather" };
         let kernel = Kernel::new(shader)
             .dims(caps, size_of::<SparseDims>())
-            .param("x_unit", if self.pairs { "u64" } else { memory.scalar() })
             .param("LANES", self.lanes)
             .param("ACROSS", self.across)
             .param("EACH", self.each)
             .param("MOST", problem.dims.nonzeros.next_power_of_two())
             .param("LIST", self.list);
-        match memory {
-            _ if self.pairs => kernel.slot("sparse_sums", "pairs"),
-            Memory::Packed => kernel.slot("load_x", "element_packed"),
-            Memory::Bf16 => kernel.slot("load_x", "element_bf16"),
-            _ => kernel,
+        if self.pairs {
+            return kernel.param("x_unit", "u64").slot("sparse_sums", "pairs");
         }
+        kernel.operand("x", Access::read(memory, Width::One))
     }
 }
