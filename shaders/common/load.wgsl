@@ -1,4 +1,5 @@
 //! Elements of operand x, widened to what kernels compute in: `load_x(at)`, where `at` counts elements.
+//! One element, or two or four side by side from a multiple of their number on: f32, of i8 i32. `Kernel::operand` chooses.
 
 //#variant element
 // One element of operand x, widened: f32 or f16 memory.
@@ -76,6 +77,3 @@ fn load_x(at: u32) -> vec4<f32> {
     let quad = x[at / 4u];
     return bitcast<vec4<f32>>(vec4<u32>(quad.x << 16u, quad.x & 0xffff0000u, quad.y << 16u, quad.y & 0xffff0000u));
 }
-
-//#variant none
-// Nothing: the kernel leaves it out.

@@ -1,4 +1,5 @@
 //! Elements of operand x, rounded to what its memory holds: `save_x(at, value)`, where `at` counts elements.
+//! One element, or several side by side from a multiple of their number on. `Kernel::operand` chooses.
 
 //#variant element
 // Stores one element of operand x: f32 or f16 memory.
@@ -18,8 +19,7 @@ fn save_x(at: u32, value: f32) {
 }
 
 //#variant vector
-// Stores as many elements of operand x as an invocation has features, side by side from a multiple of their number
-// on.
+// Stores WIDTH elements of operand x, which are an invocation's `lanes`: f32 or f16 memory.
 fn save_x(at: u32, value: lanes) {
     x[at / WIDTH] = x_unit(value);
 }

@@ -1,4 +1,5 @@
-//! The operands of an elementwise function, and what it takes of them: `value(at, count)`.
+//! The operands of an elementwise function, and what it makes of them: `value(at, count)` of the first `count` of four
+//! neighbours along the innermost axis. `at` has the first's places in C, A and B; what is behind `count` may be anything.
 
 //#variant two
 // Two operands, combined.

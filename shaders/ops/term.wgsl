@@ -1,4 +1,5 @@
-//! What a row is reduced to: `term(at)` of each element, `joined(x, y)` of two terms, and `total(x)` of all.
+//! What a row is reduced to: `term(at)` of the element at this place of A, `joined(x, y)` of two terms or what was joined
+//! before, and `total(x)`, which is stored. Of no element it is held(0).
 
 //#variant sum
 // What becomes of the elements of a row: their sum.

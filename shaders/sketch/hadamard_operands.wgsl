@@ -1,4 +1,5 @@
-//! The operands of a pass, and `load_a(at)`.
+//! The operands of a pass, at the bindings from 0 on: `load_a(at)` reads an element of what is transformed, and `c` takes
+//! the results.
 
 //#variant apart
 // A pass from one tensor to another.

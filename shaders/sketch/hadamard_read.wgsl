@@ -1,9 +1,8 @@
-//! The element of row i of a lane: `read_row(x0, first, step, i)`. The column starts at x0; rows begin at `first` and
-//! are `step` apart.
+//! The element of row i of a lane: `read_row(x0, first, step, i)`. The column starts at x0, in elements; the lane's rows
+//! begin at `first` and are `step` apart.
 
 //#variant plain
-// An element that an earlier pass has left. `x0` is where the column starts; rows begin at `first` and are `step`
-// apart.
+// An element that an earlier pass has left.
 fn read_row(x0: u32, first: u32, step: u32, i: u32) -> f32 {
     return load_a(x0 + (first + i * step) * dims.x_row);
 }

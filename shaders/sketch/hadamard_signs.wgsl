@@ -1,7 +1,9 @@
-//! The signs of the rows of a workgroup: `make_signs(row0, low0, lane)` makes them.
+//! The signs of the rows of a workgroup. All its lanes call `make_signs(row0, low0, lane)`, which may have a barrier: row0
+//! is the first row of the workgroup's first set, and low0 how far the first lane's are behind those of the set. Behind it
+//! `sign_word(row)` has the signs of the 32 rows around one: row % 32 is the bit's place, and 1 is minus.
 
 //#variant made
-// The signs of the rows of a workgroup, 128 to a vector: made once by all its lanes, as each serves many columns.
+// Made once, 128 to a vector, as each serves many columns.
 //#import philox
 
 //#param  set by HadamardPass::kernel
@@ -23,12 +25,10 @@ fn slot_of(row: u32) -> u32 {
     return (row >> dims.low_bits) % ROWS * APART + low / 128u - signs_from;
 }
 
-// The word with the sign of a row, and of those around it.
 fn sign_word(row: u32) -> u32 {
     return signs[slot_of(row)][row / 32u % 4u];
 }
 
-// `row0` is the first row of the workgroup's first set, `low0` how far the first lane's are behind those of the set.
 fn make_signs(row0: u32, low0: u32, lane: u32) {
     signs_from = select(low0, row0, SPAN == 0u) / 128u;
     for (var slot = lane; slot < SLOTS; slot += LANES) {
@@ -42,6 +42,6 @@ fn make_signs(row0: u32, low0: u32, lane: u32) {
 }
 
 //#variant none
-// A pass that neither begins nor ends with signs.
+// A pass that neither begins nor ends with signs: nothing asks for one.
 fn make_signs(row0: u32, low0: u32, lane: u32) {
 }

@@ -1,5 +1,5 @@
-//! Writes the element of row i of a lane: `write_row(y0, first, step, i, value)`. The column starts at y0; rows begin
-//! at `first` and are `step` apart.
+//! Writes the element of row i of a lane: `write_row(y0, first, step, i, value)`. The column starts at y0, in elements; the
+//! lane's rows begin at `first` and are `step` apart.
 
 //#variant plain
 // Leaves an element for a later pass.
