@@ -87,11 +87,23 @@ pub fn clifford_problems(dtype: DType) -> Vec<CliffordProblem> {
     problems
 }
 
+/// A function whose positions lie side by side in the result alone, few enough for four an invocation.
+fn problem_with_gaps(dtype: DType) -> CliffordProblem {
+    let blades = Signature::CL2.blades();
+    let layout =
+        |strides: &[usize; 3]| Layout::new("test", &[4, 3, 8], strides, 0, 1 << 10).expect("a small view");
+    let [gaps, whole] = [layout(&[48, 16, 2]), layout(&[24, 8, 1])];
+    let [x, c] = [&gaps, &whole].map(|layout| Placed { layout, blades: &blades });
+    let function = Function::Unary(Unary::Reverse);
+    CliffordProblem::new(function, &[x], c, BladeAxis::First, dtype).expect("shapes go together")
+}
+
 /// Kernels of functions of multivectors on a device, also as GPUs take them.
 pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
     let discrete = caps.clone().planned_for(DeviceType::Discrete);
     let mut kernels = Vec::new();
     for (caps, dtype) in [caps, &discrete].into_iter().flat_map(|caps| REALS.map(|dtype| (caps, dtype))) {
+        kernels.extend(kernels_of(&problem_with_gaps(dtype).plan(caps).expect("it is small")));
         for problem in clifford_problems(dtype) {
             match (problem.plan(caps), problem.function()) {
                 (Ok(plan), _) => kernels.extend(kernels_of(&plan)),
