@@ -45,6 +45,7 @@ const LANES: u32 = 64u;
 //#slot save x=u default element
 //#slot save x=v default element
 //#slot gate default one
+//#slot connected_terms default sample
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -61,5 +62,5 @@ fn main(
     let feature = at_u - row * dims.features;
     let at_x = dims.x_offset + row * dims.x_row + feature * dims.x_feature;
     let at_y = dims.y_offset + row * dims.y_row + feature * dims.y_feature;
-    //#inline connected_terms
+    hand_back(at, at_x, at_y, at_u);
 }

@@ -239,7 +239,7 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
 
 /// Parts that say what text a plan makes in their place: it never takes them.
 const MADE: [Part; 12] = [
-    ("clifford/connected_terms", None),
+    ("clifford/connected_terms", Some("sample")),
     ("clifford/features_operands", Some("sample")),
     ("clifford/features_results", None),
     ("clifford/features_sums", None),

@@ -48,7 +48,7 @@ use tilewise::kernel::{KERNELS, PARTS, Part};
 
 /// Parts that say what text a plan makes in their place, which is all that they are for.
 const UNREACHED: [Part; 12] = [
-    ("clifford/connected_terms", None),
+    ("clifford/connected_terms", Some("sample")),
     ("clifford/features_operands", Some("sample")),
     ("clifford/features_results", None),
     ("clifford/features_sums", None),

@@ -18,6 +18,7 @@ mod rows;
 mod runs;
 mod silu;
 mod steerable;
+mod wgsl;
 
 pub use connected::{
     Connected, ConnectedBackDims, ConnectedBackProblem, ConnectedBackward, ConnectedForward,

@@ -4,6 +4,7 @@
 use super::problem::{ConnectedBackDims, ConnectedBackProblem};
 use crate::clifford::layer::connected::matrices::Pair;
 use crate::clifford::layer::connected::problem::ConnectedProblem;
+use crate::clifford::layer::wgsl::function;
 use crate::gpu::Caps;
 use crate::kernel::{Kernel, Memory, Needs};
 use std::fmt::Write;
@@ -41,44 +42,56 @@ impl ConnectedBackProblem {
     }
 }
 
-/// Straight-line code: each matrix is read once, and its terms are added to both gradients.
+/// What a position hands back: each matrix is read once, and its terms are added to both gradients.
 pub(super) fn text(product: &ConnectedProblem, pairs: &[Pair]) -> String {
     let mut text = String::new();
     let mut line = |line: std::fmt::Arguments<'_>| {
         // Writing into a String does not fail.
         let _ = writeln!(text, "{line}");
     };
-    let [blades, ..] = product.sizes();
+    let signature = product.product.signature;
+    let blades: Vec<String> = product.blades.masks().iter().map(|&blade| signature.name(blade)).collect();
+    let paths = signature.paths();
     for operand in ['x', 'y'] {
-        for i in 0..blades {
+        for (i, blade) in blades.iter().enumerate() {
             line(format_args!(
-                "let {operand}{i} = load_{operand}(at_{operand} + {i}u * dims.{operand}_blade);"
+                "let {operand}_{blade} = load_{operand}(at_{operand} + {i}u * dims.{operand}_blade);"
             ));
-            line(format_args!("var d{operand}{i} = 0.0;"));
+            line(format_args!("var d{operand}_{blade} = 0.0;"));
         }
     }
     for (i, pair) in pairs.iter().enumerate() {
-        line(format_args!("let t{i} = through[at + {i}u * dims.positions];"));
+        let (into, path) = (&blades[pair.blade as usize], paths[pair.path as usize]);
+        line(format_args!(
+            "let t{i} = through[at + {i}u * dims.positions]; // {into}, of grades {} and {}",
+            path.left, path.right
+        ));
         for term in &pair.terms {
-            let (a, b, sign) = (term.x, term.y, if term.sign < 0 { "-" } else { "" });
-            line(format_args!("dx{a} = fma({sign}t{i}, y{b}, dx{a});"));
-            line(format_args!("dy{b} = fma({sign}t{i}, x{a}, dy{b});"));
+            let [a, b] = [term.x, term.y].map(|blade| &blades[usize::from(blade)]);
+            let sign = if term.sign < 0 { "-" } else { "" };
+            line(format_args!("dx_{a} = fma({sign}t{i}, y_{b}, dx_{a});"));
+            line(format_args!("dy_{b} = fma({sign}t{i}, x_{a}, dy_{b});"));
         }
     }
-    // Both gradients lack the other operand's gate, and what their own hands to the scalar.
-    let s = product.scalar();
-    line(format_args!("let gates = gate(vec4<f32>(x{s}, y{s}, 0.0, 0.0));"));
-    line(format_args!("let slopes = gate_slope(vec4<f32>(x{s}, y{s}, 0.0, 0.0));"));
+    let scalar = product.scalar();
+    let s = &blades[scalar];
+    line(format_args!(
+        "// Both gradients lack the other operand's gate, and what their own hands to the scalar."
+    ));
+    line(format_args!("let gates = gate(vec4<f32>(x_{s}, y_{s}, 0.0, 0.0));"));
+    line(format_args!("let slopes = gate_slope(vec4<f32>(x_{s}, y_{s}, 0.0, 0.0));"));
     for (operand, store, [own, other]) in [('x', 'u', ["x", "y"]), ('y', 'v', ["y", "x"])] {
-        let along: Vec<String> = (0..blades).map(|i| format!("{operand}{i} * d{operand}{i}")).collect();
+        let along: Vec<String> =
+            blades.iter().map(|blade| format!("{operand}_{blade} * d{operand}_{blade}")).collect();
         line(format_args!("let along_{operand} = slopes.{own} * gates.{other} * ({});", along.join(" + ")));
         line(format_args!("let gate_{operand} = gates.x * gates.y;"));
-        for i in 0..blades {
-            let more = if i == s { format!(" + along_{operand}") } else { String::new() };
+        for (i, blade) in blades.iter().enumerate() {
+            let more = if i == scalar { format!(" + along_{operand}") } else { String::new() };
             line(format_args!(
-                "save_{store}(at_u + {i}u * dims.plane, gate_{operand} * d{operand}{i}{more});"
+                "save_{store}(at_u + {i}u * dims.plane, gate_{operand} * d{operand}_{blade}{more}); // {blade}"
             ));
         }
     }
-    text
+    let head = "hand_back(at: u32, at_x: u32, at_y: u32, at_u: u32)";
+    function("What a position hands back to both operands.", head, &text)
 }
