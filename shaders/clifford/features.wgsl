@@ -15,6 +15,7 @@ alias x_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // what is stored, before it is
 const LANES: u32 = 64u;
+const SUMS: u32 = 1u; // of gradients, those of parameters that a feature has
 //#end
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
@@ -23,6 +24,7 @@ const LANES: u32 = 64u;
 //#slot store_element default plain
 //#import math
 //#import smooth_norm
+//#slot features_terms default sample
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -39,7 +41,10 @@ fn main(
     let first = strip * dims.strip;
     let end = min(first + dims.strip, dims.rows);
     let plane = dims.rows * dims.features;
-    let at_a = dims.a.z + feature * dims.a.x;
-    let at_b = dims.b.z + feature * dims.b.x;
-    //#inline features_terms
+    let parameters = parameters_of(feature);
+    var sums: array<f32, SUMS>;
+    for (var row = first; row < end; row++) {
+        row_results(row, feature, plane, parameters, &sums);
+    }
+    store_sums(unit, &sums);
 }

@@ -1,4 +1,6 @@
-//! The operands of a function of multivectors that has parameters, and what loads them. Plans make the declarations.
+//! The operands of a function of multivectors that has parameters, bound from 1 on: X, of gradients G, the parameters A and,
+//! where there are two, B, each with its `load_x(at)`, where `at` counts elements; of gradients D in f32, those of the
+//! parameters. Plans make the declarations.
 
 //#variant sample
 // One operand of multivectors, and one parameter.

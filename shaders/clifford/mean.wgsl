@@ -23,6 +23,7 @@ const_assert 0u == (LANES & (LANES - 1u));
 //#slot features_operands default sample
 //#slot store_element default plain
 //#import smooth_norm
+//#slot mean_terms default sample
 
 var<workgroup> parts: array<vec2<f32>, LANES>;
 
@@ -39,8 +40,7 @@ fn main(
     let plane = dims.rows * dims.features;
     var sums = vec2<f32>(0.0);
     for (var feature = lane; feature < dims.features; feature += LANES) {
-        let at_a = dims.a.z + feature * dims.a.x;
-        //#inline features_sums
+        sums += feature_sums(row, feature);
     }
     parts[lane] = sums;
     workgroupBarrier();
@@ -51,7 +51,6 @@ fn main(
     let total = parts[0];
     let mean = total.x / f32(dims.features) + 1e-6;
     for (var feature = lane; feature < dims.features; feature += LANES) {
-        let at_a = dims.a.z + feature * dims.a.x;
-        //#inline features_results
+        feature_results(row, feature, plane, mean, total);
     }
 }

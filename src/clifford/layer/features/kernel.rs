@@ -1,7 +1,7 @@
 //! The two kernels of functions with parameters for each feature: what fills their parameters and slots. One goes over
 //! features; the other goes over rows, for functions that need the mean of a row.
 
-use super::body::Body;
+use super::body::terms;
 use super::problem::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};
 use crate::gpu::Caps;
 use crate::kernel::{self, Kernel, Memory, Needs};
@@ -29,18 +29,16 @@ impl FeaturesProblem {
                 kernel = kernel.slot("load_b", load);
             }
         }
-        let body = Body::of(self.function, self.pass, &self.blades);
-        let what = |part: &str| format!("{part} of {self}");
-        kernel = kernel.generated("features_operands", what("operands"), operands(self.function, self.pass));
-        if by_rows {
-            kernel.generated("features_sums", what("sums"), body.sums).generated(
-                "features_results",
-                what("results"),
-                body.results,
-            )
-        } else {
-            kernel.generated("features_terms", what("terms"), body.results)
+        if !by_rows {
+            // Of gradients, those of each parameter.
+            let [.., sums] = if self.pass == Pass::Backward { self.sums() } else { [1; 3] };
+            kernel = kernel.param("SUMS", format!("{sums}u"));
         }
+        let operands = operands(self.function, self.pass);
+        kernel = kernel.generated("features_operands", format!("operands of {self}"), operands);
+        let slot = if by_rows { "mean_terms" } else { "features_terms" };
+        let terms = terms(self.function, self.pass, &self.blades);
+        kernel.generated(slot, format!("terms of {self}"), terms)
     }
 
     /// Invocations of a workgroup.
