@@ -1,8 +1,8 @@
 //! What operands of a layer's product are multiplied by, of their scalar parts: `gate(s)`, and its derivative,
-//! `gate_slope(s)`.
+//! `gate_slope(s)`, of four scalar parts at once.
 
 //#variant none
-// Nothing: the kernel leaves it out.
+// No functions: nothing calls them where operands have no gates.
 
 //#variant one
 // What operands of a layer's product are multiplied by, of their scalar parts: one.

@@ -32,17 +32,31 @@ const UNITS: u32 = 2u; // of an invocation
 const LANES: u32 = 64u;
 const PART: u32 = 16u;
 const SUMS: u32 = 1u; // numbers that the lanes of a row sum, or 1
-const KEPT: u32 = 1u; // of a unit, from the sums on until its results
-const PATHS: u32 = 1u;
 const BUFFERS: u32 = 1u;
 const SUBGROUP: u32 = 8u;
 //#end
 const_assert LANES % PART == 0u && (PART & (PART - 1u)) == 0u;
 const ROWS: u32 = LANES / PART; // at once
 
-//#slot row_operands default sample
+// Features side by side, which a lane has of each of its rows.
+struct Unit {
+    index: u32,   // below dims.units if there is such a unit
+    feature: u32, // the first; past the end of a row that of its last unit
+    count: u32,   // features from there on, at most WIDTH
+}
+
+// The unit `u` of a lane, which is the lane `part` of those that have a row in the workgroup `of_row` of the row's.
+fn unit_of(of_row: u32, u: u32, part: u32) -> Unit {
+    let index = (of_row * UNITS + u) * PART + part;
+    let feature = min(index, dims.units - 1u) * WIDTH;
+    return Unit(index, feature, min(dims.features - feature, WIDTH));
+}
+
 //#slot gate default none
-//#slot row_memory default parts
+//#slot row_operands default sample
+//#slot row_terms default sample
+//#slot row_totals default shared
+//#slot store_totals default none
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -55,37 +69,39 @@ fn main(
     if strip >= dims.strips {
         return;
     }
-    let of_row = block - strip * dims.blocks;
-    let slot = lane / PART;
-    let part = lane % PART;
-    //#inline strip_memory
+    let of_row = block - strip * dims.blocks; // of the workgroups that have a row
+    let nth = lane / PART; // of the ROWS rows at once
+    let part = lane % PART; // of the lanes that have it
+    var strip_state: array<StripState, UNITS>;
     //#unroll
     for (var u = 0u; u < UNITS; u++) {
-        //#inline row_unit
-        //#inline strip_begin
+        strip_state[u] = strip_begin(unit_of(of_row, u, part));
     }
     for (var step = 0u; step < dims.steps; step++) {
-        let row = (strip * dims.steps + step) * ROWS + slot;
+        let row = (strip * dims.steps + step) * ROWS + nth;
         let at_row = min(row, dims.rows - 1u);
         var own: array<f32, SUMS>;
-        var kept: array<lanes, UNITS * KEPT>;
+        var row_state: array<RowState, UNITS>;
         //#unroll
         for (var u = 0u; u < UNITS; u++) {
-            //#inline row_unit
-            let is_mine = row < dims.rows && unit < dims.units;
-            //#inline row_sums
+            let unit = unit_of(of_row, u, part);
+            let is_mine = row < dims.rows && unit.index < dims.units;
+            row_state[u] = row_sums(at_row, unit, is_mine, strip_state[u], &own);
         }
-        //#inline row_totals
+        var total: array<f32, SUMS>;
+        row_totals(&own, &total, step, lane, at_row);
+        if part == 0u && row < dims.rows {
+            store_totals(row, of_row, &total);
+        }
         //#unroll
         for (var u = 0u; u < UNITS; u++) {
-            //#inline row_unit
-            let is_mine = row < dims.rows && unit < dims.units;
-            //#inline row_results
+            let unit = unit_of(of_row, u, part);
+            let is_mine = row < dims.rows && unit.index < dims.units;
+            strip_state[u] = row_results(row, unit, is_mine, strip_state[u], row_state[u], &total);
         }
     }
     //#unroll
     for (var u = 0u; u < UNITS; u++) {
-        //#inline row_unit
-        //#inline strip_end
+        strip_end(strip * ROWS + nth, unit_of(of_row, u, part), strip_state[u]);
     }
 }

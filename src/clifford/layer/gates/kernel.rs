@@ -9,8 +9,8 @@ use crate::kernel::{Kernel, Memory, Needs};
 pub(super) const LANES: u32 = 64;
 
 impl Gate {
-    /// The fragment for the slot `gate`: `fn gate(s: vec4<f32>) -> vec4<f32>`, and its `gate_slope`.
-    pub(in super::super) fn fragment(self) -> &'static str {
+    /// The variant of the slot `gate`.
+    pub(in super::super) fn variant(self) -> &'static str {
         match self {
             Self::None => "one",
             Self::Gelu => "gelu",
@@ -32,7 +32,7 @@ impl GatesProblem {
             .param("x_unit", memory.scalar())
             .param("y_unit", memory.scalar())
             .param("LANES", format!("{LANES}u"))
-            .slot("gate", self.gate.fragment());
+            .slot("gate", self.gate.variant());
         match memory {
             Memory::Packed => kernel.slot("load_x", "element_packed").slot("load_y", "element_packed"),
             Memory::Bf16 => kernel.slot("load_x", "element_bf16").slot("load_y", "element_bf16"),

@@ -15,55 +15,55 @@ impl Writer<'_> {
 
     /// The gates of both operands, two features of each at a time: functions are of four numbers.
     pub(super) fn gates(&self, text: &mut String) {
-        if !self.problem.is_gated() {
-            return;
+        if self.problem.is_gated() {
+            self.of_scalars(text, "gate", ["x_gate", "y_gate"]);
         }
-        self.of_scalars(text, "gate", ["x_gate", "y_gate"]);
     }
 
     pub(super) fn gated_blades(&self, text: &mut String) {
         if !self.problem.is_gated() {
             return;
         }
+        text.push_str("// x and y behind their gates.\n");
         for name in ["x", "y"] {
-            for blade in 0..self.blades() {
-                let _ = writeln!(text, "let {name}h{blade} = {name}_gate * {name}{blade};");
+            for blade in &self.names {
+                let _ = writeln!(text, "let {name}h_{blade} = {name}_gate * {name}_{blade};");
             }
         }
     }
 
     /// A function of the scalars of X and of Y.
     pub(super) fn of_scalars(&self, text: &mut String, function: &str, [of_x, of_y]: [&str; 2]) {
-        let s = self.scalar();
+        let s = &self.names[self.scalar()];
         let _ = match self.width {
             1 => writeln!(
                 text,
-                "let {function}s = {function}(vec4<f32>(x{s}, y{s}, 0.0, 0.0));\nlet {of_x} = {function}s.x;\nlet {of_y} = {function}s.y;"
+                "let {function}s = {function}(vec4<f32>(x_{s}, y_{s}, 0.0, 0.0));\nlet {of_x} = {function}s.x;\nlet {of_y} = {function}s.y;"
             ),
             2 => writeln!(
                 text,
-                "let {function}s = {function}(vec4<f32>(x{s}, y{s}));\nlet {of_x} = {function}s.xy;\nlet {of_y} = {function}s.zw;"
+                "let {function}s = {function}(vec4<f32>(x_{s}, y_{s}));\nlet {of_x} = {function}s.xy;\nlet {of_y} = {function}s.zw;"
             ),
-            _ => writeln!(text, "let {of_x} = {function}(x{s});\nlet {of_y} = {function}(y{s});"),
+            _ => writeln!(text, "let {of_x} = {function}(x_{s});\nlet {of_y} = {function}(y_{s});"),
         };
     }
 
     /// The gradient in front of the gate, as expressions.
     pub(super) fn gate_backward(&self, text: &mut String, name: &str) -> Vec<String> {
         if !self.problem.is_gated() {
-            return (0..self.blades()).map(|k| format!("g{name}{k}")).collect();
+            return self.names.iter().map(|k| format!("g{name}_{k}")).collect();
         }
-        let along = (0..self.blades()).fold(None, |sum: Option<String>, k| {
+        let along = self.names.iter().fold(None, |sum: Option<String>, k| {
             Some(match sum {
-                None => format!("{name}{k} * g{name}{k}"),
-                Some(sum) => format!("fma({name}{k}, g{name}{k}, {sum})"),
+                None => format!("{name}_{k} * g{name}_{k}"),
+                Some(sum) => format!("fma({name}_{k}, g{name}_{k}, {sum})"),
             })
         });
         let _ = writeln!(text, "let {name}_along = {};", along.unwrap_or_default());
-        let of = |k: usize| match k == self.scalar() {
-            true => format!("fma({name}_slope, {name}_along, {name}_gate * g{name}{k})"),
-            false => format!("{name}_gate * g{name}{k}"),
+        let of = |(k, blade): (usize, &String)| match k == self.scalar() {
+            true => format!("fma({name}_slope, {name}_along, {name}_gate * g{name}_{blade})"),
+            false => format!("{name}_gate * g{name}_{blade}"),
         };
-        (0..self.blades()).map(of).collect()
+        self.names.iter().enumerate().map(of).collect()
     }
 }

@@ -19,8 +19,6 @@ impl RowProblem {
             .param("LANES", format!("{}u", tile.lanes))
             .param("PART", format!("{}u", tile.part))
             .param("UNITS", format!("{}u", tile.units))
-            .param("KEPT", format!("{}u", texts.kept.max(1)))
-            .param("PATHS", format!("{}u", self.signature().paths().len()))
             .param("SUMS", format!("{sums}u"))
             .param("BUFFERS", format!("{}u", tile.buffers(self, caps)));
         if self.dtype == DType::Bf16 || self.out == DType::Bf16 {
@@ -29,31 +27,22 @@ impl RowProblem {
         for operand in operands(self) {
             kernel = Access::of(self, operand, tile, caps).bind(kernel);
         }
-        if !self.meets() {
-            kernel = kernel.slot("row_memory", "none");
-        }
         if !self.is_normalised() {
-            kernel = kernel.slot("row_totals", "nothing");
+            kernel = kernel.slot("row_totals", "none");
         } else if self.step == RowStep::Results {
-            kernel = kernel.slot("row_totals", "row_totals_given");
+            kernel = kernel.slot("row_totals", "given");
         } else if let Some(subgroup) = subgroup(caps) {
-            kernel =
-                kernel.slot("row_totals", "row_totals_subgroup").param("SUBGROUP", format!("{subgroup}u"));
+            kernel = kernel.slot("row_totals", "subgroup").param("SUBGROUP", format!("{subgroup}u"));
             kernel = kernel.on_subgroups_of(subgroup);
         }
-        if self.is_gated() {
-            kernel = kernel.slot("gate", self.product.gate.fragment());
+        if self.step == RowStep::Sums {
+            kernel = kernel.slot("store_totals", "parts");
         }
-        let texts = [
-            ("row_operands", texts.operands),
-            ("strip_memory", texts.memory),
-            ("strip_begin", texts.begin),
-            ("row_sums", texts.sums),
-            ("row_results", texts.results),
-            ("strip_end", texts.end),
-        ];
-        let what = |slot| if slot == "row_sums" { self.what() } else { "likewise".to_owned() };
-        texts.into_iter().fold(kernel, |kernel, (slot, text)| kernel.generated(slot, what(slot), text))
+        if self.is_gated() {
+            kernel = kernel.slot("gate", self.product.gate.variant());
+        }
+        let kernel = kernel.generated("row_operands", "its operands".to_owned(), texts.operands);
+        kernel.generated("row_terms", self.what(), texts.terms)
     }
 
     /// What is computed, in words.

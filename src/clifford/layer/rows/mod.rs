@@ -10,6 +10,8 @@ mod operands;
 mod plan;
 mod problem;
 mod products;
+mod results_text;
+mod sums_text;
 mod text;
 mod tile;
 

@@ -1,6 +1,7 @@
 //! The text of the norm behind a function of rows: what lanes sum, and what becomes of a gradient.
 
 use super::problem::RowStep;
+use super::products::fused;
 use super::text::Writer;
 use crate::clifford::grade;
 use crate::clifford::layer::form::GradeNorm;
@@ -16,63 +17,63 @@ impl Writer<'_> {
         self.grades.iter().position(|&g| g == grade(self.problem.blades.masks()[blade]))
     }
 
-    /// The sum over features of an expression; what is beyond the last feature counts for nothing.
-    fn across(&self, expression: &str) -> String {
-        let sum = match self.width {
-            1 => return format!("select(0.0, {expression}, is_mine)"),
-            2 => "v.x + v.y",
-            _ => "(v.x + v.y) + (v.z + v.w)",
+    /// Adds a number of each feature to one of the lane's sums; what is beyond the last feature counts for nothing.
+    fn add(&self, text: &mut String, sum: usize, number: &str) {
+        let counted = format!("counted_{number}");
+        let across = match self.width {
+            1 => format!("select(0.0, {number}, is_mine)"),
+            2 => format!("{counted}.x + {counted}.y"),
+            _ => format!("({counted}.x + {counted}.y) + ({counted}.z + {counted}.w)"),
         };
-        let vector = format!("select(lanes(0.0), {expression}, is_counted)");
-        sum.replace('v', "V").replace('V', &vector)
+        if self.width > 1 {
+            let _ = writeln!(text, "let {counted} = select(lanes(0.0), {number}, is_counted);");
+        }
+        let _ = writeln!(text, "(*own)[{sum}] += {across};");
     }
 
-    /// What a lane adds to the sums of its row.
+    /// What a lane adds to its sums of the row, grade by grade; of the results of gradients, the squares alone.
     pub(super) fn own(&self, text: &mut String) {
-        if self.grades.is_empty() || self.problem.step == RowStep::Results && !self.needs_squares() {
+        let (is_backward, step) = (self.problem.function.is_backward(), self.problem.step);
+        if self.grades.is_empty() || step == RowStep::Results && !is_backward {
             return;
         }
-        if self.width > 1 {
-            let counted: Vec<String> = (0..self.width).map(|i| format!("is_mine && count > {i}u")).collect();
+        if self.width > 1 && step != RowStep::Results {
+            let counted: Vec<String> =
+                (0..self.width).map(|i| format!("is_mine && unit.count > {i}u")).collect();
             let _ = writeln!(text, "let is_counted = vec{}<bool>({});", self.width, counted.join(", "));
         }
         for (place, &g) in self.grades.iter().enumerate() {
-            let of_grade = |k: &usize| grade(self.problem.blades.masks()[*k]) == g;
-            let mut square: Option<String> = None;
-            for k in (0..self.blades()).filter(of_grade) {
-                let sign = match self.norm_weight(k) {
-                    0 => continue,
-                    1 => "",
-                    _ => "-",
-                };
-                square = Some(match square {
-                    None => format!("{sign}o{k} * o{k}"),
-                    Some(sum) => format!("fma({sign}o{k}, o{k}, {sum})"),
-                });
-            }
-            let _ = writeln!(text, "let square{g} = {};", square.unwrap_or_else(|| "lanes(0.0)".to_owned()));
-            if self.problem.step == RowStep::Results {
+            let _ = writeln!(text, "// Of grade {g}.\nlet square{g} = {};", self.square_of(g));
+            if step == RowStep::Results {
                 continue;
             }
             let _ = writeln!(text, "let size{g} = abs(square{g});");
-            let _ = writeln!(text, "own[{place}] += {};", self.across(&format!("size{g}")));
-            if self.problem.function.is_backward() {
-                let along = (0..self.blades()).filter(of_grade).fold(None, |sum: Option<String>, k| {
-                    Some(match sum {
-                        None => format!("g{k} * o{k}"),
-                        Some(sum) => format!("fma(g{k}, o{k}, {sum})"),
-                    })
-                });
-                let _ = writeln!(text, "let along{g} = {};", along.unwrap_or_default());
-                let at = self.grades.len() + place;
-                let _ = writeln!(text, "own[{at}] += {};", self.across(&format!("along{g}")));
+            self.add(text, place, &format!("size{g}"));
+            if is_backward {
+                let _ = writeln!(text, "let along{g} = {};", self.along_of(g));
+                self.add(text, self.grades.len() + place, &format!("along{g}"));
             }
         }
     }
 
-    /// Whether results need the signs of squares.
-    fn needs_squares(&self) -> bool {
-        self.problem.function.is_backward()
+    /// The places of a grade's blades.
+    fn blades_of(&self, g: usize) -> impl Iterator<Item = usize> {
+        (0..self.blades()).filter(move |&k| grade(self.problem.blades.masks()[k]) == g)
+    }
+
+    /// The square of a grade of what is normalised, as an expression.
+    fn square_of(&self, g: usize) -> String {
+        let terms = self.blades_of(g).filter(|&k| self.norm_weight(k) != 0).map(|k| {
+            let o = format!("o_{}", self.names[k]);
+            (self.norm_weight(k), o.clone(), o)
+        });
+        fused(terms).unwrap_or_else(|| "lanes(0.0)".to_owned())
+    }
+
+    /// The product of a grade of it with the gradient.
+    fn along_of(&self, g: usize) -> String {
+        let names = self.blades_of(g).map(|k| &self.names[k]);
+        fused(names.map(|k| (1, format!("g_{k}"), format!("o_{k}")))).unwrap_or_default()
     }
 
     /// The gradient in front of the norm, as expressions.
@@ -85,15 +86,18 @@ impl Writer<'_> {
             };
             let _ = writeln!(
                 text,
-                "let f{g} = lanes(total[{at}] / f32(dims.features) * r{g} * r{g} * r{g}){sign};"
+                "let f{g} = lanes((*total)[{at}] / f32(dims.features) * r{g} * r{g} * r{g}){sign};"
             );
         }
-        let of = |k: usize| match (self.grade_of(k).map(|at| self.grades[at]), self.norm_weight(k)) {
-            (None, _) => format!("g{k}"),
-            (Some(g), 0) => format!("g{k} * r{g}"),
-            (Some(g), 1) => format!("fma(-f{g}, o{k}, g{k} * r{g})"),
-            (Some(g), _) => format!("fma(f{g}, o{k}, g{k} * r{g})"),
+        let of = |(k, blade): (usize, &String)| match (
+            self.grade_of(k).map(|at| self.grades[at]),
+            self.norm_weight(k),
+        ) {
+            (None, _) => format!("g_{blade}"),
+            (Some(g), 0) => format!("g_{blade} * r{g}"),
+            (Some(g), 1) => format!("fma(-f{g}, o_{blade}, g_{blade} * r{g})"),
+            (Some(g), _) => format!("fma(f{g}, o_{blade}, g_{blade} * r{g})"),
         };
-        (0..self.blades()).map(of).collect()
+        self.names.iter().enumerate().map(of).collect()
     }
 }

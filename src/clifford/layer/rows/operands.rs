@@ -137,7 +137,7 @@ impl Access {
             (Operand::G, _) => "load_g",
             (Operand::W, _) => "load_w",
         };
-        let fragment = if self.is_written {
+        let variant = if self.is_written {
             match (self.memory.per_scalar(), self.unit) {
                 (1, Unit::One) => None,
                 (1, _) => Some("vector"),
@@ -148,6 +148,6 @@ impl Access {
         } else {
             self.unit.load(self.memory)
         };
-        fragment.map_or(kernel.clone(), |fragment| kernel.slot(slot, fragment))
+        variant.map_or(kernel.clone(), |variant| kernel.slot(slot, variant))
     }
 }

@@ -17,12 +17,13 @@ pub(super) struct WeightedTerm {
 /// The blades of a weighted product, forward or backward, as expressions.
 pub(super) struct Products {
     terms: Vec<WeightedTerm>,
-    blades: usize,
+    /// What the blades are called, in their order.
+    names: Vec<String>,
     pub(super) paths: usize,
 }
 
 impl Products {
-    pub(super) fn of(problem: &RowProblem) -> Result<Self> {
+    pub(super) fn new(problem: &RowProblem) -> Result<Self> {
         let blades = &problem.blades;
         let paths = problem.signature().paths();
         let found = Product::Geometric.terms_onto(blades, blades, blades)?;
@@ -36,34 +37,39 @@ impl Products {
             // Every term has a path: that is what paths are.
             path: paths.binary_search(&path(term.x, term.y)).unwrap_or_default(),
         });
-        Ok(Self { terms: terms.collect(), blades: blades.len(), paths: paths.len() })
+        let names = blades.masks().iter().map(|&blade| blades.signature().name(blade)).collect();
+        Ok(Self { terms: terms.collect(), names, paths: paths.len() })
+    }
+
+    /// A blade of the multivector of this name.
+    fn of(&self, name: &str, blade: usize) -> String {
+        format!("{name}_{}", self.names[blade])
     }
 
     /// Each blade of the result, of blades called `x` and `y`.
     pub(super) fn forward(&self, x: &str, y: &str) -> Vec<String> {
-        self.weighted(|term| (term.out, format!("{x}{}", term.x), format!("{y}{}", term.y)))
+        self.weighted(|term| (term.out, self.of(x, term.x), self.of(y, term.y)))
     }
 
     /// Each blade of the gradient of X, of the gradient `g` and of `y`.
     pub(super) fn of_x(&self, g: &str, y: &str) -> Vec<String> {
-        self.weighted(|term| (term.x, format!("{g}{}", term.out), format!("{y}{}", term.y)))
+        self.weighted(|term| (term.x, self.of(g, term.out), self.of(y, term.y)))
     }
 
     /// Each blade of the gradient of Y, of the gradient `g` and of `x`.
     pub(super) fn of_y(&self, g: &str, x: &str) -> Vec<String> {
-        self.weighted(|term| (term.y, format!("{g}{}", term.out), format!("{x}{}", term.x)))
+        self.weighted(|term| (term.y, self.of(g, term.out), self.of(x, term.x)))
     }
 
-    /// The gradient of each path's weight, added to `gw` of that path.
+    /// The gradient of each path's weight, added to the strip's sum of that path.
     pub(super) fn of_w(&self, x: &str, y: &str, g: &str) -> Vec<String> {
         let of_path = |path: usize| {
-            let mut sum = format!("gw{path}");
-            for out in 0..self.blades {
+            let mut sum = format!("strip.gw{path}");
+            for out in 0..self.names.len() {
                 let terms = self.terms.iter().filter(|term| (term.path, term.out) == (path, out));
-                let inner =
-                    fused(terms.map(|term| (term.sign, format!("{x}{}", term.x), format!("{y}{}", term.y))));
+                let inner = fused(terms.map(|term| (term.sign, self.of(x, term.x), self.of(y, term.y))));
                 if let Some(inner) = inner {
-                    sum = format!("fma({g}{out}, {inner}, {sum})");
+                    sum = format!("fma({}, {inner}, {sum})", self.of(g, out));
                 }
             }
             sum
@@ -91,19 +97,19 @@ impl Products {
                 let here = terms.map(|term| (term.sign, of(term))).filter(|(_, (at, ..))| *at == place);
                 if let Some(inner) = fused(here.map(|(sign, (_, a, b))| (sign, a, b))) {
                     sum = Some(match sum {
-                        None => format!("w{path} * ({inner})"),
-                        Some(sum) => format!("fma(w{path}, {inner}, {sum})"),
+                        None => format!("strip.w{path} * ({inner})"),
+                        Some(sum) => format!("fma(strip.w{path}, {inner}, {sum})"),
                     });
                 }
             }
             sum.unwrap_or_else(|| "lanes(0.0)".to_owned())
         };
-        (0..self.blades).map(of_place).collect()
+        (0..self.names.len()).map(of_place).collect()
     }
 }
 
 /// The sum of products with signs, each added to those before; nothing of no products.
-fn fused(terms: impl Iterator<Item = (i8, String, String)>) -> Option<String> {
+pub(super) fn fused(terms: impl Iterator<Item = (i8, String, String)>) -> Option<String> {
     terms.fold(None, |sum, (sign, a, b)| {
         let sign = if sign < 0 { "-" } else { "" };
         Some(match sum {

@@ -6,35 +6,31 @@ use super::products::Products;
 use super::tile::RowTile;
 use crate::Result;
 use crate::clifford::layer::form::GradeNorm;
-use crate::clifford::walk::Unit;
+use crate::clifford::layer::wgsl::{Member, function, structure};
 use crate::gpu::Caps;
 use std::fmt::Write;
 
-/// The statements of a function of rows, by the slots they stand in.
+/// What is written of a function of rows, by the slots.
 pub(super) struct Texts {
     pub(super) operands: String,
-    pub(super) memory: String,
-    pub(super) begin: String,
-    pub(super) sums: String,
-    pub(super) results: String,
-    pub(super) end: String,
-    /// Numbers that a unit keeps between its sums and its results.
-    pub(super) kept: usize,
+    pub(super) terms: String,
     /// Arithmetic operations at a position, about.
     pub(super) flops: usize,
 }
 
 /// What is behind `v` of its features.
-fn part(width: u32, i: u32) -> &'static str {
+pub(super) fn part(width: u32, i: u32) -> &'static str {
     if width == 1 { "" } else { [".x", ".y", ".z", ".w"][i as usize] }
 }
 
-/// Writes statements of one kernel.
+/// Writes the functions of one kernel.
 pub(super) struct Writer<'a> {
     pub(super) problem: &'a RowProblem,
     pub(super) width: u32,
     accesses: Vec<Access>,
-    products: Option<Products>,
+    pub(super) products: Option<Products>,
+    /// What the blades are called, in their order.
+    pub(super) names: Vec<String>,
     /// The grades that are divided.
     pub(super) grades: Vec<usize>,
 }
@@ -42,70 +38,86 @@ pub(super) struct Writer<'a> {
 pub(super) fn texts(problem: &RowProblem, tile: &RowTile, caps: &Caps) -> Result<Texts> {
     let accesses: Vec<Access> =
         operands(problem).into_iter().map(|operand| Access::of(problem, operand, tile, caps)).collect();
-    let products = if problem.function.is_product() { Some(Products::of(problem)?) } else { None };
+    let products = if problem.function.is_product() { Some(Products::new(problem)?) } else { None };
     let grades = if problem.is_normalised() { problem.grades() } else { Vec::new() };
-    let writer = Writer { problem, width: tile.width, accesses, products, grades };
+    let names = problem.blades.masks().iter().map(|&blade| problem.signature().name(blade)).collect();
+    let writer = Writer { problem, width: tile.width, accesses, products, names, grades };
     let declarations = writer.accesses.iter().enumerate().map(|(i, access)| access.declaration(i));
-    Ok(Texts {
-        operands: declarations.collect(),
-        memory: writer.memory(),
-        begin: writer.begin(),
-        sums: writer.sums(),
-        results: writer.results(),
-        end: writer.end(),
-        kept: writer.kept().len(),
-        flops: writer.flops(),
-    })
+    Ok(Texts { operands: declarations.collect(), terms: writer.terms(), flops: writer.flops() })
 }
 
 impl Writer<'_> {
     pub(super) fn blades(&self) -> usize {
-        self.problem.blade_count()
+        self.names.len()
     }
 
-    fn has(&self, operand: Operand) -> Option<&Access> {
+    pub(super) fn has(&self, operand: Operand) -> Option<&Access> {
         self.accesses.iter().find(|access| access.operand == operand)
     }
 
-    /// Weights and sums of their gradients, which stay for all rows of a strip.
-    fn memory(&self) -> String {
-        let mut text = String::new();
-        if self.products.is_some() {
-            text.push_str("var weights: array<lanes, UNITS * PATHS>;\n");
-        }
-        if self.has(Operand::Slab).is_some() {
-            text.push_str("var sums_w: array<lanes, UNITS * PATHS>;\n");
-        }
-        text
+    /// The structs and functions of the slot `row_terms`.
+    fn terms(&self) -> String {
+        [
+            structure("What a unit keeps through the rows of a strip.", "StripState", &self.strip_state()),
+            structure("What a unit keeps from the sums of a row to its results.", "RowState", &self.row_state()),
+            function("Before the first row.", "strip_begin(unit: Unit) -> StripState", &self.begin()),
+            function(
+                "What is summed over a row.",
+                "row_sums(row: u32, unit: Unit, is_mine: bool, strip: StripState, own: ptr<function, array<f32, SUMS>>) -> RowState",
+                &self.sums(),
+            ),
+            function(
+                "What becomes of a row, by its sums.",
+                "row_results(row: u32, unit: Unit, is_mine: bool, strip: StripState, kept: RowState, total: ptr<function, array<f32, SUMS>>) -> StripState",
+                &self.results(),
+            ),
+            function("Behind the last row.", "strip_end(place: u32, unit: Unit, strip: StripState)", &self.end()),
+        ]
+        .concat()
     }
 
+    /// Weights and sums of their gradients.
+    fn strip_state(&self) -> Vec<Member> {
+        let paths = if self.products.is_some() { self.problem.signature().paths() } else { Vec::new() };
+        let member = |name: String, comment: String| Member { name, of_type: "lanes", comment };
+        let weights = paths.iter().enumerate().map(|(i, path)| {
+            let comment = format!("of grades {} and {} into {}", path.left, path.right, path.out);
+            member(format!("w{i}"), comment)
+        });
+        let has_sums = self.has(Operand::Slab).is_some();
+        let sums = (0..paths.len()).filter(|_| has_sums).map(|i| {
+            let comment = if i == 0 { "the gradients of weights, summed over the rows before" } else { "" };
+            member(format!("gw{i}"), comment.to_owned())
+        });
+        weights.chain(sums).collect()
+    }
+
+    fn row_state(&self) -> Vec<Member> {
+        let member = |name| Member { name, of_type: "lanes", comment: String::new() };
+        self.kept().into_iter().map(member).collect()
+    }
+
+    /// Loads the weights.
     fn begin(&self) -> String {
-        let mut text = String::new();
-        let Some(products) = &self.products else { return text };
-        text.push_str("let w_at = dims.w.z + feature * dims.w.y;\n");
+        let Some(products) = &self.products else { return "return StripState();\n".to_owned() };
+        let mut text = "let w_at = dims.w.z + unit.feature * dims.w.y;\n".to_owned();
         for i in 1..self.width {
-            let _ = writeln!(text, "let w_{i} = w_at + min({i}u, count - 1u) * dims.w.y;");
+            let _ = writeln!(text, "let w_at{i} = w_at + min({i}u, unit.count - 1u) * dims.w.y;");
         }
+        text.push_str("var strip: StripState;\n");
         for path in 0..products.paths {
             let loads: Vec<String> = (0..self.width)
-                .map(|i| if i == 0 { "w_at".to_owned() } else { format!("w_{i}") })
+                .map(|i| if i == 0 { "w_at".to_owned() } else { format!("w_at{i}") })
                 .map(|at| format!("load_w({at} + {path}u * dims.w.x)"))
                 .collect();
-            let _ = writeln!(text, "weights[u * PATHS + {path}u] = lanes({});", loads.join(", "));
+            let _ = writeln!(text, "strip.w{path} = lanes({});", loads.join(", "));
         }
-        text
-    }
-
-    /// The weights of a unit, by their names.
-    fn weights(&self, text: &mut String) {
-        for path in 0..self.products.as_ref().map_or(0, |products| products.paths) {
-            let _ = writeln!(text, "let w{path} = weights[u * PATHS + {path}u];");
-        }
+        text + "return strip;\n"
     }
 
     /// What results need of what sums have found, by name.
-    fn kept(&self) -> Vec<String> {
-        let blades = |name: &str| (0..self.blades()).map(|k| format!("{name}{k}")).collect::<Vec<_>>();
+    pub(super) fn kept(&self) -> Vec<String> {
+        let blades = |name: &str| self.names.iter().map(|k| format!("{name}_{k}")).collect::<Vec<_>>();
         let mut kept = Vec::new();
         let function = self.problem.function;
         if self.problem.step == RowStep::Sums && function.is_backward() {
@@ -129,200 +141,25 @@ impl Writer<'_> {
         kept
     }
 
-    /// Loads, the product, and what a lane adds to the sums of its row.
-    fn sums(&self) -> String {
-        let mut text = String::new();
-        let function = self.problem.function;
-        let read = [Operand::X, Operand::Y, Operand::G].map(|operand| self.has(operand));
-        let read: Vec<&Access> = read.into_iter().flatten().collect();
-        read.iter().for_each(|access| self.place(&mut text, access));
-        // The scalars first: gates take long, and need nothing else.
-        if self.problem.is_gated() {
-            read[..2].iter().for_each(|access| self.load(&mut text, access, self.scalar()));
-            self.gates(&mut text);
-        }
-        for (i, access) in read.iter().enumerate() {
-            let is_there = |k: &usize| i < 2 && self.problem.is_gated() && *k == self.scalar();
-            (0..self.blades()).filter(|k| !is_there(k)).for_each(|k| self.load(&mut text, access, k));
-        }
-        match (function, &self.products) {
-            (_, Some(products)) => {
-                self.weights(&mut text);
-                self.gated_blades(&mut text);
-                // Without a norm the gradients need no product.
-                if !function.is_backward() || self.problem.is_normalised() {
-                    let [x, y] = self.gated();
-                    for (k, o) in products.forward(x, y).iter().enumerate() {
-                        let _ = writeln!(text, "let o{k} = {o};");
-                    }
-                }
-            }
-            (_, None) => (0..self.blades()).for_each(|k| {
-                let _ = writeln!(text, "let o{k} = x{k};");
-            }),
-        }
-        self.own(&mut text);
-        for (i, name) in self.kept().iter().enumerate() {
-            let _ = writeln!(text, "kept[u * KEPT + {i}u] = {name};");
-        }
-        text
-    }
-
-    /// Where an operand's features lie at the first blade.
-    fn place(&self, text: &mut String, access: &Access) {
-        let name = access.operand.name();
-        let _ = writeln!(
-            text,
-            "let {name}_at = dims.{name}.w + at_row * dims.{name}.y + feature * dims.{name}.z;"
-        );
-        if access.unit == Unit::One {
-            for i in 1..self.width {
-                let _ = writeln!(text, "let {name}_{i} = {name}_at + min({i}u, count - 1u) * dims.{name}.z;");
-            }
-        }
-    }
-
-    /// A blade of an operand.
-    fn load(&self, text: &mut String, access: &Access, blade: usize) {
-        let name = access.operand.name();
-        let load = |at: String| format!("load_{name}({at} + {blade}u * dims.{name}.x)");
-        let first = load(format!("{name}_at"));
-        let value = match access.unit {
-            Unit::One if self.width > 1 => {
-                let others = (1..self.width).map(|i| load(format!("{name}_{i}")));
-                format!("lanes({})", std::iter::once(first).chain(others).collect::<Vec<_>>().join(", "))
-            }
-            _ => first,
-        };
-        // A gradient that is nobody's adds nothing to the weights'.
-        let _ = match access.operand {
-            Operand::G => writeln!(text, "let g{blade} = select(lanes(0.0), {value}, is_mine);"),
-            _ => writeln!(text, "let {name}{blade} = {value};"),
-        };
-    }
-
-    /// What is stored of a row.
-    fn results(&self) -> String {
-        let mut text = String::new();
-        for (i, name) in self.kept().iter().enumerate() {
-            let _ = writeln!(text, "let {name} = kept[u * KEPT + {i}u];");
-        }
-        if self.problem.step == RowStep::Sums {
-            text.push_str("if u == 0u && row < dims.rows && part == 0u {\n");
-            for i in 0..self.problem.sums() {
-                let _ =
-                    writeln!(text, "    sums[({i}u * dims.rows + row) * dims.blocks + of_row] = total[{i}];");
-            }
-            text.push_str("}\n");
-        } else {
-            for (place, &g) in self.grades.iter().enumerate() {
-                let epsilon = self.problem.product.norm.epsilon();
-                let _ = writeln!(
-                    text,
-                    "let r{g} = 1.0 / sqrt(total[{place}] / f32(dims.features) + {epsilon:e});"
-                );
-            }
-        }
-        if self.has(Operand::C).is_some() {
-            text.push_str("let c_at = row * dims.features + feature;\n");
-        }
-        match self.problem.function {
-            RowFunction::Steerable | RowFunction::Normalize => {
-                if self.has(Operand::C).is_some() {
-                    let divided = |k: usize| match self.grade_of(k) {
-                        Some(_) if self.problem.step == RowStep::Sums => format!("o{k}"),
-                        Some(at) => format!("o{k} * r{}", self.grades[at]),
-                        None => format!("o{k}"),
-                    };
-                    let values: Vec<String> = (0..self.blades()).map(divided).collect();
-                    self.store(&mut text, Operand::C, &values);
-                }
-            }
-            _ if self.problem.step == RowStep::Sums => {}
-            RowFunction::NormalizeBackward => {
-                let values = self.norm_backward(&mut text);
-                self.store(&mut text, Operand::C, &values);
-            }
-            RowFunction::SteerableBackward => self.backward(&mut text),
-        }
-        text
-    }
-
-    /// The gradients of a product.
-    fn backward(&self, text: &mut String) {
-        let Some(products) = &self.products else { return };
-        for (k, value) in self.norm_backward(text).iter().enumerate() {
-            let value = if self.grades.is_empty() {
-                value.clone()
-            } else {
-                format!("select(lanes(0.0), {value}, is_mine)")
-            };
-            let _ = writeln!(text, "let h{k} = {value};");
-        }
-        let [x, y] = self.gated();
-        self.weights(text);
-        if self.problem.is_gated() {
-            self.gated_blades(text);
-            self.of_scalars(text, "gate_slope", ["x_slope", "y_slope"]);
-        }
-        for (path, sum) in products.of_w(x, y, "h").iter().enumerate() {
-            let _ = writeln!(text, "let gw{path} = sums_w[u * PATHS + {path}u];");
-            let _ = writeln!(text, "sums_w[u * PATHS + {path}u] = {sum};");
-        }
-        let sides = [(Operand::C, "x", products.of_x("h", y)), (Operand::D, "y", products.of_y("h", x))];
-        for (to, name, gradients) in sides {
-            for (k, gradient) in gradients.iter().enumerate() {
-                let _ = writeln!(text, "let g{name}{k} = {gradient};");
-            }
-            let values = self.gate_backward(text, name);
-            self.store(text, to, &values);
-        }
-    }
-
-    /// The blades of a result.
-    fn store(&self, text: &mut String, operand: Operand, values: &[String]) {
-        let Some(access) = self.has(operand) else { return };
-        let name = operand.name();
-        text.push_str("if is_mine {\n");
-        for (k, value) in values.iter().enumerate() {
-            let at = format!("c_at + {k}u * dims.plane");
-            if access.unit != Unit::One || self.width == 1 {
-                let _ = writeln!(text, "    save_{name}({at}, {value});");
-                continue;
-            }
-            let _ = writeln!(text, "    let {name}_{k} = {value};");
-            for i in 0..self.width {
-                let guard = if i == 0 { String::new() } else { format!("if count > {i}u ") };
-                let component = part(self.width, i);
-                let _ = writeln!(text, "    {guard}{{ save_{name}({at} + {i}u, {name}_{k}{component}); }}");
-            }
-        }
-        text.push_str("}\n");
-    }
-
-    /// The sums of weight gradients, of the rows that this lane had.
+    /// Stores the sums of weight gradients, of the rows that this lane had.
     fn end(&self) -> String {
         let mut text = String::new();
         let (Some(products), Some(_)) = (&self.products, self.has(Operand::Slab)) else { return text };
         let _ = writeln!(
             text,
-            "if unit < dims.units {{\n    let slab_at = ((strip * ROWS + slot) * dims.features + feature) * {}u;",
+            "if unit.index < dims.units {{\n    let slab_at = (place * dims.features + unit.feature) * {}u;",
             products.paths
         );
         for i in 0..self.width {
-            let _ = writeln!(text, "    if count > {i}u {{");
+            let _ = writeln!(text, "    if unit.count > {i}u {{");
             for path in 0..products.paths {
                 let at = i as usize * products.paths + path;
-                let _ = writeln!(
-                    text,
-                    "        slab[slab_at + {at}u] = sums_w[u * PATHS + {path}u]{};",
-                    part(self.width, i)
-                );
+                let component = part(self.width, i);
+                let _ = writeln!(text, "        slab[slab_at + {at}u] = strip.gw{path}{component};");
             }
             text.push_str("    }\n");
         }
-        text.push_str("}\n");
-        text
+        text + "}\n"
     }
 
     fn flops(&self) -> usize {

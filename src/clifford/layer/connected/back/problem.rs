@@ -74,7 +74,7 @@ impl ConnectedBackProblem {
         Ok(Self {
             dims,
             dtype: product.dtype,
-            gate: product.product.gate.fragment(),
+            gate: product.product.gate.variant(),
             what: format!(
                 "gradients of {}, {} matrices, {} gate",
                 product.product.signature,

@@ -1,1 +1,0 @@
-//! What a lane loads for all its rows: nothing.

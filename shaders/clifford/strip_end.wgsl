@@ -1,1 +1,0 @@
-//! What a lane stores of all its rows: nothing.

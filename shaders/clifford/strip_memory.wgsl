@@ -1,1 +1,0 @@
-//! What a lane keeps from row to row: nothing.
