@@ -12,6 +12,7 @@ mod signature;
 mod specialize;
 mod unroll;
 mod words;
+pub(crate) mod write;
 
 pub use library::{KERNELS, PARTS};
 pub use limits::Needs;

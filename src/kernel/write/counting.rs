@@ -1,0 +1,153 @@
+//! Operations on floats: as many as a text is written to do, of one lane.
+
+use super::expression::{Expression, Number, Operator, Sum};
+use super::statement::{Block, Statement};
+use std::collections::BTreeSet;
+
+impl Expression {
+    /// Operations on floats: a product, a quotient and an addition are one, a multiplication with an addition is two, and
+    /// calls are what their functions say. Signs, comparisons and choices are none, nor is arithmetic of places.
+    pub(crate) fn flops(&self) -> usize {
+        if self.kind() == Number::Index {
+            return 0;
+        }
+        match self {
+            Self::Name(..) | Self::Float(_) | Self::Index(_) => 0,
+            Self::Negative(of) | Self::Member(of, _) => of.flops(),
+            Self::Element(of) => of[0].flops(),
+            Self::Sum(sum) => sum.flops(),
+            Self::Binary(operator, operands) => {
+                let own = usize::from(matches!(operator, Operator::Multiply | Operator::Divide));
+                own + operands.iter().map(Self::flops).sum::<usize>()
+            }
+            Self::Call(callee, arguments) => callee.flops + arguments.iter().map(Self::flops).sum::<usize>(),
+        }
+    }
+
+    /// The files of shared functions that it calls functions of.
+    fn files(&self, found: &mut BTreeSet<&'static str>) {
+        match self {
+            Self::Name(..) | Self::Float(_) | Self::Index(_) => {}
+            Self::Negative(of) | Self::Member(of, _) => of.files(found),
+            Self::Sum(sum) => sum.0.iter().for_each(|(_, term)| term.files(found)),
+            Self::Binary(_, of) | Self::Element(of) => of.iter().for_each(|of| of.files(found)),
+            Self::Call(callee, arguments) => {
+                found.extend(callee.file);
+                arguments.iter().for_each(|argument| argument.files(found));
+            }
+        }
+    }
+}
+
+impl Sum {
+    /// A sum of n products is n multiplications with an addition each, as everywhere in linear algebra: the first is added
+    /// to nothing. Other terms are an addition each but the first.
+    fn flops(&self) -> usize {
+        let products = self.0.iter().filter(|(_, term)| term.is_product()).count();
+        let terms: usize = self.0.iter().map(|(_, term)| term.flops()).sum();
+        terms + products.max(self.0.len().saturating_sub(1))
+    }
+}
+
+impl Expression {
+    fn is_product(&self) -> bool {
+        matches!(self, Self::Binary(Operator::Multiply, _))
+    }
+}
+
+impl Block {
+    /// Operations on floats of all statements, those of branches and of one round of loops among them.
+    pub(crate) fn flops(&self) -> usize {
+        let of = |statement: &Statement| match statement {
+            Statement::Comment(_) => 0,
+            Statement::Let(_, value)
+            | Statement::Var(_, value)
+            | Statement::Assign(_, value)
+            | Statement::Call(value) => value.flops(),
+            Statement::Increase(what, by) => by.flops() + usize::from(what.kind() == Number::Float),
+            Statement::If(condition, then) => condition.flops() + then.flops(),
+            Statement::For(_, _, body) => body.flops(),
+        };
+        self.0.iter().map(of).sum()
+    }
+
+    /// The files of shared functions that statements call functions of.
+    pub(super) fn files(&self, found: &mut BTreeSet<&'static str>) {
+        for statement in &self.0 {
+            match statement {
+                Statement::Comment(_) => {}
+                Statement::Let(_, value) | Statement::Var(_, value) | Statement::Call(value) => {
+                    value.files(found);
+                }
+                Statement::Assign(to, value) | Statement::Increase(to, value) => {
+                    to.files(found);
+                    value.files(found);
+                }
+                Statement::If(condition, then) => {
+                    condition.files(found);
+                    then.files(found);
+                }
+                Statement::For(_, bounds, body) => {
+                    bounds.iter().for_each(|of| of.files(found));
+                    body.files(found);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::kernel::write::{ABS, Block, Callee, Expression, SQRT, Sum, fma, index, name, number, select};
+
+    #[test]
+    fn operations_on_floats_are_counted() {
+        let [a, b, c] = ["a", "b", "c"].map(name);
+        let at = || index("at").member("x") + Expression::from(3u32) * index("step").member("x");
+        for (expression, want) in [
+            (a.clone(), 0),
+            (-&a, 0),
+            (&a * &b, 1),
+            (&a * &b + &c, 2),
+            (&c + &a * &b, 2),
+            (fma(a.clone(), b.clone(), c.clone()), 2),
+            (&a + &b - &c, 2),
+            (&a / &b / &c, 2),
+            (number(2.0) * (&a * &b - &b * &c), 5),
+            (SQRT.call([ABS.call([&a * &b])]), 3),
+            (select(&a + &b, c.clone(), a.clone().is_less(&b * &c)), 2),
+            (Callee::free("load_x").call([at()]), 0),
+            (Callee::new("sine_of", 34).call([&a * &b]).member("sine"), 35),
+            (at(), 0),
+        ] {
+            assert_eq!(expression.flops(), want, "{expression}");
+        }
+    }
+
+    #[test]
+    fn a_sum_of_products_is_a_multiplication_with_an_addition_for_each() {
+        for n in 1..5_usize {
+            let mut sum = Sum::default();
+            for i in 0..n {
+                sum.push(if i % 2 == 0 { -1 } else { 1 }, name(format!("x{i}")) * name("y"));
+            }
+            sum.push(0, name("z") * name("z"));
+            assert_eq!(sum.or(number(0.0)).flops(), 2 * n);
+        }
+        assert_eq!(Sum::default().or(number(0.0)), number(0.0));
+        assert_eq!(Sum::of(["a", "b", "c"].map(name)).or(number(0.0)).flops(), 2);
+    }
+
+    #[test]
+    fn statements_count_what_they_compute() {
+        let mut inner = Block::default();
+        inner.increase(name("sum"), name("a") * name("b"));
+        let mut block = Block::default();
+        let i = block.define("i", index("first") + 1u32);
+        block.increase(index("n"), 1u32);
+        block.count("row", [i, index("end")], inner.clone());
+        block.branch(name("is_mine"), inner);
+        block.assign(name("v"), name("a") / name("b"));
+        assert_eq!(block.flops(), 5);
+    }
+}
