@@ -1,4 +1,4 @@
-//! The operands, and what loads their blades.
+//! The operands, and what reads their blades: bindings, `load_x` and `read_x`, and of two operands `load_y` and `read_y`.
 
 //#variant two
 // Two operands of multivectors.

@@ -34,8 +34,8 @@ const LANES: u32 = 64u;
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
 //#slot blades default two
-//#slot body_functions default none
-//#slot store_lanes default positions
+//#slot store_beside default four
+//#slot results default sample
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -51,7 +51,5 @@ fn main(
     let first = (unit - row * dims.units) * WIDTH;
     let at = in_row(row, dims.offsets.xyz + first * dims.axes[0].yzw);
     let count = min(dims.axes[0].x - first, WIDTH);
-    let stride = dims.axes[0].yzw;
-    let step = dims.blades.xyz;
-    //#inline product_terms
+    results(at, dims.axes[0].yzw, dims.blades.xyz, count);
 }

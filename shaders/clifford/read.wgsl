@@ -1,4 +1,8 @@
-//! A blade of operand x at the positions of an invocation: `read_x(at, stride, count)`.
+//! Reads what an invocation has of operand x: one blade at its positions, or four blades at one position.
+//!
+//! `read_x(at, stride, count)` has the element at `at` first, then those that lie a stride apart, `count` in all, in f32. What
+//! is behind them is any number. Variants that do not look at `stride` are for positions side by side, those that do not look
+//! at `count` for whole units or one position. Each reads by `load_x`, whose unit is of as many elements as the variant says.
 
 //#variant positions
 // A blade of operand x at the first `count` of four positions that are a stride apart; the others are as the first.

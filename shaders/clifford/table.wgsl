@@ -1,6 +1,6 @@
 //! A product of multivectors of many terms: a loop over a table of them.
 //!
-//! shapes    as shaders/clifford.wgsl; the table has, per blade of C, where its terms begin, and the end; then the terms
+//! shapes    as clifford/product; the table has, per blade of C, where its terms begin, and the end; then the terms
 //! grid      one invocation per position and blade of C, LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive positions, so that they read the same terms
 //! requires  nothing

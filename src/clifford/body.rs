@@ -6,25 +6,32 @@
 use super::algebra::reverse_sign;
 use super::blades::Blades;
 use super::function::Function;
-use super::motor_body;
+use super::motor_body::{self, NOT_A_NUMBER};
 use super::problem::CliffordProblem;
 use super::product::{Product, Term, Terms};
 use super::sandwich_body::{self, Versor};
 use crate::Result;
+use crate::kernel::write::{ABS, Block, Callee, Expression, SIGN, SQRT, Sum, name, number, select};
 use crate::tensor::DType;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 /// The code of a function, as far as it depends on the algebra.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub(super) struct Body {
     /// Statements before the results.
-    pub(super) lines: Vec<String>,
+    pub(super) lines: Block,
     /// One expression per blade of the result.
-    pub(super) results: Vec<String>,
-    /// The fragment of the functions that statements and expressions call.
-    pub(super) functions: Option<&'static str>,
-    /// Arithmetic operations at a position, about.
-    pub(super) flops: usize,
+    pub(super) results: Vec<Expression>,
+}
+
+/// The same number in all lanes.
+pub(super) fn lanes(value: f32) -> Expression {
+    Callee::free("lanes").call([number(value)])
+}
+
+/// One of several values that are called alike, by its place.
+pub(super) fn numbered(of: &str, place: impl Display) -> Expression {
+    name(format!("{of}{place}"))
 }
 
 impl Body {
@@ -63,43 +70,49 @@ impl Body {
         })
     }
 
+    /// Arithmetic operations at a position.
+    pub(super) fn flops(&self) -> usize {
+        self.lines.flops() + self.results.iter().map(Expression::flops).sum::<usize>()
+    }
+
     fn product(terms: &Terms) -> Self {
-        let mut results = vec![String::new(); terms.out.len()];
+        let mut results = vec![Sum::default(); terms.out.len()];
         for term in &terms.terms {
-            push_term(&mut results[usize::from(term.out)], term.sign, &format!("x{} * y{}", term.x, term.y));
+            results[usize::from(term.out)].push(term.sign, numbered("x", term.x) * numbered("y", term.y));
         }
-        Self { results: finished(results), flops: 2 * terms.terms.len(), ..Self::default() }
+        Self { results: finished(results), ..Self::default() }
     }
 
     /// Each blade of the result is one of the operand's, with a sign, or zero.
     fn moved(out: &Blades, from: impl Fn(u8) -> Option<(usize, i8)>) -> Self {
         let result = |&blade: &u8| match from(blade) {
-            Some((i, 1)) => format!("x{i}"),
-            Some((i, _)) => format!("-x{i}"),
-            None => "lanes(0.0)".to_owned(),
+            Some((i, 1)) => numbered("x", i),
+            Some((i, _)) => -numbered("x", i),
+            None => lanes(0.0),
         };
-        Self { results: out.masks().iter().map(result).collect(), flops: out.len(), ..Self::default() }
+        Self { results: out.masks().iter().map(result).collect(), ..Self::default() }
     }
 
     fn norm(x: &Blades) -> Self {
-        let results = vec!["sqrt(abs(square))".to_owned()];
-        Self { lines: vec![square(x)], results, flops: 2 * x.len() + 2, ..Self::default() }
+        let mut lines = Block::default();
+        let square = lines.define("square", square(x));
+        Self { lines, results: vec![SQRT.call([ABS.call([square])])] }
     }
 
     /// The slope of $\sqrt{|q|}$ is $\mathrm{sign}(q)\, q' / (2 \sqrt{|q|})$; at 0, where there is none, it is taken as 0.
     fn norm_backward(x: &Blades) -> Self {
-        let lines = vec![
-            square(x),
-            "let length = sqrt(abs(square));".to_owned(),
-            "let slope = select(sign(square) * y0 / length, lanes(0.0), length == lanes(0.0));".to_owned(),
-        ];
+        let mut lines = Block::default();
+        let square = lines.define("square", square(x));
+        let length = lines.define("length", SQRT.call([ABS.call([&square])]));
+        let slope = SIGN.call([square]) * numbered("y", 0) / &length;
+        let slope = lines.define("slope", select(slope, lanes(0.0), length.equals(lanes(0.0))));
         let result = |(i, &blade): (usize, &u8)| match x.signature().square(blade) {
-            0 => "lanes(0.0)".to_owned(),
-            1 => format!("slope * x{i}"),
-            _ => format!("-slope * x{i}"),
+            0 => lanes(0.0),
+            1 => &slope * numbered("x", i),
+            _ => -&slope * numbered("x", i),
         };
         let results = x.masks().iter().enumerate().map(result).collect();
-        Self { lines, results, flops: 3 * x.len() + 4, ..Self::default() }
+        Self { lines, results }
     }
 
     /// The reverse over the square, and NaN where $x \tilde x$ is no scalar: where parts of it are beyond what rounding of
@@ -110,72 +123,84 @@ impl Body {
         for term in &mut terms.terms {
             term.sign *= reversed[usize::from(term.y)];
         }
-        let mut parts = vec![String::new(); terms.out.len()];
+        let mut parts = vec![Sum::default(); terms.out.len()];
         for term in terms.terms.iter().filter(|term| terms.out.masks()[usize::from(term.out)] != 0) {
-            let (low, high) = (term.x.min(term.y), term.x.max(term.y));
             // What is there twice is there once with both signs, or doubled.
             let mirrored = |t: &&Term| t.x == term.y && t.y == term.x && t.out == term.out;
             let other = terms.terms.iter().find(mirrored).map_or(0, |t| t.sign);
             if term.x <= term.y && term.sign == other {
-                push_term(&mut parts[usize::from(term.out)], term.sign, &format!("x{low} * x{high}"));
+                let product = numbered("x", term.x) * numbered("x", term.y);
+                parts[usize::from(term.out)].push(term.sign, product);
             }
         }
-        let mut lines = vec![square(x)];
-        let size: Vec<String> = (0..x.len()).map(|i| format!("x{i} * x{i}")).collect();
-        lines.push(format!("let size = {};", size.join(" + ")));
-        lines.push("var beyond = lanes(0.0);".to_owned());
-        lines.extend(parts.into_iter().filter(|p| !p.is_empty()).map(|p| format!("beyond += abs({p});")));
-        lines.push("var nan_bits = 0x7fc00000u; // no constant: compilers refuse NaN in one".to_owned());
-        let most = rounding(dtype) * (4 * x.len()) as f64;
-        lines.push(format!(
-            "let factor = select(lanes(bitcast<f32>(nan_bits)), lanes(1.0) / square, beyond <= {most:e} * size);"
-        ));
-        let sign = |i: usize| if reversed[i] < 0 { "-" } else { "" };
-        let results = (0..x.len()).map(|i| format!("{}factor * x{i}", sign(i))).collect();
-        Ok(Self { lines, results, flops: 2 * terms.terms.len(), ..Self::default() })
+        let mut lines = Block::default();
+        let square = lines.define("square", square(x));
+        let size = lines.define("size", squares((0..x.len()).map(|i| numbered("x", i))));
+        let beyond = lines.variable("beyond", lanes(0.0));
+        for part in parts.into_iter().filter(|part| !part.is_empty()) {
+            lines.increase(&beyond, ABS.call([Expression::Sum(part)]));
+        }
+        let is_versor = beyond.is_at_most(number(rounding(dtype) * (4 * x.len()) as f32) * size);
+        let factor = select(NOT_A_NUMBER.call::<Expression>([]), lanes(1.0) / square, is_versor);
+        let factor = lines.define("factor", factor);
+        let signed = |i: usize| if reversed[i] < 0 { -&factor } else { factor.clone() };
+        let results = (0..x.len()).map(|i| signed(i) * numbered("x", i)).collect();
+        Ok(Self { lines, results })
     }
 
     /// Of $\tilde x / q$: $\tilde g / q - 2 q' \langle \tilde x, g \rangle / q^2$, with $q'$ the square's slope over two.
     fn inverse_backward(x: &Blades) -> Self {
-        let reversed = |i: usize| if reverse_sign(x.masks()[i]) < 0 { "-" } else { "+" };
-        let mut along = String::new();
+        let mut lines = Block::default();
+        let square = lines.define("square", square(x));
+        let factor = lines.define("factor", lanes(1.0) / square);
+        let mut along = Sum::default();
         for i in 0..x.len() {
-            push_term(&mut along, reverse_sign(x.masks()[i]), &format!("x{i} * y{i}"));
+            along.push(reverse_sign(x.masks()[i]), numbered("x", i) * numbered("y", i));
         }
-        let lines = vec![
-            square(x),
-            "let factor = lanes(1.0) / square;".to_owned(),
-            format!("let along = 2.0 * factor * factor * ({along});"),
-        ];
-        let result = |i: usize| match x.signature().square(x.masks()[i]) {
-            0 => format!("{}factor * y{i}", reversed(i)),
-            1 => format!("{}factor * y{i} - along * x{i}", reversed(i)),
-            _ => format!("{}factor * y{i} + along * x{i}", reversed(i)),
+        let along = lines.define("along", number(2.0) * &factor * &factor * along.or(lanes(0.0)));
+        let result = |(i, &blade): (usize, &u8)| {
+            let factor = if reverse_sign(blade) < 0 { -&factor } else { factor.clone() };
+            let (own, other) = (factor * numbered("y", i), &along * numbered("x", i));
+            match x.signature().square(blade) {
+                0 => own,
+                1 => own - other,
+                _ => own + other,
+            }
         };
-        let results = (0..x.len()).map(|i| result(i).trim_start_matches('+').to_owned()).collect();
-        Self { lines, results, flops: 6 * x.len() + 4, ..Self::default() }
+        let results = x.masks().iter().enumerate().map(result).collect();
+        Self { lines, results }
     }
 }
 
 /// Unit roundoff of what is stored.
-fn rounding(dtype: DType) -> f64 {
+fn rounding(dtype: DType) -> f32 {
     match dtype {
-        DType::Bf16 => 2f64.powi(-8),
-        DType::F16 => 2f64.powi(-10),
-        _ => 2f64.powi(-22),
+        DType::Bf16 => 2f32.powi(-8),
+        DType::F16 => 2f32.powi(-10),
+        _ => 2f32.powi(-22),
     }
 }
 
-/// The statement that finds `square`, $\langle \tilde x x \rangle_{0}$.
-pub(super) fn square(x: &Blades) -> String {
-    let mut sum = String::new();
+/// $\langle \tilde x x \rangle_{0}$.
+pub(super) fn square(x: &Blades) -> Expression {
+    let mut sum = Sum::default();
     for (i, &blade) in x.masks().iter().enumerate() {
-        push_term(&mut sum, x.signature().square(blade), &format!("x{i} * x{i}"));
+        sum.push(x.signature().square(blade), numbered("x", i) * numbered("x", i));
     }
-    format!("let square = {};", finished(vec![sum]).remove(0))
+    sum.or(lanes(0.0))
 }
 
-/// Adds a term to a sum, unless its sign is 0.
+/// The sum of squares.
+pub(super) fn squares(of: impl Iterator<Item = Expression>) -> Expression {
+    Sum::of(of.map(|value| &value * &value)).or(lanes(0.0))
+}
+
+/// The sums, those without a term as zero.
+pub(super) fn finished(sums: Vec<Sum>) -> Vec<Expression> {
+    sums.into_iter().map(|sum| sum.or(lanes(0.0))).collect()
+}
+
+/// Adds a term to the text of a sum, unless its sign is 0. For the texts of layers.
 pub(super) fn push_term(sum: &mut String, sign: i8, term: &str) {
     match (sign, sum.is_empty()) {
         (0, _) => {}
@@ -187,10 +212,4 @@ pub(super) fn push_term(sum: &mut String, sign: i8, term: &str) {
             let _ = write!(sum, " {} {term}", if sign > 0 { '+' } else { '-' });
         }
     }
-}
-
-/// The sums, those without a term as zero.
-pub(super) fn finished(sums: Vec<String>) -> Vec<String> {
-    let or_zero = |sum: String| if sum.is_empty() { "lanes(0.0)".to_owned() } else { sum };
-    sums.into_iter().map(or_zero).collect()
 }

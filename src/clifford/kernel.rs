@@ -1,14 +1,15 @@
 //! The two kernels of functions of multivectors: what fills their parameters and slots. One has all terms of the function
 //! written out; the other loops over a table of them.
 
+use super::blades::Blades;
 use super::body::Body;
 use super::function::Function;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
 use super::product::{Term, Terms};
 use super::walk::{Load, READ_BLADES, Store, Unit, Walk};
 use crate::gpu::Caps;
+use crate::kernel::write::{Block, Callee, Definition, Expression, index, name};
 use crate::kernel::{self, Kernel, Memory, Needs};
-use std::fmt::Write;
 
 /// Invocations of one workgroup, these kernels' own tuning: few where they share registers, of which each may need many;
 /// elsewhere starting a group takes longer than what is idle in its last.
@@ -16,53 +17,54 @@ pub(super) fn invocations(caps: &Caps) -> u32 {
     kernel::lanes(if caps.machine.workgroup_registers.is_some() { 64 } else { 256 }, caps)
 }
 
-/// The statements between the frame and the body: loads of operands, stores of results.
-struct Statements {
-    text: String,
+/// The place of a blade of C, X or Y, whose component of the places is `of`.
+fn place(of: &'static str, blade: usize) -> Expression {
+    // A blade's place fits into 8 bits.
+    let blade = Expression::Index(u32::try_from(blade).unwrap_or(u32::MAX));
+    index("at").member(of) + blade * index("step").member(of)
 }
 
-impl Statements {
-    fn line(&mut self, line: std::fmt::Arguments<'_>) {
-        // Writing into a String does not fail.
-        let _ = writeln!(self.text, "{line}");
-    }
-
-    /// Loads all blades of an operand, called `name`, whose place among C, X and Y is `component`.
-    fn load(&mut self, name: char, component: char, blades: usize, load: Load) {
-        for i in 0..blades {
-            let at = format!("at.{component} + {i}u * step.{component}");
-            let read = format!("read_{name}({at}, stride.{component}, count)");
-            if load.read != READ_BLADES {
-                self.line(format_args!("let {name}{i} = {read};"));
-                continue;
-            }
-            if i % 4 == 0 {
-                self.line(format_args!("let {name}_from{i} = {read};"));
-            }
-            let part = ['x', 'y', 'z', 'w'][i % 4];
-            self.line(format_args!("let {name}{i} = {name}_from{}.{part};", i - i % 4));
+/// Loads all blades of an operand, called `of`, whose component of the places is `component`.
+fn load(to: &mut Block, of: char, component: &'static str, blades: usize, load: Load) {
+    let read = Callee::free(format!("read_{of}"));
+    for i in 0..blades {
+        let value = || read.call([place(component, i), index("stride").member(component), index("count")]);
+        if load.read != READ_BLADES {
+            to.define(format!("{of}{i}"), value());
+            continue;
         }
-    }
-
-    /// Loads all blades of operand x as scalars.
-    fn load_scalars(&mut self, blades: usize) {
-        for i in 0..blades {
-            self.line(format_args!("let x{i} = load_x(at.y + {i}u * step.y);"));
+        if i % 4 == 0 {
+            to.define(format!("{of}_from{i}"), value());
         }
+        let four = name(format!("{of}_from{}", i - i % 4));
+        to.define(format!("{of}{i}"), four.member(["x", "y", "z", "w"][i % 4]));
     }
+}
 
-    /// The results, each stored as soon as it is there; blades that lie side by side by fours.
-    fn store(&mut self, results: &[String], beside: Beside) {
-        for (k, result) in results.iter().enumerate() {
-            self.line(format_args!("let z{k} = {result};"));
-            if beside == Beside::Positions {
-                self.line(format_args!("store_lanes(at.x + {k}u * step.x, count, z{k});"));
-            } else if k % 4 == 3 || k + 1 == results.len() {
-                let first = k - k % 4;
-                let four = [0, 1, 2, 3].map(|i| format!("z{}", (first + i).min(k))).join(", ");
-                let count = k - first + 1;
-                self.line(format_args!("store_blades(at.x + {first}u, {count}u, vec4<f32>({four}));"));
-            }
+/// Loads all blades of operand x as scalars.
+fn load_scalars(to: &mut Block, blades: usize) {
+    for i in 0..blades {
+        to.define(format!("x{i}"), Callee::free("load_x").call([place("y", i)]));
+    }
+}
+
+/// The results, each stored as soon as it is there; blades that lie side by side by fours.
+fn store(to: &mut Block, out: &Blades, results: &[Expression], beside: Beside) {
+    for (k, result) in results.iter().enumerate() {
+        to.comment(out.signature().name(out.masks()[k]));
+        let z = to.define(format!("z{k}"), result);
+        if beside == Beside::Positions {
+            to.call(Callee::free("store_beside").call([place("x", k), index("count"), z]));
+        } else if k % 4 == 3 || k + 1 == results.len() {
+            let first = k - k % 4;
+            let four = [0, 1, 2, 3].map(|i| name(format!("z{}", (first + i).min(k))));
+            let [first, count] = [first, k - first + 1].map(|i| u32::try_from(i).unwrap_or(u32::MAX));
+            let at = index("at").member("x") + first;
+            to.call(Callee::free("store_beside").call([
+                at,
+                Expression::Index(count),
+                Callee::free("vec4<f32>").call(four),
+            ]));
         }
     }
 }
@@ -86,21 +88,18 @@ impl CliffordProblem {
         for (load, slots) in
             loads.iter().zip([["load_x", "read_x"], ["load_y", "read_y"]]).take(self.operands())
         {
-            if let Some(fragment) = load.unit.load(memory) {
-                kernel = kernel.slot(slots[0], fragment);
+            if let Some(variant) = load.unit.load(memory) {
+                kernel = kernel.slot(slots[0], variant);
             }
             kernel = kernel.slot(slots[1], load.read);
         }
         if self.operands() == 1 {
             kernel = kernel.slot("blades", "one");
         }
-        for &(slot, fragment) in &store.slots {
-            kernel = kernel.slot(slot, fragment);
+        for &(slot, variant) in &store.slots {
+            kernel = kernel.slot(slot, variant);
         }
-        if let Some(fragment) = body.functions {
-            kernel = kernel.slot("body_functions", fragment);
-        }
-        kernel.generated("product_terms", self.what(), self.text(body, loads, store.beside))
+        kernel.generated("results", self.what(), self.results(body, loads, store.beside).to_string())
     }
 
     pub(super) fn table_kernel(&self, caps: &Caps) -> Kernel {
@@ -114,8 +113,8 @@ impl CliffordProblem {
         if memory == Memory::Bf16 {
             kernel = kernel.slot("pack_pair", "bf16");
         }
-        if let Some(fragment) = Unit::One.load(memory) {
-            kernel = kernel.slot("load_x", fragment).slot("load_y", fragment);
+        if let Some(variant) = Unit::One.load(memory) {
+            kernel = kernel.slot("load_x", variant).slot("load_y", variant);
         }
         if halves { kernel.slot("store_element", "packed") } else { kernel }
     }
@@ -126,21 +125,22 @@ impl CliffordProblem {
         Needs { bindings, invocations: invocations(caps), workgroup_bytes: 0 }
     }
 
-    fn text(&self, body: &Body, loads: [Load; 2], beside: Beside) -> String {
-        let mut statements = Statements { text: String::new() };
+    /// The function `results` of the kernel: `shaders/clifford/results.wgsl` says what it is called with and what it calls.
+    fn results(&self, function: &Body, loads: [Load; 2], beside: Beside) -> Definition {
+        let mut body = Block::default();
         if self.function == Function::Sandwich && loads[0].read == "one" {
-            statements.load_scalars(self.x.len()); // one for all lanes
+            load_scalars(&mut body, self.x.len()); // one for all lanes
         } else {
-            statements.load('x', 'y', self.x.len(), loads[0]);
+            load(&mut body, 'x', "y", self.x.len(), loads[0]);
         }
         if let Some(y) = &self.y {
-            statements.load('y', 'z', y.len(), loads[1]);
+            load(&mut body, 'y', "z", y.len(), loads[1]);
         }
-        for line in &body.lines {
-            statements.line(format_args!("{line}"));
-        }
-        statements.store(&body.results, beside);
-        statements.text
+        body.append(&function.lines);
+        store(&mut body, &self.out, &function.results, beside);
+        let places = ["at", "stride", "step"].map(|name| (name, "vec3<u32>"));
+        let parameters = places.into_iter().chain([("count", "u32")]).collect();
+        Definition { name: "results", parameters, body }
     }
 
     /// What is computed, in words.

@@ -2,25 +2,36 @@
 
 use super::algebra::reverse_sign;
 use super::blades::Blades;
-use super::body::{Body, finished, push_term, square};
+use super::body::{Body, finished, lanes, numbered, square, squares};
 use super::function::Branch;
 use super::product::Product;
 use super::versor::{Rigid, Shift};
+use crate::kernel::write::{ABS, Block, Callee, Expression, Sum, name, select};
 use crate::{Error, Result};
 use std::f32::consts::PI;
 
-/// The fragment that bodies here call.
-const FUNCTIONS: &str = "trigonometry";
-const ZERO: &str = "lanes(0.0)";
+// What `shaders/common/trigonometry.wgsl` has, and the operations of each: a test counts them.
+const SINE_COSINE: Callee = Callee::new("sine_cosine", 34).from_file("trigonometry");
+const SINC_OF: Callee = Callee::new("sinc_of", 1).from_file("trigonometry");
+const FALL_OF: Callee = Callee::new("fall_of", 15).from_file("trigonometry");
+const ANGLE_OF: Callee = Callee::new("angle_of", 20).from_file("trigonometry");
+const LENGTH_OF: Callee = Callee::new("length_of", 6).from_file("trigonometry");
+const INVERSE_ROOT: Callee = Callee::new("inverse_root", 8).from_file("trigonometry");
+/// NaN, as no constant.
+pub(super) const NOT_A_NUMBER: Callee = Callee::new("not_a_number", 0).from_file("trigonometry");
+
+fn not_a_number() -> Expression {
+    NOT_A_NUMBER.call::<Expression>([])
+}
 
 /// Null multivectors become NaN.
 pub(super) fn normalize(x: &Blades) -> Body {
-    let lines = vec![
-        square(x),
-        format!("let scale = select(inverse_root(abs(square)), not_a_number(), square == {ZERO});"),
-    ];
-    let results = (0..x.len()).map(|i| format!("scale * x{i}")).collect();
-    Body { lines, results, functions: Some(FUNCTIONS), flops: 3 * x.len() + 8 }
+    let mut lines = Block::default();
+    let square = lines.define("square", square(x));
+    let root = INVERSE_ROOT.call([ABS.call([&square])]);
+    let scale = lines.define("scale", select(root, not_a_number(), square.equals(lanes(0.0))));
+    let results = (0..x.len()).map(|i| &scale * numbered("x", i)).collect();
+    Body { lines, results }
 }
 
 /// The exponential of bivectors of these blades; what is missing is 0.
@@ -30,44 +41,46 @@ pub(super) fn exp(x: &Blades, out: &Blades) -> Result<Body> {
         let why = format!("there is a closed form of bivectors only, not of {}", x.signature().name(other));
         return Err(Error::input("exp", why));
     }
-    let b = |blade: u8| x.position(blade).map(|i| format!("x{i}"));
+    let b = |blade: u8| x.position(blade).map(|i| numbered("x", i));
     let turn = |t: usize| b(rigid.turns[t]);
-    let mut lines = vec![
-        format!("let theta = length_of({});", squares((0..rigid.turns.len()).filter_map(turn))),
-        "let angle = sine_cosine(theta);".to_owned(),
-        "let sinc = sinc_of(theta, angle.sine);".to_owned(),
-    ];
+    let mut lines = Block::default();
+    let turns = squares((0..rigid.turns.len()).filter_map(turn));
+    let theta = lines.define("theta", LENGTH_OF.call([turns]));
+    let angle = lines.define("angle", SINE_COSINE.call([&theta]));
+    let cosine = angle.clone().member("cosine");
+    let sinc = lines.define("sinc", SINC_OF.call([theta.clone(), angle.member("sine")]));
+    let [wedge, fall] = ["wedge", "fall"].map(name);
     if rigid.screw.is_some() {
-        lines.push(format!("let wedge = {};", wedge(&rigid, |shift| b(shift.blade), turn)));
-        lines.push("let fall = wedge * fall_of(theta, sinc, angle.cosine);".to_owned());
+        lines.define("wedge", wedge_of(&rigid, |shift| b(shift.blade), turn));
+        lines.define("fall", &wedge * FALL_OF.call([&theta, &sinc, &cosine]));
     }
     let result = |&blade: &u8| {
         if blade == 0 {
-            return "angle.cosine".to_owned();
+            return cosine.clone();
         }
         if Some(blade) == rigid.screw {
-            return "wedge * sinc".to_owned();
+            return &wedge * &sinc;
         }
-        let mut sum = String::new();
+        let mut sum = Sum::default();
         if let Some(x) = b(blade) {
-            push_term(&mut sum, 1, &format!("sinc * {x}"));
+            sum.push(1, &sinc * x);
         }
         let twin = rigid.shifts.iter().find(|shift| shift.blade == blade).and_then(|shift| shift.twin);
         if let Some((sign, turn)) = twin.and_then(|(t, sign)| Some((sign, turn(t)?))) {
-            push_term(&mut sum, -sign, &format!("fall * {turn}"));
+            sum.push(-sign, &fall * turn);
         }
-        finished(vec![sum]).remove(0)
+        sum.or(lanes(0.0))
     };
     let results = out.masks().iter().map(result).collect();
-    Ok(Body { lines, results, functions: Some(FUNCTIONS), flops: 60 + 4 * out.len() })
+    Ok(Body { lines, results })
 }
 
 /// The logarithm of motors of these blades; what is missing is 0.
 pub(super) fn log(x: &Blades, out: &Blades, branch: Branch) -> Result<Body> {
     let rigid = Rigid::of(x.signature(), "log")?;
     check_even(x, "log")?;
-    let m = |blade: u8| x.position(blade).map_or(ZERO.to_owned(), |i| format!("x{i}"));
-    Ok(log_of(&rigid, out, branch, Vec::new(), m))
+    let m = |blade: u8| x.position(blade).map_or(lanes(0.0), |i| numbered("x", i));
+    Ok(log_of(&rigid, out, branch, Block::default(), m))
 }
 
 /// The shorter logarithm of $\tilde x y$.
@@ -76,17 +89,18 @@ pub(super) fn way(x: &Blades, y: &Blades, out: &Blades) -> Result<Body> {
     check_even(x, "interpolate")?;
     check_even(y, "interpolate")?;
     let terms = Product::Geometric.terms_onto(x, y, &x.signature().even())?;
-    let mut sums = vec![String::new(); terms.out.len()];
+    let mut sums = vec![Sum::default(); terms.out.len()];
     for term in &terms.terms {
         let reversed = reverse_sign(x.masks()[usize::from(term.x)]);
-        let product = format!("x{} * y{}", term.x, term.y);
-        push_term(&mut sums[usize::from(term.out)], reversed * term.sign, &product);
+        let product = numbered("x", term.x) * numbered("y", term.y);
+        sums[usize::from(term.out)].push(reversed * term.sign, product);
     }
-    let lines = finished(sums).into_iter().enumerate().map(|(i, sum)| format!("let m{i} = {sum};")).collect();
-    let m = |blade: u8| terms.out.position(blade).map_or(ZERO.to_owned(), |i| format!("m{i}"));
-    let mut body = log_of(&rigid, out, Branch::Shorter, lines, m);
-    body.flops += 2 * terms.terms.len();
-    Ok(body)
+    let mut lines = Block::default();
+    for (i, sum) in finished(sums).into_iter().enumerate() {
+        lines.define(format!("m{i}"), sum);
+    }
+    let m = |blade: u8| terms.out.position(blade).map_or(lanes(0.0), |i| numbered("m", i));
+    Ok(log_of(&rigid, out, Branch::Shorter, lines, m))
 }
 
 fn check_even(x: &Blades, op: &'static str) -> Result<()> {
@@ -102,91 +116,101 @@ fn log_of(
     rigid: &Rigid,
     out: &Blades,
     branch: Branch,
-    mut lines: Vec<String>,
-    m: impl Fn(u8) -> String,
+    mut lines: Block,
+    m: impl Fn(u8) -> Expression,
 ) -> Body {
-    let turns = 0..rigid.turns.len();
-    let parts = rigid.turns.iter().map(|&t| m(t));
-    lines.push(format!("let whole = {};", squares(parts.chain([m(0)]))));
-    lines.push(format!("let nothing = whole == {ZERO};"));
-    lines.push(match branch {
-        Branch::Whole => "let scale = inverse_root(whole);".to_owned(),
-        Branch::Shorter => {
-            let first = m(0);
-            format!("let scale = inverse_root(whole) * select(lanes(1.0), lanes(-1.0), {first} < {ZERO});")
-        }
-    });
-    let mut define = |name: String, value: String| lines.push(format!("let {name} = {value};"));
-    define("c".into(), format!("scale * {}", m(0)));
-    for t in turns.clone() {
-        define(format!("e{t}"), format!("scale * {}", m(rigid.turns[t])));
-    }
+    let parts = rigid.turns.iter().map(|&t| m(t)).chain([m(0)]);
+    let whole = lines.define("whole", squares(parts));
+    let nothing = lines.define("nothing", whole.clone().equals(lanes(0.0)));
+    let scale = INVERSE_ROOT.call([whole]);
+    let scale = match branch {
+        Branch::Whole => scale,
+        Branch::Shorter => scale * select(lanes(1.0), lanes(-1.0), m(0).is_less(lanes(0.0))),
+    };
+    let scale = lines.define("scale", scale);
+    let scaled = |blade: u8| &scale * m(blade);
+    let c = lines.define("c", scaled(0));
+    let turns: Vec<Expression> = rigid
+        .turns
+        .iter()
+        .enumerate()
+        .map(|(t, &turn)| lines.define(format!("e{t}"), scaled(turn)))
+        .collect();
     for (j, shift) in rigid.shifts.iter().enumerate() {
-        define(format!("n{j}"), format!("scale * {}", m(shift.blade)));
+        lines.define(format!("n{j}"), scaled(shift.blade));
     }
-    define("sine".into(), format!("length_of({})", squares(turns.clone().map(|t| format!("e{t}")))));
-    define("theta".into(), "angle_of(sine, c)".into());
-    define("still".into(), format!("sine == {ZERO}"));
-    define("over".into(), "select(theta / sine, lanes(1.0), still)".into());
+    let sine = lines.define("sine", LENGTH_OF.call([squares(turns.into_iter())]));
+    let theta = lines.define("theta", ANGLE_OF.call([&sine, &c]));
+    let still = lines.define("still", sine.clone().equals(lanes(0.0)));
+    lines.define("over", select(theta / sine, lanes(1.0), still));
     let values = match (rigid.screw, branch) {
         (Some(screw), _) => {
-            define("q".into(), format!("scale * {}", m(screw)));
+            lines.define("q", scaled(screw));
             screws(rigid, branch, &mut lines)
         }
         (None, Branch::Whole) => turned(rigid, &mut lines),
         (None, Branch::Shorter) => straight(rigid),
     };
     let result = |blade: &u8| {
-        let value = values.iter().find(|(b, _)| b == blade).map_or(ZERO, |(_, value)| value);
-        format!("select({value}, not_a_number(), nothing)")
+        let value = values.iter().find(|(b, _)| b == blade).map_or(lanes(0.0), |(_, value)| value.clone());
+        select(value, not_a_number(), nothing.clone())
     };
     let results = out.masks().iter().map(result).collect();
-    Body { lines, results, functions: Some(FUNCTIONS), flops: 120 + 8 * out.len() }
+    Body { lines, results }
 }
 
 /// Every bivector by $\theta / \sin \theta$: all there is to it where shifts are of the plane, and the angle is not $\pi$.
-fn straight(rigid: &Rigid) -> Vec<(u8, String)> {
-    let turns = rigid.turns.iter().enumerate().map(|(t, &blade)| (blade, format!("over * e{t}")));
-    let shifts = rigid.shifts.iter().enumerate().map(|(j, shift)| (shift.blade, format!("over * n{j}")));
+fn straight(rigid: &Rigid) -> Vec<(u8, Expression)> {
+    let over = |of: &str, i: usize| name("over") * numbered(of, i);
+    let turns = rigid.turns.iter().enumerate().map(|(t, &blade)| (blade, over("e", t)));
+    let shifts = rigid.shifts.iter().enumerate().map(|(j, shift)| (shift.blade, over("n", j)));
     turns.chain(shifts).collect()
 }
 
 /// The same with the logarithm of -1, which is along the first blade; minus a translation of the plane has none.
-fn turned(rigid: &Rigid, lines: &mut Vec<String>) -> Vec<(u8, String)> {
-    lines.push(format!("let back = still & (c < {ZERO});"));
+fn turned(rigid: &Rigid, lines: &mut Block) -> Vec<(u8, Expression)> {
+    let back = lines.define("back", name("still") & name("c").is_less(lanes(0.0)));
     let mut values = straight(rigid);
-    values[0].1 = format!("select(over * e0, lanes({PI:?}), back)");
+    let otherwise = |(_, value): &mut (u8, Expression), other, condition| {
+        *value = select(value.clone(), other, condition);
+    };
+    otherwise(&mut values[0], lanes(PI), back.clone());
     for (j, value) in values[rigid.turns.len()..].iter_mut().enumerate() {
-        value.1 = format!("select(over * n{j}, not_a_number(), back & (n{j} != {ZERO}))");
+        otherwise(value, not_a_number(), back.clone() & numbered("n", j).differs(lanes(0.0)));
     }
     values
 }
 
 /// Screws of space: where the cosine is negative, by the axis.
-fn screws(rigid: &Rigid, branch: Branch, lines: &mut Vec<String>) -> Vec<(u8, String)> {
-    lines.push("let sinc = sinc_of(theta, sine);".to_owned());
-    lines.push("let bend = q * over * over * over * fall_of(theta, sinc, c);".to_owned());
+fn screws(rigid: &Rigid, branch: Branch, lines: &mut Block) -> Vec<(u8, Expression)> {
+    let [c, q, sine, theta, over, still] = ["c", "q", "sine", "theta", "over", "still"].map(name);
+    let sinc = lines.define("sinc", SINC_OF.call([&theta, &sine]));
+    let bend = &q * &over * &over * &over * FALL_OF.call([&theta, &sinc, &c]);
+    let bend = lines.define("bend", bend);
     let twin = |shift: &Shift| shift.twin.unwrap_or_default();
     let front = rigid.shifts.iter().enumerate().map(|(j, shift)| {
-        let ((t, sign), mut sum) = (twin(shift), format!("over * n{j}"));
-        push_term(&mut sum, sign, &format!("bend * e{t}"));
-        (shift.blade, sum)
+        let (t, sign) = twin(shift);
+        let mut sum = Sum::of([&over * numbered("n", j)]);
+        sum.push(sign, &bend * numbered("e", t));
+        (shift.blade, Expression::Sum(sum))
     });
     if branch == Branch::Shorter {
-        let turns = rigid.turns.iter().enumerate().map(|(t, &blade)| (blade, format!("over * e{t}")));
+        let turns = rigid.turns.iter().enumerate().map(|(t, &blade)| (blade, &over * numbered("e", t)));
         return turns.chain(front).collect();
     }
     axis(rigid, lines);
-    lines.push("let along = along0 + along1;".to_owned());
-    lines.push("let drift = c * along - sine * q;".to_owned());
-    lines.push(format!("let stretch = select(over, {ZERO}, still);"));
-    lines.push(format!("let back = c < {ZERO};"));
-    let turn = |(t, &blade): (usize, &u8)| (blade, format!("select(over * e{t}, theta * axis{t}, back)"));
-    let shift = |(j, (blade, front)): (usize, (u8, String))| {
+    let along = lines.define("along", name("along0") + name("along1"));
+    let drift = lines.define("drift", &c * along - &sine * &q);
+    let stretch = lines.define("stretch", select(over.clone(), lanes(0.0), still));
+    let back = lines.define("back", c.is_less(lanes(0.0)));
+    let turn = |(t, &blade): (usize, &u8)| {
+        (blade, select(&over * numbered("e", t), &theta * numbered("axis", t), back.clone()))
+    };
+    let shift = |(j, (blade, front)): (usize, (u8, Expression))| {
         let (t, sign) = twin(&rigid.shifts[j]);
-        let mut behind = format!("stretch * rest{j}");
-        push_term(&mut behind, -sign, &format!("drift * axis{t}"));
-        (blade, format!("select({front}, {behind}, back)"))
+        let mut behind = Sum::of([&stretch * numbered("rest", j)]);
+        behind.push(-sign, &drift * numbered("axis", t));
+        (blade, select(front, Expression::Sum(behind), back.clone()))
     };
     let turns = rigid.turns.iter().enumerate().map(turn);
     turns.chain(front.enumerate().map(shift)).collect()
@@ -195,54 +219,105 @@ fn screws(rigid: &Rigid, branch: Branch, lines: &mut Vec<String>) -> Vec<(u8, St
 /// The axis, of length 1; where there is no turn, along the shift, or the first blade. Then `along0` and `along1`, the shift
 /// along it in two parts, and `rest`, that across: what the first difference leaves along the axis is rounding of the
 /// whole, and the rest may be much less.
-fn axis(rigid: &Rigid, lines: &mut Vec<String>) {
+fn axis(rigid: &Rigid, lines: &mut Block) {
     let twins: Vec<(usize, i8)> = rigid.shifts.iter().map(|shift| shift.twin.unwrap_or_default()).collect();
-    lines.push(format!("let shift = length_of({});", squares((0..twins.len()).map(|j| format!("n{j}")))));
+    let [sine, still] = ["sine", "still"].map(name);
+    let shifts = squares((0..twins.len()).map(|j| numbered("n", j)));
+    let shift = lines.define("shift", LENGTH_OF.call([shifts]));
     for (j, &(t, sign)) in twins.iter().enumerate() {
-        let minus = if sign > 0 { "-" } else { "" };
-        let first = if t == 0 { "lanes(1.0)" } else { ZERO };
-        lines.push(format!(
-            "let axis{t} = select(e{t} / sine, select({minus}n{j} / shift, {first}, shift == {ZERO}), still);"
-        ));
+        let n = numbered("n", j);
+        let along_shift = (if sign > 0 { -n } else { n }) / &shift;
+        let first = lanes(if t == 0 { 1.0 } else { 0.0 });
+        let without_turn = select(along_shift, first, shift.clone().equals(lanes(0.0)));
+        lines.define(format!("axis{t}"), select(numbered("e", t) / &sine, without_turn, still.clone()));
     }
-    let along = |name: &str| {
-        let mut sum = String::new();
-        for (j, &(t, sign)) in twins.iter().enumerate() {
-            push_term(&mut sum, -sign, &format!("axis{t} * {name}{j}"));
-        }
-        sum
-    };
     for (part, [from, to]) in [["n", "across"], ["across", "rest"]].into_iter().enumerate() {
-        lines.push(format!("let along{part} = {};", along(from)));
+        let mut sum = Sum::default();
         for (j, &(t, sign)) in twins.iter().enumerate() {
-            let mut value = format!("{from}{j}");
-            push_term(&mut value, sign, &format!("along{part} * axis{t}"));
-            lines.push(format!("let {to}{j} = {value};"));
+            sum.push(-sign, numbered("axis", t) * numbered(from, j));
+        }
+        let along = lines.define(format!("along{part}"), sum.or(lanes(0.0)));
+        for (j, &(t, sign)) in twins.iter().enumerate() {
+            let mut value = Sum::of([numbered(from, j)]);
+            value.push(sign, &along * numbered("axis", t));
+            lines.define(format!("{to}{j}"), Expression::Sum(value));
         }
     }
-}
-
-/// The sum of squares.
-fn squares(names: impl Iterator<Item = String>) -> String {
-    let mut sum = String::new();
-    for name in names {
-        push_term(&mut sum, 1, &format!("{name} * {name}"));
-    }
-    finished(vec![sum]).remove(0)
 }
 
 /// The coefficient d of $E \wedge N = d I$.
-fn wedge(
+fn wedge_of(
     rigid: &Rigid,
-    shift: impl Fn(&Shift) -> Option<String>,
-    turn: impl Fn(usize) -> Option<String>,
-) -> String {
-    let mut sum = String::new();
+    shift: impl Fn(&Shift) -> Option<Expression>,
+    turn: impl Fn(usize) -> Option<Expression>,
+) -> Expression {
+    let mut sum = Sum::default();
     for of in &rigid.shifts {
         let Some((t, sign)) = of.twin else { continue };
         if let (Some(shift), Some(turn)) = (shift(of), turn(t)) {
-            push_term(&mut sum, sign, &format!("{turn} * {shift}"));
+            sum.push(sign, turn * shift);
         }
     }
-    finished(vec![sum]).remove(0)
+    sum.or(lanes(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clifford::{BladeAxis, CliffordProblem, Function, Placed, Signature};
+    use crate::gpu::fixtures;
+    use crate::plan::Problem;
+    use crate::tensor::{DType, Layout};
+    use naga::{BinaryOperator, Expression as Read, MathFunction, ScalarKind, TypeInner};
+
+    /// Operations on floats that a function is written to do.
+    fn flops(module: &naga::Module, function: &naga::Function) -> usize {
+        let is_float = |inner: &TypeInner| inner.scalar_kind() == Some(ScalarKind::Float);
+        let mut typifier = naga::front::Typifier::new();
+        let context =
+            naga::proc::ResolveContext::with_locals(module, &function.local_variables, &function.arguments);
+        let mut count = 0;
+        for (handle, expression) in function.expressions.iter() {
+            typifier.grow(handle, &function.expressions, &context).unwrap();
+            if !is_float(typifier.get(handle, &module.types)) {
+                continue;
+            }
+            count += match expression {
+                Read::Binary {
+                    op:
+                        BinaryOperator::Add
+                        | BinaryOperator::Subtract
+                        | BinaryOperator::Multiply
+                        | BinaryOperator::Divide,
+                    ..
+                } => 1,
+                Read::Math { fun: MathFunction::Fma, .. } => 2,
+                Read::Math { .. } => 1,
+                _ => 0,
+            };
+        }
+        count
+    }
+
+    /// A function's operations, as the text is written: by name.
+    #[test]
+    fn functions_of_angles_and_roots_do_as_many_operations_as_is_said() -> Result<()> {
+        let motors = Signature::CL2.even();
+        let layout = Layout::contiguous("test", &[motors.len(), 8])?;
+        let placed = Placed { layout: &layout, blades: &motors };
+        let problem =
+            CliffordProblem::new(Function::Normalize, &[placed], placed, BladeAxis::First, DType::F32)?;
+        let text = problem.plan(&fixtures::h200())?.steps()[0].kernel.specialize()?;
+        let module = naga::front::wgsl::parse_str(&text).unwrap_or_else(|error| panic!("{error}"));
+        let all = [SINE_COSINE, SINC_OF, FALL_OF, ANGLE_OF, LENGTH_OF, INVERSE_ROOT, NOT_A_NUMBER];
+        for callee in all {
+            let of_name = |(_, f): &(naga::Handle<naga::Function>, &naga::Function)| {
+                f.name.as_deref() == Some(&*callee.call::<Expression>([]).to_string().replace("()", ""))
+            };
+            let (_, function) = module.functions.iter().find(of_name).expect("it is imported");
+            let of_one = callee.call::<Expression>([]).flops();
+            assert_eq!(of_one, flops(&module, function), "{:?}", function.name);
+        }
+        Ok(())
+    }
 }

@@ -47,7 +47,7 @@ impl CliffordProblem {
     ) -> Result<()> {
         let (caps, op) = (draft.caps(), self.function.name());
         let body = Body::of(self, terms, caps.machine.terms)?;
-        let (needed, allowed) = (body.flops as u64, 2 * caps.machine.terms as u64);
+        let (needed, allowed) = (body.flops() as u64, 2 * caps.machine.terms as u64);
         if needed > allowed {
             let what = "the number of operations at a position".to_owned();
             return Err(Error::Limit { op, what, needed, allowed });
@@ -61,7 +61,7 @@ impl CliffordProblem {
             blocks: u64::from(dims.offsets[3].div_ceil(lanes)),
             dims: Dims::of(&dims),
             args,
-            flops: Flops::of_f32(body.flops as f64 * self.positions() as f64),
+            flops: Flops::of_f32(body.flops() as f64 * self.positions() as f64),
             time: Time::Roofline,
         })
     }

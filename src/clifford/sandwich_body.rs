@@ -5,9 +5,10 @@
 
 use super::algebra::{involute_sign, reverse_sign};
 use super::blades::{Blades, grade};
-use super::body::{Body, finished, push_term};
+use super::body::{Body, finished, numbered};
 use super::product::Product;
 use super::versor::Parity;
+use crate::kernel::write::{Block, Expression, Sum, name, number};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,8 +66,9 @@ pub(super) fn sandwich(v: &Blades, x: &Blades, out: &Blades, versor: Versor, at_
     };
     // In instructions: a multiplication with an addition is one.
     let by_matrix = matrix.made() + positions * matrix.applied();
-    let is_less = by_matrix <= positions * products.flops / 2;
-    Ok(if is_less && matrix.flops() <= 2 * at_most { matrix.body() } else { products })
+    let is_less = by_matrix <= positions * products.flops() / 2;
+    let by_matrix = matrix.body();
+    Ok(if is_less && by_matrix.flops() <= 2 * at_most { by_matrix } else { products })
 }
 
 /// The sign of a blade of x before a versor is applied.
@@ -141,58 +143,56 @@ impl Matrix {
         self.rows.iter().map(Vec::len).sum()
     }
 
-    fn flops(&self) -> usize {
-        self.made() + 2 * self.applied()
-    }
-
     fn body(&self) -> Body {
-        let products = self.products();
-        let product = |(p, q): &(usize, usize)| format!("let p{p}_{q} = x{p} * x{q};");
-        let mut lines: Vec<String> = products.iter().map(product).collect();
-        for (place, entry) in self.entries.iter().enumerate() {
-            lines.push(format!("let m{place} = {};", sum(entry)));
+        let mut lines = Block::default();
+        for (p, q) in self.products() {
+            lines.define(format!("p{p}_{q}"), numbered("x", p) * numbered("x", q));
         }
-        let mut results = vec![String::new(); self.rows.len()];
+        for (place, entry) in self.entries.iter().enumerate() {
+            lines.define(format!("m{place}"), sum(entry));
+        }
+        let mut results = vec![Sum::default(); self.rows.len()];
         for (result, row) in results.iter_mut().zip(&self.rows) {
             for &(column, place, sign) in row {
-                push_term(result, sign, &format!("m{place} * y{column}"));
+                result.push(sign, numbered("m", place) * numbered("y", column));
             }
         }
-        Body { lines, results: finished(results), functions: None, flops: self.flops() }
+        Body { lines, results: finished(results) }
     }
 }
 
 /// The sum of an entry's products: what is there once, and twice what is there twice.
-fn sum(entry: &Quadratic) -> String {
-    let [mut once, mut twice] = [String::new(), String::new()];
+fn sum(entry: &Quadratic) -> Expression {
+    let [mut once, mut twice] = [Sum::default(), Sum::default()];
     for (&(p, q), &factor) in entry {
         let of = if factor.abs() == 1 { &mut once } else { &mut twice };
-        push_term(of, if factor < 0 { -1 } else { 1 }, &format!("p{p}_{q}"));
+        of.push(if factor < 0 { -1 } else { 1 }, name(format!("p{p}_{q}")));
     }
-    match (once.is_empty(), twice.is_empty()) {
-        (_, true) => once,
-        (true, false) => format!("2.0 * ({twice})"),
-        (false, false) => format!("{once} + 2.0 * ({twice})"),
+    if !twice.is_empty() {
+        once.push(1, number(2.0) * Expression::Sum(twice));
     }
+    Expression::Sum(once)
 }
 
 /// $t = v x$, then those blades of $t \tilde v$ that are asked for.
 fn two_products(v: &Blades, x: &Blades, out: &Blades, parity: Parity) -> Result<Body> {
     let first = Product::Geometric.terms(v, x)?;
     let second = Product::Geometric.terms_onto(&first.out, v, out)?;
-    let mut sums = vec![String::new(); first.out.len()];
+    let mut sums = vec![Sum::default(); first.out.len()];
     for term in &first.terms {
         let sign = term.sign * before(parity, x.masks()[usize::from(term.y)]);
-        push_term(&mut sums[usize::from(term.out)], sign, &format!("x{} * y{}", term.x, term.y));
+        sums[usize::from(term.out)].push(sign, numbered("x", term.x) * numbered("y", term.y));
     }
-    let lines = finished(sums).into_iter().enumerate().map(|(i, sum)| format!("let t{i} = {sum};")).collect();
-    let mut results = vec![String::new(); out.len()];
+    let mut lines = Block::default();
+    for (i, sum) in finished(sums).into_iter().enumerate() {
+        lines.define(format!("t{i}"), sum);
+    }
+    let mut results = vec![Sum::default(); out.len()];
     for term in &second.terms {
         let sign = term.sign * reverse_sign(v.masks()[usize::from(term.y)]);
-        push_term(&mut results[usize::from(term.out)], sign, &format!("t{} * x{}", term.x, term.y));
+        results[usize::from(term.out)].push(sign, numbered("t", term.x) * numbered("x", term.y));
     }
-    let flops = 2 * (first.terms.len() + second.terms.len());
-    Ok(Body { lines, results: finished(results), functions: None, flops })
+    Ok(Body { lines, results: finished(results) })
 }
 
 #[cfg(test)]
@@ -243,10 +243,11 @@ mod tests {
         for algebra in [Signature::PGA3D, Signature::PGA3D.null_first()] {
             for (x, entries) in [(algebra.points(), 13), (algebra.planes(), 13), (algebra.lines(), 27)] {
                 let shared = sandwich(&algebra.motors(), &x, &x, Versor::Shared, 1024)?;
-                let applied: usize = shared.results.iter().map(|row| row.matches('*').count()).sum();
+                let applied: usize =
+                    shared.results.iter().map(|row| row.to_string().matches('*').count()).sum();
                 assert_eq!(applied, entries, "{algebra} {x}: {:?}", shared.results);
                 let each = sandwich(&algebra.motors(), &x, &x, Versor::Each, 1024)?;
-                assert!(each.flops <= 2 * 75, "{algebra} {x}: {}", each.flops);
+                assert!(each.flops() <= 2 * 75, "{algebra} {x}: {}", each.flops());
             }
         }
         Ok(())
@@ -256,7 +257,7 @@ mod tests {
     fn dense_multivectors_take_two_products_up_to_five_vectors() -> Result<()> {
         let all = Signature::CGA3D.blades();
         let dense = sandwich(&Signature::CGA3D.even(), &all, &all, Versor::Each, 1024)?;
-        assert_eq!(dense.flops, 2048);
+        assert_eq!(dense.flops(), 2048);
         assert!(sandwich(&all, &all, &all, Versor::Each, 1024).is_err(), "neither even nor odd");
         Ok(())
     }

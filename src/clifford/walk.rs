@@ -98,7 +98,7 @@ impl Unit {
         }
     }
 
-    /// The fragment for `load_x`; the shader's own needs none.
+    /// The variant of `load_x`; that of one element of a type that shaders know is the default.
     pub(super) fn load(self, memory: Memory) -> Option<&'static str> {
         match (memory, self) {
             (Memory::Packed, Self::One) => Some("element_packed"),
@@ -117,7 +117,7 @@ impl Unit {
 /// How an invocation loads a blade of an operand, or four blades.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Load {
-    /// The fragment for `read_x`.
+    /// The variant of `read_x`.
     pub(super) read: &'static str,
     pub(super) unit: Unit,
 }
@@ -149,7 +149,7 @@ impl Load {
 pub(super) struct Store {
     /// What lies side by side of what it stores at once.
     pub(super) beside: Beside,
-    /// Slots and the fragments for them.
+    /// Slots and their variants, but for defaults.
     pub(super) slots: Vec<(&'static str, &'static str)>,
     /// The type of C's elements.
     pub(super) unit: &'static str,
@@ -167,16 +167,16 @@ impl Store {
         let begins = |of| problem.begin_at_multiples(0, beside, of);
         let whole = together > 1 && extent.is_multiple_of(together as usize) && begins(together);
         let (slots, unit) = match (beside, walk) {
-            (Beside::Blades, _) if whole && pairs => (vec![("store_lanes", "blades_packed")], Unit::Four),
-            (Beside::Blades, _) if whole => (vec![("store_lanes", "blades_aligned")], Unit::Four),
-            (Beside::Blades, _) => (vec![("store_lanes", "blades")], Unit::One),
-            (_, Walk::Fours) if whole && pairs => (vec![("store_lanes", "four_packed")], Unit::Four),
-            (_, Walk::Twos) if whole && pairs => (vec![("store_lanes", "two_packed")], Unit::Two),
-            (_, Walk::Fours) if whole => (vec![("store_lanes", "aligned")], Unit::Four),
-            (_, Walk::Twos) if whole => (vec![("store_lanes", "aligned")], Unit::Two),
+            (Beside::Blades, _) if whole && pairs => (vec![("store_beside", "four_packed")], Unit::Four),
+            (Beside::Blades, _) if whole => (vec![("store_beside", "four_whole")], Unit::Four),
+            (Beside::Blades, _) => (vec![], Unit::One),
+            (_, Walk::Fours) if whole && pairs => (vec![("store_beside", "four_packed")], Unit::Four),
+            (_, Walk::Twos) if whole && pairs => (vec![("store_beside", "two_packed")], Unit::Two),
+            (_, Walk::Fours) if whole => (vec![("store_beside", "four_whole")], Unit::Four),
+            (_, Walk::Twos) if whole => (vec![("store_beside", "two_whole")], Unit::Two),
             (_, Walk::Fours) => (vec![], Unit::One),
-            (_, Walk::Twos) => (vec![("store_lanes", "two")], Unit::One),
-            (_, Walk::Ones) => (vec![("store_lanes", "one")], Unit::One),
+            (_, Walk::Twos) => (vec![("store_beside", "two")], Unit::One),
+            (_, Walk::Ones) => (vec![("store_beside", "one")], Unit::One),
         };
         let mut store = Self { beside, slots, unit: unit.memory(memory) };
         if pairs && unit == Unit::One {

@@ -194,9 +194,9 @@ fn what_gpus_are_given_runs_on_every_device() {
         x.on_device.plan_product(case.product, &y.on_device).unwrap().steps()[0].kernel.to_string()
     };
     for (case, read) in [
-        (geometric(Signature::CL2, &[3, 7]), "read_x_shifted "),
-        (geometric(Signature::CL3, &[3, 5]), "read_x_shifted2 "),
-        (geometric(Signature::PGA3D, &[4, 6]), "read_x_aligned "),
+        (geometric(Signature::CL2, &[3, 7]), "shifted "),
+        (geometric(Signature::CL3, &[3, 5]), "shifted_two "),
+        (geometric(Signature::PGA3D, &[4, 6]), "aligned "),
     ] {
         assert!(plan(&case).contains(&format!("read_x:{read}")), "{}", plan(&case));
         check::<f32>(&gpu, &case, read);

@@ -243,7 +243,7 @@ const MADE: [Part; 7] = [
     ("clifford/features_operands", Some("sample")),
     ("clifford/features_terms", Some("sample")),
     ("clifford/mean_terms", Some("sample")),
-    ("clifford/product_terms", None),
+    ("clifford/results", Some("sample")),
     ("clifford/row_operands", Some("sample")),
     ("clifford/row_terms", Some("sample")),
 ];

@@ -52,7 +52,7 @@ const UNREACHED: [Part; 7] = [
     ("clifford/features_operands", Some("sample")),
     ("clifford/features_terms", Some("sample")),
     ("clifford/mean_terms", Some("sample")),
-    ("clifford/product_terms", None),
+    ("clifford/results", Some("sample")),
     ("clifford/row_operands", Some("sample")),
     ("clifford/row_terms", Some("sample")),
 ];

@@ -7,8 +7,6 @@
 //!
 //! Pure: no device, and no knowledge of what is computed.
 
-#![allow(dead_code, unused_imports, reason = "nothing is written with it yet")]
-
 mod counting;
 mod expression;
 mod printing;

@@ -1,0 +1,54 @@
+//! Stores what an invocation has of C side by side: one blade at its positions, or four blades at one position.
+//!
+//! `store_beside(at, count, v)` stores the first `count` elements of `v`, from 1 to all, at `at` and behind it. What stores
+//! all at once is for places that are multiples of their number, and for counts that are their number. `v` has the type
+//! that the variant says, in f32.
+
+//#variant four
+// Four elements, one by one or by pairs.
+//#slot store_quad default elements
+
+fn store_beside(at: u32, count: u32, v: vec4<f32>) {
+    store_quad(at, 1u, count, v);
+}
+
+//#variant two
+// Two elements, one by one.
+//#slot store_element default plain
+
+fn store_beside(at: u32, count: u32, v: vec2<f32>) {
+    store_element(at, v.x);
+    if count > 1u { store_element(at + 1u, v.y); }
+}
+
+//#variant one
+// One element.
+//#slot store_element default plain
+
+fn store_beside(at: u32, count: u32, v: f32) {
+    store_element(at, v);
+}
+
+//#variant four_whole
+// Four elements at once.
+fn store_beside(at: u32, count: u32, v: vec4<f32>) {
+    c[at / 4u] = c_unit(v);
+}
+
+//#variant two_whole
+// Two elements at once.
+fn store_beside(at: u32, count: u32, v: vec2<f32>) {
+    c[at / 2u] = c_unit(v);
+}
+
+//#variant four_packed
+// Four elements of 16 bits at once, in two words.
+fn store_beside(at: u32, count: u32, v: vec4<f32>) {
+    c[at / 4u] = vec2<u32>(pack_pair(v.xy), pack_pair(v.zw));
+}
+
+//#variant two_packed
+// Two elements of 16 bits at once, in a word.
+fn store_beside(at: u32, count: u32, v: vec2<f32>) {
+    c[at / 2u] = pack_pair(v);
+}
