@@ -1,3 +1,18 @@
-//! Four rows of A at one k, from shared memory. A statement of `main`.
+//! Four rows of A at one k of a step: `a_column(held, kk, place)`. Their vector lies at `place` of shared memory; where
+//! `A_HELD`, `held` is what this invocation has read of them before the step's products, at the k of its place in its subgroup.
 
-                let a_col = a_tile[(stage * BK + kk) * A_LD + i * LANES_M + lane_m];
+//#variant shared
+// From shared memory, when they are needed.
+const A_HELD: bool = false;
+
+fn a_column(held: vec4<step_sum>, kk: u32, place: u32) -> vec4<step_sum> {
+    return a_tile[place];
+}
+
+//#variant subgroup
+// From the invocation of the subgroup that holds them: subgroups of BK invocations, which have the same rows of A.
+const A_HELD: bool = true;
+
+fn a_column(held: vec4<step_sum>, kk: u32, place: u32) -> vec4<step_sum> {
+    return subgroupShuffle(held, kk);
+}

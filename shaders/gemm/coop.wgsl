@@ -38,6 +38,7 @@ const A_BLOCK: u32 = BM;
 const B_BLOCK: u32 = BN;
 const ROWS: u32 = WM / FRAGMENT; // of matrices in a patch
 const COLS: u32 = WN / FRAGMENT;
+const GROUP: u32 = 8u; // rows of blocks
 const OUT_LD: u32 = FRAGMENT / 4u + 1u; // NOTE: odd, so that rows start in different banks
 const OUT: u32 = FRAGMENT * OUT_LD;
 
@@ -61,6 +62,7 @@ struct Unit {
 //#slot coop_load x=b default units
 //#import coop_stage x=a
 //#import coop_stage x=b
+//#slot store_whole default matrices
 
 // One matrix of each patch on its way to memory, where it cannot be stored as a whole.
 var<workgroup> out_tile: array<vec4<f32>, LANES / SUBGROUP * OUT>;
@@ -73,7 +75,26 @@ fn main(
     @builtin(subgroup_id) patch_index: u32,
     @builtin(subgroup_invocation_id) patch_lane: u32,
 ) {
-    //#inline gemm_block
+    // NOTE: no function says where the block lies: naga takes what one returns for non-uniform, and whole blocks leave as
+    // cooperative matrices.
+    // GROUP rows of blocks at a time, column by column, so that blocks that run together share operands in the cache; then
+    // the next matrix of the batch, then the next part of k.
+    let rows = (dims.m + BM - 1u) / BM;
+    let cols = (dims.n + BN - 1u) / BN;
+    let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
+    if index >= rows * cols * dims.batches * dims.splits {
+        return;
+    }
+    let part = index / (rows * cols);
+    let block = index % (rows * cols);
+    let first = block / (GROUP * cols) * GROUP;
+    let height = min(GROUP, rows - first);
+    let within = block - first * cols;
+    let row0 = (first + within % height) * BM;
+    let col0 = within / height * BN;
+    enter(part);
+    let k_begin = part / dims.batches * dims.k_part;
+    let k_end = min(k_extent(), k_begin + dims.k_part);
     let patch_row = patch_index / PATCHES_N * WM;
     let patch_col = patch_index % PATCHES_N * WN;
 
@@ -90,34 +111,100 @@ fn main(
     var b_from: array<u32, B_SHARE>;
     var a_next: array<Unit, A_SHARE>;
     var b_next: array<Unit, B_SHARE>;
-    //#inline step_from
+    //#unroll
+    for (var v = 0u; v < A_SHARE; v++) {
+        a_from[v] = locate_a(row0, dims.m, lane + v * LANES);
+    }
+    //#unroll
+    for (var v = 0u; v < B_SHARE; v++) {
+        b_from[v] = locate_b(col0, dims.n, lane + v * LANES);
+    }
+    if k_begin < k_end {
+        enter_segment(k_begin);
+    }
     var stage = 0u;
     for (var k0 = k_begin; k0 < k_end; k0 += BK) {
-        // Both blocks of this step are staged, and those of the next on their way.
-        //#inline step_start
+        // Both blocks go into shared memory. The first step is not loaded ahead, nor is one that reaches past the end of k.
+        let ahead = k0 > k_begin && k0 + BK <= k_end;
+        if A_AHEAD && ahead {
+            //#unroll
+            for (var v = 0u; v < A_SHARE; v++) {
+                put_a(lane + v * LANES, stage, a_next[v]);
+            }
+        } else {
+            stage_a(row0, dims.m, k0, stage, lane);
+        }
+        if B_AHEAD && ahead {
+            //#unroll
+            for (var v = 0u; v < B_SHARE; v++) {
+                put_b(lane + v * LANES, stage, b_next[v]);
+            }
+        } else {
+            stage_b(col0, dims.n, k0, stage, lane);
+        }
+        // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
+        workgroupBarrier();
+        // Those of the next step set out from device memory.
+        let next = k0 + BK;
+        if next + BK <= k_end {
+            enter_segment(next);
+            if A_AHEAD {
+                //#unroll
+                for (var v = 0u; v < A_SHARE; v++) {
+                    a_next[v] = fetch_a(a_from[v], row0, dims.m, next, lane + v * LANES);
+                }
+            }
+            if B_AHEAD {
+                //#unroll
+                for (var v = 0u; v < B_SHARE; v++) {
+                    b_next[v] = fetch_b(b_from[v], col0, dims.n, next, lane + v * LANES);
+                }
+            }
+        }
+
         //#unroll
         for (var kk = 0u; kk < BK; kk += FRAGMENT) {
             var a_rows: array<mat_a, ROWS>;
             //#unroll
             for (var i = 0u; i < ROWS; i++) {
                 let a_at = a_place(stage, patch_row + i * FRAGMENT, kk);
-                //#inline matrix_x x=a
-                a_rows[i] = a_matrix;
+                if A_OUTER == 0u {
+                    var from_rows: mat_a = coopLoadT<mat_a>(&a_tile[a_at], A_LD);
+                    a_rows[i] = from_rows;
+                } else {
+                    var from_columns: mat_a = coopLoad<mat_a>(&a_tile[a_at], A_LD);
+                    a_rows[i] = from_columns;
+                }
             }
             //#unroll
             for (var j = 0u; j < COLS; j++) {
                 let b_at = b_place(stage, patch_col + j * FRAGMENT, kk);
-                //#inline matrix_x x=b
+                var b_col: mat_b;
+                if B_OUTER == 1u {
+                    var from_rows: mat_b = coopLoadT<mat_b>(&b_tile[b_at], B_LD);
+                    b_col = from_rows;
+                } else {
+                    var from_columns: mat_b = coopLoad<mat_b>(&b_tile[b_at], B_LD);
+                    b_col = from_columns;
+                }
                 //#unroll
                 for (var i = 0u; i < ROWS; i++) {
-                    acc[i][j] = coopMultiplyAdd(a_rows[i], b_matrix, acc[i][j]);
+                    acc[i][j] = coopMultiplyAdd(a_rows[i], b_col, acc[i][j]);
                 }
             }
         }
-        //#inline stage_switch
+
+        // The next step fills the other stage; where there is none, it waits until this one has been read.
+        if STAGES == 1u {
+            workgroupBarrier();
+        }
+        stage = (stage + 1u) % STAGES;
     }
 
-    //#inline coop_store_direct
+    if WHOLE && row0 + BM <= dims.m && col0 + BN <= dims.n {
+        store_whole(&acc, row0 + patch_row, col0 + patch_col);
+        return;
+    }
     // One matrix of each patch at a time. NOTE: a loop, with a comparison for each matrix, and not its body written out
     // for each: storing elements is far more code than a comparison that all lanes agree on.
     let out = patch_index * OUT;

@@ -1,10 +1,12 @@
-//! Eight elements of operand x along an axis, a `Unit`: `x_start(outer, extent, k)` says where they lie, `x_ahead(at,
-//! outer, extent, k0)` are those that k0 lies behind, and `edge_x(outer, extent, k)` those from these indices on,
-//! with zeros past the end of k.
+//! Eight elements of operand x along an axis, a `Unit`: `x_start(outer, extent, k)` says where they lie, `x_ahead(at, outer, extent,
+//! k0)` are those that lie k0 behind there along k, and `edge_x(outer, extent, k)` those from these indices on, with zeros past
+//! the end of k. Past `extent` of the outer axis anything will do. `X_AHEAD` says whether `main` loads them a step ahead.
 
 //#variant units
 // Units of operand x from memory, 16 bytes at once. Past the outer edge the last unit or row is read again, which no
 // sum that is stored has a part in: blocks at the edge run the same loop as those within.
+const X_AHEAD: bool = true;
+
 // Where the unit from these indices on lies, in units.
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     let last = (extent - 1u) / 8u * 8u * X_OUTER + (extent - 1u) * (1u - X_OUTER);
@@ -33,6 +35,8 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
 //#variant elements
 // Units of operand x from memory, element by element: any strides and offset. Past the outer edge the last element is
 // read again, which no sum that is stored has a part in.
+const X_AHEAD: bool = true;
+
 // Where the unit from these indices on lies, in elements: its first, within the outer edge.
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return matrices.x_offset + min(outer, extent - 1u) * dims.x_outer + of_segment(k) * dims.x_k;
@@ -70,7 +74,7 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
 }
 
 //#variant half_signs
-// Units of operand B, half of which is signs, in place of `coop_load_x`: each element from the half that it lies in.
+// Units of operand B, half of which is signs: each element from the half that it lies in.
 // Past the outer edge the last element is read again, which no sum that is stored has a part in. The index along k
 // takes the place of an address.
 //#import half_b
@@ -79,8 +83,14 @@ fn load_x(at: u32) -> f16 {
     return b[at];
 }
 
+const X_AHEAD: bool = false; // there is no memory to wait for
+
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return k;
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
+    return edge_x(outer, extent, at + k0);
 }
 
 fn x_element(outer: u32, extent: u32, k: u32) -> f16 {
@@ -103,10 +113,27 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
 }
 
 //#variant products
-// Units of operand A of a layer's product, in place of `coop_load_x`: products of blades are summed in f32 where they
+// Units of operand A of a layer's product: products of blades are summed in f32 where they
 // are staged, and never lie in device memory. Past the outer edge the last elements are made again.
 //#import product_terms_of_a
-//#import product_eights
+
+struct Eight {
+    low: vec4<f32>,
+    high: vec4<f32>,
+}
+
+//#slot eight x=a default places
+//#slot eight x=y default places
+
+const X_AHEAD: bool = false; // other workgroups hide its loads
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
+    return edge_x(outer, extent, at + k0);
+}
 
 // The unit from these indices on, zero past the end of the segment.
 fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {

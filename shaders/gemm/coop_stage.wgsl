@@ -29,6 +29,24 @@ fn put_x(unit: u32, stage: u32, elements: Unit) {
     x_tile[at + 1u] = elements.y;
 }
 
+// Where a lane's unit of a block lies at k = 0: worked out once, before the first step. Of fewer than BK of k none is
+// loaded ahead, and what lies where is not asked: k is cut, so that no stride of it wraps. In segments it changes.
+fn locate_x(outer0: u32, extent: u32, unit: u32) -> u32 {
+    if SEGMENTED {
+        return 0u;
+    }
+    return x_start(outer0 + x_outer_of(unit), extent, min(x_k_of(unit), dims.k));
+}
+
+// A lane's unit of the block that k0 lies in front of, from where it lies at k = 0. The block ends before k does, but a
+// segment may end within it.
+fn fetch_x(start: u32, outer0: u32, extent: u32, k0: u32, unit: u32) -> Unit {
+    if SEGMENTED {
+        return edge_x(outer0 + x_outer_of(unit), extent, k0 + x_k_of(unit));
+    }
+    return x_ahead(start, outer0 + x_outer_of(unit), extent, k0);
+}
+
 // Stages a block that may reach past the end of k.
 fn stage_x(outer0: u32, extent: u32, k0: u32, stage: u32, lane: u32) {
     for (var unit = lane; unit < X_SHARE * LANES; unit += LANES) {

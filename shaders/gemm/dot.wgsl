@@ -8,6 +8,7 @@
 
 //#import gemm_dims
 //#slot dims default immediate
+//#import block
 
 //#param  set by Dot::build; these defaults are a legal tile
 alias c_unit = i32;
@@ -21,6 +22,7 @@ const B_STAGE: u32 = 3u;
 const STAGES: u32 = 2u;
 //#end
 //#import patches
+const GROUP: u32 = 8u; // rows of blocks
 const_assert BK % 4u == 0u;
 const_assert BM * WORDS % (4u * LANES) == 0u && BN * WORDS % (4u * LANES) == 0u;
 // How an operand comes from memory: by elements, lanes along k or along the outer axis, or by words of four along either.
@@ -59,8 +61,26 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    //#inline gemm_block
-    //#inline patch_lanes
+    // GROUP rows of blocks at a time, column by column, so that blocks that run together share operands in the cache; then
+    // the next matrix of the batch, then the next part of k.
+    let rows = (dims.m + BM - 1u) / BM;
+    let cols = (dims.n + BN - 1u) / BN;
+    let index = block_index(workgroup, grid);
+    if index >= rows * cols * dims.batches * dims.splits {
+        return;
+    }
+    let part = index / (rows * cols);
+    let block = index % (rows * cols);
+    let first = block / (GROUP * cols) * GROUP;
+    let height = min(GROUP, rows - first);
+    let within = block - first * cols;
+    let row0 = (first + within % height) * BM;
+    let col0 = within / height * BN;
+    enter(part);
+    let k_begin = part / dims.batches * dims.k_part;
+    let k_end = min(dims.k, k_begin + dims.k_part);
+    let lane_m = patch_m(lane);
+    let lane_n = patch_n(lane);
 
     var acc: array<array<vec4<i32>, TN / 4u>, TM>;
     // This lane's vectors of the next step, on their way while this one is computed.
@@ -68,24 +88,31 @@ fn main(
     var b_next: array<vec4<u32>, B_SHARE>;
     //#unroll
     for (var v = 0u; v < A_SHARE; v++) {
-        a_next[v] = a_vector(row0, dims.m, k_begin, lane + v * LANES);
+        a_next[v] = fetch_a(row0, dims.m, k_begin, lane + v * LANES);
     }
     //#unroll
     for (var v = 0u; v < B_SHARE; v++) {
-        b_next[v] = b_vector(col0, dims.n, k_begin, lane + v * LANES);
+        b_next[v] = fetch_b(col0, dims.n, k_begin, lane + v * LANES);
     }
     var stage = 0u;
     for (var k0 = k_begin; k0 < k_end; k0 += BK) {
-        //#inline step_put
+        //#unroll
+        for (var v = 0u; v < A_SHARE; v++) {
+            put_a(lane + v * LANES, stage, a_next[v]);
+        }
+        //#unroll
+        for (var v = 0u; v < B_SHARE; v++) {
+            put_b(lane + v * LANES, stage, b_next[v]);
+        }
         // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
         workgroupBarrier();
         //#unroll
         for (var v = 0u; v < A_SHARE; v++) {
-            a_next[v] = a_vector(row0, dims.m, k0 + BK, lane + v * LANES);
+            a_next[v] = fetch_a(row0, dims.m, k0 + BK, lane + v * LANES);
         }
         //#unroll
         for (var v = 0u; v < B_SHARE; v++) {
-            b_next[v] = b_vector(col0, dims.n, k0 + BK, lane + v * LANES);
+            b_next[v] = fetch_b(col0, dims.n, k0 + BK, lane + v * LANES);
         }
         for (var word = 0u; word < WORDS; word++) {
             var b_row: array<vec4<u32>, TN / 4u>;
@@ -105,7 +132,23 @@ fn main(
                 }
             }
         }
-        //#inline stage_switch
+        // The next step fills the other stage; where there is none, it waits until this one has been read.
+        if STAGES == 1u {
+            workgroupBarrier();
+        }
+        stage = (stage + 1u) % STAGES;
     }
-    //#inline patch_store
+
+    //#unroll
+    for (var i = 0u; i < TM / 4u; i++) {
+        let row = row0 + (i * LANES_M + lane_m) * 4u;
+        //#unroll
+        for (var j = 0u; j < TN / 4u; j++) {
+            let col = col0 + (j * LANES_N + lane_n) * 4u;
+            //#unroll
+            for (var r = 0u; r < 4u; r++) {
+                store_c(row + r, col, acc[i * 4u + r][j]);
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Operand x of a product of i8, in shared memory: WORDS rows of X_BLOCK words along the outer axis, each of four elements
 //! along k, four words to a vector, which is what a lane moves at once. Lanes run along the axis that is contiguous in
-//! memory. Past the outer edge the last elements are read again, as in stage_x.wgsl.
+//! memory. Past the outer edge the last elements are read again, as in stage.wgsl.
 
 const X_LD: u32 = X_BLOCK / 4u + 1u; // NOTE: odd, so that rows start in different banks
 const X_QUADS: u32 = X_BLOCK / 4u;
@@ -55,7 +55,7 @@ fn x_word(row: u32, ks: vec4<u32>) -> u32 {
 }
 
 // The block's vector, with zeros past the end of k.
-fn x_vector(outer0: u32, extent: u32, k0: u32, vector: u32) -> vec4<u32> {
+fn fetch_x(outer0: u32, extent: u32, k0: u32, vector: u32) -> vec4<u32> {
     let k = k0 + x_word_of(vector) * 4u;
     if k >= matrices.k_end {
         return vec4<u32>();

@@ -8,6 +8,7 @@
 
 //#import gemm_dims
 //#slot dims default immediate
+//#import block
 //#slot pack_pair default f16
 
 //#param  set by Gemv::build; these defaults are a legal tile
@@ -47,16 +48,45 @@ var<workgroup> partial: array<vec4<f32>, THIN * QUADS * LANES>;
 //#slot store_element default plain
 //#slot store_c default elements
 
+// Adds four steps along k to sums: what is long from `starts` on, times what is thin, where `ks` are `within`.
+fn add_steps(
+    acc: ptr<function, array<array<vec4<f32>, QUADS>, THIN>>,
+    starts: array<vec4<u32>, QUADS>,
+    ks: vec4<u32>,
+    within: vec4<bool>,
+) {
+    var y: array<vec4<f32>, THIN>;
+    //#unroll
+    for (var t = 0u; t < THIN; t++) {
+        y[t] = select(vec4<f32>(), thin_quad(t, ks), within);
+    }
+    //#unroll
+    for (var q = 0u; q < QUADS; q++) {
+        let x = long_quad(starts[q], ks);
+        // NOTE: both are zero beyond the end: either may be NaN there.
+        let x0 = select(vec4<f32>(), x[0], within.x);
+        let x1 = select(vec4<f32>(), x[1], within.y);
+        let x2 = select(vec4<f32>(), x[2], within.z);
+        let x3 = select(vec4<f32>(), x[3], within.w);
+        //#unroll
+        for (var t = 0u; t < THIN; t++) {
+            (*acc)[t][q] = fma(x0, vec4<f32>(y[t].x), (*acc)[t][q]);
+            (*acc)[t][q] = fma(x1, vec4<f32>(y[t].y), (*acc)[t][q]);
+            (*acc)[t][q] = fma(x2, vec4<f32>(y[t].z), (*acc)[t][q]);
+            (*acc)[t][q] = fma(x3, vec4<f32>(y[t].w), (*acc)[t][q]);
+        }
+    }
+}
+
 @compute @workgroup_size(LANES)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    // NOTE: no function says where the block lies: naga takes what one returns for non-uniform, and barriers follow.
     let extent = select(dims.m, dims.n, LONG_BINDING == 1u);
     let blocks = (extent + BL - 1u) / BL;
-    let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
+    let index = block_index(workgroup, grid);
     if index >= blocks * dims.batches * dims.splits {
         return;
     }
@@ -77,15 +107,12 @@ fn main(
     let four = vec4<u32>(0u, 1u, 2u, 3u);
     var k = k_begin + k_lane * 4u;
     for (; k + 4u <= k_end; k += BK) {
-        let ks = vec4<u32>(k) + four;
-        let within = vec4<bool>(true);
-        //#inline gemv_step
+        add_steps(&acc, starts, vec4<u32>(k) + four, vec4<bool>(true));
     }
     if k < k_end {
         // What lies beyond the last of k is not ours, or another part's.
         let ks = min(vec4<u32>(k) + four, vec4<u32>(k_end - 1u));
-        let within = vec4<u32>(k) + four < vec4<u32>(k_end);
-        //#inline gemv_step
+        add_steps(&acc, starts, ks, vec4<u32>(k) + four < vec4<u32>(k_end));
     }
     // The sums of all K_LANES, up to FAN at a time and always in this order.
     for (var lanes = K_LANES; lanes > 1u; lanes = (lanes + FAN - 1u) / FAN) {
@@ -113,7 +140,34 @@ fn main(
             }
         }
     }
-    if k_lane == 0u {
-        //#inline gemv_store
+    if k_lane != 0u {
+        return;
+    }
+    if LONG_BINDING == 1u {
+        // Neighbours along the outer axis of B are neighbours in a row of C.
+        //#unroll
+        for (var t = 0u; t < THIN; t++) {
+            //#unroll
+            for (var q = 0u; q < QUADS; q++) {
+                store_c(t, outer0 + q * LANES_L * 4u, acc[t][q]);
+            }
+        }
+    } else {
+        // A row of C has the sums of one row of A.
+        //#unroll
+        for (var q = 0u; q < QUADS; q++) {
+            //#unroll
+            for (var r = 0u; r < 4u; r++) {
+                //#unroll
+                for (var s = 0u; s < STORES; s++) {
+                    var v = vec4<f32>();
+                    //#unroll
+                    for (var t = 0u; t < THIN / STORES; t++) {
+                        v[t] = acc[s * 4u + t][q][r];
+                    }
+                    store_c(outer0 + q * LANES_L * 4u + r, s * 4u, v);
+                }
+            }
+        }
     }
 }

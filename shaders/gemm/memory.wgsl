@@ -1,8 +1,11 @@
-//! Four elements of operand x along its outer axis: `x_start(outer, extent, k)` says where they lie, `x_vector(at,
-//! outer, extent)` are those, and `x_ahead(at, outer, extent, k0)` those that k0 lies behind.
+//! Four elements of operand x along its outer axis, widened: `x_start(outer, extent, k)` says where they lie, `x_vector(at, outer,
+//! extent)` are those there, and `x_ahead(at, outer, extent, k0)` those that lie k0 behind them along k. Past `extent` of the outer
+//! axis the last are read again; k and k0 are within k. `X_AHEAD` says whether `main` loads them a step ahead.
 
 //#variant memory
 // Operand x in device memory: vectors of four elements along its outer axis.
+const X_AHEAD: bool = true;
+
 // Where the vector from these indices on lies, in elements: its first, within the outer edge.
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     let last = extent - select(1u, 4u, X_STAGE == STAGE_VECTOR_OUTER);
@@ -29,10 +32,12 @@ fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
 }
 
 //#variant generated
-// Operand x of a sketch, in place of `memory_x`: its entries are made from a seed where they are staged, and nothing
+// Operand x of a sketch: its entries are made from a seed where they are staged, and nothing
 // of it is in memory but the table of the normal distribution. Its index along k takes the place of an address.
 //#import philox
 //#slot entries default words
+
+const X_AHEAD: bool = false; // there is no memory to wait for
 
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return k;
@@ -51,9 +56,11 @@ fn table(i: u32) -> u32 {
 }
 
 //#variant half_signs
-// Operand B, half of which is signs, in place of `memory_x`: vectors of four elements along its outer axis, each
+// Operand B, half of which is signs: vectors of four elements along its outer axis, each
 // element from the half that it lies in. Its index along k takes the place of an address.
 //#import half_b
+
+const X_AHEAD: bool = false; // there is no memory to wait for
 
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return k;
@@ -69,12 +76,20 @@ fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
     return elements;
 }
 
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
+    return x_vector(at + k0, outer, extent);
+}
+
 //#variant products
-// Operand A of a layer's product, in place of `memory_x`: products of blades are summed where they are staged, and
+// Operand A of a layer's product: products of blades are summed where they are staged, and
 // never lie in device memory. Past the outer edge the last elements are made again. The index along the segment takes
 // the place of an address.
 //#import product_terms_of_a
-//#import product_fours
+//#slot load x=y default element
+//#slot four x=a default places
+//#slot four x=y default places
+
+const X_AHEAD: bool = false; // other workgroups hide its loads
 
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return of_segment(k);
@@ -93,4 +108,8 @@ fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
         elements = fma(left, four_y(y_from + y_blade(term)), elements);
     }
     return elements * gates_at(outers, vec4<u32>(at));
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
+    return x_vector(at + k0, outer, extent);
 }

@@ -1,19 +1,29 @@
-//! Segments of k, in each of which both operands have other planes: `of_segment(k)` is how far behind the first of
-//! its segment k lies.
+//! Segments of k, in each of which both operands have other planes. `SEGMENTED` says whether there are such;
+//! `k_extent()` how far k goes for the matrix that was entered; `enter_segment(k0)` goes to the segment in which k0, of a step of
+//! that matrix, lies; `of_segment(k)` is how far behind the first of its segment k lies.
 
 //#variant one
-// Segments of k, in each of which both operands have other planes: a product has one, which is all of it.
-// How far behind the first of its segment k lies.
+// One segment, which is all of k.
+const SEGMENTED: bool = false;
+
+fn k_extent() -> u32 {
+    return dims.k;
+}
+
+fn enter_segment(k0: u32) {}
+
 fn of_segment(k: u32) -> u32 {
     return k;
 }
 
 //#variant of_planes
-// Segments of k, in each of which both operands have other planes, as a table says: for each matrix of the batch the
+// As a table says: for each matrix of the batch the
 // place of its first segment, and the end; then of each segment A's plane or the place of A's first term, B's plane,
 // and the place behind A's last term. Segments begin at multiples of 32, so that no step and no part of k lies in
 // two. NOTE: such a product has no epilogue: `bias_row` is the step from segment to segment along k, `bias_col` how
 // much of that there is, and planes lie `a_batch0` and `b_batch0` apart.
+const SEGMENTED: bool = true;
+
 @group(0) @binding(3) var<storage, read> table: array<u32>;
 
 // The terms of A in the segment that a step lies in.
@@ -25,12 +35,15 @@ struct Segment {
 
 var<private> segment: Segment;
 
-// How far behind the first of its segment k lies.
+// A matrix has as many segments as the table says.
+fn k_extent() -> u32 {
+    return (table[matrices.index + 1u] - table[matrices.index]) / 3u * dims.bias_row;
+}
+
 fn of_segment(k: u32) -> u32 {
     return k - segment.first;
 }
 
-// Goes to the segment in which k0 lies.
 fn enter_segment(k0: u32) {
     let index = k0 / dims.bias_row;
     let first = index * dims.bias_row;

@@ -1,6 +1,6 @@
 //! Operand x in shared memory: BK rows of X_BLOCK elements along the outer axis, four to a vector, which is what a lane
-//! moves at once: from `memory_x`. Lanes run along the axis that is contiguous in memory. Past the outer edge the last elements are read
-//! again, which no sum that is stored has a part in: blocks at the edge run the same loop as those within.
+//! moves at once: from the slot `memory_x`. Lanes run along the axis that is contiguous in memory. Past the outer edge the last
+//! elements are read again, which no sum that is stored has a part in: blocks at the edge run the same loop as those within.
 //!
 //! Every lane writes whole vectors: writing components of a shared vector is a read-modify-write on
 //! some back ends, and two lanes would race.
@@ -29,6 +29,24 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> vec4<f32> {
         return vec4<f32>();
     }
     return x_vector(x_start(outer, extent, k), outer, extent);
+}
+
+// Where a lane's vector of a block lies at k = 0: worked out once, before the first step. Of fewer than BK of k none is
+// loaded ahead, and what lies where is not asked: k is cut, so that no stride of it wraps. In segments it changes.
+fn locate_x(outer0: u32, extent: u32, vector: u32) -> u32 {
+    if SEGMENTED {
+        return 0u;
+    }
+    return x_start(outer0 + x_outer_of(vector), extent, min(x_k_of(vector), dims.k));
+}
+
+// A lane's vector of the block that k0 lies in front of, from where it lies at k = 0. The block ends before k does, but a
+// segment may end within it.
+fn fetch_x(start: u32, outer0: u32, extent: u32, k0: u32, vector: u32) -> vec4<f32> {
+    if SEGMENTED {
+        return edge_x(outer0 + x_outer_of(vector), extent, k0 + x_k_of(vector));
+    }
+    return x_ahead(start, outer0 + x_outer_of(vector), extent, k0);
 }
 
 // Stages a block that may reach past the end of k.

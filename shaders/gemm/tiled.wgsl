@@ -8,6 +8,7 @@
 
 //#import gemm_dims
 //#slot dims default immediate
+//#import block
 //#slot pack_pair default f16
 
 //#param  set by Tiled::build; these defaults are a legal tile
@@ -15,7 +16,8 @@ alias a_unit = f32;
 alias b_unit = f32;
 alias c_unit = f32;
 alias sum = f32;
-alias step_sum = f32; // of the BK products of one step
+alias step_sum = f32;
+const SUMS_OF_STEP: bool = false; // each step sums its products in step_sum, and adds that to the sums in f32 behind it
 const BM: u32 = 64u;
 const BN: u32 = 64u;
 const BK: u32 = 8u;
@@ -27,6 +29,7 @@ const STAGES: u32 = 2u;
 const TAG: u32 = 0u; // of a sketch's words
 //#end
 //#import patches
+const GROUP: u32 = 8u; // rows of blocks
 const_assert BM * BK % (4u * LANES) == 0u && BN * BK % (4u * LANES) == 0u;
 // How an operand comes from memory: by elements, lanes along k or along the outer axis, or by vectors of four along it.
 const STAGE_SCALAR_K: u32 = 0u;
@@ -44,6 +47,7 @@ const STAGE_VECTOR_OUTER: u32 = 2u;
 //#slot memory x=b default memory
 //#import stage x=a
 //#import stage x=b
+//#slot a_column default shared
 //#slot epilogue default none
 //#slot store_element default plain
 //#slot store_c default elements
@@ -54,22 +58,96 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    //#inline gemm_block
-    //#inline patch_lanes
+    // GROUP rows of blocks at a time, column by column, so that blocks that run together share operands in the cache; then
+    // the next matrix of the batch, then the next part of k.
+    let rows = (dims.m + BM - 1u) / BM;
+    let cols = (dims.n + BN - 1u) / BN;
+    let index = block_index(workgroup, grid);
+    if index >= rows * cols * dims.batches * dims.splits {
+        return;
+    }
+    let part = index / (rows * cols);
+    let block = index % (rows * cols);
+    let first = block / (GROUP * cols) * GROUP;
+    let height = min(GROUP, rows - first);
+    let within = block - first * cols;
+    let row0 = (first + within % height) * BM;
+    let col0 = within / height * BN;
+    enter(part);
+    let k_begin = part / dims.batches * dims.k_part;
+    let k_end = min(k_extent(), k_begin + dims.k_part);
+    let lane_m = patch_m(lane);
+    let lane_n = patch_n(lane);
 
+    // The sums of this lane's patch, and what the products of a step are added to: those of the step, or of all so far.
     var acc: array<array<vec4<f32>, TN / 4u>, TM>;
+    var sums: array<array<vec4<step_sum>, TN / 4u>, TM>;
     // Where this lane's vectors lie at k = 0, and those of the next step, on their way while this one is computed.
     var a_from: array<u32, A_SHARE>;
     var b_from: array<u32, B_SHARE>;
     var a_next: array<vec4<f32>, A_SHARE>;
     var b_next: array<vec4<f32>, B_SHARE>;
-    //#inline step_from
+    //#unroll
+    for (var v = 0u; v < A_SHARE; v++) {
+        a_from[v] = locate_a(row0, dims.m, lane + v * LANES);
+    }
+    //#unroll
+    for (var v = 0u; v < B_SHARE; v++) {
+        b_from[v] = locate_b(col0, dims.n, lane + v * LANES);
+    }
+    if k_begin < k_end {
+        enter_segment(k_begin);
+    }
     var stage = 0u;
     for (var k0 = k_begin; k0 < k_end; k0 += BK) {
-        // Both blocks of this step are staged, and those of the next on their way.
-        //#inline step_start
-        //#inline step_sums
-        //#inline a_columns
+        // Both blocks go into shared memory. The first step is not loaded ahead, nor is one that reaches past the end of k.
+        let ahead = k0 > k_begin && k0 + BK <= k_end;
+        if A_AHEAD && ahead {
+            //#unroll
+            for (var v = 0u; v < A_SHARE; v++) {
+                put_a(lane + v * LANES, stage, a_next[v]);
+            }
+        } else {
+            stage_a(row0, dims.m, k0, stage, lane);
+        }
+        if B_AHEAD && ahead {
+            //#unroll
+            for (var v = 0u; v < B_SHARE; v++) {
+                put_b(lane + v * LANES, stage, b_next[v]);
+            }
+        } else {
+            stage_b(col0, dims.n, k0, stage, lane);
+        }
+        // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
+        workgroupBarrier();
+        // Those of the next step set out from device memory.
+        let next = k0 + BK;
+        if next + BK <= k_end {
+            enter_segment(next);
+            if A_AHEAD {
+                //#unroll
+                for (var v = 0u; v < A_SHARE; v++) {
+                    a_next[v] = fetch_a(a_from[v], row0, dims.m, next, lane + v * LANES);
+                }
+            }
+            if B_AHEAD {
+                //#unroll
+                for (var v = 0u; v < B_SHARE; v++) {
+                    b_next[v] = fetch_b(b_from[v], col0, dims.n, next, lane + v * LANES);
+                }
+            }
+        }
+
+        if SUMS_OF_STEP {
+            sums = array<array<vec4<step_sum>, TN / 4u>, TM>();
+        }
+        var a_held: array<vec4<step_sum>, TM / 4u>;
+        if A_HELD {
+            //#unroll
+            for (var i = 0u; i < TM / 4u; i++) {
+                a_held[i] = a_tile[(stage * BK + lane % BK) * A_LD + i * LANES_M + lane_m];
+            }
+        }
         for (var kk = 0u; kk < BK; kk++) {
             var b_row: array<vec4<step_sum>, TN / 4u>;
             //#unroll
@@ -78,18 +156,52 @@ fn main(
             }
             //#unroll
             for (var i = 0u; i < TM / 4u; i++) {
-                //#inline a_column
+                let a_col = a_column(a_held[i], kk, (stage * BK + kk) * A_LD + i * LANES_M + lane_m);
                 //#unroll
                 for (var j = 0u; j < TN / 4u; j++) {
-                    (*sums)[i * 4u + 0u][j] = fma(vec4<step_sum>(a_col.x), b_row[j], (*sums)[i * 4u + 0u][j]);
-                    (*sums)[i * 4u + 1u][j] = fma(vec4<step_sum>(a_col.y), b_row[j], (*sums)[i * 4u + 1u][j]);
-                    (*sums)[i * 4u + 2u][j] = fma(vec4<step_sum>(a_col.z), b_row[j], (*sums)[i * 4u + 2u][j]);
-                    (*sums)[i * 4u + 3u][j] = fma(vec4<step_sum>(a_col.w), b_row[j], (*sums)[i * 4u + 3u][j]);
+                    sums[i * 4u + 0u][j] = fma(vec4<step_sum>(a_col.x), b_row[j], sums[i * 4u + 0u][j]);
+                    sums[i * 4u + 1u][j] = fma(vec4<step_sum>(a_col.y), b_row[j], sums[i * 4u + 1u][j]);
+                    sums[i * 4u + 2u][j] = fma(vec4<step_sum>(a_col.z), b_row[j], sums[i * 4u + 2u][j]);
+                    sums[i * 4u + 3u][j] = fma(vec4<step_sum>(a_col.w), b_row[j], sums[i * 4u + 3u][j]);
                 }
             }
         }
-        //#inline step_end
-        //#inline stage_switch
+        if SUMS_OF_STEP {
+            //#unroll
+            for (var i = 0u; i < TM; i++) {
+                //#unroll
+                for (var j = 0u; j < TN / 4u; j++) {
+                    acc[i][j] += vec4<f32>(sums[i][j]);
+                }
+            }
+        }
+
+        // The next step fills the other stage; where there is none, it waits until this one has been read.
+        if STAGES == 1u {
+            workgroupBarrier();
+        }
+        stage = (stage + 1u) % STAGES;
     }
-    //#inline patch_store
+    if !SUMS_OF_STEP {
+        //#unroll
+        for (var i = 0u; i < TM; i++) {
+            //#unroll
+            for (var j = 0u; j < TN / 4u; j++) {
+                acc[i][j] = vec4<f32>(sums[i][j]);
+            }
+        }
+    }
+
+    //#unroll
+    for (var i = 0u; i < TM / 4u; i++) {
+        let row = row0 + (i * LANES_M + lane_m) * 4u;
+        //#unroll
+        for (var j = 0u; j < TN / 4u; j++) {
+            let col = col0 + (j * LANES_N + lane_n) * 4u;
+            //#unroll
+            for (var r = 0u; r < 4u; r++) {
+                store_c(row + r, col, acc[i * 4u + r][j]);
+            }
+        }
+    }
 }

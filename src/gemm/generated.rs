@@ -95,13 +95,11 @@ impl GemmProblem {
 impl Generated {
     /// Binds the operand's loader.
     pub(super) fn bind(&self, kernel: Kernel) -> Kernel {
-        let (unit, [memory, fill, ahead]) = match self.side {
-            Side::A => ("a_unit", ["memory_a", "fill_a", "ahead_a"]),
-            Side::B => ("b_unit", ["memory_b", "fill_b", "ahead_b"]),
+        let (unit, memory) = match self.side {
+            Side::A => ("a_unit", "memory_a"),
+            Side::B => ("b_unit", "memory_b"),
         };
-        // There is no memory to wait for, so nothing is made ahead.
-        let kernel = kernel.slot(memory, "generated").slot(fill, "made_x").slot(ahead, "nothing");
-        let kernel = kernel.param(unit, "u32").param("TAG", self.tag);
+        let kernel = kernel.slot(memory, "generated").param(unit, "u32").param("TAG", self.tag);
         let kernel = match (self.entries, self.outer) {
             (Entries::Sign, Outer::Rows) => return kernel.slot("entries", "signs"),
             (Entries::Sign, Outer::Columns) => return kernel.slot("entries", "signs_across"),

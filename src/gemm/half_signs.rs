@@ -61,17 +61,14 @@ impl HalfSigns {
         Layout::contiguous(OP, &self.shape(half)?)
     }
 
-    /// Binds the operand's loader, `fragment`, where the kernel has its own.
-    pub(super) fn bind(&self, kernel: Kernel, slot: &'static str, fragment: &'static str) -> Kernel {
+    /// Binds the operand's loader in the slot where the kernel has its own.
+    pub(super) fn bind(&self, kernel: Kernel, slot: &'static str) -> Kernel {
         let rows = match self.outer {
             Outer::Rows => HalvedAxis::Outer,
             Outer::Columns => HalvedAxis::K,
         };
-        // A half has no memory to wait for, so nothing is loaded ahead.
         kernel
-            .slot(slot, fragment)
-            .slot("fill_b", "made_x")
-            .slot("ahead_b", "nothing")
+            .slot(slot, "half_signs")
             .param("SPLIT_AXIS", self.axis as u32)
             .param("SIGNS_HALF", self.half as u32)
             .param("SIGNS_ROWS", rows as u32)

@@ -1,4 +1,4 @@
-//! How operands lie in memory, and the fragments that read and write them.
+//! How operands lie in memory, and the variants of slots that read and write them.
 
 use super::problem::GemmProblem;
 use crate::gpu::Caps;
@@ -74,7 +74,7 @@ pub(super) fn store(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Ca
             Memory::Bf16 => kernel.slot("store_c", "vector_packed").slot("pack_pair", "bf16"),
             _ => kernel.slot("store_c", "vector"),
         };
-        // NOTE: not every vector is stored by elements too: the fragment that does is left out.
+        // NOTE: not every vector is stored by elements too: the variant that does is left out.
         return problem.bind_epilogue(kernel.slot("store_element", "none"), Store::Vectors, first, caps);
     }
     store_elements(kernel, problem, first, caps)

@@ -237,18 +237,14 @@ impl Entry for Coop {
             .on_matrices_of(size);
         let [a, b] = stages_of(problem);
         let kernel = kernel.param("A_OUTER", a.along as u32).param("B_OUTER", b.along as u32);
-        let kernel =
-            if a.along == Axis::Outer { kernel.slot("matrix_a", "matrix_x_columns") } else { kernel };
-        let kernel = if b.along == Axis::K { kernel.slot("matrix_b", "matrix_x_columns") } else { kernel };
         let kernel = match problem.segments() {
             Some(segments) if segments.formed != Formed::InMemory => kernel.param("a_unit", a.by.unit()),
             _ => fetch(kernel, "coop_load_a", "a_unit", a.by),
         };
         let kernel = match problem.halved() {
-            Some(signs) => signs
-                .bind(kernel, "coop_load_b", "half_signs")
-                .param("half_element", "f16")
-                .param("b_unit", "f16"),
+            Some(signs) => {
+                signs.bind(kernel, "coop_load_b").param("half_element", "f16").param("b_unit", "f16")
+            }
             None => fetch(kernel, "coop_load_b", "b_unit", b.by),
         };
         let kernel = match (problem.segments(), a.by) {
@@ -262,7 +258,7 @@ impl Entry for Coop {
         if direct && problem.epilogue.is_plain() {
             return kernel.param("c_unit", "f32");
         }
-        store(kernel, problem, 3, caps).slot("coop_store_direct", "nothing")
+        store(kernel, problem, 3, caps).slot("store_whole", "none")
     }
 
     fn describe(&self, tile: &Tile) -> String {

@@ -5,7 +5,7 @@ use crate::gemm::problem::GemmProblem;
 use crate::gpu::Caps;
 use crate::plan::{Bound, Prediction};
 
-/// Rows of blocks that run together (`shaders/gemm/gemm_block.wgsl`).
+/// Rows of blocks that run together: `GROUP` of the kernels.
 const GROUP: f64 = 8.0;
 
 /// What a tile computes and waits for: what its time is predicted from.

@@ -50,7 +50,7 @@ impl Stage {
     }
 }
 
-/// Bytes of one stage of both operands: a byte an element, each row of words padded by one vector (`dot_stage_x.wgsl`).
+/// Bytes of one stage of both operands: a byte an element, each row of words padded by one vector (`gemm/dot_stage.wgsl`).
 fn stage_bytes(tile: &Tile) -> u32 {
     (tile.bm + 4 + tile.bn + 4) * tile.bk
 }

@@ -212,10 +212,6 @@ impl Entry for Gemv {
             Run::Vectors(Axis::K) => load_vector(kernel, "load_thin", ab).slot("thin_quad", "along_k"),
             _ => load_element(kernel, "load_thin", ab).param("thin_unit", ab.scalar()),
         };
-        let kernel = match long {
-            Long::A => kernel,
-            Long::B => kernel.slot("gemv_store", "gemv_store_rows"),
-        };
         store(kernel, problem, 3, caps)
     }
 

@@ -40,8 +40,8 @@ impl Signs {
 }
 
 impl Entries {
-    /// Operations on integers and on f32 that make an entry of its word: as `entry.wgsl`, `entry_uniform.wgsl` and
-    /// `entries_signs.wgsl` have them, a conversion counting none.
+    /// Operations on integers and on f32 that make an entry of its word: as `entry.wgsl` and `entries.wgsl`
+    /// have them, a conversion counting none.
     fn of_a_word(self) -> [f64; 2] {
         match self {
             // 5 for the exponent and what is behind it, 5 for the places in the table, 7 between two of its entries, 4 for the sign.

@@ -18,23 +18,10 @@ impl Segments {
 
     /// Binds what all kernels have of it.
     fn bind(&self, kernel: Kernel) -> Kernel {
-        let kernel = kernel
-            .slot("segments", "of_planes")
-            .slot("k_extent", "k_extent_segments")
-            .slot("step_from", "nothing")
-            .slot("step_start", "step_start_segments")
-            .slot("ahead_b", "ahead_edge_x");
-        match self.formed {
-            Formed::InMemory => kernel.slot("ahead_a", "ahead_edge_x"),
-            // What is a sum of products is not made ahead: other workgroups hide its loads.
-            Formed::Products(_) => kernel.slot("ahead_a", "nothing").slot("fill_a", "made_x"),
-        }
-    }
-
-    fn bind_gates(&self, kernel: Kernel) -> Kernel {
+        let kernel = kernel.slot("segments", "of_planes");
         match self.formed {
             Formed::Products(Gated::Yes) => kernel.slot("product_gates", "plane"),
-            _ => kernel,
+            Formed::Products(Gated::No) | Formed::InMemory => kernel,
         }
     }
 
@@ -49,7 +36,7 @@ impl Segments {
             Stage::VectorOuter => kernel.slot("four_a", "vector").slot("four_y", "vector"),
             Stage::ScalarK | Stage::ScalarOuter => kernel,
         };
-        self.bind_gates(kernel.slot("memory_a", "products"))
+        kernel.slot("memory_a", "products")
     }
 
     /// Binds what the kernel on cooperative matrices has of it, if A is not in memory, whose operands come by units of eight
@@ -63,7 +50,7 @@ impl Segments {
             Eights::Units => kernel.slot("eight_a", "unit").slot("eight_y", "unit").param("y_unit", "Unit"),
             Eights::Elements => kernel.param("y_unit", "f16"),
         };
-        self.bind_gates(kernel.slot("coop_load_a", "products"))
+        kernel.slot("coop_load_a", "products")
     }
 
     /// The right operand of A's products as the coop kernel looks at operands: strides and where planes start.

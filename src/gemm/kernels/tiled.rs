@@ -45,7 +45,7 @@ fn sums(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Sums {
     }
 }
 
-/// Bytes of one stage of both operands, each row padded by one vector (`stage_x.wgsl`).
+/// Bytes of one stage of both operands, each row padded by one vector (`gemm/stage.wgsl`).
 fn stage_bytes(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
     (tile.bm + 4 + tile.bn + 4) * tile.bk * sums(tile, problem, caps).bytes()
 }
@@ -135,14 +135,10 @@ impl Entry for Tiled {
         let kernel = tile.staged_in_patches(stages(tile, problem, caps), [a as u32, b as u32], caps);
         let kernel = match sums(tile, problem, caps) {
             Sums::F32 => kernel,
-            Sums::F16 => kernel
-                .param("step_sum", "f16")
-                .slot("step_sums", "step_sums_f16")
-                .slot("step_end", "step_end_f16"),
+            Sums::F16 => kernel.param("step_sum", "f16").param("SUMS_OF_STEP", true),
         };
         let kernel = if shares_columns(tile, caps) {
-            let kernel = kernel.slot("a_columns", "a_columns_subgroup").slot("a_column", "a_column_subgroup");
-            kernel.on_subgroups_of(tile.bk)
+            kernel.slot("a_column", "subgroup").on_subgroups_of(tile.bk)
         } else {
             kernel
         };
@@ -155,7 +151,7 @@ impl Entry for Tiled {
             None => load(kernel.param("b_unit", b.unit(ab)), "load_b", ab, b),
         };
         let kernel = match problem.halved() {
-            Some(signs) => signs.bind(kernel, "memory_b", "half_signs"),
+            Some(signs) => signs.bind(kernel, "memory_b"),
             None => kernel,
         };
         let kernel = match problem.segments() {
