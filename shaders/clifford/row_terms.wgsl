@@ -26,13 +26,26 @@ fn strip_begin(unit: Unit) -> StripState {
     return StripState();
 }
 
-fn row_sums(row: u32, unit: Unit, is_mine: bool, strip: StripState, own: ptr<function, array<f32, SUMS>>) -> RowState {
+fn row_sums(
+    row: u32,
+    unit: Unit,
+    is_mine: bool,
+    strip: StripState,
+    own: ptr<function, array<f32, SUMS>>,
+) -> RowState {
     let x_1 = load_x(dims.x.w + row * dims.x.y + unit.feature * dims.x.z);
     (*own)[0] += select(0.0, x_1 * x_1, is_mine);
     return RowState(x_1);
 }
 
-fn row_results(row: u32, unit: Unit, is_mine: bool, strip: StripState, kept: RowState, total: ptr<function, array<f32, SUMS>>) -> StripState {
+fn row_results(
+    row: u32,
+    unit: Unit,
+    is_mine: bool,
+    strip: StripState,
+    kept: RowState,
+    total: ptr<function, array<f32, SUMS>>,
+) -> StripState {
     if is_mine {
         save_c(row * dims.features + unit.feature, kept.x_1 / sqrt((*total)[0] / f32(dims.features) + 1e-6));
     }

@@ -6,7 +6,13 @@
 
 //#variant none
 // Of rows that nothing is summed of: nobody reads their sums.
-fn row_totals(own: ptr<function, array<f32, SUMS>>, total: ptr<function, array<f32, SUMS>>, step: u32, lane: u32, row: u32) {
+fn row_totals(
+    own: ptr<function, array<f32, SUMS>>,
+    total: ptr<function, array<f32, SUMS>>,
+    step: u32,
+    lane: u32,
+    row: u32,
+) {
 }
 
 //#variant shared
@@ -15,7 +21,13 @@ fn row_totals(own: ptr<function, array<f32, SUMS>>, total: ptr<function, array<f
 // Where lanes leave what they have.
 var<workgroup> parts: array<f32, BUFFERS * SUMS * LANES>;
 
-fn row_totals(own: ptr<function, array<f32, SUMS>>, total: ptr<function, array<f32, SUMS>>, step: u32, lane: u32, row: u32) {
+fn row_totals(
+    own: ptr<function, array<f32, SUMS>>,
+    total: ptr<function, array<f32, SUMS>>,
+    step: u32,
+    lane: u32,
+    row: u32,
+) {
     let buffer = (step % BUFFERS) * SUMS * LANES;
     for (var i = 0u; i < SUMS; i++) {
         parts[buffer + i * LANES + lane] = (*own)[i];
@@ -49,7 +61,13 @@ fn row_totals(own: ptr<function, array<f32, SUMS>>, total: ptr<function, array<f
 // Where subgroups leave what they have.
 var<workgroup> parts: array<f32, BUFFERS * SUMS * LANES>;
 
-fn row_totals(own: ptr<function, array<f32, SUMS>>, total: ptr<function, array<f32, SUMS>>, step: u32, lane: u32, row: u32) {
+fn row_totals(
+    own: ptr<function, array<f32, SUMS>>,
+    total: ptr<function, array<f32, SUMS>>,
+    step: u32,
+    lane: u32,
+    row: u32,
+) {
     for (var i = 0u; i < SUMS; i++) {
         var sum = (*own)[i];
         for (var by = 1u; by < min(PART, SUBGROUP); by *= 2u) { sum += subgroupShuffleXor(sum, by); }
@@ -73,7 +91,13 @@ fn row_totals(own: ptr<function, array<f32, SUMS>>, total: ptr<function, array<f
 
 //#variant given
 // Of what a launch before this has found of the row's parts.
-fn row_totals(own: ptr<function, array<f32, SUMS>>, total: ptr<function, array<f32, SUMS>>, step: u32, lane: u32, row: u32) {
+fn row_totals(
+    own: ptr<function, array<f32, SUMS>>,
+    total: ptr<function, array<f32, SUMS>>,
+    step: u32,
+    lane: u32,
+    row: u32,
+) {
     for (var i = 0u; i < SUMS; i++) {
         let first = (i * dims.rows + row) * dims.parts;
         var sum = sums[first];
