@@ -8,7 +8,10 @@ use super::{Filling, Kernel, Memory};
 pub(crate) enum Width {
     One,
     Two,
-    #[cfg_attr(not(test), expect(dead_code, reason = "products and multivectors have tables of their own yet"))]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "products and multivectors have tables of their own yet")
+    )]
     Four,
 }
 
@@ -21,9 +24,9 @@ pub(crate) struct Access {
     /// How elements lie in memory.
     pub(crate) memory: Memory,
     /// How many are loaded at once, if any are.
-    pub(crate) load: Option<Width>,
+    load: Option<Width>,
     /// How many are stored at once, if any are.
-    pub(crate) store: Option<Width>,
+    store: Option<Width>,
 }
 
 impl Access {
@@ -47,6 +50,7 @@ impl Access {
         match self.store.or(self.load) {
             Some(Width::One) if self.is_halves() => "atomic<u32>",
             Some(width) => self.memory.unit(width),
+            // NOTE: no constructor makes this.
             None => self.memory.scalar(),
         }
     }
