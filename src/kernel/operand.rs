@@ -165,8 +165,11 @@ mod tests {
     const MEMORIES: [Memory; 6] = [F32, F16, Packed, Bf16, I8, I32];
     const WIDTHS: [Option<Width>; 4] = [None, Some(One), Some(Two), Some(Four)];
 
-    /// The unit, and what is filled in, of everything that has variants; what a kernel does with words of pairs beside.
-    const TABLE: [(Memory, Option<Width>, Option<Width>, &str, &str); 48] = [
+    /// What is loaded and stored of a memory, the unit, and what is filled in.
+    type Row = (Memory, Option<Width>, Option<Width>, &'static str, &'static str);
+
+    /// Every access that has variants.
+    const TABLE: [Row; 48] = [
         (F32, Some(One), None, "f32", ""),
         (F32, Some(Two), None, "vec2<f32>", "load_a:two"),
         (F32, Some(Four), None, "vec4<f32>", "load_a:four"),
