@@ -1,5 +1,6 @@
 //! Four rows of A at one k of a step: `a_column(held, kk, place)`. Their vector lies at `place` of shared memory; where
-//! `A_HELD`, `held` is what this invocation has read of them before the step's products, at the k of its place in its subgroup.
+//! `A_HELD`, `held` is what this invocation has read of them before the step's products, at the k of its place in its
+//! subgroup.
 
 //#variant shared
 // From shared memory, when they are needed.

@@ -6,7 +6,7 @@
 //! requires  f16; cooperative matrices of FRAGMENT cubed, (f16, f16) -> f32; subgroups of SUBGROUP and no other size
 //! edges     rows and columns past the end repeat the last and are not stored, k is zero-filled: any m, n >= 1, k >= 0
 
-//#import gemm_dims
+//#slot gemm_dims default product
 //#slot dims default immediate
 
 //#param  set by Coop::build; these defaults are a legal tile
@@ -94,7 +94,7 @@ fn main(
     let col0 = within / height * BN;
     enter(part);
     let k_begin = part / dims.batches * dims.k_part;
-    let k_end = min(k_extent(), k_begin + dims.k_part);
+    let k_end = min(k_extent(part % dims.batches), k_begin + dims.k_part);
     let patch_row = patch_index / PATCHES_N * WM;
     let patch_col = patch_index % PATCHES_N * WN;
 
@@ -144,7 +144,7 @@ fn main(
         }
         // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
         workgroupBarrier();
-        // Those of the next step set out from device memory.
+        // Those of the next step set out from device memory, if it is one that is loaded ahead.
         let next = k0 + BK;
         if next + BK <= k_end {
             enter_segment(next);

@@ -1,6 +1,7 @@
-//! Eight elements of operand x along an axis, a `Unit`: `x_start(outer, extent, k)` says where they lie, `x_ahead(at, outer, extent,
-//! k0)` are those that lie k0 behind there along k, and `edge_x(outer, extent, k)` those from these indices on, with zeros past
-//! the end of k. Past `extent` of the outer axis anything will do. `X_AHEAD` says whether `main` loads them a step ahead.
+//! Eight elements of operand x along an axis, a `Unit`: `x_start(outer, extent, k)` says where they lie, `x_ahead(at,
+//! outer, extent, k0)` are those that lie k0 behind there along k, and `edge_x(outer, extent, k)` those from these
+//! indices on, with zeros past the end of k. Past `extent` of the outer axis anything will do. `X_AHEAD` says whether
+//! `main` loads them a step ahead.
 
 //#variant units
 // Units of operand x from memory, 16 bytes at once. Past the outer edge the last unit or row is read again, which no
@@ -141,7 +142,7 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
         return Unit();
     }
     let steps = array<vec4<u32>, 2>(vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(4u, 5u, 6u, 7u));
-    let last_k = dims.bias_col - 1u;
+    let last_k = dims.segment_length - 1u;
     // NOTE: by units no more than the first place counts, and what lies past the edge is part of the last unit.
     let last = select(extent - 1u, (extent - 1u) / 8u * 8u, A_OUTER == 1u);
     let first = min(outer, last);
@@ -151,8 +152,8 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
     let k_high = min(of_segment(k) + steps[1] * (1u - A_OUTER), vec4<u32>(last_k));
     let a_low = dims.a_offset + outer_low * dims.a_outer + k_low * dims.a_k;
     let a_high = dims.a_offset + outer_high * dims.a_outer + k_high * dims.a_k;
-    let y_low = dims.residual_offset + outer_low * dims.residual_row + k_low * dims.residual_col;
-    let y_high = dims.residual_offset + outer_high * dims.residual_row + k_high * dims.residual_col;
+    let y_low = dims.y_offset + outer_low * dims.y_outer + k_low * dims.y_k;
+    let y_high = dims.y_offset + outer_high * dims.y_outer + k_high * dims.y_k;
     var low = vec4<f32>();
     var high = vec4<f32>();
     for (var i = segment.terms; i < segment.terms_end; i++) {

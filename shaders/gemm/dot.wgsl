@@ -6,7 +6,7 @@
 //! requires  LANES invocations and STAGES of both blocks in shared memory; a packed dot product, or naga writes it out
 //! edges     rows and columns past the end repeat the last and are not stored, k is zero-filled: any m, n >= 1, k >= 0
 
-//#import gemm_dims
+//#slot gemm_dims default product
 //#slot dims default immediate
 //#import block
 

@@ -6,7 +6,7 @@
 //! requires  LANES_L * K_LANES invocations, and their sums in shared memory
 //! edges     past the outer edge the last elements are read again and not stored, past k nothing: any m, n >= 1, k >= 0
 
-//#import gemm_dims
+//#slot gemm_dims default product
 //#slot dims default immediate
 //#import block
 //#slot pack_pair default f16

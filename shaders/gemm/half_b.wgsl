@@ -18,10 +18,9 @@ fn half_b(outer: u32, k: u32) -> half_element {
     let half = u32(at[SPLIT_AXIS] >= extent);
     at[SPLIT_AXIS] -= half * extent;
     if half != SIGNS_HALF {
-        // NOTE: not `matrices.b_offset`: the seed is where a batch of B has its strides.
         return load_b(dims.b_offset + at.x * dims.b_outer + at.y * dims.b_k);
     }
-    let words = sign_words(at[SIGNS_ROWS], at[SIGNS_COLUMNS], vec2<u32>(dims.b_batch0, dims.b_batch1));
+    let words = sign_words(at[SIGNS_ROWS], at[SIGNS_COLUMNS], vec2<u32>(dims.seed_low, dims.seed_high));
     let bit = (words[at[SIGNS_ROWS] % 4u] >> (at[SIGNS_COLUMNS] % 32u)) & 1u;
     return 1.0 - 2.0 * half_element(bit);
 }

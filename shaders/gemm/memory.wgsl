@@ -1,6 +1,7 @@
-//! Four elements of operand x along its outer axis, widened: `x_start(outer, extent, k)` says where they lie, `x_vector(at, outer,
-//! extent)` are those there, and `x_ahead(at, outer, extent, k0)` those that lie k0 behind them along k. Past `extent` of the outer
-//! axis the last are read again; k and k0 are within k. `X_AHEAD` says whether `main` loads them a step ahead.
+//! Four elements of operand x along its outer axis, widened: `x_start(outer, extent, k)` says where they lie,
+//! `x_vector(at, outer, extent)` are those there, and `x_ahead(at, outer, extent, k0)` those that lie k0 behind them
+//! along k. Past `extent` of the outer axis the last are read again; k and k0 are within k. `X_AHEAD` says whether
+//! `main` loads them a step ahead.
 
 //#variant memory
 // Operand x in device memory: vectors of four elements along its outer axis.
@@ -44,7 +45,7 @@ fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
 }
 
 fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
-    return entries(outer, at, vec2<u32>(dims.x_batch0, dims.x_batch1));
+    return entries(outer, at, vec2<u32>(dims.seed_low, dims.seed_high));
 }
 
 fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
@@ -100,7 +101,7 @@ fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
     let last = extent - select(1u, 4u, A_STAGE == STAGE_VECTOR_OUTER);
     let outers = min(min(outer, last) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(extent - 1u));
     let a_from = dims.a_offset + outers * dims.a_outer + at * dims.a_k;
-    let y_from = dims.residual_offset + outers * dims.residual_row + at * dims.residual_col;
+    let y_from = dims.y_offset + outers * dims.y_outer + at * dims.y_k;
     var elements = vec4<f32>();
     for (var i = segment.terms; i < segment.terms_end; i++) {
         let term = table[i];

@@ -12,8 +12,8 @@ const NEAR_N: u32 = 8u;
 const A_BLOCK: u32 = BM;
 const B_BLOCK: u32 = BN;
 
-// The patch that an invocation holds. NOTE: 32 neighbours hold 4 x 8 patches: they read 4 vectors of A at once and 8 of B,
-// no other shape needs fewer.
+// The patch that an invocation holds. NOTE: 32 neighbours hold 4 x 8 patches: they read 4 vectors of A at once and 8 of
+// B, no other shape needs fewer.
 fn patch_m(lane: u32) -> u32 {
     return lane / NEAR_N % NEAR_M + lane / (NEAR_M * LANES_N) * NEAR_M;
 }

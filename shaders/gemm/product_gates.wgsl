@@ -7,11 +7,10 @@ fn gates_at(outer: vec4<u32>, k: vec4<u32>) -> vec4<f32> {
 }
 
 //#variant plane
-// What products are multiplied by, at four places of a plane: its elements. NOTE: such a product has no epilogue: its
-// steps along both axes are where one would have its own.
+// What products are multiplied by, at four places of a plane: its elements.
 @group(0) @binding(5) var<storage, read> gates: array<f32>;
 
 fn gates_at(outer: vec4<u32>, k: vec4<u32>) -> vec4<f32> {
-    let at = outer * dims.residual_batch1 + k * dims.scaled_row;
+    let at = outer * dims.gates_outer + k * dims.gates_k;
     return vec4<f32>(gates[at.x], gates[at.y], gates[at.z], gates[at.w]);
 }

@@ -1,7 +1,5 @@
 //! Operand A whose elements are sums of products of two operands' blades, the first in A's place, the second behind the
 //! table of terms. A term has a blade of each, 8 bits, and in the highest bit whether it is taken away.
-//!
-//! NOTE: such a product has no epilogue: the second operand has the strides that a residual would.
 
 //#param  set by Segments::bind
 alias y_unit = f32;
@@ -13,11 +11,11 @@ alias y_unit = f32;
 
 // Where the first operand's blade of a term begins, from its first on; and the second's.
 fn a_blade(term: u32) -> u32 {
-    return (term & 255u) * dims.a_batch0;
+    return (term & 255u) * dims.a_plane;
 }
 
 fn y_blade(term: u32) -> u32 {
-    return ((term >> 8u) & 255u) * dims.residual_batch0;
+    return ((term >> 8u) & 255u) * dims.y_plane;
 }
 
 fn term_sign(term: u32) -> f32 {

@@ -6,7 +6,7 @@
 //! requires  nothing
 //! edges     invocations past the end leave: any m, n >= 1
 
-//#import gemm_dims
+//#slot gemm_dims default product
 //#slot dims default immediate
 //#import block
 //#slot pack_pair default f16

@@ -1,6 +1,7 @@
 //! Operand x in shared memory: BK rows of X_BLOCK elements along the outer axis, four to a vector, which is what a lane
-//! moves at once: from the slot `memory_x`. Lanes run along the axis that is contiguous in memory. Past the outer edge the last
-//! elements are read again, which no sum that is stored has a part in: blocks at the edge run the same loop as those within.
+//! moves at once: from the slot `memory_x`. Lanes run along the axis that is contiguous in memory. Past the outer edge
+//! the last elements are read again, which no sum that is stored has a part in: blocks at the edge run the same loop as
+//! those within.
 //!
 //! Every lane writes whole vectors: writing components of a shared vector is a read-modify-write on
 //! some back ends, and two lanes would race.

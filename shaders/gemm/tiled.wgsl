@@ -6,7 +6,7 @@
 //! requires  LANES invocations and STAGES of both blocks in shared memory
 //! edges     rows and columns past the end repeat the last and are not stored, k is zero-filled: any m, n >= 1, k >= 0
 
-//#import gemm_dims
+//#slot gemm_dims default product
 //#slot dims default immediate
 //#import block
 //#slot pack_pair default f16
@@ -75,7 +75,7 @@ fn main(
     let col0 = within / height * BN;
     enter(part);
     let k_begin = part / dims.batches * dims.k_part;
-    let k_end = min(k_extent(), k_begin + dims.k_part);
+    let k_end = min(k_extent(part % dims.batches), k_begin + dims.k_part);
     let lane_m = patch_m(lane);
     let lane_n = patch_n(lane);
 
@@ -120,7 +120,7 @@ fn main(
         }
         // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
         workgroupBarrier();
-        // Those of the next step set out from device memory.
+        // Those of the next step set out from device memory, if it is one that is loaded ahead.
         let next = k0 + BK;
         if next + BK <= k_end {
             enter_segment(next);

@@ -1,21 +1,19 @@
 //! What becomes of sums as they are stored: the same for every kernel.
 
-use super::generated::{Generated, Made};
-use super::halves::Side;
+use super::generated::Made;
 use super::memory::{Store, load_element};
-use super::problem::{GemmDims, GemmProblem, OP, batch_strides, stride};
+use super::problem::{GemmProblem, OP, batch_strides, stride};
 use crate::gpu::Caps;
 use crate::kernel::{Kernel, Memory};
 use crate::ops::Activation;
-use crate::plan::{Dims, Draft, Scalar, ScalarParameter};
+use crate::plan::{Scalar, ScalarParameter};
 use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
-use std::mem::offset_of;
 
 pub(super) const ALPHA: ScalarParameter = ScalarParameter::f32("alpha");
-const BETA: ScalarParameter = ScalarParameter::f32("beta");
-const SEED_LOW: ScalarParameter = ScalarParameter::u32("seed_low");
-const SEED_HIGH: ScalarParameter = ScalarParameter::u32("seed_high");
+pub(super) const BETA: ScalarParameter = ScalarParameter::f32("beta");
+pub(super) const SEED_LOW: ScalarParameter = ScalarParameter::u32("seed_low");
+pub(super) const SEED_HIGH: ScalarParameter = ScalarParameter::u32("seed_high");
 
 /// What becomes of sums: activation($\alpha AB + \beta C$ + bias) + residual. The numbers and strides are in the dims; this
 /// is what changes the code.
@@ -174,27 +172,6 @@ impl GemmProblem {
         self.scalars().into_iter().map(number).collect()
     }
 
-    /// These dims with all numbers of the call in their places. Of what the call does not pass, alpha is 1 and beta 0.
-    pub(super) fn with_scalars(&self, dims: &GemmDims, draft: &Draft<'_>) -> Dims {
-        let dims = Dims::of(&GemmDims { alpha: 1f32.to_bits(), beta: 0, ..*dims });
-        let places = [(ALPHA, offset_of!(GemmDims, alpha)), (BETA, offset_of!(GemmDims, beta))];
-        self.with_seed(places.into_iter().fold(dims, |dims, place| put(dims, place, draft)), draft)
-    }
-
-    /// These dims with the seed of a generated operand in its place.
-    pub(super) fn with_seed(&self, dims: Dims, draft: &Draft<'_>) -> Dims {
-        let [low, high] = match self.made {
-            Some(Made::Whole(Generated { side: Side::A, .. })) => {
-                [offset_of!(GemmDims, a_batch0), offset_of!(GemmDims, a_batch1)]
-            }
-            Some(Made::Whole(_) | Made::Half(_)) => {
-                [offset_of!(GemmDims, b_batch0), offset_of!(GemmDims, b_batch1)]
-            }
-            Some(Made::Segments(_)) | None => return dims,
-        };
-        [(SEED_LOW, low), (SEED_HIGH, high)].into_iter().fold(dims, |dims, place| put(dims, place, draft))
-    }
-
     /// Binds the epilogue, whose operands' bindings begin at `first`, in a kernel that stores in this way.
     pub(super) fn bind_epilogue(&self, kernel: Kernel, store: Store, first: u32, caps: &Caps) -> Kernel {
         let Epilogue { scale, previous, bias, residual, activation } = self.epilogue;
@@ -239,14 +216,6 @@ impl GemmProblem {
             }
         };
         kernel.slot("activation", activation.variant())
-    }
-}
-
-/// These dims with the scalar at this offset, if the call passes it.
-fn put(dims: Dims, (scalar, offset): (ScalarParameter, usize), draft: &Draft<'_>) -> Dims {
-    match draft.scalar(scalar.name) {
-        Some(index) => dims.scalar(offset, index),
-        None => dims,
     }
 }
 

@@ -66,7 +66,6 @@ impl GemmProblem {
     #[must_use]
     pub fn generated(mut self, generated: Generated) -> Self {
         let d = &mut self.dims;
-        // NOTE: the seed is where an operand in memory has strides of its batch (`shaders/gemm/memory.wgsl`).
         match generated.side {
             Side::A => (d.a_outer, d.a_k, d.a_offset, [d.a_batch0, d.a_batch1]) = (0, 1, 0, [0, 0]),
             Side::B => (d.b_outer, d.b_k, d.b_offset, [d.b_batch0, d.b_batch1]) = (0, 1, 0, [0, 0]),

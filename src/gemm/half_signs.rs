@@ -100,7 +100,6 @@ impl GemmProblem {
         self.dims.b_k = dim(OP, half.strides()[0])?;
         self.dims.b_outer = dim(OP, half.strides()[1])?;
         self.dims.b_offset = half.offset_in_window(self.types.ab);
-        // NOTE: the seed is where an operand in memory has strides of its batch.
         [self.dims.b_batch0, self.dims.b_batch1] = [0, 0];
         self.made = Some(Made::Half(signs));
         Ok(self)

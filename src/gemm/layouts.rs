@@ -158,14 +158,14 @@ impl GemmProblem {
                 vec![read("A", ab, d.a()?), read("half of B", ab, layout(&half, d.b_offset)?), c]
             }
             Some(Made::Segments(segments)) => {
-                let [a, y, b] = self.planes(&segments)?;
+                let [a, y, b] = segments.layouts(d)?;
                 let words = layout(&[[segments.words, 1]], 0)?;
                 let mut all =
                     vec![read("A", ab, a), read("B", ab, b), c, read("the table", DType::I32, words)];
                 if let Formed::Products(_) = segments.formed {
                     all.push(read("Y", ab, y));
                 }
-                all.extend(self.gates(&segments)?.map(|gates| read("the gates", DType::F32, gates)));
+                all.extend(segments.gates_layout(d)?.map(|gates| read("the gates", DType::F32, gates)));
                 all
             }
         };

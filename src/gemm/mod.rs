@@ -17,6 +17,7 @@ mod problem;
 mod product;
 mod reduce;
 mod segments;
+mod uniforms;
 
 pub use epilogue::{BiasAxis, Epilogue, Previous, Scale};
 pub(crate) use generated::Made;
@@ -29,8 +30,9 @@ pub use precision::Precision;
 pub use problem::{GemmDims, GemmProblem, GemmTypes, I8_INNER, Pin, Split, Sums, product_shape};
 pub(crate) use product::product;
 pub(crate) use reduce::sum_of_parts;
-pub use segments::SegmentedProblem;
 pub(crate) use segments::{Planes, Segment, Segmented, segment_table};
+pub use segments::{SegmentDims, SegmentedProblem};
+pub use uniforms::{SeededADims, SeededBDims};
 
 use crate::error::call;
 use crate::ops::Activation;

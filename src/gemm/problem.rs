@@ -7,8 +7,8 @@ use super::precision::Precision;
 use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 
-/// The uniform of the matrix-product shaders (`shaders/gemm/gemm_dims.wgsl`), in elements. Of a problem, `alpha`, `beta` and the
-/// seed of a generated operand are 0: they are scalars of the call.
+/// The sizes of a product, in elements: the uniform of matrix-product shaders whose operands lie in memory
+/// (`shaders/gemm/gemm_dims.wgsl`). Of a problem, `alpha` and `beta` are 0: they are scalars of the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -49,16 +49,6 @@ pub struct GemmDims {
 }
 
 impl GemmDims {
-    /// Where the matrices of a batch of A may start, as offsets that add up.
-    pub(super) fn a_starts(&self) -> [u32; 3] {
-        [self.a_offset, self.a_batch0, self.a_batch1]
-    }
-
-    /// As [`a_starts`](Self::a_starts), of B.
-    pub(super) fn b_starts(&self) -> [u32; 3] {
-        [self.b_offset, self.b_batch0, self.b_batch1]
-    }
-
     /// Where rows of C may start.
     pub(super) fn c_starts(&self) -> [u32; 4] {
         [self.c_offset, self.c_batch0, self.c_batch1, self.ldc]
@@ -301,6 +291,18 @@ impl GemmProblem {
     #[must_use]
     pub fn flops(&self) -> f64 {
         2.0 * self.multiply_adds()
+    }
+
+    /// Where the matrices or planes of A may start, as offsets that add up.
+    pub(super) fn a_starts(&self) -> [u32; 3] {
+        let d = &self.dims;
+        self.segments().map_or([d.a_offset, d.a_batch0, d.a_batch1], |segments| segments.a.starts())
+    }
+
+    /// As [`a_starts`](Self::a_starts), of B.
+    pub(super) fn b_starts(&self) -> [u32; 3] {
+        let d = &self.dims;
+        self.segments().map_or([d.b_offset, d.b_batch0, d.b_batch1], |segments| segments.b.starts())
     }
 
     /// Elements of all matrices of C.

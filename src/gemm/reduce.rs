@@ -3,6 +3,7 @@
 use super::kernels::Tile;
 use super::memory::store;
 use super::problem::{GemmDims, GemmProblem, Split};
+use super::uniforms;
 use crate::Result;
 use crate::gpu::Caps;
 use crate::kernel::{self, Kernel, Needs};
@@ -89,13 +90,8 @@ impl GemmProblem {
 
     /// The dims without an epilogue.
     fn plain_dims(&self) -> GemmDims {
-        let Self { dims: d, .. } = self;
-        let alpha = 1f32.to_bits();
-        if self.segments().is_some() {
-            return GemmDims { alpha, ..*d }; // has no epilogue, and something else in its place
-        }
         GemmDims {
-            alpha,
+            alpha: 1f32.to_bits(),
             beta: 0,
             bias_row: 0,
             bias_col: 0,
@@ -106,7 +102,7 @@ impl GemmProblem {
             residual_batch0: 0,
             residual_batch1: 0,
             scaled_row: 0,
-            ..*d
+            ..self.dims
         }
     }
 }
@@ -172,7 +168,7 @@ pub(super) fn step(
         tile: format!("{LANES} times 4 elements"),
         needs: needs(problem),
         blocks: quads.div_ceil(u64::from(LANES)),
-        dims: problem.with_scalars(&GemmDims { splits: parts, ..*d }, draft),
+        dims: uniforms::of_epilogue(&GemmDims { splits: parts, ..*d }, draft),
         args: &args,
         flops: if problem.types.ab.is_real() {
             Flops::of_f32(additions)

@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use tilewise::Error;
 use tilewise::clifford::CliffordDims;
 use tilewise::clifford::layer::{ConnectedBackDims, FeaturesDims, GatesDims, RowDims};
-use tilewise::gemm::{GemmDims, HalvesDims};
+use tilewise::gemm::{GemmDims, HalvesDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::kernel::{KERNELS, Kernel, PARTS};
 use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
 use tilewise::sketch::{HadamardDims, SparseDims};
@@ -52,8 +52,12 @@ fn there_are_seven_directives_and_no_others() {
 type Members = (Vec<(String, u32, u32)>, u32);
 
 fn dims_of(shader: &'static str) -> Members {
-    let module =
-        wgsl::validate(&Kernel::new(shader).specialize().unwrap(), naga::valid::Capabilities::all()).unwrap();
+    dims_in(&Kernel::new(shader))
+}
+
+fn dims_in(kernel: &Kernel) -> Members {
+    let text = kernel.specialize().unwrap();
+    let module = wgsl::validate(&text, naga::valid::Capabilities::all()).unwrap();
     let (_, dims) =
         module.types.iter().find(|(_, t)| t.name.as_deref() == Some("Dims")).expect("a kernel has Dims");
     let naga::TypeInner::Struct { members, span } = &dims.inner else { panic!("Dims is a struct") };
@@ -77,6 +81,15 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     let gemm: Members = members!(GemmDims: m n k k_part batches batch1 splits a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
     for shader in ["gemm/coop", "gemm/dot", "gemm/gemv", "gemm/naive", "gemm/reduce", "gemm/tiled"] {
         assert_eq!(dims_of(shader), gemm, "{shader}");
+    }
+    assert_eq!(gemm.1, 128, "what every device has room for as immediates");
+    let seeded_a: Members = members!(SeededADims: m n k k_part batches batch1 splits a_outer a_k a_offset seed_low seed_high b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
+    let seeded_b: Members = members!(SeededBDims: m n k k_part batches batch1 splits a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset seed_low seed_high ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
+    let segments: Members = members!(SegmentDims: m n k k_part batches splits segment_step segment_length a_outer a_k a_offset a_plane b_outer b_k b_offset b_plane y_outer y_k y_offset y_plane gates_outer gates_k ldc reserved);
+    for (variant, members) in [("seeded_a", &seeded_a), ("seeded_b", &seeded_b), ("segments", &segments)] {
+        for shader in ["gemm/coop", "gemm/tiled"] {
+            assert_eq!(dims_in(&Kernel::new(shader).slot("gemm_dims", variant)), *members, "{shader}");
+        }
     }
     let cast: Members = members!(CastDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
     assert_eq!(dims_of("ops/cast"), cast);
@@ -112,7 +125,8 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     let back: Members = members!(ConnectedBackDims: positions features first plane x_offset x_blade x_row x_feature y_offset y_blade y_row y_feature);
     assert_eq!(dims_of("clifford/connected_back"), back);
     let of_layers = [rows_of_multivectors, features, gates, back];
-    let all = [clifford, gemm, cast, halves, elementwise, rows, hadamard, sparse];
+    let all =
+        [clifford, gemm, seeded_a, seeded_b, segments, cast, halves, elementwise, rows, hadamard, sparse];
     for (members, size) in all.into_iter().chain(of_layers) {
         assert_eq!(
             members.iter().map(|(_, _, size)| size).sum::<u32>(),

@@ -120,10 +120,10 @@ fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
     let d = &problem.dims;
     let b = match problem.halved() {
         Some(signs) => Stage::of_half(signs, d),
-        None => Stage::of([d.n, d.k], [d.b_outer, d.b_k], d.b_starts()),
+        None => Stage::of([d.n, d.k], [d.b_outer, d.b_k], problem.b_starts()),
     };
-    let a = Stage::of([d.m, d.k], [d.a_outer, d.a_k], d.a_starts());
-    let second = problem.segments().and_then(|segments| segments.second(problem));
+    let a = Stage::of([d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
+    let second = problem.segments().and_then(|segments| segments.second());
     let a = match second.map(|(strides, starts)| Stage::of([d.m, d.k], strides, starts)) {
         // By units only if both operands of A's products come so.
         Some(y) if y != a => Stage { by: Loads::Elements, ..a },
@@ -225,7 +225,7 @@ impl Entry for Coop {
         let size = tile.fragment;
         let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
         let kernel = tile
-            .staged(stages(tile, problem, caps), caps)
+            .staged(stages(tile, problem, caps), problem, caps)
             .param("mat_a", fragment("f16", "A"))
             .param("mat_b", fragment("f16", "B"))
             .param("mat_c", fragment("f32", "C"))

@@ -91,8 +91,9 @@ impl Entry for Dot {
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
         let d = &problem.dims;
-        let a = Stage::of([d.m, d.k], [d.a_outer, d.a_k], d.a_starts());
-        let b = Stage::of([d.n, d.k], [d.b_outer, d.b_k], d.b_starts());
-        store(tile.staged_in_patches(stages(tile, caps), [a as u32, b as u32], caps), problem, 3, caps)
+        let a = Stage::of([d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
+        let b = Stage::of([d.n, d.k], [d.b_outer, d.b_k], problem.b_starts());
+        let kernel = tile.staged_in_patches(stages(tile, caps), [a as u32, b as u32], problem, caps);
+        store(kernel, problem, 3, caps)
     }
 }

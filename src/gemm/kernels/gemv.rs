@@ -93,8 +93,8 @@ impl Thin {
     /// If either operand is thin; of two that are, the thinner.
     fn of(problem: &GemmProblem) -> Option<Self> {
         let d = &problem.dims;
-        let a = Run::of([d.a_outer, d.a_k], d.a_starts());
-        let b = Run::of([d.b_outer, d.b_k], d.b_starts());
+        let a = Run::of([d.a_outer, d.a_k], problem.a_starts());
+        let b = Run::of([d.b_outer, d.b_k], problem.b_starts());
         let of = |long, count: u32, run, thin| {
             (count <= THIN).then(|| Self { long, count: count.next_power_of_two(), run, thin })
         };

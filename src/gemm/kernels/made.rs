@@ -40,8 +40,8 @@ impl Signs {
 }
 
 impl Entries {
-    /// Operations on integers and on f32 that make an entry of its word: as `entry.wgsl` and `entries.wgsl`
-    /// have them, a conversion counting none.
+    /// Operations on integers and on f32 that make an entry of its word: as `entry.wgsl` and `entries.wgsl` have them, a
+    /// conversion counting none.
     fn of_a_word(self) -> [f64; 2] {
         match self {
             // 5 for the exponent and what is behind it, 5 for the places in the table, 7 between two of its entries, 4 for the sign.
@@ -76,7 +76,7 @@ pub(super) fn flops(tile: &Tile, problem: &GemmProblem, signs: Signs) -> Flops {
         }
         Some(Made::Half(half)) => drawn(of_b / 2.0, Entries::Sign, signs.calls(half.outer)),
         Some(Made::Segments(segments)) => {
-            Flops::of_f32(m * f64::from(d.bias_col) * columns * segments.forming(d.batches))
+            Flops::of_f32(m * f64::from(segments.length) * columns * segments.forming(d.batches))
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::kernel::{Kernel, Memory};
 impl Segments {
     /// How A is staged by the tiled kernel: by vectors only if both operands of its products come so.
     pub(super) fn stage(&self, problem: &GemmProblem, a: Stage) -> Stage {
-        let y = problem.planes_y();
+        let y = &self.y;
         let stage_of_y = || Stage::of(problem.dims.m, [y.outer, y.k], y.starts());
         match (self.formed, a) {
             (Formed::Products(_), Stage::VectorOuter) if stage_of_y() != a => Stage::ScalarOuter,
@@ -54,8 +54,8 @@ impl Segments {
     }
 
     /// The right operand of A's products as the coop kernel looks at operands: strides and where planes start.
-    pub(super) fn second(&self, problem: &GemmProblem) -> Option<([u32; 2], [u32; 3])> {
-        let y = problem.planes_y();
+    pub(super) fn second(&self) -> Option<([u32; 2], [u32; 3])> {
+        let y = &self.y;
         (self.formed != Formed::InMemory).then(|| ([y.outer, y.k], y.starts()))
     }
 }

@@ -3,7 +3,7 @@
 use super::GemmKernel;
 use super::cost::Unit;
 use crate::Result;
-use crate::gemm::problem::{GemmDims, GemmProblem};
+use crate::gemm::problem::GemmProblem;
 use crate::gemm::reduce;
 use crate::gpu::Caps;
 use crate::kernel::{Kernel, Needs};
@@ -123,7 +123,7 @@ impl Tile {
         let (own, extras) = operands.split_at(problem.bindings() as usize);
         let mut own = own.to_vec();
         let c = std::mem::replace(&mut own[C], sums);
-        let dims = problem.with_seed(Dims::of(&part.dims), draft);
+        let dims = problem.with_seed(&part.dims, draft);
         self.step(draft, &part, dims, &args(&own, Access::Write))?;
         reduce::step(draft, problem, parts, [sums, c], extras)
     }
@@ -161,9 +161,9 @@ impl Tile {
     }
 
     /// This kernel, with what all that stage blocks in shared memory set.
-    pub(super) fn staged(&self, stages: u32, caps: &Caps) -> Kernel {
-        Kernel::new(self.kernel.shader())
-            .dims(caps, size_of::<GemmDims>())
+    pub(super) fn staged(&self, stages: u32, problem: &GemmProblem, caps: &Caps) -> Kernel {
+        problem
+            .bind_dims(Kernel::new(self.kernel.shader()), caps)
             .param("BM", self.bm)
             .param("BN", self.bn)
             .param("BK", self.bk)
@@ -172,8 +172,14 @@ impl Tile {
 
     /// The same for patches that single invocations hold, of operands that come from memory as `[a, b]` say: by the
     /// constants `STAGE_...` of the shader.
-    pub(super) fn staged_in_patches(&self, stages: u32, [a, b]: [u32; 2], caps: &Caps) -> Kernel {
-        self.staged(stages, caps)
+    pub(super) fn staged_in_patches(
+        &self,
+        stages: u32,
+        [a, b]: [u32; 2],
+        problem: &GemmProblem,
+        caps: &Caps,
+    ) -> Kernel {
+        self.staged(stages, problem, caps)
             .param("TM", self.tm)
             .param("TN", self.tn)
             .param("A_STAGE", a)

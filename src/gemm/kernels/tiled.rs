@@ -64,12 +64,12 @@ fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
         Some(_) => Stage::ScalarOuter,
         None => Stage::of(outer, strides, starts),
     };
-    let a = of(Side::A, d.m, [d.a_outer, d.a_k], d.a_starts());
+    let a = of(Side::A, d.m, [d.a_outer, d.a_k], problem.a_starts());
     let a = problem.segments().map_or(a, |segments| segments.stage(problem, a));
     let b = match problem.halved() {
         Some(_) if d.b_outer == 1 => Stage::ScalarOuter,
         Some(_) => Stage::ScalarK,
-        None => of(Side::B, d.n, [d.b_outer, d.b_k], d.b_starts()),
+        None => of(Side::B, d.n, [d.b_outer, d.b_k], problem.b_starts()),
     };
     [a, b]
 }
@@ -132,7 +132,7 @@ impl Entry for Tiled {
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
         let ab = Memory::of(problem.types.ab, caps);
         let [a, b] = stages_of(problem);
-        let kernel = tile.staged_in_patches(stages(tile, problem, caps), [a as u32, b as u32], caps);
+        let kernel = tile.staged_in_patches(stages(tile, problem, caps), [a as u32, b as u32], problem, caps);
         let kernel = match sums(tile, problem, caps) {
             Sums::F32 => kernel,
             Sums::F16 => kernel.param("step_sum", "f16").param("SUMS_OF_STEP", true),

@@ -8,8 +8,8 @@ mod plan;
 mod problem;
 
 pub(super) use plan::ONE_PLANE;
-pub use problem::SegmentedProblem;
 pub(crate) use problem::{Formed, Gated, Planes, Segmented, Segments};
+pub use problem::{SegmentDims, SegmentedProblem};
 
 /// What a matrix of a batch is summed over.
 #[derive(Clone, Copy, Debug)]

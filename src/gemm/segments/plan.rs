@@ -44,8 +44,8 @@ impl GemmProblem {
         let d = &self.dims;
         match self.segments() {
             // What of each segment is not filled up.
-            Some(Segments { total, .. }) => {
-                f64::from(total) * f64::from(d.m) * f64::from(d.n) * f64::from(d.bias_col)
+            Some(Segments { total, length, .. }) => {
+                f64::from(total) * f64::from(d.m) * f64::from(d.n) * f64::from(length)
             }
             None => f64::from(d.batches) * f64::from(d.m) * f64::from(d.n) * f64::from(d.k),
         }

@@ -16,10 +16,18 @@ const SEGMENT: u32 = 32;
 pub(crate) struct Segments {
     /// How A's planes come to be.
     pub(crate) formed: Formed,
-    /// How many planes A, Y and B have.
-    pub(crate) planes: [u32; 3],
-    /// The order of the axes of A's, Y's and B's planes.
-    pub(crate) orders: [Order; 3],
+    /// The planes of A; the left operand's, where they are products.
+    pub(crate) a: Planes,
+    /// The right operand's planes, where A's are products.
+    pub(crate) y: Planes,
+    /// The planes of B.
+    pub(crate) b: Planes,
+    /// The steps of the gates along the outer axis and along k, where products have gates.
+    pub(crate) gates: [u32; 2],
+    /// From segment to segment along k.
+    pub(crate) step: u32,
+    /// How much of k a segment has before it is filled up.
+    pub(crate) length: u32,
     /// Words of the table of segments.
     pub(crate) words: u32,
     /// Segments of all matrices together.
@@ -151,22 +159,11 @@ impl Segmented {
             a_outer: a.outer,
             a_k: a.k,
             a_offset: a.offset,
-            a_batch0: a.plane,
             b_outer: b.outer,
             b_k: b.k,
             b_offset: b.offset,
-            b_batch0: b.plane,
             ldc: dim(OP, n)?,
             c_batch1: dim(OP, m * n)?,
-            // NOTE: what such a product has no other use for (`shaders/gemm/segments.wgsl`).
-            bias_row: filled,
-            bias_col: dim(OP, k)?,
-            residual_row: y.outer,
-            residual_col: y.k,
-            residual_offset: y.offset,
-            residual_batch0: y.plane,
-            residual_batch1: dim(OP, gates_outer)?,
-            scaled_row: dim(OP, gates_k)?,
             ..GemmDims::default()
         };
         let formed = match (self.y, self.gates) {
@@ -176,8 +173,12 @@ impl Segmented {
         };
         let segments = Segments {
             formed,
-            planes: [a.count, y.count, b.count],
-            orders: [a.order, y.order, b.order],
+            a,
+            y,
+            b,
+            gates: [dim(OP, gates_outer)?, dim(OP, gates_k)?],
+            step: filled,
+            length: dim(OP, k)?,
             words: dim(OP, self.words)?,
             total: dim(OP, self.total)?,
         };
@@ -230,33 +231,83 @@ impl GemmProblem {
             _ => None,
         }
     }
+}
 
-    /// The right operand of A's products.
-    pub(in crate::gemm) fn planes_y(&self) -> Planes {
-        let d = &self.dims;
-        let (count, order) = self.segments().map_or_else(Default::default, |s| (s.planes[1], s.orders[1]));
-        let (plane, offset) = (d.residual_batch0, d.residual_offset);
-        Planes { outer: d.residual_row, k: d.residual_col, plane, offset, count, order }
+/// The uniform of a product that is summed over segments (`shaders/gemm/gemm_dims.wgsl`), in elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct SegmentDims {
+    pub m: u32,
+    pub n: u32,
+    pub k: u32,
+    pub k_part: u32,
+    pub batches: u32,
+    pub splits: u32,
+    pub segment_step: u32,
+    pub segment_length: u32,
+    pub a_outer: u32,
+    pub a_k: u32,
+    pub a_offset: u32,
+    pub a_plane: u32,
+    pub b_outer: u32,
+    pub b_k: u32,
+    pub b_offset: u32,
+    pub b_plane: u32,
+    pub y_outer: u32,
+    pub y_k: u32,
+    pub y_offset: u32,
+    pub y_plane: u32,
+    pub gates_outer: u32,
+    pub gates_k: u32,
+    pub ldc: u32,
+    pub reserved: u32,
+}
+
+impl Segments {
+    /// The uniform of a launch that computes all parts of a product of these sizes.
+    pub(in crate::gemm) fn dims(&self, d: &GemmDims) -> SegmentDims {
+        let Self { a, y, b, gates: [gates_outer, gates_k], step, length, .. } = *self;
+        SegmentDims {
+            m: d.m,
+            n: d.n,
+            k: d.k,
+            k_part: d.k_part,
+            batches: d.batches,
+            splits: d.splits,
+            segment_step: step,
+            segment_length: length,
+            a_outer: a.outer,
+            a_k: a.k,
+            a_offset: a.offset,
+            a_plane: a.plane,
+            b_outer: b.outer,
+            b_k: b.k,
+            b_offset: b.offset,
+            b_plane: b.plane,
+            y_outer: y.outer,
+            y_k: y.k,
+            y_offset: y.offset,
+            y_plane: y.plane,
+            gates_outer,
+            gates_k,
+            ldc: d.ldc,
+            reserved: 0,
+        }
     }
 
     /// Where the planes of A, Y and B lie.
-    pub(in crate::gemm) fn planes(&self, segments: &Segments) -> Result<[Layout; 3]> {
-        let d = &self.dims;
-        // What of each segment is not filled up.
-        let k = d.bias_col;
-        let ([of_a, _, of_b], [order_a, _, order_b]) = (segments.planes, segments.orders);
-        let a = (d.a_outer, d.a_k, d.a_batch0, d.a_offset, of_a, order_a);
-        let b = (d.b_outer, d.b_k, d.b_batch0, d.b_offset, of_b, order_b);
-        let of = |(outer, k, plane, offset, count, order)| Planes { outer, k, plane, offset, count, order };
-        Ok([of(a).layout([d.m, k])?, self.planes_y().layout([d.m, k])?, of(b).layout([d.n, k])?])
+    pub(in crate::gemm) fn layouts(&self, d: &GemmDims) -> Result<[Layout; 3]> {
+        let Self { a, y, b, length: k, .. } = self;
+        Ok([a.layout([d.m, *k])?, y.layout([d.m, *k])?, b.layout([d.n, *k])?])
     }
 
     /// Where the plane of gates lies, if there is one.
-    pub(in crate::gemm) fn gates(&self, segments: &Segments) -> Result<Option<Layout>> {
-        let d = &self.dims;
-        let mut axes = [[d.m, d.residual_batch1], [d.bias_col, d.scaled_row]];
+    pub(in crate::gemm) fn gates_layout(&self, d: &GemmDims) -> Result<Option<Layout>> {
+        let [outer, k] = self.gates;
+        let mut axes = [[d.m, outer], [self.length, k]];
         axes.sort_by_key(|[_, stride]| std::cmp::Reverse(*stride));
-        match segments.formed {
+        match self.formed {
             Formed::Products(Gated::Yes) => layout(&axes, 0).map(Some),
             Formed::Products(Gated::No) | Formed::InMemory => Ok(None),
         }
