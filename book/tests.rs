@@ -63,7 +63,7 @@ fn quoted_shader_lines_stand_in_the_file_that_is_named() {
 fn what_the_chapters_paste_into_kernels_exists() {
     for (chapter, text) in CHAPTERS {
         for (_, lines) in blocks(text).iter().filter(|(info, _)| info.starts_with("wgsl")) {
-            for directive in ["//#import ", "//#slot ", "//#inline "] {
+            for directive in ["//#import ", "//#slot "] {
                 for rest in lines.iter().filter_map(|line| line.strip_prefix(directive)) {
                     let name = rest.split(' ').next().unwrap_or_default();
                     let is_it = |part: &str| part.rsplit('/').next() == Some(name);

@@ -140,7 +140,7 @@ impl Body {
         for part in parts.into_iter().filter(|part| !part.is_empty()) {
             lines.increase(&beyond, ABS.call([Expression::Sum(part)]));
         }
-        let is_versor = beyond.is_at_most(number(rounding(dtype) * (4 * x.len()) as f32) * size);
+        let is_versor = beyond.at_most(number(rounding(dtype) * (4 * x.len()) as f32) * size);
         let factor = select(NOT_A_NUMBER.call::<Expression>([]), lanes(1.0) / square, is_versor);
         let factor = lines.define("factor", factor);
         let signed = |i: usize| if reversed[i] < 0 { -&factor } else { factor.clone() };

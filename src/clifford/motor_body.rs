@@ -11,14 +11,14 @@ use crate::{Error, Result};
 use std::f32::consts::PI;
 
 // What `shaders/common/trigonometry.wgsl` has, and the operations of each: a test counts them.
-const SINE_COSINE: Callee = Callee::new("sine_cosine", 34).from_file("trigonometry");
-const SINC_OF: Callee = Callee::new("sinc_of", 1).from_file("trigonometry");
-const FALL_OF: Callee = Callee::new("fall_of", 15).from_file("trigonometry");
-const ANGLE_OF: Callee = Callee::new("angle_of", 20).from_file("trigonometry");
-const LENGTH_OF: Callee = Callee::new("length_of", 6).from_file("trigonometry");
-const INVERSE_ROOT: Callee = Callee::new("inverse_root", 8).from_file("trigonometry");
+const SINE_COSINE: Callee = Callee::new("sine_cosine", 34).imported("trigonometry");
+const SINC_OF: Callee = Callee::new("sinc_of", 1).imported("trigonometry");
+const FALL_OF: Callee = Callee::new("fall_of", 15).imported("trigonometry");
+const ANGLE_OF: Callee = Callee::new("angle_of", 20).imported("trigonometry");
+const LENGTH_OF: Callee = Callee::new("length_of", 6).imported("trigonometry");
+const INVERSE_ROOT: Callee = Callee::new("inverse_root", 8).imported("trigonometry");
 /// NaN, as no constant.
-pub(super) const NOT_A_NUMBER: Callee = Callee::new("not_a_number", 0).from_file("trigonometry");
+pub(super) const NOT_A_NUMBER: Callee = Callee::new("not_a_number", 0).imported("trigonometry");
 
 fn not_a_number() -> Expression {
     NOT_A_NUMBER.call::<Expression>([])
@@ -125,7 +125,7 @@ fn log_of(
     let scale = INVERSE_ROOT.call([whole]);
     let scale = match branch {
         Branch::Whole => scale,
-        Branch::Shorter => scale * select(lanes(1.0), lanes(-1.0), m(0).is_less(lanes(0.0))),
+        Branch::Shorter => scale * select(lanes(1.0), lanes(-1.0), m(0).below(lanes(0.0))),
     };
     let scale = lines.define("scale", scale);
     let scaled = |blade: u8| &scale * m(blade);
@@ -169,7 +169,7 @@ fn straight(rigid: &Rigid) -> Vec<(u8, Expression)> {
 
 /// The same with the logarithm of -1, which is along the first blade; minus a translation of the plane has none.
 fn turned(rigid: &Rigid, lines: &mut Block) -> Vec<(u8, Expression)> {
-    let back = lines.define("back", name("still") & name("c").is_less(lanes(0.0)));
+    let back = lines.define("back", name("still") & name("c").below(lanes(0.0)));
     let mut values = straight(rigid);
     let otherwise = |(_, value): &mut (u8, Expression), other, condition| {
         *value = select(value.clone(), other, condition);
@@ -202,7 +202,7 @@ fn screws(rigid: &Rigid, branch: Branch, lines: &mut Block) -> Vec<(u8, Expressi
     let along = lines.define("along", name("along0") + name("along1"));
     let drift = lines.define("drift", &c * along - &sine * &q);
     let stretch = lines.define("stretch", select(over.clone(), lanes(0.0), still));
-    let back = lines.define("back", c.is_less(lanes(0.0)));
+    let back = lines.define("back", c.below(lanes(0.0)));
     let turn = |(t, &blade): (usize, &u8)| {
         (blade, select(&over * numbered("e", t), &theta * numbered("axis", t), back.clone()))
     };

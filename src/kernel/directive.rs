@@ -9,8 +9,6 @@ pub(super) enum Directive<'a> {
     Import { name: &'a str, renames: Renames },
     /// `//#slot name x=a default variant`.
     Slot { name: &'a str, renames: Renames, default: Option<&'a str> },
-    /// `//#inline name x=a`.
-    Inline { name: &'a str, renames: Renames },
     /// `//#variant name`.
     Variant(&'a str),
     /// `//#param`, and behind it who sets them.
@@ -46,10 +44,6 @@ impl<'a> Directive<'a> {
                 let name = words.next()?;
                 Self::Import { name, renames: Renames::parse(words.by_ref())? }
             }
-            "inline" => {
-                let name = words.next()?;
-                Self::Inline { name, renames: Renames::parse(words.by_ref())? }
-            }
             "slot" => {
                 let name = words.next()?;
                 let renames = Renames::parse(words.by_ref().take_while(|&word| word != "default"))?;
@@ -81,8 +75,8 @@ mod tests {
             ("//#import math", Directive::Import { name: "math", renames: renames(&[]) }),
             ("//#import load_quad x=a", Directive::Import { name: "load_quad", renames: renames(&["x=a"]) }),
             (
-                "    //#inline lines x=a y=b",
-                Directive::Inline { name: "lines", renames: renames(&["x=a", "y=b"]) },
+                "    //#import place x=a y=b",
+                Directive::Import { name: "place", renames: renames(&["x=a", "y=b"]) },
             ),
             ("//#slot gate", Directive::Slot { name: "gate", renames: renames(&[]), default: None }),
             (

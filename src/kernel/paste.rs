@@ -125,7 +125,6 @@ impl Paster<'_> {
                 let (renames, place) = (renames.within(outer), place.clone());
                 self.slot(name, Slot { renames, default: default.map(str::to_owned), place }, depth)
             }
-            Directive::Inline { name, renames } => self.inline(name, renames.within(outer), place, depth),
             Directive::Variant(name) => {
                 let why = format!("the variant {name} stands in no slot's file, or in one that is imported");
                 Err(self.error(place, why))
@@ -177,25 +176,6 @@ impl Paster<'_> {
         let renames = slot.renames.clone();
         self.slots.insert(called, slot);
         self.lines(&lines, &renames, depth)
-    }
-
-    fn inline(&mut self, name: &str, renames: Renames, place: &Place, depth: usize) -> Result<()> {
-        let called = renames.apply(name);
-        let kernel = self.kernel;
-        let slot = Slot { renames: renames.clone(), default: None, place: place.clone() };
-        self.slots.insert(called.clone(), slot);
-        let name = match kernel.slots.iter().find(|(filled, _)| *filled == called).map(|(_, filling)| filling)
-        {
-            Some(Filling::Generated { text, .. }) => {
-                let lines = Lines::of_text(format!("the text made for {called}"), text);
-                return self.lines(&lines, &Renames::default(), depth);
-            }
-            Some(Filling::Variant(variant)) => variant,
-            None => name,
-        };
-        let file = self.file(name, place)?;
-        self.pasted.parts.insert((file.name, None));
-        self.lines(&Lines::of_part(file), &renames, depth)
     }
 
     fn file(&self, name: &str, place: &Place) -> Result<File> {

@@ -6,9 +6,10 @@
 //! - `//#slot name x=a default v` pastes the variant of the file `name` that the plan has chosen, or else `v`, or text that was
 //!   made in its place. The slot of this example is called `name_a`. Variants begin with `//#variant v`; what stands above the
 //!   first is pasted with each.
-//! - `//#inline name x=a` pastes the statements of the file `name`.
 //! - `//#param` ... `//#end` holds `const` and `alias` defaults that the kernel sets by name.
 //! - `//#unroll` before a loop with constant bounds writes it out.
+//!
+//! No directive pastes statements into a function: the `main` of a kernel stands in its file from the first line to the last.
 //!
 //! What a kernel or a directive names must exist, and what is pasted must agree with itself: all else is an error that says
 //! where.

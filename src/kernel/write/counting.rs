@@ -115,7 +115,7 @@ mod tests {
             (&a / &b / &c, 2),
             (number(2.0) * (&a * &b - &b * &c), 5),
             (SQRT.call([ABS.call([&a * &b])]), 3),
-            (select(&a + &b, c.clone(), a.clone().is_less(&b * &c)), 2),
+            (select(&a + &b, c.clone(), a.clone().below(&b * &c)), 2),
             (Callee::free("load_x").call([at()]), 0),
             (Callee::new("sine_of", 34).call([&a * &b]).member("sine"), 35),
             (at(), 0),

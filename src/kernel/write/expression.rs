@@ -78,7 +78,7 @@ impl Callee {
     }
 
     /// The same function, which is imported from `common/` or the kernel's folder: a definition that calls it says so.
-    pub(crate) const fn from_file(mut self, file: &'static str) -> Self {
+    pub(crate) const fn imported(mut self, file: &'static str) -> Self {
         self.file = Some(file);
         self
     }
@@ -143,16 +143,16 @@ impl Expression {
         self.binary(Operator::NotEqual, other)
     }
 
-    pub(crate) fn is_less(self, other: impl Into<Self>) -> Self {
+    pub(crate) fn below(self, other: impl Into<Self>) -> Self {
         self.binary(Operator::Less, other)
     }
 
-    pub(crate) fn is_at_most(self, other: impl Into<Self>) -> Self {
+    pub(crate) fn at_most(self, other: impl Into<Self>) -> Self {
         self.binary(Operator::LessOrEqual, other)
     }
 
     #[cfg_attr(not(test), expect(dead_code, reason = "the texts of layers, which move here next, count"))]
-    pub(crate) fn is_more(self, other: impl Into<Self>) -> Self {
+    pub(crate) fn above(self, other: impl Into<Self>) -> Self {
         self.binary(Operator::Greater, other)
     }
 

@@ -11,6 +11,8 @@ mod counting;
 mod expression;
 mod printing;
 mod statement;
+#[cfg(test)]
+mod tests;
 
 #[cfg_attr(
     not(test),

@@ -6,7 +6,7 @@ use tilewise::fuzz;
 use tilewise::kernel::{KERNELS, Kernel, PARTS};
 
 fn assert_written_out(text: &str, what: &str) {
-    let stands_for_text = ["//#unroll", "//#import ", "//#slot ", "//#inline ", "//#variant "];
+    let stands_for_text = ["//#unroll", "//#import ", "//#slot ", "//#variant "];
     let directive =
         text.lines().map(str::trim).find(|line| stands_for_text.iter().any(|word| line.starts_with(word)));
     assert_eq!(directive, None, "{what}");

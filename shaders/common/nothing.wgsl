@@ -1,1 +1,0 @@
-//! Nothing, for a slot that a kernel leaves empty.
