@@ -75,10 +75,9 @@ fn main(
     @builtin(subgroup_id) patch_index: u32,
     @builtin(subgroup_invocation_id) patch_lane: u32,
 ) {
-    // NOTE: no function says where the block lies: naga takes what one returns for non-uniform, and whole blocks leave as
-    // cooperative matrices.
     // GROUP rows of blocks at a time, column by column, so that blocks that run together share operands in the cache; then
-    // the next matrix of the batch, then the next part of k.
+    // the next matrix of the batch, then the next part of k. NOTE: no function counts them: naga takes what one returns for
+    // non-uniform, and blocks that lie wholly within C leave as cooperative matrices.
     let rows = (dims.m + BM - 1u) / BM;
     let cols = (dims.n + BN - 1u) / BN;
     let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
