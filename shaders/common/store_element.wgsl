@@ -16,6 +16,3 @@ fn store_element(at: u32, value: sum) {
     atomicAnd(&c[at / 2u], ~(0xffffu << shift));
     atomicOr(&c[at / 2u], half << shift);
 }
-
-//#variant none
-// Nothing: the kernel leaves it out.

@@ -9,10 +9,10 @@ fn bias(row: u32, cols: vec4<u32>) -> vec4<f32> {
 //#variant vector
 // A bias for each column or each row, by its strides.
 //#param  set by Epilogue::kernel
-alias bias_unit = f32;
+alias bias_vector_unit = f32;
 const BIAS_BINDING: u32 = 3u;
 //#end
-@group(0) @binding(BIAS_BINDING) var<storage, read> bias_vector: array<bias_unit>;
+@group(0) @binding(BIAS_BINDING) var<storage, read> bias_vector: array<bias_vector_unit>;
 
 //#slot load x=bias_vector default element
 

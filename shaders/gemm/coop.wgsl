@@ -56,7 +56,6 @@ struct Unit {
 
 //#slot pack_pair default f16
 //#slot epilogue default none
-//#slot store_element default plain
 //#slot store_c default elements
 //#slot coop_load x=a default units
 //#slot coop_load x=b default units

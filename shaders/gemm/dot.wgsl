@@ -41,7 +41,6 @@ const WORDS: u32 = BK / 4u; // of one row of a block
 //#import dot_stage x=a
 //#import dot_stage x=b
 //#slot epilogue default none
-//#slot store_element default plain
 //#slot store_c default elements
 
 // The products of four elements of a row of A with those of four columns of B, summed: at most 2^16, so i32 holds them

@@ -45,7 +45,6 @@ var<workgroup> partial: array<vec4<f32>, THIN * QUADS * LANES>;
 //#slot long_quad default elements
 //#slot thin_quad default elements
 //#slot epilogue default none
-//#slot store_element default plain
 //#slot store_c default elements
 
 // Adds four steps along k to sums: what is long from `starts` on, times what is thin, where `ks` are `within`.

@@ -21,7 +21,6 @@ const LANES: u32 = 64u;
 @group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
 
 //#slot epilogue default none
-//#slot store_element default plain
 //#slot store_c default elements
 
 @compute @workgroup_size(LANES)

@@ -9,10 +9,10 @@ fn residual(row: u32, cols: vec4<u32>) -> vec4<f32> {
 //#variant matrix
 // A matrix of the shape of C, of any strides.
 //#param  set by Epilogue::kernel
-alias residual_unit = f32;
+alias residual_matrix_unit = f32;
 const RESIDUAL_BINDING: u32 = 3u;
 //#end
-@group(0) @binding(RESIDUAL_BINDING) var<storage, read> residual_matrix: array<residual_unit>;
+@group(0) @binding(RESIDUAL_BINDING) var<storage, read> residual_matrix: array<residual_matrix_unit>;
 
 //#slot load x=residual_matrix default element
 

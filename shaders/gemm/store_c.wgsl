@@ -2,6 +2,8 @@
 
 //#variant elements
 // Stores four consecutive elements of a row of C, one by one: any n, any stride.
+//#slot store_element default plain
+
 fn store_c(row: u32, col: u32, sums: vec4<sum>) {
     if row >= dims.m || col >= dims.n {
         return;

@@ -49,7 +49,6 @@ const STAGE_VECTOR_OUTER: u32 = 2u;
 //#import stage x=b
 //#slot a_column default shared
 //#slot epilogue default none
-//#slot store_element default plain
 //#slot store_c default elements
 
 @compute @workgroup_size(LANES)

@@ -1,10 +1,10 @@
 //! What becomes of sums as they are stored: the same for every kernel.
 
 use super::generated::Made;
-use super::memory::{Store, load_element};
+use super::memory::Store;
 use super::problem::{GemmProblem, OP, batch_strides, stride};
 use crate::gpu::Caps;
-use crate::kernel::{Kernel, Memory};
+use crate::kernel::{Access, Kernel, Memory, Width};
 use crate::ops::Activation;
 use crate::plan::{Scalar, ScalarParameter};
 use crate::tensor::{DType, Layout, dim};
@@ -180,31 +180,27 @@ impl GemmProblem {
         }
         let mut kernel = kernel.slot("epilogue", "forms");
         if previous == Previous::Added {
-            kernel = load_previous(kernel, store, Memory::of(self.types.c, caps));
+            // What C held is read as it is stored.
+            kernel = match store {
+                Store::Elements => kernel.slot("previous", "elements"),
+                Store::Vectors => kernel.slot("previous", "vector"),
+            };
         }
         let mut binding = first;
         kernel = match bias {
             None => kernel,
             Some(dtype) => {
-                let memory = Memory::of(dtype, caps);
-                let kernel = kernel
-                    .slot("bias", "vector")
-                    .param("bias_unit", memory.scalar())
-                    .param("BIAS_BINDING", binding);
+                let kernel = kernel.slot("bias", "vector").param("BIAS_BINDING", binding);
                 binding += 1;
-                load_element(kernel, "load_bias_vector", memory)
+                kernel.operand("bias_vector", Access::read(Memory::of(dtype, caps), Width::One))
             }
         };
         kernel = match residual {
             None => kernel,
             Some(dtype) => {
-                let memory = Memory::of(dtype, caps);
-                let kernel = kernel
-                    .slot("residual", "matrix")
-                    .param("residual_unit", memory.scalar())
-                    .param("RESIDUAL_BINDING", binding);
+                let kernel = kernel.slot("residual", "matrix").param("RESIDUAL_BINDING", binding);
                 binding += 1;
-                load_element(kernel, "load_residual_matrix", memory)
+                kernel.operand("residual_matrix", Access::read(Memory::of(dtype, caps), Width::One))
             }
         };
         // A multiplication by an alpha of 1 costs nothing beside a store.
@@ -217,17 +213,4 @@ impl GemmProblem {
         };
         kernel.slot("activation", activation.variant())
     }
-}
-
-/// Binds how what C held is read: as it is stored.
-fn load_previous(kernel: Kernel, store: Store, memory: Memory) -> Kernel {
-    match (store, memory) {
-        (Store::Vectors, Memory::Packed) => kernel.slot("load_c", "four_packed"),
-        (Store::Vectors, Memory::Bf16) => kernel.slot("load_c", "four_bf16"),
-        (Store::Vectors, _) => kernel.slot("load_c", "four"),
-        (Store::Elements, Memory::Packed) => kernel.slot("load_c", "atomic_packed"),
-        (Store::Elements, Memory::Bf16) => kernel.slot("load_c", "atomic_bf16"),
-        (Store::Elements, _) => kernel,
-    }
-    .slot("previous", if store == Store::Vectors { "vector" } else { "elements" })
 }

@@ -1,8 +1,8 @@
-//! How operands lie in memory, and the variants of slots that read and write them.
+//! How operands are staged and C is stored: how many elements are loaded and stored at once.
 
 use super::problem::GemmProblem;
 use crate::gpu::Caps;
-use crate::kernel::{Kernel, Memory};
+use crate::kernel::{Access, Kernel, Memory, Width};
 
 /// How an operand is staged: the constants `STAGE_...` of `gemm/tiled.wgsl`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,28 +28,12 @@ impl Stage {
         }
     }
 
-    pub(super) fn unit(self, memory: Memory) -> &'static str {
-        if self == Self::VectorOuter { memory.vector() } else { memory.scalar() }
-    }
-}
-
-/// Binds an operand's loader.
-pub(super) fn load(kernel: Kernel, slot: &'static str, memory: Memory, stage: Stage) -> Kernel {
-    match (memory, stage) {
-        (Memory::Packed, Stage::VectorOuter) => kernel.slot(slot, "four_packed"),
-        (Memory::Bf16, Stage::VectorOuter) => kernel.slot(slot, "four_bf16"),
-        (_, Stage::VectorOuter) => kernel.slot(slot, "four"),
-        (_, _) => load_element(kernel, slot, memory),
-    }
-}
-
-/// Binds a loader of single elements.
-pub(super) fn load_element(kernel: Kernel, slot: &'static str, memory: Memory) -> Kernel {
-    match memory {
-        Memory::F32 | Memory::F16 | Memory::I32 => kernel,
-        Memory::Packed => kernel.slot(slot, "element_packed"),
-        Memory::Bf16 => kernel.slot(slot, "element_bf16"),
-        Memory::I8 => kernel.slot(slot, "element_i8"),
+    /// How many elements are loaded at once.
+    pub(super) fn width(self) -> Width {
+        match self {
+            Self::VectorOuter => Width::Four,
+            Self::ScalarK | Self::ScalarOuter => Width::One,
+        }
     }
 }
 
@@ -62,33 +46,33 @@ pub(super) enum Store {
     Vectors,
 }
 
+impl Store {
+    /// How a kernel gets at C: what C held is read as it is stored, if it is added.
+    fn access(self, problem: &GemmProblem, caps: &Caps) -> Access {
+        let width = match self {
+            Self::Elements => Width::One,
+            Self::Vectors => Width::Four,
+        };
+        let c = Access::write(Memory::of(problem.types.c, caps), width);
+        if problem.epilogue.adds_previous() { c.and_read(width) } else { c }
+    }
+}
+
 /// Binds how C is stored and what becomes of it before: four elements of a row at once where every four of them lie
 /// wholly within it.
 pub(super) fn store(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Caps) -> Kernel {
     let d = &problem.dims;
     if d.n.is_multiple_of(4) && d.c_starts().iter().all(|start| start.is_multiple_of(4)) {
-        let memory = Memory::of(problem.types.c, caps);
-        let kernel = kernel.param("c_unit", memory.vector());
-        let kernel = match memory {
-            Memory::Packed => kernel.slot("store_c", "vector_packed"),
-            Memory::Bf16 => kernel.slot("store_c", "vector_packed").slot("pack_pair", "bf16"),
-            _ => kernel.slot("store_c", "vector"),
-        };
-        // NOTE: not every vector is stored by elements too: the variant that does is left out.
-        return problem.bind_epilogue(kernel.slot("store_element", "none"), Store::Vectors, first, caps);
+        let c = Store::Vectors.access(problem, caps);
+        let variant = if c.packs() { "vector_packed" } else { "vector" };
+        let kernel = kernel.result(c).slot("store_c", variant);
+        return problem.bind_epilogue(kernel, Store::Vectors, first, caps);
     }
     store_elements(kernel, problem, first, caps)
 }
 
 /// Binds how C is stored element by element, and what becomes of it before.
 pub(super) fn store_elements(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Caps) -> Kernel {
-    let memory = Memory::of(problem.types.c, caps);
-    let kernel = match memory {
-        Memory::Packed => kernel.param("c_unit", "atomic<u32>").slot("store_element", "packed"),
-        Memory::Bf16 => {
-            kernel.param("c_unit", "atomic<u32>").slot("store_element", "packed").slot("pack_pair", "bf16")
-        }
-        _ => kernel.param("c_unit", memory.scalar()),
-    };
+    let kernel = kernel.result(Store::Elements.access(problem, caps));
     problem.bind_epilogue(kernel, Store::Elements, first, caps)
 }

@@ -8,10 +8,6 @@ use super::{Filling, Kernel, Memory};
 pub(crate) enum Width {
     One,
     Two,
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "products and multivectors have tables of their own yet")
-    )]
     Four,
 }
 

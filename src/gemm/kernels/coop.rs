@@ -10,7 +10,7 @@ use crate::gemm::memory::store;
 use crate::gemm::problem::{GemmDims, GemmProblem};
 use crate::gemm::segments::Formed;
 use crate::gpu::{Caps, CoopScalar};
-use crate::kernel::Kernel;
+use crate::kernel::{Access, Kernel, Memory, Width};
 use crate::plan::Flops;
 use crate::tensor::DType;
 use std::cmp::Ordering;
@@ -256,7 +256,7 @@ impl Entry for Coop {
         let direct = problem.types.c == DType::F32
             && problem.dims.c_starts().iter().all(|start| start.is_multiple_of(4));
         if direct && problem.epilogue.is_plain() {
-            return kernel.param("c_unit", "f32");
+            return kernel.result(Access::write(Memory::F32, Width::One));
         }
         store(kernel, problem, 3, caps).slot("store_whole", "none")
     }

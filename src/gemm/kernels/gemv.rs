@@ -3,10 +3,10 @@
 
 use super::cost::{Cost, Traffic, Unit, depth};
 use super::{Entry, GemmKernel, Tile, in_memory, of_fractions};
-use crate::gemm::memory::{Stage, load, load_element, store};
+use crate::gemm::memory::store;
 use crate::gemm::problem::GemmProblem;
 use crate::gpu::Caps;
-use crate::kernel::{Kernel, Memory};
+use crate::kernel::{Access, Kernel, Memory, Width};
 
 pub(super) struct Gemv;
 
@@ -126,12 +126,6 @@ fn lines(tile: &Tile, problem: &GemmProblem) -> u32 {
     problem.dims.m.max(problem.dims.n).div_ceil(tile.bm)
 }
 
-/// Binds a loader of four neighbours.
-fn load_vector(kernel: Kernel, slot: &'static str, memory: Memory) -> Kernel {
-    let unit = if slot == "load_long" { "long_unit" } else { "thin_unit" };
-    load(kernel, slot, memory, Stage::VectorOuter).param(unit, memory.vector())
-}
-
 impl Entry for Gemv {
     fn name(&self) -> &'static str {
         "gemv"
@@ -201,16 +195,15 @@ impl Entry for Gemv {
         let Some(Thin { long, run, thin, .. }) = Thin::of(problem) else { return kernel };
         let kernel =
             kernel.param("LONG_BINDING", long as u32).param("ALONG_K", u32::from(run.axis() == Axis::K));
+        let [element, vector] = [Width::One, Width::Four].map(|width| Access::read(ab, width));
         let kernel = match run {
-            Run::Elements(_) => load_element(kernel, "load_long", ab).param("long_unit", ab.scalar()),
-            Run::Vectors(Axis::K) => load_vector(kernel, "load_long", ab).slot("long_quad", "along_k"),
-            Run::Vectors(Axis::Outer) => {
-                load_vector(kernel, "load_long", ab).slot("long_quad", "along_outer")
-            }
+            Run::Elements(_) => kernel.operand("long", element),
+            Run::Vectors(Axis::K) => kernel.operand("long", vector).slot("long_quad", "along_k"),
+            Run::Vectors(Axis::Outer) => kernel.operand("long", vector).slot("long_quad", "along_outer"),
         };
         let kernel = match thin {
-            Run::Vectors(Axis::K) => load_vector(kernel, "load_thin", ab).slot("thin_quad", "along_k"),
-            _ => load_element(kernel, "load_thin", ab).param("thin_unit", ab.scalar()),
+            Run::Vectors(Axis::K) => kernel.operand("thin", vector).slot("thin_quad", "along_k"),
+            _ => kernel.operand("thin", element),
         };
         store(kernel, problem, 3, caps)
     }

@@ -2,10 +2,10 @@
 
 use super::cost::{Cost, Unit};
 use super::{Entry, GemmKernel, Tile, in_memory};
-use crate::gemm::memory::{load_element, store_elements};
+use crate::gemm::memory::store_elements;
 use crate::gemm::problem::GemmProblem;
 use crate::gpu::Caps;
-use crate::kernel::{Kernel, Memory};
+use crate::kernel::{Access, Kernel, Memory, Width};
 
 pub(super) struct Naive;
 
@@ -59,10 +59,9 @@ impl Entry for Naive {
         let ab = Memory::of(problem.types.ab, caps);
         let kernel = Kernel::new(self.shader())
             .dims(caps, size_of_val(&problem.dims))
-            .param("a_unit", ab.scalar())
-            .param("b_unit", ab.scalar())
-            .param("LANES", self.invocations(tile, caps));
-        let kernel = load_element(load_element(kernel, "load_a", ab), "load_b", ab);
+            .param("LANES", self.invocations(tile, caps))
+            .operand("a", Access::read(ab, Width::One))
+            .operand("b", Access::read(ab, Width::One));
         let kernel =
             if ab == Memory::I8 { kernel.param("sum", "i32").slot("multiply_add", "i32") } else { kernel };
         store_elements(kernel, problem, 3, caps)

@@ -1,9 +1,9 @@
 //! What kernels have of products that are summed over segments: how A is staged, and what fills their slots.
 
-use crate::gemm::memory::{Stage, load};
+use crate::gemm::memory::Stage;
 use crate::gemm::problem::GemmProblem;
 use crate::gemm::segments::{Formed, Gated, Segments};
-use crate::kernel::{Kernel, Memory};
+use crate::kernel::{Access, Kernel, Memory};
 
 impl Segments {
     /// How A is staged by the tiled kernel: by vectors only if both operands of its products come so.
@@ -31,7 +31,7 @@ impl Segments {
         if self.formed == Formed::InMemory {
             return kernel;
         }
-        let kernel = load(kernel.param("y_unit", a.unit(memory)), "load_y", memory, a);
+        let kernel = kernel.operand("y", Access::read(memory, a.width()));
         let kernel = match a {
             Stage::VectorOuter => kernel.slot("four_a", "vector").slot("four_y", "vector"),
             Stage::ScalarK | Stage::ScalarOuter => kernel,

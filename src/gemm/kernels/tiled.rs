@@ -4,10 +4,10 @@ use super::cost::{Cost, Unit};
 use super::made::{self, Signs};
 use super::{Entry, GemmKernel, Tile, of_fractions};
 use crate::gemm::halves::Side;
-use crate::gemm::memory::{Stage, load, store};
+use crate::gemm::memory::{Stage, store};
 use crate::gemm::problem::{GemmProblem, Sums};
 use crate::gpu::Caps;
-use crate::kernel::{Kernel, Memory};
+use crate::kernel::{Access, Kernel, Memory};
 use crate::plan::Flops;
 
 pub(super) struct Tiled;
@@ -144,11 +144,11 @@ impl Entry for Tiled {
         };
         let kernel = match problem.generated_at(Side::A) {
             Some(generated) => generated.bind(kernel),
-            None => load(kernel.param("a_unit", a.unit(ab)), "load_a", ab, a),
+            None => kernel.operand("a", Access::read(ab, a.width())),
         };
         let kernel = match problem.generated_at(Side::B) {
             Some(generated) => generated.bind(kernel),
-            None => load(kernel.param("b_unit", b.unit(ab)), "load_b", ab, b),
+            None => kernel.operand("b", Access::read(ab, b.width())),
         };
         let kernel = match problem.halved() {
             Some(signs) => signs.bind(kernel, "memory_b"),
