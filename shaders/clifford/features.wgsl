@@ -11,7 +11,6 @@
 //#slot pack_pair default f16
 
 //#param  set by FeaturesProblem::kernel; these defaults are a legal kernel
-alias x_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // what is stored, before it is
 const LANES: u32 = 64u;

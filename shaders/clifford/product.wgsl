@@ -23,7 +23,6 @@ struct Dims {
 
 //#param  set by CliffordProblem::kernel; these defaults are a legal kernel
 alias x_unit = f32;
-alias y_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // what is stored, before it is
 alias lanes = vec4<f32>; // positions of an invocation

@@ -5,9 +5,12 @@
 
 //#variant sample
 // X and C, of f32.
+//#param
 alias c_unit = f32;
+alias x_unit = f32;
+//#end
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
-@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read> x: array<x_unit>;
 
 //#slot load x=x default element
 //#slot save x=c default element

@@ -23,6 +23,7 @@ struct Dims {
 
 //#param  set by CliffordProblem::table_kernel; these defaults are a legal kernel
 alias x_unit = f32;
+alias y_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // what is stored, before it is
 const LANES: u32 = 64u;
@@ -31,7 +32,7 @@ const LANES: u32 = 64u;
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
 @group(0) @binding(1) var<storage, read> x: array<x_unit>;
-@group(0) @binding(2) var<storage, read> y: array<x_unit>;
+@group(0) @binding(2) var<storage, read> y: array<y_unit>;
 @group(0) @binding(3) var<storage, read> table: array<u32>;
 
 //#slot load x=x default element

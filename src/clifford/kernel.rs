@@ -6,10 +6,10 @@ use super::body::Body;
 use super::function::Function;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
 use super::product::{Term, Terms};
-use super::walk::{Load, READ_BLADES, Store, Unit, Walk};
+use super::walk::{Load, READ_BLADES, Store, Walk};
 use crate::gpu::Caps;
 use crate::kernel::write::{Block, Callee, Definition, Expression, index, name};
-use crate::kernel::{self, Kernel, Memory, Needs};
+use crate::kernel::{self, Access, Kernel, Memory, Needs, Width};
 
 /// Invocations of one workgroup, these kernels' own tuning: few where they share registers, of which each may need many;
 /// elsewhere starting a group takes longer than what is idle in its last.
@@ -76,22 +76,13 @@ impl CliffordProblem {
         let store = Store::of(self, walk, memory);
         let mut kernel = Kernel::new("clifford/product")
             .dims(caps, size_of::<CliffordDims>())
-            .param("x_unit", loads[0].unit.memory(memory))
-            .param("y_unit", loads[1].unit.memory(memory))
-            .param("c_unit", store.unit)
+            .result(Access::write(memory, store.width))
             .param("lanes", walk.lanes())
             .param("WIDTH", format!("{}u", walk.width()))
             .param("LANES", format!("{}u", invocations(caps)));
-        if memory == Memory::Bf16 {
-            kernel = kernel.slot("pack_pair", "bf16");
-        }
-        for (load, slots) in
-            loads.iter().zip([["load_x", "read_x"], ["load_y", "read_y"]]).take(self.operands())
+        for (load, (name, slot)) in loads.iter().zip([("x", "read_x"), ("y", "read_y")]).take(self.operands())
         {
-            if let Some(variant) = load.unit.load(memory) {
-                kernel = kernel.slot(slots[0], variant);
-            }
-            kernel = kernel.slot(slots[1], load.read);
+            kernel = kernel.operand(name, Access::read(memory, load.width)).slot(slot, load.read);
         }
         if self.operands() == 1 {
             kernel = kernel.slot("blades", "one");
@@ -104,19 +95,13 @@ impl CliffordProblem {
 
     pub(super) fn table_kernel(&self, caps: &Caps) -> Kernel {
         let memory = Memory::of(self.dtype, caps);
-        let halves = memory.per_scalar() == 2;
-        let mut kernel = Kernel::new("clifford/table")
+        let operand = Access::read(memory, Width::One);
+        Kernel::new("clifford/table")
             .dims(caps, size_of::<CliffordDims>())
-            .param("x_unit", memory.scalar())
-            .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
-            .param("LANES", format!("{}u", invocations(caps)));
-        if memory == Memory::Bf16 {
-            kernel = kernel.slot("pack_pair", "bf16");
-        }
-        if let Some(variant) = Unit::One.load(memory) {
-            kernel = kernel.slot("load_x", variant).slot("load_y", variant);
-        }
-        if halves { kernel.slot("store_element", "packed") } else { kernel }
+            .result(Access::write(memory, Width::One))
+            .operand("x", operand)
+            .operand("y", operand)
+            .param("LANES", format!("{}u", invocations(caps)))
     }
 
     /// The limits that a workgroup needs: bindings for the result and the operands.

@@ -3,7 +3,7 @@
 use super::function::Function;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
 use crate::gpu::Caps;
-use crate::kernel::Memory;
+use crate::kernel::{Memory, Width};
 
 /// Numbers of operands and result together that an invocation has of four positions, whatever registers there are: these
 /// kernels' own tuning. With more, two positions are enough to load at once.
@@ -78,48 +78,13 @@ impl Walk {
     }
 }
 
-/// Elements that are loaded or stored at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
-    One,
-    Two,
-    Four,
-}
-
-impl Unit {
-    /// The type in memory.
-    pub(super) fn memory(self, memory: Memory) -> &'static str {
-        match (self, memory) {
-            (Self::Four, _) => memory.vector(),
-            (Self::Two, Memory::F32) => "vec2<f32>",
-            (Self::Two, Memory::F16) => "vec2<f16>",
-            // Of pairs, what holds one holds two.
-            _ => memory.scalar(),
-        }
-    }
-
-    /// The variant of `load_x`; that of one element of a type that shaders know is the default.
-    pub(super) fn load(self, memory: Memory) -> Option<&'static str> {
-        match (memory, self) {
-            (Memory::Packed, Self::One) => Some("element_packed"),
-            (Memory::Packed, Self::Two) => Some("two_packed"),
-            (Memory::Packed, Self::Four) => Some("four_packed"),
-            (Memory::Bf16, Self::One) => Some("element_bf16"),
-            (Memory::Bf16, Self::Two) => Some("two_bf16"),
-            (Memory::Bf16, Self::Four) => Some("four_bf16"),
-            (_, Self::One) => None,
-            (_, Self::Two) => Some("two"),
-            (_, Self::Four) => Some("four"),
-        }
-    }
-}
-
 /// How an invocation loads a blade of an operand, or four blades.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Load {
     /// The variant of `read_x`.
     pub(super) read: &'static str,
-    pub(super) unit: Unit,
+    /// How many elements `load_x` loads at once.
+    pub(super) width: Width,
 }
 
 /// What loads four blades of a position.
@@ -131,16 +96,16 @@ impl Load {
         let begins = |beside| problem.begin_at_multiples(operand, beside, walk.width().max(2));
         let fours = problem.blades_of(operand).len().is_multiple_of(4)
             && problem.begin_at_multiples(operand, Beside::Blades, 4);
-        let (read, unit) = match (walk, inner) {
-            (Walk::Ones, _) if fours => (READ_BLADES, Unit::Four),
-            (Walk::Ones, _) | (_, 0) => ("one", Unit::One),
-            (Walk::Fours, 1) if begins(Beside::Positions) => ("aligned", Unit::Four),
-            (Walk::Fours, 1) => ("shifted", Unit::Four),
-            (Walk::Fours, _) => ("positions", Unit::One),
-            (Walk::Twos, _) if begins(Beside::Positions) => ("aligned", Unit::Two),
-            (Walk::Twos, _) => ("shifted_two", Unit::Two),
+        let (read, width) = match (walk, inner) {
+            (Walk::Ones, _) if fours => (READ_BLADES, Width::Four),
+            (Walk::Ones, _) | (_, 0) => ("one", Width::One),
+            (Walk::Fours, 1) if begins(Beside::Positions) => ("aligned", Width::Four),
+            (Walk::Fours, 1) => ("shifted", Width::Four),
+            (Walk::Fours, _) => ("positions", Width::One),
+            (Walk::Twos, _) if begins(Beside::Positions) => ("aligned", Width::Two),
+            (Walk::Twos, _) => ("shifted_two", Width::Two),
         };
-        Self { read, unit }
+        Self { read, width }
     }
 }
 
@@ -149,10 +114,10 @@ impl Load {
 pub(super) struct Store {
     /// What lies side by side of what it stores at once.
     pub(super) beside: Beside,
-    /// Slots and their variants, but for defaults.
+    /// Slots and their variants, but for defaults and what `Kernel::result` fills.
     pub(super) slots: Vec<(&'static str, &'static str)>,
-    /// The type of C's elements.
-    pub(super) unit: &'static str,
+    /// How many elements are stored at once.
+    pub(super) width: Width,
 }
 
 impl Store {
@@ -166,28 +131,23 @@ impl Store {
         let pairs = memory.per_scalar() == 2;
         let begins = |of| problem.begin_at_multiples(0, beside, of);
         let whole = together > 1 && extent.is_multiple_of(together as usize) && begins(together);
-        let (slots, unit) = match (beside, walk) {
-            (Beside::Blades, _) if whole && pairs => (vec![("store_beside", "four_packed")], Unit::Four),
-            (Beside::Blades, _) if whole => (vec![("store_beside", "four_whole")], Unit::Four),
-            (Beside::Blades, _) => (vec![], Unit::One),
-            (_, Walk::Fours) if whole && pairs => (vec![("store_beside", "four_packed")], Unit::Four),
-            (_, Walk::Twos) if whole && pairs => (vec![("store_beside", "two_packed")], Unit::Two),
-            (_, Walk::Fours) if whole => (vec![("store_beside", "four_whole")], Unit::Four),
-            (_, Walk::Twos) if whole => (vec![("store_beside", "two_whole")], Unit::Two),
-            (_, Walk::Fours) => (vec![], Unit::One),
-            (_, Walk::Twos) => (vec![("store_beside", "two")], Unit::One),
-            (_, Walk::Ones) => (vec![("store_beside", "one")], Unit::One),
+        let (mut slots, mut width) = match (beside, walk) {
+            (Beside::Blades, _) if whole && pairs => (vec![("store_beside", "four_packed")], Width::Four),
+            (Beside::Blades, _) if whole => (vec![("store_beside", "four_whole")], Width::Four),
+            (Beside::Blades, _) => (vec![], Width::One),
+            (_, Walk::Fours) if whole && pairs => (vec![("store_beside", "four_packed")], Width::Four),
+            (_, Walk::Twos) if whole && pairs => (vec![("store_beside", "two_packed")], Width::Two),
+            (_, Walk::Fours) if whole => (vec![("store_beside", "four_whole")], Width::Four),
+            (_, Walk::Twos) if whole => (vec![("store_beside", "two_whole")], Width::Two),
+            (_, Walk::Fours) => (vec![], Width::One),
+            (_, Walk::Twos) => (vec![("store_beside", "two")], Width::One),
+            (_, Walk::Ones) => (vec![("store_beside", "one")], Width::One),
         };
-        let mut store = Self { beside, slots, unit: unit.memory(memory) };
-        if pairs && unit == Unit::One {
-            // Pairs that are nobody else's, or else halves of them.
-            if together == 4 && begins(2) {
-                store.slots.push(("store_quad", "pairs"));
-            } else {
-                store.slots.push(("store_element", "packed"));
-                store.unit = "atomic<u32>";
-            }
+        // Pairs that are nobody else's; else `Kernel::result` has halves of them stored.
+        if pairs && width == Width::One && together == 4 && begins(2) {
+            slots.push(("store_quad", "pairs"));
+            width = Width::Two;
         }
-        store
+        Self { beside, slots, width }
     }
 }

@@ -4,38 +4,27 @@
 use super::body::terms;
 use super::problem::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};
 use crate::gpu::Caps;
-use crate::kernel::{self, Kernel, Memory, Needs};
+use crate::kernel::{self, Access, Kernel, Memory, Needs, Width};
 
 impl FeaturesProblem {
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
         let memory = Memory::of(self.dtype, caps);
-        let halves = memory.per_scalar() == 2;
         let by_rows = self.function.is_by_rows();
         let mut kernel = Kernel::new(if by_rows { "clifford/mean" } else { "clifford/features" })
             .dims(caps, size_of::<FeaturesDims>())
-            .param("x_unit", memory.scalar())
-            .param("c_unit", if halves { "atomic<u32>" } else { memory.scalar() })
+            .result(Access::write(memory, Width::One))
             .param("LANES", format!("{}u", self.lanes(caps)));
-        if memory == Memory::Bf16 {
-            kernel = kernel.slot("pack_pair", "bf16");
-        }
-        if halves {
-            let load = if memory == Memory::Bf16 { "element_bf16" } else { "element_packed" };
-            kernel = kernel.slot("store_element", "packed").slot("load_x", load).slot("load_a", load);
-            if self.pass == Pass::Backward {
-                kernel = kernel.slot("load_g", load);
-            }
-            if self.function.parameters() == 2 {
-                kernel = kernel.slot("load_b", load);
-            }
+        let names = operands(self.function, self.pass);
+        for &name in &names {
+            kernel = kernel.operand(name, Access::read(memory, Width::One));
         }
         if !by_rows {
             // Of gradients, those of each parameter.
             let [.., sums] = if self.pass == Pass::Backward { self.sums() } else { [1; 3] };
             kernel = kernel.param("SUMS", format!("{sums}u"));
         }
-        let operands = operands(self.function, self.pass);
-        kernel = kernel.generated("features_operands", format!("operands of {self}"), operands);
+        let declarations = declarations(&names, self.pass);
+        kernel = kernel.generated("features_operands", format!("operands of {self}"), declarations);
         let slot = if by_rows { "mean_terms" } else { "features_terms" };
         let terms = terms(self.function, self.pass, &self.blades);
         kernel.generated(slot, format!("terms of {self}"), terms)
@@ -58,16 +47,22 @@ impl FeaturesProblem {
     }
 }
 
-/// The declarations of operands, in the order in which they are bound.
-fn operands(function: FeatureFunction, pass: Pass) -> String {
+/// The operands and parameters, in the order in which they are bound.
+fn operands(function: FeatureFunction, pass: Pass) -> Vec<&'static str> {
     let mut names = vec!["x"];
     if pass == Pass::Backward {
         names.push("g");
     }
     names.extend(["a", "b"].iter().take(function.parameters()));
+    names
+}
+
+/// Their declarations, with what loads them; of gradients also of the sums for parameters, which are bound behind them.
+fn declarations(names: &[&str], pass: Pass) -> String {
     let mut text = String::new();
     for (i, name) in names.iter().enumerate() {
-        text += &format!("@group(0) @binding({}) var<storage, read> {name}: array<x_unit>;\n", i + 1);
+        text += &format!("//#param\nalias {name}_unit = f32;\n//#end\n");
+        text += &format!("@group(0) @binding({}) var<storage, read> {name}: array<{name}_unit>;\n", i + 1);
         text += &format!("//#slot load x={name} default element\n");
     }
     if pass == Pass::Backward {

@@ -3,7 +3,7 @@
 use super::problem::{GatesDims, GatesProblem};
 use crate::clifford::layer::Gate;
 use crate::gpu::Caps;
-use crate::kernel::{Kernel, Memory, Needs};
+use crate::kernel::{Access, Kernel, Memory, Needs, Width};
 
 /// Invocations of one workgroup.
 pub(super) const LANES: u32 = 64;
@@ -26,17 +26,12 @@ impl GatesProblem {
     }
 
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
-        let memory = Memory::of(self.dtype, caps);
-        let kernel = Kernel::new("clifford/gates")
+        let operand = Access::read(Memory::of(self.dtype, caps), Width::One);
+        Kernel::new("clifford/gates")
             .dims(caps, size_of::<GatesDims>())
-            .param("x_unit", memory.scalar())
-            .param("y_unit", memory.scalar())
+            .operand("x", operand)
+            .operand("y", operand)
             .param("LANES", format!("{LANES}u"))
-            .slot("gate", self.gate.variant());
-        match memory {
-            Memory::Packed => kernel.slot("load_x", "element_packed").slot("load_y", "element_packed"),
-            Memory::Bf16 => kernel.slot("load_x", "element_bf16").slot("load_y", "element_bf16"),
-            _ => kernel,
-        }
+            .slot("gate", self.gate.variant())
     }
 }

@@ -1,12 +1,11 @@
 //! The kernel of a function of rows: what fills its parameters and slots.
 
-use super::operands::{Access, operands};
+use super::operands::{Accessed, operands};
 use super::problem::{RowDims, RowProblem, RowStep};
 use super::text::Texts;
 use super::tile::{RowTile, subgroup};
 use crate::gpu::Caps;
 use crate::kernel::Kernel;
-use crate::tensor::DType;
 
 impl RowProblem {
     pub(super) fn kernel(&self, tile: &RowTile, texts: Texts, caps: &Caps) -> Kernel {
@@ -21,11 +20,8 @@ impl RowProblem {
             .param("UNITS", format!("{}u", tile.units))
             .param("SUMS", format!("{sums}u"))
             .param("BUFFERS", format!("{}u", tile.buffers(self, caps)));
-        if self.dtype == DType::Bf16 || self.out == DType::Bf16 {
-            kernel = kernel.slot("pack_pair", "bf16");
-        }
         for operand in operands(self) {
-            kernel = Access::of(self, operand, tile, caps).bind(kernel);
+            kernel = Accessed::of(self, operand, tile, caps).bind(kernel);
         }
         if !self.is_normalised() {
             kernel = kernel.slot("row_totals", "none");

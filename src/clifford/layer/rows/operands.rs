@@ -2,9 +2,8 @@
 
 use super::problem::{RowFunction, RowProblem, RowStep};
 use super::tile::RowTile;
-use crate::clifford::walk::Unit;
 use crate::gpu::Caps;
-use crate::kernel::{Kernel, Memory};
+use crate::kernel::{Access, Kernel, Memory, Width};
 use crate::tensor::DType;
 
 /// An operand of a launch.
@@ -70,17 +69,17 @@ pub(in super::super) fn operands(problem: &RowProblem) -> Vec<Operand> {
     [written, sums, read].concat()
 }
 
-/// How one operand is loaded and stored.
+/// An operand, and how a kernel gets at it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Access {
+pub(super) struct Accessed {
     pub(super) operand: Operand,
-    /// What is loaded or stored at once.
-    pub(super) unit: Unit,
-    memory: Memory,
+    /// How many elements are loaded or stored at once.
+    pub(super) width: Width,
+    access: Access,
     is_written: bool,
 }
 
-impl Access {
+impl Accessed {
     pub(super) fn of(problem: &RowProblem, operand: Operand, tile: &RowTile, caps: &Caps) -> Self {
         let dtype = match operand {
             Operand::C | Operand::D => problem.out,
@@ -99,55 +98,33 @@ impl Access {
             Operand::G => begins(d.g),
             Operand::W | Operand::Slab | Operand::Sums => false,
         };
-        let unit = match tile.width {
-            4 if together => Unit::Four,
-            2 if together => Unit::Two,
-            _ => Unit::One,
+        let width = match tile.width {
+            4 if together => Width::Four,
+            2 if together => Width::Two,
+            _ => Width::One,
         };
-        Self { operand, unit, memory: Memory::of(dtype, caps), is_written: operand.is_written(problem) }
+        let (memory, is_written) = (Memory::of(dtype, caps), operand.is_written(problem));
+        let access = if is_written { Access::write(memory, width) } else { Access::read(memory, width) };
+        Self { operand, width, access, is_written }
     }
 
     /// The declaration, and the functions that load or store.
     pub(super) fn declaration(&self, binding: usize) -> String {
         let name = self.operand.name();
         let access = if self.is_written { "read_write" } else { "read" };
-        let unit = match (self.is_written, self.memory.per_scalar(), self.unit) {
-            (true, 2, Unit::One) => "atomic<u32>",
-            _ => self.unit.memory(self.memory),
-        };
         let functions = match self.operand {
             Operand::Slab | Operand::Sums => String::new(),
             _ if self.is_written => format!("//#slot save x={name} default element\n"),
             _ => format!("//#slot load x={name} default element\n"),
         };
         format!(
-            "alias {name}_unit = {unit};\n\
+            "//#param\nalias {name}_unit = f32;\n//#end\n\
              @group(0) @binding({binding}) var<storage, {access}> {name}: array<{name}_unit>;\n{functions}"
         )
     }
 
-    /// Binds what loads or stores, where it is not the shader's own.
+    /// Sets the type in the declaration, and binds what loads or stores.
     pub(super) fn bind(&self, kernel: Kernel) -> Kernel {
-        let slot = match (self.operand, self.is_written) {
-            (Operand::Slab | Operand::Sums, _) => return kernel,
-            (Operand::C, _) => "save_c",
-            (Operand::D, _) => "save_d",
-            (Operand::X, _) => "load_x",
-            (Operand::Y, _) => "load_y",
-            (Operand::G, _) => "load_g",
-            (Operand::W, _) => "load_w",
-        };
-        let variant = if self.is_written {
-            match (self.memory.per_scalar(), self.unit) {
-                (1, Unit::One) => None,
-                (1, _) => Some("vector"),
-                (_, Unit::One) => Some("element_packed"),
-                (_, Unit::Two) => Some("two_packed"),
-                (_, Unit::Four) => Some("four_packed"),
-            }
-        } else {
-            self.unit.load(self.memory)
-        };
-        variant.map_or(kernel.clone(), |variant| kernel.slot(slot, variant))
+        kernel.operand(self.operand.name(), self.access)
     }
 }

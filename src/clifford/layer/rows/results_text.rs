@@ -3,7 +3,7 @@
 use super::operands::Operand;
 use super::problem::{RowFunction, RowStep};
 use super::text::{Writer, part};
-use crate::clifford::walk::Unit;
+use crate::kernel::Width;
 use std::fmt::Write;
 
 impl Writer<'_> {
@@ -89,7 +89,7 @@ impl Writer<'_> {
         text.push_str("if is_mine {\n");
         for (k, (blade, value)) in self.names.iter().zip(values).enumerate() {
             let at = format!("c_at + {k}u * dims.plane");
-            if access.unit != Unit::One || self.width == 1 {
+            if access.width != Width::One || self.width == 1 {
                 let _ = writeln!(text, "    save_{name}({at}, {value}); // {blade}");
                 continue;
             }

@@ -1,8 +1,8 @@
 //! The text of the first half of a row: loads, the product, and what a lane adds to its sums.
 
-use super::operands::{Access, Operand};
+use super::operands::{Accessed, Operand};
 use super::text::Writer;
-use crate::clifford::walk::Unit;
+use crate::kernel::Width;
 use std::fmt::Write;
 
 impl Writer<'_> {
@@ -26,7 +26,7 @@ impl Writer<'_> {
     /// Every blade that is read, and the gates.
     fn loads(&self, text: &mut String) {
         let read = [Operand::X, Operand::Y, Operand::G].map(|operand| self.has(operand));
-        let read: Vec<&Access> = read.into_iter().flatten().collect();
+        let read: Vec<&Accessed> = read.into_iter().flatten().collect();
         read.iter().for_each(|access| self.place(text, access));
         // The scalars first: gates take long, and need nothing else.
         if self.problem.is_gated() {
@@ -60,13 +60,13 @@ impl Writer<'_> {
     }
 
     /// Where an operand's features lie at the first blade.
-    fn place(&self, text: &mut String, access: &Access) {
+    fn place(&self, text: &mut String, access: &Accessed) {
         let name = access.operand.name();
         let _ = writeln!(
             text,
             "let {name}_at = dims.{name}.w + row * dims.{name}.y + unit.feature * dims.{name}.z;"
         );
-        if access.unit == Unit::One {
+        if access.width == Width::One {
             for i in 1..self.width {
                 let _ = writeln!(
                     text,
@@ -77,12 +77,12 @@ impl Writer<'_> {
     }
 
     /// A blade of an operand.
-    fn load(&self, text: &mut String, access: &Access, k: usize) {
+    fn load(&self, text: &mut String, access: &Accessed, k: usize) {
         let (name, blade) = (access.operand.name(), &self.names[k]);
         let load = |at: String| format!("load_{name}({at} + {k}u * dims.{name}.x)");
         let first = load(format!("{name}_at"));
-        let value = match access.unit {
-            Unit::One if self.width > 1 => {
+        let value = match access.width {
+            Width::One if self.width > 1 => {
                 let others = (1..self.width).map(|i| load(format!("{name}_at{i}")));
                 format!("lanes({})", std::iter::once(first).chain(others).collect::<Vec<_>>().join(", "))
             }

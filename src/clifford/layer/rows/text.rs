@@ -1,6 +1,6 @@
 //! The text of a function of rows: what stands in the slots of `shaders/clifford/rows.wgsl`.
 
-use super::operands::{Access, Operand, operands};
+use super::operands::{Accessed, Operand, operands};
 use super::problem::{RowFunction, RowProblem, RowStep};
 use super::products::Products;
 use super::tile::RowTile;
@@ -27,7 +27,7 @@ pub(super) fn part(width: u32, i: u32) -> &'static str {
 pub(super) struct Writer<'a> {
     pub(super) problem: &'a RowProblem,
     pub(super) width: u32,
-    accesses: Vec<Access>,
+    accesses: Vec<Accessed>,
     pub(super) products: Option<Products>,
     /// What the blades are called, in their order.
     pub(super) names: Vec<String>,
@@ -36,8 +36,8 @@ pub(super) struct Writer<'a> {
 }
 
 pub(super) fn texts(problem: &RowProblem, tile: &RowTile, caps: &Caps) -> Result<Texts> {
-    let accesses: Vec<Access> =
-        operands(problem).into_iter().map(|operand| Access::of(problem, operand, tile, caps)).collect();
+    let accesses: Vec<Accessed> =
+        operands(problem).into_iter().map(|operand| Accessed::of(problem, operand, tile, caps)).collect();
     let products = if problem.function.is_product() { Some(Products::new(problem)?) } else { None };
     let grades = if problem.is_normalised() { problem.grades() } else { Vec::new() };
     let names = problem.blades.masks().iter().map(|&blade| problem.signature().name(blade)).collect();
@@ -51,7 +51,7 @@ impl Writer<'_> {
         self.names.len()
     }
 
-    pub(super) fn has(&self, operand: Operand) -> Option<&Access> {
+    pub(super) fn has(&self, operand: Operand) -> Option<&Accessed> {
         self.accesses.iter().find(|access| access.operand == operand)
     }
 

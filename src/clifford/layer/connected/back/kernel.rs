@@ -6,7 +6,7 @@ use crate::clifford::layer::connected::matrices::Pair;
 use crate::clifford::layer::connected::problem::ConnectedProblem;
 use crate::clifford::layer::wgsl::function;
 use crate::gpu::Caps;
-use crate::kernel::{Kernel, Memory, Needs};
+use crate::kernel::{Access, Kernel, Memory, Needs, Width};
 use std::fmt::Write;
 
 /// Invocations of one workgroup.
@@ -15,25 +15,17 @@ pub(super) const LANES: u32 = 64;
 impl ConnectedBackProblem {
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
         let memory = Memory::of(self.dtype, caps);
-        let halves = memory.per_scalar() == 2;
-        let stored = if halves { "atomic<u32>" } else { memory.scalar() };
-        let mut kernel = Kernel::new("clifford/connected_back")
+        let operand = Access::read(memory, Width::One);
+        let result = Access::write(memory, Width::One);
+        Kernel::new("clifford/connected_back")
             .dims(caps, size_of::<ConnectedBackDims>())
-            .param("x_unit", memory.scalar())
-            .param("y_unit", memory.scalar())
-            .param("u_unit", stored)
-            .param("v_unit", stored)
+            .operand("x", operand)
+            .operand("y", operand)
+            .operand("u", result)
+            .operand("v", result)
             .param("LANES", format!("{LANES}u"))
-            .slot("gate", self.gate);
-        if halves {
-            let load = if memory == Memory::Bf16 { "element_bf16" } else { "element_packed" };
-            kernel = kernel.slot("load_x", load).slot("load_y", load);
-            kernel = kernel.slot("save_u", "element_packed").slot("save_v", "element_packed");
-        }
-        if memory == Memory::Bf16 {
-            kernel = kernel.slot("pack_pair", "bf16");
-        }
-        kernel.generated("connected_terms", self.what.clone(), self.text.clone())
+            .slot("gate", self.gate)
+            .generated("connected_terms", self.what.clone(), self.text.clone())
     }
 
     /// The limits that a workgroup needs: bindings for both gradients, what came back, and both operands.
