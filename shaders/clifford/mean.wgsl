@@ -3,7 +3,7 @@
 //! shapes    C (blades, rows, features) without gaps; X, and G in gradients, likewise in any strides; A (features); D (rows, features) in f32
 //! grid      one workgroup of LANES per row
 //! subgroup  not used: lanes of a row meet in shared memory, in a fixed order
-//! requires  nothing
+//! requires  LANES pairs of sums in shared memory
 //! edges     workgroups past the end leave; lanes go over features: any rows, features >= 1
 
 //#import features_dims
