@@ -36,8 +36,6 @@ const LANES: u32 = 64u;
 
 //#slot load x=x default element
 //#slot load x=y default element
-//#slot four x=x default places
-//#slot four x=y default places
 //#slot gate default one
 
 @compute @workgroup_size(LANES)
@@ -53,8 +51,10 @@ fn main(
     }
     let first = (unit - row * dims.units) * 4u;
     let features = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(dims.features - 1u));
-    let of_x = gate(four_x(dims.x_offset + row * dims.x_row + features * dims.x_feature));
-    let of_y = gate(four_y(dims.y_offset + row * dims.y_row + features * dims.y_feature));
+    let at_x = dims.x_offset + row * dims.x_row + features * dims.x_feature;
+    let at_y = dims.y_offset + row * dims.y_row + features * dims.y_feature;
+    let of_x = gate(vec4<f32>(load_x(at_x.x), load_x(at_x.y), load_x(at_x.z), load_x(at_x.w)));
+    let of_y = gate(vec4<f32>(load_y(at_y.x), load_y(at_y.y), load_y(at_y.z), load_y(at_y.w)));
     let gates = of_x * of_y;
     let at = row * dims.features + first;
     c[at] = gates.x;

@@ -116,7 +116,7 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
 //#variant products
 // Units of operand A of a layer's product: products of blades are summed in f32 where they
 // are staged, and never lie in device memory. Past the outer edge the last elements are made again.
-//#import product_terms_of_a
+//#slot product_terms_of_a default plain
 
 struct Eight {
     low: vec4<f32>,

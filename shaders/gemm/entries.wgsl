@@ -1,9 +1,37 @@
-//! Four entries of a sketch side by side along the outer axis of an operand: `entries(outer, k, seed)`.
+//! Four entries of a sketch side by side along the outer axis of an operand: `entries(outer, k, seed)`. What comes from a
+//! word each is normal or uniform.
+
+//#param  set by Generated::bind
+const NORMAL: bool = true; // of what comes from a word each
+//#end
+
+// A normal entry of a sketch, from a table of the inverse distribution function: see `sketch/normal.rs`. Integers up
+// to the last step, which is exact.
+fn normal_entry(word: u32) -> f32 {
+    let odd = (word << 1u) | 1u; // wraps: without its sign, the probability of being beyond, times 2^33
+    let exponent = firstLeadingBit(odd);
+    let scaled = odd << (31u - exponent);
+    let at = 32u * exponent + ((scaled >> 26u) & 31u);
+    let above = table(at);
+    let z = above - (((above - table(at + 1u)) * ((scaled >> 11u) & 0x7fffu) + 0x4000u) >> 15u);
+    let signed = select(i32(z), -i32(z), (word >> 31u) == 1u);
+    return f32(signed) * 4.76837158203125e-7; // 2^-21
+}
+
+// A uniform entry of a sketch: the middle of one of 2^24 parts of -1..1, exact.
+fn uniform_entry(word: u32) -> f32 {
+    return f32(i32(word >> 8u) * 2 - 16777215) * 5.9604644775390625e-8; // 2^-24
+}
+
+fn entry(word: u32) -> f32 {
+    if NORMAL {
+        return normal_entry(word);
+    }
+    return uniform_entry(word);
+}
 
 //#variant words
 // Four entries of a sketch from a word each, down a column: of rows i to i + 3, where i is a multiple of four.
-//#slot entry default normal
-
 fn entries(i: u32, j: u32, seed: vec2<u32>) -> vec4<f32> {
     let words = philox(vec4<u32>(i / 4u, j, 0u, TAG), seed);
     return vec4<f32>(entry(words.x), entry(words.y), entry(words.z), entry(words.w));
@@ -11,8 +39,6 @@ fn entries(i: u32, j: u32, seed: vec2<u32>) -> vec4<f32> {
 
 //#variant words_across
 // Four entries of a sketch from a word each, along a row: of columns j to j + 3.
-//#slot entry default normal
-
 fn entries(j: u32, i: u32, seed: vec2<u32>) -> vec4<f32> {
     var four: vec4<f32>;
     //#unroll

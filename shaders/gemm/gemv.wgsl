@@ -22,7 +22,14 @@ const THIN: u32 = 1u;         // rows of a thin A, columns of a thin B, rounded 
 const BL: u32 = 16u;          // elements of the long operand along its outer axis, a workgroup
 const BK: u32 = 128u;         // along k, a step of a workgroup
 const TL: u32 = 4u;           // along the outer axis, an invocation
+const LONG_LOADS: u32 = ELEMENTS;  // how the long operand comes from memory
+const THIN_LOADS: u32 = ELEMENTS;  // and the thin one: never along the outer axis
 //#end
+// How an operand comes from memory: one by one, or by vectors of four along an axis. A vector may reach past the end of k, the
+// outer edge and the end of the operand: windows hold whole vectors, and what is beyond the edge is not stored.
+const ELEMENTS: u32 = 0u;
+const VECTORS_ALONG_K: u32 = 1u;
+const VECTORS_ALONG_OUTER: u32 = 2u;
 const_assert BL % TL == 0u && TL % 4u == 0u && BK % 4u == 0u;
 
 const LANES_L: u32 = BL / TL;
@@ -42,10 +49,64 @@ var<workgroup> partial: array<vec4<f32>, THIN * QUADS * LANES>;
 
 //#slot load x=long default element
 //#slot load x=thin default element
-//#slot long_quad default elements
-//#slot thin_quad default elements
 //#slot epilogue default none
 //#slot store_c default elements
+
+// Where four neighbours along the outer axis of the long operand start, or the vector that they are, four times. Past the edge
+// the last is read again.
+fn long_starts(outer: u32, extent: u32) -> vec4<u32> {
+    let first = select(matrices.a_offset, matrices.b_offset, LONG_BINDING == 1u);
+    if LONG_LOADS == VECTORS_ALONG_OUTER {
+        return vec4<u32>(first + min(outer, (extent - 1u) / 4u * 4u));
+    }
+    let rows = min(vec4<u32>(outer) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(extent - 1u));
+    return vec4<u32>(first) + rows * select(dims.a_outer, dims.b_outer, LONG_BINDING == 1u);
+}
+
+// A vector of the long operand, or (x) an element.
+fn long_at(at: u32) -> vec4<f32> {
+    return vec4<f32>(load_long(at));
+}
+
+// Four neighbours along the outer axis at one k.
+fn long_column(starts: vec4<u32>, k: u32) -> vec4<f32> {
+    let at = starts + vec4<u32>(k * select(dims.a_k, dims.b_k, LONG_BINDING == 1u));
+    if LONG_LOADS == VECTORS_ALONG_OUTER {
+        return long_at(at.x);
+    }
+    return vec4<f32>(long_at(at.x).x, long_at(at.y).x, long_at(at.z).x, long_at(at.w).x);
+}
+
+// Four by four elements of the long operand: the columns are those of four k.
+fn long_quad(starts: vec4<u32>, ks: vec4<u32>) -> mat4x4<f32> {
+    if LONG_LOADS == VECTORS_ALONG_K {
+        let at = starts + vec4<u32>(ks.x);
+        return transpose(mat4x4<f32>(long_at(at.x), long_at(at.y), long_at(at.z), long_at(at.w)));
+    }
+    return mat4x4<f32>(
+        long_column(starts, ks.x),
+        long_column(starts, ks.y),
+        long_column(starts, ks.z),
+        long_column(starts, ks.w),
+    );
+}
+
+// A vector of the thin operand, or (x) an element.
+fn thin_at(at: u32) -> vec4<f32> {
+    return vec4<f32>(load_thin(at));
+}
+
+// Four elements along k of row t of a thin A, or of column t of a thin B. Past the edge the last row is read again.
+fn thin_quad(t: u32, ks: vec4<u32>) -> vec4<f32> {
+    let last = select(dims.n, dims.m, LONG_BINDING == 1u) - 1u;
+    let first = select(matrices.b_offset, matrices.a_offset, LONG_BINDING == 1u);
+    let start = first + min(t, last) * select(dims.b_outer, dims.a_outer, LONG_BINDING == 1u);
+    if THIN_LOADS == VECTORS_ALONG_K {
+        return thin_at(start + ks.x);
+    }
+    let at = vec4<u32>(start) + ks * select(dims.b_k, dims.a_k, LONG_BINDING == 1u);
+    return vec4<f32>(thin_at(at.x).x, thin_at(at.y).x, thin_at(at.z).x, thin_at(at.w).x);
+}
 
 // Adds four steps along k to sums: what is long from `starts` on, times what is thin, where `ks` are `within`.
 fn add_steps(

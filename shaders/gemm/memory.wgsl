@@ -85,15 +85,31 @@ fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
 // Operand A of a layer's product: products of blades are summed where they are staged, and
 // never lie in device memory. Past the outer edge the last elements are made again. The index along the segment takes
 // the place of an address.
-//#import product_terms_of_a
+//#slot product_terms_of_a default plain
 //#slot load x=y default element
-//#slot four x=a default places
-//#slot four x=y default places
 
 const X_AHEAD: bool = false; // other workgroups hide its loads
 
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return of_segment(k);
+}
+
+// Elements of A at four places, side by side where they come by vectors.
+fn four_a(at: vec4<u32>) -> vec4<f32> {
+    if A_STAGE == STAGE_VECTOR_OUTER {
+        return vec4<f32>(load_a(at.x));
+    }
+    let first = vec2<f32>(vec4<f32>(load_a(at.x)).x, vec4<f32>(load_a(at.y)).x);
+    return vec4<f32>(first, vec4<f32>(load_a(at.z)).x, vec4<f32>(load_a(at.w)).x);
+}
+
+// And of the second operand.
+fn four_y(at: vec4<u32>) -> vec4<f32> {
+    if A_STAGE == STAGE_VECTOR_OUTER {
+        return vec4<f32>(load_y(at.x));
+    }
+    let first = vec2<f32>(vec4<f32>(load_y(at.x)).x, vec4<f32>(load_y(at.y)).x);
+    return vec4<f32>(first, vec4<f32>(load_y(at.z)).x, vec4<f32>(load_y(at.w)).x);
 }
 
 // Four elements along the outer axis.

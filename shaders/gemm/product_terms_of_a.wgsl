@@ -1,13 +1,12 @@
 //! Operand A whose elements are sums of products of two operands' blades, the first in A's place, the second behind the
-//! table of terms. A term has a blade of each, 8 bits, and in the highest bit whether it is taken away.
+//! table of terms. A term has a blade of each, 8 bits, and in the highest bit whether it is taken away. The
+//! sums are multiplied by gates: `gates_at(outer, k)` are those at four places of a plane.
 
 //#param  set by Segments::bind
 alias y_unit = f32;
 //#end
 
 @group(0) @binding(4) var<storage, read> y: array<y_unit>;
-
-//#slot product_gates default none
 
 // Where the first operand's blade of a term begins, from its first on; and the second's.
 fn a_blade(term: u32) -> u32 {
@@ -20,4 +19,19 @@ fn y_blade(term: u32) -> u32 {
 
 fn term_sign(term: u32) -> f32 {
     return select(1.0, -1.0, (term >> 31u) == 1u);
+}
+
+//#variant plain
+// There are no gates.
+fn gates_at(outer: vec4<u32>, k: vec4<u32>) -> vec4<f32> {
+    return vec4<f32>(1.0);
+}
+
+//#variant gated
+// The elements of a plane.
+@group(0) @binding(5) var<storage, read> gates: array<f32>;
+
+fn gates_at(outer: vec4<u32>, k: vec4<u32>) -> vec4<f32> {
+    let at = outer * dims.gates_outer + k * dims.gates_k;
+    return vec4<f32>(gates[at.x], gates[at.y], gates[at.z], gates[at.w]);
 }

@@ -26,7 +26,10 @@ struct Dims {
 //#param  set by CastProblem::kernel
 const A_PER_WORD: u32 = 1u;
 const C_PER_WORD: u32 = 1u;
-const LARGEST: u32 = 0x7f7fffffu; // finite number of C's type, as an f32, for limit_real
+const FROM: u32 = F32;         // A's type and C's, of those in `numbers`
+const TO: u32 = F32;
+const KEPT: bool = true;      // elements keep their bits, those of NaN too
+const LIMITED: bool = false;  // what TO does not hold becomes the nearest that it does
 const LANES: u32 = 64u;
 //#end
 const A_BITS: u32 = 32u / A_PER_WORD;
@@ -37,12 +40,19 @@ const C_MASK: u32 = 0xffffffffu >> (32u - C_BITS);
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> c: array<u32>;
 
-// Values are the bits of an f32, or of an i32, and never floats: a driver may flush subnormal floats, round them as it
-// likes and change the bits of NaN, but not of integers.
-//#slot widen default same
-//#slot convert default none
-//#slot limit default none
-//#slot narrow default same
+//#import numbers
+
+// An element of A as one of C.
+fn converted(bits: u32) -> u32 {
+    if KEPT {
+        return bits;
+    }
+    var value = widened(FROM, bits);
+    if is_real(FROM) && !is_real(TO) { value = to_integer(value); }
+    if !is_real(FROM) && is_real(TO) { value = to_real(value); }
+    if LIMITED { value = limited(TO, value); }
+    return narrowed(TO, value);
+}
 
 fn element(at: u32) -> u32 {
     var rest = at;
@@ -57,7 +67,7 @@ fn element(at: u32) -> u32 {
     rest /= dims.extents.x;
     index += rest % dims.extent1 * dims.stride1 + rest / dims.extent1 * dims.stride0;
     let bits = (a[index / A_PER_WORD] >> (index % A_PER_WORD * A_BITS)) & A_MASK;
-    return narrow(limit(convert(widen(bits)))) & C_MASK;
+    return converted(bits) & C_MASK;
 }
 
 @compute @workgroup_size(LANES)

@@ -24,15 +24,26 @@ struct Dims {
 alias a_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // what is stored, before it is
+const COMBINATION: u32 = SUM; // what becomes of two operands
 const LANES: u32 = 64u;
 //#end
+const SUM: u32 = 0u;
+const DIFFERENCE: u32 = 1u;
+const PRODUCT: u32 = 2u;
+const GRADIENT: u32 = 3u; // that an activation of A hands back: B, the gradient of its result, times its slope at A
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
-//#slot operands default two
-//#slot combine default add
 //#slot activation default none
+//#slot operands default two
 //#slot store_quad default elements
+
+fn combined(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    if COMBINATION == DIFFERENCE { return a - b; }
+    if COMBINATION == PRODUCT { return a * b; }
+    if COMBINATION == GRADIENT { return slope(a) * b; }
+    return a + b;
+}
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -48,5 +59,5 @@ fn main(
     let col = (unit - row * dims.quads) * 4u;
     let at = in_row(row, dims.offsets.xyz + col * dims.axes[0].yzw);
     let count = min(dims.axes[0].x - col, 4u);
-    store_quad(at.x, dims.axes[0].y, count, activate(value(at, count)));
+    store_quad(at.x, dims.axes[0].y, count, value(at, count));
 }

@@ -15,18 +15,18 @@ alias b_unit = f32;
 //#import load_quad x=b
 
 fn value(at: vec3<u32>, count: u32) -> vec4<f32> {
-    return combine(load_quad_a(at.y, dims.axes[0].z, count), load_quad_b(at.z, dims.axes[0].w, count));
+    return combined(load_quad_a(at.y, dims.axes[0].z, count), load_quad_b(at.z, dims.axes[0].w, count));
 }
 
 //#variant one
-// The values of one operand.
+// The activation of one operand.
 @group(0) @binding(1) var<storage, read> a: array<a_unit>;
 
 //#slot load x=a default element
 //#import load_quad x=a
 
 fn value(at: vec3<u32>, count: u32) -> vec4<f32> {
-    return load_quad_a(at.y, dims.axes[0].z, count);
+    return activate(load_quad_a(at.y, dims.axes[0].z, count));
 }
 
 //#variant update
@@ -39,5 +39,5 @@ fn value(at: vec3<u32>, count: u32) -> vec4<f32> {
 //#import load_quad x=c
 
 fn value(at: vec3<u32>, count: u32) -> vec4<f32> {
-    return combine(load_quad_c(at.x, dims.axes[0].y, count), load_quad_a(at.y, dims.axes[0].z, count));
+    return combined(load_quad_c(at.x, dims.axes[0].y, count), load_quad_a(at.y, dims.axes[0].z, count));
 }

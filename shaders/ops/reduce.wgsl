@@ -16,7 +16,6 @@ alias a_unit = f32;
 alias c_unit = f32;
 alias held = f32; // what lanes hold: sums, or bits of magnitudes
 alias sum = f32; // what is stored, before it is
-const A_PER_WORD: u32 = 1u; // elements, where memory is read as words
 const LANES: u32 = 256u;
 //#end
 

@@ -37,12 +37,17 @@ fn total(x: held) -> sum {
 //#variant magnitude
 // What becomes of the elements of a row: the largest magnitude. Bits of floats without their sign are in the order of
 // their values, NaN above infinity; as integers, no driver may flush them or drop a NaN.
-//#slot widen default same
+//#import numbers
+
+//#param  set by RowsProblem::words
+const A_TYPE: u32 = F32;    // of those in `numbers`
+const A_PER_WORD: u32 = 1u; // elements of a word
+//#end
 
 fn term(at: u32) -> held {
     let bits = 32u / A_PER_WORD;
     let element = (a[at / A_PER_WORD] >> (at % A_PER_WORD * bits)) & (0xffffffffu >> (32u - bits));
-    return widen(element) & 0x7fffffffu;
+    return widened(A_TYPE, element) & 0x7fffffffu;
 }
 
 fn joined(x: held, y: held) -> held {

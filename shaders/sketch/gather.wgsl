@@ -8,7 +8,6 @@
 
 //#slot dims default immediate
 //#import block
-//#import sparse
 
 //#param  set by Tile::kernel; these defaults are a legal tile
 alias x_unit = f32;
@@ -28,7 +27,7 @@ const ROWS: u32 = 256u; // of Y at most
 var<workgroup> list: array<u32, LIST>;
 var<workgroup> ends: array<u32, ROWS + 1u>; // in the list: of each row, behind a 0
 
-//#slot sparse_sums default elements
+//#slot sparse default elements
 
 @compute @workgroup_size(LANES)
 fn main(

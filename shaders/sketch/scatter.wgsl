@@ -8,7 +8,6 @@
 
 //#slot dims default immediate
 //#import block
-//#import sparse
 
 //#param  set by Tile::kernel; these defaults are a legal tile
 alias x_unit = f32;
@@ -33,7 +32,7 @@ var<workgroup> totals: array<u32, LANES>;
 var<workgroup> list: array<u32, LIST>;
 var<workgroup> ends: array<u32, ROWS + 1u>; // in the list: of each row, behind a 0
 
-//#slot sparse_sums default elements
+//#slot sparse default elements
 
 @compute @workgroup_size(LANES)
 fn main(

@@ -190,17 +190,17 @@ impl GemmProblem {
         kernel = match bias {
             None => kernel,
             Some(dtype) => {
-                let kernel = kernel.slot("bias", "vector").param("BIAS_BINDING", binding);
+                let kernel = kernel.slot("addend_bias", "tensor").param("BIAS_BINDING", binding);
                 binding += 1;
-                kernel.operand("bias_vector", Access::read(Memory::of(dtype, caps), Width::One))
+                kernel.operand("bias", Access::read(Memory::of(dtype, caps), Width::One))
             }
         };
         kernel = match residual {
             None => kernel,
             Some(dtype) => {
-                let kernel = kernel.slot("residual", "matrix").param("RESIDUAL_BINDING", binding);
+                let kernel = kernel.slot("addend_residual", "tensor").param("RESIDUAL_BINDING", binding);
                 binding += 1;
-                kernel.operand("residual_matrix", Access::read(Memory::of(dtype, caps), Width::One))
+                kernel.operand("residual", Access::read(Memory::of(dtype, caps), Width::One))
             }
         };
         // A multiplication by an alpha of 1 costs nothing beside a store.

@@ -105,6 +105,6 @@ impl Generated {
             (_, Outer::Rows) => kernel,
             (_, Outer::Columns) => kernel.slot("entries", "words_across"),
         };
-        if self.entries == Entries::Uniform { kernel.slot("entry", "uniform") } else { kernel }
+        kernel.param("NORMAL", self.entries == Entries::Normal)
     }
 }

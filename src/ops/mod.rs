@@ -3,6 +3,7 @@
 mod activation;
 mod cast;
 mod elementwise;
+mod numbers;
 mod rows;
 
 pub use activation::Activation;

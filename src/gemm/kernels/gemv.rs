@@ -198,11 +198,13 @@ impl Entry for Gemv {
         let [element, vector] = [Width::One, Width::Four].map(|width| Access::read(ab, width));
         let kernel = match run {
             Run::Elements(_) => kernel.operand("long", element),
-            Run::Vectors(Axis::K) => kernel.operand("long", vector).slot("long_quad", "along_k"),
-            Run::Vectors(Axis::Outer) => kernel.operand("long", vector).slot("long_quad", "along_outer"),
+            Run::Vectors(Axis::K) => kernel.operand("long", vector).param("LONG_LOADS", "VECTORS_ALONG_K"),
+            Run::Vectors(Axis::Outer) => {
+                kernel.operand("long", vector).param("LONG_LOADS", "VECTORS_ALONG_OUTER")
+            }
         };
         let kernel = match thin {
-            Run::Vectors(Axis::K) => kernel.operand("thin", vector).slot("thin_quad", "along_k"),
+            Run::Vectors(Axis::K) => kernel.operand("thin", vector).param("THIN_LOADS", "VECTORS_ALONG_K"),
             _ => kernel.operand("thin", element),
         };
         store(kernel, problem, 3, caps)

@@ -20,7 +20,7 @@ impl Segments {
     fn bind(&self, kernel: Kernel) -> Kernel {
         let kernel = kernel.slot("segments", "of_planes");
         match self.formed {
-            Formed::Products(Gated::Yes) => kernel.slot("product_gates", "plane"),
+            Formed::Products(Gated::Yes) => kernel.slot("product_terms_of_a", "gated"),
             Formed::Products(Gated::No) | Formed::InMemory => kernel,
         }
     }
@@ -31,12 +31,7 @@ impl Segments {
         if self.formed == Formed::InMemory {
             return kernel;
         }
-        let kernel = kernel.operand("y", Access::read(memory, a.width()));
-        let kernel = match a {
-            Stage::VectorOuter => kernel.slot("four_a", "vector").slot("four_y", "vector"),
-            Stage::ScalarK | Stage::ScalarOuter => kernel,
-        };
-        kernel.slot("memory_a", "products")
+        kernel.operand("y", Access::read(memory, a.width())).slot("memory_a", "products")
     }
 
     /// Binds what the kernel on cooperative matrices has of it, if A is not in memory, whose operands come by units of eight

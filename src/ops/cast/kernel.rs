@@ -1,10 +1,10 @@
-//! The kernel of copies, `shaders/ops/cast.wgsl`: its slots hold what turns an element of one type into another.
+//! The kernel of copies, `shaders/ops/cast.wgsl`: its parameters say from which type to which.
 
 use super::problem::{CastDims, CastProblem, Overflow};
 use crate::gpu::Caps;
 use crate::kernel::Kernel;
+use crate::ops::numbers::constant;
 use crate::tensor::DType;
-use half::{bf16, f16};
 
 /// Invocations of one workgroup.
 pub(super) const LANES: u32 = 64;
@@ -21,40 +21,23 @@ impl CastProblem {
         if !changes(self.from, self.to, self.overflow) {
             return kernel;
         }
-        let kernel = match self.from {
-            DType::F16 => kernel.slot("widen", "f16"),
-            DType::Bf16 => kernel.slot("widen", "bf16"),
-            DType::I8 => kernel.slot("widen", "i8"),
-            DType::F32 | DType::I32 => kernel,
+        let is_limited = match (self.to, self.overflow) {
+            (DType::I32, _) => false,
+            (_, Overflow::Saturate) => true,
+            (DType::I8, Overflow::Rust) => self.from.is_real(),
+            (_, Overflow::Rust) => false,
         };
-        let kernel = match (self.from.is_real(), self.to.is_real()) {
-            (true, false) => kernel.slot("convert", "to_integer"),
-            (false, true) => kernel.slot("convert", "to_real"),
-            (true, true) | (false, false) => kernel,
-        };
-        let kernel = match (self.to, self.overflow) {
-            (DType::I8, Overflow::Saturate) => kernel.slot("limit", "i8"),
-            (DType::I8, Overflow::Rust) if self.from.is_real() => kernel.slot("limit", "i8"),
-            (DType::F32, Overflow::Saturate) => limit_real(kernel, f32::MAX),
-            (DType::F16, Overflow::Saturate) => limit_real(kernel, f16::MAX.to_f32()),
-            (DType::Bf16, Overflow::Saturate) => limit_real(kernel, bf16::MAX.to_f32()),
-            (DType::I32, _) | (_, Overflow::Rust) => kernel,
-        };
-        match self.to {
-            DType::F16 => kernel.slot("narrow", "f16"),
-            DType::Bf16 => kernel.slot("narrow", "bf16"),
-            DType::F32 | DType::I8 | DType::I32 => kernel,
-        }
+        kernel
+            .param("KEPT", false)
+            .param("FROM", constant(self.from))
+            .param("TO", constant(self.to))
+            .param("LIMITED", is_limited)
     }
 }
 
 /// Whether a value may come out as another, or with other bits. NOTE: saturating changes infinities of the same type.
 fn changes(from: DType, to: DType, overflow: Overflow) -> bool {
     from != to || (overflow == Overflow::Saturate && to.is_real())
-}
-
-fn limit_real(kernel: Kernel, largest: f32) -> Kernel {
-    kernel.slot("limit", "real").param("LARGEST", format!("{:#x}u", largest.to_bits()))
 }
 
 /// Elements in a word of memory.

@@ -32,12 +32,12 @@ impl ElementwiseProblem {
                 kernel.slot("operands", "one").slot("activation", activation.variant())
             }
             Elementwise::Slope(activation) => {
-                let kernel = kernel.operand("b", operand).slot("combine", "slope");
-                kernel.slot("slope", activation.variant())
+                let kernel = kernel.operand("b", operand).param("COMBINATION", "GRADIENT");
+                kernel.slot("activation", activation.variant())
             }
             Elementwise::Add => kernel.operand("b", operand),
-            Elementwise::Sub => kernel.operand("b", operand).slot("combine", "sub"),
-            Elementwise::Mul => kernel.operand("b", operand).slot("combine", "mul"),
+            Elementwise::Sub => kernel.operand("b", operand).param("COMBINATION", "DIFFERENCE"),
+            Elementwise::Mul => kernel.operand("b", operand).param("COMBINATION", "PRODUCT"),
             Elementwise::Update => kernel.slot("operands", "update"),
         }
     }

@@ -3,7 +3,7 @@
 use super::problem::{LANES, Rows, RowsDims, RowsProblem};
 use crate::gpu::Caps;
 use crate::kernel::{self, Access, Kernel, Memory, Width};
-use crate::tensor::DType;
+use crate::ops::numbers::constant;
 
 impl RowsProblem {
     /// What runs in each workgroup.
@@ -28,15 +28,11 @@ impl RowsProblem {
 
     /// Elements as bits, read from words.
     fn words(&self, kernel: Kernel) -> Kernel {
-        let kernel = kernel
+        kernel
             .slot("term", "magnitude")
             .param("a_unit", "u32")
             .param("held", "u32")
-            .param("A_PER_WORD", 4 / self.dtype.size());
-        match self.dtype {
-            DType::F16 => kernel.slot("widen", "f16"),
-            DType::Bf16 => kernel.slot("widen", "bf16"),
-            _ => kernel,
-        }
+            .param("A_TYPE", constant(self.dtype))
+            .param("A_PER_WORD", 4 / self.dtype.size())
     }
 }

@@ -138,7 +138,7 @@ impl Tile {
             .param("MOST", problem.dims.nonzeros.next_power_of_two())
             .param("LIST", self.list);
         if self.pairs {
-            return kernel.param("x_unit", "u64").slot("sparse_sums", "pairs");
+            return kernel.param("x_unit", "u64").slot("sparse", "pairs");
         }
         kernel.operand("x", Access::read(memory, Width::One))
     }
