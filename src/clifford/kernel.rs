@@ -110,7 +110,7 @@ impl CliffordProblem {
         Needs { bindings, invocations: invocations(caps), workgroup_bytes: 0 }
     }
 
-    /// The function `results` of the kernel: `shaders/clifford/results.wgsl` says what it is called with and what it calls.
+    /// The function `results` of the kernel: `shaders/clifford/product.wgsl` says what it is called with and what it calls.
     fn results(&self, function: &Body, loads: [Load; 2], beside: Beside) -> Definition {
         let mut body = Block::default();
         if self.function == Function::Sandwich && loads[0].read == "one" {

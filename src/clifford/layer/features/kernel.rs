@@ -24,7 +24,7 @@ impl FeaturesProblem {
             kernel = kernel.param("SUMS", format!("{sums}u"));
         }
         let declarations = declarations(&names, self.pass);
-        kernel = kernel.generated("features_operands", format!("operands of {self}"), declarations);
+        kernel = kernel.generated("operands", "its operands".to_owned(), declarations);
         let slot = if by_rows { "mean_terms" } else { "features_terms" };
         let terms = terms(self.function, self.pass, &self.blades);
         kernel.generated(slot, format!("terms of {self}"), terms)
