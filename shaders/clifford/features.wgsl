@@ -6,7 +6,7 @@
 //! requires  nothing
 //! edges     invocations past the end leave, the last strip is cut: any rows, features >= 1
 
-//#import features_dims
+//#import per_feature
 //#import block
 //#slot pack_pair default f16
 
@@ -37,7 +37,6 @@ alias a_unit = f32;
 
 //#slot store_element default plain
 //#import math
-//#import smooth_norm
 
 //#made features_terms
 // The function or its gradients, which plans make from an algebra's table:

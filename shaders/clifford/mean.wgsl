@@ -6,7 +6,7 @@
 //! requires  LANES pairs of sums in shared memory
 //! edges     workgroups past the end leave; lanes go over features: any rows, features >= 1
 
-//#import features_dims
+//#import per_feature
 //#import block
 //#slot pack_pair default f16
 
@@ -36,7 +36,6 @@ alias a_unit = f32;
 //#end
 
 //#slot store_element default plain
-//#import smooth_norm
 
 //#made mean_terms
 // The results or the gradients, which plans make from an algebra's table:
