@@ -22,7 +22,6 @@ struct Dims {
 //#slot pack_pair default f16
 
 //#param  set by CliffordProblem::kernel; these defaults are a legal kernel
-alias x_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // what is stored, before it is
 alias lanes = vec4<f32>; // positions of an invocation
@@ -32,7 +31,24 @@ const LANES: u32 = 64u;
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
-//#slot blades default two
+//#made operands
+// The operands, bound from 1 on: X and, of functions of two, Y, each with its `x_unit`, `load_x` and `read_x`. Plans make the
+// declarations.
+
+// Two operands, which stand here for them.
+//#param
+alias x_unit = f32;
+alias y_unit = f32;
+//#end
+@group(0) @binding(1) var<storage, read> x: array<x_unit>;
+@group(0) @binding(2) var<storage, read> y: array<y_unit>;
+
+//#slot load x=x default element
+//#slot read x=x default positions
+//#slot load x=y default element
+//#slot read x=y default positions
+//#end
+
 //#slot store_beside default four
 
 //#made results
