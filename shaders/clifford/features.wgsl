@@ -6,7 +6,7 @@
 //! requires  nothing
 //! edges     invocations past the end leave, the last strip is cut: any rows, features >= 1
 
-//#import features_dims
+//#import per_feature
 //#import block
 //#slot pack_pair default f16
 
@@ -19,11 +19,50 @@ const SUMS: u32 = 1u; // of gradients, those of parameters that a feature has
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
-//#slot features_operands default sample
+//#made operands
+// The operands, bound from 1 on: X, of gradients G, the parameters A and, where there are two, B, each with its `x_unit` and
+// `load_x(at)`, where `at` counts elements; of gradients D in f32, those of the parameters. Plans make the declarations.
+
+// One operand of multivectors, and one parameter, which stand here for them.
+//#param
+alias x_unit = f32;
+alias a_unit = f32;
+//#end
+@group(0) @binding(1) var<storage, read> x: array<x_unit>;
+@group(0) @binding(2) var<storage, read> a: array<a_unit>;
+
+//#slot load x=x default element
+//#slot load x=a default element
+//#end
+
 //#slot store_element default plain
 //#import math
-//#import smooth_norm
-//#slot features_terms default sample
+
+//#made features_terms
+// The function or its gradients, which plans make from an algebra's table:
+// - `Parameters`: those of a feature, as the function needs them.
+// - `parameters_of(feature)` loads them.
+// - `row_results(row, feature, plane, p, sums)` stores the result of a feature of a row, whose blades lie `plane` elements
+//   apart; of gradients it adds what the row hands back to each parameter.
+// - `store_sums(unit, sums)` stores those sums, of the feature and strip of an invocation.
+
+// Scalars times a parameter, which stands here for what plans make.
+struct Parameters {
+    a0: f32,
+}
+
+fn parameters_of(feature: u32) -> Parameters {
+    return Parameters(load_a(dims.a.z + feature * dims.a.x));
+}
+
+fn row_results(row: u32, feature: u32, plane: u32, p: Parameters, sums: ptr<function, array<f32, SUMS>>) {
+    let x_1 = load_x(dims.x.w + row * dims.x.y + feature * dims.x.z);
+    store_element(row * dims.features + feature, x_1 * p.a0);
+}
+
+fn store_sums(unit: u32, sums: ptr<function, array<f32, SUMS>>) {
+}
+//#end
 
 @compute @workgroup_size(LANES)
 fn main(

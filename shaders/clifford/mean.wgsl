@@ -6,7 +6,7 @@
 //! requires  LANES pairs of sums in shared memory
 //! edges     workgroups past the end leave; lanes go over features: any rows, features >= 1
 
-//#import features_dims
+//#import per_feature
 //#import block
 //#slot pack_pair default f16
 
@@ -19,10 +19,41 @@ const_assert 0u == (LANES & (LANES - 1u));
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
-//#slot features_operands default sample
+//#made operands
+// The operands, bound from 1 on: X, of gradients G, and the parameters A, each with its `x_unit` and `load_x(at)`, where `at`
+// counts elements; of gradients D in f32, those of the parameters. Plans make the declarations.
+
+// One operand of multivectors, and one parameter, which stand here for them.
+//#param
+alias x_unit = f32;
+alias a_unit = f32;
+//#end
+@group(0) @binding(1) var<storage, read> x: array<x_unit>;
+@group(0) @binding(2) var<storage, read> a: array<a_unit>;
+
+//#slot load x=x default element
+//#slot load x=a default element
+//#end
+
 //#slot store_element default plain
-//#import smooth_norm
-//#slot mean_terms default sample
+
+//#made mean_terms
+// The results or the gradients, which plans make from an algebra's table:
+// - `feature_sums(row, feature)`: what a feature adds to the sums of its row, its norm and, of gradients, a (g, x).
+// - `feature_results(row, feature, plane, mean, total)` stores a feature's result by the mean of the row's norms and those
+//   sums; blades of results lie `plane` elements apart.
+
+// Scalars, which stand here for what plans make.
+fn feature_sums(row: u32, feature: u32) -> vec2<f32> {
+    let x_1 = load_x(dims.x.w + row * dims.x.y + feature * dims.x.z);
+    return vec2<f32>(norm_of(x_1 * x_1), 0.0);
+}
+
+fn feature_results(row: u32, feature: u32, plane: u32, mean: f32, total: vec2<f32>) {
+    let x_1 = load_x(dims.x.w + row * dims.x.y + feature * dims.x.z);
+    store_element(row * dims.features + feature, load_a(dims.a.z + feature * dims.a.x) / mean * x_1);
+}
+//#end
 
 var<workgroup> parts: array<vec2<f32>, LANES>;
 

@@ -22,7 +22,6 @@ struct Dims {
 //#slot pack_pair default f16
 
 //#param  set by CliffordProblem::kernel; these defaults are a legal kernel
-alias x_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // what is stored, before it is
 alias lanes = vec4<f32>; // positions of an invocation
@@ -32,9 +31,44 @@ const LANES: u32 = 64u;
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
-//#slot blades default two
+//#made operands
+// The operands, bound from 1 on: X and, of functions of two, Y, each with its `x_unit`, `load_x` and `read_x`. Plans make the
+// declarations.
+
+// Two operands, which stand here for them.
+//#param
+alias x_unit = f32;
+alias y_unit = f32;
+//#end
+@group(0) @binding(1) var<storage, read> x: array<x_unit>;
+@group(0) @binding(2) var<storage, read> y: array<y_unit>;
+
+//#slot load x=x default element
+//#slot read x=x default positions
+//#slot load x=y default element
+//#slot read x=y default positions
+//#end
+
 //#slot store_beside default four
-//#slot results default sample
+
+//#made results
+// What an invocation computes: a function that plans make from an algebra's table of signs.
+//
+// `results(at, stride, step, count)` reads all blades of X, and of Y if there is one, computes each blade of C and stores
+// it. `at` are the places of C, X and Y (x, y, z) at the invocation's first position and the first blade, `stride` is from
+// position to position, and `step` from blade to blade, in elements. `count` says how many positions there are, from 1 to
+// WIDTH; behind them nothing is stored. It calls `read_x` and `read_y` for operands, `store_beside` for C, and what it
+// imports.
+
+// The product of two scalars, which stands here for what plans make.
+fn results(at: vec3<u32>, stride: vec3<u32>, step: vec3<u32>, count: u32) {
+    let x0 = read_x(at.y + 0u * step.y, stride.y, count);
+    let y0 = read_y(at.z + 0u * step.z, stride.z, count);
+    // 1
+    let z0 = x0 * y0;
+    store_beside(at.x + 0u * step.x, count, z0);
+}
+//#end
 
 @compute @workgroup_size(LANES)
 fn main(

@@ -53,8 +53,82 @@ fn unit_of(of_row: u32, u: u32, part: u32) -> Unit {
 }
 
 //#slot gate default none
-//#slot row_operands default sample
-//#slot row_terms default sample
+
+//#made operands
+// The operands of a function of rows: a binding and its `x_unit` for each, with `load_x(at)` of those that are read and
+// `save_x(at, value)` of those that are written, where `at` counts elements. C, and of a product's gradients D (those of Y)
+// and the sums `slab` of weight gradients; `sums` between two launches; X, Y, G and the weights W. Plans make the
+// declarations.
+
+// X and C, of f32, which stand here for them.
+//#param
+alias c_unit = f32;
+alias x_unit = f32;
+//#end
+@group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
+@group(0) @binding(1) var<storage, read> x: array<x_unit>;
+
+//#slot load x=x default element
+//#slot save x=c default element
+//#end
+
+//#made row_terms
+// What a function of rows computes, which plans make from an algebra's table. A `Unit` is WIDTH features of a row side by
+// side, whose numbers are `lanes`; what is past the end counts for nothing.
+// - `StripState`: what a unit keeps through all rows of its strip. WGSL has no empty struct: what keeps nothing has `none`.
+// - `strip_begin(unit)` is its first, with the weights.
+// - `RowState`: what a unit keeps of a row from its sums to its results.
+// - `row_sums(row, unit, is_mine, strip, own)` loads a unit of a row, adds what it has to the lane's own sums of the row,
+//   and returns what the results need of it. `row` and the unit's features are there even where `is_mine` is false: then
+//   they are another lane's, and nothing is added.
+// - `row_results(row, unit, is_mine, strip, kept, total)` stores the unit's results by the sums `total` of the row, and
+//   returns the strip's new state. Where `is_mine` is false, `row` may be past the end, and nothing is stored.
+// - `strip_end(place, unit, strip)` stores what the unit summed over its strip, as that of the row `place` of those that
+//   all workgroups have at once.
+
+// Each feature over the root mean square of its row: the norm of scalars, which stands here for what plans make.
+struct StripState {
+    none: u32,
+}
+
+struct RowState {
+    x_1: lanes,
+}
+
+fn strip_begin(unit: Unit) -> StripState {
+    return StripState();
+}
+
+fn row_sums(
+    row: u32,
+    unit: Unit,
+    is_mine: bool,
+    strip: StripState,
+    own: ptr<function, array<f32, SUMS>>,
+) -> RowState {
+    let x_1 = load_x(dims.x.w + row * dims.x.y + unit.feature * dims.x.z);
+    (*own)[0] += select(0.0, x_1 * x_1, is_mine);
+    return RowState(x_1);
+}
+
+fn row_results(
+    row: u32,
+    unit: Unit,
+    is_mine: bool,
+    strip: StripState,
+    kept: RowState,
+    total: ptr<function, array<f32, SUMS>>,
+) -> StripState {
+    if is_mine {
+        save_c(row * dims.features + unit.feature, kept.x_1 / sqrt((*total)[0] / f32(dims.features) + 1e-6));
+    }
+    return strip;
+}
+
+fn strip_end(place: u32, unit: Unit, strip: StripState) {
+}
+//#end
+
 //#slot row_totals default shared
 //#slot store_totals default none
 

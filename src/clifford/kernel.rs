@@ -80,16 +80,19 @@ impl CliffordProblem {
             .param("lanes", walk.lanes())
             .param("WIDTH", format!("{}u", walk.width()))
             .param("LANES", format!("{}u", invocations(caps)));
-        for (load, (name, slot)) in loads.iter().zip([("x", "read_x"), ("y", "read_y")]).take(self.operands())
-        {
-            kernel = kernel.operand(name, Access::read(memory, load.width)).slot(slot, load.read);
-        }
-        if self.operands() == 1 {
-            kernel = kernel.slot("blades", "one");
+        let mut declarations = String::new();
+        let names = [("x", "read_x"), ("y", "read_y")];
+        for (i, (load, (name, slot))) in loads.iter().zip(names).take(self.operands()).enumerate() {
+            let access = Access::read(memory, load.width);
+            kernel = kernel.operand(name, access).slot(slot, load.read);
+            declarations += &access.declaration(name, i + 1);
+            declarations += &access.functions(name);
+            declarations += &format!("//#slot read x={name} default positions\n");
         }
         for &(slot, variant) in &store.slots {
             kernel = kernel.slot(slot, variant);
         }
+        let kernel = kernel.generated("operands", "its operands".to_owned(), declarations);
         kernel.generated("results", self.what(), self.results(body, loads, store.beside).to_string())
     }
 
@@ -110,7 +113,7 @@ impl CliffordProblem {
         Needs { bindings, invocations: invocations(caps), workgroup_bytes: 0 }
     }
 
-    /// The function `results` of the kernel: `shaders/clifford/results.wgsl` says what it is called with and what it calls.
+    /// The function `results` of the kernel: `shaders/clifford/product.wgsl` says what it is called with and what it calls.
     fn results(&self, function: &Body, loads: [Load; 2], beside: Beside) -> Definition {
         let mut body = Block::default();
         if self.function == Function::Sandwich && loads[0].read == "one" {

@@ -11,6 +11,8 @@ pub(super) enum Directive<'a> {
     Slot { name: &'a str, renames: Renames, default: Option<&'a str> },
     /// `//#variant name`.
     Variant(&'a str),
+    /// `//#made name`.
+    Made(&'a str),
     /// `//#param`, and behind it who sets them.
     Param,
     /// `//#end`.
@@ -52,6 +54,7 @@ impl<'a> Directive<'a> {
                 Self::Slot { name, renames, default }
             }
             "variant" => Self::Variant(words.next()?),
+            "made" => Self::Made(words.next()?),
             "param" => return Some(Self::Param),
             "end" => Self::End,
             "unroll" => Self::Unroll,
@@ -88,6 +91,7 @@ mod tests {
                 Directive::Slot { name: "load", renames: renames(&["x=a"]), default: Some("element") },
             ),
             ("//#variant four", Directive::Variant("four")),
+            ("//#made terms", Directive::Made("terms")),
             ("//#param  set by Tile::kernel", Directive::Param),
             ("//#param", Directive::Param),
             ("//#end", Directive::End),
@@ -111,6 +115,10 @@ mod tests {
             "//#slot load default a x=b",
             "//#variant",
             "//#variant a b",
+            "//#made",
+            "//#made a b",
+            "//#made a x=b",
+            "//#made a default b",
             "//#end of it",
             "//#unroll twice",
             "//#",

@@ -32,9 +32,47 @@ impl<'t> Lines<'t> {
         Self { file: file.into(), lines: lines.collect() }
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
     /// The lines, each with its place.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Place, &'t str)> {
-        self.lines.iter().map(|&(line, text)| (Place { file: Rc::clone(&self.file), line }, text))
+        self.lines.iter().map(|&(line, text)| (self.place(line), text))
+    }
+
+    /// The sample below the `//#made` that is the line `at` of these, from 0 on: up to its `//#end`, which may have blocks of
+    /// parameters above it.
+    ///
+    /// # Errors
+    /// The place where it is clear that the sample has no end, and why, in words.
+    pub(super) fn sample(&self, at: usize) -> Result<Self, (Place, String)> {
+        let begin = self.place(self.lines[at].0);
+        let below = at + 1;
+        let mut is_in_params = false;
+        for (i, &(number, line)) in self.lines.iter().enumerate().skip(below) {
+            match Directive::of_line(line).map_err(|why| (self.place(number), why))? {
+                Some(Directive::Param) => is_in_params = true,
+                Some(Directive::End) if is_in_params => is_in_params = false,
+                Some(Directive::End) => {
+                    let lines = self.lines[below..i].to_vec();
+                    return Ok(Self { file: Rc::clone(&self.file), lines });
+                }
+                Some(Directive::Made(_)) => {
+                    return Err((
+                        self.place(number),
+                        format!("the sample of {begin} has no //#end above it"),
+                    ));
+                }
+                _ => {}
+            }
+        }
+        Err((begin, "the sample has no //#end below it".to_owned()))
+    }
+
+    fn place(&self, line: usize) -> Place {
+        Place { file: Rc::clone(&self.file), line }
     }
 }
 

@@ -54,7 +54,7 @@ struct Requires {
 enum Filling {
     /// A variant of the slot's file.
     Variant(&'static str),
-    /// Text that was made, and what it is, in words.
+    /// Text that was made for a `//#made`, and what it is, in words.
     Generated { what: String, text: String },
 }
 
@@ -94,7 +94,8 @@ impl Kernel {
         self
     }
 
-    /// Fills the slot called `name` with `text`, made for this kernel and described by `what`. It may have directives itself.
+    /// Fills the slot called `name`, a `//#made` of the shader, with `text`, made for this kernel and described by `what`. It may
+    /// have directives itself.
     #[must_use]
     pub(crate) fn generated(mut self, name: &'static str, what: String, text: String) -> Self {
         self.slots.push((name.into(), Filling::Generated { what, text }));

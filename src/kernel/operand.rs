@@ -61,6 +61,23 @@ impl Access {
         self.packs() && self.store == Some(Width::One)
     }
 
+    /// Declares the operand called `name`, in text that is made for a kernel: the type of its elements, and its binding.
+    pub(crate) fn declaration(self, name: &str, binding: usize) -> String {
+        let mode = if self.store.is_some() { "read_write" } else { "read" };
+        format!(
+            "//#param\nalias {name}_unit = f32;\n//#end\n\
+             @group(0) @binding({binding}) var<storage, {mode}> {name}: array<{name}_unit>;\n"
+        )
+    }
+
+    /// The slots of what loads and stores the operand called `name`, in text that is made for a kernel.
+    pub(crate) fn functions(self, name: &str) -> String {
+        let slot = |function, width: Option<Width>| {
+            width.map(|_| format!("//#slot {function} x={name} default {ELEMENT}\n")).unwrap_or_default()
+        };
+        slot("load", self.load) + &slot("save", self.store)
+    }
+
     /// The variant of the slot `load` (`shaders/common/load.wgsl`). What no kernel loads has none there: the specialiser says so.
     fn loader(self, width: Width) -> &'static str {
         match (width, self.memory) {
@@ -231,12 +248,11 @@ mod tests {
     /// A kernel that loads and stores an operand so, with the library's own variants.
     fn validated(access: Access) -> Result<(), String> {
         let of = |width| ["f32", "vec2<f32>", "vec4<f32>"][width as usize];
-        let mode = if access.store.is_some() { "read_write" } else { "read" };
-        let mut text = "//#param\nalias a_unit = f32;\n//#end\n//#slot pack_pair default f16\n".to_owned();
-        text += &format!("@group(0) @binding(0) var<storage, {mode}> a: array<a_unit>;\n");
+        let mut text = "//#slot pack_pair default f16\n".to_owned();
+        text += &access.declaration("a", 0);
+        text += &access.functions("a");
         let mut main = String::new();
         if let Some(width) = access.load {
-            text += "//#slot load x=a default element\n";
             main += &format!(
                 "let value = {}(load_a(0u));\n",
                 if access.memory == I8 { "i32" } else { of(width) }
@@ -244,10 +260,7 @@ mod tests {
         }
         if let Some(width) = access.store {
             let lanes = of(width);
-            text += &format!(
-                "const WIDTH: u32 = {}u;\nalias lanes = {lanes};\n//#slot save x=a default element\n",
-                1 << width as u32
-            );
+            text += &format!("const WIDTH: u32 = {}u;\nalias lanes = {lanes};\n", 1 << width as u32);
             main += &format!("save_a(0u, {lanes}());\n");
         }
         text += &format!("@compute @workgroup_size(1)\nfn main() {{\n{main}}}\n");

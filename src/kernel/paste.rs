@@ -51,9 +51,15 @@ pub(super) fn paste(kernel: &Kernel, library: &Library) -> Result<Pasted> {
 
 /// A slot in the text, as the first directive that has it says.
 struct Slot {
+    place: Place,
+    /// None of one that is filled with text that is made.
+    variants: Option<Variants>,
+}
+
+/// What the directive of a slot that has variants says of them.
+struct Variants {
     renames: Renames,
     default: Option<String>,
-    place: Place,
 }
 
 struct Paster<'k> {
@@ -69,11 +75,12 @@ struct Paster<'k> {
     pasted: Pasted,
 }
 
-impl Paster<'_> {
+impl<'k> Paster<'k> {
     fn lines(&mut self, lines: &Lines<'_>, renames: &Renames, depth: usize) -> Result<()> {
         // Where the block of parameters begins that the line is in.
         let mut block = None;
-        for (place, line) in lines.iter() {
+        let mut rest = lines.iter().enumerate();
+        while let Some((at, (place, line))) = rest.next() {
             let directive = Directive::of_line(line).map_err(|why| self.error(&place, why))?;
             match (directive, &block) {
                 (None, None) | (Some(Directive::Unroll), None) => self.push(&renames.apply(line), place),
@@ -91,6 +98,11 @@ impl Paster<'_> {
                     return Err(
                         self.error(&place, format!("the parameters of {begin} have no //#end above it"))
                     );
+                }
+                (Some(Directive::Made(name)), None) => {
+                    let sample = lines.sample(at).map_err(|(place, why)| self.error(&place, why))?;
+                    rest.nth(sample.len()); // its lines, and its end
+                    self.made(name, &sample, &place, depth)?;
                 }
                 (Some(directive), None) => {
                     let deeper = depth.checked_sub(1);
@@ -122,14 +134,14 @@ impl Paster<'_> {
         match directive {
             Directive::Import { name, renames } => self.import(name, renames.within(outer), place, depth),
             Directive::Slot { name, renames, default } => {
-                let (renames, place) = (renames.within(outer), place.clone());
-                self.slot(name, Slot { renames, default: default.map(str::to_owned), place }, depth)
+                let default = default.map(str::to_owned);
+                self.slot(name, Variants { renames: renames.within(outer), default }, place, depth)
             }
             Directive::Variant(name) => {
                 let why = format!("the variant {name} stands in no slot's file, or in one that is imported");
                 Err(self.error(place, why))
             }
-            Directive::Param | Directive::End | Directive::Unroll => Ok(()),
+            Directive::Made(_) | Directive::Param | Directive::End | Directive::Unroll => Ok(()),
         }
     }
 
@@ -142,40 +154,70 @@ impl Paster<'_> {
         Ok(())
     }
 
-    fn slot(&mut self, name: &str, slot: Slot, depth: usize) -> Result<()> {
+    /// Pastes the variant of a slot that the kernel fills it with, or else its default.
+    fn slot(&mut self, name: &str, slot: Variants, place: &Place, depth: usize) -> Result<()> {
         let called = format!("{name}{}", slot.renames.suffix());
         if let Some(first) = self.slots.get(&called) {
-            let why = match () {
-                () if first.default != slot.default => "another default",
-                () if first.renames != slot.renames => "other new names",
-                () => return Ok(()),
+            let why = match &first.variants {
+                None => "a //#made",
+                Some(variants) if variants.default != slot.default => "another default",
+                Some(variants) if variants.renames != slot.renames => "other new names",
+                Some(_) => return Ok(()),
             };
-            return Err(self.error(&slot.place, format!("slot {called} has {why} at {}", first.place)));
+            return Err(self.error(place, format!("slot {called} has {why} at {}", first.place)));
         }
-        let kernel = self.kernel;
-        let filling = kernel.slots.iter().find(|(filled, _)| *filled == called).map(|(_, filling)| filling);
-        let wanted = match (filling, &slot.default) {
-            (Some(Filling::Generated { text, .. }), _) => {
-                let lines = Lines::of_text(format!("the text made for {called}"), text);
-                let renames = slot.renames.clone();
-                self.slots.insert(called, slot);
-                return self.lines(&lines, &renames, depth);
+        let wanted = match (self.filling(&called), &slot.default) {
+            (Some(Filling::Generated { .. }), _) => {
+                let why = format!("slot {called} has variants: text that is made fills a //#made alone");
+                return Err(self.error(place, why));
             }
             (Some(Filling::Variant(variant)), _) => *variant,
             (None, Some(default)) => default,
             (None, None) => {
                 let why = format!("slot {called} has no default, and the kernel fills it with nothing");
-                return Err(self.error(&slot.place, why));
+                return Err(self.error(place, why));
             }
         };
-        let file = self.file(name, &slot.place)?;
+        let file = self.file(name, place)?;
         let found = Lines::of_variant(file, wanted);
-        let (lines, variant) =
-            found.map_err(|why| self.error(&slot.place, format!("slot {called}: {why}")))?;
+        let (lines, variant) = found.map_err(|why| self.error(place, format!("slot {called}: {why}")))?;
         self.pasted.parts.insert((file.name, Some(variant)));
         let renames = slot.renames.clone();
-        self.slots.insert(called, slot);
+        self.slots.insert(called, Slot { place: place.clone(), variants: Some(slot) });
         self.lines(&lines, &renames, depth)
+    }
+
+    /// Pastes the text that was made for a slot, or else the sample that stands there.
+    fn made(&mut self, name: &str, sample: &Lines<'_>, place: &Place, depth: usize) -> Result<()> {
+        // All text but that of the kernel's file is deeper.
+        if depth != DEPTH {
+            return Err(
+                self.error(place, format!("slot {name}: a //#made stands in a kernel's own file alone"))
+            );
+        }
+        let deeper = DEPTH - 1;
+        if let Some(first) = self.slots.get(name) {
+            return Err(self.error(place, format!("slot {name} is at {} too", first.place)));
+        }
+        self.slots.insert(name.to_owned(), Slot { place: place.clone(), variants: None });
+        match self.filling(name) {
+            None => self.lines(sample, &Renames::default(), deeper),
+            Some(Filling::Generated { text, .. }) => {
+                let lines = Lines::of_text(format!("the text made for {name}"), text);
+                self.lines(&lines, &Renames::default(), deeper)
+            }
+            Some(Filling::Variant(variant)) => {
+                let why =
+                    format!("slot {name} has no variant {variant}: it is filled with text that is made");
+                Err(self.error(place, why))
+            }
+        }
+    }
+
+    /// What the kernel fills the slot of this name with.
+    fn filling(&self, called: &str) -> Option<&'k Filling> {
+        let kernel: &'k Kernel = self.kernel;
+        kernel.slots.iter().find(|(filled, _)| filled == called).map(|(_, filling)| filling)
     }
 
     fn file(&self, name: &str, place: &Place) -> Result<File> {

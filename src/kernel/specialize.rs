@@ -3,9 +3,10 @@
 //! - `//#import name x=a` pastes the functions and declarations of the file `name`, with every part `x` of its identifiers
 //!   renamed to `a` (and `X` to `A`), so that one file serves several operands. What is imported twice is pasted once. A file
 //!   is looked for in the kernel's folder, then in `common/`.
-//! - `//#slot name x=a default v` pastes the variant of the file `name` that the plan has chosen, or else `v`, or text that was
-//!   made in its place. The slot of this example is called `name_a`. Variants begin with `//#variant v`; what stands above the
-//!   first is pasted with each.
+//! - `//#slot name x=a default v` pastes the variant of the file `name` that the plan has chosen, or else `v`. The slot of this
+//!   example is called `name_a`. Variants begin with `//#variant v`; what stands above the first is pasted with each.
+//! - `//#made name` ... `//#end`, in a kernel's own file, is a slot for text that plans make. What stands between, a sample, is
+//!   pasted where none is made.
 //! - `//#param` ... `//#end` holds `const` and `alias` defaults that the kernel sets by name.
 //! - `//#unroll` before a loop with constant bounds writes it out.
 //!
@@ -97,11 +98,12 @@ mod tests {
             LOAD,
             ("room/both", "//! In the kernel's own room.\n//#slot load x=x default two\nfn both_x() {}\n"),
         ];
-        let kernel = "//! A kernel.\n//#import both x=a\n//#import both x=a\n//#slot load x=b default one\n//#slot made\n";
+        let kernel = "//! A kernel.\n//#import both x=a\n//#import both x=a\n//#slot load x=b default one\n\
+                      //#made terms\nlet sample = 1;\n//#end\n";
         let library = library(kernel, &parts);
         let text = |kernel: Kernel| specialize_from(&kernel, &library).unwrap();
         let kernel = Kernel::new("room/kernel").generated(
-            "made",
+            "terms",
             "made".into(),
             "//#slot load x=b default one\nlet made = 1;\n".into(),
         );
@@ -116,6 +118,37 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_sample_stands_where_no_text_is_made_with_all_that_it_pastes() {
+        let parts = [("common/both", "fn both_x() {}\n"), LOAD];
+        let kernel = "first\n//#made terms\n// A contract.\n//#import both x=a\n//#param\nconst N: u32 = 2u;\n//#end\n\
+                      //#slot load x=b default one\n//#unroll\nfor (var i = 0u; i < N; i++) {\nf(i);\n}\n//#end\nlast\n";
+        let library = library(kernel, &parts);
+        let kernel = || Kernel::new("room/kernel");
+        let text = |kernel: Kernel| specialize_from(&kernel, &library).unwrap();
+        let head = "first\n// A contract.\nfn both_a() {}\n";
+        assert_eq!(
+            text(kernel()),
+            format!("{head}const N: u32 = 2u;\nfn load_b() {{}}\n{{\nf(0u);\n}}\n{{\nf(1u);\n}}\nlast\n")
+        );
+        assert_eq!(
+            text(kernel().param("N", "1u").slot("load_b", "two")),
+            format!(
+                "{head}const N: u32 = 1u;\nconst B_WIDTH: u32 = 1u;\nfn load_b() {{}}\n{{\nf(0u);\n}}\nlast\n"
+            )
+        );
+        let made = || kernel().generated("terms", String::new(), "//#import both x=c\nmade\n".into());
+        assert_eq!(text(made()), "first\nfn both_c() {}\nmade\nlast\n");
+        assert_eq!(text(kernel().generated("terms", String::new(), String::new())), "first\nlast\n");
+        for (kernel, said) in [
+            (made().param("N", "1u"), "has no parameter N; it has "),
+            (made().slot("load_b", "two"), "has no slot load_b; it has terms (shaders/room/kernel.wgsl:2)"),
+        ] {
+            let error = specialize_from(&kernel, &library).expect_err("the sample is not there").to_string();
+            assert!(error.contains(said), "{error}\n{said}");
+        }
+    }
+
     /// What the error says of a kernel with this text.
     fn refused(text: &str, parts: &[(&'static str, &'static str)], kernel: Kernel) -> String {
         specialize_from(&kernel, &library(text, parts)).expect_err(text).to_string()
@@ -125,11 +158,13 @@ mod tests {
 
     #[test]
     fn what_a_kernel_names_and_its_text_has_not_is_an_error_that_says_what_it_has() {
-        let text = "//! A kernel.\n//#param\nconst BM: u32 = 1u;\n//#end\n//#slot load x=a default one\n";
+        let text = "//! A kernel.\n//#param\nconst BM: u32 = 1u;\n//#end\n//#slot load x=a default one\n\
+                    //#made terms\n//#end\n";
         let kernel = || Kernel::new("room/kernel");
+        let made = |slot, text: &str| kernel().generated(slot, String::new(), text.to_owned());
         for (kernel, said) in [
             (Kernel::new("room/other"), "no shaders/room/other.wgsl".to_owned()),
-            (kernel().slot("load_b", "one"), format!("{KERNEL} has no slot load_b; it has load_a ({KERNEL}:5)")),
+            (kernel().slot("load_b", "one"), format!("{KERNEL} has no slot load_b; it has load_a ({KERNEL}:5), terms ({KERNEL}:6)")),
             (kernel().param("BN", 1), format!("{KERNEL} has no parameter BN; it has BM ({KERNEL}:3)")),
             (kernel().param("A_WIDTH", 1), format!("{KERNEL} has no parameter A_WIDTH; it has BM ({KERNEL}:3)")),
             (
@@ -148,8 +183,28 @@ mod tests {
                 format!("{KERNEL} has two values for the parameter BM ({KERNEL}:3)"),
             ),
             (
-                kernel().generated("load_a", String::new(), "fn load_a() {}\n//#import magic\n".into()),
-                "the text made for load_a:2: there is neither shaders/room/magic.wgsl nor shaders/common/magic.wgsl".to_owned(),
+                made("terms", "fn terms() {}\n//#import magic\n"),
+                "the text made for terms:2: there is neither shaders/room/magic.wgsl nor shaders/common/magic.wgsl".to_owned(),
+            ),
+            (
+                made("terms", "//#made more\n//#end\n"),
+                "the text made for terms:1: slot more: a //#made stands in a kernel's own file alone".to_owned(),
+            ),
+            (
+                made("magic", ""),
+                format!("{KERNEL} has no slot magic; it has load_a ({KERNEL}:5), terms ({KERNEL}:6)"),
+            ),
+            (
+                made("load_a", "fn load_a() {}\n"),
+                format!("{KERNEL}:5: slot load_a has variants: text that is made fills a //#made alone"),
+            ),
+            (
+                kernel().slot("terms", "one"),
+                format!("{KERNEL}:6: slot terms has no variant one: it is filled with text that is made"),
+            ),
+            (
+                made("terms", "").generated("terms", String::new(), String::new()),
+                format!("{KERNEL} has two fillings for the slot terms ({KERNEL}:6)"),
             ),
         ] {
             let error = refused(text, &[LOAD], kernel);
@@ -187,6 +242,32 @@ mod tests {
                 "//#import load x=a",
                 "shaders/common/load.wgsl:2: the variant one stands in no slot's file, or in one that is imported",
             ),
+            (
+                "//#import made",
+                "shaders/common/made.wgsl:2: slot terms: a //#made stands in a kernel's own file alone",
+            ),
+            ("\n//#made terms\nx", "2: the sample has no //#end below it"),
+            ("//#made terms\n//#param\nconst A: u32 = 1u;\n//#end", "1: the sample has no //#end below it"),
+            (
+                "//#made terms\n//#made more\n//#end\n//#end",
+                "2: the sample of shaders/room/kernel.wgsl:1 has no //#end above it",
+            ),
+            ("//#made terms\n//#improt load\n//#end", "2: cannot read `//#improt load`"),
+            ("//#made terms\n//#slot load x=a\n//#end", "2: slot load_a has no default"),
+            ("//#made terms\n//#variant a\n//#end", "2: the variant a stands in no slot's file"),
+            (
+                "//#made terms\n//#end\n//#made terms\n//#end",
+                "3: slot terms is at shaders/room/kernel.wgsl:1 too",
+            ),
+            (
+                "//#slot load x=a default one\n//#made load_a\n//#end",
+                "2: slot load_a is at shaders/room/kernel.wgsl:1 too",
+            ),
+            (
+                "//#made load_a\n//#end\n//#slot load x=a default one",
+                "3: slot load_a has a //#made at shaders/room/kernel.wgsl:1",
+            ),
+            ("//#param\n//#made terms\n//#end", "2: the parameters of shaders/room/kernel.wgsl:1 have no"),
             ("//#param\nconst A: u32 = 1u;", "1: the parameters have no //#end below them"),
             (
                 "//#param\n//#import plain\n//#end",
@@ -207,6 +288,7 @@ mod tests {
             let parts = [
                 ("common/again", "//! Pastes itself.\n//#import again x=y_x\n"),
                 LOAD,
+                ("common/made", "//! Imported.\n//#made terms\n//#end\n"),
                 ("common/plain", "//! Functions.\nfn plain() {}\n"),
                 ("common/twice", "//! A slot.\n//#variant a\n//#variant a\n"),
             ];

@@ -33,17 +33,18 @@ fn every_kernel_says_what_it_is_in_the_fixed_lines_of_its_header() {
 }
 
 #[test]
-fn there_are_six_directives_and_no_others() {
+fn there_are_seven_directives_and_no_others() {
     for (name, text) in KERNELS.iter().chain(PARTS) {
         for line in text.lines().filter(|line| line.contains("//#")) {
             let word = line.split_whitespace().next().unwrap_or_default();
             assert!(
-                ["//#import", "//#slot", "//#variant", "//#param", "//#end", "//#unroll"].contains(&word),
+                ["//#import", "//#slot", "//#variant", "//#made", "//#param", "//#end", "//#unroll"]
+                    .contains(&word),
                 "{name}: {line}"
             );
         }
         let count = |directive| text.lines().filter(|line| line.starts_with(directive)).count();
-        assert_eq!(count("//#param"), count("//#end"), "{name}");
+        assert_eq!(count("//#param") + count("//#made"), count("//#end"), "{name}");
     }
 }
 

@@ -6,7 +6,7 @@ use tilewise::fuzz;
 use tilewise::kernel::{KERNELS, Kernel, PARTS};
 
 fn assert_written_out(text: &str, what: &str) {
-    let pastes = ["//#import ", "//#slot ", "//#variant "];
+    let pastes = ["//#import ", "//#slot ", "//#variant ", "//#made "];
     let is_left = |line: &&str| *line == "//#unroll" || pastes.iter().any(|word| line.starts_with(word));
     let directive = text.lines().map(str::trim).find(is_left);
     assert_eq!(directive, None, "{what}");
@@ -128,7 +128,8 @@ fn names(text: &'static str) -> [Vec<&'static str>; 2] {
     };
     let blocks = text.split("//#param").skip(1).filter_map(|block| block.split("//#end").next());
     let params = blocks.flat_map(str::lines).filter_map(declared).collect();
-    let slots = text.lines().filter_map(|line| line.trim().strip_prefix("//#slot "));
+    let slot = |line: &'static str| line.strip_prefix("//#slot ").or_else(|| line.strip_prefix("//#made "));
+    let slots = text.lines().map(str::trim).filter_map(slot);
     [params, slots.filter_map(|slot| slot.split_whitespace().next()).collect()]
 }
 

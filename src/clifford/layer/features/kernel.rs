@@ -14,17 +14,17 @@ impl FeaturesProblem {
             .dims(caps, size_of::<FeaturesDims>())
             .result(Access::write(memory, Width::One))
             .param("LANES", format!("{}u", self.lanes(caps)));
-        let names = operands(self.function, self.pass);
+        let (names, access) = (operands(self.function, self.pass), Access::read(memory, Width::One));
         for &name in &names {
-            kernel = kernel.operand(name, Access::read(memory, Width::One));
+            kernel = kernel.operand(name, access);
         }
         if !by_rows {
             // Of gradients, those of each parameter.
             let [.., sums] = if self.pass == Pass::Backward { self.sums() } else { [1; 3] };
             kernel = kernel.param("SUMS", format!("{sums}u"));
         }
-        let declarations = declarations(&names, self.pass);
-        kernel = kernel.generated("features_operands", format!("operands of {self}"), declarations);
+        let declarations = declarations(&names, access, self.pass);
+        kernel = kernel.generated("operands", "its operands".to_owned(), declarations);
         let slot = if by_rows { "mean_terms" } else { "features_terms" };
         let terms = terms(self.function, self.pass, &self.blades);
         kernel.generated(slot, format!("terms of {self}"), terms)
@@ -58,12 +58,11 @@ fn operands(function: FeatureFunction, pass: Pass) -> Vec<&'static str> {
 }
 
 /// Their declarations, with what loads them; of gradients also of the sums for parameters, which are bound behind them.
-fn declarations(names: &[&str], pass: Pass) -> String {
+fn declarations(names: &[&str], access: Access, pass: Pass) -> String {
     let mut text = String::new();
     for (i, name) in names.iter().enumerate() {
-        text += &format!("//#param\nalias {name}_unit = f32;\n//#end\n");
-        text += &format!("@group(0) @binding({}) var<storage, read> {name}: array<{name}_unit>;\n", i + 1);
-        text += &format!("//#slot load x={name} default element\n");
+        text += &access.declaration(name, i + 1);
+        text += &access.functions(name);
     }
     if pass == Pass::Backward {
         text += &format!("@group(0) @binding({}) var<storage, read_write> d: array<f32>;\n", names.len() + 1);

@@ -37,7 +37,7 @@ impl RowProblem {
         if self.is_gated() {
             kernel = kernel.slot("gate", self.product.gate.variant());
         }
-        let kernel = kernel.generated("row_operands", "its operands".to_owned(), texts.operands);
+        let kernel = kernel.generated("operands", "its operands".to_owned(), texts.operands);
         kernel.generated("row_terms", self.what(), texts.terms)
     }
 

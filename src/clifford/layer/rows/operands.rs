@@ -76,7 +76,6 @@ pub(super) struct Accessed {
     /// How many elements are loaded or stored at once.
     pub(super) width: Width,
     access: Access,
-    is_written: bool,
 }
 
 impl Accessed {
@@ -103,24 +102,24 @@ impl Accessed {
             2 if together => Width::Two,
             _ => Width::One,
         };
-        let (memory, is_written) = (Memory::of(dtype, caps), operand.is_written(problem));
-        let access = if is_written { Access::write(memory, width) } else { Access::read(memory, width) };
-        Self { operand, width, access, is_written }
+        let memory = Memory::of(dtype, caps);
+        let access = if operand.is_written(problem) {
+            Access::write(memory, width)
+        } else {
+            Access::read(memory, width)
+        };
+        Self { operand, width, access }
     }
 
     /// The declaration, and the functions that load or store.
     pub(super) fn declaration(&self, binding: usize) -> String {
         let name = self.operand.name();
-        let access = if self.is_written { "read_write" } else { "read" };
-        let functions = match self.operand {
-            Operand::Slab | Operand::Sums => String::new(),
-            _ if self.is_written => format!("//#slot save x={name} default element\n"),
-            _ => format!("//#slot load x={name} default element\n"),
-        };
-        format!(
-            "//#param\nalias {name}_unit = f32;\n//#end\n\
-             @group(0) @binding({binding}) var<storage, {access}> {name}: array<{name}_unit>;\n{functions}"
-        )
+        let declaration = self.access.declaration(name, binding);
+        match self.operand {
+            // Numbers of f32, which the kernel and its terms get at themselves.
+            Operand::Slab | Operand::Sums => declaration,
+            _ => declaration + &self.access.functions(name),
+        }
     }
 
     /// Sets the type in the declaration, and binds what loads or stores.
