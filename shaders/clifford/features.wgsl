@@ -35,7 +35,7 @@ alias a_unit = f32;
 //#slot load x=a default element
 //#end
 
-//#slot store_element default plain
+//#slot save x=c default element
 //#import math
 
 //#made features_terms
@@ -57,7 +57,7 @@ fn parameters_of(feature: u32) -> Parameters {
 
 fn row_results(row: u32, feature: u32, plane: u32, p: Parameters, sums: ptr<function, array<f32, SUMS>>) {
     let x_1 = load_x(dims.x.w + row * dims.x.y + feature * dims.x.z);
-    store_element(row * dims.features + feature, x_1 * p.a0);
+    save_c(row * dims.features + feature, x_1 * p.a0);
 }
 
 fn store_sums(unit: u32, sums: ptr<function, array<f32, SUMS>>) {

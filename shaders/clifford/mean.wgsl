@@ -35,7 +35,7 @@ alias a_unit = f32;
 //#slot load x=a default element
 //#end
 
-//#slot store_element default plain
+//#slot save x=c default element
 
 //#made mean_terms
 // The results or the gradients, which plans make from an algebra's table:
@@ -51,7 +51,7 @@ fn feature_sums(row: u32, feature: u32) -> vec2<f32> {
 
 fn feature_results(row: u32, feature: u32, plane: u32, mean: f32, total: vec2<f32>) {
     let x_1 = load_x(dims.x.w + row * dims.x.y + feature * dims.x.z);
-    store_element(row * dims.features + feature, load_a(dims.a.z + feature * dims.a.x) / mean * x_1);
+    save_c(row * dims.features + feature, load_a(dims.a.z + feature * dims.a.x) / mean * x_1);
 }
 //#end
 

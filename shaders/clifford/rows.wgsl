@@ -27,6 +27,7 @@ struct Dims {
 
 //#param  set by RowProblem::kernel; these defaults are a legal kernel
 alias lanes = f32; // the features of a unit
+alias sum = f32; // what is stored, before it is
 const WIDTH: u32 = 1u; // how many
 const UNITS: u32 = 2u; // of an invocation
 const LANES: u32 = 64u;

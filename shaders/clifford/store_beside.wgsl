@@ -14,19 +14,19 @@ fn store_beside(at: u32, count: u32, v: vec4<f32>) {
 
 //#variant two
 // Two elements, one by one.
-//#slot store_element default plain
+//#slot save x=c default element
 
 fn store_beside(at: u32, count: u32, v: vec2<f32>) {
-    store_element(at, v.x);
-    if count > 1u { store_element(at + 1u, v.y); }
+    save_c(at, v.x);
+    if count > 1u { save_c(at + 1u, v.y); }
 }
 
 //#variant one
 // One element.
-//#slot store_element default plain
+//#slot save x=c default element
 
 fn store_beside(at: u32, count: u32, v: f32) {
-    store_element(at, v);
+    save_c(at, v);
 }
 
 //#variant four_whole

@@ -37,7 +37,7 @@ const LANES: u32 = 64u;
 
 //#slot load x=x default element
 //#slot load x=y default element
-//#slot store_element default plain
+//#slot save x=c default element
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -63,5 +63,5 @@ fn main(
         let y_part = load_y(at.z + ((term >> 8u) & 255u) * dims.blades.z);
         value += select(x_part, -x_part, (term >> 16u) == 1u) * y_part;
     }
-    store_element(at.x + blade * dims.blades.x, value);
+    save_c(at.x + blade * dims.blades.x, value);
 }

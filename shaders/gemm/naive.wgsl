@@ -27,7 +27,7 @@ const LANES: u32 = 64u;
 //#slot load x=b default element
 //#slot multiply_add default f32
 //#slot epilogue default none
-//#slot store_element default plain
+//#slot save x=c default element
 
 fn element(row: u32, col: u32) -> sum {
     var at_a = matrices.a_offset + row * dims.a_outer;
@@ -55,5 +55,5 @@ fn main(
     let row = unit / dims.n % dims.m;
     let col = unit % dims.n;
     let value = epilogue(row, col, vec4<sum>(element(row, col), sum(), sum(), sum()));
-    store_element(matrices.c_offset + row * dims.ldc + col, value.x);
+    save_c(matrices.c_offset + row * dims.ldc + col, value.x);
 }

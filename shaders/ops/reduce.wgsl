@@ -24,7 +24,7 @@ const LANES: u32 = 256u;
 var<workgroup> parts: array<held, LANES>; // where the lanes of a row meet
 
 //#slot term default sum
-//#slot store_element default plain
+//#slot save x=c default element
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -47,6 +47,6 @@ fn main(
         workgroupBarrier();
     }
     if part == 0u && row < dims.rows {
-        store_element(at.x, total(parts[lane]));
+        save_c(at.x, total(parts[lane]));
     }
 }

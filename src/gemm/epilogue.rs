@@ -182,25 +182,27 @@ impl GemmProblem {
         if previous == Previous::Added {
             // What C held is read as it is stored.
             kernel = match store {
-                Store::Elements => kernel.slot("previous", "elements"),
-                Store::Vectors => kernel.slot("previous", "vector"),
+                Store::Elements => kernel.slot("addend_c", "held"),
+                Store::Vectors => kernel.slot("addend_c", "held_vector"),
             };
         }
         let mut binding = first;
         kernel = match bias {
             None => kernel,
             Some(dtype) => {
-                let kernel = kernel.slot("addend_bias", "tensor").param("BIAS_BINDING", binding);
+                let kernel =
+                    kernel.slot("addend_bias_vector", "tensor").param("BIAS_VECTOR_BINDING", binding);
                 binding += 1;
-                kernel.operand("bias", Access::read(Memory::of(dtype, caps), Width::One))
+                kernel.operand("bias_vector", Access::read(Memory::of(dtype, caps), Width::One))
             }
         };
         kernel = match residual {
             None => kernel,
             Some(dtype) => {
-                let kernel = kernel.slot("addend_residual", "tensor").param("RESIDUAL_BINDING", binding);
+                let kernel =
+                    kernel.slot("addend_residual_matrix", "tensor").param("RESIDUAL_MATRIX_BINDING", binding);
                 binding += 1;
-                kernel.operand("residual", Access::read(Memory::of(dtype, caps), Width::One))
+                kernel.operand("residual_matrix", Access::read(Memory::of(dtype, caps), Width::One))
             }
         };
         // A multiplication by an alpha of 1 costs nothing beside a store.

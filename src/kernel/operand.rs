@@ -135,12 +135,11 @@ impl Kernel {
         }
     }
 
-    /// The same of the result, `c`, of a kernel that stores single elements with `store_element`. What stores more at once is a
-    /// slot of the family's.
+    /// The same of the result, `c`, of a kernel that has a slot of its own for storing more than one element at once.
     #[must_use]
     pub(crate) fn result(self, access: Access) -> Self {
         let kernel = self.bound("c", access);
-        if access.is_halves() { kernel.slot("store_element", "packed") } else { kernel }
+        if access.is_halves() { kernel.slot("save_c", "element_packed") } else { kernel }
     }
 
     fn bound(mut self, name: &'static str, access: Access) -> Self {
@@ -260,7 +259,10 @@ mod tests {
         }
         if let Some(width) = access.store {
             let lanes = of(width);
-            text += &format!("const WIDTH: u32 = {}u;\nalias lanes = {lanes};\n", 1 << width as u32);
+            text += &format!(
+                "const WIDTH: u32 = {}u;\nalias sum = f32;\nalias lanes = {lanes};\n",
+                1 << width as u32
+            );
             main += &format!("save_a(0u, {lanes}());\n");
         }
         text += &format!("@compute @workgroup_size(1)\nfn main() {{\n{main}}}\n");
@@ -307,11 +309,11 @@ mod tests {
     fn a_result_is_stored_by_elements_or_by_what_its_family_has() {
         for (access, said) in [
             (Access::write(F32, One), "test c_unit=f32"),
-            (Access::write(Bf16, One), "test c_unit=atomic<u32> pack_pair:bf16 store_element:packed"),
+            (Access::write(Bf16, One), "test c_unit=atomic<u32> pack_pair:bf16 save_c:element_packed"),
             (Access::write(Bf16, Two), "test c_unit=u32 pack_pair:bf16"),
             (
                 Access::write(Packed, One).and_read(One),
-                "test c_unit=atomic<u32> load_c:atomic_packed pack_pair:f16 store_element:packed",
+                "test c_unit=atomic<u32> load_c:atomic_packed pack_pair:f16 save_c:element_packed",
             ),
             (Access::write(F16, Four), "test c_unit=vec4<f16>"),
         ] {
@@ -321,7 +323,7 @@ mod tests {
 
     #[test]
     fn two_results_are_packed_alike_or_refused() {
-        let text = "//#param\nalias u_unit = f32;\nalias v_unit = f32;\n//#end\n//#slot pack_pair default f16\n\
+        let text = "alias sum = f32;\n//#param\nalias u_unit = f32;\nalias v_unit = f32;\n//#end\n//#slot pack_pair default f16\n\
                     //#slot save x=u default element\n//#slot save x=v default element\n";
         let library = Library { kernels: vec![("test/kernel", text)].leak(), parts: PARTS };
         let of = |u, v| {

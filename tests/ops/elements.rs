@@ -253,7 +253,7 @@ fn plans_fold_their_grid_and_refuse_what_cannot_be_bound() {
 fn what_parts_import_is_pasted_once() {
     let kernel = tilewise::kernel::Kernel::new("ops/softmax").specialize().unwrap();
     assert_eq!(kernel.matches("fn exp_of_sum(").count(), 1);
-    assert_eq!(kernel.matches("fn store_element(").count(), 1, "imported by store_quad");
+    assert_eq!(kernel.matches("fn save_c(").count(), 1, "imported by store_quad");
     let gelu = tilewise::kernel::Kernel::new("ops/elementwise").slot("activation", "gelu");
     assert_eq!(
         gelu.specialize().unwrap().matches("fn normal_of(").count(),

@@ -148,15 +148,15 @@ fn vectors_are_stored_only_where_rows_strides_and_offsets_are_multiples_of_four(
             let kernel = first_kernel(&problem, &caps);
             let of_slot =
                 |slot: &str| kernel.split(' ').find_map(|word| word.strip_prefix(slot).map(str::to_owned));
-            of_slot("store_c:").or_else(|| of_slot("store_element:")).unwrap_or_else(|| "plain".into())
+            of_slot("store_c:").or_else(|| of_slot("save_c:")).unwrap_or_else(|| "element".into())
         })
     };
     assert_eq!(stores(64, 64, 0, F16), ["vector", "vector_packed"]);
     assert_eq!(stores(64, 68, 4, F16), ["vector", "vector_packed"]);
     assert_eq!(stores(64, 64, 0, F32), ["vector", "vector"]);
     for (cols, row, offset) in [(62, 64, 0), (64, 65, 0), (64, 64, 2)] {
-        assert_eq!(stores(cols, row, offset, F16), ["plain", "packed"], "{cols} {row} {offset}");
-        assert_eq!(stores(cols, row, offset, F32), ["plain", "plain"], "{cols} {row} {offset}");
+        assert_eq!(stores(cols, row, offset, F16), ["element", "element_packed"], "{cols} {row} {offset}");
+        assert_eq!(stores(cols, row, offset, F32), ["element", "element"], "{cols} {row} {offset}");
     }
 }
 

@@ -139,7 +139,7 @@ impl<'a> Writer<'a> {
             (true, 1) => format!("{factor} * g_{blade} - {less}"),
             (true, _) => format!("{factor} * g_{blade} + {less}"),
         };
-        self.line(format_args!("store_element(at_c + {k}u * plane, {value}); // {blade}"));
+        self.line(format_args!("save_c(at_c + {k}u * plane, {value}); // {blade}"));
     }
 
     /// The body of `feature_sums`.
