@@ -2,6 +2,7 @@
 
 use super::problem::RowStep;
 use super::products::fused;
+use super::results_text::{factor, mean};
 use super::text::{Writer, count};
 use crate::clifford::body::lanes;
 use crate::clifford::grade;
@@ -78,14 +79,14 @@ impl Writer<'_> {
     /// The gradient in front of the norm, blade by blade.
     pub(super) fn norm_backward(&self, to: &mut Block) -> Vec<Expression> {
         for (place, &g) in self.grades.iter().enumerate() {
-            let r = self.factor(g);
-            let along = self.mean(self.grades.len() + place) * &r * &r * &r;
-            let factor = Callee::free("lanes").call([along]);
-            let factor = match self.problem.product.norm {
-                GradeNorm::Invariant => factor * SIGN.call([name(format!("square{g}"))]),
-                _ => factor,
+            let r = factor(g);
+            let along = mean(self.grades.len() + place) * &r * &r * &r;
+            let along = Callee::free("lanes").call([along]);
+            let back = match self.problem.product.norm {
+                GradeNorm::Invariant => along * SIGN.call([name(format!("square{g}"))]),
+                _ => along,
             };
-            to.define(format!("f{g}"), factor);
+            to.define(format!("f{g}"), back);
         }
         (0..self.blades()).map(|k| self.blade_norm_backward(k)).collect()
     }
@@ -94,11 +95,11 @@ impl Writer<'_> {
         let gradient = self.blade("g", k);
         let Some(at) = self.grade_of(k) else { return gradient };
         let g = self.grades[at];
-        let (divided, factor) = (gradient * self.factor(g), name(format!("f{g}")));
+        let (divided, back) = (gradient * factor(g), name(format!("f{g}")));
         match self.norm_weight(k) {
             0 => divided,
-            1 => fma(-factor, self.blade("o", k), divided),
-            _ => fma(factor, self.blade("o", k), divided),
+            1 => fma(-back, self.blade("o", k), divided),
+            _ => fma(back, self.blade("o", k), divided),
         }
     }
 }

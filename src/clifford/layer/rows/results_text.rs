@@ -29,7 +29,7 @@ impl Writer<'_> {
         match self.problem.function {
             RowFunction::Steerable | RowFunction::Normalize => {
                 let divided = |k| match self.grade_of(k) {
-                    Some(at) if !is_left => self.blade("o", k) * self.factor(self.grades[at]),
+                    Some(at) if !is_left => self.blade("o", k) * factor(self.grades[at]),
                     _ => self.blade("o", k),
                 };
                 self.store(&mut body, Operand::C, (0..self.blades()).map(divided).collect());
@@ -44,23 +44,12 @@ impl Writer<'_> {
         body
     }
 
-    /// What a grade is multiplied by.
-    pub(super) fn factor(&self, g: usize) -> Expression {
-        name(format!("r{g}"))
-    }
-
-    /// The mean over a row's features of one of its sums.
-    pub(super) fn mean(&self, sum: usize) -> Expression {
-        let features = Callee::free("f32").call([index("dims").member("features")]);
-        name("total").pointed().element(integer(sum)) / features
-    }
-
     /// What each grade is multiplied by.
     fn factors(&self, to: &mut Block) {
         #[expect(clippy::cast_possible_truncation, reason = "what the text says is read as f32")]
         let epsilon = self.problem.product.norm.epsilon() as f32;
         for (place, &g) in self.grades.iter().enumerate() {
-            let root = SQRT.call([self.mean(place) + number(epsilon)]);
+            let root = SQRT.call([mean(place) + number(epsilon)]);
             to.define(format!("r{g}"), number(1.0) / root);
             to.remark(format!("of grade {g}"));
         }
@@ -121,4 +110,15 @@ impl Writer<'_> {
         }
         to.branch(name("is_mine"), stores);
     }
+}
+
+/// What a grade is multiplied by.
+pub(super) fn factor(g: usize) -> Expression {
+    name(format!("r{g}"))
+}
+
+/// The mean over a row's features of one of its sums.
+pub(super) fn mean(sum: usize) -> Expression {
+    let features = Callee::free("f32").call([index("dims").member("features")]);
+    name("total").pointed().element(integer(sum)) / features
 }
