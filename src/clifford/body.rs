@@ -13,7 +13,7 @@ use super::sandwich_body::{self, Versor};
 use crate::Result;
 use crate::kernel::write::{ABS, Block, Callee, Expression, SIGN, SQRT, Sum, name, number, select};
 use crate::tensor::DType;
-use std::fmt::{Display, Write};
+use std::fmt::Display;
 
 /// The code of a function, as far as it depends on the algebra.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -198,18 +198,4 @@ pub(super) fn squares(of: impl Iterator<Item = Expression>) -> Expression {
 /// The sums, those without a term as zero.
 pub(super) fn finished(sums: Vec<Sum>) -> Vec<Expression> {
     sums.into_iter().map(|sum| sum.or(lanes(0.0))).collect()
-}
-
-/// Adds a term to the text of a sum, unless its sign is 0. For the texts of layers.
-pub(super) fn push_term(sum: &mut String, sign: i8, term: &str) {
-    match (sign, sum.is_empty()) {
-        (0, _) => {}
-        (1, true) => sum.push_str(term),
-        (_, true) => {
-            let _ = write!(sum, "-({term})");
-        }
-        (sign, false) => {
-            let _ = write!(sum, " {} {term}", if sign > 0 { '+' } else { '-' });
-        }
-    }
 }

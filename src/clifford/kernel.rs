@@ -8,7 +8,7 @@ use super::problem::{Beside, CliffordDims, CliffordProblem};
 use super::product::{Term, Terms};
 use super::walk::{Load, READ_BLADES, Store, Walk};
 use crate::gpu::Caps;
-use crate::kernel::write::{Block, Callee, Definition, Expression, index, name};
+use crate::kernel::write::{Block, Callee, Definition, Expression, Module, index, integer, name};
 use crate::kernel::{self, Access, Kernel, Memory, Needs, Width};
 
 /// Invocations of one workgroup, these kernels' own tuning: few where they share registers, of which each may need many;
@@ -19,9 +19,7 @@ pub(super) fn invocations(caps: &Caps) -> u32 {
 
 /// The place of a blade of C, X or Y, whose component of the places is `of`.
 fn place(of: &'static str, blade: usize) -> Expression {
-    // A blade's place fits into 8 bits.
-    let blade = Expression::Index(u32::try_from(blade).unwrap_or(u32::MAX));
-    index("at").member(of) + blade * index("step").member(of)
+    index("at").member(of) + integer(blade) * index("step").member(of)
 }
 
 /// Loads all blades of an operand, called `of`, whose component of the places is `component`.
@@ -58,11 +56,10 @@ fn store(to: &mut Block, out: &Blades, results: &[Expression], beside: Beside) {
         } else if k % 4 == 3 || k + 1 == results.len() {
             let first = k - k % 4;
             let four = [0, 1, 2, 3].map(|i| name(format!("z{}", (first + i).min(k))));
-            let [first, count] = [first, k - first + 1].map(|i| u32::try_from(i).unwrap_or(u32::MAX));
-            let at = index("at").member("x") + first;
+            let at = index("at").member("x") + integer(first);
             to.call(Callee::free("store_beside").call([
                 at,
-                Expression::Index(count),
+                integer(k - first + 1),
                 Callee::free("vec4<f32>").call(four),
             ]));
         }
@@ -114,7 +111,7 @@ impl CliffordProblem {
     }
 
     /// The function `results` of the kernel: `shaders/clifford/product.wgsl` says what it is called with and what it calls.
-    fn results(&self, function: &Body, loads: [Load; 2], beside: Beside) -> Definition {
+    fn results(&self, function: &Body, loads: [Load; 2], beside: Beside) -> Module {
         let mut body = Block::default();
         if self.function == Function::Sandwich && loads[0].read == "one" {
             load_scalars(&mut body, self.x.len()); // one for all lanes
@@ -128,7 +125,8 @@ impl CliffordProblem {
         store(&mut body, &self.out, &function.results, beside);
         let places = ["at", "stride", "step"].map(|name| (name, "vec3<u32>"));
         let parameters = places.into_iter().chain([("count", "u32")]).collect();
-        Definition { name: "results", parameters, body }
+        let comment = "What an invocation reads, computes and stores, blade by blade.";
+        Module::from(Definition { comment, name: "results", parameters, result: None, body })
     }
 
     /// What is computed, in words.

@@ -266,38 +266,9 @@ mod tests {
     use super::*;
     use crate::clifford::{BladeAxis, CliffordProblem, Function, Placed, Signature};
     use crate::gpu::fixtures;
+    use crate::kernel::write::flops_as_read;
     use crate::plan::Problem;
     use crate::tensor::{DType, Layout};
-    use naga::{BinaryOperator, Expression as Read, MathFunction, ScalarKind, TypeInner};
-
-    /// Operations on floats that a function is written to do.
-    fn flops(module: &naga::Module, function: &naga::Function) -> usize {
-        let is_float = |inner: &TypeInner| inner.scalar_kind() == Some(ScalarKind::Float);
-        let mut typifier = naga::front::Typifier::new();
-        let context =
-            naga::proc::ResolveContext::with_locals(module, &function.local_variables, &function.arguments);
-        let mut count = 0;
-        for (handle, expression) in function.expressions.iter() {
-            typifier.grow(handle, &function.expressions, &context).unwrap();
-            if !is_float(typifier.get(handle, &module.types)) {
-                continue;
-            }
-            count += match expression {
-                Read::Binary {
-                    op:
-                        BinaryOperator::Add
-                        | BinaryOperator::Subtract
-                        | BinaryOperator::Multiply
-                        | BinaryOperator::Divide,
-                    ..
-                } => 1,
-                Read::Math { fun: MathFunction::Fma, .. } => 2,
-                Read::Math { .. } => 1,
-                _ => 0,
-            };
-        }
-        count
-    }
 
     /// A function's operations, as the text is written: by name.
     #[test]
@@ -308,15 +279,11 @@ mod tests {
         let problem =
             CliffordProblem::new(Function::Normalize, &[placed], placed, BladeAxis::First, DType::F32)?;
         let text = problem.plan(&fixtures::h200())?.steps()[0].kernel.specialize()?;
-        let module = naga::front::wgsl::parse_str(&text).unwrap_or_else(|error| panic!("{error}"));
         let all = [SINE_COSINE, SINC_OF, FALL_OF, ANGLE_OF, LENGTH_OF, INVERSE_ROOT, NOT_A_NUMBER];
         for callee in all {
-            let of_name = |(_, f): &(naga::Handle<naga::Function>, &naga::Function)| {
-                f.name.as_deref() == Some(&*callee.call::<Expression>([]).to_string().replace("()", ""))
-            };
-            let (_, function) = module.functions.iter().find(of_name).expect("it is imported");
-            let of_one = callee.call::<Expression>([]).flops();
-            assert_eq!(of_one, flops(&module, function), "{:?}", function.name);
+            let call = callee.call::<Expression>([]);
+            let name = call.to_string().replace("()", "");
+            assert_eq!(call.flops(), flops_as_read(&text, &name), "{name}");
         }
         Ok(())
     }

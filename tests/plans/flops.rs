@@ -17,9 +17,15 @@ type Units = [f64; 4];
 /// Integer operations of a call of Philox: ten rounds of two upper words of products of 16 each, two lower ones, four exclusive
 /// ors and two sums.
 const PHILOX: usize = 10 * (2 * 16 + 2 + 4 + 2);
-/// Blades, terms of the geometric product and pairs of a path and a blade that it ends in.
-const CL2: [usize; 3] = [4, 16, 14];
-const CL3: [usize; 3] = [8, 64, 44];
+/// Grades, blades, terms of the geometric product and pairs of a path and a blade that it ends in.
+const CL2: [usize; 4] = [3, 4, 16, 14];
+const CL3: [usize; 4] = [4, 8, 64, 44];
+/// A GELU's gate, its slope, a sigmoid, the smooth norm of a square and its slope, as their shaders have them.
+const GATE: usize = 26;
+const GATE_SLOPE: usize = 29;
+const SIGMOID: usize = 29;
+const SMOOTH_NORM: usize = 7;
+const SMOOTH_NORM_SLOPE: usize = 3;
 
 fn f32(flops: usize) -> Units {
     [0.0, flops as f64, 0.0, 0.0]
@@ -72,12 +78,49 @@ fn sparse(plan: &Plan, [lines, nonzeros, columns, rows]: [usize; 4], is_scattere
     [matrix, f32, f16, (lines * times * draw) as f64]
 }
 
+/// The RMS of grades at a position: the square of each, its magnitude, which is added to the row's; mean, epsilon, root and
+/// reciprocal; and what each blade is multiplied by.
+fn norm([grades, blades, ..]: [usize; 4]) -> usize {
+    (2 * blades - grades) + 2 * grades + 4 * grades + blades
+}
+
+/// Its gradient: the sums, also of products with the gradient, and both factors; a product and a multiply-add for each blade.
+fn norm_backward([grades, blades, ..]: [usize; 4]) -> usize {
+    2 * (2 * blades - grades) + 3 * grades + 4 * grades + 4 * grades + 3 * blades
+}
+
+/// A weighted product at a position: a multiply-add for each term and each pair, but for the first of a sum, a product.
+fn weighted([_, blades, terms, pairs]: [usize; 4]) -> usize {
+    (2 * terms - pairs) + (2 * pairs - blades)
+}
+
+/// The gradients of a gated and normalised product: the product again and in front of the norm, the weights' gradient, which
+/// is added to what there is, and those of both operands, behind the gates and before.
+fn steerable_backward(algebra: [usize; 4]) -> usize {
+    let [_, blades, ..] = algebra;
+    let gated = 2 * blades;
+    let gates = 2 * (GATE + GATE_SLOPE) + 2 * gated + 2 * ((2 * blades - 1) + 3 + (blades - 1));
+    gates + norm_backward(algebra) + 4 * weighted(algebra) + blades
+}
+
+/// Each grade over its smooth norm, as far as its parameter says: its square, its factor, and each blade; and the parameter's
+/// sigmoid.
+fn normalization([grades, blades, ..]: [usize; 4]) -> usize {
+    2 * blades + grades * (SMOOTH_NORM + 4) + blades + grades * SIGMOID
+}
+
+/// Its gradients: the product with the gradient too, what goes back to the norm and to the parameter, and two products for
+/// each blade; and both sigmoids.
+fn normalization_backward([grades, blades, ..]: [usize; 4]) -> usize {
+    let back = 3 + (1 + SMOOTH_NORM_SLOPE) + 4;
+    4 * blades + grades * (SMOOTH_NORM + 4 + back) + 4 * blades + 2 * grades * SIGMOID
+}
+
 /// What a plan of a family computes.
 fn expected(what: &str, plan: &Plan) -> Units {
     let product = |[m, n, k]: [usize; 3]| 2 * m * n * k;
-    // Of layers: a gate, the norm of a row, a weighted product of Cl(3).
-    let [blades, terms, pairs] = CL3;
-    let (gates, norm, weighted) = (2 * (30 + blades), 3 * blades, 2 * (terms + pairs));
+    // Of layers and products in Cl(3).
+    let [_, blades, terms, _] = CL3;
     let positions = 300 * 16;
     match what {
         "naive" => f32(product([40, 50, 60])),
@@ -119,13 +162,12 @@ fn expected(what: &str, plan: &Plan) -> Units {
         }
         "geometric product" => f32(2 * terms * 2000),
         "geometric product by a table" => f32(2 * 64 * 64 * 600),
-        "steerable layer" => f32((gates + weighted + norm) * positions),
-        "steerable layer, backward" => {
-            f32((2 * gates + 4 * weighted + 2 * norm + 4 * blades) * positions + of_sums(plan))
-        }
-        "norm" => f32(norm * positions),
-        "features" => f32(10 * 8 * 100 * 32),
-        "features, backward" => f32(30 * 8 * 100 * 32 + of_sums(plan)),
+        "steerable layer" => f32((2 * (GATE + blades) + weighted(CL3) + norm(CL3)) * positions),
+        "steerable layer, backward" => f32(steerable_backward(CL3) * positions + of_sums(plan)),
+        "norm" => f32(norm(CL3) * positions),
+        // A strip has one row.
+        "features" => f32(normalization(CL3) * 100 * 32),
+        "features, backward" => f32(normalization_backward(CL3) * 100 * 32 + of_sums(plan)),
         "connected layer" | "connected layer, backward" => connected(what, plan),
         _ => panic!("no formula for {what}"),
     }
@@ -133,10 +175,9 @@ fn expected(what: &str, plan: &Plan) -> Units {
 
 /// A fully connected layer, 96 rows of 64 features to as many, and its gradients.
 fn connected(what: &str, plan: &Plan) -> Units {
-    let [blades, terms, pairs] = CL2;
+    let [_, blades, terms, pairs] = CL2;
     let (rows, positions) = (96, 96 * 64);
-    let gates = 2 * 50 * positions;
-    let norm = 3 * blades * positions;
+    let gates = (2 * GATE + 1) * positions;
     let product = 2 * pairs * rows * 64 * 64;
     // Where A is staged, for a column of blocks: a sign and a multiply-add for each term, and the gate.
     let formed = (3 * terms + pairs) * positions;
@@ -144,11 +185,12 @@ fn connected(what: &str, plan: &Plan) -> Units {
     assert!(products.iter().all(|tile| tile.bn >= 64), "one column of blocks: {plan}");
     let all = if what == "connected layer" {
         assert_eq!(products.len(), 1, "{plan}");
-        gates + product + formed + norm
+        gates + product + formed + norm(CL2) * positions
     } else {
         assert_eq!(products.len(), 3, "the product again, that of the weight and that through it: {plan}");
-        let back = (4 * terms + 6 * blades + 200) * positions;
-        gates + 3 * product + 2 * formed + 3 * norm + back
+        // Both gates and slopes; a multiply-add of each term for either operand, which then goes through its gate.
+        let back = 2 * (GATE + GATE_SLOPE) + 4 * terms + 2 * (3 * blades + 4);
+        gates + 3 * product + 2 * formed + (norm_backward(CL2) + back) * positions
     };
     f32(all + of_parts(plan))
 }

@@ -1,5 +1,6 @@
 //! Layers of networks whose features are multivectors: weighted products, and what stands between them.
 
+mod calls;
 mod connected;
 mod descend;
 mod features;
@@ -18,7 +19,6 @@ mod rows;
 mod runs;
 mod silu;
 mod steerable;
-mod wgsl;
 
 pub use connected::{
     Connected, ConnectedBackDims, ConnectedBackProblem, ConnectedBackward, ConnectedForward,

@@ -13,7 +13,7 @@ impl Expression {
         }
         match self {
             Self::Name(..) | Self::Float(_) | Self::Index(_) => 0,
-            Self::Negative(of) | Self::Member(of, _) => of.flops(),
+            Self::Negative(of) | Self::Member(of, _) | Self::Pointed(of) => of.flops(),
             Self::Element(of) => of[0].flops(),
             Self::Sum(sum) => sum.flops(),
             Self::Binary(operator, operands) => {
@@ -28,7 +28,7 @@ impl Expression {
     fn files(&self, found: &mut BTreeSet<&'static str>) {
         match self {
             Self::Name(..) | Self::Float(_) | Self::Index(_) => {}
-            Self::Negative(of) | Self::Member(of, _) => of.files(found),
+            Self::Negative(of) | Self::Member(of, _) | Self::Pointed(of) => of.files(found),
             Self::Sum(sum) => sum.0.iter().for_each(|(_, term)| term.files(found)),
             Self::Binary(_, of) | Self::Element(of) => of.iter().for_each(|of| of.files(found)),
             Self::Call(callee, arguments) => {
@@ -56,42 +56,47 @@ impl Expression {
 }
 
 impl Block {
-    /// Operations on floats of all statements, those of branches and of one round of loops among them.
+    /// Operations on floats of all statements, those of branches among them.
     pub(crate) fn flops(&self) -> usize {
-        let of = |statement: &Statement| match statement {
-            Statement::Comment(_) => 0,
-            Statement::Let(_, value)
-            | Statement::Var(_, value)
-            | Statement::Assign(_, value)
-            | Statement::Call(value) => value.flops(),
-            Statement::Increase(what, by) => by.flops() + usize::from(what.kind() == Number::Float),
-            Statement::If(condition, then) => condition.flops() + then.flops(),
-            Statement::For(_, _, body) => body.flops(),
-        };
-        self.0.iter().map(of).sum()
+        self.0.iter().map(Statement::flops).sum()
     }
 
     /// The files of shared functions that statements call functions of.
     pub(super) fn files(&self, found: &mut BTreeSet<&'static str>) {
-        for statement in &self.0 {
-            match statement {
-                Statement::Comment(_) => {}
-                Statement::Let(_, value) | Statement::Var(_, value) | Statement::Call(value) => {
-                    value.files(found);
-                }
-                Statement::Assign(to, value) | Statement::Increase(to, value) => {
-                    to.files(found);
-                    value.files(found);
-                }
-                Statement::If(condition, then) => {
-                    condition.files(found);
-                    then.files(found);
-                }
-                Statement::For(_, bounds, body) => {
-                    bounds.iter().for_each(|of| of.files(found));
-                    body.files(found);
-                }
+        self.0.iter().for_each(|statement| statement.files(found));
+    }
+}
+
+impl Statement {
+    fn flops(&self) -> usize {
+        match self {
+            Self::Comment(_) | Self::Zero(..) => 0,
+            Self::Let(_, value)
+            | Self::Var(_, value)
+            | Self::Assign(_, value)
+            | Self::Call(value)
+            | Self::Return(value) => value.flops(),
+            Self::Change(what, _, by) => by.flops() + usize::from(what.kind() == Number::Float),
+            Self::If(condition, then) => condition.flops() + then.flops(),
+            Self::Remarked(of, _) => of.flops(),
+        }
+    }
+
+    fn files(&self, found: &mut BTreeSet<&'static str>) {
+        match self {
+            Self::Comment(_) | Self::Zero(..) => {}
+            Self::Let(_, value) | Self::Var(_, value) | Self::Call(value) | Self::Return(value) => {
+                value.files(found);
             }
+            Self::Assign(to, value) | Self::Change(to, _, value) => {
+                to.files(found);
+                value.files(found);
+            }
+            Self::If(condition, then) => {
+                condition.files(found);
+                then.files(found);
+            }
+            Self::Remarked(of, _) => of.files(found),
         }
     }
 }
@@ -145,9 +150,15 @@ mod tests {
         let mut block = Block::default();
         let i = block.define("i", index("first") + 1u32);
         block.increase(index("n"), 1u32);
-        block.count("row", [i, index("end")], inner.clone());
+        block.branch(i.below(index("end")), inner.clone());
         block.branch(name("is_mine"), inner);
         block.assign(name("v"), name("a") / name("b"));
         assert_eq!(block.flops(), 5);
+        let total = || name("total").pointed().element(0u32);
+        block.zero("state", "State");
+        block.decrease(total(), name("a") * name("b"));
+        block.remark("of b");
+        block.returns(total() / name("a"));
+        assert_eq!(block.flops(), 8);
     }
 }

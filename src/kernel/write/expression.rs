@@ -21,9 +21,11 @@ pub(crate) enum Expression {
     /// A call: of a function, or of a type, whose value it makes.
     Call(Callee, Vec<Self>),
     /// A component, several, or a field: `.x`, `.zw`, `.sine`.
-    Member(Box<Self>, &'static str),
+    Member(Box<Self>, Cow<'static, str>),
     /// An element of an array.
     Element(Box<[Self; 2]>),
+    /// What a pointer points at.
+    Pointed(Box<Self>),
 }
 
 /// What numbers an expression is of: arithmetic of floats is counted, and that of places is not.
@@ -63,6 +65,8 @@ pub(crate) struct Callee {
 pub(crate) const ABS: Callee = Callee::new("abs", 1);
 pub(crate) const SIGN: Callee = Callee::new("sign", 1);
 pub(crate) const SQRT: Callee = Callee::new("sqrt", 1);
+/// The lesser of two places or counts.
+pub(crate) const MIN: Callee = Callee::new("min", 0).of_indices();
 const FMA: Callee = Callee::new("fma", 2);
 const SELECT: Callee = Callee::new("select", 0);
 
@@ -84,7 +88,6 @@ impl Callee {
     }
 
     /// A function whose result is a place or a count.
-    #[expect(dead_code, reason = "the texts of layers, which move here next, have minima of places")]
     pub(crate) const fn of_indices(mut self) -> Self {
         self.of = Number::Index;
         self
@@ -106,6 +109,11 @@ pub(crate) fn index(name: impl Into<String>) -> Expression {
     Expression::Name(name.into(), Number::Index)
 }
 
+/// A place or a count that is known. What has `usize` of them fits no text.
+pub(crate) fn integer(value: usize) -> Expression {
+    Expression::Index(u32::try_from(value).unwrap_or(u32::MAX))
+}
+
 /// A float, which must be finite: WGSL has no literal for others.
 pub(crate) fn number(value: f32) -> Expression {
     debug_assert!(value.is_finite(), "{value} has no literal");
@@ -113,7 +121,6 @@ pub(crate) fn number(value: f32) -> Expression {
 }
 
 /// `a b + c`, rounded once or twice.
-#[cfg_attr(not(test), expect(dead_code, reason = "the texts of layers, which move here next, fuse"))]
 pub(crate) fn fma(a: Expression, b: Expression, c: Expression) -> Expression {
     FMA.call([a, b, c])
 }
@@ -125,14 +132,18 @@ pub(crate) fn select(otherwise: Expression, then: Expression, condition: Express
 
 impl Expression {
     /// A component, several or a field.
-    pub(crate) fn member(self, member: &'static str) -> Self {
-        Self::Member(Box::new(self), member)
+    pub(crate) fn member(self, member: impl Into<Cow<'static, str>>) -> Self {
+        Self::Member(Box::new(self), member.into())
     }
 
     /// An element of an array.
-    #[expect(dead_code, reason = "the texts of layers, which move here next, have arrays")]
     pub(crate) fn element(self, place: impl Into<Self>) -> Self {
         Self::Element(Box::new([self, place.into()]))
+    }
+
+    /// What this, a pointer, points at.
+    pub(crate) fn pointed(self) -> Self {
+        Self::Pointed(Box::new(self))
     }
 
     pub(crate) fn equals(self, other: impl Into<Self>) -> Self {
@@ -151,13 +162,11 @@ impl Expression {
         self.binary(Operator::LessOrEqual, other)
     }
 
-    #[cfg_attr(not(test), expect(dead_code, reason = "the texts of layers, which move here next, count"))]
     pub(crate) fn above(self, other: impl Into<Self>) -> Self {
         self.binary(Operator::Greater, other)
     }
 
     /// Whether both hold; the second is looked at only if the first does.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the texts of layers, which move here next, guard"))]
     pub(crate) fn and_then(self, other: impl Into<Self>) -> Self {
         self.binary(Operator::Both, other)
     }

@@ -1,8 +1,7 @@
 //! Values as text. Parentheses stand where the grammar of WGSL would read another order, or none.
 
 use super::expression::{Expression, Operator, Sign, Sum};
-use super::statement::{Block, Definition, Statement};
-use std::collections::BTreeSet;
+use super::statement::{Block, Statement};
 use std::fmt;
 
 /// How close operators bind, the loosest first: what stands beside an operator binds at least as close as it asks for.
@@ -56,7 +55,7 @@ impl Expression {
     fn bond(&self) -> Bond {
         match self {
             Self::Float(value) if value.is_sign_negative() => Bond::Sign,
-            Self::Negative(_) => Bond::Sign,
+            Self::Negative(_) | Self::Pointed(_) => Bond::Sign,
             Self::Sum(sum) => sum.bond(),
             Self::Binary(operator, _) => operator.bond(),
             _ => Bond::Whole,
@@ -78,8 +77,16 @@ impl Expression {
 
     /// As an argument. `f(a < b, c > d)` would be read as a template `a` of `b` and `c`.
     fn argument(&self, f: &mut fmt::Formatter<'_>, is_last: bool) -> fmt::Result {
-        let may_open = matches!(self, Self::Binary(Operator::Less | Operator::LessOrEqual, _));
-        if may_open && !is_last { write!(f, "({self})") } else { write!(f, "{self}") }
+        if self.may_open() && !is_last { write!(f, "({self})") } else { write!(f, "{self}") }
+    }
+
+    /// Whether it has a `<` that no parentheses enclose; what is in front of `&&` opens nothing behind it.
+    fn may_open(&self) -> bool {
+        match self {
+            Self::Binary(Operator::Less | Operator::LessOrEqual, _) => true,
+            Self::Binary(Operator::Both, of) => of[1].may_open(),
+            _ => false,
+        }
     }
 }
 
@@ -115,7 +122,15 @@ impl fmt::Display for Expression {
             }
             Self::Element(of) => {
                 of[0].operand(f, Bond::Whole)?;
-                write!(f, "[{}]", of[1])
+                match &of[1] {
+                    // Of any type of integers.
+                    Self::Index(place) => write!(f, "[{place}]"),
+                    place => write!(f, "[{place}]"),
+                }
+            }
+            Self::Pointed(of) => {
+                f.write_str("*")?;
+                of.operand(f, Bond::Whole)
             }
         }
     }
@@ -152,53 +167,51 @@ impl fmt::Display for Sum {
 }
 
 impl Block {
-    fn print(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
+    pub(super) fn print(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
         let indent = "    ".repeat(depth);
         for statement in &self.0 {
             f.write_str(&indent)?;
-            match statement {
-                Statement::Comment(text) => writeln!(f, "// {text}")?,
-                Statement::Let(name, value) => writeln!(f, "let {name} = {value};")?,
-                Statement::Var(name, value) => writeln!(f, "var {name} = {value};")?,
-                Statement::Assign(to, value) => writeln!(f, "{to} = {value};")?,
-                Statement::Increase(what, by) => writeln!(f, "{what} += {by};")?,
-                Statement::Call(call) => writeln!(f, "{call};")?,
-                Statement::If(condition, then) => {
-                    writeln!(f, "if {condition} {{")?;
-                    then.print(f, depth + 1)?;
-                    writeln!(f, "{indent}}}")?;
-                }
-                Statement::For(i, [first, end], body) => {
-                    writeln!(f, "for (var {i} = {first}; {i} < {end}; {i}++) {{")?;
-                    body.print(f, depth + 1)?;
-                    writeln!(f, "{indent}}}")?;
-                }
-            }
+            statement.print(f, depth)?;
+            f.write_str("\n")?;
         }
         Ok(())
+    }
+
+    /// Its statements, in braces.
+    pub(super) fn print_enclosed(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
+        f.write_str("{\n")?;
+        self.print(f, depth + 1)?;
+        write!(f, "{}}}", "    ".repeat(depth))
+    }
+}
+
+impl Statement {
+    /// Prints it, without what ends its last line.
+    fn print(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
+        match self {
+            Self::Comment(text) => write!(f, "// {text}"),
+            Self::Let(name, value) => write!(f, "let {name} = {value};"),
+            Self::Var(name, value) => write!(f, "var {name} = {value};"),
+            Self::Zero(name, of_type) => write!(f, "var {name}: {of_type};"),
+            Self::Assign(to, value) => write!(f, "{to} = {value};"),
+            Self::Change(what, Sign::Plus, by) => write!(f, "{what} += {by};"),
+            Self::Change(what, Sign::Minus, by) => write!(f, "{what} -= {by};"),
+            Self::Call(call) => write!(f, "{call};"),
+            Self::If(condition, then) => {
+                write!(f, "if {condition} ")?;
+                then.print_enclosed(f, depth)
+            }
+            Self::Return(value) => write!(f, "return {value};"),
+            Self::Remarked(of, text) => {
+                of.print(f, depth)?;
+                write!(f, " // {text}")
+            }
+        }
     }
 }
 
 impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.print(f, 0)
-    }
-}
-
-impl fmt::Display for Definition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut files = BTreeSet::new();
-        self.body.files(&mut files);
-        for file in &files {
-            writeln!(f, "//#import {file}")?;
-        }
-        if !files.is_empty() {
-            writeln!(f)?;
-        }
-        let parameters: Vec<String> =
-            self.parameters.iter().map(|(name, of)| format!("{name}: {of}")).collect();
-        writeln!(f, "fn {}({}) {{", self.name, parameters.join(", "))?;
-        self.body.print(f, 1)?;
-        writeln!(f, "}}")
     }
 }

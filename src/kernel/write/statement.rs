@@ -1,6 +1,6 @@
-//! Statements, in the order in which they run, and whole functions.
+//! Statements, in the order in which they run.
 
-use super::expression::{Expression, Number};
+use super::expression::{Expression, Number, Sign};
 
 /// Statements, one behind the other.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,16 +15,20 @@ pub(crate) enum Statement {
     Let(String, Expression),
     /// A variable with its first value.
     Var(String, Expression),
+    /// A variable of a type, which is zero at first.
+    Zero(String, &'static str),
     /// A new value for a variable or an element.
     Assign(Expression, Expression),
-    /// What is added to a variable or an element.
-    Increase(Expression, Expression),
+    /// What is added to a variable or an element, or taken away from it.
+    Change(Expression, Sign, Expression),
     /// A call whose result, if there is one, nobody uses.
     Call(Expression),
     /// What runs if a condition holds.
     If(Expression, Block),
-    /// What runs for every value of a counter from the first up to the second, without it.
-    For(String, [Expression; 2], Block),
+    /// The function's result.
+    Return(Expression),
+    /// A statement, and what is said of it behind it.
+    Remarked(Box<Self>, String),
 }
 
 impl Block {
@@ -49,18 +53,26 @@ impl Block {
         named
     }
 
+    /// Declares a variable of a type, which is zero at first, and hands its name back.
+    pub(crate) fn zero(&mut self, name: impl Into<String>, of_type: &'static str) -> Expression {
+        let name = name.into();
+        self.0.push(Statement::Zero(name.clone(), of_type));
+        super::expression::name(name)
+    }
+
     /// Gives a variable or an element another value.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the texts of layers, which move here next, have arrays")
-    )]
     pub(crate) fn assign(&mut self, to: impl Into<Expression>, value: impl Into<Expression>) {
         self.0.push(Statement::Assign(to.into(), value.into()));
     }
 
     /// Adds to a variable or an element.
     pub(crate) fn increase(&mut self, what: impl Into<Expression>, by: impl Into<Expression>) {
-        self.0.push(Statement::Increase(what.into(), by.into()));
+        self.0.push(Statement::Change(what.into(), Sign::Plus, by.into()));
+    }
+
+    /// Takes away from a variable or an element.
+    pub(crate) fn decrease(&mut self, what: impl Into<Expression>, by: impl Into<Expression>) {
+        self.0.push(Statement::Change(what.into(), Sign::Minus, by.into()));
     }
 
     /// Calls a function for what it does.
@@ -69,35 +81,26 @@ impl Block {
     }
 
     /// Runs statements if a condition holds.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the texts of layers, which move here next, guard stores")
-    )]
     pub(crate) fn branch(&mut self, condition: Expression, then: Self) {
         self.0.push(Statement::If(condition, then));
     }
 
-    /// Runs statements for every value of a counter, of which the second is behind the last.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the texts of layers, which move here next, loop over rows")
-    )]
-    pub(crate) fn count(&mut self, counter: impl Into<String>, [first, end]: [Expression; 2], body: Self) {
-        self.0.push(Statement::For(counter.into(), [first, end], body));
+    /// Ends the function with its result.
+    pub(crate) fn returns(&mut self, value: impl Into<Expression>) {
+        self.0.push(Statement::Return(value.into()));
+    }
+
+    /// Says something of the last statement, behind it.
+    pub(crate) fn remark(&mut self, text: impl Into<String>) {
+        if let Some(last) = self.0.pop() {
+            self.0.push(Statement::Remarked(Box::new(last), text.into()));
+        }
     }
 
     /// Puts other statements behind these.
     pub(crate) fn append(&mut self, other: &Self) {
         self.0.extend(other.0.iter().cloned());
     }
-}
-
-/// A function without a result: its name, its parameters with their types, and what it does.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Definition {
-    pub(crate) name: &'static str,
-    pub(crate) parameters: Vec<(&'static str, &'static str)>,
-    pub(crate) body: Block,
 }
 
 impl Expression {
@@ -107,7 +110,7 @@ impl Expression {
             Self::Name(_, kind) => *kind,
             Self::Float(_) => Number::Float,
             Self::Index(_) => Number::Index,
-            Self::Negative(of) | Self::Member(of, _) => of.kind(),
+            Self::Negative(of) | Self::Member(of, _) | Self::Pointed(of) => of.kind(),
             Self::Sum(sum) => sum.0.first().map_or(Number::Float, |(_, term)| term.kind()),
             Self::Binary(_, operands) | Self::Element(operands) => operands[0].kind(),
             Self::Call(callee, _) => callee.of,

@@ -1,7 +1,8 @@
 //! What is printed: the trees that were put together, as WGSL reads them.
 
 use crate::kernel::write::{
-    ABS, Block, Callee, Definition, Expression, Sum, fma, index, name, number, select,
+    ABS, Block, Callee, Definition, Expression, Member, Module, Structure, Sum, fma, index, integer, name,
+    number, select,
 };
 use naga::Expression as Read;
 
@@ -38,7 +39,14 @@ fn parentheses_stand_where_the_grammar_needs_them() {
         (a.clone().below(&b).equals(&c), "(a < b) == c"),
         (fma(-&a, b.clone(), &c * &a), "fma(-a, b, c * a)"),
         (Callee::free("f").call([a.clone().below(&b), c.clone().above(&a)]), "f((a < b), c > a)"),
+        (
+            Callee::free("f").call([a.clone().and_then(b.clone().below(&c)), c.clone().above(&a)]),
+            "f((a && b < c), c > a)",
+        ),
         (Callee::free("v").call([1u32, 2]) + index("n"), "v(1u, 2u) + n"),
+        (a.clone().pointed().element(0u32) * &b, "(*a)[0] * b"),
+        (a.clone().pointed() * b.clone().pointed(), "*a * *b"),
+        (a.clone().element(index("i") * 3u32 + integer(1)).member("x"), "a[i * 3u + 1u].x"),
         (number(2.0) * &a, "2.0 * a"),
     ] {
         assert_eq!(expression.to_string(), want);
@@ -162,7 +170,7 @@ fn floats_are_printed_as_the_shortest_text_that_is_read_as_them() {
 }
 
 #[test]
-fn a_definition_imports_what_it_calls() {
+fn a_module_imports_what_it_calls() {
     const ANGLE: Callee = Callee::new("angle_of", 20).imported("trigonometry");
     let mut body = Block::default();
     let x = body.define("x0", Callee::free("read_x").call([index("at").member("y"), index("count")]));
@@ -173,19 +181,25 @@ fn a_definition_imports_what_it_calls() {
     guarded.assign(&sum, ANGLE.call([sum.clone(), x]));
     let mut rows = Block::default();
     rows.branch(index("count").above(1u32), guarded);
-    body.count("row", [0u32, 4].map(Expression::from), rows);
+    body.branch(name("is_mine"), rows);
     body.call(Callee::free("store").call([index("at").member("x") + 1u32, sum]));
-    let definition =
-        Definition { name: "results", parameters: vec![("at", "vec3<u32>"), ("count", "u32")], body };
+    let definition = Definition {
+        comment: "What is stored.",
+        name: "results",
+        parameters: vec![("at", "vec3<u32>"), ("count", "u32")],
+        result: None,
+        body,
+    };
     let want = "\
 //#import trigonometry
 
+// What is stored.
 fn results(at: vec3<u32>, count: u32) {
     let x0 = read_x(at.y, count);
     var sum = 0.0;
     // e12
     sum += x0 * x0;
-    for (var row = 0u; row < 4u; row++) {
+    if is_mine {
         if count > 1u {
             sum = angle_of(sum, x0);
         }
@@ -193,5 +207,66 @@ fn results(at: vec3<u32>, count: u32) {
     store(at.x + 1u, sum);
 }
 ";
-    assert_eq!(definition.to_string(), want);
+    assert_eq!(Module::from(definition).to_string(), want);
+}
+
+#[test]
+fn structs_and_functions_say_what_they_are_for() {
+    let member = |name: &str, comment: &'static str| Member {
+        name: name.to_owned(),
+        of_type: "f32",
+        comment: comment.into(),
+    };
+    let nothing = Structure { comment: "What is lost.", name: "Nothing", members: vec![] };
+    let members = vec![member("a", "of grade 0"), member("b", "")];
+    let state = Structure { comment: "What is kept.", name: "State", members };
+    let mut body = Block::default();
+    let state_of = body.zero("state", "State");
+    let [a, b] = ["a", "b"].map(|of| state_of.clone().member(of));
+    body.assign(&a, name("sums").pointed().element(0u32));
+    body.decrease(&b, &a * &a);
+    body.remark("twice its slope");
+    body.returns(state_of);
+    let first = Definition {
+        comment: "Before the first row.",
+        name: "begin",
+        parameters: vec![("sums", "ptr<function, array<f32, 2>>")],
+        result: Some("State"),
+        body,
+    };
+    let last = Definition {
+        comment: "Behind the last.",
+        name: "end",
+        parameters: vec![("state", "State")],
+        result: None,
+        body: Block::default(),
+    };
+    let module = Module { structures: vec![nothing, state], functions: vec![first, last] };
+    let want = "\
+// What is lost.
+struct Nothing {
+    none: u32,
+}
+
+// What is kept.
+struct State {
+    a: f32, // of grade 0
+    b: f32,
+}
+
+// Before the first row.
+fn begin(sums: ptr<function, array<f32, 2>>) -> State {
+    var state: State;
+    state.a = (*sums)[0];
+    state.b -= state.a * state.a; // twice its slope
+    return state;
+}
+
+// Behind the last.
+fn end(state: State) {
+}
+";
+    assert_eq!(module.to_string(), want);
+    assert_eq!(module.flops(), 2);
+    naga::front::wgsl::parse_str(want).unwrap_or_else(|error| panic!("{error}"));
 }

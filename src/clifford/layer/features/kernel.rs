@@ -1,13 +1,13 @@
 //! The two kernels of functions with parameters for each feature: what fills their parameters and slots. One goes over
 //! features; the other goes over rows, for functions that need the mean of a row.
 
-use super::body::terms;
 use super::problem::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};
 use crate::gpu::Caps;
+use crate::kernel::write::Module;
 use crate::kernel::{self, Access, Kernel, Memory, Needs, Width};
 
 impl FeaturesProblem {
-    pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
+    pub(super) fn kernel(&self, terms: &Module, caps: &Caps) -> Kernel {
         let memory = Memory::of(self.dtype, caps);
         let by_rows = self.function.is_by_rows();
         let mut kernel = Kernel::new(if by_rows { "clifford/mean" } else { "clifford/features" })
@@ -26,8 +26,7 @@ impl FeaturesProblem {
         let declarations = declarations(&names, access, self.pass);
         kernel = kernel.generated("operands", "its operands".to_owned(), declarations);
         let slot = if by_rows { "mean_terms" } else { "features_terms" };
-        let terms = terms(self.function, self.pass, &self.blades);
-        kernel.generated(slot, format!("terms of {self}"), terms)
+        kernel.generated(slot, format!("terms of {self}"), terms.to_string())
     }
 
     /// Invocations of a workgroup.

@@ -1,5 +1,6 @@
 //! How to compute a function with parameters for each feature: one step, and for gradients one more that adds up sums.
 
+use super::body::{Terms, terms};
 use super::problem::{FeaturesProblem, Pass};
 use crate::gpu::Caps;
 use crate::ops::{Rows, RowsProblem};
@@ -56,21 +57,23 @@ impl FeaturesProblem {
         let lanes = self.lanes(caps);
         let units = self.dims.units;
         let groups = if self.function.is_by_rows() { units } else { units.div_ceil(lanes) };
+        let terms = terms(self.function, self.pass, &self.blades);
         draft.step(NewStep {
-            kernel: self.kernel(caps),
+            kernel: self.kernel(&terms.module, caps),
             tile: format!("{lanes} invocations, {self}, {}", self.dtype),
             needs: self.needs(caps),
             blocks: u64::from(groups),
             dims: Dims::of(&self.dims),
             args,
-            flops: Flops::of_f32(self.flops()),
+            flops: Flops::of_f32(self.flops(&terms)),
             time: Time::Roofline,
         })
     }
 
-    /// Operations for each element, about: a root and a gate for each grade.
-    fn flops(&self) -> f64 {
-        let each = if self.pass == Pass::Backward { 30.0 } else { 10.0 };
-        each * self.shape().into_iter().product::<usize>() as f64
+    /// Operations of all features and rows. The sums of lanes of a row are not among them.
+    fn flops(&self, terms: &Terms) -> f64 {
+        let [_, rows, features] = self.shape();
+        let [strips, ..] = self.sums();
+        ((terms.of_row * rows + terms.of_strip * strips) * features) as f64
     }
 }

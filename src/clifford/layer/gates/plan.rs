@@ -7,9 +7,6 @@ use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 use crate::tensor::{DType, Layout};
 use crate::{Error, Result};
 
-/// Operations of a gate, about.
-const FLOPS: f64 = 50.0;
-
 impl Problem for GatesProblem {
     /// There is one kernel.
     ///
@@ -26,6 +23,8 @@ impl Problem for GatesProblem {
         let [x, y] = self.layouts()?;
         let x = draft.operand("the scalars of x", *dtype, x, Access::Read);
         let y = draft.operand("the scalars of y", *dtype, y, Access::Read);
+        let [of_gate, _] = gate.flops();
+        let flops = (2 * of_gate + 1) as f64 * f64::from(dims.rows) * f64::from(dims.features);
         let units = u64::from(dims.rows) * u64::from(dims.units);
         draft.step(NewStep {
             kernel: self.kernel(caps),
@@ -34,7 +33,7 @@ impl Problem for GatesProblem {
             blocks: units.div_ceil(u64::from(LANES)),
             dims: Dims::of(dims),
             args: &[(plane, Access::Write), (x, Access::Read), (y, Access::Read)],
-            flops: Flops::of_f32(2.0 * FLOPS * f64::from(dims.rows) * f64::from(dims.features)),
+            flops: Flops::of_f32(flops),
             time: Time::Roofline,
         })?;
         Ok(draft.finish())

@@ -1,7 +1,9 @@
 //! The text of the gates in front of a product, and of what goes back through them.
 
+use super::products::fused;
 use super::text::Writer;
-use std::fmt::Write;
+use crate::clifford::layer::Gate;
+use crate::kernel::write::{Block, Callee, Expression, fma, name, number};
 
 impl Writer<'_> {
     /// What gated operands are called.
@@ -13,57 +15,67 @@ impl Writer<'_> {
         self.problem.blades.position(0).unwrap_or_default()
     }
 
-    /// The gates of both operands, two features of each at a time: functions are of four numbers.
-    pub(super) fn gates(&self, text: &mut String) {
+    /// The gates of both operands.
+    pub(super) fn gates(&self, to: &mut Block) {
         if self.problem.is_gated() {
-            self.of_scalars(text, "gate", ["x_gate", "y_gate"]);
+            self.of_scalars(to, "gates", Gate::function_of, ["x_gate", "y_gate"]);
         }
     }
 
-    pub(super) fn gated_blades(&self, text: &mut String) {
+    pub(super) fn gated_blades(&self, to: &mut Block) {
         if !self.problem.is_gated() {
             return;
         }
-        text.push_str("// x and y behind their gates.\n");
-        for name in ["x", "y"] {
-            for blade in &self.names {
-                let _ = writeln!(text, "let {name}h_{blade} = {name}_gate * {name}_{blade};");
+        to.comment("x and y behind their gates.");
+        for operand in ["x", "y"] {
+            for (k, blade) in self.names.iter().enumerate() {
+                let gated = name(format!("{operand}_gate")) * self.blade(operand, k);
+                to.define(format!("{operand}h_{blade}"), gated);
             }
         }
     }
 
-    /// A function of the scalars of X and of Y.
-    pub(super) fn of_scalars(&self, text: &mut String, function: &str, [of_x, of_y]: [&str; 2]) {
-        let s = &self.names[self.scalar()];
-        let _ = match self.width {
-            1 => writeln!(
-                text,
-                "let {function}s = {function}(vec4<f32>(x_{s}, y_{s}, 0.0, 0.0));\nlet {of_x} = {function}s.x;\nlet {of_y} = {function}s.y;"
-            ),
-            2 => writeln!(
-                text,
-                "let {function}s = {function}(vec4<f32>(x_{s}, y_{s}));\nlet {of_x} = {function}s.xy;\nlet {of_y} = {function}s.zw;"
-            ),
-            _ => writeln!(text, "let {of_x} = {function}(x_{s});\nlet {of_y} = {function}(y_{s});"),
+    /// A function of the scalars of X and of Y, two features of each at a time: it is of four numbers, called `both` where
+    /// those of X and Y are among them. Of a feature it has one of each.
+    pub(super) fn of_scalars(
+        &self,
+        to: &mut Block,
+        both: &str,
+        function: fn(Gate, usize) -> Callee,
+        [of_x, of_y]: [&str; 2],
+    ) {
+        let [x, y] = ["x", "y"].map(|operand| self.blade(operand, self.scalar()));
+        let gate = self.problem.product.gate;
+        if self.width == 4 {
+            for (of, scalars) in [(of_x, x), (of_y, y)] {
+                to.define(of, function(gate, 1).call([scalars]));
+            }
+            return;
+        }
+        let (scalars, parts) = match self.width {
+            1 => (vec![x, y, number(0.0), number(0.0)], ["x", "y"]),
+            _ => (vec![x, y], ["xy", "zw"]),
         };
+        let both = to.define(both, function(gate, 2).call([Callee::free("vec4<f32>").call(scalars)]));
+        for (of, part) in [of_x, of_y].into_iter().zip(parts) {
+            to.define(of, both.clone().member(part));
+        }
     }
 
-    /// The gradient in front of the gate, as expressions.
-    pub(super) fn gate_backward(&self, text: &mut String, name: &str) -> Vec<String> {
+    /// The gradient in front of the gate, blade by blade.
+    pub(super) fn gate_backward(&self, to: &mut Block, operand: &str) -> Vec<Expression> {
+        let gradient = |k| self.blade(&format!("g{operand}"), k);
         if !self.problem.is_gated() {
-            return self.names.iter().map(|k| format!("g{name}_{k}")).collect();
+            return (0..self.blades()).map(gradient).collect();
         }
-        let along = self.names.iter().fold(None, |sum: Option<String>, k| {
-            Some(match sum {
-                None => format!("{name}_{k} * g{name}_{k}"),
-                Some(sum) => format!("fma({name}_{k}, g{name}_{k}, {sum})"),
-            })
-        });
-        let _ = writeln!(text, "let {name}_along = {};", along.unwrap_or_default());
-        let of = |(k, blade): (usize, &String)| match k == self.scalar() {
-            true => format!("fma({name}_slope, {name}_along, {name}_gate * g{name}_{blade})"),
-            false => format!("{name}_gate * g{name}_{blade}"),
+        let of = |what: &str| name(format!("{operand}_{what}"));
+        let products = (0..self.blades()).map(|k| (1, self.blade(operand, k), gradient(k)));
+        let Some(along) = fused(products) else { return Vec::new() };
+        let along = to.define(format!("{operand}_along"), along);
+        let before = |k| match k == self.scalar() {
+            true => fma(of("slope"), along.clone(), of("gate") * gradient(k)),
+            false => of("gate") * gradient(k),
         };
-        self.names.iter().enumerate().map(of).collect()
+        (0..self.blades()).map(before).collect()
     }
 }

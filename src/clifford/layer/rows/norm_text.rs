@@ -2,10 +2,12 @@
 
 use super::problem::RowStep;
 use super::products::fused;
-use super::text::Writer;
+use super::results_text::{factor, mean};
+use super::text::{Writer, count};
+use crate::clifford::body::lanes;
 use crate::clifford::grade;
 use crate::clifford::layer::form::GradeNorm;
-use std::fmt::Write;
+use crate::kernel::write::{ABS, Block, Callee, Expression, SIGN, fma, integer, name, number, select};
 
 impl Writer<'_> {
     fn norm_weight(&self, blade: usize) -> i8 {
@@ -18,40 +20,40 @@ impl Writer<'_> {
     }
 
     /// Adds a number of each feature to one of the lane's sums; what is beyond the last feature counts for nothing.
-    fn add(&self, text: &mut String, sum: usize, number: &str) {
-        let counted = format!("counted_{number}");
-        let across = match self.width {
-            1 => format!("select(0.0, {number}, is_mine)"),
-            2 => format!("{counted}.x + {counted}.y"),
-            _ => format!("({counted}.x + {counted}.y) + ({counted}.z + {counted}.w)"),
+    fn add(&self, to: &mut Block, sum: usize, value: &Expression) {
+        let across = if self.width == 1 {
+            select(number(0.0), value.clone(), name("is_mine"))
+        } else {
+            let counted = select(lanes(0.0), value.clone(), name("is_counted"));
+            let counted = to.define(format!("counted_{value}"), counted);
+            let pair = |i| self.of_feature(&counted, i) + self.of_feature(&counted, i + 1);
+            if self.width == 2 { pair(0) } else { pair(0) + pair(2) }
         };
-        if self.width > 1 {
-            let _ = writeln!(text, "let {counted} = select(lanes(0.0), {number}, is_counted);");
-        }
-        let _ = writeln!(text, "(*own)[{sum}] += {across};");
+        to.increase(name("own").pointed().element(integer(sum)), across);
     }
 
     /// What a lane adds to its sums of the row, grade by grade; of the results of gradients, the squares alone.
-    pub(super) fn own(&self, text: &mut String) {
+    pub(super) fn own(&self, to: &mut Block) {
         let (is_backward, step) = (self.problem.function.is_backward(), self.problem.step);
         if self.grades.is_empty() || step == RowStep::Results && !is_backward {
             return;
         }
         if self.width > 1 && step != RowStep::Results {
-            let counted: Vec<String> =
-                (0..self.width).map(|i| format!("is_mine && unit.count > {i}u")).collect();
-            let _ = writeln!(text, "let is_counted = vec{}<bool>({});", self.width, counted.join(", "));
+            let is_counted = |i: u32| name("is_mine").and_then(count().above(i));
+            let truths = Callee::free(format!("vec{}<bool>", self.width));
+            to.define("is_counted", truths.call((0..self.width).map(is_counted)));
         }
         for (place, &g) in self.grades.iter().enumerate() {
-            let _ = writeln!(text, "// Of grade {g}.\nlet square{g} = {};", self.square_of(g));
+            to.comment(format!("Of grade {g}."));
+            let square = to.define(format!("square{g}"), self.square_of(g));
             if step == RowStep::Results {
                 continue;
             }
-            let _ = writeln!(text, "let size{g} = abs(square{g});");
-            self.add(text, place, &format!("size{g}"));
+            let size = to.define(format!("size{g}"), ABS.call([square]));
+            self.add(to, place, &size);
             if is_backward {
-                let _ = writeln!(text, "let along{g} = {};", self.along_of(g));
-                self.add(text, self.grades.len() + place, &format!("along{g}"));
+                let along = to.define(format!("along{g}"), self.along_of(g));
+                self.add(to, self.grades.len() + place, &along);
             }
         }
     }
@@ -61,43 +63,43 @@ impl Writer<'_> {
         (0..self.blades()).filter(move |&k| grade(self.problem.blades.masks()[k]) == g)
     }
 
-    /// The square of a grade of what is normalised, as an expression.
-    fn square_of(&self, g: usize) -> String {
-        let terms = self.blades_of(g).filter(|&k| self.norm_weight(k) != 0).map(|k| {
-            let o = format!("o_{}", self.names[k]);
-            (self.norm_weight(k), o.clone(), o)
-        });
-        fused(terms).unwrap_or_else(|| "lanes(0.0)".to_owned())
+    /// The square of a grade of what is normalised.
+    fn square_of(&self, g: usize) -> Expression {
+        let blades = self.blades_of(g).filter(|&k| self.norm_weight(k) != 0);
+        let squares = blades.map(|k| (self.norm_weight(k), self.blade("o", k), self.blade("o", k)));
+        fused(squares).unwrap_or_else(|| lanes(0.0))
     }
 
     /// The product of a grade of it with the gradient.
-    fn along_of(&self, g: usize) -> String {
-        let names = self.blades_of(g).map(|k| &self.names[k]);
-        fused(names.map(|k| (1, format!("g_{k}"), format!("o_{k}")))).unwrap_or_default()
+    fn along_of(&self, g: usize) -> Expression {
+        let products = self.blades_of(g).map(|k| (1, self.blade("g", k), self.blade("o", k)));
+        fused(products).unwrap_or_else(|| lanes(0.0))
     }
 
-    /// The gradient in front of the norm, as expressions.
-    pub(super) fn norm_backward(&self, text: &mut String) -> Vec<String> {
+    /// The gradient in front of the norm, blade by blade.
+    pub(super) fn norm_backward(&self, to: &mut Block) -> Vec<Expression> {
         for (place, &g) in self.grades.iter().enumerate() {
-            let at = self.grades.len() + place;
-            let sign = match self.problem.product.norm {
-                GradeNorm::Invariant => format!(" * sign(square{g})"),
-                _ => String::new(),
+            let r = factor(g);
+            let along = mean(self.grades.len() + place) * &r * &r * &r;
+            let along = Callee::free("lanes").call([along]);
+            let back = match self.problem.product.norm {
+                GradeNorm::Invariant => along * SIGN.call([name(format!("square{g}"))]),
+                _ => along,
             };
-            let _ = writeln!(
-                text,
-                "let f{g} = lanes((*total)[{at}] / f32(dims.features) * r{g} * r{g} * r{g}){sign};"
-            );
+            to.define(format!("f{g}"), back);
         }
-        let of = |(k, blade): (usize, &String)| match (
-            self.grade_of(k).map(|at| self.grades[at]),
-            self.norm_weight(k),
-        ) {
-            (None, _) => format!("g_{blade}"),
-            (Some(g), 0) => format!("g_{blade} * r{g}"),
-            (Some(g), 1) => format!("fma(-f{g}, o_{blade}, g_{blade} * r{g})"),
-            (Some(g), _) => format!("fma(f{g}, o_{blade}, g_{blade} * r{g})"),
-        };
-        self.names.iter().enumerate().map(of).collect()
+        (0..self.blades()).map(|k| self.blade_norm_backward(k)).collect()
+    }
+
+    fn blade_norm_backward(&self, k: usize) -> Expression {
+        let gradient = self.blade("g", k);
+        let Some(at) = self.grade_of(k) else { return gradient };
+        let g = self.grades[at];
+        let (divided, back) = (gradient * factor(g), name(format!("f{g}")));
+        match self.norm_weight(k) {
+            0 => divided,
+            1 => fma(-back, self.blade("o", k), divided),
+            _ => fma(back, self.blade("o", k), divided),
+        }
     }
 }

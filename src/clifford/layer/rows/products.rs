@@ -2,7 +2,9 @@
 
 use super::problem::RowProblem;
 use crate::Result;
+use crate::clifford::body::lanes;
 use crate::clifford::{Path, Product};
+use crate::kernel::write::{Expression, fma, name};
 
 /// A term of the geometric product of two multivectors with all blades: places of blades, and the path.
 #[derive(Clone, Copy, Debug)]
@@ -42,34 +44,34 @@ impl Products {
     }
 
     /// A blade of the multivector of this name.
-    fn of(&self, name: &str, blade: usize) -> String {
-        format!("{name}_{}", self.names[blade])
+    fn of(&self, multivector: &str, blade: usize) -> Expression {
+        name(format!("{multivector}_{}", self.names[blade]))
     }
 
     /// Each blade of the result, of blades called `x` and `y`.
-    pub(super) fn forward(&self, x: &str, y: &str) -> Vec<String> {
+    pub(super) fn forward(&self, x: &str, y: &str) -> Vec<Expression> {
         self.weighted(|term| (term.out, self.of(x, term.x), self.of(y, term.y)))
     }
 
     /// Each blade of the gradient of X, of the gradient `g` and of `y`.
-    pub(super) fn of_x(&self, g: &str, y: &str) -> Vec<String> {
+    pub(super) fn of_x(&self, g: &str, y: &str) -> Vec<Expression> {
         self.weighted(|term| (term.x, self.of(g, term.out), self.of(y, term.y)))
     }
 
     /// Each blade of the gradient of Y, of the gradient `g` and of `x`.
-    pub(super) fn of_y(&self, g: &str, x: &str) -> Vec<String> {
+    pub(super) fn of_y(&self, g: &str, x: &str) -> Vec<Expression> {
         self.weighted(|term| (term.y, self.of(g, term.out), self.of(x, term.x)))
     }
 
     /// The gradient of each path's weight, added to the strip's sum of that path.
-    pub(super) fn of_w(&self, x: &str, y: &str, g: &str) -> Vec<String> {
+    pub(super) fn of_w(&self, x: &str, y: &str, g: &str) -> Vec<Expression> {
         let of_path = |path: usize| {
-            let mut sum = format!("strip.gw{path}");
+            let mut sum = name("strip").member(format!("gw{path}"));
             for out in 0..self.names.len() {
                 let terms = self.terms.iter().filter(|term| (term.path, term.out) == (path, out));
                 let inner = fused(terms.map(|term| (term.sign, self.of(x, term.x), self.of(y, term.y))));
                 if let Some(inner) = inner {
-                    sum = format!("fma({}, {inner}, {sum})", self.of(g, out));
+                    sum = fma(self.of(g, out), inner, sum);
                 }
             }
             sum
@@ -77,44 +79,34 @@ impl Products {
         (0..self.paths).map(of_path).collect()
     }
 
-    /// Multiplications and additions of a weighted product at a position.
-    pub(super) fn flops(&self) -> usize {
-        let groups = |key: fn(&WeightedTerm) -> usize| {
-            let mut pairs: Vec<_> = self.terms.iter().map(|term| (key(term), term.path)).collect();
-            pairs.sort_unstable();
-            pairs.dedup();
-            pairs.len()
-        };
-        2 * (self.terms.len() + groups(|term| term.out))
-    }
-
     /// The sum of the terms of each place, path by path: what a term is a product of, and where it goes.
-    fn weighted(&self, of: impl Fn(&WeightedTerm) -> (usize, String, String)) -> Vec<String> {
+    fn weighted(&self, of: impl Fn(&WeightedTerm) -> (usize, Expression, Expression)) -> Vec<Expression> {
         let of_place = |place: usize| {
             let mut sum = None;
             for path in 0..self.paths {
                 let terms = self.terms.iter().filter(|term| term.path == path);
                 let here = terms.map(|term| (term.sign, of(term))).filter(|(_, (at, ..))| *at == place);
+                let weight = name("strip").member(format!("w{path}"));
                 if let Some(inner) = fused(here.map(|(sign, (_, a, b))| (sign, a, b))) {
                     sum = Some(match sum {
-                        None => format!("strip.w{path} * ({inner})"),
-                        Some(sum) => format!("fma(strip.w{path}, {inner}, {sum})"),
+                        None => weight * inner,
+                        Some(sum) => fma(weight, inner, sum),
                     });
                 }
             }
-            sum.unwrap_or_else(|| "lanes(0.0)".to_owned())
+            sum.unwrap_or_else(|| lanes(0.0))
         };
         (0..self.names.len()).map(of_place).collect()
     }
 }
 
 /// The sum of products with signs, each added to those before; nothing of no products.
-pub(super) fn fused(terms: impl Iterator<Item = (i8, String, String)>) -> Option<String> {
+pub(super) fn fused(terms: impl Iterator<Item = (i8, Expression, Expression)>) -> Option<Expression> {
     terms.fold(None, |sum, (sign, a, b)| {
-        let sign = if sign < 0 { "-" } else { "" };
+        let a = if sign < 0 { -a } else { a };
         Some(match sum {
-            None => format!("{sign}{a} * {b}"),
-            Some(sum) => format!("fma({sign}{a}, {b}, {sum})"),
+            None => a * b,
+            Some(sum) => fma(a, b, sum),
         })
     })
 }

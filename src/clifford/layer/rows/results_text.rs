@@ -2,105 +2,123 @@
 
 use super::operands::Operand;
 use super::problem::{RowFunction, RowStep};
-use super::text::{Writer, part};
+use super::text::{Writer, count};
+use crate::clifford::body::lanes;
+use crate::clifford::layer::Gate;
 use crate::kernel::Width;
-use std::fmt::Write;
+use crate::kernel::write::{Block, Callee, Expression, SQRT, index, integer, name, number, select};
 
 impl Writer<'_> {
     /// The body of `row_results`.
-    pub(super) fn results(&self) -> String {
-        let mut text = String::new();
+    pub(super) fn results(&self) -> Block {
+        let mut body = Block::default();
         let is_left = self.problem.step == RowStep::Sums;
         if is_left && self.problem.function.is_backward() {
-            return "return strip;\n".to_owned();
+            body.returns(name("strip"));
+            return body;
         }
-        for name in self.kept() {
-            let _ = writeln!(text, "let {name} = kept.{name};");
+        for value in self.kept() {
+            body.define(value.clone(), name("kept").member(value));
         }
         if !is_left {
-            self.factors(&mut text);
+            self.factors(&mut body);
         }
-        text.push_str("let c_at = row * dims.features + unit.feature;\n");
+        let first = index("row") * index("dims").member("features") + index("unit").member("feature");
+        body.define("c_at", first);
+        let mut state = name("strip");
         match self.problem.function {
             RowFunction::Steerable | RowFunction::Normalize => {
-                let divided = |(k, blade): (usize, &String)| match self.grade_of(k) {
-                    Some(at) if !is_left => format!("o_{blade} * r{}", self.grades[at]),
-                    _ => format!("o_{blade}"),
+                let divided = |k| match self.grade_of(k) {
+                    Some(at) if !is_left => self.blade("o", k) * factor(self.grades[at]),
+                    _ => self.blade("o", k),
                 };
-                let values: Vec<String> = self.names.iter().enumerate().map(divided).collect();
-                self.store(&mut text, Operand::C, &values);
+                self.store(&mut body, Operand::C, (0..self.blades()).map(divided).collect());
             }
             RowFunction::NormalizeBackward => {
-                let values = self.norm_backward(&mut text);
-                self.store(&mut text, Operand::C, &values);
+                let values = self.norm_backward(&mut body);
+                self.store(&mut body, Operand::C, values);
             }
-            RowFunction::SteerableBackward => {
-                self.backward(&mut text);
-                return text + "return next;\n";
-            }
+            RowFunction::SteerableBackward => state = self.backward(&mut body),
         }
-        text + "return strip;\n"
+        body.returns(state);
+        body
     }
 
     /// What each grade is multiplied by.
-    fn factors(&self, text: &mut String) {
+    fn factors(&self, to: &mut Block) {
+        #[expect(clippy::cast_possible_truncation, reason = "what the text says is read as f32")]
+        let epsilon = self.problem.product.norm.epsilon() as f32;
         for (place, &g) in self.grades.iter().enumerate() {
-            let epsilon = self.problem.product.norm.epsilon();
-            let _ = writeln!(
-                text,
-                "let r{g} = 1.0 / sqrt((*total)[{place}] / f32(dims.features) + {epsilon:e}); // of grade {g}"
-            );
+            let root = SQRT.call([mean(place) + number(epsilon)]);
+            to.define(format!("r{g}"), number(1.0) / root);
+            to.remark(format!("of grade {g}"));
         }
     }
 
-    /// The gradients of a product.
-    fn backward(&self, text: &mut String) {
-        let Some(products) = &self.products else { return };
-        text.push_str("// The gradient of the product.\n");
-        for (k, value) in self.names.iter().zip(self.norm_backward(text)) {
-            let value =
-                if self.grades.is_empty() { value } else { format!("select(lanes(0.0), {value}, is_mine)") };
-            let _ = writeln!(text, "let h_{k} = {value};");
+    /// The gradients of a product. Hands the strip's next state back.
+    fn backward(&self, to: &mut Block) -> Expression {
+        let Some(products) = &self.products else { return name("strip") };
+        to.comment("The gradient of the product.");
+        for (blade, value) in self.names.iter().zip(self.norm_backward(to)) {
+            let is_masked = !self.grades.is_empty();
+            let value = if is_masked { select(lanes(0.0), value, name("is_mine")) } else { value };
+            to.define(format!("h_{blade}"), value);
         }
         let [x, y] = self.gated();
-        self.gated_blades(text);
+        self.gated_blades(to);
         if self.problem.is_gated() {
-            self.of_scalars(text, "gate_slope", ["x_slope", "y_slope"]);
+            self.of_scalars(to, "gate_slopes", Gate::slope_of, ["x_slope", "y_slope"]);
         }
-        text.push_str("// Those of the weights.\nvar next = strip;\n");
-        for (path, sum) in products.of_w(x, y, "h").iter().enumerate() {
-            let _ = writeln!(text, "next.gw{path} = {sum};");
+        to.comment("Those of the weights.");
+        let next = to.variable("next", name("strip"));
+        for (path, sum) in products.of_w(x, y, "h").into_iter().enumerate() {
+            to.assign(next.clone().member(format!("gw{path}")), sum);
         }
         let sides = [(Operand::C, "x", products.of_x("h", y)), (Operand::D, "y", products.of_y("h", x))];
-        for (to, name, gradients) in sides {
-            let _ = writeln!(text, "// That of {name}.");
-            for (k, gradient) in self.names.iter().zip(gradients) {
-                let _ = writeln!(text, "let g{name}_{k} = {gradient};");
+        for (result, operand, gradients) in sides {
+            to.comment(format!("That of {operand}."));
+            for (blade, gradient) in self.names.iter().zip(gradients) {
+                to.define(format!("g{operand}_{blade}"), gradient);
             }
-            let values = self.gate_backward(text, name);
-            self.store(text, to, &values);
+            let values = self.gate_backward(to, operand);
+            self.store(to, result, values);
         }
+        next
     }
 
     /// Stores the blades of a result.
-    fn store(&self, text: &mut String, operand: Operand, values: &[String]) {
+    fn store(&self, to: &mut Block, operand: Operand, values: Vec<Expression>) {
         let Some(access) = self.has(operand) else { return };
-        let name = operand.name();
-        text.push_str("if is_mine {\n");
+        let save = Callee::free(format!("save_{}", operand.name()));
+        let mut stores = Block::default();
         for (k, (blade, value)) in self.names.iter().zip(values).enumerate() {
-            let at = format!("c_at + {k}u * dims.plane");
+            let at = index("c_at") + integer(k) * index("dims").member("plane");
             if access.width != Width::One || self.width == 1 {
-                let _ = writeln!(text, "    save_{name}({at}, {value}); // {blade}");
+                stores.call(save.call([at, value]));
+                stores.remark(blade);
                 continue;
             }
-            let _ = writeln!(text, "    let {name}_{blade} = {value};");
+            let value = stores.define(format!("{}_{blade}", operand.name()), value);
             for i in 0..self.width {
-                let guard = if i == 0 { String::new() } else { format!("if unit.count > {i}u ") };
-                let component = part(self.width, i);
-                let _ =
-                    writeln!(text, "    {guard}{{ save_{name}({at} + {i}u, {name}_{blade}{component}); }}");
+                let mut one = Block::default();
+                one.call(save.call([&at + i, self.of_feature(&value, i)]));
+                match i {
+                    0 => stores.append(&one),
+                    _ => stores.branch(count().above(i), one),
+                }
             }
         }
-        text.push_str("}\n");
+        to.branch(name("is_mine"), stores);
     }
+}
+
+/// What a grade is multiplied by.
+pub(super) fn factor(g: usize) -> Expression {
+    name(format!("r{g}"))
+}
+
+/// The mean over a row's features of one of its sums.
+pub(super) fn mean(sum: usize) -> Expression {
+    let features = Callee::free("f32").call([index("dims").member("features")]);
+    name("total").pointed().element(integer(sum)) / features
 }

@@ -2,96 +2,92 @@
 
 use super::operands::{Accessed, Operand};
 use super::text::Writer;
+use crate::clifford::body::lanes;
 use crate::kernel::Width;
-use std::fmt::Write;
+use crate::kernel::write::{Block, Callee, Expression, index, integer, name, select};
 
 impl Writer<'_> {
     /// The body of `row_sums`.
-    pub(super) fn sums(&self) -> String {
-        let mut text = String::new();
-        self.loads(&mut text);
-        self.product(&mut text);
-        self.own(&mut text);
+    pub(super) fn sums(&self) -> Block {
+        let mut body = Block::default();
+        self.loads(&mut body);
+        self.product(&mut body);
+        self.own(&mut body);
         let kept = self.kept();
         if kept.is_empty() {
-            return text + "return RowState();\n";
+            body.returns(Callee::free("RowState").call::<Expression>([]));
+            return body;
         }
-        text.push_str("var kept: RowState;\n");
-        for name in kept {
-            let _ = writeln!(text, "kept.{name} = {name};");
+        let state = body.zero("kept", "RowState");
+        for value in kept {
+            body.assign(state.clone().member(value.clone()), name(value));
         }
-        text + "return kept;\n"
+        body.returns(state);
+        body
     }
 
     /// Every blade that is read, and the gates.
-    fn loads(&self, text: &mut String) {
+    fn loads(&self, to: &mut Block) {
         let read = [Operand::X, Operand::Y, Operand::G].map(|operand| self.has(operand));
-        let read: Vec<&Accessed> = read.into_iter().flatten().collect();
-        read.iter().for_each(|access| self.place(text, access));
+        let read: Vec<(&Accessed, Vec<Expression>)> =
+            read.into_iter().flatten().map(|access| (access, self.places(to, access))).collect();
         // The scalars first: gates take long, and need nothing else.
         if self.problem.is_gated() {
-            read[..2].iter().for_each(|access| self.load(text, access, self.scalar()));
-            self.gates(text);
+            read[..2].iter().for_each(|(access, places)| self.load(to, access, places, self.scalar()));
+            self.gates(to);
         }
-        for (i, access) in read.iter().enumerate() {
+        for (i, (access, places)) in read.iter().enumerate() {
             let is_there = |k: &usize| i < 2 && self.problem.is_gated() && *k == self.scalar();
-            (0..self.blades()).filter(|k| !is_there(k)).for_each(|k| self.load(text, access, k));
+            (0..self.blades()).filter(|k| !is_there(k)).for_each(|k| self.load(to, access, places, k));
         }
     }
 
     /// What is normalised: the product, or X itself. Without a norm the gradients need no product.
-    fn product(&self, text: &mut String) {
+    fn product(&self, to: &mut Block) {
         let Some(products) = &self.products else {
-            text.push_str("// What is normalised.\n");
-            for k in &self.names {
-                let _ = writeln!(text, "let o_{k} = x_{k};");
+            to.comment("What is normalised.");
+            for (k, blade) in self.names.iter().enumerate() {
+                to.define(format!("o_{blade}"), self.blade("x", k));
             }
             return;
         };
         if self.problem.function.is_backward() && !self.problem.is_normalised() {
             return;
         }
-        self.gated_blades(text);
-        text.push_str("// The product.\n");
+        self.gated_blades(to);
+        to.comment("The product.");
         let [x, y] = self.gated();
-        for (k, o) in self.names.iter().zip(products.forward(x, y)) {
-            let _ = writeln!(text, "let o_{k} = {o};");
+        for (blade, o) in self.names.iter().zip(products.forward(x, y)) {
+            to.define(format!("o_{blade}"), o);
         }
     }
 
-    /// Where an operand's features lie at the first blade.
-    fn place(&self, text: &mut String, access: &Accessed) {
-        let name = access.operand.name();
-        let _ = writeln!(
-            text,
-            "let {name}_at = dims.{name}.w + row * dims.{name}.y + unit.feature * dims.{name}.z;"
-        );
-        if access.width == Width::One {
-            for i in 1..self.width {
-                let _ = writeln!(
-                    text,
-                    "let {name}_at{i} = {name}_at + min({i}u, unit.count - 1u) * dims.{name}.z;"
-                );
-            }
+    /// Where an operand's features lie at the first blade: what is loaded one by one has a place for each.
+    fn places(&self, to: &mut Block, access: &Accessed) -> Vec<Expression> {
+        let operand = access.operand.name();
+        let place = |member: &'static str| index("dims").member(operand).member(member);
+        let row = place("w") + index("row") * place("y");
+        let first = row + index("unit").member("feature") * place("z");
+        match access.width {
+            Width::One => self.of_features(to, operand, first, &place("z")),
+            _ => vec![to.define(format!("{operand}_at"), first)],
         }
     }
 
     /// A blade of an operand.
-    fn load(&self, text: &mut String, access: &Accessed, k: usize) {
-        let (name, blade) = (access.operand.name(), &self.names[k]);
-        let load = |at: String| format!("load_{name}({at} + {k}u * dims.{name}.x)");
-        let first = load(format!("{name}_at"));
-        let value = match access.width {
-            Width::One if self.width > 1 => {
-                let others = (1..self.width).map(|i| load(format!("{name}_at{i}")));
-                format!("lanes({})", std::iter::once(first).chain(others).collect::<Vec<_>>().join(", "))
-            }
-            _ => first,
+    fn load(&self, to: &mut Block, access: &Accessed, places: &[Expression], k: usize) {
+        let operand = access.operand.name();
+        let step = integer(k) * index("dims").member(operand).member("x");
+        let load = |at: &Expression| Callee::free(format!("load_{operand}")).call([at + &step]);
+        let value = match places {
+            [first] => load(first),
+            places => Callee::free("lanes").call(places.iter().map(load)),
         };
-        // A gradient that is nobody's adds nothing to the weights'.
-        let _ = match access.operand {
-            Operand::G => writeln!(text, "let g_{blade} = select(lanes(0.0), {value}, is_mine);"),
-            _ => writeln!(text, "let {name}_{blade} = {value};"),
+        let value = match access.operand {
+            // A gradient that is nobody's adds nothing to the weights'.
+            Operand::G => select(lanes(0.0), value, name("is_mine")),
+            _ => value,
         };
+        to.define(format!("{operand}_{}", self.names[k]), value);
     }
 }

@@ -6,21 +6,17 @@ use super::products::Products;
 use super::tile::RowTile;
 use crate::Result;
 use crate::clifford::layer::form::GradeNorm;
-use crate::clifford::layer::wgsl::{Member, function, structure};
 use crate::gpu::Caps;
-use std::fmt::Write;
+use crate::kernel::write::{
+    Block, Callee, Definition, Expression, MIN, Member, Module, Structure, index, integer, name,
+};
 
 /// What is written of a function of rows, by the slots.
 pub(super) struct Texts {
     pub(super) operands: String,
     pub(super) terms: String,
-    /// Arithmetic operations at a position, about.
+    /// Arithmetic operations at a position, as the text of one feature does them: of several, some are shared.
     pub(super) flops: usize,
-}
-
-/// What is behind `v` of its features.
-pub(super) fn part(width: u32, i: u32) -> &'static str {
-    if width == 1 { "" } else { [".x", ".y", ".z", ".w"][i as usize] }
 }
 
 /// Writes the functions of one kernel.
@@ -36,14 +32,28 @@ pub(super) struct Writer<'a> {
 }
 
 pub(super) fn texts(problem: &RowProblem, tile: &RowTile, caps: &Caps) -> Result<Texts> {
-    let accesses: Vec<Accessed> =
-        operands(problem).into_iter().map(|operand| Accessed::of(problem, operand, tile, caps)).collect();
-    let products = if problem.function.is_product() { Some(Products::new(problem)?) } else { None };
-    let grades = if problem.is_normalised() { problem.grades() } else { Vec::new() };
-    let names = problem.blades.masks().iter().map(|&blade| problem.signature().name(blade)).collect();
-    let writer = Writer { problem, width: tile.width, accesses, products, names, grades };
+    let writer = Writer::of(problem, tile, caps)?;
     let declarations = writer.accesses.iter().enumerate().map(|(i, access)| access.declaration(i));
-    Ok(Texts { operands: declarations.collect(), terms: writer.terms(), flops: writer.flops() })
+    let terms = writer.terms();
+    let flops = match tile.width {
+        1 => terms.flops(),
+        _ => Writer::of(problem, &RowTile { width: 1, ..*tile }, caps)?.terms().flops(),
+    };
+    Ok(Texts { operands: declarations.collect(), terms: terms.to_string(), flops })
+}
+
+/// The sums of a row, of the lane or of all lanes.
+const SUMS: &str = "ptr<function, array<f32, SUMS>>";
+
+impl<'a> Writer<'a> {
+    fn of(problem: &'a RowProblem, tile: &RowTile, caps: &Caps) -> Result<Self> {
+        let access = |operand| Accessed::of(problem, operand, tile, caps);
+        let accesses = operands(problem).into_iter().map(access).collect();
+        let products = if problem.function.is_product() { Some(Products::new(problem)?) } else { None };
+        let grades = if problem.is_normalised() { problem.grades() } else { Vec::new() };
+        let names = problem.blades.masks().iter().map(|&blade| problem.signature().name(blade)).collect();
+        Ok(Self { problem, width: tile.width, accesses, products, names, grades })
+    }
 }
 
 impl Writer<'_> {
@@ -51,68 +61,126 @@ impl Writer<'_> {
         self.names.len()
     }
 
+    /// A blade of the multivector of this name.
+    pub(super) fn blade(&self, of: &str, k: usize) -> Expression {
+        name(format!("{of}_{}", self.names[k]))
+    }
+
     pub(super) fn has(&self, operand: Operand) -> Option<&Accessed> {
         self.accesses.iter().find(|access| access.operand == operand)
     }
 
+    /// Of the numbers of a unit's features, that of one.
+    pub(super) fn of_feature(&self, numbers: &Expression, i: u32) -> Expression {
+        match self.width {
+            1 => numbers.clone(),
+            _ => numbers.clone().member(["x", "y", "z", "w"][i as usize]),
+        }
+    }
+
+    /// Defines where each feature of a unit lies, `stride` from that before it; past the end of a row it is the last.
+    pub(super) fn of_features(
+        &self,
+        to: &mut Block,
+        operand: &str,
+        first: Expression,
+        stride: &Expression,
+    ) -> Vec<Expression> {
+        let first = to.define(format!("{operand}_at"), first);
+        let mut places = vec![first.clone()];
+        for i in 1..self.width {
+            let least = MIN.call([Expression::from(i), count() - 1u32]);
+            places.push(to.define(format!("{operand}_at{i}"), &first + least * stride));
+        }
+        places
+    }
+
     /// The structs and functions of the slot `row_terms`.
-    fn terms(&self) -> String {
-        [
-            structure("What a unit keeps through the rows of a strip.", "StripState", &self.strip_state()),
-            structure("What a unit keeps from the sums of a row to its results.", "RowState", &self.row_state()),
-            function("Before the first row.", "strip_begin(unit: Unit) -> StripState", &self.begin()),
-            function(
-                "What is summed over a row.",
-                "row_sums(row: u32, unit: Unit, is_mine: bool, strip: StripState, own: ptr<function, array<f32, SUMS>>) -> RowState",
-                &self.sums(),
-            ),
-            function(
-                "What becomes of a row, by its sums.",
-                "row_results(row: u32, unit: Unit, is_mine: bool, strip: StripState, kept: RowState, total: ptr<function, array<f32, SUMS>>) -> StripState",
-                &self.results(),
-            ),
-            function("Behind the last row.", "strip_end(place: u32, unit: Unit, strip: StripState)", &self.end()),
-        ]
-        .concat()
+    fn terms(&self) -> Module {
+        let structures = vec![
+            Structure {
+                comment: "What a unit keeps through the rows of a strip.",
+                name: "StripState",
+                members: self.strip_state(),
+            },
+            Structure {
+                comment: "What a unit keeps from the sums of a row to its results.",
+                name: "RowState",
+                members: self.row_state(),
+            },
+        ];
+        let [unit, is_mine, strip] = [("unit", "Unit"), ("is_mine", "bool"), ("strip", "StripState")];
+        let functions = vec![
+            Definition {
+                comment: "Before the first row.",
+                name: "strip_begin",
+                parameters: vec![unit],
+                result: Some("StripState"),
+                body: self.begin(),
+            },
+            Definition {
+                comment: "What is summed over a row.",
+                name: "row_sums",
+                parameters: vec![("row", "u32"), unit, is_mine, strip, ("own", SUMS)],
+                result: Some("RowState"),
+                body: self.sums(),
+            },
+            Definition {
+                comment: "What becomes of a row, by its sums.",
+                name: "row_results",
+                parameters: vec![("row", "u32"), unit, is_mine, strip, ("kept", "RowState"), ("total", SUMS)],
+                result: Some("StripState"),
+                body: self.results(),
+            },
+            Definition {
+                comment: "Behind the last row.",
+                name: "strip_end",
+                parameters: vec![("place", "u32"), unit, strip],
+                result: None,
+                body: self.end(),
+            },
+        ];
+        Module { structures, functions }
     }
 
     /// Weights and sums of their gradients.
     fn strip_state(&self) -> Vec<Member> {
         let paths = if self.products.is_some() { self.problem.signature().paths() } else { Vec::new() };
-        let member = |name: String, comment: String| Member { name, of_type: "lanes", comment };
         let weights = paths.iter().enumerate().map(|(i, path)| {
             let comment = format!("of grades {} and {} into {}", path.left, path.right, path.out);
-            member(format!("w{i}"), comment)
+            Member { name: format!("w{i}"), of_type: "lanes", comment: comment.into() }
         });
         let has_sums = self.has(Operand::Slab).is_some();
         let sums = (0..paths.len()).filter(|_| has_sums).map(|i| {
             let comment = if i == 0 { "the gradients of weights, summed over the rows before" } else { "" };
-            member(format!("gw{i}"), comment.to_owned())
+            Member { name: format!("gw{i}"), of_type: "lanes", comment: comment.into() }
         });
         weights.chain(sums).collect()
     }
 
     fn row_state(&self) -> Vec<Member> {
-        let member = |name| Member { name, of_type: "lanes", comment: String::new() };
+        let member = |name| Member { name, of_type: "lanes", comment: "".into() };
         self.kept().into_iter().map(member).collect()
     }
 
     /// Loads the weights.
-    fn begin(&self) -> String {
-        let Some(products) = &self.products else { return "return StripState();\n".to_owned() };
-        let mut text = "let w_at = dims.w.z + unit.feature * dims.w.y;\n".to_owned();
-        for i in 1..self.width {
-            let _ = writeln!(text, "let w_at{i} = w_at + min({i}u, unit.count - 1u) * dims.w.y;");
-        }
-        text.push_str("var strip: StripState;\n");
+    fn begin(&self) -> Block {
+        let mut body = Block::default();
+        let Some(products) = &self.products else {
+            body.returns(Callee::free("StripState").call::<Expression>([]));
+            return body;
+        };
+        let w = |member: &'static str| index("dims").member("w").member(member);
+        let first = w("z") + index("unit").member("feature") * w("y");
+        let places = self.of_features(&mut body, "w", first, &w("y"));
+        let strip = body.zero("strip", "StripState");
         for path in 0..products.paths {
-            let loads: Vec<String> = (0..self.width)
-                .map(|i| if i == 0 { "w_at".to_owned() } else { format!("w_at{i}") })
-                .map(|at| format!("load_w({at} + {path}u * dims.w.x)"))
-                .collect();
-            let _ = writeln!(text, "strip.w{path} = lanes({});", loads.join(", "));
+            let load = |at: &Expression| Callee::free("load_w").call([at + integer(path) * w("x")]);
+            let weights = Callee::free("lanes").call(places.iter().map(load));
+            body.assign(strip.clone().member(format!("w{path}")), weights);
         }
-        text + "return strip;\n"
+        body.returns(strip);
+        body
     }
 
     /// What results need of what sums have found, by name.
@@ -142,37 +210,27 @@ impl Writer<'_> {
     }
 
     /// Stores the sums of weight gradients, of the rows that this lane had.
-    fn end(&self) -> String {
-        let mut text = String::new();
-        let (Some(products), Some(_)) = (&self.products, self.has(Operand::Slab)) else { return text };
-        let _ = writeln!(
-            text,
-            "if unit.index < dims.units {{\n    let slab_at = (place * dims.features + unit.feature) * {}u;",
-            products.paths
-        );
+    fn end(&self) -> Block {
+        let mut body = Block::default();
+        let (Some(products), Some(_)) = (&self.products, self.has(Operand::Slab)) else { return body };
+        let mut stores = Block::default();
+        let position = index("place") * index("dims").member("features") + index("unit").member("feature");
+        let first = stores.define("slab_at", position * integer(products.paths));
         for i in 0..self.width {
-            let _ = writeln!(text, "    if unit.count > {i}u {{");
+            let mut of_feature = Block::default();
             for path in 0..products.paths {
-                let at = i as usize * products.paths + path;
-                let component = part(self.width, i);
-                let _ = writeln!(text, "        slab[slab_at + {at}u] = strip.gw{path}{component};");
+                let at = &first + integer(i as usize * products.paths + path);
+                let sum = name("strip").member(format!("gw{path}"));
+                of_feature.assign(name("slab").element(at), self.of_feature(&sum, i));
             }
-            text.push_str("    }\n");
+            stores.branch(count().above(i), of_feature);
         }
-        text + "}\n"
+        body.branch(index("unit").member("index").below(index("dims").member("units")), stores);
+        body
     }
+}
 
-    fn flops(&self) -> usize {
-        let blades = self.blades();
-        let gates = if self.problem.is_gated() { 2 * (30 + blades) } else { 0 };
-        let norm = if self.grades.is_empty() { 0 } else { 3 * blades };
-        let product = self.products.as_ref().map_or(0, Products::flops);
-        match self.problem.function {
-            RowFunction::Steerable => gates + product + norm,
-            RowFunction::SteerableBackward if self.grades.is_empty() => 2 * gates + 3 * product + 4 * blades,
-            RowFunction::SteerableBackward => 2 * gates + 4 * product + 2 * norm + 4 * blades,
-            RowFunction::Normalize => norm,
-            RowFunction::NormalizeBackward => 3 * norm,
-        }
-    }
+/// The features of a unit, from the first on, that a row has.
+pub(super) fn count() -> Expression {
+    index("unit").member("count")
 }

@@ -8,15 +8,12 @@ use crate::gpu::Caps;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 use crate::tensor::{DType, Layout};
 
-/// Operations of both gates and slopes, about.
-const FLOPS_OF_GATES: usize = 200;
-
 impl Problem for ConnectedBackProblem {
     /// There is one kernel.
     ///
     /// Operands: the gradients of X and Y; what came back through the weights (pair, row, feature), in f32; X and Y.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        let Self { dims, dtype, blades, pairs, terms, layouts: [x, y, gradient], .. } = self;
+        let Self { dims, dtype, pairs, flops, layouts: [x, y, gradient], .. } = self;
         let mut draft = Draft::new(OP, &[], caps);
         let rest = u64::from(dims.plane) - u64::from(dims.positions);
         let writes = if rest == 0 { Access::Write } else { Access::Update };
@@ -26,7 +23,7 @@ impl Problem for ConnectedBackProblem {
         let through = draft.operand("what came back", DType::F32, through, Access::Read);
         let x = draft.operand("X", *dtype, *x, Access::Read);
         let y = draft.operand("Y", *dtype, *y, Access::Read);
-        let flops = (4 * terms + 6 * blades + FLOPS_OF_GATES) as f64 * f64::from(dims.positions);
+        let flops = *flops as f64 * f64::from(dims.positions);
         let read = [through, x, y].map(|region| (region, Access::Read));
         draft.step(NewStep {
             kernel: self.kernel(caps),

@@ -34,9 +34,9 @@ pub struct ConnectedBackProblem {
     pub(super) gate: &'static str,
     pub(super) what: String,
     pub(super) text: String,
-    pub(super) blades: usize,
     pub(super) pairs: usize,
-    pub(super) terms: usize,
+    /// Arithmetic operations at a position.
+    pub(super) flops: usize,
     /// Where X, Y and either gradient lie, (blade, row, feature).
     pub(super) layouts: [Layout; 3],
 }
@@ -71,6 +71,7 @@ impl ConnectedBackProblem {
         };
         let pairs = product.pairs()?;
         let gradient = Layout::contiguous(OP, &[blades, all, features])?;
+        let text = text(product, &pairs);
         Ok(Self {
             dims,
             dtype: product.dtype,
@@ -81,10 +82,9 @@ impl ConnectedBackProblem {
                 pairs.len(),
                 product.product.gate
             ),
-            text: text(product, &pairs),
-            blades,
+            text: text.to_string(),
             pairs: pairs.len(),
-            terms: pairs.iter().map(|pair| pair.terms.len()).sum(),
+            flops: text.flops(),
             layouts: [*x, *y, gradient],
         })
     }
