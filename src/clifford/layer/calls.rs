@@ -1,4 +1,4 @@
-//! What the functions that layers' texts call compute: those of `common/math.wgsl` and `clifford/smooth_norm.wgsl`, which
+//! What the functions that layers' texts call compute: those of `common/math.wgsl` and `clifford/per_feature.wgsl`, which
 //! their kernels import, and of the slot `gate`. A test holds the counts to the shaders.
 
 use super::Gate;
