@@ -1,8 +1,8 @@
-//! Four entries of a sketch side by side along the outer axis of an operand: `entries(outer, k, seed)`. What comes from a
-//! word each is normal or uniform.
+//! Four entries of a sketch side by side along the outer axis of an operand: `entries(outer, k, seed)`. Numbers, which
+//! come from a word each, are normal or uniform; signs come from a bit each.
 
 //#param  set by Generated::bind
-const NORMAL: bool = true; // of what comes from a word each
+const NORMAL: bool = true; // numbers are normal, or else uniform
 //#end
 
 // A normal entry of a sketch, from a table of the inverse distribution function: see `sketch/normal.rs`. Integers up

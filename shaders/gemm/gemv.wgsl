@@ -22,8 +22,8 @@ const THIN: u32 = 1u;         // rows of a thin A, columns of a thin B, rounded 
 const BL: u32 = 16u;          // elements of the long operand along its outer axis, a workgroup
 const BK: u32 = 128u;         // along k, a step of a workgroup
 const TL: u32 = 4u;           // along the outer axis, an invocation
-const LONG_LOADS: u32 = ELEMENTS;  // how the long operand comes from memory
-const THIN_LOADS: u32 = ELEMENTS;  // and the thin one: never along the outer axis
+const LONG_LOADS: u32 = ELEMENTS; // how the long operand comes from memory
+const THIN_LOADS: u32 = ELEMENTS; // and the thin one: never along the outer axis
 //#end
 // How an operand comes from memory: one by one, or by vectors of four along an axis. A vector may reach past the end of k, the
 // outer edge and the end of the operand: windows hold whole vectors, and what is beyond the edge is not stored.

@@ -1,6 +1,6 @@
 //! Operand A whose elements are sums of products of two operands' blades, the first in A's place, the second behind the
-//! table of terms. A term has a blade of each, 8 bits, and in the highest bit whether it is taken away. The
-//! sums are multiplied by gates: `gates_at(outer, k)` are those at four places of a plane.
+//! table of terms. A term has a blade of each, 8 bits, and in the highest bit whether it is taken away. Sums
+//! are multiplied by gates: `gates_at(outer, k)` are those at four places of a plane.
 
 //#param  set by Segments::bind
 alias y_unit = f32;

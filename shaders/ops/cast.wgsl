@@ -26,10 +26,10 @@ struct Dims {
 //#param  set by CastProblem::kernel
 const A_PER_WORD: u32 = 1u;
 const C_PER_WORD: u32 = 1u;
-const FROM: u32 = F32;         // A's type and C's, of those in `numbers`
+const FROM: u32 = F32;       // A's type and C's, as `numbers` calls them
 const TO: u32 = F32;
-const KEPT: bool = true;      // elements keep their bits, those of NaN too
-const LIMITED: bool = false;  // what TO does not hold becomes the nearest that it does
+const KEPT: bool = true;     // elements keep their bits, those of NaN too
+const LIMITED: bool = false; // what TO does not hold becomes the nearest that it does
 const LANES: u32 = 64u;
 //#end
 const A_BITS: u32 = 32u / A_PER_WORD;

@@ -40,7 +40,7 @@ fn total(x: held) -> sum {
 //#import numbers
 
 //#param  set by RowsProblem::words
-const A_TYPE: u32 = F32;    // of those in `numbers`
+const A_TYPE: u32 = F32;    // as `numbers` calls it
 const A_PER_WORD: u32 = 1u; // elements of a word
 //#end
 
