@@ -74,6 +74,7 @@ impl FeaturesProblem {
     fn flops(&self, terms: &Terms) -> f64 {
         let [_, rows, features] = self.shape();
         let [strips, ..] = self.sums();
-        ((terms.of_row * rows + terms.of_strip * strips) * features) as f64
+        let each_of = |flops: usize, count: usize| flops as f64 * (count as f64 * features as f64);
+        each_of(terms.of_row, rows) + each_of(terms.of_strip, strips)
     }
 }

@@ -50,17 +50,17 @@ impl Products {
 
     /// Each blade of the result, of blades called `x` and `y`.
     pub(super) fn forward(&self, x: &str, y: &str) -> Vec<Expression> {
-        self.weighted(|term| (term.out, self.of(x, term.x), self.of(y, term.y)))
+        self.weighted([x, y], |term| [term.out, term.x, term.y])
     }
 
     /// Each blade of the gradient of X, of the gradient `g` and of `y`.
     pub(super) fn of_x(&self, g: &str, y: &str) -> Vec<Expression> {
-        self.weighted(|term| (term.x, self.of(g, term.out), self.of(y, term.y)))
+        self.weighted([g, y], |term| [term.x, term.out, term.y])
     }
 
     /// Each blade of the gradient of Y, of the gradient `g` and of `x`.
     pub(super) fn of_y(&self, g: &str, x: &str) -> Vec<Expression> {
-        self.weighted(|term| (term.y, self.of(g, term.out), self.of(x, term.x)))
+        self.weighted([g, x], |term| [term.y, term.out, term.x])
     }
 
     /// The gradient of each path's weight, added to the strip's sum of that path.
@@ -79,20 +79,25 @@ impl Products {
         (0..self.paths).map(of_path).collect()
     }
 
-    /// The sum of the terms of each place, path by path: what a term is a product of, and where it goes.
-    fn weighted(&self, of: impl Fn(&WeightedTerm) -> (usize, Expression, Expression)) -> Vec<Expression> {
+    /// The sum of the terms of each place, path by path: where a term goes, and which blades of both multivectors it is a
+    /// product of.
+    fn weighted(&self, [a, b]: [&str; 2], of: impl Fn(&WeightedTerm) -> [usize; 3]) -> Vec<Expression> {
+        let of_path = |path: usize, place: usize| {
+            let here = self.terms.iter().filter(|term| term.path == path && of(term)[0] == place);
+            fused(here.map(|term| {
+                let [_, of_a, of_b] = of(term);
+                (term.sign, self.of(a, of_a), self.of(b, of_b))
+            }))
+        };
         let of_place = |place: usize| {
             let mut sum = None;
             for path in 0..self.paths {
-                let terms = self.terms.iter().filter(|term| term.path == path);
-                let here = terms.map(|term| (term.sign, of(term))).filter(|(_, (at, ..))| *at == place);
+                let Some(inner) = of_path(path, place) else { continue };
                 let weight = name("strip").member(format!("w{path}"));
-                if let Some(inner) = fused(here.map(|(sign, (_, a, b))| (sign, a, b))) {
-                    sum = Some(match sum {
-                        None => weight * inner,
-                        Some(sum) => fma(weight, inner, sum),
-                    });
-                }
+                sum = Some(match sum {
+                    None => weight * inner,
+                    Some(sum) => fma(weight, inner, sum),
+                });
             }
             sum.unwrap_or_else(|| lanes(0.0))
         };
