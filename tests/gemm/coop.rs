@@ -47,8 +47,10 @@ fn variants(gpu: &Gpu, fragment: u32) -> Vec<Variant> {
         loads: [LOADS[a % 4], LOADS[b % 4]],
         store: STORES[c % 4],
     };
-    if support::is_full_sweep() {
-        return tiles.iter().flat_map(|tile| (0..64).map(move |i| variant(tile, i, i / 4, i / 16))).collect();
+    let every =
+        || tiles.iter().flat_map(|tile| (0..64).map(move |i| variant(tile, i, i / 4, i / 16))).collect();
+    if let Some(variants) = support::of_full_sweep(every) {
+        return variants;
     }
     // The rows and columns of A meet those of B in all four ways.
     const OF_B: [usize; 6] = [0, 1, 3, 2, 1, 0];

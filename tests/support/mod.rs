@@ -95,9 +95,45 @@ pub fn every_device() -> Vec<TestGpu> {
     [own(|_| ()), adopted(|_| ()), bare()].into_iter().flatten().collect()
 }
 
-/// Whether `TILEWISE_SWEEP=full` asks for all there is: more kernels than a run of all tests has time to compile.
+/// Whether `TILEWISE_SWEEP=full` asks for all there is: more kernels than a run of all tests has time to compile. Or
+/// `TILEWISE_SWEEP=3/16` for the third of sixteen parts of it.
 pub fn is_full_sweep() -> bool {
-    std::env::var("TILEWISE_SWEEP").as_deref() == Ok("full")
+    full_sweep_part().is_some()
+}
+
+/// Which part of a full sweep is asked for, from 1 on, and of how many; all of it is the only one.
+fn full_sweep_part() -> Option<[usize; 2]> {
+    let asked = std::env::var("TILEWISE_SWEEP").ok()?;
+    if asked == "full" { Some([1, 1]) } else { part_asked(&asked) }
+}
+
+fn part_asked(text: &str) -> Option<[usize; 2]> {
+    let (part, parts) = text.split_once('/')?;
+    let [part, parts] = [part, parts].map(|number| number.parse().unwrap_or(0));
+    assert!((1..=parts).contains(&part), "TILEWISE_SWEEP={text} is no part of a sweep: 1/16 to 16/16 are");
+    Some([part, parts])
+}
+
+/// What of a full sweep's rows is asked for, if it is one.
+pub fn of_full_sweep<T>(rows: impl FnOnce() -> Vec<T>) -> Option<Vec<T>> {
+    full_sweep_part().map(|part| in_part(rows(), part))
+}
+
+/// A part's rows: neighbours are in different parts, as they have much in common.
+fn in_part<T>(rows: Vec<T>, [part, parts]: [usize; 2]) -> Vec<T> {
+    rows.into_iter().skip(part - 1).step_by(parts).collect()
+}
+
+#[test]
+fn the_parts_of_a_sweep_are_all_of_it() {
+    let parts = (1..=5).map(|part| in_part((0..64).collect(), part_asked(&format!("{part}/5")).unwrap()));
+    let mut rows = parts.collect::<Vec<_>>().concat();
+    rows.sort_unstable();
+    assert_eq!(rows, (0..64).collect::<Vec<_>>());
+    assert_eq!(part_asked("once"), None);
+    for wrong in ["0/5", "6/5", "1/", "half/2"] {
+        assert!(std::panic::catch_unwind(|| part_asked(wrong)).is_err(), "{wrong}");
+    }
 }
 
 /// Whether `TILEWISE_SWEEP=once` asks for each kernel and form once: on a second driver, where another has run them all.

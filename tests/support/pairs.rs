@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 /// Rows of one value index per factor, of `levels[f]` values each: every pair of values of any two factors stands in
 /// some row. `TILEWISE_SWEEP=full` takes every combination within each of the `groups` of factors instead, the other
-/// factors taking turns; `TILEWISE_SWEEP=once`, for a second driver, only every value of each factor.
+/// factors taking turns, or a part of these rows; `TILEWISE_SWEEP=once`, for a second driver, only every value of each factor.
 pub fn sweep(levels: &[usize], groups: &[&[usize]]) -> Vec<Vec<usize>> {
     full(levels, groups).unwrap_or_else(|| covering(levels, Cover::asked()))
 }
@@ -37,7 +37,7 @@ impl Cover {
 }
 
 fn full(levels: &[usize], groups: &[&[usize]]) -> Option<Vec<Vec<usize>>> {
-    super::is_full_sweep().then(|| groups.iter().flat_map(|group| product(levels, group)).collect())
+    super::of_full_sweep(|| groups.iter().flat_map(|group| product(levels, group)).collect())
 }
 
 fn product(levels: &[usize], group: &[usize]) -> Vec<Vec<usize>> {
