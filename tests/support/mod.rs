@@ -119,15 +119,18 @@ pub fn of_full_sweep<T>(rows: impl FnOnce() -> Vec<T>) -> Option<Vec<T>> {
     full_sweep_part().map(|part| in_part(rows(), part))
 }
 
-/// A part's rows: neighbours are in different parts, as they have much in common.
+/// A part's rows: one of every `parts` neighbours, not always at the same place, so that each value of each factor is in every
+/// part.
 fn in_part<T>(rows: Vec<T>, [part, parts]: [usize; 2]) -> Vec<T> {
-    rows.into_iter().skip(part - 1).step_by(parts).collect()
+    let is_in = |&(row, _): &(usize, T)| (row + row / parts) % parts == part - 1;
+    rows.into_iter().enumerate().filter(is_in).map(|(_, row)| row).collect()
 }
 
 #[test]
 fn the_parts_of_a_sweep_are_all_of_it() {
-    let parts = (1..=5).map(|part| in_part((0..64).collect(), part_asked(&format!("{part}/5")).unwrap()));
-    let mut rows = parts.collect::<Vec<_>>().concat();
+    let part = |part: usize| in_part((0..64).collect(), part_asked(&format!("{part}/8")).unwrap());
+    assert!((0..8).all(|value| part(3).iter().filter(|row| *row % 8 == value).count() == 1));
+    let mut rows = (1..=8).map(part).collect::<Vec<Vec<usize>>>().concat();
     rows.sort_unstable();
     assert_eq!(rows, (0..64).collect::<Vec<_>>());
     assert_eq!(part_asked("once"), None);
