@@ -119,20 +119,27 @@ pub fn of_full_sweep<T>(rows: impl FnOnce() -> Vec<T>) -> Option<Vec<T>> {
     full_sweep_part().map(|part| in_part(rows(), part))
 }
 
-/// A part's rows: one of every `parts` neighbours, not always at the same place, so that each value of each factor is in every
-/// part.
+/// A part's rows: drawn, the same every time, as rows at equal distances have values in common. Of many rows for each value of
+/// a factor, every part has some.
 fn in_part<T>(rows: Vec<T>, [part, parts]: [usize; 2]) -> Vec<T> {
-    let is_in = |&(row, _): &(usize, T)| (row + row / parts) % parts == part - 1;
+    let drawn = |row: usize| (row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let is_in = |&(row, _): &(usize, T)| drawn(row) % parts as u64 == part as u64 - 1;
     rows.into_iter().enumerate().filter(is_in).map(|(_, row)| row).collect()
 }
 
 #[test]
 fn the_parts_of_a_sweep_are_all_of_it() {
-    let part = |part: usize| in_part((0..64).collect(), part_asked(&format!("{part}/8")).unwrap());
-    assert!((0..8).all(|value| part(3).iter().filter(|row| *row % 8 == value).count() == 1));
-    let mut rows = (1..=8).map(part).collect::<Vec<Vec<usize>>>().concat();
-    rows.sort_unstable();
-    assert_eq!(rows, (0..64).collect::<Vec<_>>());
+    for parts in [1, 4, 8, 16] {
+        let part =
+            |part: usize| in_part((0..2000).collect(), part_asked(&format!("{part}/{parts}")).unwrap());
+        let each: Vec<Vec<usize>> = (1..=parts).map(part).collect();
+        for values in [2, 5, 8, 12, 13] {
+            assert!(each.iter().all(|rows| (0..values).all(|v| rows.iter().any(|row| row % values == v))));
+        }
+        let mut rows = each.concat();
+        rows.sort_unstable();
+        assert_eq!(rows, (0..2000).collect::<Vec<_>>());
+    }
     assert_eq!(part_asked("once"), None);
     for wrong in ["0/5", "6/5", "1/", "half/2"] {
         assert!(std::panic::catch_unwind(|| part_asked(wrong)).is_err(), "{wrong}");
