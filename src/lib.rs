@@ -73,6 +73,7 @@
 //! - `ndarray`: conversions from and to `ndarray` arrays.
 //! - `fuzz`: internal, for this repository's own tests. What it adds changes without notice.
 
+mod caps;
 pub mod clifford;
 mod error;
 mod files;
@@ -83,18 +84,21 @@ pub mod gemm;
 pub mod gpu;
 #[cfg(any(feature = "npy", feature = "safetensors"))]
 pub mod io;
-pub mod kernel;
+mod kernel;
+mod layout;
 pub mod ops;
-pub mod plan;
+mod plan;
+pub mod planning;
 pub mod reference;
 pub mod sketch;
-pub mod tensor;
+mod tensor;
 
 pub use error::{Error, Result};
-pub use gemm::{Gemm, GemmKernel, Linear, Precision, Split, Sums, linear, matmul, matmul_into};
-pub use gpu::{Caps, Gpu, GpuOptions};
+pub use gemm::{Gemm, GemmKernel, Linear, Split, Sums, linear, matmul, matmul_into};
+pub use gpu::{Caps, Gpu, GpuOptions, View};
 pub use half::{bf16, f16};
+pub use layout::{DType, Element, Layout, MAX_RANK, Operand, Precision, Real};
 pub use ops::Activation;
 pub use plan::Plan;
-pub use tensor::{DType, Element, Fill, Layout, Real, Tensor, View};
+pub use tensor::{Fill, Tensor};
 pub use wgpu;

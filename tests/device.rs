@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tilewise::gemm::GemmKernel;
 use tilewise::gpu::{CacheFolder, Checks};
-use tilewise::kernel::Kernel;
-use tilewise::plan::{Plan, Problem};
+use tilewise::planning::kernel::Kernel;
+use tilewise::planning::{Plan, Problem};
 use tilewise::{Error, Fill, Gemm, Gpu, f16, matmul, reference};
 
 /// The kernels that run everywhere, in every type.

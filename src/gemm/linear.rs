@@ -2,8 +2,9 @@
 
 use super::Gemm;
 use crate::error::{Named, call};
+use crate::layout::Real;
 use crate::ops::Activation;
-use crate::tensor::{Real, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 const OP: &str = "linear";

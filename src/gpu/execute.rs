@@ -6,10 +6,11 @@ use super::pipeline::Pipeline;
 use super::record::Launch;
 use super::recording::{BoundWindow, Use};
 use super::storage::Storage;
-use super::{Binding, Caps, Gpu};
+use super::{Binding, Gpu};
+use crate::caps::Caps;
+use crate::gpu::{View, check_same_gpu};
 use crate::kernel::Kernel;
 use crate::plan::{Access, Arg, Buffer, Parameter, Plan, Problem, Scalar};
-use crate::tensor::{View, check_same_gpu};
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ impl Gpu {
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
     /// use tilewise::ops::{Elementwise, ElementwiseProblem};
-    /// use tilewise::plan::Problem;
+    /// use tilewise::planning::Problem;
     ///
     /// let a = gpu.tensor(&[1.0f32, 2.0, 3.0], [3])?;
     /// let mut c = gpu.empty::<f32>([3])?;

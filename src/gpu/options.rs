@@ -1,7 +1,7 @@
 //! How a [`Gpu`](crate::Gpu) is opened: options, and the environment variables that set the same.
 
-use super::{CoopRow, DeviceType};
-use crate::gemm::Precision;
+use crate::caps::{CoopRow, DeviceType};
+use crate::layout::Precision;
 use crate::{Error, Result};
 use std::fmt;
 use std::path::PathBuf;

@@ -2,7 +2,8 @@
 
 use super::kept::{KeptFile, digest_of_text};
 use super::options::Checks;
-use super::{Caps, CoopRow, GpuOptions, Verdict, self_test};
+use super::{GpuOptions, self_test};
+use crate::caps::{Caps, CoopRow, Verdict};
 use crate::kernel::KERNELS;
 
 /// Files of verdicts that are larger, in bytes, are not read.
@@ -94,7 +95,7 @@ pub(crate) fn unseal(contents: Vec<u8>, header: &str) -> Result<Vec<String>, Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::fixtures;
+    use crate::caps::fixtures;
 
     fn verdicts(lines: &[String]) -> Verdicts {
         let (file, _) = KeptFile::open("".into(), "nothing", 0);

@@ -7,8 +7,9 @@
 use super::read::Pending;
 use super::self_test::{Case, OP};
 use super::verdicts::Verdicts;
-use super::{CacheFolder, Caps, CoopRow, Gpu, GpuOptions, Verdict};
-use crate::tensor::View;
+use super::{CacheFolder, Gpu, GpuOptions};
+use crate::caps::{Caps, CoopRow, Verdict};
+use crate::gpu::View;
 use crate::{Error, Result};
 use std::ops::Range;
 

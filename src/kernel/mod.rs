@@ -23,7 +23,7 @@ pub use paste::Part;
 pub(crate) use signature::{Signature, signature};
 pub(crate) use unroll::unroll;
 
-use crate::gpu::{Caps, CoopScalar};
+use crate::caps::{Caps, CoopScalar};
 use crate::{Error, Result};
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 use arbitrary::{Result, Unstructured};
 use std::fmt::Write;
 use tilewise::fuzz;
-use tilewise::kernel::{KERNELS, Kernel, PARTS};
+use tilewise::planning::kernel::{KERNELS, Kernel, PARTS};
 
 fn assert_written_out(text: &str, what: &str) {
     let pastes = ["//#import ", "//#slot ", "//#variant ", "//#made "];

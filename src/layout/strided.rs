@@ -66,7 +66,7 @@ impl Layout {
     }
 
     /// The same shape with these strides, from this element on: a place in another buffer that has as many elements.
-    pub(super) fn at(&self, strides: &[usize], offset: usize) -> Self {
+    pub(crate) fn at(&self, strides: &[usize], offset: usize) -> Self {
         let mut layout = Self { offset, ..*self };
         layout.strides[..self.rank].copy_from_slice(&strides[..self.rank]);
         layout
