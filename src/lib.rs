@@ -100,5 +100,5 @@ pub use half::{bf16, f16};
 pub use layout::{DType, Element, Layout, MAX_RANK, Operand, Precision, Real};
 pub use ops::Activation;
 pub use plan::Plan;
-pub use tensor::{Fill, Tensor};
+pub use tensor::{Fill, Parameters, Tensor};
 pub use wgpu;

@@ -3,10 +3,12 @@
 mod create;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+mod parameters;
 mod transfer;
 mod view;
 
 pub use create::Fill;
+pub use parameters::Parameters;
 
 use crate::gpu::{Allocation, Gpu, View, check_same_gpu};
 use crate::layout::{Element, Layout};
