@@ -71,15 +71,11 @@
 //! - `npy` (default): NumPy's `.npy` files, [`io`].
 //! - `safetensors` (default): `.safetensors` files, [`io`], and their compression, `sketch::Compress`.
 //! - `ndarray`: conversions from and to `ndarray` arrays.
-//! - `fuzz`: internal, for this repository's own tests. What it adds changes without notice.
 
 mod caps;
 pub mod clifford;
 mod error;
 mod files;
-#[cfg(feature = "fuzz")]
-#[doc(hidden)]
-pub mod fuzz;
 pub mod gemm;
 pub mod gpu;
 #[cfg(any(feature = "npy", feature = "safetensors"))]

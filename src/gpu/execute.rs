@@ -146,13 +146,6 @@ impl Gpu {
         self.prepared_plan(plan).map(|_| ())
     }
 
-    /// Compiles a kernel, which nothing runs: for this crate's own tests.
-    #[doc(hidden)]
-    pub fn compile(&self, kernel: &Kernel) -> Result<()> {
-        self.inner.fault.check()?;
-        self.inner.pipelines.get(&self.inner.device, kernel).map(|_| ())
-    }
-
     /// A plan that an application has.
     fn prepared_plan(&self, plan: &Plan) -> Result<Arc<Prepared>> {
         if let Some(known) = self.inner.plans.get_given(plan) {
@@ -366,4 +359,13 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// Compiles a kernel and discards it: whether the driver accepts its shader.
+///
+/// # Errors
+/// [`Error::Input`] if there is no such shader or it lacks a parameter or slot; [`Error::Device`] if the driver refuses it.
+pub fn compile(gpu: &Gpu, kernel: &Kernel) -> Result<()> {
+    gpu.inner.fault.check()?;
+    gpu.inner.pipelines.get(&gpu.inner.device, kernel).map(|_| ())
 }

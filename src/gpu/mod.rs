@@ -3,10 +3,10 @@
 mod adapter;
 mod adopt;
 mod binding;
+pub(crate) mod cache_file;
 mod constants;
-mod execute;
+pub(crate) mod execute;
 mod fault;
-pub(crate) mod kept;
 mod lives;
 mod lock;
 mod mark;
@@ -39,7 +39,8 @@ mod waiter;
 mod watch;
 
 pub use crate::caps::{
-    Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes, Verdict,
+    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes,
+    Verdict,
 };
 pub use adopt::{AdoptOptions, Polling};
 pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};

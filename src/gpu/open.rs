@@ -141,8 +141,9 @@ impl<'a> Device<'a> {
     }
 
     pub(super) fn verify(&self, options: &GpuOptions) -> Verification {
-        let caps = Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.claims);
-        let caps = match options.planned_for {
+        let caps =
+            Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.assume.rows);
+        let caps = match options.assume.device_type {
             Some(device_type) => caps.planned_for(device_type),
             None => caps,
         };

@@ -21,7 +21,7 @@ pub(crate) use memory::Memory;
 pub(crate) use operand::{Access, Width};
 pub use paste::Part;
 pub(crate) use signature::{Signature, signature};
-pub(crate) use unroll::unroll;
+pub use unroll::{UnrollError, unroll};
 
 use crate::caps::{Caps, CoopScalar};
 use crate::{Error, Result};
