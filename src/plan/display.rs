@@ -1,7 +1,8 @@
 //! A plan in words: its steps, what lies between them, and why it is so.
 
+use super::executable::{Content, Plan};
+use super::step::{Arg, Buffer, Step};
 use super::work::{Amount, Flops, Seconds};
-use super::{Arg, Buffer, Content, Plan, Step};
 use std::fmt;
 
 /// Steps that are listed one by one; of more the first and the last.

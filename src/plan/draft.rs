@@ -1,18 +1,21 @@
 //! Writing a plan: parameters, buffers and steps, each checked against the device's limits as it is added.
 
+use super::constant::Constant;
+use super::executable::{Content, Plan};
+use super::operands::{Access, Parameter};
+use super::scalars::ScalarParameter;
+use super::step::{Arg, Buffer, Step};
 use super::work::{Flops, Prediction, Seconds, Work};
-use super::{Access, Arg, Buffer, Constant, Content, Parameter, Plan, ScalarParameter, Step};
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, Needs};
-use crate::layout::WINDOW_ALIGNMENT;
-use crate::layout::{DType, Layout};
+use crate::layout::{DType, Layout, WINDOW_ALIGNMENT};
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Seconds that a step may be predicted to take: longer ones are launched in pieces. The watchdogs of systems reset a GPU that
 /// does not answer for about two seconds, and one that draws a screen should answer sooner.
-pub(crate) const LONGEST: f64 = 0.5;
+pub(crate) const MAX_STEP_SECONDS: f64 = 0.5;
 /// Steps of a plan that is launched in pieces at most: of half a second each they take nine hours.
 const STEPS_AT_MOST: u64 = 1 << 16;
 
@@ -205,7 +208,7 @@ impl<'a> Draft<'a> {
         let Dims { bytes: dims, scalars } = dims;
         let whole =
             Step { kernel, tile, needs, grid, first_block: 0, dims, scalars, args: bound, work, seconds };
-        if seconds <= LONGEST || blocks == 1 {
+        if seconds <= MAX_STEP_SECONDS || blocks == 1 {
             self.plan.steps.push(whole);
             return Ok(());
         }
@@ -217,7 +220,7 @@ impl<'a> Draft<'a> {
         let piece = of_a_piece(blocks, seconds, limit);
         let (needed, allowed) = (self.plan.steps.len() as u64 + blocks.div_ceil(piece), STEPS_AT_MOST);
         if needed > allowed {
-            let what = format!("the number of launches of at most {}", Seconds(LONGEST));
+            let what = format!("the number of launches of at most {}", Seconds(MAX_STEP_SECONDS));
             return Err(Error::Limit { op, what, needed, allowed });
         }
         for first in (0..blocks).step_by(usize::try_from(piece).unwrap_or(usize::MAX)) {
@@ -305,7 +308,7 @@ fn of_a_piece(blocks: u64, seconds: f64, limit: u32) -> u64 {
         clippy::cast_sign_loss,
         reason = "less than `blocks`, and not negative"
     )]
-    let piece = (blocks as f64 * (LONGEST / seconds)) as u64;
+    let piece = (blocks as f64 * (MAX_STEP_SECONDS / seconds)) as u64;
     // Whole rows of the grid, and whole planes.
     let unit = [limit * limit, limit, 1].into_iter().find(|&unit| piece > unit).unwrap_or(1);
     (piece / unit * unit).max(1)
