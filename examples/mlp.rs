@@ -150,8 +150,8 @@ impl Known {
 
     /// $g(z) = z \Phi(z)$, whose slope is at most 1.13: $|\hat g(\hat z) - g(z)| \le 1.13\, e_{z} + 8 u |\hat z|$.
     ///
-    /// The 8 u bound the shader's evaluation of $z (1 + \mathrm{erf}(z / \sqrt 2)) / 2$ with $u = 2^{-23}$: 4 u for an erf
-    /// within 8 ulp, less than u / 2 for its argument, and one u each for the sum and the product around it.
+    /// The 8 u bound the shader's evaluation of $z (1 + \mathrm{erf}(z / \sqrt 2)) / 2$ with $u = 2^{-23}$: 4 u for an
+    /// erf within 8 ulp, less than u / 2 for its argument, and one u each for the sum and the product around it.
     fn gelu(self) -> Self {
         let Self { value, error } = self;
         let own = 8.0 * 2f64.powi(-23) * (value.abs() + error) + 2f64.powi(-126);
