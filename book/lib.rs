@@ -38,7 +38,7 @@ chapters! {
     troubleshooting: "src/troubleshooting.md",
     gemm: "src/gemm.md",
     tensor_cores: "src/tensor-cores.md",
-    thin: "src/thin.md",
+    gemv: "src/gemv.md",
     clifford_kernels: "src/clifford-kernels.md",
     adding_a_kernel: "src/adding-a-kernel.md",
     measuring: "src/measuring.md",
