@@ -12,9 +12,9 @@ use std::process::ExitCode;
 use support::contest::{Contest, Side};
 use support::examples::ended;
 use support::{is_testing, of_batches};
+use tilewise::Operand;
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature, grade};
-use tilewise::gemm::Operand;
 use tilewise::{Fill, Gemm, Gpu, Precision, Real, Result, Tensor, f16};
 
 /// Products in a turn at most: gradients are several launches each, and a turn is one submission.

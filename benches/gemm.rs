@@ -11,7 +11,7 @@ use criterion::{Criterion, SamplingMode, Throughput};
 use roof::Roofs;
 use serde_json::json;
 use std::time::{Duration, Instant};
-use tilewise::gemm::Operand;
+use tilewise::Operand;
 use tilewise::{Fill, Gemm, GemmKernel, Gpu, Result, Tensor, f16};
 
 /// Cubes that are multiplied, unless `TILEWISE_SIZES` says otherwise.

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use support::contest::{Contest, Side, TOGETHER};
 use support::examples::ended;
 use support::{is_testing, told};
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
 use tilewise::sketch::{HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
 use tilewise::{DType, Fill, Gemm, Gpu, Real, Result, f16};
 

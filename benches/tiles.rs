@@ -13,7 +13,8 @@ use std::time::Instant;
 use support::definition::Definition;
 use support::examples::ended;
 
-use tilewise::gemm::{Operand, Tile};
+use tilewise::Operand;
+use tilewise::gemm::Tile;
 use tilewise::reference::Comparison;
 use tilewise::{DType, Element, Error, Fill, Gemm, GemmKernel, Gpu, Plan, Real, Result, Tensor, f16};
 

@@ -3,7 +3,7 @@
 
 use super::{median, products};
 use serde_json::json;
-use tilewise::gemm::Operand;
+use tilewise::Operand;
 use tilewise::{DType, Fill, Gemm, Gpu, Plan, Result, Tensor};
 
 /// Seconds that a turn of products should take at least.

@@ -8,12 +8,9 @@ use super::pool::{Pool, Taken};
 use super::storage::Storage;
 use super::{Gpu, Inner};
 use crate::{Element, Error, Result};
-use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-/// Bytes that every window of a buffer starts at a multiple of: no device asks for more.
-pub(crate) const WINDOW_ALIGNMENT: u64 = 256;
 /// Uploads whose data the host generates go in chunks of this many bytes: it holds no more of them in memory.
 const CHUNK: usize = 8 << 20;
 /// At most this many bytes of staging buffers are kept for the next read.
@@ -283,11 +280,4 @@ impl Gpu {
             }
         }
     }
-}
-
-/// The window of a buffer that holds these bytes: aligned for a binding, and in whole units of 16 bytes, because a kernel
-/// may read whole units and mask what is not the operand's. The size of every buffer is a multiple of 256.
-pub(crate) fn window(bytes: Range<u64>) -> Range<u64> {
-    let start = bytes.start / WINDOW_ALIGNMENT * WINDOW_ALIGNMENT;
-    start..bytes.end.max(start + 1).next_multiple_of(16)
 }

@@ -1,23 +1,19 @@
 //! A device one computes on: opened or adopted, recorded to, read from, timed.
 
+mod adapter;
 mod adopt;
 mod binding;
-mod caps;
+pub(crate) mod cache_file;
 mod constants;
-mod coop;
-mod execute;
+pub(crate) mod execute;
 mod fault;
-pub mod fixtures;
-pub(crate) mod kept;
 mod lives;
 mod lock;
-mod machine;
 mod mark;
 mod memo;
 mod memory;
 mod open;
 mod options;
-mod peaks;
 mod pipeline;
 mod pool;
 mod progress;
@@ -26,6 +22,7 @@ mod read;
 mod record;
 mod recording;
 mod ring;
+mod same;
 mod self_test;
 mod stats;
 mod storage;
@@ -35,24 +32,28 @@ mod turn;
 mod uploads;
 pub(crate) mod verdicts;
 mod verify;
+mod view;
 mod wait;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;
 mod watch;
 
+pub use crate::caps::{
+    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes,
+    Verdict,
+};
 pub use adopt::{AdoptOptions, Polling};
-pub use caps::{Caps, CapsLimits, DeviceType, SubgroupSizes};
-pub use coop::{CoopRow, CoopScalar, CoopScope, Verdict};
-pub use machine::Machine;
 pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
 pub use stats::Stats;
 pub use timing::{Clock, Timing};
+pub use view::View;
 
 pub(crate) use binding::Binding;
-pub(crate) use memory::{Allocation, WINDOW_ALIGNMENT, window};
+pub(crate) use memory::Allocation;
 use pipeline::Pipeline;
+pub(crate) use same::check_same_gpu;
 
-use crate::gemm::Precision;
+use crate::layout::Precision;
 use fault::Fault;
 use lock::Lock;
 use pipeline::Pipelines;

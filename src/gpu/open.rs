@@ -1,6 +1,5 @@
 //! Opening a device, and the code that opening and adopting share.
 
-use super::caps::DeviceType;
 use super::fault::{Fault, caught, told};
 use super::lock::Lock;
 use super::memory::STAGING_AT_MOST;
@@ -12,7 +11,9 @@ use super::record::Recorder;
 use super::verify::Verification;
 #[cfg(not(target_arch = "wasm32"))]
 use super::waiter::Waiter;
-use super::{Caps, Gpu, GpuOptions, Inner, Polling, raw};
+use super::{Gpu, GpuOptions, Inner, Polling, raw};
+use crate::caps::Caps;
+use crate::caps::DeviceType;
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -140,8 +141,9 @@ impl<'a> Device<'a> {
     }
 
     pub(super) fn verify(&self, options: &GpuOptions) -> Verification {
-        let caps = Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.claims);
-        let caps = match options.planned_for {
+        let caps =
+            Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.assume.rows);
+        let caps = match options.assume.device_type {
             Some(device_type) => caps.planned_for(device_type),
             None => caps,
         };

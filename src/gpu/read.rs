@@ -3,8 +3,9 @@
 use super::Gpu;
 use super::fault::caught;
 use super::lock::foreign;
-use super::memory::{Allocation, window};
+use super::memory::Allocation;
 use super::recording::{Outcome, Tail};
+use crate::layout::window;
 use crate::{Error, Result};
 use futures::task::AtomicWaker;
 use std::future::poll_fn;

@@ -1,8 +1,8 @@
 //! How elements lie in memory, as shaders see it.
 
 use super::Width;
-use crate::gpu::Caps;
-use crate::tensor::DType;
+use crate::caps::Caps;
+use crate::layout::DType;
 
 /// How elements of a type lie in memory, as a device's shaders see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

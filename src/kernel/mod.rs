@@ -21,9 +21,9 @@ pub(crate) use memory::Memory;
 pub(crate) use operand::{Access, Width};
 pub use paste::Part;
 pub(crate) use signature::{Signature, signature};
-pub(crate) use unroll::unroll;
+pub use unroll::{UnrollError, unroll};
 
-use crate::gpu::{Caps, CoopScalar};
+use crate::caps::{Caps, CoopScalar};
 use crate::{Error, Result};
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -29,7 +29,7 @@ pub(super) fn specialize(kernel: &Kernel) -> Result<String> {
 /// The same with the files of this library.
 pub(super) fn specialize_from(kernel: &Kernel, library: &Library) -> Result<String> {
     let pasted = paste(kernel, library)?;
-    let text = unroll::unroll(&pasted.text).map_err(|unroll::Fault { line, why }| {
+    let text = unroll::unroll(&pasted.text).map_err(|unroll::UnrollError { line, why }| {
         kernel.error(pasted.places.get(line).map_or(why.clone(), |place| format!("{place}: {why}")))
     })?;
     let text = if kernel.is_in_pieces { from_block(kernel, &text)? } else { text };
