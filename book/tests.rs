@@ -2,6 +2,7 @@
 
 use super::CHAPTERS;
 use std::collections::BTreeSet;
+use std::path::Path;
 use tilewise::gemm::{GemmProblem, GemmTypes};
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
@@ -164,6 +165,21 @@ fn links_between_chapters_resolve() {
             let (_, chapter) = chapter.unwrap_or_else(|| panic!("{file} links {target}: no such chapter"));
             let is_there = anchor.is_empty() || anchors(chapter).contains(anchor);
             assert!(is_there, "{file} links {target}: no such heading");
+        }
+    }
+}
+
+#[test]
+fn files_named_in_the_chapters_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folders = ["src/", "shaders/", "tests/", "benches/", "examples/", "book/"];
+    for (chapter, text) in CHAPTERS {
+        // Every second piece between backticks is code. The files of the example `quad` are the reader's own.
+        let code = prose(text).flat_map(|line| line.split('`').skip(1).step_by(2));
+        let is_path =
+            |code: &&str| folders.iter().any(|folder| code.starts_with(folder)) && !code.contains([' ', '*']);
+        for path in code.filter(is_path).filter(|path| !path.contains("/quad.")) {
+            assert!(root.join(path).exists(), "{chapter} names {path}, which does not exist");
         }
     }
 }
