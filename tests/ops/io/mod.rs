@@ -1,0 +1,4 @@
+//! Files of tensors: what is written is read, and what is damaged is refused.
+
+mod npy;
+mod safetensors;
