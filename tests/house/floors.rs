@@ -11,6 +11,7 @@ use crate::imports::Imports;
 use crate::modules::{Files, Module};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
+use std::path::Path;
 
 mod checked;
 mod picture;
@@ -44,8 +45,13 @@ fn imports_follow_the_floors() {
 }
 
 /// The files of `src`.
-pub(crate) fn sources() -> Files {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+fn sources() -> Files {
+    rust_files("src")
+}
+
+/// The Rust files of a folder of the repository, by their path in it.
+pub(crate) fn rust_files(folder: &str) -> Files {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut files = Files::new();
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {

@@ -3,3 +3,5 @@
 mod floors;
 mod imports;
 mod modules;
+mod sizes;
+mod words;
