@@ -12,6 +12,7 @@ use crate::modules::{Files, Module};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 use std::path::Path;
+use syn::spanned::Spanned;
 
 mod checked;
 mod picture;
@@ -45,7 +46,7 @@ fn imports_follow_the_floors() {
 }
 
 /// The files of `src`.
-fn sources() -> Files {
+pub(crate) fn sources() -> Files {
     rust_files("src")
 }
 
@@ -98,7 +99,8 @@ fn strangers(imports: &Imports, faults: &mut Vec<String>) {
         }
     }
     for Module { file, items, .. } in &imports.modules {
-        for line in items.iter().filter(|_| LISTS.contains(&room(file))) {
+        for item in items.iter().filter(|_| LISTS.contains(&room(file))) {
+            let line = item.span().start().line;
             faults.push(format!(
                 "src/{file}:{line}: this file holds re-exports only; define the item in its room"
             ));

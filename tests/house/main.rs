@@ -4,4 +4,5 @@ mod floors;
 mod imports;
 mod modules;
 mod sizes;
+mod surface;
 mod words;
