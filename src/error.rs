@@ -68,13 +68,13 @@ pub enum Error {
         available: Option<u64>,
     },
     /// Operands of different [`Gpu`](crate::Gpu)s.
-    #[error("{op}: {apart}")]
+    #[error("{op}: {mismatch}")]
     #[non_exhaustive]
     Gpu {
         /// The public function that was called.
         op: &'static str,
         /// Why the operands do not go together.
-        apart: Apart,
+        mismatch: GpuMismatch,
     },
     /// A value from outside (a file, an environment variable, an argument) that makes no sense.
     #[error("{what}: {why}")]
@@ -92,14 +92,14 @@ pub enum Error {
 /// Why operands of two [`Gpu`](crate::Gpu)s do not go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Apart {
+pub enum GpuMismatch {
     /// The two are on different devices.
     Devices,
     /// Both adopted the same device of an application.
     Adoptions,
 }
 
-impl fmt::Display for Apart {
+impl fmt::Display for GpuMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Devices => "the operands live on different devices; upload both through the same Gpu",
@@ -148,7 +148,7 @@ pub(crate) trait Named {
 
     /// As [`named`](Self::named), but leaves [`Error::Input`], which names a file, as it is.
     #[cfg(feature = "safetensors")]
-    fn named_beside_files(self, op: &'static str) -> Self;
+    fn named_unless_input(self, op: &'static str) -> Self;
 }
 
 impl<T> Named for Result<T> {
@@ -157,7 +157,7 @@ impl<T> Named for Result<T> {
     }
 
     #[cfg(feature = "safetensors")]
-    fn named_beside_files(self, op: &'static str) -> Self {
+    fn named_unless_input(self, op: &'static str) -> Self {
         self.map_err(|error| if matches!(error, Error::Input { .. }) { error } else { error.of(op) })
     }
 }
@@ -245,7 +245,7 @@ mod tests {
     #[cfg(feature = "safetensors")]
     fn an_error_of_a_file_goes_on_naming_the_file() {
         let named =
-            |error: Error| Err::<(), _>(error).named_beside_files("SkLinear::load").unwrap_err().to_string();
+            |error: Error| Err::<(), _>(error).named_unless_input("SkLinear::load").unwrap_err().to_string();
         assert_eq!(named(Error::input("a: b.npy", "no")), "a: b.npy: no");
         assert_eq!(named(Error::shape("tensor", "a rule", &[1])), "SkLinear::load: a rule; got [1]");
     }

@@ -3,7 +3,7 @@
 use super::coop::{CoopRow, CoopScalar, Verdict};
 use super::device_type::DeviceType;
 use super::machine::Machine;
-use super::units::bytes;
+use super::units::format_bytes;
 use std::fmt;
 
 /// What a device can do: plain data, read once from the adapter, or made by hand.
@@ -126,7 +126,7 @@ impl fmt::Display for Caps {
         let yes = |has| if has { "yes" } else { "no" };
         let name = if self.adapter.is_empty() { "(no name)" } else { &self.adapter };
         let driver = if self.driver.is_empty() { "(no name)" } else { &self.driver };
-        let memory = self.memory.map_or("not told".into(), bytes);
+        let memory = self.memory.map_or("not reported".into(), format_bytes);
         let subgroups = self.subgroups.map_or("none".into(), |s| s.to_string());
         let limits = &self.limits;
         writeln!(f, "{name}")?;
@@ -146,12 +146,12 @@ impl fmt::Display for Caps {
         writeln!(f, "  timestamps       {}", yes(self.timestamps))?;
         writeln!(f, "  pipeline cache   {}", yes(self.pipeline_cache))?;
         writeln!(f, "  workgroup        {} invocations", limits.workgroup_invocations)?;
-        writeln!(f, "  shared memory    {}", bytes(limits.workgroup_bytes.into()))?;
+        writeln!(f, "  shared memory    {}", format_bytes(limits.workgroup_bytes.into()))?;
         writeln!(f, "  grid             {} workgroups along each axis", limits.grid)?;
-        writeln!(f, "  binding          {}", bytes(limits.binding_bytes))?;
+        writeln!(f, "  binding          {}", format_bytes(limits.binding_bytes))?;
         writeln!(f, "  bindings         {}", limits.storage_bindings)?;
-        writeln!(f, "  buffer           {}", bytes(limits.buffer_bytes))?;
-        writeln!(f, "  immediates       {}", bytes(limits.immediate_bytes.into()))?;
+        writeln!(f, "  buffer           {}", format_bytes(limits.buffer_bytes))?;
+        writeln!(f, "  immediates       {}", format_bytes(limits.immediate_bytes.into()))?;
         write!(f, "{}", self.machine)
     }
 }

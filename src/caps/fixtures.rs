@@ -87,7 +87,7 @@ pub fn radv_rdna4() -> Caps {
 /// devices report), 64 KiB of shared memory.
 #[must_use]
 pub fn intel_xe2() -> Caps {
-    rated(Caps {
+    add_machine(Caps {
         driver: "Intel open-source Mesa driver".into(),
         vendor: 0x8086,
         memory: Some(12 * GIB),
@@ -105,7 +105,7 @@ pub fn intel_xe2() -> Caps {
 #[must_use]
 pub fn apple_m2() -> Caps {
     use CoopScalar::{F16, F32};
-    rated(Caps {
+    add_machine(Caps {
         backend: "metal".into(),
         rows: vec![row(8, F32, F32), row(8, F16, F16), row(8, F16, F32)],
         pipeline_cache: false,
@@ -127,7 +127,7 @@ pub fn apple_m2() -> Caps {
 #[must_use]
 pub fn lavapipe() -> Caps {
     use CoopScalar::{F16, F32};
-    rated(Caps {
+    add_machine(Caps {
         driver: "llvmpipe Mesa 26.1.6 (LLVM 19.1.7)".into(),
         vendor: 0x1_0005, // Mesa's number with Khronos: there is no card
         subgroups: Some(SubgroupSizes { min: 8, max: 8 }),
@@ -148,7 +148,7 @@ pub fn lavapipe() -> Caps {
 /// Everything was read from the driver; only the memory is left out, being the host's.
 #[must_use]
 pub fn swiftshader() -> Caps {
-    rated(Caps {
+    add_machine(Caps {
         driver: "SwiftShader driver".into(),
         vendor: 0x1ae0,
         f16: false,
@@ -171,7 +171,7 @@ pub fn swiftshader() -> Caps {
 /// no name. A test compares them with wgpu's.
 #[must_use]
 pub fn bare_webgpu() -> Caps {
-    rated(Caps {
+    add_machine(Caps {
         backend: "browser-webgpu".into(),
         f16: false,
         int64: false,
@@ -198,7 +198,7 @@ pub fn bare_webgpu() -> Caps {
 /// `maxMemoryAllocationSize`).
 #[must_use]
 pub fn bare_vulkan() -> Caps {
-    rated(Caps {
+    add_machine(Caps {
         f16: false,
         int64: false,
         subgroups: None,
@@ -218,7 +218,7 @@ pub fn bare_vulkan() -> Caps {
 
 fn nvidia(adapter: &str, memory: u64) -> Caps {
     use CoopScalar::{F16, F32};
-    rated(Caps {
+    add_machine(Caps {
         driver: "NVIDIA".into(),
         vendor: 0x10de,
         memory: Some(memory),
@@ -230,7 +230,7 @@ fn nvidia(adapter: &str, memory: u64) -> Caps {
 
 fn radv(adapter: &str, memory: u64) -> Caps {
     use CoopScalar::{F16, F32};
-    rated(Caps {
+    add_machine(Caps {
         driver: "radv".into(),
         vendor: 0x1002,
         memory: Some(memory),
@@ -273,7 +273,7 @@ fn vulkan_limits() -> CapsLimits {
 }
 
 /// The same device with the machine that [`Caps::of`] would give it.
-fn rated(caps: Caps) -> Caps {
+fn add_machine(caps: Caps) -> Caps {
     let machine = Machine::of(&caps.adapter, &caps.backend, caps.device_type, !caps.rows.is_empty());
     Caps { machine, ..caps }
 }

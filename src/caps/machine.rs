@@ -3,7 +3,7 @@
 
 use super::device_type::DeviceType;
 use super::peaks::Peaks;
-use super::units::{bytes, rate};
+use super::units::{format_bytes, format_rate};
 use std::fmt;
 
 /// What is assumed of a device. Predictions weigh one plan against another by it; none is a promise.
@@ -25,13 +25,13 @@ pub struct Machine {
     /// Multiply-adds of f16 on cooperative matrices, in flop/s; 0 where there are none.
     pub matrix_flops: f64,
     /// Device memory, bytes/s.
-    pub bytes: f64,
+    pub memory_bandwidth: f64,
     /// The last cache that all cores share, bytes/s.
-    pub cache_bytes: f64,
+    pub cache_bandwidth: f64,
     /// Shared memory of all cores together, bytes/s: as the last cache; of software devices, which have none, device memory.
-    pub shared_bytes: f64,
+    pub shared_bandwidth: f64,
     /// The size of the last cache that all cores share, in bytes.
-    pub cache: u64,
+    pub cache_size: u64,
     /// Independent cores (streaming multiprocessors, compute units, threads).
     pub cores: u32,
     /// Invocations that keep a core busy: of GPUs 128, four schedulers with a subgroup of 32 each. A software device runs one
@@ -42,7 +42,7 @@ pub struct Machine {
     pub vector_lanes: u32,
     /// Workgroups of a core that there should be at least, so that all cores are at work to the end and one workgroup's
     /// waiting hides behind another's work: 4, assumed.
-    pub groups_per_core: u32,
+    pub workgroups_per_core: u32,
     /// Seconds from the end of one launch to the start of the next that waits for it: of GPUs 4 us, assumed; of a software
     /// device, which wakes its threads, 40 us.
     pub launch_seconds: f64,
@@ -59,7 +59,7 @@ pub struct Machine {
     /// Bytes that could have been read in the time that it takes to come to another run of memory: of software devices 128.
     pub jump_bytes: f64,
     /// Loads that a compiler issues together, of a loop whose steps each wait for one: 4.
-    pub loads_together: f64,
+    pub loads_in_flight: f64,
     /// Neighbouring elements that an invocation loads in the time of one: of GPUs 4, since one instruction loads up to 16 bytes.
     /// Of software devices 1: each invocation is a lane of the CPU's vectors, so its own vectors are loaded by elements.
     pub elements_per_load: u32,
@@ -83,35 +83,42 @@ pub struct Machine {
     pub workgroup_registers: Option<u32>,
     /// Terms of a function of multivectors that a kernel has written out at most, a multiply-add each: 1,024, which drivers'
     /// compilers take seconds for, and just those of the product of the conformal algebra of space.
-    pub terms: usize,
+    pub max_terms: usize,
 }
 
 impl Machine {
     /// What is assumed of the device that its driver calls `adapter`. Without rows of cooperative matrices (`has_rows`) there
     /// is no peak for them, whatever the silicon could do.
     pub(crate) fn of(adapter: &str, backend: &str, device_type: DeviceType, has_rows: bool) -> Self {
-        let Peaks { f32_flops, f16_flops, matrix_flops, bytes, cache_bytes, cache, cores } =
-            Peaks::of(adapter, device_type);
+        let Peaks {
+            f32_flops,
+            f16_flops,
+            matrix_flops,
+            memory_bandwidth,
+            cache_bandwidth,
+            cache_size,
+            cores,
+        } = Peaks::of(adapter, device_type);
         let gpu = Self {
             f32_flops,
             f16_flops,
             i8_flops: 2.0 * f32_flops,
             matrix_flops: if has_rows { matrix_flops } else { 0.0 },
-            bytes,
-            cache_bytes,
-            shared_bytes: cache_bytes,
-            cache,
+            memory_bandwidth,
+            cache_bandwidth,
+            shared_bandwidth: cache_bandwidth,
+            cache_size,
             cores,
             busy_invocations: 128,
             vector_lanes: 32,
-            groups_per_core: 4,
+            workgroups_per_core: 4,
             launch_seconds: 4e-6,
             load_seconds: 0.6e-6,
             invocation_seconds: 0.0,
             line_bytes: 128.0,
             sector_bytes: 32.0,
             jump_bytes: 0.0,
-            loads_together: 4.0,
+            loads_in_flight: 4.0,
             elements_per_load: 4,
             shared_read_weight: 2.0,
             cached_read_weight: 9.0,
@@ -119,13 +126,13 @@ impl Machine {
             accumulators: if backend == "metal" { 64 } else { 128 },
             compile_seconds: None,
             workgroup_registers: Some(65_536),
-            terms: 1024,
+            max_terms: 1024,
         };
         if device_type != DeviceType::Software {
             return gpu;
         }
         Self {
-            shared_bytes: bytes,
+            shared_bandwidth: memory_bandwidth,
             busy_invocations: 1,
             vector_lanes: 8,
             launch_seconds: 40e-6,
@@ -159,25 +166,25 @@ impl fmt::Display for Machine {
             Some(seconds) => format!("{seconds:.1} s longer to compile with more"),
             None => "no more".into(),
         };
-        writeln!(f, "  f32 peak         {}", rate(self.f32_flops, "FLOP/s"))?;
-        writeln!(f, "  f16 peak         {}", rate(self.f16_flops, "FLOP/s"))?;
-        writeln!(f, "  i8 peak          {}", rate(self.i8_flops, "FLOP/s"))?;
-        writeln!(f, "  matrix peak      {}", rate(self.matrix_flops, "FLOP/s"))?;
-        writeln!(f, "  memory peak      {}", rate(self.bytes, "B/s"))?;
-        writeln!(f, "  cache peak       {}", rate(self.cache_bytes, "B/s"))?;
-        writeln!(f, "  shared peak      {}", rate(self.shared_bytes, "B/s"))?;
-        writeln!(f, "  cache            {}", bytes(self.cache))?;
+        writeln!(f, "  f32 peak         {}", format_rate(self.f32_flops, "FLOP/s"))?;
+        writeln!(f, "  f16 peak         {}", format_rate(self.f16_flops, "FLOP/s"))?;
+        writeln!(f, "  i8 peak          {}", format_rate(self.i8_flops, "FLOP/s"))?;
+        writeln!(f, "  matrix peak      {}", format_rate(self.matrix_flops, "FLOP/s"))?;
+        writeln!(f, "  memory peak      {}", format_rate(self.memory_bandwidth, "B/s"))?;
+        writeln!(f, "  cache peak       {}", format_rate(self.cache_bandwidth, "B/s"))?;
+        writeln!(f, "  shared peak      {}", format_rate(self.shared_bandwidth, "B/s"))?;
+        writeln!(f, "  cache            {}", format_bytes(self.cache_size))?;
         writeln!(
             f,
             "  cores            {}, {} workgroups each, busy with {} invocations in vectors of {}",
-            self.cores, self.groups_per_core, self.busy_invocations, self.vector_lanes
+            self.cores, self.workgroups_per_core, self.busy_invocations, self.vector_lanes
         )?;
         writeln!(f, "  a launch         {}", micros(self.launch_seconds))?;
         writeln!(
             f,
             "  a load           {}, {} together, in vectors of {}",
             micros(self.load_seconds),
-            self.loads_together,
+            self.loads_in_flight,
             self.elements_per_load
         )?;
         writeln!(f, "  an invocation    {}", micros(self.invocation_seconds))?;
@@ -193,7 +200,7 @@ impl fmt::Display for Machine {
         )?;
         writeln!(f, "  registers        {} of an invocation, {of_workgroup} of a workgroup", self.registers)?;
         writeln!(f, "  accumulators     {}, {more}", self.accumulators)?;
-        write!(f, "  terms            {} written out", self.terms)
+        write!(f, "  terms            {} written out", self.max_terms)
     }
 }
 

@@ -99,9 +99,9 @@ pub(super) struct Peaks {
     pub(super) f32_flops: f64,
     pub(super) f16_flops: f64,
     pub(super) matrix_flops: f64,
-    pub(super) bytes: f64,
-    pub(super) cache_bytes: f64,
-    pub(super) cache: u64,
+    pub(super) memory_bandwidth: f64,
+    pub(super) cache_bandwidth: f64,
+    pub(super) cache_size: u64,
     pub(super) cores: u32,
 }
 
@@ -115,9 +115,9 @@ impl Peaks {
             f32_flops: f32_tera * 1e12,
             f16_flops: f16_times * f32_tera * 1e12,
             matrix_flops: matrix_tera * 1e12,
-            bytes: bytes_giga * 1e9,
-            cache_bytes: f64::from(cores) * CACHE_BYTES_PER_CORE,
-            cache: u64::from(cache_mib) << 20,
+            memory_bandwidth: bytes_giga * 1e9,
+            cache_bandwidth: f64::from(cores) * CACHE_BYTES_PER_CORE,
+            cache_size: u64::from(cache_mib) << 20,
             cores,
         }
     }
@@ -188,7 +188,10 @@ mod tests {
             [DeviceType::Discrete, DeviceType::Integrated, DeviceType::Virtual, DeviceType::Unknown]
         {
             let peaks = Peaks::of("", device_type);
-            assert!(peaks.matrix_flops > peaks.f32_flops && peaks.f32_flops > peaks.bytes, "{device_type:?}");
+            assert!(
+                peaks.matrix_flops > peaks.f32_flops && peaks.f32_flops > peaks.memory_bandwidth,
+                "{device_type:?}"
+            );
         }
     }
 

@@ -30,7 +30,7 @@ impl Problem for CliffordProblem {
             args.push((draft.operand(name, self.dtype, self.layout(i)?, access), access));
         }
         let terms = self.terms()?;
-        match terms.as_ref().filter(|terms| terms.terms.len() > caps.machine.terms) {
+        match terms.as_ref().filter(|terms| terms.terms.len() > caps.machine.max_terms) {
             Some(terms) => self.by_table(&mut draft, terms, args)?,
             None => self.written_out(&mut draft, terms.as_ref(), &args)?,
         }
@@ -46,8 +46,8 @@ impl CliffordProblem {
         args: &[(Region, Access)],
     ) -> Result<()> {
         let (caps, op) = (draft.caps(), self.function.name());
-        let body = Body::of(self, terms, caps.machine.terms)?;
-        let (needed, allowed) = (body.flops() as u64, 2 * caps.machine.terms as u64);
+        let body = Body::of(self, terms, caps.machine.max_terms)?;
+        let (needed, allowed) = (body.flops() as u64, 2 * caps.machine.max_terms as u64);
         if needed > allowed {
             let what = "the number of operations at a position".to_owned();
             return Err(Error::Limit { op, what, needed, allowed });

@@ -92,7 +92,7 @@ impl<T: Real> Multivectors<T> {
         call("sandwich", || {
             let out = sandwich_body::blades(x.blades());
             let terms = sandwich_body::terms_at_most(self.blades(), x.blades(), &out);
-            if terms > self.tensor().gpu().caps().machine.terms {
+            if terms > self.tensor().gpu().caps().machine.max_terms {
                 return self.sandwich_in_two(x, &out);
             }
             self.binary(Function::Sandwich, x, &out)

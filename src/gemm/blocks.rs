@@ -59,7 +59,7 @@ impl GemmProblem {
         for block in panels.blocks() {
             let whole = block.of(&layouts, &self.dims, &steps[0])?;
             let problem = self.on(&whole, self.types.ab)?;
-            let regions = seen_as(operands, &whole);
+            let regions = with_layout(operands, &whole);
             if steps.len() == 1 {
                 problem.whole(draft, &regions)?;
                 continue;
@@ -69,9 +69,9 @@ impl GemmProblem {
             for (i, step) in steps.iter().enumerate() {
                 let panel = block.of(&layouts, &self.dims, step)?;
                 let part = sums.layout.slice(0, i..i + 1)?.reshape(shape)?;
-                let [a, b] = [operands[0].seen_as(panel.a), operands[1].seen_as(panel.b)];
+                let [a, b] = [operands[0].with_layout(panel.a), operands[1].with_layout(panel.b)];
                 let step = problem.of_step(&panel, part)?.unless_too_long(draft.caps())?;
-                step.alone(draft, &[a, b, sums.seen_as(part)])?;
+                step.alone(draft, &[a, b, sums.with_layout(part)])?;
             }
             let parts = dim(OP, steps.len())?;
             reduce::step(draft, &problem, parts, [sums, regions[2]], &regions[3..])?;
@@ -91,8 +91,8 @@ impl GemmProblem {
 }
 
 /// A product's operands, narrowed.
-fn seen_as(operands: &[Region], layouts: &Layouts) -> Vec<Region> {
+fn with_layout(operands: &[Region], layouts: &Layouts) -> Vec<Region> {
     let Layouts { a, b, c, bias, residual } = layouts;
     let narrowed = [Some(a), Some(b), Some(c), bias.as_ref(), residual.as_ref()].into_iter().flatten();
-    operands.iter().zip(narrowed).map(|(operand, layout)| operand.seen_as(*layout)).collect()
+    operands.iter().zip(narrowed).map(|(operand, layout)| operand.with_layout(*layout)).collect()
 }

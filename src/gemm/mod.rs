@@ -211,7 +211,7 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
     /// How the product would be computed if A lay so.
     pub(crate) fn plan_for(mut self, a: &Layout) -> Result<Plan> {
         // NOTE: the view may reach beyond its buffer now. A plan asks for its layout alone.
-        self.product.a = self.product.a.seen_as(*a);
+        self.product.a = self.product.a.with_layout(*a);
         self.plan()
     }
 
@@ -242,7 +242,7 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
             if layout.is_empty() {
                 return gpu.empty(layout.shape());
             }
-            Tensor::made(self.product.make(gpu, &problem)?, layout.shape())
+            Tensor::from_output(self.product.make(gpu, &problem)?, layout.shape())
         })
     }
 

@@ -31,7 +31,7 @@ impl Tile {
             Split::Free => {
                 let blocks = self.blocks(problem, caps);
                 let machine = &caps.machine;
-                let wanted = u64::from(machine.groups_per_core) * u64::from(machine.cores);
+                let wanted = u64::from(machine.workgroups_per_core) * u64::from(machine.cores);
                 let idle = |&parts: &u32| parts == 1 || blocks * u64::from(parts) <= wanted;
                 let too_few = |&parts: &u32| self.block_seconds(problem, parts / 2, caps) > MAX_STEP_SECONDS;
                 let fits =
@@ -131,7 +131,7 @@ pub(super) fn seconds(problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
 
 fn memory_seconds(problem: &GemmProblem, parts: u32, caps: &Caps) -> f64 {
     let bytes = problem.elements() as f64 * (4.0 * f64::from(parts) + problem.types.c.size() as f64);
-    bytes / caps.machine.bytes
+    bytes / caps.machine.memory_bandwidth
 }
 
 /// The same with what binds it.

@@ -1,7 +1,7 @@
 //! What a launch sees of a tensor: a window of its buffer.
 
 use super::memory::Allocation;
-use super::recording::{BoundWindow, Use};
+use super::recording::{BoundWindow, WindowUse};
 use crate::Result;
 use crate::layout::window;
 use std::ops::Range;
@@ -40,9 +40,9 @@ impl<'a> Binding<'a> {
 
     pub(super) fn bound(&self, writes: bool) -> BoundWindow {
         let access = match (writes, self.overwritten_from) {
-            (false, _) => Use::Read,
-            (true, None) => Use::Write,
-            (true, Some(begun)) => Use::Overwrite { begun },
+            (false, _) => WindowUse::Read,
+            (true, None) => WindowUse::Write,
+            (true, Some(begun)) => WindowUse::Overwrite { begun },
         };
         BoundWindow::new(self.allocation.storage().clone(), self.window.clone(), access)
     }

@@ -16,9 +16,9 @@ pub(super) struct CacheFile {
 }
 
 impl CacheFile {
-    /// The file at `path`, and its contents if only this user can have written it and it has at most `at_most` bytes.
-    pub(super) fn open(path: PathBuf, what: &'static str, at_most: u64) -> (Self, Option<Vec<u8>>) {
-        let found = private::read(&path, at_most);
+    /// The file at `path`, and its contents if only this user can have written it and it has at most `max_bytes` bytes.
+    pub(super) fn open(path: PathBuf, what: &'static str, max_bytes: u64) -> (Self, Option<Vec<u8>>) {
+        let found = private::read(&path, max_bytes);
         let mut file = Self { path, what, foreign: false, warned: false };
         let contents = match found {
             Found::Nothing => None,
@@ -63,25 +63,25 @@ impl CacheFile {
 /// The length of a digest in bytes.
 const DIGEST: usize = 32;
 
-/// The data behind a digest of it and of `made_for`, which names the device, driver and version. So a driver never gets data
+/// The data behind a digest of it and of `compiled_for`, which names the device, driver and version. So a driver never gets data
 /// that is incomplete or that another driver made.
 #[must_use]
-pub fn seal(made_for: &str, data: &[u8]) -> Vec<u8> {
-    [&digest(made_for, data), data].concat()
+pub fn seal(compiled_for: &str, data: &[u8]) -> Vec<u8> {
+    [&digest(compiled_for, data), data].concat()
 }
 
 /// The data of a file of [`seal`]. None if the digest is wrong.
 #[must_use]
-pub fn unseal<'a>(made_for: &str, file: &'a [u8]) -> Option<&'a [u8]> {
+pub fn unseal<'a>(compiled_for: &str, file: &'a [u8]) -> Option<&'a [u8]> {
     let (sum, data) = file.split_first_chunk::<DIGEST>()?;
-    (*sum == digest(made_for, data)).then_some(data)
+    (*sum == digest(compiled_for, data)).then_some(data)
 }
 
-/// SHA-256 of the length of `made_for`, `made_for` and the data.
-pub(super) fn digest(made_for: &str, data: &[u8]) -> [u8; DIGEST] {
+/// SHA-256 of the length of `compiled_for`, `compiled_for` and the data.
+pub(super) fn digest(compiled_for: &str, data: &[u8]) -> [u8; DIGEST] {
     let mut digest = Sha256::new();
-    digest.update((made_for.len() as u64).to_le_bytes());
-    digest.update(made_for);
+    digest.update((compiled_for.len() as u64).to_le_bytes());
+    digest.update(compiled_for);
     digest.update(data);
     digest.finalize().into()
 }

@@ -2,12 +2,12 @@
 
 use super::binding::Binding;
 use super::handle::Gpu;
-use super::launch::Launch;
-use super::lives::{Lives, Outputs};
+use super::launch::NewLaunch;
+use super::lifetimes::{Lifetimes, Outputs};
 use super::memory::Allocation;
 use super::prepared::Prepared;
-use super::recording::{BoundWindow, Use};
-use super::same::check_same_gpu;
+use super::recording::{BoundWindow, WindowUse};
+use super::same_gpu::check_same_gpu;
 use super::storage::Storage;
 use super::view::View;
 use crate::caps::Caps;
@@ -17,8 +17,8 @@ use crate::{Error, Result};
 use std::sync::Arc;
 
 /// An operand of a call.
-enum Operand<'a> {
-    There(Binding<'a>),
+enum OperandBuffer<'a> {
+    Supplied(Binding<'a>),
     /// The plan makes it: allocated for the first step that binds it.
     New(Option<Allocation>),
 }
@@ -50,25 +50,25 @@ impl Gpu {
     /// # Errors
     /// [`Error::Input`] if there are not as many operands or scalars as the plan takes, one is of another type, what the plan
     /// writes is no [`Tensor::view_mut`], or it is another operand as well; [`Error::Shape`] if an operand's shape or strides
-    /// are others than the plan was made for; [`Error::Gpu`] of an operand on another device; [`Error::Unsupported`] if this
-    /// device lacks what the plan was made for; [`Error::OutOfMemory`] without room for its temporaries. Nothing is recorded
+    /// are others than the plan was allocation for; [`Error::Gpu`] of an operand on another device; [`Error::Unsupported`] if this
+    /// device lacks what the plan was allocation for; [`Error::OutOfMemory`] without room for its temporaries. Nothing is recorded
     /// then. Where another thread, or the driver, takes that room while the steps are recorded, what the plan writes has no
     /// result and is an error to read.
     /// [`Error::Device`] if an operand that is read was never computed, because a launch failed, or the device is lost.
     pub fn execute(&self, plan: &Plan, operands: &[View<'_>], scalars: &[Scalar]) -> Result<()> {
-        self.inner.fault.check()?;
+        self.inner.status.check()?;
         plan.check_call(self, operands, scalars)?;
         let prepared = self.prepared_plan(plan)?;
         let operands: Vec<(Access, View<'_>)> =
             plan.parameters().iter().map(|to| to.access).zip(operands.iter().copied()).collect();
         // What an earlier launch has failed to write no longer matters where this plan writes all of it.
         let bound = operands.iter().map(|&(access, view)| match access {
-            Access::Write => Operand::There(view.overwritten_if_whole().bind()),
-            Access::Read | Access::Update => Operand::There(view.bind()),
+            Access::Write => OperandBuffer::Supplied(view.overwritten_if_whole().bind()),
+            Access::Read | Access::Update => OperandBuffer::Supplied(view.bind()),
         });
-        let mut bound: Vec<Operand<'_>> = bound.collect();
+        let mut bound: Vec<OperandBuffer<'_>> = bound.collect();
         let begun = self.inner.recorder.lock().next_sequence();
-        self.launch_all(&prepared, Outputs::Held, &mut bound, scalars).inspect_err(|error| {
+        self.launch_all(&prepared, Outputs::Supplied, &mut bound, scalars).inspect_err(|error| {
             // What some steps have written and others have not is no result.
             for (_, view) in operands.iter().filter(|(access, _)| *access != Access::Read) {
                 view.fail_if_written_since(begun, error);
@@ -76,7 +76,7 @@ impl Gpu {
         })
     }
 
-    /// Executes the plan of a problem, made for these operands, of which those that it writes may hold something: looked up if
+    /// Executes the plan of a problem, allocation for these operands, of which those that it writes may hold something: looked up if
     /// it was seen before. If it fails between two steps, the caller marks what they leave.
     pub(crate) fn run<P: Problem>(
         &self,
@@ -86,13 +86,13 @@ impl Gpu {
     ) -> Result<()> {
         let prepared = self.prepared(problem)?;
         prepared.check_own(prepared.plan.parameters(), operands, scalars);
-        let mut operands: Vec<_> = operands.iter().map(|view| Operand::There(view.bind())).collect();
-        self.launch_all(&prepared, Outputs::Held, &mut operands, scalars)
+        let mut operands: Vec<_> = operands.iter().map(|view| OperandBuffer::Supplied(view.bind())).collect();
+        self.launch_all(&prepared, Outputs::Supplied, &mut operands, scalars)
     }
 
-    /// Executes the plan of a problem, made for these inputs, which are all that it does not write. Returns what it writes, in
+    /// Executes the plan of a problem, allocation for these inputs, which are all that it does not write. Returns what it writes, in
     /// new buffers.
-    pub(crate) fn make<P: Problem, const N: usize>(
+    pub(crate) fn compute<P: Problem, const N: usize>(
         &self,
         problem: &P,
         inputs: &[View<'_>],
@@ -103,25 +103,27 @@ impl Gpu {
         prepared.check_own(parameters.iter().filter(|to| to.access != Access::Write), inputs, scalars);
         let mut inputs = inputs.iter();
         let operand = |to: &Parameter| match to.access {
-            Access::Write => Ok(Operand::New(None)),
+            Access::Write => Ok(OperandBuffer::New(None)),
             Access::Read | Access::Update => {
                 let missing = || Error::device(format!("{} takes more operands", prepared.plan.op()));
-                Ok(Operand::There(inputs.next().ok_or_else(missing)?.bind()))
+                Ok(OperandBuffer::Supplied(inputs.next().ok_or_else(missing)?.bind()))
             }
         };
         let mut operands = parameters.iter().map(operand).collect::<Result<Vec<_>>>()?;
         self.launch_all(&prepared, Outputs::New, &mut operands, scalars)?;
-        let made = operands.into_iter().filter_map(|operand| match operand {
-            Operand::There(_) => None,
-            Operand::New(made) => made,
+        let allocation = operands.into_iter().filter_map(|operand| match operand {
+            OperandBuffer::Supplied(_) => None,
+            OperandBuffer::New(allocation) => allocation,
         });
-        let made: Vec<Allocation> = made.collect();
-        Ok(made.try_into().unwrap_or_else(|made: Vec<_>| unreachable!("{} results, not {N}", made.len())))
+        let allocation: Vec<Allocation> = allocation.collect();
+        Ok(allocation
+            .try_into()
+            .unwrap_or_else(|allocation: Vec<_>| unreachable!("{} results, not {N}", allocation.len())))
     }
 
     /// Plan and pipelines for `problem`: looked up if it was seen before.
     pub(super) fn prepared<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
-        self.inner.fault.check()?;
+        self.inner.status.check()?;
         if let Some(prepared) = self.inner.plans.get(problem) {
             return Ok(prepared);
         }
@@ -136,18 +138,18 @@ impl Gpu {
     /// # Errors
     /// [`Error::Device`] if the driver refuses a kernel; [`Error::Unsupported`] if this device lacks what a step needs.
     pub fn prepare(&self, plan: &Plan) -> Result<()> {
-        self.inner.fault.check()?;
+        self.inner.status.check()?;
         self.prepared_plan(plan).map(|_| ())
     }
 
     /// A plan that an application has.
     fn prepared_plan(&self, plan: &Plan) -> Result<Arc<Prepared>> {
-        if let Some(known) = self.inner.plans.get_given(plan) {
+        if let Some(known) = self.inner.plans.get_plan(plan) {
             return Ok(known);
         }
         plan.check_on(self.caps())?;
         let prepared = Arc::new(self.compiled(plan.clone())?);
-        drop(self.inner.plans.insert_given(plan, prepared.clone()));
+        drop(self.inner.plans.insert_plan(plan, prepared.clone()));
         Ok(prepared)
     }
 
@@ -155,48 +157,49 @@ impl Gpu {
         let pipeline = |step: &crate::plan::Step| self.inner.pipelines.get(&self.inner.device, &step.kernel);
         let pipelines = plan.steps().iter().map(pipeline).collect::<Result<_>>()?;
         let pool = self.inner.pool.lock();
-        let lives = Lives::of(&plan, |bytes| pool.class(bytes));
+        let lifetimes = Lifetimes::of(&plan, |bytes| pool.class(bytes));
         drop(pool);
-        Ok(Prepared { pipelines, lives, plan })
+        Ok(Prepared { pipelines, lifetimes, plan })
     }
 
-    /// Records all steps, once everything that they need is there or has room. Every [`Operand::New`] holds its buffer then.
+    /// Records all steps, once everything that they need is there or has room. Every [`OperandBuffer::New`] holds its buffer then.
     fn launch_all(
         &self,
         prepared: &Prepared,
         outputs: Outputs,
-        operands: &mut [Operand<'_>],
+        operands: &mut [OperandBuffer<'_>],
         scalars: &[Scalar],
     ) -> Result<()> {
-        let Prepared { plan, pipelines, lives } = prepared;
+        let Prepared { plan, pipelines, lifetimes } = prepared;
         for operand in &*operands {
-            if let Operand::There(binding) = operand {
+            if let OperandBuffer::Supplied(binding) = operand {
                 binding.check()?;
             }
         }
         let constants = plan.constants().iter().map(|constant| self.constant(plan.op(), constant));
         let constants = constants.collect::<Result<Vec<_>>>()?;
-        self.check_room(plan.op(), lives.room(outputs))?;
-        self.inner.watchers.tell(plan);
+        self.check_memory(plan.op(), lifetimes.memory(outputs))?;
+        self.inner.captures.add(plan);
         let mut temporaries: Vec<Option<Allocation>> = plan.temporaries().iter().map(|_| None).collect();
         for (at, (step, pipeline)) in plan.steps().iter().zip(pipelines).enumerate() {
             let mut bound = Vec::with_capacity(step.args.len());
             for (arg, &writes) in step.args.iter().zip(&pipeline.writes) {
                 bound.push(match arg.buffer {
                     Buffer::Operand(index) => match &mut operands[index] {
-                        Operand::There(binding) => binding.part(&arg.window).bound(writes),
-                        Operand::New(made) => {
-                            arg.bind(self.made(plan, made, plan.parameters()[index].new_bytes())?, writes)
-                        }
+                        OperandBuffer::Supplied(binding) => binding.part(&arg.window).bound(writes),
+                        OperandBuffer::New(allocation) => arg.bind(
+                            self.allocated(plan, allocation, plan.parameters()[index].new_bytes())?,
+                            writes,
+                        ),
                     },
                     Buffer::Temporary(index) => {
                         let bytes = plan.temporaries()[index];
-                        arg.bind(self.made(plan, &mut temporaries[index], bytes)?, writes)
+                        arg.bind(self.allocated(plan, &mut temporaries[index], bytes)?, writes)
                     }
                     Buffer::Constant(index) => arg.bind(constants[index].storage(), false),
                 });
             }
-            self.record(Launch {
+            self.record(NewLaunch {
                 pipeline,
                 bound,
                 dims: &step.dims,
@@ -207,7 +210,7 @@ impl Gpu {
             })?;
             for arg in &step.args {
                 if let Buffer::Temporary(index) = arg.buffer
-                    && lives.ends(index, at)
+                    && lifetimes.ends_after(index, at)
                 {
                     temporaries[index] = None;
                 }
@@ -215,15 +218,15 @@ impl Gpu {
         }
         // What no step binds is there all the same.
         for (operand, to) in operands.iter_mut().zip(plan.parameters()) {
-            if let Operand::New(made) = operand {
-                self.made(plan, made, to.new_bytes())?;
+            if let OperandBuffer::New(allocation) = operand {
+                self.allocated(plan, allocation, to.new_bytes())?;
             }
         }
         Ok(())
     }
 
     /// The buffer in its place, where it is allocated if it is not there yet.
-    fn made<'a>(
+    fn allocated<'a>(
         &self,
         plan: &Plan,
         place: &'a mut Option<Allocation>,
@@ -238,7 +241,7 @@ impl Gpu {
 }
 
 impl Prepared {
-    /// Checks, where assertions are on, that this crate passes what the plan was made for.
+    /// Checks, where assertions are on, that this crate passes what the plan was allocation for.
     fn check_own<'a>(
         &self,
         parameters: impl IntoIterator<Item = &'a Parameter, IntoIter: Clone>,
@@ -259,7 +262,11 @@ impl Prepared {
 impl Arg {
     /// The window of a buffer that has nothing but what the plan puts there.
     fn bind(&self, storage: &Arc<Storage>, writes: bool) -> BoundWindow {
-        BoundWindow::new(storage.clone(), self.window.clone(), if writes { Use::Write } else { Use::Read })
+        BoundWindow::new(
+            storage.clone(),
+            self.window.clone(),
+            if writes { WindowUse::Write } else { WindowUse::Read },
+        )
     }
 }
 
@@ -313,7 +320,7 @@ impl Plan {
         operands: &[View<'_>],
     ) -> Result<()> {
         for (parameter, view) in parameters.into_iter().zip(operands) {
-            if !parameter.layout.admits(&view.layout, view.dtype) {
+            if !parameter.layout.accepts(&view.layout, view.dtype) {
                 return Err(Error::Shape {
                     op: self.op(),
                     rule: format!(
@@ -332,7 +339,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks that a device, perhaps not the one that the plan was made for, can run it.
+    /// Checks that a device, perhaps not the one that the plan was allocation for, can run it.
     fn check_on(&self, caps: &Caps) -> Result<()> {
         for (at, step) in self.steps().iter().enumerate() {
             let lacks =
@@ -360,6 +367,6 @@ impl Plan {
 /// # Errors
 /// [`Error::Input`] if there is no such shader or it lacks a parameter or slot; [`Error::Device`] if the driver refuses it.
 pub fn compile(gpu: &Gpu, kernel: &Kernel) -> Result<()> {
-    gpu.inner.fault.check()?;
+    gpu.inner.status.check()?;
     gpu.inner.pipelines.get(&gpu.inner.device, kernel).map(|_| ())
 }

@@ -1,18 +1,18 @@
 //! The handle of a device: [`Gpu`], and what its clones share.
 
 use super::constants::Constants;
-use super::fault::Fault;
+use super::device_status::DeviceStatus;
 use super::lock::Lock;
-use super::memo::Memo;
 use super::options::GpuOptions;
 use super::pipeline::Pipelines;
+use super::plan_cache::PlanCache;
+use super::plan_capture::PlanCaptures;
 use super::pool::{Pool, Usage};
 use super::progress::Progress;
 use super::recorder::Recorder;
 use super::stats::Stats;
 #[cfg(not(target_arch = "wasm32"))]
 use super::waiter::Waiter;
-use super::watchers::Watchers;
 use crate::caps::Caps;
 use crate::layout::Precision;
 use std::sync::Arc;
@@ -41,11 +41,11 @@ pub(super) struct Inner {
     pub(super) queue: wgpu::Queue,
     pub(super) caps: Caps,
     pub(super) options: GpuOptions,
-    pub(super) fault: Arc<Fault>,
+    pub(super) status: Arc<DeviceStatus>,
     pub(super) pipelines: Pipelines,
-    pub(super) plans: Memo,
+    pub(super) plans: PlanCache,
     pub(super) constants: Constants,
-    pub(super) watchers: Watchers,
+    pub(super) captures: PlanCaptures,
     pub(super) pool: Arc<Lock<Pool<wgpu::Buffer>>>,
     pub(super) staging: Lock<Pool<wgpu::Buffer>>,
     pub(super) recorder: Recorder,
@@ -110,7 +110,7 @@ impl Gpu {
     /// operation returns [`Error::Device`](crate::Error::Device). Tasks that wait for a read are woken by another
     /// thread: where wgpu says that a device is lost, it may hold locks of its own.
     pub fn mark_lost(&self, why: impl Into<String>) {
-        self.inner.fault.mark_lost(why);
+        self.inner.status.mark_lost(why);
     }
 
     /// Whether both are the same device.

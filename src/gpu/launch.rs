@@ -9,7 +9,7 @@ use crate::plan::Scalar;
 use std::sync::Arc;
 
 /// A launch to be recorded.
-pub(super) struct Launch<'a> {
+pub(super) struct NewLaunch<'a> {
     pub(super) pipeline: &'a Arc<Pipeline>,
     /// What is bound, in the order in which the shader declares it.
     pub(super) bound: Vec<BoundWindow>,
@@ -24,8 +24,8 @@ pub(super) struct Launch<'a> {
 
 impl Gpu {
     /// Records one launch.
-    pub(super) fn record(&self, launch: Launch<'_>) -> Result<()> {
-        let Launch { pipeline, bound, dims, scalars, values, grid, seconds } = launch;
+    pub(super) fn record(&self, launch: NewLaunch<'_>) -> Result<()> {
+        let NewLaunch { pipeline, bound, dims, scalars, values, grid, seconds } = launch;
         let mut state = self.inner.recorder.lock();
         let sequence = state.next_sequence();
         state.count(&bound);
@@ -40,12 +40,12 @@ impl Gpu {
         let number = state.close(None);
         drop(state);
         if each {
-            self.hand_over(number)?;
+            self.submit_up_to(number)?;
             self.wait_for_last()?;
             return self.outcome_of(&outcome);
         }
         // The launch is recorded: what keeps it from the queue now is told by the call that next needs it there.
-        let _ = self.hand_over(number);
+        let _ = self.submit_up_to(number);
         Ok(())
     }
 

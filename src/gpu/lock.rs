@@ -68,7 +68,7 @@ thread_local! {
     static HELD: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// Counts a lock as held while it lives; does nothing without debug assertions.
+/// Counts a lock as held while it lifetimes; does nothing without debug assertions.
 struct Held;
 
 impl Held {

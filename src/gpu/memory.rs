@@ -1,25 +1,25 @@
 //! Buffers that tensors hold: taken from the pool, filled, given back at the last drop.
 
-use super::fault::caught;
+use super::content_state::ContentState;
+use super::error_scope::in_error_scope;
 use super::handle::Gpu;
-use super::lives::Room;
+use super::lifetimes::MemoryNeed;
 use super::lock::Lock;
-use super::mark::Mark;
 use super::pool::{Pool, Taken};
-use super::pooled::Pooled;
+use super::pooled_buffer::PooledBuffer;
 use super::storage::Storage;
 use crate::plan::Constant;
 use crate::{Element, Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Uploads whose data the host generates go in chunks of this many bytes: it holds no more of them in memory.
+/// UploadCount whose data the host generates go in chunks of this many bytes: it holds no more of them in memory.
 const CHUNK: usize = 8 << 20;
 
 /// A buffer from the pool and its device.
 pub(crate) struct Allocation {
     // NOTE: goes first: while the buffer goes back, the device is there.
-    pooled: Pooled,
+    pooled: PooledBuffer,
     gpu: Gpu,
 }
 
@@ -42,13 +42,13 @@ impl Allocation {
     }
 
     /// The buffer without its device.
-    pub(super) fn into_pooled(self) -> Pooled {
+    pub(super) fn into_pooled(self) -> PooledBuffer {
         self.pooled
     }
 
     /// Fails if its contents were never computed, because a launch failed.
     pub(crate) fn check(&self) -> Result<()> {
-        self.pooled.storage().mark.check()
+        self.pooled.storage().contents.check()
     }
 
     /// The sequence at which an operation begins that may write to it in several launches.
@@ -58,13 +58,13 @@ impl Allocation {
 
     /// Whether a launch that was recorded since then writes to it.
     pub(crate) fn is_written_since(&self, begun: u64) -> bool {
-        self.pooled.storage().mark.last_write() > begun
+        self.pooled.storage().contents.last_write() > begun
     }
 
     /// Marks the contents as never computed because of `error`: reading them is an error from now on.
     pub(crate) fn fail(&self, error: &Error) {
         let sequence = self.gpu.inner.recorder.lock().next_sequence();
-        self.pooled.storage().mark.fail(sequence, &Arc::from(error.to_string()));
+        self.pooled.storage().contents.fail(sequence, &Arc::from(error.to_string()));
     }
 }
 
@@ -75,13 +75,13 @@ impl Gpu {
     }
 
     /// Fails if there is no room for these buffers, also where constants of plans give up theirs.
-    pub(super) fn check_room(&self, op: &'static str, room: Room) -> Result<()> {
-        if room == Room::default() {
+    pub(super) fn check_memory(&self, op: &'static str, need: MemoryNeed) -> Result<()> {
+        if need == MemoryNeed::default() {
             return Ok(());
         }
-        let checked = self.inner.pool.lock().check_room(op, room);
+        let checked = self.inner.pool.lock().check_memory(op, need);
         if matches!(checked, Err(Error::OutOfMemory { .. })) && self.inner.constants.forget() {
-            return self.inner.pool.lock().check_room(op, room);
+            return self.inner.pool.lock().check_memory(op, need);
         }
         checked
     }
@@ -116,19 +116,19 @@ impl Gpu {
 
     /// Writes `bytes` at the start of the storage, after everything that was recorded before.
     pub(crate) fn overwrite(&self, allocation: &Allocation, bytes: &[u8]) -> Result<()> {
-        self.inner.fault.check()?;
-        self.settle(allocation)?;
+        self.inner.status.check()?;
+        self.submit_if_used(allocation)?;
         self.write_words(allocation, 0, bytes)?;
         if bytes.len() as u64 >= allocation.len() {
             let sequence = self.inner.recorder.lock().next_sequence();
-            allocation.pooled.storage().mark.written_whole(sequence);
+            allocation.pooled.storage().contents.note_whole_write(sequence);
         }
         Ok(())
     }
 
     /// The buffer, for an application. Submits the recorded launches that use it; the buffer is not reused for other tensors.
     pub(crate) fn export<'a>(&self, allocation: &'a Allocation) -> Result<&'a wgpu::Buffer> {
-        self.settle(allocation)?;
+        self.submit_if_used(allocation)?;
         allocation.check()?;
         allocation.pooled.storage().export();
         Ok(allocation.buffer())
@@ -136,9 +136,9 @@ impl Gpu {
 
     /// Submits the recorded launches, if any of them uses the buffer. So they run before whatever this crate or the
     /// application submits from then on.
-    fn settle(&self, allocation: &Allocation) -> Result<()> {
+    fn submit_if_used(&self, allocation: &Allocation) -> Result<()> {
         let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
-        if allocation.pooled.storage().mark.last_use() >= first_unsubmitted {
+        if allocation.pooled.storage().contents.last_use() >= first_unsubmitted {
             self.submit_all()
         } else {
             Ok(())
@@ -146,7 +146,7 @@ impl Gpu {
     }
 
     /// A constant on this device: uploaded, unless the same words are there.
-    pub(super) fn constant(&self, op: &'static str, constant: &Constant) -> Result<Arc<Pooled>> {
+    pub(super) fn constant(&self, op: &'static str, constant: &Constant) -> Result<Arc<PooledBuffer>> {
         if let Some(known) = self.inner.constants.get(constant) {
             return Ok(known);
         }
@@ -166,7 +166,7 @@ impl Gpu {
 
     /// Waits for the work that holds buffers of dropped tensors, recorded or under way, and frees those. Does nothing
     /// in a callback that can submit nothing, and in a browser, where nobody waits.
-    fn free_behind_work(&self) {
+    fn wait_and_trim(&self) {
         #[cfg(not(target_arch = "wasm32"))]
         if self.submit_all().is_ok() {
             // The loss of the device is told by whoever allocates.
@@ -202,12 +202,12 @@ impl Gpu {
     }
 
     fn allocate_unused(&self, op: &'static str, bytes: u64, unused_since: u64) -> Result<Allocation> {
-        self.inner.fault.check()?;
+        self.inner.status.check()?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let (buffer, last_use) =
             self.take(&self.inner.pool, op, bytes, unused_since, usage, "tilewise tensor")?;
-        let storage = Storage::new(buffer, bytes, Mark::of_buffer(last_use));
-        let pooled = Pooled::new(&self.inner.pool, storage);
+        let storage = Storage::new(buffer, bytes, ContentState::of_reused_buffer(last_use));
+        let pooled = PooledBuffer::new(&self.inner.pool, storage);
         Ok(Allocation { pooled, gpu: self.clone() })
     }
 
@@ -228,19 +228,19 @@ impl Gpu {
         }
         let size = match taken? {
             Taken::Reused(buffer, last_use) => return Ok((buffer, last_use)),
-            Taken::Create(size, given_up) => {
-                drop(given_up);
+            Taken::Create(size, evicted) => {
+                drop(evicted);
                 size
             }
         };
         let create = |size| {
             let desc = wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };
-            caught(&self.inner.device, || self.inner.device.create_buffer(&desc))
+            in_error_scope(&self.inner.device, || self.inner.device.create_buffer(&desc))
         };
         let mut created = create(size);
         // Where the device is short of memory, it may be short of buffers that wait, or that only work under way still
         // holds.
-        for free in [Self::trim, Self::free_behind_work] {
+        for free in [Self::trim, Self::wait_and_trim] {
             if matches!(created, Err(wgpu::Error::OutOfMemory { .. })) {
                 free(self);
                 created = create(size);
@@ -254,9 +254,9 @@ impl Gpu {
             }
             Err(error) => {
                 let mut pool = pool.lock();
-                let given_up = pool.give(size, None);
+                let evicted = pool.give(size, None);
                 drop(pool);
-                drop(given_up);
+                drop(evicted);
                 Err(match error {
                     // The device's memory is used up, whatever is left of a budget.
                     wgpu::Error::OutOfMemory { .. } => {

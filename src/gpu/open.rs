@@ -1,7 +1,8 @@
 //! Opening a device, and the code that opening and adopting share.
 
 use super::adopt::Polling;
-use super::fault::{Fault, caught, told};
+use super::device_status::DeviceStatus;
+use super::error_scope::{device_error, in_error_scope};
 use super::handle::{Gpu, Inner};
 use super::lock::Lock;
 use super::options::AdapterChoice;
@@ -56,7 +57,7 @@ impl Gpu {
         let adapter = choose(&options.adapter, Self::adapters_async().await)?;
         let mut device = Device::request(&adapter).await?;
         let caps = device.verify(&options).wait_async().await;
-        if device.fault.check().is_err() {
+        if device.status.check().is_err() {
             // A self-test has broken the device. Its row is fenced off; a fresh device does the rest.
             device = Device::request(&adapter).await?;
         }
@@ -113,7 +114,7 @@ pub(super) struct Device<'a> {
     adapter: &'a wgpu::Adapter,
     device: wgpu::Device,
     queue: wgpu::Queue,
-    pub(super) fault: Arc<Fault>,
+    pub(super) status: Arc<DeviceStatus>,
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser polls by itself"))]
     polling: Polling,
     /// Without a memory budget in the options, tensors may take the device's memory divided by this.
@@ -124,12 +125,12 @@ impl<'a> Device<'a> {
     async fn request(adapter: &'a wgpu::Adapter) -> Result<Self> {
         let opened = adapter.request_device(&Gpu::device_descriptor(adapter)).await;
         let (device, queue) = opened.map_err(Error::device)?;
-        let fault = Arc::new(Fault::default());
-        let reporter = fault.clone();
+        let status = Arc::new(DeviceStatus::default());
+        let reporter = status.clone();
         device.on_uncaptured_error(Arc::new(move |error| reporter.report(&error)));
-        let reporter = fault.clone();
+        let reporter = status.clone();
         device.set_device_lost_callback(move |reason, why| reporter.mark_lost(format!("{reason:?}: {why}")));
-        Ok(Self { adapter, device, queue, fault, polling: Polling::Tilewise, share: 1 })
+        Ok(Self { adapter, device, queue, status, polling: Polling::Tilewise, share: 1 })
     }
 
     pub(super) fn of_application(
@@ -138,7 +139,7 @@ impl<'a> Device<'a> {
         queue: wgpu::Queue,
         polling: Polling,
     ) -> Self {
-        Self { adapter, device, queue, fault: Arc::default(), polling, share: ADOPTED_SHARE }
+        Self { adapter, device, queue, status: Arc::default(), polling, share: ADOPTED_SHARE }
     }
 
     pub(super) fn verify(&self, options: &GpuOptions) -> Verification {
@@ -157,40 +158,40 @@ impl<'a> Device<'a> {
     /// # Errors
     /// [`Error::Device`] if the device is lost.
     pub(super) fn assemble(&self, caps: Caps, options: GpuOptions) -> Result<Gpu> {
-        self.fault.check()?;
+        self.status.check()?;
         let budget = options.memory_budget.or(caps.memory.map(|bytes| bytes / self.share));
-        let cached_at_most = budget.map_or(CACHED_WITHOUT_BUDGET, |bytes| bytes / 2);
+        let max_cached = budget.map_or(MAX_CACHED_BYTES_WITHOUT_BUDGET, |bytes| bytes / 2);
         let largest = caps.limits.buffer_bytes;
-        let made = caught(&self.device, || {
+        let made = in_error_scope(&self.device, || {
             (Pipelines::new(&self.device, self.adapter, &options), Progress::new(&self.device))
         });
-        let (pipelines, progress) = made.map_err(told)?;
+        let (pipelines, progress) = made.map_err(device_error)?;
         let inner = Inner {
             pipelines,
             progress,
-            pool: Arc::new(Lock::new(Pool::new(budget, cached_at_most, largest))),
-            staging: Lock::new(Pool::new(None, STAGING_AT_MOST, largest)),
+            pool: Arc::new(Lock::new(Pool::new(budget, max_cached, largest))),
+            staging: Lock::new(Pool::new(None, MAX_CACHED_STAGING_BYTES, largest)),
             recorder: Recorder::new(),
             buffers_created: AtomicU64::new(0),
-            plans: super::memo::Memo::default(),
+            plans: super::plan_cache::PlanCache::default(),
             constants: super::constants::Constants::default(),
-            watchers: super::watchers::Watchers::default(),
+            captures: super::plan_capture::PlanCaptures::default(),
             device: self.device.clone(),
             queue: self.queue.clone(),
             caps,
             options,
-            fault: self.fault.clone(),
+            status: self.status.clone(),
             #[cfg(not(target_arch = "wasm32"))]
-            waiter: (self.polling == Polling::Tilewise).then(|| Waiter::new(self.fault.clone())),
+            waiter: (self.polling == Polling::Tilewise).then(|| Waiter::new(self.status.clone())),
         };
         Ok(Gpu { inner: Arc::new(inner) })
     }
 }
 
 /// At most this many bytes of staging buffers are kept for the next read.
-const STAGING_AT_MOST: u64 = 64 << 20;
+const MAX_CACHED_STAGING_BYTES: u64 = 64 << 20;
 /// Without a memory budget, free buffers of at most this many bytes are kept for reuse.
-const CACHED_WITHOUT_BUDGET: u64 = 1 << 30;
+const MAX_CACHED_BYTES_WITHOUT_BUDGET: u64 = 1 << 30;
 /// On an adopted device tensors take at most its memory divided by this: the rest is left to the application.
 const ADOPTED_SHARE: u64 = 2;
 

@@ -1,7 +1,7 @@
-//! Compiled kernels: bindings read from the shader, layouts shared, pipelines kept by kernel and across runs.
+//! Compiled kernels: bindings read from the shader, layouts shared, pipelines stored by kernel and across runs.
 
 use super::cache_file::{CacheFile, digest, seal, unseal};
-use super::fault::caught;
+use super::error_scope::in_error_scope;
 use super::lock::{Lock, foreign};
 use super::options::Checks;
 use super::{GpuOptions, raw};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) struct Pipeline {
     pub(super) name: String,
     pub(super) pipeline: wgpu::ComputePipeline,
-    layout: Arc<Layout>,
+    layout: Arc<BindingLayouts>,
     /// Per operand, whether the kernel writes it.
     pub(super) writes: Vec<bool>,
     /// How the kernel gets its dims.
@@ -31,36 +31,36 @@ pub(super) enum Dims {
     Ring,
 }
 
-struct Layout {
+struct BindingLayouts {
     operands: wgpu::BindGroupLayout,
     pipeline: wgpu::PipelineLayout,
 }
 
 /// What layouts are shared by: the kinds of the operands, and of the dims.
-type Kinds = (Vec<bool>, Dims);
+type LayoutKey = (Vec<bool>, Dims);
 
 /// All pipelines of a device.
 pub(super) struct Pipelines {
     by_kernel: Lock<HashMap<Kernel, Arc<Pipeline>>>,
-    layouts: Lock<HashMap<Kinds, Arc<Layout>>>,
+    layouts: Lock<HashMap<LayoutKey, Arc<BindingLayouts>>>,
     ring_layout: wgpu::BindGroupLayout,
     checks: Checks,
     compiled: AtomicU64,
-    kept: Option<Kept>,
+    stored: Option<StoredCache>,
 }
 
 /// The cache of an earlier run, and where this run leaves its own.
-struct Kept {
+struct StoredCache {
     cache: wgpu::PipelineCache,
     file: CacheFile,
     /// The device, driver and version that the pipelines are compiled for.
-    made_for: String,
+    compiled_for: String,
     /// The digest of the file that was read, if any: if the pipelines have not changed, it is not written again.
     start: Option<[u8; 32]>,
 }
 
 /// Files of pipelines that are larger, in bytes, are not read.
-const KEPT_BYTES: u64 = 1 << 28;
+const MAX_FILE_BYTES: u64 = 1 << 28;
 
 impl Pipeline {
     /// Binds the operands, in the order in which the shader declares them.
@@ -89,7 +89,7 @@ impl Pipelines {
             ring_layout: ring_layout(device),
             checks: options.checks,
             compiled: AtomicU64::new(0),
-            kept: Kept::open(device, adapter, options),
+            stored: StoredCache::open(device, adapter, options),
         }
     }
 
@@ -115,7 +115,7 @@ impl Pipelines {
             |error: &dyn std::fmt::Display| Error::device(format!("{name} does not compile: {error}"));
         let Signature { writes, immediates } = signature(&text).map_err(|why| failed(&why))?;
         let dims = immediates.map_or(Dims::Ring, Dims::Immediates);
-        let compiled = caught(device, || {
+        let compiled = in_error_scope(device, || {
             let layout = self.layout(device, &writes, dims);
             let desc = wgpu::ShaderModuleDescriptor {
                 label: Some(&name),
@@ -134,7 +134,7 @@ impl Pipelines {
                     zero_initialize_workgroup_memory: self.checks == Checks::Checked,
                     ..Default::default()
                 },
-                cache: self.kept.as_ref().map(|kept| &kept.cache),
+                cache: self.stored.as_ref().map(|stored| &stored.cache),
             });
             (layout, pipeline)
         });
@@ -143,7 +143,7 @@ impl Pipelines {
         Ok(Pipeline { name, pipeline, layout, writes, dims })
     }
 
-    fn layout(&self, device: &wgpu::Device, writes: &[bool], dims: Dims) -> Arc<Layout> {
+    fn layout(&self, device: &wgpu::Device, writes: &[bool], dims: Dims) -> Arc<BindingLayouts> {
         let key = (writes.to_vec(), dims);
         if let Some(layout) = self.layouts.lock().get(&key) {
             return layout.clone();
@@ -164,7 +164,7 @@ impl Pipelines {
             immediate_size,
         };
         let pipeline = foreign(|| device.create_pipeline_layout(&desc));
-        let layout = Arc::new(Layout { operands, pipeline });
+        let layout = Arc::new(BindingLayouts { operands, pipeline });
         self.layouts.lock().entry(key).or_insert(layout).clone()
     }
 }
@@ -199,37 +199,37 @@ fn storage_entry(binding: u32, writes: bool) -> wgpu::BindGroupLayoutEntry {
     }
 }
 
-impl Kept {
+impl StoredCache {
     fn open(device: &wgpu::Device, adapter: &wgpu::Adapter, options: &GpuOptions) -> Option<Self> {
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
         let adapter = adapter.get_info();
         let path = options.cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter)?);
-        let made_for = made_for(&adapter);
-        let (file, contents) = CacheFile::open(path, "compiled kernels", KEPT_BYTES);
-        let data = contents.as_deref().and_then(|contents| unseal(&made_for, contents));
+        let compiled_for = compiled_for(&adapter);
+        let (file, contents) = CacheFile::open(path, "compiled kernels", MAX_FILE_BYTES);
+        let data = contents.as_deref().and_then(|contents| unseal(&compiled_for, contents));
         if contents.is_some() && data.is_none() {
             // As after every update of the driver or of this crate.
             let path = file.path().display();
             log::info!("compiled kernels in {path} are of another driver or version, or damaged: not used");
         }
         // A cache that the driver rejects is only a slower start.
-        let cache = caught(device, || raw::pipeline_cache(device, data)).ok()?;
-        let start = data.map(|data| digest(&made_for, data));
-        Some(Self { cache, file, made_for, start })
+        let cache = in_error_scope(device, || raw::pipeline_cache(device, data)).ok()?;
+        let start = data.map(|data| digest(&compiled_for, data));
+        Some(Self { cache, file, compiled_for, start })
     }
 
     fn save(&self) {
         let Some(data) = self.cache.get_data() else { return };
-        if self.start != Some(digest(&self.made_for, &data)) {
-            self.file.write(&seal(&self.made_for, &data));
+        if self.start != Some(digest(&self.compiled_for, &data)) {
+            self.file.write(&seal(&self.compiled_for, &data));
         }
     }
 }
 
 /// What pipelines are bound to: only this driver, on this device, with this version of this crate, may get them again.
-fn made_for(adapter: &wgpu::AdapterInfo) -> String {
+fn compiled_for(adapter: &wgpu::AdapterInfo) -> String {
     let wgpu::AdapterInfo { name, vendor, device, driver, driver_info, backend, .. } = adapter;
     let version = env!("CARGO_PKG_VERSION");
     format!(
@@ -239,22 +239,22 @@ fn made_for(adapter: &wgpu::AdapterInfo) -> String {
 
 impl Drop for Pipelines {
     fn drop(&mut self) {
-        if let Some(kept) = self.kept.as_ref().filter(|_| self.compiled() > 0) {
-            kept.save();
+        if let Some(stored) = self.stored.as_ref().filter(|_| self.compiled() > 0) {
+            stored.save();
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::made_for;
+    use super::compiled_for;
 
     #[test]
     fn pipelines_are_bound_to_device_driver_and_version() {
         let adapter = |change: &dyn Fn(&mut wgpu::AdapterInfo)| {
             let mut adapter = wgpu::AdapterInfo::new(wgpu::DeviceType::DiscreteGpu, wgpu::Backend::Vulkan);
             change(&mut adapter);
-            made_for(&adapter)
+            compiled_for(&adapter)
         };
         let usual = adapter(&|_| ());
         assert!(usual.contains(env!("CARGO_PKG_VERSION")), "{usual}");

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
 /// How long a thread sleeps that looks again and again whether the device is done.
-const BETWEEN_POLLS: Duration = Duration::from_micros(200);
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Waits for a submission, or for all.
 pub(super) fn poll(device: &wgpu::Device, index: Option<&wgpu::SubmissionIndex>) -> Result<()> {
@@ -24,12 +24,12 @@ pub(super) fn poll_until(device: &wgpu::Device, is_done: impl Fn() -> bool, limi
         if begun.elapsed() > limit {
             return Ok(is_done());
         }
-        std::thread::sleep(BETWEEN_POLLS);
+        std::thread::sleep(POLL_INTERVAL);
     }
     Ok(true)
 }
 
-/// NOTE: wgpu panics where the device is lost while it waits; that is caught here. A panic of a callback, the application's
+/// NOTE: wgpu panics where the device is lost while it waits; that is in_error_scope here. A panic of a callback, the application's
 /// own, goes on.
 fn poll_as(device: &wgpu::Device, poll: wgpu::PollType) -> Result<()> {
     match foreign(|| catch_unwind(AssertUnwindSafe(|| device.poll(poll)))) {

@@ -1,6 +1,6 @@
 //! Buffers by size class, handed out again in the order of the queue.
 
-use super::lives::Room;
+use super::lifetimes::MemoryNeed;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) struct Pool<B> {
     /// By size, no list empty. `cached` is the sum of the sizes.
     free: BTreeMap<u64, Vec<Free<B>>>,
     budget: u64,
-    cached_at_most: u64,
+    max_cached: u64,
     largest: u64,
     in_use: u64,
     cached: u64,
@@ -49,25 +49,25 @@ pub(super) struct Usage {
 }
 
 impl<B> Pool<B> {
-    /// A pool whose buffers in use and waiting have at most `budget` bytes together, those waiting `cached_at_most`. No
+    /// A pool whose buffers in use and waiting have at most `budget` bytes together, those waiting `max_cached`. No
     /// buffer is larger than `largest`.
-    pub(super) fn new(budget: Option<u64>, cached_at_most: u64, largest: u64) -> Self {
+    pub(super) fn new(budget: Option<u64>, max_cached: u64, largest: u64) -> Self {
         let budget = budget.unwrap_or(u64::MAX);
         let largest = largest / SMALLEST * SMALLEST;
-        Self { free: BTreeMap::new(), budget, cached_at_most, largest, in_use: 0, cached: 0, peak: 0 }
+        Self { free: BTreeMap::new(), budget, max_cached, largest, in_use: 0, cached: 0, peak: 0 }
     }
 
     /// A buffer of at least `bytes` that no recording from `unused_since` on uses.
     /// If the budget is short, free buffers are given up.
     pub(super) fn take(&mut self, op: &'static str, bytes: u64, unused_since: u64) -> Result<Taken<B>> {
-        let size = self.class_with_room(op, bytes)?;
+        let size = self.class_that_fits(op, bytes)?;
         if let Some(free) = self.take_free(size, unused_since) {
             self.hand_out(size);
             return Ok(Taken::Reused(free.buffer, free.last_use));
         }
-        let given_up = self.shrink(self.budget - self.in_use - size);
+        let evicted = self.shrink(self.budget - self.in_use - size);
         self.hand_out(size);
-        Ok(Taken::Create(size, given_up))
+        Ok(Taken::Create(size, evicted))
     }
 
     /// Takes back a buffer of `size`, or, if `buffer` is None, only its bytes. Returns the buffers to drop.
@@ -76,22 +76,22 @@ impl<B> Pool<B> {
         let Some((buffer, last_use)) = buffer else { return Vec::new() };
         self.cached += size;
         self.free.entry(size).or_default().push(Free { buffer, last_use });
-        self.shrink(self.cached_at_most)
+        self.shrink(self.max_cached)
     }
 
     /// Gives up free buffers, the largest first, until at most `bytes` wait.
     pub(super) fn shrink(&mut self, bytes: u64) -> Vec<B> {
-        let mut given_up = Vec::new();
+        let mut evicted = Vec::new();
         while self.cached > bytes {
             let Some(mut list) = self.free.last_entry() else { break };
             let size = *list.key();
-            given_up.extend(list.get_mut().pop().map(|free| free.buffer));
+            evicted.extend(list.get_mut().pop().map(|free| free.buffer));
             if list.get().is_empty() {
                 list.remove();
             }
             self.cached -= size;
         }
-        given_up
+        evicted
     }
 
     /// Resets the peak to the bytes that are in use now.
@@ -115,21 +115,21 @@ impl<B> Pool<B> {
     }
 
     /// Fails if these buffers would not find room.
-    pub(super) fn check_room(&self, op: &'static str, room: Room) -> Result<()> {
-        let Room { together, largest } = room;
+    pub(super) fn check_memory(&self, op: &'static str, need: MemoryNeed) -> Result<()> {
+        let MemoryNeed { peak, largest } = need;
         if largest > self.largest {
             let what = "the size of one buffer in bytes".into();
             return Err(Error::Limit { op, what, needed: largest, allowed: self.largest });
         }
-        if together > self.available() {
-            return Err(Error::OutOfMemory { op, needed: together, available: self.usage().available });
+        if peak > self.available() {
+            return Err(Error::OutOfMemory { op, needed: peak, available: self.usage().available });
         }
         Ok(())
     }
 
-    fn class_with_room(&self, op: &'static str, bytes: u64) -> Result<u64> {
+    fn class_that_fits(&self, op: &'static str, bytes: u64) -> Result<u64> {
         let size = self.class(bytes);
-        self.check_room(op, Room { together: size, largest: bytes })?;
+        self.check_memory(op, MemoryNeed { peak: size, largest: bytes })?;
         Ok(size)
     }
 
@@ -176,7 +176,7 @@ mod tests {
         let mut pool = Pool::<u32>::new(Some(1024), 512, 512);
         for _ in 0..2 {
             assert!(
-                matches!(pool.take("test", 512, 0), Ok(Taken::Create(512, given_up)) if given_up.is_empty())
+                matches!(pool.take("test", 512, 0), Ok(Taken::Create(512, evicted)) if evicted.is_empty())
             );
         }
         let error = pool.take("test", 1, 0).expect_err("the budget is used up");
@@ -242,10 +242,10 @@ mod tests {
                             model.free.retain(|free| *free != found);
                             model.out.push(found);
                         }
-                        Ok(Taken::Create(created, given_up)) => {
+                        Ok(Taken::Create(created, evicted)) => {
                             let usable = |free: &Buffer| free.1 == size && free.2 < unused_since;
                             assert!(created == size && !model.free.iter().any(usable), "step {step}");
-                            model.give_up(&given_up);
+                            model.give_up(&evicted);
                             names += 1;
                             model.out.push((names, size, 0));
                         }
@@ -259,14 +259,14 @@ mod tests {
                     } else {
                         let last_use = random(6);
                         model.free.push((name, size, last_use));
-                        let given_up = pool.give(size, Some((name, last_use)));
-                        model.give_up(&given_up);
+                        let evicted = pool.give(size, Some((name, last_use)));
+                        model.give_up(&evicted);
                     }
                 }
                 9 => {
                     let bytes = random(CACHED);
-                    let given_up = pool.shrink(bytes);
-                    model.give_up(&given_up);
+                    let evicted = pool.shrink(bytes);
+                    model.give_up(&evicted);
                     assert!(Model::bytes(&model.free) <= bytes, "step {step}");
                 }
                 _ => {}

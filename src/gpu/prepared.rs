@@ -1,6 +1,6 @@
 //! A plan that is ready to run.
 
-use super::lives::Lives;
+use super::lifetimes::Lifetimes;
 use super::pipeline::Pipeline;
 use crate::plan::Plan;
 use std::sync::Arc;
@@ -10,5 +10,5 @@ pub(super) struct Prepared {
     pub(super) plan: Plan,
     /// The pipeline of each step.
     pub(super) pipelines: Vec<Arc<Pipeline>>,
-    pub(super) lives: Lives,
+    pub(super) lifetimes: Lifetimes,
 }

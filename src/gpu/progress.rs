@@ -1,7 +1,7 @@
 //! Asks the device which of our submissions it has run last. This proves to another thread that a submission was made, while
 //! the thread that made it is still inside wgpu's `submit`, in a callback that waits.
 
-use super::fault::caught_beside;
+use super::error_scope::result_and_error;
 use super::lock::foreign;
 use super::poll::{poll, poll_until};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Turns are told apart modulo this.
-pub(super) const NUMBERS: u32 = 4096;
+pub(super) const TICKET_MODULUS: u32 = 4096;
 
 /// Every submission of a recording ends with a copy of its turn's number.
 pub(super) struct Progress {
@@ -21,7 +21,7 @@ pub(super) struct Progress {
 
 /// What the device says of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ran {
+pub(super) enum HasRun {
     /// It has run, and no later one of ours has.
     Yes,
     /// The device has the number of another: when it was asked, this submission had not been made.
@@ -45,16 +45,16 @@ impl Progress {
             buffer.unmap();
             buffer
         };
-        let all: Vec<u32> = (1..=NUMBERS).collect();
+        let all: Vec<u32> = (1..=TICKET_MODULUS).collect();
         let numbers = filled("tilewise numbers", &all, wgpu::BufferUsages::empty());
         // No turn has this number, and it is not the zero of a buffer that nothing was copied to.
-        let now = filled("tilewise progress", &[NUMBERS + 1], wgpu::BufferUsages::COPY_DST);
+        let now = filled("tilewise progress", &[TICKET_MODULUS + 1], wgpu::BufferUsages::COPY_DST);
         Self { numbers, now }
     }
 
     /// Appends the copy to a submission: once that has run, `now` has the number of its turn.
     pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder, ticket: u64) {
-        let place = ticket % u64::from(NUMBERS);
+        let place = ticket % u64::from(TICKET_MODULUS);
         encoder.copy_buffer_to_buffer(&self.numbers, place * 4, &self.now, 0, 4);
     }
 
@@ -68,16 +68,16 @@ impl Progress {
         queue: &wgpu::Queue,
         ticket: u64,
         limit: Option<Duration>,
-    ) -> Ran {
+    ) -> HasRun {
         if cfg!(target_arch = "wasm32") {
-            return Ran::Unknown;
+            return HasRun::Unknown;
         }
         let has_mapped = Arc::new(AtomicBool::new(false));
         let tell = {
             let has_mapped = has_mapped.clone();
             move |_| has_mapped.store(true, Ordering::Release)
         };
-        let ((answer, index), error) = caught_beside(device, || {
+        let ((answer, index), error) = result_and_error(device, || {
             let answer = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("tilewise progress"),
                 size: 4,
@@ -99,13 +99,13 @@ impl Progress {
             None => poll(device, Some(&index)).map(|()| true),
         };
         if !matches!(has_come, Ok(true)) {
-            return Ran::Unknown;
+            return HasRun::Unknown;
         }
-        let Ok(view) = answer.get_mapped_range(..) else { return Ran::Unknown };
+        let Ok(view) = answer.get_mapped_range(..) else { return HasRun::Unknown };
         match bytemuck::pod_read_unaligned::<u32>(&view) {
-            0 => Ran::Unknown, // Nothing was copied.
-            number if u64::from(number - 1) == ticket % u64::from(NUMBERS) => Ran::Yes,
-            _ => Ran::No,
+            0 => HasRun::Unknown, // Nothing was copied.
+            number if u64::from(number - 1) == ticket % u64::from(TICKET_MODULUS) => HasRun::Yes,
+            _ => HasRun::No,
         }
     }
 }

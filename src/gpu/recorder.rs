@@ -1,18 +1,18 @@
 //! The recorder: the open recording, the closed ones that wait to be submitted, and counters.
 
+use super::content_state::Reason;
 use super::lock::Lock;
-use super::mark::Why;
-use super::recording::{BoundWindow, Recording, Tail, Use};
+use super::recording::{BoundWindow, Recording, Tail, WindowUse};
 use super::ring::Ring;
-use super::turn::Turn;
-use super::uploads::Uploads;
+use super::submit_turn::SubmitTurn;
+use super::upload_count::UploadCount;
 use std::collections::VecDeque;
 use std::sync::Condvar;
 
 /// A recording with this many launches is submitted by itself.
-pub(super) const LAUNCHES_AT_MOST: usize = 64;
+pub(super) const MAX_LAUNCHES: usize = 64;
 /// So is one with this much predicted work: the device starts while the host goes on.
-const SECONDS_AT_MOST: f64 = 2e-3;
+const MAX_SECONDS: f64 = 2e-3;
 
 /// What is recorded and not submitted, behind one lock. No call of wgpu is made under it.
 pub(super) struct Recorder {
@@ -26,28 +26,28 @@ pub(super) struct State {
     /// Recordings that are closed, in the order of their numbers.
     pub(super) closed: VecDeque<Recording>,
     /// Whose turn it is to submit.
-    pub(super) turn: Option<Turn>,
+    pub(super) turn: Option<SubmitTurn>,
     /// Every recording up to this number was submitted or has failed.
-    pub(super) through: u64,
+    pub(super) done_up_to: u64,
     /// The ticket of the turn that made the last submission, and that submission.
-    pub(super) last: (u64, Last),
+    pub(super) last_submission: (u64, LastSubmission),
     /// How many turns have begun.
     pub(super) turns: u64,
     /// The first failure of a launch since a call returned one.
-    pub(super) failure: Option<Why>,
+    pub(super) failure: Option<Reason>,
     /// Rings for dims, free for the next submission.
     pub(super) rings: Vec<Ring>,
     /// Whether work is being timed: then the recording is not submitted before the timing ends.
     pub(super) timed: bool,
     pub(super) counts: Counts,
-    pub(super) uploads: Uploads,
+    pub(super) uploads: UploadCount,
     /// Counts launches, reads and writes of whole storages.
     sequence: u64,
 }
 
 /// The last submission.
 #[derive(Clone)]
-pub(super) enum Last {
+pub(super) enum LastSubmission {
     /// There was none.
     Never,
     At(wgpu::SubmissionIndex),
@@ -70,14 +70,14 @@ impl Recorder {
             open: Recording::new(1),
             closed: VecDeque::new(),
             turn: None,
-            through: 0,
-            last: (0, Last::Never),
+            done_up_to: 0,
+            last_submission: (0, LastSubmission::Never),
             turns: 0,
             failure: None,
             rings: Vec::new(),
             timed: false,
             counts: Counts::default(),
-            uploads: Uploads::default(),
+            uploads: UploadCount::default(),
             sequence: 0,
         };
         Self { state: Lock::new(state), turn_ended: Condvar::new() }
@@ -97,7 +97,7 @@ impl State {
 
     /// The first recording that is not submitted. An upload may write to a buffer that neither it nor a later one uses.
     pub(super) fn first_unsubmitted(&self) -> u64 {
-        self.through + 1
+        self.done_up_to + 1
     }
 
     /// Whether there is anything to submit.
@@ -116,8 +116,8 @@ impl State {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        let due = !self.timed && self.open.seconds >= SECONDS_AT_MOST;
-        due || self.open.len() >= LAUNCHES_AT_MOST
+        let due = !self.timed && self.open.seconds >= MAX_SECONDS;
+        due || self.open.len() >= MAX_LAUNCHES
     }
 
     pub(super) fn count(&mut self, bound: &[BoundWindow]) {
@@ -125,8 +125,10 @@ impl State {
         for bound in bound {
             let bytes = bound.window.end - bound.window.start;
             match bound.access {
-                Use::Read => self.counts.bytes_bound_for_reading += bytes,
-                Use::Write | Use::Overwrite { .. } => self.counts.bytes_bound_for_writing += bytes,
+                WindowUse::Read => self.counts.bytes_bound_for_reading += bytes,
+                WindowUse::Write | WindowUse::Overwrite { .. } => {
+                    self.counts.bytes_bound_for_writing += bytes
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! A recording: a list of launches as data. It is encoded when it is submitted, while no lock is held.
 
+use super::content_state::Reason;
 use super::lock::foreign;
-use super::mark::Why;
 use super::pipeline::Dims;
 use super::pipeline::Pipeline;
 use super::progress::Progress;
@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 pub(super) struct Recording {
     /// Recordings are submitted in the order of their numbers, which count from 1.
     pub(super) number: u64,
-    launches: Vec<Launch>,
+    launches: Vec<RecordedLaunch>,
     /// What the launches bind, one launch after another.
     bound: Vec<BoundWindow>,
     /// The launches' dims, one launch after another.
@@ -28,15 +28,15 @@ pub(super) struct Recording {
     /// The outcome of the recording, or of its last piece: for a reader that waits for the tail.
     pub(super) outcome: Arc<Outcome>,
     /// Whether this is a piece of a split recording, and more pieces follow.
-    pub(super) goes_on: bool,
+    pub(super) has_more_pieces: bool,
 }
 
 /// The submission of a recording, or why it failed. It may be unset after the turn has ended: while the thread that submitted
 /// is still in a callback, only that thread knows the index.
-pub(super) type Outcome = OnceLock<Result<wgpu::SubmissionIndex, Why>>;
+pub(super) type Outcome = OnceLock<Result<wgpu::SubmissionIndex, Reason>>;
 
 /// One launch.
-struct Launch {
+struct RecordedLaunch {
     pipeline: Arc<Pipeline>,
     bound: Range<usize>,
     dims: Range<usize>,
@@ -55,14 +55,14 @@ pub(super) struct Uniform<'a> {
 pub(super) struct BoundWindow {
     pub(super) storage: Arc<Storage>,
     pub(super) window: Range<u64>,
-    pub(super) access: Use,
+    pub(super) access: WindowUse,
     /// The sequence at which the storage was last written as a whole before the launch.
     since: u64,
 }
 
 /// What a launch does with a storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum WindowUse {
     /// It reads.
     Read,
     /// It writes, and may read.
@@ -91,13 +91,13 @@ impl Recording {
             timestamps: None,
             tail: None,
             outcome: Arc::default(),
-            goes_on: false,
+            has_more_pieces: false,
         }
     }
 
     /// An empty piece of the same recording.
     pub(super) fn piece_of(whole: &Self) -> Self {
-        Self { goes_on: whole.goes_on, ..Self::new(whole.number) }
+        Self { has_more_pieces: whole.has_more_pieces, ..Self::new(whole.number) }
     }
 
     /// The number of launches.
@@ -116,15 +116,15 @@ impl Recording {
     ) {
         let start = self.bound.len();
         for mut bound in bound {
-            let mark = &bound.storage.mark;
-            mark.used_by(self.number);
-            if let Use::Overwrite { begun } = bound.access {
-                mark.written_whole(begun);
+            let contents = &bound.storage.contents;
+            contents.note_use(self.number);
+            if let WindowUse::Overwrite { begun } = bound.access {
+                contents.note_whole_write(begun);
             }
-            if bound.access != Use::Read {
-                mark.written(sequence);
+            if bound.access != WindowUse::Read {
+                contents.note_write(sequence);
             }
-            bound.since = mark.last_whole_write();
+            bound.since = contents.last_whole_write();
             self.bound.push(bound);
         }
         let from = self.dims.len();
@@ -134,26 +134,26 @@ impl Recording {
             self.dims[at..at + 4].copy_from_slice(&uniform.values[index].bits().to_ne_bytes());
         }
         let (bound, dims) = (start..self.bound.len(), from..self.dims.len());
-        self.launches.push(Launch { pipeline: pipeline.clone(), bound, dims, grid, sequence });
+        self.launches.push(RecordedLaunch { pipeline: pipeline.clone(), bound, dims, grid, sequence });
     }
 
-    /// Why the launch at `at` cannot run, if one of its inputs was never computed.
-    fn missing_input(&self, at: usize) -> Option<Why> {
+    /// Reason the launch at `at` cannot run, if one of its inputs was never computed.
+    fn missing_input(&self, at: usize) -> Option<Reason> {
         let launch = &self.launches[at];
-        let is_input = |bound: &&BoundWindow| !matches!(bound.access, Use::Overwrite { .. });
+        let is_input = |bound: &&BoundWindow| !matches!(bound.access, WindowUse::Overwrite { .. });
         let mut inputs = self.bound[launch.bound.clone()].iter().filter(is_input);
-        inputs.find_map(|bound| bound.storage.mark.failure_between(bound.since, launch.sequence))
+        inputs.find_map(|bound| bound.storage.contents.failure_between(bound.since, launch.sequence))
     }
 
     /// Marks as failed what the launch at `at` should have written.
-    fn fail(&self, at: usize, why: &Why) {
+    fn fail(&self, at: usize, why: &Reason) {
         let launch = &self.launches[at];
-        let written = self.bound[launch.bound.clone()].iter().filter(|bound| bound.access != Use::Read);
-        written.for_each(|bound| bound.storage.mark.fail(launch.sequence, why));
+        let written = self.bound[launch.bound.clone()].iter().filter(|bound| bound.access != WindowUse::Read);
+        written.for_each(|bound| bound.storage.contents.fail(launch.sequence, why));
     }
 
     /// Marks as failed everything that the launches should have written.
-    pub(super) fn fail_all(&self, why: &Why) {
+    pub(super) fn fail_all(&self, why: &Reason) {
         (0..self.launches.len()).for_each(|at| self.fail(at, why));
         // NOTE: set already where another piece has failed before.
         let _ = self.outcome.set(Err(why.clone()));
@@ -170,15 +170,15 @@ impl Recording {
     }
 
     /// The same work in pieces, each of one launch or only the tail, to find out which of them fails.
-    pub(super) fn split(self, why: &Why) -> Vec<Self> {
-        let Self { number, launches, bound, dims, tail, outcome, goes_on, .. } = self;
-        let piece = || Self { outcome: Arc::default(), goes_on: true, ..Self::new(number) };
+    pub(super) fn split(self, why: &Reason) -> Vec<Self> {
+        let Self { number, launches, bound, dims, tail, outcome, has_more_pieces, .. } = self;
+        let piece = || Self { outcome: Arc::default(), has_more_pieces: true, ..Self::new(number) };
         let mut bound = bound.into_iter();
         let mut pieces: Vec<Self> = Vec::with_capacity(launches.len() + 1);
         for launch in launches {
             let own: Vec<BoundWindow> = bound.by_ref().take(launch.bound.len()).collect();
             let dims = dims[launch.dims.clone()].to_vec();
-            let launch = Launch { bound: 0..own.len(), dims: 0..dims.len(), ..launch };
+            let launch = RecordedLaunch { bound: 0..own.len(), dims: 0..dims.len(), ..launch };
             pieces.push(Self { launches: vec![launch], bound: own, dims, ..piece() });
         }
         match tail {
@@ -191,7 +191,7 @@ impl Recording {
             None => pieces.last_mut().into_iter().for_each(|last| last.outcome = outcome.clone()),
         }
         if let Some(last) = pieces.last_mut() {
-            last.goes_on = goes_on;
+            last.has_more_pieces = has_more_pieces;
         }
         pieces
     }
@@ -279,7 +279,7 @@ impl Recording {
 }
 
 impl BoundWindow {
-    pub(super) fn new(storage: Arc<Storage>, window: Range<u64>, access: Use) -> Self {
+    pub(super) fn new(storage: Arc<Storage>, window: Range<u64>, access: WindowUse) -> Self {
         Self { storage, window, access, since: 0 }
     }
 

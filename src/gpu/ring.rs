@@ -5,7 +5,7 @@ use super::pipeline::ring_layout;
 /// Bytes between the dims of two launches: every device allows dynamic offsets of this alignment.
 const STEP: usize = 256;
 
-/// Room for the dims of one recording. It is written when that recording is submitted, and another may take it afterwards:
+/// MemoryNeed for the dims of one recording. It is written when that recording is submitted, and another may take it afterwards:
 /// the queue runs the next write after the launches that read this one.
 pub(super) struct Ring {
     buffer: wgpu::Buffer,
@@ -14,7 +14,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// Room for `launches`.
+    /// MemoryNeed for `launches`.
     pub(super) fn new(device: &wgpu::Device, launches: usize) -> Self {
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("tilewise dims"),

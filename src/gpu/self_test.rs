@@ -13,11 +13,11 @@ pub(super) const OP: &str = "self-test";
 pub(super) const SHADER: &str = "gemm/coop_verify";
 
 // What the shader fixes: ways of loading, subgroups of a workgroup, how often each of them stores its result.
-const WAYS: usize = 4;
+const LOAD_METHODS: usize = 4;
 const SUBGROUPS: usize = 2;
 const STORES: usize = 2;
 /// Matrices along k: enough that sums go on, and that what is staged is replaced.
-const STEPS: usize = 4;
+const ITERATIONS: usize = 4;
 
 /// A row under test, on subgroups of this size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,13 +33,13 @@ enum Operand {
     B,
 }
 
-/// An element of one of an operand's matrices, as a way of loading sees it.
+/// An element of one of an operand's matrices, as a method of loading sees it.
 #[derive(Clone, Copy)]
 struct Place {
-    way: usize,
+    method: usize,
     operand: Operand,
     subgroup: usize,
-    step: usize,
+    iteration: usize,
     row: usize,
     col: usize,
 }
@@ -90,7 +90,10 @@ impl Case {
 
     /// C as the device gets it: NaN everywhere, so that what is not written shows.
     pub(super) fn poison(&self) -> Vec<u8> {
-        vec![0xff; (self.facts() + WAYS * SUBGROUPS * self.subgroup as usize * 4) * self.row.c.size()]
+        vec![
+            0xff;
+            (self.lane_records() + LOAD_METHODS * SUBGROUPS * self.subgroup as usize * 4) * self.row.c.size()
+        ]
     }
 
     /// Whether C, as the device has left it, is what it must be to the bit.
@@ -99,26 +102,28 @@ impl Case {
         if bytes.len() != self.poison().len() {
             return Verdict::Wrong;
         }
-        let (results, facts) = numbers.split_at(self.facts());
+        let (results, lane_records) = numbers.split_at(self.lane_records());
         let size = self.size();
         let exact =
             results.chunks(2 * size).zip(self.product(|place| place).chunks(size)).all(|(row, want)| {
                 let (within, beside) = row.split_at(size);
                 within == want && beside.iter().all(|x| x.is_nan())
             });
-        let lanes = facts.chunks(facts.len() / WAYS).all(|facts| self.has_all_lanes(facts));
+        let lanes = lane_records
+            .chunks(lane_records.len() / LOAD_METHODS)
+            .all(|lane_records| self.has_all_lanes(lane_records));
         if exact && lanes { Verdict::Verified } else { Verdict::Wrong }
     }
 
     /// Whether the lanes of a workgroup say that they are in whole subgroups of the size that the kernel was made for.
-    fn has_all_lanes(&self, facts: &[f64]) -> bool {
+    fn has_all_lanes(&self, lane_records: &[f64]) -> bool {
         let subgroup = |index: usize| {
             (0..self.subgroup)
                 .map(move |lane| [f64::from(self.subgroup), SUBGROUPS as f64, index as f64, lane.into()])
         };
         (0..SUBGROUPS)
             .flat_map(subgroup)
-            .all(|want| facts.chunks(4).filter(|lane| *lane == want).count() == 1)
+            .all(|want| lane_records.chunks(4).filter(|lane| *lane == want).count() == 1)
     }
 
     fn size(&self) -> usize {
@@ -126,12 +131,12 @@ impl Case {
     }
 
     /// Elements of C before what the lanes say of their subgroups.
-    fn facts(&self) -> usize {
-        WAYS * SUBGROUPS * STORES * self.size() * 2 * self.size()
+    fn lane_records(&self) -> usize {
+        LOAD_METHODS * SUBGROUPS * STORES * self.size() * 2 * self.size()
     }
 
     /// The operands' memory. Integers whose sums are exact, and as large as that allows: where sums should be in f32,
-    /// sums in f16 show; so do operands of f32 that lose bits on the way.
+    /// sums in f16 show; so do operands of f32 that lose bits on the method.
     fn integers(&self) -> Vec<i32> {
         let [a, b] = match (self.row.a, self.row.c) {
             (_, CoopScalar::F16) => [3.0, 3.0],
@@ -148,7 +153,7 @@ impl Case {
 
     /// Elements from one row of an operand's memory to the next.
     fn stride(&self) -> usize {
-        (STEPS + 1) * self.size()
+        (ITERATIONS + 1) * self.size()
     }
 
     /// Everything that the kernel computes, row by row, if each place is loaded as `load` says.
@@ -156,26 +161,26 @@ impl Case {
         let size = self.size();
         let memory = self.integers();
         let element = |place: Place| {
-            let Place { way, operand, subgroup, step, row, col } = load(place);
+            let Place { method, operand, subgroup, iteration, row, col } = load(place);
             // The ways whose loads say T, for which a row of the matrix is one of memory: even of A, odd of B.
-            let by_rows = (way % 2 == 0) == (operand == Operand::A);
+            let by_rows = (method % 2 == 0) == (operand == Operand::A);
             let (down, along) = if by_rows { (row, col) } else { (col, row) };
             let down = (2 * subgroup + operand as usize) * size + down;
-            memory[down * self.stride() + step * size + along]
+            memory[down * self.stride() + iteration * size + along]
         };
-        let sum = |way: usize, subgroup: usize, row: usize, col: usize| -> i32 {
+        let sum = |method: usize, subgroup: usize, row: usize, col: usize| -> i32 {
             let term = |k: usize| {
-                let (step, k) = (k / size, k % size);
-                let a = Place { way, operand: Operand::A, subgroup, step, row, col: k };
-                let b = Place { way, operand: Operand::B, subgroup, step, row: k, col };
+                let (iteration, k) = (k / size, k % size);
+                let a = Place { method, operand: Operand::A, subgroup, iteration, row, col: k };
+                let b = Place { method, operand: Operand::B, subgroup, iteration, row: k, col };
                 element(a) * element(b)
             };
-            (0..STEPS * size).map(term).sum()
+            (0..ITERATIONS * size).map(term).sum()
         };
         let mut stored = Vec::new();
-        for (way, subgroup) in (0..WAYS * SUBGROUPS).map(|i| (i / SUBGROUPS, i % SUBGROUPS)) {
+        for (method, subgroup) in (0..LOAD_METHODS * SUBGROUPS).map(|i| (i / SUBGROUPS, i % SUBGROUPS)) {
             let result: Vec<f64> =
-                (0..size * size).map(|at| sum(way, subgroup, at / size, at % size).into()).collect();
+                (0..size * size).map(|at| sum(method, subgroup, at / size, at % size).into()).collect();
             (0..STORES).for_each(|_| stored.extend(&result));
         }
         stored
@@ -221,7 +226,7 @@ mod tests {
         let beside = vec![f64::NAN; case.size()];
         let mut left: Vec<f64> =
             results.chunks(case.size()).flat_map(|row| [row, &beside[..]].concat()).collect();
-        for index in 0..WAYS * SUBGROUPS {
+        for index in 0..LOAD_METHODS * SUBGROUPS {
             let lane = |lane: u32| [case.subgroup.into(), 2.0, (index % SUBGROUPS) as f64, lane.into()];
             left.extend((0..case.subgroup).flat_map(lane));
         }
@@ -247,7 +252,7 @@ mod tests {
                 rows.flatten().map(|x| x.abs()).max().unwrap_or(0)
             };
             let (a, b) = (largest(0), largest(1));
-            let sum = a * b * i32::try_from(STEPS * case.size()).unwrap();
+            let sum = a * b * i32::try_from(ITERATIONS * case.size()).unwrap();
             // All integers up to 2^11 are exact in f16, and up to 2^24 in f32: a few bits stay free.
             assert!(sum <= if case.row.c == F16 { 1 << 11 } else { 1 << 20 }, "{case:?}: {sum}");
             assert!(a < if case.row.a == F16 { 1 << 11 } else { 1 << 24 }, "{case:?}: {a}");
@@ -260,7 +265,7 @@ mod tests {
     #[test]
     fn whatever_is_wrong_in_the_result_is_found() {
         for case in cases() {
-            let (size, facts) = (case.size(), case.facts());
+            let (size, lane_records) = (case.size(), case.lane_records());
             let right = left_by(&case, &case.product(|place| place));
             let wrong = |what: &str, change: &dyn Fn(&mut Vec<f64>)| {
                 let mut left = right.clone();
@@ -270,15 +275,15 @@ mod tests {
             wrong("zeros", &|left| left.fill(0.0));
             wrong("nothing written", &|left| left.fill(f64::NAN));
             wrong("the first entry is off", &|left| left[0] += 1.0);
-            wrong("the last entry is off", &|left| left[facts - size - 1] += 1.0);
+            wrong("the last entry is off", &|left| left[lane_records - size - 1] += 1.0);
             wrong("NaN in a row", &|left| left[4 * size] = f64::NAN);
             wrong("written beside a row", &|left| left[size] = 0.0);
             wrong("two entries exchanged", &|left| left.swap(0, 1));
-            wrong("a subgroup of another size", &|left| left[facts] /= 2.0);
-            wrong("more subgroups", &|left| left[facts + 1] = 4.0);
-            wrong("a lane in another subgroup", &|left| left[facts + 2] = 1.0);
-            wrong("a lane twice", &|left| left[facts + 3] = 1.0);
-            wrong("cut short", &|left| left.truncate(facts));
+            wrong("a subgroup of another size", &|left| left[lane_records] /= 2.0);
+            wrong("more subgroups", &|left| left[lane_records + 1] = 4.0);
+            wrong("a lane in another subgroup", &|left| left[lane_records + 2] = 1.0);
+            wrong("a lane twice", &|left| left[lane_records + 3] = 1.0);
+            wrong("cut short", &|left| left.truncate(lane_records));
         }
     }
 
@@ -287,12 +292,12 @@ mod tests {
         type Mistake = (&'static str, fn(Place) -> Place);
         let mistakes: [Mistake; 7] = [
             ("a transposed load", |p| Place { row: p.col, col: p.row, ..p }),
-            ("another way", |p| Place { way: (p.way + 1) % WAYS, ..p }),
+            ("another method", |p| Place { method: (p.method + 1) % LOAD_METHODS, ..p }),
             ("the other operand", |p| match p.operand {
                 Operand::A => Place { operand: Operand::B, row: p.col, col: p.row, ..p },
                 Operand::B => Place { operand: Operand::A, row: p.col, col: p.row, ..p },
             }),
-            ("another step", |p| Place { step: (p.step + 1) % STEPS, ..p }),
+            ("another step", |p| Place { iteration: (p.iteration + 1) % ITERATIONS, ..p }),
             ("the other subgroup", |p| Place { subgroup: SUBGROUPS - 1 - p.subgroup, ..p }),
             ("the next row", |p| Place { row: p.row ^ 1, ..p }),
             ("the next column", |p| Place { col: p.col ^ 1, ..p }),
@@ -302,9 +307,9 @@ mod tests {
             let matrix = case.size() * case.size();
             for (what, mistake) in mistakes {
                 for (operand, step) in
-                    (0..2 * STEPS).map(|i| ([Operand::A, Operand::B][i / STEPS], i % STEPS))
+                    (0..2 * ITERATIONS).map(|i| ([Operand::A, Operand::B][i / ITERATIONS], i % ITERATIONS))
                 {
-                    let here = |p: Place| p.operand == operand && p.step == step;
+                    let here = |p: Place| p.operand == operand && p.iteration == step;
                     let wrong = case.product(|p| if here(p) { mistake(p) } else { p });
                     assert!(
                         right.chunks(matrix).zip(wrong.chunks(matrix)).all(|(right, wrong)| right != wrong),

@@ -1,6 +1,6 @@
 //! A tensor's storage, which recordings hold, too: a buffer and the state of its contents.
 
-use super::mark::Mark;
+use super::content_state::ContentState;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A buffer from the pool and the state of its contents. Tensors and recordings share it.
@@ -8,13 +8,13 @@ pub(crate) struct Storage {
     pub(super) buffer: wgpu::Buffer,
     /// The size in bytes that was asked for: a write of that many from the start writes the whole storage.
     pub(super) len: u64,
-    pub(super) mark: Mark,
+    pub(super) contents: ContentState,
     exported: AtomicBool,
 }
 
 impl Storage {
-    pub(super) fn new(buffer: wgpu::Buffer, len: u64, mark: Mark) -> Self {
-        Self { buffer, len, mark, exported: AtomicBool::new(false) }
+    pub(super) fn new(buffer: wgpu::Buffer, len: u64, contents: ContentState) -> Self {
+        Self { buffer, len, contents, exported: AtomicBool::new(false) }
     }
 
     /// Notes that the application has got the buffer.

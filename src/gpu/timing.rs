@@ -2,7 +2,7 @@
 
 use super::handle::Gpu;
 #[cfg(not(target_arch = "wasm32"))]
-use super::{fault::caught, recording::Tail};
+use super::{error_scope::in_error_scope, recording::Tail};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::{Error, Result};
 
@@ -54,7 +54,7 @@ impl Gpu {
     #[cfg(not(target_arch = "wasm32"))]
     fn time_by_timestamps<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
         let ticks = self.allocate("time", 16)?;
-        let queries = caught(&self.inner.device, || {
+        let queries = in_error_scope(&self.inner.device, || {
             self.inner.device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: Some("tilewise timestamps"),
                 ty: wgpu::QueryType::Timestamp,
@@ -71,12 +71,12 @@ impl Gpu {
                        leave reads, flushes, 64 launches or more and 64 MiB of uploads or more out of it";
             return Err(Error::input("Gpu::time", why));
         }
-        ticks.storage().mark.used_by(timed.number);
+        ticks.storage().contents.note_use(timed.number);
         let outcome = state.open.outcome.clone();
         let number = state.close(Some(Tail::Timestamps { queries, ticks: ticks.storage().clone() }));
         drop(state);
         drop(timed);
-        self.hand_over(number)?;
+        self.submit_up_to(number)?;
         self.index_of(&outcome)?;
         let ticks: [u64; 2] = self.start_read(&ticks, 0..16)?.wait(bytemuck::pod_read_unaligned)?;
         let period = f64::from(self.inner.queue.get_timestamp_period());
@@ -86,7 +86,7 @@ impl Gpu {
     }
 }
 
-/// While this lives, the open recording is timed and not submitted automatically. Dropping it ends that, even after a panic.
+/// While this lifetimes, the open recording is timed and not submitted automatically. Dropping it ends that, even after a panic.
 #[cfg(not(target_arch = "wasm32"))]
 struct Timed<'a> {
     gpu: &'a Gpu,

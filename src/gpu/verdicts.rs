@@ -7,7 +7,7 @@ use crate::caps::{Caps, CoopRow, Verdict};
 use crate::kernel::KERNELS;
 
 /// Files of verdicts that are larger, in bytes, are not read.
-const KEPT_BYTES: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The verdicts of one adapter and driver, as its file holds them: a line each behind a header.
 pub(super) struct Verdicts {
@@ -25,7 +25,7 @@ impl Verdicts {
         let path = folder.join(format!("verdicts-{}.txt", &name[..16]));
         let header = header(caps, &identity);
         let what = "the verdicts on cooperative matrices";
-        let (mut file, contents) = CacheFile::open(path, what, KEPT_BYTES);
+        let (mut file, contents) = CacheFile::open(path, what, MAX_FILE_BYTES);
         let lines = contents.map_or(Ok(Vec::new()), |contents| unseal_verdicts(&contents, &header));
         let lines = lines.unwrap_or_else(|why| {
             file.warn(&why, "the rows are tested anew");
@@ -86,7 +86,7 @@ pub fn seal_verdicts(header: &str, lines: &[String]) -> String {
 /// The lines of a file of verdicts that has this header.
 ///
 /// # Errors
-/// Why the file is not used.
+/// Reason the file is not used.
 pub fn unseal_verdicts(contents: &[u8], header: &str) -> Result<Vec<String>, String> {
     let text = str::from_utf8(contents).map_err(|_| "it is no text")?;
     let (body, _) = text.rsplit_once("sha256 ").ok_or("it is damaged")?;

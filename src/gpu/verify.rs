@@ -103,8 +103,8 @@ impl Verification {
                     let row = self.refuse(case, &error);
                     // A device that is lost, or short of memory, which loses it, compiles nothing, and says nothing of
                     // the next one.
-                    probe.look_for_loss();
-                    if !probe.inner.fault.is_lost() {
+                    probe.check_for_loss();
+                    if !probe.inner.status.is_lost() {
                         self.found.push(row);
                     }
                 }

@@ -17,12 +17,12 @@ pub struct View<'a> {
     pub(crate) dtype: DType,
     /// Where the operation writes every element of the storage and reads none of it: the sequence at which it begins.
     overwritten_from: Option<u64>,
-    holder: Holder,
+    ownership: Ownership,
 }
 
 /// Who else may see the buffer of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holder {
+enum Ownership {
     /// Anybody.
     Shared,
     /// Nobody: it may be written.
@@ -32,12 +32,12 @@ enum Holder {
 impl<'a> View<'a> {
     /// A view of this layout of a buffer, which others may see too.
     pub(crate) fn new(allocation: &'a Allocation, layout: Layout, dtype: DType) -> Self {
-        Self { allocation, layout, dtype, overwritten_from: None, holder: Holder::Shared }
+        Self { allocation, layout, dtype, overwritten_from: None, ownership: Ownership::Shared }
     }
 
     /// The same view, of a buffer that nobody else sees.
     pub(crate) fn exclusive(self) -> Self {
-        Self { holder: Holder::Exclusive, ..self }
+        Self { ownership: Ownership::Exclusive, ..self }
     }
 
     /// These bytes of a buffer that is no tensor's, as whole words.
@@ -62,13 +62,13 @@ impl<'a> View<'a> {
     }
 
     /// The same buffer, of which this layout has been proved to lie within the elements of this view.
-    pub(crate) fn seen_as(self, layout: Layout) -> Self {
+    pub(crate) fn with_layout(self, layout: Layout) -> Self {
         Self { layout, ..self }
     }
 
     /// Whether nobody else sees the buffer.
     pub(crate) fn is_exclusive(&self) -> bool {
-        self.holder == Holder::Exclusive
+        self.ownership == Ownership::Exclusive
     }
 
     /// The same view, as an output of which an operation writes every element and reads none; that begins now. What of it

@@ -1,7 +1,7 @@
 //! Threads that poll the device while an asynchronous read or self-test waits, so that it completes under any executor.
 
-use super::arrival::Arrival;
-use super::fault::Fault;
+use super::completion::Completion;
+use super::device_status::DeviceStatus;
 use super::lock::{Lock, foreign};
 use super::poll::poll;
 use crate::{Error, Result};
@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 /// So many threads wait at most. Another one starts where all are busy: a callback that one of them runs may wait for a
 /// read of another thread's.
-const THREADS_AT_MOST: usize = 8;
+const MAX_THREADS: usize = 8;
 
 /// An idle thread looks this often whether it has missed a call. It never does; waiting has a limit all the same.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// On a lost device the last drop waits this long for a thread to end.
-const PATIENCE_WHEN_LOST: Duration = Duration::from_millis(200);
+const JOIN_TIMEOUT_WHEN_LOST: Duration = Duration::from_millis(200);
 
 thread_local! {
     /// Whether this is one of the threads here.
@@ -30,7 +30,7 @@ thread_local! {
 /// Threads start with the first asynchronous read. They end before the last drop of the `Gpu` returns; where that is in
 /// one of them, in a callback, this one ends after it. On a lost device one that is held up may end later, too.
 pub(super) struct Waiter {
-    fault: Arc<Fault>,
+    status: Arc<DeviceStatus>,
     queue: Arc<Queue>,
     threads: Lock<Vec<JoinHandle<()>>>,
 }
@@ -54,26 +54,26 @@ struct State {
 struct Awaited {
     /// None: all submissions so far.
     index: Option<wgpu::SubmissionIndex>,
-    arrival: Arc<Arrival>,
+    completion: Arc<Completion>,
 }
 
 impl Waiter {
-    /// Of a device with this fault.
-    pub(super) fn new(fault: Arc<Fault>) -> Self {
-        Self { fault, queue: Arc::default(), threads: Lock::default() }
+    /// Of a device with this status.
+    pub(super) fn new(status: Arc<DeviceStatus>) -> Self {
+        Self { status, queue: Arc::default(), threads: Lock::default() }
     }
 
-    /// Tells `arrival` when the submission is done.
+    /// Tells `completion` when the submission is done.
     pub(super) fn wait_for(
         &self,
         device: &wgpu::Device,
         index: Option<wgpu::SubmissionIndex>,
-        arrival: &Arc<Arrival>,
+        completion: &Arc<Completion>,
     ) -> Result<()> {
-        let awaited = Awaited { index, arrival: arrival.clone() };
+        let awaited = Awaited { index, completion: completion.clone() };
         if IS_WAITER.get() {
             // A callback in one of the threads, or a task that it runs, keeps the thread busy in any case.
-            awaited.wait(device, &self.fault);
+            awaited.wait(device, &self.status);
             return Ok(());
         }
         let mut state = self.queue.state.lock();
@@ -88,16 +88,16 @@ impl Waiter {
     /// first.
     fn start(&self, device: &wgpu::Device) -> Result<()> {
         let mut threads = self.threads.lock();
-        if threads.len() == THREADS_AT_MOST {
+        if threads.len() == MAX_THREADS {
             return Ok(());
         }
         let queue = self.queue.clone();
-        // NOTE: the thread holds device and fault, not the Gpu, which would keep itself alive.
-        let (device, fault) = (device.clone(), self.fault.clone());
+        // NOTE: the thread holds device and status, not the Gpu, which would keep itself alive.
+        let (device, status) = (device.clone(), self.status.clone());
         let work = move || {
             IS_WAITER.set(true);
             while let Some(awaited) = queue.next() {
-                awaited.wait(&device, &fault);
+                awaited.wait(&device, &status);
             }
         };
         match thread::Builder::new().name("tilewise waiter".into()).spawn(work) {
@@ -113,8 +113,8 @@ impl Waiter {
     /// ends by itself, as no wait for a lost device lasts.
     fn ends(&self, thread: &JoinHandle<()>) -> bool {
         let begun = Instant::now();
-        while self.fault.is_lost() && !thread.is_finished() {
-            if begun.elapsed() > PATIENCE_WHEN_LOST {
+        while self.status.is_lost() && !thread.is_finished() {
+            if begun.elapsed() > JOIN_TIMEOUT_WHEN_LOST {
                 return false;
             }
             thread::sleep(Duration::from_millis(1));
@@ -135,7 +135,7 @@ impl Queue {
                 return None;
             }
             state.idle += 1;
-            state = state.wait(&self.changed, LOOK_AGAIN);
+            state = state.wait(&self.changed, IDLE_TIMEOUT);
             state.idle -= 1;
         }
     }
@@ -143,15 +143,15 @@ impl Queue {
 
 impl Awaited {
     /// Waits, and tells. Callbacks that run in here may panic.
-    fn wait(self, device: &wgpu::Device, fault: &Fault) {
-        let Self { index, arrival } = self;
+    fn wait(self, device: &wgpu::Device, status: &DeviceStatus) {
+        let Self { index, completion } = self;
         // Where a callback of the application's has panicked, the submission is done nevertheless.
         match catch_unwind(AssertUnwindSafe(|| poll(device, index.as_ref()))) {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => fault.mark_lost(error.to_string()),
+            Ok(Err(error)) => status.mark_lost(error.to_string()),
             Err(_) => log::error!("a callback of the application has panicked"),
         }
-        arrival.tell();
+        completion.signal();
     }
 }
 

@@ -101,7 +101,7 @@ impl<T: Real> Given<T> {
             return Ok(y);
         }
         let (side, matrices, products) = along.as_product(x.layout(), y.layout())?;
-        let (matrices, products) = (x.view().seen_as(matrices), y.view().seen_as(products));
+        let (matrices, products) = (x.view().with_layout(matrices), y.view().with_layout(products));
         // On the right, an operator stands transposed.
         let matrix = match (way, side) {
             (Way::Forward, Side::A) | (Way::Adjoint, Side::B) => self.matrix.clone(),

@@ -59,7 +59,7 @@ impl<T: Element> Tensor<T> {
     /// The last two axes exchanged: a view. A tensor of fewer than two axes stays as it is.
     #[must_use]
     pub fn t(&self) -> Self {
-        self.laid(self.layout.t())
+        self.with_layout(self.layout.t())
     }
 
     /// The axes in another order: a view whose axis `i` is axis `axes[i]` of this tensor.
@@ -67,7 +67,7 @@ impl<T: Element> Tensor<T> {
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if `axes` does not name every axis once.
     pub fn permute(&self, axes: &[usize]) -> Result<Self> {
-        Ok(self.laid(self.layout.permute(axes)?))
+        Ok(self.with_layout(self.layout.permute(axes)?))
     }
 
     /// The indices in `range` along one axis: a view.
@@ -75,7 +75,7 @@ impl<T: Element> Tensor<T> {
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if there is no such axis, or the range does not lie within it.
     pub fn slice(&self, axis: usize, range: impl RangeBounds<usize>) -> Result<Self> {
-        Ok(self.laid(self.layout.slice(axis, range)?))
+        Ok(self.with_layout(self.layout.slice(axis, range)?))
     }
 
     /// Another shape for the same elements in row-major order: a view.
@@ -84,7 +84,7 @@ impl<T: Element> Tensor<T> {
     /// [`Error::Shape`](crate::Error::Shape) if the number of elements differs, or the tensor has gaps or transposed axes: a copy
     /// ([`contiguous`](Self::contiguous)) has none.
     pub fn reshape(&self, shape: impl AsRef<[usize]>) -> Result<Self> {
-        Ok(self.laid(self.layout.reshape(shape.as_ref())?))
+        Ok(self.with_layout(self.layout.reshape(shape.as_ref())?))
     }
 
     /// Any view of the buffer: shape, strides and offset in elements from the buffer's start. Strides may be 0
@@ -95,7 +95,7 @@ impl<T: Element> Tensor<T> {
     pub fn as_strided(&self, shape: &[usize], strides: &[usize], offset: usize) -> Result<Self> {
         let span = self.layout.span();
         let layout = Layout::new("as_strided", shape, strides, offset, span.end)?;
-        Ok(self.laid(layout))
+        Ok(self.with_layout(layout))
     }
 
     /// The tensor's buffer and the range of bytes that the tensor spans, for an application's own shaders, copies and
@@ -132,16 +132,16 @@ impl<T: Element> Tensor<T> {
     }
 
     /// A tensor on a fresh allocation.
-    pub(super) fn on(storage: Allocation, layout: Layout) -> Self {
+    pub(super) fn from_allocation(storage: Allocation, layout: Layout) -> Self {
         Self { storage: Arc::new(storage), layout, element: PhantomData }
     }
 
-    pub(super) fn laid(&self, layout: Layout) -> Self {
+    pub(super) fn with_layout(&self, layout: Layout) -> Self {
         Self { storage: self.storage.clone(), layout, element: PhantomData }
     }
 
     /// The same tensor, where `U` is `T` though the compiler cannot know.
-    pub(crate) fn retyped<U: Element>(&self) -> Tensor<U> {
+    pub(crate) fn assume_type<U: Element>(&self) -> Tensor<U> {
         Tensor { storage: self.storage.clone(), layout: self.layout, element: PhantomData }
     }
 
@@ -152,7 +152,7 @@ impl<T: Element> Tensor<T> {
 
 impl<T: Element> Clone for Tensor<T> {
     fn clone(&self) -> Self {
-        self.laid(self.layout)
+        self.with_layout(self.layout)
     }
 }
 

@@ -17,7 +17,7 @@ impl Gpu {
             let rule = "the data must have as many elements as the shape";
             return Err(Error::shapes("tensor", rule, &[data.len()], shape.as_ref()));
         }
-        Ok(Tensor::on(self.upload("tensor", bytemuck::cast_slice(data))?, layout))
+        Ok(Tensor::from_allocation(self.upload("tensor", bytemuck::cast_slice(data))?, layout))
     }
 
     /// A tensor whose elements are unspecified until something is written into it.
@@ -27,7 +27,7 @@ impl Gpu {
     pub fn empty<T: Element>(&self, shape: impl AsRef<[usize]>) -> Result<Tensor<T>> {
         let layout = Layout::contiguous("empty", shape.as_ref())?;
         let bytes = layout.len() as u64 * T::DTYPE.size() as u64;
-        Ok(Tensor::on(self.allocate("empty", bytes)?, layout))
+        Ok(Tensor::from_allocation(self.allocate("empty", bytes)?, layout))
     }
 
     /// A tensor of zeros.
@@ -59,14 +59,14 @@ impl Gpu {
         fill: impl FnMut(u64, &mut [T]),
     ) -> Result<Tensor<T>> {
         let layout = Layout::contiguous(op, shape)?;
-        Ok(Tensor::on(self.upload_chunks(op, layout.len(), fill)?, layout))
+        Ok(Tensor::from_allocation(self.upload_chunks(op, layout.len(), fill)?, layout))
     }
 }
 
 impl<T: Element> Tensor<T> {
-    /// The elements that a plan has put in a new buffer, row-major ([`Gpu::make`]).
-    pub(crate) fn made(allocation: Allocation, shape: impl AsRef<[usize]>) -> Result<Self> {
-        let made = Self::on(allocation, Layout::contiguous("made", shape.as_ref())?);
+    /// The elements that a plan has put in a new buffer, row-major ([`Gpu::compute`]).
+    pub(crate) fn from_output(allocation: Allocation, shape: impl AsRef<[usize]>) -> Result<Self> {
+        let made = Self::from_allocation(allocation, Layout::contiguous("made", shape.as_ref())?);
         debug_assert!(made.is_empty() || made.covers_storage(), "{:?}", made.shape());
         Ok(made)
     }

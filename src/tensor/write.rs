@@ -25,7 +25,7 @@ impl<T: Element> Tensor<T> {
     }
 
     /// Lets `write` see a part of the tensor as if that were all: there is no second holder of the buffer meanwhile.
-    pub(crate) fn narrowed<R>(&mut self, part: Layout, write: impl FnOnce(&mut Self) -> R) -> R {
+    pub(crate) fn write_part<R>(&mut self, part: Layout, write: impl FnOnce(&mut Self) -> R) -> R {
         let whole = std::mem::replace(&mut self.layout, part);
         let written = write(self);
         self.layout = whole;

@@ -161,10 +161,13 @@ fn a_fenced_off_row_is_no_tensor_core() {
 fn machines_order_the_devices() {
     each(|name, caps| {
         let machine = &caps.machine;
-        assert!(machine.f32_flops > 0.0 && machine.bytes > 0.0 && machine.cores > 0, "{name}: {machine:?}");
+        assert!(
+            machine.f32_flops > 0.0 && machine.memory_bandwidth > 0.0 && machine.cores > 0,
+            "{name}: {machine:?}"
+        );
         assert_eq!(machine.matrix_flops > 0.0, !caps.rows.is_empty(), "{name}: {machine:?}");
         // More than a flop per byte everywhere, or reuse in shared memory would not pay at all.
-        assert!(machine.f32_flops > machine.bytes, "{name}: {machine:?}");
+        assert!(machine.f32_flops > machine.memory_bandwidth, "{name}: {machine:?}");
         let emulated = caps.device_type == DeviceType::Software && machine.matrix_flops > 0.0;
         assert_eq!(emulated, name == "lavapipe", "{name}");
         assert!(

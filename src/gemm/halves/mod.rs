@@ -42,8 +42,8 @@ pub fn halves(x: &Tensor<f32>, side: Side, precision: Precision) -> Result<Halve
         if x.is_empty() {
             return Ok(Halves { values: gpu.empty(problem.shape())?, exponents: gpu.zeros([rows])? });
         }
-        let [values, exponents] = gpu.make(&problem, &[x.view()], &[])?;
-        let values = Tensor::made(values, problem.shape())?;
-        Ok(Halves { values, exponents: Tensor::made(exponents, [rows])? })
+        let [values, exponents] = gpu.compute(&problem, &[x.view()], &[])?;
+        let values = Tensor::from_output(values, problem.shape())?;
+        Ok(Halves { values, exponents: Tensor::from_output(exponents, [rows])? })
     })
 }

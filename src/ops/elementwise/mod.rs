@@ -214,8 +214,8 @@ fn fresh<T: Real>(function: Elementwise, operands: &[&Tensor<T>]) -> Result<Tens
     let layouts: Vec<&Layout> = operands.iter().map(|x| x.layout()).collect();
     let problem = ElementwiseProblem::new(function, &layouts, &layout, T::DTYPE)?;
     let inputs: Vec<_> = operands.iter().copied().map(Tensor::view).collect();
-    let [c] = gpu.make(&problem, &inputs, &[])?;
-    Tensor::made(c, shape)
+    let [c] = gpu.compute(&problem, &inputs, &[])?;
+    Tensor::from_output(c, shape)
 }
 
 /// `function` of the operands, and of what `c` holds if it is an update, in `c`.

@@ -128,6 +128,6 @@ pub fn softmax<T: Real>(a: &Tensor<T>) -> Result<Tensor<T>> {
 }
 
 fn run<T: Real>(function: Rows, a: &Tensor<T>, axis: usize, shape: &[usize]) -> Result<Tensor<T>> {
-    let [c] = a.gpu().make(&RowsProblem::new(function, a.layout(), axis, T::DTYPE)?, &[a.view()], &[])?;
-    Tensor::made(c, shape)
+    let [c] = a.gpu().compute(&RowsProblem::new(function, a.layout(), axis, T::DTYPE)?, &[a.view()], &[])?;
+    Tensor::from_output(c, shape)
 }

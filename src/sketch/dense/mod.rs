@@ -24,8 +24,8 @@ pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usi
 fn run<T: Real>(sketch: &Sketch, problem: &DenseProblem, x: &Tensor<T>) -> Result<Tensor<f32>> {
     let mut shape = x.shape().to_vec();
     shape[problem.axis] = problem.extents[1];
-    let [y] = x.gpu().make(problem, &[x.view()], &problem.numbers(sketch))?;
-    Tensor::made(y, shape)
+    let [y] = x.gpu().compute(problem, &[x.view()], &problem.numbers(sketch))?;
+    Tensor::from_output(y, shape)
 }
 
 /// Applies a dense operator by the kernels that are pinned: for this crate's own tests.

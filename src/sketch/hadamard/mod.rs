@@ -20,8 +20,8 @@ use crate::tensor::Tensor;
 
 pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
     let problem = HadamardProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
-    let [y] = x.gpu().make(&problem, &[x.view()], &HadamardProblem::scalars(sketch))?;
-    Tensor::made(y, problem.result()?.shape())
+    let [y] = x.gpu().compute(&problem, &[x.view()], &HadamardProblem::scalars(sketch))?;
+    Tensor::from_output(y, problem.result()?.shape())
 }
 
 /// Applies a Hadamard operator in the passes that a device like `caps` would choose: for this crate's own tests.

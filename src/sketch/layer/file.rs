@@ -69,7 +69,7 @@ impl<T: Real> SkLinear<T> {
     /// [`Error::Input`] if a tensor is missing or of another type than `T`, or the file has neither U nor a seed;
     /// [`Error::Shape`] if shapes do not go together; [`Error::OutOfMemory`] without room.
     pub fn load(file: &Safetensors, gpu: &Gpu, prefix: &str, activation: Activation) -> Result<Self> {
-        Self::loaded(file, gpu, prefix, activation).named_beside_files("SkLinear::load")
+        Self::loaded(file, gpu, prefix, activation).named_unless_input("SkLinear::load")
     }
 
     fn loaded(file: &Safetensors, gpu: &Gpu, prefix: &str, activation: Activation) -> Result<Self> {

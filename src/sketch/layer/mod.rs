@@ -383,7 +383,7 @@ fn joined<T: Real>(gpu: &Gpu, axis: usize, parts: [&Tensor<T>; 2]) -> Result<Ten
     let mut whole = gpu.empty(shape)?;
     for (part, range) in parts.into_iter().zip([0..split, split..shape[axis]]) {
         let place = whole.layout().slice(axis, range)?;
-        whole.narrowed(place, |place| ops::activate_into(part, Activation::None, place))?;
+        whole.write_part(place, |place| ops::activate_into(part, Activation::None, place))?;
     }
     Ok(whole)
 }

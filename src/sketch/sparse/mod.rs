@@ -14,6 +14,6 @@ use crate::tensor::Tensor;
 
 pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
     let problem = SparseProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
-    let [y] = x.gpu().make(&problem, &[x.view()], &SparseProblem::scalars(sketch))?;
-    Tensor::made(y, problem.result()?.shape())
+    let [y] = x.gpu().compute(&problem, &[x.view()], &SparseProblem::scalars(sketch))?;
+    Tensor::from_output(y, problem.result()?.shape())
 }

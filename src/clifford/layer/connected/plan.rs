@@ -42,7 +42,7 @@ impl ConnectedForward {
                 let [_, rows, inputs, _] = self.product.sizes();
                 let plane = draft.temporary(&[1, rows, inputs], DType::F32)?;
                 let at = self.product.scalar();
-                let scalars = |operand: Region| Ok(operand.seen_as(operand.layout.slice(0, at..at + 1)?));
+                let scalars = |operand: Region| Ok(operand.with_layout(operand.layout.slice(0, at..at + 1)?));
                 let (x, y) = (scalars(operands[0])?, scalars(operands[1])?);
                 draft.call(gates.plan(draft.caps())?, &[plane, x, y], &[])?;
                 Some(plane)
@@ -196,7 +196,7 @@ impl Problem for ConnectedBackward {
         forward.formed(&mut draft, &factors, factors.problem.of_weight(&g.layout)?, [g, dw])?;
         let pairs = forward.product.pairs()?.len();
         for [first, rows] in self.parts_of_rows(caps)? {
-            let part = g.seen_as(g.layout.slice(1, first..first + rows)?);
+            let part = g.with_layout(g.layout.slice(1, first..first + rows)?);
             let through = draft.temporary(&[pairs, rows, x.shape()[2]], DType::F32)?;
             let product = factors.problem.through(&part.layout)?;
             forward.multiply(&mut draft, product, &[part, factors.weight, through])?;

@@ -22,8 +22,8 @@ pub(super) fn forward<T: Real>(
     let layouts: Vec<&Layout> = parameters.iter().map(|parameter| parameter.layout()).collect();
     let problem = FeaturesProblem::new(function, blades, x.layout(), None, &layouts, T::DTYPE)?;
     let inputs: Vec<_> = [x].into_iter().chain(parameters.iter().copied()).map(Tensor::view).collect();
-    let [c] = x.gpu().make(&problem, &inputs, &[])?;
-    Tensor::made(c, x.shape())
+    let [c] = x.gpu().compute(&problem, &inputs, &[])?;
+    Tensor::from_output(c, x.shape())
 }
 
 /// The gradients of a function with respect to `x` and its parameters, from `g`: one launch, and one that sums the latter
@@ -37,6 +37,6 @@ pub(super) fn backward<T: Real>(
     let layouts: Vec<&Layout> = parameters.iter().map(|parameter| parameter.layout()).collect();
     let problem = FeaturesProblem::new(function, blades, x.layout(), Some(g.layout()), &layouts, T::DTYPE)?;
     let inputs: Vec<_> = [x, g].into_iter().chain(parameters.iter().copied()).map(Tensor::view).collect();
-    let [c, of_parameters] = x.gpu().make(&problem, &inputs, &[])?;
-    Ok((Tensor::made(c, x.shape())?, Tensor::made(of_parameters, &problem.sums()[1..])?))
+    let [c, of_parameters] = x.gpu().compute(&problem, &inputs, &[])?;
+    Ok((Tensor::from_output(c, x.shape())?, Tensor::from_output(of_parameters, &problem.sums()[1..])?))
 }

@@ -77,10 +77,10 @@ pub(super) fn run<T: Real>(
     let inputs: Vec<_> = inputs.map(Tensor::view).collect();
     let shape = given.x.shape();
     if function != RowFunction::SteerableBackward {
-        let [c] = gpu.make(&problem, &inputs, &[])?;
-        return Ok(Made { c: Tensor::made(c, shape)?, d: None, w: None });
+        let [c] = gpu.compute(&problem, &inputs, &[])?;
+        return Ok(Made { c: Tensor::from_output(c, shape)?, d: None, w: None });
     }
-    let [c, d, w] = gpu.make(&problem, &inputs, &[])?;
-    let w = Tensor::made(w, [shape[2], product.signature.paths().len()])?;
-    Ok(Made { c: Tensor::made(c, shape)?, d: Some(Tensor::made(d, shape)?), w: Some(w) })
+    let [c, d, w] = gpu.compute(&problem, &inputs, &[])?;
+    let w = Tensor::from_output(w, [shape[2], product.signature.paths().len()])?;
+    Ok(Made { c: Tensor::from_output(c, shape)?, d: Some(Tensor::from_output(d, shape)?), w: Some(w) })
 }

@@ -54,7 +54,7 @@ impl RowTile {
         let groups_at_most = rows.div_ceil(at_once);
         // Workgroups for all cores: twice as many where they hide waiting, since each has few invocations, and half as many
         // where each leaves sums of weight gradients. Both are these kernels' own tuning.
-        let per_core = caps.machine.groups_per_core.max(1);
+        let per_core = caps.machine.workgroups_per_core.max(1);
         let each = match problem.function {
             _ if in_turn => per_core,
             RowFunction::SteerableBackward => per_core.div_ceil(2),

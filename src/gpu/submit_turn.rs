@@ -10,21 +10,21 @@
 //! - wgpu says that a submission was refused, which may have been another one, made by a callback inside ours: the device is
 //!   asked, by any thread that needs to know, before anything is submitted again.
 
-use super::mark::Why;
-use super::recorder::{Last, State};
+use super::content_state::Reason;
+use super::recorder::{LastSubmission, State};
 use super::recording::Recording;
 use std::sync::Arc;
 use std::thread::ThreadId;
 
 /// Which thread submits, and how far it has come.
-pub(super) struct Turn {
+pub(super) struct SubmitTurn {
     pub(super) thread: ThreadId,
     pub(super) phase: Phase,
     /// The number of this turn.
     pub(super) ticket: u64,
-    /// The number of the recording that is submitted; `goes_on`: whether more pieces of it follow.
+    /// The number of the recording that is submitted; `has_more_pieces`: whether more pieces of it follow.
     pub(super) number: u64,
-    pub(super) goes_on: bool,
+    pub(super) has_more_pieces: bool,
 }
 
 pub(super) enum Phase {
@@ -33,39 +33,39 @@ pub(super) enum Phase {
     /// wgpu's `submit` has been called: callbacks that it runs come after the submission itself.
     Submitting,
     /// wgpu has refused a submission: this one, or another that a callback has made inside it.
-    Doubtful(Box<Doubtful>),
+    Unconfirmed(Box<UnconfirmedSubmission>),
 }
 
 /// A recording that may be with the queue.
-pub(super) struct Doubtful {
+pub(super) struct UnconfirmedSubmission {
     pub(super) recording: Recording,
     /// Its submission, if it is.
     pub(super) index: wgpu::SubmissionIndex,
-    /// Why it is not, if it is not.
+    /// Reason it is not, if it is not.
     pub(super) failure: Failure,
 }
 
-/// Why a recording could not be submitted.
+/// Reason a recording could not be submitted.
 pub(super) struct Failure {
-    pub(super) why: Why,
+    pub(super) why: Reason,
     /// Whether one launch may have caused it, so that the launches are to be submitted one by one.
-    pub(super) is_one_launchs: bool,
+    pub(super) may_be_one_launch: bool,
 }
 
 impl Failure {
     pub(super) fn of(recording: &Recording, error: &wgpu::Error) -> Self {
         let why = Arc::from(format!("{} failed: {error}", recording.name()));
-        Self { why, is_one_launchs: matches!(error, wgpu::Error::Validation { .. }) }
+        Self { why, may_be_one_launch: matches!(error, wgpu::Error::Validation { .. }) }
     }
 }
 
 impl State {
     /// Begins a turn; returns its ticket.
     pub(super) fn begin_turn(&mut self, thread: ThreadId, recording: &Recording) -> u64 {
-        let Recording { number, goes_on, .. } = *recording;
+        let Recording { number, has_more_pieces, .. } = *recording;
         self.turns += 1;
         let ticket = self.turns;
-        self.turn = Some(Turn { thread, phase: Phase::Encoding, ticket, number, goes_on });
+        self.turn = Some(SubmitTurn { thread, phase: Phase::Encoding, ticket, number, has_more_pieces });
         ticket
     }
 
@@ -75,14 +75,14 @@ impl State {
         self.turn.as_ref().is_some_and(|turn| turn.thread == thread && matches!(turn.phase, Phase::Encoding))
     }
 
-    /// Ends the turn, if it is still this one: the recording is through, unless more pieces of it follow.
+    /// Ends the turn, if it is still this one: the recording is done_up_to, unless more pieces of it follow.
     pub(super) fn end_turn(&mut self, ticket: u64) {
         if let Some(turn) = self.turn.take_if(|turn| turn.ticket == ticket) {
-            if matches!(turn.phase, Phase::Submitting) && ticket > self.last.0 {
-                self.last = (ticket, Last::Unknown);
+            if matches!(turn.phase, Phase::Submitting) && ticket > self.last_submission.0 {
+                self.last_submission = (ticket, LastSubmission::Unknown);
             }
-            if !turn.goes_on {
-                self.through = self.through.max(turn.number);
+            if !turn.has_more_pieces {
+                self.done_up_to = self.done_up_to.max(turn.number);
             }
         }
     }

@@ -6,12 +6,12 @@ use super::storage::Storage;
 use std::sync::{Arc, Weak};
 
 /// A buffer from the pool, which goes back when this is dropped. It keeps neither the pool nor the device alive.
-pub(super) struct Pooled {
+pub(super) struct PooledBuffer {
     pool: Weak<Lock<Pool<wgpu::Buffer>>>,
     storage: Arc<Storage>,
 }
 
-impl Pooled {
+impl PooledBuffer {
     pub(super) fn new(pool: &Arc<Lock<Pool<wgpu::Buffer>>>, storage: Storage) -> Self {
         Self { pool: Arc::downgrade(pool), storage: Arc::new(storage) }
     }
@@ -21,13 +21,13 @@ impl Pooled {
     }
 }
 
-impl Drop for Pooled {
+impl Drop for PooledBuffer {
     fn drop(&mut self) {
         // A device that is gone has taken its pool along.
         let Some(pool) = self.pool.upgrade() else { return };
-        let Storage { buffer, mark, .. } = &*self.storage;
-        let reusable = (!self.storage.is_exported()).then(|| (buffer.clone(), mark.last_use()));
-        let given_up = pool.lock().give(buffer.size(), reusable);
-        drop(given_up);
+        let Storage { buffer, contents, .. } = &*self.storage;
+        let reusable = (!self.storage.is_exported()).then(|| (buffer.clone(), contents.last_use()));
+        let evicted = pool.lock().give(buffer.size(), reusable);
+        drop(evicted);
     }
 }

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Problems seen before, by type, and how many plans were prepared.
 #[derive(Default)]
-pub(super) struct Memo {
+pub(super) struct PlanCache {
     plans: Lock<Plans>,
     /// Plans that an application has executed, by their identity: what is kept keeps its plan.
-    given: Lock<HashMap<usize, Arc<Prepared>>>,
+    by_identity: Lock<HashMap<usize, Arc<Prepared>>>,
     prepared: AtomicU64,
 }
 
@@ -23,7 +23,7 @@ struct Plans {
 }
 
 /// More problems than this of one kind are forgotten, all at once: planning again takes microseconds.
-const MEMO_AT_MOST: usize = 4096;
+const MAX_PLANS: usize = 4096;
 
 impl Plans {
     fn of<P: Problem>(&mut self) -> Option<&mut HashMap<P, Arc<Prepared>>> {
@@ -35,7 +35,7 @@ impl Plans {
     }
 }
 
-impl Memo {
+impl PlanCache {
     /// How many plans were prepared: problems that were not seen before.
     pub(super) fn prepared(&self) -> u64 {
         self.prepared.load(Ordering::Relaxed)
@@ -54,7 +54,7 @@ impl Memo {
         self.prepared.fetch_add(1, Ordering::Relaxed);
         let mut forgotten = HashMap::new();
         if let Some(map) = self.plans.lock().of::<P>() {
-            if map.len() >= MEMO_AT_MOST {
+            if map.len() >= MAX_PLANS {
                 std::mem::swap(map, &mut forgotten);
             }
             map.insert(problem.clone(), prepared);
@@ -63,19 +63,19 @@ impl Memo {
     }
 
     /// A plan that an application has executed before, prepared.
-    pub(super) fn get_given(&self, plan: &Plan) -> Option<Arc<Prepared>> {
-        self.given.lock().get(&plan.identity()).cloned()
+    pub(super) fn get_plan(&self, plan: &Plan) -> Option<Arc<Prepared>> {
+        self.by_identity.lock().get(&plan.identity()).cloned()
     }
 
     /// As [`insert`](Self::insert), for a plan that an application has.
-    pub(super) fn insert_given(&self, plan: &Plan, prepared: Arc<Prepared>) -> HashMap<usize, Arc<Prepared>> {
+    pub(super) fn insert_plan(&self, plan: &Plan, prepared: Arc<Prepared>) -> HashMap<usize, Arc<Prepared>> {
         self.prepared.fetch_add(1, Ordering::Relaxed);
         let mut forgotten = HashMap::new();
-        let mut given = self.given.lock();
-        if given.len() >= MEMO_AT_MOST {
-            std::mem::swap(&mut *given, &mut forgotten);
+        let mut by_identity = self.by_identity.lock();
+        if by_identity.len() >= MAX_PLANS {
+            std::mem::swap(&mut *by_identity, &mut forgotten);
         }
-        given.insert(plan.identity(), prepared);
+        by_identity.insert(plan.identity(), prepared);
         forgotten
     }
 }

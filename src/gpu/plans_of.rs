@@ -1,7 +1,7 @@
 //! Which plans are executed while some work goes on.
 
 use super::handle::Gpu;
-use super::watchers::Watching;
+use super::plan_capture::PlanCapture;
 use crate::plan::Plan;
 
 impl Gpu {
@@ -19,9 +19,9 @@ impl Gpu {
     /// # }
     /// ```
     pub fn plans_of<R>(&self, work: impl FnOnce() -> R) -> (R, Vec<Plan>) {
-        let watching = Watching::begin(&self.inner.watchers);
+        let capture = PlanCapture::begin(&self.inner.captures);
         let result = work();
-        let plans = std::mem::take(&mut *watching.told.lock());
+        let plans = std::mem::take(&mut *capture.plans.lock());
         (result, plans)
     }
 }

@@ -1,15 +1,14 @@
 //! The loss of the device, and the errors of wgpu's calls, which all go through here.
 
-use super::arrival::Arrival;
+use super::completion::Completion;
 use super::lock::Lock;
-
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 /// Whether the device is known to be lost, and why.
 #[derive(Default)]
-pub(crate) struct Fault {
+pub(crate) struct DeviceStatus {
     raised: AtomicBool,
     state: Lock<State>,
 }
@@ -20,10 +19,10 @@ struct State {
     /// An error that wgpu reported after its call had returned. In a browser only: elsewhere error scopes catch ours.
     late: Option<String>,
     /// Reads that nobody would tell of a loss: wgpu drops their callbacks uncalled.
-    waiting: Vec<Weak<Arrival>>,
+    waiting: Vec<Weak<Completion>>,
 }
 
-impl Fault {
+impl DeviceStatus {
     /// Keeps that the device is lost, and has the reads that wait told.
     pub(crate) fn mark_lost(&self, why: impl Into<String>) {
         let mut state = self.state.lock();
@@ -31,23 +30,23 @@ impl Fault {
         self.raised.store(true, Ordering::Release);
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
-        tell_elsewhere(waiting);
+        signal_from_another_thread(waiting);
     }
 
     /// Has a read told when the device is lost.
-    pub(super) fn tell_if_lost(&self, arrival: &Arc<Arrival>) {
+    pub(super) fn signal_if_lost(&self, completion: &Arc<Completion>) {
         let mut state = self.state.lock();
         if state.lost.is_some() {
             drop(state);
-            return arrival.tell();
+            return completion.signal();
         }
         if state.waiting.len() == state.waiting.capacity() {
-            state.waiting.retain(|arrival| arrival.strong_count() > 0);
+            state.waiting.retain(|completion| completion.strong_count() > 0);
         }
-        state.waiting.push(Arc::downgrade(arrival));
+        state.waiting.push(Arc::downgrade(completion));
     }
 
-    /// Handles an error that none of our error scopes caught. On native platforms no call of ours can have caused it, but an
+    /// Handles an error that none of our error scopes in_error_scope. On native platforms no call of ours can have caused it, but an
     /// application that uses the device, too: so it is logged, and fails nothing of ours.
     pub(crate) fn report(&self, error: &wgpu::Error) {
         log::error!("an error outside of this crate's own calls: {error}");
@@ -79,10 +78,10 @@ impl Fault {
 /// Tells reads in a thread of its own. NOTE: wgpu may hold locks of its own where it says that the device is lost. A
 /// waker is foreign code, which may need them: a task that it runs may drop the last `Gpu`. In a browser there are no
 /// such locks, and no threads.
-fn tell_elsewhere(waiting: Vec<Weak<Arrival>>) {
+fn signal_from_another_thread(waiting: Vec<Weak<Completion>>) {
     // The thread holds no read: the last drop of one may be that of its task.
-    let tell = |waiting: &[Weak<Arrival>]| {
-        waiting.iter().filter_map(Weak::upgrade).for_each(|arrival| arrival.tell());
+    let tell = |waiting: &[Weak<Completion>]| {
+        waiting.iter().filter_map(Weak::upgrade).for_each(|completion| completion.signal());
     };
     #[cfg(not(target_arch = "wasm32"))]
     let waiting = {
@@ -99,43 +98,4 @@ fn tell_elsewhere(waiting: Vec<Weak<Arrival>>) {
         }
     };
     tell(&waiting);
-}
-
-/// An error of wgpu as an error of this crate. NOTE: ours can be sent to other threads. In the browser those of wgpu cannot, so
-/// there only the text is kept.
-pub(super) fn told(error: wgpu::Error) -> Error {
-    #[cfg(target_arch = "wasm32")]
-    let error = error.to_string();
-    Error::device(error)
-}
-
-/// Runs `work`, and returns an error of `device` that it causes. In the browser, where errors come after the call, the device's
-/// own handler gets them instead.
-pub(crate) fn caught<R>(device: &wgpu::Device, work: impl FnOnce() -> R) -> Result<R, wgpu::Error> {
-    match caught_beside(device, work) {
-        (result, None) => Ok(result),
-        (_, Some(error)) => Err(error),
-    }
-}
-
-/// As [`caught`], but returns the result even if there is an error.
-pub(crate) fn caught_beside<R>(device: &wgpu::Device, work: impl FnOnce() -> R) -> (R, Option<wgpu::Error>) {
-    #[cfg(not(target_arch = "wasm32"))]
-    {
-        use futures::FutureExt;
-        use wgpu::ErrorFilter as Filter;
-        let internal = device.push_error_scope(Filter::Internal);
-        let memory = device.push_error_scope(Filter::OutOfMemory);
-        let validation = device.push_error_scope(Filter::Validation);
-        let result = work();
-        // NOTE: all three are popped before any is looked at; an `or_else` would leave two behind.
-        let errors =
-            [validation.pop().now_or_never(), memory.pop().now_or_never(), internal.pop().now_or_never()];
-        (result, errors.into_iter().flatten().flatten().next())
-    }
-    #[cfg(target_arch = "wasm32")]
-    {
-        let _ = device;
-        (work(), None)
-    }
 }

@@ -1,9 +1,9 @@
-//! Uploads: written to a buffer ahead of the next submission.
+//! UploadCount: written to a buffer ahead of the next submission.
 
-use super::fault::caught;
+use super::error_scope::in_error_scope;
 use super::handle::Gpu;
 use super::memory::Allocation;
-use super::uploads::STAGED_AT_MOST;
+use super::upload_count::MAX_STAGED_BYTES;
 use crate::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 #[cfg(not(target_arch = "wasm32"))]
@@ -16,7 +16,7 @@ impl Gpu {
         self.wait_for_older_uploads()?;
         // NOTE: wgpu panics where a device that fails cannot begin a command buffer for the copy.
         let written = catch_unwind(AssertUnwindSafe(|| {
-            caught(&self.inner.device, || {
+            in_error_scope(&self.inner.device, || {
                 self.inner.queue.write_buffer(allocation.buffer(), offset, bytes);
             })
         }));
@@ -25,12 +25,12 @@ impl Gpu {
             .map_err(|error| self.cause_of(error))?;
         let mut state = self.inner.recorder.lock();
         state.uploads.staged += bytes.len() as u64;
-        if state.uploads.staged < STAGED_AT_MOST {
+        if state.uploads.staged < MAX_STAGED_BYTES {
             return Ok(());
         }
         let number = state.close(None);
         drop(state);
-        self.hand_over(number)
+        self.submit_up_to(number)
     }
 
     /// Waits until the device has done with earlier uploads, if it has as much again to do behind them. What is not

@@ -1,6 +1,6 @@
 //! Checks that operands belong to one `Gpu`.
 
-use crate::error::Apart;
+use crate::error::GpuMismatch;
 use crate::gpu::Gpu;
 use crate::{Error, Result};
 use futures::FutureExt;
@@ -10,8 +10,9 @@ pub(crate) fn check_same_gpu(op: &'static str, a: &Gpu, b: &Gpu) -> Result<()> {
     if a.is_same(b) {
         return Ok(());
     }
-    let apart = if are_one_device(a.device(), b.device()) { Apart::Adoptions } else { Apart::Devices };
-    Err(Error::Gpu { op, apart })
+    let mismatch =
+        if are_one_device(a.device(), b.device()) { GpuMismatch::Adoptions } else { GpuMismatch::Devices };
+    Err(Error::Gpu { op, mismatch })
 }
 
 /// Whether both handles are of one device.

@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Tells a waiting future that its bytes are there, or that reading them has failed.
 #[derive(Default)]
-pub(super) struct Arrival {
+pub(super) struct Completion {
     /// Whether wgpu has called back: then the map is no longer pending.
     pub(super) called_back: AtomicBool,
     /// Whether the future should go on.
-    pub(super) told: AtomicBool,
+    pub(super) is_signalled: AtomicBool,
     pub(super) waker: AtomicWaker,
 }
 
-impl Arrival {
+impl Completion {
     /// Wakes the future. A waker is foreign code, an executor may run its task in it: where it panics, whoever tells goes on,
-    /// as others wait to be told.
-    pub(super) fn tell(&self) {
-        self.told.store(true, Ordering::Release);
+    /// as others wait to be is_signalled.
+    pub(super) fn signal(&self) {
+        self.is_signalled.store(true, Ordering::Release);
         if catch_unwind(AssertUnwindSafe(|| self.waker.wake())).is_err() {
             log::error!("a task has panicked where it was woken");
         }
@@ -27,10 +27,10 @@ impl Arrival {
 }
 
 /// Tells when it is dropped: wgpu drops a callback uncalled where another one panics.
-pub(super) struct Told(pub(super) Arc<Arrival>);
+pub(super) struct SignalOnDrop(pub(super) Arc<Completion>);
 
-impl Drop for Told {
+impl Drop for SignalOnDrop {
     fn drop(&mut self) {
-        self.0.tell();
+        self.0.signal();
     }
 }
