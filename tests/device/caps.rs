@@ -179,7 +179,11 @@ fn machines_order_the_devices() {
         [fixtures::h200(), fixtures::rtx_4090(), fixtures::lavapipe(), fixtures::swiftshader()]
             .map(|c| c.machine);
     assert!(h200.matrix_flops > rtx.matrix_flops && rtx.matrix_flops > lavapipe.matrix_flops);
-    assert!(h200.bytes > rtx.bytes && rtx.bytes > lavapipe.bytes && lavapipe.bytes > swiftshader.bytes);
+    assert!(
+        h200.memory_bandwidth > rtx.memory_bandwidth
+            && rtx.memory_bandwidth > lavapipe.memory_bandwidth
+            && lavapipe.memory_bandwidth > swiftshader.memory_bandwidth
+    );
     assert!(h200.cores > rtx.cores && rtx.cores > lavapipe.cores);
     // Outside tensor cores the card for games is the faster one.
     assert!(rtx.f32_flops > h200.f32_flops && h200.f32_flops > lavapipe.f32_flops);
