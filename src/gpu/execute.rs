@@ -1,26 +1,20 @@
 //! Running plans: the one way in which this crate launches anything.
 
+use super::binding::Binding;
+use super::handle::Gpu;
+use super::launch::Launch;
 use super::lives::{Lives, Outputs};
 use super::memory::Allocation;
-use super::pipeline::Pipeline;
-use super::record::Launch;
+use super::prepared::Prepared;
 use super::recording::{BoundWindow, Use};
+use super::same::check_same_gpu;
 use super::storage::Storage;
-use super::{Binding, Gpu};
+use super::view::View;
 use crate::caps::Caps;
-use crate::gpu::{View, check_same_gpu};
 use crate::kernel::Kernel;
 use crate::plan::{Access, Arg, Buffer, Parameter, Plan, Problem, Scalar};
 use crate::{Error, Result};
 use std::sync::Arc;
-
-/// A plan with its compiled kernels, ready to be executed any number of times.
-pub(super) struct Prepared {
-    plan: Plan,
-    /// Of each step.
-    pipelines: Vec<Arc<Pipeline>>,
-    lives: Lives,
-}
 
 /// An operand of a call.
 enum Operand<'a> {

@@ -60,8 +60,8 @@ fn products_that_are_rounded_to_f16_are_held_to_its_tolerance() {
 fn what_makes_no_sense_is_refused() {
     let Some(_gpu) = support::gpu() else { return };
     for (args, why) in [
-        (["--features", "0"], "--features: there must be one at least, not 0"),
-        (["--batch", "0"], "--batch: there must be one at least, not 0"),
+        (["--features", "0"], "--features: must be at least 1; got 0"),
+        (["--batch", "0"], "--batch: must be at least 1; got 0"),
         (["--layer", "3,3,0"], "a layer takes 5 vectors at most, Cl(3,3,0) has 6"),
     ] {
         let ended = run("clifford_layer", &args, &[]);

@@ -133,10 +133,10 @@ fn what_cannot_be_done_is_refused_in_one_sentence() {
         (of(&good_name, &["--rank", "2", "--terms", "0"]), &["a term"]),
         (of(&good_name, &["--rank", "81"]), &["inputs and outputs", "81"]),
         (of(&good_name, &["--rank", "22"]), &["saves nothing", "7744", "7680"]),
-        (of(&good_name, &["--max-error", "0.01"]), &["left dense", "the least is 0."]),
-        (of(&good_name, &["--budget-params", "0.01"]), &["left dense", "352"]),
+        (of(&good_name, &["--max-error", "0.01"]), &["should stay dense", "the least is 0."]),
+        (of(&good_name, &["--budget-params", "0.01"]), &["should stay dense", "352"]),
         (of(&good_name, &["--budget-params=-1"]), &["budget"]),
-        (of(&good_name, &["--tensor", "counts"]), &["`counts`", "another type"]),
+        (of(&good_name, &["--tensor", "counts"]), &["`counts`", "must be a tensor of f32"]),
         (of(&good_name, &["--tensor", "v"]), &["`v`", "counts"]),
         (
             of(&good_name, &["--rank", "2", "--svg", "/nonexistent/x.svg"]),
