@@ -2,9 +2,9 @@
 
 use super::CHAPTERS;
 use std::collections::BTreeSet;
-use tilewise::gemm::{GemmProblem, GemmTypes};
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{GemmProblem, GemmTypes};
 use tilewise::planning::kernel::{KERNELS, PARTS};
 use tilewise::{Caps, DType, Layout};
 

@@ -6,7 +6,7 @@
 // From shared memory, when they are needed.
 const A_HELD: bool = false;
 
-fn a_column(held: vec4<step_sum>, kk: u32, place: u32) -> vec4<step_sum> {
+fn a_column(held: vec4<iteration_sum>, kk: u32, place: u32) -> vec4<iteration_sum> {
     return a_tile[place];
 }
 
@@ -14,6 +14,6 @@ fn a_column(held: vec4<step_sum>, kk: u32, place: u32) -> vec4<step_sum> {
 // From the invocation of the subgroup that holds them: subgroups of BK invocations, which have the same rows of A.
 const A_HELD: bool = true;
 
-fn a_column(held: vec4<step_sum>, kk: u32, place: u32) -> vec4<step_sum> {
+fn a_column(held: vec4<iteration_sum>, kk: u32, place: u32) -> vec4<iteration_sum> {
     return subgroupShuffle(held, kk);
 }

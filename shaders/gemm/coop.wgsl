@@ -32,8 +32,8 @@ const TAG: u32 = 0u; // of a sketch's words
 const_assert BM % WM == 0u && BN % WN == 0u && WM % FRAGMENT == 0u && WN % FRAGMENT == 0u && BK % FRAGMENT == 0u;
 const_assert BM * BK % (8u * LANES) == 0u && BN * BK % (8u * LANES) == 0u;
 
-const PATCHES_N: u32 = BN / WN;
-const LANES: u32 = BM / WM * PATCHES_N * SUBGROUP;
+const SUBGROUPS_N: u32 = BN / WN;
+const LANES: u32 = BM / WM * SUBGROUPS_N * SUBGROUP;
 const A_BLOCK: u32 = BM;
 const B_BLOCK: u32 = BN;
 const ROWS: u32 = WM / FRAGMENT; // of matrices in a patch
@@ -71,8 +71,8 @@ fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
-    @builtin(subgroup_id) patch_index: u32,
-    @builtin(subgroup_invocation_id) patch_lane: u32,
+    @builtin(subgroup_id) subgroup_index: u32,
+    @builtin(subgroup_invocation_id) subgroup_lane: u32,
 ) {
     // GROUP rows of blocks at a time, column by column, so that blocks that run together share operands in the cache; then
     // the next matrix of the batch, then the next part of k. NOTE: no function counts them: naga takes what one returns for
@@ -91,10 +91,10 @@ fn main(
     let row0 = (first + within % height) * BM;
     let col0 = within / height * BN;
     enter(part);
-    let k_begin = part / dims.batches * dims.k_part;
-    let k_end = min(k_extent(part % dims.batches), k_begin + dims.k_part);
-    let patch_row = patch_index / PATCHES_N * WM;
-    let patch_col = patch_index % PATCHES_N * WN;
+    let k_begin = part / dims.batches * dims.k_per_split;
+    let k_end = min(k_extent(part % dims.batches), k_begin + dims.k_per_split);
+    let tile_row = subgroup_index / SUBGROUPS_N * WM;
+    let tile_col = subgroup_index % SUBGROUPS_N * WN;
 
     var acc: array<array<mat_c, COLS>, ROWS>;
     //#unroll
@@ -165,7 +165,7 @@ fn main(
             var a_rows: array<mat_a, ROWS>;
             //#unroll
             for (var i = 0u; i < ROWS; i++) {
-                let a_at = a_place(stage, patch_row + i * FRAGMENT, kk);
+                let a_at = a_place(stage, tile_row + i * FRAGMENT, kk);
                 if A_OUTER == 0u {
                     var from_rows: mat_a = coopLoadT<mat_a>(&a_tile[a_at], A_LD);
                     a_rows[i] = from_rows;
@@ -176,7 +176,7 @@ fn main(
             }
             //#unroll
             for (var j = 0u; j < COLS; j++) {
-                let b_at = b_place(stage, patch_col + j * FRAGMENT, kk);
+                let b_at = b_place(stage, tile_col + j * FRAGMENT, kk);
                 var b_col: mat_b;
                 if B_OUTER == 1u {
                     var from_rows: mat_b = coopLoadT<mat_b>(&b_tile[b_at], B_LD);
@@ -200,12 +200,12 @@ fn main(
     }
 
     if WHOLE && row0 + BM <= dims.m && col0 + BN <= dims.n {
-        store_whole(&acc, row0 + patch_row, col0 + patch_col);
+        store_whole(&acc, row0 + tile_row, col0 + tile_col);
         return;
     }
     // One matrix of each patch at a time. NOTE: a loop, with a comparison for each matrix, and not its body written out
     // for each: storing elements is far more code than a comparison that all lanes agree on.
-    let out = patch_index * OUT;
+    let out = subgroup_index * OUT;
     for (var piece = 0u; piece < ROWS * COLS; piece++) {
         workgroupBarrier();
         //#unroll
@@ -219,9 +219,9 @@ fn main(
             }
         }
         workgroupBarrier();
-        let piece_row = row0 + patch_row + piece / COLS * FRAGMENT;
-        let piece_col = col0 + patch_col + piece % COLS * FRAGMENT;
-        for (var quad = patch_lane; quad < FRAGMENT * FRAGMENT / 4u; quad += SUBGROUP) {
+        let piece_row = row0 + tile_row + piece / COLS * FRAGMENT;
+        let piece_col = col0 + tile_col + piece % COLS * FRAGMENT;
+        for (var quad = subgroup_lane; quad < FRAGMENT * FRAGMENT / 4u; quad += SUBGROUP) {
             let row = quad / (FRAGMENT / 4u);
             let col = quad % (FRAGMENT / 4u);
             store_c(piece_row + row, piece_col + col * 4u, out_tile[out + row * OUT_LD + col]);

@@ -74,11 +74,11 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
     return elements;
 }
 
-//#variant half_signs
+//#variant sign_half
 // Units of operand B, half of which is signs: each element from the half that it lies in.
 // Past the outer edge the last element is read again, which no sum that is stored has a part in. The index along k
 // takes the place of an address.
-//#import half_b
+//#import sign_half
 
 fn load_x(at: u32) -> f16 {
     return b[at];
@@ -98,7 +98,7 @@ fn x_element(outer: u32, extent: u32, k: u32) -> f16 {
     if k >= matrices.k_end {
         return 0h;
     }
-    return half_b(min(outer, extent - 1u), k);
+    return sign_half_b(min(outer, extent - 1u), k);
 }
 
 // The unit from these indices on, zero past the end of k.
@@ -123,8 +123,8 @@ struct Eight {
     high: vec4<f32>,
 }
 
-//#slot eight x=a default places
-//#slot eight x=y default places
+//#slot load_eight x=a default places
+//#slot load_eight x=y default places
 
 const X_AHEAD: bool = false; // other workgroups hide its loads
 
@@ -158,8 +158,8 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
     var high = vec4<f32>();
     for (var i = segment.terms; i < segment.terms_end; i++) {
         let term = table[i];
-        let left = eight_a(a_low + a_blade(term), a_high + a_blade(term));
-        let right = eight_y(y_low + y_blade(term), y_high + y_blade(term));
+        let left = load_eight_a(a_low + a_blade(term), a_high + a_blade(term));
+        let right = load_eight_y(y_low + y_blade(term), y_high + y_blade(term));
         low = fma(left.low * term_sign(term), right.low, low);
         high = fma(left.high * term_sign(term), right.high, high);
     }

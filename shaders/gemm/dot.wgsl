@@ -21,7 +21,7 @@ const A_STAGE: u32 = 2u;
 const B_STAGE: u32 = 3u;
 const STAGES: u32 = 2u;
 //#end
-//#import patches
+//#import register_tile
 const GROUP: u32 = 8u; // rows of blocks
 const_assert BK % 4u == 0u;
 const_assert BM * WORDS % (4u * LANES) == 0u && BN * WORDS % (4u * LANES) == 0u;
@@ -76,10 +76,10 @@ fn main(
     let row0 = (first + within % height) * BM;
     let col0 = within / height * BN;
     enter(part);
-    let k_begin = part / dims.batches * dims.k_part;
-    let k_end = min(dims.k, k_begin + dims.k_part);
-    let lane_m = patch_m(lane);
-    let lane_n = patch_n(lane);
+    let k_begin = part / dims.batches * dims.k_per_split;
+    let k_end = min(dims.k, k_begin + dims.k_per_split);
+    let lane_m = tile_m(lane);
+    let lane_n = tile_n(lane);
 
     var acc: array<array<vec4<i32>, TN / 4u>, TM>;
     // This lane's vectors of the next step, on their way while this one is computed.

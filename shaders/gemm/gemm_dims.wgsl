@@ -20,7 +20,7 @@ struct Dims {
     m: u32,
     n: u32,
     k: u32,
-    k_part: u32,   // of k that a workgroup sums: all of it, or a multiple of 32
+    k_per_split: u32,   // of k that a workgroup sums: all of it, or a multiple of 32
     batches: u32,  // matrices, of which
     batch1: u32,   // lie along axis 1
     splits: u32,   // parts of k, each summed into a matrix of its own; 1 if k is whole
@@ -62,7 +62,7 @@ fn enter(part: u32) {
     matrices.b_offset = dims.b_offset + i * dims.b_batch0 + j * dims.b_batch1;
     matrices.c_offset = dims.c_offset + i * dims.c_batch0 + j * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
     matrices.residual_offset = dims.residual_offset + i * dims.residual_batch0 + j * dims.residual_batch1;
-    matrices.k_end = min(dims.k, (split + 1u) * dims.k_part);
+    matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);
 }
 
 //#variant seeded_a
@@ -71,7 +71,7 @@ struct Dims {
     m: u32,
     n: u32,
     k: u32,
-    k_part: u32,   // of k that a workgroup sums: all of it, or a multiple of 32
+    k_per_split: u32,   // of k that a workgroup sums: all of it, or a multiple of 32
     batches: u32,  // matrices, of which
     batch1: u32,   // lie along axis 1
     splits: u32,   // parts of k, each summed into a matrix of its own; 1 if k is whole
@@ -113,7 +113,7 @@ fn enter(part: u32) {
     matrices.b_offset = dims.b_offset + i * dims.b_batch0 + j * dims.b_batch1;
     matrices.c_offset = dims.c_offset + i * dims.c_batch0 + j * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
     matrices.residual_offset = dims.residual_offset + i * dims.residual_batch0 + j * dims.residual_batch1;
-    matrices.k_end = min(dims.k, (split + 1u) * dims.k_part);
+    matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);
 }
 
 //#variant seeded_b
@@ -122,7 +122,7 @@ struct Dims {
     m: u32,
     n: u32,
     k: u32,
-    k_part: u32,   // of k that a workgroup sums: all of it, or a multiple of 32
+    k_per_split: u32,   // of k that a workgroup sums: all of it, or a multiple of 32
     batches: u32,  // matrices, of which
     batch1: u32,   // lie along axis 1
     splits: u32,   // parts of k, each summed into a matrix of its own; 1 if k is whole
@@ -164,7 +164,7 @@ fn enter(part: u32) {
     matrices.b_offset = dims.b_offset;
     matrices.c_offset = dims.c_offset + i * dims.c_batch0 + j * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
     matrices.residual_offset = dims.residual_offset + i * dims.residual_batch0 + j * dims.residual_batch1;
-    matrices.k_end = min(dims.k, (split + 1u) * dims.k_part);
+    matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);
 }
 
 //#variant segments
@@ -173,7 +173,7 @@ struct Dims {
     m: u32,
     n: u32,
     k: u32,              // of the matrix that has most segments, each filled up
-    k_part: u32,         // of k that a workgroup sums: all of it, or a multiple of 32
+    k_per_split: u32,         // of k that a workgroup sums: all of it, or a multiple of 32
     batches: u32,        // matrices
     splits: u32,         // parts of k, each summed into a matrix of its own; 1 if k is whole
     segment_step: u32,   // from segment to segment along k: a multiple of 32

@@ -1,5 +1,5 @@
 //! Operand x in shared memory: BK rows of X_BLOCK elements along the outer axis, four to a vector, which is what a lane
-//! moves at once: from the slot `memory_x`. Lanes run along the axis that is contiguous in memory. Past the outer edge
+//! moves at once: from the slot `tiled_load_x`. Lanes run along the axis that is contiguous in memory. Past the outer edge
 //! the last elements are read again, which no sum that is stored has a part in: blocks at the edge run the same loop as
 //! those within.
 //!
@@ -9,7 +9,7 @@
 const X_LD: u32 = X_BLOCK / 4u + 1u; // NOTE: odd, so that rows start in different banks
 const X_QUADS: u32 = X_BLOCK / 4u;
 const X_SHARE: u32 = X_QUADS * BK / LANES; // vectors of each lane
-var<workgroup> x_tile: array<vec4<step_sum>, STAGES * BK * X_LD>;
+var<workgroup> x_tile: array<vec4<iteration_sum>, STAGES * BK * X_LD>;
 
 // Where the block's vector lies along the outer axis and along k.
 fn x_outer_of(vector: u32) -> u32 {
@@ -21,7 +21,7 @@ fn x_k_of(vector: u32) -> u32 {
 }
 
 fn put_x(vector: u32, stage: u32, elements: vec4<f32>) {
-    x_tile[(stage * BK + x_k_of(vector)) * X_LD + x_outer_of(vector) / 4u] = vec4<step_sum>(elements);
+    x_tile[(stage * BK + x_k_of(vector)) * X_LD + x_outer_of(vector) / 4u] = vec4<iteration_sum>(elements);
 }
 
 // The vector from these indices on, zero past the end of k.

@@ -16,8 +16,8 @@ alias a_unit = f32;
 alias b_unit = f32;
 alias c_unit = f32;
 alias sum = f32;
-alias step_sum = f32;
-const SUMS_OF_STEP: bool = false; // each step sums its products in step_sum, and adds that to the sums in f32 behind it
+alias iteration_sum = f32;
+const ITERATION_SUMS: bool = false; // each step sums its products in iteration_sum, and adds that to the sums in f32 behind it
 const BM: u32 = 64u;
 const BN: u32 = 64u;
 const BK: u32 = 8u;
@@ -28,7 +28,7 @@ const B_STAGE: u32 = 1u;
 const STAGES: u32 = 2u;
 const TAG: u32 = 0u; // of a sketch's words
 //#end
-//#import patches
+//#import register_tile
 const GROUP: u32 = 8u; // rows of blocks
 const_assert BM * BK % (4u * LANES) == 0u && BN * BK % (4u * LANES) == 0u;
 // How an operand comes from memory: by elements, lanes along k or along the outer axis, or by vectors of four along it.
@@ -43,8 +43,8 @@ const STAGE_VECTOR_OUTER: u32 = 2u;
 //#slot segments default one
 //#slot load x=a default element
 //#slot load x=b default element
-//#slot memory x=a default memory
-//#slot memory x=b default memory
+//#slot tiled_load x=a default memory
+//#slot tiled_load x=b default memory
 //#import stage x=a
 //#import stage x=b
 //#slot a_column default shared
@@ -73,14 +73,14 @@ fn main(
     let row0 = (first + within % height) * BM;
     let col0 = within / height * BN;
     enter(part);
-    let k_begin = part / dims.batches * dims.k_part;
-    let k_end = min(k_extent(part % dims.batches), k_begin + dims.k_part);
-    let lane_m = patch_m(lane);
-    let lane_n = patch_n(lane);
+    let k_begin = part / dims.batches * dims.k_per_split;
+    let k_end = min(k_extent(part % dims.batches), k_begin + dims.k_per_split);
+    let lane_m = tile_m(lane);
+    let lane_n = tile_n(lane);
 
     // The sums of this lane's patch, and what the products of a step are added to: those of the step, or of all so far.
     var acc: array<array<vec4<f32>, TN / 4u>, TM>;
-    var sums: array<array<vec4<step_sum>, TN / 4u>, TM>;
+    var sums: array<array<vec4<iteration_sum>, TN / 4u>, TM>;
     // Where this lane's vectors lie at k = 0, and those of the next step, on their way while this one is computed.
     var a_from: array<u32, A_SHARE>;
     var b_from: array<u32, B_SHARE>;
@@ -137,10 +137,10 @@ fn main(
             }
         }
 
-        if SUMS_OF_STEP {
-            sums = array<array<vec4<step_sum>, TN / 4u>, TM>();
+        if ITERATION_SUMS {
+            sums = array<array<vec4<iteration_sum>, TN / 4u>, TM>();
         }
-        var a_held: array<vec4<step_sum>, TM / 4u>;
+        var a_held: array<vec4<iteration_sum>, TM / 4u>;
         if A_HELD {
             //#unroll
             for (var i = 0u; i < TM / 4u; i++) {
@@ -148,7 +148,7 @@ fn main(
             }
         }
         for (var kk = 0u; kk < BK; kk++) {
-            var b_row: array<vec4<step_sum>, TN / 4u>;
+            var b_row: array<vec4<iteration_sum>, TN / 4u>;
             //#unroll
             for (var j = 0u; j < TN / 4u; j++) {
                 b_row[j] = b_tile[(stage * BK + kk) * B_LD + j * LANES_N + lane_n];
@@ -158,14 +158,14 @@ fn main(
                 let a_col = a_column(a_held[i], kk, (stage * BK + kk) * A_LD + i * LANES_M + lane_m);
                 //#unroll
                 for (var j = 0u; j < TN / 4u; j++) {
-                    sums[i * 4u + 0u][j] = fma(vec4<step_sum>(a_col.x), b_row[j], sums[i * 4u + 0u][j]);
-                    sums[i * 4u + 1u][j] = fma(vec4<step_sum>(a_col.y), b_row[j], sums[i * 4u + 1u][j]);
-                    sums[i * 4u + 2u][j] = fma(vec4<step_sum>(a_col.z), b_row[j], sums[i * 4u + 2u][j]);
-                    sums[i * 4u + 3u][j] = fma(vec4<step_sum>(a_col.w), b_row[j], sums[i * 4u + 3u][j]);
+                    sums[i * 4u + 0u][j] = fma(vec4<iteration_sum>(a_col.x), b_row[j], sums[i * 4u + 0u][j]);
+                    sums[i * 4u + 1u][j] = fma(vec4<iteration_sum>(a_col.y), b_row[j], sums[i * 4u + 1u][j]);
+                    sums[i * 4u + 2u][j] = fma(vec4<iteration_sum>(a_col.z), b_row[j], sums[i * 4u + 2u][j]);
+                    sums[i * 4u + 3u][j] = fma(vec4<iteration_sum>(a_col.w), b_row[j], sums[i * 4u + 3u][j]);
                 }
             }
         }
-        if SUMS_OF_STEP {
+        if ITERATION_SUMS {
             //#unroll
             for (var i = 0u; i < TM; i++) {
                 //#unroll
@@ -181,7 +181,7 @@ fn main(
         }
         stage = (stage + 1u) % STAGES;
     }
-    if !SUMS_OF_STEP {
+    if !ITERATION_SUMS {
         //#unroll
         for (var i = 0u; i < TM; i++) {
             //#unroll
