@@ -121,7 +121,7 @@ pub(crate) fn launches() -> Vec<Launch> {
                     let is_bare = tile.kernel != GemmKernel::Coop && case % 2 == 1;
                     let mut types = types;
                     if types.ab == DType::F16 && !is_bare && case % 4 == 0 {
-                        types.sums = Accumulator::F16;
+                        types.accumulator = Accumulator::F16;
                     }
                     let caps = &devices[usize::from(is_bare)];
                     // Steps that no number of epilogues divides, so that each meets every tile and type.
