@@ -1,9 +1,9 @@
-//! Scales rows of f32 by a power of two each and rounds them to f16, in one part or two: operands for tensor cores.
+//! The f16 split of f32 rows: each row is scaled by a power of two, and each element rounded to a high half, or high and low.
 //!
 //! shapes    X (batch0, batch1, outer, k), any strides -> C (rows, HALF_COUNT * ld) of f16, without gaps; exponents (rows)
-//! grid      LANES / ROWS invocations a row of X, in all batches; LANES a workgroup
-//! subgroup  not used; consecutive invocations read consecutive elements: of a row, or, with ROWS > 1, of ROWS rows
-//! requires  nothing: f16 is written as bits, so that no driver rounds or flushes it
+//! grid      LANES / ROWS invocations per row of X, in all batches; LANES per workgroup
+//! subgroup  not used; consecutive invocations read consecutive elements: of one row, or, with ROWS > 1, of ROWS rows
+//! requires  nothing: f16 is stored as bits, so that no driver rounds or flushes it
 //! edges     rows past the end neither read nor write; zeros from k to ld, the next multiple of 8: any rows, k >= 1
 
 struct Dims {
@@ -16,15 +16,15 @@ struct Dims {
     outer_stride: u32,
     k_stride: u32,
     x_offset: u32,     // first element of X in its binding
-    units: u32,        // of a row of C, eight f16 each: HALF_COUNT * ld / 8
-    hi: u32,           // where the first part begins in a row of C, in units
-    lo: u32,           // where the second part begins, if there is one
+    units: u32,        // of eight f16 in a row of C: HALF_COUNT * ld / 8
+    hi: u32,           // start of the high halves in a row of C, in units
+    lo: u32,           // start of the low halves, if there are any
 }
 
 //#slot dims default immediate
 //#import block
 
-//#param  set by HalvesProblem::plan
+//#param  set by F16SplitProblem::kernel
 const HALF_COUNT: u32 = 2u;
 const ROWS: u32 = 1u;
 const LANES: u32 = 64u;
@@ -32,17 +32,18 @@ const LANES: u32 = 64u;
 const_assert HALF_COUNT <= 2u && LANES % ROWS == 0u && (LANES & (LANES - 1u)) == 0u;
 
 const SIGN: u32 = 0x80000000u;
-const INFINITY: u32 = 0x7f800000u; // the bits of f32's
-const NON_FINITE: i32 = 1024;      // the exponent of a row that has an infinity or a NaN
+const INFINITY: u32 = 0x7f800000u; // the bits of an f32
+const NON_FINITE: i32 = 1024;      // the exponent of a row with an infinity or a NaN
 
 @group(0) @binding(0) var<storage, read> x: array<u32>;
 @group(0) @binding(1) var<storage, read_write> c: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> exponents: array<i32>;
 
-// What each invocation has found in its row: the largest finite magnitude's bits, and SIGN if there is an infinity or
-// a NaN. Bits of magnitudes are ordered as the magnitudes are.
+// The maximum of each invocation's part of its row: the bits of the largest finite magnitude, and SIGN if there is an infinity
+// or a NaN. The bits of magnitudes have the same order as the magnitudes.
 var<workgroup> found: array<u32, LANES>;
 
+// The maximum of two such values.
 fn joined(p: u32, q: u32) -> u32 {
     return max(p & ~SIGN, q & ~SIGN) | ((p | q) & SIGN);
 }
@@ -53,7 +54,7 @@ fn row_start(row: u32) -> u32 {
         + batch / dims.batch1 * dims.batch0_stride;
 }
 
-// The power of two that brings this magnitude into [2^14, 2^15); none for 0.
+// The exponent of the power of two that scales this magnitude into [2^14, 2^15); 0 for 0.
 fn exponent_for(magnitude: u32) -> i32 {
     if magnitude == 0u {
         return 0;
@@ -62,7 +63,7 @@ fn exponent_for(magnitude: u32) -> i32 {
     return 14 - select(i32(firstLeadingBit(magnitude)) - 149, biased - 127, biased > 0);
 }
 
-// m * 2^e as f16, to the nearest, ties to even; m < 2^26 and the result below 2^16. Subnormals are kept.
+// m * 2^e as f16, rounded to the nearest, ties to even. m < 2^26, and the result is below 2^16; it may be subnormal.
 fn nearest_f16(m: u32, e: i32) -> u32 {
     if m == 0u {
         return 0u;
@@ -74,13 +75,13 @@ fn nearest_f16(m: u32, e: i32) -> u32 {
         let below = u32(drop);
         places = (m + (1u << (below - 1u)) - 1u + ((m >> below) & 1u)) >> below;
     }
-    // What rounds up to the next power of two carries into the exponent.
+    // Rounding up to the next power of two carries into the exponent.
     return (u32(max(exponent, -14) + 14) << 10u) + places;
 }
 
-// An f32 times 2^exponent, as two f16: the nearest normal one, or the least normal one where that is larger, and the
-// nearest to 2^11 times the rest. NOTE: the first part is zero for zeros alone, so that an infinity times it is the
-// infinity that f32 arithmetic makes. Both parts' errors are derived in reference/precision.rs.
+// The high and low half of an f32 times 2^exponent. The high half is the nearest f16, but at least the least normal f16 unless
+// the element is zero. The low half is the f16 nearest to 2^11 times the rest. NOTE: the high half is zero only for zeros, so
+// that its product with an infinity is an infinity, as in f32 arithmetic. The errors are derived in reference/precision.rs.
 fn split_f16(bits: u32, exponent: i32) -> vec2<u32> {
     let sign = (bits & SIGN) >> 16u;
     let magnitude = bits & ~SIGN;
@@ -88,16 +89,16 @@ fn split_f16(bits: u32, exponent: i32) -> vec2<u32> {
         return vec2<u32>(sign, 0u);
     }
     if magnitude >= INFINITY {
-        // Its rest is nothing: an infinity less itself would be NaN.
+        // The low half is zero: an infinity minus itself would be NaN.
         return vec2<u32>(sign | select(0x7c00u, 0x7e00u, magnitude > INFINITY), 0u);
     }
-    // The scaled magnitude is m * 2^(e - 23), with m of 24 bits: an f32 may be subnormal.
+    // The scaled magnitude is m * 2^(e - 23), where m has 24 bits, even if the f32 is subnormal.
     let up = 23u - min(firstLeadingBit(magnitude), 23u);
     let normal = magnitude > 0x7fffffu;
     let m = select(magnitude << up, (magnitude & 0x7fffffu) | 0x800000u, normal);
     let e = select(-126 - i32(up), i32(magnitude >> 23u) - 127, normal) + exponent;
     if e < -14 {
-        // In units of 2^-39, far below what the rest is rounded to; the last bit says that something is lost.
+        // In units of 2^-39, far below the rounding of the rest. The last bit is set if any lower bit was set.
         let below = u32(clamp(-16 - e, 0, 31));
         let lost = (m & ((1u << below) - 1u)) != 0u;
         let scaled = select((m >> below) | u32(lost), m << 1u, e == -15);
@@ -112,13 +113,13 @@ fn split_f16(bits: u32, exponent: i32) -> vec2<u32> {
     return vec2<u32>(hi, select(sign, sign ^ 0x8000u, rest < 0) | nearest_f16(u32(abs(rest)), e - 12));
 }
 
-// Both parts of elements p and p + 1 of a row, in pairs; zeros from k on.
+// The high and low halves of elements p and p + 1 of a row, in a word each; zeros from k on.
 fn pair(start: u32, p: u32, exponent: i32) -> vec2<u32> {
-    var parts = vec2<u32>(0u);
+    var words = vec2<u32>(0u);
     for (var i = 0u; i < 2u && p + i < dims.k; i++) {
-        parts |= split_f16(x[start + (p + i) * dims.k_stride], exponent) << vec2<u32>(16u * i);
+        words |= split_f16(x[start + (p + i) * dims.k_stride], exponent) << vec2<u32>(16u * i);
     }
-    return parts;
+    return words;
 }
 
 @compute @workgroup_size(LANES)
@@ -127,7 +128,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    // NOTE: no early return: barriers want uniform control flow, and `block_index` counts as non-uniform.
+    // NOTE: there is no early return: barriers need uniform control flow, and `block_index` counts as non-uniform.
     let row = block_index(workgroup, grid) * ROWS + lane % ROWS;
     let end = select(0u, dims.k, row < dims.rows);
     let start = row_start(row);
@@ -152,8 +153,8 @@ fn main(
     for (var p = lane / ROWS * 8u; p < end; p += LANES / ROWS * 8u) {
         var hi: vec4<u32>;
         var lo: vec4<u32>;
-        // NOTE: the last of four comes in as the others move up: not indexed, and not written out: eight copies of
-        // `split_f16` take SwiftShader seconds to compile.
+        // NOTE: words are shifted in one by one: there is no index, and the loop is not unrolled, because SwiftShader would take
+        // seconds to compile eight copies of `split_f16`.
         for (var i = 0u; i < 4u; i++) {
             let pairs = pair(start, p + 2u * i, exponent);
             hi = vec4<u32>(hi.yzw, pairs.x);

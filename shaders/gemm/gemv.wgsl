@@ -1,10 +1,10 @@
-//! C = epilogue(A B) of few rows or few columns: the operand that is not thin is read once, and that is the time it takes.
+//! C = epilogue(A B) with few rows or few columns, a skinny product: its time is that of reading the matrix operand once.
 //!
-//! shapes    A (m, k)  B (k, n)  C (m, n), batches; m or n at most SKINNY; any strides of A and B, C row-major; f32 sums
-//! grid      ceil(extent / BO) blocks a part, where extent is that of the long operand's outer axis: m of A, n of B
-//! subgroup  not used; LANES_O x K_LANES invocations, neighbours along the axis along which the long operand lies
+//! shapes    A (m, k)  B (k, n)  C (m, n), batches; m or n <= SKINNY; any strides of A and B, C row-major; f32 sums
+//! grid      ceil(extent / BO) blocks per matrix and split; extent is that of the matrix operand's outer axis: m of A, n of B
+//! subgroup  not used; LANES_O x K_LANES invocations, consecutive ones along the matrix operand's contiguous axis
 //! requires  LANES_O * K_LANES invocations, and their sums in shared memory
-//! edges     past the outer edge the last elements are read again and not stored, past k nothing: any m, n >= 1, k >= 0
+//! edges     past the outer edge the last elements are read again and not stored, past k none: any m, n >= 1, k >= 0
 
 //#slot gemm_dims default product
 //#slot dims default immediate
@@ -16,17 +16,17 @@ alias matrix_unit = f32;
 alias vector_unit = f32;
 alias c_unit = f32;
 alias sum = f32;
-const MATRIX_BINDING: u32 = 0u; // 0: A is long and B thin, 1: B is long and A thin
-const LANES_ALONG_K: u32 = 1u;      // neighbours run along k, or (0) along the outer axis
-const SKINNY: u32 = 1u;         // rows of a thin A, columns of a thin B, rounded up to a power of two
-const BO: u32 = 16u;          // elements of the long operand along its outer axis, a workgroup
-const BK: u32 = 128u;         // along k, a step of a workgroup
-const TO: u32 = 4u;           // along the outer axis, an invocation
-const MATRIX_LOADS: u32 = ELEMENTS; // how the long operand comes from memory
-const VECTOR_LOADS: u32 = ELEMENTS; // and the thin one: never along the outer axis
+const MATRIX_BINDING: u32 = 0u; // 0: A is the matrix operand, B the vector operand; 1: the reverse
+const LANES_ALONG_K: u32 = 1u; // consecutive lanes read along k, or (0) along the outer axis
+const SKINNY: u32 = 1u;        // rows or columns of the vector operand, rounded up to a power of two
+const BO: u32 = 16u;           // elements of the matrix operand along its outer axis, per workgroup
+const BK: u32 = 128u;          // elements along k, per iteration of a workgroup
+const TO: u32 = 4u;            // elements along the outer axis, per invocation
+const MATRIX_LOADS: u32 = ELEMENTS; // how the matrix operand is loaded
+const VECTOR_LOADS: u32 = ELEMENTS; // how the vector operand is loaded: never in vectors along the outer axis
 //#end
-// How an operand comes from memory: one by one, or by vectors of four along an axis. A vector may reach past the end of k, the
-// outer edge and the end of the operand: windows hold whole vectors, and what is beyond the edge is not stored.
+// How an operand is loaded: elements, or vectors of four along an axis. A vector may extend past the end of k, past the outer
+// edge and past the end of the operand: windows contain whole vectors, and results past the edge are not stored.
 const ELEMENTS: u32 = 0u;
 const VECTORS_ALONG_K: u32 = 1u;
 const VECTORS_ALONG_OUTER: u32 = 2u;
@@ -37,8 +37,8 @@ const K_LANES: u32 = BK / 4u;
 const LANES: u32 = LANES_O * K_LANES;
 const QUADS: u32 = TO / 4u;
 const VECTOR_BINDING: u32 = 1u - MATRIX_BINDING;
-const STORES: u32 = (SKINNY + 3u) / 4u; // of four neighbours, in a row of C with SKINNY columns
-// Sums that one invocation adds up before the next barrier, where those of K_LANES come together.
+const STORES: u32 = (SKINNY + 3u) / 4u; // of four consecutive elements, in a row of C with SKINNY columns
+// Number of sums that one invocation adds between barriers, in the reduction over K_LANES.
 const FAN: u32 = 8u;
 
 @group(0) @binding(MATRIX_BINDING) var<storage, read> matrix: array<matrix_unit>;
@@ -52,8 +52,8 @@ var<workgroup> partial: array<vec4<f32>, SKINNY * QUADS * LANES>;
 //#slot epilogue default none
 //#slot store_c default elements
 
-// Where four neighbours along the outer axis of the long operand start, or the vector that they are, four times. Past the edge
-// the last is read again.
+// The places at k = 0 of four consecutive elements along the outer axis of the matrix operand; with vectors, four times that of
+// the vector. Past the edge the last one is read again.
 fn matrix_starts(outer: u32, extent: u32) -> vec4<u32> {
     let first = select(matrices.a_offset, matrices.b_offset, MATRIX_BINDING == 1u);
     if MATRIX_LOADS == VECTORS_ALONG_OUTER {
@@ -63,12 +63,12 @@ fn matrix_starts(outer: u32, extent: u32) -> vec4<u32> {
     return vec4<u32>(first) + rows * select(dims.a_outer, dims.b_outer, MATRIX_BINDING == 1u);
 }
 
-// A vector of the long operand, or (x) an element.
+// A vector of the matrix operand, or an element, in x.
 fn matrix_at(at: u32) -> vec4<f32> {
     return vec4<f32>(load_matrix(at));
 }
 
-// Four neighbours along the outer axis at one k.
+// Four consecutive elements along the outer axis at one k.
 fn matrix_column(starts: vec4<u32>, k: u32) -> vec4<f32> {
     let at = starts + vec4<u32>(k * select(dims.a_k, dims.b_k, MATRIX_BINDING == 1u));
     if MATRIX_LOADS == VECTORS_ALONG_OUTER {
@@ -77,7 +77,7 @@ fn matrix_column(starts: vec4<u32>, k: u32) -> vec4<f32> {
     return vec4<f32>(matrix_at(at.x).x, matrix_at(at.y).x, matrix_at(at.z).x, matrix_at(at.w).x);
 }
 
-// Four by four elements of the long operand: the columns are those of four k.
+// 4 x 4 elements of the matrix operand: one column for each k.
 fn matrix_quad(starts: vec4<u32>, ks: vec4<u32>) -> mat4x4<f32> {
     if MATRIX_LOADS == VECTORS_ALONG_K {
         let at = starts + vec4<u32>(ks.x);
@@ -91,12 +91,12 @@ fn matrix_quad(starts: vec4<u32>, ks: vec4<u32>) -> mat4x4<f32> {
     );
 }
 
-// A vector of the thin operand, or (x) an element.
+// A vector of the vector operand, or an element, in x.
 fn vector_at(at: u32) -> vec4<f32> {
     return vec4<f32>(load_vector(at));
 }
 
-// Four elements along k of row t of a thin A, or of column t of a thin B. Past the edge the last row is read again.
+// Four elements along k of row or column t of the vector operand. Past the edge the last one is read again.
 fn vector_quad(t: u32, ks: vec4<u32>) -> vec4<f32> {
     let last = select(dims.n, dims.m, MATRIX_BINDING == 1u) - 1u;
     let first = select(matrices.b_offset, matrices.a_offset, MATRIX_BINDING == 1u);
@@ -108,7 +108,7 @@ fn vector_quad(t: u32, ks: vec4<u32>) -> vec4<f32> {
     return vec4<f32>(vector_at(at.x).x, vector_at(at.y).x, vector_at(at.z).x, vector_at(at.w).x);
 }
 
-// Adds four steps along k to sums: what is long from `starts` on, times what is thin, where `ks` are `within`.
+// Adds the products at four k to the sums. `ks` that are not `within` k contribute nothing.
 fn add_four(
     acc: ptr<function, array<array<vec4<f32>, QUADS>, SKINNY>>,
     starts: array<vec4<u32>, QUADS>,
@@ -123,7 +123,7 @@ fn add_four(
     //#unroll
     for (var q = 0u; q < QUADS; q++) {
         let x = matrix_quad(starts[q], ks);
-        // NOTE: both are zero beyond the end: either may be NaN there.
+        // NOTE: both factors are set to zero past the end, because either may be NaN there.
         let x0 = select(vec4<f32>(), x[0], within.x);
         let x1 = select(vec4<f32>(), x[1], within.y);
         let x2 = select(vec4<f32>(), x[2], within.z);
@@ -150,10 +150,10 @@ fn main(
     if index >= blocks * dims.batches * dims.splits {
         return;
     }
-    let part = index / blocks;
-    let k_begin = part / dims.batches * dims.k_per_split;
+    let pair = index / blocks;
+    let k_begin = pair / dims.batches * dims.k_per_split;
     let k_end = min(dims.k, k_begin + dims.k_per_split);
-    enter(part);
+    enter(pair);
     let k_lane = select(lane / LANES_O, lane % K_LANES, LANES_ALONG_K == 1u);
     let lane_o = select(lane % LANES_O, lane / K_LANES, LANES_ALONG_K == 1u);
     let outer0 = index % blocks * BO + lane_o * 4u;
@@ -170,11 +170,11 @@ fn main(
         add_four(&acc, starts, vec4<u32>(k) + four, vec4<bool>(true));
     }
     if k < k_end {
-        // What lies beyond the last of k is not ours, or another part's.
+        // Elements past the end belong to other rows, or to another split.
         let ks = min(vec4<u32>(k) + four, vec4<u32>(k_end - 1u));
         add_four(&acc, starts, ks, vec4<u32>(k) + four < vec4<u32>(k_end));
     }
-    // The sums of all K_LANES, up to FAN at a time and always in this order.
+    // Add the sums of all K_LANES, up to FAN at a time and always in this order.
     for (var lanes = K_LANES; lanes > 1u; lanes = (lanes + FAN - 1u) / FAN) {
         let left = (lanes + FAN - 1u) / FAN;
         if k_lane >= left && k_lane < lanes {
@@ -186,7 +186,7 @@ fn main(
                 }
             }
         }
-        // NOTE: one a round is enough: what is read behind it was not written in an earlier round, nor will be in a later.
+        // NOTE: one barrier per round suffices: each round reads only places that no other round writes.
         workgroupBarrier();
         if k_lane < left {
             for (var other = k_lane + left; other < lanes; other += left) {
@@ -204,7 +204,7 @@ fn main(
         return;
     }
     if MATRIX_BINDING == 1u {
-        // Neighbours along the outer axis of B are neighbours in a row of C.
+        // Consecutive elements along the outer axis of B are consecutive in a row of C.
         //#unroll
         for (var t = 0u; t < SKINNY; t++) {
             //#unroll
@@ -213,7 +213,7 @@ fn main(
             }
         }
     } else {
-        // A row of C has the sums of one row of A.
+        // A row of C holds the sums of one row of A.
         //#unroll
         for (var q = 0u; q < QUADS; q++) {
             //#unroll

@@ -1,10 +1,10 @@
-//! C = epilogue(the sum of all parts of k), in the order of the parts: the same bits each time.
+//! Split-k reduction: C = epilogue(the sum of all splits), always in the order of the splits, so results are bit-exact.
 //!
-//! shapes    sums (parts of k, batches, m, n) without gaps, f32 or i32; C (m, n), batches of them
-//! grid      one invocation per four elements of a row of C, LANES a workgroup
+//! shapes    sums (splits, batches, m, n) without gaps, f32 or i32; C (m, n), batches of them
+//! grid      one invocation per four elements of a row of C, LANES per workgroup
 //! subgroup  not used; consecutive invocations read consecutive elements
 //! requires  nothing
-//! edges     invocations past the end leave: any m, n >= 1
+//! edges     invocations past the end return: any m, n >= 1
 
 //#slot gemm_dims default product
 //#slot dims default immediate
@@ -40,7 +40,7 @@ fn main(
     let last = elements * dims.splits - 1u;
     var total = vec4<sum>();
     for (var at = row * dims.n + col; at <= last; at += elements) {
-        // NOTE: past the end of a row lies the next: read, and not stored.
+        // NOTE: elements past the end of a row belong to the next row. They are read but not stored.
         total += vec4<sum>(sums[at], sums[min(at + 1u, last)], sums[min(at + 2u, last)], sums[min(at + 3u, last)]);
     }
     enter(row / dims.m);

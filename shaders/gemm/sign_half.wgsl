@@ -1,14 +1,14 @@
-//! Elements of operand B, half of which is in memory and half signs that are made from a seed, along its outer axis or
-//! along k. Each half counts its indices from its own start, and may have any extent: each element is looked at alone.
+//! Elements of operand B with a sign half: one half is stored, the other consists of signs generated from a seed. The halves
+//! are along the outer axis or along k. Indices are relative to the start of a half, which may have any extent.
 
 //#import philox
 //#import sign_words
 
-//#param  set by HalfSigns::bind; these defaults are a legal half
-alias b_element = f32; // f16 where that is staged: what is in memory stays as it is
-const HALF_AXIS: u32 = 0u; // the axis that is split: 0 the outer one, 1 k
-const SIGN_HALF: u32 = 0u; // the half that is signs: 0 the first, 1 the second
-const SIGN_ROWS: u32 = 0u; // the axis along which the rows of the signs lie, as HALF_AXIS
+//#param  set by SignHalf::bind; these defaults are a legal half
+alias b_element = f32; // f16 if f16 is staged: stored elements are not converted
+const HALF_AXIS: u32 = 0u; // the axis with the two halves: 0 the outer axis, 1 k
+const SIGN_HALF: u32 = 0u; // the generated half: 0 the first, 1 the second
+const SIGN_ROWS: u32 = 0u; // the axis of B that is indexed by the rows of the signs, as HALF_AXIS
 //#end
 const SIGN_COLUMNS: u32 = 1u - SIGN_ROWS;
 

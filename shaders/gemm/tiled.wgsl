@@ -1,10 +1,10 @@
 //! C = epilogue(A B), a BM x BN block of C per workgroup, its operands staged in shared memory BK deep.
 //!
-//! shapes    A (m, k)  B (k, n)  C (m, n), batches; any strides of A and B, C row-major; sums in f32, of a step in f16
-//! grid      ceil(m / BM) * ceil(n / BN) blocks a part, GROUP rows of blocks at a time: neighbours share operands in the cache
-//! subgroup  hands A around on software devices; an invocation holds TM x TN of C, 4 x 4 pieces LANES_M, LANES_N apart
+//! shapes    A (m, k)  B (k, n)  C (m, n), batches; any strides of A and B, C row-major; f32 sums, f16 within an iteration
+//! grid      ceil(m / BM) * ceil(n / BN) blocks per matrix and split, GROUP rows of blocks at a time, to share the cache
+//! subgroup  shuffles A on software devices; an invocation holds TM x TN of C, 4 x 4 pieces LANES_M, LANES_N apart
 //! requires  LANES invocations and STAGES of both blocks in shared memory
-//! edges     rows and columns past the end repeat the last and are not stored, k is zero-filled: any m, n >= 1, k >= 0
+//! edges     rows and columns past the end repeat the last one and are not stored, k is zero-filled: any m, n >= 1, k >= 0
 
 //#slot gemm_dims default product
 //#slot dims default immediate
@@ -17,7 +17,7 @@ alias b_unit = f32;
 alias c_unit = f32;
 alias sum = f32;
 alias iteration_sum = f32;
-const ITERATION_SUMS: bool = false; // each step sums its products in iteration_sum, and adds that to the sums in f32 behind it
+const ITERATION_SUMS: bool = false; // each iteration sums in iteration_sum, then adds that to the f32 sums
 const BM: u32 = 64u;
 const BN: u32 = 64u;
 const BK: u32 = 8u;
@@ -26,12 +26,12 @@ const TN: u32 = 8u;
 const A_STAGE: u32 = 0u;
 const B_STAGE: u32 = 1u;
 const STAGES: u32 = 2u;
-const TAG: u32 = 0u; // of a sketch's words
+const TAG: u32 = 0u; // last word of the Philox counters, for a generated operand
 //#end
 //#import register_tile
 const GROUP: u32 = 8u; // rows of blocks
 const_assert BM * BK % (4u * LANES) == 0u && BN * BK % (4u * LANES) == 0u;
-// How an operand comes from memory: by elements, lanes along k or along the outer axis, or by vectors of four along it.
+// How an operand is loaded: elements, with lanes along k or along the outer axis, or vectors of four along the outer axis.
 const STAGE_SCALAR_K: u32 = 0u;
 const STAGE_SCALAR_OUTER: u32 = 1u;
 const STAGE_VECTOR_OUTER: u32 = 2u;
@@ -57,31 +57,31 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    // GROUP rows of blocks at a time, column by column, so that blocks that run together share operands in the cache; then
-    // the next matrix of the batch, then the next part of k.
+    // The order of blocks: GROUP rows of blocks at a time, column by column, so that concurrent blocks share operands in the
+    // cache; then the next matrix of the batch, then the next split.
     let rows = (dims.m + BM - 1u) / BM;
     let cols = (dims.n + BN - 1u) / BN;
     let index = block_index(workgroup, grid);
     if index >= rows * cols * dims.batches * dims.splits {
         return;
     }
-    let part = index / (rows * cols);
+    let pair = index / (rows * cols);
     let block = index % (rows * cols);
     let first = block / (GROUP * cols) * GROUP;
     let height = min(GROUP, rows - first);
     let within = block - first * cols;
     let row0 = (first + within % height) * BM;
     let col0 = within / height * BN;
-    enter(part);
-    let k_begin = part / dims.batches * dims.k_per_split;
-    let k_end = min(k_extent(part % dims.batches), k_begin + dims.k_per_split);
+    enter(pair);
+    let k_begin = pair / dims.batches * dims.k_per_split;
+    let k_end = min(k_extent(pair % dims.batches), k_begin + dims.k_per_split);
     let lane_m = tile_m(lane);
     let lane_n = tile_n(lane);
 
-    // The sums of this lane's patch, and what the products of a step are added to: those of the step, or of all so far.
+    // The sums of this lane's register tile, and those that products are added to: of the iteration, or of all iterations.
     var acc: array<array<vec4<f32>, TN / 4u>, TM>;
     var sums: array<array<vec4<iteration_sum>, TN / 4u>, TM>;
-    // Where this lane's vectors lie at k = 0, and those of the next step, on their way while this one is computed.
+    // The places of this lane's vectors at k = 0, and the vectors of the next iteration, which are loaded during this one.
     var a_from: array<u32, A_SHARE>;
     var b_from: array<u32, B_SHARE>;
     var a_next: array<vec4<f32>, A_SHARE>;
@@ -99,7 +99,7 @@ fn main(
     }
     var stage = 0u;
     for (var k0 = k_begin; k0 < k_end; k0 += BK) {
-        // Both blocks go into shared memory. The first step is not loaded ahead, nor is one that reaches past the end of k.
+        // Stage both blocks. The first iteration, and one that extends past the end of k, are not loaded ahead.
         let ahead = k0 > k_begin && k0 + BK <= k_end;
         if A_AHEAD && ahead {
             //#unroll
@@ -117,9 +117,9 @@ fn main(
         } else {
             stage_b(col0, dims.n, k0, stage, lane);
         }
-        // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
+        // NOTE: two stages need no other barrier: the stage that is filled next was read before this barrier.
         workgroupBarrier();
-        // Those of the next step set out from device memory, if it is one that is loaded ahead.
+        // Start to load the vectors of the next iteration, if it is loaded ahead.
         let next = k0 + BK;
         if next + BK <= k_end {
             enter_segment(next);
@@ -175,7 +175,7 @@ fn main(
             }
         }
 
-        // The next step fills the other stage; where there is none, it waits until this one has been read.
+        // The next iteration fills the other stage. If there is only one, it waits until this one has been read.
         if STAGES == 1u {
             workgroupBarrier();
         }

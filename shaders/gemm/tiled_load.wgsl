@@ -1,13 +1,13 @@
-//! Four elements of operand x along its outer axis, widened: `x_start(outer, extent, k)` says where they lie,
-//! `x_vector(at, outer, extent)` are those there, and `x_ahead(at, outer, extent, k0)` those that lie k0 behind them
-//! along k. Past `extent` of the outer axis the last are read again; k and k0 are within k. `X_AHEAD` says whether
-//! `main` loads them a step ahead.
+//! Four elements of operand x along its outer axis, widened. `x_start(outer, extent, k)` returns the place of the vector at
+//! these indices, `x_vector(at, outer, extent)` the vector at a place, and `x_ahead(at, outer, extent, k0)` the vector k0
+//! further along k. Past `extent` of the outer axis the last elements are read again; k and k0 are within k. `X_AHEAD` says
+//! whether `main` loads vectors one iteration ahead.
 
 //#variant memory
-// Operand x in device memory: vectors of four elements along its outer axis.
+// A stored operand x: vectors of four elements along its outer axis.
 const X_AHEAD: bool = true;
 
-// Where the vector from these indices on lies, in elements: its first, within the outer edge.
+// The place of the vector's first element, clamped to the outer edge.
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     let last = extent - select(1u, 4u, X_STAGE == STAGE_VECTOR_OUTER);
     return matrices.x_offset + min(outer, last) * dims.x_outer + of_segment(k) * dims.x_k;
@@ -27,18 +27,18 @@ fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
     );
 }
 
-// The one that k0 lies behind the vector at `at`.
+// The vector k0 further along k than the one at `at`.
 fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
     return x_vector(at + k0 * dims.x_k, outer, extent);
 }
 
 //#variant generated
-// Operand x of a sketch: its entries are made from a seed where they are staged, and nothing
-// of it is in memory but the table of the normal distribution. Its index along k takes the place of an address.
+// A generated operand x: its entries are computed from a seed while they are staged. Only the table of the normal distribution
+// is stored. A place is the index along k, not an address.
 //#import philox
 //#slot entries default words
 
-const X_AHEAD: bool = false; // there is no memory to wait for
+const X_AHEAD: bool = false; // there is no load to wait for
 
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return k;
@@ -57,11 +57,11 @@ fn table(i: u32) -> u32 {
 }
 
 //#variant sign_half
-// Operand B, half of which is signs: vectors of four elements along its outer axis, each
-// element from the half that it lies in. Its index along k takes the place of an address.
+// Operand B with a sign half: vectors of four elements along its outer axis. Each element is loaded or generated, depending on
+// its half. A place is the index along k, not an address.
 //#import sign_half
 
-const X_AHEAD: bool = false; // there is no memory to wait for
+const X_AHEAD: bool = false; // there is no load to wait for
 
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return k;
@@ -69,8 +69,8 @@ fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
 
 fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
     var elements: vec4<f32>;
-    // NOTE: written out, this would be the code of the signs' words four times. Elements move up one by one, since an
-    // index that is no literal would take them out of registers.
+    // NOTE: unrolled, this would repeat the code of the signs four times. Elements are shifted in one by one, because an
+    // index that is not a literal would move them out of registers.
     for (var e = 0u; e < 4u; e++) {
         elements = vec4<f32>(elements.yzw, sign_half_b(min(outer + e, extent - 1u), at));
     }
@@ -82,19 +82,18 @@ fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
 }
 
 //#variant products
-// Operand A of a layer's product: products of blades are summed where they are staged, and
-// never lie in device memory. Past the outer edge the last elements are made again. The index along the segment takes
-// the place of an address.
+// Operand A of a layer's product: while staging, the products of blades are summed. They are never stored in device memory.
+// Past the outer edge the last elements are generated again. A place is the index along the segment, not an address.
 //#slot product_terms_of_a default plain
 //#slot load x=y default element
 
-const X_AHEAD: bool = false; // other workgroups hide its loads
+const X_AHEAD: bool = false; // other workgroups hide the latency of its loads
 
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return of_segment(k);
 }
 
-// Elements of A at four places, side by side where they come by vectors.
+// Elements of the left factor at four places, which are consecutive if it is loaded in vectors.
 fn four_a(at: vec4<u32>) -> vec4<f32> {
     if A_STAGE == STAGE_VECTOR_OUTER {
         return vec4<f32>(load_a(at.x));
@@ -103,7 +102,7 @@ fn four_a(at: vec4<u32>) -> vec4<f32> {
     return vec4<f32>(first, vec4<f32>(load_a(at.z)).x, vec4<f32>(load_a(at.w)).x);
 }
 
-// And of the second operand.
+// The same for the right factor.
 fn four_y(at: vec4<u32>) -> vec4<f32> {
     if A_STAGE == STAGE_VECTOR_OUTER {
         return vec4<f32>(load_y(at.x));
