@@ -53,11 +53,11 @@ struct Dims {
 
 // Selects a pair. Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
 fn enter(pair: u32) {
-    let matrix = pair % dims.batches;
+    let index = pair % dims.batches;
     let split = pair / dims.batches;
-    matrices.index = matrix;
-    let i = matrix / dims.batch1;
-    let j = matrix % dims.batch1;
+    matrices.index = index;
+    let i = index / dims.batch1;
+    let j = index % dims.batch1;
     matrices.a_offset = dims.a_offset + i * dims.a_batch0 + j * dims.a_batch1;
     matrices.b_offset = dims.b_offset + i * dims.b_batch0 + j * dims.b_batch1;
     matrices.c_offset = dims.c_offset + i * dims.c_batch0 + j * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
@@ -104,11 +104,11 @@ struct Dims {
 
 // Selects a pair. Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
 fn enter(pair: u32) {
-    let matrix = pair % dims.batches;
+    let index = pair % dims.batches;
     let split = pair / dims.batches;
-    matrices.index = matrix;
-    let i = matrix / dims.batch1;
-    let j = matrix % dims.batch1;
+    matrices.index = index;
+    let i = index / dims.batch1;
+    let j = index % dims.batch1;
     matrices.a_offset = dims.a_offset;
     matrices.b_offset = dims.b_offset + i * dims.b_batch0 + j * dims.b_batch1;
     matrices.c_offset = dims.c_offset + i * dims.c_batch0 + j * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
@@ -155,11 +155,11 @@ struct Dims {
 
 // Selects a pair. Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
 fn enter(pair: u32) {
-    let matrix = pair % dims.batches;
+    let index = pair % dims.batches;
     let split = pair / dims.batches;
-    matrices.index = matrix;
-    let i = matrix / dims.batch1;
-    let j = matrix % dims.batch1;
+    matrices.index = index;
+    let i = index / dims.batch1;
+    let j = index % dims.batch1;
     matrices.a_offset = dims.a_offset + i * dims.a_batch0 + j * dims.a_batch1;
     matrices.b_offset = dims.b_offset;
     matrices.c_offset = dims.c_offset + i * dims.c_batch0 + j * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
