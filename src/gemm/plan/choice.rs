@@ -2,7 +2,7 @@
 
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmKernel, GemmProblem, OP, Tile};
-use crate::plan::LONGEST;
+use crate::plan::MAX_STEP_SECONDS;
 use crate::{Error, Result};
 
 impl GemmProblem {
@@ -10,7 +10,7 @@ impl GemmProblem {
     /// the device busy for too long are chosen only if there are no others.
     pub(super) fn choose(&self, caps: &Caps) -> Result<(&'static Tile, u32)> {
         let cost = |&(tile, splits): &(&Tile, u32)| {
-            let is_too_long = tile.block_seconds(self, splits, caps) > LONGEST;
+            let is_too_long = tile.block_seconds(self, splits, caps) > MAX_STEP_SECONDS;
             (is_too_long, tile.cost_of_splits(self, splits, caps) + tile.compile_cost(caps))
         };
         GemmKernel::ALL

@@ -6,7 +6,7 @@ use crate::caps::Caps;
 use crate::gemm::kernels;
 use crate::gemm::problem::{GemmProblem, Layouts, OP, SplitK};
 use crate::layout::{DType, Layout, dim};
-use crate::plan::{Draft, LONGEST, Region};
+use crate::plan::{Draft, MAX_STEP_SECONDS, Region};
 
 impl GemmProblem {
     /// The product of the first panel.
@@ -31,7 +31,7 @@ impl GemmProblem {
         // With an f16 split, the choice is that of the last product.
         let product = if self.is_f16_split() { self.f16_products()?.last } else { self };
         let (tile, splits) = product.choose(caps)?;
-        let is_too_long = tile.block_seconds(&product, splits, caps) > LONGEST;
+        let is_too_long = tile.block_seconds(&product, splits, caps) > MAX_STEP_SECONDS;
         Ok(if is_too_long { Self { split: SplitK::Auto, ..self } } else { self })
     }
 

@@ -4,7 +4,7 @@ use crate::caps::Caps;
 use crate::gemm::kernels;
 use crate::gemm::problem::{GemmProblem, MAX_SPLITS, SplitK, Tile, scratch_bytes};
 use crate::kernel::{self, Needs};
-use crate::plan::{LONGEST, Prediction};
+use crate::plan::{MAX_STEP_SECONDS, Prediction};
 
 impl Tile {
     /// Invocations per workgroup on this device.
@@ -76,7 +76,7 @@ impl Tile {
                 let machine = &caps.machine;
                 let wanted = u64::from(machine.groups_per_core) * u64::from(machine.cores);
                 let idle = |&splits: &u32| splits == 1 || blocks * u64::from(splits) <= wanted;
-                let too_few = |&splits: &u32| self.block_seconds(problem, splits / 2, caps) > LONGEST;
+                let too_few = |&splits: &u32| self.block_seconds(problem, splits / 2, caps) > MAX_STEP_SECONDS;
                 let fits =
                     |&splits: &u32| splits == 1 || scratch_bytes(problem, splits) <= kernel::own_bytes(caps);
                 let powers = (0..).map(|i| 1 << i).take_while(|&splits| splits <= MAX_SPLITS);
