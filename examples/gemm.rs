@@ -18,10 +18,10 @@ use support::report::{Report, verify};
 use support::reported;
 use tilewise::Operand;
 use tilewise::gemm::Tile;
-use tilewise::planning::gemm::{GemmProblem, GemmTypes, product_shape};
 use tilewise::io::{Npy, write_npy_slice};
 use tilewise::planning::Problem;
-use tilewise::{DType, Element, Error, Gemm, GemmKernel, Gpu, Layout, Real, Result, Accumulator, bf16, f16};
+use tilewise::planning::gemm::{GemmProblem, GemmTypes, product_shape};
+use tilewise::{Accumulator, DType, Element, Error, Gemm, GemmKernel, Gpu, Layout, Real, Result, bf16, f16};
 
 /// Multiplies two matrices, random or from .npy files, and checks the product against f64.
 #[derive(Parser)]

@@ -1,5 +1,5 @@
-//! The kernels of matrix products, one file each. To add one, add its file, a variant of `GemmKernel`, and its line in
-//! `table.rs`.
+//! The kernels of matrix products, one file each. To add one, add its file, its module and its line in `spec` here, and a
+//! variant of `GemmKernel`.
 
 mod coop;
 mod cost;
@@ -13,7 +13,6 @@ mod spec;
 mod stage;
 mod staged;
 mod store;
-mod table;
 mod tiled;
 mod uniform;
 mod unit_loads;
@@ -21,3 +20,77 @@ mod unit_loads;
 pub(in crate::gemm) use cost::Unit;
 pub(crate) use reduce::reduce_splits;
 pub(in crate::gemm) use reduce::{needs, seconds, step};
+
+use crate::gemm::problem::{GemmKernel, GemmProblem, Pin, SplitK, Tile};
+use spec::KernelSpec;
+use std::fmt;
+
+impl GemmKernel {
+    pub(in crate::gemm) const fn spec(self) -> &'static dyn KernelSpec {
+        match self {
+            Self::Naive => &naive::Naive,
+            Self::Gemv => &gemv::Gemv,
+            Self::Tiled => &tiled::Tiled,
+            Self::Dot => &dot::Dot,
+            Self::Coop => &coop::Coop,
+        }
+    }
+
+    /// The kernel's tiles.
+    #[must_use]
+    pub fn tiles(self) -> &'static [Tile] {
+        self.spec().tiles()
+    }
+
+    /// The kernel's file in `shaders/`, without its extension.
+    #[must_use]
+    pub fn shader(self) -> &'static str {
+        self.spec().shader()
+    }
+}
+
+impl fmt::Display for GemmKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.spec().name())
+    }
+}
+
+impl fmt::Display for Tile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.kernel.spec().describe(self))
+    }
+}
+
+impl Pin {
+    /// Whether it allows a kernel that can sum parts of k.
+    pub(in crate::gemm) fn allows_split_k(self, problem: &GemmProblem) -> bool {
+        match self {
+            Self::Kernel(kernel) | Self::Tile(Tile { kernel, .. }) => kernel.spec().supports_split_k(problem),
+            Self::Free | Self::Staged => problem.types.ab.is_real(),
+        }
+    }
+
+    pub(in crate::gemm) fn allows(&self, tile: &Tile) -> bool {
+        match self {
+            Self::Free => true,
+            Self::Kernel(kernel) => tile.kernel == *kernel,
+            Self::Tile(pinned) => tile == pinned,
+            Self::Staged => tile.kernel.spec().is_staged(),
+        }
+    }
+}
+
+impl GemmProblem {
+    /// Whether the caller may request splits of k: the allowed kernels must support them, and i8 has no sums in f32.
+    pub(in crate::gemm) fn may_split_k(&self) -> bool {
+        self.pin.allows_split_k(self)
+    }
+
+    /// The number of splits that the caller requests.
+    pub(in crate::gemm) fn requested_splits(&self) -> u32 {
+        match self.split {
+            SplitK::Splits(splits) if self.may_split_k() => self.splits_of_k(splits),
+            SplitK::Splits(_) | SplitK::Auto => 1,
+        }
+    }
+}

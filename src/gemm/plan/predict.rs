@@ -76,7 +76,8 @@ impl Tile {
                 let machine = &caps.machine;
                 let wanted = u64::from(machine.groups_per_core) * u64::from(machine.cores);
                 let idle = |&splits: &u32| splits == 1 || blocks * u64::from(splits) <= wanted;
-                let too_few = |&splits: &u32| self.block_seconds(problem, splits / 2, caps) > MAX_STEP_SECONDS;
+                let too_few =
+                    |&splits: &u32| self.block_seconds(problem, splits / 2, caps) > MAX_STEP_SECONDS;
                 let fits =
                     |&splits: &u32| splits == 1 || scratch_bytes(problem, splits) <= kernel::own_bytes(caps);
                 let powers = (0..).map(|i| 1 << i).take_while(|&splits| splits <= MAX_SPLITS);

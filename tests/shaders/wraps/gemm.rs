@@ -3,9 +3,9 @@
 use super::launch::Launch;
 use crate::support::{limits, wgsl};
 use tilewise::gemm::{Accumulator, GemmKernel, SplitK, Tile};
-use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin, product_shape};
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin, product_shape};
 use tilewise::{Caps, DType, Layout};
 
 /// The longest window, in bytes.
