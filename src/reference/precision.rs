@@ -39,7 +39,7 @@ use half::f16;
 /// $l_{x}$ is flushed; $2^{-27}$ if $y$ is as small. As $X, Y \ge 2^{14}$, that is below
 /// $2^{-20} |x y| + 2^{-38} X Y$ in any case. Sums: of $h_{x} h_{y}$, $(k - 1) \tau (1 + u)^2 |x y|$; of the cross terms,
 /// $(2k - 1) \tau \cdot 2u (1 + u) |x y|$; adding both, $\tau$: less than $1.01\,\gamma_{k+2}$ together. The terms of an
-/// entry below $2^{-14}$ are no larger than $(1 + u) 2^{-28} X Y$ in either sum, which is not small beside $|x y|$: they
+/// entry below $2^{-14}$ are no larger than $(1 + u) 2^{-28} X Y$ in either sum, which is not small compared with $|x y|$: they
 /// add $3 k \tau (1 + 2u) 2^{-28} X Y \le 2^{-26} \gamma_{k} X Y$.
 /// $$ (2^{-20} + 1.01\,\gamma_{k+2}) (|A||B|)_{ij} + (2^{-38} + 2^{-26} \gamma_{k})\, k\,\alpha_{i} \beta_{j}. $$
 ///
@@ -96,7 +96,7 @@ pub fn f16_split(x: &[f32], k: usize, precision: Precision) -> F16SplitReference
     split
 }
 
-/// The largest finite magnitude of a row, which determines its scale and its bound; 0 if there is none.
+/// The largest finite magnitude of a row, which determines its scale and its bound; 0 for a row without one.
 pub(super) fn largest_finite(row: impl Iterator<Item = f64>) -> f64 {
     row.map(f64::abs).filter(|x| x.is_finite()).fold(0.0, f64::max)
 }

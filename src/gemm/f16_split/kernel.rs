@@ -1,4 +1,7 @@
 //! The kernel of f16 splits, `shaders/gemm/f16_split.wgsl`.
+//!
+//! Several invocations share a row: first they find its largest magnitude, which determines the scale, then they round its
+//! elements.
 
 use super::problem::{F16SplitDims, F16SplitProblem};
 use crate::caps::Caps;

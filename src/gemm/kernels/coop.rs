@@ -3,8 +3,8 @@
 use super::cost::{Cost, Unit};
 use super::generated::{self, Signs};
 use super::spec::KernelSpec;
+use super::stage::Loads;
 use super::store::store;
-use super::unit_loads::Loads;
 use crate::caps::{Caps, CoopScalar};
 use crate::gemm::problem::{
     GemmDims, GemmKernel, GemmProblem, Generated, HalfAxis, PlaneSource, SignHalf, Tile,
@@ -223,7 +223,7 @@ impl KernelSpec for Coop {
             _ => fetch(kernel, "coop_load_a", "a_unit", a.by),
         };
         let kernel = match problem.sign_half_of_b() {
-            Some(signs) => signs.bind(kernel, "coop_load_b").param("b_element", "f16").param("b_unit", "f16"),
+            Some(signs) => signs.bind(kernel, "coop_load_b").param("b_value", "f16").param("b_unit", "f16"),
             None => fetch(kernel, "coop_load_b", "b_unit", b.by),
         };
         let kernel = match (problem.segments(), a.by) {

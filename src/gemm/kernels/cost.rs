@@ -19,7 +19,7 @@ pub(in crate::gemm) struct Cost {
     pub(super) block: [f64; 2],
     /// Rows and columns of the register or subgroup tile, for which a staged operand is read once.
     pub(super) tile: [f64; 2],
-    /// The time of such a read, in multiply-adds.
+    /// Time of one of these reads, in multiply-adds.
     pub(super) read_weight: f64,
     /// Iterations along k. Each waits for its loads.
     pub(super) iterations: f64,

@@ -15,7 +15,6 @@ mod staged;
 mod store;
 mod tiled;
 mod uniform;
-mod unit_loads;
 
 pub(in crate::gemm) use cost::Unit;
 pub(crate) use reduce::reduce_splits;
@@ -62,7 +61,7 @@ impl fmt::Display for Tile {
 }
 
 impl Pin {
-    /// Whether it allows a kernel that can sum parts of k.
+    /// Whether it allows a kernel that supports split-k.
     pub(in crate::gemm) fn allows_split_k(self, problem: &GemmProblem) -> bool {
         match self {
             Self::Kernel(kernel) | Self::Tile(Tile { kernel, .. }) => kernel.spec().supports_split_k(problem),

@@ -1,7 +1,6 @@
 //! Products over segments of k: how kernels stage A, and the variants that fill their slots.
 
-use super::stage::Stage;
-use super::unit_loads::Loads;
+use super::stage::{Loads, Stage};
 use crate::gemm::problem::{Gated, GemmProblem, PlaneSource, Segments};
 use crate::kernel::{Access, Kernel, Memory};
 

@@ -1,8 +1,8 @@
-//! How the tiled kernel loads the operands that it stages.
+//! How kernels load the operands that they stage.
 
 use crate::kernel::Width;
 
-/// How an operand is loaded: the constants `STAGE_...` of `gemm/tiled.wgsl`.
+/// How the tiled kernel loads an operand: the constants `STAGE_...` of `gemm/tiled.wgsl`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     /// Element by element; consecutive lanes read along k.
@@ -31,6 +31,25 @@ impl Stage {
         match self {
             Self::VectorOuter => Width::Four,
             Self::ScalarK | Self::ScalarOuter => Width::One,
+        }
+    }
+}
+
+/// The size of one load of the coop kernel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Loads {
+    /// A unit of eight f16 elements, 16 bytes.
+    Units,
+    /// One element.
+    Elements,
+}
+
+impl Loads {
+    /// The element type of the operand's binding.
+    pub(super) fn unit(self) -> &'static str {
+        match self {
+            Self::Units => "Unit",
+            Self::Elements => "f16",
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::panels::Panels;
 
 use crate::caps::Caps;
-use crate::gemm::problem::{GemmProblem, OP, Operand, Scale};
+use crate::gemm::problem::{GemmProblem, OP, Operand, Scale, scratch_bytes};
+use crate::kernel;
 use crate::layout::Precision;
 use crate::plan::{Draft, Plan, Problem, Region};
 use crate::{Error, Result};
@@ -74,5 +75,23 @@ impl GemmProblem {
             Err(limit) if is_whole => Err(limit),
             _ => Panels::new(self, caps).map(Some),
         }
+    }
+
+    /// Bytes of the sums that every plan needs: those of the requested splits, or of one split if a second launch applies the
+    /// epilogue; 0 otherwise.
+    fn sums_bytes(&self, caps: &Caps) -> u64 {
+        let splits = self.requested_splits();
+        if splits == 1 && !self.has_separate_epilogue(caps) { 0 } else { scratch_bytes(self, splits) }
+    }
+
+    /// Checks that the device can bind every operand as a whole, and the sums of the splits.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) if it cannot.
+    pub(in crate::gemm) fn check_bound(&self, caps: &Caps) -> Result<()> {
+        for Operand { layout, dtype, .. } in self.operands()? {
+            kernel::check_binding(OP, caps, layout.span().end as u64, dtype)?;
+        }
+        kernel::check_scratch(OP, caps, self.sums_bytes(caps))
     }
 }

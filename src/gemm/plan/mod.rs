@@ -1,6 +1,5 @@
 //! How a matrix product is computed: the one choice among the kernels' tiles and numbers of splits, and the steps it becomes.
 
-mod bindings;
 mod choice;
 mod f16_products;
 mod gemm;

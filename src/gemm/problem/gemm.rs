@@ -1,11 +1,10 @@
 //! A matrix product, checked.
 
-use super::dims::GemmDims;
+use super::dims::{GemmDims, OP, batch_strides, stride};
 use super::epilogue::Epilogue;
 use super::generated::{Generated, GeneratedOperand, SignHalf};
-use super::pin::{Pin, SplitK};
 use super::segments::Segments;
-use super::strides::{OP, batch_strides, stride};
+use super::tile::{Pin, SplitK};
 use super::types::{GemmTypes, Side};
 use crate::layout::{DType, Layout, Precision, dim};
 use crate::{Error, Result};

@@ -1,7 +1,7 @@
 //! Operands that are not stored as the product uses them: kernels generate their elements while they stage blocks.
 
+use super::dims::OP;
 use super::segments::Segments;
-use super::strides::OP;
 use super::types::Side;
 use crate::layout::Layout;
 use crate::{Error, Result};

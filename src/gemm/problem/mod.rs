@@ -6,11 +6,11 @@ mod gemm;
 mod generated;
 mod operands;
 mod options;
-mod pin;
+
 mod scalars;
 mod segments;
 mod split_k;
-mod strides;
+
 mod tile;
 mod types;
 
@@ -20,11 +20,11 @@ pub use gemm::{GemmProblem, MAX_I8_K, product_shape};
 pub(in crate::gemm) use generated::Generated;
 pub use generated::{Distribution, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, SignHalf};
 pub(in crate::gemm) use operands::{Layouts, Operand};
-pub use pin::{Pin, SplitK};
+
+pub(in crate::gemm) use dims::{OP, layout, stride};
 pub(in crate::gemm) use scalars::{ALPHA, BETA, SEED_HIGH, SEED_LOW};
 pub(crate) use segments::OperandPlanes;
 pub(in crate::gemm) use segments::{Gated, PlaneSource, Segments};
 pub(in crate::gemm) use split_k::{MAX_SPLITS, max_splits, scratch_bytes};
-pub(in crate::gemm) use strides::{OP, layout, stride};
-pub use tile::{GemmKernel, Tile};
+pub use tile::{GemmKernel, Pin, SplitK, Tile};
 pub use types::{Accumulator, GemmTypes, Side};

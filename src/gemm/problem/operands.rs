@@ -1,11 +1,10 @@
 //! The operands of a product: their layouts, reconstructed from its dims, and the same product with other operands.
 
-use super::dims::GemmDims;
+use super::dims::{GemmDims, OP, batch_strides, layout, stride};
 use super::epilogue::{Epilogue, Scale};
 use super::gemm::GemmProblem;
 use super::generated::{Generated, HalfAxis};
 use super::segments::PlaneSource;
-use super::strides::{OP, batch_strides, layout, stride};
 use super::types::{GemmTypes, Side};
 use crate::Result;
 use crate::caps::Caps;

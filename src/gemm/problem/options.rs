@@ -1,10 +1,10 @@
 //! The options of a product: each returns the same problem with one thing changed.
 
+use super::dims::{OP, batch_strides, stride};
 use super::epilogue::{BiasAxis, Epilogue, Previous, Scale};
 use super::gemm::GemmProblem;
 use super::generated::{Generated, GeneratedOperand, SignHalf};
-use super::pin::{Pin, SplitK};
-use super::strides::{OP, batch_strides, stride};
+use super::tile::{Pin, SplitK};
 use super::types::{Accumulator, Side};
 use crate::layout::{DType, Layout, Precision, dim};
 use crate::ops::Activation;

@@ -1,7 +1,6 @@
 //! The segments of a product: ranges of k in which the operands' planes are looked up in a table.
 
-use super::dims::{GemmDims, SegmentDims};
-use super::strides::{OP, layout};
+use super::dims::{GemmDims, OP, SegmentDims, layout};
 use crate::Result;
 use crate::layout::{DType, Layout, dim};
 
