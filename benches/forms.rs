@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use support::contest::{Contest, Side, TOGETHER, pairs};
 use support::examples::ended;
 use support::{is_testing, told};
-use tilewise::gemm::{Split, Tile};
+use tilewise::gemm::{SplitK, Tile};
 use tilewise::{
     Activation, DType, Element, Error, Fill, Gemm, GemmKernel, Gpu, Precision, Real, Result, Tensor, f16,
     linear,
@@ -202,7 +202,7 @@ impl Bench {
         let size = if self.testing { [8, 8, 1024] } else { DEEP };
         let pairs = pairs::<f32>(&self.gpu, size)?;
         let own = Side::product(&self.gpu, &pairs, TOGETHER, |product| product)?;
-        let one = Side::product(&self.gpu, &pairs, TOGETHER, |product| product.split(Split::Parts(1)))?;
+        let one = Side::product(&self.gpu, &pairs, TOGETHER, |product| product.split_k(SplitK::Splits(1)))?;
         let (form, against, types) = ("in parts", "in one", [DType::F32; 2]);
         self.hold(&Contest { case: "parts", form, against, size, types }, own, one)
     }
@@ -218,7 +218,7 @@ fn tiles() -> Vec<Option<Tile>> {
 
 fn pinned<T: Real>(product: Gemm<'_, T>, tile: Option<Tile>) -> Gemm<'_, T> {
     match tile {
-        Some(tile) => product.tile(tile).split(Split::Parts(1)),
+        Some(tile) => product.tile(tile).split_k(SplitK::Splits(1)),
         None => product,
     }
 }
