@@ -1,7 +1,7 @@
-//! What operations cost the host: on wgpu's `noop` backend, which validates and computes nothing.
+//! What operations cost the host, on wgpu's `noop` backend, which validates and computes nothing.
 //!
-//! One run is 1,000 operations of a shape seen before, each result dropped, and one wait. `TILEWISE_TABLE=text` or
-//! `json` prints the cost of one operation alone, without criterion's statistics.
+//! One run is 1,000 operations of a shape seen before, whose results are dropped, and one wait. `TILEWISE_TABLE=text` or
+//! `json` prints the cost of one operation without criterion's statistics.
 
 use criterion::{Criterion, Throughput};
 use std::time::{Duration, Instant};
@@ -11,12 +11,12 @@ use tilewise::{Fill, Gemm, Gpu, GpuOptions, Precision, Tensor, matmul, wgpu};
 
 /// Operations of one run.
 const OPERATIONS: u32 = 1000;
-/// Runs that the printed line is made of.
+/// Runs whose fastest, median and slowest are printed.
 const RUNS: usize = 50;
 /// Sizes of the product.
 const SIZE: usize = 64;
 
-/// What is measured: its name, its launches, and the operation.
+/// An operation that is measured: its name, its launches, and the call.
 type Measured<'a> = (&'static str, u64, &'a dyn Fn());
 
 fn main() {
@@ -63,7 +63,7 @@ fn run(gpu: &Gpu, operation: &dyn Fn()) {
     gpu.wait().expect("nothing was lost");
 }
 
-/// The fastest run, the middle one and the slowest, per operation.
+/// Prints the fastest run, the median and the slowest, per operation.
 fn print(gpu: &Gpu, &(name, launches, operation): &Measured<'_>, as_json: bool) {
     let before = gpu.stats().launches;
     run(gpu, operation);
@@ -88,7 +88,7 @@ fn print(gpu: &Gpu, &(name, launches, operation): &Measured<'_>, as_json: bool) 
     }
 }
 
-/// A device that computes nothing, adopted: it needs no driver.
+/// An adopted device that computes nothing and needs no driver.
 fn noop() -> Gpu {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::NOOP,
