@@ -10,9 +10,9 @@ mod support;
 use std::process::ExitCode;
 use support::paired::{Paired, Side};
 use support::{ByDevice, Session};
+use tilewise::Operand;
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature, grade};
-use tilewise::gemm::Operand;
 use tilewise::{Fill, Gemm, Precision, Real, Result, Tensor, f16};
 
 /// Products that are timed together at most: gradients are several launches each, and all are one submission.

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use support::peak::{self, Peaks};
 use support::{clock, environment};
-use tilewise::gemm::Operand;
+use tilewise::Operand;
 use tilewise::{Fill, Gemm, GemmKernel, Gpu, Result, Tensor, f16};
 
 /// Sizes of the cubes, unless `TILEWISE_SIZES` is set.

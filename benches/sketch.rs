@@ -10,7 +10,7 @@ mod support;
 use std::process::ExitCode;
 use support::paired::{self, Paired, Side, TOGETHER};
 use support::{ByDevice, Session, ran};
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
 use tilewise::sketch::{HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
 use tilewise::{DType, Fill, Gemm, Real, Result, f16};
 

@@ -12,7 +12,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 use support::definition::Definition;
 use support::{ByDevice, Session, clock, environment, paired};
-use tilewise::gemm::{Operand, Tile};
+use tilewise::Operand;
+use tilewise::gemm::Tile;
 use tilewise::reference::Comparison;
 use tilewise::{DType, Element, Error, Fill, Gemm, GemmKernel, Gpu, Plan, Real, Result, Tensor, f16};
 

@@ -3,9 +3,9 @@
 use super::CHAPTERS;
 use std::collections::BTreeSet;
 use tilewise::gemm::{GemmProblem, GemmTypes};
-use tilewise::gpu::fixtures;
-use tilewise::kernel::{KERNELS, PARTS};
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
+use tilewise::planning::fixtures;
+use tilewise::planning::kernel::{KERNELS, PARTS};
 use tilewise::{Caps, DType, Layout};
 
 /// The lines between the fences of a chapter's code blocks, with what stands behind the opening fence.

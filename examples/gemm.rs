@@ -16,9 +16,10 @@ use std::str::FromStr;
 use support::operands::{Source, Storage};
 use support::report::{Report, verify};
 use support::reported;
-use tilewise::gemm::{GemmProblem, GemmTypes, Operand, Tile, product_shape};
+use tilewise::Operand;
+use tilewise::gemm::{GemmProblem, GemmTypes, Tile, product_shape};
 use tilewise::io::{Npy, write_npy_slice};
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
 use tilewise::{DType, Element, Error, Gemm, GemmKernel, Gpu, Layout, Real, Result, Sums, bf16, f16};
 
 /// Multiplies two matrices, random or out of .npy files, and checks the product against f64.

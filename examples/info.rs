@@ -16,7 +16,7 @@ use support::{chosen_kernel, ended};
 use tilewise::gemm::{GemmProblem, GemmTypes};
 use tilewise::gpu::{CoopRow, Machine, Verdict};
 use tilewise::ops::{CastProblem, Overflow};
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
 use tilewise::{Caps, DType, Fill, Gpu, Layout, Plan, Result, f16, matmul, reference};
 
 /// Shows every device of this machine: what it can do, and the path that each operation would take on it.

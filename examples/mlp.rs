@@ -20,7 +20,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use support::{chosen_kernel, reported, significant};
-use tilewise::gemm::Operand;
+use tilewise::Operand;
 use tilewise::io::Npy;
 use tilewise::reference::{Comparison, compare, store_tolerance, sum_tolerance};
 use tilewise::{Activation, DType, Element, Error, Gemm, Gpu, Plan, Real, Result, Sums, bf16, f16, linear};

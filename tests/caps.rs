@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 use tilewise::Caps;
-use tilewise::gpu::{CoopRow, CoopScalar, CoopScope, DeviceType, SubgroupSizes, Verdict, fixtures};
+use tilewise::gpu::{CoopRow, CoopScalar, CoopScope, DeviceType, SubgroupSizes, Verdict};
+use tilewise::planning::fixtures;
 
 /// A device, and what its print must hold.
 type Facts = (fn() -> Caps, &'static [&'static str]);

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tilewise::gemm::GemmKernel;
 use tilewise::gpu::{CacheFolder, Checks};
-use tilewise::kernel::Kernel;
-use tilewise::plan::{Plan, Problem};
+use tilewise::planning::kernel::{Kernel, compile};
+use tilewise::planning::{Plan, Problem};
 use tilewise::{Error, Fill, Gemm, Gpu, f16, matmul, reference};
 
 /// The kernels that run everywhere, in every type.
@@ -143,12 +143,12 @@ fn a_kernel_that_does_not_compile_is_an_error_that_names_it() {
         ("LANES=4096u", Kernel::new("gemm/naive").param("LANES", "4096u")), // more than any device has
         ("BM=20u", Kernel::new("gemm/tiled").param("BM", "20u")),
     ] {
-        let error = gpu.compile(&kernel).expect_err("it cannot be compiled");
+        let error = compile(&gpu, &kernel).expect_err("it cannot be compiled");
         assert!(matches!(error, Error::Device(_)), "{error:?}");
         let said = error.to_string();
         assert!(said.contains("does not compile") && said.contains(name), "{said}");
     }
-    let error = gpu.compile(&Kernel::new("magic")).expect_err("there is no such shader");
+    let error = compile(&gpu, &Kernel::new("magic")).expect_err("there is no such shader");
     assert!(matches!(error, Error::Input { .. }), "{error:?}");
     assert_eq!(gpu.stats().pipelines, 0);
     works(&gpu);

@@ -3,7 +3,7 @@
 mod support;
 
 use support::operand::{Placed, View};
-use tilewise::tensor::MAX_RANK;
+use tilewise::MAX_RANK;
 use tilewise::{DType, Element, Fill, Gpu, Layout, Tensor, bf16, f16};
 #[cfg(feature = "ndarray")]
 use tilewise::{Error, GpuOptions};

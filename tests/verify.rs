@@ -5,7 +5,7 @@ mod support;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use support::TestGpu;
-use tilewise::gpu::{CacheFolder, CoopRow, CoopScalar, CoopScope, DeviceType, Verdict};
+use tilewise::gpu::{Assumptions, CacheFolder, CoopRow, CoopScalar, CoopScope, DeviceType, Verdict};
 use tilewise::{Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, f16, matmul, reference, wgpu};
 
 const WRONG: &str = "fenced off: wrong results in the self-test";
@@ -21,7 +21,7 @@ fn open_at(folder: &Path) -> TestGpu {
 }
 
 fn claiming(claims: &[CoopRow], cache: CacheFolder) -> TestGpu {
-    support::own(|options| (options.cache, options.claims) = (cache, claims.to_vec()))
+    support::own(|options| (options.cache, options.assume.rows) = (cache, claims.to_vec()))
         .expect("there was one before")
 }
 
@@ -280,7 +280,8 @@ fn noop([min, max]: [u32; 2]) -> Gpu {
         ..Default::default()
     });
     let claims = vec![row(8, CoopScalar::F16, CoopScalar::F32)];
-    let options = GpuOptions { cache: CacheFolder::Off, claims, ..Default::default() };
+    let assume = Assumptions { rows: claims, ..Default::default() };
+    let options = GpuOptions { cache: CacheFolder::Off, assume, ..Default::default() };
     support::noop_on(&adapter, options, |_| ())
 }
 

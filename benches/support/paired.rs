@@ -5,7 +5,7 @@ use super::Session;
 use super::clock::{self, median, repetitions};
 use super::peak::Copier;
 use serde_json::json;
-use tilewise::gemm::Operand;
+use tilewise::Operand;
 use tilewise::{DType, Fill, Gemm, Gpu, Plan, Result, Tensor};
 
 /// Rounds, in each of which variant and baseline are timed once.

@@ -1,6 +1,6 @@
 //! Operands of a product on the host, random or out of `.npy` files.
 
-use tilewise::gemm::Operand;
+use tilewise::Operand;
 use tilewise::io::{Npy, NpyData, Order};
 use tilewise::{Element, Error, Fill, Gpu, Result, Tensor};
 

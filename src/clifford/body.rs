@@ -12,7 +12,7 @@ use super::product::{Product, Term, Terms};
 use super::sandwich_body::{self, Versor};
 use crate::Result;
 use crate::kernel::write::{ABS, Block, Callee, Expression, SIGN, SQRT, Sum, name, number, select};
-use crate::tensor::DType;
+use crate::layout::DType;
 use std::fmt::Display;
 
 /// The code of a function, as far as it depends on the algebra.

@@ -7,7 +7,7 @@ use super::function::Function;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
 use super::product::{Term, Terms};
 use super::walk::{Load, READ_BLADES, Store, Walk};
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::write::{Block, Callee, Definition, Expression, Module, index, integer, name};
 use crate::kernel::{self, Access, Kernel, Memory, Needs, Width};
 

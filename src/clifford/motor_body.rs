@@ -264,11 +264,11 @@ fn wedge_of(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::caps::fixtures;
     use crate::clifford::{BladeAxis, CliffordProblem, Function, Placed, Signature};
-    use crate::gpu::fixtures;
     use crate::kernel::write::flops_as_read;
+    use crate::layout::{DType, Layout};
     use crate::plan::Problem;
-    use crate::tensor::{DType, Layout};
 
     /// A function's operations, as the text is written: by name.
     #[test]

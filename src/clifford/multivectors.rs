@@ -7,8 +7,9 @@ use super::product::Product;
 use super::unary::Unary;
 use super::{Signature, grade};
 use crate::error::{Named, call};
+use crate::layout::{Layout, Real};
 use crate::plan::{Plan, Problem};
-use crate::tensor::{Layout, Real, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Result, ops};
 
 /// A batch of multivectors: a tensor, one of whose axes holds the coefficients of blades. The other axes, such as batch and

@@ -5,7 +5,7 @@ use super::kernel::{invocations, table};
 use super::problem::CliffordProblem;
 use super::product::Terms;
 use super::walk::Walk;
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
 use crate::{Error, Result};

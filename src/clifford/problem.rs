@@ -3,7 +3,7 @@
 use super::blades::Blades;
 use super::function::Function;
 use super::product::Terms;
-use crate::tensor::{DType, Layout, dim};
+use crate::layout::{DType, Layout, dim};
 use crate::{Error, Result};
 
 /// Axes beside the blades'.

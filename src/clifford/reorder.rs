@@ -6,7 +6,7 @@ use super::function::Function;
 use super::multivector::Multivector;
 use super::multivectors::Multivectors;
 use crate::error::call;
-use crate::tensor::Real;
+use crate::layout::Real;
 use crate::{Error, Result};
 
 impl Signature {

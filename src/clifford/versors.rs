@@ -9,8 +9,9 @@ use super::sandwich_body;
 use super::versor::Parity;
 use crate::Result;
 use crate::error::{Named, call};
+use crate::layout::Real;
 use crate::plan::Plan;
-use crate::tensor::{Real, Tensor};
+use crate::tensor::Tensor;
 
 /// Versors. Each function is [`Multivector`](super::Multivector)'s of the same name, in f32; each is one launch.
 impl<T: Real> Multivectors<T> {
@@ -82,7 +83,7 @@ impl<T: Real> Multivectors<T> {
     /// Positions are repeated as in [`product`](Self::product): (8, 1) with (4, n) is one motor for all points, (8, n) with
     /// (4, n) one for each, (8, m, 1) with (4, 1, n) all pairs. The result has all blades of the grades that `x` has: a
     /// versor keeps grades. One launch where two products would have at most 1024 terms
-    /// ([`Machine::terms`](crate::gpu::Machine::terms)), as in every algebra of up to 5 vectors; beyond, those two.
+    /// ([`Machine::terms`](crate::caps::Machine::terms)), as in every algebra of up to 5 vectors; beyond, those two.
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if v has both even and odd blades; otherwise as [`product`](Self::product).
     /// # Precision

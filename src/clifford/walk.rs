@@ -2,7 +2,7 @@
 
 use super::function::Function;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::{Memory, Width};
 
 /// Numbers of operands and result together that an invocation has of four positions, whatever registers there are: these

@@ -6,9 +6,9 @@ use super::panels::Panels;
 use super::problem::{GemmProblem, OP, Split};
 use super::reduce;
 use crate::Result;
-use crate::gpu::Caps;
+use crate::caps::Caps;
+use crate::layout::{DType, Layout, dim};
 use crate::plan::{Draft, LONGEST, Region};
-use crate::tensor::{DType, Layout, dim};
 
 impl GemmProblem {
     /// The product without its epilogue, of this type.

@@ -3,11 +3,11 @@
 use super::generated::Made;
 use super::memory::Store;
 use super::problem::{GemmProblem, OP, batch_strides, stride};
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::{Access, Kernel, Memory, Width};
+use crate::layout::{DType, Layout, dim};
 use crate::ops::Activation;
 use crate::plan::{Scalar, ScalarParameter};
-use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 
 pub(super) const ALPHA: ScalarParameter = ScalarParameter::f32("alpha");
@@ -39,10 +39,10 @@ pub enum Scale {
     One,
     /// By alpha.
     Alpha,
-    /// Back from what the operands were scaled by ([`Precision::Fast`](super::Precision::Fast)), and by alpha.
+    /// Back from what the operands were scaled by ([`Precision::Fast`](crate::layout::Precision::Fast)), and by alpha.
     Back,
     /// As [`Back`](Self::Back), after the sums of the cross terms are added
-    /// ([`Precision::Split`](super::Precision::Split)).
+    /// ([`Precision::Split`](crate::layout::Precision::Split)).
     BackWithCross,
 }
 

@@ -5,7 +5,7 @@ use super::Gemm;
 use super::generated::{Made, Outer};
 use super::problem::{GemmProblem, OP};
 use crate::kernel::Kernel;
-use crate::tensor::{Layout, Real, dim};
+use crate::layout::{Layout, Real, dim};
 use crate::{Error, Result};
 
 /// An operand B (k, n) that has two equal halves along one of its axes, one of them made from a seed: what changes the

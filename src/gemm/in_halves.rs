@@ -2,11 +2,11 @@
 
 use super::halves::{HalvesProblem, Side};
 use super::layouts::Layouts;
-use super::precision::Precision;
 use super::problem::{GemmProblem, OP, Sums};
 use crate::Result;
+use crate::layout::Precision;
+use crate::layout::{DType, Layout};
 use crate::plan::{Draft, Problem, Region};
-use crate::tensor::{DType, Layout};
 
 /// A product of f16 halves.
 pub(super) struct InHalves {

@@ -8,10 +8,10 @@ use super::problem::{GemmDims, GemmProblem, GemmTypes, OP, batch_strides, stride
 use super::reduce;
 use super::segments::Formed;
 use crate::Result;
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel;
+use crate::layout::{DType, Layout, dim};
 use crate::plan::Access;
-use crate::tensor::{DType, Layout, dim};
 
 /// An operand of a product.
 #[derive(Clone, Copy, Debug)]

@@ -2,8 +2,9 @@
 
 use super::Gemm;
 use crate::error::{Named, call};
+use crate::layout::Real;
 use crate::ops::Activation;
-use crate::tensor::{Real, Tensor};
+use crate::tensor::{Parameters, Tensor};
 use crate::{Error, Result};
 
 const OP: &str = "linear";
@@ -100,6 +101,14 @@ impl<T: Real> Linear<T> {
     #[must_use]
     pub fn activation(&self) -> Activation {
         self.activation
+    }
+}
+
+impl<T: Real> Parameters<T> for Linear<T> {
+    /// `weight` (out, in), and `bias` (out) if the layer has one.
+    fn parameters(&self) -> Vec<(&'static str, &Tensor<T>)> {
+        let bias = self.bias.as_ref().map(|bias| ("bias", bias));
+        [("weight", &self.weight)].into_iter().chain(bias).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! How operands are staged and C is stored: how many elements are loaded and stored at once.
 
 use super::problem::GemmProblem;
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::{Access, Kernel, Memory, Width};
 
 /// How an operand is staged: the constants `STAGE_...` of `gemm/tiled.wgsl`.

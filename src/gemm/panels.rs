@@ -2,12 +2,12 @@
 
 use super::halves;
 use super::layouts::Layouts;
-use super::precision::Precision;
 use super::problem::{GemmDims, GemmProblem, OP, Split};
 use super::reduce;
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel;
-use crate::tensor::{DType, Layout};
+use crate::layout::Precision;
+use crate::layout::{DType, Layout};
 use crate::{Error, Result};
 use std::ops::Range;
 

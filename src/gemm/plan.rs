@@ -4,9 +4,9 @@ use super::epilogue::Scale;
 use super::kernels::{GemmKernel, Tile};
 use super::layouts::Operand;
 use super::panels::Panels;
-use super::precision::Precision;
 use super::problem::{GemmProblem, OP};
-use crate::gpu::Caps;
+use crate::caps::Caps;
+use crate::layout::Precision;
 use crate::plan::{Draft, LONGEST, Plan, Problem, Region, Seconds};
 use crate::{Error, Result};
 

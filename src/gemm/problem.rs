@@ -3,8 +3,8 @@
 use super::epilogue::Epilogue;
 use super::generated::Made;
 use super::kernels::{GemmKernel, Tile};
-use super::precision::Precision;
-use crate::tensor::{DType, Layout, dim};
+use crate::layout::Precision;
+use crate::layout::{DType, Layout, dim};
 use crate::{Error, Result};
 
 /// The sizes of a product, in elements: the uniform of matrix-product shaders whose operands lie in memory

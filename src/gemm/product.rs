@@ -2,12 +2,13 @@
 
 use super::epilogue::BiasAxis;
 use super::half_signs::HalfSigns;
-use super::precision::Precision;
 use super::problem::{GemmProblem, GemmTypes, OP, Pin, Split, Sums};
 use crate::gpu::{Allocation, Gpu};
+use crate::gpu::{View, check_same_gpu};
+use crate::layout::Precision;
+use crate::layout::{DType, Layout};
 use crate::ops::Activation;
 use crate::plan::Scalar;
-use crate::tensor::{DType, Layout, View, check_same_gpu};
 use crate::{Error, Result};
 
 /// A product with its operands, whatever their types.

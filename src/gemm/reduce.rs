@@ -5,10 +5,10 @@ use super::memory::store;
 use super::problem::{GemmDims, GemmProblem, Split};
 use super::uniforms;
 use crate::Result;
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::{self, Kernel, Needs};
+use crate::layout::DType;
 use crate::plan::{Access, Bound, Dims, Draft, Flops, LONGEST, NewStep, Prediction, Region, Time};
-use crate::tensor::DType;
 use std::mem::offset_of;
 
 /// Invocations of one workgroup; each brings four elements of a row together.

@@ -5,7 +5,7 @@ use super::generated::{Generated, Made};
 use super::halves::Side;
 use super::problem::{GemmDims, GemmProblem};
 use super::segments::SegmentDims;
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::Kernel;
 use crate::plan::{Dims, Draft, ScalarParameter};
 use std::mem::offset_of;

@@ -1,8 +1,9 @@
 //! What a launch sees of a tensor: a window of its buffer.
 
-use super::memory::{Allocation, window};
+use super::memory::Allocation;
 use super::recording::{BoundWindow, Use};
 use crate::Result;
+use crate::layout::window;
 use std::ops::Range;
 
 /// A window of a tensor's buffer that a kernel sees.

@@ -1,9 +1,9 @@
 //! One row's self-test as data: the kernel, its operands, and the judgement of what it writes.
 
-use super::{Caps, CoopRow, CoopScalar, Verdict};
+use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
 use crate::kernel::{Kernel, Needs};
+use crate::layout::{DType, Layout};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
-use crate::tensor::{DType, Layout};
 use crate::{Fill, Result};
 use half::f16;
 
@@ -201,7 +201,7 @@ fn decode(bytes: &[u8]) -> f64 {
 mod tests {
     use super::*;
     use crate::Element;
-    use crate::gpu::CoopScope;
+    use crate::caps::CoopScope;
     use CoopScalar::{F16, F32};
 
     fn cases() -> Vec<Case> {

@@ -7,8 +7,9 @@
 use super::read::Pending;
 use super::self_test::{Case, OP};
 use super::verdicts::Verdicts;
-use super::{CacheFolder, Caps, CoopRow, Gpu, GpuOptions, Verdict};
-use crate::tensor::View;
+use super::{CacheFolder, Gpu, GpuOptions};
+use crate::caps::{Caps, CoopRow, Verdict};
+use crate::gpu::View;
 use crate::{Error, Result};
 use std::ops::Range;
 
@@ -38,7 +39,7 @@ impl Verification {
         options: &GpuOptions,
         probe: impl FnOnce(Caps, GpuOptions) -> Result<Gpu>,
     ) -> Self {
-        let claims = options.claims.iter().map(|row| untested(*row)).collect();
+        let claims = options.assume.rows.iter().map(|row| untested(*row)).collect();
         let mut this = Self { caps, claims, verdicts: None, found: Vec::new(), launched: None };
         if this.cases().is_empty() {
             return this;

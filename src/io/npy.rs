@@ -3,7 +3,8 @@
 use super::npy_file::{self, Opened};
 use crate::error::Named;
 use crate::files::replace::replace;
-use crate::tensor::{DType, Element, Layout, Tensor};
+use crate::layout::{DType, Element, Layout};
+use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 use half::f16;
 use npyz::{AutoSerialize, WriteOptions, WriterBuilder};
@@ -46,7 +47,7 @@ impl Npy {
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read, is no `.npy` file, holds elements of another type,
-    /// has more than [`MAX_RANK`](crate::tensor::MAX_RANK) axes, or fewer or more bytes than its shape needs.
+    /// has more than [`MAX_RANK`](crate::layout::MAX_RANK) axes, or fewer or more bytes than its shape needs.
     ///
     /// # Example
     /// ```
@@ -171,7 +172,7 @@ pub async fn write_npy_async<T: Element>(path: impl AsRef<Path>, tensor: &Tensor
 /// [`write_npy`](crate::io::write_npy) does.
 ///
 /// # Shapes
-/// `shape` has as many elements as `elements`, and at most [`MAX_RANK`](crate::tensor::MAX_RANK) axes.
+/// `shape` has as many elements as `elements`, and at most [`MAX_RANK`](crate::layout::MAX_RANK) axes.
 ///
 /// # Errors
 /// [`Error::Shape`] if it has not; [`Error::Input`] if the file cannot be written, or `T` is bf16, which `NumPy` does

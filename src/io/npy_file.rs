@@ -4,7 +4,7 @@
 //! for them.
 
 use super::npy::{Npy, NpyData, Order};
-use crate::tensor::{DType, MAX_RANK};
+use crate::layout::{DType, MAX_RANK};
 use bytemuck::Pod;
 use half::f16;
 use npyz::{DType as FileType, Endianness, NpyHeader, TypeChar};

@@ -1,7 +1,7 @@
 //! The limits that a launch needs, and whether a device has them.
 
-use crate::gpu::Caps;
-use crate::tensor::DType;
+use crate::caps::Caps;
+use crate::layout::DType;
 use crate::{Error, Result};
 
 /// The limits that a kernel needs on any operands: what its shader declares.

@@ -6,9 +6,9 @@ mod elementwise;
 mod numbers;
 mod rows;
 
+pub use crate::layout::Overflow;
 pub use activation::Activation;
-pub(crate) use cast::cast;
-pub use cast::{CastDims, CastProblem, Overflow};
+pub use cast::{CastDims, CastProblem};
 pub use elementwise::{
     Elementwise, ElementwiseDims, ElementwiseProblem, activate, activate_backward, activate_into, add,
     add_inplace, add_into, bias_add_inplace, broadcast_shape, mul, mul_into, sub, sub_into,

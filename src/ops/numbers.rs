@@ -1,6 +1,6 @@
 //! What `shaders/ops/numbers.wgsl`, which knows the bits of numbers, calls their types.
 
-use crate::tensor::DType;
+use crate::layout::DType;
 
 /// The constant of the shader that stands for a type.
 pub(super) fn constant(dtype: DType) -> &'static str {

@@ -191,10 +191,10 @@ impl fmt::Display for Step {
 
 #[cfg(test)]
 mod tests {
+    use crate::caps::fixtures;
     use crate::gemm::{GemmProblem, GemmTypes, Split};
-    use crate::gpu::fixtures;
+    use crate::layout::{DType, Layout};
     use crate::plan::{Plan, Problem};
-    use crate::tensor::{DType, Layout};
 
     fn product([m, n, k]: [usize; 3], split: Split) -> Plan {
         let of = |shape: [usize; 2]| Layout::contiguous("test", &shape).unwrap();

@@ -2,9 +2,10 @@
 
 use super::work::{Flops, Prediction, Seconds, Work};
 use super::{Access, Arg, Buffer, Constant, Content, Parameter, Plan, ScalarParameter, Step};
-use crate::gpu::{Caps, WINDOW_ALIGNMENT};
+use crate::caps::Caps;
 use crate::kernel::{self, Kernel, Needs};
-use crate::tensor::{DType, Layout};
+use crate::layout::WINDOW_ALIGNMENT;
+use crate::layout::{DType, Layout};
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -82,7 +83,7 @@ impl Region {
 
     /// The bytes that a kernel binds of it.
     fn window(&self) -> Range<u64> {
-        crate::gpu::window(self.layout.bytes(self.dtype))
+        crate::layout::window(self.layout.bytes(self.dtype))
     }
 
     /// Bytes of its elements, each once however often it is repeated.

@@ -12,9 +12,9 @@ pub use work::{Bound, Flops, Work};
 pub(crate) use work::{PHILOX, Prediction, Seconds};
 
 use crate::Result;
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::{Kernel, Needs};
-use crate::tensor::{DType, Layout};
+use crate::layout::{DType, Layout};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;

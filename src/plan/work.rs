@@ -1,6 +1,6 @@
 //! What a step computes and moves, and what it waits for.
 
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use std::fmt;
 
 /// Arithmetic operations by the unit that computes them: a multiply-add counts two. Of a product they are those that its
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_longest_term_binds_unless_a_launch_takes_longer() {
-        let caps = crate::gpu::fixtures::h200();
+        let caps = crate::caps::fixtures::h200();
         let all = |matrix, vector, memory| {
             Prediction::longest(&[(matrix, Bound::Matrix), (vector, Bound::Vector), (memory, Bound::Memory)])
         };

@@ -1,7 +1,7 @@
 //! How far a sum in floating point may be from its definition.
 
 use crate::gemm::Sums;
-use crate::tensor::DType;
+use crate::layout::DType;
 
 /// Unit roundoff of an f32 sum. Not $2^{-24}$: a driver may truncate instead of rounding.
 const U: f64 = 1.0 / (1 << 23) as f64;

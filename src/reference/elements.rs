@@ -3,8 +3,8 @@
 use super::activation::{activate as activation_of, activation_slope, activation_tolerance, slope_tolerance};
 use super::bounds::{Comparison, compare, gamma, store_tolerance, sum_tolerance};
 use crate::gemm::Sums;
+use crate::layout::Element;
 use crate::ops::Activation;
-use crate::tensor::Element;
 
 /// The relative error of one operation in f32. Not $2^{-24}$: a driver may truncate instead of rounding.
 const U: f64 = 1.0 / (1 << 23) as f64;

@@ -2,8 +2,9 @@
 
 use super::bounds::{Comparison, compare, store_tolerance, sum_tolerance};
 use super::precision::{largest_finite, precision_tolerance};
-use crate::gemm::{Precision, Sums};
-use crate::tensor::Element;
+use crate::gemm::Sums;
+use crate::layout::Element;
+use crate::layout::Precision;
 use std::thread;
 
 /// Entries of a product by definition.

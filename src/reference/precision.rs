@@ -1,7 +1,8 @@
 //! Products of f32 operands as f16: the operands by definition, and how far the result may be off.
 
 use super::bounds::{gamma, sum_tolerance};
-use crate::gemm::{NON_FINITE, Precision, Sums};
+use crate::gemm::{NON_FINITE, Sums};
+use crate::layout::Precision;
 use half::f16;
 
 /// How far a product of f32 operands of inner size `k` (up to $2^{22}$) may be from its definition in this

@@ -4,7 +4,8 @@ use super::budget::{Budget, Sizes, percent, rounding};
 use super::spectrum::{Spectrum, decomposed};
 use crate::Result;
 use crate::error::call;
-use crate::tensor::{Real, Tensor};
+use crate::layout::Real;
+use crate::tensor::Tensor;
 use std::fmt;
 
 /// What to make of a dense layer, from [`advise`].

@@ -2,7 +2,8 @@
 
 use super::operator::OP;
 use crate::gemm::Side;
-use crate::tensor::{Layout, Real, Tensor};
+use crate::layout::{Layout, Real};
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 /// An axis that an operator does not touch, or several that step as one: its extent, and its strides in operand and

@@ -7,8 +7,9 @@ use super::operator::{OP, Sketch, SketchKind};
 use super::sparse::SparseProblem;
 use super::{dense, hadamard, sparse};
 use crate::error::{Named, call};
+use crate::layout::Real;
 use crate::plan::{Plan, Problem, ScalarParameter};
-use crate::tensor::{Real, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 
 /// The numbers that a call of an operator passes.

@@ -5,7 +5,8 @@ use super::apply::{Way, matrix_axis};
 use super::operator::OP;
 use crate::error::{Named, call};
 use crate::gemm::{Side, product};
-use crate::tensor::{Real, Tensor};
+use crate::layout::Real;
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 /// A matrix $S \in R^{d \times n}$ as an operator: what a [`Sketch`](super::Sketch) can, with stored entries.

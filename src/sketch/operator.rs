@@ -4,7 +4,7 @@ use super::hadamard::RowOrder;
 use super::normal::{self, normal};
 use super::philox::{below, philox};
 use crate::error::call;
-use crate::tensor::dim;
+use crate::layout::dim;
 use crate::{Error, Result};
 
 /// The name of sketching in errors.

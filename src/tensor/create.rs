@@ -1,7 +1,8 @@
 //! Making tensors: from data, from nothing, at random.
 
-use super::{DType, Element, Layout, Tensor};
+use super::Tensor;
 use crate::gpu::{Allocation, Gpu};
+use crate::layout::{DType, Element, Layout};
 use crate::{Error, Result};
 
 /// What a tensor is filled with at random: the same values everywhere for the same seed.

@@ -1,23 +1,17 @@
 //! Tensors: a buffer of a device, and a layout of its elements.
 
-mod apart;
 mod create;
-mod element;
-mod layout;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+mod parameters;
 mod transfer;
 mod view;
 
-pub(crate) use apart::check_same_gpu;
 pub use create::Fill;
-pub use element::{DType, Element, Operand, Real};
-pub use layout::{Layout, MAX_RANK};
-pub use view::View;
+pub use parameters::Parameters;
 
-use crate::error::Named;
-use crate::gpu::{Allocation, Gpu, WINDOW_ALIGNMENT};
-use crate::ops::{self, Overflow};
+use crate::gpu::{Allocation, Gpu, View, check_same_gpu};
+use crate::layout::{Element, Layout};
 use crate::{Error, Result};
 use std::fmt;
 use std::marker::PhantomData;
@@ -114,82 +108,6 @@ impl<T: Element> Tensor<T> {
         Ok(self.laid(layout))
     }
 
-    /// The same elements, row-major without gaps: this tensor if it is so already, else a copy.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`], [`Error::Limit`] if the copy has no room.
-    pub fn contiguous(&self) -> Result<Self> {
-        if self.layout.is_contiguous() {
-            return Ok(self.clone());
-        }
-        ops::cast(self, Overflow::Rust).named("contiguous")
-    }
-
-    /// The elements converted to another type, as Rust's `as` and [`half`] convert them, to the bit on every device.
-    /// Without a copy if the type is the same.
-    ///
-    /// # Shapes
-    /// Any view -> the same shape, row-major without gaps; the same view if the type is the same.
-    ///
-    /// # Precision
-    /// To a type that holds the value: exact. Subnormal numbers are kept, as operands and as results; NaN stays NaN.
-    /// - Real to a narrower real: rounded to the nearest, ties to even; infinity beyond the largest.
-    /// - Real to integer: truncated toward zero; saturated; NaN becomes 0.
-    /// - Integer to narrower integer: the low bits, so that it wraps.
-    /// - Integer to real: rounded to the nearest, ties to even; i32 to f16 or bf16 goes through f32, with two roundings.
-    ///
-    /// [`cast_saturating`](Self::cast_saturating) has neither infinities nor wrapping.
-    ///
-    /// # Errors
-    /// As [`contiguous`](Self::contiguous).
-    ///
-    /// # Example
-    /// ```
-    /// # fn main() -> tilewise::Result<()> {
-    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// let a = gpu.tensor(&[1.5f32, -200.0, 1e6, f32::NAN], [4])?;
-    /// assert_eq!(a.cast::<i8>()?.to_vec()?, [1, -128, 127, 0]);
-    /// assert_eq!(a.cast::<tilewise::f16>()?.slice(0, 2..3)?.to_vec()?, [tilewise::f16::INFINITY]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn cast<U: Element>(&self) -> Result<Tensor<U>> {
-        if T::DTYPE == U::DTYPE {
-            return Ok(self.retyped());
-        }
-        ops::cast(self, Overflow::Rust).named("cast")
-    }
-
-    /// As [`cast`](Self::cast), but what the new type does not hold, infinities too, becomes its largest finite value of
-    /// the same sign. Without a copy if the type is the same and has no infinities, which is i8 and i32.
-    ///
-    /// # Shapes
-    /// As [`cast`](Self::cast).
-    ///
-    /// # Precision
-    /// As [`cast`](Self::cast) within the range of the new type; NaN stays NaN in reals and becomes 0 in integers.
-    ///
-    /// # Errors
-    /// As [`contiguous`](Self::contiguous).
-    ///
-    /// # Example
-    /// ```
-    /// # fn main() -> tilewise::Result<()> {
-    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// let sums = gpu.tensor(&[1000, -1000, 7], [3])?; // of i32
-    /// assert_eq!(sums.cast_saturating::<i8>()?.to_vec()?, [127, -128, 7]);
-    /// assert_eq!(sums.cast::<i8>()?.to_vec()?, [-24, 24, 7]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn cast_saturating<U: Element>(&self) -> Result<Tensor<U>> {
-        if T::DTYPE == U::DTYPE && !U::DTYPE.is_real() {
-            Ok(self.retyped())
-        } else {
-            ops::cast(self, Overflow::Saturate).named("cast_saturating")
-        }
-    }
-
     /// The tensor's buffer and the range of bytes that the tensor spans, for an application's own shaders, copies and
     /// writes.
     ///
@@ -284,7 +202,7 @@ impl<T: Element> Tensor<T> {
     }
 
     /// The same tensor, where `U` is `T` though the compiler cannot know.
-    fn retyped<U: Element>(&self) -> Tensor<U> {
+    pub(crate) fn retyped<U: Element>(&self) -> Tensor<U> {
         Tensor { storage: self.storage.clone(), layout: self.layout, element: PhantomData }
     }
 
@@ -303,23 +221,4 @@ impl<T: Element> fmt::Debug for Tensor<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Tensor<{}>({:?}, {:?})", T::DTYPE, self.layout, self.gpu())
     }
-}
-
-impl Layout {
-    /// The first element's index in the window that a kernel binds.
-    pub(crate) fn offset_in_window(&self, dtype: DType) -> u32 {
-        let elements = WINDOW_ALIGNMENT / dtype.size() as u64;
-        u32::try_from(self.offset() as u64 % elements).unwrap_or(0)
-    }
-}
-
-/// A size in elements, as shaders count. NOTE: below 2^31, so that what is a block beyond it does not wrap around:
-/// a loop over a repeated axis, which takes no memory, would never end.
-pub(crate) fn dim(op: &'static str, size: usize) -> Result<u32> {
-    const ALLOWED: u32 = u32::MAX / 2;
-    let limit = || {
-        let what = "an extent or stride in elements".to_owned();
-        Error::Limit { op, what, needed: size as u64, allowed: u64::from(ALLOWED) }
-    };
-    u32::try_from(size).ok().filter(|&size| size <= ALLOWED).ok_or_else(limit)
 }

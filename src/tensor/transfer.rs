@@ -1,9 +1,10 @@
 //! Reading tensors back and overwriting them.
 
-use super::{Element, Tensor};
+use super::Tensor;
 use crate::error::Named;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::error::call;
+use crate::layout::Element;
 use crate::{Error, Result};
 use std::future::Future;
 

@@ -8,7 +8,7 @@ use tilewise::clifford::layer::{
 use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature};
 use tilewise::gemm::{Entries, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Side, Split};
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
-use tilewise::plan::{Plan, Problem};
+use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
 use tilewise::{Caps, DType, GemmKernel, Layout, Precision, Result};
 

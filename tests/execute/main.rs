@@ -11,9 +11,10 @@ use support::TestGpu;
 use tilewise::clifford::layer::{Connected, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::gemm::{GemmProblem, GemmTypes, Pin, Split};
-use tilewise::gpu::{Stats, fixtures};
+use tilewise::gpu::Stats;
 use tilewise::ops::{Elementwise, ElementwiseProblem};
-use tilewise::plan::{Access, Buffer, Plan, Problem, Scalar};
+use tilewise::planning::fixtures;
+use tilewise::planning::{Access, Buffer, Plan, Problem, Scalar};
 use tilewise::{DType, Fill, Gemm, GemmKernel, Gpu, Precision, Tensor, ops};
 
 const TYPES: GemmTypes = GemmTypes::new(DType::F32, DType::F32);

@@ -4,7 +4,7 @@
 mod families;
 
 pub(crate) use families::{FAMILIES, slowed};
-use tilewise::plan::{Access, Parameter, Plan, Scalar, ScalarKind, ScalarParameter};
+use tilewise::planning::{Access, Parameter, Plan, Scalar, ScalarKind, ScalarParameter};
 use tilewise::{DType, Fill, Gpu, Result, Tensor, View, bf16, f16};
 
 /// A tensor of any type.

@@ -2,7 +2,7 @@
 
 use crate::operands::{FAMILIES, Operands, slowed};
 use crate::{own, support};
-use tilewise::plan::{Plan, Step};
+use tilewise::planning::{Plan, Step};
 use tilewise::{Error, Gpu};
 
 /// Those with products that may be split along k: where one is, there are no pieces to compare.

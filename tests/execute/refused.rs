@@ -6,9 +6,9 @@ use tilewise::clifford::layer::{
 };
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::gemm::{GemmProblem, GemmTypes, Pin, Split};
-use tilewise::gpu::fixtures;
 use tilewise::ops::{Elementwise, ElementwiseProblem};
-use tilewise::plan::{Plan, Problem, Scalar};
+use tilewise::planning::fixtures;
+use tilewise::planning::{Plan, Problem, Scalar};
 use tilewise::{DType, Error, Fill, GemmKernel, Gpu, GpuOptions, Layout, Tensor, f16, ops};
 
 #[test]

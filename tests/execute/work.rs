@@ -3,7 +3,7 @@
 use crate::operands::{FAMILIES, Operands};
 use crate::own;
 use tilewise::Error;
-use tilewise::plan::Access;
+use tilewise::planning::Access;
 
 /// Bytes that a window may have beyond the elements in it.
 const ROUNDED: u64 = 15;

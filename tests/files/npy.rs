@@ -8,11 +8,11 @@ use half::{bf16, f16};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tilewise::DType;
 use tilewise::Error;
 use tilewise::io::{
     Npy, NpyData, Order, npy_bytes, read_npy_f64, write_npy, write_npy_async, write_npy_slice,
 };
-use tilewise::tensor::DType;
 
 /// A folder of its own for each test, removed with it.
 struct Scratch(PathBuf);

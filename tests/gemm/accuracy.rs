@@ -2,7 +2,7 @@
 //! over all of f32 in units of the last place, and the values that are no numbers.
 
 use crate::support;
-use tilewise::kernel::PARTS;
+use tilewise::planning::kernel::PARTS;
 use tilewise::{Activation, Element, Gpu, ops, reference, wgpu};
 
 /// Normal floats of every exponent and both signs, mantissas spread over all their bits; and multiples of 1 / 2000.

@@ -6,8 +6,8 @@ use crate::support::product::{Case, check_integers};
 use crate::support::wgsl::{self, I8};
 use std::collections::BTreeMap;
 use tilewise::gemm::{GemmKernel, GemmProblem, I8_INNER, Pin, Tile};
-use tilewise::gpu::fixtures;
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
+use tilewise::planning::fixtures;
 use tilewise::{Error, Fill, Gemm, Gpu, Layout, Split, Tensor, matmul, matmul_into, reference};
 
 const KERNELS: [GemmKernel; 2] = [GemmKernel::Naive, GemmKernel::Dot];

@@ -13,7 +13,7 @@ mod tiles;
 
 use tilewise::DType;
 use tilewise::gemm::{GemmKernel, GemmTypes};
-use tilewise::gpu::fixtures;
+use tilewise::planning::fixtures;
 
 /// The kernels that every device runs on problems of every shape; `coop.rs` sweeps the one on cooperative matrices, `gemv.rs`
 /// that for thin products, `integers.rs` those of i8.

@@ -2,7 +2,8 @@
 
 use crate::support;
 use crate::support::TestGpu;
-use tilewise::gemm::{GemmKernel, Operand, Tile};
+use tilewise::Operand;
+use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::reference::{self, Form};
 use tilewise::sketch::{Scaling, Sketch, SketchKind};
 use tilewise::{

@@ -118,7 +118,9 @@ fn five_vectors() {
 /// What GPUs are given, on whatever is here.
 #[test]
 fn tiles_of_gpus() {
-    let Some(gpu) = support::own(|options| options.planned_for = Some(DeviceType::Discrete)) else { return };
+    let Some(gpu) = support::own(|options| options.assume.device_type = Some(DeviceType::Discrete)) else {
+        return;
+    };
     for (shape, lay) in [([70, 64], Lay::Plain), ([9, 300], Lay::Plain), ([3, 65], Lay::Odd)] {
         let product = LayerProduct::new(Signature::CL2);
         Operands::<f32>::random(&gpu, product, shape, lay).check(&format!("{shape:?}"));
@@ -128,7 +130,9 @@ fn tiles_of_gpus() {
 /// A row that no workgroup has room for takes two launches, and five passes.
 #[test]
 fn rows_that_are_too_long() {
-    let Some(gpu) = support::own(|options| options.planned_for = Some(DeviceType::Discrete)) else { return };
+    let Some(gpu) = support::own(|options| options.assume.device_type = Some(DeviceType::Discrete)) else {
+        return;
+    };
     let product = LayerProduct::new(Signature::CL2);
     let operands = Operands::<f32>::random(&gpu, product, [3, 2100], Lay::Plain);
     operands.check("long rows");

@@ -231,9 +231,9 @@ fn axes_that_step_as_one_are_one() {
 
 #[test]
 fn plans_fold_their_grid_and_refuse_what_cannot_be_bound() {
-    use tilewise::gpu::fixtures;
     use tilewise::ops::{Elementwise, ElementwiseProblem, Rows, RowsProblem};
-    use tilewise::plan::Problem;
+    use tilewise::planning::Problem;
+    use tilewise::planning::fixtures;
     let caps = fixtures::h200();
     let large = Layout::contiguous("test", &[1 << 14, 1 << 14]).unwrap();
     let problem = ElementwiseProblem::new(Elementwise::Add, &[&large; 2], &large, DType::F32).unwrap();
@@ -251,10 +251,10 @@ fn plans_fold_their_grid_and_refuse_what_cannot_be_bound() {
 
 #[test]
 fn what_parts_import_is_pasted_once() {
-    let kernel = tilewise::kernel::Kernel::new("ops/softmax").specialize().unwrap();
+    let kernel = tilewise::planning::kernel::Kernel::new("ops/softmax").specialize().unwrap();
     assert_eq!(kernel.matches("fn exp_of_sum(").count(), 1);
     assert_eq!(kernel.matches("fn save_c(").count(), 1, "imported by store_quad");
-    let gelu = tilewise::kernel::Kernel::new("ops/elementwise").slot("activation", "gelu");
+    let gelu = tilewise::planning::kernel::Kernel::new("ops/elementwise").slot("activation", "gelu");
     assert_eq!(
         gelu.specialize().unwrap().matches("fn normal_of(").count(),
         1,

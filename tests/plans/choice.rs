@@ -6,9 +6,10 @@ use crate::support::plans;
 use crate::support::wgsl::{self, I8, TYPES};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tilewise::gemm::{GemmKernel, GemmTypes, Pin, Tile};
-use tilewise::gpu::{DeviceType, SubgroupSizes, Verdict, fixtures};
-use tilewise::kernel::{Kernel, Needs};
-use tilewise::plan::{Bound, Plan, Problem, Step};
+use tilewise::gpu::{DeviceType, SubgroupSizes, Verdict};
+use tilewise::planning::fixtures;
+use tilewise::planning::kernel::{Kernel, Needs};
+use tilewise::planning::{Bound, Plan, Problem, Step};
 use tilewise::{Caps, DType, Error, Gpu, GpuOptions};
 
 const F32: GemmTypes = TYPES[0];

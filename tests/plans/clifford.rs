@@ -2,8 +2,8 @@
 //! the device is.
 
 use tilewise::clifford::{BladeAxis, Blades, CliffordProblem, Function, Placed, Product, Signature};
-use tilewise::gpu::fixtures;
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
+use tilewise::planning::fixtures;
 use tilewise::{Caps, DType, Error, Layout, Plan};
 
 /// The product of dense operands at these positions.

@@ -2,8 +2,8 @@
 
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{GradeNorm, LayerProduct, RowFunction, RowLayouts, RowProblem, RowTile};
-use tilewise::gpu::fixtures;
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
+use tilewise::planning::fixtures;
 use tilewise::{Caps, DType, Layout, Plan};
 
 fn problem(

@@ -3,8 +3,8 @@
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{ConnectedBackProblem, ConnectedProblem, Gate, LayerProduct};
 use tilewise::gemm::{GemmKernel, SegmentedProblem, Tile};
-use tilewise::gpu::fixtures;
-use tilewise::plan::{Flops, Plan, Problem};
+use tilewise::planning::fixtures;
+use tilewise::planning::{Flops, Plan, Problem};
 use tilewise::{Caps, DType, Layout};
 
 const ROWS: usize = 4096;

@@ -2,8 +2,8 @@
 
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{FeatureFunction, FeaturesProblem};
-use tilewise::gpu::fixtures;
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
+use tilewise::planning::fixtures;
 use tilewise::{DType, Layout};
 
 fn problem(function: FeatureFunction, [rows, features]: [usize; 2], backward: bool) -> FeaturesProblem {

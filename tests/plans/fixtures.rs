@@ -4,8 +4,8 @@
 use crate::support::wgsl;
 use tilewise::DType;
 use tilewise::gemm::{GemmKernel, GemmTypes, Pin, Tile};
-use tilewise::gpu::fixtures;
-use tilewise::plan::{Problem, Step};
+use tilewise::planning::fixtures;
+use tilewise::planning::{Problem, Step};
 
 /// A device, the kernel with its block and patch, and why.
 type Choice = (&'static str, &'static str, &'static str);

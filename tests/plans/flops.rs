@@ -7,8 +7,8 @@ use tilewise::gemm::{
     Entries, GemmDims, GemmKernel, GemmTypes, Generated, Half, HalfSigns, HalvedAxis, Outer, Pin, Side,
     Split, Tile,
 };
-use tilewise::gpu::fixtures;
-use tilewise::plan::{Plan, Problem, Step};
+use tilewise::planning::fixtures;
+use tilewise::planning::{Plan, Problem, Step};
 use tilewise::{DType, Error};
 
 /// Operations on cooperative matrices, f32, f16 and integers.

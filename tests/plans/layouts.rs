@@ -5,9 +5,9 @@ use crate::support::operand::View;
 use crate::support::wgsl::{self, TYPES};
 use std::collections::BTreeSet;
 use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, Pin, Split};
-use tilewise::gpu::fixtures;
-use tilewise::kernel::fold;
-use tilewise::plan::{Plan, Problem, Step};
+use tilewise::planning::fixtures;
+use tilewise::planning::kernel::fold;
+use tilewise::planning::{Plan, Problem, Step};
 use tilewise::{Caps, Error, Layout, Precision};
 
 const F32: GemmTypes = TYPES[0];

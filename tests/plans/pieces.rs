@@ -8,9 +8,10 @@ use tilewise::clifford::layer::{
 };
 use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature};
 use tilewise::gemm::{Entries, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Side};
-use tilewise::gpu::{DeviceType, fixtures};
+use tilewise::gpu::DeviceType;
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
-use tilewise::plan::{Plan, Problem, Step};
+use tilewise::planning::fixtures;
+use tilewise::planning::{Plan, Problem, Step};
 use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
 use tilewise::{Activation, Caps, DType, Error, Layout, Precision, Result};
 

@@ -2,8 +2,8 @@
 
 use crate::support::wgsl::{self, TYPES};
 use tilewise::gemm::{GemmTypes, Split};
-use tilewise::gpu::fixtures;
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
+use tilewise::planning::fixtures;
 use tilewise::sketch::{DenseProblem, Sketch, SketchKind, Way};
 use tilewise::{DType, Layout};
 

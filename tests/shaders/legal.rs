@@ -6,10 +6,11 @@ use crate::support::wgsl::{self, I8, TYPES};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, HalvesProblem, Pin, Side, Tile};
-use tilewise::gpu::{DeviceType, fixtures};
-use tilewise::kernel::{KERNELS, Kernel, PARTS, Part};
+use tilewise::gpu::DeviceType;
 use tilewise::ops::{CastProblem, Overflow};
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
+use tilewise::planning::fixtures;
+use tilewise::planning::kernel::{KERNELS, Kernel, PARTS, Part};
 use tilewise::{Caps, DType, Error, Layout, Precision, Sums};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of

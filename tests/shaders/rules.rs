@@ -2,8 +2,8 @@
 
 use crate::support::wgsl;
 use std::collections::BTreeSet;
-use tilewise::gpu::fixtures;
-use tilewise::kernel::{KERNELS, Kernel, PARTS};
+use tilewise::planning::fixtures;
+use tilewise::planning::kernel::{KERNELS, Kernel, PARTS};
 
 #[test]
 fn shaders_put_parentheses_where_wgsl_has_no_order_of_operators() {

@@ -6,8 +6,8 @@ use tilewise::Error;
 use tilewise::clifford::CliffordDims;
 use tilewise::clifford::layer::{ConnectedBackDims, FeaturesDims, GatesDims, RowDims};
 use tilewise::gemm::{GemmDims, HalvesDims, SeededADims, SeededBDims, SegmentDims};
-use tilewise::kernel::{KERNELS, Kernel, PARTS};
 use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
+use tilewise::planning::kernel::{KERNELS, Kernel, PARTS};
 use tilewise::sketch::{HadamardDims, SparseDims};
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::shares::shares;
 use crate::support;
 use crate::support::strided::{Lay, Placed};
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
 use tilewise::reference::gamma;
 use tilewise::sketch::{NONZEROS_AT_MOST, Scaling, Sketch, SketchKind, SparseAxis, SparseProblem, Way};
 use tilewise::{DType, Element, Error, Fill, Gpu, Real, Tensor, bf16, f16};

@@ -3,8 +3,8 @@
 use naga::AddressSpace;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use tilewise::gemm::{BiasAxis, Epilogue, GemmProblem, Previous, Scale};
-use tilewise::kernel::{Kernel, Needs};
-use tilewise::plan::{Buffer, Plan, Problem};
+use tilewise::planning::kernel::{Kernel, Needs};
+use tilewise::planning::{Buffer, Plan, Problem};
 use tilewise::{Caps, DType, Layout, Result};
 
 /// A plan or why there is none.

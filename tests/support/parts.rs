@@ -1,7 +1,7 @@
 //! What kernels are made of beside their own files.
 
 use std::collections::BTreeSet;
-use tilewise::kernel::{PARTS, Part};
+use tilewise::planning::kernel::{PARTS, Part};
 
 /// Every part: files of functions, declarations or statements, and each variant of the files of slots.
 pub fn every() -> BTreeSet<Part> {

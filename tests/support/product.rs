@@ -3,7 +3,7 @@
 use super::operand::{Placed, View, poison};
 use super::wgsl;
 use tilewise::gemm::{GemmTypes, Pin, Tile};
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
 use tilewise::{Caps, Element, Error, Fill, Gemm, Gpu, Real, Sums, reference};
 
 /// A product of a sweep: the tile, m, n and k, and how A, B and C lie in memory.

@@ -6,9 +6,9 @@ use tilewise::gemm::{
     Outer, Pin, Previous, Scale, Side, Split, Tile,
 };
 use tilewise::gpu::DeviceType;
-use tilewise::kernel::Kernel;
 use tilewise::ops::{Elementwise, ElementwiseProblem, Rows, RowsProblem};
-use tilewise::plan::{Plan, Problem, Step};
+use tilewise::planning::kernel::Kernel;
+use tilewise::planning::{Plan, Problem, Step};
 use tilewise::sketch::{HadamardPass, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
 use tilewise::{Activation, Caps, DType, Layout};
 

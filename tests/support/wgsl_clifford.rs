@@ -11,8 +11,8 @@ use tilewise::clifford::{
 };
 use tilewise::gemm::{GemmKernel, GemmProblem, Pin, Split, Tile};
 use tilewise::gpu::DeviceType;
-use tilewise::kernel::Kernel;
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
+use tilewise::planning::kernel::Kernel;
 use tilewise::{Caps, DType, Layout};
 
 /// Functions of rows of multivectors, in this type: rows that fit a workgroup, and rows that do not.

@@ -1,7 +1,7 @@
 //! What was found, each once; the kernels, tiles and parts of shaders that were run, and the marks that something has needed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use tilewise::kernel::Part;
+use tilewise::planning::kernel::Part;
 
 #[derive(Default)]
 pub(crate) struct Faults {

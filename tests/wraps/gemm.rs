@@ -3,8 +3,8 @@
 use super::launch::Launch;
 use super::support::{limits, wgsl};
 use tilewise::gemm::{self, GemmKernel, GemmProblem, GemmTypes, Pin, Split, Sums, Tile};
-use tilewise::gpu::fixtures;
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
+use tilewise::planning::fixtures;
 use tilewise::{Caps, DType, Layout};
 
 /// The longest window, in bytes.

@@ -1,7 +1,7 @@
 //! What is launched: a kernel, its grid and uniform, and how much of memory it may see.
 
-use tilewise::kernel::Kernel;
-use tilewise::plan::{Buffer, Plan};
+use tilewise::planning::kernel::Kernel;
+use tilewise::planning::{Buffer, Plan};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Launch {
@@ -40,7 +40,7 @@ impl Launch {
     /// The steps of a plan, for a device whose subgroups have eight invocations. Of what is launched in pieces, the first and
     /// the last: those between have indices between.
     pub(crate) fn steps(what: &str, plan: &Plan) -> Vec<Self> {
-        let step = |step: &tilewise::plan::Step| {
+        let step = |step: &tilewise::planning::Step| {
             let operands = step.args.iter().map(|arg| Operand {
                 bytes: arg.window.end - arg.window.start,
                 words: match arg.buffer {
@@ -63,7 +63,8 @@ impl Launch {
             }
         };
         let is_last = |at: usize| plan.steps().get(at + 1).is_none_or(|next| next.first_block == 0);
-        let at_an_end = |(at, piece): &(usize, &tilewise::plan::Step)| piece.first_block == 0 || is_last(*at);
+        let at_an_end =
+            |(at, piece): &(usize, &tilewise::planning::Step)| piece.first_block == 0 || is_last(*at);
         plan.steps().iter().enumerate().filter(at_an_end).map(|(_, piece)| step(piece)).collect()
     }
 

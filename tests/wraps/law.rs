@@ -4,7 +4,7 @@ use super::faults::Faults;
 use super::launch::{Launch, Operand};
 use super::run::edges;
 use super::shader::Shader;
-use tilewise::kernel::Kernel;
+use tilewise::planning::kernel::Kernel;
 
 /// The faults of a kernel with this body, whose dims are `x` and `y`, of an operand `a` of 64 words, the first a 7.
 fn faults(body: &str, dims: [u32; 2]) -> (Vec<String>, usize) {

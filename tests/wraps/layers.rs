@@ -9,8 +9,8 @@ use tilewise::clifford::layer::{ConnectedBackProblem, ConnectedProblem, Gate, La
 use tilewise::gemm::{
     Entries, GemmKernel, GemmTypes, Generated, Outer, Pin, SegmentedProblem, Side, Split, Tile,
 };
-use tilewise::kernel::Kernel;
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
+use tilewise::planning::kernel::Kernel;
 use tilewise::{Caps, DType, Layout};
 
 pub(crate) fn launches() -> Vec<Launch> {

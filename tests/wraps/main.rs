@@ -44,7 +44,7 @@ mod value;
 use faults::Faults;
 use launch::Launch;
 use std::collections::BTreeSet;
-use tilewise::kernel::{KERNELS, PARTS, Part};
+use tilewise::planning::kernel::{KERNELS, PARTS, Part};
 
 #[test]
 fn no_number_of_a_kernel_wraps_and_no_index_is_beyond_an_operand() {

@@ -9,7 +9,7 @@ use tilewise::clifford::{
     BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary,
 };
 use tilewise::gpu::DeviceType;
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
 use tilewise::{Caps, DType, Layout};
 
 const TYPES: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];

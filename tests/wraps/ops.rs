@@ -4,7 +4,7 @@ use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
 use tilewise::gemm::{HalvesProblem, Side};
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
 use tilewise::{DType, Layout, Precision};
 
 /// Shapes and strides of views of up to six axes, which span so many elements: without gaps, permuted, with an axis far

@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::shader::Shader;
 use naga::AddressSpace;
 use std::collections::HashMap;
-use tilewise::kernel::Kernel;
+use tilewise::planning::kernel::Kernel;
 
 /// What is found in these launches.
 pub(crate) fn check(launches: Vec<Launch>) -> Faults {

@@ -3,7 +3,7 @@
 use super::gemm::{WINDOW, bare, caps, is_full};
 use super::launch::Launch;
 use tilewise::gpu::DeviceType;
-use tilewise::plan::Problem;
+use tilewise::planning::Problem;
 use tilewise::sketch::{
     HADAMARD_AT_MOST, HadamardProblem, Sketch, SketchKind, SparseAxis, SparseProblem, Way,
 };

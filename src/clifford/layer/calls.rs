@@ -39,12 +39,12 @@ impl Gate {
 mod tests {
     use super::*;
     use crate::Result;
+    use crate::caps::fixtures;
     use crate::clifford::Signature;
     use crate::clifford::layer::{FeatureFunction, FeaturesProblem, GatesProblem};
-    use crate::gpu::fixtures;
     use crate::kernel::write::{Expression, flops_as_read};
+    use crate::layout::{DType, Layout};
     use crate::plan::Problem;
-    use crate::tensor::{DType, Layout};
 
     /// The text of a plan's first step.
     fn text(problem: &impl Problem) -> Result<String> {

@@ -1,7 +1,8 @@
 //! A step of gradient descent.
 
+use crate::layout::Real;
 use crate::ops;
-use crate::tensor::{Real, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 /// Takes a step of this rate against each gradient; nothing changes unless all go together. Steps are computed in f32,

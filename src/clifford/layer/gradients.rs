@@ -1,7 +1,8 @@
 //! What the products of layers hand back.
 
 use super::super::multivectors::Multivectors;
-use crate::tensor::{Real, Tensor};
+use crate::layout::Real;
+use crate::tensor::Tensor;
 
 /// The gradients of a layer's product: of the operands in their type, of the weights in f32 whatever that is.
 #[derive(Clone, Debug)]

@@ -7,7 +7,8 @@ use super::operands::{as_rows, check_signature, like};
 use super::runs::Run;
 use crate::error::call;
 use crate::gemm::Gemm;
-use crate::tensor::{Real, Tensor};
+use crate::layout::Real;
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 pub(super) const OP: &str = "MvLinear";

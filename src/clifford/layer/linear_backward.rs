@@ -7,7 +7,8 @@ use super::operands::like;
 use super::runs::Run;
 use crate::error::call;
 use crate::gemm::Gemm;
-use crate::tensor::{Real, Tensor};
+use crate::layout::Real;
+use crate::tensor::Tensor;
 use crate::{Error, Precision, Result};
 
 /// The gradients of a linear layer's parameters, in f32 whatever the layer's type is.

@@ -8,9 +8,10 @@ use super::linear::{BiasOn, MvLinear};
 use super::linear_backward::MvLinearGradients;
 use super::operands::{as_rows, check_signature, like};
 use crate::error::call;
+use crate::layout::{Layout, Real};
 use crate::ops;
 use crate::sketch::{Scaling, Sketch, SketchKind};
-use crate::tensor::{Layout, Real, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 
 pub(super) const OP: &str = "CliffordLayer";

@@ -7,7 +7,8 @@ use crate::error::Named;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::error::call;
 use crate::io::{Safetensors, SafetensorsWriter};
-use crate::tensor::{Real, Tensor};
+use crate::layout::Real;
+use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 
 /// A tensor of a file: its name, and extents by name, None where any will do.

@@ -6,7 +6,8 @@ use super::descend::step;
 use super::features::{FeatureFunction, backward, forward};
 use super::operands::{as_rows, check_alike, check_signature, like};
 use crate::error::{Named, call};
-use crate::tensor::{Real, Tensor};
+use crate::layout::Real;
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 /// Divides every grade of every feature by something between 1 and its norm, as learnt:

@@ -6,7 +6,7 @@ use super::operands::{as_rows, check_alike, like};
 use super::rows::{Given, RowFunction, run};
 use crate::Result;
 use crate::error::call;
-use crate::tensor::Real;
+use crate::layout::Real;
 
 impl LayerProduct {
     /// Each grade of each row over its norm ([`GradeNorm`]): two passes in one launch, as long as a workgroup has room for a row,

@@ -3,7 +3,8 @@
 use super::super::algebra::Signature;
 use super::super::multivectors::Multivectors;
 use super::super::problem::BladeAxis;
-use crate::tensor::{Real, Tensor};
+use crate::layout::Real;
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 /// Vectors of the largest algebra that layers take: 32 blades, whose product has 1,024 terms.

@@ -8,7 +8,8 @@ use super::normalization::{check_parameter, operand, operands};
 use super::operands::like;
 use crate::Result;
 use crate::error::call;
-use crate::tensor::{Real, Tensor};
+use crate::layout::Real;
+use crate::tensor::Tensor;
 
 const FUNCTION: FeatureFunction = FeatureFunction::Silu;
 

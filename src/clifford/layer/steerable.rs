@@ -6,8 +6,9 @@ use super::gradients::ProductGradients;
 use super::operands::{as_rows, check_alike, like};
 use super::rows::{Given, RowFunction, run};
 use crate::error::call;
+use crate::layout::Real;
 use crate::plan::{Plan, Problem};
-use crate::tensor::{Real, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 impl LayerProduct {

@@ -1,7 +1,7 @@
 //! The kernel of halves, `shaders/gemm/halves.wgsl`: how many rows a workgroup reads at a time, and with how many invocations.
 
 use super::problem::{HalvesDims, HalvesProblem};
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::{self, Kernel};
 
 impl HalvesProblem {

@@ -7,9 +7,9 @@ mod problem;
 pub(super) use problem::UNIT;
 pub use problem::{HalvesDims, HalvesProblem, NON_FINITE, Side};
 
-use super::Precision;
 use crate::Result;
 use crate::error::call;
+use crate::layout::Precision;
 use crate::tensor::Tensor;
 use half::f16;
 

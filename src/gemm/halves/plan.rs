@@ -1,10 +1,10 @@
 //! How an f32 operand is scaled and rounded to f16: in one step.
 
 use super::problem::{HalvesProblem, OP};
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::Needs;
+use crate::layout::{DType, Layout};
 use crate::plan::{Access, Bound, Dims, Draft, Flops, NewStep, Plan, Prediction, Problem, Time};
-use crate::tensor::{DType, Layout};
 use crate::{Error, Result};
 
 impl Problem for HalvesProblem {

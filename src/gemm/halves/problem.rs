@@ -1,8 +1,8 @@
 //! An f32 operand as f16: what to compute, as plain data.
 
-use crate::gemm::Precision;
 use crate::gemm::layouts::layout;
-use crate::tensor::{DType, Layout, dim};
+use crate::layout::Precision;
+use crate::layout::{DType, Layout, dim};
 use crate::{Error, Result};
 
 pub(super) const OP: &str = "halves";

@@ -4,15 +4,15 @@ use super::cost::{Cost, Unit};
 use super::made::{self, Signs};
 use super::segments::Eights;
 use super::{Entry, GemmKernel, Tile};
+use crate::caps::{Caps, CoopScalar};
 use crate::gemm::Made;
 use crate::gemm::half_signs::{HalfSigns, HalvedAxis};
 use crate::gemm::memory::store;
 use crate::gemm::problem::{GemmDims, GemmProblem};
 use crate::gemm::segments::Formed;
-use crate::gpu::{Caps, CoopScalar};
 use crate::kernel::{Access, Kernel, Memory, Width};
+use crate::layout::DType;
 use crate::plan::Flops;
-use crate::tensor::DType;
 use std::cmp::Ordering;
 
 pub(super) struct Coop;

@@ -1,8 +1,8 @@
 //! What a tile is predicted to take: the longest of what it has to wait for.
 
 use super::tile::Tile;
+use crate::caps::Caps;
 use crate::gemm::problem::GemmProblem;
-use crate::gpu::Caps;
 use crate::plan::{Bound, Prediction};
 
 /// Rows of blocks that run together: `GROUP` of the kernels.

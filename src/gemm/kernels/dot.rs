@@ -2,11 +2,11 @@
 
 use super::cost::{Cost, Unit};
 use super::{Entry, GemmKernel, Tile, in_memory};
+use crate::caps::Caps;
 use crate::gemm::memory::store;
 use crate::gemm::problem::GemmProblem;
-use crate::gpu::Caps;
 use crate::kernel::Kernel;
-use crate::tensor::DType;
+use crate::layout::DType;
 
 pub(super) struct Dot;
 

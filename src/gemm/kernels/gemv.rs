@@ -3,9 +3,9 @@
 
 use super::cost::{Cost, Traffic, Unit, depth};
 use super::{Entry, GemmKernel, Tile, in_memory, of_fractions};
+use crate::caps::Caps;
 use crate::gemm::memory::store;
 use crate::gemm::problem::GemmProblem;
-use crate::gpu::Caps;
 use crate::kernel::{Access, Kernel, Memory, Width};
 
 pub(super) struct Gemv;

@@ -15,8 +15,8 @@ pub use tile::Tile;
 
 use super::problem::{GemmProblem, Pin};
 use super::segments::ONE_PLANE;
+use crate::caps::Caps;
 use crate::gemm::Made;
-use crate::gpu::Caps;
 use crate::kernel::Kernel;
 use crate::plan::Flops;
 use cost::Cost;

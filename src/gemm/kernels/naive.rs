@@ -2,9 +2,9 @@
 
 use super::cost::{Cost, Unit};
 use super::{Entry, GemmKernel, Tile, in_memory};
+use crate::caps::Caps;
 use crate::gemm::memory::store_elements;
 use crate::gemm::problem::GemmProblem;
-use crate::gpu::Caps;
 use crate::kernel::{Access, Kernel, Memory, Width};
 
 pub(super) struct Naive;

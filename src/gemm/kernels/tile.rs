@@ -3,12 +3,12 @@
 use super::GemmKernel;
 use super::cost::Unit;
 use crate::Result;
+use crate::caps::Caps;
 use crate::gemm::problem::GemmProblem;
 use crate::gemm::reduce;
-use crate::gpu::Caps;
 use crate::kernel::{Kernel, Needs};
+use crate::layout::DType;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Prediction, Region, Time};
-use crate::tensor::DType;
 use std::fmt;
 
 /// The place of C among a product's operands.

@@ -3,10 +3,10 @@
 use super::cost::{Cost, Unit};
 use super::made::{self, Signs};
 use super::{Entry, GemmKernel, Tile, of_fractions};
+use crate::caps::Caps;
 use crate::gemm::halves::Side;
 use crate::gemm::memory::{Stage, store};
 use crate::gemm::problem::{GemmProblem, Sums};
-use crate::gpu::Caps;
 use crate::kernel::{Access, Kernel, Memory};
 use crate::plan::Flops;
 

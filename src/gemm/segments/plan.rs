@@ -3,9 +3,9 @@
 
 use super::problem::{Formed, Gated, SegmentedProblem, Segments};
 use crate::Result;
+use crate::caps::Caps;
 use crate::gemm::layouts::Operand;
 use crate::gemm::problem::{GemmProblem, OP};
-use crate::gpu::Caps;
 use crate::plan::{Draft, Plan, Problem};
 
 /// The place of the table among a product's operands.

@@ -3,9 +3,9 @@
 use crate::Result;
 use crate::gemm::generated::Made;
 use crate::gemm::layouts::layout;
-use crate::gemm::precision::Precision;
 use crate::gemm::problem::{GemmDims, GemmProblem, GemmTypes, OP, Pin, Split};
-use crate::tensor::{DType, Layout, dim};
+use crate::layout::Precision;
+use crate::layout::{DType, Layout, dim};
 
 /// From where to where segments go along k in whole multiples: each is filled up with zeros, which are not in memory, to one
 /// of every tile's steps, and parts of k are multiples of it too.

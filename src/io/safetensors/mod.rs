@@ -3,7 +3,8 @@
 mod writer;
 
 use crate::error::Named;
-use crate::tensor::{DType, Element, Tensor};
+use crate::layout::{DType, Element};
+use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 use ::safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo};
 use half::{bf16, f16};

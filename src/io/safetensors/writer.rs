@@ -5,7 +5,8 @@ use crate::error::Named;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::error::call;
 use crate::files::replace::replace;
-use crate::tensor::{DType, Element, Tensor};
+use crate::layout::{DType, Element};
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 use ::safetensors::tensor::Dtype;
 use serde_json::Value;

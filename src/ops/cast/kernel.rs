@@ -1,10 +1,10 @@
 //! The kernel of copies, `shaders/ops/cast.wgsl`: its parameters say from which type to which.
 
-use super::problem::{CastDims, CastProblem, Overflow};
-use crate::gpu::Caps;
+use super::problem::{CastDims, CastProblem};
+use crate::caps::Caps;
 use crate::kernel::Kernel;
+use crate::layout::{DType, Overflow};
 use crate::ops::numbers::constant;
-use crate::tensor::DType;
 
 /// Invocations of one workgroup.
 pub(super) const LANES: u32 = 64;

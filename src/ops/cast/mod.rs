@@ -4,13 +4,93 @@ mod kernel;
 mod plan;
 mod problem;
 
-pub use problem::{CastDims, CastProblem, Overflow};
+pub use problem::{CastDims, CastProblem};
 
 use crate::Result;
-use crate::tensor::{Element, Tensor};
+use crate::error::Named;
+use crate::layout::{Element, Overflow};
+use crate::tensor::Tensor;
+
+impl<T: Element> Tensor<T> {
+    /// The same elements, row-major without gaps: this tensor if it is so already, else a copy.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Limit`](crate::Error::Limit) if the copy has no room.
+    pub fn contiguous(&self) -> Result<Self> {
+        if self.layout().is_contiguous() {
+            return Ok(self.clone());
+        }
+        convert(self, Overflow::Rust).named("contiguous")
+    }
+
+    /// The elements converted to another type, as Rust's `as` and [`half`] convert them, to the bit on every device.
+    /// Without a copy if the type is the same.
+    ///
+    /// # Shapes
+    /// Any view -> the same shape, row-major without gaps; the same view if the type is the same.
+    ///
+    /// # Precision
+    /// To a type that holds the value: exact. Subnormal numbers are kept, as operands and as results; NaN stays NaN.
+    /// - Real to a narrower real: rounded to the nearest, ties to even; infinity beyond the largest.
+    /// - Real to integer: truncated toward zero; saturated; NaN becomes 0.
+    /// - Integer to narrower integer: the low bits, so that it wraps.
+    /// - Integer to real: rounded to the nearest, ties to even; i32 to f16 or bf16 goes through f32, with two roundings.
+    ///
+    /// [`cast_saturating`](Self::cast_saturating) has neither infinities nor wrapping.
+    ///
+    /// # Errors
+    /// As [`contiguous`](Self::contiguous).
+    ///
+    /// # Example
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// let a = gpu.tensor(&[1.5f32, -200.0, 1e6, f32::NAN], [4])?;
+    /// assert_eq!(a.cast::<i8>()?.to_vec()?, [1, -128, 127, 0]);
+    /// assert_eq!(a.cast::<tilewise::f16>()?.slice(0, 2..3)?.to_vec()?, [tilewise::f16::INFINITY]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn cast<U: Element>(&self) -> Result<Tensor<U>> {
+        if T::DTYPE == U::DTYPE {
+            return Ok(self.retyped());
+        }
+        convert(self, Overflow::Rust).named("cast")
+    }
+
+    /// As [`cast`](Self::cast), but what the new type does not hold, infinities too, becomes its largest finite value of
+    /// the same sign. Without a copy if the type is the same and has no infinities, which is i8 and i32.
+    ///
+    /// # Shapes
+    /// As [`cast`](Self::cast).
+    ///
+    /// # Precision
+    /// As [`cast`](Self::cast) within the range of the new type; NaN stays NaN in reals and becomes 0 in integers.
+    ///
+    /// # Errors
+    /// As [`contiguous`](Self::contiguous).
+    ///
+    /// # Example
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// let sums = gpu.tensor(&[1000, -1000, 7], [3])?; // of i32
+    /// assert_eq!(sums.cast_saturating::<i8>()?.to_vec()?, [127, -128, 7]);
+    /// assert_eq!(sums.cast::<i8>()?.to_vec()?, [-24, 24, 7]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn cast_saturating<U: Element>(&self) -> Result<Tensor<U>> {
+        if T::DTYPE == U::DTYPE && !U::DTYPE.is_real() {
+            Ok(self.retyped())
+        } else {
+            convert(self, Overflow::Saturate).named("cast_saturating")
+        }
+    }
+}
 
 /// A new tensor with the elements of `view` as `U`, row-major without gaps.
-pub(crate) fn cast<T: Element, U: Element>(view: &Tensor<T>, overflow: Overflow) -> Result<Tensor<U>> {
+fn convert<T: Element, U: Element>(view: &Tensor<T>, overflow: Overflow) -> Result<Tensor<U>> {
     let gpu = view.gpu();
     if view.is_empty() {
         return gpu.empty(view.shape());

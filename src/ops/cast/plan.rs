@@ -2,10 +2,10 @@
 
 use super::kernel::{LANES, per_word};
 use super::problem::{CastProblem, op};
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::Needs;
+use crate::layout::Layout;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
-use crate::tensor::Layout;
 use crate::{Error, Result};
 
 impl Problem for CastProblem {

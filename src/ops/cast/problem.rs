@@ -1,7 +1,7 @@
 //! A copy of a view: what to compute, as plain data.
 
 use crate::Result;
-use crate::tensor::{DType, Layout, MAX_RANK, dim};
+use crate::layout::{DType, Layout, MAX_RANK, Overflow, dim};
 
 /// The uniform of `shaders/ops/cast.wgsl`, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
@@ -18,16 +18,6 @@ pub struct CastDims {
     pub reserved0: u32,
     pub reserved1: u32,
     pub reserved2: u32,
-}
-
-/// What becomes of values that the new type does not hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Overflow {
-    /// As Rust's `as`: a real beyond the largest becomes infinity, an integer keeps its low bits. A real that becomes
-    /// an integer saturates.
-    Rust,
-    /// The largest finite value of the new type with the same sign.
-    Saturate,
 }
 
 /// A copy of a view into a tensor without gaps, checked.

@@ -2,7 +2,7 @@
 //! memory.
 
 use super::problem::{Elementwise, ElementwiseDims, ElementwiseProblem};
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::{Access, Kernel, Memory, Width};
 
 /// Invocations of one workgroup.

@@ -10,7 +10,9 @@ pub use problem::{Elementwise, ElementwiseDims, ElementwiseProblem, broadcast_sh
 
 use super::activation::Activation;
 use crate::error::{Named, call};
-use crate::tensor::{Layout, Real, Tensor, View};
+use crate::gpu::View;
+use crate::layout::{Layout, Real};
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 /// The sum $a + b$ of elements.

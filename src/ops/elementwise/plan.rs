@@ -3,10 +3,10 @@
 use super::kernel::LANES;
 use super::problem::{Elementwise, ElementwiseProblem};
 use crate::Result;
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::Needs;
+use crate::layout::dim;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
-use crate::tensor::dim;
 
 impl Problem for ElementwiseProblem {
     /// There is one kernel, which differs by function and by how elements lie in memory.

@@ -1,7 +1,7 @@
 //! A function of elements: what to compute, as plain data.
 
+use crate::layout::{DType, Layout, MAX_RANK, dim};
 use crate::ops::Activation;
-use crate::tensor::{DType, Layout, MAX_RANK, dim};
 use crate::{Error, Result};
 
 /// The uniform of `shaders/ops/elementwise.wgsl`, in elements.

@@ -1,7 +1,7 @@
 //! The kernels of operations along one axis: `shaders/ops/softmax.wgsl`, and `shaders/ops/reduce.wgsl` for all else.
 
 use super::problem::{LANES, Rows, RowsDims, RowsProblem};
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::{self, Access, Kernel, Memory, Width};
 use crate::ops::numbers::constant;
 

@@ -9,7 +9,8 @@ mod problem;
 pub use problem::{Rows, RowsDims, RowsProblem};
 
 use crate::error::{Named, call};
-use crate::tensor::{Real, Tensor};
+use crate::layout::Real;
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 use problem::check_axis;
 

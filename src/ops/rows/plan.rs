@@ -2,10 +2,10 @@
 
 use super::problem::{LANES, Rows, RowsDims, RowsProblem};
 use crate::Result;
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::{self, Needs};
+use crate::layout::Layout;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
-use crate::tensor::Layout;
 
 impl Problem for RowsProblem {
     /// There is one kernel for softmax and one for all else, which differ by how elements lie in memory.

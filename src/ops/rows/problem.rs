@@ -1,6 +1,6 @@
 //! An operation along one axis: what to compute, as plain data.
 
-use crate::tensor::{DType, Layout, MAX_RANK, dim};
+use crate::layout::{DType, Layout, MAX_RANK, dim};
 use crate::{Error, Result};
 
 /// Invocations of one workgroup, where the device allows as many.

@@ -3,9 +3,9 @@
 use super::select::Layer;
 use crate::files::replace::is_draft;
 use crate::io::{Safetensors, SafetensorsWriter};
+use crate::layout::DType;
 use crate::sketch::factor::Svd;
 use crate::sketch::spectrum::{Spectrum, method};
-use crate::tensor::DType;
 use crate::{Error, Result};
 use half::{bf16, f16};
 use std::fs;

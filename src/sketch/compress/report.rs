@@ -1,8 +1,8 @@
 //! What a compression tells: while it runs, and at its end.
 
+use crate::layout::DType;
 use crate::sketch::advise::Choice;
 use crate::sketch::budget::{Budget, percent};
-use crate::tensor::DType;
 use std::fmt;
 
 /// How far a compression is: for each layer that can save, one `Factoring` and `Factored`, or one `Reused`; and for

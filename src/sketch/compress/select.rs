@@ -1,8 +1,8 @@
 //! Which tensors of a file are layers to be compressed.
 
 use crate::io::Safetensors;
+use crate::layout::{DType, Element};
 use crate::sketch::budget::Sizes;
-use crate::tensor::{DType, Element};
 use crate::{Error, Result};
 use half::{bf16, f16};
 use std::collections::BTreeSet;

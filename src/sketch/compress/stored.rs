@@ -3,8 +3,9 @@
 use super::kept::Factors;
 use super::select::Layer;
 use crate::io::SafetensorsWriter;
+use crate::layout::{DType, Element};
 use crate::sketch::factor::{Input, norm, product};
-use crate::tensor::{DType, Element, Tensor};
+use crate::tensor::Tensor;
 use crate::{Gpu, Result};
 use half::{bf16, f16};
 

@@ -12,8 +12,10 @@ use super::apply::Way;
 use super::operator::Sketch;
 use super::philox::halves;
 use crate::Result;
-use crate::gemm::{Gemm, HalfSigns, Pin, Precision};
-use crate::tensor::{Real, Tensor};
+use crate::gemm::{Gemm, HalfSigns, Pin};
+use crate::layout::Precision;
+use crate::layout::Real;
+use crate::tensor::Tensor;
 
 pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
     run(sketch, &DenseProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?, x)

@@ -2,14 +2,14 @@
 
 use super::problem::DenseProblem;
 use crate::Result;
+use crate::caps::Caps;
 use crate::gemm::{Entries, GemmProblem, GemmTypes, Generated, Outer, Side};
-use crate::gpu::Caps;
+use crate::layout::{DType, Layout};
 use crate::plan::{Access, Draft, Plan, Problem};
 use crate::sketch::along::Along;
 use crate::sketch::apply::Way;
 use crate::sketch::normal;
 use crate::sketch::operator::OP;
-use crate::tensor::{DType, Layout};
 
 impl Problem for DenseProblem {
     /// A product with an operand that is made in the kernel.

@@ -1,13 +1,13 @@
 //! A dense operator along an axis: what to compute, as plain data.
 
 use crate::gemm::{Entries, Pin, Scale};
+use crate::layout::{DType, Layout};
 use crate::plan::{Scalar, ScalarParameter};
 use crate::sketch::along::Along;
 use crate::sketch::apply::SCALARS;
 use crate::sketch::apply::Way;
 use crate::sketch::operator::{OP, Sketch, SketchKind};
 use crate::sketch::philox::halves;
-use crate::tensor::{DType, Layout};
 use crate::{Error, Result};
 
 /// A dense operator along an axis of a tensor, checked. The seed and the scale are scalars.

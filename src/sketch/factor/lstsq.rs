@@ -5,7 +5,8 @@ use super::input::{self, Input};
 use super::products::{matmul, product};
 use super::small;
 use crate::error::call;
-use crate::tensor::{Element, Tensor};
+use crate::layout::Element;
+use crate::tensor::Tensor;
 use crate::{Error, Result, ops};
 use faer::Mat;
 

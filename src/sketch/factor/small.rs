@@ -1,6 +1,7 @@
 //! What is factored on the CPU: panels and small matrices, in f64, through `faer`.
 
-use crate::tensor::{Element, Tensor};
+use crate::layout::Element;
+use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 use faer::linalg::cholesky::llt::factor::LltError;
 use faer::linalg::solvers::ColPivQr;

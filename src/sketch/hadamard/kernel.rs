@@ -1,9 +1,9 @@
 //! One pass of a Hadamard transform: some levels of it, in one launch.
 
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::{Access, Kernel, Memory, Needs, Width};
+use crate::layout::DType;
 use crate::plan::{Bound, Prediction};
-use crate::tensor::DType;
 use std::fmt;
 
 /// The uniform of `shaders/sketch/hadamard.wgsl`, in elements. Of a problem, what comes of the seed and of the scale is 0: they are scalars

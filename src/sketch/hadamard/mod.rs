@@ -13,9 +13,10 @@ pub(super) use rows::RowOrder;
 use super::apply::Way;
 use super::operator::Sketch;
 use crate::Result;
-use crate::gpu::Caps;
+use crate::caps::Caps;
+use crate::layout::Real;
 use crate::plan::Problem;
-use crate::tensor::{Real, Tensor};
+use crate::tensor::Tensor;
 
 pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
     let problem = HadamardProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;

@@ -3,11 +3,11 @@
 use super::kernel::{HadamardPass, HadamardSource, HadamardTarget};
 use super::problem::{HadamardProblem, SCALARS};
 use super::split::{lacking, split};
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::check_scratch;
+use crate::layout::DType;
 use crate::plan::{Access, Draft, Flops, NewStep, PHILOX, Plan, Problem, Region, Time};
 use crate::sketch::operator::OP;
-use crate::tensor::DType;
 use crate::{Error, Result};
 
 impl HadamardProblem {

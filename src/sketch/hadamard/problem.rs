@@ -2,14 +2,14 @@
 
 use super::kernel::HadamardDims;
 use super::rows::RowOrder;
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::{check_binding, own_bytes};
+use crate::layout::{DType, Layout, dim};
 use crate::plan::{Dims, Scalar, ScalarParameter};
 use crate::sketch::along::{Along, Beside};
 use crate::sketch::apply::Way;
 use crate::sketch::operator::{OP, Sketch};
 use crate::sketch::philox::halves;
-use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 use std::mem::offset_of;
 

@@ -4,9 +4,9 @@ use super::kernel::{
     HadamardDims, HadamardLanes, HadamardPass, HadamardSource, HadamardTarget, HadamardTile,
 };
 use super::problem::HadamardProblem;
-use crate::gpu::Caps;
+use crate::caps::Caps;
+use crate::layout::DType;
 use crate::sketch::apply::Way;
-use crate::tensor::DType;
 
 /// The most levels that an invocation computes by itself, with 64 rows in registers.
 const ALONE_AT_MOST: u32 = 6;

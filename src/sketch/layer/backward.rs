@@ -5,8 +5,9 @@ use super::products::{Epilogue, Right};
 use super::{OP, SkLinear, copied};
 use crate::error::call;
 use crate::gemm::Gemm;
+use crate::layout::{Layout, Real};
 use crate::ops::{self, Activation};
-use crate::tensor::{Layout, Real, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Precision, Result};
 
 /// The gradients of a layer's parameters, in f32 whatever the layer's type is.

@@ -5,8 +5,9 @@ use crate::error::Named;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::error::call;
 use crate::io::{Safetensors, SafetensorsWriter};
+use crate::layout::Real;
 use crate::ops::Activation;
-use crate::tensor::{Real, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 
 impl<T: Real> SkLinear<T> {

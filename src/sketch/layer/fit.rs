@@ -4,6 +4,7 @@ use super::build::{SkLinearBuilder, Sketched};
 use super::{Frozen, OP, SkLinear, joined, signs_of_u1, signs_of_u2};
 use crate::error::{Named, call};
 use crate::gemm::Gemm;
+use crate::layout::{Element, Real};
 use crate::ops;
 use crate::sketch::Sketch;
 use crate::sketch::advise::{Advice, advise};
@@ -11,7 +12,7 @@ use crate::sketch::budget::Budget;
 use crate::sketch::factor::input::{Input, largest};
 use crate::sketch::factor::small;
 use crate::sketch::spectrum::decomposed;
-use crate::tensor::{Element, Real, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Precision, Result};
 
 impl<T: Real> SkLinear<T> {

@@ -3,8 +3,9 @@
 use super::products::{Epilogue, Right};
 use super::{OP, SkLinear};
 use crate::error::{Named, call};
+use crate::layout::{Layout, Real};
 use crate::plan::Plan;
-use crate::tensor::{Layout, Real, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 impl<T: Real> SkLinear<T> {

@@ -14,9 +14,10 @@ pub use build::{SkLinearBuilder, Sketched};
 
 use crate::error::{Named, call};
 use crate::gemm::{Gemm, Pin};
+use crate::layout::Real;
 use crate::ops::{self, Activation};
 use crate::sketch::{Scaling, Sketch, SketchKind};
-use crate::tensor::{Real, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Gpu, Precision, Result};
 
 const OP: &str = "SkLinear";

@@ -2,10 +2,11 @@
 
 use super::{Frozen, SignMemory, SkLinear};
 use crate::gemm::{Gemm, Half, HalfSigns, HalvedAxis, Outer, Pin};
+use crate::layout::{Layout, Real};
 use crate::ops::Activation;
 use crate::plan::Plan;
 use crate::sketch::philox::halves;
-use crate::tensor::{Layout, Real, Tensor};
+use crate::tensor::Tensor;
 use crate::{Precision, Result};
 
 /// The operand on the right.

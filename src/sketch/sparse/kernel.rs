@@ -1,7 +1,7 @@
 //! How a sparse operator's work is cut, and what runs in each workgroup.
 
 use super::problem::{SparseDims, SparseForm, SparseProblem};
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::{self, Access, Kernel, Memory, Needs, Width};
 
 /// Rows of the result that a workgroup makes at most, as the shaders have it.

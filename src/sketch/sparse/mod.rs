@@ -9,7 +9,8 @@ pub use problem::{SparseDims, SparseForm, SparseProblem};
 use super::apply::Way;
 use super::operator::Sketch;
 use crate::Result;
-use crate::tensor::{Real, Tensor};
+use crate::layout::Real;
+use crate::tensor::Tensor;
 
 pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
     let problem = SparseProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;

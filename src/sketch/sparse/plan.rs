@@ -3,12 +3,12 @@
 use super::kernel::Tile;
 use super::problem::{SparseDims, SparseForm, SparseProblem};
 use crate::Result;
+use crate::caps::Caps;
 use crate::gemm::sum_of_parts;
-use crate::gpu::Caps;
+use crate::layout::DType;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, PHILOX, Plan, Problem, Region, Time};
 use crate::sketch::apply::SCALARS;
 use crate::sketch::operator::OP;
-use crate::tensor::DType;
 use std::mem::offset_of;
 
 impl Problem for SparseProblem {

@@ -1,11 +1,11 @@
 //! Applying sparse operators: what to compute, as plain data.
 
+use crate::layout::{DType, Layout, dim};
 use crate::plan::Scalar;
 use crate::sketch::along::{Along, BESIDE_AT_MOST};
 use crate::sketch::apply::Way;
 use crate::sketch::operator::{Draw, Lines, OP, Sketch};
 use crate::sketch::philox::halves;
-use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 
 /// The uniform of the shaders of sparse operators (`shaders/sketch/sparse.wgsl`), in elements. Of a problem, the seed and the

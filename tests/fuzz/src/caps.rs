@@ -2,7 +2,8 @@
 
 use arbitrary::{Result, Unstructured};
 use tilewise::Caps;
-use tilewise::gpu::{DeviceType, fixtures};
+use tilewise::gpu::DeviceType;
+use tilewise::planning::fixtures;
 
 /// The least that a device allows, of storage bindings, invocations and bytes of shared memory: what Vulkan promises.
 const LEAST: [u32; 3] = [4, 128, 16 << 10];

@@ -14,9 +14,9 @@ use tilewise::gemm::{
     Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, Half, HalfSigns, HalvedAxis,
     HalvesProblem, Outer, Pin, Previous, Scale, Side, Split, product_shape,
 };
-use tilewise::kernel::{Kernel, Needs};
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
-use tilewise::plan::Buffer;
+use tilewise::planning::Buffer;
+use tilewise::planning::kernel::{Kernel, Needs};
 use tilewise::sketch::{HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
 use tilewise::{Activation, Caps, DType, Layout, Precision};
 

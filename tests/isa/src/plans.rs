@@ -14,7 +14,7 @@ use tilewise::gemm::{
     Split,
 };
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
-use tilewise::plan::{Plan, Problem};
+use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
 use tilewise::{Activation, Caps, DType, GemmKernel, Layout, Precision, Result, Sums};
 

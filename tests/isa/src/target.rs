@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tilewise::Caps;
-use tilewise::gpu::fixtures;
+use tilewise::planning::fixtures;
 
 /// A GPU: how `.cargo/runner` calls it, and whose plans it gets.
 #[derive(Clone, Copy, Debug)]

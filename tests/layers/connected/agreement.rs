@@ -193,7 +193,7 @@ fn with_coop(size: u32) -> Option<support::TestGpu> {
         return None;
     }
     let claim = CoopRow { m: size, n: size, k: size, a: F16, b: F16, c: F32, ..caps.rows[0] };
-    support::own(|options| options.claims = vec![claim])
+    support::own(|options| options.assume.rows = vec![claim])
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::Result;
 use crate::clifford::layer::Gate;
 use crate::clifford::{Path, Product};
 use crate::gemm::{GemmTypes, Planes, Segment, Segmented, SegmentedProblem, segment_table};
-use crate::tensor::{DType, Layout};
+use crate::layout::{DType, Layout};
 use std::collections::BTreeMap;
 
 /// A blade of the result, a path into its grade, and the terms of the path that end there.

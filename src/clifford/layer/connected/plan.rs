@@ -3,13 +3,14 @@
 use super::back::ConnectedBackProblem;
 use super::problem::{ConnectedBackward, ConnectedForward, ConnectedProblem, Multiplied, OP};
 use crate::Result;
+use crate::caps::Caps;
 use crate::clifford::layer::GradeNorm;
 use crate::clifford::layer::rows::{RowFunction, RowLayouts, RowProblem};
 use crate::gemm::SegmentedProblem;
-use crate::gpu::Caps;
-use crate::ops::{CastProblem, Overflow};
+use crate::layout::Overflow;
+use crate::layout::{DType, Layout};
+use crate::ops::CastProblem;
 use crate::plan::{Access, Draft, Plan, Problem, Region};
-use crate::tensor::{DType, Layout};
 use std::borrow::Cow;
 
 /// Bytes of what comes back through the weights at most, unless a row takes more: rows come back by so many as these hold.

@@ -4,7 +4,7 @@ use crate::clifford::Blades;
 use crate::clifford::layer::gates::GatesProblem;
 use crate::clifford::layer::{Gate, GradeNorm, LayerProduct};
 use crate::gemm::Pin;
-use crate::tensor::{DType, Layout};
+use crate::layout::{DType, Layout};
 use crate::{Error, Result};
 
 pub(super) const OP: &str = "LayerProduct::connected";

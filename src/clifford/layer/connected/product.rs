@@ -6,9 +6,11 @@ use crate::clifford::layer::LayerProduct;
 use crate::clifford::layer::gradients::ProductGradients;
 use crate::clifford::layer::operands::{as_rows, check_alike, like};
 use crate::error::call;
-use crate::gemm::{GemmKernel, Pin, Precision, Tile};
+use crate::gemm::{GemmKernel, Pin, Tile};
+use crate::layout::Precision;
+use crate::layout::{DType, Layout, Real};
 use crate::plan::{Plan, Problem};
-use crate::tensor::{DType, Layout, Real, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 
 /// A fully connected product with its options. [`LayerProduct::connected`] is the one without.

@@ -2,7 +2,7 @@
 //! features; the other goes over rows, for functions that need the mean of a row.
 
 use super::problem::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::write::Module;
 use crate::kernel::{self, Access, Kernel, Memory, Needs, Width};
 

@@ -9,7 +9,8 @@ pub use problem::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};
 
 use crate::Result;
 use crate::clifford::Blades;
-use crate::tensor::{Layout, Real, Tensor};
+use crate::layout::{Layout, Real};
+use crate::tensor::Tensor;
 
 /// A function of `x` (blade, row, feature) on the device, one launch.
 pub(super) fn forward<T: Real>(

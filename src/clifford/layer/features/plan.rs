@@ -2,10 +2,10 @@
 
 use super::body::{Terms, terms};
 use super::problem::{FeaturesProblem, Pass};
-use crate::gpu::Caps;
+use crate::caps::Caps;
+use crate::layout::{DType, Layout};
 use crate::ops::{Rows, RowsProblem};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
-use crate::tensor::{DType, Layout};
 use crate::{Error, Result};
 
 impl Problem for FeaturesProblem {

@@ -1,7 +1,7 @@
 //! A function of multivectors that has parameters for each feature, checked: what to compute, as plain data.
 
 use crate::clifford::Blades;
-use crate::tensor::{DType, Layout, dim};
+use crate::layout::{DType, Layout, dim};
 use crate::{Error, Result};
 
 /// A function of multivectors that has parameters for each feature. $q_{g}$ is $\langle \tilde x x \rangle_{0}$ of grade g

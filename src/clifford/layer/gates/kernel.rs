@@ -1,8 +1,8 @@
 //! The kernel of gates, one invocation for every four positions of a row: what fills its parameters and slots.
 
 use super::problem::{GatesDims, GatesProblem};
+use crate::caps::Caps;
 use crate::clifford::layer::Gate;
-use crate::gpu::Caps;
 use crate::kernel::{Access, Kernel, Memory, Needs, Width};
 
 /// Invocations of one workgroup.

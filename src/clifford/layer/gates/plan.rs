@@ -2,9 +2,9 @@
 
 use super::kernel::LANES;
 use super::problem::{GatesProblem, OP};
-use crate::gpu::Caps;
+use crate::caps::Caps;
+use crate::layout::{DType, Layout};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
-use crate::tensor::{DType, Layout};
 use crate::{Error, Result};
 
 impl Problem for GatesProblem {

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::clifford::layer::Gate;
-use crate::tensor::{DType, Layout, dim};
+use crate::layout::{DType, Layout, dim};
 
 pub(super) const OP: &str = "gates";
 

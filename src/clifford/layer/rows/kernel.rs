@@ -4,7 +4,7 @@ use super::operands::{Accessed, operands};
 use super::problem::{RowDims, RowProblem, RowStep};
 use super::text::Texts;
 use super::tile::{RowTile, subgroup};
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::Kernel;
 
 impl RowProblem {

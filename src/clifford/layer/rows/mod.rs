@@ -20,7 +20,9 @@ pub use tile::RowTile;
 
 use super::form::LayerProduct;
 use crate::clifford::Blades;
-use crate::tensor::{Real, Tensor, check_same_gpu};
+use crate::gpu::check_same_gpu;
+use crate::layout::Real;
+use crate::tensor::Tensor;
 use crate::{Gpu, Result};
 
 /// The operands of a function of rows: (blade, row, feature), and the weights (feature, path).

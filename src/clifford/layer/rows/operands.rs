@@ -2,9 +2,9 @@
 
 use super::problem::{RowFunction, RowProblem, RowStep};
 use super::tile::RowTile;
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::{Access, Kernel, Memory, Width};
-use crate::tensor::DType;
+use crate::layout::DType;
 
 /// An operand of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use super::operands::{Operand, operands};
 use super::problem::{RowDims, RowFunction, RowProblem, RowStep};
 use super::text::texts;
 use super::tile::RowTile;
-use crate::gpu::Caps;
+use crate::caps::Caps;
 use crate::kernel::Needs;
+use crate::layout::{DType, Layout, dim};
 use crate::ops::{Rows, RowsProblem};
 use crate::plan::{self, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
-use crate::tensor::{DType, Layout, dim};
 use crate::{Error, Result};
 
 /// The buffers of a plan by the names that kernels have for them.

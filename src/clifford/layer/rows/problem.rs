@@ -3,7 +3,7 @@
 use super::super::form::{Gate, GradeNorm, LayerProduct};
 use crate::Result;
 use crate::clifford::{Blades, Signature};
-use crate::tensor::{DType, Layout, dim};
+use crate::layout::{DType, Layout, dim};
 
 /// The uniform of `shaders/clifford/rows.wgsl`, in elements. Of X, Y and G the strides from blade to blade, from row to row
 /// and from feature to feature, and the first element; of the weights from path to path and from feature to feature, and

@@ -5,8 +5,8 @@ use super::problem::{RowFunction, RowProblem, RowStep};
 use super::products::Products;
 use super::tile::RowTile;
 use crate::Result;
+use crate::caps::Caps;
 use crate::clifford::layer::form::GradeNorm;
-use crate::gpu::Caps;
 use crate::kernel::write::{
     Block, Callee, Definition, Expression, MIN, Member, Module, Structure, index, integer, name,
 };

@@ -1,7 +1,7 @@
 //! How the lanes of a workgroup share the rows of a batch.
 
 use super::problem::{RowDims, RowFunction, RowProblem, RowStep};
-use crate::gpu::Caps;
+use crate::caps::Caps;
 
 /// How lanes share rows: what of a plan the shape decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,9 +2,9 @@
 //! table of signs.
 
 use super::problem::{ConnectedBackDims, ConnectedBackProblem};
+use crate::caps::Caps;
 use crate::clifford::layer::connected::matrices::Pair;
 use crate::clifford::layer::connected::problem::ConnectedProblem;
-use crate::gpu::Caps;
 use crate::kernel::write::{
     Block, Callee, Definition, Expression, Module, Sum, fma, index, integer, name, number,
 };

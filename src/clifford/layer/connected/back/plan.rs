@@ -3,10 +3,10 @@
 use super::kernel::LANES;
 use super::problem::ConnectedBackProblem;
 use crate::Result;
+use crate::caps::Caps;
 use crate::clifford::layer::connected::problem::OP;
-use crate::gpu::Caps;
+use crate::layout::{DType, Layout};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
-use crate::tensor::{DType, Layout};
 
 impl Problem for ConnectedBackProblem {
     /// There is one kernel.

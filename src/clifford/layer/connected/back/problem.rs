@@ -2,7 +2,7 @@
 
 use super::kernel::text;
 use crate::clifford::layer::connected::problem::{ConnectedProblem, OP};
-use crate::tensor::{DType, Layout, dim};
+use crate::layout::{DType, Layout, dim};
 use crate::{Error, Result};
 
 /// The uniform of `shaders/clifford/connected_back.wgsl`, in elements.

@@ -7,7 +7,7 @@
 //! thousands), 1,024 invocations, and on Vulkan 256 bytes of immediates (the least of Vulkan 1.4).
 //!
 //! ```
-//! use tilewise::gpu::fixtures;
+//! use tilewise::planning::fixtures;
 //!
 //! let caps = fixtures::rtx_4090();
 //! assert!(caps.has_tensor_cores());

@@ -1,6 +1,5 @@
 //! Cooperative matrices (tensor cores) as data: the rows that an adapter lists, and whether a kernel may use one.
 
-use super::Caps;
 use std::fmt;
 
 /// One cooperative-matrix shape: $C_{m \times n} \mathrel{+}= A_{m \times k} B_{k \times n}$.
@@ -61,77 +60,16 @@ pub enum Verdict {
     Refused,
 }
 
-impl Caps {
-    /// Whether a kernel may use the square matrices of this size, with operands of type `ab` and sums of type `c`.
-    ///
-    /// A row that was not tested counts as usable, so that plans for devices that are not here can be made;
-    /// [`Gpu::caps`](crate::Gpu::caps) holds no such row that its device could run.
-    ///
-    /// # Errors
-    /// What the kernel needs and why it is not so, in words.
-    pub fn coop(&self, size: u32, ab: CoopScalar, c: CoopScalar) -> Result<(), String> {
-        let needs =
-            |why: String| format!("cooperative matrices {size}x{size}x{size} {ab} x {ab} -> {c}, {why}");
-        let asked = |row: &&CoopRow| row.is_square() && row.m == size && [row.a, row.c] == [ab, c];
-        let row =
-            self.rows.iter().find(asked).ok_or_else(|| needs("which the adapter does not list".into()))?;
-        if matches!(row.verdict, Verdict::Wrong | Verdict::Refused) {
-            return Err(needs(row.verdict.to_string()));
-        }
-        self.coop_conditions(row).map(|_| ()).map_err(needs)
-    }
-
-    /// What every kernel on matrices of this row needs besides the row: its types, and subgroups of a size that it can
-    /// be written for.
-    /// The subgroup's size, or what is missing.
-    pub(super) fn coop_conditions(&self, row: &CoopRow) -> Result<u32, String> {
-        if [row.a, row.b, row.c].contains(&CoopScalar::F16) && !self.f16 {
-            return Err("and f16 in shaders".into());
-        }
-        match self.subgroups {
-            Some(sizes) if sizes.min == sizes.max => Ok(sizes.min),
-            Some(sizes) => Err(format!("and subgroups of one size, not {sizes}")),
-            None => Err("and subgroups".into()),
-        }
-    }
-
-    /// Whether a kernel may use some row of cooperative matrices, see [`coop`](Self::coop).
-    #[must_use]
-    pub fn has_tensor_cores(&self) -> bool {
-        self.rows.iter().any(|row| self.coop(row.m, row.a, row.c).is_ok())
-    }
-}
-
 impl CoopRow {
-    /// The row, if the shading language can spell it: naga 30 has square matrices of floats only.
-    pub(super) fn of(row: &wgpu::CooperativeMatrixProperties) -> Option<Self> {
-        let (m, n, k) = (row.m_size, row.n_size, row.k_size);
-        let ab = CoopScalar::of(row.ab_type);
-        let c = CoopScalar::of(row.cr_type);
-        let float = |s| matches!(s, CoopScalar::F16 | CoopScalar::F32);
-        let spelled = m == n && n == k && [8, 16].contains(&m) && float(ab) && float(c);
-        let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
-        spelled.then_some(Self { m, n, k, a: ab, b: ab, c, scope, verdict })
-    }
-
     /// Whether kernels are written for rows like this: square, with operands of one type.
-    pub(super) fn is_square(&self) -> bool {
+    pub(crate) fn is_square(&self) -> bool {
         [self.n, self.k] == [self.m; 2] && self.a == self.b
     }
 }
 
 impl CoopScalar {
-    fn of(scalar: wgpu::CooperativeScalarType) -> Self {
-        match scalar {
-            wgpu::CooperativeScalarType::F32 => Self::F32,
-            wgpu::CooperativeScalarType::F16 => Self::F16,
-            wgpu::CooperativeScalarType::I32 => Self::I32,
-            wgpu::CooperativeScalarType::U32 => Self::U32,
-        }
-    }
-
     /// Bytes of one number.
-    pub(super) fn size(self) -> usize {
+    pub(crate) fn size(self) -> usize {
         match self {
             Self::F16 => 2,
             Self::F32 | Self::I32 | Self::U32 => 4,

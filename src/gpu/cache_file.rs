@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// A cache file, of an earlier run or of none, which this run may replace.
-pub(super) struct KeptFile {
+pub(super) struct CacheFile {
     path: PathBuf,
     /// What it holds, as warnings call it.
     what: &'static str,
@@ -15,7 +15,7 @@ pub(super) struct KeptFile {
     warned: bool,
 }
 
-impl KeptFile {
+impl CacheFile {
     /// The file at `path`, and its contents if only this user can have written it and it has at most `at_most` bytes.
     pub(super) fn open(path: PathBuf, what: &'static str, at_most: u64) -> (Self, Option<Vec<u8>>) {
         let found = private::read(&path, at_most);
@@ -65,12 +65,14 @@ const DIGEST: usize = 32;
 
 /// The data behind a digest of it and of `made_for`, which names the device, driver and version. So a driver never gets data
 /// that is incomplete or that another driver made.
-pub(crate) fn seal(made_for: &str, data: &[u8]) -> Vec<u8> {
+#[must_use]
+pub fn seal(made_for: &str, data: &[u8]) -> Vec<u8> {
     [&digest(made_for, data), data].concat()
 }
 
 /// The data of a file of [`seal`]. None if the digest is wrong.
-pub(crate) fn unseal<'a>(made_for: &str, file: &'a [u8]) -> Option<&'a [u8]> {
+#[must_use]
+pub fn unseal<'a>(made_for: &str, file: &'a [u8]) -> Option<&'a [u8]> {
     let (sum, data) = file.split_first_chunk::<DIGEST>()?;
     (*sum == digest(made_for, data)).then_some(data)
 }

@@ -1,6 +1,6 @@
 //! Peak rates by device name: data sheets where we know the device, its kind where we do not.
 
-use super::caps::DeviceType;
+use super::device_type::DeviceType;
 
 /// A well-known device: part of the name that its driver reports; f32 in Tflop/s, and f16 on the same units as a
 /// multiple of it; cooperative matrices of f16 in Tflop/s; memory in GB/s; the last cache that all cores share, in
@@ -136,7 +136,7 @@ fn by_type(device_type: DeviceType) -> Known {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::fixtures;
+    use crate::caps::fixtures;
 
     fn tflops(adapter: &str) -> f64 {
         Peaks::of(adapter, DeviceType::Discrete).f32_flops / 1e12

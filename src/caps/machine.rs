@@ -1,8 +1,9 @@
 //! What is assumed of a device: how fast its parts are, what they wait for, and what they hold. Each assumption stands here
 //! once, with its source; kernels are chosen by it.
 
-use super::caps::{DeviceType, bytes, rate};
+use super::device_type::DeviceType;
 use super::peaks::Peaks;
+use super::units::{bytes, rate};
 use std::fmt;
 
 /// What is assumed of a device. Predictions weigh one plan against another by it; none is a promise.
@@ -88,7 +89,7 @@ pub struct Machine {
 impl Machine {
     /// What is assumed of the device that its driver calls `adapter`. Without rows of cooperative matrices (`has_rows`) there
     /// is no peak for them, whatever the silicon could do.
-    pub(super) fn of(adapter: &str, backend: &str, device_type: DeviceType, has_rows: bool) -> Self {
+    pub(crate) fn of(adapter: &str, backend: &str, device_type: DeviceType, has_rows: bool) -> Self {
         let Peaks { f32_flops, f16_flops, matrix_flops, bytes, cache_bytes, cache, cores } =
             Peaks::of(adapter, device_type);
         let gpu = Self {
@@ -199,7 +200,7 @@ impl fmt::Display for Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::fixtures;
+    use crate::caps::fixtures;
 
     #[test]
     fn matrices_count_only_where_there_are_rows() {

@@ -1,0 +1,141 @@
+//! Reads [`Caps`] from an adapter and from a device that was opened on it.
+
+use super::raw;
+use crate::caps::{
+    Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes, Verdict,
+};
+
+impl Caps {
+    /// Reads what `adapter` can do at best. A device opened with fewer features can do less:
+    /// [`Gpu::caps`](crate::Gpu::caps) tells.
+    #[must_use]
+    pub fn of(adapter: &wgpu::Adapter) -> Self {
+        Self::read(adapter, adapter.features(), &adapter.limits(), &[])
+    }
+
+    /// What a device opened on `adapter` with these features and limits can do, if it has these rows besides those
+    /// that the adapter lists.
+    pub(super) fn read(
+        adapter: &wgpu::Adapter,
+        features: wgpu::Features,
+        limits: &wgpu::Limits,
+        claims: &[CoopRow],
+    ) -> Self {
+        use wgpu::Features as F;
+        let info = adapter.get_info();
+        let device_type = DeviceType::of(info.device_type);
+        let listed = if features.contains(F::EXPERIMENTAL_COOPERATIVE_MATRIX) {
+            adapter.cooperative_matrix_properties()
+        } else {
+            Vec::new()
+        };
+        let claimed = claims.iter().map(|row| CoopRow { verdict: Verdict::Untested, ..*row });
+        let mut rows = Vec::new();
+        for row in listed.iter().filter_map(CoopRow::of).chain(claimed) {
+            if !rows.contains(&row) {
+                rows.push(row);
+            }
+        }
+        let subgroups = SubgroupSizes::of(&info);
+        Self {
+            machine: Machine::of(&info.name, info.backend.to_str(), device_type, !rows.is_empty()),
+            backend: info.backend.to_str().to_owned(),
+            driver: [info.driver, info.driver_info].join(" ").trim().to_owned(),
+            adapter: info.name,
+            device_type,
+            vendor: info.vendor,
+            memory: raw::device_memory(adapter),
+            f16: features.contains(F::SHADER_F16),
+            int64: features.contains(F::SHADER_INT64),
+            subgroups: features.contains(F::SUBGROUP).then_some(subgroups),
+            rows,
+            timestamps: features.contains(F::TIMESTAMP_QUERY),
+            pipeline_cache: features.contains(F::PIPELINE_CACHE),
+            limits: CapsLimits::of(limits, features),
+        }
+    }
+}
+
+impl DeviceType {
+    pub(super) fn of(device_type: wgpu::DeviceType) -> Self {
+        match device_type {
+            wgpu::DeviceType::DiscreteGpu => Self::Discrete,
+            wgpu::DeviceType::IntegratedGpu => Self::Integrated,
+            wgpu::DeviceType::VirtualGpu => Self::Virtual,
+            wgpu::DeviceType::Cpu => Self::Software,
+            wgpu::DeviceType::Other => Self::Unknown,
+        }
+    }
+}
+
+impl SubgroupSizes {
+    fn of(info: &wgpu::AdapterInfo) -> Self {
+        // NOTE: Metal does not tell, and wgpu says "4 to 64" of every device. Apple's own GPUs have 32, all of them;
+        // the self-test of each row, which compares, would fence off its row if one had not.
+        if info.backend == wgpu::Backend::Metal && info.name.starts_with("Apple") {
+            return Self { min: 32, max: 32 };
+        }
+        Self { min: info.subgroup_min_size, max: info.subgroup_max_size }
+    }
+}
+
+impl CapsLimits {
+    fn of(limits: &wgpu::Limits, features: wgpu::Features) -> Self {
+        let immediates = features.contains(wgpu::Features::IMMEDIATES);
+        Self {
+            // NOTE: shaders count in u32 and some drivers in i32, so a window stays below 2^31. It is whole units.
+            binding_bytes: limits.max_storage_buffer_binding_size.min((1 << 31) - 1) / 16 * 16,
+            buffer_bytes: limits.max_buffer_size,
+            storage_bindings: limits.max_storage_buffers_per_shader_stage,
+            workgroup_bytes: limits.max_compute_workgroup_storage_size,
+            workgroup_invocations: limits
+                .max_compute_invocations_per_workgroup
+                .min(limits.max_compute_workgroup_size_x),
+            grid: limits.max_compute_workgroups_per_dimension,
+            immediate_bytes: if immediates { limits.max_immediate_size } else { 0 },
+        }
+    }
+}
+
+impl CoopRow {
+    /// The row, if the shading language can spell it: naga 30 has square matrices of floats only.
+    pub(super) fn of(row: &wgpu::CooperativeMatrixProperties) -> Option<Self> {
+        let (m, n, k) = (row.m_size, row.n_size, row.k_size);
+        let ab = CoopScalar::of(row.ab_type);
+        let c = CoopScalar::of(row.cr_type);
+        let float = |s| matches!(s, CoopScalar::F16 | CoopScalar::F32);
+        let spelled = m == n && n == k && [8, 16].contains(&m) && float(ab) && float(c);
+        let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
+        spelled.then_some(Self { m, n, k, a: ab, b: ab, c, scope, verdict })
+    }
+}
+
+impl CoopScalar {
+    fn of(scalar: wgpu::CooperativeScalarType) -> Self {
+        match scalar {
+            wgpu::CooperativeScalarType::F32 => Self::F32,
+            wgpu::CooperativeScalarType::F16 => Self::F16,
+            wgpu::CooperativeScalarType::I32 => Self::I32,
+            wgpu::CooperativeScalarType::U32 => Self::U32,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::caps::SubgroupSizes;
+
+    #[test]
+    fn subgroups_of_apples_own_devices_have_one_size() {
+        for (backend, name, sizes) in [
+            (wgpu::Backend::Metal, "Apple M2", [32, 32]),
+            (wgpu::Backend::Metal, "AMD Radeon Pro 560", [4, 64]),
+            (wgpu::Backend::Vulkan, "Apple M2", [4, 64]),
+        ] {
+            let mut info = wgpu::AdapterInfo::new(wgpu::DeviceType::IntegratedGpu, backend);
+            (info.name, info.subgroup_min_size, info.subgroup_max_size) = (name.into(), 4, 64);
+            let SubgroupSizes { min, max } = SubgroupSizes::of(&info);
+            assert_eq!([min, max], sizes, "{name}, {backend}");
+        }
+    }
+}

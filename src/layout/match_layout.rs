@@ -1,0 +1,92 @@
+//! Which layouts a plan that was made for another layout can take.
+
+use super::element::DType;
+use super::strided::Layout;
+
+impl Layout {
+    /// Whether an operand of this layout and type may take the place of one that lies as `self` says, counted from the start of
+    /// its aligned window: the same elements in the same order, whose axes `self` may have as fewer.
+    pub(crate) fn admits(&self, operand: &Self, dtype: DType) -> bool {
+        if self.is_empty() || operand.is_empty() {
+            return self.is_empty() && operand.is_empty();
+        }
+        let mut theirs = operand.steps();
+        let mut admitted = self.offset() == operand.offset_in_window(dtype) as usize;
+        for (extent, stride) in self.steps() {
+            let mut together = 1;
+            while admitted && together < extent {
+                match theirs.next() {
+                    Some((more, step)) if step == stride * together => together *= more,
+                    _ => admitted = false,
+                }
+            }
+            admitted &= together == extent;
+        }
+        admitted && theirs.next().is_none()
+    }
+
+    /// Whether both have the same elements in the same order, counted from the start of their aligned windows, whatever their
+    /// axes are.
+    pub(crate) fn lies_as(&self, other: &Self, dtype: DType) -> bool {
+        let is_empty = self.is_empty() || other.is_empty();
+        let begin = self.offset_in_window(dtype) == other.offset_in_window(dtype);
+        if is_empty { self.is_empty() && other.is_empty() } else { begin && self.merged().eq(other.merged()) }
+    }
+
+    /// As [`steps`](Self::steps), with axes that step as one joined.
+    fn merged(&self) -> impl Iterator<Item = (usize, usize)> {
+        let mut steps = self.steps().peekable();
+        std::iter::from_fn(move || {
+            let (mut extent, stride) = steps.next()?;
+            while let Some((more, _)) = steps.next_if(|&(_, step)| step == stride.saturating_mul(extent)) {
+                extent *= more;
+            }
+            Some((extent, stride))
+        })
+    }
+
+    /// Extents and strides of the axes along which there are steps, the last axis first.
+    fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
+        let axes = self.shape().iter().copied().zip(self.strides().iter().copied()).rev();
+        axes.filter(|&(extent, stride)| extent > 1 && stride > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DType, Layout};
+
+    fn layout(shape: &[usize], strides: &[usize], offset: usize) -> Layout {
+        Layout::new("test", shape, strides, offset, 1 << 20).unwrap()
+    }
+
+    #[test]
+    fn an_operand_is_admitted_where_its_elements_come_in_the_same_order() {
+        let square = layout(&[4, 4], &[4, 1], 0);
+        assert!(square.admits(&square, DType::F32));
+        assert!(square.admits(&layout(&[1, 4, 1, 4], &[7, 4, 9, 1], 64), DType::F32), "a window further on");
+        assert!(!square.admits(&square.t(), DType::F32), "transposed");
+        assert!(!square.admits(&layout(&[4, 4], &[4, 1], 1), DType::F32), "another place in its window");
+        assert!(!square.admits(&layout(&[2, 8], &[8, 1], 0), DType::F32), "another shape");
+        assert!(!square.admits(&layout(&[5, 4], &[4, 1], 0), DType::F32), "more");
+        let merged = layout(&[6], &[1], 0);
+        assert!(merged.admits(&layout(&[2, 3], &[3, 1], 0), DType::F32), "axes that step as one");
+        assert!(!merged.admits(&layout(&[2, 3], &[4, 1], 0), DType::F32), "with a gap");
+        let repeated = layout(&[4, 3], &[0, 1], 0);
+        assert!(
+            repeated.admits(&layout(&[3], &[1], 0), DType::F32) && repeated.admits(&repeated, DType::F32)
+        );
+        for (other, is_same) in [
+            (layout(&[16], &[1], 64), true),
+            (layout(&[2, 1, 8], &[8, 3, 1], 0), true),
+            (layout(&[4, 4], &[4, 1], 1), false),
+            (layout(&[4, 4], &[5, 1], 0), false),
+            (square.t(), false),
+            (layout(&[2, 4], &[4, 1], 0), false),
+        ] {
+            assert_eq!(square.lies_as(&other, DType::F32), is_same, "{other:?}");
+        }
+        let empty = layout(&[0, 3], &[3, 1], 0);
+        assert!(empty.admits(&layout(&[0], &[1], 5), DType::F32) && !empty.admits(&merged, DType::F32));
+    }
+}

@@ -1,0 +1,14 @@
+//! What tensors hold and where: element types, shapes and strides, windows of buffers, and what may be rounded.
+
+mod element;
+mod match_layout;
+mod overflow;
+mod precision;
+mod strided;
+mod window;
+
+pub use element::{DType, Element, Operand, Real};
+pub use overflow::Overflow;
+pub use precision::Precision;
+pub use strided::{Layout, MAX_RANK};
+pub(crate) use window::{WINDOW_ALIGNMENT, dim, window};

@@ -1,0 +1,35 @@
+//! How the library decides, as plain data: problems, plans, kernels, and devices to plan for. **Unstable**: for tests, tools
+//! and benchmarks; it may change in any release.
+//!
+//! A [`Problem`] says what to compute. With a device's [`Caps`](crate::Caps) it gives a [`Plan`]: the steps that run, printable
+//! and testable without a GPU.
+//! ```
+//! # fn main() -> tilewise::Result<()> {
+//! use tilewise::ops::{Rows, RowsProblem};
+//! use tilewise::planning::{Problem, fixtures};
+//! use tilewise::{DType, Layout};
+//!
+//! let rows = Layout::contiguous("example", &[4096, 4096])?;
+//! let problem = RowsProblem::new(Rows::Softmax, &rows, 1, DType::F16)?;
+//! println!("{}", problem.plan(&fixtures::h200())?);
+//! # Ok(())
+//! # }
+//! ```
+
+pub use crate::caps::fixtures;
+pub use crate::plan::{
+    Access, Arg, Bound, Buffer, Constant, Flops, Parameter, Plan, Problem, Scalar, ScalarKind,
+    ScalarParameter, Step, Work,
+};
+
+/// Shaders with their parameters and slots filled in.
+pub mod kernel {
+    pub use crate::gpu::execute::compile;
+    pub use crate::kernel::{KERNELS, Kernel, Needs, PARTS, Part, UnrollError, fold, unroll};
+}
+
+/// The files that a [`Gpu`](crate::Gpu) caches across runs: each is sealed with a digest, and one that is not whole is not read.
+pub mod cache {
+    pub use crate::gpu::cache_file::{seal, unseal};
+    pub use crate::gpu::verdicts::{seal_verdicts, unseal_verdicts};
+}

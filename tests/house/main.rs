@@ -1,0 +1,5 @@
+//! The house's rules, read from its sources: floors, sizes, words, and the public API. No device.
+
+mod floors;
+mod imports;
+mod modules;
