@@ -6,11 +6,12 @@
 
 mod support;
 
-use criterion::{Criterion, SamplingMode, Throughput};
+use criterion::{SamplingMode, Throughput};
 use serde_json::json;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use support::peak::{self, Peaks};
+use support::table::{Format, Output, criterion};
 use support::{clock, environment};
 use tilewise::Operand;
 use tilewise::{Fill, Gemm, GemmKernel, Gpu, Result, Tensor, f16};
@@ -28,14 +29,14 @@ fn main() -> ExitCode {
     support::main(|session| {
         let gpu = &session.gpu;
         let cases = cases(gpu)?;
-        let format = std::env::var("TILEWISE_TABLE").ok();
-        if format.is_none() {
+        let output = Output::requested();
+        if output.statistics {
             statistics(&cases);
         }
-        // Criterion's own tests and lists of its benches need no table.
-        if format.is_some() || std::env::args().any(|argument| argument == "--bench") {
-            let table = Table::measure(gpu, &cases)?;
-            if format.as_deref() == Some("json") { table.print_json() } else { table.print() }
+        match output.table {
+            Some(Format::Text) => Table::measure(gpu, &cases)?.print(),
+            Some(Format::Json) => Table::measure(gpu, &cases)?.print_json(),
+            None => {}
         }
         Ok(true)
     })
@@ -102,12 +103,7 @@ impl Case<'_> {
 
 /// Criterion's statistics. Its elements are floating-point operations.
 fn statistics(cases: &[Case<'_>]) {
-    let mut criterion = Criterion::default()
-        .sample_size(10)
-        .warm_up_time(Duration::from_millis(500))
-        .measurement_time(Duration::from_secs(2))
-        .without_plots()
-        .configure_from_args();
+    let mut criterion = criterion(10);
     let mut group = criterion.benchmark_group("gemm");
     group.sampling_mode(SamplingMode::Flat);
     for case in cases {

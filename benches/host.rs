@@ -3,8 +3,11 @@
 //! One run is 1,000 operations of a shape seen before, whose results are dropped, and one wait. `TILEWISE_TABLE=text` or
 //! `json` prints the cost of one operation without criterion's statistics.
 
-use criterion::{Criterion, Throughput};
-use std::time::{Duration, Instant};
+mod support;
+
+use criterion::Throughput;
+use std::time::Instant;
+use support::table::{Format, Output, criterion};
 use tilewise::clifford::layer::LayerProduct;
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::{Fill, Gemm, Gpu, GpuOptions, Precision, Tensor, matmul, wgpu};
@@ -34,14 +37,9 @@ fn main() {
     let steerable = || drop(layer.steerable(&x, &x, &weight).expect("it is recorded"));
     let measured: [Measured<'_>; 3] =
         [("product", 1, &product), ("fast product", 3, &fast), ("steerable product", 1, &steerable)];
-    let format = std::env::var("TILEWISE_TABLE").ok();
-    if format.is_none() {
-        let mut criterion = Criterion::default()
-            .sample_size(20)
-            .warm_up_time(Duration::from_millis(500))
-            .measurement_time(Duration::from_secs(2))
-            .without_plots()
-            .configure_from_args();
+    let output = Output::requested();
+    if output.statistics {
+        let mut criterion = criterion(20);
         let mut group = criterion.benchmark_group("host");
         group.throughput(Throughput::Elements(OPERATIONS.into()));
         for (name, _, operation) in measured {
@@ -52,8 +50,8 @@ fn main() {
         group.finish();
         criterion.final_summary();
     }
-    if format.is_some() || std::env::args().any(|argument| argument == "--bench") {
-        measured.iter().for_each(|measured| print(&gpu, measured, format.as_deref() == Some("json")));
+    if let Some(format) = output.table {
+        measured.iter().for_each(|measured| print(&gpu, measured, format));
     }
 }
 
@@ -64,7 +62,7 @@ fn run(gpu: &Gpu, operation: &dyn Fn()) {
 }
 
 /// Prints the fastest run, the median and the slowest, per operation.
-fn print(gpu: &Gpu, &(name, launches, operation): &Measured<'_>, as_json: bool) {
+fn print(gpu: &Gpu, &(name, launches, operation): &Measured<'_>, format: Format) {
     let before = gpu.stats().launches;
     run(gpu, operation);
     assert_eq!(gpu.stats().launches - before, launches * u64::from(OPERATIONS), "launches of a {name}");
@@ -76,7 +74,7 @@ fn print(gpu: &Gpu, &(name, launches, operation): &Measured<'_>, as_json: bool) 
     }
     micros.sort_by(f64::total_cmp);
     let [min, median, max] = [micros[0], micros[RUNS / 2], micros[RUNS - 1]];
-    if as_json {
+    if format == Format::Json {
         let cost = serde_json::json!({
             "host": name, "launches": launches, "host_us_min": min, "host_us_median": median, "host_us_max": max,
         });

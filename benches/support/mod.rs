@@ -9,6 +9,7 @@ pub(crate) mod examples;
 pub(crate) mod paired;
 #[path = "../peak/mod.rs"]
 pub(crate) mod peak;
+pub(crate) mod table;
 
 use peak::Peaks;
 use serde_json::json;

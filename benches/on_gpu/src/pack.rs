@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_are_told_from_what_else_cargo_builds() {
+    fn programs_are_separated_from_other_artifacts() {
         let messages = r#"
 {"reason":"compiler-artifact","target":{"name":"tilewise","kind":["lib"],"src_path":"/c/src/lib.rs"},"executable":null}
 {"reason":"compiler-artifact","target":{"name":"tiles","kind":["bench"],"src_path":"/c/benches/tiles.rs"},"executable":"/t/tiles-1"}

@@ -1,9 +1,7 @@
 //! Factorisations through sketches against those of the CPU.
 
 use crate::markdown::{Table, short};
-use crate::rows::Row;
 use serde::Deserialize;
-use serde_json::Value;
 
 /// A factorisation and what `faer` has for the same question.
 #[derive(Deserialize)]
@@ -18,12 +16,6 @@ pub(crate) struct FactorRow {
     times_faster_than_f32: f64,
     share_of_products: Option<f64>,
     error_over_best: Option<f64>,
-}
-
-impl Row for FactorRow {
-    fn from_json(value: Value) -> serde_json::Result<Self> {
-        serde_json::from_value(value)
-    }
 }
 
 pub(super) fn text(rows: &[FactorRow]) -> String {

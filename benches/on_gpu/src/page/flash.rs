@@ -1,11 +1,12 @@
 //! The kernels of flash-clifford.
 
 use crate::markdown::{Table, brief, short};
-use crate::rows::Row;
 use serde::Deserialize;
 use serde_json::Value;
 
 /// A kernel of an algebra at a size, or its error.
+#[derive(Deserialize)]
+#[serde(try_from = "Value")]
 pub(super) enum FlashRow {
     Timed(Timed),
     Failed(Failed),
@@ -28,8 +29,10 @@ pub(super) struct Failed {
     error: String,
 }
 
-impl Row for FlashRow {
-    fn from_json(value: Value) -> serde_json::Result<Self> {
+impl TryFrom<Value> for FlashRow {
+    type Error = serde_json::Error;
+
+    fn try_from(value: Value) -> serde_json::Result<Self> {
         if value.get("error").is_some() {
             return serde_json::from_value(value).map(Self::Failed);
         }

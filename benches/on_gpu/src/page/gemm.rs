@@ -1,9 +1,8 @@
 //! Products of the example `gemm`, each checked.
 
 use crate::markdown::{Table, short, short_or_dash};
-use crate::rows::{Product, Row};
+use crate::rows::Product;
 use serde::Deserialize;
-use serde_json::Value;
 
 /// A product: its times, and its error over the bound.
 #[derive(Deserialize)]
@@ -19,12 +18,6 @@ pub(super) struct GemmRow {
     bound_ratio: Option<f64>,
     check: String,
     ok: bool,
-}
-
-impl Row for GemmRow {
-    fn from_json(value: Value) -> serde_json::Result<Self> {
-        serde_json::from_value(value)
-    }
 }
 
 pub(super) fn text(rows: &[GemmRow]) -> String {

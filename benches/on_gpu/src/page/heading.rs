@@ -50,7 +50,7 @@ fn names(row: &Value) -> Option<(String, String)> {
     Some((name("device")?, name("driver")?))
 }
 
-/// The day of so many seconds since 1970, in UTC.
+/// The date, in UTC, of a number of seconds since the beginning of 1970.
 fn date(seconds: u64) -> String {
     // Days from 1 March 0000, in years that end with February (Hinnant, *chrono-compatible low-level date algorithms*).
     let days = seconds / 86_400 + 719_468;

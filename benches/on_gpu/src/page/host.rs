@@ -1,9 +1,7 @@
 //! What operations cost the host.
 
 use crate::markdown::{Table, short};
-use crate::rows::Row;
 use serde::Deserialize;
-use serde_json::Value;
 
 /// Host microseconds of one operation of a shape seen before.
 #[derive(Deserialize)]
@@ -13,12 +11,6 @@ pub(crate) struct HostRow {
     host_us_min: f64,
     host_us_median: f64,
     host_us_max: f64,
-}
-
-impl Row for HostRow {
-    fn from_json(value: Value) -> serde_json::Result<Self> {
-        serde_json::from_value(value)
-    }
 }
 
 pub(super) fn text(rows: &[HostRow]) -> String {

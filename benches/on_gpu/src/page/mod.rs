@@ -17,8 +17,9 @@ mod variants;
 pub(crate) use {factor::FactorRow, host::HostRow, peaks::PeakRow};
 
 use crate::error::{Error, Result};
-use crate::rows::{self, Row, Rows};
+use crate::rows::{self, Rows};
 use crate::section::Section;
+use serde::de::DeserializeOwned;
 use std::path::Path;
 
 pub(crate) use heading::Head;
@@ -78,7 +79,12 @@ impl Page {
     }
 
     /// A section's part, if it left results.
-    fn part<T: Row>(&mut self, dir: &Path, section: Section, text: impl Fn(&[T]) -> String) -> Result<()> {
+    fn part<T: DeserializeOwned>(
+        &mut self,
+        dir: &Path,
+        section: Section,
+        text: impl Fn(&[T]) -> String,
+    ) -> Result<()> {
         let rows: Rows<T> = rows::read(dir, &section.file())?;
         if rows.rows.is_empty() && rows.skipped.is_none() && rows.malformed.is_empty() {
             return Ok(());

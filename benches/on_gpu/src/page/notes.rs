@@ -13,7 +13,7 @@ struct Remark {
     subjects: Vec<Subject>,
 }
 
-/// Whom a remark is about, and in which products.
+/// The subject of a remark, and the products in which it holds.
 struct Subject {
     name: String,
     places: Vec<String>,

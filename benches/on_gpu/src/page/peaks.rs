@@ -1,11 +1,12 @@
 //! Products as a share of the device's peaks, measured in the same run.
 
 use crate::markdown::{Table, short, short_or_dash};
-use crate::rows::Row;
 use serde::Deserialize;
 use serde_json::Value;
 
 /// A row of the bench `gemm`.
+#[derive(Deserialize)]
+#[serde(try_from = "Value")]
 pub(crate) enum PeakRow {
     /// The peaks.
     Peaks(Peaks),
@@ -35,8 +36,10 @@ pub(crate) struct Rate {
     of_naive: Option<f64>,
 }
 
-impl Row for PeakRow {
-    fn from_json(value: Value) -> serde_json::Result<Self> {
+impl TryFrom<Value> for PeakRow {
+    type Error = serde_json::Error;
+
+    fn try_from(value: Value) -> serde_json::Result<Self> {
         if value.get("peak_flops").is_some() {
             return serde_json::from_value(value).map(Self::Peaks);
         }

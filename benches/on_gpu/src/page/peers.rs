@@ -9,16 +9,16 @@ pub(super) fn text(rows: &[PeerRow]) -> String {
     let mut left_out = Notes::new("Not timed");
     let (mut products, mut types): (Vec<[String; 2]>, Vec<String>) = (Vec::new(), Vec::new());
     let (mut timed, mut disturbed) = (0, 0);
-    for row in rows {
-        match &row.outcome {
+    for PeerRow { task, outcome } in rows {
+        match outcome {
             Outcome::LeftOut(why) => {
-                let types = row.product.types();
-                left_out.add(why, &types, format!("{} {types} {}", row.product.size(), row.layout));
+                let types = task.product.types();
+                left_out.add(why, &types, format!("{} {types} {}", task.product.size(), task.layout));
             }
             Outcome::Timed(times) => {
                 timed += 1;
                 disturbed += usize::from(times.gpu_seconds_max > 1.2 * times.gpu_seconds_min);
-                let (product, pair) = ([row.product.size(), row.layout.clone()], row.product.types());
+                let (product, pair) = ([task.product.size(), task.layout.clone()], task.product.types());
                 if !products.contains(&product) {
                     products.push(product);
                 }
@@ -40,14 +40,15 @@ pub(super) fn text(rows: &[PeerRow]) -> String {
     format!(
         "TFLOP/s by the median of the runs of {}. {disturbed} of {timed} medians have a slowest run of more than 1.2 times \
          the fastest.\n\n{table}{left_out}",
-        rows.last().map_or("the peer", |row| &row.peer)
+        rows.last().map_or("the peer", |row| &row.task.peer)
     )
 }
 
 /// The rate of a product with these types, if it was timed.
 fn tflops(rows: &[PeerRow], [size, layout]: &[String; 2], types: &str) -> Option<f64> {
-    let same =
-        |row: &&PeerRow| row.product.size() == *size && row.layout == *layout && row.product.types() == types;
+    let same = |row: &&PeerRow| {
+        row.task.product.size() == *size && row.task.layout == *layout && row.task.product.types() == types
+    };
     rows.iter().rev().filter(same).find_map(PeerRow::tflops)
 }
 

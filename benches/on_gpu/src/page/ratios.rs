@@ -21,7 +21,7 @@ struct Rate {
 }
 
 pub(super) fn text(tiles: &[TileRow], variants: &[VariantRow], peers: &Rows<PeerRow>) -> String {
-    let peer = peers.rows.iter().rev().find(|row| row.tflops().is_some()).map(|row| row.peer.as_str());
+    let peer = peers.rows.iter().rev().find(|row| row.tflops().is_some()).map(|row| row.task.peer.as_str());
     let mut text = match (peer, &peers.skipped) {
         (Some(peer), _) => {
             format!(
@@ -78,7 +78,7 @@ fn products<'a>(tiles: &'a [TileRow], peers: &[PeerRow]) -> Vec<Best<'a>> {
 
 /// TFLOP/s of cuBLAS for a product, if it was timed.
 fn peer_tflops(peers: &[PeerRow], product: &Product, layout: &str) -> Option<f64> {
-    let same = |row: &&PeerRow| row.product == *product && row.layout == layout;
+    let same = |row: &&PeerRow| row.task.product == *product && row.task.layout == layout;
     peers.iter().rev().filter(same).find_map(PeerRow::tflops)
 }
 

@@ -17,12 +17,6 @@ use serde_json::Value;
 use std::fmt;
 use std::path::Path;
 
-/// A row of results: which fields it has decides what kind of row it is.
-pub(crate) trait Row: Sized {
-    /// Reads it from a JSON object.
-    fn from_json(value: Value) -> serde_json::Result<Self>;
-}
-
 /// All rows of a file.
 #[derive(Debug)]
 pub(crate) struct Rows<T> {
@@ -55,7 +49,7 @@ impl fmt::Display for Malformed {
 }
 
 /// The rows of a text of JSON lines; `file` is its name in reports.
-pub(crate) fn parse<T: Row>(file: &str, text: &str) -> Rows<T> {
+pub(crate) fn parse<T: DeserializeOwned>(file: &str, text: &str) -> Rows<T> {
     let mut all = Rows::default();
     for (line, text) in (1..).zip(text.lines()) {
         match row(text) {
@@ -77,16 +71,16 @@ enum Line<T> {
     Skipped(String),
 }
 
-fn row<T: Row>(text: &str) -> serde_json::Result<Line<T>> {
+fn row<T: DeserializeOwned>(text: &str) -> serde_json::Result<Line<T>> {
     let value: Value = serde_json::from_str(text)?;
     if value.get("skipped").is_some() {
         return serde_json::from_value(value).map(|row: SkippedRow| Line::Skipped(row.skipped));
     }
-    T::from_json(value).map(Line::Measured)
+    serde_json::from_value(value).map(Line::Measured)
 }
 
 /// The rows of a file in `dir`; none if there is no such file.
-pub(crate) fn read<T: Row>(dir: &Path, file: &str) -> Result<Rows<T>> {
+pub(crate) fn read<T: DeserializeOwned>(dir: &Path, file: &str) -> Result<Rows<T>> {
     let path = dir.join(file);
     if !path.is_file() {
         return Ok(Rows::default());
@@ -128,18 +122,6 @@ pub(crate) struct TestRow {
     pub(crate) ok: bool,
     pub(crate) passed: u64,
     pub(crate) seconds: u64,
-}
-
-impl Row for SectionRow {
-    fn from_json(value: Value) -> serde_json::Result<Self> {
-        serde_json::from_value(value)
-    }
-}
-
-impl Row for TestRow {
-    fn from_json(value: Value) -> serde_json::Result<Self> {
-        serde_json::from_value(value)
-    }
 }
 
 /// A field that a row must have.

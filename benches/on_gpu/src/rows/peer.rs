@@ -1,20 +1,25 @@
 //! Rows of section `peers`: products by cuBLAS through PyTorch.
 
-use super::{Product, Row, field};
+use super::{Product, field};
 use serde::Deserialize;
 use serde_json::Value;
 
+/// A product of the peer, and what came of it.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Value")]
+pub(crate) struct PeerRow {
+    pub(crate) task: Task,
+    pub(crate) outcome: Outcome,
+}
+
 /// A product of the peer.
 #[derive(Debug, Deserialize)]
-pub(crate) struct PeerRow {
+pub(crate) struct Task {
     /// The library and its version.
     pub(crate) peer: String,
     #[serde(flatten)]
     pub(crate) product: Product,
     pub(crate) layout: String,
-    /// Its times, or why there are none.
-    #[serde(skip)]
-    pub(crate) outcome: Outcome,
 }
 
 /// What came of a product of the peer.
@@ -34,20 +39,16 @@ pub(crate) struct Timed {
     pub(crate) gpu_seconds_max: f64,
 }
 
-impl Default for Outcome {
-    fn default() -> Self {
-        Self::LeftOut(String::new())
-    }
-}
+impl TryFrom<Value> for PeerRow {
+    type Error = serde_json::Error;
 
-impl Row for PeerRow {
-    fn from_json(value: Value) -> serde_json::Result<Self> {
+    fn try_from(value: Value) -> serde_json::Result<Self> {
         let outcome = if value.get("left_out").is_some() {
             Outcome::LeftOut(field(&value, "left_out")?)
         } else {
-            Outcome::Timed(Timed::deserialize(&value)?)
+            Outcome::Timed(serde_json::from_value(value.clone())?)
         };
-        Ok(Self { outcome, ..serde_json::from_value(value)? })
+        Ok(Self { task: serde_json::from_value(value)?, outcome })
     }
 }
 

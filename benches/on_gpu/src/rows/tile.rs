@@ -1,11 +1,12 @@
 //! Rows of section `tiles`: a product by one tile, timed, left out, or failed.
 
-use super::{Product, Row, field};
+use super::{Product, field};
 use serde::Deserialize;
 use serde_json::Value;
 
 /// A product by a tile, and what came of it.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Value")]
 pub(crate) struct TileRow {
     pub(crate) task: Task,
     pub(crate) outcome: Outcome,
@@ -48,8 +49,10 @@ pub(crate) struct Timed {
     pub(crate) ok: bool,
 }
 
-impl Row for TileRow {
-    fn from_json(value: Value) -> serde_json::Result<Self> {
+impl TryFrom<Value> for TileRow {
+    type Error = serde_json::Error;
+
+    fn try_from(value: Value) -> serde_json::Result<Self> {
         let task = serde_json::from_value(value.clone())?;
         let outcome = if value.get("left_out").is_some() {
             Outcome::LeftOut(field(&value, "left_out")?)

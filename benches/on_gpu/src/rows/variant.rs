@@ -1,11 +1,12 @@
 //! Rows of the benches that time a variant of an operation and a baseline in turn.
 
-use super::{Product, Row, field};
+use super::{Product, field};
 use serde::Deserialize;
 use serde_json::Value;
 
 /// A variant against its baseline, or the error of a case.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Value")]
 pub(crate) enum VariantRow {
     /// Both were timed.
     Timed(Paired),
@@ -40,8 +41,10 @@ pub(crate) struct Paired {
     pub(crate) plan: Option<String>,
 }
 
-impl Row for VariantRow {
-    fn from_json(value: Value) -> serde_json::Result<Self> {
+impl TryFrom<Value> for VariantRow {
+    type Error = serde_json::Error;
+
+    fn try_from(value: Value) -> serde_json::Result<Self> {
         if value.get("error").is_some() {
             let (case, size) = (field(&value, "case")?, field(&value, "size")?);
             return Ok(Self::Failed { case, size, error: field(&value, "error")? });
