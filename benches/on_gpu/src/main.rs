@@ -16,9 +16,10 @@ mod section;
 mod settings;
 mod trial;
 
-use clap::Parser;
+use clap::{ArgGroup, Parser};
 use error::{Error, Result};
 use log::Log;
+use pack::Programs;
 use page::Page;
 use section::Section;
 use settings::Settings;
@@ -30,11 +31,20 @@ use std::process::ExitCode;
 /// DIR/results.md shows every section whose results are in DIR, whichever call ran it. If a section fails, the others
 /// still run and the exit status is 1.
 #[derive(Parser)]
-#[command(name = "on_gpu", after_long_help = settings::HELP)]
+#[command(
+    name = "on_gpu",
+    override_usage = "on_gpu DIR [SECTION]...\n       on_gpu --trial DIR [SECTION]...\n       on_gpu --page DIR\n       \
+                      on_gpu --pack FOLDER [--without-tests]",
+    after_long_help = settings::HELP,
+    group = ArgGroup::new("folder").required(true).args(["pack", "dir"]),
+)]
 struct Args {
     /// Builds the programs here and collects them in FOLDER, this program included
-    #[arg(long, value_name = "FOLDER", exclusive = true, required_unless_present = "dir")]
+    #[arg(long, value_name = "FOLDER")]
     pack: Option<PathBuf>,
+    /// Packs no tests, which only the sections sweep and checked run: they take the longest to build
+    #[arg(long, requires = "pack")]
+    without_tests: bool,
     /// Runs nothing: writes the page of the results in DIR
     #[arg(long, requires = "dir", conflicts_with_all = ["sections", "trial"])]
     page: bool,
@@ -52,7 +62,10 @@ struct Args {
 fn main() -> ExitCode {
     let args = Args::parse();
     let done = match (&args.pack, &args.dir) {
-        (Some(folder), _) => settings::root().and_then(|root| pack::pack(&root, folder)),
+        (Some(folder), _) => {
+            let programs = if args.without_tests { Programs::WithoutTests } else { Programs::All };
+            settings::root().and_then(|root| pack::pack(&root, folder, programs))
+        }
         (None, Some(dir)) => results(&args, dir),
         (None, None) => Err(Error::Usage("neither DIR nor --pack FOLDER is given".into())),
     };
@@ -67,9 +80,12 @@ fn main() -> ExitCode {
 
 /// Runs the sections and writes the page.
 fn results(args: &Args, dir: &Path) -> Result<()> {
+    let settings = if args.trial { Settings::trial()? } else { Settings::from_env()? };
+    if !args.page {
+        settings.check_programs()?;
+    }
     std::fs::create_dir_all(dir).map_err(Error::file("create", dir))?;
     let dir = &std::path::absolute(dir).map_err(Error::file("find", dir))?;
-    let settings = if args.trial { Settings::trial()? } else { Settings::from_env()? };
     let sections = match (&args.sections[..], args.trial) {
         ([], true) => trial::SECTIONS.to_vec(),
         ([], false) => Section::ALL.to_vec(),
@@ -94,7 +110,6 @@ fn results(args: &Args, dir: &Path) -> Result<()> {
 
 /// Runs the sections one after the other; returns the names of those that failed.
 fn run_all(settings: &Settings, dir: &Path, sections: &[Section]) -> Result<Vec<String>> {
-    settings.check_programs()?;
     let mut failed = Vec::new();
     for &section in sections {
         let mut log = Log::begin(dir, section)?;
@@ -111,6 +126,6 @@ fn run_all(settings: &Settings, dir: &Path, sections: &[Section]) -> Result<Vec<
 
 /// The command that was called, for the page.
 fn command() -> String {
-    let arguments = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-    format!("on_gpu {arguments}")
+    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    arguments.fold("on_gpu".into(), |command, argument| command + " " + &argument)
 }

@@ -21,6 +21,8 @@ const LAYER_SIZES: &[usize] = &[256, 512, 1024, 2048, 4096, 8192, 16384];
 const CLIFFORD_SIZES: &[usize] = &[64, 512];
 /// Size up to which section `gemm` runs the naive kernel too.
 const MAX_NAIVE: usize = 1024;
+/// The test that reads the library's sources where they were when it was built.
+const SOURCES_TEST: &str = "only_the_machine_is_told_which_devices_are_software";
 /// Time that flash-clifford may take.
 const FLASH_LIMIT: Duration = Duration::from_secs(120);
 
@@ -87,8 +89,8 @@ impl Run<'_> {
 
     fn info(&mut self) -> Result<()> {
         for (file, arguments) in [("info.txt", &[][..]), ("info.json", &["--json"])] {
-            let program = Program::packed(self.settings, "examples/info")?.args(arguments);
             let out = self.create(file)?;
+            let program = Program::packed(self.settings, "examples/info")?.args(arguments);
             self.start(program, out)?;
         }
         Ok(())
@@ -96,6 +98,8 @@ impl Run<'_> {
 
     /// A bench, whose lines are the section's results.
     fn bench(&mut self, name: &str, sizes: &[usize], variables: &[(&str, &str)]) -> Result<()> {
+        // First, so that no results of an earlier run are shown if this one fails.
+        let out = self.create(&self.section.file())?;
         let program = Program::packed(self.settings, &format!("benches/{name}"))?;
         let mut program = program.env("GPU_REQUIRED", "1").env("TILEWISE_SIZES", &joined(self.sizes(sizes)));
         if let Some(batches) = &self.settings.batches {
@@ -104,7 +108,6 @@ impl Run<'_> {
         for (name, value) in variables {
             program = program.env(name, value);
         }
-        let out = self.create(&self.section.file())?;
         self.start(program, out)
     }
 
@@ -169,7 +172,8 @@ impl Run<'_> {
     fn test(&mut self, name: &str, checked: &str) -> Result<(TestRow, Result<()>)> {
         let started = Instant::now();
         let program = Program::packed(self.settings, &format!("tests/{name}"))?
-            .args(["--nocapture"])
+            .args(["--nocapture", "--skip", SOURCES_TEST])
+            .env("CARGO_MANIFEST_DIR", &self.settings.root.to_string_lossy())
             .env("GPU_REQUIRED", "1")
             .env("TILEWISE_SWEEP", "full")
             .env("TILEWISE_CHECKED", checked);

@@ -8,10 +8,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What is built: the library's tests, benches and examples, and this program.
-const BUILDS: [&[&str]; 2] = [&["--tests", "--benches", "--examples"], &["-p", "tilewise-on-gpu", "--bins"]];
-/// Tests that need the checkout where it was built.
-const LEFT_OUT: &[&str] = &["caps"];
+/// Which programs are collected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Programs {
+    /// Those of all sections.
+    All,
+    /// Without the tests, which only the sweeps run: they take the longest to build.
+    WithoutTests,
+}
+
+impl Programs {
+    /// Arguments of cargo for the library's programs, and for this one.
+    fn builds(self) -> [&'static [&'static str]; 2] {
+        let library: &[&str] = match self {
+            Self::All => &["--tests", "--benches", "--examples"],
+            Self::WithoutTests => &["--benches", "--examples"],
+        };
+        [library, &["-p", "tilewise-on-gpu", "--bins"]]
+    }
+}
 
 /// A line that cargo prints for what it built.
 #[derive(Deserialize)]
@@ -36,14 +51,14 @@ struct Built {
 }
 
 /// Builds the programs of the checkout and collects them, stripped, in `folder`.
-pub(crate) fn pack(root: &Path, folder: &Path) -> Result<()> {
+pub(crate) fn pack(root: &Path, folder: &Path, programs: Programs) -> Result<()> {
     for part in ["tests", "benches", "examples", "lib"] {
         let part = folder.join(part);
         fs::create_dir_all(&part).map_err(Error::file("create", &part))?;
     }
     let folder = fs::canonicalize(folder).map_err(Error::file("find", folder))?;
     let mut bytes = 0;
-    for arguments in BUILDS {
+    for arguments in programs.builds() {
         for Built { executable, to, source } in built(&build(root, arguments)?) {
             if to.starts_with("tests") && !wants_this_device(&source)? {
                 continue;
@@ -94,7 +109,6 @@ fn built(messages: &str) -> Vec<Built> {
     let program = |artifact: Artifact| {
         let (Target { name, kind, src_path }, executable) = (artifact.target?, artifact.executable?);
         let to = match kind.first()?.as_str() {
-            "test" if LEFT_OUT.contains(&name.as_str()) => return None,
             "test" => Path::new("tests").join(name),
             "bench" => Path::new("benches").join(name),
             "example" => Path::new("examples").join(name),
@@ -154,7 +168,6 @@ mod tests {
         let messages = r#"
 {"reason":"compiler-artifact","target":{"name":"tilewise","kind":["lib"],"src_path":"/c/src/lib.rs"},"executable":null}
 {"reason":"compiler-artifact","target":{"name":"tiles","kind":["bench"],"src_path":"/c/benches/tiles.rs"},"executable":"/t/tiles-1"}
-{"reason":"compiler-artifact","target":{"name":"caps","kind":["test"],"src_path":"/c/tests/caps.rs"},"executable":"/t/caps-1"}
 {"reason":"compiler-artifact","target":{"name":"gemm","kind":["test"],"src_path":"/c/tests/gemm/main.rs"},"executable":"/t/gemm-1"}
 {"reason":"compiler-artifact","target":{"name":"on_gpu","kind":["bin"],"src_path":"/c/benches/on_gpu/src/main.rs"},"executable":"/t/on_gpu"}
 {"reason":"build-finished","success":true}"#;

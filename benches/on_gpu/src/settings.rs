@@ -115,7 +115,8 @@ fn list(name: &str) -> Result<Option<Vec<usize>>> {
 }
 
 fn parse_seconds(name: &str, value: &str) -> Result<Duration> {
-    let seconds = value.parse().map(Duration::from_secs);
+    // As u32, so that no sum of times can overflow.
+    let seconds = value.parse::<u32>().map(|seconds| Duration::from_secs(seconds.into()));
     seconds.map_err(|_| Error::Usage(format!("{name}={value} is not a number of seconds such as 480")))
 }
 
