@@ -43,7 +43,7 @@ struct Args {
     #[arg(long, value_name = "FOLDER")]
     pack: Option<PathBuf>,
     /// Packs no tests, which only the sections sweep and checked run: they take the longest to build
-    #[arg(long, requires = "pack")]
+    #[arg(long, conflicts_with = "dir")]
     without_tests: bool,
     /// Runs nothing: writes the page of the results in DIR
     #[arg(long, requires = "dir", conflicts_with_all = ["sections", "trial"])]
