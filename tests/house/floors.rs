@@ -11,6 +11,8 @@ use crate::imports::Imports;
 use crate::modules::{Files, Module};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
+use std::path::Path;
+use syn::spanned::Spanned;
 
 mod checked;
 mod picture;
@@ -45,7 +47,12 @@ fn imports_follow_the_floors() {
 
 /// The files of `src`.
 pub(crate) fn sources() -> Files {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    rust_files("src")
+}
+
+/// The Rust files of a folder of the repository, by their path in it.
+pub(crate) fn rust_files(folder: &str) -> Files {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut files = Files::new();
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {
@@ -92,7 +99,8 @@ fn strangers(imports: &Imports, faults: &mut Vec<String>) {
         }
     }
     for Module { file, items, .. } in &imports.modules {
-        for line in items.iter().filter(|_| LISTS.contains(&room(file))) {
+        for item in items.iter().filter(|_| LISTS.contains(&room(file))) {
+            let line = item.span().start().line;
             faults.push(format!(
                 "src/{file}:{line}: this file holds re-exports only; define the item in its room"
             ));

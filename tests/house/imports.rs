@@ -13,9 +13,11 @@ pub(crate) struct Imports {
     pub(crate) globs: Vec<(String, usize, String)>,
 }
 
-enum Found {
-    /// The file that defines an item.
-    Item(String),
+/// What a path leads to.
+#[derive(Clone)]
+pub(crate) enum Found {
+    /// An item, by its module and name.
+    Item(usize, String),
     Module(usize),
 }
 
@@ -26,8 +28,8 @@ impl Imports {
         let mut globs = Vec::new();
         for (at, module) in modules.iter().enumerate() {
             for path in &module.paths {
-                let to = match resolve(&modules, at, &path.segments, 0) {
-                    Some(Found::Item(file)) => file,
+                let to = match found(&modules, at, &path.segments) {
+                    Some(Found::Item(to, _)) => modules[to].file.clone(),
                     // The paths that begin with the module's name count, each by itself.
                     Some(Found::Module(to)) if path.exported => modules[to].file.clone(),
                     Some(Found::Module(_)) | None => continue,
@@ -35,8 +37,8 @@ impl Imports {
                 add(&mut edges, module, path, to);
             }
             for path in &module.globs {
-                match resolve(&modules, at, &path.segments, 0) {
-                    Some(Found::Item(file)) => add(&mut edges, module, path, file),
+                match found(&modules, at, &path.segments) {
+                    Some(Found::Item(to, _)) => add(&mut edges, module, path, modules[to].file.clone()),
                     Some(Found::Module(to)) => {
                         globs.push((module.file.clone(), path.line, path.segments.join("::")));
                         add(&mut edges, module, path, modules[to].file.clone());
@@ -64,6 +66,10 @@ fn add(edges: &mut BTreeMap<(String, String), (usize, String)>, module: &Module,
 }
 
 /// What a path of a module leads to; None for other crates.
+pub(crate) fn found(modules: &[Module], at: usize, path: &[String]) -> Option<Found> {
+    resolve(modules, at, path, 0)
+}
+
 fn resolve(modules: &[Module], at: usize, path: &[String], depth: usize) -> Option<Found> {
     let (first, rest) = path.split_first()?;
     let next = match first.as_str() {
@@ -81,14 +87,14 @@ fn resolve(modules: &[Module], at: usize, path: &[String], depth: usize) -> Opti
 fn named(modules: &[Module], at: usize, name: &str, rest: &[String], depth: usize) -> Option<Found> {
     let mut item = None;
     let mut module = None;
-    for name in modules[at].names.get(name).into_iter().flatten() {
-        let found = match name {
-            Name::Item => Some(Found::Item(modules[at].file.clone())),
-            &Name::Module(to) => Some(Found::Module(to)),
+    for stands_for in modules[at].names.get(name).into_iter().flatten() {
+        let found = match stands_for {
+            Name::Item => Some(Found::Item(at, name.to_owned())),
+            &Name::Module(to, _) => Some(Found::Module(to)),
             Name::Import(path) => resolve(modules, at, &path.segments, depth + 1),
         };
         match found {
-            Some(Found::Item(_)) => item = item.or(found),
+            Some(Found::Item(..)) => item = item.or(found),
             Some(Found::Module(_)) => module = module.or(found),
             None => {}
         }
@@ -101,7 +107,7 @@ fn named(modules: &[Module], at: usize, name: &str, rest: &[String], depth: usiz
             && to != at
         {
             match named(modules, to, name, &[], depth + 1) {
-                found @ Some(Found::Item(_)) => item = found,
+                found @ Some(Found::Item(..)) => item = found,
                 found => module = found,
             }
         }

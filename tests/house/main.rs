@@ -3,3 +3,6 @@
 mod floors;
 mod imports;
 mod modules;
+mod sizes;
+mod surface;
+mod words;

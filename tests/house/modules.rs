@@ -15,12 +15,15 @@ pub(crate) struct Path {
     pub(crate) line: usize,
     /// Whether the name is imported for others: `pub use` and `pub(crate) use`.
     pub(crate) exported: bool,
+    /// Whether it is so for other crates: `pub use`.
+    pub(crate) public: bool,
 }
 
 /// What a name of a module stands for.
 pub(crate) enum Name {
     Item,
-    Module(usize),
+    /// A module by its place in the list of all, and whether it is `pub`.
+    Module(usize, bool),
     Import(Path),
 }
 
@@ -33,8 +36,8 @@ pub(crate) struct Module {
     pub(crate) paths: Vec<Path>,
     /// `use module::*`.
     pub(crate) globs: Vec<Path>,
-    /// The lines of items that are neither modules nor imports.
-    pub(crate) items: Vec<usize>,
+    /// Items that are neither modules nor imports.
+    pub(crate) items: Vec<Item>,
     /// The folder in which the files of its modules lie.
     folder: String,
 }
@@ -71,6 +74,7 @@ fn add(
         match item {
             Item::Mod(item) => {
                 let name = item.ident.to_string();
+                let public = matches!(item.vis, Visibility::Public(_));
                 let folder = format!("{}{name}/", all[at].folder);
                 let child = match item.content {
                     Some((_, items)) => add(files, file, Some(at), folder, items, all),
@@ -80,7 +84,7 @@ fn add(
                         open(files, &file, Some(at), folder, all)
                     }
                 };
-                all[at].names.entry(name).or_default().push(Name::Module(child));
+                all[at].names.entry(name).or_default().push(Name::Module(child, public));
             }
             Item::Use(item) => import(&item, &mut all[at]),
             mut item => {
@@ -91,11 +95,8 @@ fn add(
                 if let Some(name) = defined(&item) {
                     all[at].names.entry(name).or_default().push(Name::Item);
                 }
-                let tokens = item.to_token_stream();
-                all[at]
-                    .items
-                    .push(tokens.clone().into_iter().next().map_or(0, |first| first.span().start().line));
-                scan(tokens, &mut all[at]);
+                scan(item.to_token_stream(), &mut all[at]);
+                all[at].items.push(item);
             }
         }
     }
@@ -103,7 +104,7 @@ fn add(
 }
 
 /// Whether an item is under `#[cfg(test)]`, or a condition that names `test` without `not`.
-pub(crate) fn only_for_tests(item: &Item) -> bool {
+fn only_for_tests(item: &Item) -> bool {
     let (Item::Mod(syn::ItemMod { attrs, .. })
     | Item::Use(syn::ItemUse { attrs, .. })
     | Item::Fn(syn::ItemFn { attrs, .. })
@@ -129,7 +130,8 @@ fn tests_only(attrs: &[syn::Attribute]) -> bool {
     })
 }
 
-fn defined(item: &Item) -> Option<String> {
+/// The name that an item defines.
+pub(crate) fn defined(item: &Item) -> Option<String> {
     let name = match item {
         Item::Const(item) => &item.ident,
         Item::Enum(item) => &item.ident,
@@ -148,11 +150,13 @@ fn defined(item: &Item) -> Option<String> {
 fn import(item: &syn::ItemUse, module: &mut Module) {
     if item.leading_colon.is_none() {
         let exported = !matches!(item.vis, Visibility::Inherited);
-        tree(&item.tree, &mut Vec::new(), exported, module);
+        let public = matches!(item.vis, Visibility::Public(_));
+        tree(&item.tree, &mut Vec::new(), [exported, public], module);
     }
 }
 
-fn tree(tree_: &UseTree, prefix: &mut Vec<String>, exported: bool, module: &mut Module) {
+fn tree(tree_: &UseTree, prefix: &mut Vec<String>, visible: [bool; 2], module: &mut Module) {
+    let [exported, public] = visible;
     let line = |ident: &proc_macro2::Ident| ident.span().start().line;
     let mut name = |ident: &proc_macro2::Ident, renamed: String| {
         let mut segments = prefix.clone();
@@ -164,7 +168,7 @@ fn tree(tree_: &UseTree, prefix: &mut Vec<String>, exported: bool, module: &mut 
         } else {
             renamed
         };
-        let path = Path { segments, line: line(ident), exported };
+        let path = Path { segments, line: line(ident), exported, public };
         module.paths.push(path.clone());
         module.names.entry(renamed).or_default().push(Name::Import(path));
     };
@@ -173,17 +177,17 @@ fn tree(tree_: &UseTree, prefix: &mut Vec<String>, exported: bool, module: &mut 
         UseTree::Rename(leaf) => name(&leaf.ident, leaf.rename.to_string()),
         UseTree::Path(path) => {
             prefix.push(path.ident.to_string());
-            tree(&path.tree, prefix, exported, module);
+            tree(&path.tree, prefix, visible, module);
             prefix.pop();
         }
         UseTree::Group(group) => {
             for each in &group.items {
-                tree(each, prefix, exported, module);
+                tree(each, prefix, visible, module);
             }
         }
         UseTree::Glob(star) => {
             let line = star.star_token.spans[0].start().line;
-            module.globs.push(Path { segments: prefix.clone(), line, exported });
+            module.globs.push(Path { segments: prefix.clone(), line, exported, public });
         }
     }
 }
@@ -222,7 +226,7 @@ fn scan(tokens: TokenStream, module: &mut Module) {
                     at += 3;
                 }
                 if segments.len() > 1 && !rooted {
-                    module.paths.push(Path { segments, line, exported: false });
+                    module.paths.push(Path { segments, line, exported: false, public: false });
                 }
             }
             TokenTree::Punct(_) | TokenTree::Literal(_) => {}
