@@ -274,7 +274,7 @@ fn list_impl<'a>(
 /// Whether the arguments of an impl's type are all parameters.
 fn is_general(item: &syn::ItemImpl) -> bool {
     let syn::Type::Path(of) = &*item.self_ty else { return false };
-    let parameters: Vec<String> = item.generics.params.iter().map(|param| plain(param)).collect();
+    let parameters: Vec<String> = item.generics.params.iter().map(plain).collect();
     let is_parameter =
         |argument: String| parameters.iter().any(|param| param.split(':').next() == Some(&argument));
     let last = of.path.segments.last().map(|segment| &segment.arguments);
