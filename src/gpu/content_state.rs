@@ -1,37 +1,36 @@
-//! What is known of a storage's contents: which recording used it last, and which launches that should have written it have
-//! failed.
+//! The state of a storage's contents: the last recording that uses it, and the launches that failed to write it.
 //!
-//! Launches and whole writes are counted by one clock, the *sequence*. Whoever reads a storage at sequence r sees a failure at
-//! f if the storage was last written as a whole at s with s <= f < r. So a result that was never computed stays an error,
-//! however often it is read, until it is written again from end to end.
+//! One clock, the *sequence*, counts launches and writes of whole storages. A reader at sequence r is affected by a
+//! failure at f if the storage was last written as a whole at s, with s <= f < r. So a result that was never computed
+//! stays an error, however often it is read, until the whole storage is written again.
 
 use super::lock::Lock;
 use crate::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Reason a launch failed; the text has the launch's name.
+/// Reason why a launch failed. The text contains the launch's name.
 pub(super) type Reason = Arc<str>;
 
-/// So many failures of one storage are told apart. Older ones count as one, which may have happened at any time between
-/// them.
+/// Maximum number of failures that one storage keeps separately. The oldest ones are merged into one range of
+/// sequences; the merged failure counts for every sequence of that range.
 const MAX_FAILURES: usize = 64;
 
-/// The state of one storage, shared by its tensors and by the recordings that use it.
+/// The state of one storage's contents, shared by its tensors and by the recordings that use it.
 #[derive(Default)]
 pub(crate) struct ContentState {
-    /// The last recording that uses the storage.
+    /// Number of the last recording that uses the storage.
     last_use: AtomicU64,
-    /// The sequence of the last launch that writes to it; 0: none.
+    /// Sequence of the last launch that writes to the storage; 0: none.
     last_write: AtomicU64,
-    /// The sequence of the last write of the whole storage; 0: none.
+    /// Sequence of the last write of the whole storage; 0: none.
     last_whole_write: AtomicU64,
-    /// Whether there are failures.
+    /// Whether `failures` is not empty.
     has_failures: AtomicBool,
     failures: Lock<Vec<Failure>>,
 }
 
-/// A launch that failed, or several, between these sequences.
+/// One failed launch, or several merged ones in this range of sequences.
 struct Failure {
     first: u64,
     last: u64,
@@ -39,42 +38,43 @@ struct Failure {
 }
 
 impl ContentState {
-    /// The state of a new storage in a reused buffer, which recording `used_by` used last for an earlier owner.
+    /// The state of a new storage in a reused buffer. `last_use` is the last recording that used the buffer for an
+    /// earlier owner.
     pub(super) fn of_reused_buffer(last_use: u64) -> Self {
         Self { last_use: last_use.into(), ..Self::default() }
     }
 
-    /// Notes that a recording uses the storage.
+    /// Records that a recording uses the storage.
     pub(super) fn note_use(&self, recording: u64) {
         self.last_use.fetch_max(recording, Ordering::Relaxed);
     }
 
-    /// The last recording that uses the storage.
+    /// Number of the last recording that uses the storage.
     pub(super) fn last_use(&self) -> u64 {
         self.last_use.load(Ordering::Relaxed)
     }
 
-    /// Notes a launch that writes to the storage.
+    /// Records that a launch writes to the storage.
     pub(super) fn note_write(&self, sequence: u64) {
         self.last_write.fetch_max(sequence, Ordering::Relaxed);
     }
 
-    /// The sequence of the last launch that writes to the storage.
+    /// Sequence of the last launch that writes to the storage.
     pub(super) fn last_write(&self) -> u64 {
         self.last_write.load(Ordering::Relaxed)
     }
 
-    /// Notes a write of the whole storage, which begins here.
+    /// Records a write of the whole storage that begins at this sequence.
     pub(super) fn note_whole_write(&self, sequence: u64) {
         self.last_whole_write.fetch_max(sequence, Ordering::Relaxed);
     }
 
-    /// The sequence of the last write of the whole storage.
+    /// Sequence of the last write of the whole storage.
     pub(super) fn last_whole_write(&self) -> u64 {
         self.last_whole_write.load(Ordering::Relaxed)
     }
 
-    /// Notes that the launch at `sequence` failed to write the storage.
+    /// Records that the launch at `sequence` failed to write the storage.
     pub(super) fn fail(&self, sequence: u64, why: &Reason) {
         let mut failures = self.failures.lock();
         if failures.len() == MAX_FAILURES {
@@ -86,7 +86,8 @@ impl ContentState {
         self.has_failures.store(true, Ordering::Release);
     }
 
-    /// Reason a launch or read at `sequence` cannot use the storage, which was last written as a whole at `since`.
+    /// The failure that a launch or read at `sequence` is affected by, given that the storage was last written as a
+    /// whole at `since`.
     pub(super) fn failure_between(&self, since: u64, sequence: u64) -> Option<Reason> {
         if !self.has_failures.load(Ordering::Acquire) {
             return None;

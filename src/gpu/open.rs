@@ -1,4 +1,4 @@
-//! Opening a device, and the code that opening and adopting share.
+//! Opens devices; also the code that opening and adopting share.
 
 use super::adopt::Polling;
 use super::device_status::DeviceStatus;
@@ -21,18 +21,19 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 impl Gpu {
-    /// Opens the fastest device, or the one that the environment asks for ([`GpuOptions::from_env`]).
+    /// Opens the fastest device, or the one that the environment selects ([`GpuOptions::from_env`]).
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if there is no adapter; [`Error::Input`] if an environment variable has a value that
-    /// means nothing or names no adapter; [`Error::Device`] if the driver refuses.
+    /// [`Error::Unsupported`] if the machine has no adapter; [`Error::Input`] if an environment variable has an invalid
+    /// value or selects an adapter that does not exist; [`Error::Device`] if the driver refuses to open the device.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn open() -> Result<Self> {
         Self::open_with(GpuOptions::from_env()?)
     }
 
-    /// Opens a device with these options. No environment variable is read but those of the user's cache folder
-    /// ([`CacheFolder::User`](crate::gpu::CacheFolder::User), the default) and wgpu's own, such as `WGPU_VALIDATION`.
+    /// Opens a device with these options. The only environment variables that this reads are those of the user's cache
+    /// folder ([`CacheFolder::User`](crate::gpu::CacheFolder::User), the default) and wgpu's own, such as
+    /// `WGPU_VALIDATION`.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -58,14 +59,15 @@ impl Gpu {
         let mut device = Device::request(&adapter).await?;
         let caps = device.verify(&options).wait_async().await;
         if device.status.check().is_err() {
-            // A self-test has broken the device. Its row is fenced off; a fresh device does the rest.
+            // A self-test can break the device. The row that it tested is fenced off; open a fresh device for
+            // everything else.
             device = Device::request(&adapter).await?;
         }
         device.assemble(caps, options)
     }
 
-    /// The device to ask `adapter` for: every feature that a kernel of this crate can use, the adapter's own limits.
-    /// An application may add to both.
+    /// The device descriptor to open `adapter` with: every feature that a kernel of this crate can use, and the
+    /// adapter's own limits. An application may add to both.
     #[must_use]
     pub fn device_descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
         use wgpu::Features as F;
@@ -85,7 +87,7 @@ impl Gpu {
         }
     }
 
-    /// The adapters that [`GpuOptions::adapter`] chooses from, in the order that an index counts.
+    /// The adapters that [`GpuOptions::adapter`] selects from. An index counts in this order.
     #[cfg(not(target_arch = "wasm32"))]
     #[must_use]
     pub fn adapters() -> Vec<wgpu::Adapter> {
@@ -97,7 +99,7 @@ impl Gpu {
         let backends = wgpu::Backends::PRIMARY;
         let mut flags = wgpu::InstanceFlags::from_build_config().with_env();
         if flags.contains(wgpu::InstanceFlags::VALIDATION) {
-            // NOTE: without it wgpu loads Vulkan's validation layer and passes on nothing of what it says.
+            // NOTE: without `DEBUG`, wgpu loads Vulkan's validation layer but forwards none of its messages.
             flags |= wgpu::InstanceFlags::DEBUG;
         }
         let desc = wgpu::InstanceDescriptor {
@@ -109,7 +111,7 @@ impl Gpu {
     }
 }
 
-/// A device that is open, before anything is computed on it.
+/// An open device, before a [`Gpu`] is built on it.
 pub(super) struct Device<'a> {
     adapter: &'a wgpu::Adapter,
     device: wgpu::Device,
@@ -117,7 +119,7 @@ pub(super) struct Device<'a> {
     pub(super) status: Arc<DeviceStatus>,
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser polls by itself"))]
     polling: Polling,
-    /// Without a memory budget in the options, tensors may take the device's memory divided by this.
+    /// Divisor of the device's memory that gives the memory budget if the options set none.
     share: u64,
 }
 
@@ -153,7 +155,7 @@ impl<'a> Device<'a> {
         Verification::start(caps, &self.adapter.get_info(), options, probe)
     }
 
-    /// A `Gpu` on this device, which can do what `caps` says.
+    /// Builds a `Gpu` with capabilities `caps` on this device.
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost.
@@ -188,11 +190,11 @@ impl<'a> Device<'a> {
     }
 }
 
-/// At most this many bytes of staging buffers are kept for the next read.
+/// Maximum bytes of staging buffers that are cached for later reads.
 const MAX_CACHED_STAGING_BYTES: u64 = 64 << 20;
-/// Without a memory budget, free buffers of at most this many bytes are kept for reuse.
+/// Maximum bytes of free buffers that are cached for reuse if there is no memory budget.
 const MAX_CACHED_BYTES_WITHOUT_BUDGET: u64 = 1 << 30;
-/// On an adopted device tensors take at most its memory divided by this: the rest is left to the application.
+/// Divisor of an adopted device's memory that gives the default budget. The rest is left to the application.
 const ADOPTED_SHARE: u64 = 2;
 
 #[cfg(not(target_arch = "wasm32"))]

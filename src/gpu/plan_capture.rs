@@ -1,19 +1,19 @@
-//! Which plans are executed while some work goes on.
+//! Captures the plans that are executed during a call.
 
 use super::lock::Lock;
 use crate::plan::Plan;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Who is plans of executed plans.
+/// The active captures of a device.
 #[derive(Default)]
 pub(super) struct PlanCaptures {
     all: Lock<Vec<Arc<CapturedPlans>>>,
-    /// How many there are, so that nobody locks while there is none.
+    /// Number of active captures. While it is 0, executing a plan takes no lock.
     active: AtomicUsize,
 }
 
-/// The plans that one of them was plans of.
+/// The plans that one capture has collected.
 pub(super) type CapturedPlans = Lock<Vec<Plan>>;
 
 impl PlanCaptures {
@@ -25,7 +25,7 @@ impl PlanCaptures {
     }
 }
 
-/// Somebody who is plans until this is dropped.
+/// A capture, active until it is dropped.
 pub(super) struct PlanCapture<'a> {
     captures: &'a PlanCaptures,
     pub(super) plans: Arc<CapturedPlans>,

@@ -1,11 +1,11 @@
-//! A buffer of the pool, which goes back there when it is dropped.
+//! A buffer that returns to its pool when it is dropped.
 
 use super::lock::Lock;
 use super::pool::Pool;
 use super::storage::Storage;
 use std::sync::{Arc, Weak};
 
-/// A buffer from the pool, which goes back when this is dropped. It keeps neither the pool nor the device alive.
+/// A buffer from the pool, which returns there when this is dropped. It keeps neither the pool nor the device alive.
 pub(super) struct PooledBuffer {
     pool: Weak<Lock<Pool<wgpu::Buffer>>>,
     storage: Arc<Storage>,
@@ -23,7 +23,7 @@ impl PooledBuffer {
 
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
-        // A device that is gone has taken its pool along.
+        // The pool was dropped together with the device.
         let Some(pool) = self.pool.upgrade() else { return };
         let Storage { buffer, contents, .. } = &*self.storage;
         let reusable = (!self.storage.is_exported()).then(|| (buffer.clone(), contents.last_use()));

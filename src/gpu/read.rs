@@ -1,4 +1,4 @@
-//! Reading results back.
+//! Reads results back to the host.
 
 use super::completion::{Completion, SignalOnDrop};
 use super::error_scope::in_error_scope;
@@ -14,19 +14,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 
-/// Bytes on their way from the device.
+/// A read that has been submitted: a staging buffer that the device copies to.
 pub(crate) struct Pending {
     gpu: Gpu,
     staging: wgpu::Buffer,
-    /// What was asked for, within the staging buffer.
+    /// The requested bytes, as a range of the staging buffer.
     bytes: Range<u64>,
-    /// None if the thread that submitted the copy is still in a callback: only it knows the index.
+    /// None if the thread that submitted the copy is still in a callback: only that thread knows the index.
     index: Option<wgpu::SubmissionIndex>,
     completion: Arc<Completion>,
 }
 
 impl Gpu {
-    /// Submits what is recorded, and a copy of these bytes behind it.
+    /// Submits the open recording, followed by a copy of these bytes to a staging buffer.
     pub(crate) fn start_read(&self, allocation: &Allocation, bytes: Range<u64>) -> Result<Pending> {
         self.inner.status.check()?;
         allocation.check()?;
@@ -45,7 +45,7 @@ impl Gpu {
         let bytes = bytes.start - window.start..bytes.end - window.start;
         let completion = Arc::default();
         let gpu = self.clone();
-        // From here on a drop takes care of the staging buffer.
+        // From here on, the drop of `pending` returns the staging buffer.
         let mut pending = Pending { gpu, staging, bytes, index: None, completion };
         self.submit_up_to(number)?;
         pending.index = self.index_of(&outcome)?;
@@ -57,7 +57,8 @@ impl Gpu {
         Ok(pending)
     }
 
-    /// The submission of a recording whose turn has ended; None if only a thread in a callback knows its index.
+    /// The submission of a recording whose turn has ended; None if only a thread that is still in a callback knows the
+    /// index.
     pub(super) fn index_of(&self, outcome: &Outcome) -> Result<Option<wgpu::SubmissionIndex>> {
         match outcome.get() {
             None => Ok(None),
@@ -84,7 +85,7 @@ impl Pending {
         asked.map_err(|error| self.gpu.cause_of(error))
     }
 
-    /// Waits in this thread.
+    /// Waits in the calling thread, which polls the device.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn wait<R>(self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         match &self.index {
@@ -94,7 +95,7 @@ impl Pending {
         self.finish(take)
     }
 
-    /// Waits without blocking: a thread of this crate polls, unless the application does ([`Polling`](super::Polling)).
+    /// Waits without blocking. A thread of this crate polls, unless the application does ([`Polling`](super::Polling)).
     pub(crate) async fn wait_async<R>(self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         #[cfg(not(target_arch = "wasm32"))]
         if let Some(waiter) = &self.gpu.inner.waiter {
@@ -109,8 +110,8 @@ impl Pending {
         self.finish(take)
     }
 
-    /// Takes the bytes. NOTE: they are there as soon as some thread has polled; that thread may have to run other callbacks
-    /// before ours. So this does not wait for our callback.
+    /// Takes the bytes from the staging buffer. NOTE: it does not wait for our map callback. The bytes are available as
+    /// soon as any thread has polled, but that thread may have to run other callbacks before ours.
     fn finish<R>(&self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         self.gpu.inner.status.check()?;
         let view = self.staging.slice(self.bytes_mapped()).get_mapped_range().map_err(Error::device)?;
@@ -125,8 +126,8 @@ impl Pending {
 }
 
 impl Drop for Pending {
-    /// NOTE: wgpu completes a cancelled map later, and would complete another map of the same buffer in its place. So the buffer
-    /// is used again only if the callback of its map has run.
+    /// NOTE: wgpu completes a cancelled map later, and then completes another map of the same buffer in its place. So
+    /// the buffer is reused only if the callback of its map has run.
     fn drop(&mut self) {
         let staging = &self.gpu.inner.staging;
         let called_back = self.completion.called_back.load(Ordering::Acquire);

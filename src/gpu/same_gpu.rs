@@ -5,7 +5,8 @@ use crate::gpu::Gpu;
 use crate::{Error, Result};
 use futures::FutureExt;
 
-/// Checks that both are the same `Gpu`; the error says whether the devices differ, or one device was adopted twice.
+/// Checks that both operands belong to the same `Gpu`. The error says whether the devices differ, or the application
+/// adopted one device twice.
 pub(crate) fn check_same_gpu(op: &'static str, a: &Gpu, b: &Gpu) -> Result<()> {
     if a.is_same(b) {
         return Ok(());
@@ -15,12 +16,12 @@ pub(crate) fn check_same_gpu(op: &'static str, a: &Gpu, b: &Gpu) -> Result<()> {
     Err(Error::Gpu { op, mismatch })
 }
 
-/// Whether both handles are of one device.
+/// Whether both handles belong to one device.
 ///
-/// NOTE: `==` is not enough. wgpu compares devices by numbers that each instance counts from 0, so the first devices of two
-/// instances are equal. So this pushes an error scope on `a`, then one on `b`, and causes an error on `a`. If they are one
-/// device, the scope that was pushed last catches it, that of `b`; if they are two, that of `a` does. In the browser, where
-/// scopes answer only later, the result is false.
+/// NOTE: `==` is not enough. wgpu compares devices by numbers that each instance counts from 0, so the first devices of
+/// two instances are equal. So this function pushes an error scope on `a`, then one on `b`, and causes an error on `a`.
+/// If both are one device, the scope that was pushed last, that of `b`, catches the error. If they are two, the scope
+/// of `a` catches it. In the browser, where scopes answer only later, the result is false.
 fn are_one_device(a: &wgpu::Device, b: &wgpu::Device) -> bool {
     if a != b {
         return false;

@@ -1,5 +1,5 @@
-//! Submitting: recordings go to the queue one at a time, in the order of their numbers, each in the turn of the thread that
-//! needs it there.
+//! Queue submission: recordings are submitted one at a time, in the order of their numbers. Each is submitted by the
+//! thread that needs it, during that thread's turn (see [`submit_turn`](super::submit_turn)).
 
 use super::error_scope::{in_error_scope, result_and_error};
 use super::handle::Gpu;
@@ -12,22 +12,24 @@ use super::submit_turn::{Failure, Phase};
 use crate::{Error, Result};
 use std::time::Duration;
 
-/// How long a thread waits for a turn to end before it asks the device whether the turn's submission has run.
+/// Time that a thread waits for another thread's turn to end before it asks the device whether the turn's submission
+/// has run.
 const TURN_TIMEOUT: Duration = Duration::from_millis(20);
 
 impl Gpu {
     /// Submits all recorded launches and uploads. Work that the application submits afterwards sees their results.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device is lost, or if a launch has failed since the last such error of `flush`,
-    /// [`wait`](Self::wait) or [`time`](Self::time). To read what a failed launch should have written is an error in any case.
+    /// [`Error::Device`] if the device is lost, or if a launch has failed since `flush`, [`wait`](Self::wait) or
+    /// [`time`](Self::time) last returned such an error. Reading a tensor that a failed launch should have written is
+    /// an error in any case.
     pub fn flush(&self) -> Result<()> {
         self.inner.status.check()?;
         self.submit_all()?;
         self.take_failure()
     }
 
-    /// Closes the open recording; returns once it and all before it are submitted or have failed.
+    /// Closes the open recording. Returns when it and all earlier recordings are submitted or have failed.
     pub(super) fn submit_all(&self) -> Result<()> {
         let mut state = self.inner.recorder.lock();
         let number = if state.has_work() { state.close(None) } else { state.open.number - 1 };
@@ -35,18 +37,18 @@ impl Gpu {
         self.submit_up_to(number)
     }
 
-    /// The first failure of a launch since this was called last, as an error.
+    /// Returns the first failure of a launch since the last call of this function, as an error.
     pub(super) fn take_failure(&self) -> Result<()> {
         let failure = self.inner.recorder.lock().failure.take();
         self.inner.status.check()?;
         failure.map_or(Ok(()), |why| Err(Error::device(why.to_string())))
     }
 
-    /// Returns when every recording up to `number` is submitted or has failed. What failed launches should have written is
+    /// Returns when every recording up to `number` is submitted or has failed. The outputs of failed launches are
     /// marked as failed.
     ///
     /// # Errors
-    /// [`Error::Device`] if called by a callback that runs while its own thread encodes commands.
+    /// [`Error::Device`] if the caller is a callback that wgpu runs while the same thread encodes commands.
     pub(super) fn submit_up_to(&self, number: u64) -> Result<()> {
         let this = std::thread::current().id();
         loop {
@@ -90,7 +92,7 @@ impl Gpu {
         }
     }
 
-    /// Submits a recording, or a piece of one. This thread has the turn.
+    /// Submits a recording, or a piece of one. The calling thread has the turn.
     fn take_turn(&self, recording: Recording, ticket: u64) {
         let guard = SubmitGuard::new(self, recording, ticket);
         match self.submit_recording(&guard.recording, ticket) {
@@ -136,8 +138,8 @@ impl Gpu {
             Some(error) if is_of_submit(&error) => {
                 SubmitOutcome::Unconfirmed(index, Failure::of(recording, &error))
             }
-            // NOTE: the scope has seen what a callback of the application's has raised in there. wgpu offers no way to
-            // hand it on to the handler that it was meant for.
+            // NOTE: the error scope has caught an error that a callback of the application raised inside `submit`. wgpu
+            // offers no way to pass it on to the handler that it was meant for.
             Some(error) => {
                 log::error!("an error in an application's callback: {error}");
                 SubmitOutcome::Submitted(index)
@@ -146,13 +148,13 @@ impl Gpu {
     }
 }
 
-/// What became of a recording.
+/// The outcome of a submission attempt.
 enum SubmitOutcome {
-    /// It is with the queue.
+    /// The recording is in the queue.
     Submitted(wgpu::SubmissionIndex),
-    /// Nothing of it is.
+    /// Nothing of the recording is in the queue.
     Refused(Failure),
-    /// wgpu has refused it, or another submission that a callback has made inside it.
+    /// wgpu has refused a submission: this one, or another that a callback made inside it.
     Unconfirmed(wgpu::SubmissionIndex, Failure),
 }
 

@@ -1,4 +1,4 @@
-//! Who holds a turn, and how it ends.
+//! The guard of a turn: it owns the recording, and ends the turn when it is dropped.
 
 use super::content_state::Reason;
 use super::handle::{Gpu, Inner};
@@ -8,16 +8,17 @@ use super::recording::Recording;
 use super::submit_turn::{Failure, Phase, SubmitTurn, UnconfirmedSubmission};
 use std::time::Duration;
 
-/// The recording of a turn. Whoever has it ends the turn, whatever happens: a panic of a callback goes through here.
+/// The owner of a turn's recording. Its drop ends the turn, even if a callback panics.
 pub(super) struct SubmitGuard<'a> {
     gpu: &'a Gpu,
     pub(super) recording: Recording,
     ticket: u64,
-    /// The submission, once it is made.
+    /// The submission, once it has been made.
     index: Option<wgpu::SubmissionIndex>,
-    /// Whether it is known what became of the recording.
+    /// Whether the recording's outcome is known.
     has_outcome: bool,
-    /// Whether the turn goes on without this guard.
+    /// Whether the turn outlives this guard: its recording is in [`Phase::Unconfirmed`], and another thread will end
+    /// it.
     is_left_to_others: bool,
 }
 
@@ -26,19 +27,20 @@ impl<'a> SubmitGuard<'a> {
         Self { gpu, recording, ticket, index: None, has_outcome: false, is_left_to_others: false }
     }
 
-    /// The recording is with the queue.
+    /// The recording has been submitted to the queue.
     pub(super) fn submitted(mut self, index: wgpu::SubmissionIndex) {
-        // NOTE: nobody else sets it.
+        // NOTE: only this guard sets the outcome, so it is empty.
         let _ = self.recording.outcome.set(Ok(index.clone()));
         self.index = Some(index);
         self.has_outcome = true;
     }
 
-    /// Nothing of it is.
+    /// Nothing of the recording has been submitted.
     pub(super) fn refused(mut self, failure: &Failure) {
         self.has_outcome = true;
         if failure.may_be_one_launch && !self.recording.is_single() {
-            // One by one, what is not at fault runs, and what is gets its name.
+            // Submit the launches one by one: those that are not at fault run, and the faulty one is named in its
+            // error.
             self.split(&failure.why);
             return;
         }
@@ -48,8 +50,8 @@ impl<'a> SubmitGuard<'a> {
         gpu.check_for_loss();
     }
 
-    /// Leaves the recording with the turn, for any thread that asks the device what became of it. A callback may have ended
-    /// the turn, which it does where it finds the submission made.
+    /// Stores the recording in the turn as unconfirmed. Any thread can then ask the device what became of it. If the
+    /// turn has ended already, a callback has ended it, which it does only if the submission was made.
     pub(super) fn leave_unconfirmed(mut self, index: wgpu::SubmissionIndex, failure: Failure) {
         let mut state = self.gpu.inner.recorder.lock();
         let Some(turn) = state.turn.as_mut().filter(|turn| turn.ticket == self.ticket) else {
@@ -65,13 +67,13 @@ impl<'a> SubmitGuard<'a> {
     fn fail(&self, why: &Reason) {
         self.recording.fail_all(why);
         log::error!("{why}");
-        // The error of a copy is its reader's.
+        // The error of a recording with only a copy is returned by the read that asked for the copy.
         if self.recording.len() > 0 {
             self.gpu.inner.recorder.lock().failure.get_or_insert_with(|| why.clone());
         }
     }
 
-    /// Replaces the recording by its pieces.
+    /// Replaces the recording by pieces of one launch each.
     fn split(&mut self, why: &Reason) {
         let empty = Recording::piece_of(&self.recording);
         let pieces = std::mem::replace(&mut self.recording, empty).split(why);
@@ -82,7 +84,7 @@ impl<'a> SubmitGuard<'a> {
         }
     }
 
-    /// Marks the recording as failed if the panic came before it was submitted. A panic of a callback comes after that.
+    /// Marks the recording as failed if a panic came before the submission. A panic of a callback comes after it.
     fn fail_if_encoding(&self) {
         let encoding =
             |turn: &SubmitTurn| turn.ticket == self.ticket && matches!(turn.phase, Phase::Encoding);
@@ -103,7 +105,7 @@ impl Drop for SubmitGuard<'_> {
         }
         let mut state = self.gpu.inner.recorder.lock();
         state.end_turn(self.ticket);
-        // A submission that a callback made in the midst of this one is the later one.
+        // If a callback has submitted during this submission, the callback's submission is the later one: keep it.
         if let Some(index) = self.index.take().filter(|_| self.ticket >= state.last_submission.0) {
             state.last_submission = (self.ticket, LastSubmission::At(index));
         }
@@ -112,12 +114,13 @@ impl Drop for SubmitGuard<'_> {
     }
 }
 
-/// What the device was asked of a turn. Whatever happens meanwhile, the answer is heeded: none is one.
+/// A query of a turn's progress. Its drop applies the answer to the turn, even if a callback panics in the meantime;
+/// the answer is then `Unknown`.
 struct ProgressQuery<'a> {
     gpu: &'a Gpu,
     ticket: u64,
     answer: HasRun,
-    /// Whether no answer is the last word.
+    /// Whether the turn must end even if the answer is `Unknown`.
     is_final: bool,
 }
 
@@ -125,7 +128,7 @@ impl Drop for ProgressQuery<'_> {
     fn drop(&mut self) {
         let Self { gpu, ticket, .. } = *self;
         let mut state = gpu.inner.recorder.lock();
-        // Numbers come again. That of a turn so long ago proves nothing.
+        // Numbers repeat, so an answer about a turn that is too old proves nothing.
         let is_recent = ticket.saturating_sub(state.last_submission.0) < u64::from(TICKET_MODULUS);
         let answer = if is_recent { self.answer } else { HasRun::Unknown };
         if answer == HasRun::Unknown && !self.is_final {
@@ -151,7 +154,7 @@ impl Drop for ProgressQuery<'_> {
                         guard.submitted(index);
                     }
                     HasRun::No => guard.refused(&failure),
-                    // It may have run, and must not run twice.
+                    // The recording may have run, and it must not run twice: do not submit its launches again.
                     HasRun::Unknown => guard.refused(&Failure { may_be_one_launch: false, ..failure }),
                 }
             }
@@ -161,8 +164,9 @@ impl Drop for ProgressQuery<'_> {
 }
 
 impl Gpu {
-    /// Asks the device whether the submission of this turn has run, and ends the turn with what it says. Without an answer
-    /// within the limit the turn stays as it is; without a limit, what may not have run has failed.
+    /// Asks the device whether the submission of this turn has run, and ends the turn accordingly. If there is a limit
+    /// and no answer comes within it, the turn stays as it is. Without a limit, a recording that may not have run is
+    /// marked as failed.
     pub(super) fn query_turn(&self, ticket: u64, limit: Option<Duration>) {
         let mut query =
             ProgressQuery { gpu: self, ticket, answer: HasRun::Unknown, is_final: limit.is_none() };
