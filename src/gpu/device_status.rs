@@ -1,4 +1,4 @@
-//! The loss of the device, and the errors of wgpu's calls, which all go through here.
+//! The status of the device: whether it is lost.
 
 use super::completion::Completion;
 use super::lock::Lock;
@@ -6,7 +6,7 @@ use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-/// Whether the device is known to be lost, and why.
+/// Whether the device is lost, and why.
 #[derive(Default)]
 pub(crate) struct DeviceStatus {
     raised: AtomicBool,
@@ -16,14 +16,16 @@ pub(crate) struct DeviceStatus {
 #[derive(Default)]
 struct State {
     lost: Option<String>,
-    /// An error that wgpu reported after its call had returned. In a browser only: elsewhere error scopes catch ours.
+    /// An error that wgpu reported after its call had returned. Only in a browser; elsewhere error scopes catch the
+    /// errors of our calls.
     late: Option<String>,
-    /// Reads that nobody would tell of a loss: wgpu drops their callbacks uncalled.
+    /// Pending reads, which must be signalled if the device is lost: wgpu then drops their callbacks without running
+    /// them.
     waiting: Vec<Weak<Completion>>,
 }
 
 impl DeviceStatus {
-    /// Keeps that the device is lost, and has the reads that wait told.
+    /// Records that the device is lost, and signals the pending reads.
     pub(crate) fn mark_lost(&self, why: impl Into<String>) {
         let mut state = self.state.lock();
         state.lost.get_or_insert(why.into());
@@ -33,7 +35,7 @@ impl DeviceStatus {
         signal_from_another_thread(waiting);
     }
 
-    /// Has a read told when the device is lost.
+    /// Registers a read to be signalled if the device is lost. If it is lost already, signals at once.
     pub(super) fn signal_if_lost(&self, completion: &Arc<Completion>) {
         let mut state = self.state.lock();
         if state.lost.is_some() {
@@ -46,8 +48,8 @@ impl DeviceStatus {
         state.waiting.push(Arc::downgrade(completion));
     }
 
-    /// Handles an error that none of our error scopes in_error_scope. On native platforms no call of ours can have caused it, but an
-    /// application that uses the device, too: so it is logged, and fails nothing of ours.
+    /// Handles an error that none of our error scopes caught. On native platforms our calls cannot have caused it, but
+    /// an application that uses the same device can. So it is logged, and no call of ours fails.
     pub(crate) fn report(&self, error: &wgpu::Error) {
         log::error!("an error outside of this crate's own calls: {error}");
         if cfg!(target_arch = "wasm32") {
@@ -61,7 +63,7 @@ impl DeviceStatus {
         self.state.lock().lost.is_some()
     }
 
-    /// The pending error, if any. A late one is returned once; a loss every time.
+    /// The current error, if any. A late error is returned once; the loss of the device is returned every time.
     pub(crate) fn check(&self) -> Result<()> {
         if !self.raised.load(Ordering::Acquire) {
             return Ok(());
@@ -75,11 +77,11 @@ impl DeviceStatus {
     }
 }
 
-/// Tells reads in a thread of its own. NOTE: wgpu may hold locks of its own where it says that the device is lost. A
-/// waker is foreign code, which may need them: a task that it runs may drop the last `Gpu`. In a browser there are no
-/// such locks, and no threads.
+/// Signals reads from a separate thread. NOTE: wgpu may hold locks of its own while it reports that the device is lost.
+/// A waker is foreign code that may need these locks, for example because the task that it runs drops the last `Gpu`.
+/// In a browser there are no such locks, and no threads.
 fn signal_from_another_thread(waiting: Vec<Weak<Completion>>) {
-    // The thread holds no read: the last drop of one may be that of its task.
+    // The thread owns no read, because the last drop of a read may also drop the read's task.
     let tell = |waiting: &[Weak<Completion>]| {
         waiting.iter().filter_map(Weak::upgrade).for_each(|completion| completion.signal());
     };
@@ -93,7 +95,8 @@ fn signal_from_another_thread(waiting: Vec<Weak<Completion>>) {
         let thread = std::thread::Builder::new().name("tilewise loss".into());
         match thread.spawn(move || tell(&theirs)) {
             Ok(_) => return,
-            // Told here, they may hang; untold, they would.
+            // No thread could be started. Signalling here may deadlock, but without a signal the reads would wait
+            // forever.
             Err(_) => waiting,
         }
     };

@@ -1,17 +1,17 @@
-//! Errors of calls of wgpu.
+//! Calls of wgpu in error scopes, which return wgpu's errors as values.
 
 use crate::Error;
 
-/// An error of wgpu as an error of this crate. NOTE: ours can be sent to other threads. In the browser those of wgpu cannot, so
-/// there only the text is kept.
+/// Converts wgpu's error into one of this crate. NOTE: our errors can be sent to other threads. In the browser wgpu's
+/// cannot, so only the text is stored there.
 pub(super) fn device_error(error: wgpu::Error) -> Error {
     #[cfg(target_arch = "wasm32")]
     let error = error.to_string();
     Error::device(error)
 }
 
-/// Runs `work`, and returns an error of `device` that it causes. In the browser, where errors come after the call, the device's
-/// own handler gets them instead.
+/// Runs `work`, and returns the error of `device` that it causes, if any. In the browser, where errors arrive after the
+/// call, the device's own handler receives them instead.
 pub(crate) fn in_error_scope<R>(device: &wgpu::Device, work: impl FnOnce() -> R) -> Result<R, wgpu::Error> {
     match result_and_error(device, work) {
         (result, None) => Ok(result),
@@ -32,7 +32,7 @@ pub(crate) fn result_and_error<R>(
         let memory = device.push_error_scope(Filter::OutOfMemory);
         let validation = device.push_error_scope(Filter::Validation);
         let result = work();
-        // NOTE: all three are popped before any is looked at; an `or_else` would leave two behind.
+        // NOTE: pop all three scopes before looking at the results; an `or_else` would leave two scopes behind.
         let errors =
             [validation.pop().now_or_never(), memory.pop().now_or_never(), internal.pop().now_or_never()];
         (result, errors.into_iter().flatten().flatten().next())

@@ -1,4 +1,4 @@
-//! Running plans: the one way in which this crate launches anything.
+//! Executes plans. This is the only code that launches kernels.
 
 use super::binding::Binding;
 use super::handle::Gpu;
@@ -19,15 +19,16 @@ use std::sync::Arc;
 /// An operand of a call.
 enum OperandBuffer<'a> {
     Supplied(Binding<'a>),
-    /// The plan makes it: allocated for the first step that binds it.
+    /// An output of the plan, allocated for the first step that binds it.
     New(Option<Allocation>),
 }
 
 impl Gpu {
-    /// Executes a plan: records its steps, which run in their order behind what was recorded before.
+    /// Executes a plan: records its steps, which run in order, after everything that was recorded before.
     ///
-    /// `operands` are views of tensors of this device, in the order of [`Plan::parameters`]: [`Tensor::view_mut`] of what the
-    /// plan writes, [`Tensor::view`] of the rest. `scalars` are the numbers that [`Plan::scalars`] names.
+    /// `operands` are views of tensors of this device, in the order of [`Plan::parameters`]: a [`Tensor::view_mut`] for
+    /// each operand that the plan writes, a [`Tensor::view`] for the others. `scalars` are the numbers that
+    /// [`Plan::scalars`] names.
     ///
     /// [`Tensor::view`]: crate::Tensor::view
     /// [`Tensor::view_mut`]: crate::Tensor::view_mut
@@ -48,20 +49,23 @@ impl Gpu {
     /// # }
     /// ```
     /// # Errors
-    /// [`Error::Input`] if there are not as many operands or scalars as the plan takes, one is of another type, what the plan
-    /// writes is no [`Tensor::view_mut`], or it is another operand as well; [`Error::Shape`] if an operand's shape or strides
-    /// are others than the plan was allocation for; [`Error::Gpu`] of an operand on another device; [`Error::Unsupported`] if this
-    /// device lacks what the plan was allocation for; [`Error::OutOfMemory`] without room for its temporaries. Nothing is recorded
-    /// then. Where another thread, or the driver, takes that room while the steps are recorded, what the plan writes has no
-    /// result and is an error to read.
-    /// [`Error::Device`] if an operand that is read was never computed, because a launch failed, or the device is lost.
+    /// [`Error::Input`] if the number of operands or scalars differs from the plan's, an operand or scalar has another
+    /// type, an operand that the plan writes is not a [`Tensor::view_mut`], or an output shares its buffer with another
+    /// operand; [`Error::Shape`] if an operand's shape or strides differ from the plan's; [`Error::Gpu`] if an operand
+    /// is on another device; [`Error::Unsupported`] if this device lacks a feature that the plan needs;
+    /// [`Error::OutOfMemory`] if there is no memory for the plan's temporaries; [`Error::Device`] if an operand that
+    /// the plan reads was never computed, because a launch failed, or if the device is lost. In these cases nothing is
+    /// recorded.
+    ///
+    /// There is one exception: another thread, or the driver, can take the memory for the temporaries while the steps
+    /// are being recorded. The outputs then have no result, and reading them is an error.
     pub fn execute(&self, plan: &Plan, operands: &[View<'_>], scalars: &[Scalar]) -> Result<()> {
         self.inner.status.check()?;
         plan.check_call(self, operands, scalars)?;
         let prepared = self.prepared_plan(plan)?;
         let operands: Vec<(Access, View<'_>)> =
             plan.parameters().iter().map(|to| to.access).zip(operands.iter().copied()).collect();
-        // What an earlier launch has failed to write no longer matters where this plan writes all of it.
+        // If this plan writes the whole storage, failures of earlier writes no longer matter.
         let bound = operands.iter().map(|&(access, view)| match access {
             Access::Write => OperandBuffer::Supplied(view.overwritten_if_whole().bind()),
             Access::Read | Access::Update => OperandBuffer::Supplied(view.bind()),
@@ -69,15 +73,16 @@ impl Gpu {
         let mut bound: Vec<OperandBuffer<'_>> = bound.collect();
         let begun = self.inner.recorder.lock().next_sequence();
         self.launch_all(&prepared, Outputs::Supplied, &mut bound, scalars).inspect_err(|error| {
-            // What some steps have written and others have not is no result.
+            // The outputs are invalid: some steps have written to them and others have not.
             for (_, view) in operands.iter().filter(|(access, _)| *access != Access::Read) {
                 view.fail_if_written_since(begun, error);
             }
         })
     }
 
-    /// Executes the plan of a problem, allocation for these operands, of which those that it writes may hold something: looked up if
-    /// it was seen before. If it fails between two steps, the caller marks what they leave.
+    /// Executes the plan of a problem with these operands. The outputs among them may have contents. A problem's plan
+    /// is prepared once and then looked up. If this fails between two steps, the caller must mark the outputs as
+    /// failed.
     pub(crate) fn run<P: Problem>(
         &self,
         problem: &P,
@@ -90,8 +95,8 @@ impl Gpu {
         self.launch_all(&prepared, Outputs::Supplied, &mut operands, scalars)
     }
 
-    /// Executes the plan of a problem, allocation for these inputs, which are all that it does not write. Returns what it writes, in
-    /// new buffers.
+    /// Executes the plan of a problem with these inputs: all operands that it does not only write. Returns its outputs,
+    /// in new buffers.
     pub(crate) fn compute<P: Problem, const N: usize>(
         &self,
         problem: &P,
@@ -121,13 +126,14 @@ impl Gpu {
             .unwrap_or_else(|allocation: Vec<_>| unreachable!("{} results, not {N}", allocation.len())))
     }
 
-    /// Plan and pipelines for `problem`: looked up if it was seen before.
+    /// The plan and pipelines of `problem`, prepared once and then looked up.
     pub(super) fn prepared<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
         self.inner.status.check()?;
         if let Some(prepared) = self.inner.plans.get(problem) {
             return Ok(prepared);
         }
-        // Neither planning nor compiling holds the lock: two threads may do the same work once.
+        // The lock is held neither for planning nor for compiling, so two threads may prepare the same plan at the same
+        // time.
         let prepared = Arc::new(self.compiled(problem.plan(self.caps())?)?);
         drop(self.inner.plans.insert(problem, prepared.clone()));
         Ok(prepared)
@@ -142,7 +148,7 @@ impl Gpu {
         self.prepared_plan(plan).map(|_| ())
     }
 
-    /// A plan that an application has.
+    /// The prepared form of an application's plan.
     fn prepared_plan(&self, plan: &Plan) -> Result<Arc<Prepared>> {
         if let Some(known) = self.inner.plans.get_plan(plan) {
             return Ok(known);
@@ -162,7 +168,8 @@ impl Gpu {
         Ok(Prepared { pipelines, lifetimes, plan })
     }
 
-    /// Records all steps, once everything that they need is there or has room. Every [`OperandBuffer::New`] holds its buffer then.
+    /// Records all steps, after checking that all inputs are valid and the memory suffices. Afterwards every
+    /// [`OperandBuffer::New`] has its buffer.
     fn launch_all(
         &self,
         prepared: &Prepared,
@@ -216,7 +223,7 @@ impl Gpu {
                 }
             }
         }
-        // What no step binds is there all the same.
+        // An output that no step binds gets a buffer too.
         for (operand, to) in operands.iter_mut().zip(plan.parameters()) {
             if let OperandBuffer::New(allocation) = operand {
                 self.allocated(plan, allocation, to.new_bytes())?;
@@ -225,7 +232,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// The buffer in its place, where it is allocated if it is not there yet.
+    /// The buffer in this place, allocated if the place is empty.
     fn allocated<'a>(
         &self,
         plan: &Plan,
@@ -241,7 +248,7 @@ impl Gpu {
 }
 
 impl Prepared {
-    /// Checks, where assertions are on, that this crate passes what the plan was allocation for.
+    /// Checks, in builds with debug assertions, that this crate's own call matches the plan's parameters.
     fn check_own<'a>(
         &self,
         parameters: impl IntoIterator<Item = &'a Parameter, IntoIter: Clone>,
@@ -260,7 +267,7 @@ impl Prepared {
 }
 
 impl Arg {
-    /// The window of a buffer that has nothing but what the plan puts there.
+    /// The window of a temporary, a constant or a new output: a buffer that only this plan writes.
     fn bind(&self, storage: &Arc<Storage>, writes: bool) -> BoundWindow {
         BoundWindow::new(
             storage.clone(),
@@ -271,7 +278,7 @@ impl Arg {
 }
 
 impl Plan {
-    /// Checks what an application passes.
+    /// Checks an application's call.
     fn check_call(&self, gpu: &Gpu, operands: &[View<'_>], scalars: &[Scalar]) -> Result<()> {
         let counts = |operands: usize, scalars: usize| format!("{operands} operands and {scalars} scalars");
         let needed = counts(self.parameters().len(), self.scalars().len());
@@ -302,7 +309,7 @@ impl Plan {
         self.check_layouts(self.parameters(), operands)
     }
 
-    /// Checks that scalars are of the types that kernels read.
+    /// Checks that scalars have the types that the kernels read.
     fn check_scalars(&self, scalars: &[Scalar]) -> Result<()> {
         for (parameter, scalar) in self.scalars().iter().zip(scalars) {
             if parameter.kind != scalar.kind() {
@@ -313,7 +320,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks that operands lie where the plan has these parameters.
+    /// Checks that the operands' layouts match these parameters.
     fn check_layouts<'a>(
         &self,
         parameters: impl IntoIterator<Item = &'a Parameter>,
@@ -339,13 +346,13 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks that a device, perhaps not the one that the plan was allocation for, can run it.
+    /// Checks that a device can run the plan, since the plan may have been made for another device.
     fn check_on(&self, caps: &Caps) -> Result<()> {
         for (at, step) in self.steps().iter().enumerate() {
             let lacks =
                 |needs: String| Error::Unsupported { op: self.op(), needs, device: caps.adapter.clone() };
             step.needs.fit(caps).map_err(lacks)?;
-            // Pieces of one step have one kernel.
+            // The pieces of one step have the same kernel.
             if at == 0 || self.steps()[at - 1].kernel != step.kernel {
                 step.kernel.fits(caps, step.dims.len()).map_err(lacks)?;
             }
@@ -362,10 +369,11 @@ impl Plan {
     }
 }
 
-/// Compiles a kernel and discards it: whether the driver accepts its shader.
+/// Compiles a kernel and discards it, to check whether the driver accepts its shader.
 ///
 /// # Errors
-/// [`Error::Input`] if there is no such shader or it lacks a parameter or slot; [`Error::Device`] if the driver refuses it.
+/// [`Error::Input`] if the shader does not exist or lacks a parameter or slot; [`Error::Device`] if the driver refuses
+/// it.
 pub fn compile(gpu: &Gpu, kernel: &Kernel) -> Result<()> {
     gpu.inner.status.check()?;
     gpu.inner.pipelines.get(&gpu.inner.device, kernel).map(|_| ())

@@ -1,37 +1,37 @@
-//! When a plan needs its buffers: each is allocated for the first step that binds it, and a temporary goes back to the pool
-//! behind the last. So the memory that a plan takes is known before anything is recorded.
+//! Lifetimes of a plan's buffers. Each buffer is allocated for the first step that binds it, and a temporary returns to
+//! the pool after the last one. So the memory that a plan needs is known before anything is recorded.
 
 use crate::plan::{Access, Buffer, Plan};
 
-/// What the operands that a plan writes are.
+/// Where the outputs of a plan come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outputs {
-    /// Buffers that the call passes.
+    /// The call supplies their buffers.
     Supplied,
-    /// Buffers that are allocated as temporaries are, and then the call's.
+    /// Their buffers are allocated as temporaries are, and then returned to the caller.
     New,
 }
 
-/// How long a plan's temporaries are needed, and how much memory its new buffers take.
+/// Lifetimes of a plan's temporaries, and the memory that its new buffers need.
 pub(super) struct Lifetimes {
-    /// Of each temporary, the last step that binds it.
+    /// Last step that binds each temporary.
     last: Vec<Option<usize>>,
-    /// Where all outputs are held.
+    /// Memory for the temporaries, if all outputs are supplied.
     temporaries: MemoryNeed,
-    /// Where all outputs are new.
+    /// Memory for temporaries and outputs, if all outputs are new.
     with_outputs: MemoryNeed,
 }
 
-/// Memory for some buffers.
+/// Memory for several buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MemoryNeed {
-    /// At most this many bytes at one time, as the pool counts them.
+    /// Maximum bytes at one time, in the pool's size classes.
     pub(super) peak: u64,
-    /// No buffer has more bytes than this, as they were asked for.
+    /// Requested bytes of the largest buffer.
     pub(super) largest: u64,
 }
 
-/// A buffer of these bytes, the step that binds it first, and the one behind which it is given back, if it is.
+/// The lifetime of a buffer: its bytes, the first step that binds it, and the step after which it is freed, if any.
 #[derive(Clone, Copy)]
 struct Lifetime {
     bytes: u64,
@@ -40,13 +40,13 @@ struct Lifetime {
 }
 
 impl Lifetimes {
-    /// Those of `plan` on a device whose pool gives a buffer of `class(bytes)` to whom asks for `bytes`. Plans may have tens of
-    /// thousands of steps and temporaries: this goes through them once.
+    /// The lifetimes of the buffers of `plan`, on a device whose pool allocates `class(bytes)` for a request of
+    /// `bytes`. Runs in linear time, because plans may have tens of thousands of steps and temporaries.
     pub(super) fn of(plan: &Plan, class: impl Fn(u64) -> u64) -> Self {
         let steps = plan.steps().len();
         let mut first = vec![None; plan.temporaries().len()];
         let mut last = first.clone();
-        // What no step binds is allocated behind all.
+        // An operand that no step binds is allocated after the last step.
         let mut first_of_operand = vec![steps; plan.parameters().len()];
         for (at, step) in plan.steps().iter().enumerate() {
             for arg in &step.args {
@@ -71,7 +71,7 @@ impl Lifetimes {
         Self { last, temporaries, with_outputs: MemoryNeed::of(&lifetimes, steps, &class) }
     }
 
-    /// The memory that the plan's new buffers take.
+    /// Memory that the plan's new buffers need.
     pub(super) fn memory(&self, outputs: Outputs) -> MemoryNeed {
         match outputs {
             Outputs::Supplied => self.temporaries,
@@ -79,14 +79,14 @@ impl Lifetimes {
         }
     }
 
-    /// Whether no step behind this one binds the temporary with this index.
+    /// Whether `step` is the last one that binds this temporary.
     pub(super) fn ends_after(&self, temporary: usize, step: usize) -> bool {
         self.last[temporary] == Some(step)
     }
 }
 
 impl MemoryNeed {
-    /// What buffers with these lifetimes take in a plan of so many steps.
+    /// Memory that buffers with these lifetimes need in a plan with `steps` steps.
     fn of(lifetimes: &[Lifetime], steps: usize, class: impl Fn(u64) -> u64) -> Self {
         let (mut begin, mut end) = (vec![0; steps + 1], vec![0; steps + 1]);
         for life in lifetimes {
@@ -115,13 +115,13 @@ mod tests {
 
     #[test]
     fn together_is_the_most_at_one_time() {
-        // A small one, then a large one, and one that meets both.
+        // A small buffer, then a large one, and one whose lifetime overlaps with both.
         let lifetimes = [life(8, 0, Some(1)), life(100, 2, Some(3)), life(20, 1, Some(2))];
         assert_eq!(MemoryNeed::of(&lifetimes, 4, |bytes| bytes), MemoryNeed { peak: 120, largest: 100 });
-        // What one step reads and another writes, both are there.
+        // The buffer that a step reads and the one that it writes exist at the same time.
         let lifetimes = [life(8, 0, Some(1)), life(8, 1, Some(2))];
         assert_eq!(MemoryNeed::of(&lifetimes, 3, |bytes| bytes).peak, 16);
-        // Each is as large as what the pool gives.
+        // Each buffer counts with its size class.
         assert_eq!(MemoryNeed::of(&lifetimes, 3, |_| 256), MemoryNeed { peak: 512, largest: 8 });
     }
 
@@ -129,7 +129,7 @@ mod tests {
     fn outputs_stay() {
         let lifetimes = [life(50, 1, None), life(60, 0, Some(0)), life(70, 2, Some(2))];
         assert_eq!(MemoryNeed::of(&lifetimes, 3, |bytes| bytes).peak, 120);
-        // Of a plan of nothing there is only the output.
+        // A plan without steps has only its output.
         assert_eq!(
             MemoryNeed::of(&[life(40, 0, None)], 0, |bytes| bytes),
             MemoryNeed { peak: 40, largest: 40 }

@@ -1,4 +1,5 @@
-//! Compiled kernels: bindings read from the shader, layouts shared, pipelines stored by kernel and across runs.
+//! Compiled kernels. Bindings are read from the shader, layouts are shared, and pipelines are cached by kernel and
+//! across runs.
 
 use super::cache_file::{CacheFile, digest, seal, unseal};
 use super::error_scope::in_error_scope;
@@ -11,21 +12,21 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A compiled kernel and how to bind its operands.
+/// A compiled kernel, and how to bind its operands.
 pub(super) struct Pipeline {
     pub(super) name: String,
     pub(super) pipeline: wgpu::ComputePipeline,
     layout: Arc<BindingLayouts>,
-    /// Per operand, whether the kernel writes it.
+    /// Whether the kernel writes each operand.
     pub(super) writes: Vec<bool>,
-    /// How the kernel gets its dims.
+    /// How the kernel receives its dims.
     pub(super) dims: Dims,
 }
 
-/// How a kernel gets its dims.
+/// How a kernel receives its dims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Dims {
-    /// As this many bytes of immediates.
+    /// As immediates, with this many bytes.
     Immediates(u32),
     /// In the ring of the recording, at a dynamic offset.
     Ring,
@@ -36,7 +37,7 @@ struct BindingLayouts {
     pipeline: wgpu::PipelineLayout,
 }
 
-/// What layouts are shared by: the kinds of the operands, and of the dims.
+/// Kernels share layouts with the same key: whether each operand is written, and how dims are passed.
 type LayoutKey = (Vec<bool>, Dims);
 
 /// All pipelines of a device.
@@ -49,17 +50,18 @@ pub(super) struct Pipelines {
     stored: Option<StoredCache>,
 }
 
-/// The cache of an earlier run, and where this run leaves its own.
+/// The pipeline cache that is stored in a file across runs.
 struct StoredCache {
     cache: wgpu::PipelineCache,
     file: CacheFile,
     /// The device, driver and version that the pipelines are compiled for.
     compiled_for: String,
-    /// The digest of the file that was read, if any: if the pipelines have not changed, it is not written again.
+    /// Digest of the data that was read from the file, if any. If the data has not changed at the end, the file is not
+    /// written again.
     start: Option<[u8; 32]>,
 }
 
-/// Files of pipelines that are larger, in bytes, are not read.
+/// Maximum size in bytes of a cache file. A larger file is not read.
 const MAX_FILE_BYTES: u64 = 1 << 28;
 
 impl Pipeline {
@@ -93,7 +95,7 @@ impl Pipelines {
         }
     }
 
-    /// Pipelines compiled so far.
+    /// Number of pipelines compiled so far.
     pub(super) fn compiled(&self) -> u64 {
         self.compiled.load(Ordering::Relaxed)
     }
@@ -148,7 +150,7 @@ impl Pipelines {
         if let Some(layout) = self.layouts.lock().get(&key) {
             return layout.clone();
         }
-        // No lock is held meanwhile: where the device fails, wgpu calls the application.
+        // No lock is held during these calls: if the device fails, wgpu calls the application.
         let entries: Vec<_> =
             (0..).zip(writes).map(|(binding, &writes)| storage_entry(binding, writes)).collect();
         let desc = wgpu::BindGroupLayoutDescriptor { label: Some("tilewise operands"), entries: &entries };
@@ -169,7 +171,7 @@ impl Pipelines {
     }
 }
 
-/// The layout of the ring that dims travel through on devices without immediates.
+/// The bind group layout of the ring, which carries dims on devices without immediates.
 pub(super) fn ring_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: Some("tilewise dims"),
@@ -210,11 +212,11 @@ impl StoredCache {
         let (file, contents) = CacheFile::open(path, "compiled kernels", MAX_FILE_BYTES);
         let data = contents.as_deref().and_then(|contents| unseal(&compiled_for, contents));
         if contents.is_some() && data.is_none() {
-            // As after every update of the driver or of this crate.
+            // This happens after every update of the driver or of this crate.
             let path = file.path().display();
             log::info!("compiled kernels in {path} are of another driver or version, or damaged: not used");
         }
-        // A cache that the driver rejects is only a slower start.
+        // If the driver rejects the cache, only the start is slower.
         let cache = in_error_scope(device, || raw::pipeline_cache(device, data)).ok()?;
         let start = data.map(|data| digest(&compiled_for, data));
         Some(Self { cache, file, compiled_for, start })
@@ -228,7 +230,8 @@ impl StoredCache {
     }
 }
 
-/// What pipelines are bound to: only this driver, on this device, with this version of this crate, may get them again.
+/// The identity that a cache of pipelines belongs to: adapter, driver and the version of this crate. Only the same
+/// identity may load it again.
 fn compiled_for(adapter: &wgpu::AdapterInfo) -> String {
     let wgpu::AdapterInfo { name, vendor, device, driver, driver_info, backend, .. } = adapter;
     let version = env!("CARGO_PKG_VERSION");

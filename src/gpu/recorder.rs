@@ -1,4 +1,4 @@
-//! The recorder: the open recording, the closed ones that wait to be submitted, and counters.
+//! The recorder: the open recording, the closed recordings that wait to be submitted, and counters.
 
 use super::content_state::Reason;
 use super::lock::Lock;
@@ -9,12 +9,13 @@ use super::upload_count::UploadCount;
 use std::collections::VecDeque;
 use std::sync::Condvar;
 
-/// A recording with this many launches is submitted by itself.
+/// Number of launches at which a recording is submitted automatically.
 pub(super) const MAX_LAUNCHES: usize = 64;
-/// So is one with this much predicted work: the device starts while the host goes on.
+/// Predicted seconds of work at which a recording is submitted automatically, so that the device starts while the host
+/// continues to record.
 const MAX_SECONDS: f64 = 2e-3;
 
-/// What is recorded and not submitted, behind one lock. No call of wgpu is made under it.
+/// Recorded work that is not yet submitted, behind one lock. No call of wgpu is made while this lock is held.
 pub(super) struct Recorder {
     state: Lock<State>,
     /// Notified when a turn has ended.
@@ -23,25 +24,25 @@ pub(super) struct Recorder {
 
 pub(super) struct State {
     pub(super) open: Recording,
-    /// Recordings that are closed, in the order of their numbers.
+    /// Closed recordings, in the order of their numbers.
     pub(super) closed: VecDeque<Recording>,
-    /// Whose turn it is to submit.
+    /// The current turn to submit, if a thread has one.
     pub(super) turn: Option<SubmitTurn>,
-    /// Every recording up to this number was submitted or has failed.
+    /// Every recording up to this number has been submitted or has failed.
     pub(super) done_up_to: u64,
-    /// The ticket of the turn that made the last submission, and that submission.
+    /// The last submission, and the ticket of the turn that made it.
     pub(super) last_submission: (u64, LastSubmission),
-    /// How many turns have begun.
+    /// Number of turns so far.
     pub(super) turns: u64,
-    /// The first failure of a launch since a call returned one.
+    /// The first failure of a launch that no call has returned yet.
     pub(super) failure: Option<Reason>,
-    /// Rings for dims, free for the next submission.
+    /// Rings for dims that are free for the next submission.
     pub(super) rings: Vec<Ring>,
-    /// Whether work is being timed: then the recording is not submitted before the timing ends.
+    /// Whether the open recording is being timed. It is then not submitted before the timing ends.
     pub(super) timed: bool,
     pub(super) counts: Counts,
     pub(super) uploads: UploadCount,
-    /// Counts launches, reads and writes of whole storages.
+    /// Clock of launches, reads, and writes of whole storages.
     sequence: u64,
 }
 
@@ -51,7 +52,8 @@ pub(super) enum LastSubmission {
     /// There was none.
     Never,
     At(wgpu::SubmissionIndex),
-    /// The thread that made it does not know its index yet, or never will: a callback in `submit` is running, or has panicked.
+    /// The submitting thread does not know the index yet, because a callback is running inside `submit`; or it never
+    /// will, because that callback panicked.
     Unknown,
 }
 
@@ -89,23 +91,24 @@ impl Recorder {
 }
 
 impl State {
-    /// The number of the next launch, write or read, counted from 1.
+    /// Advances the clock of launches, writes and reads. The first value is 1.
     pub(super) fn next_sequence(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence
     }
 
-    /// The first recording that is not submitted. An upload may write to a buffer that neither it nor a later one uses.
+    /// The first recording that is not yet submitted. An upload may write to a buffer only if neither this recording
+    /// nor a later one uses the buffer.
     pub(super) fn first_unsubmitted(&self) -> u64 {
         self.done_up_to + 1
     }
 
-    /// Whether there is anything to submit.
+    /// Whether there is work to submit.
     pub(super) fn has_work(&self) -> bool {
         self.open.len() > 0 || self.uploads.staged() > 0
     }
 
-    /// Closes the open recording, to be submitted after those before it. Returns its number.
+    /// Closes the open recording, which is then the last in the order of submission. Returns its number.
     pub(super) fn close(&mut self, tail: Option<Tail>) -> u64 {
         let number = self.open.number;
         let mut closed = std::mem::replace(&mut self.open, Recording::new(number + 1));

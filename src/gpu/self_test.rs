@@ -1,4 +1,4 @@
-//! One row's self-test as data: the kernel, its operands, and the judgement of what it writes.
+//! The self-test of one row as plain data: the kernel, its operands, and the check of its result.
 
 use crate::Result;
 use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
@@ -12,14 +12,15 @@ pub(super) const OP: &str = "self-test";
 /// The shader of every self-test.
 pub(super) const SHADER: &str = "gemm/coop_verify";
 
-// What the shader fixes: ways of loading, subgroups of a workgroup, how often each of them stores its result.
+// Constants of the shader: methods to load a matrix, subgroups per workgroup, and stores of the result per subgroup and
+// method.
 const LOAD_METHODS: usize = 4;
 const SUBGROUPS: usize = 2;
 const STORES: usize = 2;
-/// Matrices along k: enough that sums go on, and that what is staged is replaced.
+/// Matrices along k: enough that sums accumulate and that staged data is replaced.
 const ITERATIONS: usize = 4;
 
-/// A row under test, on subgroups of this size.
+/// A row to test, with the subgroup size to test it with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Case {
     pub(super) row: CoopRow,
@@ -33,7 +34,7 @@ enum Operand {
     B,
 }
 
-/// An element of one of an operand's matrices, as a method of loading sees it.
+/// An element of an operand's matrix, in the coordinates of a load method.
 #[derive(Clone, Copy)]
 struct Place {
     method: usize,
@@ -77,18 +78,18 @@ impl Problem for Case {
 }
 
 impl Case {
-    /// The shader's `Dims`: in memory, every row is longer by a matrix than what lies in it.
+    /// The shader's `Dims`. In memory, a row is longer than its data by the width of one matrix.
     pub(super) fn dims(&self) -> [u32; 4] {
         let quads = self.row.m / 4;
         [4 * quads, 5 * quads, 2 * self.row.m, 4 * self.row.m * quads]
     }
 
-    /// A and B as the device gets them: the rows of A and the rows of B of each subgroup in turn.
+    /// The uploaded operands: for each subgroup, the rows of A, then the rows of B.
     pub(super) fn operands(&self) -> Vec<u8> {
         self.integers().into_iter().flat_map(|x| encode(x, self.row.a)).collect()
     }
 
-    /// C as the device gets it: NaN everywhere, so that what is not written shows.
+    /// The initial contents of C: NaN everywhere, so that elements that were not written can be detected.
     pub(super) fn poison(&self) -> Vec<u8> {
         vec![
             0xff;
@@ -96,7 +97,7 @@ impl Case {
         ]
     }
 
-    /// Whether C, as the device has left it, is what it must be to the bit.
+    /// The verdict on C as the device left it: every bit must be right.
     pub(super) fn judge(&self, bytes: &[u8]) -> Verdict {
         let numbers: Vec<f64> = bytes.chunks_exact(self.row.c.size()).map(decode).collect();
         if bytes.len() != self.poison().len() {
@@ -115,7 +116,7 @@ impl Case {
         if exact && lanes { Verdict::Verified } else { Verdict::Wrong }
     }
 
-    /// Whether the lanes of a workgroup say that they are in whole subgroups of the size that the kernel was made for.
+    /// Whether the lanes of a workgroup report whole subgroups of the size that the kernel was compiled for.
     fn has_all_lanes(&self, lane_records: &[f64]) -> bool {
         let subgroup = |index: usize| {
             (0..self.subgroup)
@@ -130,13 +131,13 @@ impl Case {
         self.row.m as usize
     }
 
-    /// Elements of C before what the lanes say of their subgroups.
+    /// Number of elements of C before the lanes' records of their subgroups.
     fn lane_records(&self) -> usize {
         LOAD_METHODS * SUBGROUPS * STORES * self.size() * 2 * self.size()
     }
 
-    /// The operands' memory. Integers whose sums are exact, and as large as that allows: where sums should be in f32,
-    /// sums in f16 show; so do operands of f32 that lose bits on the method.
+    /// The elements of the operands: integers whose sums are exact, and as large as that allows. So sums in f16 instead
+    /// of f32 give a wrong result, and so do f32 operands that lose bits.
     fn integers(&self) -> Vec<i32> {
         let [a, b] = match (self.row.a, self.row.c) {
             (_, CoopScalar::F16) => [3.0, 3.0],
@@ -151,18 +152,19 @@ impl Case {
         uniform.into_iter().enumerate().map(integer).collect()
     }
 
-    /// Elements from one row of an operand's memory to the next.
+    /// Row stride of an operand in elements.
     fn stride(&self) -> usize {
         (ITERATIONS + 1) * self.size()
     }
 
-    /// Everything that the kernel computes, row by row, if each place is loaded as `load` says.
+    /// All results of the kernel, row by row, if each place is loaded from `load(place)`.
     fn product(&self, load: impl Fn(Place) -> Place) -> Vec<f64> {
         let size = self.size();
         let memory = self.integers();
         let element = |place: Place| {
             let Place { method, operand, subgroup, iteration, row, col } = load(place);
-            // The ways whose loads say T, for which a row of the matrix is one of memory: even of A, odd of B.
+            // In these methods the load says T, and a row of the matrix is a row of memory: the even methods for A, the
+            // odd ones for B.
             let by_rows = (method % 2 == 0) == (operand == Operand::A);
             let (down, along) = if by_rows { (row, col) } else { (col, row) };
             let down = (2 * subgroup + operand as usize) * size + down;
@@ -221,7 +223,7 @@ mod tests {
             .to_vec()
     }
 
-    /// What a device that computes these matrices leaves behind.
+    /// The contents of C on a device that computes `results`.
     fn left_by(case: &Case, results: &[f64]) -> Vec<f64> {
         let beside = vec![f64::NAN; case.size()];
         let mut left: Vec<f64> =
@@ -253,7 +255,7 @@ mod tests {
             };
             let (a, b) = (largest(0), largest(1));
             let sum = a * b * i32::try_from(ITERATIONS * case.size()).unwrap();
-            // All integers up to 2^11 are exact in f16, and up to 2^24 in f32: a few bits stay free.
+            // All integers up to 2^11 are exact in f16, and up to 2^24 in f32. These bounds keep a few bits in reserve.
             assert!(sum <= if case.row.c == F16 { 1 << 11 } else { 1 << 20 }, "{case:?}: {sum}");
             assert!(a < if case.row.a == F16 { 1 << 11 } else { 1 << 24 }, "{case:?}: {a}");
             assert!(case.row.a == F16 || a > 1 << 11, "{case:?}: operands in tf32 show");

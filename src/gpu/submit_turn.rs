@@ -1,14 +1,18 @@
-//! Turns: recordings are submitted one at a time, in the order of their numbers, by whichever thread needs them submitted.
+//! The turn to submit. Recordings are submitted one at a time, in the order of their numbers, by whichever thread needs
+//! one submitted.
 //!
-//! wgpu runs callbacks inside `submit`, the application's too, and they may call us. So no lock is held there. What keeps the
-//! order is the turn: a thread takes the recording in front and holds the turn until that is with the queue. Others wait for
-//! the turn's end. A callback in the midst of a turn may call us as well:
+//! wgpu runs callbacks inside `submit`, the application's among them, and they may call this crate (re-entrancy). So no
+//! lock is held during `submit`. The turn keeps the order instead. A thread takes the turn together with the first
+//! closed recording, and owns both until the recording is in the queue. Other threads wait for the end of the turn. If
+//! a callback calls this crate during a turn, there are three cases:
 //!
-//! - It runs inside wgpu's `submit`: the submission has been made, so the call ends the turn.
-//! - It waits there for another thread, which waits for the turn: that thread asks the device whether the submission has
-//!   run, and ends the turn if so.
-//! - wgpu says that a submission was refused, which may have been another one, made by a callback inside ours: the device is
-//!   asked, by any thread that needs to know, before anything is submitted again.
+//! - The callback runs in the submitting thread, inside wgpu's `submit`, and needs something submitted. wgpu runs
+//! callbacks only after the submission itself, so the call ends the turn.
+//! - The callback waits inside `submit` for another thread, and that thread waits for the turn. The other thread asks
+//! the device whether the submission has run, and if so, ends the turn.
+//! - wgpu reports that a submission was refused. That may have been this submission, or one that a callback made inside
+//! it. The turn becomes unconfirmed. Before anything else is submitted, any thread that needs to know asks the device
+//! which of the two it was.
 
 use super::content_state::Reason;
 use super::recorder::{LastSubmission, State};
@@ -16,39 +20,39 @@ use super::recording::Recording;
 use std::sync::Arc;
 use std::thread::ThreadId;
 
-/// Which thread submits, and how far it has come.
+/// The turn of the thread that submits, and its progress.
 pub(super) struct SubmitTurn {
     pub(super) thread: ThreadId,
     pub(super) phase: Phase,
-    /// The number of this turn.
+    /// Number of this turn.
     pub(super) ticket: u64,
-    /// The number of the recording that is submitted; `has_more_pieces`: whether more pieces of it follow.
+    /// Number of the recording that is submitted; `has_more_pieces`: whether more pieces of it follow.
     pub(super) number: u64,
     pub(super) has_more_pieces: bool,
 }
 
 pub(super) enum Phase {
-    /// Commands are being encoded: nothing has been submitted yet.
+    /// Commands are being encoded. Nothing has been submitted yet.
     Encoding,
-    /// wgpu's `submit` has been called: callbacks that it runs come after the submission itself.
+    /// wgpu's `submit` has been called. wgpu runs callbacks after the submission itself.
     Submitting,
-    /// wgpu has refused a submission: this one, or another that a callback has made inside it.
+    /// wgpu has refused a submission: this one, or another that a callback made inside it.
     Unconfirmed(Box<UnconfirmedSubmission>),
 }
 
-/// A recording that may be with the queue.
+/// A recording that may or may not be in the queue.
 pub(super) struct UnconfirmedSubmission {
     pub(super) recording: Recording,
-    /// Its submission, if it is.
+    /// Its submission, if the recording is in the queue.
     pub(super) index: wgpu::SubmissionIndex,
-    /// Reason it is not, if it is not.
+    /// Why it was refused, if it is not in the queue.
     pub(super) failure: Failure,
 }
 
-/// Reason a recording could not be submitted.
+/// Why a recording could not be submitted.
 pub(super) struct Failure {
     pub(super) why: Reason,
-    /// Whether one launch may have caused it, so that the launches are to be submitted one by one.
+    /// Whether a single launch may be the cause. The launches are then submitted one by one.
     pub(super) may_be_one_launch: bool,
 }
 
@@ -60,7 +64,7 @@ impl Failure {
 }
 
 impl State {
-    /// Begins a turn; returns its ticket.
+    /// Begins a turn. Returns its ticket.
     pub(super) fn begin_turn(&mut self, thread: ThreadId, recording: &Recording) -> u64 {
         let Recording { number, has_more_pieces, .. } = *recording;
         self.turns += 1;
@@ -69,13 +73,13 @@ impl State {
         ticket
     }
 
-    /// Whether this thread encodes commands: then a callback that it runs can neither submit nor wait.
+    /// Whether this thread is encoding commands. A callback that it runs can then neither submit nor wait.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn is_encoded_by(&self, thread: ThreadId) -> bool {
         self.turn.as_ref().is_some_and(|turn| turn.thread == thread && matches!(turn.phase, Phase::Encoding))
     }
 
-    /// Ends the turn, if it is still this one: the recording is done_up_to, unless more pieces of it follow.
+    /// Ends the turn, if it is still the current one. Its recording is then done, unless more pieces of it follow.
     pub(super) fn end_turn(&mut self, ticket: u64) {
         if let Some(turn) = self.turn.take_if(|turn| turn.ticket == ticket) {
             if matches!(turn.phase, Phase::Submitting) && ticket > self.last_submission.0 {

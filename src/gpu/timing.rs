@@ -1,4 +1,4 @@
-//! Seconds on the device's own clock.
+//! Measures the seconds that work takes, on the device's clock if it has one.
 
 use super::handle::Gpu;
 #[cfg(not(target_arch = "wasm32"))]
@@ -6,33 +6,34 @@ use super::{error_scope::in_error_scope, recording::Tail};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::{Error, Result};
 
-/// How long work took.
+/// The duration of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
     /// Seconds from the start of the first launch to the end of the last.
     pub seconds: f64,
-    /// Whose seconds.
+    /// The clock that measured the seconds.
     pub clock: Clock,
 }
 
-/// A clock that work is timed by.
+/// A clock that measures work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The device's timestamps: the launches alone.
+    /// The device's timestamps. They cover the launches only.
     Gpu,
-    /// The host's clock around submitting and waiting, where the device has no timestamps.
+    /// The host's clock, around submitting and waiting. Used if the device has no timestamps.
     Host,
 }
 
 impl Gpu {
-    /// Times what `work` launches, on an otherwise idle device. Compile and plan first: run it once before.
+    /// Measures the time of the launches of `work`, on an otherwise idle device. Run the work once before, so that
+    /// planning and compiling are not measured.
     ///
-    /// Work from other threads that is recorded meanwhile is timed along.
+    /// If other threads record work in the meantime, the time includes it.
     ///
     /// # Errors
-    /// Those of `work`; [`Error::Input`] if it launches nothing; on the device's clock also if other work is being timed there,
-    /// or if it reads, flushes, launches 64 kernels or more, or uploads 64 MiB or more: these submit by themselves, as do
-    /// calls of other threads.
+    /// The errors of `work`; [`Error::Input`] if it launches nothing. On the device's clock also [`Error::Input`] if
+    /// other work is being timed on the device, or if the work is submitted before it ends: because it reads, flushes,
+    /// launches 64 kernels or more, or uploads 64 MiB or more, or because another thread does so.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn time<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
         self.wait()?;
@@ -86,7 +87,8 @@ impl Gpu {
     }
 }
 
-/// While this lifetimes, the open recording is timed and not submitted automatically. Dropping it ends that, even after a panic.
+/// While this exists, the open recording is timed and is not submitted automatically. Its drop ends that, even after a
+/// panic.
 #[cfg(not(target_arch = "wasm32"))]
 struct Timed<'a> {
     gpu: &'a Gpu,
@@ -101,7 +103,7 @@ impl<'a> Timed<'a> {
             if state.timed {
                 return Err(Error::input("Gpu::time", "other work is being timed on this device"));
             }
-            // Another thread may have recorded something since the wait.
+            // Another thread may have recorded something since the wait: submit that first.
             if state.open.len() == 0 {
                 state.timed = true;
                 state.open.timestamps = Some(queries.clone());

@@ -1,4 +1,4 @@
-//! What the self-tests found, kept across runs in a small text file for each adapter.
+//! Verdicts of the self-tests, cached across runs in a small text file for each adapter.
 
 use super::cache_file::{CacheFile, digest_of_text};
 use super::options::Checks;
@@ -6,10 +6,10 @@ use super::{GpuOptions, self_test};
 use crate::caps::{Caps, CoopRow, Verdict};
 use crate::kernel::KERNELS;
 
-/// Files of verdicts that are larger, in bytes, are not read.
+/// Maximum size in bytes of a file of verdicts. A larger file is not read.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The verdicts of one adapter and driver, as its file holds them: a line each behind a header.
+/// The verdicts of one adapter and driver as in its file: a header, then one line for each verdict.
 pub(super) struct Verdicts {
     file: CacheFile,
     header: String,
@@ -17,7 +17,7 @@ pub(super) struct Verdicts {
 }
 
 impl Verdicts {
-    /// Reads what an earlier run has found. None where nothing is to be kept.
+    /// Reads the verdicts of an earlier run. None if no files are cached.
     pub(super) fn open(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOptions) -> Option<Self> {
         let folder = options.cache.path()?;
         let identity = identity(caps, adapter, options.checks);
@@ -34,21 +34,22 @@ impl Verdicts {
         Some(Self { file, header, lines })
     }
 
-    /// What was found about a row; [`Verdict::Untested`] where nothing was.
+    /// The verdict on a row; [`Verdict::Untested`] if there is none.
     pub(super) fn of(&self, row: &CoopRow) -> Verdict {
         let known = |&verdict: &Verdict| self.lines.contains(&line(row, verdict));
         let verdicts = [Verdict::Verified, Verdict::Wrong, Verdict::Refused];
         verdicts.into_iter().find(known).unwrap_or(Verdict::Untested)
     }
 
-    /// Adds what was found about these rows, and keeps it.
+    /// Adds the verdicts on these rows and writes the file.
     pub(super) fn keep(mut self, rows: &[CoopRow]) {
         self.lines.extend(rows.iter().map(|row| line(row, row.verdict)));
         self.file.write(seal_verdicts(&self.header, &self.lines).as_bytes());
     }
 }
 
-/// What makes a file that adapter's own. Verdicts on shaders with run-time checks say nothing about those without.
+/// The identity of an adapter that its file belongs to. It includes whether shaders have run-time checks, because a
+/// verdict on one kind says nothing about the other.
 fn identity(caps: &Caps, adapter: &wgpu::AdapterInfo, checks: Checks) -> String {
     let wgpu::AdapterInfo { vendor, device, driver, .. } = adapter;
     let checks = match checks {
@@ -58,7 +59,7 @@ fn identity(caps: &Caps, adapter: &wgpu::AdapterInfo, checks: Checks) -> String 
     format!("{}, {}, {vendor:x}:{device:x}, {driver}, {checks} shaders", caps.adapter, caps.backend)
 }
 
-/// What a file of another crate, test or driver does not begin with.
+/// The first lines of the file. Files of another crate version, self-test or driver have another header.
 fn header(caps: &Caps, identity: &str) -> String {
     let test = KERNELS.iter().find(|(name, _)| *name == self_test::SHADER).map_or("", |(_, text)| text);
     let subgroups = caps.subgroups.map_or("none".into(), |sizes| sizes.to_string());
@@ -83,10 +84,10 @@ pub fn seal_verdicts(header: &str, lines: &[String]) -> String {
     format!("{text}sha256 {}\n", digest_of_text(&text))
 }
 
-/// The lines of a file of verdicts that has this header.
+/// The lines of a file of verdicts with this header.
 ///
 /// # Errors
-/// Reason the file is not used.
+/// A message that says why the file is not used.
 pub fn unseal_verdicts(contents: &[u8], header: &str) -> Result<Vec<String>, String> {
     let text = str::from_utf8(contents).map_err(|_| "it is no text")?;
     let (body, _) = text.rsplit_once("sha256 ").ok_or("it is damaged")?;

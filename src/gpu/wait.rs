@@ -1,4 +1,4 @@
-//! Waiting for the device, and finding out that it is lost.
+//! Waits for the device, and detects its loss.
 
 use super::error_scope::device_error;
 #[cfg(not(target_arch = "wasm32"))]
@@ -22,32 +22,34 @@ impl Gpu {
         self.inner.status.check()
     }
 
-    /// Tells the status if the device is lost. NOTE: what is created on a lost device is invalid, and using it fails before
-    /// the loss is device_error, which is when all work has ended and some thread that polls has called back. What tells at once is
-    /// a submission: a lost device takes none, not even an empty one.
+    /// Updates the status if the device is lost.
+    ///
+    /// NOTE: objects that are created on a lost device are invalid, and using them fails before the loss is reported.
+    /// wgpu reports it only when all work has ended and a thread that polls has run the callback. A submission reports
+    /// it at once: a lost device accepts none, not even an empty one.
     pub(super) fn check_for_loss(&self) {
         #[cfg(not(target_arch = "wasm32"))]
         if self.inner.status.check().is_ok() {
             let (device, queue) = (&self.inner.device, &self.inner.queue);
-            // What is wrong with a submission of nothing is device_error by the wait, whose error is kept as the status.
+            // An error of the empty submission is not needed: the wait fails too, and stores its error in the status.
             let (index, _) = result_and_error(device, || foreign(|| queue.submit([])));
             let _ = self.wait_for(&index);
         }
     }
 
-    /// The cause of an error: the loss, if the device is lost, else the error itself.
+    /// The cause of an error: the loss of the device, if it is lost, else the error itself.
     pub(super) fn cause_of(&self, error: wgpu::Error) -> Error {
         self.check_for_loss();
         self.inner.status.check().err().unwrap_or_else(|| device_error(error))
     }
 
-    /// Waits for a submission, running its callbacks in this thread.
+    /// Waits for a submission. Callbacks run in the calling thread.
     pub(super) fn wait_for(&self, index: &wgpu::SubmissionIndex) -> Result<()> {
         let polled = poll(&self.inner.device, Some(index));
         polled.inspect_err(|error| self.inner.status.mark_lost(error.to_string()))
     }
 
-    /// Waits for everything that has been submitted.
+    /// Waits for all submissions so far.
     pub(super) fn wait_for_last(&self) -> Result<()> {
         let (_, last) = self.inner.recorder.lock().last_submission.clone();
         match last {
