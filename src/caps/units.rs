@@ -1,6 +1,6 @@
-//! Sizes and rates as people read them.
+//! Sizes and rates as text.
 
-/// `128 MiB`; `~2.0 GiB` where the size is no whole number of its unit.
+/// `128 MiB`; `~2.0 GiB` if the size is not a whole number of its unit.
 pub(crate) fn format_bytes(size: u64) -> String {
     let (unit, name) = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
         .into_iter()
@@ -13,7 +13,7 @@ pub(crate) fn format_bytes(size: u64) -> String {
     }
 }
 
-/// `58 GFLOP/s`, with one decimal where it is not zero.
+/// `58 GFLOP/s`, with one decimal unless it is zero.
 pub(crate) fn format_rate(per_second: f64, unit: &str) -> String {
     let (scale, prefix) = [(1e12, "T"), (1e9, "G"), (1e6, "M")]
         .into_iter()

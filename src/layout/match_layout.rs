@@ -1,11 +1,11 @@
-//! Which layouts a plan that was made for another layout can take.
+//! Comparison of layouts: whether a plan for one layout can run on another.
 
 use super::element::DType;
 use super::strided::Layout;
 
 impl Layout {
-    /// Whether an operand of this layout and type may take the place of one that lies as `self` says, counted from the start of
-    /// its aligned window: the same elements in the same order, whose axes `self` may have as fewer.
+    /// Whether a plan for an operand with layout `self`, relative to its aligned window, can run on `operand`: both
+    /// have the same elements in the same order, though `self` may merge several axes of `operand` into one.
     pub(crate) fn accepts(&self, operand: &Self, dtype: DType) -> bool {
         if self.is_empty() || operand.is_empty() {
             return self.is_empty() && operand.is_empty();
@@ -25,15 +25,14 @@ impl Layout {
         accepted && theirs.next().is_none()
     }
 
-    /// Whether both have the same elements in the same order, counted from the start of their aligned windows, whatever their
-    /// axes are.
+    /// Whether both have the same elements in the same order, relative to their aligned windows. Their axes may differ.
     pub(crate) fn has_same_elements(&self, other: &Self, dtype: DType) -> bool {
         let is_empty = self.is_empty() || other.is_empty();
         let begin = self.offset_in_window(dtype) == other.offset_in_window(dtype);
         if is_empty { self.is_empty() && other.is_empty() } else { begin && self.merged().eq(other.merged()) }
     }
 
-    /// As [`steps`](Self::steps), with axes that step as one joined.
+    /// As [`steps`](Self::steps), with axes merged if one stride covers both.
     fn merged(&self) -> impl Iterator<Item = (usize, usize)> {
         let mut steps = self.steps().peekable();
         std::iter::from_fn(move || {
@@ -45,7 +44,7 @@ impl Layout {
         })
     }
 
-    /// Extents and strides of the axes along which there are steps, the last axis first.
+    /// Extents and strides of the axes with more than one index and a stride above 0, the last axis first.
     fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
         let axes = self.shape().iter().copied().zip(self.strides().iter().copied()).rev();
         axes.filter(|&(extent, stride)| extent > 1 && stride > 0)
