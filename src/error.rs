@@ -58,7 +58,7 @@ pub enum Error {
         allowed: u64,
     },
     /// The memory budget or the device's memory is used up.
-    #[error("{op}: no room for {needed} more bytes{}", Left(*available))]
+    #[error("{op}: not enough memory for {needed} more bytes{}", Left(*available))]
     OutOfMemory {
         /// The public function that was called.
         op: &'static str,
@@ -225,8 +225,11 @@ mod tests {
     #[test]
     fn what_is_left_of_a_budget_is_said_where_a_budget_is_used_up() {
         let full = |available| Error::OutOfMemory { op: "zeros", needed: 512, available }.to_string();
-        assert_eq!(full(Some(256)), "zeros: no room for 512 more bytes (256 of the memory budget are free)");
-        assert_eq!(full(None), "zeros: no room for 512 more bytes");
+        assert_eq!(
+            full(Some(256)),
+            "zeros: not enough memory for 512 more bytes (256 of the memory budget are free)"
+        );
+        assert_eq!(full(None), "zeros: not enough memory for 512 more bytes");
     }
 
     #[test]

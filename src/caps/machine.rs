@@ -168,8 +168,8 @@ impl fmt::Display for Machine {
         let micros = |seconds: f64| format!("{:.1} us", seconds * 1e6);
         let of_workgroup = self.workgroup_registers.map_or("no limit".into(), |most| most.to_string());
         let more = match self.compile_seconds {
-            Some(seconds) => format!("{seconds:.1} s longer to compile with more"),
-            None => "no more".into(),
+            Some(seconds) => format!(", {seconds:.1} s longer to compile above that"),
+            None => " at most".into(),
         };
         writeln!(f, "  f32 peak         {}", format_rate(self.f32_flops, "FLOP/s"))?;
         writeln!(f, "  f16 peak         {}", format_rate(self.f16_flops, "FLOP/s"))?;
@@ -184,28 +184,28 @@ impl fmt::Display for Machine {
             "  cores            {}, {} workgroups each, busy with {} invocations in vectors of {}",
             self.cores, self.workgroups_per_core, self.busy_invocations, self.vector_lanes
         )?;
-        writeln!(f, "  a launch         {}", micros(self.launch_seconds))?;
+        writeln!(f, "  launch gap       {}", micros(self.launch_seconds))?;
         writeln!(
             f,
-            "  a load           {}, {} together, in vectors of {}",
+            "  load latency     {}, {} loads in flight, in vectors of {}",
             micros(self.load_seconds),
             self.loads_in_flight,
             self.elements_per_load
         )?;
-        writeln!(f, "  an invocation    {}", micros(self.invocation_seconds))?;
+        writeln!(f, "  invocation start {}", micros(self.invocation_seconds))?;
         writeln!(
             f,
-            "  runs of memory   lines of {} B, sectors of {} B, {} B to come to another",
+            "  memory access    lines of {} B, sectors of {} B, a jump costs {} B",
             self.line_bytes, self.sector_bytes, self.jump_bytes
         )?;
         writeln!(
             f,
-            "  a read           {} multiply-adds from shared memory, {} from a cache",
+            "  read cost        {} multiply-adds from shared memory, {} from a cache",
             self.shared_read_weight, self.cached_read_weight
         )?;
-        writeln!(f, "  registers        {} of an invocation, {of_workgroup} of a workgroup", self.registers)?;
-        writeln!(f, "  accumulators     {}, {more}", self.accumulators)?;
-        write!(f, "  terms            {} written out", self.max_terms)
+        writeln!(f, "  registers        {} per invocation, {of_workgroup} per workgroup", self.registers)?;
+        writeln!(f, "  accumulators     {}{more}", self.accumulators)?;
+        write!(f, "  terms            {} written out at most", self.max_terms)
     }
 }
 

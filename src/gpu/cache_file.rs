@@ -26,12 +26,12 @@ impl CacheFile {
             Found::Nothing => None,
             Found::Contents(contents) => Some(contents),
             Found::Unfit(why) => {
-                file.warn(&why, "it is replaced");
+                file.warn(&why, "this run replaces it");
                 None
             }
             Found::Foreign(why) => {
                 file.foreign = true;
-                file.warn(&why, "nothing is kept until it is removed");
+                file.warn(&why, "nothing is cached until it is removed");
                 None
             }
         };
@@ -55,7 +55,7 @@ impl CacheFile {
         }
         match private::write(&self.path, contents) {
             Err(error) if !self.warned => {
-                log::warn!("cannot keep {} in {}: {error}", self.what, self.path.display());
+                log::warn!("cannot store {} in {}: {error}", self.what, self.path.display());
             }
             _ => {}
         }

@@ -21,7 +21,7 @@ impl Completion {
     pub(super) fn signal(&self) {
         self.is_signalled.store(true, Ordering::Release);
         if catch_unwind(AssertUnwindSafe(|| self.waker.wake())).is_err() {
-            log::error!("a task has panicked where it was woken");
+            log::error!("a task panicked while it was woken");
         }
     }
 }

@@ -27,8 +27,8 @@ impl Constants {
     pub(super) fn insert(&self, constant: &Constant, uploaded: PooledBuffer) -> Arc<PooledBuffer> {
         let uploaded = Arc::new(uploaded);
         let mut constants = self.0.lock();
-        let kept = constants.entry(constant.clone()).or_insert_with(|| uploaded.clone()).clone();
+        let shared = constants.entry(constant.clone()).or_insert_with(|| uploaded.clone()).clone();
         drop(constants);
-        kept
+        shared
     }
 }

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_does_not_reach_behind_the_writes_that_follow_it() {
+    fn a_failure_does_not_reach_past_the_writes_that_follow_it() {
         let (contents, why) = (ContentState::default(), Reason::from("it broke"));
         contents.fail(5, &why);
         contents.note_whole_write(7);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_that_is_told_after_a_whole_write_does_not_reach_behind_it() {
+    fn a_failure_that_is_reported_after_a_whole_write_does_not_reach_past_it() {
         let (contents, why) = (ContentState::default(), Reason::from("it broke"));
         contents.note_whole_write(8);
         contents.fail(5, &why);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_failures_none_is_forgotten() {
+    fn no_failure_is_lost_if_there_are_many() {
         let (contents, why) = (ContentState::default(), Reason::from("it broke"));
         for sequence in (10..1000).step_by(10) {
             contents.fail(sequence, &why);
@@ -169,7 +169,7 @@ mod tests {
         assert!((10..1000).step_by(10).all(|sequence| is_seen(&contents, sequence - 5, sequence + 1)));
         assert!(
             (500..1000).step_by(10).all(|sequence| !is_seen(&contents, sequence + 5, sequence + 6)),
-            "the last ones are apart"
+            "the last ones are kept separately"
         );
     }
 }

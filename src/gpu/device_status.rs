@@ -51,7 +51,7 @@ impl DeviceStatus {
     /// Handles an error that none of our error scopes caught. On native platforms our calls cannot have caused it, but
     /// an application that uses the same device can. So it is logged, and no call of ours fails.
     pub(crate) fn report(&self, error: &wgpu::Error) {
-        log::error!("an error outside of this crate's own calls: {error}");
+        log::error!("an error that no call of this crate caused: {error}");
         if cfg!(target_arch = "wasm32") {
             let mut state = self.state.lock();
             state.late.get_or_insert(error.to_string());

@@ -110,7 +110,7 @@ impl Gpu {
         let operand = |to: &Parameter| match to.access {
             Access::Write => Ok(OperandBuffer::New(None)),
             Access::Read | Access::Update => {
-                let missing = || Error::device(format!("{} takes more operands", prepared.plan.op()));
+                let missing = || Error::device(format!("{}: an operand is missing", prepared.plan.op()));
                 Ok(OperandBuffer::Supplied(inputs.next().ok_or_else(missing)?.bind()))
             }
         };
@@ -331,7 +331,7 @@ impl Plan {
                 return Err(Error::Shape {
                     op: self.op(),
                     rule: format!(
-                        "{} must lie as the plan has it, strides {:?} and {} elements from its window",
+                        "{} must have the plan's layout: strides {:?}, {} elements after the start of its window",
                         parameter.name,
                         parameter.layout.strides(),
                         parameter.layout.offset()

@@ -235,7 +235,7 @@ fn choose(choice: &AdapterChoice, mut adapters: Vec<wgpu::Adapter>) -> Result<wg
             .collect();
         Error::input(
             format!("adapter {choice}"),
-            format!("there is no such adapter; these are: {}", names.join(", ")),
+            format!("no adapter has this index or name; the adapters are: {}", names.join(", ")),
         )
     })
 }

@@ -153,7 +153,7 @@ fn switch<T>(name: &str, value: impl Fn(&str) -> Option<String>, off: T, on: T) 
 }
 
 fn precision(value: String) -> Result<Precision> {
-    let why = |_| format!("`{value}` is none of strict, split, fast");
+    let why = |_| format!("`{value}` is not one of strict, split and fast");
     value.parse().map_err(|error| Error::input("TILEWISE_PRECISION", why(error)))
 }
 

@@ -214,7 +214,9 @@ impl StoredCache {
         if contents.is_some() && data.is_none() {
             // This happens after every update of the driver or of this crate.
             let path = file.path().display();
-            log::info!("compiled kernels in {path} are of another driver or version, or damaged: not used");
+            log::info!(
+                "compiled kernels in {path} are not used: they are damaged, or of another driver or version"
+            );
         }
         // If the driver rejects the cache, only the start is slower.
         let cache = in_error_scope(device, || raw::pipeline_cache(device, data)).ok()?;

@@ -35,7 +35,7 @@ fn poll_as(device: &wgpu::Device, poll: wgpu::PollType) -> Result<()> {
     match foreign(|| catch_unwind(AssertUnwindSafe(|| device.poll(poll)))) {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(wgpu::PollError::Timeout)) => {
-            Err(Error::device("the device was not waited for: please report this"))
+            Err(Error::device("a wait for the device timed out: please report this"))
         }
         // A lost device accepts no submission, and reports that only here: it knows no submission with that index.
         Ok(Err(wgpu::PollError::WrongSubmissionIndex(..))) => {

@@ -93,7 +93,7 @@ impl Progress {
             (answer, index)
         });
         if let Some(error) = error {
-            log::error!("an error while the device was asked what has run: {error}");
+            log::error!("an error while the device was asked for its progress: {error}");
         }
         let has_come = match limit {
             Some(limit) => poll_until(device, || has_mapped.load(Ordering::Acquire), limit),

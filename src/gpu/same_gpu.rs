@@ -29,7 +29,7 @@ fn are_one_device(a: &wgpu::Device, b: &wgpu::Device) -> bool {
     let of_a = a.push_error_scope(wgpu::ErrorFilter::Validation);
     let of_b = b.push_error_scope(wgpu::ErrorFilter::Validation);
     drop(a.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("tilewise: a buffer that no device makes"),
+        label: Some("tilewise: an invalid buffer"),
         size: 4,
         usage: wgpu::BufferUsages::empty(),
         mapped_at_creation: false,

@@ -107,8 +107,8 @@ impl Case {
         let size = self.size();
         let exact =
             results.chunks(2 * size).zip(self.product(|place| place).chunks(size)).all(|(row, want)| {
-                let (within, beside) = row.split_at(size);
-                within == want && beside.iter().all(|x| x.is_nan())
+                let (values, padding) = row.split_at(size);
+                values == want && padding.iter().all(|x| x.is_nan())
             });
         let lanes = lane_records
             .chunks(lane_records.len() / LOAD_METHODS)
@@ -225,9 +225,9 @@ mod tests {
 
     /// The contents of C on a device that computes `results`.
     fn left_by(case: &Case, results: &[f64]) -> Vec<f64> {
-        let beside = vec![f64::NAN; case.size()];
+        let padding = vec![f64::NAN; case.size()];
         let mut left: Vec<f64> =
-            results.chunks(case.size()).flat_map(|row| [row, &beside[..]].concat()).collect();
+            results.chunks(case.size()).flat_map(|row| [row, &padding[..]].concat()).collect();
         for index in 0..LOAD_METHODS * SUBGROUPS {
             let lane = |lane: u32| [case.subgroup.into(), 2.0, (index % SUBGROUPS) as f64, lane.into()];
             left.extend((0..case.subgroup).flat_map(lane));
@@ -279,7 +279,7 @@ mod tests {
             wrong("the first entry is off", &|left| left[0] += 1.0);
             wrong("the last entry is off", &|left| left[lane_records - size - 1] += 1.0);
             wrong("NaN in a row", &|left| left[4 * size] = f64::NAN);
-            wrong("written beside a row", &|left| left[size] = 0.0);
+            wrong("written into the padding", &|left| left[size] = 0.0);
             wrong("two entries exchanged", &|left| left.swap(0, 1));
             wrong("a subgroup of another size", &|left| left[lane_records] /= 2.0);
             wrong("more subgroups", &|left| left[lane_records + 1] = 4.0);
@@ -299,7 +299,7 @@ mod tests {
                 Operand::A => Place { operand: Operand::B, row: p.col, col: p.row, ..p },
                 Operand::B => Place { operand: Operand::A, row: p.col, col: p.row, ..p },
             }),
-            ("another step", |p| Place { iteration: (p.iteration + 1) % ITERATIONS, ..p }),
+            ("another iteration", |p| Place { iteration: (p.iteration + 1) % ITERATIONS, ..p }),
             ("the other subgroup", |p| Place { subgroup: SUBGROUPS - 1 - p.subgroup, ..p }),
             ("the next row", |p| Place { row: p.row ^ 1, ..p }),
             ("the next column", |p| Place { col: p.col ^ 1, ..p }),
@@ -315,7 +315,7 @@ mod tests {
                     let wrong = case.product(|p| if here(p) { mistake(p) } else { p });
                     assert!(
                         right.chunks(matrix).zip(wrong.chunks(matrix)).all(|(right, wrong)| right != wrong),
-                        "{case:?}: {what} of {operand:?} in step {step}"
+                        "{case:?}: {what} of {operand:?} in iteration {step}"
                     );
                 }
             }

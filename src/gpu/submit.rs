@@ -68,7 +68,7 @@ impl Gpu {
             let (ticket, is_own) = (turn.ticket, turn.thread == this);
             match turn.phase {
                 Phase::Encoding if is_own => {
-                    let why = "a callback was called while commands were made, and cannot submit there";
+                    let why = "a callback cannot submit while its own thread encodes commands";
                     return Err(Error::device(why));
                 }
                 Phase::Submitting if is_own => {

@@ -90,7 +90,7 @@ impl<'a> SubmitGuard<'a> {
             |turn: &SubmitTurn| turn.ticket == self.ticket && matches!(turn.phase, Phase::Encoding);
         let is_lost = self.gpu.inner.recorder.lock().turn.as_ref().is_some_and(encoding);
         if is_lost {
-            self.fail(&"a panic while commands were made".into());
+            self.fail(&"a panic while commands were encoded".into());
         }
     }
 }

@@ -28,7 +28,7 @@ impl Verdicts {
         let (mut file, contents) = CacheFile::open(path, what, MAX_FILE_BYTES);
         let lines = contents.map_or(Ok(Vec::new()), |contents| unseal_verdicts(&contents, &header));
         let lines = lines.unwrap_or_else(|why| {
-            file.warn(&why, "the rows are tested anew");
+            file.warn(&why, "the rows are tested again");
             Vec::new()
         });
         Some(Self { file, header, lines })
@@ -42,7 +42,7 @@ impl Verdicts {
     }
 
     /// Adds the verdicts on these rows and writes the file.
-    pub(super) fn keep(mut self, rows: &[CoopRow]) {
+    pub(super) fn store(mut self, rows: &[CoopRow]) {
         self.lines.extend(rows.iter().map(|row| line(row, row.verdict)));
         self.file.write(seal_verdicts(&self.header, &self.lines).as_bytes());
     }
@@ -64,7 +64,7 @@ fn header(caps: &Caps, identity: &str) -> String {
     let test = KERNELS.iter().find(|(name, _)| *name == self_test::SHADER).map_or("", |(_, text)| text);
     let subgroups = caps.subgroups.map_or("none".into(), |sizes| sizes.to_string());
     format!(
-        "Verdicts of Tilewise on cooperative matrices. Delete this file, and the rows are tested anew.\n\
+        "Verdicts of Tilewise on cooperative matrices. Delete this file to test the rows again.\n\
          version {}, test {}\nadapter {identity}\ndriver {}\nsubgroups {subgroups}\n",
         env!("CARGO_PKG_VERSION"),
         digest_of_text(test),
@@ -89,7 +89,7 @@ pub fn seal_verdicts(header: &str, lines: &[String]) -> String {
 /// # Errors
 /// A message that says why the file is not used.
 pub fn unseal_verdicts(contents: &[u8], header: &str) -> Result<Vec<String>, String> {
-    let text = str::from_utf8(contents).map_err(|_| "it is no text")?;
+    let text = str::from_utf8(contents).map_err(|_| "it is not a text")?;
     let (body, _) = text.rsplit_once("sha256 ").ok_or("it is damaged")?;
     let lines: Vec<String> = match body.strip_prefix(header) {
         Some(rows) => rows.lines().map(ToOwned::to_owned).collect(),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_is_found_by_row() {
+    fn stored_verdicts_are_found_by_row() {
         let rows = fixtures::apple_m2().rows;
         let lines = [line(&rows[0], Verdict::Wrong), line(&rows[1], Verdict::Verified)];
         let read =

@@ -65,7 +65,7 @@ impl Verification {
             let read = read.wait(<[u8]>::to_vec);
             self.judge(cases, read);
         }
-        self.keep()
+        self.finish()
     }
 
     /// Waits without blocking, as reads of tensors do.
@@ -74,7 +74,7 @@ impl Verification {
             let read = read.wait_async(<[u8]>::to_vec).await;
             self.judge(cases, read);
         }
-        self.keep()
+        self.finish()
     }
 
     /// The rows that a kernel could use and that have no verdict.
@@ -150,11 +150,11 @@ impl Verification {
         row
     }
 
-    fn keep(self) -> Caps {
+    fn finish(self) -> Caps {
         let claimed = |row: &CoopRow| self.claims.contains(&untested(*row));
         let found: Vec<CoopRow> = self.found.into_iter().filter(|row| !claimed(row)).collect();
         if let Some(verdicts) = self.verdicts.filter(|_| !found.is_empty()) {
-            verdicts.keep(&found);
+            verdicts.store(&found);
         }
         self.caps
     }

@@ -23,8 +23,8 @@ pub enum Precision {
     Strict,
     /// One f16 per entry, scaled by a power of two per row of A and column of B: $(2^{-10} + \gamma_{k}) (|A||B|)_{ij}
     /// + 2^{-27} k\,\alpha_{i} \beta_{j}$. Three significant digits, as TF32 has, where a row of A and a column of B
-    /// span fewer than 28 binades. The error of an entry below $2^{-28}$ of its row's largest is about as large as the
-    /// entry.
+    /// span fewer than 28 binades. An entry below $2^{-28}$ of its row's largest is replaced by about $2^{-28}$ of the
+    /// largest.
     ///
     /// Takes 4 storage bindings, and one more each for a bias and a residual. If the device has fewer, or its limits on
     /// buffers leave no room for the f16 operands, the product is computed as [`Strict`](Self::Strict), and its plan
@@ -64,9 +64,8 @@ impl FromStr for Precision {
 
     /// Parses the name of a precision.
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|precision| precision.to_string() == name)
-            .ok_or_else(|| Error::input("precision", format!("`{name}` is none of strict, fast, split")))
+        Self::ALL.into_iter().find(|precision| precision.to_string() == name).ok_or_else(|| {
+            Error::input("precision", format!("`{name}` is not one of strict, split and fast"))
+        })
     }
 }

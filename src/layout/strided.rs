@@ -50,7 +50,7 @@ impl Layout {
     ) -> Result<Self> {
         let mut layout = Self::contiguous(op, shape)?;
         if strides.len() != shape.len() {
-            return Err(Error::shapes(op, "shape and strides must have one length", shape, strides));
+            return Err(Error::shapes(op, "shape and strides must have the same length", shape, strides));
         }
         layout.strides[..shape.len()].copy_from_slice(strides);
         layout.offset = offset;
@@ -147,7 +147,7 @@ impl Layout {
         if sorted != (0..self.rank).collect::<Vec<_>>() {
             return Err(Error::shapes(
                 "permute",
-                "the axes must be those of the shape, once each",
+                "every axis of the shape must be named once",
                 self.shape(),
                 axes,
             ));
@@ -216,7 +216,7 @@ impl Layout {
             return Err(Error::shapes(op, "the number of elements must stay the same", self.shape(), shape));
         }
         if !self.is_contiguous() {
-            let rule = "a view with gaps or transposed axes takes a copy: call contiguous() first";
+            let rule = "the view must be contiguous: call contiguous() first, which copies it";
             return Err(Error::shapes(op, rule, self.shape(), shape));
         }
         Ok(Self { offset: self.offset, ..Self::contiguous(op, shape)? })
