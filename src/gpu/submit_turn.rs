@@ -7,12 +7,12 @@
 //! a callback calls this crate during a turn, there are three cases:
 //!
 //! - The callback runs in the submitting thread, inside wgpu's `submit`, and needs something submitted. wgpu runs
-//! callbacks only after the submission itself, so the call ends the turn.
+//!   callbacks only after the submission itself, so the call ends the turn.
 //! - The callback waits inside `submit` for another thread, and that thread waits for the turn. The other thread asks
-//! the device whether the submission has run, and if so, ends the turn.
+//!   the device whether the submission has run, and if so, ends the turn.
 //! - wgpu reports that a submission was refused. That may have been this submission, or one that a callback made inside
-//! it. The turn becomes unconfirmed. Before anything else is submitted, any thread that needs to know asks the device
-//! which of the two it was.
+//!   it. The turn becomes unconfirmed. Before anything else is submitted, any thread that needs to know asks the device
+//!   which of the two it was.
 
 use super::content_state::Reason;
 use super::recorder::{LastSubmission, State};
