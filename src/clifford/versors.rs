@@ -83,7 +83,7 @@ impl<T: Real> Multivectors<T> {
     /// Positions are repeated as in [`product`](Self::product): (8, 1) with (4, n) is one motor for all points, (8, n) with
     /// (4, n) one for each, (8, m, 1) with (4, 1, n) all pairs. The result has all blades of the grades that `x` has: a
     /// versor keeps grades. One launch where two products would have at most 1024 terms
-    /// ([`Machine::terms`](crate::caps::Machine::terms)), as in every algebra of up to 5 vectors; beyond, those two.
+    /// ([`Machine::max_terms`](crate::caps::Machine::max_terms)), as in every algebra of up to 5 vectors; beyond, those two.
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if v has both even and odd blades; otherwise as [`product`](Self::product).
     /// # Precision

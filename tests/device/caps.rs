@@ -295,7 +295,7 @@ fn display_tells_devices_apart() {
                 "binding          128 MiB",
                 "f32 peak         58 GFLOP/s",
                 "cores            2, 4 workgroups each, busy with 1 invocations in vectors of 8",
-                "4 together, in vectors of 1",
+                "4 loads in flight, in vectors of 1",
                 "registers        64 per invocation, no limit per workgroup",
                 "accumulators     128, 3.0 s longer to compile above that",
                 "matrix peak      10 GFLOP/s",
