@@ -22,7 +22,7 @@ pub struct Caps {
     pub driver: String,
     /// Device type: discrete, integrated, virtual or software.
     pub device_type: DeviceType,
-    /// PCI vendor id; 0 if there is none.
+    /// PCI vendor id; 0 for a device without one.
     pub vendor: u32,
     /// Device memory in bytes, if the driver reports it.
     pub memory: Option<u64>,

@@ -70,8 +70,9 @@ impl DeviceType {
 
 impl SubgroupSizes {
     fn of(info: &wgpu::AdapterInfo) -> Self {
-        // NOTE: Metal does not report subgroup sizes, and wgpu says "4 to 64" for every Metal device. All of Apple's
-        // own GPUs have 32. If one had not, the self-test of each row, which compares, would fence off its row.
+        // NOTE: Metal does not report subgroup sizes, and wgpu says "4 to 64" for every Metal device. All of Apple's own
+        // GPUs have 32. If a device had another size, the self-test of each row would detect it and fence off the row,
+        // because it checks the size.
         if info.backend == wgpu::Backend::Metal && info.name.starts_with("Apple") {
             return Self { min: 32, max: 32 };
         }

@@ -164,10 +164,10 @@ impl<'a> Device<'a> {
         let budget = options.memory_budget.or(caps.memory.map(|bytes| bytes / self.share));
         let max_cached = budget.map_or(MAX_CACHED_BYTES_WITHOUT_BUDGET, |bytes| bytes / 2);
         let largest = caps.limits.buffer_bytes;
-        let made = in_error_scope(&self.device, || {
+        let created = in_error_scope(&self.device, || {
             (Pipelines::new(&self.device, self.adapter, &options), Progress::new(&self.device))
         });
-        let (pipelines, progress) = made.map_err(device_error)?;
+        let (pipelines, progress) = created.map_err(device_error)?;
         let inner = Inner {
             pipelines,
             progress,

@@ -23,7 +23,7 @@ pub struct GpuOptions {
     pub precision: Precision,
     /// Folder of the files that are cached across runs: compiled pipelines, on devices that support that, and the
     /// verdicts of the self-tests of cooperative matrices. Only this user can access new files and folders. A file is
-    /// not read unless it is a regular file of this user that nobody else may write to.
+    /// not read unless it is a regular file that only this user may write to.
     /// `TILEWISE_CACHE` = `off`, or a folder.
     pub cache: CacheFolder,
     /// For tests: facts to assume about the device instead of asking its driver. No environment variable sets them.
@@ -33,10 +33,10 @@ pub struct GpuOptions {
 /// The adapter to open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AdapterChoice {
-    /// The first discrete GPU; if there is none, the first integrated, virtual, then software device.
+    /// The first discrete GPU, else the first integrated, virtual or software device.
     #[default]
     Fastest,
-    /// The first integrated GPU; if there is none, the first discrete, virtual, then software device.
+    /// The first integrated GPU, else the first discrete, virtual or software device.
     LowPower,
     /// The adapter at this index of [`Gpu::adapters`](crate::Gpu::adapters).
     Index(usize),

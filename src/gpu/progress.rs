@@ -95,11 +95,11 @@ impl Progress {
         if let Some(error) = error {
             log::error!("an error while the device was asked for its progress: {error}");
         }
-        let has_come = match limit {
+        let has_answer = match limit {
             Some(limit) => poll_until(device, || has_mapped.load(Ordering::Acquire), limit),
             None => poll(device, Some(&index)).map(|()| true),
         };
-        if !matches!(has_come, Ok(true)) {
+        if !matches!(has_answer, Ok(true)) {
             return HasRun::Unknown;
         }
         let Ok(view) = answer.get_mapped_range(..) else { return HasRun::Unknown };

@@ -34,7 +34,7 @@ impl Verdicts {
         Some(Self { file, header, lines })
     }
 
-    /// The verdict on a row; [`Verdict::Untested`] if there is none.
+    /// The verdict on a row; [`Verdict::Untested`] for a row without one.
     pub(super) fn of(&self, row: &CoopRow) -> Verdict {
         let known = |&verdict: &Verdict| self.lines.contains(&line(row, verdict));
         let verdicts = [Verdict::Verified, Verdict::Wrong, Verdict::Refused];
