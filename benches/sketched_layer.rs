@@ -80,8 +80,8 @@ impl Bench {
             Side::launches(gpu, &dense, TOGETHER, |_| Gemm::new(x, &transposed).out::<T>().run().map(drop))?;
         self.compare::<T>("forward", "dense", [batch, width], own, other)?;
         let builder = SkLinear::<T>::builder(TERMS, RANK).without_saving().signs(SignMemory::Made);
-        let made = builder.random(gpu, [width, width])?;
-        let own = Side::launches(gpu, &made.plans(x)?[0], TOGETHER, |_| made.forward(x).map(drop))?;
+        let generated = builder.random(gpu, [width, width])?;
+        let own = Side::launches(gpu, &generated.plans(x)?[0], TOGETHER, |_| generated.forward(x).map(drop))?;
         let other =
             Side::launches(gpu, &dense, TOGETHER, |_| Gemm::new(x, &transposed).out::<T>().run().map(drop))?;
         self.compare::<T>("forward, generated signs", "dense", [batch, width], own, other)?;
