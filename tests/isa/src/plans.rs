@@ -2,10 +2,7 @@
 
 use crate::support::operand::View;
 use crate::support::{limits, plans, wgsl};
-use tilewise::clifford::layer::{
-    ConnectedBackward, ConnectedForward, ConnectedProblem, FeatureFunction, FeaturesProblem, Gate, GradeNorm,
-    LayerProduct, Multiplied, RowFunction, RowLayouts, RowProblem,
-};
+use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{
     BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary,
 };
@@ -14,6 +11,10 @@ use tilewise::gemm::{
     Split,
 };
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::planning::clifford_layer::{
+    ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, OperandRounding, RowFunction,
+    RowOperandLayouts, RowProblem,
+};
 use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
 use tilewise::{Activation, Caps, DType, GemmKernel, Layout, Precision, Result, Sums};
@@ -259,12 +260,12 @@ fn layers(plans: &mut List<'_>) {
                 RowFunction::Normalize,
                 RowFunction::NormalizeBackward,
             ] {
-                let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+                let layouts = RowOperandLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
                 let problem = RowProblem::new(function, layer, &blades, layouts, dtype).expect(FITS);
                 plans.add("layer rows", &format!("{} {signature} {dtype}", function.name()), &problem);
             }
             let product = ConnectedProblem::new(layer, &blades, [&x, &x], &weight, dtype).expect(FITS);
-            let forward = ConnectedForward::new(product, Multiplied::AsTheyAre, Pin::Free).expect(FITS);
+            let forward = ConnectedForward::new(product, OperandRounding::None, Pin::Free).expect(FITS);
             plans.add("connected", &format!("connected layer {signature} {dtype}"), &forward);
             let backward = ConnectedBackward::new(forward, &x).expect(FITS);
             plans.add("connected", &format!("connected layer, backward {signature} {dtype}"), &backward);
