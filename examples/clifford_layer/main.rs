@@ -8,7 +8,7 @@
 //! Of a large batch the last rows are checked, whose results and gradients depend on no others, and the gradient of the
 //! weights on these rows alone. The exit status is 0 only if all is within the tolerance: in f32 2e-6 of the largest value of
 //! each tensor, of a fully connected product 5e-6; in f16, or rounded to it by `TILEWISE_PRECISION=fast`, 1e-3 and 2e-3. With a
-//! norm and at most three features, the bound of each value (`reference::LayerProductReference::running`) is added.
+//! norm and at most three features, the bound of each value (`reference::LayerProductReference::bounded`) is added.
 
 mod check;
 mod layer;

@@ -1,4 +1,5 @@
-//! A function of multivectors with parameters for each feature, or its gradients. Its code is generated from the algebra.
+//! A function of multivectors with parameters for each feature, or its gradients. Its code is generated from the
+//! algebra.
 //!
 //! shapes    C (blades, rows, features), contiguous; X, and in gradients G, likewise with any strides; A, and B if there are two parameters, (features, parts); D (strips, features, parameters) in f32
 //! grid      one invocation per feature of a strip of rows, LANES per workgroup
@@ -20,9 +21,9 @@ const SUMS: u32 = 1u; // parameters per feature, in gradients
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
 //#made operands
-// The operands, from binding 1 on: X, in gradients G, the parameter A and, if there are two, B. Each has an alias `x_unit` and a
-// function `load_x(at)`, where `at` counts elements. In gradients, the last is D in f32, the sums of the parameters' gradients.
-// Plans generate the declarations.
+// The operands, from binding 1 on: X, in gradients G, the parameter A and, if there are two, B. Each has an alias
+// `x_unit` and a function `load_x(at)`, where `at` counts elements. In gradients, the last is D in f32, the sums of the
+// parameters' gradients. Plans generate the declarations.
 
 // The default: X and one parameter.
 //#param
@@ -43,8 +44,8 @@ alias a_unit = f32;
 // The function or its gradients, which plans generate from the algebra's table:
 // - `Parameters`: the parameters of a feature, preprocessed as the function needs them.
 // - `parameters_of(feature)` loads them.
-// - `row_results(row, feature, plane, p, sums)` stores the result of a feature of a row; blades are `plane` elements apart. In
-//   gradients it also adds the row's gradient of each parameter to `sums`.
+// - `row_results(row, feature, plane, p, sums)` stores the result of a feature of a row; blades are `plane` elements
+//   apart. In gradients it also adds the row's gradient of each parameter to `sums`.
 // - `store_sums(unit, sums)` stores those sums for the feature and strip of an invocation.
 
 // The default: scalars times a parameter.

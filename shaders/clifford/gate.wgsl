@@ -1,5 +1,5 @@
-//! The gate by which a layer's product multiplies an operand, as a function of its scalar part: `gate(s)`, and its derivative
-//! `gate_slope(s)`, for four scalar parts at once.
+//! The gate by which a layer's product multiplies an operand, as a function of its scalar part: `gate(s)`, and its
+//! derivative `gate_slope(s)`, for four scalar parts at once.
 
 //#variant none
 // No functions: products without gates do not call them.
@@ -18,8 +18,8 @@ fn gate_slope(s: vec4<f32>) -> vec4<f32> {
 // The gate of GELU: the cumulative normal distribution, within 1.2e-7, and its derivative.
 //#import math
 
-// 1/2 + s P(s^2) / Q(s^2), a minimax fit within 6e-9 up to 5.4. Beyond that, the distribution is 0 or 1. A gate needs its tail
-// only to the absolute accuracy of 1; `normal_of` computes the tail's digits too and takes longer.
+// 1/2 + s P(s^2) / Q(s^2), a minimax fit within 6e-9 up to 5.4. Beyond that, the distribution is 0 or 1. A gate needs
+// its tail only to the absolute accuracy of 1; `normal_of` computes the tail's digits too and takes longer.
 fn gate(s: vec4<f32>) -> vec4<f32> {
     let w = clamp(s, vec4<f32>(-5.4), vec4<f32>(5.4));
     let q = w * w;
@@ -44,12 +44,13 @@ fn gate_slope(s: vec4<f32>) -> vec4<f32> {
 }
 
 //#variant gelu_tanh
-// The gate of GELU in the tanh approximation: (1 + tanh(sqrt(2 / pi) (s + 0.044715 s^3))) / 2, which is the sigmoid of twice
-// the argument of tanh.
+// The gate of GELU in the tanh approximation: (1 + tanh(sqrt(2 / pi) (s + 0.044715 s^3))) / 2, which is the sigmoid of
+// twice the argument of tanh.
 //#import math
 
 fn gate(s: vec4<f32>) -> vec4<f32> {
-    // Beyond 20, the sigmoid is 0 or 1, and the cube of larger numbers may overflow. clamp may lose NaN, so it is taken from s.
+    // Beyond 20, the sigmoid is 0 or 1, and the cube of larger numbers may overflow. clamp may lose NaN, so it is taken
+    // from s.
     let w = clamp(s, vec4<f32>(-20.0), vec4<f32>(20.0));
     return keep_nan(s, sigmoid_of(w * fma(w * w, vec4<f32>(0.0713548163), vec4<f32>(1.59576912))));
 }

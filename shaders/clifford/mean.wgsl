@@ -1,4 +1,5 @@
-//! Multivectors divided by the mean norm of their row's features, or the gradients. The code is generated from the algebra.
+//! Multivectors divided by the mean norm of their row's features, or the gradients. The code is generated from the
+//! algebra.
 //!
 //! shapes    C (blades, rows, features), contiguous; X, and in gradients G, likewise with any strides; A (features); D (rows, features) in f32
 //! grid      one workgroup of LANES per row
@@ -21,8 +22,8 @@ const_assert 0u == (LANES & (LANES - 1u));
 
 //#made operands
 // The operands, from binding 1 on: X, in gradients G, and the parameter A. Each has an alias `x_unit` and a function
-// `load_x(at)`, where `at` counts elements. In gradients, the last is D in f32, the parameters' gradients. Plans generate the
-// declarations.
+// `load_x(at)`, where `at` counts elements. In gradients, the last is D in f32, the parameters' gradients. Plans
+// generate the declarations.
 
 // The default: X and one parameter.
 //#param
@@ -41,8 +42,8 @@ alias a_unit = f32;
 //#made mean_terms
 // The results or the gradients, which plans generate from the algebra's table:
 // - `feature_sums(row, feature)`: what a feature adds to the sums of its row: its norm and, in gradients, a (g, x).
-// - `feature_results(row, feature, plane, mean, total)` stores a feature's result from the mean of the row's norms and those
-//   sums; blades of results are `plane` elements apart.
+// - `feature_results(row, feature, plane, mean, total)` stores a feature's result from the mean of the row's norms and
+//   those sums; blades of results are `plane` elements apart.
 
 // The default: scalars.
 fn feature_sums(row: u32, feature: u32) -> vec2<f32> {

@@ -49,8 +49,8 @@ const LANES: u32 = 64u;
 //#made operand_gradient_terms
 // The gradients of both operands: a function that plans generate from the algebra's table.
 //
-// `store_gradients(at, at_x, at_y, at_u)` stores them for one position. `at` is its index in T, `at_x` and `at_y` are the indices
-// of the first blades of X and Y, `at_u` is the index of the first blade of both results.
+// `store_gradients(at, at_x, at_y, at_u)` stores them for one position. `at` is its index in T, `at_x` and `at_y` are
+// the indices of the first blades of X and Y, `at_u` is the index of the first blade of both results.
 
 // The default is the product of two scalars.
 fn store_gradients(at: u32, at_x: u32, at_y: u32, at_u: u32) {

@@ -1,8 +1,8 @@
 //! The sums of a row over its lanes: `row_totals(own, total, iteration, lane, row)`.
 //!
-//! It has barriers, so all lanes of a workgroup call it for each of their rows. `own` is the sums of a lane over its features,
-//! `iteration` counts the lane's rows, and `row` is the row's index. It sets `total` to the sums of the row, the same for all of
-//! its lanes, added in a fixed order.
+//! It has barriers, so all lanes of a workgroup call it for each of their rows. `own` is the sums of a lane over its
+//! features, `iteration` counts the lane's rows, and `row` is the row's index. It sets `total` to the sums of the row,
+//! the same for all of its lanes, added in a fixed order.
 
 //#variant none
 // Without sums.

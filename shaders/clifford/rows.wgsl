@@ -2,7 +2,7 @@
 //!
 //! shapes    X, Y and G (blade, row, feature), any strides; W (feature, path), any strides; results contiguous
 //! grid      dims.blocks workgroups per strip of rows; PART lanes share a row, each has UNITS units of WIDTH features
-//! subgroup  not used on GPUs: lanes of a row add their sums in shared memory; on software devices, within subgroups first
+//! subgroup  not used on GPUs, which add the sums of a row in shared memory; software devices add within subgroups first
 //! requires  SUMS * LANES numbers in shared memory
 //! edges     lanes past the end repeat the last unit or row and add nothing: any rows, any features >= 1
 
@@ -26,7 +26,7 @@ struct Dims {
 //#slot pack_pair default f16
 
 //#param  set by RowProblem::kernel; these defaults are a legal kernel
-alias vector = f32; // the features of a unit
+alias lanes = f32; // one value per feature of a unit
 alias sum = f32; // type of a result before it is stored
 const WIDTH: u32 = 1u; // features per unit
 const UNITS: u32 = 2u; // units per invocation
@@ -56,10 +56,10 @@ fn unit_of(row_block: u32, u: u32, part: u32) -> Unit {
 //#slot gate default none
 
 //#made operands
-// The operands of a function of rows: for each a binding and an alias `x_unit`, with a function `load_x(at)` if it is read and
-// `save_x(at, value)` if it is written, where `at` counts elements. They are C; in a product's gradients D (the gradient of Y) and
-// `slab`, the sums of weight gradients; `sums`, which one launch passes to the next; X, Y, G and the weights W. Plans generate the
-// declarations.
+// The operands of a function of rows: for each a binding and an alias `x_unit`, with a function `load_x(at)` if it is
+// read and `save_x(at, value)` if it is written, where `at` counts elements. They are C; in a product's gradients D
+// (the gradient of Y) and `slab`, the sums of weight gradients; `sums`, which one launch passes to the next; X, Y, G
+// and the weights W. Plans generate the declarations.
 
 // The default: C and X in f32.
 //#param
@@ -74,17 +74,19 @@ alias x_unit = f32;
 //#end
 
 //#made row_terms
-// The computation of a function of rows, which plans generate from the algebra's table. A `Unit` is WIDTH adjacent features of a
-// row, whose numbers are a `vector`. Features past the end add nothing.
-// - `StripState`: the state of a unit over all rows of its strip. WGSL has no empty struct, so an empty state has a member `none`.
+// The computation of a function of rows, which plans generate from the algebra's table. A `Unit` is WIDTH adjacent
+// features of a row, with a value of type `lanes`. Features past the end add nothing.
+// - `StripState`: the state of a unit over all rows of its strip. WGSL has no empty struct, so an empty state has a
+//   member `none`.
 // - `strip_begin(unit)` returns the first state, with the weights.
 // - `RowState`: the values of a unit that `row_results` needs from `row_sums`.
-// - `row_sums(row, unit, is_mine, strip, own)` loads a unit of a row, adds its contribution to the lane's sums `own`, and returns
-//   the row state. If `is_mine` is false, `row` and the features belong to another lane: they exist, but nothing is added.
-// - `row_results(row, unit, is_mine, strip, kept, total)` stores the unit's results from the sums `total` of the row, and returns
-//   the strip's new state. If `is_mine` is false, `row` may be past the end, and nothing is stored.
-// - `strip_end(place, unit, strip)` stores the unit's sums over its strip. `place` counts the rows that all workgroups compute at
-//   once.
+// - `row_sums(row, unit, is_mine, strip, own)` loads a unit of a row, adds its contribution to the lane's sums `own`,
+//   and returns the row state. If `is_mine` is false, `row` and the features belong to another lane: they exist, but
+//   nothing is added.
+// - `row_results(row, unit, is_mine, strip, kept, total)` stores the unit's results from the sums `total` of the row,
+//   and returns the strip's new state. If `is_mine` is false, `row` may be past the end, and nothing is stored.
+// - `strip_end(place, unit, strip)` stores the unit's sums over its strip. `place` counts the rows that all workgroups
+//   compute at once.
 
 // The default: the norm of scalars, each feature divided by the root mean square of its row.
 struct StripState {
@@ -92,7 +94,7 @@ struct StripState {
 }
 
 struct RowState {
-    x_1: vector,
+    x_1: lanes,
 }
 
 fn strip_begin(unit: Unit) -> StripState {

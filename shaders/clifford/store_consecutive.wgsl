@@ -1,8 +1,8 @@
 //! Stores consecutive elements of C: one blade at the positions of an invocation, or four blades at one position.
 //!
-//! `store_consecutive(at, count, v)` stores the first `count` elements of `v`, at least one, from index `at` on. Variants that
-//! store all elements at once need an `at` that is a multiple of their number, and a `count` equal to it. `v` has the type of the
-//! variant, in f32.
+//! `store_consecutive(at, count, v)` stores the first `count` elements of `v`, at least one, from index `at` on.
+//! Variants that store all elements at once need an `at` that is a multiple of their number, and a `count` equal to it.
+//! `v` has the type of the variant, in f32.
 
 //#variant four
 // Four elements, one by one or in pairs.

@@ -1,5 +1,5 @@
-//! Stores the sums of a row for the next launch: `store_totals(row, block, total)`. `row` is within the rows. In each workgroup
-//! that has a part of the row, `block` of `dims.blocks`, one lane calls it.
+//! Stores the sums of a row for the next launch: `store_totals(row, block, total)`. `row` is within the rows. In each
+//! workgroup that has a part of the row, `block` of `dims.blocks`, one lane calls it.
 
 //#variant none
 // Stores nothing: one workgroup has the whole row.

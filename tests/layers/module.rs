@@ -10,7 +10,7 @@ use tilewise::clifford::layer::{
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
 use tilewise::io::{self, SafetensorsWriter};
 use tilewise::reference::{
-    LayerProductReference, MvLinearReference, MvLinearValues, Running, gamma, store_tolerance,
+    BoundedValues, LayerProductReference, MvLinearReference, MvLinearValues, gamma, store_tolerance,
 };
 use tilewise::{Element, Error, Gpu, Parameters, Real, bf16, f16};
 
@@ -64,10 +64,11 @@ impl Definition {
     }
 
     /// The layer's values, and how far f32 may be from them.
-    fn running(&self, x: &[f64]) -> Running {
+    fn bounded(&self, x: &[f64]) -> BoundedValues {
         let linear = linear::Case { definition: self.linear.clone(), of: self.of.clone(), g: Vec::new() };
-        let y = Running { values: self.linear.forward(&self.of(x)), off: linear.tolerance::<f32>(x) };
-        let out = self.product.running(self.kind, &Running::exact(x), &y, &self.weight);
+        let y =
+            BoundedValues { values: self.linear.forward(&self.of(x)), bounds: linear.tolerance::<f32>(x) };
+        let out = self.product.running(self.kind, &BoundedValues::exact(x), &y, &self.weight);
         let out = if self.residual == Residual::Operand { out.plus(x) } else { out };
         near(&out.values, &self.forward(x), |_| 1e-12, "the analysis is of this layer");
         out
@@ -209,7 +210,7 @@ fn versors_pass_through_and_a_bias_on_every_blade_stops_them() {
             let run = |x: &[f64]| {
                 read(layer.forward(&first(&gpu, x, &blades, [2, 3], Lay::Plain)).unwrap().tensor())
             };
-            let tolerance = |x: &[f64]| definition.running(x).off;
+            let tolerance = |x: &[f64]| definition.bounded(x).bounds;
             let of = |x: &[f64]| definition.forward(x);
             let layer = Layer { definition: &of, tolerance: &tolerance, device: &run };
             match bias_on {

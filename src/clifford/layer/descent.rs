@@ -5,8 +5,9 @@ use crate::ops;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
-/// Subtracts `rate` times its gradient from each parameter. If any pair does not match, no parameter changes. Computed in
-/// f32 and rounded to `T`. Parameters are replaced, not overwritten: other owners of the old tensors keep the old values.
+/// Subtracts `rate` times its gradient from each parameter. If any pair does not match, no parameter changes. Computed
+/// in f32 and rounded to `T`. Parameters are replaced, not overwritten: other owners of the old tensors keep the old
+/// values.
 pub(super) fn gradient_step<T: Real>(
     op: &'static str,
     parameters: Vec<(&mut Tensor<T>, &Tensor<f32>)>,

@@ -1,4 +1,5 @@
-//! The gate of a layer's product: an activation of each operand's scalar part, by which the whole operand is multiplied.
+//! The gate of a layer's product: an activation of each operand's scalar part, by which the whole operand is
+//! multiplied.
 
 use crate::ops::Activation;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! The gate functions of the shaders: their variant in the slot `gate`, and what a call of them costs. A test compares the
-//! costs with the shaders.
+//! The gate functions of the shaders: their variant in the slot `gate`, and what a call of them costs. A test compares
+//! the costs with the shaders.
 
 use super::gate::Gate;
 use crate::kernel::write::Callee;

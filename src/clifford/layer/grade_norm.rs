@@ -4,21 +4,21 @@ use crate::clifford::algebra::Signature;
 use crate::clifford::blades::grade;
 use std::fmt;
 
-/// The norm by which a layer divides each grade G of its product: $r_{G} = \sqrt{m_{G} + \varepsilon}$, one number for each
-/// row. $m_{G}$ is a mean over the row's features. The blades of a grade are summed, not averaged.
+/// The norm by which a layer divides each grade G of its product: $r_{G} = \sqrt{m_{G} + \varepsilon}$, one number for
+/// each row. $m_{G}$ is a mean over the row's features. The blades of a grade are summed, not averaged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GradeNorm {
     /// No norm: the product is not divided.
     None,
-    /// $m_{G}$ is the mean of $\sum_{i \in G} o_{i}^2$, $\varepsilon = 10^{-6}$. Versors leave this norm unchanged only if the
-    /// metric is definite.
+    /// $m_{G}$ is the mean of $\sum_{i \in G} o_{i}^2$, $\varepsilon = 10^{-6}$. Versors leave this norm unchanged only
+    /// if the metric is definite.
     #[default]
     Rms,
     /// $m_{G}$ is the mean of $|\sum_{i \in G} q_{i} o_{i}^2|$, $\varepsilon = 10^{-2}$. The $q_{i}$ are the squares
     /// $\tilde e_{i} e_{i}$ of the blades ([`Signature::square`]). Versors of any metric leave this norm unchanged.
     ///
-    /// A grade whose blades are all null, such as the pseudoscalar of PGA, has no such norm and is not divided. A null part
-    /// that is not zero, such as a light-like vector or an ideal line, is divided by at least 0.1.
+    /// A grade whose blades are all null, such as the pseudoscalar of PGA, has no such norm and is not divided. A null
+    /// part that is not zero, such as a light-like vector or an ideal line, is divided by at least 0.1.
     Invariant,
 }
 

@@ -5,8 +5,9 @@ use super::grade_norm::GradeNorm;
 use crate::clifford::algebra::Signature;
 use crate::clifford::blades::Blades;
 
-/// The weighted product of multivectors in a layer, $N(\sum_{p} w_{p} (\hat x \hat y)_{p})$. Operands are gated, each path of
-/// the geometric product ([`Signature::paths`]) has its own weights, and the result is normalised grade by grade. Plain data.
+/// The weighted product of multivectors in a layer, $N(\sum_{p} w_{p} (\hat x \hat y)_{p})$. Operands are gated, each
+/// path of the geometric product ([`Signature::paths`]) has its own weights, and the result is normalised grade by
+/// grade. Plain data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LayerProduct {
     /// The algebra, of at most 5 vectors.

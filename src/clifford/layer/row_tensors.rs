@@ -20,8 +20,8 @@ pub(super) fn check_signature(op: &'static str, signature: Signature) -> Result<
     Err(Error::input(op, why))
 }
 
-/// The coefficients as a tensor (blade, row, feature). Apart from the blades' axis, the last axis is the features, and all
-/// others together are the rows. Returns a view, or a copy if the rows of a strided tensor cannot be one axis.
+/// The coefficients as a tensor (blade, row, feature). Apart from the blades' axis, the last axis is the features, and
+/// all others together are the rows. Returns a view, or a copy if the rows of a strided tensor cannot be one axis.
 pub(super) fn to_rows<T: Real>(
     op: &'static str,
     signature: Signature,

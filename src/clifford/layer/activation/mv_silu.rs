@@ -14,9 +14,9 @@ use crate::tensor::{Parameters, Tensor};
 const FUNCTION: FeatureFunction = FeatureFunction::Silu;
 
 /// Multiplies every grade of every feature by a sigmoid of its invariant,
-/// $\langle y \rangle_{g} = \langle x \rangle_{g}\, \sigma(a_{n,g} v_{g} + b_{n,g})$ (CGENN's `MVSiLU`). The invariant $v_{0}$ is
-/// the scalar part; for other grades it is $v_{g} = q_{g} = \langle \tilde x x \rangle_{0}$ of the grade. Versors leave it
-/// unchanged.
+/// $\langle y \rangle_{g} = \langle x \rangle_{g}\, \sigma(a_{n,g} v_{g} + b_{n,g})$ (CGENN's `MVSiLU`). The invariant
+/// $v_{0}$ is the scalar part; for other grades it is $v_{g} = q_{g} = \langle \tilde x x \rangle_{0}$ of the grade.
+/// Versors leave it unchanged.
 #[derive(Clone, Debug)]
 pub struct MvSilu<T: Real> {
     signature: Signature,
@@ -39,8 +39,8 @@ impl<T: Real> MvSilu<T> {
     /// `a` and `b` (features, grades)
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the parameters have other axes or are empty;
-    /// [`Error::Gpu`](crate::Error::Gpu) if they are on different devices; [`Error::Input`](crate::Error::Input) if the algebra
-    /// has more vectors than [`MAX_LAYER_DIMENSION`](super::super::MAX_LAYER_DIMENSION).
+    /// [`Error::Gpu`](crate::Error::Gpu) if they are on different devices; [`Error::Input`](crate::Error::Input) if the
+    /// algebra has more vectors than [`MAX_LAYER_DIMENSION`](super::super::MAX_LAYER_DIMENSION).
     pub fn new(signature: Signature, a: Tensor<T>, b: Tensor<T>) -> Result<Self> {
         call("MvSilu::new", || {
             let grades = signature.dimension() + 1;
@@ -57,12 +57,13 @@ impl<T: Real> MvSilu<T> {
     /// Multiplies each grade, in one launch.
     ///
     /// # Shapes
-    /// `x` (blade, ..., feature), or with blades along the last axis, all blades of the algebra -> (blade, ..., feature),
-    /// blades along the first axis.
+    /// `x` (blade, ..., feature), or with blades along the last axis, all blades of the algebra -> (blade, ...,
+    /// feature), blades along the first axis.
     /// # Errors
     /// As [`MvNormalization::forward`](super::super::MvNormalization::forward).
     /// # Precision
-    /// Computed in f32, then rounded to `T`. If squares of both signs cancel, the invariant inherits their absolute error.
+    /// Computed in f32, then rounded to `T`. If squares of both signs cancel, the invariant inherits their absolute
+    /// error.
     pub fn forward(&self, x: &Multivectors<T>) -> Result<Multivectors<T>> {
         call("MvSilu::forward", || {
             let rows = operand(FUNCTION, self.signature, x, &self.a)?;
@@ -70,8 +71,8 @@ impl<T: Real> MvSilu<T> {
         })
     }
 
-    /// The backward pass (vector-Jacobian product): the gradients of a loss with respect to `x` and the parameters, from its
-    /// gradient `g` with respect to the result. Takes two launches.
+    /// The backward pass (vector-Jacobian product): the gradients of a loss with respect to `x` and the parameters,
+    /// from its gradient `g` with respect to the result. Takes two launches.
     ///
     /// # Shapes
     /// `x` and `g` as [`forward`](Self::forward) -> (blade, ..., feature), and (features, grades) for each parameter,

@@ -1,5 +1,5 @@
-//! The two kernels of functions with parameters for each feature: their parameters and slots. One has an invocation for each
-//! feature; the other has a workgroup for each row, for functions that need the mean of a row.
+//! The two kernels of functions with parameters for each feature: their parameters and slots. One has an invocation for
+//! each feature; the other has a workgroup for each row, for functions that need the mean of a row.
 
 use super::problem::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};
 use crate::caps::Caps;
@@ -35,8 +35,8 @@ impl FeaturesProblem {
         kernel::lanes(usual, caps)
     }
 
-    /// The limits that a workgroup needs: bindings for the result, the operands, the parameters, and in a backward pass the sums of
-    /// the parameters' gradients.
+    /// The limits that a workgroup needs: bindings for the result, the operands, the parameters, and in a backward pass
+    /// the sums of the parameters' gradients.
     pub(super) fn needs(&self, caps: &Caps) -> Needs {
         let tensors = if self.pass == Pass::Backward { 4 } else { 2 };
         let parameters = if self.function.parameters() == 2 { 2 } else { 1 };
@@ -57,8 +57,8 @@ fn operands(function: FeatureFunction, pass: Pass) -> Vec<&'static str> {
     names
 }
 
-/// The declarations of the operands, and the functions that load them. In a backward pass, the sums of the parameters' gradients
-/// have the last binding.
+/// The declarations of the operands, and the functions that load them. In a backward pass, the sums of the parameters'
+/// gradients have the last binding.
 fn declarations(names: &[&str], access: Access, pass: Pass) -> String {
     let mut text = String::new();
     for (i, name) in names.iter().enumerate() {

@@ -1,6 +1,8 @@
-//! Functions of multivectors that have parameters for each feature: normalisation, layer norm, SiLU, and their gradients.
+//! Functions of multivectors that have parameters for each feature: normalisation, layer norm, SiLU, and their
+//! gradients.
 //!
-//! The folders `norm` and `activation` are their API. `terms.rs` writes their shader code from the algebra's table of squares.
+//! The folders `norm` and `activation` are their API. `terms.rs` writes their shader code from the algebra's table of
+//! squares.
 
 mod kernel;
 mod plan;

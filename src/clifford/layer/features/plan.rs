@@ -1,5 +1,5 @@
-//! The plan of a function with parameters for each feature: one step, and in a backward pass a second one that adds partial
-//! sums.
+//! The plan of a function with parameters for each feature: one step, and in a backward pass a second one that adds
+//! partial sums.
 
 use super::problem::{FeaturesProblem, Pass};
 use super::terms::{Terms, terms};
@@ -10,11 +10,12 @@ use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Ti
 use crate::{Error, Result};
 
 impl Problem for FeaturesProblem {
-    /// One step: a kernel over features, or over rows if the function needs the mean of a row. In a backward pass, a second step
-    /// sums the gradients of the parameters over strips of rows, in a fixed order.
+    /// One step: a kernel over features, or over rows if the function needs the mean of a row. In a backward pass, a
+    /// second step sums the gradients of the parameters over strips of rows, in a fixed order.
     ///
-    /// Operands: the result, or in a backward pass the gradient of x; x; in a backward pass, the gradient of the result; the
-    /// parameters; in a backward pass, the gradients of the parameters (feature, parts of all parameters), in f32.
+    /// Operands: the result, or in a backward pass the gradient of x; x; in a backward pass, the gradient of the
+    /// result; the parameters; in a backward pass, the gradients of the parameters (feature, parts of all parameters),
+    /// in f32.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let (op, shape) = (self.function.name(), self.shape());
         if shape.contains(&0) {

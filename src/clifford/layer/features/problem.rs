@@ -4,15 +4,17 @@ use crate::clifford::blades::Blades;
 use crate::layout::{DType, Layout, dim};
 use crate::{Error, Result};
 
-/// A function of multivectors with parameters for each feature. $q_{g}$ is $\langle \tilde x x \rangle_{0}$ of grade g alone.
-/// $\|x\|_{g} = (q_{g}^2 + 10^{-16})^{1/4}$ is a norm that is smooth at 0, and $\|x\|$ is the norm of all grades together.
+/// A function of multivectors with parameters for each feature. $q_{g}$ is $\langle \tilde x x \rangle_{0}$ of grade g
+/// alone. $\|x\|_{g} = (q_{g}^2 + 10^{-16})^{1/4}$ is a norm that is smooth at 0, and $\|x\|$ is the norm of all grades
+/// together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FeatureFunction {
     /// Each grade divided by $\sigma(a_{g}) (\|x\|_{g} - 1) + 1 + 10^{-6}$, a number between 1 and its norm.
     Normalization,
     /// $a\,x$ divided by the mean of $\|x\|$ over the features of a row plus $10^{-6}$.
     LayerNorm,
-    /// Each grade multiplied by $\sigma(a_{g} v_{g} + b_{g})$. $v_{0}$ is the scalar part, the other $v_{g}$ are $q_{g}$.
+    /// Each grade multiplied by $\sigma(a_{g} v_{g} + b_{g})$. $v_{0}$ is the scalar part, the other $v_{g}$ are
+    /// $q_{g}$.
     Silu,
 }
 
@@ -74,8 +76,8 @@ pub struct FeaturesDims {
     pub units: u32,
 }
 
-/// Number of invocations of a backward pass, if there are enough positions. Each sums over a strip of rows. The number does not
-/// depend on the device, so that strips, and with them the order of sums, are the same on every device.
+/// Number of invocations of a backward pass, if there are enough positions. Each sums over a strip of rows. The number
+/// does not depend on the device, so that strips, and with them the order of sums, are the same on every device.
 const INVOCATIONS: usize = 1 << 14;
 /// Rows of the longest strip.
 const MAX_STRIP_ROWS: usize = 256;
@@ -103,14 +105,15 @@ impl FeaturesProblem {
         &self.dims
     }
 
-    /// `function` of `x` (blade, row, feature), with parameters (feature, part). With the gradient `g` of the result, which has
-    /// the shape of `x`, the gradients of the function.
+    /// `function` of `x` (blade, row, feature), with parameters (feature, part). With the gradient `g` of the result,
+    /// which has the shape of `x`, the gradients of the function.
     ///
     /// # Errors
     /// [`Error::Shape`] if the parameters have other features than `x`; [`Error::Limit`] if a size is $2^{31}$ or more.
     ///
     /// # Panics
-    /// If `x` does not have three axes, its first axis is not `blades`, or the number of parameters is not the function's.
+    /// If `x` does not have three axes, its first axis is not `blades`, or the number of parameters is not the
+    /// function's.
     pub fn new(
         function: FeatureFunction,
         blades: &Blades,

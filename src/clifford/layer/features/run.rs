@@ -23,9 +23,7 @@ pub(in super::super) fn check_parameter<T: Real>(
         shape => {
             let rule = match trailing {
                 [] => "the gains must be (features), with at least one feature",
-                _ => {
-                    "the parameters must be (features, grades), with at least one feature and every grade of the algebra"
-                }
+                _ => "the parameters must be (features, grades), with every grade of the algebra",
             };
             Err(Error::shapes(op, rule, shape, trailing))
         }
@@ -75,9 +73,9 @@ pub(in super::super) fn forward<T: Real>(
     Tensor::made(c, x.shape())
 }
 
-/// Computes the gradients of a function with respect to `x` and its parameters, from the gradient `g` of its result. A second
-/// launch sums the gradients of the parameters over strips of rows, in a fixed order. They are (features, grades of all
-/// parameters).
+/// Computes the gradients of a function with respect to `x` and its parameters, from the gradient `g` of its result. A
+/// second launch sums the gradients of the parameters over strips of rows, in a fixed order. They are (features, grades
+/// of all parameters).
 pub(in super::super) fn backward<T: Real>(
     function: FeatureFunction,
     blades: &Blades,

@@ -90,8 +90,8 @@ fn by_grade(function: FeatureFunction, pass: Pass, blades: &Blades) -> Terms {
     Terms { module, row_flops, strip_flops }
 }
 
-/// Writes the statements of one function. In the code, `x_e12` and `g_e12` are coefficients of blades of x and of the gradient;
-/// names of values of a grade end in its number.
+/// Writes the statements of one function. In the code, `x_e12` and `g_e12` are coefficients of blades of x and of the
+/// gradient; names of values of a grade end in its number.
 struct Writer<'a> {
     blades: &'a Blades,
     pass: Pass,
@@ -159,8 +159,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Defines `q`, which is $\langle \tilde x x \rangle_{0}$ of some blades, and in a backward pass `along`, the product of x and
-    /// g over them.
+    /// Defines `q`, which is $\langle \tilde x x \rangle_{0}$ of some blades, and in a backward pass `along`, the
+    /// product of x and g over them.
     fn invariants(&mut self, suffix: &str, includes: impl Fn(&Self, usize) -> bool) {
         let (mut q, mut along) = (Sum::default(), Sum::default());
         for k in (0..self.blades.len()).filter(|&k| includes(self, k)) {
@@ -174,7 +174,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Stores the result of a blade: `factor` times x, or in a backward pass `factor` times g minus `less` times the blade's square.
+    /// Stores the result of a blade: `factor` times x, or in a backward pass `factor` times g minus `less` times the
+    /// blade's square.
     fn store(&mut self, k: usize, factor: Expression, less: Expression) {
         let value = match (self.is_backward(), self.square(k)) {
             (false, _) => factor * self.blade("x", k),
@@ -243,8 +244,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The statements of `parameters_of`, and the members of the struct that it returns. For a normalization these are the
-    /// sigmoids of a, and in a backward pass also of -a.
+    /// The statements of `parameters_of`, and the members of the struct that it returns. For a normalization these are
+    /// the sigmoids of a, and in a backward pass also of -a.
     fn parameters_of(mut self, function: FeatureFunction) -> (Block, Vec<Member>) {
         for parameter in ["a", "b"].into_iter().take(function.parameters()) {
             let place = |member: &'static str| index("dims").member(parameter).member(member);
@@ -296,7 +297,8 @@ impl<'a> Writer<'a> {
         }
         for k in 0..self.blades.len() {
             let g = self.grade(k);
-            // The argument of a SiLU of grade 0 is the scalar part, whose derivative is 1. Squares have the derivative 2 x.
+            // The argument of a SiLU of grade 0 is the scalar part, whose derivative is 1. Squares have the derivative
+            // 2 x.
             let is_linear = g == 0 && function == FeatureFunction::Silu;
             let less = of_grade("less", g);
             let less = if is_linear { less } else { less * self.blade("x", k) };
@@ -324,8 +326,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// x s with s the sigmoid of u = a v + b and t the sigmoid of -u. The gradient of x is g s + (g, x) s t a v', the gradient of
-    /// a is (g, x) s t v, the gradient of b is (g, x) s t.
+    /// x s with s the sigmoid of u = a v + b and t the sigmoid of -u. The gradient of x is g s + (g, x) s t a v', the
+    /// gradient of a is (g, x) s t v, the gradient of b is (g, x) s t.
     fn silu(&mut self) {
         let scalar = self.blade("x", self.blades.position(0).unwrap_or(0));
         for g in 0..self.grades() {

@@ -23,17 +23,17 @@ pub struct MvLinearGradients {
 }
 
 impl<T: Real> MvLinear<T> {
-    /// The backward pass (vector-Jacobian product): the gradients of a loss with respect to `x` and the parameters, from its
-    /// gradient `g` with respect to the outputs. $\partial x_{i} = g_{i} W_{\mathrm{grade}(i)}^T$ and
-    /// $\partial W_{g} = \sum_{i} x_{i}^T g_{i}$ over the blades of a grade: one launch for each grade and each of the two. The
-    /// null weight is treated in the same way.
+    /// The backward pass (vector-Jacobian product): the gradients of a loss with respect to `x` and the parameters,
+    /// from its gradient `g` with respect to the outputs. $\partial x_{i} = g_{i} W_{\mathrm{grade}(i)}^T$ and
+    /// $\partial W_{g} = \sum_{i} x_{i}^T g_{i}$ over the blades of a grade: one launch for each grade and each of the
+    /// two. The null weight is treated in the same way.
     ///
     /// # Shapes
-    /// `x` (blade, ..., in), `g` (blade, ..., out) -> the gradient of x (blade, ..., in), and the gradients of the parameters,
-    /// summed over all rows.
+    /// `x` (blade, ..., in), `g` (blade, ..., out) -> the gradient of x (blade, ..., in), and the gradients of the
+    /// parameters, summed over all rows.
     /// # Errors
-    /// As [`forward`](Self::forward); [`Error::Shape`] if the rows of `x` and `g` differ, [`Error::Input`] if their blades
-    /// differ.
+    /// As [`forward`](Self::forward); [`Error::Shape`] if the rows of `x` and `g` differ, [`Error::Input`] if their
+    /// blades differ.
     /// # Precision
     /// As matrix products, summed in f32. The gradients of the parameters are not rounded to `T`.
     pub fn backward(
@@ -104,8 +104,8 @@ impl<T: Real> MvLinear<T> {
         Ok(all)
     }
 
-    /// The gradient of the bias: a row of ones times the rows of g that the bias was added to. The row of ones is a view of
-    /// one number.
+    /// The gradient of the bias: a row of ones times the rows of g that the bias was added to. The row of ones is a
+    /// view of one number.
     fn bias_gradient(&self, g: &Tensor<T>, x: &Multivectors<T>) -> Result<Tensor<f32>> {
         let g = as_matrix(g, self.bias_on.places(x.blades()))?;
         let one = self.weight.gpu().tensor(&[T::from_f64(1.0)], [1])?;
@@ -114,8 +114,8 @@ impl<T: Real> MvLinear<T> {
         sums.reshape([self.outputs()])
     }
 
-    /// One step of gradient descent, $W \leftarrow W - \eta\,\partial W$, for all parameters. Clones of the layer are not
-    /// changed.
+    /// One step of gradient descent, $W \leftarrow W - \eta\,\partial W$, for all parameters. Clones of the layer are
+    /// not changed.
     ///
     /// # Errors
     /// [`Error::Shape`] if `gradients` belong to another layer; [`Error::Gpu`] if they are on another device;

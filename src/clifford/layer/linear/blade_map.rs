@@ -44,9 +44,9 @@ impl BladeMap {
         joined(places.map(|(i, &mask)| Self { from: i..i + 1, to: i..i + 1, grade: grade(mask), sign: 1 }))
     }
 
-    /// Maps every blade to the null vector times it. Blades that contain the null vector already are left out: their product
-    /// is zero. If the null vector is the first vector, there is one map for each grade. If it is the last, there are more:
-    /// within a grade, blades with the null vector are interleaved with blades without it.
+    /// Maps every blade to the null vector times it. Blades that contain the null vector already are left out: their
+    /// product is zero. If the null vector is the first vector, there is one map for each grade. If it is the last,
+    /// there are more: within a grade, blades with the null vector are interleaved with blades without it.
     pub(super) fn null(blades: &Blades) -> Vec<Self> {
         let signature = blades.signature();
         let null = signature.null();

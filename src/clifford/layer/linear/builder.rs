@@ -57,9 +57,9 @@ impl<T: Real> MvLinearBuilder<T> {
     /// The layer.
     ///
     /// # Errors
-    /// As [`MvLinear::new`]; [`Error::Shape`] if the bias or the null weight has another shape; [`Error::Input`] if there is
-    /// a null weight and the algebra does not have exactly one null vector; [`Error::Gpu`] if the tensors are on different
-    /// devices.
+    /// As [`MvLinear::new`]; [`Error::Shape`] if the bias or the null weight has another shape; [`Error::Input`] if
+    /// there is a null weight and the algebra does not have exactly one null vector; [`Error::Gpu`] if the tensors are
+    /// on different devices.
     pub fn build(self) -> Result<MvLinear<T>> {
         call("MvLinear::build", || self.checked())
     }

@@ -13,11 +13,11 @@ use crate::{Error, Result};
 
 pub(super) const OP: &str = "MvLinear";
 
-/// A linear layer of multivectors, $y_{i} = x_{i} W_{\mathrm{grade}(i)} + b$. All blades of a grade share one matrix, so that
-/// the layer commutes with versors (it is equivariant).
+/// A linear layer of multivectors, $y_{i} = x_{i} W_{\mathrm{grade}(i)} + b$. All blades of a grade share one matrix,
+/// so that the layer commutes with versors (it is equivariant).
 ///
-/// If exactly one vector of the algebra is null, as in PGA, multiplication by that vector is equivariant too. A layer may
-/// have matrices for it ([`MvLinearBuilder::null_weight`](super::MvLinearBuilder::null_weight)):
+/// If exactly one vector of the algebra is null, as in PGA, multiplication by that vector is equivariant too. A layer
+/// may have matrices for it ([`MvLinearBuilder::null_weight`](super::MvLinearBuilder::null_weight)):
 /// $y \mathrel{+}= \sum_{g} e_{0} \langle x \rangle_{g} N_{g}$. In 3D PGA these are all 5 + 4 equivariant linear maps.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
@@ -44,19 +44,19 @@ pub struct MvLinear<T: Real> {
 }
 
 impl<T: Real> MvLinear<T> {
-    /// The outputs. Takes one launch for each grade. With null weights it takes one more for each of their matrices if the
-    /// null vector is the first vector, up to two more if it is the last.
+    /// The outputs. Takes one launch for each grade. With null weights it takes one more for each of their matrices if
+    /// the null vector is the first vector, up to two more if it is the last.
     ///
     /// # Shapes
-    /// `x` (blade, ..., in), or with blades along the last axis, all blades of the algebra -> (blade, ..., out), blades along
-    /// the first axis. Blades in short-lex order need the fewest launches.
+    /// `x` (blade, ..., in), or with blades along the last axis, all blades of the algebra -> (blade, ..., out), blades
+    /// along the first axis. Blades in short-lex order need the fewest launches.
     /// # Errors
-    /// [`Error::Input`] if `x` is of another algebra or lacks blades; [`Error::Shape`] if its features are not the layer's
-    /// inputs, or there is no row; [`Error::Gpu`] if it is on another device; [`Error::OutOfMemory`] or [`Error::Limit`] if
-    /// there is no memory for the result.
+    /// [`Error::Input`] if `x` is of another algebra or lacks blades; [`Error::Shape`] if its features are not the
+    /// layer's inputs, or there is no row; [`Error::Gpu`] if it is on another device; [`Error::OutOfMemory`] or
+    /// [`Error::Limit`] if there is no memory for the result.
     /// # Precision
-    /// Each matrix product is within $\gamma_{in}$ and rounded to `T`. With null weights, blades that contain the null vector
-    /// are sums of two products, each rounded.
+    /// Each matrix product is within $\gamma_{in}$ and rounded to `T`. With null weights, blades that contain the null
+    /// vector are sums of two products, each rounded.
     pub fn forward(&self, x: &Multivectors<T>) -> Result<Multivectors<T>> {
         call("MvLinear::forward", || {
             let rows = self.rows(x, self.inputs(), "the features must be the layer's inputs")?;
@@ -82,7 +82,8 @@ impl<T: Real> MvLinear<T> {
             .collect()
     }
 
-    /// The coefficients as (blade, row, feature). Checks that there are `features` and that `x` is on the layer's device.
+    /// The coefficients as (blade, row, feature). Checks that there are `features` and that `x` is on the layer's
+    /// device.
     pub(super) fn rows(&self, x: &Multivectors<T>, features: usize, rule: &'static str) -> Result<Tensor<T>> {
         self.weight.same_gpu(OP, x.tensor())?;
         let rows = to_rows(OP, self.signature, x)?;
@@ -169,8 +170,8 @@ pub(super) fn matrix<T: Real>(weight: &Tensor<T>, grade: usize) -> Result<Tensor
     one.as_strided(shape, strides, one.layout().offset())
 }
 
-/// Multiplies the map's blades of `x` by its matrix and sign, and stores the product in their places of `y`, a contiguous
-/// tensor. Adds `keep` times the previous values of `y`.
+/// Multiplies the map's blades of `x` by its matrix and sign, and stores the product in their places of `y`, a
+/// contiguous tensor. Adds `keep` times the previous values of `y`.
 pub(super) fn multiply<T: Real>(
     x: &Tensor<T>,
     map: &BladeMap,

@@ -45,16 +45,17 @@ impl CliffordLayerBuilder {
         Self { seed, ..self }
     }
 
-    /// A layer with random parameters, to train from scratch. All weights are normally distributed. The standard deviation is
-    /// $1 / \sqrt{in}$ in the linear layer, $1 / \sqrt{n + 1}$ in a steerable product and $1 / \sqrt{in\,(n + 1)}$ in a connected
-    /// product. The bias is zero. The same seed gives the same weights on every device.
+    /// A layer with random parameters, to train from scratch. All weights are normally distributed. The standard
+    /// deviation is $1 / \sqrt{in}$ in the linear layer, $1 / \sqrt{n + 1}$ in a steerable product and
+    /// $1 / \sqrt{in\,(n + 1)}$ in a connected product. The bias is zero. The same seed gives the same weights on every
+    /// device.
     ///
     /// # Shapes
     /// `features` are [in, out]. They may differ only for a connected product without a residual.
     /// # Errors
-    /// [`Error::Shape`] if a number of features is 0, or the two must be equal and are not; [`Error::Input`] if the algebra
-    /// has more vectors than [`MAX_LAYER_DIMENSION`](super::super::MAX_LAYER_DIMENSION); [`Error::OutOfMemory`] if there is
-    /// no memory for the parameters.
+    /// [`Error::Shape`] if a number of features is 0, or the two must be equal and are not; [`Error::Input`] if the
+    /// algebra has more vectors than [`MAX_LAYER_DIMENSION`](super::super::MAX_LAYER_DIMENSION); [`Error::OutOfMemory`]
+    /// if there is no memory for the parameters.
     pub fn random<T: Real>(self, gpu: &Gpu, features: [usize; 2]) -> Result<CliffordLayer<T>> {
         call("CliffordLayer::random", || {
             let [inputs, outputs] = features;
@@ -80,15 +81,15 @@ impl CliffordLayerBuilder {
         })
     }
 
-    /// A layer made of a linear layer and the product's weights. It shares their tensors and copies nothing. The linear layer
-    /// determines which blades the bias is added to.
+    /// A layer made of a linear layer and the product's weights. It shares their tensors and copies nothing. The linear
+    /// layer determines which blades the bias is added to.
     ///
     /// # Shapes
-    /// `linear` maps in features to in features. `weight` is (features, paths) for a steerable product and (paths, in, out) for
-    /// a connected one, with the paths of [`Signature::paths`](crate::clifford::Signature::paths).
+    /// `linear` maps in features to in features. `weight` is (features, paths) for a steerable product and (paths, in,
+    /// out) for a connected one, with the paths of [`Signature::paths`](crate::clifford::Signature::paths).
     /// # Errors
-    /// [`Error::Shape`] if the shapes do not match; [`Error::Input`] if the linear layer has another algebra than the product
-    /// or no bias; [`Error::Gpu`] if the tensors are on different devices.
+    /// [`Error::Shape`] if the shapes do not match; [`Error::Input`] if the linear layer has another algebra than the
+    /// product or no bias; [`Error::Gpu`] if the tensors are on different devices.
     pub fn from_parts<T: Real>(self, linear: MvLinear<T>, weight: Tensor<T>) -> Result<CliffordLayer<T>> {
         call("CliffordLayer::from_parts", || {
             let signature = self.product.signature;

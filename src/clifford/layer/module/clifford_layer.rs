@@ -24,8 +24,8 @@ pub enum Residual {
     Operand,
 }
 
-/// A layer of a Clifford network (flash-clifford's `Layer`). It computes $y = \mathrm{linear}(x)$, then the weighted product
-/// of x and y with the gate and norm of its [`LayerProduct`], and adds x if it has a [`Residual`].
+/// A layer of a Clifford network (flash-clifford's `Layer`). It computes $y = \mathrm{linear}(x)$, then the weighted
+/// product of x and y with the gate and norm of its [`LayerProduct`], and adds x if it has a [`Residual`].
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -87,15 +87,16 @@ impl<T: Real> CliffordLayer<T> {
         })
     }
 
-    /// The backward pass (vector-Jacobian product): the gradients of a loss with respect to `x` and the parameters, from its
-    /// gradient `g` with respect to the outputs. Computes y again: the forward pass stores nothing for the backward pass.
+    /// The backward pass (vector-Jacobian product): the gradients of a loss with respect to `x` and the parameters,
+    /// from its gradient `g` with respect to the outputs. Computes y again: the forward pass stores nothing for the
+    /// backward pass.
     ///
     /// # Shapes
-    /// `x` as [`forward`](Self::forward), `g` (blade, ..., out) -> the gradient of x (blade, ..., in), and the gradients of
-    /// the parameters, summed over all rows.
+    /// `x` as [`forward`](Self::forward), `g` (blade, ..., out) -> the gradient of x (blade, ..., in), and the
+    /// gradients of the parameters, summed over all rows.
     /// # Errors
-    /// As [`forward`](Self::forward); [`Error::Shape`](crate::Error::Shape) or [`Error::Input`](crate::Error::Input) if `g`
-    /// has other rows or blades.
+    /// As [`forward`](Self::forward); [`Error::Shape`](crate::Error::Shape) or [`Error::Input`](crate::Error::Input) if
+    /// `g` has other rows or blades.
     /// # Precision
     /// As [`forward`](Self::forward); the gradients of the parameters are not rounded to `T`.
     pub fn backward(
@@ -119,8 +120,8 @@ impl<T: Real> CliffordLayer<T> {
         })
     }
 
-    /// One step of gradient descent, $W \leftarrow W - \eta\,\partial W$, for all parameters. Clones of the layer are not
-    /// changed.
+    /// One step of gradient descent, $W \leftarrow W - \eta\,\partial W$, for all parameters. Clones of the layer are
+    /// not changed.
     ///
     /// # Errors
     /// As [`MvLinear::descend`].

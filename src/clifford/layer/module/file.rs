@@ -22,9 +22,9 @@ struct Wanted {
 
 impl<T: Real> CliffordLayer<T> {
     /// Adds the layer to a file, as flash-clifford's `Layer` stores it: `linear_weight` (grades, in, in), `linear_bias`
-    /// (1, 1, in) and `gp_weight` (features, paths) or (paths, in, out), and `null_weight` (n, in, in), which only this crate
-    /// has. `prefix` precedes each name. Gate, norm, residual and the blades of the bias are not saved. Not available in a
-    /// browser: use [`save_async`](Self::save_async).
+    /// (1, 1, in) and `gp_weight` (features, paths) or (paths, in, out), and `null_weight` (n, in, in), which only this
+    /// crate has. `prefix` precedes each name. Gate, norm, residual and the blades of the bias are not saved. Not
+    /// available in a browser: use [`save_async`](Self::save_async).
     ///
     /// # Errors
     /// [`Error::Input`] if the file already has a tensor of one of these names; otherwise as [`Tensor::to_vec`].
@@ -60,12 +60,12 @@ impl<T: Real> CliffordLayer<T> {
 }
 
 impl CliffordLayerBuilder {
-    /// Loads the layer whose tensors have this prefix, with the names of [`save`](CliffordLayer::save). The bias may also have
-    /// the shape (in).
+    /// Loads the layer whose tensors have this prefix, with the names of [`save`](CliffordLayer::save). The bias may
+    /// also have the shape (in).
     ///
     /// # Errors
-    /// [`Error::Input`] names every tensor that is missing or has another shape or type, and every tensor of this prefix that
-    /// the layer does not use; otherwise as [`from_parts`](Self::from_parts).
+    /// [`Error::Input`] names every tensor that is missing or has another shape or type, and every tensor of this
+    /// prefix that the layer does not use; otherwise as [`from_parts`](Self::from_parts).
     pub fn load<T: Real>(self, file: &Safetensors, gpu: &Gpu, prefix: &str) -> Result<CliffordLayer<T>> {
         self.loaded(file, gpu, prefix).named_beside_files("CliffordLayer::load")
     }

@@ -12,10 +12,11 @@ use crate::layout::Real;
 use crate::tensor::{Parameters, Tensor};
 
 /// Divides every grade of every feature by a learnt number between 1 and its norm:
-/// $\langle y \rangle_{g} = \langle x \rangle_{g} / (\sigma(a_{n,g}) (\|x\|_{g} - 1) + 1 + 10^{-6})$ (CGENN's `NormalizationLayer`).
+/// $\langle y \rangle_{g} = \langle x \rangle_{g} / (\sigma(a_{n,g}) (\|x\|_{g} - 1) + 1 + 10^{-6})$ (CGENN's
+/// `NormalizationLayer`).
 ///
-/// The norm is $(q_{g}^2 + 10^{-16})^{1/4}$ with $q_{g} = \langle \tilde x x \rangle_{0}$ of the grade alone. Versors of any
-/// metric leave it unchanged, and it is smooth at 0.
+/// The norm is $(q_{g}^2 + 10^{-16})^{1/4}$ with $q_{g} = \langle \tilde x x \rangle_{0}$ of the grade alone. Versors
+/// of any metric leave it unchanged, and it is smooth at 0.
 #[derive(Clone, Debug)]
 pub struct MvNormalization<T: Real> {
     signature: Signature,
@@ -41,13 +42,13 @@ impl<T: Real> MvNormalization<T> {
     /// Divides each grade, in one launch.
     ///
     /// # Shapes
-    /// `x` (blade, ..., feature), or with blades along the last axis, all blades of the algebra -> (blade, ..., feature),
-    /// blades along the first axis.
+    /// `x` (blade, ..., feature), or with blades along the last axis, all blades of the algebra -> (blade, ...,
+    /// feature), blades along the first axis.
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if `x` is of another algebra or lacks blades;
     /// [`Error::Shape`](crate::Error::Shape) if its features are not the layer's, or there is no row;
-    /// [`Error::Gpu`](crate::Error::Gpu) if it is on another device; [`Error::OutOfMemory`](crate::Error::OutOfMemory) or
-    /// [`Error::Limit`](crate::Error::Limit) if there is no memory for the result.
+    /// [`Error::Gpu`](crate::Error::Gpu) if it is on another device; [`Error::OutOfMemory`](crate::Error::OutOfMemory)
+    /// or [`Error::Limit`](crate::Error::Limit) if there is no memory for the result.
     /// # Precision
     /// Computed in f32, then rounded to `T`. If squares of both signs cancel, the norm inherits their absolute error.
     pub fn forward(&self, x: &Multivectors<T>) -> Result<Multivectors<T>> {
@@ -57,14 +58,15 @@ impl<T: Real> MvNormalization<T> {
         })
     }
 
-    /// The backward pass (vector-Jacobian product): the gradients of a loss with respect to `x` and the parameters, from its
-    /// gradient `g` with respect to the result. Takes two launches.
+    /// The backward pass (vector-Jacobian product): the gradients of a loss with respect to `x` and the parameters,
+    /// from its gradient `g` with respect to the result. Takes two launches.
     ///
     /// # Shapes
-    /// `x` and `g` as [`forward`](Self::forward) -> (blade, ..., feature), and (features, grades), summed over all rows.
+    /// `x` and `g` as [`forward`](Self::forward) -> (blade, ..., feature), and (features, grades), summed over all
+    /// rows.
     /// # Errors
-    /// As [`forward`](Self::forward); [`Error::Input`](crate::Error::Input) or [`Error::Shape`](crate::Error::Shape) if `g`
-    /// has other blades or positions than `x`.
+    /// As [`forward`](Self::forward); [`Error::Input`](crate::Error::Input) or [`Error::Shape`](crate::Error::Shape) if
+    /// `g` has other blades or positions than `x`.
     /// # Precision
     /// As [`forward`](Self::forward); the gradients of the parameters are not rounded to `T`.
     pub fn backward(
@@ -83,8 +85,9 @@ impl<T: Real> MvNormalization<T> {
     /// One step of gradient descent, $a \leftarrow a - \eta\,\partial a$. Clones of the layer are not changed.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if the gradient belongs to another layer; [`Error::Gpu`](crate::Error::Gpu) if it
-    /// is on another device; [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no memory for the new parameters.
+    /// [`Error::Shape`](crate::Error::Shape) if the gradient belongs to another layer;
+    /// [`Error::Gpu`](crate::Error::Gpu) if it is on another device; [`Error::OutOfMemory`](crate::Error::OutOfMemory)
+    /// if there is no memory for the new parameters.
     /// # Precision
     /// Computed in f32 and rounded to `T`.
     pub fn descend(&mut self, gradient: &Tensor<f32>, rate: f32) -> Result<()> {

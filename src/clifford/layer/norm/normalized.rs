@@ -11,18 +11,19 @@ use crate::error::call;
 use crate::layout::Real;
 
 impl LayerProduct {
-    /// Divides each grade of each row by its norm ([`GradeNorm`]). If a row fits a workgroup, one launch makes two passes over
-    /// memory, otherwise two launches make three. With [`GradeNorm::None`] the result is the operand.
+    /// Divides each grade of each row by its norm ([`GradeNorm`]). If a row fits a workgroup, one launch makes two
+    /// passes over memory, otherwise two launches make three. With [`GradeNorm::None`] the result is the operand.
     ///
     /// # Shapes
-    /// `o` has all blades along its first or last axis; the last of its other axes is the features. The result has its blades
-    /// along the first axis.
+    /// `o` has all blades along its first or last axis; the last of its other axes is the features. The result has its
+    /// blades along the first axis.
     /// # Errors
     /// As [`steerable`](Self::steerable).
     /// # Precision
-    /// Computed in f32, then rounded to `T`: $|\delta n_{i}| \le \gamma_{k} |n_{i}| (1 + s / r_{G}^2)$ to first order. $s$ is the mean over
-    /// features of $\sum_{i \in G} |q_{i}| o_{i}^2$, and k = blades of the grade + features + 12. For `Rms`, $s \le r_{G}^2$. For
-    /// `Invariant`, squares of both signs may cancel, so that $s$ may exceed $r_{G}^2$; $r_{G}$ is at least 0.1.
+    /// Computed in f32, then rounded to `T`: $|\delta n_{i}| \le \gamma_{k} |n_{i}| (1 + s / r_{G}^2)$ to first order.
+    /// $s$ is the mean over features of $\sum_{i \in G} |q_{i}| o_{i}^2$, and k = blades of the grade + features + 12.
+    /// For `Rms`, $s \le r_{G}^2$. For `Invariant`, squares of both signs may cancel, so that $s$ may exceed $r_{G}^2$;
+    /// $r_{G}$ is at least 0.1.
     pub fn normalized<T: Real>(&self, o: &Multivectors<T>) -> Result<Multivectors<T>> {
         call("LayerProduct::normalized", || {
             let function = RowFunction::Normalize;
@@ -34,8 +35,8 @@ impl LayerProduct {
         })
     }
 
-    /// The backward pass of [`normalized`](Self::normalized): the gradient with respect to `o`, from the gradient `g` of the
-    /// result.
+    /// The backward pass of [`normalized`](Self::normalized): the gradient with respect to `o`, from the gradient `g`
+    /// of the result.
     ///
     /// # Shapes
     /// `g` has the shape of the result.
@@ -43,7 +44,7 @@ impl LayerProduct {
     /// As [`steerable`](Self::steerable).
     /// # Precision
     /// Computed in f32, then rounded to `T`:
-    /// [`LayerProductReference::running_normalized_backward`](crate::reference::LayerProductReference::running_normalized_backward)
+    /// [`LayerProductReference::bounded_normalized_backward`](crate::reference::LayerProductReference::bounded_normalized_backward)
     /// computes the bound of each value.
     pub fn normalized_backward<T: Real>(
         &self,

@@ -45,7 +45,8 @@ pub(super) fn pairs(blades: &Blades) -> Result<Vec<Pair>> {
 }
 
 impl Pair {
-    /// The terms as [`Segment::Terms`](crate::gemm::Segment::Terms) encodes them: 8 bits for each place, bit 31 for the sign.
+    /// The terms as [`Segment::Terms`](crate::gemm::Segment::Terms) encodes them: 8 bits for each place, bit 31 for the
+    /// sign.
     pub(super) fn words(&self) -> Vec<u32> {
         let word =
             |term: &PairTerm| u32::from(term.x) | u32::from(term.y) << 8 | u32::from(term.sign < 0) << 31;

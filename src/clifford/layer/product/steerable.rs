@@ -13,11 +13,11 @@ use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 impl LayerProduct {
-    /// The steerable geometric product: $\sum_{p} w_{np} (\hat x_{n} \hat y_{n})_{p}$ for each feature n, with the gated operands
-    /// $\hat x$ and $\hat y$, normalised grade by grade.
+    /// The steerable geometric product: $\sum_{p} w_{np} (\hat x_{n} \hat y_{n})_{p}$ for each feature n, with the
+    /// gated operands $\hat x$ and $\hat y$, normalised grade by grade.
     ///
-    /// If a row fits a workgroup, one launch reads both operands and writes the result: three passes over memory. Longer rows
-    /// take two launches and five passes ([`plan_steerable`](Self::plan_steerable)).
+    /// If a row fits a workgroup, one launch reads both operands and writes the result: three passes over memory.
+    /// Longer rows take two launches and five passes ([`plan_steerable`](Self::plan_steerable)).
     ///
     /// ```
     /// # fn main() -> tilewise::Result<()> {
@@ -37,24 +37,26 @@ impl LayerProduct {
     /// ```
     ///
     /// # Shapes
-    /// `x` and `y` have the same rows and features, and all blades along their first or last axis. `weight` is (features,
-    /// paths), with the paths of [`Signature::paths`](crate::clifford::Signature::paths). Any strides. The result has its
-    /// blades along the first axis.
+    /// `x` and `y` have the same rows and features, and all blades along their first or last axis. `weight` is
+    /// (features, paths), with the paths of [`Signature::paths`](crate::clifford::Signature::paths). Any strides. The
+    /// result has its blades along the first axis.
     /// # Errors
-    /// [`Error::Shape`] if the shapes do not match, or there is no row or no feature; [`Error::Input`] if an operand has another
-    /// algebra, lacks blades, or has an algebra of more than 5 vectors; [`Error::Limit`] if the device cannot bind a tensor;
-    /// [`Error::Gpu`] if the operands are on different devices; [`Error::OutOfMemory`] if there is no memory for the result.
+    /// [`Error::Shape`] if the shapes do not match, or there is no row or no feature; [`Error::Input`] if an operand
+    /// has another algebra, lacks blades, or has an algebra of more than 5 vectors; [`Error::Limit`] if the device
+    /// cannot bind a tensor; [`Error::Gpu`] if the operands are on different devices; [`Error::OutOfMemory`] if there
+    /// is no memory for the result.
     /// # Precision
-    /// Computed in f32, then rounded to `T`. Without a norm $|\delta o_{i}| \le \gamma_{k} M_{i}$. $M_{i}$ is the sum of the absolute
-    /// values of the terms of $o_{i}$, each without its gates. $k = 2^d + 8$ for an algebra of d vectors, or $2^d + 38$ with
-    /// [`Gate::GeluTanh`](super::super::Gate::GeluTanh).
+    /// Computed in f32, then rounded to `T`. Without a norm $|\delta o_{i}| \le \gamma_{k} M_{i}$. $M_{i}$ is the sum
+    /// of the absolute values of the terms of $o_{i}$, each without its gates. $k = 2^d + 8$ for an algebra of d
+    /// vectors, or $2^d + 38$ with [`Gate::GeluTanh`](super::super::Gate::GeluTanh).
     ///
-    /// With a norm, $k = 2^d + N + 16$ (or $+ 46$) for N features, and the bound is divided by $r_{G}$. To first order it is
-    /// $|\delta n_{i}| \le \gamma_{k} (M_{i} / r_{G} + |n_{i}| (\mu + s) / r_{G}^2)$, where $\mu$ is the mean over features of
-    /// $\sum_{j \in G} |q_{j} o_{j}| M_{j}$, and $s$ the mean of $\sum_{j \in G} |q_{j}| o_{j}^2$. $r_{G}$ is small if the terms
-    /// of a grade cancel in every feature of a row: in rows of one to three random features, errors reached
-    /// $7 \cdot 10^{-5}$ of the largest result.
-    /// [`LayerProductReference::running`](crate::reference::LayerProductReference::running) computes the bound of each value.
+    /// With a norm, $k = 2^d + N + 16$ (or $+ 46$) for N features, and the bound is divided by $r_{G}$. To first order
+    /// it is $|\delta n_{i}| \le \gamma_{k} (M_{i} / r_{G} + |n_{i}| (\mu + s) / r_{G}^2)$, where $\mu$ is the mean
+    /// over features of $\sum_{j \in G} |q_{j} o_{j}| M_{j}$, and $s$ the mean of $\sum_{j \in G} |q_{j}| o_{j}^2$.
+    /// $r_{G}$ is small if the terms of a grade cancel in every feature of a row: in rows of one to three random
+    /// features, errors reached $7 \cdot 10^{-5}$ of the largest result.
+    /// [`LayerProductReference::bounded`](crate::reference::LayerProductReference::bounded) computes the bound of each
+    /// value.
     ///
     /// Sums have a fixed order: the same inputs give the same bits.
     pub fn steerable<T: Real>(
@@ -71,12 +73,12 @@ impl LayerProduct {
         })
     }
 
-    /// The backward pass of [`steerable`](Self::steerable) (vector-Jacobian product): the gradients with respect to the operands
-    /// and the weights, from the gradient `g` of the result.
+    /// The backward pass of [`steerable`](Self::steerable) (vector-Jacobian product): the gradients with respect to the
+    /// operands and the weights, from the gradient `g` of the result.
     ///
-    /// The gates, the product and its norms are computed again, so the forward pass need not store them. One launch reads x, y
-    /// and g and writes two gradients: five passes over memory. Longer rows take eight. Each workgroup sums the gradients of the
-    /// weights over its rows; these sums are then added in a fixed order.
+    /// The gates, the product and its norms are computed again, so the forward pass need not store them. One launch
+    /// reads x, y and g and writes two gradients: five passes over memory. Longer rows take eight. Each workgroup sums
+    /// the gradients of the weights over its rows; these sums are then added in a fixed order.
     ///
     /// # Shapes
     /// As [`steerable`](Self::steerable); `g` has the shape of the result.
@@ -84,8 +86,8 @@ impl LayerProduct {
     /// As [`steerable`](Self::steerable).
     /// # Precision
     /// Summed in f32. With a norm, rounding errors of the product are divided by $r_{G}$ twice:
-    /// [`LayerProductReference::running_backward`](crate::reference::LayerProductReference::running_backward) computes the bound
-    /// of each value.
+    /// [`LayerProductReference::bounded_backward`](crate::reference::LayerProductReference::bounded_backward) computes
+    /// the bound of each value.
     pub fn steerable_backward<T: Real>(
         &self,
         x: &Multivectors<T>,
@@ -158,7 +160,7 @@ impl LayerProduct {
         check_same_rows(op, x, y)?;
         let needed = [rows[0].shape()[2], self.signature.paths().len()];
         if weight.shape() != needed {
-            let rule = "the weight must be (features, paths), with the features of the operands and the paths of the algebra";
+            let rule = "the weight must be (features of the operands, paths of the algebra)";
             return Err(Error::shapes(op, rule, weight.shape(), &needed));
         }
         Ok(rows)

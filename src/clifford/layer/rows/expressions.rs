@@ -4,7 +4,7 @@ use crate::kernel::write::{Callee, Expression, fma, index, integer, name, number
 
 /// A vector of the same number for each feature of a unit.
 pub(super) fn vector(value: f32) -> Expression {
-    Callee::free("vector").call([number(value)])
+    Callee::free("lanes").call([number(value)])
 }
 
 /// The number of features in a unit; less than the vector width at the end of a row.

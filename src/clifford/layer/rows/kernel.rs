@@ -9,11 +9,11 @@ use crate::kernel::Kernel;
 
 impl RowProblem {
     pub(super) fn kernel(&self, tile: &RowTile, code: RowCode, caps: &Caps) -> Kernel {
-        let vector = ["f32", "vec2<f32>", "vec4<f32>"][tile.width.ilog2() as usize];
+        let lanes = ["f32", "vec2<f32>", "vec4<f32>"][tile.width.ilog2() as usize];
         let sums = if self.is_normalised() { self.sums().max(1) } else { 1 };
         let mut kernel = Kernel::new("clifford/rows")
             .dims(caps, size_of::<RowDims>())
-            .param("vector", vector)
+            .param("lanes", lanes)
             .param("WIDTH", format!("{}u", tile.width))
             .param("LANES", format!("{}u", tile.lanes))
             .param("PART", format!("{}u", tile.part))

@@ -1,7 +1,8 @@
 //! Functions of multivectors that combine the features of a row: products and norms that are normalised row by row.
 //!
-//! One shader runs all of them, `shaders/clifford/rows.wgsl`. The lanes of a workgroup share a row, and the code of each lane is
-//! generated from the algebra's table of signs. A row that is too long for a workgroup takes two launches: sums, then results.
+//! One shader runs all of them, `shaders/clifford/rows.wgsl`. The lanes of a workgroup share a row, and the code of
+//! each lane is generated from the algebra's table of signs. A row that is too long for a workgroup takes two launches:
+//! sums, then results.
 
 mod expressions;
 mod kernel;

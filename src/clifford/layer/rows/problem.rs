@@ -8,9 +8,9 @@ use crate::clifford::layer::grade_norm::GradeNorm;
 use crate::clifford::layer::layer_product::LayerProduct;
 use crate::layout::{DType, Layout, dim};
 
-/// The uniform of `shaders/clifford/rows.wgsl`, in elements. `x`, `y` and `g` are the strides of the blade, row and feature
-/// axes and the offset of the first element. `w` is the strides of the path and feature axes and the offset of the first
-/// element. Results are contiguous.
+/// The uniform of `shaders/clifford/rows.wgsl`, in elements. `x`, `y` and `g` are the strides of the blade, row and
+/// feature axes and the offset of the first element. `w` is the strides of the path and feature axes and the offset of
+/// the first element. Results are contiguous.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -151,7 +151,8 @@ impl RowProblem {
         Self { step, out: if is_between { DType::F32 } else { self.out }, ..self.clone() }
     }
 
-    /// The launch that follows [`RowStep::Sums`]. For a product, it normalises the product that the first launch stored.
+    /// The launch that follows [`RowStep::Sums`]. For a product, it normalises the product that the first launch
+    /// stored.
     #[must_use]
     pub fn after_sums(&self) -> Self {
         if self.function != RowFunction::Steerable {
@@ -178,7 +179,8 @@ impl RowProblem {
         self.product.norm.grades(self.signature())
     }
 
-    /// Number of sums over a row: the squares of each grade, and in a backward pass also the products of gradient and result.
+    /// Number of sums over a row: the squares of each grade, and in a backward pass also the products of gradient and
+    /// result.
     #[must_use]
     pub fn sums(&self) -> usize {
         self.grades().len() * if self.function.is_backward() { 2 } else { 1 }

@@ -8,7 +8,8 @@ use crate::layout::Real;
 use crate::tensor::Tensor;
 use crate::{Gpu, Result};
 
-/// The tensors that a function of rows reads: X, Y and the gradient G (blade, row, feature), and the weights W (feature, path).
+/// The tensors that a function of rows reads: X, Y and the gradient G (blade, row, feature), and the weights W
+/// (feature, path).
 #[derive(Clone, Copy)]
 pub(in super::super) struct RowInputs<'a, T: Real> {
     pub(in super::super) x: &'a Tensor<T>,

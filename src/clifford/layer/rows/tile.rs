@@ -52,8 +52,8 @@ impl RowTile {
         let lanes = part.max(usual.min(most_lanes));
         let at_once = lanes / part;
         let max_groups = rows.div_ceil(at_once);
-        // Enough workgroups for all cores: twice as many on GPUs, to hide latency, since each has few invocations, but half as
-        // many if each stores sums of weight gradients. Both factors are tuning values of these kernels.
+        // Enough workgroups for all cores: twice as many on GPUs, to hide latency, since each has few invocations, but
+        // half as many if each stores sums of weight gradients. Both factors are tuning values of these kernels.
         let per_core = caps.machine.groups_per_core.max(1);
         let each = match problem.function {
             _ if in_turn => per_core,
@@ -84,7 +84,8 @@ impl RowTile {
         self.strips * (self.lanes / self.part)
     }
 
-    /// Number of shared-memory buffers for the sums of a row. With two, lanes write the next row's sums without a second barrier.
+    /// Number of shared-memory buffers for the sums of a row. With two, lanes write the next row's sums without a
+    /// second barrier.
     pub(super) fn buffers(&self, problem: &RowProblem, caps: &Caps) -> u32 {
         if self.buffer_bytes(problem).saturating_mul(2) <= caps.limits.workgroup_bytes { 2 } else { 1 }
     }
@@ -138,16 +139,16 @@ fn width(problem: &RowProblem, caps: &Caps) -> u32 {
     [4, 2].into_iter().filter(faster).find(fits).unwrap_or(1)
 }
 
-/// The size of the subgroups within which lanes add their sums, if they do. They do on devices where shared memory is as slow as
-/// the caches (software devices), so that a shuffle is faster. All subgroups must have the same size.
+/// The size of the subgroups within which lanes add their sums, if they do. They do on devices where shared memory is
+/// as slow as the caches (software devices), so that a shuffle is faster. All subgroups must have the same size.
 pub(super) fn subgroup(caps: &Caps) -> Option<u32> {
     let sizes = caps.subgroups.filter(|sizes| sizes.min == sizes.max)?;
     let is_slow = caps.machine.shared_read_weight >= caps.machine.cached_read_weight;
     (is_slow && sizes.min.is_power_of_two()).then_some(sizes.min)
 }
 
-/// The largest number of units per invocation. The loop over them is unrolled. With 32 blades, two units were slower than one
-/// (`book/src/rejected.md`).
+/// The largest number of units per invocation. The loop over them is unrolled. With 32 blades, two units were slower
+/// than one (`book/src/rejected.md`).
 fn max_units(problem: &RowProblem) -> u32 {
     match problem.blade_count() {
         0..9 => 9,

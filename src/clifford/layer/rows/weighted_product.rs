@@ -1,4 +1,5 @@
-//! Weighted products as shader expressions, from the algebra's table. The terms of a path are summed before they are weighted.
+//! Weighted products as shader expressions, from the algebra's table. The terms of a path are summed before they are
+//! weighted.
 
 use super::expressions::{fused, vector};
 use super::problem::RowProblem;
@@ -80,8 +81,8 @@ impl WeightedProduct {
         (0..self.paths).map(of_path).collect()
     }
 
-    /// The weighted sum of terms for each blade. `of` returns the places of a term: where it is added, and the blades of `a` and
-    /// `b` whose product it is.
+    /// The weighted sum of terms for each blade. `of` returns the places of a term: where it is added, and the blades
+    /// of `a` and `b` whose product it is.
     fn weighted(&self, [a, b]: [&str; 2], of: impl Fn(&WeightedTerm) -> [usize; 3]) -> Vec<Expression> {
         let of_path = |path: usize, place: usize| {
             let here = self.terms.iter().filter(|term| term.path == path && of(term)[0] == place);

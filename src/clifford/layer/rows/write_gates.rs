@@ -35,8 +35,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Calls a function of the scalars of X and of Y. The function takes four numbers. With a vector width of 4 it is called for
-    /// each operand; with less, one call, whose result is named `both`, computes both operands.
+    /// Calls a function of the scalars of X and of Y. The function takes four numbers. With a vector width of 4 it is
+    /// called for each operand; with less, one call, whose result is named `both`, computes both operands.
     pub(super) fn of_scalars(
         &self,
         to: &mut Block,

@@ -30,8 +30,8 @@ impl Writer<'_> {
         to.increase(name("own").pointed().element(integer(sum)), across);
     }
 
-    /// Adds a unit's squares to the lane's sums, grade by grade. In [`RowStep::Results`] of a backward pass it only defines the
-    /// squares.
+    /// Adds a unit's squares to the lane's sums, grade by grade. In [`RowStep::Results`] of a backward pass it only
+    /// defines the squares.
     pub(super) fn lane_sums(&self, to: &mut Block) {
         let (is_backward, step) = (self.problem.function.is_backward(), self.problem.step);
         if self.grades.is_empty() || step == RowStep::Results && !is_backward {
@@ -80,7 +80,7 @@ impl Writer<'_> {
         for (place, &g) in self.grades.iter().enumerate() {
             let r = factor(g);
             let along = mean(self.grades.len() + place) * &r * &r * &r;
-            let along = Callee::free("vector").call([along]);
+            let along = Callee::free("lanes").call([along]);
             let factor = match self.problem.product.norm {
                 GradeNorm::Invariant => along * SIGN.call([name(format!("square{g}"))]),
                 _ => along,

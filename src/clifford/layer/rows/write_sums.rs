@@ -62,7 +62,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Defines the index of the first blade: one for each feature if they are loaded one by one, otherwise one for the unit.
+    /// Defines the index of the first blade: one for each feature if they are loaded one by one, otherwise one for the
+    /// unit.
     fn places(&self, to: &mut Block, access: &Accessed) -> Vec<Expression> {
         let operand = access.operand.name();
         let place = |member: &'static str| index("dims").member(operand).member(member);
@@ -81,7 +82,7 @@ impl Writer<'_> {
         let load = |at: &Expression| Callee::free(format!("load_{operand}")).call([at + &step]);
         let value = match places {
             [first] => load(first),
-            places => Callee::free("vector").call(places.iter().map(load)),
+            places => Callee::free("lanes").call(places.iter().map(load)),
         };
         let value = match access.operand {
             // Outside of the rows and features, the gradient is 0, so that it adds nothing to the weights' gradients.

@@ -16,7 +16,8 @@ use crate::kernel::write::{
 pub(super) struct RowCode {
     pub(super) operands: String,
     pub(super) terms: String,
-    /// Arithmetic operations per position, counted in the code for vector width 1. In wider code, features share some operations.
+    /// Arithmetic operations per position, counted in the code for vector width 1. In wider code, features share some
+    /// operations.
     pub(super) flops: usize,
 }
 
@@ -150,19 +151,19 @@ impl Writer<'_> {
         let paths = if self.product.is_some() { self.problem.signature().paths() } else { Vec::new() };
         let weights = paths.iter().enumerate().map(|(i, path)| {
             let comment = format!("of grades {} and {} into {}", path.left, path.right, path.out);
-            Member { name: format!("w{i}"), of_type: "vector", comment: comment.into() }
+            Member { name: format!("w{i}"), of_type: "lanes", comment: comment.into() }
         });
         let has_sums = self.has(Operand::Slab).is_some();
         let sums = (0..paths.len()).filter(|_| has_sums).map(|i| {
             let comment =
                 if i == 0 { "the gradients of the weights, summed over the rows so far" } else { "" };
-            Member { name: format!("gw{i}"), of_type: "vector", comment: comment.into() }
+            Member { name: format!("gw{i}"), of_type: "lanes", comment: comment.into() }
         });
         weights.chain(sums).collect()
     }
 
     fn row_state(&self) -> Vec<Member> {
-        let member = |name| Member { name, of_type: "vector", comment: "".into() };
+        let member = |name| Member { name, of_type: "lanes", comment: "".into() };
         self.kept().into_iter().map(member).collect()
     }
 
@@ -179,7 +180,7 @@ impl Writer<'_> {
         let strip = body.zero("strip", "StripState");
         for path in 0..product.paths {
             let load = |at: &Expression| Callee::free("load_w").call([at + integer(path) * w("x")]);
-            let weights = Callee::free("vector").call(places.iter().map(load));
+            let weights = Callee::free("lanes").call(places.iter().map(load));
             body.assign(strip.clone().member(format!("w{path}")), weights);
         }
         body.returns(strip);

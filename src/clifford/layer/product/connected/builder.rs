@@ -43,30 +43,32 @@ pub struct Connected<'a, T: Real> {
 }
 
 impl LayerProduct {
-    /// The fully connected product, $o_{c} = \sum_{p} P_{c,p} W_{p}$. Each path p of the geometric product has a matrix of
-    /// weights $W_{p}$. $P_{c,p}$ is the sum of the path's terms that end in blade c, feature by feature.
+    /// The fully connected product, $o_{c} = \sum_{p} P_{c,p} W_{p}$. Each path p of the geometric product has a matrix
+    /// of weights $W_{p}$. $P_{c,p}$ is the sum of the path's terms that end in blade c, feature by feature.
     ///
-    /// One matrix product computes all of it. Its kernel computes the left operand from `x` and `y` while it stages it in shared
-    /// memory, so the $P_{c,p}$ are never stored in device memory. It reads the weight in place, without a copy. If the product
-    /// has gates, a launch before it writes them to device memory, one f32 for each row and feature.
+    /// One matrix product computes all of it. Its kernel computes the left operand from `x` and `y` while it stages it
+    /// in shared memory, so the $P_{c,p}$ are never stored in device memory. It reads the weight in place, without a
+    /// copy. If the product has gates, a launch before it writes them to device memory, one f32 for each row and
+    /// feature.
     ///
     /// # Shapes
-    /// `x` and `y` (rows.., in) with all blades along their first or last axis, `weight` (paths, in, out) with the paths of
-    /// [`Signature::paths`](crate::clifford::Signature::paths) -> (blades, rows.., out). Any strides.
+    /// `x` and `y` (rows.., in) with all blades along their first or last axis, `weight` (paths, in, out) with the
+    /// paths of [`Signature::paths`](crate::clifford::Signature::paths) -> (blades, rows.., out). Any strides.
     /// # Errors
-    /// [`Error::Shape`] if the weight has other paths or inputs, or if the operands differ in rows or features or have none;
-    /// [`Error::Input`] if an operand has another algebra, lacks blades, or has an algebra of more than
-    /// [`MAX_LAYER_DIMENSION`](crate::clifford::layer::MAX_LAYER_DIMENSION) vectors; [`Error::Limit`] if a tensor is larger than
-    /// the device can bind; [`Error::Gpu`] if the operands are on different devices; [`Error::OutOfMemory`] if there is no
-    /// memory for the result.
+    /// [`Error::Shape`] if the weight has other paths or inputs, or if the operands differ in rows or features or have
+    /// none; [`Error::Input`] if an operand has another algebra, lacks blades, or has an algebra of more than
+    /// [`MAX_LAYER_DIMENSION`](crate::clifford::layer::MAX_LAYER_DIMENSION) vectors; [`Error::Limit`] if a tensor is
+    /// larger than the device can bind; [`Error::Gpu`] if the operands are on different devices; [`Error::OutOfMemory`]
+    /// if there is no memory for the result.
     /// # Precision
-    /// Summed in f32 and rounded once: $|o - o_{64}| \le \gamma_{k} \sum |\hat x_{a} \hat y_{d} w|$ for a sum of k terms. If tensor
-    /// cores multiply f16, the products of $\hat x$ and $\hat y$ are rounded to f16 first. A gate is within
-    /// $1.2 \cdot 10^{-7}$, [`Gate::GeluTanh`](crate::clifford::layer::Gate::GeluTanh) within $2 \cdot 10^{-6}$. The device's
-    /// [`Precision`] applies to f32 operands, or [`Connected::precision`] if it is set.
+    /// Summed in f32 and rounded once: $|o - o_{64}| \le \gamma_{k} \sum |\hat x_{a} \hat y_{d} w|$ for a sum of k
+    /// terms. If tensor cores multiply f16, the products of $\hat x$ and $\hat y$ are rounded to f16 first. A gate is
+    /// within $1.2 \cdot 10^{-7}$, [`Gate::GeluTanh`](crate::clifford::layer::Gate::GeluTanh) within $2 \cdot 10^{-6}$.
+    /// The device's [`Precision`] applies to f32 operands, or [`Connected::precision`] if it is set.
     ///
     /// With a norm, the bound is divided by $r_{G}$, as for [`steerable`](Self::steerable). In f32,
-    /// [`LayerProductReference::running`](crate::reference::LayerProductReference::running) computes the bound of each value.
+    /// [`LayerProductReference::bounded`](crate::reference::LayerProductReference::bounded) computes the bound of each
+    /// value.
     pub fn connected<T: Real>(
         &self,
         x: &Multivectors<T>,
@@ -76,19 +78,20 @@ impl LayerProduct {
         call("LayerProduct::connected", || Connected::new(*self, x, y, weight)?.run())
     }
 
-    /// The backward pass of [`connected`](Self::connected) (vector-Jacobian product): the gradients with respect to the operands
-    /// and the weight, from the gradient `g` of the result.
+    /// The backward pass of [`connected`](Self::connected) (vector-Jacobian product): the gradients with respect to the
+    /// operands and the weight, from the gradient `g` of the result.
     ///
-    /// One matrix product computes the gradient of the weight; its kernel computes the $P_{c,p}$ as the product does. Another
-    /// computes the gradients of the $P_{c,p}$, $T_{c,p} = g_{c} W_{p}^T$, in device memory. Rows are processed in chunks, so
-    /// that T takes at most 128 MiB. A last launch multiplies T by the other operand, term by term, sums the terms of each
-    /// position in a fixed order, and applies the derivative of the gates.
+    /// One matrix product computes the gradient of the weight; its kernel computes the $P_{c,p}$ as the product does.
+    /// Another computes the gradients of the $P_{c,p}$, $T_{c,p} = g_{c} W_{p}^T$, in device memory. Rows are processed
+    /// in chunks, so that T takes at most 128 MiB. A last launch multiplies T by the other operand, term by term, sums
+    /// the terms of each position in a fixed order, and applies the derivative of the gates.
     ///
     /// # Shapes
-    /// As [`connected`](Self::connected); `g` has the shape of the result. Each gradient has the shape and type of its operand;
-    /// the gradient of the weight is f32.
+    /// As [`connected`](Self::connected); `g` has the shape of the result. Each gradient has the shape and type of its
+    /// operand; the gradient of the weight is f32.
     /// # Errors
-    /// As [`connected`](Self::connected); [`Error::Shape`] or [`Error::Input`] if `g` has other rows, features or blades.
+    /// As [`connected`](Self::connected); [`Error::Shape`] or [`Error::Input`] if `g` has other rows, features or
+    /// blades.
     /// # Precision
     /// As [`connected`](Self::connected), with T in f32. The same inputs give the same bits.
     pub fn connected_backward<T: Real>(
@@ -141,11 +144,13 @@ impl<'a, T: Real> Connected<'a, T> {
 
     /// Sets the precision of f32 products. The default is the device's precision.
     ///
-    /// [`Precision::Fast`] rounds the operands and the weight to f16, in one launch each; the backward pass rounds the gradient
-    /// too. Tensor cores multiply them if the device has any: $|o - o_{64}| \le (2^{-9} + 2^{-18} + \gamma_{k}) \sum |\hat x_{a} \hat y_{d} w|$. Unlike the
-    /// rows of [`Gemm`](crate::Gemm), they are not scaled first: values below $2^{-14}$ have an error of $2^{-25}$ instead, and
-    /// values beyond 65504 become infinite. Gates are computed from the f32 operands. [`Precision::Split`] is computed as
-    /// [`Precision::Strict`], which is more precise: the kernel that computes $P_{c,p}$ while staging it does not split it.
+    /// [`Precision::Fast`] rounds the operands and the weight to f16, in one launch each; the backward pass rounds the
+    /// gradient too. Tensor cores multiply them if the device has any:
+    /// $|o - o_{64}| \le (2^{-9} + 2^{-18} + \gamma_{k}) \sum |\hat x_{a} \hat y_{d} w|$. Unlike the rows of
+    /// [`Gemm`](crate::Gemm), they are not scaled first: values below $2^{-14}$ have an error of $2^{-25}$ instead, and
+    /// values beyond 65504 become infinite. Gates are computed from the f32 operands. [`Precision::Split`] is computed
+    /// as [`Precision::Strict`], which is more precise: the kernel that computes $P_{c,p}$ while staging it does not
+    /// split it.
     pub fn precision(mut self, precision: Precision) -> Self {
         self.precision = precision;
         self

@@ -1,7 +1,7 @@
 //! The matrix products of a fully connected product and its backward pass, as plain data.
 //!
-//! The path sum $P_{c,p}$ is a matrix (row, feature): the sum of the terms of path p that end in blade c. There is one for each
-//! pair of a blade and a path into its grade.
+//! The path sum $P_{c,p}$ is a matrix (row, feature): the sum of the terms of path p that end in blade c. There is one
+//! for each pair of a blade and a path into its grade.
 
 use super::super::pairs::{Pair, pairs};
 use super::problem::ConnectedProblem;
@@ -35,7 +35,8 @@ impl ConnectedProblem {
         self.summed(blades, |pair| pair.blade, |pair| pair.path, segmented)
     }
 
-    /// The gradient of the weight, in f32: $\sum_{c} P_{c,p}^T g_{c}$, one matrix for each path p, from `g` (blade, row, out).
+    /// The gradient of the weight, in f32: $\sum_{c} P_{c,p}^T g_{c}$, one matrix for each path p, from `g` (blade,
+    /// row, out).
     ///
     /// # Errors
     /// [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
@@ -60,8 +61,8 @@ impl ConnectedProblem {
         self.summed(paths, |pair| pair.path, |pair| pair.blade, segmented)
     }
 
-    /// The gradients of the path sums, in f32: $T_{c,p} = g_{c} W_{p}^T$, one matrix for each pair, from `g` (blade, row, out) or
-    /// some of its rows.
+    /// The gradients of the path sums, in f32: $T_{c,p} = g_{c} W_{p}^T$, one matrix for each pair, from `g` (blade,
+    /// row, out) or some of its rows.
     ///
     /// # Errors
     /// [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
@@ -86,8 +87,8 @@ impl ConnectedProblem {
         Ok(SegmentedProblem { problem: segmented.problem()?, table })
     }
 
-    /// A product with `matrices` results. Each is summed over the pairs that `matrix` assigns to it; `plane` is the plane of B
-    /// that a pair is multiplied by.
+    /// A product with `matrices` results. Each is summed over the pairs that `matrix` assigns to it; `plane` is the
+    /// plane of B that a pair is multiplied by.
     fn summed(
         &self,
         matrices: usize,

@@ -12,8 +12,8 @@ use crate::ops::CastProblem;
 use crate::plan::{Access, Draft, Plan, Problem, Region};
 use std::borrow::Cow;
 
-/// Limit of scratch memory for the gradients of the path sums, in bytes. The backward pass processes rows in chunks of this
-/// size, or one by one if a row needs more.
+/// Limit of scratch memory for the gradients of the path sums, in bytes. The backward pass processes rows in chunks of
+/// this size, or one by one if a row needs more.
 const MAX_PATH_GRADIENTS_BYTES: usize = 1 << 27;
 
 /// The regions that a plan's matrix products read.
@@ -78,7 +78,8 @@ impl ConnectedForward {
         draft.temporary(&[blades, rows, outputs], self.product.result)
     }
 
-    /// Adds the norm of the product or its backward pass. `regions` are the operands of the [`RowProblem`], in its order.
+    /// Adds the norm of the product or its backward pass. `regions` are the operands of the [`RowProblem`], in its
+    /// order.
     fn norm(&self, draft: &mut Draft<'_>, function: RowFunction, regions: &[Region]) -> Result<()> {
         let layouts = RowOperandLayouts {
             x: &regions[1].layout,
@@ -110,8 +111,9 @@ impl OperandRounding {
 }
 
 impl Problem for ConnectedForward {
-    /// One matrix product. Its kernel computes the left operand, the path sums, from x and y while it stages it in shared
-    /// memory. A step before it computes the gates and a step after it applies the norm, if the product has them.
+    /// One matrix product. Its kernel computes the left operand, the path sums, from x and y while it stages it in
+    /// shared memory. A step before it computes the gates and a step after it applies the norm, if the product has
+    /// them.
     ///
     /// Operands: the result (blade, row, out), x, y, the weight.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
@@ -172,9 +174,9 @@ impl ConnectedBackward {
 }
 
 impl Problem for ConnectedBackward {
-    /// One matrix product computes the gradient of the weight. For each chunk of rows, another computes the gradients of the
-    /// path sums, and a step after it computes the gradients of x and y from them. If the product has a norm, the plan first
-    /// computes the product again and the backward pass of the norm.
+    /// One matrix product computes the gradient of the weight. For each chunk of rows, another computes the gradients
+    /// of the path sums, and a step after it computes the gradients of x and y from them. If the product has a norm,
+    /// the plan first computes the product again and the backward pass of the norm.
     ///
     /// Operands: the gradients of x, y and the weight; x, y, the weight; the gradient of the result.
     fn plan(&self, caps: &Caps) -> Result<Plan> {

@@ -23,7 +23,8 @@ impl OperandGradientsProblem {
             .generated("operand_gradient_terms", self.description.clone(), self.terms.clone())
     }
 
-    /// The limits that a workgroup needs: bindings for both gradients, the gradients of the path sums, and both operands.
+    /// The limits that a workgroup needs: bindings for both gradients, the gradients of the path sums, and both
+    /// operands.
     pub(super) fn needs() -> Needs {
         Needs { bindings: 5, invocations: LANES, workgroup_bytes: 0 }
     }

@@ -8,7 +8,8 @@ use crate::layout::{DType, Layout};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 
 impl Problem for OperandGradientsProblem {
-    /// One step. Operands: the gradients of X and Y; the gradients of the path sums (pair, row, feature), in f32; X and Y.
+    /// One step. Operands: the gradients of X and Y; the gradients of the path sums (pair, row, feature), in f32; X and
+    /// Y.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let Self { dims, dtype, pairs, flops, layouts: [x, y, gradient], .. } = self;
         let mut draft = Draft::new(OP, &[], caps);

@@ -26,8 +26,8 @@ pub(super) fn terms(product: &LayerProduct, blades: &Blades, pairs: &[Pair]) -> 
     })
 }
 
-/// Writes the statements of the function. In the code, `x_e12` is a blade of X, and `dx_e12` is the gradient with respect to
-/// that blade of the gated X.
+/// Writes the statements of the function. In the code, `x_e12` is a blade of X, and `dx_e12` is the gradient with
+/// respect to that blade of the gated X.
 struct Writer {
     gate: Gate,
     /// The place of the scalar among the blades.
