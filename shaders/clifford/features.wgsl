@@ -1,5 +1,4 @@
-//! A function of multivectors with parameters for each feature, or its gradients. Its code is generated from the
-//! algebra.
+//! A function of multivectors with parameters for each feature, or its gradients; code generated from the algebra.
 //!
 //! shapes    C (blades, rows, features), contiguous; X, and in gradients G, likewise with any strides; A, and B if there are two parameters, (features, parts); D (strips, features, parameters) in f32
 //! grid      one invocation per feature of a strip of rows, LANES per workgroup

@@ -1,5 +1,4 @@
-//! Multivectors divided by the mean norm of their row's features, or the gradients. The code is generated from the
-//! algebra.
+//! Multivectors divided by the mean norm of their row's features, or the gradients; code generated from the algebra.
 //!
 //! shapes    C (blades, rows, features), contiguous; X, and in gradients G, likewise with any strides; A (features); D (rows, features) in f32
 //! grid      one workgroup of LANES per row
