@@ -1,6 +1,6 @@
 //! No step keeps a device for longer than its watchdog waits: of the largest problems of every family, on every device.
 
-use crate::families::slowed;
+use crate::support::families::slowed;
 use crate::support::wgsl;
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature};

@@ -3,9 +3,9 @@
 use super::{Frozen, OP, SignMemory, SkLinear, check_sizes};
 use crate::error::call;
 use crate::gemm::Pin;
-use crate::layout::Real;
+use crate::layout::{Fill, Real};
 use crate::ops::Activation;
-use crate::tensor::{Fill, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 
 /// How a sketched layer is built.
