@@ -23,7 +23,7 @@ pub struct MvLinearValues {
     pub x: Vec<f64>,
     /// The matrices (grades, in, out).
     pub weight: Vec<f64>,
-    /// The bias (out); empty if there is none.
+    /// The bias (out), or empty.
     pub bias: Vec<f64>,
     /// The matrices (n, in, out) for multiplication by the null vector; empty if there are none.
     pub null_weight: Vec<f64>,

@@ -68,7 +68,7 @@ impl Definition {
         let linear = linear::Case { definition: self.linear.clone(), of: self.of.clone(), g: Vec::new() };
         let y =
             BoundedValues { values: self.linear.forward(&self.of(x)), bounds: linear.tolerance::<f32>(x) };
-        let out = self.product.running(self.kind, &BoundedValues::exact(x), &y, &self.weight);
+        let out = self.product.bounded(self.kind, &BoundedValues::exact(x), &y, &self.weight);
         let out = if self.residual == Residual::Operand { out.plus(x) } else { out };
         near(&out.values, &self.forward(x), |_| 1e-12, "the analysis is of this layer");
         out

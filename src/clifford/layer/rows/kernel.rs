@@ -53,7 +53,7 @@ impl RowProblem {
     }
 }
 
-/// The gate and the norm of a problem, in words; empty if there is none.
+/// The gate and the norm of a problem, in words, or empty.
 struct LayerWords {
     gate: String,
     norm: String,
