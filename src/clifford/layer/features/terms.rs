@@ -218,7 +218,7 @@ impl<'a> Writer<'a> {
             self.invariants("", |_, _| true);
             let features = Callee::free("f32").call([index("dims").member("features")]);
             let common = name("total").member("y") / mean() / mean() / features;
-            let common = self.code.define("common", common);
+            let common = self.code.define("common_factor", common);
             let slope = NORM_SLOPE.call([name("q"), NORM_OF.call([name("q")])]);
             self.code.define("less", common * slope);
             self.code.assign(name("d").element(at), name("along") / mean());
@@ -319,7 +319,7 @@ impl<'a> Writer<'a> {
             let factor = self.code.define(format!("factor{g}"), factor);
             if self.is_backward() {
                 let common = of_grade("along", g) * &factor * &factor * s;
-                let common = self.code.define(format!("common{g}"), common);
+                let common = self.code.define(format!("common_factor{g}"), common);
                 self.code.define(format!("less{g}"), &common * NORM_SLOPE.call([q, n.clone()]));
                 self.code.decrease(strip_sum(g), common * parameter("t", g) * beyond());
             }
@@ -341,7 +341,7 @@ impl<'a> Writer<'a> {
             for g in 0..self.grades() {
                 self.code.comment(format!("Grade {g}."));
                 let common = of_grade("along", g) * of_grade("factor", g) * of_grade("t", g);
-                let common = self.code.define(format!("common{g}"), common);
+                let common = self.code.define(format!("common_factor{g}"), common);
                 let slope = number(if g == 0 { -1.0 } else { -2.0 });
                 self.code.define(format!("less{g}"), slope * parameter("a", g) * &common);
                 self.code.increase(strip_sum(g), &common * of_grade("v", g));

@@ -140,7 +140,8 @@ fn width(problem: &RowProblem, caps: &Caps) -> u32 {
 }
 
 /// The size of the subgroups within which lanes add their sums, if they do. They do on devices where shared memory is
-/// as slow as the caches (software devices), so that a shuffle is faster. All subgroups must have the same size.
+/// as slow as the caches (software devices), so that a shuffle is faster. All subgroups have this size, with lanes in
+/// the order of their indices.
 pub(super) fn subgroup(caps: &Caps) -> Option<u32> {
     let sizes = caps.subgroups.filter(|sizes| sizes.min == sizes.max)?;
     let is_slow = caps.machine.shared_read_weight >= caps.machine.cached_read_weight;

@@ -43,7 +43,7 @@ impl Writer<'_> {
             to.define("is_counted", truths.call((0..self.width).map(is_counted)));
         }
         for (place, &g) in self.grades.iter().enumerate() {
-            to.comment(format!("Of grade {g}."));
+            to.comment(format!("Grade {g}."));
             let square = to.define(format!("square{g}"), self.square_of(g));
             if step == RowStep::Results {
                 continue;
