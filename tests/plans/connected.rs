@@ -2,9 +2,10 @@
 
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{Gate, LayerProduct};
-use tilewise::gemm::{GemmKernel, SegmentedProblem, Tile};
+use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::planning::clifford_layer::ConnectedProblem;
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::SegmentedProblem;
 use tilewise::planning::{Flops, Plan, Problem};
 use tilewise::{Caps, DType, Layout};
 

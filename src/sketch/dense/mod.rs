@@ -12,7 +12,7 @@ use super::apply::Way;
 use super::operator::Sketch;
 use super::philox::halves;
 use crate::Result;
-use crate::gemm::{Gemm, HalfSigns, Pin};
+use crate::gemm::{Gemm, Pin, SignHalf};
 use crate::layout::Precision;
 use crate::layout::Real;
 use crate::tensor::Tensor;
@@ -47,13 +47,13 @@ pub fn dense_as<T: Real>(
 pub fn staged_as<'a, T: Real>(
     a: &'a Tensor<T>,
     b: &'a Tensor<T>,
-    signs: Option<(&Sketch, HalfSigns)>,
+    signs: Option<(&Sketch, SignHalf)>,
 ) -> Gemm<'a, T> {
     let product = Gemm::new(a, b).precision(Precision::Strict).pinned(Pin::Staged);
     match signs {
         None => product,
         Some((sketch, signs)) => {
-            product.half_signs(HalfSigns { tag: sketch.tag(), ..signs }, halves(sketch.seed()))
+            product.sign_half(SignHalf { tag: sketch.tag(), ..signs }, halves(sketch.seed()))
         }
     }
 }

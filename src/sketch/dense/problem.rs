@@ -1,6 +1,6 @@
 //! A dense operator along an axis: what to compute, as plain data.
 
-use crate::gemm::{Entries, Pin, Scale};
+use crate::gemm::{Distribution, Pin, Scale};
 use crate::layout::{DType, Layout};
 use crate::plan::{Scalar, ScalarParameter};
 use crate::sketch::along::Along;
@@ -13,7 +13,7 @@ use crate::{Error, Result};
 /// A dense operator along an axis of a tensor, checked. The seed and the scale are scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DenseProblem {
-    pub(super) entries: Entries,
+    pub(super) entries: Distribution,
     pub(super) tag: u32,
     pub(super) way: Way,
     /// The extents of the axis: of operand and result.
@@ -35,9 +35,9 @@ impl DenseProblem {
     /// operator's extent, or if there is nothing to compute.
     pub fn new(sketch: &Sketch, way: Way, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let entries = match sketch.kind() {
-            SketchKind::Sign => Entries::Sign,
-            SketchKind::Uniform => Entries::Uniform,
-            SketchKind::Gaussian => Entries::Normal,
+            SketchKind::Sign => Distribution::Sign,
+            SketchKind::Uniform => Distribution::Uniform,
+            SketchKind::Gaussian => Distribution::Normal,
             _ => return Err(Error::input(OP, "the operator's entries are not all drawn")),
         };
         let [d, n] = sketch.shape();

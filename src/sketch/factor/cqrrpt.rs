@@ -4,7 +4,7 @@ use super::input::{self, Input, norm};
 use super::products::{matmul, product};
 use super::small::{self, Pivoted};
 use crate::error::call;
-use crate::gemm::Split;
+use crate::gemm::SplitK;
 use crate::sketch::{Given, Sketch, SketchKind};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -261,5 +261,5 @@ fn factor(a: &Tensor<f32>, sketched: &Pivoted, k: usize) -> Result<Option<(Tenso
 /// $Q^TQ$, in parts that are summed in one go each.
 fn gram(q: &Tensor<f32>) -> Result<Mat<f64>> {
     let parts = u32::try_from(q.shape()[0].div_ceil(ROWS_PER_PART)).unwrap_or(u32::MAX).min(PARTS_AT_MOST);
-    small::download(&product(&q.t(), q).split(Split::Parts(parts)).run()?)
+    small::download(&product(&q.t(), q).split_k(SplitK::Splits(parts)).run()?)
 }

@@ -1,7 +1,7 @@
 //! Products with a layer's factors on the right, which are in memory or half of them made from their seed.
 
 use super::{Frozen, SignMemory, SkLinear};
-use crate::gemm::{Gemm, Half, HalfSigns, HalvedAxis, Outer, Pin};
+use crate::gemm::{Gemm, HalfAxis, HalfPosition, OuterAxis, Pin, SignHalf};
 use crate::layout::{Layout, Real};
 use crate::ops::Activation;
 use crate::plan::Plan;
@@ -38,16 +38,16 @@ impl<T: Real> Default for Epilogue<'_, T> {
 
 impl Right {
     /// Where the signs are in a factor, U1 being (TR, out) and U2, transposed, (TR, in): TR is along their rows.
-    fn signs(self, tag: u32) -> HalfSigns {
+    fn signs(self, tag: u32) -> SignHalf {
         let (axis, outer) = match self {
-            Self::First | Self::SecondTransposed => (HalvedAxis::Outer, Outer::Rows),
-            Self::Second | Self::FirstTransposed => (HalvedAxis::K, Outer::Columns),
+            Self::First | Self::SecondTransposed => (HalfAxis::Outer, OuterAxis::Rows),
+            Self::Second | Self::FirstTransposed => (HalfAxis::K, OuterAxis::Columns),
         };
         let half = match self {
-            Self::First | Self::FirstTransposed => Half::Second,
-            Self::Second | Self::SecondTransposed => Half::First,
+            Self::First | Self::FirstTransposed => HalfPosition::Second,
+            Self::Second | Self::SecondTransposed => HalfPosition::First,
         };
-        HalfSigns { axis, half, outer, tag }
+        SignHalf { axis, half, outer, tag }
     }
 }
 
@@ -94,7 +94,7 @@ impl<T: Real> SkLinear<T> {
                         super::signs_of_u1(seed, self.half(), self.outputs())
                     }
                 }?;
-                product = product.half_signs(right.signs(signs.tag()), halves(signs.seed()));
+                product = product.sign_half(right.signs(signs.tag()), halves(signs.seed()));
             }
         }
         if self.pin != Pin::Free {
