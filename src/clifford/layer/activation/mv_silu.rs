@@ -1,4 +1,4 @@
-//! The SiLU of multivectors: every grade is multiplied by a sigmoid of its invariant.
+//! The activation `MvSilu` of multivectors: every grade is multiplied by a sigmoid of its invariant.
 
 use crate::Result;
 use crate::clifford::algebra::Signature;

@@ -1,4 +1,4 @@
-//! Functions of multivectors that have parameters for each feature: normalisation, layer norm, SiLU, and their
+//! Functions of multivectors that have parameters for each feature: normalisation, layer norm, `silu`, and their
 //! gradients.
 //!
 //! The folders `norm` and `activation` are their API. `terms.rs` writes their shader code from the algebra's table of

@@ -297,7 +297,7 @@ impl<'a> Writer<'a> {
         }
         for k in 0..self.blades.len() {
             let g = self.grade(k);
-            // The argument of a SiLU of grade 0 is the scalar part, whose derivative is 1. Squares have the derivative
+            // The argument of `silu` for grade 0 is the scalar part, whose derivative is 1. Squares have the derivative
             // 2 x.
             let is_linear = g == 0 && function == FeatureFunction::Silu;
             let less = of_grade("less", g);
