@@ -46,3 +46,18 @@ pub mod gemm {
     };
     pub use crate::gemm::segments::SegmentedProblem;
 }
+
+/// Layers of multivectors.
+pub mod clifford_layer {
+    pub use crate::clifford::layer::features::{FeaturesDims, FeaturesProblem, Pass};
+    pub use crate::clifford::layer::product::connected::{
+        ConnectedBackward, ConnectedForward, ConnectedProblem, OperandRounding,
+    };
+    pub use crate::clifford::layer::product::gates::{GatesDims, GatesProblem};
+    pub use crate::clifford::layer::product::operand_gradients::{
+        OperandGradientsDims, OperandGradientsProblem,
+    };
+    pub use crate::clifford::layer::rows::{
+        RowDims, RowFunction, RowOperandLayouts, RowProblem, RowStep, RowTile,
+    };
+}

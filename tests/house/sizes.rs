@@ -15,8 +15,7 @@ const MIN_LINES: usize = 30;
 const SHORT: &[(&str, &str)] = &[
     ("caps/assumptions.rs", "a type that only tests set"),
     ("caps/units.rs", "formatting that caps and machine share"),
-    ("clifford/layer/descend.rs", "to be joined when the layers are sorted"),
-    ("clifford/layer/gradients.rs", "to be joined when the layers are sorted"),
+    ("clifford/layer/product/gradients.rs", "the gradients that both products return"),
     ("gpu/prepared.rs", "a type that the memo and execution share"),
     ("gpu/watch.rs", "the method of a Gpu above its data, watchers.rs"),
     ("kernel/grid.rs", "the one function of grids"),

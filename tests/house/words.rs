@@ -57,12 +57,12 @@ const ENDS: &[&str] = &["rs", "wgsl", "glsl", "md", "sh", "awk", "txt", "toml"];
 /// Rooms that are still to be rewritten, and how many retired words each has. A count may only fall, and the list says so
 /// when it does; it goes when it is empty.
 const LEFT: &[(&str, usize)] = &[
-    ("book/src", 13),
-    ("shaders/clifford", 20),
+    ("book/src", 5),
+    ("shaders/clifford", 1),
     ("shaders/ops", 1),
     ("shaders/sketch", 8),
     ("src/caps", 5),
-    ("src/clifford", 180),
+    ("src/clifford", 111),
     ("src/error.rs", 3),
     ("src/files", 1),
     ("src/gpu", 44),
@@ -70,7 +70,7 @@ const LEFT: &[(&str, usize)] = &[
     ("src/kernel", 24),
     ("src/lib.rs", 1),
     ("src/ops", 7),
-    ("src/reference", 5),
+    ("src/reference", 1),
     ("src/sketch", 128),
     ("src/tensor", 1),
 ];

@@ -2,13 +2,14 @@
 
 use crate::support::families::slowed;
 use crate::support::wgsl;
-use tilewise::clifford::layer::{
-    ConnectedBackward, ConnectedForward, ConnectedProblem, FeatureFunction, FeaturesProblem, Gate,
-    GatesProblem, GradeNorm, LayerProduct, Multiplied, RowFunction, RowLayouts, RowProblem,
-};
+use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature};
 use tilewise::gpu::DeviceType;
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::planning::clifford_layer::{
+    ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, GatesProblem, OperandRounding,
+    RowFunction, RowOperandLayouts, RowProblem,
+};
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
@@ -169,7 +170,7 @@ fn rows(function: RowFunction, n: usize, caps: &Caps) -> Result<Plan> {
     let (blades, features) = (product.blades(), 512);
     let x = flat(&[blades.len(), n / blades.len() / features, features])?;
     let w = flat(&[features, Signature::CL3.paths().len()])?;
-    let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+    let layouts = RowOperandLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
     RowProblem::new(function, product, &blades, layouts, DType::F32)?.plan(caps)
 }
 
@@ -195,7 +196,7 @@ fn connected(n: usize) -> Result<ConnectedForward> {
     let x = flat(&[blades.len(), n / blades.len() / features, features])?;
     let weight = flat(&[Signature::CL2.paths().len(), features, features])?;
     let product = ConnectedProblem::new(product, &blades, [&x, &x], &weight, DType::F32)?;
-    ConnectedForward::new(product, Multiplied::AsTheyAre, Pin::Free)
+    ConnectedForward::new(product, OperandRounding::None, Pin::Free)
 }
 
 /// A step as it is launched: at once, or in several pieces.

@@ -1,13 +1,14 @@
 //! A plan of each family, and devices that are slower than others.
 
 use super::wgsl::{I8, plain};
-use tilewise::clifford::layer::{
-    ConnectedBackward, ConnectedForward, ConnectedProblem, FeatureFunction, FeaturesProblem, LayerProduct,
-    Multiplied, RowFunction, RowLayouts, RowProblem,
-};
+use tilewise::clifford::layer::{FeatureFunction, LayerProduct};
 use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature};
 use tilewise::gemm::SplitK;
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::planning::clifford_layer::{
+    ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, OperandRounding, RowFunction,
+    RowOperandLayouts, RowProblem,
+};
 use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
@@ -109,7 +110,7 @@ fn rows(function: RowFunction, caps: &Caps) -> Result<Plan> {
     let (blades, features) = (product.blades(), 16);
     let x = flat(&[blades.len(), 300, features])?;
     let w = flat(&[features, Signature::CL3.paths().len()])?;
-    let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+    let layouts = RowOperandLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
     RowProblem::new(function, product, &blades, layouts, DType::F32)?.plan(caps)
 }
 
@@ -128,7 +129,7 @@ fn connected() -> Result<ConnectedForward> {
     let x = flat(&[blades.len(), 96, features])?;
     let weight = flat(&[Signature::CL2.paths().len(), features, features])?;
     let product = ConnectedProblem::new(product, &blades, [&x, &x], &weight, DType::F32)?;
-    ConnectedForward::new(product, Multiplied::AsTheyAre, Pin::Free)
+    ConnectedForward::new(product, OperandRounding::None, Pin::Free)
 }
 
 /// The same device, if all of it took so many times as long.

@@ -58,7 +58,8 @@ fn operands_of_different_devices() {
     apart("LayerProduct::normalized_backward", product().normalized_backward(&x, &y).map(drop));
     let of = MvLinear::new(PLANE, t(&[3, 2, 2])).unwrap();
     apart("MvLinear::forward", of.forward(&y).map(drop));
-    apart("MvLinear::with_bias", of.with_bias(o(&[2]), BiasOn::Scalar).map(drop));
+    let of = MvLinear::builder(PLANE, t(&[3, 2, 2])).bias(o(&[2]), BiasOn::Scalar);
+    apart("MvLinear::build", of.build().map(drop));
     let parameter = t(&[2, 3]);
     apart(
         "MvNormalization::forward",

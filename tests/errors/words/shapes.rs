@@ -166,7 +166,8 @@ fn shapes_that_do_not_go_together() {
     found.shapes("LayerProduct::normalized_backward", positions, layer.normalized_backward(&x, &y));
     found.shapes("MvLinear::new", given, MvLinear::new(PLANE, a.clone()));
     let of = MvLinear::new(PLANE, t(&[3, 5, 6])).unwrap();
-    found.shapes("MvLinear::with_bias", &[&[10]], of.clone().with_bias(vector.clone(), BiasOn::Scalar));
+    let biased = MvLinear::builder(PLANE, t(&[3, 5, 6])).bias(vector.clone(), BiasOn::Scalar);
+    found.shapes("MvLinear::build", &[&[10]], biased.build());
     found.shapes("MvLinear::forward", positions, of.forward(&x));
     found.shapes("MvLinear::backward", positions, of.backward(&x, &x));
     found.shapes("MvNormalization::new", given, MvNormalization::new(PLANE, a.clone()));

@@ -2,15 +2,16 @@
 
 use crate::support::operand::View;
 use crate::support::{limits, plans, wgsl};
-use tilewise::clifford::layer::{
-    ConnectedBackward, ConnectedForward, ConnectedProblem, FeatureFunction, FeaturesProblem, Gate, GradeNorm,
-    LayerProduct, Multiplied, RowFunction, RowLayouts, RowProblem,
-};
+use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{
     BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary,
 };
 use tilewise::gemm::SplitK;
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::planning::clifford_layer::{
+    ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, OperandRounding, RowFunction,
+    RowOperandLayouts, RowProblem,
+};
 use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin,
     Previous, Scale, Side,
@@ -260,12 +261,12 @@ fn layers(plans: &mut List<'_>) {
                 RowFunction::Normalize,
                 RowFunction::NormalizeBackward,
             ] {
-                let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+                let layouts = RowOperandLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
                 let problem = RowProblem::new(function, layer, &blades, layouts, dtype).expect(FITS);
                 plans.add("layer rows", &format!("{} {signature} {dtype}", function.name()), &problem);
             }
             let product = ConnectedProblem::new(layer, &blades, [&x, &x], &weight, dtype).expect(FITS);
-            let forward = ConnectedForward::new(product, Multiplied::AsTheyAre, Pin::Free).expect(FITS);
+            let forward = ConnectedForward::new(product, OperandRounding::None, Pin::Free).expect(FITS);
             plans.add("connected", &format!("connected layer {signature} {dtype}"), &forward);
             let backward = ConnectedBackward::new(forward, &x).expect(FITS);
             plans.add("connected", &format!("connected layer, backward {signature} {dtype}"), &backward);
