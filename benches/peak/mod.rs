@@ -1,5 +1,5 @@
-//! The roofs of a device, measured: plain wgpu on its device and queue, none of the crate's kernels.
-#![allow(dead_code, reason = "each bench takes what it needs")]
+//! The peaks of a device, measured: plain wgpu on its device and queue, with none of the crate's kernels.
+#![allow(dead_code, reason = "each bench uses a part of it")]
 
 use std::time::Instant;
 use tilewise::Gpu;
@@ -7,108 +7,109 @@ use tilewise::wgpu;
 
 /// What the device reaches at best.
 #[derive(Clone, Copy)]
-pub(crate) struct Roofs {
+pub(crate) struct Peaks {
     /// f32 multiply-adds, flop/s.
     pub(crate) flops: f64,
     /// Bytes read plus bytes written per second, by a copy.
     pub(crate) bytes: f64,
 }
 
-/// Multiply-adds in flop per invocation and round of `multiply_add`: 16 of vec4, two flop each.
-const FLOPS_PER_ROUND: f64 = 16.0 * 4.0 * 2.0;
+/// Flops of an invocation of `multiply_add` in one iteration: 16 fma of vec4, two flops each.
+const FLOPS_PER_ITERATION: f64 = 16.0 * 4.0 * 2.0;
 /// Invocations of `multiply_add`: enough to fill every device many times over.
 const INVOCATIONS: u32 = 1 << 19;
 /// Seconds that one measurement should take at least.
 const ENOUGH: f64 = 0.02;
-/// Measurements, of which the fastest counts: what disturbs can only slow down.
+/// Measurements, of which the fastest counts: other work on the machine can only slow one down.
 const ROUNDS: usize = 5;
 
-/// Both roofs, measured; in tests of benches, which ask for no figures, any.
-pub(crate) fn measured_or_any(gpu: &Gpu, is_testing: bool) -> Roofs {
-    if is_testing { Roofs { flops: 1e9, bytes: 1e9 } } else { measure(gpu) }
-}
-
-/// Measures both roofs.
-pub(crate) fn measure(gpu: &Gpu) -> Roofs {
-    let device = gpu.device();
-    // Two operands that no cache holds, where memory allows.
+/// Measures both peaks.
+pub(crate) fn measure(gpu: &Gpu) -> Peaks {
+    // Two operands that no cache holds, if the memory is large enough.
     let limits = &gpu.caps().limits;
     let room = gpu.caps().memory.unwrap_or(1 << 30) / 8;
     let bytes = limits.binding_bytes.min(limits.buffer_bytes).min(room).min(1 << 30) / 4096 * 4096;
-    let buffer = |label, size| {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some(label),
-            size,
-            usage,
-            mapped_at_creation: false,
-        })
-    };
-    let (params, source, target) = (buffer("params", 8), buffer("source", bytes), buffer("target", bytes));
-    let module = device.create_shader_module(wgpu::include_wgsl!("roof.wgsl"));
-    let program = |entry_point| Program::new(gpu, &module, entry_point, [&params, &source, &target]);
-
-    let multiply_add = program("multiply_add");
-    let seconds = |rounds: u32| {
-        gpu.queue().write_buffer(&params, 0, bytemuck::bytes_of(&[rounds, 1.0f32.to_bits()]));
+    let buffers = Buffers::new(gpu, bytes);
+    let multiply_add = buffers.program(gpu, "multiply_add");
+    let seconds = |iterations: u32| {
+        let params = [iterations, 1.0f32.to_bits()];
+        gpu.queue().write_buffer(&buffers.params, 0, bytemuck::bytes_of(&params));
         multiply_add.seconds(gpu, [INVOCATIONS / 64, 1])
     };
-    let mut rounds = 16;
-    while seconds(rounds) < ENOUGH && rounds < 1 << 20 {
-        rounds *= 2;
+    let mut iterations = 16;
+    while seconds(iterations) < ENOUGH && iterations < 1 << 20 {
+        iterations *= 2;
     }
-    let flops = f64::from(INVOCATIONS) * f64::from(rounds) * FLOPS_PER_ROUND / fastest(|| seconds(rounds));
-
-    let copy = program("copy");
-    let groups = u32::try_from(bytes / 16 / 64).expect("at most 2^20");
-    let grid = [groups.min(1 << 14), groups.div_ceil(1 << 14)];
-    let bytes = 2.0 * bytes as f64 / fastest(|| copy.seconds(gpu, grid));
-    Roofs { flops, bytes }
+    let flops = f64::from(INVOCATIONS) * f64::from(iterations) * FLOPS_PER_ITERATION;
+    let flops = flops / fastest(|| seconds(iterations));
+    let copier = Copier::of(gpu, &buffers, bytes);
+    Peaks { flops, bytes: 2.0 * bytes as f64 / fastest(|| copier.seconds(gpu)) }
 }
 
-/// A copy of so many bytes, to be held against something else that moves memory.
+/// What both entry points of the shader are bound to.
+struct Buffers {
+    params: wgpu::Buffer,
+    source: wgpu::Buffer,
+    target: wgpu::Buffer,
+}
+
+impl Buffers {
+    /// Source and target of this number of bytes.
+    fn new(gpu: &Gpu, bytes: u64) -> Self {
+        let buffer = |label, size| {
+            gpu.device().create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size,
+                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        };
+        Self { params: buffer("params", 8), source: buffer("source", bytes), target: buffer("target", bytes) }
+    }
+
+    fn program(&self, gpu: &Gpu, entry_point: &str) -> Program {
+        let module = gpu.device().create_shader_module(wgpu::include_wgsl!("peak.wgsl"));
+        Program::new(gpu, &module, entry_point, [&self.params, &self.source, &self.target])
+    }
+}
+
+/// A copy, as a baseline for operations that move memory.
 pub(crate) struct Copier {
     copy: Program,
     grid: [u32; 2],
 }
 
 impl Copier {
-    /// Bytes are a multiple of 1024.
+    /// A copy of this number of bytes, a multiple of 1024.
     pub(crate) fn new(gpu: &Gpu, bytes: u64) -> Self {
-        let buffer = |size| {
-            gpu.device().create_buffer(&wgpu::BufferDescriptor {
-                label: Some("copied"),
-                size,
-                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            })
-        };
-        let (params, source, target) = (buffer(8), buffer(bytes), buffer(bytes));
-        let module = gpu.device().create_shader_module(wgpu::include_wgsl!("roof.wgsl"));
-        let copy = Program::new(gpu, &module, "copy", [&params, &source, &target]);
-        let groups = u32::try_from(bytes / 16 / 64).expect("at most 2^20");
-        let copier = Self { copy, grid: [groups.min(1 << 14), groups.div_ceil(1 << 14)] };
+        let copier = Self::of(gpu, &Buffers::new(gpu, bytes), bytes);
         copier.seconds(gpu);
         copier
     }
 
-    /// Seconds of one copy, which reads and writes as many bytes.
+    fn of(gpu: &Gpu, buffers: &Buffers, bytes: u64) -> Self {
+        let groups = u32::try_from(bytes / 16 / 64).expect("at most 2^20");
+        let grid = [groups.min(1 << 14), groups.div_ceil(1 << 14)];
+        Self { copy: buffers.program(gpu, "copy"), grid }
+    }
+
+    /// Seconds of one copy, which reads as many bytes as it writes.
     pub(crate) fn seconds(&self, gpu: &Gpu) -> f64 {
         self.copy.seconds(gpu, self.grid)
     }
 }
 
-/// The fastest of some runs, after a first that does not count.
+/// The fastest of some runs, after one that does not count.
 fn fastest(run: impl Fn() -> f64) -> f64 {
     run();
     (0..ROUNDS).map(|_| run()).fold(f64::INFINITY, f64::min)
 }
 
-/// One entry point of the shader, ready to run.
+/// An entry point of the shader that is ready to run.
 struct Program {
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
-    /// Where the device has timestamps: the queries, the resolved ticks, and the same for the host to read.
+    /// If the device has timestamps: the queries, the resolved ticks, and a copy of them for the host.
     clock: Option<(wgpu::QuerySet, wgpu::Buffer, wgpu::Buffer)>,
 }
 
@@ -168,7 +169,7 @@ impl Program {
         Self { pipeline, bind_group, clock }
     }
 
-    /// Runs once; seconds on the device's clock, or on the host's where it has none.
+    /// Runs it once; seconds on the device's clock, or on the host's if it has none.
     fn seconds(&self, gpu: &Gpu, [x, y]: [u32; 2]) -> f64 {
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {

@@ -1,8 +1,8 @@
 //! What the device reaches at best: multiply-adds that touch no memory, and a copy that does nothing else.
 
-/// rounds: times that the inner loop runs; one: 1.0, which the compiler cannot know.
+/// iterations: iterations of the loop; one: 1.0, a value that the compiler cannot know.
 struct Params {
-    rounds: u32,
+    iterations: u32,
     one: f32,
 }
 
@@ -10,14 +10,14 @@ struct Params {
 @group(0) @binding(1) var<storage, read> source: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> result: array<vec4<f32>>;
 
-/// 16 multiply-adds of vec4 per round, in two chains: eight sums that do not wait for one another.
+/// 16 multiply-adds of vec4 per iteration, in two chains: eight sums that do not depend on one another.
 @compute @workgroup_size(64)
 fn multiply_add(@builtin(global_invocation_id) id: vec3<u32>) {
     let x = vec4(params.one);
     let y = vec4(f32(id.x) * 1e-6);
     var a = vec4(0.0);
     var b = vec4(1.0);
-    for (var round = 0u; round < params.rounds; round++) {
+    for (var iteration = 0u; iteration < params.iterations; iteration++) {
         a = fma(a, x, y); b = fma(b, x, y); a = fma(a, x, y); b = fma(b, x, y);
         a = fma(a, x, y); b = fma(b, x, y); a = fma(a, x, y); b = fma(b, x, y);
         a = fma(a, x, y); b = fma(b, x, y); a = fma(a, x, y); b = fma(b, x, y);
