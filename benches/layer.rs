@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use support::contest::{Contest, Side, TOGETHER};
 use support::examples::ended;
 use support::{is_software, is_testing, told};
-use tilewise::sketch::{SignMemory, SkLinear};
+use tilewise::sketch::{SignStorage, SkLinear};
 use tilewise::{Activation, DType, Fill, Gemm, Gpu, Real, Result, Tensor, f16};
 
 const TERMS: usize = 1;
@@ -97,7 +97,7 @@ impl Bench {
         let other =
             Side::launches(gpu, &dense, TOGETHER, |_| Gemm::new(x, &transposed).out::<T>().run().map(drop))?;
         self.contest::<T>("forward", "dense", [batch, width], own, other)?;
-        let builder = SkLinear::<T>::builder(TERMS, RANK).without_saving().signs(SignMemory::Made);
+        let builder = SkLinear::<T>::builder(TERMS, RANK).allow_larger().signs(SignStorage::Generated);
         let made = builder.random(gpu, [width, width])?;
         let own = Side::launches(gpu, &made.plans(x)?[0], TOGETHER, |_| made.forward(x).map(drop))?;
         let other =

@@ -16,7 +16,8 @@ use support::contest::{Contest, Side, TOGETHER};
 use support::examples::ended;
 use support::{is_testing, told};
 use tilewise::planning::Problem;
-use tilewise::sketch::{HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{DType, Fill, Gemm, Gpu, Real, Result, f16};
 
 /// Rounds, in each of which both sides take their turn.
@@ -72,7 +73,7 @@ impl Bench {
             for (axis, side) in [(0, "left"), (1, "right")] {
                 let (a, b) = if axis == 0 { (stored.clone(), x.clone()) } else { (x.clone(), stored.t()) };
                 let plan = Gemm::new(&a, &b).plan()?;
-                let own = Side::launches(gpu, &sketch.plan(Way::Forward, &x, axis)?, TOGETHER, |_| {
+                let own = Side::launches(gpu, &sketch.plan(Direction::Forward, &x, axis)?, TOGETHER, |_| {
                     sketch.apply(&x, axis).map(drop)
                 })?;
                 let other = Side::launches(gpu, &plan, TOGETHER, |_| Gemm::new(&a, &b).run().map(drop))?;
@@ -109,7 +110,7 @@ impl Bench {
         let operands: Result<Vec<_>> =
             (0..support::pairs(gpu, bytes)).map(|_| gpu.random::<f32>(shape, Fill::Uniform, 2)).collect();
         let operands = operands?;
-        let problem = SparseProblem::new(sketch, Way::Forward, operands[0].layout(), axis, DType::F32)?;
+        let problem = SparseProblem::new(sketch, Direction::Forward, operands[0].layout(), axis, DType::F32)?;
         let plan = problem.plan(gpu.caps())?;
         let own = Side::launches(gpu, &plan, TOGETHER, |at| {
             sketch.apply(&operands[at % operands.len()], axis).map(drop)
@@ -127,23 +128,23 @@ impl Bench {
     /// copy of the operand.
     fn hadamard(&self, size: usize) -> Result<()> {
         for axis in [0, 1] {
-            for way in [Way::Forward, Way::Adjoint] {
+            for way in [Direction::Forward, Direction::Adjoint] {
                 self.hadamard_of::<f32>(way, axis, size)?;
             }
         }
-        self.hadamard_of::<f16>(Way::Forward, 0, size)
+        self.hadamard_of::<f16>(Direction::Forward, 0, size)
     }
 
-    fn hadamard_of<T: Real>(&self, way: Way, axis: usize, size: usize) -> Result<()> {
+    fn hadamard_of<T: Real>(&self, direction: Direction, axis: usize, size: usize) -> Result<()> {
         let gpu = &self.gpu;
         let (d, others) = (size / 4, size / 4);
         let sketch = Sketch::new(SketchKind::Hadamard, [d, size], 1)?;
-        let from = if way == Way::Forward { size } else { d };
+        let from = if way == Direction::Forward { size } else { d };
         let x = gpu.random::<T>(if axis == 0 { [from, others] } else { [others, from] }, Fill::Uniform, 2)?;
         let plan = HadamardProblem::new(&sketch, way, x.layout(), axis, T::DTYPE)?.plan(gpu.caps())?;
         let own = Side::launches(gpu, &plan, TOGETHER, |_| match way {
-            Way::Forward => sketch.apply(&x, axis).map(drop),
-            Way::Adjoint => sketch.adjoint(&x, axis).map(drop),
+            Direction::Forward => sketch.apply(&x, axis).map(drop),
+            Direction::Adjoint => sketch.adjoint(&x, axis).map(drop),
         })?;
         // The longer of operand and result.
         let bytes = ((size * others * size_of::<T>()) as u64).next_multiple_of(1024);

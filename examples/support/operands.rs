@@ -1,7 +1,7 @@
 //! Operands of a product on the host, random or out of `.npy` files.
 
 use tilewise::Operand;
-use tilewise::io::{Npy, NpyData, Order};
+use tilewise::io::{MemoryOrder, Npy, NpyData};
 use tilewise::{Element, Error, Fill, Gpu, Result, Tensor};
 
 /// Where a matrix comes from.
@@ -46,7 +46,7 @@ impl Source {
                     }
                 };
                 // The transpose of C order is Fortran order, and the other way round.
-                let turned = (file.order() == Order::Fortran) != (stored == Storage::Transposed);
+                let turned = (file.order() == MemoryOrder::Fortran) != (stored == Storage::Transposed);
                 let stored = if turned { Storage::Transposed } else { Storage::RowMajor };
                 Ok(Matrix { elements, shape, stored })
             }

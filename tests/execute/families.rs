@@ -8,8 +8,9 @@ use tilewise::clifford::layer::{
 use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature};
 use tilewise::gemm::{Entries, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Side, Split};
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
-use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Caps, DType, GemmKernel, Layout, Precision, Result};
 
 /// A family's problem, planned for a device.
@@ -48,13 +49,13 @@ pub(crate) const FAMILIES: [Family; 28] = [
     }),
     ("dense sketch", |caps| {
         let sketch = Sketch::new(SketchKind::Gaussian, [192, 200], 1)?;
-        DenseProblem::new(&sketch, Way::Forward, &flat(&[200, 256])?, 0, DType::F32)?.plan(caps)
+        DenseProblem::new(&sketch, Direction::Forward, &flat(&[200, 256])?, 0, DType::F32)?.plan(caps)
     }),
-    ("sparse sketch", |caps| sketched(SketchKind::Sjlt { nonzeros: 4 }, Way::Forward, caps)),
-    ("sparse sketch, adjoint", |caps| sketched(SketchKind::CountSketch, Way::Adjoint, caps)),
+    ("sparse sketch", |caps| sketched(SketchKind::Sjlt { nonzeros: 4 }, Direction::Forward, caps)),
+    ("sparse sketch, adjoint", |caps| sketched(SketchKind::CountSketch, Direction::Adjoint, caps)),
     ("hadamard", |caps| {
         let sketch = Sketch::new(SketchKind::Hadamard, [64, 4096], 1)?;
-        HadamardProblem::new(&sketch, Way::Forward, &flat(&[4096, 16])?, 0, DType::F32)?.plan(caps)
+        HadamardProblem::new(&sketch, Direction::Forward, &flat(&[4096, 16])?, 0, DType::F32)?.plan(caps)
     }),
     ("geometric product", |caps| multivectors(Signature::CL3, 2000, caps)),
     ("geometric product by a table", |caps| multivectors(Signature::new(6, 0, 0)?, 600, caps)),
@@ -86,9 +87,9 @@ fn flat(shape: &[usize]) -> Result<Layout> {
     Layout::contiguous("test", shape)
 }
 
-fn sketched(kind: SketchKind, way: Way, caps: &Caps) -> Result<Plan> {
+fn sketched(kind: SketchKind, direction: Direction, caps: &Caps) -> Result<Plan> {
     let sketch = Sketch::new(kind, [600, 2000], 1)?;
-    let rows = if way == Way::Forward { 2000 } else { 600 };
+    let rows = if way == Direction::Forward { 2000 } else { 600 };
     SparseProblem::new(&sketch, way, &flat(&[rows, 64])?, 0, DType::F32)?.plan(caps)
 }
 

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tilewise::DType;
 use tilewise::Error;
 use tilewise::io::{
-    Npy, NpyData, Order, npy_bytes, read_npy_f64, write_npy, write_npy_async, write_npy_slice,
+    MemoryOrder, Npy, NpyData, npy_bytes, read_npy_f64, write_npy, write_npy_async, write_npy_slice,
 };
 
 /// A folder of its own for each test, removed with it.
@@ -76,16 +76,21 @@ fn files_of_numpy_are_read_exactly() {
         (12 * i + 4 * j + k) as f32
     });
     for (name, shape, order, data) in [
-        ("c_f32.npy", &[2, 3][..], Order::C, f32s(&[0.0, 0.5, 1.0, -2.0, 3.25, 1e-3])),
-        ("fortran_f16.npy", &[2, 3, 4], Order::Fortran, NpyData::F16(f16s(counting))),
-        ("one_axis_f32.npy", &[5], Order::C, f32s(&[1.0, 2.0, 3.0, 4.0, 5.0])),
-        ("scalar_f16.npy", &[], Order::C, NpyData::F16(f16s([-1.5]))),
-        ("empty_f32.npy", &[0, 3], Order::C, f32s(&[])),
-        ("big_endian_f16.npy", &[2, 2], Order::C, NpyData::F16(f16s([1.0, -2.0, 0.5, 65504.0]))),
-        ("version_2_f32.npy", &[2], Order::C, f32s(&[7.0, 8.0])),
-        ("c_i8.npy", &[2, 3], Order::C, NpyData::I8(vec![0, 1, -1, 127, -128, 85])),
-        ("fortran_i32.npy", &[2, 3], Order::Fortran, NpyData::I32(vec![0, 4, 1, i32::MAX, 2, i32::MIN])),
-        ("big_endian_i32.npy", &[3], Order::C, NpyData::I32(vec![1, -2, 0x0123_4567])),
+        ("c_f32.npy", &[2, 3][..], MemoryOrder::C, f32s(&[0.0, 0.5, 1.0, -2.0, 3.25, 1e-3])),
+        ("fortran_f16.npy", &[2, 3, 4], MemoryOrder::Fortran, NpyData::F16(f16s(counting))),
+        ("one_axis_f32.npy", &[5], MemoryOrder::C, f32s(&[1.0, 2.0, 3.0, 4.0, 5.0])),
+        ("scalar_f16.npy", &[], MemoryOrder::C, NpyData::F16(f16s([-1.5]))),
+        ("empty_f32.npy", &[0, 3], MemoryOrder::C, f32s(&[])),
+        ("big_endian_f16.npy", &[2, 2], MemoryOrder::C, NpyData::F16(f16s([1.0, -2.0, 0.5, 65504.0]))),
+        ("version_2_f32.npy", &[2], MemoryOrder::C, f32s(&[7.0, 8.0])),
+        ("c_i8.npy", &[2, 3], MemoryOrder::C, NpyData::I8(vec![0, 1, -1, 127, -128, 85])),
+        (
+            "fortran_i32.npy",
+            &[2, 3],
+            MemoryOrder::Fortran,
+            NpyData::I32(vec![0, 4, 1, i32::MAX, 2, i32::MIN]),
+        ),
+        ("big_endian_i32.npy", &[3], MemoryOrder::C, NpyData::I32(vec![1, -2, 0x0123_4567])),
     ] {
         let array = Npy::read(by_numpy(name)).unwrap();
         assert_eq!((array.shape(), array.order(), array.data()), (shape, order, &data), "{name}");
@@ -261,7 +266,7 @@ fn written_elements_are_read_back_bit_for_bit() {
     let singles: Vec<f32> = (0u32..12).map(|i| f32::from_bits(0x3f80_0001 + 0x0123_4567 * i)).collect();
     write_npy_slice(&path, [3, 4], &singles).unwrap();
     let array = Npy::read(&path).unwrap();
-    assert_eq!((array.shape(), array.order()), (&[3, 4][..], Order::C));
+    assert_eq!((array.shape(), array.order()), (&[3, 4][..], MemoryOrder::C));
     let NpyData::F32(read) = array.data() else { panic!("{:?}", array.dtype()) };
     assert_eq!(bits(read), bits(&singles));
 
@@ -360,7 +365,7 @@ fn tensors_have_the_shape_of_the_file_in_either_order() {
     let path = scratch.0.join("b.npy");
     write_npy(&path, &b).unwrap();
     let read = Npy::read(&path).unwrap();
-    assert_eq!((read.shape(), read.order()), (&[2, 3, 4][..], Order::C));
+    assert_eq!((read.shape(), read.order()), (&[2, 3, 4][..], MemoryOrder::C));
     assert_eq!(read.data(), &NpyData::F16(counting));
     let again = read.tensor::<f16>(&gpu).unwrap();
     assert_eq!(again.to_vec().unwrap(), b.to_vec().unwrap());

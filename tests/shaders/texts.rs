@@ -8,7 +8,7 @@ use tilewise::clifford::layer::{ConnectedBackDims, FeaturesDims, GatesDims, RowD
 use tilewise::gemm::{GemmDims, HalvesDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
 use tilewise::planning::kernel::{KERNELS, Kernel, PARTS};
-use tilewise::sketch::{HadamardDims, SparseDims};
+use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
 #[test]
 fn every_kernel_says_what_it_is_in_the_fixed_lines_of_its_header() {

@@ -70,7 +70,7 @@ fn fits_are_best_at_every_budget() {
         // The weights share these, and have all in the full sweep.
         let (all, some) = ([0.05, 0.2, 0.5, 0.9], [&[0.05, 0.5][..], &[0.9]]);
         for &share in if support::is_full_sweep() { &all[..] } else { some[at] } {
-            let advice = SkLinear::advise(&weight, Budget::Params(share)).expect("a budget");
+            let advice = SkLinear::recommend_rank(&weight, Budget::Params(share)).expect("a budget");
             let builder = SkLinear::builder(advice.terms, advice.rank);
             let [fitted, squares, copied] =
                 [builder.fit(&weight), builder.least_squares(&weight), builder.panther(&weight)]

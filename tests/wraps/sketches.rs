@@ -4,14 +4,13 @@ use super::gemm::{WINDOW, bare, caps, is_full};
 use super::launch::Launch;
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
-use tilewise::sketch::{
-    HADAMARD_AT_MOST, HadamardProblem, Sketch, SketchKind, SparseAxis, SparseProblem, Way,
-};
+use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
+use tilewise::sketch::{Direction, MAX_HADAMARD_LENGTH, Sketch, SketchKind, SparseAxis};
 use tilewise::{Caps, DType, Layout};
 
 /// Rows and columns of what an operator is applied to, and the length of the axis that its result has.
 fn shapes(elements: usize) -> Vec<[usize; 3]> {
-    let long = HADAMARD_AT_MOST.min(elements / 4);
+    let long = MAX_HADAMARD_LENGTH.min(elements / 4);
     vec![
         [long, 3, long / 3],
         [5, elements / 8, 4],
@@ -39,8 +38,8 @@ pub(crate) fn launches() -> Vec<Launch> {
     let devices = [caps(), gpu, bare()];
     let mut case = 0;
     for [n, columns, d] in shapes(WINDOW / 4) {
-        for way in [Way::Forward, Way::Adjoint] {
-            let rows = if way == Way::Forward { n } else { d };
+        for way in [Direction::Forward, Direction::Adjoint] {
+            let rows = if way == Direction::Forward { n } else { d };
             let plain = |shape: &[usize]| Layout::contiguous("test", shape).expect("few axes");
             let across = Layout::new("test", &[rows, columns], &[1, rows], 63, 1 << 40).expect("a view");
             // The last has three axes beside the operator's, which do not step as one.
@@ -64,7 +63,7 @@ pub(crate) fn launches() -> Vec<Launch> {
 fn hadamard(
     caps: &Caps,
     shape: [usize; 2],
-    way: Way,
+    direction: Direction,
     x: &Layout,
     axis: usize,
     dtype: DType,
@@ -89,7 +88,7 @@ fn sparse(
     caps: &Caps,
     kind: SketchKind,
     shape: [usize; 2],
-    way: Way,
+    direction: Direction,
     x: &Layout,
     axis: usize,
     dtype: DType,

@@ -17,7 +17,8 @@ use tilewise::gemm::{
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
 use tilewise::planning::Buffer;
 use tilewise::planning::kernel::{Kernel, Needs};
-use tilewise::sketch::{HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType, Layout, Precision};
 
 const EXTENTS: [usize; 21] =
@@ -258,8 +259,8 @@ fn sparse(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
         _ => SketchKind::Sjlt { nonzeros: u.int_in_range(1..=16)? },
     };
     let sketch = Sketch::new(kind, [rows, cols], 1).map_err(|_| Error::IncorrectFormat)?;
-    let way = *u.choose(&[Way::Forward, Way::Adjoint])?;
-    let from = if way == Way::Forward { cols } else { rows };
+    let way = *u.choose(&[Direction::Forward, Direction::Adjoint])?;
+    let from = if way == Direction::Forward { cols } else { rows };
     let axis = u.int_in_range(0..=1)?;
     let x = view(u, &if axis == 0 { [from, beside] } else { [beside, from] })?;
     let dtype = real(u)?;
@@ -270,8 +271,8 @@ fn sparse(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
 fn hadamard(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let (rows, cols, beside, dtype) = (extent(u)?, extent(u)?, extent(u)?, real(u)?);
     let sketch = Sketch::new(SketchKind::Hadamard, [rows, cols], 1).map_err(|_| Error::IncorrectFormat)?;
-    let way = *u.choose(&[Way::Forward, Way::Adjoint])?;
-    let x = view(u, &[if way == Way::Forward { cols } else { rows }, beside])?;
+    let way = *u.choose(&[Direction::Forward, Direction::Adjoint])?;
+    let x = view(u, &[if way == Direction::Forward { cols } else { rows }, beside])?;
     let problem = HadamardProblem::new(&sketch, way, &x, 0, dtype).map_err(|_| Error::IncorrectFormat)?;
     Ok(of_views(Planned::of("hadamard", &problem, caps), &[(0, &x, dtype)]))
 }

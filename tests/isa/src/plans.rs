@@ -14,8 +14,9 @@ use tilewise::gemm::{
     Split,
 };
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
-use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType, GemmKernel, Layout, Precision, Result, Sums};
 
 /// A plan to compile, or why there is none.
@@ -186,8 +187,8 @@ fn sketches(plans: &mut List<'_>) {
     ] {
         let sketch = Sketch::new(kind, [sketched, rows], 1).expect(FITS);
         for (way, x, what) in [
-            (Way::Forward, flat(&[rows, columns]), ""),
-            (Way::Adjoint, flat(&[sketched, columns]), ", adjoint"),
+            (Direction::Forward, flat(&[rows, columns]), ""),
+            (Direction::Adjoint, flat(&[sketched, columns]), ", adjoint"),
         ] {
             for dtype in [F32, F16] {
                 let name = format!("{name} {dtype}{what}");

@@ -1,0 +1,14 @@
+//! `NumPy`'s `.npy` files: reading arrays from them and writing them.
+
+mod array;
+mod elements;
+mod parse;
+mod values;
+mod write;
+
+pub use array::Npy;
+pub use elements::{MemoryOrder, NpyData};
+pub use values::read_npy_f64;
+#[cfg(not(target_arch = "wasm32"))]
+pub use write::write_npy;
+pub use write::{npy_bytes, write_npy_async, write_npy_slice};
