@@ -1,7 +1,7 @@
-//! Applies a sparse operator whose lines are the rows of Y: each row of Y is the signed sum of the rows of X at the positions
-//! of the line's nonzeros.
+//! Applies a sparse operator whose lines are the rows of Y: each row of Y is the signed sum of the rows of X at the
+//! positions of the line's nonzeros.
 //!
-//! shapes    X (positions, columns) -> Y (lines, columns), any strides; f32 sums, in the order in which positions are drawn
+//! shapes    X (positions, columns) -> Y (lines, columns), any strides; f32 sums, in the order of drawing
 //! grid      ceil(columns / width) tiles of columns x ceil(lines / rows) ranges of lines
 //! subgroup  not used; ACROSS lanes run along columns, LANES / ACROSS along lines
 //! requires  LANES invocations; LIST nonzeros in shared memory

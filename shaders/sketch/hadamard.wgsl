@@ -1,7 +1,7 @@
 //! One pass of a fast Walsh-Hadamard transform along an axis: the levels of consecutive bits of the row index.
 //!
-//! shapes    A and C of 2^bits rows, any columns and batches, any strides; the first and the last pass may have fewer rows
-//! grid      LINES lines per workgroup; a line is a column of a set, and a set is ROWS rows that differ only in these bits
+//! shapes    A and C of 2^bits rows, any columns, batches and strides; the first and last pass may have fewer rows
+//! grid      LINES lines per workgroup; a line is a column of a set: ROWS rows that differ only in these bits
 //! subgroup  not used; neighbouring lanes have neighbouring columns, then neighbouring sets
 //! requires  LANES invocations; their elements in shared memory if there is more than one stage
 //! edges     rows past the end are zero on load and guarded on store: any rows >= 1, columns >= 1, batches >= 1
@@ -75,8 +75,8 @@ fn position_of(row: u32) -> u32 {
 var<workgroup> tile: array<f32, TILE>;
 const TILE: u32 = 1u + min(STAGES - 1u, 1u) * (LANES * RADIX - 1u);
 
-// The index of a set's row in the tile. NOTE: rows of neighbouring lanes are a power of two apart, so the bits that choose the
-// bank are xored with higher ones.
+// The index of a set's row in the tile. NOTE: rows of neighbouring lanes are a power of two apart, so the bits that
+// choose the bank are xored with higher ones.
 fn tile_at(set_lane: u32, row: u32, column_lanes: u32, column_lane: u32) -> u32 {
     let at = (set_lane * ROWS + row) * column_lanes + column_lane;
     return at ^ (at / 32u % 32u);

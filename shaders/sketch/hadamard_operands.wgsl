@@ -1,4 +1,5 @@
-//! The operands of a pass, at the bindings from 0 on: `load_a(at)` reads an element of the input, and `c` is the output.
+//! The operands of a pass, at the bindings from 0 on: `load_a(at)` reads an element of the input, and `c` is the
+//! output.
 
 //#variant apart
 // A pass from one tensor to another.

@@ -1,6 +1,6 @@
-//! The signs of the rows of a workgroup. All lanes call `generate_signs(row0, low0, lane)`, which may have a barrier. row0 is the
-//! first row of the workgroup's first set without its low bits; low0 is these low bits for the first lane. Afterwards
-//! `sign_word(row)` returns the signs of the 32 rows around `row`: bit row % 32 is 1 for a negative sign.
+//! The signs of the rows of a workgroup. All lanes call `generate_signs(row0, low0, lane)`, which may have a barrier.
+//! row0 is the first row of the workgroup's first set without its low bits; low0 is these low bits for the first lane.
+//! Afterwards `sign_word(row)` returns the signs of the 32 rows around `row`: bit row % 32 is 1 for a negative sign.
 
 //#variant generated
 // Generated once per workgroup, 128 signs to a vector, because each sign serves many columns.
@@ -8,7 +8,7 @@
 
 //#param  set by HadamardPass::kernel
 const SLOTS: u32 = 1u; // number of vectors
-const SPAN: u32 = 0u;  // vectors for each row of a set if these are at least 128 apart; else 0: vectors of consecutive rows
+const SPAN: u32 = 0u;  // vectors per row of a set if these are at least 128 apart; else 0: consecutive rows
 //#end
 const APART: u32 = max(SPAN, 1u);
 

@@ -1,5 +1,5 @@
-//! `write_row(y0, first, step, i, value)` writes row i of a lane. The column begins at y0, in elements; the rows of the lane
-//! begin at `first` and are `step` apart.
+//! `write_row(y0, first, step, i, value)` writes row i of a lane. The column begins at y0, in elements; the rows of the
+//! lane begin at `first` and are `step` apart.
 
 //#variant plain
 // Writes an element for a later pass.

@@ -1,12 +1,12 @@
-//! What `gather` and `scatter` share: the uniform, the offsets of a column, drawing the nonzeros of a line, and summing rows. A
-//! line is a column or a row of the operator; its nonzeros are at positions. Columns run over all axes of X other than the
-//! operator's, with batches one after another.
+//! What `gather` and `scatter` share: the uniform, the offsets of a column, drawing the nonzeros of a line, and summing
+//! rows. A line is a column or a row of the operator; its nonzeros are at positions. Columns run over all axes of X
+//! other than the operator's, with batches one after another.
 //!
-//! `sum_rows(lane, column0, row0, rows, first, y_split, before, factor)` computes `rows` rows of Y from row0 on, in the columns of
-//! this workgroup from column0 on. Row i is the sum of the rows of X in the list from ends[i] to ends[i + 1], in this order. A
-//! list entry is twice the number of the row of X, counted from `first`, plus 1 if the row is subtracted. `y_split` is the
-//! offset of the sums of this split in Y, in elements. If `before` is true, Y already holds sums of earlier lines, and the new
-//! ones are added. The sums are multiplied by `factor` before they are stored.
+//! `sum_rows(lane, column0, row0, rows, first, y_split, before, factor)` computes `rows` rows of Y from row0 on, in the
+//! columns of this workgroup from column0 on. Row i is the sum of the rows of X in the list from ends[i] to ends[i +
+//! 1], in this order. A list entry is twice the number of the row of X, counted from `first`, plus 1 if the row is
+//! subtracted. `y_split` is the offset of the sums of this split in Y, in elements. If `before` is true, Y already
+//! holds sums of earlier lines, and the new ones are added. The sums are multiplied by `factor` before they are stored.
 
 //#import philox
 
@@ -51,8 +51,8 @@ fn column_at(column: u32) -> vec2<u32> {
     );
 }
 
-// The nonzeros of the line that was drawn last, in the order in which they are drawn: the position, and in the lowest bit 1 for
-// a negative sign. MOST is the largest number of nonzeros per line.
+// The nonzeros of the line that was drawn last, in the order in which they are drawn: the position, and in the lowest
+// bit 1 for a negative sign. MOST is the largest number of nonzeros per line.
 var<private> drawn: array<u32, MOST>;
 
 // Draws the nonzeros of a line. `SparseLines::nonzeros` in `src/sketch/operator/sparse_lines.rs` does the same.

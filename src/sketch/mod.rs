@@ -1,7 +1,7 @@
 //! Sketching: random operators that map long vectors to short ones and preserve norms, and what is built on them.
 //!
-//! Operators are [`Sketch`] (random, never stored) and [`ExplicitSketch`] (a stored matrix). Factorisations: [`cqrrpt`],
-//! [`lstsq`], [`range`], [`rsvd`] and [`trace`]. Layers: [`SkLinear`], [`recommend_rank`] and [`Compress`].
+//! Operators are [`Sketch`] (random, never stored) and [`ExplicitSketch`] (a stored matrix). Factorisations:
+//! [`cqrrpt`], [`lstsq`], [`range`], [`rsvd`] and [`trace`]. Layers: [`SkLinear`], [`recommend_rank`] and [`Compress`].
 
 pub(crate) mod apply;
 #[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]

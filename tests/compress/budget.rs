@@ -123,7 +123,7 @@ fn what_cannot_save_stays_dense_and_says_why() {
     let of = |name: &str| report.layers.iter().find(|layer| layer.name == name).unwrap();
     for (name, told) in [
         ("b.norm.weight", "no fewer than the dense layer's 40"),
-        ("large.weight", "beyond f16"),
+        ("large.weight", "overflow f16"),
         ("flat.weight", "the least is 0."),
     ] {
         assert!(matches!(&of(name).choice, Choice::Dense { why } if why.contains(told)), "{:?}", of(name));

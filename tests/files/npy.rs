@@ -101,7 +101,7 @@ fn files_of_numpy_are_read_exactly() {
 #[test]
 fn other_types_are_named_beside_the_readable_ones() {
     let readable =
-        "readable are '<f4' (f32), '<f2' (f16), '|i1' (i8) and '<i4' (i32), and '>f4', '>f2' and '>i4'";
+        "supported are '<f4' (f32), '<f2' (f16), '|i1' (i8) and '<i4' (i32), and '>f4', '>f2' and '>i4'";
     assert_eq!(refused(&by_numpy("f64.npy")), format!("has elements of type '<f8'; {readable}"));
     let fields = "[('id', '<i4'), ('weight', '<f4')]";
     let header = format!("{{'descr': {fields}, 'fortran_order': False, 'shape': (1,), }}");
@@ -138,11 +138,11 @@ fn what_is_no_file_or_no_npy_file_is_refused() {
 
     let whole = fs::read(by_numpy("c_f32.npy")).unwrap();
     for (bytes, want) in [
-        (&b"PK\x03\x04 an npz archive"[..], r#"it starts with "PK\x03\x04 a", not with "\x93NUMPY""#),
-        (b"\x93NUM", r#"it starts with "\x93NUM", not with "\x93NUMPY""#),
-        (b"", r#"it starts with "", not with "\x93NUMPY""#),
+        (&b"PK\x03\x04 an npz archive"[..], r#"it starts with "PK\x03\x04 a" instead of "\x93NUMPY""#),
+        (b"\x93NUM", r#"it starts with "\x93NUM" instead of "\x93NUMPY""#),
+        (b"", r#"it starts with "" instead of "\x93NUMPY""#),
     ] {
-        assert_eq!(refused(&scratch.file(bytes)), format!("is no .npy file: {want}"));
+        assert_eq!(refused(&scratch.file(bytes)), format!("is not a .npy file: {want}"));
     }
     for (length, want) in [
         (6, "ends within its header, after 6 bytes"),
@@ -154,10 +154,10 @@ fn what_is_no_file_or_no_npy_file_is_refused() {
     }
     let mut version = whole.clone();
     version[6..8].copy_from_slice(&[4, 1]);
-    assert_eq!(refused(&scratch.file(&version)), "has version 4.1; known are 1.0, 2.0 and 3.0");
+    assert_eq!(refused(&scratch.file(&version)), "has version 4.1; supported are 1.0, 2.0 and 3.0");
     version[6..8].copy_from_slice(&[1, 7]);
     let why = refused(&scratch.file(&version));
-    assert!(why.starts_with("has a header that makes no sense (unsupported version: (1, 7))"), "{why}");
+    assert!(why.starts_with("has an invalid header (unsupported version: (1, 7))"), "{why}");
 }
 
 #[test]
@@ -168,19 +168,19 @@ fn too_few_and_too_many_elements_are_counted() {
         assert_eq!(
             refused(&scratch.file(&whole[..bytes])),
             format!(
-                "holds {held} bytes of elements ({elements} of f32), but its shape [2, 3] needs 24 (6 of f32)"
+                "has {held} bytes of elements ({elements} of f32), but its shape [2, 3] needs 24 (6 of f32)"
             )
         );
     }
     let longer = [&whole[..], &[0; 9]].concat();
     assert_eq!(
         refused(&scratch.file(&longer)),
-        "holds 33 bytes of elements (8 of f32), but its shape [2, 3] needs 24 (6 of f32)"
+        "has 33 bytes of elements (8 of f32), but its shape [2, 3] needs 24 (6 of f32)"
     );
     let half = fs::read(by_numpy("fortran_f16.npy")).unwrap();
     assert_eq!(
         refused(&scratch.file(&half[..half.len() - 2])),
-        "holds 46 bytes of elements (23 of f16), but its shape [2, 3, 4] needs 48 (24 of f16)"
+        "has 46 bytes of elements (23 of f16), but its shape [2, 3, 4] needs 48 (24 of f16)"
     );
 }
 
@@ -190,7 +190,7 @@ fn shapes_that_promise_too_much_are_refused_before_anything_is_allocated() {
     // 4 TiB, which no test machine has: an allocation would fail, or be noticed.
     assert_eq!(
         refused(&scratch.file(&with_shape("(1048576, 1048576)", 1))),
-        "holds 4 bytes of elements (1 of f32), but its shape [1048576, 1048576] needs 4398046511104 (1099511627776 of f32)"
+        "has 4 bytes of elements (1 of f32), but its shape [1048576, 1048576] needs 4398046511104 (1099511627776 of f32)"
     );
     for shape in [
         "(4294967296, 4294967296)",
@@ -207,7 +207,7 @@ fn shapes_that_promise_too_much_are_refused_before_anything_is_allocated() {
     ] {
         let why = refused(&scratch.file(&with_shape(shape, 4)));
         let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
-        assert_eq!(why, format!("has a header that no writer makes: {header}"));
+        assert_eq!(why, format!("has a header that no known writer produces: {header}"));
     }
     let mut long_header = with_shape("(1, )", 1);
     long_header[8..10].copy_from_slice(&60_000u16.to_le_bytes());
@@ -225,7 +225,7 @@ fn nested_headers_take_no_time() {
         let header = format!("{before}{}", bracket.repeat(40));
         let why = refused(&scratch.file(&forged(&header, &[0; 8])));
         let start =
-            if bracket == "[" { "has structured elements: " } else { "has a header that no writer makes: " };
+            if bracket == "[" { "has structured elements: " } else { "has a header that no known writer produces: " };
         assert!(why.starts_with(&format!("{start}{header}")), "{why}");
     }
 }
@@ -253,7 +253,7 @@ fn headers_that_make_no_sense_are_shown() {
         ("{'descr': '<f4', 'fortran_order': False, 'shape': (2,", "could not parse Python expression"),
     ] {
         let why = refused(&scratch.file(&forged(header, &[0; 8])));
-        let start = format!("has a header that makes no sense ({reason}");
+        let start = format!("has an invalid header ({reason}");
         assert!(why.starts_with(&start), "{header}: {why}");
         assert!(why.ends_with(&format!("): {header}")), "{header}: {why}");
     }
@@ -392,12 +392,12 @@ fn a_tensor_of_another_type_is_refused_with_the_way_out() {
     let singles = Npy::read(by_numpy("c_f32.npy")).unwrap().tensor::<f16>(&gpu).err().unwrap();
     assert_eq!(
         singles.to_string(),
-        "Npy::tensor: the array holds f32, not f16: make it a Tensor<f32>, then `cast` that to f16"
+        "Npy::tensor: the array has elements of f32, not f16: load a Tensor<f32>, then `cast` it to f16"
     );
     let halves = Npy::read(by_numpy("scalar_f16.npy")).unwrap().tensor::<f32>(&gpu).err().unwrap();
     assert_eq!(
         halves.to_string(),
-        "Npy::tensor: the array holds f16, not f32: make it a Tensor<f16>, then `cast` that to f32"
+        "Npy::tensor: the array has elements of f16, not f32: load a Tensor<f16>, then `cast` it to f32"
     );
 }
 

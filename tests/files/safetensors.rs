@@ -62,11 +62,11 @@ fn files_in_memory_and_tensors_that_are_not_waited_for_are_the_same_file() {
     assert_eq!(bytes, fs::read(&path).unwrap());
     fs::remove_file(path).unwrap();
     let again = pollster::block_on(blocking.tensor_async("t", &x)).err().unwrap();
-    assert!(again.to_string().contains("there is a tensor `t` already"), "{again}");
+    assert!(again.to_string().contains("there is already a tensor `t`"), "{again}");
     let file = Safetensors::from_bytes(bytes).unwrap();
     assert_eq!(file.tensor::<f32>(&gpu, "t").unwrap().to_vec().unwrap(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
     let error = Safetensors::from_bytes(vec![1, 2, 3]).err().unwrap();
-    assert!(error.to_string().starts_with("Safetensors::from_bytes: is no .safetensors file: "), "{error}");
+    assert!(error.to_string().starts_with("Safetensors::from_bytes: is not a .safetensors file: "), "{error}");
 }
 
 #[test]

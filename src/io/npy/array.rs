@@ -92,8 +92,8 @@ impl Npy {
     /// The tensor has the shape of the file, in either order.
     ///
     /// # Errors
-    /// [`Error::Input`] if `T` is not the element type of the file, because nothing is converted silently. Otherwise as for
-    /// [`Gpu::tensor`].
+    /// [`Error::Input`] if `T` is not the element type of the file, because nothing is converted silently. Otherwise as
+    /// for [`Gpu::tensor`].
     pub fn tensor<T: Element>(&self, gpu: &Gpu) -> Result<Tensor<T>> {
         let elements: &[T] = match &self.data {
             NpyData::F32(elements) if T::DTYPE == DType::F32 => bytemuck::cast_slice(elements),

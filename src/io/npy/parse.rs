@@ -1,6 +1,7 @@
 //! Parses `.npy` files, from the disk or in memory.
 //!
-//! Files are not trusted: sizes in the header are checked against the length of the file before memory is allocated for them.
+//! Files are not trusted: sizes in the header are checked against the length of the file before memory is allocated for
+//! them.
 
 use super::elements::{MemoryOrder, NpyData};
 use crate::layout::{DType, MAX_RANK};
@@ -128,18 +129,19 @@ pub(super) fn read_f64(mut opened: Opened<impl Read + Seek>) -> Result<(Vec<usiz
     Ok((shape, values))
 }
 
-/// The file up to its first element: magic, version, length of the header, header; and the header as text.
+/// The bytes of the file before its first element (magic, version, length of the header, header), and the header as
+/// text.
 fn read_preamble(file: &mut (impl Read + Seek), length: u64) -> Result<(Vec<u8>, String), String> {
     let mut preamble = Vec::new();
     file.by_ref().take(12).read_to_end(&mut preamble).map_err(|e| format!("cannot be read: {e}"))?;
     if !preamble.starts_with(MAGIC) {
         let found = preamble[..preamble.len().min(MAGIC.len())].escape_ascii();
         return Err(format!(
-            "is no .npy file: it starts with \"{found}\", not with \"{}\"",
+            "is not a .npy file: it starts with \"{found}\" instead of \"{}\"",
             MAGIC.escape_ascii()
         ));
     }
-    // The header's length has two bytes in version 1 and four since.
+    // The length of the header has two bytes in version 1 and four in later versions.
     let (start, header) = match preamble[MAGIC.len()..] {
         [1, _, a, b, ..] => (10, u16::from_le_bytes([a, b]).into()),
         [2 | 3, _, a, b, c, d] => (12, u32::from_le_bytes([a, b, c, d])),
@@ -171,11 +173,12 @@ fn read_preamble(file: &mut (impl Read + Seek), length: u64) -> Result<(Vec<u8>,
     }
 }
 
-/// Whether a header is one dict with at most one tuple, the shape, and the product of all its numbers is a size in bytes that
-/// fits in u64.
+/// Whether a header is one dict with at most one tuple, the shape, and the product of all its numbers is a size in
+/// bytes that fits in u64.
 ///
-/// NOTE: npyz multiplies extents unchecked and takes time exponential in nested brackets, so this check comes first. Zeros
-/// count as ones, because strides are products of the other extents. Sums and numbers that are not decimal are rejected.
+/// NOTE: npyz multiplies extents unchecked and takes time exponential in nested brackets, so this check comes first.
+/// Zeros count as ones, because strides are products of the other extents. Sums and numbers that are not decimal are
+/// rejected.
 fn is_plain(header: &str) -> bool {
     let words = header.split(|c: char| !c.is_alphanumeric() && c != '_');
     let mut numbers = words.filter(|word| word.starts_with(|c: char| c.is_ascii_digit()));

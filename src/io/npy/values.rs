@@ -4,8 +4,8 @@ use super::parse::{self, Opened};
 use crate::{Error, Result};
 use std::path::Path;
 
-/// Reads a `.npy` file of f64, f32 or f16 as a shape and its values in C order. This is for work on the host, because tensors
-/// have no f64.
+/// Reads a `.npy` file of f64, f32 or f16 as a shape and its values in C order. This is for work on the host, because
+/// tensors have no f64.
 ///
 /// # Errors
 /// As for [`Npy::read`](super::Npy::read), except that f64 is accepted and integers are not.

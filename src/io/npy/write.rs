@@ -11,8 +11,8 @@ use std::path::Path;
 
 /// Writes a tensor to a `.npy` file at `path`, in C order whatever its strides are.
 ///
-/// The write is atomic: the file appears, or replaces an existing one, when all of it is on the disk. (A device or a pipe is
-/// written to directly.) Not available in a browser: use [`npy_bytes`].
+/// The write is atomic: the file appears, or replaces an existing one, when all of it is on the disk. (A device or a
+/// pipe is written to directly.) Not available in a browser: use [`npy_bytes`].
 ///
 /// # Errors
 /// [`Error::Input`] if the file cannot be written, or if `T` is bf16, which `NumPy` does not have. Otherwise as for
@@ -23,8 +23,8 @@ pub fn write_npy<T: Element>(path: impl AsRef<Path>, tensor: &Tensor<T>) -> Resu
     write(op, path.as_ref(), tensor.shape(), &tensor.to_vec().named(op)?)
 }
 
-/// Like [`write_npy`](crate::io::write_npy), but does not block the thread while it waits for the device. Writing to the disk
-/// blocks.
+/// Like [`write_npy`](crate::io::write_npy), but does not block the thread while it waits for the device. Writing to
+/// the disk blocks.
 ///
 /// # Errors
 /// As for `write_npy`.
@@ -41,8 +41,8 @@ pub async fn write_npy_async<T: Element>(path: impl AsRef<Path>, tensor: &Tensor
 /// `shape` has as many elements as `elements`, and at most [`MAX_RANK`](crate::layout::MAX_RANK) axes.
 ///
 /// # Errors
-/// [`Error::Shape`] if `shape` breaks these rules; [`Error::Input`] if the file cannot be written, or if `T` is bf16, which
-/// `NumPy` does not have.
+/// [`Error::Shape`] if `shape` breaks these rules; [`Error::Input`] if the file cannot be written, or if `T` is bf16,
+/// which `NumPy` does not have.
 pub fn write_npy_slice<T: Element>(
     path: impl AsRef<Path>,
     shape: impl AsRef<[usize]>,

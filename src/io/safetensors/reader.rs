@@ -116,8 +116,8 @@ impl Safetensors {
     /// Uploads a tensor.
     ///
     /// # Errors
-    /// [`Error::Input`] if there is no tensor of this name, or if `T` is not its element type, because nothing is converted
-    /// silently. Otherwise as for [`Gpu::tensor`].
+    /// [`Error::Input`] if there is no tensor of this name, or if `T` is not its element type, because nothing is
+    /// converted silently. Otherwise as for [`Gpu::tensor`].
     pub fn tensor<T: Element>(&self, gpu: &Gpu, name: &str) -> Result<Tensor<T>> {
         let info = self.info(name)?;
         if self.dtype(name)? != Some(T::DTYPE) {
@@ -132,7 +132,8 @@ impl Safetensors {
         gpu.tensor(&elements, &info.shape).named("Safetensors::tensor")
     }
 
-    /// The elements of a tensor as f64, row-major. 64-bit integers above $2^{53}$ are rounded; all other values are exact.
+    /// The elements of a tensor as f64, row-major. 64-bit integers above $2^{53}$ are rounded; all other values are
+    /// exact.
     ///
     /// # Errors
     /// [`Error::Input`] if there is no tensor of this name, or if its element type is not supported.

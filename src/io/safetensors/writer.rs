@@ -50,8 +50,8 @@ impl SafetensorsWriter {
     /// [`tensor_async`](Self::tensor_async).
     ///
     /// # Errors
-    /// [`Error::Input`] if the file already has a tensor of this name, or if the name is `__metadata__`; otherwise as for
-    /// [`Tensor::to_vec`].
+    /// [`Error::Input`] if the file already has a tensor of this name, or if the name is `__metadata__`; otherwise as
+    /// for [`Tensor::to_vec`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn tensor<T: Element>(self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
         call("SafetensorsWriter::tensor", || {
@@ -64,8 +64,8 @@ impl SafetensorsWriter {
     /// Like `tensor`, without blocking: it waits for the device as [`Tensor::read`] does.
     ///
     /// # Errors
-    /// [`Error::Input`] if the file already has a tensor of this name, or if the name is `__metadata__`; otherwise as for
-    /// [`Tensor::read`].
+    /// [`Error::Input`] if the file already has a tensor of this name, or if the name is `__metadata__`; otherwise as
+    /// for [`Tensor::read`].
     pub async fn tensor_async<T: Element>(self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
         let (op, name) = ("SafetensorsWriter::tensor_async", name.into());
         self.vacant(&name).named(op)?;
@@ -135,12 +135,12 @@ impl SafetensorsWriter {
         self
     }
 
-    /// Writes the file. The write is atomic: the file appears, or replaces an existing one, when all of it is on the disk. (A
-    /// device or a pipe is written to directly.)
+    /// Writes the file. The write is atomic: the file appears, or replaces an existing one, when all of it is on the
+    /// disk. (A device or a pipe is written to directly.)
     ///
     /// # Errors
-    /// [`Error::Input`] if the file cannot be written, or if it would replace a read-only file. An existing file then stays as
-    /// it was, and nothing is left of the new one.
+    /// [`Error::Input`] if the file cannot be written, or if it would replace a read-only file. An existing file then
+    /// stays as it was, and nothing is left of the new one.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         self.write_draft_in(path.as_ref(), None)
     }
@@ -175,7 +175,8 @@ impl SafetensorsWriter {
         order.iter().try_for_each(|entry| file.write_all(&entry.bytes[entry.range.clone()]))
     }
 
-    /// The header, and the tensors in the order of their elements. Wide types come first, so that all elements are aligned.
+    /// The header, and the tensors in the order of their elements. Wide types come first, so that all elements are
+    /// aligned.
     ///
     /// NOTE: the `safetensors` crate writes metadata in an order that changes from run to run.
     fn header(&self) -> (String, Vec<&Entry>) {

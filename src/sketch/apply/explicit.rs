@@ -47,14 +47,14 @@ impl<T: Real> ExplicitSketch<T> {
         [self.matrix.shape()[0], self.matrix.shape()[1]]
     }
 
-    /// Applies $S$ along an axis, like [`Sketch::apply`](crate::sketch::Sketch::apply): each line of n elements becomes a
-    /// line of d.
+    /// Applies $S$ along an axis, like [`Sketch::apply`](crate::sketch::Sketch::apply): each line of n elements becomes
+    /// a line of d.
     ///
     /// # Shapes
     /// `x` of up to 6 axes, any strides, extent n along `axis` -> the same shape with extent d, in f32.
     /// # Errors
-    /// [`Error::Shape`] if `x` has no such axis, or the extent of the axis is not n; [`Error::Gpu`] if `x` is on another
-    /// device; [`Error::Limit`] or [`Error::OutOfMemory`] if the result does not fit.
+    /// [`Error::Shape`] if `x` has no such axis, or the extent of the axis is not n; [`Error::Gpu`] if `x` is on
+    /// another device; [`Error::Limit`] or [`Error::OutOfMemory`] if the result does not fit.
     /// # Precision
     /// Sums are in f32: $|y_{i} - (Sx)_{i}| \le \gamma_{n} (|S||x|)_{i}$.
     pub fn apply(&self, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {

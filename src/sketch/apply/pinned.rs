@@ -33,8 +33,8 @@ pub fn apply_dense<T: Real>(
 /// Applies a Hadamard operator along an axis, in the passes that a device with these `caps` would choose.
 ///
 /// # Errors
-/// As for [`Sketch::apply`]; [`Error::Shape`](crate::Error::Shape) if the strides of `x` leave more than three other axes
-/// unmerged.
+/// As for [`Sketch::apply`]; [`Error::Shape`](crate::Error::Shape) if the strides of `x` leave more than three other
+/// axes unmerged.
 pub fn apply_hadamard<T: Real>(
     sketch: &Sketch,
     direction: Direction,

@@ -23,8 +23,8 @@ impl Sketch {
     /// [`Error::Shape`] if `x` has no such axis, or the extent of the axis is not n; [`Error::Limit`] or
     /// [`Error::OutOfMemory`] if the result does not fit.
     /// # Precision
-    /// Sums are in f32: $|y_{i} - (Sx)_{i}| \le \gamma_{k + 2} (|S||x|)_{i}$, where k is the number of nonzero entries in
-    /// a row, or $\log_{2} N$ for a Hadamard operator whose columns are padded to N.
+    /// Sums are in f32: $|y_{i} - (Sx)_{i}| \le \gamma_{k + 2} (|S||x|)_{i}$, where k is the number of nonzero entries
+    /// in a row, or $\log_{2} N$ for a Hadamard operator whose columns are padded to N.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -124,8 +124,8 @@ impl Sketch {
         }
     }
 
-    /// The layout of `x` along an axis, which must have the extent that the operator is applied to. Also returns `x`, or a
-    /// copy if its strides do not let axes be merged.
+    /// The layout of `x` along an axis, which must have the extent that the operator is applied to. Also returns `x`,
+    /// or a copy if its strides do not let axes be merged.
     fn checked_axis<T: Real>(
         &self,
         direction: Direction,

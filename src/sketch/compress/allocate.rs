@@ -4,8 +4,8 @@ use crate::sketch::rank::sizes::Sizes;
 use crate::sketch::rank::spectrum::Spectrum;
 use crate::{Error, Result};
 
-/// The parameters that sketched layers of these sizes may have together: this share of all parameters, minus the `dense` ones
-/// of layers that stay dense.
+/// The parameters that sketched layers of these sizes may have together: this share of all parameters, minus the
+/// `dense` ones of layers that stay dense.
 ///
 /// # Errors
 /// [`Error::Input`] if they are too few for rank 1 in each layer.
@@ -22,19 +22,20 @@ pub(super) fn room(sizes: &[Sizes], share: f64, dense: usize) -> Result<usize> {
     let room = all.checked_sub(dense).filter(|room| *room >= needed);
     room.or(sizes.is_empty().then_some(0)).ok_or_else(|| {
         let why = format!(
-            "{all} of {total} params are too few: layers of rank 1 need {needed}, and layers that stay dense have {dense}"
+            "{all} of {total} params are too few: layers of rank 1 need {needed}, layers that stay dense {dense}"
         );
         Error::input("the budget", why)
     })
 }
 
-/// The ranks with the least sum of squared relative errors within this share of all parameters, `dense` of which belong to
-/// layers that stay dense.
+/// The ranks with the least sum of squared relative errors within this share of all parameters, `dense` of which belong
+/// to layers that stay dense.
 ///
-/// From one rank to the next, the squared error of a layer falls by two squared singular values, and its parameters grow by
-/// a constant. Singular values decrease, so the gain per parameter decreases too. Therefore the greedy choice is optimal: always
-/// raise the rank with the largest gain per parameter, until the budget is used up. (It is the solution of the Lagrange
-/// multiplier, found rank by rank.) The parameters left at the end are too few for one more rank of any layer that still gains.
+/// From one rank to the next, the squared error of a layer falls by two squared singular values, and its parameters
+/// grow by a constant. Singular values decrease, so the gain per parameter decreases too. Therefore the greedy choice
+/// is optimal: always raise the rank with the largest gain per parameter, until the budget is used up. (It is the
+/// solution of the Lagrange multiplier, found rank by rank.) The parameters left at the end are too few for one more
+/// rank of any layer that still gains.
 ///
 /// # Errors
 /// As for [`room`].

@@ -134,7 +134,8 @@ impl FactorCache {
         let _ = fs::remove_dir(&self.path);
     }
 
-    /// The path of a layer's cache file: a readable name, and a checksum that distinguishes layers with the same readable name.
+    /// The path of a layer's cache file: a readable name, and a checksum that distinguishes layers with the same
+    /// readable name.
     fn file(&self, layer: &SelectedLayer) -> PathBuf {
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '_' { c } else { '-' };
         let readable: String = layer.name.chars().map(plain).take(100).collect();

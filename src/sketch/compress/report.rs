@@ -5,8 +5,8 @@ use crate::sketch::rank::budget::{Budget, percent};
 use crate::sketch::rank::recommend::Choice;
 use std::fmt;
 
-/// The progress of a compression. Each layer that can save parameters reports `Factoring` and `Factored`, or `Reused`. Each layer
-/// that is sketched in the end then reports `Stored`.
+/// The progress of a compression. Each layer that can save parameters reports `Factoring` and `Factored`, or `Reused`.
+/// Each layer that is sketched in the end then reports `Stored`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress<'a> {

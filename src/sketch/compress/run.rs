@@ -136,8 +136,8 @@ impl Run<'_> {
         }
     }
 
-    /// Computes the parameters of a layer and its report. If no rank meets the budget after rounding, the layer stays dense and
-    /// there are no parameters.
+    /// Computes the parameters of a layer and its report. If no rank meets the budget after rounding, the layer stays
+    /// dense and there are no parameters.
     fn sketch<'l>(
         &self,
         factored: &FactoredLayer<'l>,

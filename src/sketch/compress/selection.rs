@@ -15,8 +15,8 @@ use wildmatch::WildMatch;
 pub enum Selection {
     /// The tensor of this name, which must be a matrix of f32, f16 or bf16.
     Name(String),
-    /// Matrices of f32, f16 or bf16 whose names match the pattern: `*` stands for any characters including dots, `?` for one
-    /// character.
+    /// Matrices of f32, f16 or bf16 whose names match the pattern: `*` stands for any characters including dots, `?`
+    /// for one character.
     Pattern(String),
     /// Matrices of f32, f16 or bf16 whose names end in `weight`, with at least this number of rows and columns.
     Shape {

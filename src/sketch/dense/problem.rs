@@ -8,7 +8,8 @@ use crate::sketch::operator::scalars::{SCALARS, scalars, scale};
 use crate::sketch::operator::{Direction, OP, Sketch, SketchKind};
 use crate::{Error, Result};
 
-/// A dense operator along an axis of a tensor, checked. Seed and scale are no part of it: a launch takes them as scalars.
+/// A dense operator along an axis of a tensor, checked. Seed and scale are no part of it: a launch takes them as
+/// scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DenseProblem {
     pub(super) entries: Entries,
@@ -29,8 +30,8 @@ impl DenseProblem {
     /// contiguous and has elements.
     ///
     /// # Errors
-    /// [`Error::Input`] if the operator is Hadamard or sparse; [`Error::Shape`] if `x` has no such axis, if the axis does
-    /// not have the extent that the operator is applied to, or if the result is empty.
+    /// [`Error::Input`] if the operator is Hadamard or sparse; [`Error::Shape`] if `x` has no such axis, if the axis
+    /// does not have the extent that the operator is applied to, or if the result is empty.
     pub fn new(sketch: &Sketch, direction: Direction, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let entries = match sketch.kind() {
             SketchKind::Sign => Entries::Sign,

@@ -15,13 +15,13 @@ const OP: &str = "cqrrpt";
 
 /// Nonzeros per column of the sketch.
 const NONZEROS: usize = 4;
-/// Rows of the sketch in addition to gamma times the columns. Without them, the sketch of a few columns would distort too
-/// much.
+/// Rows of the sketch in addition to gamma times the columns. Without them, the sketch of a few columns would distort
+/// too much.
 const EXTRA_ROWS: usize = 16;
 /// Smallest pivot of a Gram matrix of unit columns. A smaller one is rounding, or the sketch has lost a column.
 const MIN_PIVOT: f64 = 1.0 / (1 << 16) as f64;
-/// Largest ratio of diagonal entries of R for which the product with its inverse is exact enough. Above it, the product is
-/// refined.
+/// Largest ratio of diagonal entries of R for which the product with its inverse is exact enough. Above it, the product
+/// is refined.
 const MAX_UNREFINED: f64 = 64.0;
 /// Rows of each split of a Gram matrix. Rounding errors grow with them.
 const ROWS_PER_SPLIT: usize = 256;
@@ -30,8 +30,8 @@ const MAX_SPLITS: u32 = 64;
 /// Largest relative residual of a rank. If it is larger, the sketch has lost a part of the matrix.
 const MAX_RESIDUAL: f64 = 1e-5;
 
-/// QR factorisation with column pivoting, $AP \approx QR$, by Cholesky QR with a sketch as preconditioner. [`Cqrrpt`] has the
-/// options.
+/// QR factorisation with column pivoting, $AP \approx QR$, by Cholesky QR with a sketch as preconditioner. [`Cqrrpt`]
+/// has the options.
 ///
 /// # Shapes
 /// `a` (m, n) -> Q (m, r), R (r, n) with the numerical rank r, and n pivots.
@@ -76,14 +76,14 @@ enum Operator<'a> {
 
 /// A QR factorisation with column pivoting, with options. Call [`run`](Self::run) to compute it.
 ///
-/// The method is that of Melnichenko, Balabanov, Murray, Demmel, Mahoney and Luszczek (2023). First a sketch SA is factored on
-/// the CPU in f64, which gives pivots and a triangle. $A$ times the inverse of the triangle has nearly orthonormal columns.
-/// Then Cholesky QR is applied to it twice. Products and Gram matrices run on the device.
+/// The method is that of Melnichenko, Balabanov, Murray, Demmel, Mahoney and Luszczek (2023). First a sketch SA is
+/// factored on the CPU in f64, which gives pivots and a triangle. $A$ times the inverse of the triangle has nearly
+/// orthonormal columns. Then Cholesky QR is applied to it twice. Products and Gram matrices run on the device.
 ///
 /// # Precision
-/// $\|AP - QR\|_F \le 10^{-5} \|A\|_F$ and $\|Q^TQ - I\|_F \le 10^{-5}$, tested up to 100 columns, at any scale. The rank is
-/// the number of diagonal entries of the sketch's triangle above the tolerance, relative to its largest entry, so it does not
-/// depend on the scale either.
+/// $\|AP - QR\|_F \le 10^{-5} \|A\|_F$ and $\|Q^TQ - I\|_F \le 10^{-5}$, tested up to 100 columns, at any scale. The
+/// rank is the number of diagonal entries of the sketch's triangle above the tolerance, relative to its largest entry,
+/// so it does not depend on the scale either.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is computed before `run`"]
 pub struct Cqrrpt<'a> {
@@ -100,9 +100,9 @@ impl<'a> Cqrrpt<'a> {
         Self { a, gamma: 1.25, seed: 0, operator: None, tolerance: 1e-6 }
     }
 
-    /// Rows of the sketch per column of A, 1.25 by default; 16 rows are added. If these are too few, they are doubled until the
-    /// sketch is A itself. They are too few if the residual of the rank is more than rounding, or a Gram matrix is not
-    /// positive.
+    /// Rows of the sketch per column of A, 1.25 by default; 16 rows are added. If these are too few, they are doubled
+    /// until the sketch is A itself. They are too few if the residual of the rank is more than rounding, or a Gram
+    /// matrix is not positive.
     pub fn gamma(mut self, rows_per_column: f64) -> Self {
         self.gamma = rows_per_column;
         self
@@ -126,8 +126,8 @@ impl<'a> Cqrrpt<'a> {
         self
     }
 
-    /// The relative tolerance of the rank, $10^{-6}$ by default, about the rounding error of an f32 matrix. Diagonal entries of
-    /// the sketch's triangle count if they are larger than this times the first.
+    /// The relative tolerance of the rank, $10^{-6}$ by default, about the rounding error of an f32 matrix. Diagonal
+    /// entries of the sketch's triangle count if they are larger than this times the first.
     pub fn tolerance(mut self, relative: f64) -> Self {
         self.tolerance = relative;
         self
@@ -138,9 +138,9 @@ impl<'a> Cqrrpt<'a> {
     /// # Shapes
     /// A (m, n) -> Q (m, r), R (r, n), n pivots. The rank r is at most m and n, and 0 for a matrix of zeros.
     /// # Errors
-    /// [`Error::Shape`] if A is not a matrix with rows and columns, or if the operator does not have as many columns as A has
-    /// rows; [`Error::Input`] if an entry is NaN or infinite, with its index, if gamma is below 1 or not finite, or if the
-    /// tolerance is not between 0 and 1; [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer does not fit.
+    /// [`Error::Shape`] if A is not a matrix with rows and columns, or if the operator does not have as many columns as
+    /// A has rows; [`Error::Input`] if an entry is NaN or infinite, with its index, if gamma is below 1 or not finite,
+    /// or if the tolerance is not between 0 and 1; [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer does not fit.
     pub fn run(&self) -> Result<PivotedQr> {
         call("cqrrpt", || {
             let [m, n] = input::shape(OP, self.a)?;

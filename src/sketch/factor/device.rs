@@ -3,8 +3,8 @@
 use crate::tensor::Tensor;
 use crate::{Error, Gemm, Precision, Result, ops};
 
-/// Columns of the matrix as which elements are reduced, for fewer than [`LARGE`] elements and for more. There must be enough
-/// columns for an invocation each.
+/// Columns of the matrix as which elements are reduced, for fewer than [`LARGE`] elements and for more. There must be
+/// enough columns for an invocation each.
 const WIDE: usize = 4096;
 const WIDER: usize = 65_536;
 const LARGE: usize = 1 << 24;
@@ -47,8 +47,8 @@ pub(in crate::sketch) fn norm(a: &Tensor<f32>) -> Result<f64> {
     Ok(square.sqrt())
 }
 
-/// The elements of a contiguous matrix as a wide matrix and a row of the rest. A reduction along many columns keeps every
-/// invocation busy and independent of the others, whatever the shape of the matrix was.
+/// The elements of a contiguous matrix as a wide matrix and a row of the rest. A reduction along many columns keeps
+/// every invocation busy and independent of the others, whatever the shape of the matrix was.
 fn parts(a: &Tensor<f32>) -> Result<Vec<Tensor<f32>>> {
     let (len, offset) = (a.len(), a.layout().offset());
     let wide = if len < LARGE { WIDE } else { WIDER };

@@ -55,8 +55,8 @@ impl Pivoted {
         self.factors.compute_thin_Q()
     }
 
-    /// The inverse of the leading block of R, with its rows permuted by the pivots. A times this matrix is the leading columns
-    /// of Q.
+    /// The inverse of the leading block of R, with its rows permuted by the pivots. A times this matrix is the leading
+    /// columns of Q.
     pub(super) fn inverse(&self, size: usize) -> Mat<f64> {
         let inverse = inverse_of_upper(self.r.get(..size, ..size));
         let mut scattered = Mat::zeros(self.pivots.len(), size);
@@ -99,8 +99,8 @@ pub(in crate::sketch) fn pseudo_inverse(gram: &Mat<f64>) -> Result<Mat<f64>> {
     Ok(scaled * vectors.transpose())
 }
 
-/// The lower Cholesky factor of the largest leading block of a Gram matrix whose pivots are above the tolerance, relative to
-/// the largest diagonal entry.
+/// The lower Cholesky factor of the largest leading block of a Gram matrix whose pivots are above the tolerance,
+/// relative to the largest diagonal entry.
 pub(super) fn cholesky(gram: MatRef<'_, f64>, tolerance: f64) -> Mat<f64> {
     let largest = (0..gram.nrows()).map(|i| gram[(i, i)]).fold(0.0, f64::max);
     let mut size = gram.nrows();

@@ -4,8 +4,8 @@ use super::device::{largest, norm};
 use crate::tensor::Tensor;
 use crate::{Error, Result, ops};
 
-/// A copy of a matrix, scaled by a power of two so that the largest magnitude is at least 1 and below 4, or all entries are
-/// 0.
+/// A copy of a matrix, scaled by a power of two so that the largest magnitude is at least 1 and below 4, or all entries
+/// are 0.
 pub(in crate::sketch) struct Input {
     pub(in crate::sketch) a: Tensor<f32>,
     /// The factor that scales the copy back to the matrix.

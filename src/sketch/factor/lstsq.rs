@@ -19,8 +19,8 @@ const NONZEROS: usize = 8;
 /// Number of restarts: each begins from the computed residual instead of the one that LSQR predicts.
 const RESTARTS: usize = 2;
 
-/// Solves the least-squares problem $\min_{x} \lVert A x - b \rVert$, for several right-hand sides at once. [`Lstsq`] has the
-/// options.
+/// Solves the least-squares problem $\min_{x} \lVert A x - b \rVert$, for several right-hand sides at once. [`Lstsq`]
+/// has the options.
 ///
 /// # Shapes
 /// `a` (m, n), `b` (m) or (m, c) -> x (n) or (n, c).
@@ -59,14 +59,15 @@ pub struct LeastSquares {
 
 /// A least-squares problem, with options. Call [`run`](Self::run) to solve it.
 ///
-/// A sketch SA of 4 n rows is factored on the CPU in f64. Its triangle preconditions A, so LSQR (Paige and Saunders, 1982)
-/// needs few iterations from the solution of the sketched problem, whatever the condition of A is (Rokhlin and Tygert, 2008;
-/// Epperly, 2024). Products with A and $A^T$ run on the device; vectors of length n are kept on the CPU in f64. The numerical
-/// rank, and with it the solution of least norm, come from the sketch (Meng, Saunders and Mahoney, 2014).
+/// A sketch SA of 4 n rows is factored on the CPU in f64. Its triangle preconditions A, so LSQR (Paige and Saunders,
+/// 1982) needs few iterations from the solution of the sketched problem, whatever the condition of A is (Rokhlin and
+/// Tygert, 2008; Epperly, 2024). Products with A and $A^T$ run on the device; vectors of length n are kept on the CPU
+/// in f64. The numerical rank, and with it the solution of least norm, come from the sketch (Meng, Saunders and
+/// Mahoney, 2014).
 ///
 /// # Precision
-/// Products are in f32: the residual exceeds the least by at most about $10^{-6} (\|A\|\|x\| + \|b\|)$. The forward error of x
-/// is typically at most $10^{-6}$ times the condition number of A.
+/// Products are in f32: the residual exceeds the least by at most about $10^{-6} (\|A\|\|x\| + \|b\|)$. The forward
+/// error of x is typically at most $10^{-6}$ times the condition number of A.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is computed before `run`"]
 pub struct Lstsq<'a> {
@@ -90,15 +91,15 @@ impl<'a> Lstsq<'a> {
         self
     }
 
-    /// The relative tolerance at which iteration stops, $10^{-6}$ by default. It stops if the part of the residual in the range
-    /// of A is below this share, or if the residual is below this times $\|b\|$.
+    /// The relative tolerance at which iteration stops, $10^{-6}$ by default. It stops if the part of the residual in
+    /// the range of A is below this share, or if the residual is below this times $\|b\|$.
     pub fn tolerance(mut self, relative: f64) -> Self {
         self.tolerance = relative;
         self
     }
 
-    /// The relative tolerance of the rank, $10^{-6}$ by default, about the rounding error of an f32 matrix. Singular values of
-    /// the sketch below this times the largest count as 0.
+    /// The relative tolerance of the rank, $10^{-6}$ by default, about the rounding error of an f32 matrix. Singular
+    /// values of the sketch below this times the largest count as 0.
     pub fn rank_tolerance(mut self, relative: f64) -> Self {
         self.rank_tolerance = relative;
         self
@@ -115,9 +116,9 @@ impl<'a> Lstsq<'a> {
     /// # Shapes
     /// A (m, n), b (m) or (m, c) -> x (n) or (n, c). If m < n, x is the solution of least norm.
     /// # Errors
-    /// [`Error::Shape`] if A is not a matrix with rows and columns, or if b does not have as many rows; [`Error::Gpu`] if they
-    /// are on different devices; [`Error::Input`] if an entry is NaN or infinite, with its index, or if a tolerance is not
-    /// between 0 and 1; [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer does not fit.
+    /// [`Error::Shape`] if A is not a matrix with rows and columns, or if b does not have as many rows; [`Error::Gpu`]
+    /// if they are on different devices; [`Error::Input`] if an entry is NaN or infinite, with its index, or if a
+    /// tolerance is not between 0 and 1; [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer does not fit.
     pub fn run(&self) -> Result<LeastSquares> {
         call("lstsq", || {
             let gpu = self.a.same_gpu(OP, self.b)?;
@@ -208,8 +209,8 @@ impl<'a> Solver<'a> {
         Ok(self.inverse.transpose() * host::download(&matmul(&self.a.t(), u)?)?)
     }
 
-    /// Solves $\min \lVert A N z - r \rVert$ by LSQR, each column by itself. Returns z and the number of iterations. `u` is r; it
-    /// stays on the device and is not normalised.
+    /// Solves $\min \lVert A N z - r \rVert$ by LSQR, each column by itself. Returns z and the number of iterations.
+    /// `u` is r; it stays on the device and is not normalised.
     fn lsqr(
         &self,
         mut u: Tensor<f32>,
@@ -275,8 +276,8 @@ struct LsqrState {
 }
 
 impl LsqrState {
-    /// Applies the rotation for the next bidiagonal entries. Returns the step of the solution along its direction, and the
-    /// factor by which the old direction is subtracted from the next one.
+    /// Applies the rotation for the next bidiagonal entries. Returns the step of the solution along its direction, and
+    /// the factor by which the old direction is subtracted from the next one.
     fn rotate(&mut self, alpha: f64, beta: f64) -> [f64; 2] {
         let rho = self.rho_bar.hypot(beta);
         let (c, s) = (self.rho_bar * reciprocal(rho), beta * reciprocal(rho));

@@ -1,5 +1,5 @@
-//! Factorisations: sketches and products on the device, small factorisations on the CPU in f64. They wait for the device, so
-//! they are not available in a browser.
+//! Factorisations: sketches and products on the device, small factorisations on the CPU in f64. They wait for the
+//! device, so they are not available in a browser.
 
 mod cqrrpt;
 pub(super) mod device;

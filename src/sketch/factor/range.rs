@@ -17,8 +17,8 @@ const MIN_INDEPENDENT: f64 = 1e-4;
 /// Largest number of orthogonalisations against earlier columns. Two are enough unless columns must be replaced.
 const MAX_ATTEMPTS: u64 = 8;
 
-/// Orthonormal columns Q with $A \approx Q Q^T A$, computed from random combinations of the columns of A. [`RangeFinder`] has
-/// the options.
+/// Orthonormal columns Q with $A \approx Q Q^T A$, computed from random combinations of the columns of A.
+/// [`RangeFinder`] has the options.
 ///
 /// # Shapes
 /// `a` (m, n) -> (m, l) with l = `columns`, at most m and n.
@@ -45,14 +45,14 @@ pub fn range(a: &Tensor<f32>, columns: usize) -> Result<Tensor<f32>> {
 
 /// A search for the range of a matrix, with options. Call [`run`](Self::run) to compute it.
 ///
-/// It computes $Q$ of the QR factorisation of $(A A^T)^q A \Omega$, where $\Omega$ is random, and orthonormalises after each
-/// product (Halko, Martinsson and Tropp, 2011, algorithm 4.4). Products run on the device; panels are factored on the CPU in
-/// f64.
+/// It computes $Q$ of the QR factorisation of $(A A^T)^q A \Omega$, where $\Omega$ is random, and orthonormalises after
+/// each product (Halko, Martinsson and Tropp, 2011, algorithm 4.4). Products run on the device; panels are factored on
+/// the CPU in f64.
 ///
 /// # Precision
 /// $\|Q^T Q - I\|_F \le 2^{-22} l$. With Gaussian entries and $q = 0$, the mean of $\|A - QQ^TA\|_F^2$ is at most
-/// $1 + k / (l - k - 1)$ times the least of any matrix of rank $k$, for every $k \le l - 2$; with $q = 2$ it is close to the
-/// least.
+/// $1 + k / (l - k - 1)$ times the least of any matrix of rank $k$, for every $k \le l - 2$; with $q = 2$ it is close
+/// to the least.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is computed before `run`"]
 pub struct RangeFinder<'a> {
@@ -104,9 +104,9 @@ impl<'a> RangeFinder<'a> {
     /// # Shapes
     /// A (m, n) -> Q (m, l). For a matrix of lower rank, the remaining columns are arbitrary orthonormal ones.
     /// # Errors
-    /// [`Error::Shape`] if A is not a matrix with rows and columns, or if l is more than m or n; [`Error::Input`] if an entry
-    /// is NaN or infinite, with its index; [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer does not fit; the errors of
-    /// [`Sketch::new`].
+    /// [`Error::Shape`] if A is not a matrix with rows and columns, or if l is more than m or n; [`Error::Input`] if an
+    /// entry is NaN or infinite, with its index; [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer does not fit;
+    /// the errors of [`Sketch::new`].
     pub fn run(&self) -> Result<Tensor<f32>> {
         call("range", || {
             let [m, n] = input::shape(OP, self.a)?;
@@ -124,8 +124,8 @@ impl<'a> RangeFinder<'a> {
 }
 
 impl Search {
-    /// A block of orthonormal columns whose span contains most of `a`, orthogonal to the earlier blocks. Block 0 is drawn
-    /// with the seed itself.
+    /// A block of orthonormal columns whose span contains most of `a`, orthogonal to the earlier blocks. Block 0 is
+    /// drawn with the seed itself.
     pub(super) fn block(
         &self,
         a: &Tensor<f32>,
@@ -176,15 +176,15 @@ fn orthogonalise(
         })?;
         q = timings.measure(Part::Small, || {
             let (mut columns, r) = host::qr(panel.as_ref());
-            // A column in the span of the earlier blocks leaves only rounding, which may lie in that span again. A random column
-            // replaces it.
+            // A column in the span of the earlier blocks leaves only rounding, which may lie in that span again. A
+            // random column replaces it.
             let lost: Vec<usize> = (0..r.ncols()).filter(|&j| r[(j, j)].abs() < MIN_INDEPENDENT).collect();
             clean = if lost.is_empty() { clean + 1 } else { 0 };
             replace(&mut columns, &lost, seed.wrapping_add(attempt))?;
             host::upload(q.gpu(), columns.as_ref())
         })?;
-        // Twice is enough (Kahan and Parlett): the first time leaves rounding errors, which are large relative to a short
-        // column.
+        // Twice is enough (Kahan and Parlett): the first time leaves rounding errors, which are large relative to a
+        // short column.
         if clean == 2 {
             break;
         }

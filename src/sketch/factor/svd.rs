@@ -70,8 +70,8 @@ pub struct Svd {
     pub v: Tensor<f32>,
     /// Number k of singular values.
     pub rank: usize,
-    /// $\|A - U \mathrm{diag}(s) V^T\|_F$, computed from the rest of A after all blocks of columns have been subtracted, and
-    /// from the singular values that were computed and dropped.
+    /// $\|A - U \mathrm{diag}(s) V^T\|_F$, computed from the rest of A after all blocks of columns have been
+    /// subtracted, and from the singular values that were computed and dropped.
     pub residual: f64,
     /// The residual relative to $\|A\|_F$.
     pub rel_residual: f64,
@@ -104,16 +104,17 @@ enum ExcessRank {
 
 /// A truncated singular value decomposition, with options. Call [`run`](Self::run) to compute it.
 ///
-/// It finds a block of orthonormal columns $Q_{i}$ that span most of A ([`RangeFinder`](crate::sketch::RangeFinder)), computes
-/// $B_{i} = Q_{i}^{T} A$, replaces A by the rest $A - Q_{i} B_{i}$, and continues with the next block (Martinsson and
-/// Voronin, 2016). At the end it decomposes B. The rest of A is stored, so the residual has no cancellation error. A may have
-/// any scale: it is first scaled by a power of two.
+/// It finds a block of orthonormal columns $Q_{i}$ that span most of A ([`RangeFinder`](crate::sketch::RangeFinder)),
+/// computes $B_{i} = Q_{i}^{T} A$, replaces A by the rest $A - Q_{i} B_{i}$, and continues with the next block
+/// (Martinsson and Voronin, 2016). At the end it decomposes B. The rest of A is stored, so the residual has no
+/// cancellation error. A may have any scale: it is first scaled by a power of two.
 ///
 /// # Precision
-/// With two power iterations and ten columns more than the rank, residuals are within 3 per cent of the least possible in
-/// the tests, whose spectra are flat, decaying and clustered. Vectors are orthonormal: $\|U^TU - I\|_F \le 2^{-20} k$, and
-/// the same holds for V. The error of a singular value is at most the largest singular value of the rest plus
-/// $2^{-20} \|A\|_F$. Entries below $2^{-126}$ times the largest, or below $2^{-126}$, may count as 0.
+/// With two power iterations and ten columns more than the rank, residuals are within 3 per cent of the least possible
+/// in the tests, whose spectra are flat, decaying and clustered. Vectors are orthonormal:
+/// $\|U^TU - I\|_F \le 2^{-20} k$, and the same holds for V. The error of a singular value is at most the largest
+/// singular value of the rest plus $2^{-20} \|A\|_F$. Entries below $2^{-126}$ times the largest, or below $2^{-126}$,
+/// may count as 0.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is computed before `run`"]
 pub struct Rsvd<'a> {
@@ -171,8 +172,8 @@ impl<'a> Rsvd<'a> {
         self
     }
 
-    /// The number of columns of a block. By default it is 32 if a tolerance decides when to stop; otherwise all columns are one
-    /// block, up to 128.
+    /// The number of columns of a block. By default it is 32 if a tolerance decides when to stop; otherwise all columns
+    /// are one block, up to 128.
     pub fn block(mut self, columns: usize) -> Self {
         self.block = Some(columns);
         self
@@ -193,15 +194,15 @@ impl<'a> Rsvd<'a> {
     /// Computes the decomposition.
     ///
     /// # Shapes
-    /// A (m, n) -> U (m, k), s (k), V (n, k). Without a tolerance, k is the requested rank; for a matrix of lower rank, the last
-    /// singular values are then 0 up to rounding. With a tolerance, k is the smallest rank that meets it, and 0 for a matrix
-    /// of zeros.
+    /// A (m, n) -> U (m, k), s (k), V (n, k). Without a tolerance, k is the requested rank; for a matrix of lower rank,
+    /// the last singular values are then 0 up to rounding. With a tolerance, k is the smallest rank that meets it, and
+    /// 0 for a matrix of zeros.
     /// # Errors
     /// [`Error::Shape`] if A is not a matrix with rows and columns, or if the rank is more than m or n and not
-    /// [`clamped`](Self::clamped). [`Error::Input`] if an entry is NaN or infinite, with its index; if neither a rank nor a
-    /// tolerance is set; if blocks have no columns; if the tolerance is below $2^{-20}$, the smallest residual that f32
-    /// resolves; or if no rank is set and no rank meets the tolerance. [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer
-    /// does not fit. The errors of [`Sketch::new`](crate::sketch::Sketch::new).
+    /// [`clamped`](Self::clamped). [`Error::Input`] if an entry is NaN or infinite, with its index; if neither a rank
+    /// nor a tolerance is set; if blocks have no columns; if the tolerance is below $2^{-20}$, the smallest residual
+    /// that f32 resolves; or if no rank is set and no rank meets the tolerance. [`Error::Limit`] or
+    /// [`Error::OutOfMemory`] if a buffer does not fit. The errors of [`Sketch::new`](crate::sketch::Sketch::new).
     pub fn run(&self) -> Result<Svd> {
         call("rsvd", || {
             let shape = input::shape(OP, self.a)?;
@@ -289,8 +290,8 @@ impl<'a> Rsvd<'a> {
             let before = found.left;
             let share = columns as f64 / (full - found.columns) as f64;
             found.add(q, timings)?;
-            // Even random columns would remove their share of the rest. Rounding errors in the span of the existing columns
-            // cannot be removed. So if a block removes less than half of its share, the rest is rounding.
+            // Even random columns would remove their share of the rest. Rounding errors in the span of the existing
+            // columns cannot be removed. So if a block removes less than half of its share, the rest is rounding.
             if self.tolerance.is_some() && found.left.powi(2) > before.powi(2) * (1.0 - share / 2.0) {
                 break;
             }

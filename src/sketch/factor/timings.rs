@@ -4,8 +4,8 @@ use crate::Result;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// How long the parts of a factorisation took. Time on the device is measured until its result has been read, and includes
-/// the copies in both directions.
+/// How long the parts of a factorisation took. Time on the device is measured until its result has been read, and
+/// includes the copies in both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
     /// Sketches of the matrix, on the device.

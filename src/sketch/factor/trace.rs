@@ -19,15 +19,15 @@ pub struct TraceEstimate {
     pub standard_error: f64,
 }
 
-/// Estimates the trace of a square matrix from products with random signs (Hutchinson, 1990): the mean of $z^T A z$ over
-/// `samples` sign vectors z, which the kernels generate.
+/// Estimates the trace of a square matrix from products with random signs (Hutchinson, 1990): the mean of $z^T A z$
+/// over `samples` sign vectors z, which the kernels generate.
 ///
 /// # Shapes
 /// `a` (n, n), in any strides.
 /// # Errors
-/// [`Error::Shape`] if A is not a square matrix with rows; [`Error::Input`] if there are fewer than two samples, because they
-/// have no standard error, or if an entry (with its index) or a sample is NaN or infinite; [`Error::OutOfMemory`] or
-/// [`Error::Limit`] if `samples` columns do not fit.
+/// [`Error::Shape`] if A is not a square matrix with rows; [`Error::Input`] if there are fewer than two samples,
+/// because they have no standard error, or if an entry (with its index) or a sample is NaN or infinite;
+/// [`Error::OutOfMemory`] or [`Error::Limit`] if `samples` columns do not fit.
 /// # Precision
 /// The estimate is unbiased. Its variance is $2 \sum_{i \ne j} (a_{ij}^2 + a_{ij} a_{ji}) / 2$ divided by the number of
 /// samples, which is 0 for a diagonal matrix. Products are in f32, which adds an error of at most

@@ -6,8 +6,8 @@ use crate::layout::DType;
 use crate::plan::{Bound, Prediction};
 use std::fmt;
 
-/// The uniform of `shaders/sketch/hadamard.wgsl`, in elements. In a problem, seed, scale and the inverse of the row order are
-/// 0: a launch takes them as scalars.
+/// The uniform of `shaders/sketch/hadamard.wgsl`, in elements. In a problem, seed, scale and the inverse of the row
+/// order are 0: a launch takes them as scalars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -72,11 +72,13 @@ pub enum HadamardLayout {
     Columns,
     /// This number of columns, of several sets of rows.
     Sets(u32),
-    /// This number of columns, if there are few: the columns of all rows below the bits of the pass count as one long row.
+    /// This number of columns, if there are few: the columns of all rows below the bits of the pass count as one long
+    /// row.
     Folded(u32),
 }
 
-/// The workgroup of a pass. A line is one column of a set of rows; the rows of a set differ only in the bits of the pass.
+/// The workgroup of a pass. A line is one column of a set of rows; the rows of a set differ only in the bits of the
+/// pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HadamardTile {
     /// Number of levels: the bits of the pass.
@@ -150,8 +152,8 @@ impl HadamardPass {
         self.source == HadamardSource::Signed || self.target == HadamardTarget::Signed
     }
 
-    /// Number of sign vectors of a workgroup, of 128 signs each, and the number of vectors for each row of a set. The second
-    /// is 0 if the vectors cover consecutive rows.
+    /// Number of sign vectors of a workgroup, of 128 signs each, and the number of vectors for each row of a set. The
+    /// second is 0 if the vectors cover consecutive rows.
     pub(super) fn signs(&self) -> [u32; 2] {
         let (low, HadamardTile { levels, lines, layout, .. }) = (self.dims.low_bits, self.tile);
         match layout {

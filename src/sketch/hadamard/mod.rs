@@ -1,4 +1,5 @@
-//! Hadamard operators: some rows of $H_{N} D$, where D is a diagonal of random signs, by fast Walsh-Hadamard transforms.
+//! Hadamard operators: some rows of $H_{N} D$, where D is a diagonal of random signs, by fast Walsh-Hadamard
+//! transforms.
 
 mod kernel;
 mod passes;

@@ -19,8 +19,8 @@ const MAX_LINES: u32 = 64;
 /// Largest number of invocations of a workgroup.
 const MAX_INVOCATIONS: u32 = 512;
 
-/// The passes that take the least time together, by dynamic programming from the last level. The split changes no result,
-/// because levels are computed in the order of their bits in any split.
+/// The passes that take the least time together, by dynamic programming from the last level. The split changes no
+/// result, because levels are computed in the order of their bits in any split.
 pub(super) fn split(problem: &HadamardProblem, caps: &Caps) -> Vec<HadamardPass> {
     let bits = problem.dims.bits;
     // For each bit: the least time for the levels from it on, and the first pass of that split.

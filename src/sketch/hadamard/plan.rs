@@ -14,8 +14,8 @@ impl HadamardProblem {
     /// The pieces with their passes, checked against the device's limits.
     ///
     /// # Errors
-    /// As for [`pieces`](Self::pieces); also [`Error::Limit`] if the device cannot bind the scratch buffer of a single line,
-    /// and [`Error::Unsupported`] if its workgroups are too small for any pass.
+    /// As for [`pieces`](Self::pieces); also [`Error::Limit`] if the device cannot bind the scratch buffer of a single
+    /// line, and [`Error::Unsupported`] if its workgroups are too small for any pass.
     fn in_passes(&self, caps: &Caps) -> Result<Vec<(Self, Vec<HadamardPass>)>> {
         let with_passes = |piece: Self| {
             let passes = piece.passes(caps);
@@ -44,8 +44,8 @@ impl Problem for HadamardProblem {
     /// Operands: x, the result. Scalars: the inverse of the row order, the scale, the seed.
     ///
     /// # Errors
-    /// [`Error::Limit`] if the operand or the result is larger than the device can bind, or if it cannot bind the scratch
-    /// buffer of a single line; [`Error::Unsupported`] if its workgroups are too small for any pass.
+    /// [`Error::Limit`] if the operand or the result is larger than the device can bind, or if it cannot bind the
+    /// scratch buffer of a single line; [`Error::Unsupported`] if its workgroups are too small for any pass.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &SCALARS, caps);
         let x = draft.operand("x", self.dtype, self.x, Access::Read);

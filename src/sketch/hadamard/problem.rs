@@ -12,8 +12,8 @@ use crate::sketch::operator::{Direction, OP, Sketch, words};
 use crate::{Error, Result};
 use std::mem::offset_of;
 
-/// A Hadamard operator or its transpose along an axis, checked: the axis has the extent that the operator is applied to,
-/// and every size is below $2^{31}$. The result is contiguous, in f32.
+/// A Hadamard operator or its transpose along an axis, checked: the axis has the extent that the operator is applied
+/// to, and every size is below $2^{31}$. The result is contiguous, in f32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HadamardProblem {
     /// The uniform of a single pass that computes the whole transform.
@@ -47,8 +47,8 @@ impl HadamardProblem {
     /// The Hadamard operator `sketch`, or its transpose, along an axis of `x`, a view of `dtype` elements.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `x` has no such axis, if the axis does not have the extent that the operator is applied to, or
-    /// if the other axes do not merge into three; [`Error::Limit`] if a size is $2^{31}$ or more.
+    /// [`Error::Shape`] if `x` has no such axis, if the axis does not have the extent that the operator is applied to,
+    /// or if the other axes do not merge into three; [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(sketch: &Sketch, direction: Direction, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let [from, to] = direction.lengths(sketch.shape());
         let x = x.in_window(dtype);
@@ -134,8 +134,8 @@ impl HadamardProblem {
         [u64::from(d.x_offset) + last(x), u64::from(d.y_offset) + last(y)]
     }
 
-    /// Row stride of the scratch buffer between passes. NOTE: with many columns it is an odd number of cache lines, so that
-    /// rows whose distance is a power of two do not fall into the same cache set.
+    /// Row stride of the scratch buffer between passes. NOTE: with many columns it is an odd number of cache lines, so
+    /// that rows whose distance is a power of two do not fall into the same cache set.
     pub(super) fn pitch(&self) -> u32 {
         match self.dims.columns {
             few @ ..64 => few,
@@ -149,8 +149,8 @@ impl HadamardProblem {
         (u64::from(self.pitch()) * u64::from(self.dims.batches)) << self.dims.bits
     }
 
-    /// The problem in pieces whose scratch buffer the device can bind. If the scratch buffer is too large, the longest of
-    /// the other axes is halved until it fits.
+    /// The problem in pieces whose scratch buffer the device can bind. If the scratch buffer is too large, the longest
+    /// of the other axes is halved until it fits.
     ///
     /// # Errors
     /// [`Error::Limit`] if the operand or the result is larger than the device can bind.

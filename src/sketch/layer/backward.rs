@@ -23,17 +23,18 @@ pub struct ParameterGradients {
 }
 
 impl<T: Real> SkLinear<T> {
-    /// The backward pass: the gradients of a loss with respect to `x` and the parameters, from `g`, the gradient with respect to
-    /// the outputs.
+    /// The backward pass: the gradients of a loss with respect to `x` and the parameters, from `g`, the gradient with
+    /// respect to the outputs.
     ///
-    /// With h the result of [`hidden`](Self::hidden), and F and G the two factors, $\partial x = \frac{1}{2T} (g G^T) F^T$. The
-    /// trained columns of F have the gradient $\frac{1}{2T} x^T (g G^T)$, the trained rows of G have $h^T g$. This takes four
-    /// products, and a sum for the bias; no intermediate result is as large as the dense weight. With an activation, g is first
-    /// multiplied by its slope at $hG + b$, which is computed again.
+    /// With h the result of [`hidden`](Self::hidden), and F and G the two factors,
+    /// $\partial x = \frac{1}{2T} (g G^T) F^T$. The trained columns of F have the gradient $\frac{1}{2T} x^T (g G^T)$,
+    /// the trained rows of G have $h^T g$. This takes four products, and a sum for the bias; no intermediate result is
+    /// as large as the dense weight. With an activation, g is first multiplied by its slope at $hG + b$, which is
+    /// computed again.
     ///
     /// # Shapes
-    /// `x` (..., in), `hidden` (..., 2TR), `g` (..., out) -> the gradient of x (..., in), and the gradients of the parameters,
-    /// summed over all leading axes.
+    /// `x` (..., in), `hidden` (..., 2TR), `g` (..., out) -> the gradient of x (..., in), and the gradients of the
+    /// parameters, summed over all leading axes.
     /// # Errors
     /// [`Error::Shape`] if the shapes do not match; [`Error::Gpu`] if operands are on different devices;
     /// [`Error::OutOfMemory`] or [`Error::Limit`] if a result does not fit.
@@ -62,8 +63,8 @@ impl<T: Real> SkLinear<T> {
     /// # Shapes
     /// As for [`backward`](Self::backward).
     /// # Errors
-    /// As for [`backward`](Self::backward); [`Error::Shape`] if `gradients` belong to another layer; [`Error::Input`] if its
-    /// tensors are not uniquely owned.
+    /// As for [`backward`](Self::backward); [`Error::Shape`] if `gradients` belong to another layer; [`Error::Input`]
+    /// if its tensors are not uniquely owned.
     /// # Precision
     /// As for [`backward`](Self::backward).
     pub fn backward_into(
@@ -129,8 +130,8 @@ impl<T: Real> SkLinear<T> {
         Ok(dx)
     }
 
-    /// One step of gradient descent: $S \leftarrow S - \eta\,\partial S$, and the same for the bias. Earlier views and clones of
-    /// the layer do not change.
+    /// One step of gradient descent: $S \leftarrow S - \eta\,\partial S$, and the same for the bias. Earlier views and
+    /// clones of the layer do not change.
     ///
     /// # Errors
     /// [`Error::Shape`] if `gradients` belong to another layer; [`Error::Gpu`] if they are on another device;

@@ -105,15 +105,15 @@ impl<T: Real> SkLinearBuilder<T> {
         self
     }
 
-    /// A random layer to be trained: U is signs, S is uniform. The variance of the outputs is that of a new `nn.Linear` in
-    /// PyTorch, $\|x\|^2 / 3\,in$. Unless a bias is set, it is uniform in $\pm 1 / \sqrt{in}$. (Panther scales both by
-    /// $1 / \sqrt{out}$.)
+    /// A random layer to be trained: U is signs, S is uniform. The variance of the outputs is that of a new `nn.Linear`
+    /// in PyTorch, $\|x\|^2 / 3\,in$. Unless a bias is set, it is uniform in $\pm 1 / \sqrt{in}$. (Panther scales both
+    /// by $1 / \sqrt{out}$.)
     ///
     /// # Shapes
     /// `features` are the inputs and the outputs.
     /// # Errors
-    /// [`Error::Shape`] if inputs, outputs, terms or rank are 0, if the rank is more than inputs or outputs, or if the bias has
-    /// another length; [`Error::Input`] if the layer would not have fewer parameters than the dense one;
+    /// [`Error::Shape`] if inputs, outputs, terms or rank are 0, if the rank is more than inputs or outputs, or if the
+    /// bias has another length; [`Error::Input`] if the layer would not have fewer parameters than the dense one;
     /// [`Error::OutOfMemory`] if the layer does not fit.
     pub fn random(&self, gpu: &Gpu, features: [usize; 2]) -> Result<SkLinear<T>> {
         call("SkLinear::random", || {
@@ -154,8 +154,8 @@ impl<T: Real> SkLinearBuilder<T> {
         }
         let (terms, rank) = (self.terms, self.rank);
         let why = format!(
-            "saves nothing: {terms} terms of rank {rank} have {own} parameters, the dense weight of {outputs} x {inputs} has \
-             {dense}. Lower the rank, or set `allow_larger` on the builder"
+            "saves nothing: {terms} terms of rank {rank} have {own} parameters, the dense weight of {outputs} x \
+             {inputs} has {dense}. Lower the rank, or set `allow_larger` on the builder"
         );
         Err(Error::input(OP, why))
     }

@@ -17,8 +17,8 @@ impl<T: Real> SkLinear<T> {
     /// # Shapes
     /// `s1` (T, in, R), `u1` (T, R, out), `s2` (T, R, out), `u2` (T, in, R), `bias` (out).
     /// # Errors
-    /// [`Error::Shape`] if the shapes do not match or have no elements; [`Error::Gpu`] if the factors are on different devices;
-    /// [`Error::OutOfMemory`] if the layer does not fit.
+    /// [`Error::Shape`] if the shapes do not match or have no elements; [`Error::Gpu`] if the factors are on different
+    /// devices; [`Error::OutOfMemory`] if the layer does not fit.
     pub fn from_factors(
         [s1, u1, s2, u2]: [&Tensor<T>; 4],
         bias: Option<&Tensor<T>>,
@@ -136,8 +136,8 @@ impl<T: Real> SkLinear<T> {
 
     /// The same layer with the signs of U stored or generated. Outputs and gradients are bit-identical in both cases.
     ///
-    /// To make that possible, layers of signs always run the kernels that stage their operands. A fitted layer has an explicit
-    /// U and may run any kernel; a batch of few rows is far faster in the kernel for skinny products.
+    /// To make that possible, layers of signs always run the kernels that stage their operands. A fitted layer has an
+    /// explicit U and may run any kernel; a batch of few rows is far faster in the kernel for skinny products.
     /// # Errors
     /// [`Error::Input`] if U is explicit and should be generated; [`Error::OutOfMemory`] if stored signs do not fit.
     pub fn to_sign_storage(&self, storage: SignStorage) -> Result<Self> {
@@ -191,9 +191,9 @@ impl<T: Real> SkLinear<T> {
     }
 }
 
-/// The names and shapes of Panther's `SKLinear`: `S1s` (T, in, R), `S2s` (T, R, out), and `bias` (out) if there is one. An
-/// explicit U is listed too, as `U1s` (T, R, out) and `U2s` (T, in, R), because a file must store it; it is frozen, so an
-/// optimiser leaves it alone. The tensors are views of the layer's factors.
+/// The names and shapes of Panther's `SKLinear`: `S1s` (T, in, R), `S2s` (T, R, out), and `bias` (out) if there is one.
+/// An explicit U is listed too, as `U1s` (T, R, out) and `U2s` (T, in, R), because a file must store it; it is frozen,
+/// so an optimiser leaves it alone. The tensors are views of the layer's factors.
 impl<T: Real> Parameters<T> for SkLinear<T> {
     fn parameters(&self) -> Vec<(&'static str, &Tensor<T>)> {
         let views = self.views.get_or_init(|| {

@@ -13,9 +13,9 @@ use crate::tensor::{Parameters, Tensor};
 use crate::{Error, Gpu, Result};
 
 impl<T: Real> SkLinear<T> {
-    /// Adds the layer's [`parameters`](Parameters::parameters) to a file, with `prefix` before their names, as Panther's
-    /// `SKLinear` saves them. If U is signs of a seed, the seed is saved as metadata instead of U. The activation is not
-    /// saved. Not available in a browser: use [`save_async`](Self::save_async).
+    /// Adds the layer's [`parameters`](Parameters::parameters) to a file, with `prefix` before their names, as
+    /// Panther's `SKLinear` saves them. If U is signs of a seed, the seed is saved as metadata instead of U. The
+    /// activation is not saved. Not available in a browser: use [`save_async`](Self::save_async).
     ///
     /// # Errors
     /// [`Error::Input`] if the file already has a tensor with one of the names; otherwise as for [`Tensor::to_vec`].
@@ -49,8 +49,8 @@ impl<T: Real> SkLinear<T> {
         }
     }
 
-    /// Loads the layer whose tensors have this prefix, with the names that [`save`](Self::save) gives them. Signs of a seed
-    /// are stored.
+    /// Loads the layer whose tensors have this prefix, with the names that [`save`](Self::save) gives them. Signs of a
+    /// seed are stored.
     ///
     /// # Shapes
     /// As for [`from_factors`](Self::from_factors).

@@ -42,17 +42,18 @@ impl<T: Real> SkLinear<T> {
 }
 
 impl<T: Real> SkLinearBuilder<T> {
-    /// The layer into which Panther converts a weight: U is signs, $S_{1t} = W^T U_{1t}^T$ and $S_{2t} = U_{2t}^T W^T$. Averaged
-    /// over seeds, its outputs are those of the weight. For one seed, the error is larger than the outputs: for a weight without
-    /// structure, by a factor of $\sqrt{(in + out) / 4RT}$. Use it to start training, not to compress a layer.
+    /// The layer into which Panther converts a weight: U is signs, $S_{1t} = W^T U_{1t}^T$ and $S_{2t} = U_{2t}^T W^T$.
+    /// Averaged over seeds, its outputs are those of the weight. For one seed, the error is larger than the outputs:
+    /// for a weight without structure, by a factor of $\sqrt{(in + out) / 4RT}$. Use it to start training, not to
+    /// compress a layer.
     ///
     /// # Shapes
     /// `weight` (out, in), as in PyTorch.
     /// # Errors
-    /// [`Error::Shape`] if the weight is not a matrix with rows and columns, if terms or rank are 0, if the rank is more than
-    /// inputs or outputs, or if the bias has another length; [`Error::Input`] if the weight has a NaN or infinite entry, with
-    /// its index, or if the layer would not have fewer parameters than the weight; [`Error::OutOfMemory`] or
-    /// [`Error::Limit`] if a buffer does not fit.
+    /// [`Error::Shape`] if the weight is not a matrix with rows and columns, if terms or rank are 0, if the rank is
+    /// more than inputs or outputs, or if the bias has another length; [`Error::Input`] if the weight has a NaN or
+    /// infinite entry, with its index, or if the layer would not have fewer parameters than the weight;
+    /// [`Error::OutOfMemory`] or [`Error::Limit`] if a buffer does not fit.
     pub fn panther(&self, weight: &Tensor<T>) -> Result<FittedLayer<T>> {
         call("SkLinear::panther", || {
             let weight = self.checked(weight)?;
@@ -65,8 +66,8 @@ impl<T: Real> SkLinearBuilder<T> {
     }
 
     /// The best layer with the signs U of the seed: S1 and S2 solve a least-squares problem. The error is
-    /// $W^T - W'^T = (I - P_{2})\,W^T (I - P_{1})$, with projections onto the spans of U1 and U2. Random signs do not depend on
-    /// the weight: for a weight without structure, the layer captures 2TR random dimensions.
+    /// $W^T - W'^T = (I - P_{2})\,W^T (I - P_{1})$, with projections onto the spans of U1 and U2. Random signs do not
+    /// depend on the weight: for a weight without structure, the layer captures 2TR random dimensions.
     ///
     /// # Shapes
     /// As for [`panther`](Self::panther).
@@ -91,8 +92,9 @@ impl<T: Real> SkLinearBuilder<T> {
         })
     }
 
-    /// The best layer for the weight: its singular value decomposition truncated at rank 2TR ([`Rsvd`](crate::sketch::Rsvd)).
-    /// The first TR singular pairs go to S1 and U1, the others to S2 and U2. So U is explicit, and no seed generates it.
+    /// The best layer for the weight: its singular value decomposition truncated at rank 2TR
+    /// ([`Rsvd`](crate::sketch::Rsvd)). The first TR singular pairs go to S1 and U1, the others to S2 and U2. So U is
+    /// explicit, and no seed generates it.
     ///
     /// # Shapes
     /// As for [`panther`](Self::panther).
@@ -107,9 +109,9 @@ impl<T: Real> SkLinearBuilder<T> {
         })
     }
 
-    /// The best layer for the outputs on a sample of activations X: it minimises $\|X(W - W')^T\|_F$. The weight is projected onto
-    /// the first 2TR right singular vectors of $XW^T$. If the sample has fewer rows, the remaining rank approximates the rest of
-    /// the weight. On the sample, the layer is never worse than that of [`fit`](Self::fit).
+    /// The best layer for the outputs on a sample of activations X: it minimises $\|X(W - W')^T\|_F$. The weight is
+    /// projected onto the first 2TR right singular vectors of $XW^T$. If the sample has fewer rows, the remaining rank
+    /// approximates the rest of the weight. On the sample, the layer is never worse than that of [`fit`](Self::fit).
     ///
     /// # Shapes
     /// `weight` (out, in), `x` (..., in) with at least one row.
@@ -159,8 +161,8 @@ impl<T: Real> SkLinearBuilder<T> {
         Ok([u1, u2])
     }
 
-    /// The layer of factors (in, K) and (K, out), where K is at most 2TR. They are padded with zeros and split into S and U. S is
-    /// multiplied by 2T, by which the formula divides.
+    /// The layer of factors (in, K) and (K, out), where K is at most 2TR. They are padded with zeros and split into S
+    /// and U. S is multiplied by 2T, by which the formula divides.
     fn of_factors(&self, [left, right]: &[Tensor<f32>; 2]) -> Result<SkLinear<T>> {
         let (gpu, inner) = (left.gpu(), self.terms * self.rank);
         let missing = 2 * inner - left.shape()[1];
@@ -197,8 +199,8 @@ fn checked_samples<T: Real>(x: &Tensor<T>, features: usize) -> Result<Tensor<f32
     Ok(rows)
 }
 
-/// Factors (in, K) and (K, out) of the best matrix of rank K: singular vectors. The first TR singular values are multiplied
-/// into the left factor, the others into the right one. K is at most the full rank of the weight.
+/// Factors (in, K) and (K, out) of the best matrix of rank K: singular vectors. The first TR singular values are
+/// multiplied into the left factor, the others into the right one. K is at most the full rank of the weight.
 fn svd_factors(weight: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
     let full = weight.shape()[0].min(weight.shape()[1]);
     let svd = decompose(weight, rank.min(full))?;
@@ -215,8 +217,8 @@ fn svd_factors(weight: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
     Ok([ops::mul(&svd.v, &of(true)?)?, ops::mul(&svd.u, &of(false)?)?.t()])
 }
 
-/// Factors (in, K) and (K, out) of the matrix of rank K whose outputs are closest to `y`, the outputs of the weight on a
-/// sample.
+/// Factors (in, K) and (K, out) of the matrix of rank K whose outputs are closest to `y`, the outputs of the weight on
+/// a sample.
 fn output_factors(weight: &Tensor<f32>, y: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
     let m = weight.t();
     let v = decompose(y, rank.min(y.shape()[0]).min(y.shape()[1]))?.v;

@@ -19,13 +19,14 @@ impl<T: Real> SkLinear<T> {
     /// [`Error::OutOfMemory`] or [`Error::Limit`] if a result does not fit.
     /// # Precision
     /// Both products sum in f32, and the result of the first is rounded to `T`. With the factors F and G,
-    /// $|\hat y - y| \le (\gamma_{in} + \gamma_{2TR} + u)\,|x||F||G| / 2T$ before bias and activation, where u is the unit
-    /// roundoff of `T`.
+    /// $|\hat y - y| \le (\gamma_{in} + \gamma_{2TR} + u)\,|x||F||G| / 2T$ before bias and activation, where u is the
+    /// unit roundoff of `T`.
     pub fn forward(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
         self.apply(x).run().named("SkLinear::forward")
     }
 
-    /// The forward pass with options: `layer.apply(&x).output::<f32>().run()`. [`forward`](Self::forward) is the plain case.
+    /// The forward pass with options: `layer.apply(&x).output::<f32>().run()`. [`forward`](Self::forward) is the plain
+    /// case.
     pub fn apply<'a>(&'a self, x: &'a Tensor<T>) -> SkLinearForward<'a, T> {
         SkLinearForward { layer: self, x, output: PhantomData }
     }
@@ -127,8 +128,8 @@ impl<'a, T: Real, C: Real> SkLinearForward<'a, T, C> {
     }
 }
 
-/// The rows of a tensor as a matrix if its leading axes can be merged into one. Otherwise they stay a batch of matrices, or are
-/// copied if there are too many axes for a batch.
+/// The rows of a tensor as a matrix if its leading axes can be merged into one. Otherwise they stay a batch of
+/// matrices, or are copied if there are too many axes for a batch.
 fn rows<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>> {
     match matrix(x)? {
         Some(matrix) => Ok(matrix),

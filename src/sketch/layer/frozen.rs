@@ -26,7 +26,8 @@ pub(super) fn signs_of_u1(seed: u64, inner: usize, outputs: usize) -> Result<Ske
     Ok(Sketch::new(SketchKind::Sign, [inner, outputs], seed)?.scaled(Scaling::Unscaled))
 }
 
-/// The signs of U2 transposed, (TR, in). `inner` is TR. NOTE: they have another seed, so that U1 and U2 are independent.
+/// The signs of U2 transposed, (TR, in). `inner` is TR. NOTE: they have another seed, so that U1 and U2 are
+/// independent.
 pub(super) fn signs_of_u2(seed: u64, inner: usize, inputs: usize) -> Result<Sketch> {
     Ok(Sketch::new(SketchKind::Sign, [inner, inputs], !seed)?.scaled(Scaling::Unscaled))
 }

@@ -84,7 +84,8 @@ impl<T: Real> SkLinear<T> {
         };
         let mut product = Gemm::new(a, &b).out::<C>().alpha(alpha).activation(activation);
         if let Frozen::Signs { seed, .. } = self.frozen {
-            // Stored and generated signs run the same kernels at the same precision, so their results are bit-identical.
+            // Stored and generated signs run the same kernels at the same precision, so their results are
+            // bit-identical.
             product = product.precision(Precision::Strict).pinned(Pin::Staged);
             if self.generates_signs() {
                 let signs = match factor {

@@ -14,12 +14,13 @@ pub(super) const OP: &str = "SkLinear";
 /// A sketched linear layer with T terms of rank R (Panther's `SKLinear`):
 /// $y = g\left(\frac{1}{2T} \sum_{t} [(x S_{1t}) U_{1t} + (x U_{2t}) S_{2t}] + b\right)$.
 ///
-/// S and b are trained. U is frozen: either explicit tensors, or signs of a seed divided by $\sqrt R$, which are stored or
-/// generated in the kernels. The factors of all terms are concatenated, so a layer takes two products: (batch, in)(in, 2TR)
-/// and (batch, 2TR)(2TR, out).
+/// S and b are trained. U is frozen: either explicit tensors, or signs of a seed divided by $\sqrt R$, which are stored
+/// or generated in the kernels. The factors of all terms are concatenated, so a layer takes two products: (batch,
+/// in)(in, 2TR) and (batch, 2TR)(2TR, out).
 ///
-/// A layer has 2TR(in + out) parameters; the dense layer has in out. Time is saved in the same proportion. The layer cannot
-/// represent the part of the weight beyond rank 2TR; [`fit`](Self::fit) gives the best approximation of that rank.
+/// A layer has 2TR(in + out) parameters; the dense layer has in out. Time is saved in the same proportion. The layer
+/// cannot represent the part of the weight beyond rank 2TR; [`fit`](Self::fit) gives the best approximation of that
+/// rank.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -130,7 +131,8 @@ impl<T: Real> SkLinear<T> {
         }
     }
 
-    /// Entries of all factors, including U: 2TR(in + out). [`dense_params`](Self::dense_params) has those of the dense weight.
+    /// Entries of all factors, including U: 2TR(in + out). [`dense_params`](Self::dense_params) has those of the dense
+    /// weight.
     #[must_use]
     pub fn params(&self) -> usize {
         2 * self.inner() * (self.inputs() + self.outputs())

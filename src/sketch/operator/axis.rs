@@ -38,8 +38,8 @@ pub(in crate::sketch) struct AxisLayout {
 pub(in crate::sketch) const MAX_OTHER_AXES: usize = 3;
 
 impl AxisLayout {
-    /// The layout of `x` along `axis`, whose extent in the result is `extent`. Also returns `x`, or a contiguous copy if
-    /// its strides leave too many axes unmerged.
+    /// The layout of `x` along `axis`, whose extent in the result is `extent`. Also returns `x`, or a contiguous copy
+    /// if its strides leave too many axes unmerged.
     pub(in crate::sketch) fn of_tensor<T: Real>(
         x: &Tensor<T>,
         axis: usize,
@@ -53,7 +53,8 @@ impl AxisLayout {
         Ok((Self::new(copy.layout(), axis, extent)?, copy))
     }
 
-    /// The layout of `x` along `axis`, whose extent in the result is `extent`. It may have more than [`MAX_OTHER_AXES`].
+    /// The layout of `x` along `axis`, whose extent in the result is `extent`. It may have more than
+    /// [`MAX_OTHER_AXES`].
     pub(in crate::sketch) fn new(x: &Layout, axis: usize, extent: usize) -> Result<Self> {
         if axis >= x.rank() {
             return Err(Error::shapes(OP, "the axis must be one of the shape", x.shape(), &[axis]));

@@ -58,7 +58,8 @@ impl Sketch {
         entries
     }
 
-    /// Fills `entries` with the operator's entries from index `start` on, row-major. The range must lie in the operator.
+    /// Fills `entries` with the operator's entries from index `start` on, row-major. The range must lie in the
+    /// operator.
     #[expect(clippy::cast_possible_truncation, reason = "sizes are checked, the scale is rounded once")]
     pub(crate) fn entries_from(&self, start: u64, entries: &mut [f32]) {
         if let Some(lines) = self.sparse_lines() {
@@ -75,7 +76,8 @@ impl Sketch {
         }
     }
 
-    /// [`entries_from`](Self::entries_from) for a sparse operator: draws only the lines that may have entries in the range.
+    /// [`entries_from`](Self::entries_from) for a sparse operator: draws only the lines that may have entries in the
+    /// range.
     #[expect(clippy::cast_possible_truncation, reason = "sizes are checked, the scale is rounded once")]
     fn sparse_entries_from(&self, sparse: &SparseLines, start: u64, entries: &mut [f32]) {
         let (cols, scale) = (self.shape()[1] as u64, self.scale() as f32);

@@ -55,6 +55,7 @@ pub enum Scaling {
     Isometry,
     /// Not scaled: normal entries of variance 1, uniform entries between -1 and 1, signs.
     Unscaled,
-    /// Scaled so that the rows of a Hadamard operator are orthonormal, as in Panther's `srht`. Other kinds are unscaled.
+    /// Scaled so that the rows of a Hadamard operator are orthonormal, as in Panther's `srht`. Other kinds are
+    /// unscaled.
     Orthonormal,
 }

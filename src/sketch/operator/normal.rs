@@ -3,16 +3,16 @@
 
 use super::normal_table::TABLE;
 
-/// The divisor that turns the integer of [`normal`] into a standard normal number. It is a power of two, so the division
-/// is exact.
+/// The divisor that turns the integer of [`normal`] into a standard normal number. It is a power of two, so the
+/// division is exact.
 pub(super) const ONE: f32 = 2_097_152.0; // 2^21
 
-/// A standard normal number times $2^{21}$, as an integer. The lower 31 bits of the word choose the tail probability, and
-/// the highest bit chooses the sign.
+/// A standard normal number times $2^{21}$, as an integer. The lower 31 bits of the word choose the tail probability,
+/// and the highest bit chooses the sign.
 ///
 /// The inverse of the distribution function is interpolated linearly in a table of 32 values for every halving of the
-/// probability. The magnitude before scaling is at most 6.34 (one in $2^{32}$ words), so f32 holds the integer exactly. The
-/// error of a number is below $6\cdot10^{-5}$, that of the variance $3\cdot10^{-5}$.
+/// probability. The magnitude before scaling is at most 6.34 (one in $2^{32}$ words), so f32 holds the integer exactly.
+/// The error of a number is below $6\cdot10^{-5}$, that of the variance $3\cdot10^{-5}$.
 #[expect(clippy::cast_possible_wrap, reason = "table entries are below 2^24")]
 pub(super) fn normal(word: u32) -> i32 {
     let odd = (word << 1) | 1; // the tail probability times 2^33

@@ -8,8 +8,8 @@ const ROUNDS: usize = 4;
 
 /// A random permutation of all numbers of a given width in bits.
 ///
-/// Each round xors the upper half of a number's bits into its lower half, multiplies by an odd number and adds a number.
-/// All three steps are invertible. `place_of` in `shaders/sketch/hadamard.wgsl` computes the inverse.
+/// Each round xors the upper half of a number's bits into its lower half, multiplies by an odd number and adds a
+/// number. All three steps are invertible. `place_of` in `shaders/sketch/hadamard.wgsl` computes the inverse.
 pub(in crate::sketch) struct RowOrder {
     bits: u32,
     /// An odd factor and a summand for each round.
@@ -29,8 +29,8 @@ impl RowOrder {
         (1 << self.bits) - 1
     }
 
-    /// The shift that moves a number's upper bits onto its lower ones. It is at least half of the width, so that applying
-    /// the xor twice restores the number.
+    /// The shift that moves a number's upper bits onto its lower ones. It is at least half of the width, so that
+    /// applying the xor twice restores the number.
     pub(in crate::sketch) fn shift(&self) -> u32 {
         self.bits.div_ceil(2).max(1)
     }
@@ -42,7 +42,8 @@ impl RowOrder {
         })
     }
 
-    /// Factors and summands of the inverse rounds, the last round first. An inverse round subtracts, multiplies, then xors.
+    /// Factors and summands of the inverse rounds, the last round first. An inverse round subtracts, multiplies, then
+    /// xors.
     pub(in crate::sketch) fn inverse(&self) -> [[u32; 2]; ROUNDS] {
         let mut rounds = self.rounds.map(|[factor, summand]| [inverse(factor), summand]);
         rounds.reverse();

@@ -36,9 +36,9 @@ impl Sketch {
     /// An operator of `kind` with d rows and n columns. It maps vectors of n elements to vectors of d.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the operator has no rows or no columns, if a Hadamard operator has more rows than columns, or
-    /// if a line has fewer positions than nonzeros; [`Error::Input`] if the number of nonzeros is 0; [`Error::Limit`] if
-    /// there are more than [`MAX_NONZEROS`] nonzeros per line, if a Hadamard operator has more than
+    /// [`Error::Shape`] if the operator has no rows or no columns, if a Hadamard operator has more rows than columns,
+    /// or if a line has fewer positions than nonzeros; [`Error::Input`] if the number of nonzeros is 0;
+    /// [`Error::Limit`] if there are more than [`MAX_NONZEROS`] nonzeros per line, if a Hadamard operator has more than
     /// [`MAX_HADAMARD_LENGTH`] columns, or if a size is $2^{31}$ or more.
     pub fn new(kind: SketchKind, [rows, cols]: [usize; 2], seed: u64) -> Result<Self> {
         call("Sketch::new", || {
@@ -121,8 +121,8 @@ impl Sketch {
         }
     }
 
-    /// The last word of the Philox counter. Each kind has its own, so that kinds with the same seed use different random
-    /// words. NOTE: these numbers must never change.
+    /// The last word of the Philox counter. Each kind has its own, so that kinds with the same seed use different
+    /// random words. NOTE: these numbers must never change.
     pub(in crate::sketch) fn tag(&self) -> u32 {
         match self.kind {
             SketchKind::Gaussian => 1,

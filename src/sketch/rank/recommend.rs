@@ -34,11 +34,11 @@ pub struct RankRecommendation {
     pub flops_per_row: usize,
     /// Flops of the dense layer per row of x.
     pub dense_flops_per_row: usize,
-    /// $\|W - W'\|_F / \|W\|_F$ of the best layer of this rank, before its parameters are rounded to their type; 0 for a
-    /// dense layer.
+    /// $\|W - W'\|_F / \|W\|_F$ of the best layer of this rank, before its parameters are rounded to their type; 0 for
+    /// a dense layer.
     pub rel_error: f64,
-    /// The smallest relative error of any layer with fewer parameters than the dense one. None if the budget is not an error,
-    /// because this takes a decomposition of the largest such rank, or if no layer saves parameters.
+    /// The smallest relative error of any layer with fewer parameters than the dense one. None if the budget is not an
+    /// error, because this takes a decomposition of the largest such rank, or if no layer saves parameters.
     pub least_rel_error: Option<f64>,
 }
 
@@ -58,20 +58,20 @@ pub enum Choice {
 /// Recommends terms and rank of a sketched layer for a weight and a budget, or to keep the dense layer.
 ///
 /// The error of a fitted layer depends only on terms times rank, so the recommended layer has one term. For a budget of
-/// parameters or flops, the rank is the largest that the budget allows. For a budget of errors, it is the smallest that meets
-/// the budget, rounded up to a multiple of 16 (the width of tensor core tiles) if that is at most 1.2 times as much and still
-/// saves parameters.
+/// parameters or flops, the rank is the largest that the budget allows. For a budget of errors, it is the smallest that
+/// meets the budget, rounded up to a multiple of 16 (the width of tensor core tiles) if that is at most 1.2 times as
+/// much and still saves parameters.
 ///
 /// # Shapes
 /// `weight` (out, in).
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) if the weight is not a matrix with rows and columns;
-/// [`Error::Input`](crate::Error::Input) if an entry is NaN or infinite, with its index, or if the budget is out of range;
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or [`Error::Limit`](crate::Error::Limit) if the decomposition does not
-/// fit.
+/// [`Error::Input`](crate::Error::Input) if an entry is NaN or infinite, with its index, or if the budget is out of
+/// range; [`Error::OutOfMemory`](crate::Error::OutOfMemory) or [`Error::Limit`](crate::Error::Limit) if the
+/// decomposition does not fit.
 /// # Precision
-/// Singular values are computed by [`Rsvd`](crate::sketch::Rsvd) with four power iterations. In tests on trained weights,
-/// errors are within half a per cent of the best that any layer of the rank has.
+/// Singular values are computed by [`Rsvd`](crate::sketch::Rsvd) with four power iterations. In tests on trained
+/// weights, errors are within half a per cent of the best that any layer of the rank has.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -5,8 +5,8 @@ const TILE: usize = 16;
 /// Largest factor by which rounding up may raise a rank.
 const MAX_ROUNDING: f64 = 1.2;
 
-/// The sizes of a weight (out, in), and what layers of these sizes cost. Counts are for one term; a layer with T terms of rank
-/// R costs as much as one term of rank TR.
+/// The sizes of a weight (out, in), and what layers of these sizes cost. Counts are for one term; a layer with T terms
+/// of rank R costs as much as one term of rank TR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub(crate) rows: usize,

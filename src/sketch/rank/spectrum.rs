@@ -4,13 +4,14 @@ use crate::Result;
 use crate::sketch::factor::{Rsvd, Svd};
 use crate::tensor::Tensor;
 
-/// Power iterations and oversampling of the decomposition. The spectra of trained weights fall slowly: with the usual two
-/// iterations and ten columns, the error is 3 per cent above the least, and meeting a budget takes 8 per cent more rank.
+/// Power iterations and oversampling of the decomposition. The spectra of trained weights fall slowly: with the usual
+/// two iterations and ten columns, the error is 3 per cent above the least, and meeting a budget takes 8 per cent more
+/// rank.
 const POWER: usize = 4;
 const OVERSAMPLING: usize = 32;
 
-/// The first `pairs` singular values and vectors of a weight. The error of the truncation is within half a per cent of the
-/// least in the tests.
+/// The first `pairs` singular values and vectors of a weight. The error of the truncation is within half a per cent of
+/// the least in the tests.
 ///
 /// # Errors
 /// As for [`Rsvd::run`].
@@ -42,8 +43,8 @@ impl Spectrum {
         Self { residuals }
     }
 
-    /// The square of the relative error of a layer with one term of this rank, which holds twice as many pairs. It is 0 for a
-    /// weight of zeros.
+    /// The square of the relative error of a layer with one term of this rank, which holds twice as many pairs. It is 0
+    /// for a weight of zeros.
     pub(crate) fn squared_error(&self, rank: usize) -> f64 {
         let pairs = (2 * rank).min(self.residuals.len() - 1);
         if self.residuals[0] > 0.0 { self.residuals[pairs] / self.residuals[0] } else { 0.0 }

@@ -24,8 +24,8 @@ const LIST_ROOM: u32 = 24 << 10;
 const LANES: u32 = 256;
 /// Columns of an invocation.
 const COLUMNS: u32 = 8;
-/// Most columns of an invocation where a workgroup is one vector of a CPU, without and with 64-bit pairs. A CPU waits for
-/// the first element of each row, so an invocation takes as many columns as its first-level cache holds sums.
+/// Most columns of an invocation where a workgroup is one vector of a CPU, without and with 64-bit pairs. A CPU waits
+/// for the first element of each row, so an invocation takes as many columns as its first-level cache holds sums.
 const MAX_COLUMNS: u32 = 64;
 const MAX_PAIRED_COLUMNS: u32 = 128;
 
@@ -51,13 +51,13 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// Chooses the tile. Each workgroup draws its own list of nonzeros: few wide workgroups draw less, many narrow ones keep
-    /// all cores busy. So each core gets half as many workgroups as hide all latency.
+    /// Chooses the tile. Each workgroup draws its own list of nonzeros: few wide workgroups draw less, many narrow ones
+    /// keep all cores busy. So each core gets half as many workgroups as hide all latency.
     pub(super) fn of(problem: &SparseProblem, caps: &Caps) -> Self {
         let d = &problem.dims;
         let (serial, vector) = (caps.machine.runs_in_turn(), caps.machine.vector_lanes);
-        // Neighbouring lanes read neighbouring columns. Where vectors run one after another (on a CPU), one vector that reads
-        // long pieces of rows has more cache hits than many that return for short ones.
+        // Neighbouring lanes read neighbouring columns. Where vectors run one after another (on a CPU), one vector that
+        // reads long pieces of rows has more cache hits than many that return for short ones.
         let inner = d.x_axis < d.x_stride0 && problem.rows()[0] > 1;
         let pairs = problem.has_pairs() && caps.int64;
         let (lanes, mut each): (u32, u32) = match serial {
@@ -108,8 +108,8 @@ impl Tile {
     pub(super) fn dims(&self, problem: &SparseProblem) -> SparseDims {
         let d = problem.dims;
         let whole = self.splits == 1;
-        // The number of nonzeros that fall into a range is random, so lists are planned to be 7/8 full, unless a range has all
-        // positions.
+        // The number of nonzeros that fall into a range is random, so lists are planned to be 7/8 full, unless a range
+        // has all positions.
         let here = u64::from(self.rows.min(d.positions));
         let filled = if here == u64::from(d.positions) { self.list } else { self.list / 8 * 7 };
         let chunk = u64::from(filled) * u64::from(d.positions) / (here * u64::from(d.nonzeros));
@@ -125,8 +125,8 @@ impl Tile {
         }
     }
 
-    /// The limits that a workgroup needs. Its shared memory holds the list, the ends of the rows in the list and, to scatter,
-    /// the counts by which the list is sorted (`sketch/scatter.wgsl`).
+    /// The limits that a workgroup needs. Its shared memory holds the list, the ends of the rows in the list and, to
+    /// scatter, the counts by which the list is sorted (`sketch/scatter.wgsl`).
     pub(super) fn needs(&self, problem: &SparseProblem) -> Needs {
         let array = |words: u32| (4 * words).next_multiple_of(16);
         let list = array(self.list) + array(MAX_ROWS + 1);

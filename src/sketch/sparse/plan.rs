@@ -60,8 +60,9 @@ impl SparseProblem {
         })
     }
 
-    /// How many lines are drawn in total. To gather, a line is drawn once for each tile of columns. To scatter, it is drawn
-    /// twice for each tile of columns and each range of positions: first to count the nonzeros, then to list them.
+    /// How many lines are drawn in total. To gather, a line is drawn once for each tile of columns. To scatter, it is
+    /// drawn twice for each tile of columns and each range of positions: first to count the nonzeros, then to list
+    /// them.
     fn drawn_lines(&self, tiles: f64, ranges: f64) -> f64 {
         let lines = f64::from(self.dims.lines) * tiles;
         match self.method {
@@ -70,9 +71,9 @@ impl SparseProblem {
         }
     }
 
-    /// Integer operations that draw a line in `shaders/sketch/sparse.wgsl`: one call of Philox for four nonzeros; for each
-    /// nonzero, 20 for the upper word of a product and 3 to combine position and sign. Distinct positions take 4 more, and 3
-    /// for each nonzero drawn before. Sorting is not counted.
+    /// Integer operations that draw a line in `shaders/sketch/sparse.wgsl`: one call of Philox for four nonzeros; for
+    /// each nonzero, 20 for the upper word of a product and 3 to combine position and sign. Distinct positions take 4
+    /// more, and 3 for each nonzero drawn before. Sorting is not counted.
     fn draw_operations(&self) -> f64 {
         let nonzeros = f64::from(self.dims.nonzeros);
         let pairs = nonzeros * (nonzeros - 1.0) / 2.0;

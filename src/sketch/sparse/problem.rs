@@ -72,9 +72,9 @@ impl SparseProblem {
     /// contiguous and has elements.
     ///
     /// # Errors
-    /// [`Error::Input`] if the operator is not sparse; [`Error::Shape`] if `x` has no such axis, if the axis does not have
-    /// the extent that the operator is applied to, if the other axes do not merge into three, or if the result is empty;
-    /// [`Error::Limit`] if a size is $2^{31}$ or more.
+    /// [`Error::Input`] if the operator is not sparse; [`Error::Shape`] if `x` has no such axis, if the axis does not
+    /// have the extent that the operator is applied to, if the other axes do not merge into three, or if the result is
+    /// empty; [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(sketch: &Sketch, direction: Direction, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let [from, to] = direction.lengths(sketch.shape());
         let x = x.in_window(dtype);
@@ -145,7 +145,8 @@ impl SparseProblem {
         if self.method == SparseMethod::Scatter { [lines, positions] } else { [positions, lines] }
     }
 
-    /// Whether the kernel can load two neighbouring f32 columns as 64 bits: columns are contiguous, and pairs are aligned.
+    /// Whether the kernel can load two neighbouring f32 columns as 64 bits: columns are contiguous, and pairs are
+    /// aligned.
     pub(super) fn has_pairs(&self) -> bool {
         let d = &self.dims;
         let even = [d.extent0, d.x_offset, d.x_axis, d.x_stride1, d.x_stride2].iter().all(|n| n % 2 == 0);
