@@ -128,8 +128,8 @@ impl Bench {
     /// copy of the operand.
     fn hadamard(&self, size: usize) -> Result<()> {
         for axis in [0, 1] {
-            for way in [Direction::Forward, Direction::Adjoint] {
-                self.hadamard_of::<f32>(way, axis, size)?;
+            for direction in [Direction::Forward, Direction::Adjoint] {
+                self.hadamard_of::<f32>(direction, axis, size)?;
             }
         }
         self.hadamard_of::<f16>(Direction::Forward, 0, size)
@@ -139,17 +139,17 @@ impl Bench {
         let gpu = &self.gpu;
         let (d, others) = (size / 4, size / 4);
         let sketch = Sketch::new(SketchKind::Hadamard, [d, size], 1)?;
-        let from = if way == Direction::Forward { size } else { d };
+        let from = if direction == Direction::Forward { size } else { d };
         let x = gpu.random::<T>(if axis == 0 { [from, others] } else { [others, from] }, Fill::Uniform, 2)?;
-        let plan = HadamardProblem::new(&sketch, way, x.layout(), axis, T::DTYPE)?.plan(gpu.caps())?;
-        let own = Side::launches(gpu, &plan, TOGETHER, |_| match way {
+        let plan = HadamardProblem::new(&sketch, direction, x.layout(), axis, T::DTYPE)?.plan(gpu.caps())?;
+        let own = Side::launches(gpu, &plan, TOGETHER, |_| match direction {
             Direction::Forward => sketch.apply(&x, axis).map(drop),
             Direction::Adjoint => sketch.adjoint(&x, axis).map(drop),
         })?;
         // The longer of operand and result.
         let bytes = ((size * others * size_of::<T>()) as u64).next_multiple_of(1024);
         let copier = Copier::new(gpu, bytes);
-        let form = format!("{way:?}, axis {axis}, {} passes", plan.steps().len());
+        let form = format!("{direction:?}, axis {axis}, {} passes", plan.steps().len());
         let (size, types) = ([d, others, size], [T::DTYPE, DType::F32]);
         let contest = Contest { case: "hadamard", form: &form, against: "a copy", size, types };
         contest.run(gpu, self.rounds(), own, Side::other(move || copier.seconds(gpu)))

@@ -24,7 +24,14 @@ pub use crate::plan::{
 
 /// Shaders with their parameters and slots filled in.
 pub mod kernel {
-    pub use crate::kernel::{KERNELS, Kernel, Needs, PARTS, Part, fold};
+    pub use crate::gpu::execute::compile;
+    pub use crate::kernel::{KERNELS, Kernel, Needs, PARTS, Part, UnrollError, fold, unroll};
+}
+
+/// The files that a [`Gpu`](crate::Gpu) caches across runs: each is sealed with a digest, and one that is not whole is not read.
+pub mod cache {
+    pub use crate::gpu::cache_file::{seal, unseal};
+    pub use crate::gpu::verdicts::{seal_verdicts, unseal_verdicts};
 }
 
 /// Sketching operators applied by pinned kernels, and their problems, passes and uniforms.

@@ -1,4 +1,4 @@
-//! What came out of a product, and how far it is from its definition.
+//! The report of a product: its error against the definition, its plan and its times.
 
 use super::{chosen_kernel, significant, splitmix};
 use serde_json::{Value, json};
@@ -7,12 +7,12 @@ use tilewise::gpu::{Clock, Timing};
 use tilewise::reference::{self, Comparison};
 use tilewise::{DType, Element, Gpu, Plan, Sums};
 
-/// Multiply-adds up to which every entry of the product is checked.
+/// The most multiply-adds for which every entry of the product is checked.
 const FULL_CHECK: f64 = (1u64 << 30) as f64;
-/// Entries that are checked of a larger product.
+/// The number of entries that are checked of a larger product.
 const ENTRIES: usize = 4096;
 
-/// Compares the product with its definition in f64; says which check that was.
+/// Compares the product with its definition in f64. Returns the name of the check and the comparison.
 pub(crate) fn verify<T: Element, C: Element>(
     a: &[T],
     b: &[T],
@@ -36,7 +36,7 @@ pub(crate) fn verify<T: Element, C: Element>(
     (format!("{ENTRIES} entries and a projection"), Comparison { bound_ratio, ..entries })
 }
 
-/// What came out.
+/// The results of a product.
 pub(crate) struct Report {
     pub(crate) gpu: Gpu,
     pub(crate) plan: Plan,
@@ -49,7 +49,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Seconds: the fastest, the median, the slowest.
+    /// The fastest, the median and the slowest time, in seconds.
     fn seconds(&self) -> [f64; 3] {
         let mut seconds: Vec<f64> = self.timings.iter().map(|timing| timing.seconds).collect();
         seconds.sort_by(f64::total_cmp);
@@ -72,7 +72,7 @@ impl Report {
         }
     }
 
-    /// Whether all that was checked is within its bound.
+    /// Whether everything that was checked is within its bound.
     pub(crate) fn ok(&self) -> bool {
         self.found.ok()
     }

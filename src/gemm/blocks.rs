@@ -8,7 +8,7 @@ use super::reduce;
 use crate::Result;
 use crate::caps::Caps;
 use crate::layout::{DType, Layout, dim};
-use crate::plan::{Draft, LONGEST, Region};
+use crate::plan::{Draft, MAX_STEP_SECONDS, Region};
 
 impl GemmProblem {
     /// The product without its epilogue, of this type.
@@ -40,7 +40,7 @@ impl GemmProblem {
         // Of a product of f16 parts, what is chosen is the kernel of these.
         let product = if self.is_in_halves() { self.in_halves()?.last } else { self };
         let (tile, parts) = product.choose(caps)?;
-        let is_too_long = tile.block_seconds(&product, parts, caps) > LONGEST;
+        let is_too_long = tile.block_seconds(&product, parts, caps) > MAX_STEP_SECONDS;
         Ok(if is_too_long { Self { split: Split::Free, ..self } } else { self })
     }
 

@@ -7,7 +7,7 @@ use super::panels::Panels;
 use super::problem::{GemmProblem, OP};
 use crate::caps::Caps;
 use crate::layout::Precision;
-use crate::plan::{Draft, LONGEST, Plan, Problem, Region, Seconds};
+use crate::plan::{Draft, MAX_STEP_SECONDS, Plan, Problem, Region, Seconds};
 use crate::{Error, Result};
 
 impl Problem for GemmProblem {
@@ -119,7 +119,7 @@ impl GemmProblem {
     /// there are others.
     pub(super) fn choose(&self, caps: &Caps) -> Result<(&'static Tile, u32)> {
         let cost = |&(tile, parts): &(&Tile, u32)| {
-            let is_too_long = tile.block_seconds(self, parts, caps) > LONGEST;
+            let is_too_long = tile.block_seconds(self, parts, caps) > MAX_STEP_SECONDS;
             (is_too_long, tile.cost_in_parts(self, parts, caps) + tile.compiling(caps))
         };
         GemmKernel::ALL

@@ -8,7 +8,7 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, Needs};
 use crate::layout::DType;
-use crate::plan::{Access, Bound, Dims, Draft, Flops, LONGEST, NewStep, Prediction, Region, Time};
+use crate::plan::{Access, Bound, Dims, Draft, Flops, MAX_STEP_SECONDS, NewStep, Prediction, Region, Time};
 use std::mem::offset_of;
 
 /// Invocations of one workgroup; each brings four elements of a row together.
@@ -33,7 +33,7 @@ impl Tile {
                 let machine = &caps.machine;
                 let wanted = u64::from(machine.groups_per_core) * u64::from(machine.cores);
                 let idle = |&parts: &u32| parts == 1 || blocks * u64::from(parts) <= wanted;
-                let too_few = |&parts: &u32| self.block_seconds(problem, parts / 2, caps) > LONGEST;
+                let too_few = |&parts: &u32| self.block_seconds(problem, parts / 2, caps) > MAX_STEP_SECONDS;
                 let fits =
                     |&parts: &u32| parts == 1 || scratch_bytes(problem, parts) <= kernel::own_bytes(caps);
                 let powers = (0..).map(|i| 1 << i).take_while(|&parts| parts <= PARTS_AT_MOST);

@@ -1,12 +1,13 @@
-//! A plan in words: its steps, what lies between them, and why it is so.
+//! A plan as text: its steps, its temporaries and constants, and the reasons for its choice.
 
+use super::executable::{Content, Plan};
+use super::step::{Arg, Buffer, Step};
 use super::work::{Amount, Flops, Seconds};
-use super::{Arg, Buffer, Content, Plan, Step};
 use std::fmt;
 
-/// Steps that are listed one by one; of more the first and the last.
+/// Up to this many steps are listed by number; of more, the first and the last.
 const LISTED: usize = 3;
-/// Temporaries of a plan that are listed one by one; of more, only how many there are.
+/// Up to this many temporaries are listed one by one; of more, only their number and total size.
 const TEMPORARIES_LISTED: usize = 16;
 
 /// ```text
@@ -50,7 +51,7 @@ impl fmt::Display for Plan {
     }
 }
 
-/// The size of each temporary and each constant, and which steps use it.
+/// Lists the temporaries and constants: sizes, and the steps that use them.
 fn buffers(f: &mut fmt::Formatter<'_>, plan: &Content, launched: &[Launched<'_>]) -> fmt::Result {
     let (temporaries, constants) = (&plan.temporaries, &plan.constants);
     let mut listed = &temporaries[..];
@@ -75,7 +76,7 @@ fn buffers(f: &mut fmt::Formatter<'_>, plan: &Content, launched: &[Launched<'_>]
     Ok(())
 }
 
-/// A step of a plan, in all of its pieces.
+/// A step with all of its pieces.
 struct Launched<'a> {
     plan: &'a Content,
     pieces: &'a [Step],
@@ -87,7 +88,7 @@ impl<'a> Launched<'a> {
         steps.map(|pieces| Self { plan, pieces }).collect()
     }
 
-    /// What a call of its plan passes as a buffer, in words.
+    /// The name of a buffer.
     fn name(&self, buffer: Buffer) -> String {
         let numbered = |what: &str, i: usize, of: usize| {
             if of > 1 { format!("{what} {}", i + 1) } else { format!("the {what}") }
@@ -99,8 +100,8 @@ impl<'a> Launched<'a> {
         }
     }
 
-    /// What it moves one way: the buffer of each argument, and its bytes in all pieces, if there are any. How a piece may use
-    /// a buffer does not say that: what others write it leaves as it is, so it updates.
+    /// The buffers that all pieces together read (or write), with the bytes. `bytes` selects the direction. A piece's access does not
+    /// say it: a piece updates an output, because it leaves what the other pieces write.
     fn moved(&self, bytes: impl Fn(&Step) -> &[u64]) -> impl Iterator<Item = (Buffer, u64)> {
         let of_arg = move |(i, arg): (usize, &Arg)| {
             (arg.buffer, self.pieces.iter().map(|piece| bytes(piece)[i]).sum::<u64>())
@@ -112,8 +113,8 @@ impl<'a> Launched<'a> {
         self.moved(bytes).any(|(moved, _)| moved == buffer)
     }
 
-    /// The same in words, behind a verb, if it moves anything.
-    fn says(&self, verb: &str, bytes: impl Fn(&Step) -> &[u64]) -> Option<String> {
+    /// The same as text that begins with a verb; `None` if nothing is moved.
+    fn moved_text(&self, verb: &str, bytes: impl Fn(&Step) -> &[u64]) -> Option<String> {
         let moved = self.moved(bytes);
         let words =
             moved.map(|(buffer, bytes)| format!("{} {}", self.name(buffer), Amount(bytes as f64, "B")));
@@ -140,14 +141,16 @@ impl fmt::Display for Launched<'_> {
         if flops.sum() > 0.0 {
             write!(f, "{flops}; ")?;
         }
-        let moved =
-            [self.says("reads", |step| &step.work.read), self.says("writes", |step| &step.work.written)];
-        moved.iter().flatten().try_for_each(|says| write!(f, "{says}; "))?;
+        let moved = [
+            self.moved_text("reads", |step| &step.work.read),
+            self.moved_text("writes", |step| &step.work.written),
+        ];
+        moved.iter().flatten().try_for_each(|text| write!(f, "{text}; "))?;
         write!(f, "bound by {}", work.bound)
     }
 }
 
-/// Which steps of several write and read a buffer.
+/// The steps that write and read a buffer, if the plan has several steps.
 struct Uses<'a> {
     launched: &'a [Launched<'a>],
     buffer: Buffer,
@@ -203,7 +206,7 @@ mod tests {
         problem.split(split).explain(&fixtures::apple_m2()).unwrap()
     }
 
-    /// What the documentation shows is what is printed.
+    /// The example in the documentation is real output.
     #[test]
     fn the_example_is_what_the_code_prints() {
         let text = include_str!("display.rs");

@@ -1,6 +1,6 @@
 //! What plans say that they compute, by unit, against formulas of their shapes: of every family, on every device.
 
-use crate::families::FAMILIES;
+use crate::support::families::FAMILIES;
 use crate::support::operand::View;
 use crate::support::wgsl;
 use tilewise::gemm::{

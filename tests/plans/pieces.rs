@@ -1,6 +1,6 @@
 //! No step keeps a device for longer than its watchdog waits: of the largest problems of every family, on every device.
 
-use crate::families::slowed;
+use crate::support::families::slowed;
 use crate::support::wgsl;
 use tilewise::clifford::layer::{
     ConnectedBackward, ConnectedForward, ConnectedProblem, FeatureFunction, FeaturesProblem, Gate,
@@ -183,8 +183,8 @@ fn features(function: FeatureFunction, is_backward: bool, n: usize, caps: &Caps)
 fn hadamard(direction: Direction, n: usize, caps: &Caps) -> Result<Plan> {
     let rows = (n / 16).min(1 << 24);
     let sketch = Sketch::new(SketchKind::Hadamard, [rows / 2, rows], 1)?;
-    let x = flat(&[if way == Direction::Forward { rows } else { rows / 2 }, n / rows])?;
-    HadamardProblem::new(&sketch, way, &x, 0, DType::F32)?.plan(caps)
+    let x = flat(&[if direction == Direction::Forward { rows } else { rows / 2 }, n / rows])?;
+    HadamardProblem::new(&sketch, direction, &x, 0, DType::F32)?.plan(caps)
 }
 
 fn connected(n: usize) -> Result<ConnectedForward> {

@@ -64,9 +64,9 @@ fn a_plan_of_many_temporaries_prints_in_a_moment() {
 fn a_dense_sketch_says_why_no_other_kernel_applies_it() {
     for kind in [SketchKind::Gaussian, SketchKind::Uniform, SketchKind::Sign] {
         let sketch = Sketch::new(kind, [16, 4096], 1).unwrap();
-        for (way, rows) in [(Direction::Forward, 4096), (Direction::Adjoint, 16)] {
+        for (direction, rows) in [(Direction::Forward, 4096), (Direction::Adjoint, 16)] {
             let x = Layout::contiguous("test", &[rows, 16]).unwrap();
-            let problem = DenseProblem::new(&sketch, way, &x, 0, DType::F32).unwrap();
+            let problem = DenseProblem::new(&sketch, direction, &x, 0, DType::F32).unwrap();
             let (plan, explained) =
                 (problem.plan(&fixtures::h200()).unwrap(), problem.explain(&fixtures::h200()).unwrap());
             assert_eq!((plan.steps(), plan.reasons().len()), (explained.steps(), 0), "{plan}");

@@ -143,14 +143,14 @@ pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
 pub fn hadamard_problems() -> Vec<HadamardProblem> {
     let mut problems = Vec::new();
     for (n, columns) in [(1usize, 3), (3, 100), (40, 1), (500, 9), (4096, 1), (5000, 100), (1 << 21, 2)] {
-        for (way, dtype) in [Direction::Forward, Direction::Adjoint]
+        for (direction, dtype) in [Direction::Forward, Direction::Adjoint]
             .into_iter()
-            .flat_map(|way| REALS.map(|dtype| (way, dtype)))
+            .flat_map(|direction| REALS.map(|dtype| (direction, dtype)))
         {
             let s = Sketch::new(SketchKind::Hadamard, [n.div_ceil(3), n], 1).expect("a small operator");
-            let rows = if way == Direction::Forward { n } else { n.div_ceil(3) };
+            let rows = if direction == Direction::Forward { n } else { n.div_ceil(3) };
             let x = Layout::contiguous("test", &[rows, columns]).expect("a small shape");
-            problems.push(HadamardProblem::new(&s, way, &x, 0, dtype).expect("a small view"));
+            problems.push(HadamardProblem::new(&s, direction, &x, 0, dtype).expect("a small view"));
         }
     }
     problems
@@ -231,8 +231,8 @@ pub fn sparse_problems() -> Vec<SparseProblem> {
                 let sketch =
                     Sketch::new(SketchKind::Sjlt { nonzeros }, [4096; 2], 1).expect("a small operator");
                 let x = Layout::contiguous("test", &shape).expect("a small shape");
-                for way in [Direction::Forward, Direction::Adjoint] {
-                    let problem = SparseProblem::new(&sketch, way, &x, axis, dtype);
+                for direction in [Direction::Forward, Direction::Adjoint] {
+                    let problem = SparseProblem::new(&sketch, direction, &x, axis, dtype);
                     problems.push(problem.expect("they go together"));
                 }
             }

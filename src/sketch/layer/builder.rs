@@ -3,9 +3,9 @@
 use super::frozen::{Frozen, SignStorage};
 use super::sk_linear::{OP, SkLinear, check_sizes};
 use crate::error::call;
-use crate::layout::Real;
+use crate::layout::{Fill, Real};
 use crate::ops::Activation;
-use crate::tensor::{Fill, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 
 /// Builds sketched layers, with options.

@@ -186,7 +186,7 @@ fn sketches(plans: &mut List<'_>) {
         ("hadamard", SketchKind::Hadamard),
     ] {
         let sketch = Sketch::new(kind, [sketched, rows], 1).expect(FITS);
-        for (way, x, what) in [
+        for (direction, x, what) in [
             (Direction::Forward, flat(&[rows, columns]), ""),
             (Direction::Adjoint, flat(&[sketched, columns]), ", adjoint"),
         ] {
@@ -194,15 +194,15 @@ fn sketches(plans: &mut List<'_>) {
                 let name = format!("{name} {dtype}{what}");
                 match kind {
                     SketchKind::Gaussian => {
-                        let problem = DenseProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        let problem = DenseProblem::new(&sketch, direction, &x, 0, dtype).expect(FITS);
                         plans.add("dense sketch", &name, &problem);
                     }
                     SketchKind::Hadamard => {
-                        let problem = HadamardProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        let problem = HadamardProblem::new(&sketch, direction, &x, 0, dtype).expect(FITS);
                         plans.add("hadamard", &name, &problem);
                     }
                     _ => {
-                        let problem = SparseProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        let problem = SparseProblem::new(&sketch, direction, &x, 0, dtype).expect(FITS);
                         plans.add("sparse sketch", &name, &problem);
                     }
                 }
