@@ -48,8 +48,8 @@ pub fn apply_hadamard<T: Real>(
 
 /// The product of `a` and `b` by the kernels that stage their operands in shared memory.
 ///
-/// With `signs`, operand B has two halves along one axis: `b`, and the signs of the operator. The result is then
-/// bit-identical to that of a stored B.
+/// With `signs`, operand B is `b` joined with the signs of the operator along one axis. The result is then bit-identical
+/// to that of a stored B.
 pub fn staged_product<'a, T: Real>(
     a: &'a Tensor<T>,
     b: &'a Tensor<T>,

@@ -9,7 +9,7 @@ const ROUNDS: usize = 4;
 /// A random permutation of all numbers of a given width in bits.
 ///
 /// Each round xors the upper half of a number's bits into its lower half, multiplies by an odd number and adds a
-/// number. All three steps are invertible. `place_of` in `shaders/sketch/hadamard.wgsl` computes the inverse.
+/// number. All three steps are invertible. `position_of` in `shaders/sketch/hadamard.wgsl` computes the inverse.
 pub(in crate::sketch) struct RowOrder {
     bits: u32,
     /// An odd factor and a summand for each round.
