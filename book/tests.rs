@@ -3,9 +3,9 @@
 use super::CHAPTERS;
 use std::collections::BTreeSet;
 use std::path::Path;
-use tilewise::gemm::{GemmProblem, GemmTypes};
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{GemmProblem, GemmTypes};
 use tilewise::planning::kernel::{KERNELS, PARTS};
 use tilewise::{Caps, DType, Layout};
 

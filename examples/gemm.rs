@@ -17,10 +17,11 @@ use support::operands::{Source, Storage};
 use support::report::{Report, verify};
 use support::reported;
 use tilewise::Operand;
-use tilewise::gemm::{GemmProblem, GemmTypes, Tile, product_shape};
+use tilewise::gemm::Tile;
 use tilewise::io::{Npy, write_npy_slice};
 use tilewise::planning::Problem;
-use tilewise::{DType, Element, Error, Gemm, GemmKernel, Gpu, Layout, Real, Result, Sums, bf16, f16};
+use tilewise::planning::gemm::{GemmProblem, GemmTypes, product_shape};
+use tilewise::{Accumulator, DType, Element, Error, Gemm, GemmKernel, Gpu, Layout, Real, Result, bf16, f16};
 
 /// Multiplies two matrices, random or from .npy files, and checks the product against f64.
 #[derive(Parser)]
@@ -179,10 +180,10 @@ fn multiply_reals<T: Real>(args: &Args, files: Option<[Npy; 2]>) -> Result<Repor
 }
 
 /// Sets the options of a product other than its kernel.
-type Configure<T, C> = for<'a> fn(Gemm<'a, T>, Sums) -> Gemm<'a, T, C>;
+type Configure<T, C> = for<'a> fn(Gemm<'a, T>, Accumulator) -> Gemm<'a, T, C>;
 
-fn real<T: Real, C: Real>(product: Gemm<'_, T>, sums: Sums) -> Gemm<'_, T, C> {
-    product.out::<C>().sums(sums)
+fn real<T: Real, C: Real>(product: Gemm<'_, T>, sums: Accumulator) -> Gemm<'_, T, C> {
+    product.out::<C>().accumulator(sums)
 }
 
 fn multiply<T: Operand, C: Element>(
@@ -198,7 +199,7 @@ fn multiply<T: Operand, C: Element>(
     let [a_stored, b_stored] = args.layout.of_operands();
     // Check the shapes and their sizes before drawing elements or opening a device.
     let shapes = [sources[0].shape(a_stored), sources[1].shape(b_stored)];
-    let types = GemmTypes { sums: args.sums.into(), ..GemmTypes::new(T::DTYPE, C::DTYPE) };
+    let types = GemmTypes { accumulator: args.sums.into(), ..GemmTypes::new(T::DTYPE, C::DTYPE) };
     let problem = problem(&shapes, types)?;
     let gpu = Gpu::open()?;
     for shape in &shapes {
@@ -215,7 +216,7 @@ fn multiply<T: Operand, C: Element>(
     let [m, n, k] = [a.shape[0], b.shape[1], b.shape[0]];
 
     let (a_tensor, b_tensor) = (a.upload(&gpu)?, b.upload(&gpu)?);
-    let product = pinned(configure(Gemm::new(&a_tensor, &b_tensor), types.sums), args)?;
+    let product = pinned(configure(Gemm::new(&a_tensor, &b_tensor), types.accumulator), args)?;
     let plan = product.plan()?;
     let mut c = product.run()?; // the warm-up, which compiles
     let mut timings = Vec::new();
@@ -230,7 +231,7 @@ fn multiply<T: Operand, C: Element>(
     if let Some(path) = &args.out {
         write_npy_slice(path, [m, n], &c)?;
     }
-    let (check, found) = verify(&a.row_major(), &b.row_major(), &c, [m, n, k], types.sums, args.seed);
+    let (check, found) = verify(&a.row_major(), &b.row_major(), &c, [m, n, k], types.accumulator, args.seed);
     Ok(Report {
         gpu,
         plan,
@@ -283,7 +284,7 @@ impl From<Type> for DType {
     }
 }
 
-impl From<SumType> for Sums {
+impl From<SumType> for Accumulator {
     fn from(sums: SumType) -> Self {
         match sums {
             SumType::F16 => Self::F16,

@@ -23,7 +23,9 @@ use support::{chosen_kernel, reported, significant};
 use tilewise::Operand;
 use tilewise::io::Npy;
 use tilewise::reference::{Comparison, compare, store_tolerance, sum_tolerance};
-use tilewise::{Activation, DType, Element, Error, Gemm, Gpu, Plan, Real, Result, Sums, bf16, f16, linear};
+use tilewise::{
+    Accumulator, Activation, DType, Element, Error, Gemm, Gpu, Plan, Real, Result, bf16, f16, linear,
+};
 
 /// Pixels of a digit.
 const PIXELS: usize = 64;
@@ -128,7 +130,7 @@ fn define<T: Element>(x: &[Known], weight: &[T], bias: &[T], activation: Activat
             error += x.error * w.to_f64().abs();
             magnitude += (x.value.abs() + x.error) * w.to_f64().abs();
         }
-        let sum = Known { value, error: error + sum_tolerance(k + 1, magnitude, Sums::F32) };
+        let sum = Known { value, error: error + sum_tolerance(k + 1, magnitude, Accumulator::F32) };
         if activation == Activation::Gelu { sum.gelu() } else { sum }.stored(T::DTYPE)
     };
     x.chunks(k.max(1))

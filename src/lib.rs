@@ -90,7 +90,7 @@ pub mod sketch;
 mod tensor;
 
 pub use error::{Error, Result};
-pub use gemm::{Gemm, GemmKernel, Linear, Split, Sums, linear, matmul, matmul_into};
+pub use gemm::{Accumulator, Gemm, GemmKernel, Linear, SplitK, linear, matmul, matmul_into};
 pub use gpu::{Caps, Gpu, GpuOptions, View};
 pub use half::{bf16, f16};
 pub use layout::{DType, Element, Fill, Layout, MAX_RANK, Operand, Precision, Real};

@@ -34,6 +34,19 @@ pub mod cache {
     pub use crate::gpu::verdicts::{seal_verdicts, unseal_verdicts};
 }
 
+/// Matrix products as plain data: problems, element types, epilogues, generated operands, pins and uniforms.
+pub mod gemm {
+    pub use crate::gemm::f16_split::{
+        F16Split, F16SplitDims, F16SplitProblem, NON_FINITE_EXPONENT, f16_split,
+    };
+    pub use crate::gemm::problem::{
+        BiasAxis, Distribution, Epilogue, GemmDims, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis,
+        HalfPosition, MAX_I8_K, OuterAxis, Pin, Previous, Scale, SeededADims, SeededBDims, SegmentDims, Side,
+        SignHalf, product_shape,
+    };
+    pub use crate::gemm::segments::SegmentedProblem;
+}
+
 /// Sketching operators applied by pinned kernels, and their problems, passes and uniforms.
 pub mod sketch {
     pub use crate::sketch::apply::{apply_dense, apply_hadamard, staged_product};

@@ -13,16 +13,16 @@
 
 mod check;
 mod layer;
+#[path = "../../benches/peak/mod.rs"]
+mod peak;
 mod report;
-#[path = "../../benches/roof/mod.rs"]
-mod roof;
 #[path = "../support/mod.rs"]
 mod support;
 
 use clap::{Parser, ValueEnum};
 use layer::{Layer, Operands};
+use peak::Copier;
 use report::{Measured, Report};
-use roof::Copier;
 use std::process::ExitCode;
 use support::reported;
 use tilewise::clifford::Signature;

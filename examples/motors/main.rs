@@ -12,10 +12,10 @@
 
 mod cloud;
 mod path;
+#[path = "../../benches/peak/mod.rs"]
+mod peak;
 mod picture;
 mod report;
-#[path = "../../benches/roof/mod.rs"]
-mod roof;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -23,9 +23,9 @@ use clap::Parser;
 use cloud::Cloud;
 use nalgebra::Point3;
 use path::Path;
+use peak::Copier;
 use picture::Picture;
 use report::Report;
-use roof::Copier;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use support::reported;

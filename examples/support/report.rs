@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::fmt;
 use tilewise::gpu::{Clock, Timing};
 use tilewise::reference::{self, Comparison};
-use tilewise::{DType, Element, Gpu, Plan, Sums};
+use tilewise::{Accumulator, DType, Element, Gpu, Plan};
 
 /// The most multiply-adds for which every entry of the product is checked.
 const FULL_CHECK: f64 = (1u64 << 30) as f64;
@@ -18,19 +18,19 @@ pub(crate) fn verify<T: Element, C: Element>(
     b: &[T],
     c: &[C],
     size: [usize; 3],
-    sums: Sums,
+    sums: Accumulator,
     seed: u64,
 ) -> (String, Comparison) {
     let [m, n, _] = size;
     if size.iter().map(|&extent| extent as f64).product::<f64>() <= FULL_CHECK {
-        return ("full".into(), reference::gemm(a, b, size).summed(sums).compare(c));
+        return ("full".into(), reference::gemm(a, b, size).accumulator(sums).compare(c));
     }
     let mut random = splitmix(seed);
     let mut below = |limit: usize| usize::try_from(random() % limit as u64).unwrap_or(0);
     let places: Vec<[usize; 2]> = (0..ENTRIES).map(|_| [below(m), below(n)]).collect();
     let picked: Vec<C> = places.iter().map(|&[row, col]| c[row * n + col]).collect();
     let signs: Vec<f64> = (0..n).map(|_| if below(2) == 0 { 1.0 } else { -1.0 }).collect();
-    let entries = reference::gemm_entries(a, b, size, &places).summed(sums).compare(&picked);
+    let entries = reference::gemm_entries(a, b, size, &places).accumulator(sums).compare(&picked);
     let rows = reference::projection(a, b, c, size, &signs, sums);
     let bound_ratio = entries.bound_ratio.max(rows.bound_ratio);
     (format!("{ENTRIES} entries and a projection"), Comparison { bound_ratio, ..entries })

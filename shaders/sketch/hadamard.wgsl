@@ -191,10 +191,10 @@ fn main(
         }
     }
     if is_inside {
-        let stride = ROW_LANES; // between the rows of a lane in the last stage
+        let row_stride = ROW_LANES; // between the rows of a lane in the last stage
         //#unroll
         for (var i = 0u; i < RADIX; i++) {
-            write_row(y0, row0 + (first_row(part, stride) << dims.low_bits), stride << dims.low_bits, i, v[i]);
+            write_row(y0, row0 + (first_row(part, row_stride) << dims.low_bits), row_stride << dims.low_bits, i, v[i]);
         }
     }
 }

@@ -13,7 +13,7 @@ const TEMPORARIES_LISTED: usize = 16;
 /// ```text
 /// matmul: 2 steps, predicted 48.5 us: 33.6 MFLOP, 2.16 MB read, 81.9 kB written, bound by latency
 ///   1. gemm/tiled 32x64x16 (4x4 per invocation), grid 8 x 1 x 1, 43.7 us: 33.6 MFLOP; reads A 1.05 MB, B 1.05 MB; writes the temporary 65.5 kB; bound by latency
-///   2. gemm/reduce 64 times 4 elements, grid 16 x 1 x 1, 4.8 us: 16.4 kFLOP; reads the temporary 65.5 kB; writes the output 16.4 kB; bound by latency
+///   2. gemm/reduce_splits 64 times 4 elements, grid 16 x 1 x 1, 4.8 us: 16.4 kFLOP; reads the temporary 65.5 kB; writes the output 16.4 kB; bound by latency
 ///   between steps: 65536 bytes, written by step 1, read by step 2
 ///   naive: slower here, predicted 652.9 us
 ///   gemv: needs m or n of at most 8
@@ -195,15 +195,15 @@ impl fmt::Display for Step {
 #[cfg(test)]
 mod tests {
     use crate::caps::fixtures;
-    use crate::gemm::{GemmProblem, GemmTypes, Split};
+    use crate::gemm::{GemmProblem, GemmTypes, SplitK};
     use crate::layout::{DType, Layout};
     use crate::plan::{Plan, Problem};
 
-    fn product([m, n, k]: [usize; 3], split: Split) -> Plan {
+    fn product([m, n, k]: [usize; 3], split: SplitK) -> Plan {
         let of = |shape: [usize; 2]| Layout::contiguous("test", &shape).unwrap();
         let types = GemmTypes::new(DType::F32, DType::F32);
         let problem = GemmProblem::new(&of([m, k]), &of([k, n]), &of([m, n]), types).unwrap();
-        problem.split(split).explain(&fixtures::apple_m2()).unwrap()
+        problem.split_k(split).explain(&fixtures::apple_m2()).unwrap()
     }
 
     /// The example in the documentation is real output.
@@ -212,7 +212,7 @@ mod tests {
         let text = include_str!("display.rs");
         let example = text.split("/// ```text\n").nth(1).and_then(|rest| rest.split("/// ```\n").next());
         let lines = example.expect("it is there").lines().map(|line| line.strip_prefix("/// ").unwrap());
-        let printed = product([64, 64, 4096], Split::Parts(4)).to_string();
+        let printed = product([64, 64, 4096], SplitK::Splits(4)).to_string();
         assert!(lines.eq(printed.lines()), "{printed}");
     }
 }

@@ -220,10 +220,7 @@ fn fields(fields: &Fields, only_public: bool) -> Vec<(String, String)> {
 
 fn derived(attrs: &[Attribute], line: &mut impl FnMut(String)) {
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("derive")) {
-        let _ = attr.parse_nested_meta(|meta| {
-            line(format!(": impl {}", plain(&meta.path)));
-            Ok(())
-        });
+        line(format!(": {}", plain(&attr.meta)));
     }
 }
 
@@ -259,7 +256,7 @@ fn list_impl<'a>(
     }
     let Some(path) = of else { return };
     // Methods of only some of the type's instances say of which.
-    let some = plain(&item.self_ty);
+    let of_some = if is_general(item) { String::new() } else { format!("{head} {}: ", plain(&item.self_ty)) };
     for part in &item.items {
         let (vis, attrs, name, text) = match part {
             ImplItem::Fn(part) => (&part.vis, &part.attrs, &part.sig.ident, plain(&part.sig)),
@@ -269,12 +266,20 @@ fn list_impl<'a>(
             _ => continue,
         };
         if matches!(vis, Visibility::Public(_)) {
-            let of_some = if generics.is_empty() && !some.contains('<') {
-                String::new()
-            } else {
-                format!("{head} {some}: ")
-            };
             lines.insert(format!("{path}::{name}: {of_some}{}{text}", seen(attrs)));
         }
     }
+}
+
+/// Whether the arguments of an impl's type are all parameters.
+fn is_general(item: &syn::ItemImpl) -> bool {
+    let syn::Type::Path(of) = &*item.self_ty else { return false };
+    let parameters: Vec<String> = item.generics.params.iter().map(plain).collect();
+    let is_parameter =
+        |argument: String| parameters.iter().any(|param| param.split(':').next() == Some(&argument));
+    let last = of.path.segments.last().map(|segment| &segment.arguments);
+    let Some(syn::PathArguments::AngleBracketed(arguments)) = last else { return true };
+    arguments.args.iter().all(|argument| {
+        is_parameter(plain(argument)) || matches!(argument, syn::GenericArgument::Lifetime(_))
+    })
 }

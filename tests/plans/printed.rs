@@ -1,9 +1,10 @@
 //! Plans in words: what runs, what it moves, and why nothing else does.
 
 use crate::support::wgsl::{self, TYPES};
-use tilewise::gemm::{GemmTypes, Split};
+use tilewise::gemm::SplitK;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::GemmTypes;
 use tilewise::planning::sketch::DenseProblem;
 use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{DType, Layout};
@@ -26,7 +27,7 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
     assert_eq!(gemv, "  gemv: needs m or n of at most 8");
     assert_eq!(coop, "  coop: needs operands of f16, not f32");
     // Of several steps what lies between them, and what kernels read beside.
-    let split = wgsl::plain([16, 16, 4096], F32).split(Split::Parts(3)).plan(&fixtures::h200()).unwrap();
+    let split = wgsl::plain([16, 16, 4096], F32).split_k(SplitK::Splits(3)).plan(&fixtures::h200()).unwrap();
     let printed = split.to_string();
     let lines: Vec<&str> = printed.lines().collect();
     let [what, product, reduce, between] = lines[..] else { panic!("{printed}") };
@@ -35,7 +36,7 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
         product.starts_with("  1. gemm/") && product.contains("; writes the temporary 3.07 kB; "),
         "{printed}"
     );
-    assert!(reduce.starts_with("  2. gemm/reduce 64 times 4 elements, grid 1 x 1 x 1, "), "{printed}");
+    assert!(reduce.starts_with("  2. gemm/reduce_splits 64 times 4 elements, grid 1 x 1 x 1, "), "{printed}");
     assert!(
         reduce.contains(": 768 FLOP; reads the temporary 3.07 kB; writes the output 1.02 kB; "),
         "{printed}"
@@ -81,7 +82,7 @@ fn a_dense_sketch_says_why_no_other_kernel_applies_it() {
 #[test]
 fn a_long_plan_prints_in_few_lines() {
     let caps = fixtures::apple_m2();
-    let large = wgsl::plain([8192, 8192, 65_536], F32).split(Split::Parts(1)).plan(&caps).unwrap();
+    let large = wgsl::plain([8192, 8192, 65_536], F32).split_k(SplitK::Splits(1)).plan(&caps).unwrap();
     let printed = large.to_string();
     let lines: Vec<&str> = printed.lines().collect();
     let [what, panels, reduce, more, again, first, second] = lines[..] else { panic!("{printed}") };
@@ -93,7 +94,7 @@ fn a_long_plan_prints_in_few_lines() {
     );
     assert!(panels.contains("; writes temporary 1 134 MB; "), "{printed}");
     assert!(
-        reduce.starts_with("  3. gemm/reduce ") && reduce.contains("reads temporary 1 268 MB"),
+        reduce.starts_with("  3. gemm/reduce_splits ") && reduce.contains("reads temporary 1 268 MB"),
         "{printed}"
     );
     assert!(more.starts_with("  4 to 5, each: ") && again.starts_with("  6. "), "{printed}");

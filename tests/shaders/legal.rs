@@ -5,13 +5,14 @@ use crate::support::operand::View;
 use crate::support::wgsl::{self, I8, TYPES};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
-use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, HalvesProblem, Pin, Side, Tile};
+use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::DeviceType;
 use tilewise::ops::{CastProblem, Overflow};
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{F16SplitProblem, GemmProblem, GemmTypes, Pin, Side};
 use tilewise::planning::kernel::{KERNELS, Kernel, PARTS, Part};
-use tilewise::{Caps, DType, Error, Layout, Precision, Sums};
+use tilewise::{Accumulator, Caps, DType, Error, Layout, Precision};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
 /// cooperative matrices where there is f16, of both sizes. With and without each; the full sweep has all four.
@@ -29,7 +30,7 @@ fn device(f16: bool, immediate_bytes: u32) -> Caps {
 }
 
 /// Operands of f16 whose sums may be in f16.
-const F16_SUMS: GemmTypes = GemmTypes { sums: Sums::F16, ..TYPES[1] };
+const F16_SUMS: GemmTypes = GemmTypes { accumulator: Accumulator::F16, ..TYPES[1] };
 
 /// Every kernel that a product may take on a device, with a tile that makes it: all types, ways of staging and storing.
 fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
@@ -92,7 +93,7 @@ fn cast_kernels(caps: &Caps) -> Vec<Kernel> {
 fn halves_kernels(caps: &Caps) -> Vec<Kernel> {
     let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
     let kernel = |(precision, side)| {
-        let problem = HalvesProblem::new(&view, side, precision).expect("a small view");
+        let problem = F16SplitProblem::new(&view, side, precision).expect("a small view");
         problem.plan(caps).expect("it fits").steps()[0].kernel.clone()
     };
     let both = [Side::A, Side::B];

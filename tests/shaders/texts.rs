@@ -5,8 +5,8 @@ use std::mem::offset_of;
 use tilewise::Error;
 use tilewise::clifford::CliffordDims;
 use tilewise::clifford::layer::{ConnectedBackDims, FeaturesDims, GatesDims, RowDims};
-use tilewise::gemm::{GemmDims, HalvesDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
+use tilewise::planning::gemm::{F16SplitDims, GemmDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::planning::kernel::{KERNELS, Kernel, PARTS};
 use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
@@ -78,14 +78,14 @@ macro_rules! members {
 
 #[test]
 fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
-    let gemm: Members = members!(GemmDims: m n k k_part batches batch1 splits a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
-    for shader in ["gemm/coop", "gemm/dot", "gemm/gemv", "gemm/naive", "gemm/reduce", "gemm/tiled"] {
+    let gemm: Members = members!(GemmDims: m n k k_per_split batches batch1 splits a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
+    for shader in ["gemm/coop", "gemm/dot", "gemm/gemv", "gemm/naive", "gemm/reduce_splits", "gemm/tiled"] {
         assert_eq!(dims_of(shader), gemm, "{shader}");
     }
     assert_eq!(gemm.1, 128, "what every device has room for as immediates");
-    let seeded_a: Members = members!(SeededADims: m n k k_part batches batch1 splits a_outer a_k a_offset seed_low seed_high b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
-    let seeded_b: Members = members!(SeededBDims: m n k k_part batches batch1 splits a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset seed_low seed_high ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
-    let segments: Members = members!(SegmentDims: m n k k_part batches splits segment_step segment_length a_outer a_k a_offset a_plane b_outer b_k b_offset b_plane y_outer y_k y_offset y_plane gates_outer gates_k ldc reserved);
+    let seeded_a: Members = members!(SeededADims: m n k k_per_split batches batch1 splits a_outer a_k a_offset seed_low seed_high b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
+    let seeded_b: Members = members!(SeededBDims: m n k k_per_split batches batch1 splits a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset seed_low seed_high ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
+    let segments: Members = members!(SegmentDims: m n k k_per_split batches splits segment_step segment_length a_outer a_k a_offset a_plane b_outer b_k b_offset b_plane y_outer y_k y_offset y_plane gates_outer gates_k ldc reserved);
     for (variant, members) in [("seeded_a", &seeded_a), ("seeded_b", &seeded_b), ("segments", &segments)] {
         for shader in ["gemm/coop", "gemm/tiled"] {
             assert_eq!(dims_in(&Kernel::new(shader).slot("gemm_dims", variant)), *members, "{shader}");
@@ -93,8 +93,8 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     }
     let cast: Members = members!(CastDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
     assert_eq!(dims_of("ops/cast"), cast);
-    let halves: Members = members!(HalvesDims: rows outer k batch1 batch0_stride batch1_stride outer_stride k_stride x_offset units hi lo);
-    assert_eq!(dims_of("gemm/halves"), halves);
+    let halves: Members = members!(F16SplitDims: rows outer k batch1 batch0_stride batch1_stride outer_stride k_stride x_offset units hi lo);
+    assert_eq!(dims_of("gemm/f16_split"), halves);
     let elementwise: Members = members!(ElementwiseDims: axes offsets quads rank reserved0 reserved1);
     assert_eq!(dims_of("ops/elementwise"), elementwise);
     let rows: Members = members!(RowsDims: axes c_offset a_offset a_stride length rows rank lanes reserved);

@@ -44,7 +44,7 @@ pub(crate) fn tail(s: &[f64], rank: usize) -> f64 {
     s[rank..].iter().map(|s| s * s).sum::<f64>().sqrt()
 }
 
-/// Tells a figure of the book's table: `cargo test --release --test sketched factor -- --nocapture` shows all of them, of
+/// Tells a figure of the book's table: `cargo test --release --test sketch factor:: -- --nocapture` shows all of them, of
 /// which the worst counts.
 pub(crate) fn figure(name: &str, value: f64) {
     println!("figure {name}: {value:.3e}");

@@ -6,8 +6,11 @@ use tilewise::clifford::layer::{
     Multiplied, RowFunction, RowLayouts, RowProblem,
 };
 use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature};
-use tilewise::gemm::{Entries, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Side, Split};
+use tilewise::gemm::SplitK;
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::planning::gemm::{
+    Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
+};
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -24,7 +27,7 @@ pub(crate) const FAMILIES: [Family; 28] = [
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
     ("tiled, in parts", |caps| {
-        pinned(GemmKernel::Tiled, [65, 66, 300], F32).split(Split::Parts(3)).plan(caps)
+        pinned(GemmKernel::Tiled, [65, 66, 300], F32).split_k(SplitK::Splits(3)).plan(caps)
     }),
     ("dot", |caps| pinned(GemmKernel::Dot, [200, 260, 64], I8).plan(caps)),
     ("coop", |caps| {
@@ -33,10 +36,11 @@ pub(crate) const FAMILIES: [Family; 28] = [
     ("fast product", |caps| naive([64, 96, 64]).precision(Precision::Fast).plan(caps)),
     ("split product", |caps| naive([64, 96, 64]).precision(Precision::Split).plan(caps)),
     ("product of what is made", |caps| {
-        let generated = Generated { side: Side::B, entries: Entries::Sign, outer: Outer::Rows, tag: 1 };
+        let generated =
+            GeneratedOperand { side: Side::B, entries: Distribution::Sign, outer: OuterAxis::Rows, tag: 1 };
         pinned(GemmKernel::Tiled, [200, 260, 64], F32).generated(generated).plan(caps)
     }),
-    ("halves", |caps| HalvesProblem::new(&flat(&[100, 64])?, Side::A, Precision::Split)?.plan(caps)),
+    ("f16_split", |caps| F16SplitProblem::new(&flat(&[100, 64])?, Side::A, Precision::Split)?.plan(caps)),
     ("addition", |caps| {
         let x = flat(&[50, 80])?;
         ElementwiseProblem::new(Elementwise::Add, &[&x, &x], &x, DType::F32)?.plan(caps)
@@ -76,7 +80,7 @@ fn pinned(kernel: GemmKernel, shape: [usize; 3], types: GemmTypes) -> GemmProble
         GemmKernel::Tiled => Pin::Tile(kernel.tiles()[4]),
         _ => Pin::Kernel(kernel),
     };
-    plain(shape, types).pinned(pin).split(Split::Parts(1))
+    plain(shape, types).pinned(pin).split_k(SplitK::Splits(1))
 }
 
 fn naive(shape: [usize; 3]) -> GemmProblem {

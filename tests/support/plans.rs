@@ -9,10 +9,11 @@ use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{
     ConnectedBackProblem, ConnectedBackward, ConnectedForward, Gate, GradeNorm, Multiplied,
 };
-use tilewise::gemm::{
-    Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Side, Split,
-};
+use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::ops::{CastProblem, Overflow};
+use tilewise::planning::gemm::{
+    Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
+};
 use tilewise::{Caps, DType, Layout, Precision};
 
 /// The plans of all operations on a device, in every form that changes a kernel.
@@ -46,9 +47,9 @@ fn products() -> Vec<GemmProblem> {
             if types == I8 && !epilogue.is_plain() {
                 continue; // integers have none
             }
-            for (view, split) in [(View::Plain, Split::Parts(1)), (View::Gaps, Split::Parts(3))] {
+            for (view, split) in [(View::Plain, SplitK::Splits(1)), (View::Gaps, SplitK::Splits(3))] {
                 let thin = wgsl::problem([4, 128, 128], types, [View::Plain, View::Plain, view]);
-                problems.push(limits::finished(thin, *epilogue, 1).pinned(pin).split(split));
+                problems.push(limits::finished(thin, *epilogue, 1).pinned(pin).split_k(split));
             }
         }
     }
@@ -60,14 +61,15 @@ fn made_products() -> Vec<GemmProblem> {
     let mut problems = Vec::new();
     for (i, (side, entries)) in [Side::A, Side::B]
         .into_iter()
-        .flat_map(|side| [Entries::Normal, Entries::Uniform, Entries::Sign].map(|e| (side, e)))
+        .flat_map(|side| [Distribution::Normal, Distribution::Uniform, Distribution::Sign].map(|e| (side, e)))
         .enumerate()
     {
-        let generated = Generated { side, entries, outer: [Outer::Rows, Outer::Columns][i % 2], tag: 1 };
+        let generated =
+            GeneratedOperand { side, entries, outer: [OuterAxis::Rows, OuterAxis::Columns][i % 2], tag: 1 };
         let types = GemmTypes::new(REALS[i % 3], DType::F32);
         problems.push(wgsl::plain([64, 65, 66], types).generated(generated));
     }
-    for (i, signs) in wgsl::half_signs().enumerate() {
+    for (i, signs) in wgsl::sign_half().enumerate() {
         let whole = wgsl::plain([64, 66, 70], TYPES[i % TYPES.len()]);
         let problem = wgsl::halved(whole, signs, [View::Plain, View::Transposed][i % 2]);
         for epilogue in [Epilogue::default(), wgsl::epilogues()[4]] {
@@ -118,8 +120,8 @@ fn of_elements(caps: &Caps) -> Vec<Planned> {
     }
     for precision in [Precision::Fast, Precision::Split] {
         for side in [Side::A, Side::B] {
-            let problem = HalvesProblem::new(&view, side, precision).expect("a small view");
-            plans.push(Planned::of("halves", &problem, caps));
+            let problem = F16SplitProblem::new(&view, side, precision).expect("a small view");
+            plans.push(Planned::of("f16_split", &problem, caps));
         }
     }
     plans

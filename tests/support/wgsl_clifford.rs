@@ -9,9 +9,10 @@ use tilewise::clifford::layer::{
 use tilewise::clifford::{
     BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary,
 };
-use tilewise::gemm::{GemmKernel, GemmProblem, Pin, Split, Tile};
+use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
+use tilewise::planning::gemm::{GemmProblem, Pin};
 use tilewise::planning::kernel::Kernel;
 use tilewise::{Caps, DType, Layout};
 
@@ -226,7 +227,7 @@ pub fn connected_products(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
             for product in [problem.forward(), problem.of_weight(&g), problem.through(&g)] {
                 let product = product.expect("small sizes").pinned(Pin::Tile(*tile));
                 // What a device cannot run is other tests' matter, and so is what brings parts together.
-                let product = product.split(Split::Parts(1));
+                let product = product.split_k(SplitK::Splits(1));
                 let Ok(plan) = product.plan(caps) else { continue };
                 kernels.push((*tile, *product.product(), plan.steps()[0].kernel.clone()));
             }

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::{Gemm, HalfSigns, Pin};
+use crate::gemm::{Gemm, Pin, SignHalf};
 use crate::layout::{Precision, Real};
 use crate::plan::Problem;
 use crate::sketch::dense::{self, DenseProblem};
@@ -53,13 +53,13 @@ pub fn apply_hadamard<T: Real>(
 pub fn staged_product<'a, T: Real>(
     a: &'a Tensor<T>,
     b: &'a Tensor<T>,
-    signs: Option<(&Sketch, HalfSigns)>,
+    signs: Option<(&Sketch, SignHalf)>,
 ) -> Gemm<'a, T> {
     let product = Gemm::new(a, b).precision(Precision::Strict).pinned(Pin::Staged);
     match signs {
         None => product,
         Some((sketch, signs)) => {
-            product.half_signs(HalfSigns { tag: sketch.tag(), ..signs }, words(sketch.seed()))
+            product.sign_half(SignHalf { tag: sketch.tag(), ..signs }, words(sketch.seed()))
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::problem::DenseProblem;
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::{Entries, GemmProblem, GemmTypes, Generated, Outer, Side};
+use crate::gemm::{Distribution, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Side};
 use crate::layout::{DType, Layout};
 use crate::plan::{Access, Draft, Plan, Problem};
 use crate::sketch::operator::axis::AxisLayout;
@@ -18,7 +18,7 @@ impl Problem for DenseProblem {
         let Product { problem, side, x, y, result } = self.product()?;
         let x = draft.operand("x", self.dtype, self.x, Access::Read).seen_as(x);
         let y = draft.operand("the result", DType::F32, result, Access::Write).seen_as(y);
-        let words = if self.entries == Entries::Normal { normal_table() } else { &[0] };
+        let words = if self.entries == Distribution::Normal { normal_table() } else { &[0] };
         debug_assert!(words.len() as u64 == self.entries.table_words());
         let table = draft.constant(words)?;
         let operands = if side == Side::A { [table, x, y] } else { [x, table, y] };
@@ -60,8 +60,8 @@ impl DenseProblem {
         let generated_layout =
             Layout::contiguous(OP, &if side == Side::A { [to, from] } else { [from, to] })?;
         let (a, b) = if side == Side::A { (&generated_layout, &x) } else { (&x, &generated_layout) };
-        let outer = if self.direction == Direction::Forward { Outer::Rows } else { Outer::Columns };
-        let generated = Generated { side, entries: self.entries, outer, tag: self.tag };
+        let outer = if self.direction == Direction::Forward { OuterAxis::Rows } else { OuterAxis::Columns };
+        let generated = GeneratedOperand { side, entries: self.entries, outer, tag: self.tag };
         let types = GemmTypes::new(self.dtype, DType::F32);
         let mut problem = GemmProblem::new(a, b, &y, types)?.pinned(self.pin).generated(generated);
         problem.epilogue.scale = self.scale;

@@ -1,6 +1,6 @@
 //! A dense operator along an axis of a tensor, checked, as plain data.
 
-use crate::gemm::{Entries, Pin, Scale};
+use crate::gemm::{Distribution, Pin, Scale};
 use crate::layout::{DType, Layout};
 use crate::plan::{Scalar, ScalarParameter};
 use crate::sketch::operator::axis::{AxisLayout, WRONG_LENGTH};
@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DenseProblem {
-    pub(super) entries: Entries,
+    pub(super) entries: Distribution,
     pub(super) tag: u32,
     pub(super) direction: Direction,
     /// Extents of the axis in operand and result.
@@ -34,9 +34,9 @@ impl DenseProblem {
     /// does not have the extent that the operator is applied to, or if the result is empty.
     pub fn new(sketch: &Sketch, direction: Direction, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let entries = match sketch.kind() {
-            SketchKind::Sign => Entries::Sign,
-            SketchKind::Uniform => Entries::Uniform,
-            SketchKind::Gaussian => Entries::Normal,
+            SketchKind::Sign => Distribution::Sign,
+            SketchKind::Uniform => Distribution::Uniform,
+            SketchKind::Gaussian => Distribution::Normal,
             _ => return Err(Error::input(OP, "the operator must be dense: Gaussian, uniform or sign")),
         };
         let extents @ [from, to] = direction.lengths(sketch.shape());

@@ -4,7 +4,7 @@ use super::device::{matmul, norm, product};
 use super::host::{self, Pivoted};
 use super::input::{self, Input};
 use crate::error::call;
-use crate::gemm::Split;
+use crate::gemm::SplitK;
 use crate::sketch::apply::ExplicitSketch;
 use crate::sketch::operator::{Sketch, SketchKind};
 use crate::tensor::Tensor;
@@ -273,5 +273,5 @@ fn factor(a: &Tensor<f32>, sketched: &Pivoted, k: usize) -> Result<Option<(Tenso
 /// $Q^TQ$, as a split-k product.
 fn gram(q: &Tensor<f32>) -> Result<Mat<f64>> {
     let splits = u32::try_from(q.shape()[0].div_ceil(ROWS_PER_SPLIT)).unwrap_or(u32::MAX).min(MAX_SPLITS);
-    host::download(&product(&q.t(), q).split(Split::Parts(splits)).run()?)
+    host::download(&product(&q.t(), q).split_k(SplitK::Splits(splits)).run()?)
 }

@@ -94,7 +94,8 @@ pub(in crate::sketch) fn pseudo_inverse(gram: &Mat<f64>) -> Result<Mat<f64>> {
         .map_err(|error| Error::input("eigenvalues", format!("did not converge: {error:?}")))?;
     let values = eigen.S().column_vector();
     let threshold = values.iter().fold(0.0f64, |largest, value| largest.max(value.abs())) * ROUNDING;
-    let (vectors, inverse) = (eigen.U(), |i: usize| if values[i] > threshold { 1.0 / values[i] } else { 0.0 });
+    let (vectors, inverse) =
+        (eigen.U(), |i: usize| if values[i] > threshold { 1.0 / values[i] } else { 0.0 });
     let scaled = Mat::from_fn(gram.nrows(), gram.ncols(), |row, i| vectors[(row, i)] * inverse(i));
     Ok(scaled * vectors.transpose())
 }

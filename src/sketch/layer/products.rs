@@ -2,7 +2,7 @@
 
 use super::frozen::{Frozen, signs_of_u1, signs_of_u2};
 use super::sk_linear::SkLinear;
-use crate::gemm::{Gemm, Half, HalfSigns, HalvedAxis, Outer, Pin};
+use crate::gemm::{Gemm, HalfAxis, HalfPosition, OuterAxis, Pin, SignHalf};
 use crate::layout::{Layout, Real};
 use crate::ops::Activation;
 use crate::plan::Plan;
@@ -39,16 +39,16 @@ impl<T: Real> Default for Epilogue<'_, T> {
 
 impl Factor {
     /// Where the factor has its signs: the matrices of signs are U1 (TR, out) and U2 transposed (TR, in).
-    fn signs(self, tag: u32) -> HalfSigns {
+    fn signs(self, tag: u32) -> SignHalf {
         let (axis, outer) = match self {
-            Self::First | Self::SecondTransposed => (HalvedAxis::Outer, Outer::Rows),
-            Self::Second | Self::FirstTransposed => (HalvedAxis::K, Outer::Columns),
+            Self::First | Self::SecondTransposed => (HalfAxis::Outer, OuterAxis::Rows),
+            Self::Second | Self::FirstTransposed => (HalfAxis::K, OuterAxis::Columns),
         };
         let half = match self {
-            Self::First | Self::FirstTransposed => Half::Second,
-            Self::Second | Self::SecondTransposed => Half::First,
+            Self::First | Self::FirstTransposed => HalfPosition::Second,
+            Self::Second | Self::SecondTransposed => HalfPosition::First,
         };
-        HalfSigns { axis, half, outer, tag }
+        SignHalf { axis, half, outer, tag }
     }
 }
 
@@ -94,7 +94,7 @@ impl<T: Real> SkLinear<T> {
                         signs_of_u1(seed, self.inner(), self.outputs())
                     }
                 }?;
-                product = product.half_signs(factor.signs(signs.tag()), words(signs.seed()));
+                product = product.sign_half(factor.signs(signs.tag()), words(signs.seed()));
             }
         }
         if self.pin != Pin::Free {

@@ -4,7 +4,7 @@ use super::kernel::Tile;
 use super::problem::{SparseDims, SparseMethod, SparseProblem};
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::sum_of_parts;
+use crate::gemm::reduce_splits;
 use crate::layout::DType;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, PHILOX, Plan, Problem, Region, Time};
 use crate::sketch::operator::OP;
@@ -28,7 +28,7 @@ impl Problem for SparseProblem {
         let sums = draft.temporary(&[elements.saturating_mul(tile.splits as usize)], DType::F32)?;
         self.step(&mut draft, &tile, [x, sums])?;
         let elements = self.rows()[1] * self.dims.columns;
-        sum_of_parts(&mut draft, [elements, tile.splits], 2, [sums, y])?;
+        reduce_splits(&mut draft, [elements, tile.splits], 2, [sums, y])?;
         Ok(draft.finish())
     }
 }

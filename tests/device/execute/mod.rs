@@ -9,10 +9,11 @@ use crate::support;
 use crate::support::TestGpu;
 use tilewise::clifford::layer::{Connected, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
-use tilewise::gemm::{GemmProblem, GemmTypes, Pin, Split};
+use tilewise::gemm::SplitK;
 use tilewise::gpu::Stats;
 use tilewise::ops::{Elementwise, ElementwiseProblem};
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
 use tilewise::planning::{Access, Buffer, Plan, Problem, Scalar};
 use tilewise::{DType, Fill, Gemm, GemmKernel, Gpu, Precision, Tensor, ops};
 
@@ -57,10 +58,10 @@ fn an_executed_plan_computes_what_the_operation_does_in_the_steps_that_it_says()
     let Some(gpu) = own() else { return };
     type Choose = fn(GemmProblem) -> GemmProblem;
     let cases: [(Choose, usize); 4] = [
-        (|problem| problem.split(Split::Parts(1)), 1),
-        (|problem| problem.pinned(Pin::Kernel(GemmKernel::Tiled)).split(Split::Parts(3)), 2),
-        (|problem| problem.precision(Precision::Fast).split(Split::Parts(1)), 3),
-        (|problem| problem.precision(Precision::Split).split(Split::Parts(1)), 4),
+        (|problem| problem.split_k(SplitK::Splits(1)), 1),
+        (|problem| problem.pinned(Pin::Kernel(GemmKernel::Tiled)).split_k(SplitK::Splits(3)), 2),
+        (|problem| problem.precision(Precision::Fast).split_k(SplitK::Splits(1)), 3),
+        (|problem| problem.precision(Precision::Split).split_k(SplitK::Splits(1)), 4),
     ];
     for (choose, steps) in cases {
         let mut product = product(&gpu, [33, 20, 300], |problem| choose(problem.alpha(0.5)));
@@ -79,7 +80,7 @@ fn an_executed_plan_computes_what_the_operation_does_in_the_steps_that_it_says()
 fn a_plan_says_what_it_binds() {
     let Some(gpu) = own() else { return };
     let mut product = product(&gpu, [64, 64, 256], |problem| {
-        problem.pinned(Pin::Kernel(GemmKernel::Tiled)).split(Split::Parts(2))
+        problem.pinned(Pin::Kernel(GemmKernel::Tiled)).split_k(SplitK::Splits(2))
     });
     let bound = |writes: bool| -> u64 {
         let steps = product.plan.steps().iter().flat_map(|step| &step.args);
@@ -218,7 +219,7 @@ fn temporaries_are_given_back_behind_their_last_step() {
     // the cross terms, which nothing needs any more when the parts of the last product are summed.
     let mut product = product(&gpu, [64, 64, 1024], |problem| {
         let pin = Pin::Kernel(GemmKernel::Tiled);
-        problem.pinned(pin).precision(Precision::Split).split(Split::Parts(4))
+        problem.pinned(pin).precision(Precision::Split).split_k(SplitK::Splits(4))
     });
     let temporaries = product.plan.temporaries();
     let parts = 4 * 64 * 64 * 4;

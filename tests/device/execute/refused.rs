@@ -5,9 +5,10 @@ use tilewise::clifford::layer::{
     ConnectedBackProblem, ConnectedBackward, ConnectedForward, ConnectedProblem, LayerProduct, Multiplied,
 };
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
-use tilewise::gemm::{GemmProblem, GemmTypes, Pin, Split};
+use tilewise::gemm::SplitK;
 use tilewise::ops::{Elementwise, ElementwiseProblem};
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
 use tilewise::planning::{Plan, Problem, Scalar};
 use tilewise::{DType, Error, Fill, GemmKernel, Gpu, GpuOptions, Layout, Tensor, f16, ops};
 
@@ -91,7 +92,7 @@ fn a_plan_for_a_device_that_has_more_is_refused_with_what_is_lacking() {
 fn temporaries_beyond_the_budget_are_an_error_before_anything_is_recorded() {
     let Some(gpu) = support::own(|options| options.memory_budget = Some(3 << 19)) else { return };
     let mut product = product(&gpu, [64, 64, 1024], |problem| {
-        problem.pinned(Pin::Kernel(GemmKernel::Tiled)).split(Split::Parts(32))
+        problem.pinned(Pin::Kernel(GemmKernel::Tiled)).split_k(SplitK::Splits(32))
     });
     assert_eq!(product.plan.temporaries(), [32 * 64 * 64 * 4]);
     let held = gpu.zeros::<f32>([3 << 16]).unwrap();
@@ -167,7 +168,7 @@ fn scalars_are_those_that_kernels_read_and_of_their_types() {
         (|problem| problem.alpha(2.0), &["alpha"]),
         (|problem| problem.beta(2.0), &["beta"]),
         (|problem| problem.alpha(2.0).beta(2.0).precision(tilewise::Precision::Split), &["alpha", "beta"]),
-        (|problem| problem.alpha(2.0).beta(2.0).split(Split::Parts(3)), &["alpha", "beta"]),
+        (|problem| problem.alpha(2.0).beta(2.0).split_k(SplitK::Splits(3)), &["alpha", "beta"]),
     ];
     for (choose, scalars) in cases {
         let mut product = product(&gpu, [9, 10, 100], choose);

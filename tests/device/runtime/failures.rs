@@ -2,7 +2,7 @@
 
 use super::{SIZE, data, devices, product, support, tensor};
 use tilewise::gpu::Submission;
-use tilewise::{Element, Error, Fill, Gemm, Gpu, Split, Tensor, matmul, ops, reference};
+use tilewise::{Element, Error, Fill, Gemm, Gpu, SplitK, Tensor, matmul, ops, reference};
 
 fn sum(a: &[f32], b: &[f32]) -> Vec<f32> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
@@ -204,7 +204,7 @@ fn fails_in_its_second_launch(gpu: &Gpu) {
     let [a, b] = [tensor(gpu, 1), tensor(gpu, 2)];
     let (bias, bad) = (gpu.zeros::<f32>([SIZE]).unwrap(), destroyed(gpu.zeros::<f32>([SIZE]).unwrap()));
     let at = whole.t();
-    let product = || Gemm::new(&whole, &at).split(Split::Parts(4));
+    let product = || Gemm::new(&whole, &at).split_k(SplitK::Splits(4));
     let launches = gpu.stats().launches;
     let before = product().bias(&bias).run().unwrap();
     assert_eq!(gpu.stats().launches - launches, 2);

@@ -2,7 +2,7 @@
 
 use super::support::watchdog::doing;
 use super::support::{self, TestGpu};
-use tilewise::{Error, Fill, Gemm, GemmKernel, Split, f16, ops, reference, wgpu};
+use tilewise::{Error, Fill, Gemm, GemmKernel, SplitK, f16, ops, reference, wgpu};
 
 /// A device without features whose bindings hold 64 KiB.
 fn small_bindings() -> Option<TestGpu> {
@@ -28,7 +28,7 @@ fn products_in_any_number_of_parts_are_right_or_refused_and_nothing_else_is_lost
         let _doing = doing(format!("a product in {parts} parts"));
         let sum = ops::add(&one, &one).unwrap();
         let at = a.t();
-        let product = Gemm::new(&a, &at).tile(tile).split(Split::Parts(parts));
+        let product = Gemm::new(&a, &at).tile(tile).split_k(SplitK::Splits(parts));
         match product.run() {
             Ok(c) => {
                 let got: Vec<f64> = c.to_vec().unwrap().into_iter().map(f64::from).collect();

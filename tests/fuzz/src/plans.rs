@@ -10,12 +10,13 @@ use tilewise::clifford::layer::{
     Pass, RowFunction, RowLayouts, RowProblem,
 };
 use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature, Unary};
-use tilewise::gemm::{
-    Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, Half, HalfSigns, HalvedAxis,
-    HalvesProblem, Outer, Pin, Previous, Scale, Side, Split, product_shape,
-};
+use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
 use tilewise::planning::Buffer;
+use tilewise::planning::gemm::{
+    Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis,
+    HalfPosition, OuterAxis, Pin, Previous, Scale, Side, SignHalf, product_shape,
+};
 use tilewise::planning::kernel::{Kernel, Needs};
 use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -165,16 +166,17 @@ fn made_product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let [m, n, k] = [extent(u)?, 2 * extent(u)?, 2 * extent(u)?];
     let [a, b, c] = [view(u, &[m, k])?, dense(&[k, n])?, dense(&[m, n])?];
     let problem = GemmProblem::new(&a, &b, &c, types).map_err(|_| Error::IncorrectFormat)?;
-    let outer = *u.choose(&[Outer::Rows, Outer::Columns])?;
+    let outer = *u.choose(&[OuterAxis::Rows, OuterAxis::Columns])?;
     let problem = if u.arbitrary()? {
         let side = *u.choose(&[Side::A, Side::B])?;
-        let entries = *u.choose(&[Entries::Normal, Entries::Uniform, Entries::Sign])?;
-        problem.generated(Generated { side, entries, outer, tag: 1 })
+        let entries = *u.choose(&[Distribution::Normal, Distribution::Uniform, Distribution::Sign])?;
+        problem.generated(GeneratedOperand { side, entries, outer, tag: 1 })
     } else {
-        let axis = *u.choose(&[HalvedAxis::Outer, HalvedAxis::K])?;
-        let signs = HalfSigns { axis, half: *u.choose(&[Half::First, Half::Second])?, outer, tag: 3 };
-        let half = view(u, &if axis == HalvedAxis::Outer { [k, n / 2] } else { [k / 2, n] })?;
-        problem.half_signs(signs, &half).map_err(|_| Error::IncorrectFormat)?
+        let axis = *u.choose(&[HalfAxis::Outer, HalfAxis::K])?;
+        let signs =
+            SignHalf { axis, half: *u.choose(&[HalfPosition::First, HalfPosition::Second])?, outer, tag: 3 };
+        let half = view(u, &if axis == HalfAxis::Outer { [k, n / 2] } else { [k / 2, n] })?;
+        problem.sign_half(signs, &half).map_err(|_| Error::IncorrectFormat)?
     };
     Ok(Planned::of("product of what is made", &stored(u, problem)?, caps))
 }
@@ -205,7 +207,7 @@ fn chosen(u: &mut Unstructured<'_>, problem: GemmProblem) -> Result<GemmProblem>
         _ => problem,
     };
     if u.ratio(1, 4)? {
-        return Ok(problem.split(Split::Parts(*u.choose(&[0, 1, 2, 7, 1000, u32::MAX])?)));
+        return Ok(problem.split_k(SplitK::Splits(*u.choose(&[0, 1, 2, 7, 1000, u32::MAX])?)));
     }
     Ok(problem)
 }
@@ -216,8 +218,8 @@ fn halves(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let x = view(u, &shape)?;
     let (side, precision) =
         (*u.choose(&[Side::A, Side::B])?, *u.choose(&[Precision::Fast, Precision::Split])?);
-    let problem = HalvesProblem::new(&x, side, precision).map_err(|_| Error::IncorrectFormat)?;
-    Ok(of_views(Planned::of("halves", &problem, caps), &[(0, &x, DType::F32)]))
+    let problem = F16SplitProblem::new(&x, side, precision).map_err(|_| Error::IncorrectFormat)?;
+    Ok(of_views(Planned::of("f16_split", &problem, caps), &[(0, &x, DType::F32)]))
 }
 
 fn shape(u: &mut Unstructured<'_>) -> Result<Vec<usize>> {

@@ -9,15 +9,16 @@ use tilewise::clifford::layer::{
 use tilewise::clifford::{
     BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary,
 };
-use tilewise::gemm::{
-    Entries, Epilogue, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Previous, Scale, Side,
-    Split,
-};
+use tilewise::gemm::SplitK;
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::planning::gemm::{
+    Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin,
+    Previous, Scale, Side,
+};
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
-use tilewise::{Activation, Caps, DType, GemmKernel, Layout, Precision, Result, Sums};
+use tilewise::{Accumulator, Activation, Caps, DType, GemmKernel, Layout, Precision, Result};
 
 /// A plan to compile, or why there is none.
 pub struct Named {
@@ -104,7 +105,7 @@ fn products(plans: &mut List<'_>) {
         activation: Activation::Gelu,
         ..Epilogue::default()
     };
-    let sums_of_f16 = GemmTypes { sums: Sums::F16, ..HALF };
+    let sums_of_f16 = GemmTypes { accumulator: Accumulator::F16, ..HALF };
     for (name, problem) in [
         ("f16", product(CUBE, HALF)),
         ("f16 to f32", product(CUBE, MIXED)),
@@ -113,7 +114,7 @@ fn products(plans: &mut List<'_>) {
         ("f16, sums of f16", product(CUBE, sums_of_f16)),
         ("f16, a layer", limits::finished(product(CUBE, HALF), layer, 1)),
         ("f16, odd sizes", product([4095, 4093, 4091], HALF)),
-        ("f16, split-k", product([256, 256, 65_536], HALF).split(Split::Parts(8))),
+        ("f16, split-k", product([256, 256, 65_536], HALF).split_k(SplitK::Splits(8))),
     ] {
         plans.add("gemm", name, &problem);
         for kernel in [GemmKernel::Tiled, GemmKernel::Coop] {
@@ -121,7 +122,7 @@ fn products(plans: &mut List<'_>) {
         }
     }
     let added = Epilogue { scale: Scale::Alpha, previous: Previous::Added, ..Epilogue::default() };
-    let generated = |entries| Generated { side: Side::B, entries, outer: Outer::Rows, tag: 1 };
+    let generated = |entries| GeneratedOperand { side: Side::B, entries, outer: OuterAxis::Rows, tag: 1 };
     for (name, problem) in [
         ("f32", product(CUBE, SINGLE)),
         ("f32, B transposed", wgsl::problem(CUBE, SINGLE, [Plain, Transposed, Plain])),
@@ -130,9 +131,9 @@ fn products(plans: &mut List<'_>) {
         ("f32, naive", product(CUBE, SINGLE).pinned(Pin::Kernel(GemmKernel::Naive))),
         ("f32, fast", product(CUBE, SINGLE).precision(Precision::Fast)),
         ("f32, split", product(CUBE, SINGLE).precision(Precision::Split)),
-        ("f32 by normal numbers", product(CUBE, SINGLE).generated(generated(Entries::Normal))),
-        ("f32 by signs", product(CUBE, SINGLE).generated(generated(Entries::Sign))),
-        ("f16 by signs", product(CUBE, MIXED).generated(generated(Entries::Sign))),
+        ("f32 by normal numbers", product(CUBE, SINGLE).generated(generated(Distribution::Normal))),
+        ("f32 by signs", product(CUBE, SINGLE).generated(generated(Distribution::Sign))),
+        ("f16 by signs", product(CUBE, MIXED).generated(generated(Distribution::Sign))),
         ("bf16", product(CUBE, GemmTypes::new(Bf16, Bf16))),
         ("i8", product(CUBE, wgsl::I8)),
     ] {
@@ -172,8 +173,8 @@ fn elements(plans: &mut List<'_>) {
         plans.add("cast", &format!("cast {from} to {to}"), &problem);
     }
     for precision in [Precision::Fast, Precision::Split] {
-        let problem = HalvesProblem::new(&plane, Side::A, precision).expect(FITS);
-        plans.add("halves", &format!("halves, {precision:?}").to_lowercase(), &problem);
+        let problem = F16SplitProblem::new(&plane, Side::A, precision).expect(FITS);
+        plans.add("f16_split", &format!("halves, {precision:?}").to_lowercase(), &problem);
     }
 }
 

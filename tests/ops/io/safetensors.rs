@@ -3,6 +3,8 @@
 
 use crate::support;
 use crate::support::example::scratch;
+#[cfg(unix)]
+use crate::support::process;
 use std::fs;
 use std::path::Path;
 use tilewise::io::{Safetensors, SafetensorsWriter};
@@ -285,8 +287,7 @@ fn links_stay_and_devices_are_written_to() {
 #[test]
 #[cfg(unix)]
 fn a_full_disk_leaves_the_old_file() {
-    const FOLDER: &str = "TILEWISE_TEST_SHORT_FILES_IN";
-    if let Some(folder) = std::env::var_os(FOLDER) {
+    if let Some(folder) = process::handed() {
         let folder = Path::new(&folder);
         let large = Safetensors::read(folder.join("large")).unwrap();
         for name in ["old", "new"] {
@@ -301,18 +302,8 @@ fn a_full_disk_leaves_the_old_file() {
     let large = file(r#"{"x":{"dtype":"U8","shape":[3000000],"data_offsets":[0,3000000]}}"#, &[1; 3_000_000]);
     fs::write(folder.join("large"), large).unwrap();
     fs::write(folder.join("old"), b"mine").unwrap();
-    let ended = std::process::Command::new("sh")
-        .args(["-c", "trap '' XFSZ; ulimit -f 1500; exec \"$0\" \"$@\""])
-        .args([
-            std::env::args_os().next().unwrap(),
-            "--exact".into(),
-            "safetensors::a_full_disk_leaves_the_old_file".into(),
-        ])
-        .env(FOLDER, &folder)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&ended.stdout);
-    assert!(ended.status.success() && said.contains("1 passed"), "{ended:?}");
+    let again = process::again(concat!(module_path!(), "::a_full_disk_leaves_the_old_file"), &folder);
+    process::assert_passes(process::after("trap '' XFSZ && ulimit -f 1500", &again));
     assert_eq!(names(&folder), ["large", "old"]);
     assert_eq!(fs::read(folder.join("old")).unwrap(), b"mine");
     fs::remove_dir_all(folder).unwrap();

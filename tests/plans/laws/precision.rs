@@ -2,7 +2,7 @@
 //! what is subnormal in f16, and operands made for the largest error.
 
 use crate::support::rounding::{Rounding, dot};
-use tilewise::reference::{gamma, halves, precision_tolerance};
+use tilewise::reference::{f16_split, gamma, precision_tolerance};
 use tilewise::{Element, Fill, Precision, f16};
 
 /// A device: how it rounds sums, how many products it sums at a time, what it makes of subnormal f16.
@@ -31,7 +31,7 @@ fn defined(a: &[f32], b: &[f32]) -> [f64; 3] {
 /// The entry as the device computes it.
 fn computed(a: &[f32], b: &[f32], precision: Precision, device: Device) -> f64 {
     let k = a.len();
-    let [a, b] = [a, b].map(|x| halves(x, k, precision));
+    let [a, b] = [a, b].map(|x| f16_split(x, k, precision));
     let read = |x: &[f16]| -> Vec<f32> {
         let flushed = |x: f16| device.flushes && x.to_f32().abs() < 2f32.powi(-14);
         x.iter().map(|x| if flushed(*x) { 0.0 } else { x.to_f32() }).collect()
@@ -197,7 +197,7 @@ fn long_sums_need_the_term_that_grows() {
 fn the_scale_puts_the_largest_below_two_to_the_fifteenth() {
     for bits in (0..0x7f80_0000u32).step_by(99_991).chain([1, 2, 0x007f_ffff, 0x0080_0000, 0x7f7f_ffff]) {
         let x = f32::from_bits(bits);
-        let made = halves(&[x, -x], 2, Precision::Split);
+        let made = f16_split(&[x, -x], 2, Precision::Split);
         if bits == 0 {
             assert_eq!(made.exponents, [0]);
             continue;

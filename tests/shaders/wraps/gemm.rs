@@ -2,9 +2,10 @@
 
 use super::launch::Launch;
 use crate::support::{limits, wgsl};
-use tilewise::gemm::{self, GemmKernel, GemmProblem, GemmTypes, Pin, Split, Sums, Tile};
+use tilewise::gemm::{Accumulator, GemmKernel, SplitK, Tile};
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin, product_shape};
 use tilewise::{Caps, DType, Layout};
 
 /// The longest window, in bytes.
@@ -120,7 +121,7 @@ pub(crate) fn launches() -> Vec<Launch> {
                     let is_bare = tile.kernel != GemmKernel::Coop && case % 2 == 1;
                     let mut types = types;
                     if types.ab == DType::F16 && !is_bare && case % 4 == 0 {
-                        types.sums = Sums::F16;
+                        types.accumulator = Accumulator::F16;
                     }
                     let caps = &devices[usize::from(is_bare)];
                     // Steps that no number of epilogues divides, so that each meets every tile and type.
@@ -161,10 +162,10 @@ fn product(
         Layout::new("test", &matrix.0, &matrix.1, offset, 1 << 40).expect("a view of a large buffer")
     };
     let (a, b) = (layout(a, offset), layout(b, offset));
-    let Ok(shape) = gemm::product_shape(&a, &b) else { panic!("{what}: shapes") };
+    let Ok(shape) = product_shape(&a, &b) else { panic!("{what}: shapes") };
     let c = layout(&plain(&shape), offset);
     let Ok(problem) = GemmProblem::new(&a, &b, &c, types) else { return Vec::new() };
-    let problem = problem.pinned(Pin::Tile(*tile)).split(Split::Parts(parts));
+    let problem = problem.pinned(Pin::Tile(*tile)).split_k(SplitK::Splits(parts));
     let problem = if which.is_multiple_of(3) { finished(problem, which / 3) } else { problem };
     let Ok(plan) = problem.plan(caps) else { return Vec::new() };
     Launch::steps(&format!("{what}, {types:?}, offset {offset}, {:?}", problem.dims()), &plan)

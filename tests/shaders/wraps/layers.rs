@@ -6,10 +6,11 @@ use super::multivectors::layouts;
 use crate::support::wgsl;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{ConnectedBackProblem, ConnectedProblem, Gate, LayerProduct};
-use tilewise::gemm::{
-    Entries, GemmKernel, GemmTypes, Generated, Outer, Pin, SegmentedProblem, Side, Split, Tile,
-};
+use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::planning::Problem;
+use tilewise::planning::gemm::{
+    Distribution, GemmTypes, GeneratedOperand, OuterAxis, Pin, SegmentedProblem, Side,
+};
 use tilewise::planning::kernel::Kernel;
 use tilewise::{Caps, DType, Layout};
 
@@ -59,7 +60,7 @@ pub(crate) fn launches() -> Vec<Launch> {
 
 /// A product summed over segments, by a tile.
 fn connected(caps: &Caps, product: &SegmentedProblem, tile: &Tile, what: &str) -> Vec<Launch> {
-    let product = product.clone().pinned(Pin::Tile(*tile)).split(Split::Parts(1));
+    let product = product.clone().pinned(Pin::Tile(*tile)).split_k(SplitK::Splits(1));
     let dims = product.product().dims();
     let plan = product.plan(caps);
     plan.map_or(Vec::new(), |plan| Launch::steps(&format!("{what}, {dims:?}"), &plan))
@@ -71,15 +72,15 @@ fn made(caps: &Caps) -> Vec<Launch> {
     let long = WINDOW / 4 / 8 * 8;
     for shape in [[16_384, 2, long / 16_384], [3, long / 4, 66], [long / 70, 64, 66]] {
         for (i, side) in [Side::A, Side::B].into_iter().enumerate() {
-            for entries in [Entries::Normal, Entries::Uniform, Entries::Sign] {
-                let outer = [Outer::Rows, Outer::Columns][(i + entries as usize) % 2];
-                let generated = Generated { side, entries, outer, tag: 1 };
+            for entries in [Distribution::Normal, Distribution::Uniform, Distribution::Sign] {
+                let outer = [OuterAxis::Rows, OuterAxis::Columns][(i + entries as usize) % 2];
+                let generated = GeneratedOperand { side, entries, outer, tag: 1 };
                 let problem = wgsl::plain(shape, GemmTypes::new(DType::F32, DType::F32)).generated(generated);
-                let Ok(plan) = problem.split(Split::Parts(1)).plan(caps) else { continue };
+                let Ok(plan) = problem.split_k(SplitK::Splits(1)).plan(caps) else { continue };
                 launches.extend(Launch::steps(&format!("a generated operand, {:?}", problem.dims()), &plan));
             }
         }
-        for (i, signs) in wgsl::half_signs().enumerate() {
+        for (i, signs) in wgsl::sign_half().enumerate() {
             let tile =
                 tiles().filter(|tile| tile.kernel == [GemmKernel::Tiled, GemmKernel::Coop][i % 2]).nth(i % 5);
             let (whole, view) = (
@@ -89,7 +90,7 @@ fn made(caps: &Caps) -> Vec<Launch> {
             if [whole.dims().n, whole.dims().k].iter().any(|size| size % 2 == 1) {
                 continue;
             }
-            let problem = wgsl::halved(whole, signs, view).split(Split::Parts(1));
+            let problem = wgsl::halved(whole, signs, view).split_k(SplitK::Splits(1));
             let problem = problem.pinned(Pin::Tile(*tile.expect("there are so many tiles")));
             let Ok(plan) = problem.plan(caps) else { continue };
             launches.extend(Launch::steps(&format!("signs in half of B, {:?}", problem.dims()), &plan));

@@ -2,9 +2,9 @@
 
 use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
-use tilewise::gemm::{HalvesProblem, Side};
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
 use tilewise::planning::Problem;
+use tilewise::planning::gemm::{F16SplitProblem, Side};
 use tilewise::{DType, Layout, Precision};
 
 /// Shapes and strides of views of up to six axes, which span so many elements: without gaps, permuted, with an axis far
@@ -86,7 +86,7 @@ pub(crate) fn launches() -> Vec<Launch> {
         for (side, precision) in
             [(Side::A, Precision::Fast), (Side::A, Precision::Split), (Side::B, Precision::Split)]
         {
-            let Ok(problem) = HalvesProblem::new(&view, side, precision) else { continue };
+            let Ok(problem) = F16SplitProblem::new(&view, side, precision) else { continue };
             let Ok(plan) = problem.plan(caps) else { continue };
             launches.extend(Launch::steps(&format!("{precision:?} of {side:?} {view:?}"), &plan));
         }

@@ -1,7 +1,7 @@
 //! Sketched layers as tests have them: what they are made of, and how results are judged.
 
 use crate::support::sketches::small;
-use tilewise::gemm::Pin;
+use tilewise::planning::gemm::Pin;
 use tilewise::planning::sketch::pinned_layer;
 use tilewise::sketch::SkLinear;
 use tilewise::{Activation, Element, Fill, GemmKernel, Gpu, Real, Tensor};

@@ -2,8 +2,8 @@
 
 use super::setup::{assert_near, given, layer, staged, wide};
 use crate::support;
-use tilewise::gemm::Pin;
 use tilewise::io::{Safetensors, SafetensorsWriter};
+use tilewise::planning::gemm::Pin;
 use tilewise::planning::sketch::pinned_layer;
 use tilewise::sketch::{SignStorage, SkLinear};
 use tilewise::{Activation, Error, Fill, GemmKernel, Gpu, Real, Tensor, bf16, f16};

@@ -3,7 +3,7 @@
 use crate::support;
 use crate::support::sketches::small;
 use crate::support::strided::{Lay, Placed, indices};
-use tilewise::gemm::Pin;
+use tilewise::planning::gemm::Pin;
 use tilewise::planning::sketch::apply_dense;
 use tilewise::sketch::{Direction, ExplicitSketch, Scaling, Sketch, SketchKind};
 use tilewise::{Error, Fill, Gpu, Real, bf16, f16, reference};

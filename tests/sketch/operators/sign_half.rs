@@ -3,9 +3,10 @@
 use crate::support;
 use crate::support::operand::{Placed, View};
 use crate::support::sketches::small;
-use crate::support::wgsl::half_signs;
-use tilewise::gemm::{Half, HalfSigns, HalvedAxis, Outer, Split, Tile};
+use crate::support::wgsl::sign_half;
+use tilewise::gemm::{SplitK, Tile};
 use tilewise::gpu::CoopScalar::{F16, F32};
+use tilewise::planning::gemm::{HalfAxis, HalfPosition, OuterAxis, SignHalf};
 use tilewise::planning::sketch::staged_product;
 use tilewise::sketch::{Scaling, Sketch, SketchKind};
 use tilewise::{Activation, Error, Fill, GemmKernel, Gpu, Real, Tensor, bf16, f16, reference};
@@ -14,39 +15,39 @@ use tilewise::{Activation, Error, Fill, GemmKernel, Gpu, Real, Tensor, bf16, f16
 /// parts of k.
 #[derive(Clone, Copy, Debug)]
 struct Case {
-    signs: HalfSigns,
+    signs: SignHalf,
     batch: usize,
     m: usize,
     half: usize,
     other: usize,
     view: View,
-    split: Split,
+    split: SplitK,
 }
 
 /// Extents of halves: of one element, below, on and beyond a vector, a word of signs and a block.
 const HALVES: [usize; 5] = [1, 3, 5, 16, 33];
 
 impl Case {
-    fn new(signs: HalfSigns, half: usize, view: View) -> Self {
-        Self { signs, batch: 1, m: 9, half, other: 21, view, split: Split::Parts(1) }
+    fn new(signs: SignHalf, half: usize, view: View) -> Self {
+        Self { signs, batch: 1, m: 9, half, other: 21, view, split: SplitK::Splits(1) }
     }
 
     fn shape(&self) -> [usize; 3] {
         match self.signs.axis {
-            HalvedAxis::Outer => [self.m, 2 * self.half, self.other],
-            HalvedAxis::K => [self.m, self.other, 2 * self.half],
+            HalfAxis::Outer => [self.m, 2 * self.half, self.other],
+            HalfAxis::K => [self.m, self.other, 2 * self.half],
         }
     }
 
     /// The operator, as it stands in B: rows along one of its axes, columns along the other.
     fn sketch(&self) -> Sketch {
         let [along_k, along_n] = match self.signs.axis {
-            HalvedAxis::Outer => [self.other, self.half],
-            HalvedAxis::K => [self.half, self.other],
+            HalfAxis::Outer => [self.other, self.half],
+            HalfAxis::K => [self.half, self.other],
         };
         let shape = match self.signs.outer {
-            Outer::Rows => [along_n, along_k],
-            Outer::Columns => [along_k, along_n],
+            OuterAxis::Rows => [along_n, along_k],
+            OuterAxis::Columns => [along_k, along_n],
         };
         let shape = shape.map(|extent| extent.max(1));
         Sketch::new(SketchKind::Sign, shape, 0xfeed_0000_0007).unwrap().scaled(Scaling::Unscaled)
@@ -58,15 +59,15 @@ impl Case {
         let (sketch, entries) = (self.sketch(), self.sketch().to_vec());
         let element = |at: usize| {
             let mut place = [at / n, at % n];
-            let axis = if self.signs.axis == HalvedAxis::K { 0 } else { 1 };
+            let axis = if self.signs.axis == HalfAxis::K { 0 } else { 1 };
             let second = place[axis] >= self.half;
             place[axis] -= if second { self.half } else { 0 };
             let [p, j] = place;
-            if second == (self.signs.half == Half::First) {
-                let columns = if self.signs.axis == HalvedAxis::K { n } else { self.half };
+            if second == (self.signs.half == HalfPosition::First) {
+                let columns = if self.signs.axis == HalfAxis::K { n } else { self.half };
                 return memory[p * columns + j];
             }
-            let [row, column] = if self.signs.outer == Outer::Rows { [j, p] } else { [p, j] };
+            let [row, column] = if self.signs.outer == OuterAxis::Rows { [j, p] } else { [p, j] };
             T::from_f64(f64::from(entries[row * sketch.shape()[1] + column]))
         };
         (0..k * n).map(element).collect()
@@ -81,7 +82,7 @@ fn bits<T: Real>(values: &[T]) -> Vec<u8> {
 /// against the CPU too.
 fn check<T: Real, C: Real>(gpu: &Gpu, case: Case, pinned: Option<Tile>) {
     let ([m, n, k], sketch) = (case.shape(), case.sketch());
-    let half = if case.signs.axis == HalvedAxis::K { [case.half, n] } else { [k, case.half] };
+    let half = if case.signs.axis == HalfAxis::K { [case.half, n] } else { [k, case.half] };
     let bias: Vec<f32> = (0..n).map(|j| (j % 5) as f32 - 2.0).collect();
     let bias = gpu.tensor(&bias, [n]).unwrap();
     for fill in [Fill::Integers, Fill::Uniform] {
@@ -94,7 +95,7 @@ fn check<T: Real, C: Real>(gpu: &Gpu, case: Case, pinned: Option<Tile>) {
         let whole = Placed::new(gpu, &b, [k, n], View::Gaps);
         let product = |b: &Tensor<T>, signs| -> Vec<C> {
             let product = staged_product(&x, b, signs).out::<C>().alpha(0.5).bias(&bias);
-            let product = product.activation(Activation::Relu).split(case.split);
+            let product = product.activation(Activation::Relu).split_k(case.split);
             let product = if let Some(tile) = pinned { product.tile(tile) } else { product };
             // Rows that are no whole vectors, so that all products share a pipeline.
             let flat = gpu.zeros::<C>([case.batch * m * n + 7]).unwrap();
@@ -120,15 +121,15 @@ fn check<T: Real, C: Real>(gpu: &Gpu, case: Case, pinned: Option<Tile>) {
 }
 
 /// How halves lie: lanes run along the outer axis, or along k. With poison around every row and column.
-fn view(signs: HalfSigns) -> View {
+fn view(signs: SignHalf) -> View {
     // Each axis, half and orientation meets both.
-    let HalfSigns { axis, half, outer, .. } = signs;
-    let across = axis as usize + half as usize + usize::from(outer == Outer::Columns);
+    let SignHalf { axis, half, outer, .. } = signs;
+    let across = axis as usize + half as usize + usize::from(outer == OuterAxis::Columns);
     if across.is_multiple_of(2) { View::Gaps } else { View::TransposedGaps }
 }
 
-fn all() -> Vec<HalfSigns> {
-    half_signs().collect()
+fn all() -> Vec<SignHalf> {
+    sign_half().collect()
 }
 
 #[test]
@@ -146,7 +147,7 @@ fn every_half_of_every_extent_has_the_bits_of_a_product_in_memory() {
         let case = Case { batch: 3, m: 70, other: 67, ..Case::new(signs, 37, steps) };
         check::<f32, f32>(&gpu, case, Some(small()));
         // Nothing along k is the bias alone.
-        if signs.axis == HalvedAxis::K {
+        if signs.axis == HalfAxis::K {
             check::<f32, f32>(&gpu, Case::new(signs, 0, view(signs)), Some(small()));
         }
     }
@@ -173,8 +174,8 @@ fn parts_of_long_sums_have_the_bits_of_a_product_in_memory() {
     }
     let Some(gpu) = support::gpu() else { return };
     let signs = all()[1];
-    assert_eq!(signs.axis, HalvedAxis::K);
-    for (half, split) in [(70, Split::Parts(3)), (701, Split::Parts(5)), (4096, Split::Free)] {
+    assert_eq!(signs.axis, HalfAxis::K);
+    for (half, split) in [(70, SplitK::Splits(3)), (701, SplitK::Splits(5)), (4096, SplitK::Auto)] {
         let case = Case { batch: 2, m: 3, other: 5, split, ..Case::new(signs, half, view(signs)) };
         // The tile and the parts are chosen as for the product in memory.
         check::<f32, f32>(&gpu, case, None);
@@ -196,7 +197,7 @@ fn on_cooperative_matrices_halves_have_the_bits_of_a_product_in_memory() {
     let Some(gpu) = support::gpu() else { return };
     let Some(tile) = coop(&gpu) else { return };
     // A pipeline takes a software driver nine seconds.
-    for signs in half_signs().take(if support::is_full_sweep() { 8 } else { 1 }) {
+    for signs in sign_half().take(if support::is_full_sweep() { 8 } else { 1 }) {
         let view = view(signs);
         for half in HALVES {
             check::<f16, f32>(&gpu, Case::new(signs, half, view), Some(tile));
@@ -204,7 +205,7 @@ fn on_cooperative_matrices_halves_have_the_bits_of_a_product_in_memory() {
         let case = Case { batch: 2, m: 41, other: 75, ..Case::new(signs, 70, view) };
         check::<f16, f32>(&gpu, case, Some(tile));
         if support::is_full_sweep() {
-            check::<f16, f32>(&gpu, Case { split: Split::Parts(3), ..case }, Some(tile));
+            check::<f16, f32>(&gpu, Case { split: SplitK::Splits(3), ..case }, Some(tile));
         }
     }
 }
@@ -217,11 +218,11 @@ fn signs_are_never_in_memory() {
     let Some(gpu) = support::own(|_| ()) else { return };
     for signs in [all()[0], all()[1]] {
         let sketch = Sketch::new(SketchKind::Sign, [256, 256], 1).unwrap();
-        let [k, n] = if signs.axis == HalvedAxis::K { [512, 256] } else { [256, 512] };
+        let [k, n] = if signs.axis == HalfAxis::K { [512, 256] } else { [256, 512] };
         let x = gpu.random::<f32>([64, k], Fill::Uniform, 2).unwrap();
         let memory = gpu.random::<f32>([256, 256], Fill::Uniform, 3).unwrap();
         let product =
-            staged_product(&x, &memory, Some((&sketch, signs))).split(Split::Parts(1)).tile(small());
+            staged_product(&x, &memory, Some((&sketch, signs))).split_k(SplitK::Splits(1)).tile(small());
         let before = gpu.stats();
         let y = product.run().unwrap();
         let after = gpu.stats();
@@ -239,10 +240,10 @@ fn what_cannot_be_bound_and_what_is_no_matrix_are_errors() {
         |desc: &mut wgpu::DeviceDescriptor| desc.required_limits.max_storage_buffer_binding_size = 32 << 10;
     let Some(gpu) = support::adopted(limit) else { return };
     let sketch = Sketch::new(SketchKind::Sign, [1, 1], 1).unwrap();
-    for signs in half_signs() {
+    for signs in sign_half() {
         let shapes = |half: usize| match signs.axis {
-            HalvedAxis::K => ([4, 2 * half], [half, 64]),
-            HalvedAxis::Outer => ([4, 64], [64, half]),
+            HalfAxis::K => ([4, 2 * half], [half, 64]),
+            HalfAxis::Outer => ([4, 64], [64, half]),
         };
         let tensors = |half| {
             let (a, b) = shapes(half);

@@ -5,7 +5,7 @@ use crate::support::safetensors::Safetensors;
 use crate::support::sketches::small;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use tilewise::gemm::Pin;
+use tilewise::planning::gemm::Pin;
 use tilewise::planning::sketch::pinned_layer;
 use tilewise::reference::{SkLinearGradients, SkLinearReference};
 use tilewise::sketch::SkLinear;

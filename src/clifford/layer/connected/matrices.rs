@@ -7,7 +7,7 @@ use super::problem::ConnectedProblem;
 use crate::Result;
 use crate::clifford::layer::Gate;
 use crate::clifford::{Path, Product};
-use crate::gemm::{GemmTypes, Planes, Segment, Segmented, SegmentedProblem, segment_table};
+use crate::gemm::{GemmTypes, OperandPlanes, Segment, SegmentedProblem, SegmentedProduct, segment_table};
 use crate::layout::{DType, Layout};
 use std::collections::BTreeMap;
 
@@ -55,17 +55,17 @@ impl ConnectedProblem {
         let [blades, rows, inputs, outputs] = self.sizes();
         let gates = (self.product.gate != Gate::None).then_some([inputs, 1]);
         let segmented = |[longest, words, total]: [usize; 3]| {
-            Ok(Segmented {
+            Ok(SegmentedProduct {
                 shape: [rows, outputs, inputs],
                 batches: blades,
                 longest,
                 words,
                 total,
                 types: GemmTypes::new(self.dtype, self.result),
-                a: Planes::of(&self.operands[0], [1, 2], self.dtype)?,
-                y: Some(Planes::of(&self.operands[1], [1, 2], self.dtype)?),
+                a: OperandPlanes::of(&self.operands[0], [1, 2], self.dtype)?,
+                y: Some(OperandPlanes::of(&self.operands[1], [1, 2], self.dtype)?),
                 gates,
-                b: Planes::of(&self.weight, [2, 1], self.dtype)?,
+                b: OperandPlanes::of(&self.weight, [2, 1], self.dtype)?,
             })
         };
         self.summed(blades, |pair| pair.blade, |pair| pair.path, segmented)
@@ -80,17 +80,17 @@ impl ConnectedProblem {
         let paths = self.weight.shape()[0];
         let gates = (self.product.gate != Gate::None).then_some([1, inputs]);
         let segmented = |[longest, words, total]: [usize; 3]| {
-            Ok(Segmented {
+            Ok(SegmentedProduct {
                 shape: [inputs, outputs, rows],
                 batches: paths,
                 longest,
                 words,
                 total,
                 types: GemmTypes::new(self.dtype, DType::F32),
-                a: Planes::of(&self.operands[0], [2, 1], self.dtype)?,
-                y: Some(Planes::of(&self.operands[1], [2, 1], self.dtype)?),
+                a: OperandPlanes::of(&self.operands[0], [2, 1], self.dtype)?,
+                y: Some(OperandPlanes::of(&self.operands[1], [2, 1], self.dtype)?),
                 gates,
-                b: Planes::of(g, [2, 1], self.dtype)?,
+                b: OperandPlanes::of(g, [2, 1], self.dtype)?,
             })
         };
         self.summed(paths, |pair| pair.path, |pair| pair.blade, segmented)
@@ -107,17 +107,17 @@ impl ConnectedProblem {
         let matrices: Vec<_> =
             pairs.iter().map(|pair| vec![Segment::Planes(pair.blade, pair.path)]).collect();
         let table = segment_table(&matrices);
-        let segmented = Segmented {
+        let segmented = SegmentedProduct {
             shape: [g.shape()[1], inputs, outputs],
             batches: pairs.len(),
             longest: 1,
             words: table.len(),
             total: pairs.len(),
             types: GemmTypes::new(self.dtype, DType::F32),
-            a: Planes::of(g, [1, 2], self.dtype)?,
+            a: OperandPlanes::of(g, [1, 2], self.dtype)?,
             y: None,
             gates: None,
-            b: Planes::of(&self.weight, [1, 2], self.dtype)?,
+            b: OperandPlanes::of(&self.weight, [1, 2], self.dtype)?,
         };
         Ok(SegmentedProblem { problem: segmented.problem()?, table })
     }
@@ -128,7 +128,7 @@ impl ConnectedProblem {
         matrices: usize,
         matrix: impl Fn(&Pair) -> u32,
         plane: impl Fn(&Pair) -> u32,
-        segmented: impl Fn([usize; 3]) -> Result<Segmented>,
+        segmented: impl Fn([usize; 3]) -> Result<SegmentedProduct>,
     ) -> Result<SegmentedProblem> {
         let pairs = self.pairs()?;
         let words: Vec<Vec<u32>> = pairs.iter().map(Pair::words).collect();

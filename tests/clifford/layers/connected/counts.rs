@@ -22,7 +22,7 @@ fn operands(gpu: &Gpu, signature: Signature) -> ([Multivectors<f32>; 3], Tensor<
 
 /// Steps of a plan that bring the parts of a product together, and the bytes of their sums.
 fn in_parts(plan: &Plan) -> (u64, u64) {
-    let reduce = plan.steps().iter().filter(|step| step.kernel.shader() == "gemm/reduce");
+    let reduce = plan.steps().iter().filter(|step| step.kernel.shader() == "gemm/reduce_splits");
     reduce.fold((0, 0), |(steps, bytes), step| (steps + 1, bytes + step.work.read[0]))
 }
 
