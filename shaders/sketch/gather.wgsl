@@ -1,5 +1,4 @@
-//! Applies a sparse operator whose lines are the rows of Y: each row of Y is the signed sum of the rows of X at the
-//! positions of the line's nonzeros.
+//! Applies a sparse operator whose lines are rows of Y: each is the signed sum of the rows of X at its nonzeros.
 //!
 //! shapes    X (positions, columns) -> Y (lines, columns), any strides; f32 sums, in the order of drawing
 //! grid      ceil(columns / width) tiles of columns x ceil(lines / rows) ranges of lines

@@ -1,5 +1,4 @@
-//! Applies a sparse operator whose lines are the rows of X: each row of X is added, with signs, to the rows of Y at the
-//! positions of the line's nonzeros.
+//! Applies a sparse operator whose lines are rows of X: each is added, with signs, to the rows of Y at its nonzeros.
 //!
 //! shapes    X (lines, columns) -> Y (positions, columns), any strides; f32 sums, each in the order of the lines
 //! grid      ceil(columns / width) tiles of columns x ceil(positions / rows) ranges of positions x splits of the lines

@@ -35,7 +35,7 @@ pub(crate) fn replace(
     if !existing.is_file() {
         return filled(File::options().write(true).open(path)?, write).map(drop);
     }
-    // Only this user may read the draft until it gets the permissions of the file, so nobody else can read its contents
+    // Only this user may read the draft until it gets the permissions of the file, so that no other user can read its contents
     // early.
     exchange(path, folder, &private(), |file| file.set_permissions(existing.permissions()), write)
 }

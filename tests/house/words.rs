@@ -57,21 +57,16 @@ const ENDS: &[&str] = &["rs", "wgsl", "glsl", "md", "sh", "awk", "txt", "toml"];
 /// Rooms that are still to be rewritten, and how many retired words each has. A count may only fall, and the list says so
 /// when it does; it goes when it is empty.
 const LEFT: &[(&str, usize)] = &[
-    ("book/src", 13),
+    ("book/src", 9),
     ("shaders/clifford", 20),
     ("shaders/ops", 1),
-    ("shaders/sketch", 8),
     ("src/caps", 5),
-    ("src/clifford", 180),
-    ("src/error.rs", 3),
-    ("src/files", 1),
+    ("src/clifford", 179),
     ("src/gpu", 44),
-    ("src/io", 5),
     ("src/kernel", 24),
     ("src/lib.rs", 1),
     ("src/ops", 7),
     ("src/reference", 5),
-    ("src/sketch", 128),
     ("src/tensor", 1),
 ];
 

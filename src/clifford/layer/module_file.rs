@@ -63,7 +63,7 @@ impl CliffordLayerBuilder {
     /// [`Error::Input`] that names every tensor that is missing, of another shape or of another type than `T`, and every one
     /// of this prefix that the layer has not; otherwise as [`from_parts`](Self::from_parts).
     pub fn load<T: Real>(self, file: &Safetensors, gpu: &Gpu, prefix: &str) -> Result<CliffordLayer<T>> {
-        self.loaded(file, gpu, prefix).named_beside_files("CliffordLayer::load")
+        self.loaded(file, gpu, prefix).named_except_files("CliffordLayer::load")
     }
 
     fn loaded<T: Real>(self, file: &Safetensors, gpu: &Gpu, prefix: &str) -> Result<CliffordLayer<T>> {

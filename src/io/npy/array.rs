@@ -78,12 +78,7 @@ impl Npy {
     /// The element type.
     #[must_use]
     pub fn dtype(&self) -> DType {
-        match self.data {
-            NpyData::F32(_) => DType::F32,
-            NpyData::F16(_) => DType::F16,
-            NpyData::I8(_) => DType::I8,
-            NpyData::I32(_) => DType::I32,
-        }
+        self.data.dtype()
     }
 
     /// Uploads the array. An array in Fortran order is uploaded unchanged and returned as a transposed view.
@@ -118,4 +113,15 @@ impl Npy {
             }
         }
     }
+}
+
+/// Reads a `.npy` file of f64, f32 or f16 as a shape and its values in C order. This is for work on the host, because
+/// tensors have no f64.
+///
+/// # Errors
+/// As for [`Npy::read`](Npy::read), except that f64 is accepted and integers are not.
+pub fn read_npy_f64(path: impl AsRef<Path>) -> Result<(Vec<usize>, Vec<f64>)> {
+    let path = path.as_ref();
+    let read = Opened::at(path).and_then(parse::read_f64);
+    read.map_err(|why| Error::input(path.display().to_string(), why))
 }

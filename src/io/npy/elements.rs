@@ -1,5 +1,6 @@
 //! The elements of a `.npy` file and their order in memory.
 
+use crate::layout::DType;
 use half::f16;
 
 /// The index that runs fastest from one element of a file to the next.
@@ -23,4 +24,16 @@ pub enum NpyData {
     I8(Vec<i8>),
     /// `'<i4'` or `'>i4'`.
     I32(Vec<i32>),
+}
+
+impl NpyData {
+    /// The element type.
+    pub(super) fn dtype(&self) -> DType {
+        match self {
+            Self::F32(_) => DType::F32,
+            Self::F16(_) => DType::F16,
+            Self::I8(_) => DType::I8,
+            Self::I32(_) => DType::I32,
+        }
+    }
 }

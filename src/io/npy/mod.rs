@@ -3,12 +3,10 @@
 mod array;
 mod elements;
 mod parse;
-mod values;
 mod write;
 
-pub use array::Npy;
+pub use array::{Npy, read_npy_f64};
 pub use elements::{MemoryOrder, NpyData};
-pub use values::read_npy_f64;
 #[cfg(not(target_arch = "wasm32"))]
 pub use write::write_npy;
 pub use write::{npy_bytes, write_npy_async, write_npy_slice};

@@ -4,8 +4,7 @@ use crate::gemm::{Distribution, Pin, Scale};
 use crate::layout::{DType, Layout};
 use crate::plan::{Scalar, ScalarParameter};
 use crate::sketch::operator::axis::{AxisLayout, WRONG_LENGTH};
-use crate::sketch::operator::scalars::{SCALARS, scalars, scale};
-use crate::sketch::operator::{Direction, OP, Sketch, SketchKind};
+use crate::sketch::operator::{Direction, OP, SCALARS, Sketch, SketchKind};
 use crate::{Error, Result};
 
 /// A dense operator along an axis of a tensor, checked. Seed and scale are no part of it: a launch takes them as
@@ -47,7 +46,7 @@ impl DenseProblem {
             let rule = "the operand must have elements";
             return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
         }
-        let scale = if scale(sketch) == 1.0 { Scale::One } else { Scale::Alpha };
+        let scale = if sketch.scale_f32() == 1.0 { Scale::One } else { Scale::Alpha };
         let (tag, x) = (sketch.tag(), x.in_window(dtype));
         Ok(Self { entries, tag, direction, extents, axis, x, dtype, scale, pin: Pin::Free })
     }
@@ -64,6 +63,6 @@ impl DenseProblem {
 
     /// The values of these scalars for the operator.
     pub(super) fn numbers(&self, sketch: &Sketch) -> Vec<Scalar> {
-        scalars(sketch)[..self.scalars().len()].to_vec()
+        sketch.scalars()[..self.scalars().len()].to_vec()
     }
 }

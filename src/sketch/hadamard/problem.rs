@@ -7,7 +7,6 @@ use crate::layout::{DType, Layout, dim};
 use crate::plan::{Dims, Scalar, ScalarParameter};
 use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, OtherAxis, WRONG_LENGTH};
 use crate::sketch::operator::row_order::RowOrder;
-use crate::sketch::operator::scalars::scale;
 use crate::sketch::operator::{Direction, OP, Sketch, words};
 use crate::{Error, Result};
 use std::mem::offset_of;
@@ -97,7 +96,7 @@ impl HadamardProblem {
     /// The values of [`SCALARS`] for this operator.
     pub(super) fn scalars(sketch: &Sketch) -> Vec<Scalar> {
         let undo = RowOrder::new(sketch).inverse().into_iter().flatten().map(Scalar::from);
-        undo.chain([scale(sketch).into()]).chain(words(sketch.seed()).map(Scalar::from)).collect()
+        undo.chain([sketch.scale_f32().into()]).chain(words(sketch.seed()).map(Scalar::from)).collect()
     }
 
     /// The uniform of a pass, with the offsets at which a launch writes the scalars.

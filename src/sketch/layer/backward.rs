@@ -1,7 +1,7 @@
 //! The backward pass of a sketched layer, and gradient descent.
 
+use super::factors::copied;
 use super::forward::as_matrix;
-use super::join::copied;
 use super::products::{Epilogue, Factor};
 use super::sk_linear::{OP, SkLinear};
 use crate::error::call;

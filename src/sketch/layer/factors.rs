@@ -1,7 +1,6 @@
 //! The factors of a sketched layer: building it from them, reading them, and converting them.
 
 use super::frozen::{Frozen, SignStorage, signs_of_u1, signs_of_u2};
-use super::join::{copied, joined};
 use super::sk_linear::{OP, SkLinear, check_sizes};
 use crate::error::{Named, call};
 use crate::gemm::Gemm;
@@ -9,7 +8,7 @@ use crate::layout::Real;
 use crate::ops::{self, Activation};
 use crate::sketch::operator::Sketch;
 use crate::tensor::{Parameters, Tensor};
-use crate::{Error, Precision, Result};
+use crate::{Error, Gpu, Precision, Result};
 
 impl<T: Real> SkLinear<T> {
     /// A layer from its factors, in Panther's shapes.
@@ -203,4 +202,22 @@ impl<T: Real> Parameters<T> for SkLinear<T> {
         let bias = self.bias.iter().map(|bias| ("bias", bias));
         views.iter().map(|(name, view)| (*name, view)).chain(bias).collect()
     }
+}
+
+/// Two matrices side by side (axis 1) or one below the other (axis 0).
+pub(super) fn joined<T: Real>(gpu: &Gpu, axis: usize, parts: [&Tensor<T>; 2]) -> Result<Tensor<T>> {
+    let mut shape = [parts[0].shape()[0], parts[0].shape()[1]];
+    let split = shape[axis];
+    shape[axis] += parts[1].shape()[axis];
+    let mut whole = gpu.empty(shape)?;
+    for (part, range) in parts.into_iter().zip([0..split, split..shape[axis]]) {
+        let region = whole.layout().slice(axis, range)?;
+        whole.narrowed(region, |region| ops::activate_into(part, Activation::None, region))?;
+    }
+    Ok(whole)
+}
+
+/// A copy in a buffer of its own.
+pub(super) fn copied<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>> {
+    ops::activate(x, Activation::None)
 }

@@ -1,7 +1,7 @@
 //! Sketched layers in `.safetensors` files, with Panther's names and shapes.
 
+use super::factors::copied;
 use super::frozen::{Frozen, SignStorage};
-use super::join::copied;
 use super::sk_linear::SkLinear;
 use crate::error::Named;
 #[cfg(not(target_arch = "wasm32"))]
@@ -58,7 +58,7 @@ impl<T: Real> SkLinear<T> {
     /// [`Error::Input`] if a tensor is missing or its type is not `T`, or if the file has neither U nor a seed;
     /// [`Error::Shape`] if the shapes do not match; [`Error::OutOfMemory`] if the layer does not fit.
     pub fn load(file: &Safetensors, gpu: &Gpu, prefix: &str, activation: Activation) -> Result<Self> {
-        Self::loaded(file, gpu, prefix, activation).named_beside_files("SkLinear::load")
+        Self::loaded(file, gpu, prefix, activation).named_except_files("SkLinear::load")
     }
 
     fn loaded(file: &Safetensors, gpu: &Gpu, prefix: &str, activation: Activation) -> Result<Self> {

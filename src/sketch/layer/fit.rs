@@ -1,9 +1,9 @@
 //! Sketched layers from trained weights.
 
 use super::builder::{FittedLayer, SkLinearBuilder};
+use super::factors::joined;
 use super::forward::as_matrix;
 use super::frozen::{Frozen, signs_of_u1, signs_of_u2};
-use super::join::joined;
 use super::sk_linear::{OP, SkLinear};
 use crate::error::{Named, call};
 use crate::gemm::Gemm;

@@ -9,7 +9,6 @@ mod file;
 mod fit;
 mod forward;
 mod frozen;
-mod join;
 mod products;
 mod sk_linear;
 

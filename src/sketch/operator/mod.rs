@@ -8,7 +8,6 @@ mod normal;
 mod normal_table;
 mod philox;
 pub(super) mod row_order;
-pub(super) mod scalars;
 mod sketch;
 pub(super) mod sparse_lines;
 
@@ -19,4 +18,4 @@ pub use sketch::Sketch;
 
 pub(super) use normal::table as normal_table;
 pub(super) use philox::words;
-pub(super) use sketch::OP;
+pub(super) use sketch::{OP, SCALARS};

@@ -1,13 +1,19 @@
 //! A random operator: a kind, a shape and a seed.
 
 use super::kind::{MAX_HADAMARD_LENGTH, MAX_NONZEROS, Scaling, SketchKind, SparseAxis};
+use super::philox::words;
 use super::sparse_lines::{LineAxis, Positions, SparseLines};
 use crate::error::call;
 use crate::layout::dim;
+use crate::plan::{Scalar, ScalarParameter};
 use crate::{Error, Result};
 
 /// The operation that errors name.
 pub(in crate::sketch) const OP: &str = "sketch";
+
+/// The numbers that a launch takes from an operator, in the order of [`Sketch::scalars`].
+pub(in crate::sketch) const SCALARS: [ScalarParameter; 3] =
+    [ScalarParameter::u32("seed_low"), ScalarParameter::u32("seed_high"), ScalarParameter::f32("scale")];
 
 /// A random operator $S \in R^{d \times n}$ as plain data. It stores its kind, shape, seed and scaling, but no entries.
 ///
@@ -119,6 +125,18 @@ impl Sketch {
                 None => 1.0 / d.sqrt(),
             },
         }
+    }
+
+    /// The scale in f32.
+    #[expect(clippy::cast_possible_truncation, reason = "the scale is rounded once")]
+    pub(in crate::sketch) fn scale_f32(&self) -> f32 {
+        self.scale() as f32
+    }
+
+    /// The values of [`SCALARS`].
+    pub(in crate::sketch) fn scalars(&self) -> [Scalar; 3] {
+        let [low, high] = words(self.seed).map(Scalar::from);
+        [low, high, self.scale_f32().into()]
     }
 
     /// The last word of the Philox counter. Each kind has its own, so that kinds with the same seed use different

@@ -24,7 +24,7 @@ pub struct RankRecommendation {
     /// The rank of the term; 0 for a dense layer.
     pub rank: usize,
     /// The rank before rounding up to a multiple of 16: the largest that a budget of parameters or flops allows, or the
-    /// smallest that meets a budget of errors. 0 if there is none.
+    /// smallest that meets a budget of errors. 0 if no rank does.
     pub least_rank: usize,
     /// Parameters of the recommended layer without the bias: $2R(in + out)$, or those of the dense layer.
     pub params: usize,

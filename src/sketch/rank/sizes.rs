@@ -24,7 +24,7 @@ impl Sizes {
         2 * (self.rows + self.cols)
     }
 
-    /// The largest rank with fewer parameters than the dense layer, or 0 if there is none.
+    /// The largest rank with fewer parameters than the dense layer, or 0 if no rank has fewer.
     pub(crate) fn max_rank(self) -> usize {
         self.dense().saturating_sub(1) / self.per_rank().max(1)
     }

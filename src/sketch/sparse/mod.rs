@@ -8,7 +8,6 @@ pub use problem::{SparseDims, SparseMethod, SparseProblem};
 
 use crate::Result;
 use crate::layout::Real;
-use crate::sketch::operator::scalars::scalars;
 use crate::sketch::operator::{Direction, Sketch};
 use crate::tensor::Tensor;
 
@@ -19,6 +18,6 @@ pub(super) fn apply<T: Real>(
     axis: usize,
 ) -> Result<Tensor<f32>> {
     let problem = SparseProblem::new(sketch, direction, x.layout(), axis, T::DTYPE)?;
-    let [y] = x.gpu().make(&problem, &[x.view()], &scalars(sketch))?;
+    let [y] = x.gpu().make(&problem, &[x.view()], &sketch.scalars())?;
     Tensor::made(y, problem.result()?.shape())
 }

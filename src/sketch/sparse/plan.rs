@@ -7,8 +7,7 @@ use crate::caps::Caps;
 use crate::gemm::reduce_splits;
 use crate::layout::DType;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, PHILOX, Plan, Problem, Region, Time};
-use crate::sketch::operator::OP;
-use crate::sketch::operator::scalars::SCALARS;
+use crate::sketch::operator::{OP, SCALARS};
 use std::mem::offset_of;
 
 impl Problem for SparseProblem {
