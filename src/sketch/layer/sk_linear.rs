@@ -186,7 +186,7 @@ pub(super) fn check_sizes(features: [usize; 2], terms: usize, rank: usize) -> Re
         return Err(Error::shapes(OP, rule, &[terms, rank], &features));
     }
     if rank > features[0].min(features[1]) {
-        let rule = "the rank must be at most the inputs and the outputs";
+        let rule = "the rank must not exceed inputs and outputs";
         return Err(Error::shapes(OP, rule, &[terms, rank], &features));
     }
     if terms.checked_mul(rank).and_then(|inner| inner.checked_mul(2)).is_none() {

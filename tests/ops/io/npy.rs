@@ -210,7 +210,7 @@ fn shapes_that_promise_too_much_are_refused_before_anything_is_allocated() {
     long_header.resize(70_000, b' ');
     assert_eq!(
         refused(&scratch.file(&long_header)),
-        "has a header of 60010 bytes; that of an array of plain numbers takes at most 10000"
+        "has a header of 60010 bytes; an array of plain numbers needs at most 10000"
     );
 }
 

@@ -80,7 +80,7 @@ fn writing_checks_shape_and_path() {
     let error = write_npy_slice(&path, [2, 3], &[0.0f32; 5]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "write_npy_slice: the shape must have as many elements as there are; got [2, 3] and [5]"
+        "write_npy_slice: the shape must have as many elements as are given; got [2, 3] and [5]"
     );
     assert!(matches!(
         write_npy_slice(&path, [1; 7], &[0.0f32]),

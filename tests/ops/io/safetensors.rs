@@ -165,7 +165,7 @@ fn broken_files_are_refused_by_name() {
     ] {
         let refused = read(name, &bytes).expect_err(name);
         let Error::Input { what, why } = &refused else { panic!("{name}: {refused:?}") };
-        assert!(what.contains(name) && why.contains("no .safetensors file"), "{refused}");
+        assert!(what.contains(name) && why.contains("not a .safetensors file"), "{refused}");
     }
     let missing = Safetensors::read("/nonexistent/w.safetensors").expect_err("there is none");
     assert!(missing.to_string().contains("cannot be opened"), "{missing}");
@@ -242,7 +242,7 @@ fn what_cannot_be_written_leaves_all_as_it_was() {
     let mut permissions = fs::metadata(&fixed).unwrap().permissions();
     permissions.set_readonly(true);
     fs::set_permissions(&fixed, permissions).unwrap();
-    refused(&fixed, "only be read");
+    refused(&fixed, "read-only");
     assert_eq!(fs::read(&fixed).unwrap(), b"mine");
     assert_eq!(names(&folder), ["fixed", "folder"]);
     assert!(names(&folder.join("folder")).is_empty());

@@ -124,7 +124,7 @@ fn what_cannot_save_stays_dense_and_says_why() {
     for (name, told) in [
         ("b.norm.weight", "no fewer than the dense layer's 40"),
         ("large.weight", "overflow f16"),
-        ("flat.weight", "the least is 0."),
+        ("flat.weight", "the smallest is 0."),
     ] {
         assert!(matches!(&of(name).choice, Choice::Dense { why } if why.contains(told)), "{:?}", of(name));
         assert!(report.to_string().contains(told), "{report}");

@@ -108,7 +108,7 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
     assert_eq!(fs::read(&model.input).unwrap(), before);
     for (what, bytes) in [("cut", &before[..before.len() - 7]), ("text", b"no weights at all")] {
         fs::write(&model.input, bytes).unwrap();
-        refused(up(), &model.output, &["in.safetensors", "no .safetensors file"]);
+        refused(up(), &model.output, &["in.safetensors", "not a .safetensors file"]);
         assert_eq!(fs::read(&model.input).unwrap(), bytes, "{what}");
     }
 }

@@ -128,12 +128,12 @@ fn what_cannot_be_done_is_refused_in_one_sentence() {
     };
     for (arguments, words) in [
         (of(&nan_name, &["--rank", "2"]), &["NaN", "[1, 1]"][..]),
-        (of(&cut_name, &["--rank", "2"]), &["cut.safetensors", "no .safetensors file"]),
+        (of(&cut_name, &["--rank", "2"]), &["cut.safetensors", "not a .safetensors file"]),
         (of(&good_name, &["--rank", "0"]), &["a rank"]),
-        (of(&good_name, &["--rank", "2", "--terms", "0"]), &["a term"]),
+        (of(&good_name, &["--rank", "2", "--terms", "0"]), &["one term"]),
         (of(&good_name, &["--rank", "81"]), &["inputs and outputs", "81"]),
         (of(&good_name, &["--rank", "22"]), &["saves nothing", "7744", "7680"]),
-        (of(&good_name, &["--max-error", "0.01"]), &["should stay dense", "the least is 0."]),
+        (of(&good_name, &["--max-error", "0.01"]), &["should stay dense", "the smallest is 0."]),
         (of(&good_name, &["--budget-params", "0.01"]), &["should stay dense", "352"]),
         (of(&good_name, &["--budget-params=-1"]), &["budget"]),
         (of(&good_name, &["--tensor", "counts"]), &["`counts`", "must be a tensor of f32"]),

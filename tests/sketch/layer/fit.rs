@@ -165,7 +165,7 @@ fn weights_that_are_no_weights_are_refused() {
     let says = refuse(&good, 1, 6);
     assert!(says.contains("600") && says.contains("saves nothing"), "{says}");
     assert!(SkLinear::builder(1, 6).allow_larger().fit(&good).is_ok());
-    assert!(refuse(&good, 0, 2).contains("a term"));
+    assert!(refuse(&good, 0, 2).contains("one term"));
     assert!(refuse(&good, 1, 0).contains("a rank"));
     assert!(refuse(&good, 1, 21).contains("inputs and outputs"));
     assert!(refuse(&gpu.zeros::<f32>([4]).unwrap(), 1, 1).contains("matrix"));
