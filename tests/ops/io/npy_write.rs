@@ -88,7 +88,10 @@ fn writing_checks_shape_and_path() {
     ));
     assert!(matches!(write_npy_slice(&path, [usize::MAX, 2], &[0.0f32]), Err(Error::Shape { .. })));
     let error = write_npy_slice(&path, [1], &[bf16::ONE]).unwrap_err();
-    assert!(error.to_string().ends_with("NumPy has no bf16: `cast` to f32 first, which is exact"), "{error}");
+    assert!(
+        error.to_string().ends_with("NumPy has no bf16: `cast` the tensor to f32 first, which is exact"),
+        "{error}"
+    );
     assert!(!path.exists(), "a refused array leaves no file");
 
     let nowhere = scratch.0.join("no folder").join("a.npy");

@@ -6,7 +6,7 @@ use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::planning::gemm::Pin;
 use tilewise::planning::sketch::pinned_layer;
 use tilewise::sketch::{SignStorage, SkLinear};
-use tilewise::{Activation, Error, Fill, GemmKernel, Gpu, Real, Tensor, bf16, f16};
+use tilewise::{Activation, Error, Fill, GemmKernel, Gpu, Parameters, Real, Tensor, bf16, f16};
 
 #[test]
 fn outputs_take_two_launches_and_gradients_five_and_nothing_of_the_weights_size() {
@@ -112,6 +112,46 @@ fn a_step_moves_what_is_trained_and_nothing_that_others_see() {
     assert_eq!(wide(&view), before, "a view keeps what it had");
     assert_eq!(wide(&old.forward(&x).unwrap()), y, "so does a clone");
     assert_ne!(wide(&layer.forward(&x).unwrap()), y);
+}
+
+#[test]
+fn parameters_have_the_names_and_shapes_of_files() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let [inputs, outputs, terms, rank] = [12, 8, 2, 3];
+    let signs = layer::<f32>(&gpu, [inputs, outputs, terms, rank], Activation::None);
+    let explicit = given::<f32>(&gpu, [inputs, outputs, terms, rank]);
+    let by_term = |x: Tensor<f32>| {
+        let terms = x.contiguous().unwrap().reshape([inputs, terms, rank]).unwrap();
+        wide(&terms.permute(&[1, 0, 2]).unwrap())
+    };
+    for layer in [&signs, &signs.to_sign_storage(SignStorage::Generated).unwrap(), &explicit] {
+        let (first, second) = ([terms, inputs, rank], [terms, rank, outputs]);
+        let mut want = vec![
+            ("S1s", first.to_vec(), by_term(layer.s1().unwrap())),
+            ("S2s", second.to_vec(), wide(&layer.s2().unwrap())),
+        ];
+        if layer.seed().is_none() {
+            want.push(("U1s", second.to_vec(), wide(&layer.u1().unwrap())));
+            want.push(("U2s", first.to_vec(), by_term(layer.u2().unwrap())));
+        }
+        want.extend(layer.bias().map(|bias| ("bias", vec![outputs], wide(bias))));
+        let found = layer.parameters().into_iter();
+        let found = found.map(|(name, x)| (name, x.shape().to_vec(), wide(x))).collect::<Vec<_>>();
+        assert_eq!(found, want);
+    }
+    // An update finds the factors uniquely owned, whether or not their views were asked for.
+    let x = gpu.random::<f32>([4, inputs], Fill::Uniform, 1).unwrap();
+    let g = gpu.random::<f32>([4, outputs], Fill::Uniform, 2).unwrap();
+    let (_, gradients) = signs.backward(&x, &signs.hidden(&x).unwrap(), &g).unwrap();
+    let mut layer = signs.cast::<f32>().unwrap();
+    layer.descend(&gradients, 0.5).unwrap(); // the first update copies what the cast shares
+    let mut launches = || {
+        let before = gpu.stats().launches;
+        layer.descend(&gradients, 0.5).unwrap();
+        let launches = gpu.stats().launches - before;
+        (launches, layer.parameters().len())
+    };
+    assert_eq!(launches(), launches());
 }
 
 /// f32 is updated, f16 multiplied: the loss falls far below what a layer of f16 alone comes to.
