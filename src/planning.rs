@@ -61,3 +61,15 @@ pub mod clifford_layer {
         RowDims, RowFunction, RowOperandLayouts, RowProblem, RowStep, RowTile,
     };
 }
+
+/// Sketching operators applied by pinned kernels, and their problems, passes and uniforms.
+pub mod sketch {
+    pub use crate::sketch::apply::{apply_dense, apply_hadamard, staged_product};
+    pub use crate::sketch::dense::DenseProblem;
+    pub use crate::sketch::hadamard::{
+        HadamardDims, HadamardLayout, HadamardPass, HadamardProblem, HadamardSource, HadamardTarget,
+        HadamardTile,
+    };
+    pub use crate::sketch::layer::pinned_layer;
+    pub use crate::sketch::sparse::{SparseDims, SparseMethod, SparseProblem};
+}

@@ -14,8 +14,9 @@ use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
+use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
-use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType, Error, Layout, Precision, Result};
 
 /// Seconds that a step may take.
@@ -97,23 +98,23 @@ const FAMILIES: [Family; 41] = [
     ("dense sketch", |n, caps| {
         let rows = cube(n)[0];
         let sketch = Sketch::new(SketchKind::Gaussian, [rows / 2, rows], 1)?;
-        DenseProblem::new(&sketch, Way::Forward, &flat(&[rows, rows])?, 0, DType::F32)?.plan(caps)
+        DenseProblem::new(&sketch, Direction::Forward, &flat(&[rows, rows])?, 0, DType::F32)?.plan(caps)
     }),
     ("dense sketch, adjoint", |n, caps| {
         let rows = cube(n)[0];
         let sketch = Sketch::new(SketchKind::Sign, [rows / 2, rows], 1)?;
-        DenseProblem::new(&sketch, Way::Adjoint, &flat(&[rows / 2, rows])?, 0, DType::F32)?.plan(caps)
+        DenseProblem::new(&sketch, Direction::Adjoint, &flat(&[rows / 2, rows])?, 0, DType::F32)?.plan(caps)
     }),
     ("sparse sketch", |n, caps| {
         let sketch = Sketch::new(SketchKind::Sjlt { nonzeros: 64 }, [4096, n / 64], 1)?;
-        SparseProblem::new(&sketch, Way::Forward, &flat(&[n / 64, 64])?, 0, DType::F32)?.plan(caps)
+        SparseProblem::new(&sketch, Direction::Forward, &flat(&[n / 64, 64])?, 0, DType::F32)?.plan(caps)
     }),
     ("sparse sketch, adjoint", |n, caps| {
         let sketch = Sketch::new(SketchKind::Sjlt { nonzeros: 64 }, [4096, n / 64], 1)?;
-        SparseProblem::new(&sketch, Way::Adjoint, &flat(&[4096, 64])?, 0, DType::F32)?.plan(caps)
+        SparseProblem::new(&sketch, Direction::Adjoint, &flat(&[4096, 64])?, 0, DType::F32)?.plan(caps)
     }),
-    ("hadamard", |n, caps| hadamard(Way::Forward, n, caps)),
-    ("hadamard, adjoint", |n, caps| hadamard(Way::Adjoint, n, caps)),
+    ("hadamard", |n, caps| hadamard(Direction::Forward, n, caps)),
+    ("hadamard, adjoint", |n, caps| hadamard(Direction::Adjoint, n, caps)),
     ("geometric product", |n, caps| multivectors(Signature::CL3, n, caps)),
     ("geometric product by a table", |n, caps| multivectors(Signature::new(8, 0, 0)?, n, caps)),
     ("sandwich", |n, caps| {
@@ -183,11 +184,11 @@ fn features(function: FeatureFunction, is_backward: bool, n: usize, caps: &Caps)
     FeaturesProblem::new(function, &blades, &x, g, &parameters, DType::F32)?.plan(caps)
 }
 
-fn hadamard(way: Way, n: usize, caps: &Caps) -> Result<Plan> {
+fn hadamard(direction: Direction, n: usize, caps: &Caps) -> Result<Plan> {
     let rows = (n / 16).min(1 << 24);
     let sketch = Sketch::new(SketchKind::Hadamard, [rows / 2, rows], 1)?;
-    let x = flat(&[if way == Way::Forward { rows } else { rows / 2 }, n / rows])?;
-    HadamardProblem::new(&sketch, way, &x, 0, DType::F32)?.plan(caps)
+    let x = flat(&[if direction == Direction::Forward { rows } else { rows / 2 }, n / rows])?;
+    HadamardProblem::new(&sketch, direction, &x, 0, DType::F32)?.plan(caps)
 }
 
 fn connected(n: usize) -> Result<ConnectedForward> {

@@ -12,8 +12,9 @@ use tilewise::planning::clifford_layer::{
 use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
+use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
-use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Caps, DType, GemmKernel, Layout, Precision, Result};
 
 /// A family's problem, planned for a device.
@@ -53,13 +54,13 @@ pub(crate) const FAMILIES: [Family; 28] = [
     }),
     ("dense sketch", |caps| {
         let sketch = Sketch::new(SketchKind::Gaussian, [192, 200], 1)?;
-        DenseProblem::new(&sketch, Way::Forward, &flat(&[200, 256])?, 0, DType::F32)?.plan(caps)
+        DenseProblem::new(&sketch, Direction::Forward, &flat(&[200, 256])?, 0, DType::F32)?.plan(caps)
     }),
-    ("sparse sketch", |caps| sketched(SketchKind::Sjlt { nonzeros: 4 }, Way::Forward, caps)),
-    ("sparse sketch, adjoint", |caps| sketched(SketchKind::CountSketch, Way::Adjoint, caps)),
+    ("sparse sketch", |caps| sketched(SketchKind::Sjlt { nonzeros: 4 }, Direction::Forward, caps)),
+    ("sparse sketch, adjoint", |caps| sketched(SketchKind::CountSketch, Direction::Adjoint, caps)),
     ("hadamard", |caps| {
         let sketch = Sketch::new(SketchKind::Hadamard, [64, 4096], 1)?;
-        HadamardProblem::new(&sketch, Way::Forward, &flat(&[4096, 16])?, 0, DType::F32)?.plan(caps)
+        HadamardProblem::new(&sketch, Direction::Forward, &flat(&[4096, 16])?, 0, DType::F32)?.plan(caps)
     }),
     ("geometric product", |caps| multivectors(Signature::CL3, 2000, caps)),
     ("geometric product by a table", |caps| multivectors(Signature::new(6, 0, 0)?, 600, caps)),
@@ -91,10 +92,10 @@ fn flat(shape: &[usize]) -> Result<Layout> {
     Layout::contiguous("test", shape)
 }
 
-fn sketched(kind: SketchKind, way: Way, caps: &Caps) -> Result<Plan> {
+fn sketched(kind: SketchKind, direction: Direction, caps: &Caps) -> Result<Plan> {
     let sketch = Sketch::new(kind, [600, 2000], 1)?;
-    let rows = if way == Way::Forward { 2000 } else { 600 };
-    SparseProblem::new(&sketch, way, &flat(&[rows, 64])?, 0, DType::F32)?.plan(caps)
+    let rows = if direction == Direction::Forward { 2000 } else { 600 };
+    SparseProblem::new(&sketch, direction, &flat(&[rows, 64])?, 0, DType::F32)?.plan(caps)
 }
 
 fn multivectors(signature: Signature, positions: usize, caps: &Caps) -> Result<Plan> {

@@ -19,7 +19,8 @@ use tilewise::planning::gemm::{
     HalfPosition, OuterAxis, Pin, Previous, Scale, Side, SignHalf, product_shape,
 };
 use tilewise::planning::kernel::{Kernel, Needs};
-use tilewise::sketch::{HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType, Layout, Precision};
 
 const EXTENTS: [usize; 21] =
@@ -261,21 +262,23 @@ fn sparse(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
         _ => SketchKind::Sjlt { nonzeros: u.int_in_range(1..=16)? },
     };
     let sketch = Sketch::new(kind, [rows, cols], 1).map_err(|_| Error::IncorrectFormat)?;
-    let way = *u.choose(&[Way::Forward, Way::Adjoint])?;
-    let from = if way == Way::Forward { cols } else { rows };
+    let direction = *u.choose(&[Direction::Forward, Direction::Adjoint])?;
+    let from = if direction == Direction::Forward { cols } else { rows };
     let axis = u.int_in_range(0..=1)?;
     let x = view(u, &if axis == 0 { [from, beside] } else { [beside, from] })?;
     let dtype = real(u)?;
-    let problem = SparseProblem::new(&sketch, way, &x, axis, dtype).map_err(|_| Error::IncorrectFormat)?;
+    let problem =
+        SparseProblem::new(&sketch, direction, &x, axis, dtype).map_err(|_| Error::IncorrectFormat)?;
     Ok(of_views(Planned::of("sparse", &problem, caps), &[(0, &x, dtype)]))
 }
 
 fn hadamard(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let (rows, cols, beside, dtype) = (extent(u)?, extent(u)?, extent(u)?, real(u)?);
     let sketch = Sketch::new(SketchKind::Hadamard, [rows, cols], 1).map_err(|_| Error::IncorrectFormat)?;
-    let way = *u.choose(&[Way::Forward, Way::Adjoint])?;
-    let x = view(u, &[if way == Way::Forward { cols } else { rows }, beside])?;
-    let problem = HadamardProblem::new(&sketch, way, &x, 0, dtype).map_err(|_| Error::IncorrectFormat)?;
+    let direction = *u.choose(&[Direction::Forward, Direction::Adjoint])?;
+    let x = view(u, &[if direction == Direction::Forward { cols } else { rows }, beside])?;
+    let problem =
+        HadamardProblem::new(&sketch, direction, &x, 0, dtype).map_err(|_| Error::IncorrectFormat)?;
     Ok(of_views(Planned::of("hadamard", &problem, caps), &[(0, &x, dtype)]))
 }
 

@@ -16,8 +16,9 @@ use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin,
     Previous, Scale, Side,
 };
+use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
-use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Accumulator, Activation, Caps, DType, GemmKernel, Layout, Precision, Result};
 
 /// A plan to compile, or why there is none.
@@ -187,23 +188,23 @@ fn sketches(plans: &mut List<'_>) {
         ("hadamard", SketchKind::Hadamard),
     ] {
         let sketch = Sketch::new(kind, [sketched, rows], 1).expect(FITS);
-        for (way, x, what) in [
-            (Way::Forward, flat(&[rows, columns]), ""),
-            (Way::Adjoint, flat(&[sketched, columns]), ", adjoint"),
+        for (direction, x, what) in [
+            (Direction::Forward, flat(&[rows, columns]), ""),
+            (Direction::Adjoint, flat(&[sketched, columns]), ", adjoint"),
         ] {
             for dtype in [F32, F16] {
                 let name = format!("{name} {dtype}{what}");
                 match kind {
                     SketchKind::Gaussian => {
-                        let problem = DenseProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        let problem = DenseProblem::new(&sketch, direction, &x, 0, dtype).expect(FITS);
                         plans.add("dense sketch", &name, &problem);
                     }
                     SketchKind::Hadamard => {
-                        let problem = HadamardProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        let problem = HadamardProblem::new(&sketch, direction, &x, 0, dtype).expect(FITS);
                         plans.add("hadamard", &name, &problem);
                     }
                     _ => {
-                        let problem = SparseProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        let problem = SparseProblem::new(&sketch, direction, &x, 0, dtype).expect(FITS);
                         plans.add("sparse sketch", &name, &problem);
                     }
                 }

@@ -67,7 +67,7 @@ impl CliffordLayerBuilder {
     /// [`Error::Input`] names every tensor that is missing or has another shape or type, and every tensor of this
     /// prefix that the layer does not use; otherwise as [`from_parts`](Self::from_parts).
     pub fn load<T: Real>(self, file: &Safetensors, gpu: &Gpu, prefix: &str) -> Result<CliffordLayer<T>> {
-        self.loaded(file, gpu, prefix).named_beside_files("CliffordLayer::load")
+        self.loaded(file, gpu, prefix).named_except_files("CliffordLayer::load")
     }
 
     fn loaded<T: Real>(self, file: &Safetensors, gpu: &Gpu, prefix: &str) -> Result<CliffordLayer<T>> {

@@ -1,9 +1,9 @@
-//! The bytes of a `.npy` file, from the disk or in memory.
+//! Parses `.npy` files, from the disk or in memory.
 //!
-//! A file may come from anybody, so sizes in its header are checked against the file's length before anything is allocated
-//! for them.
+//! Files are not trusted: sizes in the header are checked against the length of the file before memory is allocated for
+//! them.
 
-use super::npy::{Npy, NpyData, Order};
+use super::elements::{MemoryOrder, NpyData};
 use crate::layout::{DType, MAX_RANK};
 use bytemuck::Pod;
 use half::f16;
@@ -12,22 +12,22 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// The first bytes of every `.npy` file; two bytes of version and the header's length follow.
+/// The first bytes of a `.npy` file. Two bytes of version and the length of the header follow.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Longer headers are refused, as by `NumPy`. A header with six extents has about a hundredth of this length.
+/// Largest length of a header. `NumPy` has the same limit. A header with six extents has about a hundredth of it.
 const MAX_HEADER: u64 = 10_000;
 
-/// The element types that tensors have and `NumPy` knows: it has no bf16.
+/// The element types that tensors and `NumPy` share. `NumPy` has no bf16.
 const READABLE: &str =
-    "readable are '<f4' (f32), '<f2' (f16), '|i1' (i8) and '<i4' (i32), and '>f4', '>f2' and '>i4'";
+    "supported are '<f4' (f32), '<f2' (f16), '|i1' (i8) and '<i4' (i32), and '>f4', '>f2' and '>i4'";
 
 /// A file whose header has been read.
 pub(super) struct Opened<R> {
     file: R,
     header: NpyHeader,
-    /// How many bytes of elements the file has.
-    held: u64,
+    /// Bytes of elements in the file.
+    element_bytes: u64,
 }
 
 impl Opened<File> {
@@ -44,21 +44,21 @@ impl<R: Read + Seek> Opened<R> {
     pub(super) fn new(mut file: R, length: u64) -> Result<Self, String> {
         let (preamble, header) = read_preamble(&mut file, length)?;
         let header = NpyHeader::from_reader(&preamble[..])
-            .map_err(|e| format!("has a header that makes no sense ({e}): {header}"))?;
-        Ok(Self { file, header, held: length - preamble.len() as u64 })
+            .map_err(|e| format!("has an invalid header ({e}): {header}"))?;
+        Ok(Self { file, header, element_bytes: length - preamble.len() as u64 })
     }
 
-    /// The shape and its number of elements of `size` bytes each, which is checked against the file's length.
+    /// The shape and the number of elements of `size` bytes each, checked against the length of the file.
     fn shape(&self, dtype: &str, size: u64) -> Result<(Vec<usize>, usize), String> {
-        let (header, held) = (&self.header, self.held);
+        let (header, held) = (&self.header, self.element_bytes);
         if header.shape().len() > MAX_RANK {
             return Err(format!("has {} axes; a tensor has at most {MAX_RANK}", header.shape().len()));
         }
-        let count: u64 = header.shape().iter().product(); // fits: the header is plain
+        let count: u64 = header.shape().iter().product(); // does not overflow: `is_plain` has checked it
         let needed = count * size;
         if held != needed {
             return Err(format!(
-                "holds {held} bytes of elements ({} of {dtype}), but its shape {:?} needs {needed} ({count} of {dtype})",
+                "has {held} bytes of elements ({} of {dtype}), but its shape {:?} needs {needed} ({count} of {dtype})",
                 held / size,
                 header.shape(),
             ));
@@ -71,13 +71,15 @@ impl<R: Read + Seek> Opened<R> {
     }
 }
 
-/// As [`Npy::read`]; the error is only its reason.
-pub(super) fn read(mut opened: Opened<impl Read + Seek>) -> Result<Npy, String> {
+/// Reads shape, order and elements. The error is only the reason, without the name of the file.
+pub(super) fn read(
+    mut opened: Opened<impl Read + Seek>,
+) -> Result<(Vec<usize>, MemoryOrder, NpyData), String> {
     let (dtype, byte_order) = element_type(&opened.header.dtype())?;
     let (shape, count) = opened.shape(&dtype.to_string(), dtype.size() as u64)?;
     let order = match opened.header.order() {
-        npyz::Order::C => Order::C,
-        npyz::Order::Fortran => Order::Fortran,
+        npyz::Order::C => MemoryOrder::C,
+        npyz::Order::Fortran => MemoryOrder::Fortran,
     };
     let file = &mut opened.file;
     let data = match dtype {
@@ -87,13 +89,13 @@ pub(super) fn read(mut opened: Opened<impl Read + Seek>) -> Result<Npy, String> 
         DType::I32 => read_elements(file, count, byte_order).map(NpyData::I32),
         DType::Bf16 => return Err(format!("has elements of type {dtype}; {READABLE}")),
     };
-    Ok(Npy::new(shape, order, data.map_err(|e| format!("cannot be read: {e}"))?))
+    Ok((shape, order, data.map_err(|e| format!("cannot be read: {e}"))?))
 }
 
-/// As [`read_npy_f64`](super::read_npy_f64); the error is only its reason.
+/// Reads shape and values in C order. The error is only the reason, without the name of the file.
 pub(super) fn read_f64(mut opened: Opened<impl Read + Seek>) -> Result<(Vec<usize>, Vec<f64>), String> {
     let other =
-        format!("has elements of type {}; readable are f64, f32 and f16", opened.header.dtype().descr());
+        format!("has elements of type {}; supported are f64, f32 and f16", opened.header.dtype().descr());
     let FileType::Plain(plain) = opened.header.dtype() else { return Err(other) };
     let size = match (plain.type_char(), plain.size_field()) {
         (TypeChar::Float, size @ (2 | 4 | 8)) => size,
@@ -127,23 +129,24 @@ pub(super) fn read_f64(mut opened: Opened<impl Read + Seek>) -> Result<(Vec<usiz
     Ok((shape, values))
 }
 
-/// The file up to its first element: magic, version, length of the header, header; and the header as text.
+/// The bytes of the file before its first element (magic, version, length of the header, header), and the header as
+/// text.
 fn read_preamble(file: &mut (impl Read + Seek), length: u64) -> Result<(Vec<u8>, String), String> {
     let mut preamble = Vec::new();
     file.by_ref().take(12).read_to_end(&mut preamble).map_err(|e| format!("cannot be read: {e}"))?;
     if !preamble.starts_with(MAGIC) {
         let found = preamble[..preamble.len().min(MAGIC.len())].escape_ascii();
         return Err(format!(
-            "is no .npy file: it starts with \"{found}\", not with \"{}\"",
+            "is not a .npy file: it starts with \"{found}\" instead of \"{}\"",
             MAGIC.escape_ascii()
         ));
     }
-    // The header's length has two bytes in version 1 and four since.
+    // The length of the header has two bytes in version 1 and four in later versions.
     let (start, header) = match preamble[MAGIC.len()..] {
         [1, _, a, b, ..] => (10, u16::from_le_bytes([a, b]).into()),
         [2 | 3, _, a, b, c, d] => (12, u32::from_le_bytes([a, b, c, d])),
         [major, minor, _, _, ..] if major != 2 && major != 3 => {
-            return Err(format!("has version {major}.{minor}; known are 1.0, 2.0 and 3.0"));
+            return Err(format!("has version {major}.{minor}; supported are 1.0, 2.0 and 3.0"));
         }
         _ => return Err(format!("ends within its header, after {length} bytes")),
     };
@@ -153,7 +156,7 @@ fn read_preamble(file: &mut (impl Read + Seek), length: u64) -> Result<(Vec<u8>,
     }
     if end > MAX_HEADER {
         return Err(format!(
-            "has a header of {end} bytes; that of an array of plain numbers takes at most {MAX_HEADER}"
+            "has a header of {end} bytes; an array of plain numbers needs at most {MAX_HEADER}"
         ));
     }
     preamble.clear();
@@ -166,21 +169,21 @@ fn read_preamble(file: &mut (impl Read + Seek), length: u64) -> Result<(Vec<u8>,
     if is_plain(&header) {
         Ok((preamble, header))
     } else {
-        Err(format!("has a header that no writer makes: {header}"))
+        Err(format!("has a header that no known writer produces: {header}"))
     }
 }
 
-/// Whether a header is one dict with at most one tuple, the shape, and numbers whose product is a size in
+/// Whether a header is one dict with at most one tuple, the shape, and the product of all its numbers is a size in
 /// bytes that fits in u64.
 ///
-/// NOTE: npyz multiplies extents unchecked and takes time exponential in nested brackets, so this check comes
-/// first. Zeros count as ones, because strides are products of the other extents. Sums, and notations other
-/// than decimal, do not pass.
+/// NOTE: npyz multiplies extents unchecked and takes time exponential in nested brackets, so this check comes first.
+/// Zeros count as ones, because strides are products of the other extents. Sums and numbers that are not decimal are
+/// rejected.
 fn is_plain(header: &str) -> bool {
     let words = header.split(|c: char| !c.is_alphanumeric() && c != '_');
     let mut numbers = words.filter(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     let bytes = |product: u64, number: &str| product.checked_mul(number.parse::<u64>().ok()?.max(1));
-    let fits = numbers.try_fold(8, bytes).is_some(); // 8 bytes are more than one element
+    let fits = numbers.try_fold(8, bytes).is_some(); // no element is larger than 8 bytes
     fits && !header.contains(['+', '-']) && header.matches(['{', '(']).count() <= 2
 }
 
@@ -211,14 +214,14 @@ fn read_elements<T: Pod>(
     Ok(elements)
 }
 
-/// Values in an order of their own.
+/// Collects values in a vector, without aborting if memory runs out.
 fn collected(values: impl ExactSizeIterator<Item = f64>) -> std::io::Result<Vec<f64>> {
     let mut all = room(values.len())?;
     all.extend(values);
     Ok(all)
 }
 
-/// A vector with room for so many. NOTE: a file may have holes, and be longer than this machine's memory.
+/// An empty vector with this capacity. NOTE: a sparse file may be larger than the memory of this machine.
 fn room<T>(count: usize) -> std::io::Result<Vec<T>> {
     let mut values = Vec::new();
     values.try_reserve_exact(count)?;

@@ -1,26 +1,27 @@
-//! The parameters of a sketched layer as they are stored, and how far they are from the weight.
+//! The parameters of a compressed layer, rounded to their type, and their error.
 
-use super::kept::Factors;
-use super::select::Layer;
+use super::cache::Factors;
+use super::selection::SelectedLayer;
 use crate::io::SafetensorsWriter;
 use crate::layout::{DType, Element};
-use crate::sketch::factor::{Input, norm, product};
+use crate::sketch::factor::device::{norm, product};
+use crate::sketch::factor::input::Input;
 use crate::tensor::Tensor;
 use crate::{Gpu, Result};
 use half::{bf16, f16};
 
-/// The parameters of a layer of one term, rounded to its type: $S_{1}, U_{1}, S_{2}, U_{2}$, in the order of
-/// [`Layer::parts`].
-pub(super) struct Stored<'a> {
-    layer: &'a Layer,
+/// The parameters $S_{1}, U_{1}, S_{2}, U_{2}$ of a layer with one term, rounded to its type, in the order of
+/// [`SelectedLayer::parts`].
+pub(super) struct LayerParameters<'a> {
+    layer: &'a SelectedLayer,
     rank: usize,
     parts: [Vec<f64>; 4],
 }
 
-impl<'a> Stored<'a> {
-    /// The layer $y = \frac{1}{2} (x S_{1} U_{1} + x U_{2} S_{2})$ of the first pairs: half of them as
-    /// $S_{1} U_{1}$, the others as $U_{2} S_{2}$. Singular values and the 2 go to the S.
-    pub(super) fn new(layer: &'a Layer, factors: &Factors, rank: usize) -> Self {
+impl<'a> LayerParameters<'a> {
+    /// The layer $y = \frac{1}{2} (x S_{1} U_{1} + x U_{2} S_{2})$ of the first 2R singular pairs: the first R give
+    /// $S_{1} U_{1}$, the others $U_{2} S_{2}$. $S_{1}$ and $S_{2}$ hold the singular values and the factor 2.
+    pub(super) fn new(layer: &'a SelectedLayer, factors: &Factors, rank: usize) -> Self {
         let pairs = factors.s.len();
         let first = |vectors: &[f64], from: usize, scaled: &dyn Fn(usize) -> f64| -> Vec<f64> {
             let rows = vectors.chunks_exact(pairs);
@@ -37,7 +38,7 @@ impl<'a> Stored<'a> {
         Self { layer, rank, parts }
     }
 
-    /// $\|W - W'\|_F / \|W\|_F$ of the weight and of what these make of it; 0 of a weight of zeros.
+    /// $\|W - W'\|_F / \|W\|_F$ of the weight W and the product W' of the parameters; 0 for a weight of zeros.
     pub(super) fn error(&self, weight: &Tensor<f32>) -> Result<f64> {
         let input = Input::new("compress", weight)?;
         let total = input.norm()?;
@@ -67,7 +68,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// A value of the type, as f64.
+/// The value rounded to the type, as f64.
 fn rounded(dtype: DType, value: f64) -> f64 {
     match dtype {
         DType::F16 => f16::from_f64(value).to_f64(),
@@ -80,7 +81,7 @@ fn narrow<T: Element>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&value| T::from_f64(value)).collect()
 }
 
-/// (rows, cols) as (cols, rows).
+/// Transposes a matrix with this number of columns.
 fn transposed(values: &[f64], cols: usize) -> Vec<f64> {
     (0..cols).flat_map(|col| values.iter().skip(col).step_by(cols).copied()).collect()
 }

@@ -1,18 +1,21 @@
-//! Standard normal numbers from random words, in integers alone. `shaders/gemm/entry.wgsl` is the same.
+//! Standard normal numbers from random words, in integer arithmetic only. `normal_entry` in
+//! `shaders/gemm/entries.wgsl` computes the same.
 
 use super::normal_table::TABLE;
 
-/// What a normal integer is divided by: a power of two, so that nothing is rounded.
+/// The divisor that turns the integer of [`normal`] into a standard normal number. It is a power of two, so the
+/// division is exact.
 pub(super) const ONE: f32 = 2_097_152.0; // 2^21
 
-/// The inverse of the normal distribution function at a word's 31 lower bits, on the side of its highest, times
-/// $2^{21}$: linear between the values of a table that has 32 of them for every halving of the probability.
+/// A standard normal number times $2^{21}$, as an integer. The lower 31 bits of the word choose the tail probability,
+/// and the highest bit chooses the sign.
 ///
-/// Its magnitude is at most 6.34 (one in $2^{32}$ words), so f32 holds it exactly. It is off by less than
-/// $6\cdot10^{-5}$, and its variance by $3\cdot10^{-5}$.
-#[expect(clippy::cast_possible_wrap, reason = "entries of the table are below 2^24")]
+/// The inverse of the distribution function is interpolated linearly in a table of 32 values for every halving of the
+/// probability. The magnitude before scaling is at most 6.34 (one in $2^{32}$ words), so f32 holds the integer exactly.
+/// The error of a number is below $6\cdot10^{-5}$, that of the variance $3\cdot10^{-5}$.
+#[expect(clippy::cast_possible_wrap, reason = "table entries are below 2^24")]
 pub(super) fn normal(word: u32) -> i32 {
-    let odd = (word << 1) | 1; // the probability of being beyond, times 2^33
+    let odd = (word << 1) | 1; // the tail probability times 2^33
     let exponent = 31 - odd.leading_zeros();
     let scaled = odd << (31 - exponent);
     let (step, rest) = (scaled >> 26 & 31, scaled >> 11 & 0x7fff);
@@ -21,8 +24,8 @@ pub(super) fn normal(word: u32) -> i32 {
     if word >> 31 == 0 { z as i32 } else { -(z as i32) }
 }
 
-/// The table, as the shader binds it.
-pub(super) const fn table() -> &'static [u32] {
+/// The table that the shader binds.
+pub(in crate::sketch) const fn table() -> &'static [u32] {
     &TABLE
 }
 
@@ -56,7 +59,7 @@ mod tests {
 
     #[test]
     fn the_tails_are_right_to_the_last_word() {
-        // The words nearest to the ends, to the middle, and around every power of two.
+        // The words nearest to both ends, to the middle, and around every power of two.
         let words = (0..31).flat_map(|bit| [(1u32 << bit) - 1, 1 << bit, (1 << bit) + (1 << bit >> 1)]);
         for word in words.chain([0x7fff_ffff]) {
             let p = (f64::from(word & 0x7fff_ffff) + 0.5) / 4_294_967_296.0;

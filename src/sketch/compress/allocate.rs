@@ -1,47 +1,47 @@
-//! One budget for many layers.
+//! Allocates one budget to many layers.
 
-use crate::sketch::budget::Sizes;
-use crate::sketch::spectrum::Spectrum;
+use crate::sketch::rank::sizes::Sizes;
+use crate::sketch::rank::spectrum::Spectrum;
 use crate::{Error, Result};
 
-/// The parameters that there are for sketched layers of these sizes, beside `kept` ones of layers that stay dense: of
-/// all of them, this share.
+/// The parameters that sketched layers of these sizes may have together: this share of all parameters, minus the
+/// `dense` ones of layers that stay dense.
 ///
 /// # Errors
-/// [`Error::Input`] if there are too few for a rank of 1 each.
-pub(super) fn room(sizes: &[Sizes], share: f64, kept: usize) -> Result<usize> {
-    let total = kept + sizes.iter().map(|sizes| sizes.dense()).sum::<usize>();
-    let least: usize = sizes.iter().map(|sizes| sizes.per_rank()).sum();
-    // A share that was made from a number of parameters is that number again, whichever way it was rounded.
+/// [`Error::Input`] if they are too few for rank 1 in each layer.
+pub(super) fn room(sizes: &[Sizes], share: f64, dense: usize) -> Result<usize> {
+    let total = dense + sizes.iter().map(|sizes| sizes.dense()).sum::<usize>();
+    let needed: usize = sizes.iter().map(|sizes| sizes.per_rank()).sum();
+    // NOTE: a share computed from a number of parameters must allow that number, whichever way it was rounded.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "rounded down, and not negative"
     )]
     let all = (share * total as f64 * (1.0 + 4.0 * f64::EPSILON)) as usize;
-    let room = all.checked_sub(kept).filter(|room| *room >= least);
+    let room = all.checked_sub(dense).filter(|room| *room >= needed);
     room.or(sizes.is_empty().then_some(0)).ok_or_else(|| {
         let why = format!(
-            "{all} of {total} params are too few: layers of rank 1 have {least}, and those that stay dense {kept}"
+            "{all} of {total} params are too few: layers of rank 1 need {needed}, layers that stay dense {dense}"
         );
         Error::input("the budget", why)
     })
 }
 
-/// The ranks that leave the least sum of squared relative errors, with no more than this share of all parameters, of
-/// which `kept` are those of layers that stay dense.
+/// The ranks with the least sum of squared relative errors within this share of all parameters, `dense` of which belong
+/// to layers that stay dense.
 ///
-/// From one rank to the next a layer's squared error falls by two squares of singular values, which are smaller and
-/// smaller, and its parameters grow by the same number. So what is gained for each parameter falls, and the best that
-/// so many parameters can do is to take the largest gains that there are, one after another, until the room is used up
-/// (which is what a Lagrange multiplier says, found by a walk). What is left is less than a step of every layer that has
-/// any to gain.
+/// From one rank to the next, the squared error of a layer falls by two squared singular values, and its parameters
+/// grow by a constant. Singular values decrease, so the gain per parameter decreases too. Therefore the greedy choice
+/// is optimal: always raise the rank with the largest gain per parameter, until the budget is used up. (It is the
+/// solution of the Lagrange multiplier, found rank by rank.) The parameters left at the end are too few for one more
+/// rank of any layer that still gains.
 ///
 /// # Errors
-/// As [`room`].
-pub(super) fn ranks(layers: &[(Sizes, &Spectrum)], share: f64, kept: usize) -> Result<Vec<usize>> {
+/// As for [`room`].
+pub(super) fn ranks(layers: &[(Sizes, &Spectrum)], share: f64, dense: usize) -> Result<Vec<usize>> {
     let sizes: Vec<Sizes> = layers.iter().map(|(sizes, _)| *sizes).collect();
-    let mut room = room(&sizes, share, kept)?;
+    let mut room = room(&sizes, share, dense)?;
     let mut ranks = vec![1; layers.len()];
     room -= sizes.iter().map(|sizes| sizes.per_rank()).sum::<usize>();
     let gain = |at: usize, rank: usize| {
@@ -51,7 +51,7 @@ pub(super) fn ranks(layers: &[(Sizes, &Spectrum)], share: f64, kept: usize) -> R
     loop {
         let open = (0..layers.len()).filter(|&at| {
             let sizes = layers[at].0;
-            ranks[at] < sizes.most() && sizes.per_rank() <= room && gain(at, ranks[at]) > 0.0
+            ranks[at] < sizes.max_rank() && sizes.per_rank() <= room && gain(at, ranks[at]) > 0.0
         });
         let Some(best) = open.max_by(|&a, &b| gain(a, ranks[a]).total_cmp(&gain(b, ranks[b]))) else {
             return Ok(ranks);
@@ -64,26 +64,26 @@ pub(super) fn ranks(layers: &[(Sizes, &Spectrum)], share: f64, kept: usize) -> R
 #[cfg(test)]
 mod tests {
     use super::ranks;
-    use crate::sketch::budget::Sizes;
-    use crate::sketch::spectrum::Spectrum;
+    use crate::sketch::rank::sizes::Sizes;
+    use crate::sketch::rank::spectrum::Spectrum;
 
-    /// A spectrum that falls by this factor from one singular value to the next.
+    /// A spectrum in which each singular value is this factor times the one before.
     fn falling(factor: f64, scale: f64) -> Spectrum {
         let s: Vec<f64> = (0..12).map(|i| scale * factor.powi(i)).collect();
         Spectrum::new(&s, 0.0)
     }
 
     #[test]
-    fn no_other_ranks_leave_less() {
+    fn no_other_ranks_have_a_smaller_error() {
         let spectra = [falling(0.9, 1.0), falling(0.5, 100.0), falling(0.99, 1e-3)];
-        // Steps of the same price, of which greed leaves nothing.
+        // All ranks cost the same, so the greedy choice uses up the budget.
         let layers = spectra.each_ref().map(|spectrum| (Sizes { rows: 24, cols: 24 }, spectrum));
         let (price, total) = (layers[0].0.per_rank(), 3.0 * 576.0);
         let error = |ranks: &[usize]| -> f64 {
             ranks.iter().zip(&spectra).map(|(&rank, spectrum)| spectrum.squared_error(rank)).sum()
         };
         for steps in 3..=15 {
-            // A layer that stays dense takes its part.
+            // A layer that stays dense takes its share.
             let found =
                 ranks(&layers, (steps * price + 5 + 10) as f64 / (total + 10.0), 10).expect("there is room");
             assert!(found.iter().sum::<usize>() <= steps);
@@ -105,10 +105,10 @@ mod tests {
     }
 
     #[test]
-    fn what_gains_nothing_gets_nothing() {
+    fn a_layer_without_gain_stays_at_rank_one() {
         let [zeros, some] = [Spectrum::new(&[0.0; 12], 0.0), falling(0.9, 1.0)];
         let sizes = Sizes { rows: 24, cols: 24 };
         let found = ranks(&[(sizes, &zeros), (sizes, &some)], 9.0, 0).expect("there is room");
-        assert_eq!(found, [1, sizes.most()]);
+        assert_eq!(found, [1, sizes.max_rank()]);
     }
 }

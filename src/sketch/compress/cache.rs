@@ -1,11 +1,11 @@
-//! Decompositions that are kept while a file is compressed, so that what was begun need not be begun again.
+//! Cached decompositions, so that an interrupted compression need not repeat them.
 
-use super::select::Layer;
+use super::selection::SelectedLayer;
 use crate::files::replace::is_draft;
 use crate::io::{Safetensors, SafetensorsWriter};
 use crate::layout::DType;
 use crate::sketch::factor::Svd;
-use crate::sketch::spectrum::{Spectrum, method};
+use crate::sketch::rank::spectrum::{Spectrum, method};
 use crate::{Error, Result};
 use half::{bf16, f16};
 use std::fs;
@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What files of factors begin and end with; others in the folder are not ours.
+/// How the names of cache files begin and end. Other files in the folder are left alone.
 const PREFIX: &str = "factors-";
 const SUFFIX: &str = ".safetensors";
 
@@ -32,9 +32,9 @@ impl Factors {
         Spectrum::new(&self.s, self.residual)
     }
 
-    /// Whether all parameters of any layer of them are numbers in this type.
-    pub(super) fn fit(&self, dtype: DType) -> bool {
-        let most = match dtype {
+    /// Whether all parameters of any layer built from these factors are finite in this type.
+    pub(super) fn are_finite_in(&self, dtype: DType) -> bool {
+        let largest = match dtype {
             DType::F16 => f16::MAX.to_f64(),
             DType::Bf16 => bf16::MAX.to_f64(),
             _ => f32::MAX.into(),
@@ -43,26 +43,26 @@ impl Factors {
         let fits = |vectors: &[f64]| {
             vectors
                 .chunks_exact(pairs)
-                .all(|row| row.iter().zip(&self.s).all(|(x, s)| 2.0 * (x * s).abs() <= most))
+                .all(|row| row.iter().zip(&self.s).all(|(x, s)| 2.0 * (x * s).abs() <= largest))
         };
         fits(&self.u) && fits(&self.v)
     }
 }
 
-/// The folder beside an output, with a file for each layer whose factors are known.
-pub(super) struct Folder {
+/// The folder next to an output file, with a file for each layer that has been decomposed.
+pub(super) struct FactorCache {
     path: PathBuf,
 }
 
-impl Folder {
-    /// The folder, which may be there from an earlier run. That it can be made says that the output can be.
-    pub(super) fn beside(output: &Path) -> Result<Self> {
+impl FactorCache {
+    /// Creates the folder, unless an earlier run left it. If this fails, the output could not be written either.
+    pub(super) fn open(output: &Path) -> Result<Self> {
         let mut path = output.as_os_str().to_owned();
         path.push(".partial");
         let path = PathBuf::from(path);
         match fs::create_dir(&path) {
             Err(e) if e.kind() != ErrorKind::AlreadyExists || !path.is_dir() => {
-                let why = format!("cannot be written: {} cannot be made beside it: {e}", path.display());
+                let why = format!("cannot be written: the folder {} cannot be created: {e}", path.display());
                 Err(Error::input(output.display().to_string(), why))
             }
             _ => Ok(Self { path }),
@@ -73,8 +73,8 @@ impl Folder {
         &self.path
     }
 
-    /// The factors of this very weight, if there are some that are whole.
-    pub(super) fn open(&self, layer: &Layer, weight: u64) -> Option<Factors> {
+    /// The cached factors of this weight, if the file is complete.
+    pub(super) fn load(&self, layer: &SelectedLayer, weight: u64) -> Option<Factors> {
         let file = Safetensors::read(self.file(layer)).ok()?;
         if file.metadata("method") != Some(&method()) || file.metadata("weight") != Some(&hex(weight)) {
             return None;
@@ -93,8 +93,8 @@ impl Folder {
         })
     }
 
-    /// Keeps the factors of a weight.
-    pub(super) fn keep(&self, layer: &Layer, weight: u64, svd: &Svd) -> Result<Factors> {
+    /// Stores the factors of a weight.
+    pub(super) fn store(&self, layer: &SelectedLayer, weight: u64, svd: &Svd) -> Result<Factors> {
         let (u, v, residual) = (svd.u.to_vec()?, svd.v.to_vec()?, [svd.residual]);
         let parts = [
             bytemuck::cast_slice(&u),
@@ -117,8 +117,7 @@ impl Folder {
         Ok(Factors { u: wide(u), s: svd.s.clone(), v: wide(v), residual: svd.residual })
     }
 
-    /// Removes what was kept, once it is of no use. What is not ours stays, and the folder with it; that something
-    /// cannot be removed spoils nothing.
+    /// Removes the cache files. Other files stay, and then the folder stays too. Errors are ignored.
     pub(super) fn clear(&self) {
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -130,21 +129,22 @@ impl Folder {
         self.remove_if_empty();
     }
 
-    /// Removes the folder if nothing was kept.
+    /// Removes the folder if it has no files.
     pub(super) fn remove_if_empty(&self) {
         let _ = fs::remove_dir(&self.path);
     }
 
-    /// Where the factors of a layer lie: a name that people know, and a number where others read the same.
-    fn file(&self, layer: &Layer) -> PathBuf {
+    /// The path of a layer's cache file: a readable name, and a checksum that distinguishes layers with the same
+    /// readable name.
+    fn file(&self, layer: &SelectedLayer) -> PathBuf {
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '_' { c } else { '-' };
         let readable: String = layer.name.chars().map(plain).take(100).collect();
         self.path.join(format!("{PREFIX}{readable}-{}{SUFFIX}", hex(checksum(&[layer.name.as_bytes()]))))
     }
 }
 
-/// A number that tells a weight from others: its type, shape and elements.
-pub(super) fn fingerprint(file: &Safetensors, layer: &Layer) -> Result<u64> {
+/// A checksum of a weight: its type, shape and elements.
+pub(super) fn fingerprint(file: &Safetensors, layer: &SelectedLayer) -> Result<u64> {
     let shape = format!("{} {} {}", layer.dtype, layer.sizes.rows, layer.sizes.cols);
     Ok(checksum(&[shape.as_bytes(), file.bytes(&layer.name)?]))
 }

@@ -1,7 +1,7 @@
-//! The table of `normal.rs`: no code, and never to change, as every Gaussian entry depends on it.
+//! The table of `normal.rs`. NOTE: it must never change, because every Gaussian entry depends on it.
 
-/// $2^{21} z$ rounded, where a standard normal number exceeds z with probability $(32 + s) 2^{e - 38}$: entry 32 e + s,
-/// and a last one for 1/2. A test computes it again.
+/// Entry 32 e + s is $2^{21} z$, rounded, where a standard normal number exceeds z with probability
+/// $(32 + s) 2^{e - 38}$. The last entry is for probability 1/2. A test recomputes the table.
 #[rustfmt::skip]
 pub(super) const TABLE: [u32; 1025] = [
     13291661, 13281712, 13272053, 13262668, 13253541, 13244659, 13236007, 13227576, 13219353, 13211328, 13203492, 13195837,
