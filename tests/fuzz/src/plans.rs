@@ -11,8 +11,7 @@ use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
 use tilewise::planning::Buffer;
 use tilewise::planning::clifford_layer::{
-    ConnectedProblem, FeaturesProblem, OperandGradientsProblem, Pass, RowFunction, RowOperandLayouts,
-    RowProblem,
+    ConnectedProblem, FeaturesProblem, Pass, RowFunction, RowOperandLayouts, RowProblem,
 };
 use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis,
