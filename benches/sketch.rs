@@ -11,7 +11,8 @@ use std::process::ExitCode;
 use support::paired::{self, Paired, Side, TOGETHER};
 use support::{ByDevice, Session, ran};
 use tilewise::planning::Problem;
-use tilewise::sketch::{HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{DType, Fill, Gemm, Real, Result, f16};
 
 /// A case, and the longer edge of its operand unless `TILEWISE_SIZES` is set.
@@ -54,7 +55,7 @@ impl Bench {
             for (axis, side) in [(0, "left"), (1, "right")] {
                 let (a, b) = if axis == 0 { (stored.clone(), x.clone()) } else { (x.clone(), stored.t()) };
                 let plan = Gemm::new(&a, &b).plan()?;
-                let own = Side::launches(gpu, &sketch.plan(Way::Forward, &x, axis)?, TOGETHER, |_| {
+                let own = Side::launches(gpu, &sketch.plan(Direction::Forward, &x, axis)?, TOGETHER, |_| {
                     sketch.apply(&x, axis).map(drop)
                 })?;
                 let other = Side::launches(gpu, &plan, TOGETHER, |_| Gemm::new(&a, &b).run().map(drop))?;
@@ -89,7 +90,7 @@ impl Bench {
         let gpu = &self.session.gpu;
         let bytes = shape[0] * shape[1] * size_of::<f32>();
         let operands = paired::repeated(gpu, bytes, || gpu.random::<f32>(shape, Fill::Uniform, 2))?;
-        let problem = SparseProblem::new(sketch, Way::Forward, operands[0].layout(), axis, DType::F32)?;
+        let problem = SparseProblem::new(sketch, Direction::Forward, operands[0].layout(), axis, DType::F32)?;
         let plan = problem.plan(gpu.caps())?;
         let own = Side::launches(gpu, &plan, TOGETHER, |at| {
             sketch.apply(&operands[at % operands.len()], axis).map(drop)
@@ -104,27 +105,27 @@ impl Bench {
     /// a copy of the operand.
     fn hadamard(&self, size: usize) -> Result<()> {
         for axis in [0, 1] {
-            for way in [Way::Forward, Way::Adjoint] {
-                self.hadamard_of::<f32>(way, axis, size)?;
+            for direction in [Direction::Forward, Direction::Adjoint] {
+                self.hadamard_of::<f32>(direction, axis, size)?;
             }
         }
-        self.hadamard_of::<f16>(Way::Forward, 0, size)
+        self.hadamard_of::<f16>(Direction::Forward, 0, size)
     }
 
-    fn hadamard_of<T: Real>(&self, way: Way, axis: usize, size: usize) -> Result<()> {
+    fn hadamard_of<T: Real>(&self, direction: Direction, axis: usize, size: usize) -> Result<()> {
         let gpu = &self.session.gpu;
         let (d, others) = (size / 4, size / 4);
         let sketch = Sketch::new(SketchKind::Hadamard, [d, size], 1)?;
-        let from = if way == Way::Forward { size } else { d };
+        let from = if direction == Direction::Forward { size } else { d };
         let x = gpu.random::<T>(if axis == 0 { [from, others] } else { [others, from] }, Fill::Uniform, 2)?;
-        let plan = HadamardProblem::new(&sketch, way, x.layout(), axis, T::DTYPE)?.plan(gpu.caps())?;
-        let own = Side::launches(gpu, &plan, TOGETHER, |_| match way {
-            Way::Forward => sketch.apply(&x, axis).map(drop),
-            Way::Adjoint => sketch.adjoint(&x, axis).map(drop),
+        let plan = HadamardProblem::new(&sketch, direction, x.layout(), axis, T::DTYPE)?.plan(gpu.caps())?;
+        let own = Side::launches(gpu, &plan, TOGETHER, |_| match direction {
+            Direction::Forward => sketch.apply(&x, axis).map(drop),
+            Direction::Adjoint => sketch.adjoint(&x, axis).map(drop),
         })?;
         // The longer of operand and result.
         let copy = Side::copy(gpu, size * others * size_of::<T>());
-        let variant = &format!("{way:?}, axis {axis}, {} passes", plan.steps().len());
+        let variant = &format!("{direction:?}, axis {axis}, {} passes", plan.steps().len());
         let (size, types) = ([d, others, size], [T::DTYPE, DType::F32]);
         Paired { case: "hadamard", variant, baseline: "a copy", size, types }.run(&self.session, own, copy)
     }

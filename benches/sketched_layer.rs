@@ -11,7 +11,7 @@ mod support;
 use std::process::ExitCode;
 use support::paired::{Paired, Side, TOGETHER};
 use support::{ByDevice, Session, ran};
-use tilewise::sketch::{SignMemory, SkLinear};
+use tilewise::sketch::{SignStorage, SkLinear};
 use tilewise::{Activation, DType, Fill, Gemm, Real, Result, Tensor, f16};
 
 const TERMS: usize = 1;
@@ -79,9 +79,9 @@ impl Bench {
         let other =
             Side::launches(gpu, &dense, TOGETHER, |_| Gemm::new(x, &transposed).out::<T>().run().map(drop))?;
         self.compare::<T>("forward", "dense", [batch, width], own, other)?;
-        let builder = SkLinear::<T>::builder(TERMS, RANK).without_saving().signs(SignMemory::Made);
-        let made = builder.random(gpu, [width, width])?;
-        let own = Side::launches(gpu, &made.plans(x)?[0], TOGETHER, |_| made.forward(x).map(drop))?;
+        let builder = SkLinear::<T>::builder(TERMS, RANK).allow_larger().signs(SignStorage::Generated);
+        let generated = builder.random(gpu, [width, width])?;
+        let own = Side::launches(gpu, &generated.plans(x)?[0], TOGETHER, |_| generated.forward(x).map(drop))?;
         let other =
             Side::launches(gpu, &dense, TOGETHER, |_| Gemm::new(x, &transposed).out::<T>().run().map(drop))?;
         self.compare::<T>("forward, generated signs", "dense", [batch, width], own, other)?;

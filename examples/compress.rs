@@ -21,7 +21,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 use support::{reported, significant};
 use tilewise::io::Safetensors;
-use tilewise::sketch::{Budget, Choice, Compress, Compressed, CompressedLayer, Progress, Select, Step};
+use tilewise::sketch::{
+    Budget, Choice, Compress, Compressed, CompressedLayer, Progress, ProgressStep, Selection,
+};
 use tilewise::{Error, Gpu, Result};
 
 /// Largest relative difference between measured and reported errors, which come from f32 products.
@@ -76,7 +78,7 @@ fn run(args: &Args) -> Result<Report> {
         Ok(())
     });
     for pattern in &args.select {
-        compress = compress.select(Select::pattern(pattern));
+        compress = compress.select(Selection::pattern(pattern));
     }
     let compressed = compress.run(&gpu, &output);
     bar.finish_and_clear();
@@ -97,8 +99,8 @@ fn style() -> Result<ProgressStyle> {
 fn advance(bar: &ProgressBar, progress: Progress) {
     bar.set_length(2 * progress.layers as u64);
     let done = match progress.step {
-        Step::Factoring => progress.number - 1,
-        Step::Factored | Step::Reused => progress.number,
+        ProgressStep::Factoring => progress.number - 1,
+        ProgressStep::Factored | ProgressStep::Reused => progress.number,
         _ => progress.layers + progress.number,
     };
     bar.set_position(done as u64);

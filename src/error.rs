@@ -149,7 +149,7 @@ pub(crate) trait Named {
 
     /// As [`named`](Self::named), but leaves [`Error::Input`] unchanged, because it names a file.
     #[cfg(feature = "safetensors")]
-    fn named_unless_input(self, op: &'static str) -> Self;
+    fn named_except_files(self, op: &'static str) -> Self;
 }
 
 impl<T> Named for Result<T> {
@@ -158,7 +158,7 @@ impl<T> Named for Result<T> {
     }
 
     #[cfg(feature = "safetensors")]
-    fn named_unless_input(self, op: &'static str) -> Self {
+    fn named_except_files(self, op: &'static str) -> Self {
         self.map_err(|error| if matches!(error, Error::Input { .. }) { error } else { error.of(op) })
     }
 }
@@ -249,7 +249,7 @@ mod tests {
     #[cfg(feature = "safetensors")]
     fn an_error_of_a_file_goes_on_naming_the_file() {
         let named =
-            |error: Error| Err::<(), _>(error).named_unless_input("SkLinear::load").unwrap_err().to_string();
+            |error: Error| Err::<(), _>(error).named_except_files("SkLinear::load").unwrap_err().to_string();
         assert_eq!(named(Error::input("a: b.npy", "no")), "a: b.npy: no");
         assert_eq!(named(Error::shape("tensor", "a rule", &[1])), "SkLinear::load: a rule; got [1]");
     }

@@ -46,3 +46,30 @@ pub mod gemm {
     };
     pub use crate::gemm::segments::SegmentedProblem;
 }
+
+/// Layers of multivectors.
+pub mod clifford_layer {
+    pub use crate::clifford::layer::features::{FeaturesDims, FeaturesProblem, Pass};
+    pub use crate::clifford::layer::product::connected::{
+        ConnectedBackward, ConnectedForward, ConnectedProblem, OperandRounding,
+    };
+    pub use crate::clifford::layer::product::gates::{GatesDims, GatesProblem};
+    pub use crate::clifford::layer::product::operand_gradients::{
+        OperandGradientsDims, OperandGradientsProblem,
+    };
+    pub use crate::clifford::layer::rows::{
+        RowDims, RowFunction, RowOperandLayouts, RowProblem, RowStep, RowTile,
+    };
+}
+
+/// Sketching operators applied by pinned kernels, and their problems, passes and uniforms.
+pub mod sketch {
+    pub use crate::sketch::apply::{apply_dense, apply_hadamard, staged_product};
+    pub use crate::sketch::dense::DenseProblem;
+    pub use crate::sketch::hadamard::{
+        HadamardDims, HadamardLayout, HadamardPass, HadamardProblem, HadamardSource, HadamardTarget,
+        HadamardTile,
+    };
+    pub use crate::sketch::layer::pinned_layer;
+    pub use crate::sketch::sparse::{SparseDims, SparseMethod, SparseProblem};
+}

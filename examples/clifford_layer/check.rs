@@ -4,7 +4,7 @@ use crate::Direction;
 use crate::layer::{Layer, Operands};
 use tilewise::clifford::Multivectors;
 use tilewise::clifford::layer::{GradeNorm, ProductKind};
-use tilewise::reference::{LayerProductReference, Running, compare};
+use tilewise::reference::{BoundedValues, LayerProductReference, compare};
 use tilewise::{DType, Precision, Real, Result, Tensor};
 
 /// Approximate number of multiply-adds in f64 that a check may take.
@@ -55,12 +55,12 @@ pub(crate) fn check<T: Real>(layer: Layer, operands: &Operands<T>, direction: Di
     } else {
         1.0
     };
-    let ratio = |found: &[f64], want: &[f64], bound: &dyn Fn() -> Running| {
-        let off = if is_few { bound().off } else { vec![0.0; want.len()] };
+    let ratio = |found: &[f64], want: &[f64], bound: &dyn Fn() -> BoundedValues| {
+        let off = if is_few { bound().bounds } else { vec![0.0; want.len()] };
         ratio(found, want, tolerance, |i| units * off[i])
     };
-    let [of_x, of_y, of_g] = [&x, &y, &g].map(|values| Running::exact(values));
-    let bound = || reference.running(layer.kind, &of_x, &of_y, &weight);
+    let [of_x, of_y, of_g] = [&x, &y, &g].map(|values| BoundedValues::exact(values));
+    let bound = || reference.bounded(layer.kind, &of_x, &of_y, &weight);
     let mut worst = ratio(&last(&layer.forward(operands)?)?, &out, &bound);
     if direction == Direction::Backward {
         let want = match layer.kind {
@@ -69,7 +69,7 @@ pub(crate) fn check<T: Real>(layer: Layer, operands: &Operands<T>, direction: Di
         };
         let found = layer.backward(operands)?;
         let of_weight = layer.backward(&few)?.weight;
-        let bounds = || reference.running_backward(layer.kind, [&of_x, &of_y], &weight, &of_g);
+        let bounds = || reference.bounded_backward(layer.kind, [&of_x, &of_y], &weight, &of_g);
         worst = worst
             .max(ratio(&last(&found.x)?, &want.x, &|| bounds().x))
             .max(ratio(&last(&found.y)?, &want.y, &|| bounds().y))

@@ -9,7 +9,7 @@
 //! gradient of the weights is computed again for these rows alone. The exit status is 0 only if everything is within the
 //! tolerance, relative to the largest value of each tensor. In f32 it is 2e-6, and 5e-6 for a fully connected product. In
 //! f16, or if `TILEWISE_PRECISION=fast` rounds to f16, it is 1e-3 and 2e-3. With a norm and at most three features, the
-//! bound of each value (`reference::LayerProductReference::running`) is added.
+//! bound of each value (`reference::LayerProductReference::bounded`) is added.
 
 mod check;
 mod layer;

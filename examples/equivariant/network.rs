@@ -6,7 +6,7 @@ use tilewise::clifford::Multivectors;
 use tilewise::clifford::layer::{
     CliffordLayer, Gate, GradeNorm, LayerProduct, MvLinear, ProductKind, Residual,
 };
-use tilewise::{Element, Gpu, Result, Tensor, ops};
+use tilewise::{Element, Gpu, Parameters, Result, Tensor, ops};
 
 /// Number of layers. Two are enough: a volume is a product of three vectors.
 const LAYERS: usize = 2;
@@ -61,7 +61,7 @@ impl Network {
 
 impl Learner for Network {
     fn parameters(&self) -> usize {
-        let of_layers = self.layers.iter().flat_map(CliffordLayer::parameters).map(|(_, of)| of.len());
+        let of_layers = self.layers.iter().flat_map(Parameters::parameters).map(|(_, of)| of.len());
         self.embedding.weight().len() + of_layers.sum::<usize>() + self.readout.weight().len()
     }
 

@@ -24,7 +24,7 @@ use support::chart::{Chart, Curve, Mark, Scale};
 use support::reported;
 use tilewise::io::Safetensors;
 use tilewise::reference::store_tolerance;
-use tilewise::sketch::{Advice, Budget, Choice, SkLinear, Sketched};
+use tilewise::sketch::{Budget, Choice, FittedLayer, RankRecommendation, SkLinear};
 use tilewise::{DType, Element, Error, Fill, Gemm, Gpu, Real, Result, Tensor, bf16, f16};
 use training::train;
 
@@ -126,7 +126,7 @@ fn weight(args: &Args, gpu: &Gpu) -> Result<Tensor<f32>> {
 }
 
 /// Terms and rank: those of the command line, or else the advice.
-fn sizes<T: Real>(args: &Args, weight: &Tensor<T>) -> Result<(usize, usize, Option<Advice>)> {
+fn sizes<T: Real>(args: &Args, weight: &Tensor<T>) -> Result<(usize, usize, Option<RankRecommendation>)> {
     if let Some(rank) = args.rank {
         return Ok((args.terms.unwrap_or(1), rank, None));
     }
@@ -134,7 +134,7 @@ fn sizes<T: Real>(args: &Args, weight: &Tensor<T>) -> Result<(usize, usize, Opti
         (Some(error), _) => Budget::Error(error),
         (None, share) => Budget::Params(share.unwrap_or(0.5)),
     };
-    let advice = SkLinear::advise(weight, budget)?;
+    let advice = SkLinear::recommend_rank(weight, budget)?;
     if let Choice::Dense { why } = &advice.choice {
         return Err(refuse(&args.weights, format!("`{}` should stay dense: {why}", args.tensor)));
     }
@@ -147,7 +147,7 @@ fn build<T: Real>(
     terms: usize,
     rank: usize,
     init: Init,
-) -> Result<Sketched<T>> {
+) -> Result<FittedLayer<T>> {
     let builder = SkLinear::builder(terms, rank).seed(args.seed);
     match init {
         Init::Panther => builder.panther(weight),
@@ -164,7 +164,7 @@ fn sketch<T: Real>(args: &Args, weight: &Tensor<T>) -> Result<Report> {
     let (layer, losses) = train(args, built.layer, weight)?;
     let x = gpu.random::<T>([args.batch, layer.inputs()], Fill::Uniform, args.seed.wrapping_add(1))?;
     let (w, x64) = (read(weight)?, read(&x)?);
-    let y = read(&layer.forward_as::<f32>(&x)?)?;
+    let y = read(&layer.apply(&x).output::<f32>().run()?)?;
     let (bound_ratio, own) = against_f64(&layer, &x64, &y)?;
     let dense = &x64 * w.transpose();
     let sketched_weight = read(&layer.to_weight()?)?;

@@ -5,7 +5,7 @@ use crate::support::significant;
 use serde_json::{Value, json};
 use std::fmt;
 use tilewise::reference::store_tolerance;
-use tilewise::sketch::Advice;
+use tilewise::sketch::RankRecommendation;
 use tilewise::{DType, Plan};
 
 /// Largest error of a fit over the least possible.
@@ -22,7 +22,7 @@ pub(crate) struct Report {
     pub(crate) terms: usize,
     pub(crate) rank: usize,
     pub(crate) init: Init,
-    pub(crate) advice: Option<Advice>,
+    pub(crate) advice: Option<RankRecommendation>,
     pub(crate) batch: usize,
     pub(crate) params: usize,
     pub(crate) dense_params: usize,

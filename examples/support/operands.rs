@@ -1,7 +1,7 @@
 //! Operands of a product on the host, random or from `.npy` files.
 
 use tilewise::Operand;
-use tilewise::io::{Npy, NpyData, Order};
+use tilewise::io::{MemoryOrder, Npy, NpyData};
 use tilewise::{Element, Error, Fill, Gpu, Result, Tensor};
 
 /// The source of a matrix.
@@ -46,7 +46,7 @@ impl Source {
                     }
                 };
                 // The transpose of C order is Fortran order, and vice versa.
-                let transposed = (file.order() == Order::Fortran) != (stored == Storage::Transposed);
+                let transposed = (file.order() == MemoryOrder::Fortran) != (stored == Storage::Transposed);
                 let stored = if transposed { Storage::Transposed } else { Storage::RowMajor };
                 Ok(Matrix { elements, shape, stored })
             }

@@ -52,12 +52,12 @@ fn store(to: &mut Block, out: &Blades, results: &[Expression], beside: Beside) {
         to.comment(out.signature().name(out.masks()[k]));
         let z = to.define(format!("z{k}"), result);
         if beside == Beside::Positions {
-            to.call(Callee::free("store_beside").call([place("x", k), index("count"), z]));
+            to.call(Callee::free("store_consecutive").call([place("x", k), index("count"), z]));
         } else if k % 4 == 3 || k + 1 == results.len() {
             let first = k - k % 4;
             let four = [0, 1, 2, 3].map(|i| name(format!("z{}", (first + i).min(k))));
             let at = index("at").member("x") + integer(first);
-            to.call(Callee::free("store_beside").call([
+            to.call(Callee::free("store_consecutive").call([
                 at,
                 integer(k - first + 1),
                 Callee::free("vec4<f32>").call(four),

@@ -132,16 +132,18 @@ impl Store {
         let begins = |of| problem.begin_at_multiples(0, beside, of);
         let whole = together > 1 && extent.is_multiple_of(together as usize) && begins(together);
         let (mut slots, mut width) = match (beside, walk) {
-            (Beside::Blades, _) if whole && pairs => (vec![("store_beside", "four_packed")], Width::Four),
-            (Beside::Blades, _) if whole => (vec![("store_beside", "four_whole")], Width::Four),
+            (Beside::Blades, _) if whole && pairs => {
+                (vec![("store_consecutive", "four_packed")], Width::Four)
+            }
+            (Beside::Blades, _) if whole => (vec![("store_consecutive", "four_whole")], Width::Four),
             (Beside::Blades, _) => (vec![], Width::One),
-            (_, Walk::Fours) if whole && pairs => (vec![("store_beside", "four_packed")], Width::Four),
-            (_, Walk::Twos) if whole && pairs => (vec![("store_beside", "two_packed")], Width::Two),
-            (_, Walk::Fours) if whole => (vec![("store_beside", "four_whole")], Width::Four),
-            (_, Walk::Twos) if whole => (vec![("store_beside", "two_whole")], Width::Two),
+            (_, Walk::Fours) if whole && pairs => (vec![("store_consecutive", "four_packed")], Width::Four),
+            (_, Walk::Twos) if whole && pairs => (vec![("store_consecutive", "two_packed")], Width::Two),
+            (_, Walk::Fours) if whole => (vec![("store_consecutive", "four_whole")], Width::Four),
+            (_, Walk::Twos) if whole => (vec![("store_consecutive", "two_whole")], Width::Two),
             (_, Walk::Fours) => (vec![], Width::One),
-            (_, Walk::Twos) => (vec![("store_beside", "two")], Width::One),
-            (_, Walk::Ones) => (vec![("store_beside", "one")], Width::One),
+            (_, Walk::Twos) => (vec![("store_consecutive", "two")], Width::One),
+            (_, Walk::Ones) => (vec![("store_consecutive", "one")], Width::One),
         };
         // Pairs that are nobody else's; else `Kernel::result` has halves of them stored.
         if pairs && width == Width::One && together == 4 && begins(2) {

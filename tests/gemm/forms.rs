@@ -4,7 +4,7 @@ use crate::support;
 use crate::support::batch::{Stack, Stacked};
 use std::collections::BTreeMap;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
-use tilewise::reference::{self, Form};
+use tilewise::reference::{self, EpilogueReference};
 use tilewise::{
     Activation, Error, Fill, Gemm, Gpu, Linear, Real, Tensor, bf16, f16, linear, matmul, matmul_into,
 };
@@ -146,7 +146,7 @@ fn definitions<T: Real, C: Real>(
         let product = reference::gemm(a, b, [m, n, k]);
         for (i, (&sum, &magnitude)) in product.value.iter().zip(&product.magnitude).enumerate() {
             let at = matrix * m * n + i;
-            let form = Form {
+            let form = EpilogueReference {
                 alpha: alpha.into(),
                 previous: if beta == 0.0 { 0.0 } else { f64::from(beta) * before[at].to_f64() },
                 bias: match bias {
@@ -158,7 +158,7 @@ fn definitions<T: Real, C: Real>(
                 activation,
             };
             // Parts add at most as many sums as there are terms.
-            want.push(form.of(sum, reference::sum_tolerance(k, magnitude, tilewise::Accumulator::F32)));
+            want.push(form.apply(sum, reference::sum_tolerance(k, magnitude, tilewise::Accumulator::F32)));
         }
     }
     want

@@ -4,7 +4,7 @@ use crate::support;
 use crate::support::TestGpu;
 use tilewise::Operand;
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::reference::{self, Form};
+use tilewise::reference::{self, EpilogueReference};
 use tilewise::sketch::{Scaling, Sketch, SketchKind};
 use tilewise::{
     Accumulator, Activation, Element, Error, Fill, Gemm, Gpu, GpuOptions, Precision, Real, Result, SplitK,
@@ -87,7 +87,7 @@ fn panels_take_every_form() {
     for matrix in 0..2 {
         let product = reference::gemm(&a[matrix * m * k..][..m * k], &b, shape);
         for i in 0..m * n {
-            let form = Form {
+            let form = EpilogueReference {
                 alpha: 0.5,
                 previous: 2.0 * f64::from(before[matrix * m * n + i]),
                 bias: bias[i % n].into(),
@@ -95,7 +95,7 @@ fn panels_take_every_form() {
                 activation: Activation::Gelu,
             };
             let off = reference::sum_tolerance(k, product.magnitude[i], Accumulator::F32);
-            let (value, tolerance) = form.of(product.value[i], off);
+            let (value, tolerance) = form.apply(product.value[i], off);
             let stored = reference::store_tolerance(value, tilewise::DType::F16);
             rows.push((f64::from(got[matrix * m * n + i]), value, tolerance + stored));
         }

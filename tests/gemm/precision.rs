@@ -4,7 +4,7 @@ use crate::support;
 use std::collections::BTreeSet;
 use tilewise::gemm::GemmKernel;
 use tilewise::planning::gemm::{F16SplitProblem, Side, f16_split};
-use tilewise::reference::{self, Form};
+use tilewise::reference::{self, EpilogueReference};
 use tilewise::{Activation, Element, Error, Fill, Gemm, Gpu, Layout, Precision, SplitK, Tensor, f16};
 
 const LESS: [Precision; 2] = [Precision::Fast, Precision::Split];
@@ -322,14 +322,14 @@ fn every_form_of_a_product_may_be_in_halves() {
                     let of_b = largest(&mut (0..k).map(|p| b[p * n + i % n]));
                     let off = reference::precision_tolerance(precision, k, want.magnitude[i], of_a * of_b);
                     let at = matrix * m * n + i;
-                    let form = Form {
+                    let form = EpilogueReference {
                         alpha: 0.5,
                         previous: -2.0 * f64::from(before[at]),
                         bias: bias[i % n].into(),
                         residual: residual[at].into(),
                         activation: Activation::Silu,
                     };
-                    let (value, tolerance) = form.of(want.value[i], off);
+                    let (value, tolerance) = form.apply(want.value[i], off);
                     rows.push((f64::from(got), value, tolerance));
                 }
             }

@@ -57,18 +57,14 @@ const ENDS: &[&str] = &["rs", "wgsl", "glsl", "md", "sh", "awk", "txt", "toml"];
 /// Rooms that are still to be rewritten, and how many retired words each has. A count may only fall, and the list says so
 /// when it does; it goes when it is empty.
 const LEFT: &[(&str, usize)] = &[
-    ("book/src", 13),
-    ("shaders/clifford", 20),
+    ("book/src", 1),
+    ("shaders/clifford", 1),
     ("shaders/ops", 1),
-    ("shaders/sketch", 8),
-    ("src/clifford", 179),
-    ("src/files", 1),
-    ("src/io", 5),
+    ("src/clifford", 110),
     ("src/kernel", 24),
     ("src/lib.rs", 1),
     ("src/ops", 7),
-    ("src/reference", 5),
-    ("src/sketch", 127),
+    ("src/reference", 1),
 ];
 
 #[test]

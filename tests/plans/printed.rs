@@ -5,7 +5,8 @@ use tilewise::gemm::SplitK;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::GemmTypes;
-use tilewise::sketch::{DenseProblem, Sketch, SketchKind, Way};
+use tilewise::planning::sketch::DenseProblem;
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{DType, Layout};
 
 const F32: GemmTypes = TYPES[0];
@@ -64,9 +65,9 @@ fn a_plan_of_many_temporaries_prints_in_a_moment() {
 fn a_dense_sketch_says_why_no_other_kernel_applies_it() {
     for kind in [SketchKind::Gaussian, SketchKind::Uniform, SketchKind::Sign] {
         let sketch = Sketch::new(kind, [16, 4096], 1).unwrap();
-        for (way, rows) in [(Way::Forward, 4096), (Way::Adjoint, 16)] {
+        for (direction, rows) in [(Direction::Forward, 4096), (Direction::Adjoint, 16)] {
             let x = Layout::contiguous("test", &[rows, 16]).unwrap();
-            let problem = DenseProblem::new(&sketch, way, &x, 0, DType::F32).unwrap();
+            let problem = DenseProblem::new(&sketch, direction, &x, 0, DType::F32).unwrap();
             let (plan, explained) =
                 (problem.plan(&fixtures::h200()).unwrap(), problem.explain(&fixtures::h200()).unwrap());
             assert_eq!((plan.steps(), plan.reasons().len()), (explained.steps(), 0), "{plan}");
@@ -103,7 +104,7 @@ fn a_long_plan_prints_in_few_lines() {
     // A sketch on integers and in f32; its table.
     let sketch = Sketch::new(SketchKind::Gaussian, [16, 4096], 1).unwrap();
     let x = Layout::contiguous("test", &[4096, 16]).unwrap();
-    let sketch = DenseProblem::new(&sketch, Way::Forward, &x, 0, DType::F32).unwrap();
+    let sketch = DenseProblem::new(&sketch, Direction::Forward, &x, 0, DType::F32).unwrap();
     let printed = sketch.plan(&caps).unwrap().to_string();
     assert!(printed.contains(" kop on integers; ") || printed.contains(" Mop on integers; "), "{printed}");
     assert!(

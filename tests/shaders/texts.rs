@@ -4,11 +4,11 @@ use crate::support::wgsl;
 use std::mem::offset_of;
 use tilewise::Error;
 use tilewise::clifford::CliffordDims;
-use tilewise::clifford::layer::{ConnectedBackDims, FeaturesDims, GatesDims, RowDims};
 use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
+use tilewise::planning::clifford_layer::{FeaturesDims, GatesDims, OperandGradientsDims, RowDims};
 use tilewise::planning::gemm::{F16SplitDims, GemmDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::planning::kernel::{KERNELS, Kernel, PARTS};
-use tilewise::sketch::{HadamardDims, SparseDims};
+use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
 #[test]
 fn every_kernel_says_what_it_is_in_the_fixed_lines_of_its_header() {
@@ -104,7 +104,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     let hadamard: Members = members!(HadamardDims: undo rows_in rows_out x_offset x_row x_column x_batch0 x_batch1 y_offset y_row y_column y_batch0 y_batch1 columns batch0 batches low_bits bits shift scale seed_low seed_high tag column_lanes folded_bits);
     assert_eq!(dims_of("sketch/hadamard"), hadamard);
     assert_eq!(hadamard.1, 128, "what every device has room for as immediates");
-    let sparse: Members = members!(SparseDims: lines places nonzeros different seed0 seed1 tag scale columns extent0 extent1 x_offset x_axis x_stride0 x_stride1 x_stride2 y_axis y_stride0 y_stride1 y_stride2 rows width part chunk parts y_part reserved0 reserved1);
+    let sparse: Members = members!(SparseDims: lines positions nonzeros distinct seed0 seed1 tag scale columns extent0 extent1 x_offset x_axis x_stride0 x_stride1 x_stride2 y_axis y_stride0 y_stride1 y_stride2 rows width split_lines chunk splits y_split reserved0 reserved1);
     for shader in ["sketch/gather", "sketch/scatter"] {
         assert_eq!(dims_of(shader), sparse, "{shader}");
     }
@@ -113,7 +113,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         assert_eq!(dims_of(shader), clifford, "{shader}");
     }
     let rows_of_multivectors: Members =
-        members!(RowDims: x y g w rows features plane units steps strips blocks parts);
+        members!(RowDims: x y g w rows features plane units iterations strips blocks parts);
     assert_eq!(dims_of("clifford/rows"), rows_of_multivectors);
     assert_eq!(clifford.1, 128, "what every device has room for as immediates");
     let features: Members = members!(FeaturesDims: x g a b rows features strip units);
@@ -122,8 +122,8 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     }
     let gates: Members = members!(GatesDims: rows features units x_offset x_row x_feature y_offset y_row y_feature reserved0 reserved1 reserved2);
     assert_eq!(dims_of("clifford/gates"), gates);
-    let back: Members = members!(ConnectedBackDims: positions features first plane x_offset x_blade x_row x_feature y_offset y_blade y_row y_feature);
-    assert_eq!(dims_of("clifford/connected_back"), back);
+    let back: Members = members!(OperandGradientsDims: positions features first plane x_offset x_blade x_row x_feature y_offset y_blade y_row y_feature);
+    assert_eq!(dims_of("clifford/operand_gradients"), back);
     let of_layers = [rows_of_multivectors, features, gates, back];
     let all =
         [clifford, gemm, seeded_a, seeded_b, segments, cast, halves, elementwise, rows, hadamard, sparse];

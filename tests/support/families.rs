@@ -1,18 +1,20 @@
 //! A plan of each family, and devices that are slower than others.
 
 use super::wgsl::{I8, plain};
-use tilewise::clifford::layer::{
-    ConnectedBackward, ConnectedForward, ConnectedProblem, FeatureFunction, FeaturesProblem, LayerProduct,
-    Multiplied, RowFunction, RowLayouts, RowProblem,
-};
+use tilewise::clifford::layer::{FeatureFunction, LayerProduct};
 use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature};
 use tilewise::gemm::SplitK;
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::planning::clifford_layer::{
+    ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, OperandRounding, RowFunction,
+    RowOperandLayouts, RowProblem,
+};
 use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
+use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
-use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Caps, DType, GemmKernel, Layout, Precision, Result};
 
 /// A family's problem, planned for a device.
@@ -52,13 +54,13 @@ pub(crate) const FAMILIES: [Family; 28] = [
     }),
     ("dense sketch", |caps| {
         let sketch = Sketch::new(SketchKind::Gaussian, [192, 200], 1)?;
-        DenseProblem::new(&sketch, Way::Forward, &flat(&[200, 256])?, 0, DType::F32)?.plan(caps)
+        DenseProblem::new(&sketch, Direction::Forward, &flat(&[200, 256])?, 0, DType::F32)?.plan(caps)
     }),
-    ("sparse sketch", |caps| sketched(SketchKind::Sjlt { nonzeros: 4 }, Way::Forward, caps)),
-    ("sparse sketch, adjoint", |caps| sketched(SketchKind::CountSketch, Way::Adjoint, caps)),
+    ("sparse sketch", |caps| sketched(SketchKind::Sjlt { nonzeros: 4 }, Direction::Forward, caps)),
+    ("sparse sketch, adjoint", |caps| sketched(SketchKind::CountSketch, Direction::Adjoint, caps)),
     ("hadamard", |caps| {
         let sketch = Sketch::new(SketchKind::Hadamard, [64, 4096], 1)?;
-        HadamardProblem::new(&sketch, Way::Forward, &flat(&[4096, 16])?, 0, DType::F32)?.plan(caps)
+        HadamardProblem::new(&sketch, Direction::Forward, &flat(&[4096, 16])?, 0, DType::F32)?.plan(caps)
     }),
     ("geometric product", |caps| multivectors(Signature::CL3, 2000, caps)),
     ("geometric product by a table", |caps| multivectors(Signature::new(6, 0, 0)?, 600, caps)),
@@ -90,10 +92,10 @@ fn flat(shape: &[usize]) -> Result<Layout> {
     Layout::contiguous("test", shape)
 }
 
-fn sketched(kind: SketchKind, way: Way, caps: &Caps) -> Result<Plan> {
+fn sketched(kind: SketchKind, direction: Direction, caps: &Caps) -> Result<Plan> {
     let sketch = Sketch::new(kind, [600, 2000], 1)?;
-    let rows = if way == Way::Forward { 2000 } else { 600 };
-    SparseProblem::new(&sketch, way, &flat(&[rows, 64])?, 0, DType::F32)?.plan(caps)
+    let rows = if direction == Direction::Forward { 2000 } else { 600 };
+    SparseProblem::new(&sketch, direction, &flat(&[rows, 64])?, 0, DType::F32)?.plan(caps)
 }
 
 fn multivectors(signature: Signature, positions: usize, caps: &Caps) -> Result<Plan> {
@@ -109,7 +111,7 @@ fn rows(function: RowFunction, caps: &Caps) -> Result<Plan> {
     let (blades, features) = (product.blades(), 16);
     let x = flat(&[blades.len(), 300, features])?;
     let w = flat(&[features, Signature::CL3.paths().len()])?;
-    let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+    let layouts = RowOperandLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
     RowProblem::new(function, product, &blades, layouts, DType::F32)?.plan(caps)
 }
 
@@ -128,7 +130,7 @@ fn connected() -> Result<ConnectedForward> {
     let x = flat(&[blades.len(), 96, features])?;
     let weight = flat(&[Signature::CL2.paths().len(), features, features])?;
     let product = ConnectedProblem::new(product, &blades, [&x, &x], &weight, DType::F32)?;
-    ConnectedForward::new(product, Multiplied::AsTheyAre, Pin::Free)
+    ConnectedForward::new(product, OperandRounding::None, Pin::Free)
 }
 
 /// The same device, if all of it took so many times as long.

@@ -6,11 +6,12 @@ use super::strided::Lay;
 use super::wgsl::{self, I8, REALS, TYPES};
 use super::wgsl_clifford::{self as clifford, connected_problem};
 use tilewise::clifford::Signature;
-use tilewise::clifford::layer::{
-    ConnectedBackProblem, ConnectedBackward, ConnectedForward, Gate, GradeNorm, Multiplied,
-};
+use tilewise::clifford::layer::{Gate, GradeNorm};
 use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::ops::{CastProblem, Overflow};
+use tilewise::planning::clifford_layer::{
+    ConnectedBackward, ConnectedForward, OperandGradientsProblem, OperandRounding,
+};
 use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
@@ -84,17 +85,17 @@ fn connected(caps: &Caps) -> Vec<Planned> {
     let mut plans = Vec::new();
     for (dtype, gate) in REALS.into_iter().flat_map(|dtype| Gate::ALL.map(|gate| (dtype, gate))) {
         let (problem, g) = connected_problem(Signature::CL2, gate, dtype, [Lay::Plain; 3]);
-        for product in [problem.forward(), problem.of_weight(&g), problem.through(&g)] {
+        for product in [problem.forward(), problem.weight_gradient(&g), problem.path_gradients(&g)] {
             plans.push(Planned::of("connected", &product.expect("small sizes"), caps));
         }
         let gates = problem.gates().expect("small sizes");
         plans.extend(gates.map(|gates| Planned::of("gates", &gates, caps)));
-        let back = ConnectedBackProblem::new(&problem, [8, 16]).expect("small sizes");
+        let back = problem.operand_gradients([8, 16]).expect("small sizes");
         plans.push(Planned::of("connected, backward", &back, caps));
         for (norm, multiplied) in
-            [(GradeNorm::None, Multiplied::AsTheyAre), (GradeNorm::Rms, Multiplied::InHalves)]
+            [(GradeNorm::None, OperandRounding::None), (GradeNorm::Rms, OperandRounding::F16)]
         {
-            if multiplied == Multiplied::InHalves && dtype != DType::F32 {
+            if multiplied == OperandRounding::F16 && dtype != DType::F32 {
                 continue; // what is f16 already is not rounded to it
             }
             let product = problem.clone().norm(norm);

@@ -9,8 +9,9 @@ use tilewise::planning::gemm::{
     OuterAxis, Pin, Previous, Scale, Side, SignHalf,
 };
 use tilewise::planning::kernel::Kernel;
+use tilewise::planning::sketch::{HadamardPass, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
-use tilewise::sketch::{HadamardPass, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType, Layout};
 
 pub use super::limits::{capabilities, validate};
@@ -143,13 +144,14 @@ pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
 pub fn hadamard_problems() -> Vec<HadamardProblem> {
     let mut problems = Vec::new();
     for (n, columns) in [(1usize, 3), (3, 100), (40, 1), (500, 9), (4096, 1), (5000, 100), (1 << 21, 2)] {
-        for (way, dtype) in
-            [Way::Forward, Way::Adjoint].into_iter().flat_map(|way| REALS.map(|dtype| (way, dtype)))
+        for (direction, dtype) in [Direction::Forward, Direction::Adjoint]
+            .into_iter()
+            .flat_map(|direction| REALS.map(|dtype| (direction, dtype)))
         {
             let s = Sketch::new(SketchKind::Hadamard, [n.div_ceil(3), n], 1).expect("a small operator");
-            let rows = if way == Way::Forward { n } else { n.div_ceil(3) };
+            let rows = if direction == Direction::Forward { n } else { n.div_ceil(3) };
             let x = Layout::contiguous("test", &[rows, columns]).expect("a small shape");
-            problems.push(HadamardProblem::new(&s, way, &x, 0, dtype).expect("a small view"));
+            problems.push(HadamardProblem::new(&s, direction, &x, 0, dtype).expect("a small view"));
         }
     }
     problems
@@ -230,8 +232,8 @@ pub fn sparse_problems() -> Vec<SparseProblem> {
                 let sketch =
                     Sketch::new(SketchKind::Sjlt { nonzeros }, [4096; 2], 1).expect("a small operator");
                 let x = Layout::contiguous("test", &shape).expect("a small shape");
-                for way in [Way::Forward, Way::Adjoint] {
-                    let problem = SparseProblem::new(&sketch, way, &x, axis, dtype);
+                for direction in [Direction::Forward, Direction::Adjoint] {
+                    let problem = SparseProblem::new(&sketch, direction, &x, axis, dtype);
                     problems.push(problem.expect("they go together"));
                 }
             }

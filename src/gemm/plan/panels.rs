@@ -245,7 +245,7 @@ impl PanelBuffer {
         [sums, Some(a), Some(b), cross]
     }
 
-    /// Bytes of it that may be bound.
+    /// The largest size of this buffer that the device can bind. Windows leave room for [`SLACK`].
     fn allowed(&self, caps: &Caps) -> u64 {
         match self {
             Self::Window(..) => caps.limits.binding_bytes.saturating_sub(SLACK),

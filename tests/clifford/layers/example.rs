@@ -62,7 +62,7 @@ fn what_makes_no_sense_is_refused() {
     for (args, why) in [
         (["--features", "0"], "--features: must be at least 1; got 0"),
         (["--batch", "0"], "--batch: must be at least 1; got 0"),
-        (["--layer", "3,3,0"], "a layer takes 5 vectors at most, Cl(3,3,0) has 6"),
+        (["--layer", "3,3,0"], "layers support at most 5 vectors, Cl(3,3,0) has 6"),
     ] {
         let ended = run("clifford_layer", &args, &[]);
         assert!(ended.refusal().contains(why), "{ended:?}");

@@ -4,7 +4,7 @@ use crate::layers::common::{algebras, first, read, upload, values};
 use crate::support::{self, strided::Lay};
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{Gate, GradeNorm, LayerProduct, ProductKind};
-use tilewise::reference::{Comparison, LayerProductReference, Running, compare};
+use tilewise::reference::{BoundedValues, Comparison, LayerProductReference, compare};
 use tilewise::{Element, Fill, Gpu};
 
 /// A product's operands in f64, (blade, row, feature) and as the weight of its kind.
@@ -77,9 +77,9 @@ impl Case {
                 (out, of, reference.connected(x, y, weight), reference.connected_backward(x, y, weight, g))
             }
         };
-        let [x, y, g] = [x, y, g].map(|values| Running::exact(values));
-        let most = reference.running(*kind, &x, &y, weight);
-        let of_most = reference.running_backward(*kind, [&x, &y], weight, &g);
+        let [x, y, g] = [x, y, g].map(|values| BoundedValues::exact(values));
+        let most = reference.bounded(*kind, &x, &y, weight);
+        let of_most = reference.bounded_backward(*kind, [&x, &y], weight, &g);
         [
             within(&read(out.tensor()), &want, &most),
             within(&read(of.x.tensor()), &gradients.x, &of_most.x),
@@ -96,9 +96,9 @@ impl Case {
         });
         let found = product.normalized(&o).unwrap();
         let back = product.normalized_backward(&o, &of).unwrap();
-        let [o, of] = [x, g].map(|values| Running::exact(values));
-        let most = reference.running_normalized(&o);
-        let of_most = reference.running_normalized_backward(&o, &of);
+        let [o, of] = [x, g].map(|values| BoundedValues::exact(values));
+        let most = reference.bounded_normalized(&o);
+        let of_most = reference.bounded_normalized_backward(&o, &of);
         [
             within(&read(found.tensor()), &reference.normalized(x), &most),
             within(&read(back.tensor()), &reference.normalized_backward(x, g), &of_most),
@@ -106,10 +106,10 @@ impl Case {
     }
 }
 
-fn within(found: &[f64], want: &[f64], most: &Running) -> Comparison {
+fn within(found: &[f64], want: &[f64], most: &BoundedValues) -> Comparison {
     let of_analysis = compare(most.values.iter().zip(want).map(|(&a, &b)| (a, b, 1e-11 * b.abs().max(1.0))));
     assert!(of_analysis.ok(), "the analysis is of this product: {of_analysis:?}");
-    compare(found.iter().zip(want).zip(&most.off).map(|((&found, &want), &off)| (found, want, off)))
+    compare(found.iter().zip(want).zip(&most.bounds).map(|((&found, &want), &off)| (found, want, off)))
 }
 
 /// Algebras and norms with a gate and a kind each, and all of them in the full sweep. Most have their kernels in other tests too.

@@ -58,9 +58,8 @@ fn flash_clifford(path: &Path, name: &str) {
         let Some(gpu) = support::gpu() else { continue };
         let relative = if kind == ProductKind::Steerable { 2e-6 } else { 5e-6 };
         let upload = |part: &str, shape: &[usize]| upload::<f32>(&gpu, &of(part), shape);
-        let linear =
-            MvLinear::new(Signature::CL2, upload("linear_weight", &[3, features, features])).unwrap();
-        let linear = linear.with_bias(upload("linear_bias", &[features]), BiasOn::EveryBlade).unwrap();
+        let linear = MvLinear::builder(Signature::CL2, upload("linear_weight", &[3, features, features]));
+        let linear = linear.bias(upload("linear_bias", &[features]), BiasOn::EveryBlade).build().unwrap();
         let weight = match kind {
             ProductKind::Steerable => upload("gp_weight", &[features, 10]),
             ProductKind::Connected => upload("gp_weight", &[10, features, features]),

@@ -36,11 +36,11 @@ impl Case {
         let n = blades.signature().dimension();
         let weight = upload(gpu, &self.of.weight, &[n + 1, *inputs, *outputs]);
         let bias = upload(gpu, &self.of.bias, &[*outputs]);
-        let layer = MvLinear::new(blades.signature(), weight).unwrap().with_bias(bias, *bias_on).unwrap();
-        if self.of.null_weight.is_empty() {
-            return layer;
+        let mut builder = MvLinear::builder(blades.signature(), weight).bias(bias, *bias_on);
+        if !self.of.null_weight.is_empty() {
+            builder = builder.null_weight(upload(gpu, &self.of.null_weight, &[n, *inputs, *outputs]));
         }
-        layer.with_null_weight(upload(gpu, &self.of.null_weight, &[n, *inputs, *outputs])).unwrap()
+        builder.build().unwrap()
     }
 
     /// Sums of absolute values: every output is a sum over inputs of at most two products and a bias.
@@ -222,12 +222,13 @@ fn what_is_wrong_is_refused() {
     assert!(why(new(&[4, 0, 2])).contains("a matrix for each grade"));
     let six = Signature::new(6, 0, 0).unwrap();
     assert!(matches!(MvLinear::new(six, of(&[7, 1, 1])), Err(Error::Input { .. })));
-    assert!(why(layer().with_bias(of(&[3]), BiasOn::Scalar)).contains("an element for each output"));
-    assert!(why(layer().with_null_weight(of(&[3, 3, 2]))).contains("0 null vectors"));
-    let two = MvLinear::new(Signature::new(1, 0, 2).unwrap(), of(&[4, 3, 2])).unwrap();
-    assert!(why(two.with_null_weight(of(&[3, 3, 2]))).contains("2 null vectors"));
-    let pga = MvLinear::new(Signature::PGA3D, of(&[5, 3, 2])).unwrap();
-    assert!(why(pga.with_null_weight(of(&[5, 3, 2]))).contains("(n, in, out)"));
+    let builder = || MvLinear::builder(space, of(&[4, 3, 2]));
+    assert!(why(builder().bias(of(&[3]), BiasOn::Scalar).build()).contains("an element for each output"));
+    assert!(why(builder().null_weight(of(&[3, 3, 2])).build()).contains("Cl(3,0,0) has 0"));
+    let two = MvLinear::builder(Signature::new(1, 0, 2).unwrap(), of(&[4, 3, 2]));
+    assert!(why(two.null_weight(of(&[3, 3, 2])).build()).contains("Cl(1,0,2) has 2"));
+    let pga = MvLinear::builder(Signature::PGA3D, of(&[5, 3, 2]));
+    assert!(why(pga.null_weight(of(&[5, 3, 2])).build()).contains("(n, in, out)"));
     let x = |signature: Signature, shape: &[usize]| {
         let values = vec![0.0; shape.iter().product()];
         Multivectors::new(
@@ -239,23 +240,23 @@ fn what_is_wrong_is_refused() {
     };
     assert!(why(layer().forward(&x(Signature::CL2, &[4, 1, 3]))).contains("Cl(2,0,0)"));
     assert!(why(layer().forward(&x(space, &[8, 1, 2]))).contains("the layer's inputs"));
-    assert!(why(layer().forward(&x(space, &[8, 0, 3]))).contains("a row and a feature"));
+    assert!(why(layer().forward(&x(space, &[8, 0, 3]))).contains("one row and one feature"));
     assert!(why(layer().forward(&x(space, &[8]))).contains("axis of features"));
     let vectors = Multivectors::new(of(&[3, 1, 3]), &space.vectors(), BladeAxis::First).unwrap();
     assert!(why(layer().forward(&vectors)).contains("all 8 blades"));
     let good = x(space, &[8, 1, 3]);
     assert!(why(layer().backward(&good, &x(space, &[8, 1, 3]))).contains("the layer's outputs"));
-    assert!(why(layer().backward(&good, &x(space, &[8, 2, 2]))).contains("the operand's rows"));
+    assert!(why(layer().backward(&good, &x(space, &[8, 2, 2]))).contains("the rows of x"));
     let ascending = space.blades().ordered(Order::Ascending);
     let other = Multivectors::new(of(&[8, 1, 2]), &ascending, BladeAxis::First).unwrap();
     assert!(why(layer().backward(&good, &other)).contains("has the blades"));
     let (_, gradients) = layer().backward(&good, &x(space, &[8, 1, 2])).unwrap();
     assert!(why(new(&[4, 2, 2]).unwrap().descend(&gradients, 1.0)).contains("this layer's parameters"));
-    let biased = layer().with_bias(of(&[2]), BiasOn::Scalar);
+    let biased = builder().bias(of(&[2]), BiasOn::Scalar).build();
     assert!(why(biased.unwrap().descend(&gradients, 1.0)).contains("this layer's parameters"));
     let Some(other) = support::own(|_| ()) else { return };
     let elsewhere = other.zeros::<f32>([2]).unwrap();
-    assert!(matches!(layer().with_bias(elsewhere, BiasOn::Scalar), Err(Error::Gpu { .. })));
+    assert!(matches!(builder().bias(elsewhere, BiasOn::Scalar).build(), Err(Error::Gpu { .. })));
     let x =
         Multivectors::new(other.zeros::<f32>([8, 1, 3]).unwrap(), &space.blades(), BladeAxis::First).unwrap();
     assert!(matches!(layer().forward(&x), Err(Error::Gpu { .. })));

@@ -10,9 +10,9 @@ use tilewise::clifford::layer::{
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
 use tilewise::io::{self, SafetensorsWriter};
 use tilewise::reference::{
-    LayerProductReference, MvLinearReference, MvLinearValues, Running, gamma, store_tolerance,
+    BoundedValues, LayerProductReference, MvLinearReference, MvLinearValues, gamma, store_tolerance,
 };
-use tilewise::{Element, Error, Gpu, Real, bf16, f16};
+use tilewise::{Element, Error, Gpu, Parameters, Real, bf16, f16};
 
 /// A layer by definition.
 pub(crate) struct Definition {
@@ -64,10 +64,11 @@ impl Definition {
     }
 
     /// The layer's values, and how far f32 may be from them.
-    fn running(&self, x: &[f64]) -> Running {
+    fn bounded(&self, x: &[f64]) -> BoundedValues {
         let linear = linear::Case { definition: self.linear.clone(), of: self.of.clone(), g: Vec::new() };
-        let y = Running { values: self.linear.forward(&self.of(x)), off: linear.tolerance::<f32>(x) };
-        let out = self.product.running(self.kind, &Running::exact(x), &y, &self.weight);
+        let y =
+            BoundedValues { values: self.linear.forward(&self.of(x)), bounds: linear.tolerance::<f32>(x) };
+        let out = self.product.bounded(self.kind, &BoundedValues::exact(x), &y, &self.weight);
         let out = if self.residual == Residual::Operand { out.plus(x) } else { out };
         near(&out.values, &self.forward(x), |_| 1e-12, "the analysis is of this layer");
         out
@@ -88,15 +89,14 @@ fn built<T: Real>(
     let layer = builder.random::<T>(gpu, features).unwrap();
     let inputs = features[0];
     let bias = upload(gpu, &values::<T>(inputs, 9), &[inputs]);
-    let mut linear = MvLinear::new(signature, layer.linear().weight().clone()).unwrap();
-    linear = linear.with_bias(bias, BiasOn::Scalar).unwrap();
+    let weight = layer.linear().weight().clone();
+    let mut linear = MvLinear::builder(signature, weight).bias(bias, BiasOn::Scalar);
     if signature.pqr()[2] == 1 {
         let n = signature.dimension();
-        linear = linear
-            .with_null_weight(upload(gpu, &values::<T>(n * inputs * inputs, 8), &[n, inputs, inputs]))
-            .unwrap();
+        let null = upload(gpu, &values::<T>(n * inputs * inputs, 8), &[n, inputs, inputs]);
+        linear = linear.null_weight(null);
     }
-    let layer = builder.from_parts(linear, layer.weight().clone()).unwrap();
+    let layer = builder.from_parts(linear.build().unwrap(), layer.weight().clone()).unwrap();
     let definition = definition(&layer, &signature.blades(), rows);
     (layer, definition)
 }
@@ -198,15 +198,19 @@ fn versors_pass_through_and_a_bias_on_every_blade_stops_them() {
         let product = LayerProduct::new(signature).norm(GradeNorm::Invariant);
         let (layer, _) = built::<f32>(&gpu, product, kind, Residual::Operand, 2, [3, 3]);
         for bias_on in [BiasOn::Scalar, BiasOn::EveryBlade] {
-            let bias = layer.linear().bias().unwrap().clone();
-            let linear = layer.linear().clone().with_bias(bias, bias_on).unwrap();
+            let (bias, weight) = (layer.linear().bias().unwrap(), layer.linear().weight());
+            let mut linear = MvLinear::builder(signature, weight.clone()).bias(bias.clone(), bias_on);
+            if let Some(null) = layer.linear().null_weight() {
+                linear = linear.null_weight(null.clone());
+            }
+            let linear = linear.build().unwrap();
             let builder = CliffordLayer::<f32>::builder(product, kind).residual(Residual::Operand);
             let layer = builder.from_parts(linear, layer.weight().clone()).unwrap();
             let definition = definition(&layer, &blades, 2);
             let run = |x: &[f64]| {
                 read(layer.forward(&first(&gpu, x, &blades, [2, 3], Lay::Plain)).unwrap().tensor())
             };
-            let tolerance = |x: &[f64]| definition.running(x).off;
+            let tolerance = |x: &[f64]| definition.bounded(x).bounds;
             let of = |x: &[f64]| definition.forward(x);
             let layer = Layer { definition: &of, tolerance: &tolerance, device: &run };
             match bias_on {
@@ -295,7 +299,7 @@ fn files_have_the_names_of_others_and_say_all_that_is_wrong() {
         }
         let error = why(builder.load::<f16>(&file, &gpu, "layers.0."));
         assert!(
-            names.iter().all(|name| error.contains(&format!("layers.0.{name}` is not of f16"))),
+            names.iter().all(|name| error.contains(&format!("layers.0.{name}` does not have the type f16"))),
             "{error}"
         );
     }
@@ -309,8 +313,8 @@ fn files_have_the_names_of_others_and_say_all_that_is_wrong() {
     for said in [
         "`a.linear_bias` is [2], not (1, 1, 3)",
         "`a.gp_weight` is missing",
-        "`a.null_weight` is none of its tensors",
-        "`a.more` is none of its tensors",
+        "`a.null_weight` is not a tensor of the layer",
+        "`a.more` is not a tensor of the layer",
     ] {
         assert!(error.contains(said), "{error}");
     }
@@ -329,8 +333,7 @@ fn what_is_wrong_is_refused() {
     let connected = CliffordLayer::<f32>::builder(LayerProduct::new(space), ProductKind::Connected);
     let linear = |signature: Signature, features: [usize; 2]| {
         let weight = of(&[signature.dimension() + 1, features[0], features[1]]);
-        let layer = MvLinear::new(signature, weight).unwrap();
-        layer.with_bias(of(&features[1..]), BiasOn::Scalar).unwrap()
+        MvLinear::builder(signature, weight).bias(of(&features[1..]), BiasOn::Scalar).build().unwrap()
     };
     let good = || linear(space, [3, 3]);
     assert!(why(steerable.random::<f32>(&gpu, [0, 3])).contains("features in and out"));
@@ -344,13 +347,16 @@ fn what_is_wrong_is_refused() {
     assert!(why(connected.from_parts(good(), of(&[3, 20]))).contains("(paths, in, out)"));
     assert!(why(connected.from_parts(good(), of(&[20, 3, 0]))).contains("(paths, in, out)"));
     assert!(why(steerable.from_parts(linear(Signature::CL2, [3, 3]), of(&[3, 20]))).contains("Cl(2,0,0)"));
-    assert!(why(steerable.from_parts(linear(space, [3, 2]), of(&[3, 20]))).contains("as many features out"));
+    assert!(
+        why(steerable.from_parts(linear(space, [3, 2]), of(&[3, 20])))
+            .contains("the same number of features in and out")
+    );
     let bare = MvLinear::new(space, of(&[4, 3, 3])).unwrap();
     assert!(why(steerable.from_parts(bare, of(&[3, 20]))).contains("must have a bias"));
     let layer = steerable.from_parts(good(), of(&[3, 20])).unwrap();
     let x = |shape: &[usize]| Multivectors::new(of(shape), &space.blades(), BladeAxis::First).unwrap();
     assert!(why(layer.forward(&x(&[8, 1, 2]))).contains("the layer's inputs"));
-    assert!(why(layer.forward(&x(&[8, 0, 3]))).contains("a row and a feature"));
+    assert!(why(layer.forward(&x(&[8, 0, 3]))).contains("one row and one feature"));
     let Some(other) = support::own(|_| ()) else { return };
     let elsewhere = other.zeros::<f32>([3, 20]).unwrap();
     assert!(matches!(steerable.from_parts(good(), elsewhere), Err(Error::Gpu { .. })));

@@ -59,8 +59,8 @@ fn linear(file: &Safetensors, blades: &Blades, shape: &[usize], x: &[f64], name:
     compare(&definition.forward(&of), &want, 1e-12, &format!("{name}: linear by definition"));
     let Some(gpu) = support::gpu() else { return };
     let weight = upload::<f32>(&gpu, &of.weight, &[of_weight[2], inputs, outputs]);
-    let layer = MvLinear::new(blades.signature(), weight).unwrap();
-    let layer = layer.with_bias(upload(&gpu, &of.bias, &[outputs]), BiasOn::Scalar).unwrap();
+    let layer = MvLinear::builder(blades.signature(), weight);
+    let layer = layer.bias(upload(&gpu, &of.bias, &[outputs]), BiasOn::Scalar).build().unwrap();
     let x = Multivectors::new(upload(&gpu, x, shape), blades, BladeAxis::Last).unwrap();
     compare(&read(layer.forward(&x).unwrap().tensor()), &want, 2e-6, &format!("{name}: linear"));
 }

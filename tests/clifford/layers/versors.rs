@@ -5,7 +5,7 @@ use crate::layers::equivariance::{Layer, assert_equivariant};
 use crate::support::{self, strided::Lay};
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{GradeNorm, LayerProduct, ProductKind};
-use tilewise::reference::{LayerProductReference, Running};
+use tilewise::reference::{BoundedValues, LayerProductReference};
 
 const ROWS: usize = 2;
 const FEATURES: usize = 3;
@@ -47,10 +47,10 @@ fn versors_pass_through_products() {
             }
         };
         let tolerance = |values: &[f64]| {
-            let [x, y] = operands(values).map(|operand| Running::exact(&operand));
-            let out = reference.running(kind, &x, &y, &weight);
+            let [x, y] = operands(values).map(|operand| BoundedValues::exact(&operand));
+            let out = reference.bounded(kind, &x, &y, &weight);
             near(&out.values, &definition(values), |_| 1e-12, "the analysis is of this product");
-            out.off
+            out.bounds
         };
         let run = |x: &[f64]| {
             let [x, y] =

@@ -1,12 +1,13 @@
 //! What is refused before anything is recorded, and what of an earlier failure an execution sees.
 
 use super::{Product, TYPES, launches, own, product, support};
-use tilewise::clifford::layer::{
-    ConnectedBackProblem, ConnectedBackward, ConnectedForward, ConnectedProblem, LayerProduct, Multiplied,
-};
+use tilewise::clifford::layer::LayerProduct;
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::gemm::SplitK;
 use tilewise::ops::{Elementwise, ElementwiseProblem};
+use tilewise::planning::clifford_layer::{
+    ConnectedBackward, ConnectedForward, ConnectedProblem, OperandRounding,
+};
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
 use tilewise::planning::{Plan, Problem, Scalar};
@@ -147,7 +148,7 @@ fn what_is_written_is_no_other_operand() {
     gpu.execute(&plan, &[a.view(), a.view(), written], &[]).unwrap();
     assert_eq!(c.to_vec().unwrap(), tilewise::matmul(&a, &a).unwrap().to_vec().unwrap());
     // Two outputs of one plan: both gradients of a product.
-    let forward = ConnectedForward::new(connected(), Multiplied::AsTheyAre, Pin::Free).unwrap();
+    let forward = ConnectedForward::new(connected(), OperandRounding::None, Pin::Free).unwrap();
     let plan = ConnectedBackward::new(forward, &flat(&[4, 3, 7])).unwrap().plan(gpu.caps()).unwrap();
     let zeros = |shape: &[usize]| gpu.zeros::<f32>(shape).unwrap();
     let (x, w, g) = (zeros(&[4, 3, 5]), zeros(&[10, 5, 7]), zeros(&[4, 3, 7]));
@@ -280,14 +281,14 @@ fn problems_whose_parts_do_not_go_together_are_refused() {
     }
     let problem = new(&all, [&x, &x]).unwrap();
     for rows in [[0, 4], [3, 1], [usize::MAX, 2]] {
-        assert!(matches!(ConnectedBackProblem::new(&problem, rows), Err(Error::Shape { .. })), "{rows:?}");
+        assert!(matches!(problem.operand_gradients(rows), Err(Error::Shape { .. })), "{rows:?}");
     }
-    let forward = ConnectedForward::new(problem.clone(), Multiplied::AsTheyAre, Pin::Free).unwrap();
+    let forward = ConnectedForward::new(problem.clone(), OperandRounding::None, Pin::Free).unwrap();
     for g in [flat(&[4, 3, 5]), flat(&[4, 2, 7]), flat(&[4, 21])] {
         assert!(matches!(ConnectedBackward::new(forward.clone(), &g), Err(Error::Shape { .. })), "{g:?}");
     }
-    let halves = problem.in_halves().unwrap();
-    let error = ConnectedForward::new(halves, Multiplied::InHalves, Pin::Free);
+    let halves = problem.rounded_to_f16().unwrap();
+    let error = ConnectedForward::new(halves, OperandRounding::F16, Pin::Free);
     assert!(matches!(error, Err(Error::Input { .. })), "{error:?}");
     // A product over segments reads its table unchecked, so it has no plan without one.
     let segmented = problem.forward().unwrap();

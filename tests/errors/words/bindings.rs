@@ -4,7 +4,9 @@ use super::{Found, PLANE, mv, product, random, wide};
 use crate::support;
 use tilewise::clifford::layer::{MvNormalization, MvSilu};
 use tilewise::clifford::{BladeAxis, Multivectors, Product};
-use tilewise::sketch::{Budget, SkLinear, Sketch, SketchKind, advise, cqrrpt, lstsq, range, rsvd, trace};
+use tilewise::sketch::{
+    Budget, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd, trace,
+};
 use tilewise::{Activation, Error, GpuOptions, Result, f16, linear, matmul, ops};
 
 /// A device that binds 4 KiB, and operands of more.
@@ -38,14 +40,14 @@ fn operands_that_cannot_be_bound() {
         let sketch = Sketch::new(sketch, [8, 64], 1).unwrap();
         large("Sketch::apply", sketch.apply(&a, 1).map(drop));
         large("Sketch::left", sketch.left(&a).map(drop));
-        large("Sketch::plan", sketch.plan(tilewise::sketch::Way::Forward, &a, 1).map(drop));
+        large("Sketch::plan", sketch.plan(tilewise::sketch::Direction::Forward, &a, 1).map(drop));
     }
     large("rsvd", rsvd(&a, 2).map(drop));
     large("range", range(&a, 2).map(drop));
     large("cqrrpt", cqrrpt(&a).map(drop));
     large("lstsq", lstsq(&a, &t(&[64])).map(drop));
     large("trace", trace(&a, 4, 1).map(drop));
-    large("advise", advise(&a, Budget::Params(0.5)).map(drop));
+    large("recommend_rank", recommend_rank(&a, Budget::Params(0.5)).map(drop));
     large("SkLinear::fit", SkLinear::fit(&a, 1, 2).map(drop));
     let x = mv(t(&[4, 64, 8]));
     large("geometric", x.geometric(&x).map(drop));

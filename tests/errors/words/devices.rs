@@ -6,7 +6,7 @@ use tilewise::clifford::Product;
 use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
 };
-use tilewise::sketch::{Cqrrpt, Given, lstsq};
+use tilewise::sketch::{Cqrrpt, ExplicitSketch, lstsq};
 use tilewise::{Activation, Error, Gpu, GpuOptions, Linear, Result, linear, matmul, matmul_into, ops};
 
 #[test]
@@ -38,11 +38,14 @@ fn operands_of_different_devices() {
     apart("activate_into", ops::activate_into(&b, Activation::Gelu, &mut c));
     apart("add_inplace", ops::add_inplace(&mut c, &b));
     apart("bias_add_inplace", ops::bias_add_inplace(&mut c, &o(&[4])));
-    let of = Given::new(t(&[2, 4])).unwrap();
-    apart("Given::apply", of.apply(&b, 1).map(drop));
-    apart("Given::left", of.left(&b).map(drop));
+    let of = ExplicitSketch::new(t(&[2, 4])).unwrap();
+    apart("ExplicitSketch::apply", of.apply(&b, 1).map(drop));
+    apart("ExplicitSketch::left", of.left(&b).map(drop));
     apart("lstsq", lstsq(&t(&[8, 4]), &o(&[8])).map(drop));
-    apart("cqrrpt", Cqrrpt::new(&o(&[8, 4])).given(&Given::new(t(&[6, 8])).unwrap()).run().map(drop));
+    apart(
+        "cqrrpt",
+        Cqrrpt::new(&o(&[8, 4])).explicit(&ExplicitSketch::new(t(&[6, 8])).unwrap()).run().map(drop),
+    );
     let layer = sketched(&gpu);
     apart("SkLinear::forward", layer.forward(&o(&[3, 16])).map(drop));
     apart("SkLinear::hidden", layer.hidden(&o(&[3, 16])).map(drop));
@@ -58,7 +61,8 @@ fn operands_of_different_devices() {
     apart("LayerProduct::normalized_backward", product().normalized_backward(&x, &y).map(drop));
     let of = MvLinear::new(PLANE, t(&[3, 2, 2])).unwrap();
     apart("MvLinear::forward", of.forward(&y).map(drop));
-    apart("MvLinear::with_bias", of.with_bias(o(&[2]), BiasOn::Scalar).map(drop));
+    let of = MvLinear::builder(PLANE, t(&[3, 2, 2])).bias(o(&[2]), BiasOn::Scalar);
+    apart("MvLinear::build", of.build().map(drop));
     let parameter = t(&[2, 3]);
     apart(
         "MvNormalization::forward",

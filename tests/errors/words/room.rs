@@ -5,8 +5,8 @@ use crate::support;
 use tilewise::clifford::layer::{CliffordLayer, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind};
 use tilewise::clifford::{BladeAxis, Multivectors, Product, Unary};
 use tilewise::sketch::{
-    Budget, Given, RangeFinder, Rsvd, SkLinear, Sketch, SketchKind, Svd, Timings, advise, cqrrpt, lstsq,
-    range, rsvd, trace,
+    Budget, ExplicitSketch, RangeFinder, Rsvd, SkLinear, Sketch, SketchKind, Svd, Timings, cqrrpt, lstsq,
+    range, recommend_rank, rsvd, trace,
 };
 use tilewise::{Activation, Error, Fill, Gemm, GpuOptions, Linear, Result, f16, linear, matmul, ops};
 
@@ -52,9 +52,9 @@ fn results_without_room() {
         full("Sketch::adjoint", sketch.adjoint(&w(&[256, 128]), 1).map(drop));
         full("Sketch::to_tensor", sketch.to_tensor(&gpu).map(drop));
     }
-    let of = Given::new(w(&[128, 256])).unwrap();
-    full("Given::apply", of.apply(&a, 1).map(drop));
-    full("Given::adjoint", of.adjoint(&w(&[256, 128]), 1).map(drop));
+    let of = ExplicitSketch::new(w(&[128, 256])).unwrap();
+    full("ExplicitSketch::apply", of.apply(&a, 1).map(drop));
+    full("ExplicitSketch::adjoint", of.adjoint(&w(&[256, 128]), 1).map(drop));
     full("rsvd", rsvd(&a, 2).map(drop));
     let [u, v] = [w(&[256, 1]), w(&[256, 1])];
     let timings = Timings::default();
@@ -66,8 +66,8 @@ fn results_without_room() {
     full("cqrrpt", cqrrpt(&a).map(drop));
     full("lstsq", lstsq(&a, &w(&[256])).map(drop));
     full("trace", trace(&a, 4, 1).map(drop));
-    full("advise", advise(&a, Budget::Params(0.5)).map(drop));
-    full("SkLinear::advise", SkLinear::advise(&a, Budget::Params(0.5)).map(drop));
+    full("recommend_rank", recommend_rank(&a, Budget::Params(0.5)).map(drop));
+    full("SkLinear::recommend_rank", SkLinear::recommend_rank(&a, Budget::Params(0.5)).map(drop));
     full("SkLinear::fit", SkLinear::fit(&a, 1, 2).map(drop));
     full("SkLinear::panther", SkLinear::builder(1, 2).panther(&a).map(drop));
     full("SkLinear::least_squares", SkLinear::builder(1, 2).least_squares(&a).map(drop));

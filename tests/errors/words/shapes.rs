@@ -7,7 +7,8 @@ use tilewise::clifford::layer::{
 };
 use tilewise::clifford::{BladeAxis, Multivectors, Product};
 use tilewise::sketch::{
-    Budget, Cqrrpt, Given, SkLinear, Sketch, SketchKind, advise, cqrrpt, lstsq, range, rsvd, trace,
+    Budget, Cqrrpt, ExplicitSketch, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd,
+    trace,
 };
 use tilewise::{Activation, Gemm, Linear, linear, matmul, matmul_into, ops};
 
@@ -68,29 +69,33 @@ fn shapes_that_do_not_go_together() {
         found.shapes("Sketch::adjoint", &[&[3, 4], &[8, 16]], sketch.adjoint(&a, 1));
         found.shapes("Sketch::left", &[&[3, 4], &[8, 16]], sketch.left(&a));
         found.shapes("Sketch::right", &[&[10]], sketch.right(&vector));
-        found.shapes("Sketch::plan", &[&[3, 4]], sketch.plan(tilewise::sketch::Way::Forward, &a, 9));
+        found.shapes("Sketch::plan", &[&[3, 4]], sketch.plan(tilewise::sketch::Direction::Forward, &a, 9));
     }
     found.shapes("Sketch::new", &[&[0, 4]], Sketch::new(SketchKind::Sign, [0, 4], 1));
-    found.shapes("Given::new", &[&[10]], Given::new(vector.clone()));
-    let of = Given::new(t(&[8, 16])).unwrap();
-    found.shapes("Given::apply", &[&[3, 4], &[8, 16]], of.apply(&a, 1));
-    found.shapes("Given::adjoint", &[&[3, 4], &[8, 16]], of.adjoint(&a, 1));
-    found.shapes("Given::left", &[&[10]], of.left(&vector));
-    found.shapes("Given::right", &[&[3, 4], &[8, 16]], of.right(&a));
+    found.shapes("ExplicitSketch::new", &[&[10]], ExplicitSketch::new(vector.clone()));
+    let of = ExplicitSketch::new(t(&[8, 16])).unwrap();
+    found.shapes("ExplicitSketch::apply", &[&[3, 4], &[8, 16]], of.apply(&a, 1));
+    found.shapes("ExplicitSketch::adjoint", &[&[3, 4], &[8, 16]], of.adjoint(&a, 1));
+    found.shapes("ExplicitSketch::left", &[&[10]], of.left(&vector));
+    found.shapes("ExplicitSketch::right", &[&[3, 4], &[8, 16]], of.right(&a));
     found.shapes("rsvd", &[&[10]], rsvd(&vector, 2));
     found.shapes("range", &[&[10]], range(&vector, 2));
     found.shapes("cqrrpt", &[&[10]], cqrrpt(&vector));
     found.shapes("cqrrpt", &[&[3, 4], &[8, 16]], Cqrrpt::new(&a).operator(sketches()[0]).run());
     found.shapes("lstsq", &[&[3, 4], &[5, 6]], lstsq(&a, &b));
     found.shapes("trace", given, trace(&a, 4, 1));
-    found.shapes("advise", &[&[10]], advise(&vector, Budget::Params(0.5)));
-    found.shapes("SkLinear::advise", &[&[10]], SkLinear::advise(&vector, Budget::Params(0.5)));
+    found.shapes("recommend_rank", &[&[10]], recommend_rank(&vector, Budget::Params(0.5)));
+    found.shapes(
+        "SkLinear::recommend_rank",
+        &[&[10]],
+        SkLinear::recommend_rank(&vector, Budget::Params(0.5)),
+    );
     found.shapes("SkLinear::fit", &[&[10]], SkLinear::fit(&vector, 1, 1));
     found.shapes("SkLinear::panther", &[&[10]], SkLinear::builder(1, 1).panther(&vector));
     found.shapes("SkLinear::least_squares", &[&[10]], SkLinear::builder(1, 1).least_squares(&vector));
     let wide_enough = t(&[12, 16]);
     found.shapes("SkLinear::fit_to", given, SkLinear::builder(1, 1).fit_to(&wide_enough, &a));
-    let builder = SkLinear::builder(1 << 63, 2).without_saving();
+    let builder = SkLinear::builder(1 << 63, 2).allow_larger();
     let beyond: &[&[usize]] = &[&[1 << 63, 2], &[16, 12]];
     found.shapes("SkLinear::fit", beyond, builder.fit(&wide_enough));
     found.shapes("SkLinear::fit_to", beyond, builder.fit_to(&wide_enough, &t(&[5, 16])));
@@ -110,7 +115,7 @@ fn shapes_that_do_not_go_together() {
     found.shapes("SkLinear::plans", given, layer.plans(&a));
     found.shapes("SkLinear::backward", given, layer.backward(&a, &a, &a));
     let of_other = || {
-        let other = SkLinear::<f32>::builder(1, 2).without_saving().random(&gpu, [3, 4]).unwrap();
+        let other = SkLinear::<f32>::builder(1, 2).allow_larger().random(&gpu, [3, 4]).unwrap();
         let [x, hidden, g] = [[5, 3], [5, 4], [5, 4]].map(|shape| random(&gpu, &shape));
         other.backward(&x, &hidden, &g).unwrap().1
     };
@@ -166,7 +171,8 @@ fn shapes_that_do_not_go_together() {
     found.shapes("LayerProduct::normalized_backward", positions, layer.normalized_backward(&x, &y));
     found.shapes("MvLinear::new", given, MvLinear::new(PLANE, a.clone()));
     let of = MvLinear::new(PLANE, t(&[3, 5, 6])).unwrap();
-    found.shapes("MvLinear::with_bias", &[&[10]], of.clone().with_bias(vector.clone(), BiasOn::Scalar));
+    let biased = MvLinear::builder(PLANE, t(&[3, 5, 6])).bias(vector.clone(), BiasOn::Scalar);
+    found.shapes("MvLinear::build", &[&[10]], biased.build());
     found.shapes("MvLinear::forward", positions, of.forward(&x));
     found.shapes("MvLinear::backward", positions, of.backward(&x, &x));
     found.shapes("MvNormalization::new", given, MvNormalization::new(PLANE, a.clone()));

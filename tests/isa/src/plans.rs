@@ -2,21 +2,23 @@
 
 use crate::support::operand::View;
 use crate::support::{limits, plans, wgsl};
-use tilewise::clifford::layer::{
-    ConnectedBackward, ConnectedForward, ConnectedProblem, FeatureFunction, FeaturesProblem, Gate, GradeNorm,
-    LayerProduct, Multiplied, RowFunction, RowLayouts, RowProblem,
-};
+use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{
     BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary,
 };
 use tilewise::gemm::SplitK;
 use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::planning::clifford_layer::{
+    ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, OperandRounding, RowFunction,
+    RowOperandLayouts, RowProblem,
+};
 use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin,
     Previous, Scale, Side,
 };
+use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
-use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Accumulator, Activation, Caps, DType, GemmKernel, Layout, Precision, Result};
 
 /// A plan to compile, or why there is none.
@@ -186,23 +188,23 @@ fn sketches(plans: &mut List<'_>) {
         ("hadamard", SketchKind::Hadamard),
     ] {
         let sketch = Sketch::new(kind, [sketched, rows], 1).expect(FITS);
-        for (way, x, what) in [
-            (Way::Forward, flat(&[rows, columns]), ""),
-            (Way::Adjoint, flat(&[sketched, columns]), ", adjoint"),
+        for (direction, x, what) in [
+            (Direction::Forward, flat(&[rows, columns]), ""),
+            (Direction::Adjoint, flat(&[sketched, columns]), ", adjoint"),
         ] {
             for dtype in [F32, F16] {
                 let name = format!("{name} {dtype}{what}");
                 match kind {
                     SketchKind::Gaussian => {
-                        let problem = DenseProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        let problem = DenseProblem::new(&sketch, direction, &x, 0, dtype).expect(FITS);
                         plans.add("dense sketch", &name, &problem);
                     }
                     SketchKind::Hadamard => {
-                        let problem = HadamardProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        let problem = HadamardProblem::new(&sketch, direction, &x, 0, dtype).expect(FITS);
                         plans.add("hadamard", &name, &problem);
                     }
                     _ => {
-                        let problem = SparseProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        let problem = SparseProblem::new(&sketch, direction, &x, 0, dtype).expect(FITS);
                         plans.add("sparse sketch", &name, &problem);
                     }
                 }
@@ -260,12 +262,12 @@ fn layers(plans: &mut List<'_>) {
                 RowFunction::Normalize,
                 RowFunction::NormalizeBackward,
             ] {
-                let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+                let layouts = RowOperandLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
                 let problem = RowProblem::new(function, layer, &blades, layouts, dtype).expect(FITS);
                 plans.add("layer rows", &format!("{} {signature} {dtype}", function.name()), &problem);
             }
             let product = ConnectedProblem::new(layer, &blades, [&x, &x], &weight, dtype).expect(FITS);
-            let forward = ConnectedForward::new(product, Multiplied::AsTheyAre, Pin::Free).expect(FITS);
+            let forward = ConnectedForward::new(product, OperandRounding::None, Pin::Free).expect(FITS);
             plans.add("connected", &format!("connected layer {signature} {dtype}"), &forward);
             let backward = ConnectedBackward::new(forward, &x).expect(FITS);
             plans.add("connected", &format!("connected layer, backward {signature} {dtype}"), &backward);

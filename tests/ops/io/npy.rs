@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tilewise::Error;
-use tilewise::io::{Npy, NpyData, Order, read_npy_f64};
+use tilewise::io::{MemoryOrder, Npy, NpyData, read_npy_f64};
 
 /// A folder of its own for each test, removed with it.
 pub(super) struct Scratch(pub(super) PathBuf);
@@ -72,16 +72,21 @@ fn files_of_numpy_are_read_exactly() {
         (12 * i + 4 * j + k) as f32
     });
     for (name, shape, order, data) in [
-        ("c_f32.npy", &[2, 3][..], Order::C, f32s(&[0.0, 0.5, 1.0, -2.0, 3.25, 1e-3])),
-        ("fortran_f16.npy", &[2, 3, 4], Order::Fortran, NpyData::F16(f16s(counting))),
-        ("one_axis_f32.npy", &[5], Order::C, f32s(&[1.0, 2.0, 3.0, 4.0, 5.0])),
-        ("scalar_f16.npy", &[], Order::C, NpyData::F16(f16s([-1.5]))),
-        ("empty_f32.npy", &[0, 3], Order::C, f32s(&[])),
-        ("big_endian_f16.npy", &[2, 2], Order::C, NpyData::F16(f16s([1.0, -2.0, 0.5, 65504.0]))),
-        ("version_2_f32.npy", &[2], Order::C, f32s(&[7.0, 8.0])),
-        ("c_i8.npy", &[2, 3], Order::C, NpyData::I8(vec![0, 1, -1, 127, -128, 85])),
-        ("fortran_i32.npy", &[2, 3], Order::Fortran, NpyData::I32(vec![0, 4, 1, i32::MAX, 2, i32::MIN])),
-        ("big_endian_i32.npy", &[3], Order::C, NpyData::I32(vec![1, -2, 0x0123_4567])),
+        ("c_f32.npy", &[2, 3][..], MemoryOrder::C, f32s(&[0.0, 0.5, 1.0, -2.0, 3.25, 1e-3])),
+        ("fortran_f16.npy", &[2, 3, 4], MemoryOrder::Fortran, NpyData::F16(f16s(counting))),
+        ("one_axis_f32.npy", &[5], MemoryOrder::C, f32s(&[1.0, 2.0, 3.0, 4.0, 5.0])),
+        ("scalar_f16.npy", &[], MemoryOrder::C, NpyData::F16(f16s([-1.5]))),
+        ("empty_f32.npy", &[0, 3], MemoryOrder::C, f32s(&[])),
+        ("big_endian_f16.npy", &[2, 2], MemoryOrder::C, NpyData::F16(f16s([1.0, -2.0, 0.5, 65504.0]))),
+        ("version_2_f32.npy", &[2], MemoryOrder::C, f32s(&[7.0, 8.0])),
+        ("c_i8.npy", &[2, 3], MemoryOrder::C, NpyData::I8(vec![0, 1, -1, 127, -128, 85])),
+        (
+            "fortran_i32.npy",
+            &[2, 3],
+            MemoryOrder::Fortran,
+            NpyData::I32(vec![0, 4, 1, i32::MAX, 2, i32::MIN]),
+        ),
+        ("big_endian_i32.npy", &[3], MemoryOrder::C, NpyData::I32(vec![1, -2, 0x0123_4567])),
     ] {
         let array = Npy::read(by_numpy(name)).unwrap();
         assert_eq!((array.shape(), array.order(), array.data()), (shape, order, &data), "{name}");
@@ -92,7 +97,7 @@ fn files_of_numpy_are_read_exactly() {
 #[test]
 fn other_types_are_named_beside_the_readable_ones() {
     let readable =
-        "readable are '<f4' (f32), '<f2' (f16), '|i1' (i8) and '<i4' (i32), and '>f4', '>f2' and '>i4'";
+        "supported are '<f4' (f32), '<f2' (f16), '|i1' (i8) and '<i4' (i32), and '>f4', '>f2' and '>i4'";
     assert_eq!(refused(&by_numpy("f64.npy")), format!("has elements of type '<f8'; {readable}"));
     let fields = "[('id', '<i4'), ('weight', '<f4')]";
     let header = format!("{{'descr': {fields}, 'fortran_order': False, 'shape': (1,), }}");
@@ -129,11 +134,11 @@ fn what_is_no_file_or_no_npy_file_is_refused() {
 
     let whole = fs::read(by_numpy("c_f32.npy")).unwrap();
     for (bytes, want) in [
-        (&b"PK\x03\x04 an npz archive"[..], r#"it starts with "PK\x03\x04 a", not with "\x93NUMPY""#),
-        (b"\x93NUM", r#"it starts with "\x93NUM", not with "\x93NUMPY""#),
-        (b"", r#"it starts with "", not with "\x93NUMPY""#),
+        (&b"PK\x03\x04 an npz archive"[..], r#"it starts with "PK\x03\x04 a" instead of "\x93NUMPY""#),
+        (b"\x93NUM", r#"it starts with "\x93NUM" instead of "\x93NUMPY""#),
+        (b"", r#"it starts with "" instead of "\x93NUMPY""#),
     ] {
-        assert_eq!(refused(&scratch.file(bytes)), format!("is no .npy file: {want}"));
+        assert_eq!(refused(&scratch.file(bytes)), format!("is not a .npy file: {want}"));
     }
     for (length, want) in [
         (6, "ends within its header, after 6 bytes"),
@@ -145,10 +150,10 @@ fn what_is_no_file_or_no_npy_file_is_refused() {
     }
     let mut version = whole.clone();
     version[6..8].copy_from_slice(&[4, 1]);
-    assert_eq!(refused(&scratch.file(&version)), "has version 4.1; known are 1.0, 2.0 and 3.0");
+    assert_eq!(refused(&scratch.file(&version)), "has version 4.1; supported are 1.0, 2.0 and 3.0");
     version[6..8].copy_from_slice(&[1, 7]);
     let why = refused(&scratch.file(&version));
-    assert!(why.starts_with("has a header that makes no sense (unsupported version: (1, 7))"), "{why}");
+    assert!(why.starts_with("has an invalid header (unsupported version: (1, 7))"), "{why}");
 }
 
 #[test]
@@ -159,19 +164,19 @@ fn too_few_and_too_many_elements_are_counted() {
         assert_eq!(
             refused(&scratch.file(&whole[..bytes])),
             format!(
-                "holds {held} bytes of elements ({elements} of f32), but its shape [2, 3] needs 24 (6 of f32)"
+                "has {held} bytes of elements ({elements} of f32), but its shape [2, 3] needs 24 (6 of f32)"
             )
         );
     }
     let longer = [&whole[..], &[0; 9]].concat();
     assert_eq!(
         refused(&scratch.file(&longer)),
-        "holds 33 bytes of elements (8 of f32), but its shape [2, 3] needs 24 (6 of f32)"
+        "has 33 bytes of elements (8 of f32), but its shape [2, 3] needs 24 (6 of f32)"
     );
     let half = fs::read(by_numpy("fortran_f16.npy")).unwrap();
     assert_eq!(
         refused(&scratch.file(&half[..half.len() - 2])),
-        "holds 46 bytes of elements (23 of f16), but its shape [2, 3, 4] needs 48 (24 of f16)"
+        "has 46 bytes of elements (23 of f16), but its shape [2, 3, 4] needs 48 (24 of f16)"
     );
 }
 
@@ -181,7 +186,7 @@ fn shapes_that_promise_too_much_are_refused_before_anything_is_allocated() {
     // 4 TiB, which no test machine has: an allocation would fail, or be noticed.
     assert_eq!(
         refused(&scratch.file(&with_shape("(1048576, 1048576)", 1))),
-        "holds 4 bytes of elements (1 of f32), but its shape [1048576, 1048576] needs 4398046511104 (1099511627776 of f32)"
+        "has 4 bytes of elements (1 of f32), but its shape [1048576, 1048576] needs 4398046511104 (1099511627776 of f32)"
     );
     for shape in [
         "(4294967296, 4294967296)",
@@ -198,14 +203,14 @@ fn shapes_that_promise_too_much_are_refused_before_anything_is_allocated() {
     ] {
         let why = refused(&scratch.file(&with_shape(shape, 4)));
         let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
-        assert_eq!(why, format!("has a header that no writer makes: {header}"));
+        assert_eq!(why, format!("has a header that no known writer produces: {header}"));
     }
     let mut long_header = with_shape("(1, )", 1);
     long_header[8..10].copy_from_slice(&60_000u16.to_le_bytes());
     long_header.resize(70_000, b' ');
     assert_eq!(
         refused(&scratch.file(&long_header)),
-        "has a header of 60010 bytes; that of an array of plain numbers takes at most 10000"
+        "has a header of 60010 bytes; an array of plain numbers needs at most 10000"
     );
 }
 
@@ -215,8 +220,11 @@ fn nested_headers_take_no_time() {
     for (before, bracket) in ["", "{'descr': "].into_iter().flat_map(|b| ["[", "{", "("].map(|c| (b, c))) {
         let header = format!("{before}{}", bracket.repeat(40));
         let why = refused(&scratch.file(&forged(&header, &[0; 8])));
-        let start =
-            if bracket == "[" { "has structured elements: " } else { "has a header that no writer makes: " };
+        let start = if bracket == "[" {
+            "has structured elements: "
+        } else {
+            "has a header that no known writer produces: "
+        };
         assert!(why.starts_with(&format!("{start}{header}")), "{why}");
     }
 }
@@ -244,7 +252,7 @@ fn headers_that_make_no_sense_are_shown() {
         ("{'descr': '<f4', 'fortran_order': False, 'shape': (2,", "could not parse Python expression"),
     ] {
         let why = refused(&scratch.file(&forged(header, &[0; 8])));
-        let start = format!("has a header that makes no sense ({reason}");
+        let start = format!("has an invalid header ({reason}");
         assert!(why.starts_with(&start), "{header}: {why}");
         assert!(why.ends_with(&format!("): {header}")), "{header}: {why}");
     }

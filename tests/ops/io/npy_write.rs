@@ -8,7 +8,7 @@ use crate::support::process;
 use half::{bf16, f16};
 use std::fs;
 use std::path::Path;
-use tilewise::io::{Npy, NpyData, Order, npy_bytes, write_npy, write_npy_async, write_npy_slice};
+use tilewise::io::{MemoryOrder, Npy, NpyData, npy_bytes, write_npy, write_npy_async, write_npy_slice};
 use tilewise::{DType, Error};
 
 #[test]
@@ -18,7 +18,7 @@ fn written_elements_are_read_back_bit_for_bit() {
     let singles: Vec<f32> = (0u32..12).map(|i| f32::from_bits(0x3f80_0001 + 0x0123_4567 * i)).collect();
     write_npy_slice(&path, [3, 4], &singles).unwrap();
     let array = Npy::read(&path).unwrap();
-    assert_eq!((array.shape(), array.order()), (&[3, 4][..], Order::C));
+    assert_eq!((array.shape(), array.order()), (&[3, 4][..], MemoryOrder::C));
     let NpyData::F32(read) = array.data() else { panic!("{:?}", array.dtype()) };
     assert_eq!(bits(read), bits(&singles));
 
@@ -80,7 +80,7 @@ fn writing_checks_shape_and_path() {
     let error = write_npy_slice(&path, [2, 3], &[0.0f32; 5]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "write_npy_slice: the shape must have as many elements as there are; got [2, 3] and [5]"
+        "write_npy_slice: the shape must have as many elements as are given; got [2, 3] and [5]"
     );
     assert!(matches!(
         write_npy_slice(&path, [1; 7], &[0.0f32]),
@@ -88,7 +88,10 @@ fn writing_checks_shape_and_path() {
     ));
     assert!(matches!(write_npy_slice(&path, [usize::MAX, 2], &[0.0f32]), Err(Error::Shape { .. })));
     let error = write_npy_slice(&path, [1], &[bf16::ONE]).unwrap_err();
-    assert!(error.to_string().ends_with("NumPy has no bf16: `cast` to f32 first, which is exact"), "{error}");
+    assert!(
+        error.to_string().ends_with("NumPy has no bf16: `cast` the tensor to f32 first, which is exact"),
+        "{error}"
+    );
     assert!(!path.exists(), "a refused array leaves no file");
 
     let nowhere = scratch.0.join("no folder").join("a.npy");
@@ -117,7 +120,7 @@ fn tensors_have_the_shape_of_the_file_in_either_order() {
     let path = scratch.0.join("b.npy");
     write_npy(&path, &b).unwrap();
     let read = Npy::read(&path).unwrap();
-    assert_eq!((read.shape(), read.order()), (&[2, 3, 4][..], Order::C));
+    assert_eq!((read.shape(), read.order()), (&[2, 3, 4][..], MemoryOrder::C));
     assert_eq!(read.data(), &NpyData::F16(counting));
     let again = read.tensor::<f16>(&gpu).unwrap();
     assert_eq!(again.to_vec().unwrap(), b.to_vec().unwrap());
@@ -144,12 +147,12 @@ fn a_tensor_of_another_type_is_refused_with_the_way_out() {
     let singles = Npy::read(by_numpy("c_f32.npy")).unwrap().tensor::<f16>(&gpu).err().unwrap();
     assert_eq!(
         singles.to_string(),
-        "Npy::tensor: the array holds f32, not f16: make it a Tensor<f32>, then `cast` that to f16"
+        "Npy::tensor: the array has elements of f32, not f16: load a Tensor<f32>, then `cast` it to f16"
     );
     let halves = Npy::read(by_numpy("scalar_f16.npy")).unwrap().tensor::<f32>(&gpu).err().unwrap();
     assert_eq!(
         halves.to_string(),
-        "Npy::tensor: the array holds f16, not f32: make it a Tensor<f16>, then `cast` that to f32"
+        "Npy::tensor: the array has elements of f16, not f32: load a Tensor<f16>, then `cast` it to f32"
     );
 }
 

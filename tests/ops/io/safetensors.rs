@@ -64,11 +64,14 @@ fn files_in_memory_and_tensors_that_are_not_waited_for_are_the_same_file() {
     assert_eq!(bytes, fs::read(&path).unwrap());
     fs::remove_file(path).unwrap();
     let again = pollster::block_on(blocking.tensor_async("t", &x)).err().unwrap();
-    assert!(again.to_string().contains("there is a tensor `t` already"), "{again}");
+    assert!(again.to_string().contains("there is already a tensor `t`"), "{again}");
     let file = Safetensors::from_bytes(bytes).unwrap();
     assert_eq!(file.tensor::<f32>(&gpu, "t").unwrap().to_vec().unwrap(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
     let error = Safetensors::from_bytes(vec![1, 2, 3]).err().unwrap();
-    assert!(error.to_string().starts_with("Safetensors::from_bytes: is no .safetensors file: "), "{error}");
+    assert!(
+        error.to_string().starts_with("Safetensors::from_bytes: is not a .safetensors file: "),
+        "{error}"
+    );
 }
 
 #[test]
@@ -162,7 +165,7 @@ fn broken_files_are_refused_by_name() {
     ] {
         let refused = read(name, &bytes).expect_err(name);
         let Error::Input { what, why } = &refused else { panic!("{name}: {refused:?}") };
-        assert!(what.contains(name) && why.contains("no .safetensors file"), "{refused}");
+        assert!(what.contains(name) && why.contains("not a .safetensors file"), "{refused}");
     }
     let missing = Safetensors::read("/nonexistent/w.safetensors").expect_err("there is none");
     assert!(missing.to_string().contains("cannot be opened"), "{missing}");
@@ -239,7 +242,7 @@ fn what_cannot_be_written_leaves_all_as_it_was() {
     let mut permissions = fs::metadata(&fixed).unwrap().permissions();
     permissions.set_readonly(true);
     fs::set_permissions(&fixed, permissions).unwrap();
-    refused(&fixed, "only be read");
+    refused(&fixed, "read-only");
     assert_eq!(fs::read(&fixed).unwrap(), b"mine");
     assert_eq!(names(&folder), ["fixed", "folder"]);
     assert!(names(&folder.join("folder")).is_empty());

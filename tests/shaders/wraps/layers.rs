@@ -5,9 +5,10 @@ use super::launch::{Launch, Operand};
 use super::multivectors::layouts;
 use crate::support::wgsl;
 use tilewise::clifford::Signature;
-use tilewise::clifford::layer::{ConnectedBackProblem, ConnectedProblem, Gate, LayerProduct};
+use tilewise::clifford::layer::{Gate, LayerProduct};
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::planning::Problem;
+use tilewise::planning::clifford_layer::ConnectedProblem;
 use tilewise::planning::gemm::{
     Distribution, GemmTypes, GeneratedOperand, OuterAxis, Pin, SegmentedProblem, Side,
 };
@@ -37,12 +38,11 @@ pub(crate) fn launches() -> Vec<Launch> {
             {
                 launches.extend(Launch::steps(&what, &plan));
             }
-            let back =
-                ConnectedBackProblem::new(&problem, [x.shape()[1] / 2, (x.shape()[1] / 2).clamp(1, 100_000)]);
+            let back = problem.operand_gradients([x.shape()[1] / 2, (x.shape()[1] / 2).clamp(1, 100_000)]);
             if let Some(plan) = back.ok().and_then(|back| back.plan(caps).ok()) {
                 launches.extend(Launch::steps(&what, &plan));
             }
-            let products = [problem.forward(), problem.of_weight(&g), problem.through(&g)];
+            let products = [problem.forward(), problem.weight_gradient(&g), problem.path_gradients(&g)];
             for (k, product) in products.into_iter().enumerate() {
                 let Ok(product) = product else { continue };
                 for l in 0..3 {

@@ -2,14 +2,13 @@
 
 use super::gemm::{WINDOW, bare, caps, is_full};
 use super::launch::Launch;
-use tilewise::clifford::layer::{
-    FeatureFunction, FeaturesProblem, Gate, GradeNorm, LayerProduct, RowFunction, RowLayouts, RowProblem,
-};
+use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{
     BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary,
 };
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
+use tilewise::planning::clifford_layer::{FeaturesProblem, RowFunction, RowOperandLayouts, RowProblem};
 use tilewise::{Caps, DType, Layout};
 
 const TYPES: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
@@ -183,7 +182,7 @@ fn rows(
     for (i, function) in functions.into_iter().enumerate() {
         let norm = GradeNorm::ALL[if function == RowFunction::Normalize { 1 } else { (i + case) % 3 }];
         let product = LayerProduct::new(signature).norm(norm).gate(Gate::ALL[case % 3]);
-        let layouts = RowLayouts { x, y: Some(x), g: Some(x), w: Some(&w) };
+        let layouts = RowOperandLayouts { x, y: Some(x), g: Some(x), w: Some(&w) };
         let Ok(problem) = RowProblem::new(function, product, &blades, layouts, dtype) else { continue };
         let Ok(plan) = problem.plan(caps) else { continue };
         launches.extend(Launch::steps(&format!("{function:?} of {signature}, {dtype} {x:?}"), &plan));

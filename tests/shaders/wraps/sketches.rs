@@ -4,14 +4,13 @@ use super::gemm::{WINDOW, bare, caps, is_full};
 use super::launch::Launch;
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
-use tilewise::sketch::{
-    HADAMARD_AT_MOST, HadamardProblem, Sketch, SketchKind, SparseAxis, SparseProblem, Way,
-};
+use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
+use tilewise::sketch::{Direction, MAX_HADAMARD_LENGTH, Sketch, SketchKind, SparseAxis};
 use tilewise::{Caps, DType, Layout};
 
 /// Rows and columns of what an operator is applied to, and the length of the axis that its result has.
 fn shapes(elements: usize) -> Vec<[usize; 3]> {
-    let long = HADAMARD_AT_MOST.min(elements / 4);
+    let long = MAX_HADAMARD_LENGTH.min(elements / 4);
     vec![
         [long, 3, long / 3],
         [5, elements / 8, 4],
@@ -39,8 +38,8 @@ pub(crate) fn launches() -> Vec<Launch> {
     let devices = [caps(), gpu, bare()];
     let mut case = 0;
     for [n, columns, d] in shapes(WINDOW / 4) {
-        for way in [Way::Forward, Way::Adjoint] {
-            let rows = if way == Way::Forward { n } else { d };
+        for direction in [Direction::Forward, Direction::Adjoint] {
+            let rows = if direction == Direction::Forward { n } else { d };
             let plain = |shape: &[usize]| Layout::contiguous("test", shape).expect("few axes");
             let across = Layout::new("test", &[rows, columns], &[1, rows], 63, 1 << 40).expect("a view");
             // The last has three axes beside the operator's, which do not step as one.
@@ -51,8 +50,8 @@ pub(crate) fn launches() -> Vec<Launch> {
                 let all = is_full();
                 for i in 0..if all { TYPES.len() * KINDS.len() * devices.len() } else { 1 } {
                     let (caps, dtype) = (&devices[(case + i) % 3], TYPES[(case / 2 + i) % 3]);
-                    hadamard(caps, [d, n], way, &x, axis, dtype, &mut launches);
-                    sparse(caps, KINDS[(case + i) % 5], [d, n], way, &x, axis, dtype, &mut launches);
+                    hadamard(caps, [d, n], direction, &x, axis, dtype, &mut launches);
+                    sparse(caps, KINDS[(case + i) % 5], [d, n], direction, &x, axis, dtype, &mut launches);
                 }
                 case += 1;
             }
@@ -64,16 +63,16 @@ pub(crate) fn launches() -> Vec<Launch> {
 fn hadamard(
     caps: &Caps,
     shape: [usize; 2],
-    way: Way,
+    direction: Direction,
     x: &Layout,
     axis: usize,
     dtype: DType,
     launches: &mut Vec<Launch>,
 ) {
     let Ok(sketch) = Sketch::new(SketchKind::Hadamard, shape, 1) else { return };
-    let Ok(problem) = HadamardProblem::new(&sketch, way, x, axis, dtype) else { return };
+    let Ok(problem) = HadamardProblem::new(&sketch, direction, x, axis, dtype) else { return };
     let Ok(plan) = problem.plan(caps) else { return };
-    let what = format!("Hadamard {way:?}, {shape:?} along {axis} of {dtype} {x:?}");
+    let what = format!("Hadamard {direction:?}, {shape:?} along {axis} of {dtype} {x:?}");
     // Of many pieces the first and the last: those between them differ in where they begin alone.
     let steps = Launch::steps(&what, &plan);
     let ends = steps.len().min(2 * ENDS);
@@ -89,15 +88,15 @@ fn sparse(
     caps: &Caps,
     kind: SketchKind,
     shape: [usize; 2],
-    way: Way,
+    direction: Direction,
     x: &Layout,
     axis: usize,
     dtype: DType,
     launches: &mut Vec<Launch>,
 ) {
     let Ok(sketch) = Sketch::new(kind, shape, 1) else { return };
-    let Ok(problem) = SparseProblem::new(&sketch, way, x, axis, dtype) else { return };
+    let Ok(problem) = SparseProblem::new(&sketch, direction, x, axis, dtype) else { return };
     let Ok(plan) = problem.plan(caps) else { return };
-    let what = format!("{kind:?} {way:?}, {shape:?} along {axis} of {dtype} {x:?}");
+    let what = format!("{kind:?} {direction:?}, {shape:?} along {axis} of {dtype} {x:?}");
     launches.extend(Launch::steps(&what, &plan));
 }

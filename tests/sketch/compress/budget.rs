@@ -5,7 +5,7 @@ use crate::support;
 use std::fs;
 use std::path::Path;
 use tilewise::io::{Safetensors, SafetensorsWriter};
-use tilewise::sketch::{Budget, Choice, Compress, CompressedLayer, Select, Step, advise};
+use tilewise::sketch::{Budget, Choice, Compress, CompressedLayer, ProgressStep, Selection, recommend_rank};
 use tilewise::{Element, Fill, Gpu, bf16, f16};
 
 #[test]
@@ -20,7 +20,7 @@ fn real_weights_share_a_budget_better_than_equally() {
         ["out.safetensors.partial", "other.safetensors.partial"].map(|name| folder.join(name));
     fs::create_dir(&copies).unwrap();
     let copying = Compress::new(WEIGHTS).budget(Budget::Params(0.5)).progress(|told| {
-        if told.step == Step::Factored {
+        if told.step == ProgressStep::Factored {
             for entry in fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap()) {
                 fs::copy(entry.path(), copies.join(entry.file_name())).unwrap();
             }
@@ -91,10 +91,10 @@ fn what_rounding_adds_is_made_up_for_by_rank() {
     let Some(gpu) = support::gpu() else { return };
     let model = Model::new::<bf16>(&gpu, "rounding");
     let weight = Safetensors::read(&model.input).unwrap().tensor::<bf16>(&gpu, "a.up.weight").unwrap();
-    let advice = advise(&weight, Budget::Params(0.5)).unwrap();
+    let advice = recommend_rank(&weight, Budget::Params(0.5)).unwrap();
     // Just enough before the factors are rounded to eight bits.
     let error = advice.rel_error * 1.001;
-    let compress = model.compress().select(Select::name("a.up.weight")).budget(Budget::Error(error));
+    let compress = model.compress().select(Selection::name("a.up.weight")).budget(Budget::Error(error));
     let report = compress.run(&gpu, &model.output).unwrap();
     println!("{report}");
     assert_true(&report, &model.input, &model.output);
@@ -117,14 +117,14 @@ fn what_cannot_save_stays_dense_and_says_why() {
         let flat = gpu.random::<f16>([50, 50], Fill::Uniform, 1)?;
         writer.tensor("large.weight", &large)?.tensor("zeros.weight", &zeros)?.tensor("flat.weight", &flat)
     });
-    let compress = || model.compress().select(Select::pattern("*.weight"));
+    let compress = || model.compress().select(Selection::pattern("*.weight"));
     let report = compress().budget(Budget::Error(0.1)).run(&gpu, &model.output).unwrap();
     println!("{report}");
     let of = |name: &str| report.layers.iter().find(|layer| layer.name == name).unwrap();
     for (name, told) in [
         ("b.norm.weight", "no fewer than the dense layer's 40"),
-        ("large.weight", "beyond f16"),
-        ("flat.weight", "the least is 0."),
+        ("large.weight", "overflow f16"),
+        ("flat.weight", "the smallest is 0."),
     ] {
         assert!(matches!(&of(name).choice, Choice::Dense { why } if why.contains(told)), "{:?}", of(name));
         assert!(report.to_string().contains(told), "{report}");
@@ -140,7 +140,7 @@ fn what_cannot_save_stays_dense_and_says_why() {
     let refused = compress().budget(Budget::Params(0.2)).run(&gpu, &model.output).unwrap_err().to_string();
     assert!(refused.contains("the budget") && refused.contains("stay dense 4136"), "{refused}");
     // Nothing that can save is a copy.
-    let report = model.compress().select(Select::pattern("b.*")).run(&gpu, &model.output).unwrap();
+    let report = model.compress().select(Selection::pattern("b.*")).run(&gpu, &model.output).unwrap();
     assert_eq!((report.params, report.dense_params), (40, 40));
     assert_eq!(
         Safetensors::read(&model.output).unwrap().names(),

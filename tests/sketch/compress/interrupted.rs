@@ -5,7 +5,7 @@ use crate::support;
 use std::fs;
 use std::path::Path;
 use tilewise::io::Safetensors;
-use tilewise::sketch::{Budget, Progress, Step};
+use tilewise::sketch::{Budget, Progress, ProgressStep};
 use tilewise::{Error, bf16, f16};
 
 #[test]
@@ -20,8 +20,13 @@ fn a_run_that_was_stopped_anywhere_goes_on_to_the_same_bytes() {
         Ok(())
     };
     model.compress().progress(progress).run(&gpu, &model.output).unwrap();
-    let expected = [(1, Step::Factoring), (1, Step::Factored), (2, Step::Factoring), (2, Step::Factored)];
-    let expected = [&expected[..], &[(1, Step::Stored), (2, Step::Stored)]].concat();
+    let expected = [
+        (1, ProgressStep::Factoring),
+        (1, ProgressStep::Factored),
+        (2, ProgressStep::Factoring),
+        (2, ProgressStep::Factored),
+    ];
+    let expected = [&expected[..], &[(1, ProgressStep::Stored), (2, ProgressStep::Stored)]].concat();
     assert_eq!(all.iter().map(|(_, number, step)| (*number, *step)).collect::<Vec<_>>(), expected);
     let whole = fs::read(&model.output).unwrap();
 
@@ -35,7 +40,7 @@ fn a_run_that_was_stopped_anywhere_goes_on_to_the_same_bytes() {
         let error = stopped.run(&gpu, &model.output).unwrap_err().to_string();
         assert_eq!(error, "the test: enough");
         assert!(!model.output.exists(), "{step:?}");
-        let kept = all[..=at].iter().filter(|(_, _, step)| *step == Step::Factored).count();
+        let kept = all[..=at].iter().filter(|(_, _, step)| *step == ProgressStep::Factored).count();
         if kept == 0 {
             assert_eq!(model.files(), ["in.safetensors"], "nothing is left of nothing");
         } else {
@@ -48,8 +53,8 @@ fn a_run_that_was_stopped_anywhere_goes_on_to_the_same_bytes() {
         });
         let report = again.run(&gpu, &model.output).unwrap();
         assert_eq!(report.reused, kept);
-        assert_eq!(steps.iter().filter(|step| **step == Step::Reused).count(), kept);
-        assert_eq!(steps.iter().filter(|step| **step == Step::Factored).count(), 2 - kept);
+        assert_eq!(steps.iter().filter(|step| **step == ProgressStep::Reused).count(), kept);
+        assert_eq!(steps.iter().filter(|step| **step == ProgressStep::Factored).count(), 2 - kept);
         assert_eq!(fs::read(&model.output).unwrap(), whole, "stopped at {step:?}");
         assert_eq!(model.files(), ["in.safetensors", "out.safetensors"]);
     }
@@ -62,7 +67,7 @@ fn factors_that_are_damaged_or_of_another_weight_are_made_again() {
     model.compress().run(&gpu, &model.output).unwrap();
     let whole = fs::read(&model.output).unwrap();
     let stop_at_end = |told: Progress<'_>| match told.step {
-        Step::Stored => Err(Error::Input { what: "the test".into(), why: "enough".into() }),
+        ProgressStep::Stored => Err(Error::Input { what: "the test".into(), why: "enough".into() }),
         _ => Ok(()),
     };
     type Damage = fn(&Path);
@@ -116,7 +121,7 @@ fn an_output_that_fails_at_the_end_is_taken_up_again() {
     let model = Model::new::<bf16>(&gpu, "end");
     // A folder takes the name while the layers are made.
     let late = model.compress().progress(|told| {
-        if told.step == Step::Stored && told.number == 2 {
+        if told.step == ProgressStep::Stored && told.number == 2 {
             fs::create_dir(&model.output).unwrap();
         }
         Ok(())
@@ -130,7 +135,7 @@ fn an_output_that_fails_at_the_end_is_taken_up_again() {
 
     // Another takes the folder of factors away, or has something else there.
     let gone = model.compress().progress(|told| {
-        if told.step == Step::Factored && told.number == 2 {
+        if told.step == ProgressStep::Factored && told.number == 2 {
             fs::remove_dir_all(model.partial()).unwrap();
         }
         Ok(())

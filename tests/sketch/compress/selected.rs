@@ -6,13 +6,13 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use tilewise::io::Safetensors;
-use tilewise::sketch::{Budget, Compress, Select};
+use tilewise::sketch::{Budget, Compress, Selection};
 use tilewise::{Element, Error, bf16};
 
 #[test]
 fn selections_take_what_they_say() {
     let Some(gpu) = support::gpu() else { return };
-    let named = |selections: &[Select]| -> Vec<String> {
+    let named = |selections: &[Selection]| -> Vec<String> {
         let model = Model::changed::<f32>(&gpu, "selected", |writer| {
             let values: Vec<f32> = falling([40, 30], 0.7, 3).into_iter().map(Element::from_f64).collect();
             writer.tensor("projection", &gpu.tensor(&values, [40, 30])?)
@@ -28,13 +28,16 @@ fn selections_take_what_they_say() {
         }
         report.layers.into_iter().map(|layer| layer.name).collect()
     };
-    assert_eq!(named(&[Select::name("projection")]), ["projection"]);
-    assert_eq!(named(&[Select::pattern("a.*.weight")]), ["a.down.weight", "a.up.weight"]);
-    assert_eq!(named(&[Select::pattern("a.?p.*")]), ["a.up.weight"]);
-    assert_eq!(named(&[Select::shape(60, 1)]), ["a.up.weight"]);
-    assert_eq!(named(&[Select::shape(2, 70), Select::name("projection")]), ["a.down.weight", "projection"]);
+    assert_eq!(named(&[Selection::name("projection")]), ["projection"]);
+    assert_eq!(named(&[Selection::pattern("a.*.weight")]), ["a.down.weight", "a.up.weight"]);
+    assert_eq!(named(&[Selection::pattern("a.?p.*")]), ["a.up.weight"]);
+    assert_eq!(named(&[Selection::shape(60, 1)]), ["a.up.weight"]);
+    assert_eq!(
+        named(&[Selection::shape(2, 70), Selection::name("projection")]),
+        ["a.down.weight", "projection"]
+    );
     // Any of them, each once; what cannot save too, as it was asked for.
-    let several = [Select::pattern("*"), Select::name("a.up.weight"), Select::shape(1, 1)];
+    let several = [Selection::pattern("*"), Selection::name("a.up.weight"), Selection::shape(1, 1)];
     assert_eq!(named(&several), ["a.down.weight", "a.up.weight", "b.norm.weight", "projection"]);
 }
 
@@ -42,7 +45,7 @@ fn selections_take_what_they_say() {
 fn what_was_compressed_is_compressed_further() {
     let Some(gpu) = support::gpu() else { return };
     let model = Model::new::<f32>(&gpu, "further");
-    model.compress().select(Select::name("a.up.weight")).run(&gpu, &model.output).unwrap();
+    model.compress().select(Selection::name("a.up.weight")).run(&gpu, &model.output).unwrap();
     let further = model.folder.join("further.safetensors");
     Compress::new(&model.output).run(&gpu, &further).unwrap();
     let file = Safetensors::read(&further).unwrap();
@@ -75,20 +78,24 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
     };
     let input = model.input.display().to_string();
     for (select, words) in [
-        (Select::name("a.left.weight"), &["`a.left.weight`", "a.up.weight"][..]),
-        (Select::name("integers.weight"), &["`integers.weight`", "i8", "[30, 20]"]),
-        (Select::name("b.line.weight"), &["`b.line.weight`", "[5]"]),
-        (Select::pattern("d.*"), &["d.*", "selects no matrix"]),
-        (Select::pattern("b.line.*"), &["selects no matrix"]),
-        (Select::shape(1000, 1), &["1000", "selects no matrix"]),
-        (Select::name("nan.weight"), &["`nan.weight` is NaN at [2, 7]"]),
-        (Select::pattern("inf*"), &["`infinite.weight` is -inf at [2, 7]"]),
-        (Select::name("taken.weight"), &["`taken.U1s`", "another tensor"]),
+        (Selection::name("a.left.weight"), &["`a.left.weight`", "a.up.weight"][..]),
+        (Selection::name("integers.weight"), &["`integers.weight`", "i8", "[30, 20]"]),
+        (Selection::name("b.line.weight"), &["`b.line.weight`", "[5]"]),
+        (Selection::pattern("d.*"), &["d.*", "selects no matrix"]),
+        (Selection::pattern("b.line.*"), &["selects no matrix"]),
+        (Selection::shape(1000, 1), &["1000", "selects no matrix"]),
+        (Selection::name("nan.weight"), &["`nan.weight` is NaN at [2, 7]"]),
+        (Selection::pattern("inf*"), &["`infinite.weight` is -inf at [2, 7]"]),
+        (Selection::name("taken.weight"), &["`taken.U1s`", "another tensor"]),
     ] {
         let words = [words, &[input.as_str()]].concat();
-        refused(model.compress().select(Select::name("a.up.weight")).select(select), &model.output, &words);
+        refused(
+            model.compress().select(Selection::name("a.up.weight")).select(select),
+            &model.output,
+            &words,
+        );
     }
-    let up = || model.compress().select(Select::name("a.up.weight"));
+    let up = || model.compress().select(Selection::name("a.up.weight"));
     for budget in [Budget::Params(0.0), Budget::Flops(f64::NAN), Budget::Error(1.0), Budget::Params(0.01)] {
         refused(up().budget(budget), &model.output, &["budget"]);
     }
@@ -101,7 +108,7 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
     assert_eq!(fs::read(&model.input).unwrap(), before);
     for (what, bytes) in [("cut", &before[..before.len() - 7]), ("text", b"no weights at all")] {
         fs::write(&model.input, bytes).unwrap();
-        refused(up(), &model.output, &["in.safetensors", "no .safetensors file"]);
+        refused(up(), &model.output, &["in.safetensors", "not a .safetensors file"]);
         assert_eq!(fs::read(&model.input).unwrap(), bytes, "{what}");
     }
 }

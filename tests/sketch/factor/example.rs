@@ -97,7 +97,7 @@ fn what_is_no_matrix_is_refused_in_one_sentence() {
         (&["--tolerance=-1"], &["tolerance"]),
         (&["--tensor", "layer"], &["`layer`", "output.dense.weight"]),
         (&["--tensor", "output.dense.bias"], &["rows and columns", "[384]"]),
-        (&["--weights", weights], &["README.md", "no .safetensors file"]),
+        (&["--weights", weights], &["README.md", "not a .safetensors file"]),
         (&["--weights", none], &[none, "cannot be opened"]),
         (&["--rank", "2", "--svg", "/nonexistent/x.svg"], &["/nonexistent/x.svg", "cannot be written"]),
     ] {

@@ -292,7 +292,7 @@ fn mistakes_are_errors_that_say_what_is_wrong() {
     let large = gpu.tensor(&[f32::MAX; 25], [5, 5]).unwrap();
     assert!(said(trace(&large, 4, 1).unwrap_err()).contains("too large"));
     assert!(said(trace(&a, 4, 1).unwrap_err()).contains("square"));
-    assert!(said(trace(&a.slice(0, ..5).unwrap(), 1, 1).unwrap_err()).contains("two"));
+    assert!(said(trace(&a.slice(0, ..5).unwrap(), 1, 1).unwrap_err()).contains("at least 2"));
     for gamma in [0.5, -1.0, f64::NAN, f64::INFINITY] {
         assert!(said(Cqrrpt::new(&a).gamma(gamma).run().unwrap_err()).contains("gamma"));
     }
@@ -303,7 +303,7 @@ fn mistakes_are_errors_that_say_what_is_wrong() {
     }
     assert!(said(lstsq(&a, &b.slice(0, ..5).unwrap()).unwrap_err()).contains("[5]"));
     let bad = gpu.tensor(&[1.0, 2.0, f32::INFINITY, 4.0, 5.0, 6.0], [6]).unwrap();
-    assert!(said(lstsq(&a, &bad).unwrap_err()).contains("the right-hand side: it is inf at [2, 0]"));
+    assert!(said(lstsq(&a, &bad).unwrap_err()).contains("the right-hand side: has the entry inf at [2, 0]"));
     assert_eq!(lstsq(&a, &gpu.zeros([6, 0]).unwrap()).unwrap().x.shape(), [5, 0]);
     assert!(tail(&[3.0, 4.0], 0) == 5.0 && cqrrpt(&a).is_ok(), "all works as before");
 }

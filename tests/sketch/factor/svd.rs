@@ -240,7 +240,7 @@ fn mistakes_are_errors_that_say_what_is_wrong() {
     }
     let a = gpu.random::<f32>([6, 5], Fill::Uniform, 1).unwrap();
     assert!(said(rsvd(&a, 6)).contains("[6, 5]"));
-    assert!(said(Rsvd::new(&a).run()).contains("rank or a tolerance"));
+    assert!(said(Rsvd::new(&a).run()).contains("`rank` or a `tolerance`"));
     assert!(said(Rsvd::new(&a).rank(2).block(0).run()).contains("block"));
     for tolerance in [0.0, -1.0, f64::NAN, 1e-9] {
         assert!(said(Rsvd::new(&a).tolerance(tolerance).run()).contains("tolerance"), "{tolerance}");

@@ -4,7 +4,7 @@
 use crate::support;
 use faer::Mat;
 use tilewise::io::Safetensors;
-use tilewise::sketch::{Advice, Budget, Choice, advise};
+use tilewise::sketch::{Budget, Choice, RankRecommendation, recommend_rank};
 use tilewise::{Error, Gpu, Tensor, bf16, f16};
 
 const WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_layer2_ffn.safetensors");
@@ -35,7 +35,7 @@ impl Exact {
     }
 }
 
-fn consistent(advice: &Advice) {
+fn consistent(advice: &RankRecommendation) {
     let [out, inner] = advice.shape;
     assert_eq!(advice.dense_params, out * inner);
     assert_eq!(
@@ -82,7 +82,7 @@ fn advice_is_within_five_per_cent_of_an_exhaustive_search() {
             (Budget::Flops(0.25), 0.25),
         ];
         for (budget, share) in budgets.into_iter().skip(first).step_by(step) {
-            let advice = advise(&weight, budget).unwrap();
+            let advice = recommend_rank(&weight, budget).unwrap();
             consistent(&advice);
             let within = |rank: &usize| exact.params(*rank) as f64 <= share * advice.dense_params as f64;
             let best = exact.saving().filter(within).map(|rank| exact.errors[rank]).fold(1.0, f64::min);
@@ -92,7 +92,7 @@ fn advice_is_within_five_per_cent_of_an_exhaustive_search() {
             assert!(advice.params as f64 <= share * advice.dense_params as f64, "{advice}");
         }
         for error in [0.7, 0.3].into_iter().skip(first).step_by(step) {
-            let advice = advise(&weight, Budget::Error(error)).unwrap();
+            let advice = recommend_rank(&weight, Budget::Error(error)).unwrap();
             consistent(&advice);
             let best = exact.saving().find(|&rank| exact.errors[rank] <= error).unwrap();
             println!("{name}, {}: rank {} of {}, {best}", advice.budget, advice.rank, advice.least_rank);
@@ -101,7 +101,7 @@ fn advice_is_within_five_per_cent_of_an_exhaustive_search() {
             assert!(advice.rank as f64 <= 1.2 * 1.05 * best as f64, "{best}: {advice}");
         }
         // No layer that saves has so small an error: the advice says how small one there is.
-        let advice = advise(&weight, Budget::Error(0.1)).unwrap();
+        let advice = recommend_rank(&weight, Budget::Error(0.1)).unwrap();
         consistent(&advice);
         let (most, least) = (exact.saving().last().unwrap(), advice.least_rel_error.unwrap());
         assert!((least / exact.errors[most] - 1.0).abs() < 0.05, "{advice}");
@@ -128,7 +128,7 @@ fn ranks_are_rounded_up_where_that_costs_little() {
         ([160, 120], 30, 32, "rounded up"),
         ([126, 126], 28, 28, "beyond the budget or saves nothing"), // 31 is the last that saves
     ] {
-        let advice = advise(&of_rank(&gpu, shape, rank), Budget::Error(0.01)).unwrap();
+        let advice = recommend_rank(&of_rank(&gpu, shape, rank), Budget::Error(0.01)).unwrap();
         consistent(&advice);
         assert_eq!((advice.least_rank, advice.rank), (rank, want), "{advice}");
         assert!(advice.rel_error < 1e-5 && advice.to_string().contains(told), "{advice}");
@@ -141,7 +141,7 @@ fn what_cannot_save_stays_dense_with_the_numbers() {
     for shape in [[1, 7], [300, 1], [2, 500], [4, 4], [1, 1]] {
         let weight = gpu.tensor(&vec![0.5f32; shape[0] * shape[1]], shape).unwrap();
         for budget in [Budget::Params(0.9), Budget::Flops(0.5), Budget::Error(0.5)] {
-            let advice = advise(&weight, budget).unwrap();
+            let advice = recommend_rank(&weight, budget).unwrap();
             consistent(&advice);
             let Choice::Dense { why } = &advice.choice else { panic!("{advice}") };
             assert!(why.contains(&format!("{} params", 2 * (shape[0] + shape[1]))), "{why}");
@@ -150,13 +150,13 @@ fn what_cannot_save_stays_dense_with_the_numbers() {
     }
     // Rank 1 would save, but not enough.
     let weight = gpu.tensor(&vec![0.5f32; 3200], [80, 40]).unwrap();
-    let advice = advise(&weight, Budget::Params(0.01)).unwrap();
+    let advice = recommend_rank(&weight, Budget::Params(0.01)).unwrap();
     consistent(&advice);
     assert!(
         matches!(&advice.choice, Choice::Dense { why } if why.contains("240") && why.contains("7.5%")),
         "{advice}"
     );
-    assert_eq!(advise(&weight, Budget::Params(240.0 / 3200.0)).unwrap().rank, 1);
+    assert_eq!(recommend_rank(&weight, Budget::Params(240.0 / 3200.0)).unwrap().rank, 1);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn zeros_and_all_real_types_have_answers() {
     let Some(gpu) = support::gpu() else { return };
     let zeros = gpu.zeros::<bf16>([64, 48]).unwrap();
     for (budget, rank) in [(Budget::Params(0.5), 6), (Budget::Error(0.1), 1)] {
-        let advice = advise(&zeros, budget).unwrap();
+        let advice = recommend_rank(&zeros, budget).unwrap();
         consistent(&advice);
         assert_eq!((advice.rank, advice.rel_error), (rank, 0.0), "{advice}");
     }
@@ -172,7 +172,8 @@ fn zeros_and_all_real_types_have_answers() {
     let values: Vec<f32> = (0..64 * 48u16).map(|i| f32::from(i % 48) * f32::from(i / 48)).collect();
     for scale in [1e-30, 1.0, 1e30] {
         let scaled: Vec<f32> = values.iter().map(|x| x * scale).collect();
-        let advice = advise(&gpu.tensor(&scaled, [64, 48]).unwrap().t(), Budget::Error(1e-4)).unwrap();
+        let advice =
+            recommend_rank(&gpu.tensor(&scaled, [64, 48]).unwrap().t(), Budget::Error(1e-4)).unwrap();
         consistent(&advice);
         assert_eq!((advice.shape, advice.rank), ([48, 64], 1), "{advice}");
     }
@@ -193,7 +194,7 @@ fn what_makes_no_sense_is_refused() {
         Budget::Error(1.0),
         Budget::Error(f64::NAN),
     ] {
-        let error = advise(&weight, budget).unwrap_err();
+        let error = recommend_rank(&weight, budget).unwrap_err();
         assert!(
             matches!(&error, Error::Input { what, .. } if what.contains("budget")),
             "{budget:?}: {error}"
@@ -204,12 +205,15 @@ fn what_makes_no_sense_is_refused() {
         values[7] = bad;
         let weight = gpu.tensor(&values, [3, 4]).unwrap();
         for budget in [Budget::Params(0.5), Budget::Error(0.5)] {
-            let error = advise(&weight, budget).unwrap_err().to_string();
+            let error = recommend_rank(&weight, budget).unwrap_err().to_string();
             assert!(error.contains("[1, 3]"), "{error}");
         }
     }
     for shape in [&[12][..], &[3, 2, 2], &[0, 4]] {
         let weight = gpu.tensor(&vec![1.0f32; shape.iter().product()], shape).unwrap();
-        assert!(matches!(advise(&weight, Budget::Params(0.5)), Err(Error::Shape { .. })), "{shape:?}");
+        assert!(
+            matches!(recommend_rank(&weight, Budget::Params(0.5)), Err(Error::Shape { .. })),
+            "{shape:?}"
+        );
     }
 }

@@ -70,7 +70,7 @@ fn fits_are_best_at_every_budget() {
         // The weights share these, and have all in the full sweep.
         let (all, some) = ([0.05, 0.2, 0.5, 0.9], [&[0.05, 0.5][..], &[0.9]]);
         for &share in if support::is_full_sweep() { &all[..] } else { some[at] } {
-            let advice = SkLinear::advise(&weight, Budget::Params(share)).expect("a budget");
+            let advice = SkLinear::recommend_rank(&weight, Budget::Params(share)).expect("a budget");
             let builder = SkLinear::builder(advice.terms, advice.rank);
             let [fitted, squares, copied] =
                 [builder.fit(&weight), builder.least_squares(&weight), builder.panther(&weight)]
@@ -128,12 +128,12 @@ fn what_cannot_be_done_is_refused_in_one_sentence() {
     };
     for (arguments, words) in [
         (of(&nan_name, &["--rank", "2"]), &["NaN", "[1, 1]"][..]),
-        (of(&cut_name, &["--rank", "2"]), &["cut.safetensors", "no .safetensors file"]),
+        (of(&cut_name, &["--rank", "2"]), &["cut.safetensors", "not a .safetensors file"]),
         (of(&good_name, &["--rank", "0"]), &["a rank"]),
-        (of(&good_name, &["--rank", "2", "--terms", "0"]), &["a term"]),
+        (of(&good_name, &["--rank", "2", "--terms", "0"]), &["one term"]),
         (of(&good_name, &["--rank", "81"]), &["inputs and outputs", "81"]),
         (of(&good_name, &["--rank", "22"]), &["saves nothing", "7744", "7680"]),
-        (of(&good_name, &["--max-error", "0.01"]), &["should stay dense", "the least is 0."]),
+        (of(&good_name, &["--max-error", "0.01"]), &["should stay dense", "the smallest is 0."]),
         (of(&good_name, &["--budget-params", "0.01"]), &["should stay dense", "352"]),
         (of(&good_name, &["--budget-params=-1"]), &["budget"]),
         (of(&good_name, &["--tensor", "counts"]), &["`counts`", "must be a tensor of f32"]),

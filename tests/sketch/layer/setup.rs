@@ -2,6 +2,7 @@
 
 use crate::support::sketches::small;
 use tilewise::planning::gemm::Pin;
+use tilewise::planning::sketch::pinned_layer;
 use tilewise::sketch::SkLinear;
 use tilewise::{Activation, Element, Fill, GemmKernel, Gpu, Real, Tensor};
 
@@ -11,14 +12,14 @@ pub(crate) fn layer<T: Real>(
     [inputs, outputs, terms, rank]: [usize; 4],
     activation: Activation,
 ) -> SkLinear<T> {
-    let builder = SkLinear::<T>::builder(terms, rank).seed(7).activation(activation).without_saving();
+    let builder = SkLinear::<T>::builder(terms, rank).seed(7).activation(activation).allow_larger();
     // By a kernel that compiles quickly: what is tested of these layers is not how products are computed.
-    builder.random(gpu, [inputs, outputs]).unwrap().pinned(Pin::Kernel(GemmKernel::Naive))
+    pinned_layer(builder.random(gpu, [inputs, outputs]).unwrap(), Pin::Kernel(GemmKernel::Naive))
 }
 
 /// The same layer by a kernel that makes signs, in a tile that compiles quickly.
 pub(crate) fn staged<T: Real>(layer: SkLinear<T>) -> SkLinear<T> {
-    layer.pinned(Pin::Tile(small()))
+    pinned_layer(layer, Pin::Tile(small()))
 }
 
 pub(crate) fn wide<T: Element>(x: &Tensor<T>) -> Vec<f64> {
@@ -31,7 +32,7 @@ pub(crate) fn given<T: Real>(gpu: &Gpu, [inputs, outputs, terms, rank]: [usize; 
     let [s1, u2] = [1, 2].map(|seed| factor([terms, inputs, rank], seed));
     let [s2, u1] = [3, 4].map(|seed| factor([terms, rank, outputs], seed));
     let layer = SkLinear::from_factors([&s1, &u1, &s2, &u2], None, Activation::None).unwrap();
-    layer.pinned(Pin::Kernel(GemmKernel::Naive))
+    pinned_layer(layer, Pin::Kernel(GemmKernel::Naive))
 }
 
 /// Each value within its bound.

@@ -4,8 +4,9 @@ use super::setup::{assert_near, given, layer, staged, wide};
 use crate::support;
 use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::planning::gemm::Pin;
-use tilewise::sketch::{SignMemory, SkLinear};
-use tilewise::{Activation, Error, Fill, GemmKernel, Gpu, Real, Tensor, bf16, f16};
+use tilewise::planning::sketch::pinned_layer;
+use tilewise::sketch::{SignStorage, SkLinear};
+use tilewise::{Activation, Error, Fill, GemmKernel, Gpu, Parameters, Real, Tensor, bf16, f16};
 
 #[test]
 fn outputs_take_two_launches_and_gradients_five_and_nothing_of_the_weights_size() {
@@ -14,9 +15,9 @@ fn outputs_take_two_launches_and_gradients_five_and_nothing_of_the_weights_size(
     let layer = layer::<f32>(&gpu, [features, features, 1, 16], Activation::None);
     let x = gpu.random::<f32>([batch, features], Fill::Uniform, 1).unwrap();
     // Once, so that what is uploaded and the parts of k do not count.
-    for memory in [SignMemory::Stored, SignMemory::Made] {
-        let layer = layer.with_signs(memory).unwrap();
-        let layer = if memory == SignMemory::Made { staged(layer) } else { layer };
+    for memory in [SignStorage::Stored, SignStorage::Generated] {
+        let layer = layer.to_sign_storage(memory).unwrap();
+        let layer = if memory == SignStorage::Generated { staged(layer) } else { layer };
         let before = gpu.stats();
         let hidden = layer.hidden(&x).unwrap();
         let y = layer.output::<f32>(&hidden).unwrap();
@@ -48,7 +49,7 @@ fn signs_that_are_made_take_half_the_memory_and_give_the_same_bits() {
     fn check<T: Real>(gpu: &Gpu, size: [usize; 4], batch: usize) {
         let kept = staged(layer::<T>(gpu, size, Activation::None));
         let before = gpu.stats().bytes_in_use;
-        let made = kept.with_signs(SignMemory::Made).unwrap();
+        let made = kept.to_sign_storage(SignStorage::Generated).unwrap();
         let own = gpu.stats().bytes_in_use - before;
         let numbers = (kept.params() * T::DTYPE.size()) as u64;
         // Buffers are of size classes.
@@ -64,7 +65,7 @@ fn signs_that_are_made_take_half_the_memory_and_give_the_same_bits() {
         for (part, (one, other)) in one.iter().zip(&other).enumerate() {
             assert!(one == other, "{} {size:?}: part {part} differs", T::DTYPE);
         }
-        let again = made.with_signs(SignMemory::Stored).unwrap();
+        let again = made.to_sign_storage(SignStorage::Stored).unwrap();
         assert_eq!(bits(&again.forward(&x).unwrap()), one[1]);
     }
     check::<f32>(&gpu, [70, 45, 3, 5], 20);
@@ -75,7 +76,7 @@ fn signs_that_are_made_take_half_the_memory_and_give_the_same_bits() {
         check::<bf16>(&gpu, [33, 20, 1, 7], 9);
     }
     let given = given::<f32>(&gpu, [30, 40, 1, 2]);
-    assert!(matches!(given.with_signs(SignMemory::Made), Err(Error::Input { .. })));
+    assert!(matches!(given.to_sign_storage(SignStorage::Generated), Err(Error::Input { .. })));
     assert_eq!(given.seed(), None);
 }
 
@@ -88,8 +89,8 @@ fn a_step_moves_what_is_trained_and_nothing_that_others_see() {
     let (_, gradients) = layer.backward(&x, &hidden, &target).unwrap();
     let (old, view) = (layer.clone(), layer.s1().unwrap());
     let [before, y] = [wide(&view), wide(&old.forward(&x).unwrap())];
-    for memory in [SignMemory::Stored, SignMemory::Made] {
-        let mut stepped = layer.with_signs(memory).unwrap();
+    for memory in [SignStorage::Stored, SignStorage::Generated] {
+        let mut stepped = layer.to_sign_storage(memory).unwrap();
         stepped.descend(&gradients, 0.5).unwrap();
         for (now, then, gradient) in [
             (stepped.s1().unwrap(), &view, &gradients.s1),
@@ -113,12 +114,52 @@ fn a_step_moves_what_is_trained_and_nothing_that_others_see() {
     assert_ne!(wide(&layer.forward(&x).unwrap()), y);
 }
 
+#[test]
+fn parameters_have_the_names_and_shapes_of_files() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let [inputs, outputs, terms, rank] = [12, 8, 2, 3];
+    let signs = layer::<f32>(&gpu, [inputs, outputs, terms, rank], Activation::None);
+    let explicit = given::<f32>(&gpu, [inputs, outputs, terms, rank]);
+    let by_term = |x: Tensor<f32>| {
+        let terms = x.contiguous().unwrap().reshape([inputs, terms, rank]).unwrap();
+        wide(&terms.permute(&[1, 0, 2]).unwrap())
+    };
+    for layer in [&signs, &signs.to_sign_storage(SignStorage::Generated).unwrap(), &explicit] {
+        let (first, second) = ([terms, inputs, rank], [terms, rank, outputs]);
+        let mut want = vec![
+            ("S1s", first.to_vec(), by_term(layer.s1().unwrap())),
+            ("S2s", second.to_vec(), wide(&layer.s2().unwrap())),
+        ];
+        if layer.seed().is_none() {
+            want.push(("U1s", second.to_vec(), wide(&layer.u1().unwrap())));
+            want.push(("U2s", first.to_vec(), by_term(layer.u2().unwrap())));
+        }
+        want.extend(layer.bias().map(|bias| ("bias", vec![outputs], wide(bias))));
+        let found = layer.parameters().into_iter();
+        let found = found.map(|(name, x)| (name, x.shape().to_vec(), wide(x))).collect::<Vec<_>>();
+        assert_eq!(found, want);
+    }
+    // An update finds the factors uniquely owned, whether or not their views were asked for.
+    let x = gpu.random::<f32>([4, inputs], Fill::Uniform, 1).unwrap();
+    let g = gpu.random::<f32>([4, outputs], Fill::Uniform, 2).unwrap();
+    let (_, gradients) = signs.backward(&x, &signs.hidden(&x).unwrap(), &g).unwrap();
+    let mut layer = signs.cast::<f32>().unwrap();
+    layer.descend(&gradients, 0.5).unwrap(); // the first update copies what the cast shares
+    let mut launches = || {
+        let before = gpu.stats().launches;
+        layer.descend(&gradients, 0.5).unwrap();
+        let launches = gpu.stats().launches - before;
+        (launches, layer.parameters().len())
+    };
+    assert_eq!(launches(), launches());
+}
+
 /// f32 is updated, f16 multiplied: the loss falls far below what a layer of f16 alone comes to.
 #[test]
 fn mixed_precision_trains() {
     let Some(gpu) = support::gpu() else { return };
     let builder = SkLinear::<f32>::builder(1, 8).seed(1);
-    let mut master = builder.random(&gpu, [48, 40]).unwrap().pinned(Pin::Kernel(GemmKernel::Naive));
+    let mut master = pinned_layer(builder.random(&gpu, [48, 40]).unwrap(), Pin::Kernel(GemmKernel::Naive));
     let target = master.clone();
     // The same frozen signs, other S: within reach.
     let shifted = |x: &Tensor<f32>| tilewise::ops::mul(x, &gpu.tensor(&[0.5f32], []).unwrap()).unwrap();
@@ -143,7 +184,7 @@ fn random_layers_begin_as_dense_ones_do() {
     let Some(gpu) = support::gpu() else { return };
     for (inputs, outputs, terms, rank) in [(256, 64, 1, 8), (64, 256, 3, 4)] {
         let layer = SkLinear::<f32>::builder(terms, rank).seed(5).random(&gpu, [inputs, outputs]).unwrap();
-        let layer = layer.pinned(Pin::Kernel(GemmKernel::Naive));
+        let layer = pinned_layer(layer, Pin::Kernel(GemmKernel::Naive));
         let bias = wide(layer.bias().unwrap());
         let bound = 1.0 / (inputs as f64).sqrt();
         let largest = bias.iter().fold(0.0f64, |m, b| m.max(b.abs()));
@@ -184,11 +225,11 @@ fn layers_come_back_from_files() {
     assert!(!file.names().contains(&"a.U1s".into()), "a seed says what signs are");
     let x = gpu.random::<f16>([5, 30], Fill::Uniform, 2).unwrap();
     let back = SkLinear::<f16>::load(&file, &gpu, "a.", Activation::Relu).unwrap();
-    let back = back.pinned(Pin::Kernel(GemmKernel::Naive));
+    let back = pinned_layer(back, Pin::Kernel(GemmKernel::Naive));
     assert_eq!(wide(&back.forward(&x).unwrap()), wide(&seeded.forward(&x).unwrap()));
     let x = gpu.random::<bf16>([5, 30], Fill::Uniform, 2).unwrap();
     let back = SkLinear::<bf16>::load(&file, &gpu, "b.", Activation::None).unwrap();
-    let back = back.pinned(Pin::Kernel(GemmKernel::Naive));
+    let back = pinned_layer(back, Pin::Kernel(GemmKernel::Naive));
     assert_eq!(wide(&back.forward(&x).unwrap()), wide(&fitted.forward(&x).unwrap()));
     let says = |found: tilewise::Result<SkLinear<f32>>, words: &str| {
         let error = found.unwrap_err().to_string();
@@ -228,7 +269,7 @@ fn what_does_not_go_together_is_an_error() {
     let mut other = self::layer::<f32>(&gpu, [12, 9, 1, 3], Activation::None);
     assert!(matches!(other.descend(&gradients, 1.0), Err(Error::Shape { .. })));
     for sizes in [[0, 8, 1, 3], [12, 0, 1, 3], [12, 8, 0, 3], [12, 8, 1, 0], [12, 8, 1, 9]] {
-        let builder = SkLinear::<f32>::builder(sizes[2], sizes[3]).without_saving();
+        let builder = SkLinear::<f32>::builder(sizes[2], sizes[3]).allow_larger();
         assert!(matches!(builder.random(&gpu, [sizes[0], sizes[1]]), Err(Error::Shape { .. })), "{sizes:?}");
     }
     let error = SkLinear::<f32>::builder(2, 3).random(&gpu, [12, 8]).unwrap_err();

@@ -4,7 +4,8 @@ use crate::support;
 use crate::support::sketches::small;
 use crate::support::strided::{Lay, Placed, indices};
 use tilewise::planning::gemm::Pin;
-use tilewise::sketch::{Given, Scaling, Sketch, SketchKind, Way, dense_as};
+use tilewise::planning::sketch::apply_dense;
+use tilewise::sketch::{Direction, ExplicitSketch, Scaling, Sketch, SketchKind};
 use tilewise::{Error, Fill, Gpu, Real, bf16, f16, reference};
 
 const KINDS: [SketchKind; 3] = [SketchKind::Gaussian, SketchKind::Uniform, SketchKind::Sign];
@@ -27,12 +28,13 @@ fn entries_are_those_of_the_cpu_bit_for_bit() {
             let s = Sketch::new(kind, [d, n], 0xfeed_0000_0000 + d as u64).unwrap().scaled(Scaling::Unscaled);
             let want = bits(&s.to_vec());
             let (of_columns, of_rows) = (identity(&gpu, n), identity(&gpu, d));
-            let applied = |way, x, axis| dense_as(&s, way, x, axis, Pin::Tile(small())).unwrap();
+            let applied =
+                |direction, x, axis| apply_dense(&s, direction, x, axis, Pin::Tile(small())).unwrap();
             for (what, found) in [
-                ("S I", applied(Way::Forward, &of_columns, 0)),
-                ("I S^T", applied(Way::Forward, &of_columns, 1).t()),
-                ("S^T I", applied(Way::Adjoint, &of_rows, 0).t()),
-                ("I S", applied(Way::Adjoint, &of_rows, 1)),
+                ("S I", applied(Direction::Forward, &of_columns, 0)),
+                ("I S^T", applied(Direction::Forward, &of_columns, 1).t()),
+                ("S^T I", applied(Direction::Adjoint, &of_rows, 0).t()),
+                ("I S", applied(Direction::Adjoint, &of_rows, 1)),
             ] {
                 assert_eq!(bits(&found.to_vec().unwrap()), want, "{kind:?}, {what}");
             }
@@ -70,12 +72,12 @@ fn check<T: Real>(gpu: &Gpu, kind: SketchKind, shape: &[usize], axis: usize, lay
     let what = format!("{kind:?} {} {shape:?} axis {axis} {lay:?} to {to}", T::DTYPE);
     let forward = Sketch::new(kind, [to, from], 11).unwrap();
     let s: Vec<f64> = forward.to_vec().into_iter().map(f64::from).collect();
-    let y = dense_as(&forward, Way::Forward, &x.tensor, axis, Pin::Tile(small())).unwrap();
+    let y = apply_dense(&forward, Direction::Forward, &x.tensor, axis, Pin::Tile(small())).unwrap();
     compare(&y.to_vec().unwrap(), along(&s, [to, from], &wide, shape, axis), from, &what);
     let adjoint = Sketch::new(kind, [from, to], 12).unwrap();
     let s = adjoint.to_vec();
     let transposed: Vec<f64> = (0..to * from).map(|p| f64::from(s[p % from * to + p / from])).collect();
-    let y = dense_as(&adjoint, Way::Adjoint, &x.tensor, axis, Pin::Tile(small())).unwrap();
+    let y = apply_dense(&adjoint, Direction::Adjoint, &x.tensor, axis, Pin::Tile(small())).unwrap();
     compare(&y.to_vec().unwrap(), along(&transposed, [to, from], &wide, shape, axis), from, &what);
     x.read();
 }
@@ -183,9 +185,10 @@ fn a_given_matrix_is_applied_as_a_sketch_with_its_entries() {
     // As it lies, and as the transpose of what lies there.
     let across: Vec<f16> = (0..66).map(|at| entries[at % 6 * 11 + at / 6]).collect();
     let transposed = gpu.tensor(&across, [11, 6]).unwrap().t();
-    for given in
-        [Given::new(gpu.tensor(&entries, [6, 11]).unwrap()).unwrap(), Given::new(transposed).unwrap()]
-    {
+    for given in [
+        ExplicitSketch::new(gpu.tensor(&entries, [6, 11]).unwrap()).unwrap(),
+        ExplicitSketch::new(transposed).unwrap(),
+    ] {
         assert_eq!(given.shape(), [6, 11]);
         for (shape, axis) in [(vec![11], 0), (vec![11, 5], 0), (vec![2, 11, 3, 4], 1), (vec![3, 4, 11], 2)] {
             let x = gpu.random::<f16>(&shape, Fill::Integers, 4).unwrap();
@@ -213,7 +216,7 @@ fn a_given_matrix_is_applied_as_a_sketch_with_its_entries() {
         assert_eq!(given.apply(&gpu.zeros::<f16>([11, 0]).unwrap(), 0).unwrap().shape(), [6, 0]);
     }
     for shape in [&[][..], &[6], &[2, 6, 11], &[0, 11], &[6, 0]] {
-        let refused = Given::new(gpu.zeros::<f32>(shape).unwrap());
+        let refused = ExplicitSketch::new(gpu.zeros::<f32>(shape).unwrap());
         assert!(matches!(refused, Err(Error::Shape { lhs, .. }) if lhs == shape), "{shape:?}");
     }
 }

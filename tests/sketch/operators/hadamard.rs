@@ -6,8 +6,9 @@ use crate::support::sketches::signs_and_rows;
 use crate::support::strided::{Lay, Placed};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::fixtures;
+use tilewise::planning::sketch::{HadamardProblem, apply_hadamard};
 use tilewise::reference;
-use tilewise::sketch::{HadamardProblem, Scaling, Sketch, SketchKind, Way, hadamard_as};
+use tilewise::sketch::{Direction, Scaling, Sketch, SketchKind};
 use tilewise::{Caps, DType, Element, Error, Fill, Gpu, Layout, Real, Tensor, bf16, f16};
 
 /// Lengths: alone, below, on and above powers of two and what a workgroup holds. `TILEWISE_SWEEP=full` has more, `once` not
@@ -17,14 +18,19 @@ fn lengths() -> Vec<usize> {
     LENGTHS[..support::by_sweep(10, 4, 3)].to_vec()
 }
 
-const BOTH: [Way; 2] = [Way::Forward, Way::Adjoint];
+const BOTH: [Direction; 2] = [Direction::Forward, Direction::Adjoint];
 
 fn sketch(d: usize, n: usize) -> Sketch {
     Sketch::new(SketchKind::Hadamard, [d, n], 7 * n as u64 + d as u64).unwrap()
 }
 
-fn apply<T: Real>(s: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> tilewise::Result<Tensor<f32>> {
-    if way == Way::Forward { s.apply(x, axis) } else { s.adjoint(x, axis) }
+fn apply<T: Real>(
+    s: &Sketch,
+    direction: Direction,
+    x: &Tensor<T>,
+    axis: usize,
+) -> tilewise::Result<Tensor<f32>> {
+    if direction == Direction::Forward { s.apply(x, axis) } else { s.adjoint(x, axis) }
 }
 
 /// The plain transform, in place.
@@ -43,26 +49,26 @@ fn transform(x: &mut [f64]) {
 
 /// The operator along an axis of row-major data, and for every element of the result the sum of the line's magnitudes;
 /// not scaled.
-fn defined(s: &Sketch, way: Way, x: &[f64], [pre, post]: [usize; 2]) -> (Vec<f64>, Vec<f64>) {
+fn defined(s: &Sketch, direction: Direction, x: &[f64], [pre, post]: [usize; 2]) -> (Vec<f64>, Vec<f64>) {
     let [d, n] = s.shape();
     let (signs, rows) = signs_and_rows(s);
-    let [from, to] = if way == Way::Forward { [n, d] } else { [d, n] };
+    let [from, to] = if direction == Direction::Forward { [n, d] } else { [d, n] };
     let (mut y, mut magnitude) = (vec![0.0; pre * to * post], vec![0.0; pre * to * post]);
     for outer in 0..pre {
         for inner in 0..post {
             let x = |i: usize| x[(outer * from + i) * post + inner];
             let mut line = vec![0.0; n.next_power_of_two()];
             for i in 0..from {
-                match way {
-                    Way::Forward => line[i] = signs[i] * x(i),
-                    Way::Adjoint => line[rows[i]] = x(i),
+                match direction {
+                    Direction::Forward => line[i] = signs[i] * x(i),
+                    Direction::Adjoint => line[rows[i]] = x(i),
                 }
             }
             let sum: f64 = (0..from).map(|i| x(i).abs()).sum();
             transform(&mut line);
             for i in 0..to {
                 let at = (outer * to + i) * post + inner;
-                y[at] = if way == Way::Forward { line[rows[i]] } else { signs[i] * line[i] };
+                y[at] = if direction == Direction::Forward { line[rows[i]] } else { signs[i] * line[i] };
                 magnitude[at] = sum;
             }
         }
@@ -102,14 +108,14 @@ fn transforms_agree_with_their_definition_along_every_axis() {
                 if (at + case) % every > 0 {
                     continue;
                 }
-                for way in BOTH {
-                    shape[axis] = if way == Way::Forward { n } else { rows_of(n) };
+                for direction in BOTH {
+                    shape[axis] = if direction == Direction::Forward { n } else { rows_of(n) };
                     let data = Fill::Uniform.values::<T>(shape.iter().product(), 3);
                     let x = Placed::new(gpu, &data, &shape, Lay::ALL[(at + case) % 5]);
-                    let y = apply(&s, way, &x.tensor, axis).unwrap();
+                    let y = apply(&s, direction, &x.tensor, axis).unwrap();
                     let beside = [shape[..axis].iter().product(), shape[axis + 1..].iter().product()];
                     let data: Vec<f64> = data.iter().map(|x| x.to_f64()).collect();
-                    let (want, magnitude) = defined(&s, way, &data, beside);
+                    let (want, magnitude) = defined(&s, direction, &data, beside);
                     let scale = 1.0 / (rows_of(n) as f64).sqrt();
                     let levels = n.next_power_of_two().trailing_zeros() as usize;
                     let bound = reference::gamma(levels + 1) * scale;
@@ -117,8 +123,8 @@ fn transforms_agree_with_their_definition_along_every_axis() {
                         reference::compare(y.to_vec().unwrap().iter().zip(want.iter().zip(&magnitude)).map(
                             |(&got, (want, magnitude))| (f64::from(got), want * scale, bound * magnitude),
                         ));
-                    assert!(found.ok(), "{way:?} {} {shape:?} axis {axis}: {found:?}", T::DTYPE);
-                    assert_eq!(y.shape()[axis], if way == Way::Forward { rows_of(n) } else { n });
+                    assert!(found.ok(), "{direction:?} {} {shape:?} axis {axis}: {found:?}", T::DTYPE);
+                    assert_eq!(y.shape()[axis], if direction == Direction::Forward { rows_of(n) } else { n });
                 }
             }
         }
@@ -157,25 +163,29 @@ fn integers_are_exact_and_the_bits_do_not_depend_on_the_passes() {
             if n > 5000 && axis == 1 || at != case % 3 && !support::is_full_sweep() {
                 continue;
             }
-            for way in BOTH {
-                shape[axis] = if way == Way::Forward { n } else { rows_of(n) };
+            for direction in BOTH {
+                shape[axis] = if direction == Direction::Forward { n } else { rows_of(n) };
                 let x = gpu.random::<f32>(&shape, Fill::Integers, 5).unwrap();
                 let data: Vec<f64> = x.to_vec().unwrap().into_iter().map(f64::from).collect();
                 let beside = [shape[..axis].iter().product(), shape[axis + 1..].iter().product()];
                 let want: Vec<f32> =
-                    defined(&s, way, &data, beside).0.into_iter().map(f32::from_f64).collect();
+                    defined(&s, direction, &data, beside).0.into_iter().map(f32::from_f64).collect();
                 let reals = gpu.random::<f32>(&shape, Fill::Uniform, 6).unwrap();
                 let bits = |t: Tensor<f32>| -> Vec<u32> {
                     t.to_vec().unwrap().into_iter().map(f32::to_bits).collect()
                 };
                 let isometry = s.scaled(Scaling::Isometry);
-                let first = bits(apply(&isometry, way, &reals, axis).unwrap());
-                assert_eq!(apply(&s, way, &x, axis).unwrap().to_vec().unwrap(), want, "{way:?} {shape:?}");
+                let first = bits(apply(&isometry, direction, &reals, axis).unwrap());
+                assert_eq!(
+                    apply(&s, direction, &x, axis).unwrap().to_vec().unwrap(),
+                    want,
+                    "{direction:?} {shape:?}"
+                );
                 for caps in likes(&gpu) {
-                    let what = (way, &shape, caps.device_type, caps.limits.workgroup_bytes);
-                    let got = hadamard_as(&s, way, &x, axis, &caps).unwrap().to_vec().unwrap();
+                    let what = (direction, &shape, caps.device_type, caps.limits.workgroup_bytes);
+                    let got = apply_hadamard(&s, direction, &x, axis, &caps).unwrap().to_vec().unwrap();
                     assert_eq!(got, want, "{what:?}");
-                    let got = bits(hadamard_as(&isometry, way, &reals, axis, &caps).unwrap());
+                    let got = bits(apply_hadamard(&isometry, direction, &reals, axis, &caps).unwrap());
                     assert!(got == first, "{what:?}: other bits");
                 }
             }
@@ -192,7 +202,8 @@ fn other_passes_are_other_passes() {
         caps = caps.planned_for(device_type);
         caps.limits.workgroup_bytes = workgroup_bytes;
         let x = Layout::contiguous("test", &[5, 4096]).unwrap();
-        let problem = HadamardProblem::new(&sketch(100, 4096), Way::Forward, &x, 1, DType::F32).unwrap();
+        let problem =
+            HadamardProblem::new(&sketch(100, 4096), Direction::Forward, &x, 1, DType::F32).unwrap();
         problem.passes(&caps).iter().map(|pass| pass.tile.levels).collect::<Vec<_>>()
     };
     let alone = with(DeviceType::Software, 32 << 10);
@@ -274,7 +285,7 @@ fn launches_are_the_passes_and_nothing_of_the_operator_is_read() {
         let n = shape[axis];
         let s = sketch(rows_of(n), n);
         let x = gpu.random::<f32>(shape, Fill::Uniform, 1).unwrap();
-        let problem = HadamardProblem::new(&s, Way::Forward, x.layout(), axis, DType::F32).unwrap();
+        let problem = HadamardProblem::new(&s, Direction::Forward, x.layout(), axis, DType::F32).unwrap();
         let passes = problem.passes(gpu.caps());
         let before = gpu.stats();
         let y = s.apply(&x, axis).unwrap();
@@ -301,14 +312,14 @@ fn a_scratch_beyond_what_can_be_bound_is_worked_on_in_pieces() {
         let x = gpu.random::<f32>(shape, Fill::Integers, 1).unwrap();
         let mut caps = gpu.caps().clone();
         caps.limits.binding_bytes = 5000 * 40 * 4 + 256;
-        let problem = HadamardProblem::new(&s, Way::Forward, x.layout(), axis, DType::F32).unwrap();
+        let problem = HadamardProblem::new(&s, Direction::Forward, x.layout(), axis, DType::F32).unwrap();
         assert_eq!(
             problem.pieces(&caps).unwrap().len(),
             2,
             "8192 rows do not fit, of half of the columns they do"
         );
         let want = s.apply(&x, axis).unwrap().to_vec().unwrap();
-        assert_eq!(hadamard_as(&s, Way::Forward, &x, axis, &caps).unwrap().to_vec().unwrap(), want);
+        assert_eq!(apply_hadamard(&s, Direction::Forward, &x, axis, &caps).unwrap().to_vec().unwrap(), want);
         caps.limits.binding_bytes = 5000 * 40;
         let refused = problem.pieces(&caps);
         assert!(matches!(refused, Err(Error::Limit { .. })), "{refused:?}");

@@ -7,7 +7,8 @@ use crate::support::wgsl::sign_half;
 use tilewise::gemm::{SplitK, Tile};
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::planning::gemm::{HalfAxis, HalfPosition, OuterAxis, SignHalf};
-use tilewise::sketch::{Scaling, Sketch, SketchKind, staged_as};
+use tilewise::planning::sketch::staged_product;
+use tilewise::sketch::{Scaling, Sketch, SketchKind};
 use tilewise::{Activation, Error, Fill, GemmKernel, Gpu, Real, Tensor, bf16, f16, reference};
 
 /// What is computed of a case: m, the extent of a half and that of B's other axis, how the half lies, and in how many
@@ -93,7 +94,7 @@ fn check<T: Real, C: Real>(gpu: &Gpu, case: Case, pinned: Option<Tile>) {
         // By elements too, so that all products in memory share a pipeline.
         let whole = Placed::new(gpu, &b, [k, n], View::Gaps);
         let product = |b: &Tensor<T>, signs| -> Vec<C> {
-            let product = staged_as(&x, b, signs).out::<C>().alpha(0.5).bias(&bias);
+            let product = staged_product(&x, b, signs).out::<C>().alpha(0.5).bias(&bias);
             let product = product.activation(Activation::Relu).split_k(case.split);
             let product = if let Some(tile) = pinned { product.tile(tile) } else { product };
             // Rows that are no whole vectors, so that all products share a pipeline.
@@ -220,7 +221,8 @@ fn signs_are_never_in_memory() {
         let [k, n] = if signs.axis == HalfAxis::K { [512, 256] } else { [256, 512] };
         let x = gpu.random::<f32>([64, k], Fill::Uniform, 2).unwrap();
         let memory = gpu.random::<f32>([256, 256], Fill::Uniform, 3).unwrap();
-        let product = staged_as(&x, &memory, Some((&sketch, signs))).split_k(SplitK::Splits(1)).tile(small());
+        let product =
+            staged_product(&x, &memory, Some((&sketch, signs))).split_k(SplitK::Splits(1)).tile(small());
         let before = gpu.stats();
         let y = product.run().unwrap();
         let after = gpu.stats();
@@ -249,15 +251,15 @@ fn what_cannot_be_bound_and_what_is_no_matrix_are_errors() {
         };
         // The whole of B would take 48 KiB: half of it can be bound, and there are no panels.
         let (a, b) = tensors(96);
-        let plan = staged_as(&a, &b, Some((&sketch, signs))).plan().unwrap();
+        let plan = staged_product(&a, &b, Some((&sketch, signs))).plan().unwrap();
         assert!(!plan.to_string().contains("panels"), "{plan}");
         let (a, b) = tensors(160);
-        let product = staged_as(&a, &b, Some((&sketch, signs)));
+        let product = staged_product(&a, &b, Some((&sketch, signs)));
         assert!(matches!(product.plan(), Err(Error::Limit { needed: 40_960, .. })), "{signs:?}");
         assert!(matches!(product.run(), Err(Error::Limit { needed: 40_960, .. })), "{signs:?}");
         let batch = b.reshape([1, b.shape()[0], b.shape()[1]]).unwrap();
-        assert!(matches!(staged_as(&a, &batch, Some((&sketch, signs))).run(), Err(Error::Shape { .. })));
+        assert!(matches!(staged_product(&a, &batch, Some((&sketch, signs))).run(), Err(Error::Shape { .. })));
         let line = b.reshape([b.len()]).unwrap();
-        assert!(matches!(staged_as(&a, &line, Some((&sketch, signs))).run(), Err(Error::Shape { .. })));
+        assert!(matches!(staged_product(&a, &line, Some((&sketch, signs))).run(), Err(Error::Shape { .. })));
     }
 }

@@ -4,8 +4,9 @@ use super::shares::shares;
 use crate::support;
 use crate::support::strided::{Lay, Placed};
 use tilewise::planning::Problem;
+use tilewise::planning::sketch::SparseProblem;
 use tilewise::reference::gamma;
-use tilewise::sketch::{NONZEROS_AT_MOST, Scaling, Sketch, SketchKind, SparseAxis, SparseProblem, Way};
+use tilewise::sketch::{Direction, MAX_NONZEROS, Scaling, Sketch, SketchKind, SparseAxis};
 use tilewise::{DType, Element, Error, Fill, Gpu, Real, Tensor, bf16, f16};
 
 const KINDS: [SketchKind; 4] = [
@@ -14,26 +15,31 @@ const KINDS: [SketchKind; 4] = [
     SketchKind::SparseSign { axis: SparseAxis::Short, nonzeros: 4 },
     SketchKind::SparseSign { axis: SparseAxis::Long, nonzeros: 3 },
 ];
-const WAYS: [Way; 2] = [Way::Forward, Way::Adjoint];
+const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::Adjoint];
 
-fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> tilewise::Result<Tensor<f32>> {
-    if way == Way::Forward { sketch.apply(x, axis) } else { sketch.adjoint(x, axis) }
+fn apply<T: Real>(
+    sketch: &Sketch,
+    direction: Direction,
+    x: &Tensor<T>,
+    axis: usize,
+) -> tilewise::Result<Tensor<f32>> {
+    if direction == Direction::Forward { sketch.apply(x, axis) } else { sketch.adjoint(x, axis) }
 }
 
 /// The result and the sum of absolute values, both in f64, and the most nonzeros that one element has.
 fn defined<T: Real>(
     sketch: &Sketch,
-    way: Way,
+    direction: Direction,
     x: &[T],
     shape: &[usize],
     axis: usize,
 ) -> (Vec<f64>, Vec<f64>, usize) {
     let [d, n] = sketch.shape();
     let entries = sketch.to_vec();
-    let (lines, to) = if way == Way::Forward { (n, d) } else { (d, n) };
+    let (lines, to) = if direction == Direction::Forward { (n, d) } else { (d, n) };
     assert_eq!(shape[axis], lines);
     let entry = |i: usize, j: usize| {
-        f64::from(if way == Way::Forward { entries[i * n + j] } else { entries[j * n + i] })
+        f64::from(if direction == Direction::Forward { entries[i * n + j] } else { entries[j * n + i] })
     };
     let [outer, inner] = [&shape[..axis], &shape[axis + 1..]].map(|s| s.iter().product::<usize>());
     let (mut value, mut magnitude) = (vec![], vec![]);
@@ -61,15 +67,16 @@ fn unit(sketch: &Sketch) -> f64 {
     f64::from(least)
 }
 
-fn check<T: Real>(gpu: &Gpu, sketch: &Sketch, way: Way, shape: &[usize], axis: usize, lay: Lay) {
-    let what = format!("{sketch:?} {way:?} {} {shape:?} along {axis}, {lay:?}", T::DTYPE);
+fn check<T: Real>(gpu: &Gpu, sketch: &Sketch, direction: Direction, shape: &[usize], axis: usize, lay: Lay) {
+    let what = format!("{sketch:?} {direction:?} {} {shape:?} along {axis}, {lay:?}", T::DTYPE);
     let len = shape.iter().product();
     for (fill, scaling) in [(Fill::Integers, Scaling::Unscaled), (Fill::Uniform, Scaling::Isometry)] {
         let sketch = sketch.scaled(scaling);
         let x = fill.values::<T>(len, 5);
         let placed = Placed::new(gpu, &x, shape, lay);
-        let y = apply(&sketch, way, &placed.tensor, axis).unwrap_or_else(|error| panic!("{what}: {error}"));
-        let (value, magnitude, most) = defined(&sketch, way, &x, shape, axis);
+        let y =
+            apply(&sketch, direction, &placed.tensor, axis).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let (value, magnitude, most) = defined(&sketch, direction, &x, shape, axis);
         let got = y.to_vec().unwrap();
         assert_eq!(y.shape().len(), shape.len(), "{what}");
         if fill == Fill::Integers {
@@ -85,7 +92,7 @@ fn check<T: Real>(gpu: &Gpu, sketch: &Sketch, way: Way, shape: &[usize], axis: u
                 assert!(off <= bound, "{what}: [{i}] is {got}, not {want}: off by {off}, allowed {bound}");
             }
         }
-        let again = apply(&sketch, way, &placed.tensor, axis).unwrap().to_vec().unwrap();
+        let again = apply(&sketch, direction, &placed.tensor, axis).unwrap().to_vec().unwrap();
         assert_eq!(
             got.iter().map(|v| v.to_bits()).collect::<Vec<_>>(),
             again.iter().map(|v| v.to_bits()).collect::<Vec<_>>(),
@@ -109,10 +116,10 @@ fn every_kind_agrees_with_its_entries_along_every_axis_of_every_rank() {
                             continue;
                         }
                         let sketch = Sketch::new(kind, [d, n], case as u64).unwrap();
-                        let way = WAYS[(case + case / 8) % 2];
-                        let extent = if way == Way::Forward { n } else { d };
+                        let direction = DIRECTIONS[(case + case / 8) % 2];
+                        let extent = if direction == Direction::Forward { n } else { d };
                         let shape = [&beside[..axis], &[extent], &beside[axis..]].concat();
-                        check::<T>(gpu, &sketch, way, &shape, axis, Lay::ALL[case % 5]);
+                        check::<T>(gpu, &sketch, direction, &shape, axis, Lay::ALL[case % 5]);
                     }
                 }
             }
@@ -136,19 +143,20 @@ fn pairs_of_columns_are_loaded_at_once_and_change_no_bit() {
     for nonzeros in [1, 4] {
         let sketch = Sketch::new(SketchKind::Sjlt { nonzeros }, [96, 700], 3).unwrap();
         let data = Fill::Uniform.values::<f32>(700 * 1100, 6);
-        for way in WAYS {
-            let rows = if way == Way::Forward { 700 } else { 96 };
+        for direction in DIRECTIONS {
+            let rows = if direction == Direction::Forward { 700 } else { 96 };
             let on = |gpu: &Gpu, columns: usize| {
                 let x = gpu.tensor(&data[..rows * columns], [rows, columns]).unwrap();
-                let plan = sketch.plan(way, &x, 0).unwrap().steps()[0].kernel.to_string();
-                let y = apply(&sketch, way, &x, 0).unwrap().to_vec().unwrap();
+                let plan = sketch.plan(direction, &x, 0).unwrap().steps()[0].kernel.to_string();
+                let y = apply(&sketch, direction, &x, 0).unwrap().to_vec().unwrap();
                 (plan.contains("u64"), y.iter().map(|v| v.to_bits()).collect::<Vec<_>>())
             };
-            let columns: &[usize] = if nonzeros == 1 && way == Way::Forward { &[2, 33, 1100] } else { &[30] };
+            let columns: &[usize] =
+                if nonzeros == 1 && direction == Direction::Forward { &[2, 33, 1100] } else { &[30] };
             for &columns in columns {
                 let ((pairs, here), (none, there)) = (on(&gpu, columns), on(&bare, columns));
                 assert_eq!((pairs, none), (gpu.caps().int64 && columns % 2 == 0, false), "{columns} columns");
-                assert!(here == there, "{way:?}, {nonzeros} nonzeros, {columns} columns");
+                assert!(here == there, "{direction:?}, {nonzeros} nonzeros, {columns} columns");
             }
         }
     }
@@ -176,8 +184,8 @@ fn applied_to_an_identity_an_operator_is_its_entries_bit_for_bit() {
         let entries: Vec<f32> = (0..n * n).map(|i| f32::from(u8::from(i % (n + 1) == 0))).collect();
         gpu.tensor(&entries, [n, n]).unwrap()
     };
-    let most = SketchKind::Sjlt { nonzeros: NONZEROS_AT_MOST };
-    let long = SketchKind::SparseSign { axis: SparseAxis::Long, nonzeros: NONZEROS_AT_MOST };
+    let most = SketchKind::Sjlt { nonzeros: MAX_NONZEROS };
+    let long = SketchKind::SparseSign { axis: SparseAxis::Long, nonzeros: MAX_NONZEROS };
     // More nonzeros than are sorted at once, all places in one range and in several, and all lines in one place.
     let shapes = [[300, 700], [64, 64], [5, 40], [400, 150], [1, 1000]];
     for (i, shape @ [d, n]) in shapes.into_iter().take(support::by_sweep(5, 1, 1)).enumerate() {
@@ -202,14 +210,14 @@ fn an_application_is_one_launch_that_reads_the_operand_alone() {
     }
     let Some(gpu) = support::own(|_| ()) else { return };
     for kind in KINDS {
-        for way in WAYS {
+        for direction in DIRECTIONS {
             for (axis, shape) in [(0, [3000, 200]), (1, [200, 3000]), (0, [3000, 2])] {
                 let sketch = Sketch::new(kind, [3000, 3000], 3).unwrap();
                 let x = gpu.random::<f32>(shape, Fill::Uniform, 1).unwrap();
-                let problem = SparseProblem::new(&sketch, way, x.layout(), axis, DType::F32).unwrap();
+                let problem = SparseProblem::new(&sketch, direction, x.layout(), axis, DType::F32).unwrap();
                 let plan = problem.plan(gpu.caps()).unwrap();
                 let before = gpu.stats();
-                let y = apply(&sketch, way, &x, axis).unwrap();
+                let y = apply(&sketch, direction, &x, axis).unwrap();
                 let after = gpu.stats();
                 let launches = plan.steps().len() as u64;
                 let scratch: u64 = plan.temporaries().iter().sum();
@@ -237,10 +245,11 @@ fn few_columns_and_rows_are_summed_in_parts() {
         let sketch = Sketch::new(KINDS[1], [8, 20_000], 4).unwrap().scaled(Scaling::Unscaled);
         for (axis, shape) in [(0, [20_000, 3]), (1, [3, 20_000])] {
             let x = gpu.random::<f32>(shape, Fill::Integers, 1).unwrap();
-            let problem = SparseProblem::new(&sketch, Way::Forward, x.layout(), axis, DType::F32).unwrap();
+            let problem =
+                SparseProblem::new(&sketch, Direction::Forward, x.layout(), axis, DType::F32).unwrap();
             let plan = problem.plan(gpu.caps()).unwrap();
             assert!(plan.steps().len() == 2 && plan.temporaries()[0] >= 2 * 4 * problem.elements(), "{plan}");
-            let (value, ..) = defined(&sketch, Way::Forward, &x.to_vec().unwrap(), &shape, axis);
+            let (value, ..) = defined(&sketch, Direction::Forward, &x.to_vec().unwrap(), &shape, axis);
             let want: Vec<f32> = value.iter().map(|&v| Element::from_f64(v)).collect();
             assert_eq!(sketch.apply(&x, axis).unwrap().to_vec().unwrap(), want, "{plan}");
             let scaled = sketch.scaled(Scaling::Isometry);
@@ -263,7 +272,7 @@ fn what_is_no_operator_is_refused() {
     for kind in [sjlt(0), sign(0, SparseAxis::Short), sign(0, SparseAxis::Long)] {
         assert!(matches!(new(kind, [100, 200]), Err(Error::Input { .. })), "{kind:?}");
     }
-    let beyond = NONZEROS_AT_MOST + 1;
+    let beyond = MAX_NONZEROS + 1;
     for kind in [sjlt(beyond), sign(beyond, SparseAxis::Short), sign(beyond, SparseAxis::Long)] {
         assert!(matches!(new(kind, [100, 200]), Err(Error::Limit { .. })), "{kind:?}");
     }
@@ -279,13 +288,18 @@ fn what_an_operator_does_not_fit_is_refused() {
     let x = gpu.zeros::<f32>([50, 7]).unwrap();
     for kind in KINDS {
         let sketch = Sketch::new(kind, [7, 50], 1).unwrap();
-        for (way, axis) in [(Way::Forward, 2), (Way::Forward, 1), (Way::Adjoint, 0), (Way::Adjoint, 2)] {
-            let refused = apply(&sketch, way, &x, axis).expect_err("it does not fit");
+        for (direction, axis) in [
+            (Direction::Forward, 2),
+            (Direction::Forward, 1),
+            (Direction::Adjoint, 0),
+            (Direction::Adjoint, 2),
+        ] {
+            let refused = apply(&sketch, direction, &x, axis).expect_err("it does not fit");
             assert!(matches!(refused, Error::Shape { .. }), "{refused:?}");
         }
         assert_eq!(sketch.apply(&gpu.zeros::<f32>([50, 0]).unwrap(), 0).unwrap().shape(), [7, 0]);
     }
     let dense = Sketch::new(SketchKind::Sign, [7, 50], 1).unwrap();
-    let refused = SparseProblem::new(&dense, Way::Forward, x.layout(), 0, DType::F32);
+    let refused = SparseProblem::new(&dense, Direction::Forward, x.layout(), 0, DType::F32);
     assert!(matches!(refused, Err(Error::Input { .. })), "{refused:?}");
 }

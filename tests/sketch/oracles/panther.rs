@@ -8,7 +8,7 @@ use crate::support::safetensors::Safetensors;
 use crate::support::sketches::signs_and_rows;
 use faer::Mat;
 use tilewise::reference::{self, cqrrpt_core};
-use tilewise::sketch::{Cqrrpt, Given, Rsvd, Scaling, Sketch, SketchKind};
+use tilewise::sketch::{Cqrrpt, ExplicitSketch, Rsvd, Scaling, Sketch, SketchKind};
 use tilewise::{Element, Gpu, Tensor};
 
 /// Kinds of files by the start of their names: what checks them. Of convolutions and attention there is nothing here to
@@ -57,7 +57,7 @@ fn sketches(gpu: &Gpu, file: &Safetensors, name: &str) {
     let mut checked = 0;
     for tensor in file.names() {
         if let Some(kind) = tensor.strip_prefix("S_") {
-            let s = Given::new(upload(gpu, file, &tensor)).unwrap();
+            let s = ExplicitSketch::new(upload(gpu, file, &tensor)).unwrap();
             let (want, bound) = (file.reals(&format!("SX_{kind}")).1, product_bound(file, &tensor, "X"));
             within(&s.left(&upload(gpu, file, "X")).unwrap(), &want, &bound, &format!("{name}: {kind}"));
         } else if let Some((of, axis)) = tensor.strip_suffix("_op").and_then(|t| t.split_once("_axis")) {
@@ -74,7 +74,7 @@ fn sketches(gpu: &Gpu, file: &Safetensors, name: &str) {
 
 fn along(gpu: &Gpu, file: &Safetensors, name: &str, of: &str, axis: usize) {
     let [operator, result] = ["op", "out"].map(|part| format!("{of}_axis{axis}_{part}"));
-    let s = Given::new(upload(gpu, file, &operator)).unwrap();
+    let s = ExplicitSketch::new(upload(gpu, file, &operator)).unwrap();
     let (shape, want) = file.reals(&result);
     let found = s.apply(&upload(gpu, file, of), axis).unwrap();
     assert_eq!(found.shape(), shape, "{name}: {result}");
@@ -169,8 +169,8 @@ fn cqrrpt(gpu: &Gpu, file: &Safetensors, name: &str) {
     by_the_reference(file, &a, &pivots, name);
     // In f32 on the device, of their sketch and of our own.
     let on_device = upload(gpu, file, "M");
-    let operator = Given::new(upload(gpu, file, "S")).unwrap();
-    let theirs = Cqrrpt::new(&on_device).given(&operator).run().unwrap();
+    let operator = ExplicitSketch::new(upload(gpu, file, "S")).unwrap();
+    let theirs = Cqrrpt::new(&on_device).explicit(&operator).run().unwrap();
     let sketched = (&s * &a).col_piv_qr();
     let triangle = sketched.thin_R().to_owned();
     // From a step on in which two columns are about as long, either order is right.

@@ -5,7 +5,7 @@ use crate::layers::common::{first, near, read, upload, values};
 use crate::support::{self, strided::Lay};
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct, ProductKind};
 use tilewise::clifford::{Multivectors, Signature};
-use tilewise::reference::{LayerProductReference, Running};
+use tilewise::reference::{BoundedValues, LayerProductReference};
 use tilewise::{Gpu, Precision, Tensor};
 
 const ROWS: usize = 33;
@@ -84,12 +84,12 @@ fn fast_products_round_their_operands_and_no_others_do() {
     let o = operands.product(plain).precision(Precision::Fast).run().unwrap();
     let reference = LayerProductReference::new(plain, &signature.blades(), ROWS);
     let lost = (1.0 + 2f64.powi(-9) + 2f64.powi(-18)).sqrt() - 1.0;
-    let rounded = |values: &[f64]| Running {
-        off: values.iter().map(|x| x.abs() * lost).collect(),
-        ..Running::exact(values)
+    let rounded = |values: &[f64]| BoundedValues {
+        bounds: values.iter().map(|x| x.abs() * lost).collect(),
+        ..BoundedValues::exact(values)
     };
-    let most = reference.running(ProductKind::Connected, &rounded(x), &rounded(y), w);
-    near(&read(o.tensor()), &most.values, |i| most.off[i], "fast, by its bound");
+    let most = reference.bounded(ProductKind::Connected, &rounded(x), &rounded(y), w);
+    near(&read(o.tensor()), &most.values, |i| most.bounds[i], "fast, by its bound");
 }
 
 #[test]

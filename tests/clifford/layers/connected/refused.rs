@@ -55,7 +55,7 @@ fn what_is_too_large_or_elsewhere_is_refused() {
     let six = Signature::new(6, 0, 0).unwrap();
     let x = zeros(&gpu, &six.blades(), [1, 1]);
     let error = LayerProduct::new(six).connected(&x, &x, &weight(&gpu, &[84, 1, 1])).unwrap_err();
-    assert!(error.to_string().contains("a layer takes 5 vectors at most"), "{error:?}");
+    assert!(error.to_string().contains("layers support at most 5 vectors"), "{error:?}");
     let other = support::noop();
     let blades = Signature::CL2.blades();
     let product = LayerProduct::new(Signature::CL2).norm(GradeNorm::None);
