@@ -1,75 +1,68 @@
 //! Tensor-core linear algebra for any GPU program, without CUDA.
 //!
-//! Tilewise multiplies matrices with WGSL compute shaders on [`wgpu`]. It reads what a device can do
-//! ([`Caps`]), makes a plan for each problem ([`Plan`], printable), and records the plan's steps, which run in
-//! batches. It opens a device of its own or works on an application's ([`Gpu::adopt`]).
+//! Tilewise multiplies matrices, sketches them and computes in Clifford algebras, on any GPU that [`wgpu`] reaches. It uses
+//! cooperative matrices (tensor cores) where a device has them, and subgroups and plain shaders elsewhere.
 //!
 //! ```
 //! # fn main() -> tilewise::Result<()> {
-//! use tilewise::{Fill, Gpu, f16, matmul};
+//! use tilewise::{Activation, Fill, Gpu, linear, matmul, ops};
 //!
 //! # let Ok(gpu) = Gpu::open() else { return Ok(()) };
 //! # let _ = stringify! {
 //! let gpu = Gpu::open()?;
 //! # };
-//! let a = gpu.random::<f16>([129, 131], Fill::Uniform, 1)?;
-//! let b = gpu.random::<f16>([127, 131], Fill::Uniform, 2)?;
-//! let c = matmul(&a, &b.t())?; // (129, 127), summed in f32; b is not copied
-//! println!("{:?}: {}", c.shape(), c.to_vec()?[0]);
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! # What there is
-//! - Products of f32, f16, bf16 and i8, [`matmul`], or with options, [`Gemm`]. Axes in front of the last two are a
-//!   batch, and broadcast.
-//! - Epilogues: scale, bias, activation and residual in the launch of the product.
-//! - Layers: [`linear`], whose weight is (out, in), and [`Linear`], which holds one.
-//! - Operations between products: [`ops`], with broadcasting; casts among all types, [`Tensor::cast`].
-//! - Random operators that are the same everywhere, [`sketch`], and factorisations that are built on them.
-//! - Clifford algebras of any signature, their products, gradients and versors, in batches: [`clifford`].
-//! - Layers of networks whose features are multivectors, equivariant by construction: [`clifford::layer`].
-//! - [`Precision`]: products of f32 stay f32 unless they are allowed the tensor cores' f16.
-//! - Definitions in f64 and derived error bounds to test against: [`mod@reference`].
-//!
-//! ```
-//! # fn main() -> tilewise::Result<()> {
-//! use tilewise::{Activation, Fill, Gemm, Gpu, Precision, linear, ops};
-//!
-//! # let Ok(gpu) = Gpu::open() else { return Ok(()) };
 //! let x = gpu.random::<f32>([8, 20, 64], Fill::Uniform, 1)?; // a batch of eight matrices
-//! let weight = gpu.random::<f32>([10, 64], Fill::Uniform, 2)?;
+//! let weight = gpu.random::<f32>([10, 64], Fill::Uniform, 2)?; // stored (out, in)
 //! let bias = gpu.random::<f32>([10], Fill::Uniform, 3)?;
-//! let y = linear(&x, &weight, Some(&bias), Activation::Gelu)?; // one launch
-//! let shares = ops::softmax(&y)?; // (8, 20, 10)
-//! let products = Gemm::new(&shares, &weight).alpha(0.5).precision(Precision::Fast).run()?;
-//! assert_eq!(products.shape(), [8, 20, 64]);
+//! let y = linear(&x, &weight, Some(&bias), Activation::Gelu)?; // one launch: product, bias, activation
+//! let shares = ops::softmax(&y)?; // (8, 20, 10); recorded, not yet run
+//! let z = matmul(&shares, &weight)?; // (8, 20, 64)
+//! println!("{:?}: {}", z.shape(), z.to_vec()?[0]); // submits, waits, reads
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! # The route of a product
-//! Operands and their [`Layout`]s become a checked [`gemm::GemmProblem`], that and the [`Caps`] a [`Plan`]: steps, each a
-//! [`kernel::Kernel`] with its grid and arguments, and what lies between them. What a plan prints is what
-//! [`Gpu::execute`] runs: its kernels become pipelines, its steps entries of the recording. Reading a
-//! tensor submits and waits; so do [`Gpu::wait`] and what reads results itself, such as factorisations.
+//! # What to call
+//! | task | items |
+//! |---|---|
+//! | open a device, or use an application's | [`Gpu::open`], [`Gpu::adopt`], [`GpuOptions`], [`gpu`] |
+//! | move data to the device and back | [`Gpu::tensor`], [`Tensor::to_vec`], [`Tensor::read`], [`Tensor::write`] |
+//! | take views without copies | [`Tensor::t`], [`Tensor::slice`], [`Tensor::reshape`], [`Tensor::permute`] |
+//! | multiply matrices of f32, f16, bf16 or i8 | [`matmul`], [`matmul_into`]; with options [`Gemm`] |
+//! | apply a linear layer | [`linear`], [`Linear`] |
+//! | trade precision for tensor cores | [`Precision`], per call or in [`GpuOptions`] |
+//! | add, multiply, activate, sum, softmax, convert | [`ops`], [`Tensor::cast`] |
+//! | multiply by a random operator | [`sketch::Sketch`] |
+//! | compute an SVD, a pivoted QR, least squares or a trace | [`sketch`] |
+//! | compress layers and whole model files | [`sketch::SkLinear`], [`sketch`] |
+//! | compute with multivectors, rotors and motors | [`clifford`] |
+//! | build equivariant layers | [`clifford::layer`] |
+//! | list a layer's parameters by name | [`Parameters`] |
+//! | read and write `.npy` and `.safetensors` files | `io` (features `npy`, `safetensors`) |
+//! | share buffers and submissions with an application | [`Tensor::buffer`], [`Gpu::flush`], [`Gpu::queue`] |
+//! | count launches, bytes and time | [`Gpu::stats`], [`Gpu::time`] |
+//! | test results against f64, with error bounds | [`mod@reference`] |
+//! | plan for a device that is not here | [`planning`] (unstable), [`Plan`] |
+//!
+//! # How a call runs
+//! The operands' [`Layout`]s become a checked problem. The problem and the device's [`Caps`] give a [`Plan`]: a list of steps
+//! that can be printed. The [`Gpu`] records the steps. Reading a tensor submits what is recorded and waits; so do [`Gpu::wait`]
+//! and operations that read intermediate results themselves, such as factorisations.
 //!
 //! # Errors
-//! Every mistake is an [`Error`] with the values that made it, and leaves operands and device usable. It names the public
-//! function that you called, not one that this calls in turn: functions and methods of [`Gpu`], [`Tensor`] and
-//! [`Multivectors`](clifford::Multivectors) by their name, methods of other types by type and name (`Linear::new`), and a
-//! builder by its plain function (`Gemm::run` is `matmul`). Shapes are those of the operands as you gave them.
+//! A mistake returns an [`Error`] with the values that caused it, and leaves operands and device usable. The error names the
+//! public function that you called, and shows shapes as you passed them. A method of [`Gpu`], [`Tensor`] or
+//! [`Multivectors`](clifford::Multivectors) has its plain name there, a method of another type is written `Linear::new`, and a
+//! builder has the name of its plain function (`Gemm::run` is `matmul`).
 //!
 //! # In a browser
-//! A browser allows no blocking calls, so on `wasm32` the blocking functions do not exist: use [`Gpu::open_async`] and
-//! [`Gpu::adopt_async`] for `open` and `adopt`, and [`Tensor::read`] for `to_vec`. There are no factorisations, no compression
-//! and no timing. Files are bytes in memory: `io::Npy::from_bytes`, `io::npy_bytes`, `io::Safetensors::from_bytes`,
-//! `io::SafetensorsWriter::to_bytes`; functions that take a path return an error. The crate compiles there, but no test has run
-//! in a browser yet.
+//! A browser allows no blocking calls, so on `wasm32` the blocking functions do not exist. Use [`Gpu::open_async`],
+//! [`Gpu::adopt_async`] and [`Tensor::read`]. There are no factorisations, no compression and no timing, and files are bytes in
+//! memory. The crate compiles for browsers; no test has run in one yet.
 //!
 //! # Features
-//! - `npy` (default): NumPy's `.npy` files, [`io`].
-//! - `safetensors` (default): `.safetensors` files, [`io`], and their compression, `sketch::Compress`.
+//! - `npy` (default): NumPy's `.npy` files.
+//! - `safetensors` (default): `.safetensors` files, and their compression.
 //! - `ndarray`: conversions from and to `ndarray` arrays.
 
 mod caps;
