@@ -6,7 +6,7 @@ use std::path::Path;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes};
-use tilewise::planning::kernel::{KERNELS, PARTS};
+use tilewise::planning::kernel::{INCLUDES, KERNELS};
 use tilewise::{Caps, DType, Layout};
 
 /// The code blocks of a chapter: the text after the opening fence, and the lines between the fences.
@@ -27,7 +27,7 @@ fn blocks(chapter: &str) -> Vec<(String, Vec<&str>)> {
 
 fn shader(path: &str) -> &'static str {
     let name = path.strip_prefix("shaders/").and_then(|name| name.strip_suffix(".wgsl")).unwrap_or_default();
-    let found = KERNELS.iter().chain(PARTS).find(|(known, _)| *known == name);
+    let found = KERNELS.iter().chain(INCLUDES).find(|(known, _)| *known == name);
     found.unwrap_or_else(|| panic!("no shader is called {path}")).1
 }
 
@@ -68,7 +68,7 @@ fn imports_and_slots_in_the_chapters_exist() {
                 for rest in lines.iter().filter_map(|line| line.strip_prefix(directive)) {
                     let name = rest.split(' ').next().unwrap_or_default();
                     let is_it = |part: &str| part.rsplit('/').next() == Some(name);
-                    assert!(PARTS.iter().any(|(part, _)| is_it(part)), "{chapter} pastes {name}");
+                    assert!(INCLUDES.iter().any(|(part, _)| is_it(part)), "{chapter} pastes {name}");
                 }
             }
         }

@@ -12,13 +12,13 @@ fn main() -> io::Result<()> {
     names.sort();
     let mut tables = [String::from("&["), String::from("&[")];
     for name in names {
-        let is_part = !fs::read_to_string(format!("shaders/{name}.wgsl"))?.contains("@compute");
+        let is_include = !fs::read_to_string(format!("shaders/{name}.wgsl"))?.contains("@compute");
         // The text is included from below the folder of the package, wherever that lies when the library is compiled.
         let text = format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/shaders/{name}.wgsl\"))");
-        tables[usize::from(is_part)] += &format!("({name:?}, {text}),\n");
+        tables[usize::from(is_include)] += &format!("({name:?}, {text}),\n");
     }
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo says no OUT_DIR"))?;
-    for (table, file) in tables.into_iter().zip(["kernels.rs", "parts.rs"]) {
+    for (table, file) in tables.into_iter().zip(["kernels.rs", "includes.rs"]) {
         fs::write(Path::new(&out).join(file), table + "]")?;
     }
     Ok(())

@@ -25,7 +25,7 @@ pub use crate::plan::{
 /// Shaders with their parameters and slots filled in.
 pub mod kernel {
     pub use crate::gpu::execute::compile;
-    pub use crate::kernel::{KERNELS, Kernel, Needs, PARTS, Part, UnrollError, fold, unroll};
+    pub use crate::kernel::{INCLUDES, Include, KERNELS, Kernel, Needs, UnrollError, fold_grid, unroll};
 }
 
 /// The files that a [`Gpu`](crate::Gpu) caches across runs: each is sealed with a digest, and one that is not whole is not read.

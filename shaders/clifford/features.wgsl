@@ -19,7 +19,7 @@ const SUMS: u32 = 1u; // parameters per feature, in gradients
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
-//#made operands
+//#generated operands
 // The operands, from binding 1 on: X, in gradients G, the parameter A and, if there are two, B. Each has an alias
 // `x_unit` and a function `load_x(at)`, where `at` counts elements. In gradients, the last is D in f32, the sums of the
 // parameters' gradients. Plans generate the declarations.
@@ -39,7 +39,7 @@ alias a_unit = f32;
 //#slot save x=c default element
 //#import math
 
-//#made features_terms
+//#generated features_terms
 // The function or its gradients, which plans generate from the algebra's table:
 // - `Parameters`: the parameters of a feature, preprocessed as the function needs them.
 // - `parameters_of(feature)` loads them.

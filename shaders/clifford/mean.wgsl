@@ -19,7 +19,7 @@ const_assert 0u == (LANES & (LANES - 1u));
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
-//#made operands
+//#generated operands
 // The operands, from binding 1 on: X, in gradients G, and the parameter A. Each has an alias `x_unit` and a function
 // `load_x(at)`, where `at` counts elements. In gradients, the last is D in f32, the parameters' gradients. Plans
 // generate the declarations.
@@ -38,7 +38,7 @@ alias a_unit = f32;
 
 //#slot save x=c default element
 
-//#made mean_terms
+//#generated mean_terms
 // The results or the gradients, which plans generate from the algebra's table:
 // - `feature_sums(row, feature)`: what a feature adds to the sums of its row: its norm and, in gradients, a (g, x).
 // - `feature_results(row, feature, plane, mean, total)` stores a feature's result from the mean of the row's norms and

@@ -46,7 +46,7 @@ const LANES: u32 = 64u;
 //#slot save x=v default element
 //#slot gate default one
 
-//#made operand_gradient_terms
+//#generated operand_gradient_terms
 // The gradients of both operands: a function that plans generate from the algebra's table.
 //
 // `store_gradients(at, at_x, at_y, at_u)` stores them for one position. `at` is its index in T, `at_x` and `at_y` are

@@ -31,7 +31,7 @@ const LANES: u32 = 64u;
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
-//#made operands
+//#generated operands
 // The operands, bound from 1 on: X and, of functions of two, Y, each with its `x_unit`, `load_x` and `read_x`. Plans make the
 // declarations.
 
@@ -51,7 +51,7 @@ alias y_unit = f32;
 
 //#slot store_consecutive default four
 
-//#made results
+//#generated results
 // What an invocation computes: a function that plans make from an algebra's table of signs.
 //
 // `results(at, stride, step, count)` reads all blades of X, and of Y if there is one, computes each blade of C and stores

@@ -55,7 +55,7 @@ fn unit_of(row_block: u32, u: u32, part: u32) -> Unit {
 
 //#slot gate default none
 
-//#made operands
+//#generated operands
 // The operands of a function of rows: for each a binding and an alias `x_unit`, with a function `load_x(at)` if it is
 // read and `save_x(at, value)` if it is written, where `at` counts elements. They are C; in a product's gradients D
 // (the gradient of Y) and `slab`, the sums of weight gradients; `sums`, which one launch passes to the next; X, Y, G
@@ -73,7 +73,7 @@ alias x_unit = f32;
 //#slot save x=c default element
 //#end
 
-//#made row_terms
+//#generated row_terms
 // The computation of a function of rows, which plans generate from the algebra's table. A `Unit` is WIDTH adjacent
 // features of a row, with a value of type `lanes`. Features past the end add nothing.
 // - `StripState`: the state of a unit over all rows of its strip. WGSL has no empty struct, so an empty state has a

@@ -11,7 +11,7 @@ use super::problem::CliffordProblem;
 use super::product::{Product, Term, Terms};
 use super::sandwich_body::{self, Versor};
 use crate::Result;
-use crate::kernel::write::{ABS, Block, Callee, Expression, SIGN, SQRT, Sum, name, number, select};
+use crate::kernel::wgsl::{ABS, Block, Callee, Expression, SIGN, SQRT, Sum, name, number, select};
 use crate::layout::DType;
 use std::fmt::Display;
 
@@ -26,7 +26,7 @@ pub(super) struct Body {
 
 /// The same number in all lanes.
 pub(super) fn lanes(value: f32) -> Expression {
-    Callee::free("lanes").call([number(value)])
+    Callee::without_flops("lanes").call([number(value)])
 }
 
 /// One of several values that are called alike, by its place.

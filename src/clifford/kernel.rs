@@ -8,13 +8,13 @@ use super::problem::{Beside, CliffordDims, CliffordProblem};
 use super::product::{Term, Terms};
 use super::walk::{Load, READ_BLADES, Store, Walk};
 use crate::caps::Caps;
-use crate::kernel::write::{Block, Callee, Definition, Expression, Module, index, integer, name};
-use crate::kernel::{self, Access, Kernel, Memory, Needs, Width};
+use crate::kernel::wgsl::{Block, Callee, Expression, FunctionDefinition, Module, index, integer, name};
+use crate::kernel::{self, Kernel, Needs, OperandAccess, StorageFormat, VectorWidth};
 
 /// Invocations of one workgroup, these kernels' own tuning: few where they share registers, of which each may need many;
 /// elsewhere starting a group takes longer than what is idle in its last.
 pub(super) fn invocations(caps: &Caps) -> u32 {
-    kernel::lanes(if caps.machine.workgroup_registers.is_some() { 64 } else { 256 }, caps)
+    kernel::workgroup_size(if caps.machine.workgroup_registers.is_some() { 64 } else { 256 }, caps)
 }
 
 /// The place of a blade of C, X or Y, whose component of the places is `of`.
@@ -24,7 +24,7 @@ fn place(of: &'static str, blade: usize) -> Expression {
 
 /// Loads all blades of an operand, called `of`, whose component of the places is `component`.
 fn load(to: &mut Block, of: char, component: &'static str, blades: usize, load: Load) {
-    let read = Callee::free(format!("read_{of}"));
+    let read = Callee::without_flops(format!("read_{of}"));
     for i in 0..blades {
         let value = || read.call([place(component, i), index("stride").member(component), index("count")]);
         if load.read != READ_BLADES {
@@ -42,7 +42,7 @@ fn load(to: &mut Block, of: char, component: &'static str, blades: usize, load: 
 /// Loads all blades of operand x as scalars.
 fn load_scalars(to: &mut Block, blades: usize) {
     for i in 0..blades {
-        to.define(format!("x{i}"), Callee::free("load_x").call([place("y", i)]));
+        to.define(format!("x{i}"), Callee::without_flops("load_x").call([place("y", i)]));
     }
 }
 
@@ -52,15 +52,15 @@ fn store(to: &mut Block, out: &Blades, results: &[Expression], beside: Beside) {
         to.comment(out.signature().name(out.masks()[k]));
         let z = to.define(format!("z{k}"), result);
         if beside == Beside::Positions {
-            to.call(Callee::free("store_consecutive").call([place("x", k), index("count"), z]));
+            to.call(Callee::without_flops("store_consecutive").call([place("x", k), index("count"), z]));
         } else if k % 4 == 3 || k + 1 == results.len() {
             let first = k - k % 4;
             let four = [0, 1, 2, 3].map(|i| name(format!("z{}", (first + i).min(k))));
             let at = index("at").member("x") + integer(first);
-            to.call(Callee::free("store_consecutive").call([
+            to.call(Callee::without_flops("store_consecutive").call([
                 at,
                 integer(k - first + 1),
-                Callee::free("vec4<f32>").call(four),
+                Callee::without_flops("vec4<f32>").call(four),
             ]));
         }
     }
@@ -68,19 +68,19 @@ fn store(to: &mut Block, out: &Blades, results: &[Expression], beside: Beside) {
 
 impl CliffordProblem {
     pub(super) fn kernel(&self, body: &Body, walk: Walk, caps: &Caps) -> Kernel {
-        let memory = Memory::of(self.dtype, caps);
+        let format = StorageFormat::of(self.dtype, caps);
         let loads = [1, 2].map(|operand| Load::of(self, operand, walk));
-        let store = Store::of(self, walk, memory);
+        let store = Store::of(self, walk, format);
         let mut kernel = Kernel::new("clifford/product")
             .dims(caps, size_of::<CliffordDims>())
-            .result(Access::write(memory, store.width))
+            .result(OperandAccess::write(format, store.width))
             .param("lanes", walk.lanes())
             .param("WIDTH", format!("{}u", walk.width()))
             .param("LANES", format!("{}u", invocations(caps)));
         let mut declarations = String::new();
         let names = [("x", "read_x"), ("y", "read_y")];
         for (i, (load, (name, slot))) in loads.iter().zip(names).take(self.operands()).enumerate() {
-            let access = Access::read(memory, load.width);
+            let access = OperandAccess::read(format, load.width);
             kernel = kernel.operand(name, access).slot(slot, load.read);
             declarations += &access.declaration(name, i + 1);
             declarations += &access.functions(name);
@@ -94,11 +94,11 @@ impl CliffordProblem {
     }
 
     pub(super) fn table_kernel(&self, caps: &Caps) -> Kernel {
-        let memory = Memory::of(self.dtype, caps);
-        let operand = Access::read(memory, Width::One);
+        let format = StorageFormat::of(self.dtype, caps);
+        let operand = OperandAccess::read(format, VectorWidth::One);
         Kernel::new("clifford/table")
             .dims(caps, size_of::<CliffordDims>())
-            .result(Access::write(memory, Width::One))
+            .result(OperandAccess::write(format, VectorWidth::One))
             .operand("x", operand)
             .operand("y", operand)
             .param("LANES", format!("{}u", invocations(caps)))
@@ -126,7 +126,7 @@ impl CliffordProblem {
         let places = ["at", "stride", "step"].map(|name| (name, "vec3<u32>"));
         let parameters = places.into_iter().chain([("count", "u32")]).collect();
         let comment = "What an invocation reads, computes and stores, blade by blade.";
-        Module::from(Definition { comment, name: "results", parameters, result: None, body })
+        Module::from(FunctionDefinition { comment, name: "results", parameters, result: None, body })
     }
 
     /// What is computed, in words.

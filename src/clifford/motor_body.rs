@@ -6,7 +6,7 @@ use super::body::{Body, finished, lanes, numbered, square, squares};
 use super::function::Branch;
 use super::product::Product;
 use super::versor::{Rigid, Shift};
-use crate::kernel::write::{ABS, Block, Callee, Expression, Sum, name, select};
+use crate::kernel::wgsl::{ABS, Block, Callee, Expression, Sum, name, select};
 use crate::{Error, Result};
 use std::f32::consts::PI;
 
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
     use crate::caps::fixtures;
     use crate::clifford::{BladeAxis, CliffordProblem, Function, Placed, Signature};
-    use crate::kernel::write::flops_as_read;
+    use crate::kernel::wgsl::naga_flops;
     use crate::layout::{DType, Layout};
     use crate::plan::Problem;
 
@@ -283,7 +283,7 @@ mod tests {
         for callee in all {
             let call = callee.call::<Expression>([]);
             let name = call.to_string().replace("()", "");
-            assert_eq!(call.flops(), flops_as_read(&text, &name), "{name}");
+            assert_eq!(call.flops(), naga_flops(&text, &name), "{name}");
         }
         Ok(())
     }

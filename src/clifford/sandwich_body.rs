@@ -8,7 +8,7 @@ use super::blades::{Blades, grade};
 use super::body::{Body, finished, numbered};
 use super::product::Product;
 use super::versor::Parity;
-use crate::kernel::write::{Block, Expression, Sum, name, number};
+use crate::kernel::wgsl::{Block, Expression, Sum, name, number};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,7 @@
 use super::function::Function;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
 use crate::caps::Caps;
-use crate::kernel::{Memory, Width};
+use crate::kernel::{StorageFormat, VectorWidth};
 
 /// Numbers of operands and result together that an invocation has of four positions, whatever registers there are: these
 /// kernels' own tuning. With more, two positions are enough to load at once.
@@ -84,7 +84,7 @@ pub(super) struct Load {
     /// The variant of `read_x`.
     pub(super) read: &'static str,
     /// How many elements `load_x` loads at once.
-    pub(super) width: Width,
+    pub(super) width: VectorWidth,
 }
 
 /// What loads four blades of a position.
@@ -97,13 +97,13 @@ impl Load {
         let fours = problem.blades_of(operand).len().is_multiple_of(4)
             && problem.begin_at_multiples(operand, Beside::Blades, 4);
         let (read, width) = match (walk, inner) {
-            (Walk::Ones, _) if fours => (READ_BLADES, Width::Four),
-            (Walk::Ones, _) | (_, 0) => ("one", Width::One),
-            (Walk::Fours, 1) if begins(Beside::Positions) => ("aligned", Width::Four),
-            (Walk::Fours, 1) => ("shifted", Width::Four),
-            (Walk::Fours, _) => ("positions", Width::One),
-            (Walk::Twos, _) if begins(Beside::Positions) => ("aligned", Width::Two),
-            (Walk::Twos, _) => ("shifted_two", Width::Two),
+            (Walk::Ones, _) if fours => (READ_BLADES, VectorWidth::Four),
+            (Walk::Ones, _) | (_, 0) => ("one", VectorWidth::One),
+            (Walk::Fours, 1) if begins(Beside::Positions) => ("aligned", VectorWidth::Four),
+            (Walk::Fours, 1) => ("shifted", VectorWidth::Four),
+            (Walk::Fours, _) => ("positions", VectorWidth::One),
+            (Walk::Twos, _) if begins(Beside::Positions) => ("aligned", VectorWidth::Two),
+            (Walk::Twos, _) => ("shifted_two", VectorWidth::Two),
         };
         Self { read, width }
     }
@@ -117,38 +117,42 @@ pub(super) struct Store {
     /// Slots and their variants, but for defaults and what `Kernel::result` fills.
     pub(super) slots: Vec<(&'static str, &'static str)>,
     /// How many elements are stored at once.
-    pub(super) width: Width,
+    pub(super) width: VectorWidth,
 }
 
 impl Store {
-    pub(super) fn of(problem: &CliffordProblem, walk: Walk, memory: Memory) -> Self {
+    pub(super) fn of(problem: &CliffordProblem, walk: Walk, format: StorageFormat) -> Self {
         let is_last = problem.dims.blades[0] == 1 && walk == Walk::Ones;
         let beside = if is_last { Beside::Blades } else { Beside::Positions };
         let (extent, together) = match beside {
             Beside::Blades => (problem.out.len(), 4),
             Beside::Positions => (problem.dims.axes[0][0] as usize, walk.width()),
         };
-        let pairs = memory.per_scalar() == 2;
+        let pairs = format.elements_per_scalar() == 2;
         let begins = |of| problem.begin_at_multiples(0, beside, of);
         let whole = together > 1 && extent.is_multiple_of(together as usize) && begins(together);
         let (mut slots, mut width) = match (beside, walk) {
             (Beside::Blades, _) if whole && pairs => {
-                (vec![("store_consecutive", "four_packed")], Width::Four)
+                (vec![("store_consecutive", "four_packed")], VectorWidth::Four)
             }
-            (Beside::Blades, _) if whole => (vec![("store_consecutive", "four_whole")], Width::Four),
-            (Beside::Blades, _) => (vec![], Width::One),
-            (_, Walk::Fours) if whole && pairs => (vec![("store_consecutive", "four_packed")], Width::Four),
-            (_, Walk::Twos) if whole && pairs => (vec![("store_consecutive", "two_packed")], Width::Two),
-            (_, Walk::Fours) if whole => (vec![("store_consecutive", "four_whole")], Width::Four),
-            (_, Walk::Twos) if whole => (vec![("store_consecutive", "two_whole")], Width::Two),
-            (_, Walk::Fours) => (vec![], Width::One),
-            (_, Walk::Twos) => (vec![("store_consecutive", "two")], Width::One),
-            (_, Walk::Ones) => (vec![("store_consecutive", "one")], Width::One),
+            (Beside::Blades, _) if whole => (vec![("store_consecutive", "four_whole")], VectorWidth::Four),
+            (Beside::Blades, _) => (vec![], VectorWidth::One),
+            (_, Walk::Fours) if whole && pairs => {
+                (vec![("store_consecutive", "four_packed")], VectorWidth::Four)
+            }
+            (_, Walk::Twos) if whole && pairs => {
+                (vec![("store_consecutive", "two_packed")], VectorWidth::Two)
+            }
+            (_, Walk::Fours) if whole => (vec![("store_consecutive", "four_whole")], VectorWidth::Four),
+            (_, Walk::Twos) if whole => (vec![("store_consecutive", "two_whole")], VectorWidth::Two),
+            (_, Walk::Fours) => (vec![], VectorWidth::One),
+            (_, Walk::Twos) => (vec![("store_consecutive", "two")], VectorWidth::One),
+            (_, Walk::Ones) => (vec![("store_consecutive", "one")], VectorWidth::One),
         };
         // Pairs that are nobody else's; else `Kernel::result` has halves of them stored.
-        if pairs && width == Width::One && together == 4 && begins(2) {
+        if pairs && width == VectorWidth::One && together == 4 && begins(2) {
             slots.push(("store_quad", "pairs"));
-            width = Width::Two;
+            width = VectorWidth::Two;
         }
         Self { beside, slots, width }
     }

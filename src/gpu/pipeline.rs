@@ -6,7 +6,7 @@ use super::error_scope::in_error_scope;
 use super::lock::{Lock, foreign};
 use super::options::Checks;
 use super::{GpuOptions, raw};
-use crate::kernel::{Kernel, Signature, signature};
+use crate::kernel::{Kernel, ShaderInterface, shader_interface};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ impl Pipelines {
         let name = format!("tilewise {kernel}");
         let failed =
             |error: &dyn std::fmt::Display| Error::device(format!("{name} does not compile: {error}"));
-        let Signature { writes, immediates } = signature(&text).map_err(|why| failed(&why))?;
+        let ShaderInterface { writes, immediates } = shader_interface(&text).map_err(|why| failed(&why))?;
         let dims = immediates.map_or(Dims::Ring, Dims::Immediates);
         let compiled = in_error_scope(device, || {
             let layout = self.layout(device, &writes, dims);

@@ -1,8 +1,8 @@
-//! Directives: comments in shaders that stand for text, or say what becomes of the lines below them.
+//! Parses directives: the comments `//#import`, `//#slot` and others that control how a shader's text is assembled.
 
-use super::words::Renames;
+use super::identifiers::Renames;
 
-/// A line of a shader that is a directive: [`specialize`](super::specialize) says what each does.
+/// A directive of a shader. [`specialize`](super::specialize) describes what each one does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Directive<'a> {
     /// `//#import name x=a`.
@@ -11,9 +11,9 @@ pub(super) enum Directive<'a> {
     Slot { name: &'a str, renames: Renames, default: Option<&'a str> },
     /// `//#variant name`.
     Variant(&'a str),
-    /// `//#made name`.
-    Made(&'a str),
-    /// `//#param`, and behind it who sets them.
+    /// `//#generated name`.
+    Generated(&'a str),
+    /// `//#param`. Any text after it is a remark for the reader.
     Param,
     /// `//#end`.
     End,
@@ -21,20 +21,22 @@ pub(super) enum Directive<'a> {
     Unroll,
 }
 
-/// How every directive begins.
-const MARK: &str = "//#";
+/// The characters with which every directive begins.
+const PREFIX: &str = "//#";
 
 impl<'a> Directive<'a> {
-    /// What a line says, if it has a directive.
+    /// Parses a line. Returns None if the line is not a directive.
     ///
     /// # Errors
-    /// The directive cannot be read, in words.
-    pub(super) fn of_line(line: &'a str) -> Result<Option<Self>, String> {
+    /// A message if the directive is malformed, or shares its line with code.
+    pub(super) fn parse_line(line: &'a str) -> Result<Option<Self>, String> {
         let line = line.trim();
-        match line.strip_prefix(MARK) {
-            None if line.contains(MARK) => Err(format!("`{line}`: a directive has a line of its own")),
+        match line.strip_prefix(PREFIX) {
+            None if line.contains(PREFIX) => {
+                Err(format!("`{line}`: a directive must have a line of its own"))
+            }
             None => Ok(None),
-            Some(text) => Self::parse(text).map(Some).ok_or_else(|| format!("cannot read `{line}`")),
+            Some(text) => Self::parse(text).map(Some).ok_or_else(|| format!("malformed directive `{line}`")),
         }
     }
 
@@ -54,7 +56,7 @@ impl<'a> Directive<'a> {
                 Self::Slot { name, renames, default }
             }
             "variant" => Self::Variant(words.next()?),
-            "made" => Self::Made(words.next()?),
+            "generated" => Self::Generated(words.next()?),
             "param" => return Some(Self::Param),
             "end" => Self::End,
             "unroll" => Self::Unroll,
@@ -73,8 +75,8 @@ mod tests {
     }
 
     #[test]
-    fn every_directive_is_read() {
-        for (line, read) in [
+    fn every_directive_is_parsed() {
+        for (line, want) in [
             ("//#import math", Directive::Import { name: "math", renames: renames(&[]) }),
             ("//#import load_quad x=a", Directive::Import { name: "load_quad", renames: renames(&["x=a"]) }),
             (
@@ -91,19 +93,19 @@ mod tests {
                 Directive::Slot { name: "load", renames: renames(&["x=a"]), default: Some("element") },
             ),
             ("//#variant four", Directive::Variant("four")),
-            ("//#made terms", Directive::Made("terms")),
+            ("//#generated terms", Directive::Generated("terms")),
             ("//#param  set by Tile::kernel", Directive::Param),
             ("//#param", Directive::Param),
             ("//#end", Directive::End),
             ("        //#unroll", Directive::Unroll),
         ] {
-            assert_eq!(Directive::of_line(line), Ok(Some(read)), "{line}");
+            assert_eq!(Directive::parse_line(line), Ok(Some(want)), "{line}");
         }
-        assert_eq!(Directive::of_line("let x = 1u; // #import"), Ok(None));
+        assert_eq!(Directive::parse_line("let x = 1u; // #import"), Ok(None));
     }
 
     #[test]
-    fn what_cannot_be_read_is_an_error_that_shows_the_line() {
+    fn a_malformed_directive_is_an_error_that_shows_the_line() {
         for line in [
             "//#import",
             "//#import a b",
@@ -115,16 +117,16 @@ mod tests {
             "//#slot load default a x=b",
             "//#variant",
             "//#variant a b",
-            "//#made",
-            "//#made a b",
-            "//#made a x=b",
-            "//#made a default b",
+            "//#generated",
+            "//#generated a b",
+            "//#generated a x=b",
+            "//#generated a default b",
             "//#end of it",
             "//#unroll twice",
             "//#",
             "x = 1; //#unroll",
         ] {
-            let why = Directive::of_line(line).unwrap_err();
+            let why = Directive::parse_line(line).unwrap_err();
             assert!(why.contains(line), "{why}");
         }
     }

@@ -2,15 +2,17 @@
 
 use crate::{Error, Result};
 
-/// Folds `blocks` workgroups over a grid of at most `limit` along each axis, as evenly as it goes; the last row of the
-/// fold may run past the end, so kernels compare their block index with their own number of blocks.
+/// Distributes a number of workgroups over a three-dimensional grid with at most `limit` workgroups along each axis.
+///
+/// The grid may have more workgroups than `blocks`. Kernels therefore compare their linear workgroup index with their number of
+/// blocks.
 ///
 /// # Errors
-/// [`Error::Limit`] if they do not fit in three axes, or are more than 2^31.
-pub fn fold(op: &'static str, blocks: u64, limit: u32) -> Result<[u32; 3]> {
+/// [`Error::Limit`] if `blocks` exceeds `limit`^3 or 2^31.
+pub fn fold_grid(op: &'static str, blocks: u64, limit: u32) -> Result<[u32; 3]> {
     let limit = u64::from(limit.max(1));
     let blocks = blocks.max(1);
-    // Half of what 32 bits count, so that the idle rest of the fold has an index too.
+    // NOTE: 2^31 instead of 2^32, so that the indices of the surplus workgroups fit in 32 bits too.
     let allowed = (limit * limit).saturating_mul(limit).min(1 << 31);
     if blocks > allowed {
         return Err(Error::Limit { op, what: "the number of workgroups".into(), needed: blocks, allowed });

@@ -1,69 +1,71 @@
-//! Every shader of the crate, by name and text, in the order of names: `shaders/build.rs` makes the tables from the folder.
-//! A name is the path below `shaders/`, without the ending.
+//! The library of shaders: the name and text of every file below `shaders/`.
+//!
+//! `shaders/build.rs` generates the tables from the folder, sorted by name. A file's name is its path below `shaders/` without
+//! the extension, such as `gemm/tiled`.
 
-/// The kernels: each is a whole shader with one entry point.
+/// The kernels. Each is a complete shader with one entry point.
 pub const KERNELS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 
-/// What kernels are completed with: functions and declarations that several share, and the variants of slots.
-pub const PARTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/parts.rs"));
+/// The files that kernels include: shared functions and declarations, and the variants of slots.
+pub const INCLUDES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/includes.rs"));
 
-/// Shaders by name and text: both tables are in the order of names.
+/// A set of shader files by name and text. Both tables are sorted by name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Library {
     pub(super) kernels: &'static [(&'static str, &'static str)],
-    pub(super) parts: &'static [(&'static str, &'static str)],
+    pub(super) includes: &'static [(&'static str, &'static str)],
 }
 
-/// The shaders of the crate.
-pub(super) const SHADERS: Library = Library { kernels: KERNELS, parts: PARTS };
+/// The crate's shaders.
+pub(super) const SHADERS: Library = Library { kernels: KERNELS, includes: INCLUDES };
 
-/// A shader's file.
+/// A shader file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct File {
-    /// As `gemm/tiled`.
+pub(super) struct ShaderFile {
+    /// The name, such as `gemm/tiled`.
     pub(super) name: &'static str,
     pub(super) text: &'static str,
 }
 
-impl File {
-    /// Where it lies in the package.
+impl ShaderFile {
+    /// The file's path in the package.
     pub(super) fn path(self) -> String {
         path(self.name)
     }
 
-    /// The folder of `shaders/` that it lies in.
+    /// The file's folder below `shaders/`.
     pub(super) fn folder(self) -> &'static str {
         self.name.split_once('/').map_or("common", |(folder, _)| folder)
     }
 }
 
-/// Where the shader of this name lies, or would lie, in the package.
+/// The path in the package of a shader with this name, whether or not it exists.
 pub(super) fn path(name: &str) -> String {
     format!("shaders/{name}.wgsl")
 }
 
 impl Library {
-    /// The kernel of this name.
+    /// The kernel with this name.
     ///
     /// # Errors
-    /// There is none, in words.
-    pub(super) fn kernel(&self, name: &str) -> Result<File, String> {
-        find(self.kernels, name).ok_or_else(|| format!("there is no such kernel: no {}", path(name)))
+    /// A message if no kernel has the name.
+    pub(super) fn kernel(&self, name: &str) -> Result<ShaderFile, String> {
+        find(self.kernels, name).ok_or_else(|| format!("the kernel does not exist: no {}", path(name)))
     }
 
-    /// The part that a file of this folder calls by this name: its neighbour, or one of `common/`.
+    /// The file that a directive means by `name` in a kernel of `folder`: from that folder, otherwise from `common/`.
     ///
     /// # Errors
-    /// There is none, in words.
-    pub(super) fn part(&self, folder: &str, name: &str) -> Result<File, String> {
-        let [beside, shared] = [format!("{folder}/{name}"), format!("common/{name}")];
-        let found = find(self.parts, &beside).or_else(|| find(self.parts, &shared));
-        found.ok_or_else(|| format!("there is neither {} nor {}", path(&beside), path(&shared)))
+    /// A message if neither folder has the file.
+    pub(super) fn include(&self, folder: &str, name: &str) -> Result<ShaderFile, String> {
+        let [own, common] = [format!("{folder}/{name}"), format!("common/{name}")];
+        let found = find(self.includes, &own).or_else(|| find(self.includes, &common));
+        found.ok_or_else(|| format!("neither {} nor {} exists", path(&own), path(&common)))
     }
 }
 
-fn find(table: &'static [(&str, &str)], name: &str) -> Option<File> {
+fn find(table: &'static [(&str, &str)], name: &str) -> Option<ShaderFile> {
     let at = table.binary_search_by_key(&name, |(known, _)| known).ok()?;
     let (name, text) = table[at];
-    Some(File { name, text })
+    Some(ShaderFile { name, text })
 }

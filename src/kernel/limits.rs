@@ -1,17 +1,17 @@
-//! The limits that a launch needs, and whether a device has them.
+//! The device limits that a launch needs.
 
 use crate::caps::Caps;
 use crate::layout::DType;
 use crate::{Error, Result};
 
-/// The limits that a kernel needs on any operands: what its shader declares.
+/// The limits that a kernel needs, whatever its operands: those that its shader declares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// The number of storage bindings.
+    /// Storage bindings.
     pub bindings: u32,
     /// Invocations per workgroup.
     pub invocations: u32,
-    /// Bytes of shared memory per workgroup; each array is rounded up to 16 bytes, as WebGPU counts them.
+    /// Bytes of shared memory per workgroup. As in WebGPU, the size of each array is rounded up to a multiple of 16 bytes.
     pub workgroup_bytes: u32,
 }
 
@@ -19,7 +19,7 @@ impl Needs {
     /// Checks that the device has these limits.
     ///
     /// # Errors
-    /// The first need that exceeds the device's limit, as text.
+    /// A message with the first need that exceeds the device's limit.
     pub(crate) fn fit(&self, caps: &Caps) -> Result<(), String> {
         let Self { bindings, invocations, workgroup_bytes } = *self;
         let limits = &caps.limits;
@@ -34,13 +34,19 @@ impl Needs {
         }
     }
 
-    /// As [`fit`](Self::fit); what is lacking becomes an [`Error::Unsupported`] of the operation.
+    /// Checks that the device has these limits.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] with the first need that exceeds the device's limit.
     pub(crate) fn check(&self, op: &'static str, caps: &Caps) -> Result<()> {
         self.fit(caps).map_err(|needs| Error::Unsupported { op, needs, device: caps.adapter.clone() })
     }
 }
 
-/// Checks that a window of `elements` can be bound.
+/// Checks that the device can bind a window of `elements` elements.
+///
+/// # Errors
+/// [`Error::Limit`] if the window is too large.
 pub(crate) fn check_binding(op: &'static str, caps: &Caps, elements: u64, dtype: DType) -> Result<()> {
     let needed = elements.saturating_mul(dtype.size() as u64);
     let allowed = caps.limits.binding_bytes;
@@ -50,21 +56,24 @@ pub(crate) fn check_binding(op: &'static str, caps: &Caps, elements: u64, dtype:
     Err(Error::Limit { op, what: "one operand's binding in bytes".into(), needed, allowed })
 }
 
-/// The largest buffer in bytes that this device can both create and bind as a whole.
-pub(crate) fn own_bytes(caps: &Caps) -> u64 {
+/// The size in bytes of the largest buffer that the device can both create and bind as a whole.
+pub(crate) fn max_buffer_bytes(caps: &Caps) -> u64 {
     caps.limits.binding_bytes.min(caps.limits.buffer_bytes)
 }
 
-/// Checks that a buffer that a plan needs between launches can be created and bound.
+/// Checks that the device can create and bind a temporary buffer of `needed` bytes.
+///
+/// # Errors
+/// [`Error::Limit`] if the buffer is too large.
 pub(crate) fn check_scratch(op: &'static str, caps: &Caps, needed: u64) -> Result<()> {
-    let allowed = own_bytes(caps);
+    let allowed = max_buffer_bytes(caps);
     if needed <= allowed {
         return Ok(());
     }
-    Err(Error::Limit { op, what: "what is kept between two launches, in bytes,".into(), needed, allowed })
+    Err(Error::Limit { op, what: "a temporary buffer in bytes".into(), needed, allowed })
 }
 
-/// Invocations of a workgroup: `usual`, or the largest power of two that the device allows.
-pub(crate) fn lanes(usual: u32, caps: &Caps) -> u32 {
-    usual.min(1 << caps.limits.workgroup_invocations.max(1).ilog2())
+/// The invocations of a workgroup: `preferred`, or the largest power of two that the device allows if that is smaller.
+pub(crate) fn workgroup_size(preferred: u32, caps: &Caps) -> u32 {
+    preferred.min(1 << caps.limits.workgroup_invocations.max(1).ilog2())
 }

@@ -1,28 +1,30 @@
-//! Kernels: shaders from `shaders/`, with their parameters and slots filled in.
+//! Kernels: shaders of `shaders/`, specialised by parameters and slots.
+//!
+//! [`specialize`] documents the directives of the shader files. [`wgsl`] writes the text of generated slots.
 
 mod directive;
+mod expand;
 mod grid;
+mod identifiers;
+mod interface;
 mod library;
 mod limits;
-mod lines;
-mod memory;
-mod operand;
+mod numbered_lines;
+mod operand_access;
 mod params;
-mod paste;
-mod signature;
 mod source;
 mod specialize;
+mod storage_format;
 mod unroll;
-mod words;
-pub(crate) mod write;
+pub(crate) mod wgsl;
 
-pub use grid::fold;
-pub use library::{KERNELS, PARTS};
+pub use expand::Include;
+pub use grid::fold_grid;
+pub(crate) use interface::{ShaderInterface, shader_interface};
+pub use library::{INCLUDES, KERNELS};
 pub use limits::Needs;
-pub(crate) use limits::{check_binding, check_scratch, lanes, own_bytes};
-pub(crate) use memory::{Memory, Width};
-pub(crate) use operand::Access;
-pub use paste::Part;
-pub(crate) use signature::{Signature, signature};
+pub(crate) use limits::{check_binding, check_scratch, max_buffer_bytes, workgroup_size};
+pub(crate) use operand_access::OperandAccess;
 pub use source::Kernel;
+pub(crate) use storage_format::{StorageFormat, VectorWidth};
 pub use unroll::{UnrollError, unroll};

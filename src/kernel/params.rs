@@ -1,14 +1,14 @@
-//! Parameters: the `const`s and `alias`es between `//#param` and `//#end`, whose values a kernel sets by name.
+//! Parameters of a shader: the `const`s and `alias`es between `//#param` and `//#end`. A kernel sets their values by name.
 
-use super::lines::Place;
+use super::numbered_lines::Location;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The parameters of a text, and the values that a kernel has for them.
+/// The parameters that a text declares, and the values that a kernel sets.
 pub(super) struct Params<'k> {
     values: &'k [(Cow<'static, str>, String)],
-    /// Those that the text declares so far.
-    declared: BTreeMap<String, Place>,
+    /// The location of each parameter declared so far.
+    declared: BTreeMap<String, Location>,
 }
 
 impl<'k> Params<'k> {
@@ -16,23 +16,23 @@ impl<'k> Params<'k> {
         Self { values, declared: BTreeMap::new() }
     }
 
-    /// A line of a block of parameters with the kernel's value, if it has one.
+    /// Replaces the default in a line of a `//#param` block, if the kernel sets this parameter.
     ///
     /// # Errors
-    /// It is neither a parameter nor a comment, or one of this name stands elsewhere, in words.
-    pub(super) fn set(&mut self, line: String, place: &Place) -> Result<String, String> {
+    /// A message if the line is neither a parameter nor a comment, or declares a parameter for the second time.
+    pub(super) fn set(&mut self, line: String, location: &Location) -> Result<String, String> {
         if line.trim().is_empty() || line.trim().starts_with("//") {
             return Ok(line);
         }
         let declaration = declared_name(&line).zip(line.split_once('=').filter(|_| line.contains(';')));
         let Some((name, (head, _))) = declaration else {
             return Err(format!(
-                "`{}` is no parameter: neither const nor alias with its default",
+                "`{}` is not a parameter: write `const NAME: type = default;` or `alias NAME = default;`",
                 line.trim()
             ));
         };
-        if let Some(first) = self.declared.insert(name.to_owned(), place.clone()) {
-            return Err(format!("the parameter {name} is at {first} too"));
+        if let Some(first) = self.declared.insert(name.to_owned(), location.clone()) {
+            return Err(format!("the parameter {name} is already declared at {first}"));
         }
         Ok(match self.values.iter().find(|(known, _)| known == name) {
             Some((_, value)) => format!("{head}= {value};"),
@@ -40,26 +40,29 @@ impl<'k> Params<'k> {
         })
     }
 
-    /// Checks, when all text has been seen, that each value has its parameter.
+    /// Checks that every value of the kernel belongs to a declared parameter. To be called after the whole text was expanded.
     ///
     /// # Errors
-    /// A parameter does not exist, or has two values, in words.
+    /// A message if a parameter does not exist or is set twice.
     pub(super) fn check(&self) -> Result<(), String> {
         for (i, (name, _)) in self.values.iter().enumerate() {
             if !self.declared.contains_key(&**name) {
-                let each = self.declared.iter().map(|(name, place)| format!("{name} ({place})"));
+                let each = self.declared.iter().map(|(name, location)| format!("{name} ({location})"));
                 let known = each.collect::<Vec<_>>().join(", ");
-                return Err(format!("has no parameter {name}; it has {known}"));
+                return Err(format!("has no parameter {name}; its parameters are {known}"));
             }
             if self.values[..i].iter().any(|(earlier, _)| earlier == name) {
-                return Err(format!("has two values for the parameter {name} ({})", self.declared[&**name]));
+                return Err(format!(
+                    "has the parameter {name} ({}), which the kernel sets twice",
+                    self.declared[&**name]
+                ));
             }
         }
         Ok(())
     }
 }
 
-/// The name that a line of the form `const NAME: type = value;` or `alias name = type;` declares.
+/// The name that a line declares, if it is of the form `const NAME: type = value;` or `alias name = type;`.
 fn declared_name(line: &str) -> Option<&str> {
     let rest = line.trim().strip_prefix("const ").or_else(|| line.trim().strip_prefix("alias "))?;
     rest.split([':', '=', ' ']).next().filter(|name| !name.is_empty())

@@ -1,50 +1,50 @@
-//! A kernel: the name of a shader in `shaders/`, with its parameters and slots filled in.
+//! A kernel: a shader of `shaders/` with values for its parameters and contents for its slots.
 
 use crate::Error;
 use crate::caps::{Caps, CoopScalar};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A shader with everything decided that changes its code. Two equal kernels share one pipeline.
+/// A shader, and every decision that changes its code. Equal kernels share one pipeline.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Kernel {
     pub(super) shader: &'static str,
     pub(super) params: Vec<(Cow<'static, str>, String)>,
-    pub(super) slots: Vec<(Cow<'static, str>, Filling)>,
+    pub(super) slots: Vec<(Cow<'static, str>, SlotContent)>,
     requires: Requires,
-    /// Whether each launch runs a range of the workgroups.
-    pub(super) is_in_pieces: bool,
+    /// Whether a launch may run a range of the workgroups.
+    pub(super) is_launched_in_pieces: bool,
 }
 
-/// What a kernel requires of a device beside limits and types, which its text tells.
+/// Requirements on the device that the kernel's text does not declare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Requires {
-    /// Subgroups of this size and no other.
+    /// The only subgroup size that the device may have.
     subgroup: Option<u32>,
-    /// Cooperative matrices of f16 of this size, summed in f32.
+    /// The size of the cooperative matrices of f16 with an f32 accumulator.
     matrices: Option<u32>,
 }
 
-/// What a slot is filled with.
+/// The content of a slot.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Filling {
+pub(super) enum SlotContent {
     /// A variant of the slot's file.
     Variant(&'static str),
-    /// Text that was made for a `//#made`, and what it is, in words.
-    Generated { what: String, text: String },
+    /// Generated text for a `//#generated`, and its description.
+    Generated { description: String, text: String },
 }
 
-impl fmt::Display for Filling {
+impl fmt::Display for SlotContent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Variant(name) => f.write_str(name),
-            Self::Generated { what, .. } => write!(f, "({what})"),
+            Self::Generated { description, .. } => write!(f, "({description})"),
         }
     }
 }
 
 impl Kernel {
-    /// The kernel in `shaders/<shader>.wgsl`, such as `gemm/tiled`, with its defaults.
+    /// The kernel in `shaders/<shader>.wgsl` with its defaults. `shader` is a name such as `gemm/tiled`.
     #[must_use]
     pub fn new(shader: &'static str) -> Self {
         Self {
@@ -52,51 +52,51 @@ impl Kernel {
             params: Vec::new(),
             slots: Vec::new(),
             requires: Requires::default(),
-            is_in_pieces: false,
+            is_launched_in_pieces: false,
         }
     }
 
-    /// Sets the `const` or `alias` called `name` in a `//#param` block of the shader.
+    /// Sets the parameter `name`: a `const` or `alias` in a `//#param` block of the shader.
     #[must_use]
     pub fn param(mut self, name: &'static str, value: impl fmt::Display) -> Self {
         self.params.push((name.into(), value.to_string()));
         self
     }
 
-    /// Fills the slot called `name` with a variant of the slot's file.
+    /// Fills the slot `name` with a variant of the slot's file.
     #[must_use]
     pub fn slot(mut self, name: &'static str, variant: &'static str) -> Self {
-        self.slots.push((name.into(), Filling::Variant(variant)));
+        self.slots.push((name.into(), SlotContent::Variant(variant)));
         self
     }
 
-    /// Fills the slot called `name`, a `//#made` of the shader, with `text`, made for this kernel and described by `what`. It may
-    /// have directives itself.
+    /// Fills the slot `name`, a `//#generated` of the shader, with `text`. The text may contain directives. Plans print the
+    /// kernel with the `description`.
     #[must_use]
-    pub(crate) fn generated(mut self, name: &'static str, what: String, text: String) -> Self {
-        self.slots.push((name.into(), Filling::Generated { what, text }));
+    pub(crate) fn generated(mut self, name: &'static str, description: String, text: String) -> Self {
+        self.slots.push((name.into(), SlotContent::Generated { description, text }));
         self
     }
 
-    /// Says that the text is written for subgroups of this size.
+    /// Requires a device on which every subgroup has this size.
     #[must_use]
-    pub(crate) fn on_subgroups_of(mut self, size: u32) -> Self {
+    pub(crate) fn require_subgroup_size(mut self, size: u32) -> Self {
         self.requires.subgroup = Some(size);
         self
     }
 
-    /// Says that the text has cooperative matrices of f16 of this size, summed in f32.
+    /// Requires cooperative matrices of f16 of this size, with an f32 accumulator.
     #[must_use]
-    pub(crate) fn on_matrices_of(mut self, size: u32) -> Self {
+    pub(crate) fn require_f16_matrices(mut self, size: u32) -> Self {
         self.requires.matrices = Some(size);
         self
     }
 
-    /// Whether a device has what the kernel's text needs, with dims of so many bytes.
+    /// Checks that a device has the features that the kernel needs, and room for its dims of `dims_bytes`.
     ///
     /// # Errors
-    /// What the device lacks, in words.
-    pub(crate) fn fits(&self, caps: &Caps, dims: usize) -> Result<(), String> {
+    /// A message with the first feature that the device lacks.
+    pub(crate) fn fits(&self, caps: &Caps, dims_bytes: usize) -> Result<(), String> {
         let text = self.specialize().map_err(|error| error.to_string())?;
         let has_word = |word: &str| text.split(|c: char| !c.is_alphanumeric()).any(|found| found == word);
         if let Some(size) = self.requires.matrices {
@@ -114,35 +114,35 @@ impl Kernel {
             return Err("integers of 64 bits in shaders".into());
         }
         let room = usize::try_from(caps.limits.immediate_bytes).unwrap_or(usize::MAX);
-        if dims > room && text.contains("var<immediate>") {
-            return Err(format!("{dims} bytes of immediates"));
+        if dims_bytes > room && text.contains("var<immediate>") {
+            return Err(format!("{dims_bytes} bytes of immediates"));
         }
         Ok(())
     }
 
-    /// Chooses how the kernel gets `bytes` of dims: as immediates where the device has room for them, else from the
-    /// recording's ring.
+    /// Selects how the kernel receives its dims of this size: as immediates if the device has room for them, otherwise from
+    /// the recording's ring.
     #[must_use]
     pub(crate) fn dims(self, caps: &Caps, bytes: usize) -> Self {
         let immediates = usize::try_from(caps.limits.immediate_bytes).is_ok_and(|room| room >= bytes);
         if immediates { self } else { self.slot("dims", "ring") }
     }
 
-    /// The same kernel, of which each launch runs a range of the workgroups. The index of the first lies behind the dims,
-    /// which have so many bytes without it.
+    /// Allows launches of a range of the workgroups. The index of the range's first workgroup is appended to the dims, which
+    /// have `bytes` bytes without it.
     #[must_use]
-    pub(crate) fn in_pieces(mut self, caps: &Caps, bytes: usize) -> Self {
-        self.is_in_pieces = true;
+    pub(crate) fn launched_in_pieces(mut self, caps: &Caps, bytes: usize) -> Self {
+        self.is_launched_in_pieces = true;
         if self.slots.iter().any(|(slot, _)| slot == "dims") { self } else { self.dims(caps, bytes + 4) }
     }
 
-    /// Whether each launch runs a range of the workgroups, from an index that lies behind the dims.
+    /// Whether a launch may run a range of the workgroups, whose first index is appended to the dims.
     #[must_use]
-    pub fn is_in_pieces(&self) -> bool {
-        self.is_in_pieces
+    pub fn is_launched_in_pieces(&self) -> bool {
+        self.is_launched_in_pieces
     }
 
-    /// The shader's name: that of its file.
+    /// The name of the shader's file, such as `gemm/tiled`.
     #[must_use]
     pub fn shader(&self) -> &'static str {
         self.shader
@@ -159,9 +159,9 @@ impl fmt::Display for Kernel {
         for (name, value) in &self.params {
             write!(f, " {name}={value}")?;
         }
-        for (name, filling) in &self.slots {
-            write!(f, " {name}:{filling}")?;
+        for (name, content) in &self.slots {
+            write!(f, " {name}:{content}")?;
         }
-        if self.is_in_pieces { f.write_str(" in pieces") } else { Ok(()) }
+        if self.is_launched_in_pieces { f.write_str(" in pieces") } else { Ok(()) }
     }
 }

@@ -1,79 +1,126 @@
-//! The text work on shaders. The directives, which are comments of WGSL, each in a line of its own:
+//! Specialises shaders: turns a file of `shaders/` and a [`Kernel`]'s parameters and slots into plain WGSL.
 //!
-//! - `//#import name x=a` pastes the functions and declarations of the file `name`, with every part `x` of its identifiers
-//!   renamed to `a` (and `X` to `A`), so that one file serves several operands. What is imported twice is pasted once. A file
-//!   is looked for in the kernel's folder, then in `common/`.
-//! - `//#slot name x=a default v` pastes the variant of the file `name` that the plan has chosen, or else `v`. The slot of this
-//!   example is called `name_a`. Variants begin with `//#variant v`; what stands above the first is pasted with each.
-//! - `//#made name` ... `//#end`, in a kernel's own file, is a slot for text that plans make. What stands between, a sample, is
-//!   pasted where none is made.
-//! - `//#param` ... `//#end` holds `const` and `alias` defaults that the kernel sets by name.
-//! - `//#unroll` before a loop with constant bounds writes it out.
+//! A shader file is WGSL with *directives*: comments that begin with `//#`, each on a line of its own. This page is their
+//! reference. All of them work on functions and declarations. None inserts statements into a function, so the `main` of a
+//! kernel can be read in its file from the first line to the last.
 //!
-//! No directive pastes statements into a function: the `main` of a kernel stands in its file from the first line to the last.
+//! # `//#import name x=a`
+//! Includes the file `name`: functions and declarations that several kernels share.
+//! ```text
+//! //#import block
+//! //#import load_quad x=a
+//! //#import load_quad x=b
+//! ```
+//! The file is `name.wgsl` in the kernel's own folder, otherwise in `shaders/common/`.
 //!
-//! What a kernel or a directive names must exist, and what is pasted must agree with itself: all else is an error that says
-//! where.
+//! `x=a` renames every identifier of the file that has a part `x` between underscores: `x_tile` becomes `a_tile`, and `X_LD`
+//! becomes `A_LD`. One file can thus serve several operands of a kernel. A directive may have any number of renames. A file
+//! is included once for each set of renames, however often it is imported.
+//!
+//! # `//#slot name x=a default v`
+//! Includes one *variant* of the file `name`. The plan chooses it with [`Kernel::slot`]; without a choice the variant is `v`.
+//! A slot without a `default` must be filled.
+//! ```text
+//! //#slot load x=a default element
+//! //#slot load x=b default element
+//! ```
+//! The slot's name in Rust is the file's name followed by the new names of its renames. These two are `load_a` and `load_b`:
+//! `kernel.slot("load_b", "four")` selects the variant `four` of `common/load.wgsl` for operand B.
+//!
+//! The file contains all variants. Each begins with a directive; the lines above the first variant belong to every variant:
+//! ```text
+//! //#variant element
+//! fn load_x(at: u32) -> f32 { .. }
+//! //#variant four
+//! fn load_x(at: u32) -> vec4<f32> { .. }
+//! ```
+//!
+//! # `//#generated name` ... `//#end`
+//! Includes text that the plan generates for this kernel and supplies with [`Kernel::generated`]. The directive is allowed
+//! only in a kernel's own file. The lines between the directive and its `//#end` are a sample. The sample is used if the plan
+//! supplies no text, so that the file is complete by itself and shows what is generated.
+//!
+//! # `//#param` ... `//#end`
+//! Encloses parameters: `const` and `alias` declarations with defaults, and comments. The plan sets a parameter by its name
+//! with [`Kernel::param`].
+//! ```text
+//! //#param  set by Naive::build
+//! alias sum = f32;
+//! const LANES: u32 = 64u;
+//! //#end
+//! ```
+//!
+//! # `//#unroll`
+//! Unrolls the `for` loop below it, whose bounds must be constant: see [`unroll`]. Inside, the loop's counter is a literal, as
+//! arrays of fragments need it.
+//!
+//! # `enable`
+//! Shaders need no `enable` lines for f16 and cooperative matrices. The specialiser adds them if the final text uses the types.
+//!
+//! # Errors
+//! Every file, slot, variant and parameter that a kernel or a directive names must exist. No slot or parameter may be set
+//! twice, and directives for the same slot must agree. Otherwise specialisation returns an error with the file and line.
 
+use super::expand::{Include, expand};
+use super::identifiers::tokens;
 use super::library::{Library, SHADERS};
-use super::paste::{Part, paste};
 use super::source::Kernel;
 use super::unroll::{UnrollError, unroll};
-use super::words::words;
 use crate::Result;
 use std::collections::BTreeSet;
 
 impl Kernel {
-    /// The shader's text: what directives stand for pasted, parameters set, marked loops written out. Plain WGSL.
+    /// The kernel's text as plain WGSL, with all directives expanded and all parameters set.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) if the shader, a slot, a variant or a parameter does not exist, or a directive cannot be followed; it
-    /// says where. That is a bug in the plan or in the shader.
+    /// [`Error::Input`](crate::Error::Input) with the file and line if the shader, a slot, a variant or a parameter does not
+    /// exist, or a directive is invalid. Such an error is a bug in a plan or a shader.
     pub fn specialize(&self) -> Result<String> {
         specialize_from(self, &SHADERS)
     }
 
-    /// What the shader's text is made of beside its own file: files of `shaders/`, and which variants of those that fill slots.
+    /// The files of `shaders/` that the kernel includes, and the variants of those that fill slots.
     ///
     /// # Errors
     /// As [`specialize`](Self::specialize).
-    pub fn parts(&self) -> Result<BTreeSet<Part>> {
-        Ok(paste(self, &SHADERS)?.parts)
+    pub fn includes(&self) -> Result<BTreeSet<Include>> {
+        Ok(expand(self, &SHADERS)?.includes)
     }
 }
 
-/// The text of a kernel whose files are those of `library`.
+/// Specialises a kernel with the files of a library.
 pub(super) fn specialize_from(kernel: &Kernel, library: &Library) -> Result<String> {
-    let pasted = paste(kernel, library)?;
-    let text = unroll(&pasted.text).map_err(|UnrollError { line, why }| {
-        kernel.error(pasted.places.get(line).map_or(why.clone(), |place| format!("{place}: {why}")))
+    let expanded = expand(kernel, library)?;
+    let text = unroll(&expanded.text).map_err(|UnrollError { line, why }| {
+        kernel
+            .error(expanded.locations.get(line).map_or(why.clone(), |location| format!("{location}: {why}")))
     })?;
-    let text = if kernel.is_in_pieces { from_block(kernel, &text)? } else { text };
+    let text = if kernel.is_launched_in_pieces { add_first_block(kernel, &text)? } else { text };
     Ok(enable_types(&text))
 }
 
-/// How a shader counts its workgroups (`shaders/common/block.wgsl`).
-const BLOCK: &str = "workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z)";
+/// The linear workgroup index, as `shaders/common/block.wgsl` computes it.
+const BLOCK_INDEX: &str = "workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z)";
 
-/// The same text for launches of a range of workgroups: one more field of the dims says which is the first.
-fn from_block(kernel: &Kernel, text: &str) -> Result<String> {
+/// Changes a text for launches of a range of workgroups: appends the index of the first workgroup to the dims, and adds it to
+/// the linear workgroup index.
+fn add_first_block(kernel: &Kernel, text: &str) -> Result<String> {
     let end = text.find("struct Dims {").and_then(|start| Some(start + text[start..].find("\n}")?));
     match end {
-        Some(end) if text.contains(BLOCK) => {
-            let (before, behind) = text.split_at(end);
-            let text = format!("{before}\n    first_block: u32, // of this launch{behind}");
-            Ok(text.replace(BLOCK, &format!("dims.first_block + {BLOCK}")))
+        Some(end) if text.contains(BLOCK_INDEX) => {
+            let (before, after) = text.split_at(end);
+            let text = format!("{before}\n    first_block: u32, // of this launch{after}");
+            Ok(text.replace(BLOCK_INDEX, &format!("dims.first_block + {BLOCK_INDEX}")))
         }
-        _ => {
-            Err(kernel
-                .error("cannot be launched in pieces: it has no dims or counts its workgroups otherwise"))
-        }
+        _ => Err(kernel.error(
+            "cannot be launched in pieces: its text needs `struct Dims` and the index of `common/block.wgsl`",
+        )),
     }
 }
 
-/// Puts the `enable` lines that the types ask for at the top.
+/// Adds the `enable` lines that the text's types need.
 fn enable_types(text: &str) -> String {
-    let code = || text.lines().map(|line| line.split("//").next().unwrap_or_default()).flat_map(words);
+    let code = || text.lines().map(|line| line.split("//").next().unwrap_or_default()).flat_map(tokens);
     let mut enabled = String::with_capacity(text.len() + 64);
     if code().any(|word| word == "f16") {
         enabled.push_str("enable f16;\n");
@@ -90,11 +137,11 @@ mod tests {
     use crate::kernel::Kernel;
     use crate::kernel::library::Library;
 
-    /// A library of one kernel, `room/kernel`, and these parts, in the order of their names.
-    fn library(kernel: &str, parts: &[(&'static str, &'static str)]) -> Library {
+    /// A library of the kernel `room/kernel` and the given includes, sorted by name.
+    fn library(kernel: &str, includes: &[(&'static str, &'static str)]) -> Library {
         let text: &'static str = kernel.to_owned().leak();
-        assert!(parts.is_sorted(), "as the library is");
-        Library { kernels: vec![("room/kernel", text)].leak(), parts: parts.to_vec().leak() }
+        assert!(includes.is_sorted(), "the library searches sorted tables");
+        Library { kernels: vec![("room/kernel", text)].leak(), includes: includes.to_vec().leak() }
     }
 
     const LOAD: (&str, &str) = (
@@ -103,38 +150,38 @@ mod tests {
     );
 
     #[test]
-    fn a_kernel_is_pasted_from_its_parts() {
-        let parts = [
+    fn a_kernel_includes_its_imports_and_slots() {
+        let includes = [
             ("common/both", "//! Imported.\nfn both_x(x_v: u32) -> u32 { return v.x; }\n"),
             LOAD,
-            ("room/both", "//! In the kernel's own room.\n//#slot load x=x default two\nfn both_x() {}\n"),
+            ("room/both", "//! In the kernel's own folder.\n//#slot load x=x default two\nfn both_x() {}\n"),
         ];
         let kernel = "//! A kernel.\n//#import both x=a\n//#import both x=a\n//#slot load x=b default one\n\
-                      //#made terms\nlet sample = 1;\n//#end\n";
-        let library = library(kernel, &parts);
+                      //#generated terms\nlet sample = 1;\n//#end\n";
+        let library = library(kernel, &includes);
         let text = |kernel: Kernel| specialize_from(&kernel, &library).unwrap();
         let kernel = Kernel::new("room/kernel").generated(
             "terms",
-            "made".into(),
-            "//#slot load x=b default one\nlet made = 1;\n".into(),
+            "description".into(),
+            "//#slot load x=b default one\nlet generated = 1;\n".into(),
         );
         assert_eq!(
             text(kernel.clone()),
-            "//! A kernel.\nconst A_WIDTH: u32 = 1u;\nfn load_a() {}\nfn both_a() {}\nfn load_b() {}\nlet made = 1;\n"
+            "//! A kernel.\nconst A_WIDTH: u32 = 1u;\nfn load_a() {}\nfn both_a() {}\nfn load_b() {}\nlet generated = 1;\n"
         );
         assert_eq!(
             text(kernel.slot("load_b", "two").param("A_WIDTH", "2u")),
             "//! A kernel.\nconst A_WIDTH: u32 = 2u;\nfn load_a() {}\nfn both_a() {}\nconst B_WIDTH: u32 = 1u;\nfn load_b() {}\n\
-             let made = 1;\n"
+             let generated = 1;\n"
         );
     }
 
     #[test]
-    fn a_sample_stands_where_no_text_is_made_with_all_that_it_pastes() {
-        let parts = [("common/both", "fn both_x() {}\n"), LOAD];
-        let kernel = "first\n//#made terms\n// A contract.\n//#import both x=a\n//#param\nconst N: u32 = 2u;\n//#end\n\
+    fn a_sample_is_used_without_generated_text_and_may_have_directives() {
+        let includes = [("common/both", "fn both_x() {}\n"), LOAD];
+        let kernel = "first\n//#generated terms\n// A contract.\n//#import both x=a\n//#param\nconst N: u32 = 2u;\n//#end\n\
                       //#slot load x=b default one\n//#unroll\nfor (var i = 0u; i < N; i++) {\nf(i);\n}\n//#end\nlast\n";
-        let library = library(kernel, &parts);
+        let library = library(kernel, &includes);
         let kernel = || Kernel::new("room/kernel");
         let text = |kernel: Kernel| specialize_from(&kernel, &library).unwrap();
         let head = "first\n// A contract.\nfn both_a() {}\n";
@@ -148,74 +195,78 @@ mod tests {
                 "{head}const N: u32 = 1u;\nconst B_WIDTH: u32 = 1u;\nfn load_b() {{}}\n{{\nf(0u);\n}}\nlast\n"
             )
         );
-        let made = || kernel().generated("terms", String::new(), "//#import both x=c\nmade\n".into());
-        assert_eq!(text(made()), "first\nfn both_c() {}\nmade\nlast\n");
+        let generated =
+            || kernel().generated("terms", String::new(), "//#import both x=c\ngenerated\n".into());
+        assert_eq!(text(generated()), "first\nfn both_c() {}\ngenerated\nlast\n");
         assert_eq!(text(kernel().generated("terms", String::new(), String::new())), "first\nlast\n");
         for (kernel, said) in [
-            (made().param("N", "1u"), "has no parameter N; it has "),
-            (made().slot("load_b", "two"), "has no slot load_b; it has terms (shaders/room/kernel.wgsl:2)"),
+            (generated().param("N", "1u"), "has no parameter N; its parameters are "),
+            (
+                generated().slot("load_b", "two"),
+                "has no slot load_b; its slots are terms (shaders/room/kernel.wgsl:2)",
+            ),
         ] {
             let error = specialize_from(&kernel, &library).expect_err("the sample is not there").to_string();
             assert!(error.contains(said), "{error}\n{said}");
         }
     }
 
-    /// What the error says of a kernel with this text.
-    fn refused(text: &str, parts: &[(&'static str, &'static str)], kernel: Kernel) -> String {
-        specialize_from(&kernel, &library(text, parts)).expect_err(text).to_string()
+    /// The error of specialising a kernel with this text.
+    fn refused(text: &str, includes: &[(&'static str, &'static str)], kernel: Kernel) -> String {
+        specialize_from(&kernel, &library(text, includes)).expect_err(text).to_string()
     }
 
     const KERNEL: &str = "shaders/room/kernel.wgsl";
 
     #[test]
-    fn what_a_kernel_names_and_its_text_has_not_is_an_error_that_says_what_it_has() {
+    fn an_unknown_name_is_an_error_that_lists_the_known_ones() {
         let text = "//! A kernel.\n//#param\nconst BM: u32 = 1u;\n//#end\n//#slot load x=a default one\n\
-                    //#made terms\n//#end\n";
+                    //#generated terms\n//#end\n";
         let kernel = || Kernel::new("room/kernel");
-        let made = |slot, text: &str| kernel().generated(slot, String::new(), text.to_owned());
+        let generated = |slot, text: &str| kernel().generated(slot, String::new(), text.to_owned());
         for (kernel, said) in [
             (Kernel::new("room/other"), "no shaders/room/other.wgsl".to_owned()),
-            (kernel().slot("load_b", "one"), format!("{KERNEL} has no slot load_b; it has load_a ({KERNEL}:5), terms ({KERNEL}:6)")),
-            (kernel().param("BN", 1), format!("{KERNEL} has no parameter BN; it has BM ({KERNEL}:3)")),
-            (kernel().param("A_WIDTH", 1), format!("{KERNEL} has no parameter A_WIDTH; it has BM ({KERNEL}:3)")),
+            (kernel().slot("load_b", "one"), format!("{KERNEL} has no slot load_b; its slots are load_a ({KERNEL}:5), terms ({KERNEL}:6)")),
+            (kernel().param("BN", 1), format!("{KERNEL} has no parameter BN; its parameters are BM ({KERNEL}:3)")),
+            (kernel().param("A_WIDTH", 1), format!("{KERNEL} has no parameter A_WIDTH; its parameters are BM ({KERNEL}:3)")),
             (
                 kernel().slot("load_a", "six"),
                 format!(
-                    "{KERNEL}:5: slot load_a: shaders/common/load.wgsl has no variant six; it has one (shaders/common/load.wgsl:2), \
+                    "{KERNEL}:5: slot load_a: shaders/common/load.wgsl has no variant six; its variants are one (shaders/common/load.wgsl:2), \
                      two (shaders/common/load.wgsl:4)"
                 ),
             ),
             (
                 kernel().slot("load_a", "one").slot("load_a", "two"),
-                format!("{KERNEL} has two fillings for the slot load_a ({KERNEL}:5)"),
+                format!("{KERNEL} has the slot load_a ({KERNEL}:5), which the kernel fills twice"),
             ),
             (
                 kernel().param("BM", "2u").param("BM", "4u"),
-                format!("{KERNEL} has two values for the parameter BM ({KERNEL}:3)"),
+                format!("{KERNEL} has the parameter BM ({KERNEL}:3), which the kernel sets twice"),
             ),
             (
-                made("terms", "fn terms() {}\n//#import magic\n"),
-                "the text made for terms:2: there is neither shaders/room/magic.wgsl nor shaders/common/magic.wgsl".to_owned(),
+                generated("terms", "fn terms() {}\n//#import magic\n"),
+                "text generated for terms:2: neither shaders/room/magic.wgsl nor shaders/common/magic.wgsl exists".to_owned(),
             ),
             (
-                made("terms", "//#made more\n//#end\n"),
-                "the text made for terms:1: slot more: a //#made stands in a kernel's own file alone".to_owned(),
+                generated("terms", "//#generated more\n//#end\n"),
+                "text generated for terms:1: slot more: //#generated is only allowed in a kernel's own file".to_owned(),
             ),
             (
-                made("magic", ""),
-                format!("{KERNEL} has no slot magic; it has load_a ({KERNEL}:5), terms ({KERNEL}:6)"),
+                generated("magic", ""),
+                format!("{KERNEL} has no slot magic; its slots are load_a ({KERNEL}:5), terms ({KERNEL}:6)"),
             ),
             (
-                made("load_a", "fn load_a() {}\n"),
-                format!("{KERNEL}:5: slot load_a has variants: text that is made fills a //#made alone"),
+                generated("load_a", "fn load_a() {}\n"),
+                format!("{KERNEL}:5: slot load_a takes a variant: generated text can only fill a //#generated"),
             ),
             (
                 kernel().slot("terms", "one"),
-                format!("{KERNEL}:6: slot terms has no variant one: it is filled with text that is made"),
+                format!("{KERNEL}:6: slot terms takes generated text: it has no variant one"),
             ),
             (
-                made("terms", "").generated("terms", String::new(), String::new()),
-                format!("{KERNEL} has two fillings for the slot terms ({KERNEL}:6)"),
+                generated("terms", "").generated("terms", String::new(), String::new()),
+                format!("{KERNEL} has the slot terms ({KERNEL}:6), which the kernel fills twice"),
             ),
         ] {
             let error = refused(text, &[LOAD], kernel);
@@ -224,21 +275,18 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_cannot_be_pasted_is_an_error_with_file_and_line() {
+    fn an_invalid_directive_is_an_error_with_file_and_line() {
         for (text, said) in [
-            ("//#improt load", "1: cannot read `//#improt load`"),
-            ("\nx = 1; //#unroll", "2: `x = 1; //#unroll`: a directive has a line of its own"),
-            (
-                "\n//#import magic",
-                "2: there is neither shaders/room/magic.wgsl nor shaders/common/magic.wgsl",
-            ),
-            ("\n//#slot magic default one", "2: there is neither shaders/room/magic.wgsl nor"),
-            ("\n//#slot load x=a", "2: slot load_a has no default, and the kernel fills it with nothing"),
+            ("//#improt load", "1: malformed directive `//#improt load`"),
+            ("\nx = 1; //#unroll", "2: `x = 1; //#unroll`: a directive must have a line of its own"),
+            ("\n//#import magic", "2: neither shaders/room/magic.wgsl nor shaders/common/magic.wgsl exists"),
+            ("\n//#slot magic default one", "2: neither shaders/room/magic.wgsl nor"),
+            ("\n//#slot load x=a", "2: slot load_a has no default, and the kernel does not fill it"),
             ("\n//#slot load x=a default six", "2: slot load_a: shaders/common/load.wgsl has no variant six"),
             ("\n//#slot plain default one", "2: slot plain: shaders/common/plain.wgsl has no variants"),
             (
                 "\n//#slot twice default a",
-                "2: slot twice: shaders/common/twice.wgsl:3: the variant a is at shaders/common/twice.wgsl:2 too",
+                "2: slot twice: shaders/common/twice.wgsl:3: the variant a is already defined at shaders/common/twice.wgsl:2",
             ),
             (
                 "//#slot load x=a default one\n//#slot load x=a default two",
@@ -246,64 +294,64 @@ mod tests {
             ),
             (
                 "//#slot load x=a default one\n//#slot load y=a default one",
-                "2: slot load_a has other new names at shaders/room/kernel.wgsl:1",
+                "2: slot load_a has other renames at shaders/room/kernel.wgsl:1",
             ),
-            ("//#import again", "again.wgsl:2: is pasted too deep"),
+            ("//#import again", "again.wgsl:2: files are included too deeply"),
             (
                 "//#import load x=a",
-                "shaders/common/load.wgsl:2: the variant one stands in no slot's file, or in one that is imported",
+                "shaders/common/load.wgsl:2: //#variant one is only allowed in a file that fills a slot",
             ),
             (
-                "//#import made",
-                "shaders/common/made.wgsl:2: slot terms: a //#made stands in a kernel's own file alone",
+                "//#import generated",
+                "shaders/common/generated.wgsl:2: slot terms: //#generated is only allowed in a kernel's own file",
             ),
-            ("\n//#made terms\nx", "2: the sample has no //#end below it"),
-            ("//#made terms\n//#param\nconst A: u32 = 1u;\n//#end", "1: the sample has no //#end below it"),
+            ("\n//#generated terms\nx", "2: the //#generated has no //#end"),
+            ("//#generated terms\n//#param\nconst A: u32 = 1u;\n//#end", "1: the //#generated has no //#end"),
             (
-                "//#made terms\n//#made more\n//#end\n//#end",
-                "2: the sample of shaders/room/kernel.wgsl:1 has no //#end above it",
+                "//#generated terms\n//#generated more\n//#end\n//#end",
+                "2: the //#generated at shaders/room/kernel.wgsl:1 needs an //#end before this line",
             ),
-            ("//#made terms\n//#improt load\n//#end", "2: cannot read `//#improt load`"),
-            ("//#made terms\n//#slot load x=a\n//#end", "2: slot load_a has no default"),
-            ("//#made terms\n//#variant a\n//#end", "2: the variant a stands in no slot's file"),
+            ("//#generated terms\n//#improt load\n//#end", "2: malformed directive `//#improt load`"),
+            ("//#generated terms\n//#slot load x=a\n//#end", "2: slot load_a has no default"),
+            ("//#generated terms\n//#variant a\n//#end", "2: //#variant a is only allowed in"),
             (
-                "//#made terms\n//#end\n//#made terms\n//#end",
-                "3: slot terms is at shaders/room/kernel.wgsl:1 too",
-            ),
-            (
-                "//#slot load x=a default one\n//#made load_a\n//#end",
-                "2: slot load_a is at shaders/room/kernel.wgsl:1 too",
+                "//#generated terms\n//#end\n//#generated terms\n//#end",
+                "3: slot terms is already declared at shaders/room/kernel.wgsl:1",
             ),
             (
-                "//#made load_a\n//#end\n//#slot load x=a default one",
-                "3: slot load_a has a //#made at shaders/room/kernel.wgsl:1",
+                "//#slot load x=a default one\n//#generated load_a\n//#end",
+                "2: slot load_a is already declared at shaders/room/kernel.wgsl:1",
             ),
-            ("//#param\n//#made terms\n//#end", "2: the parameters of shaders/room/kernel.wgsl:1 have no"),
-            ("//#param\nconst A: u32 = 1u;", "1: the parameters have no //#end below them"),
+            (
+                "//#generated load_a\n//#end\n//#slot load x=a default one",
+                "3: slot load_a is a //#generated at shaders/room/kernel.wgsl:1",
+            ),
+            ("//#param\n//#generated terms\n//#end", "2: the //#param at shaders/room/kernel.wgsl:1 needs"),
+            ("//#param\nconst A: u32 = 1u;", "1: the //#param has no //#end"),
             (
                 "//#param\n//#import plain\n//#end",
-                "2: the parameters of shaders/room/kernel.wgsl:1 have no //#end above it",
+                "2: the //#param at shaders/room/kernel.wgsl:1 needs an //#end before this line",
             ),
-            ("const A: u32 = 1u;\n//#end", "2: there is no //#param above it"),
-            ("//#param\nvar<private> a: u32;\n//#end", "2: `var<private> a: u32;` is no parameter"),
-            ("//#param\nconst A: u32 = 1u +\n//#end", "2: `const A: u32 = 1u +` is no parameter"),
+            ("const A: u32 = 1u;\n//#end", "2: //#end without //#param or //#generated"),
+            ("//#param\nvar<private> a: u32;\n//#end", "2: `var<private> a: u32;` is not a parameter"),
+            ("//#param\nconst A: u32 = 1u +\n//#end", "2: `const A: u32 = 1u +` is not a parameter"),
             (
                 "//#param\nconst A: u32 = 1u;\n//#end\n//#param\nalias A = f32;\n//#end",
-                "5: the parameter A is at shaders/room/kernel.wgsl:2 too",
+                "5: the parameter A is already declared at shaders/room/kernel.wgsl:2",
             ),
             (
                 "fn f() {\n//#unroll\nfor (var i = 0u; i < n; i++) {\n}\n}",
                 "3: cannot unroll `for (var i = 0u; i < n; i++) {`",
             ),
         ] {
-            let parts = [
-                ("common/again", "//! Pastes itself.\n//#import again x=y_x\n"),
+            let includes = [
+                ("common/again", "//! Imports itself.\n//#import again x=y_x\n"),
+                ("common/generated", "//! Imported.\n//#generated terms\n//#end\n"),
                 LOAD,
-                ("common/made", "//! Imported.\n//#made terms\n//#end\n"),
                 ("common/plain", "//! Functions.\nfn plain() {}\n"),
                 ("common/twice", "//! A slot.\n//#variant a\n//#variant a\n"),
             ];
-            let error = refused(text, &parts, Kernel::new("room/kernel"));
+            let error = refused(text, &includes, Kernel::new("room/kernel"));
             assert!(error.contains("room/kernel") && error.contains(said), "{error}\n{said}");
             assert!(
                 !said.starts_with(|c: char| c.is_ascii_digit())

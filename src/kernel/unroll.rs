@@ -1,48 +1,49 @@
-//! `//#unroll`: writes out the loop below it, so that arrays of registers get literal indices.
+//! Expands `//#unroll`: unrolls the loop below it, so that arrays of registers are indexed by literals.
 
-use super::words::{is_word, words};
+use super::identifiers::{is_identifier_char, tokens};
 use std::collections::HashMap;
 
-/// Writing loops out may produce at most this many characters, where those of nested loops count once for each level: far more
-/// than any kernel needs.
-const CHARACTERS_AT_MOST: usize = 1 << 23;
-/// The deepest nesting of marked loops, and of parentheses in an expression: the code recurses into both.
-const DEPTH_AT_MOST: usize = 32;
+/// Limit of the unrolled characters. Those of nested loops count once for each level. No kernel needs nearly as many.
+const MAX_CHARACTERS: usize = 1 << 23;
+/// The deepest nesting of unrolled loops, and of parentheses in an expression. The code recurses into both.
+const MAX_DEPTH: usize = 32;
 
 /// Why a loop cannot be unrolled.
 #[derive(Debug)]
 pub struct UnrollError {
-    /// The line of the text in which the loop begins, counted from 0.
+    /// The line of the loop's `for`, counted from 0.
     pub line: usize,
-    /// The reason, in words.
+    /// The reason.
     pub why: String,
 }
 
-/// Unrolls every loop after a line `//#unroll`, outer loops first. Loops have the form
-/// `for (var i = FROM; i < TO; i++) {`, with `i += STEP` or `i *= STEP` as other last parts; bounds are integer expressions of
-/// literals, the file's constants and the counters of the loops around them.
+/// Unrolls every loop after a line `//#unroll`. In the result the loop's counter is a literal such as `3u`.
+///
+/// A loop must have the form `for (var i = FROM; i < TO; i++) {`. Instead of `i++` it may have `i += STEP` or `i *= STEP`.
+/// `FROM`, `TO` and `STEP` are integer expressions of literals, of the text's constants and of the counters of unrolled loops
+/// around this one. Outer loops are unrolled first.
 ///
 /// # Errors
-/// [`UnrollError`] if a loop has another form or its unrolled text would be too long.
+/// [`UnrollError`] if a loop has another form, is nested too deeply, or would become too long.
 pub fn unroll(text: &str) -> Result<String, UnrollError> {
     let constants = constants(text);
     let lines: Vec<&str> = text.lines().collect();
     let mut out = String::with_capacity(4 * text.len());
-    let mut writer = Writer { constants: &constants, out: &mut out, left: CHARACTERS_AT_MOST };
-    writer.write_out(&lines, 0, DEPTH_AT_MOST)?;
+    let mut unroller = Unroller { constants: &constants, out: &mut out, left: MAX_CHARACTERS };
+    unroller.unroll_lines(&lines, 0, MAX_DEPTH)?;
     Ok(out)
 }
 
-struct Writer<'a> {
+struct Unroller<'a> {
     constants: &'a HashMap<String, u64>,
     out: &'a mut String,
-    /// How many more characters may be produced.
+    /// The number of characters that may still be produced.
     left: usize,
 }
 
-impl Writer<'_> {
-    /// Writes out lines of the text, of which the first is line `first`.
-    fn write_out(&mut self, lines: &[&str], first: usize, depth: usize) -> Result<(), UnrollError> {
+impl Unroller<'_> {
+    /// Unrolls the loops of consecutive lines and appends the result to `out`. `first` is the number of the first line.
+    fn unroll_lines(&mut self, lines: &[&str], first: usize, depth: usize) -> Result<(), UnrollError> {
         let mut at = 0;
         while at < lines.len() {
             if lines[at].trim() != "//#unroll" {
@@ -55,18 +56,18 @@ impl Writer<'_> {
             let head = lines.get(at + 1).copied().unwrap_or_default();
             let header = Header::parse(head, self.constants).map_err(fault)?;
             let of_head = |why: &str| fault(format!("`{}` {why}", head.trim()));
-            let deeper = depth.checked_sub(1).ok_or_else(|| of_head("is nested too deep"))?;
+            let deeper = depth.checked_sub(1).ok_or_else(|| of_head("is nested too deeply"))?;
             let body = lines.get(at + 2..closing_brace(lines, at + 1).map_err(fault)?);
-            let body = body.ok_or_else(|| of_head("is closed where it begins"))?;
+            let body = body.ok_or_else(|| of_head("is closed on its own line"))?;
             let size: usize = body.iter().map(|line| line.len() + 1).sum();
             for i in header.values() {
                 let left = self.left.checked_sub(size + 4);
-                self.left = left.ok_or_else(|| of_head("is too long to write out"))?;
+                self.left = left.ok_or_else(|| of_head("is too long to unroll"))?;
                 let body: Vec<String> =
                     body.iter().map(|line| substitute(line, &header.counter, i)).collect();
                 let body: Vec<&str> = body.iter().map(String::as_str).collect();
                 self.out.push_str("{\n");
-                self.write_out(&body, first + at + 2, deeper)?;
+                self.unroll_lines(&body, first + at + 2, deeper)?;
                 self.out.push_str("}\n");
             }
             at += body.len() + 3;
@@ -75,6 +76,7 @@ impl Writer<'_> {
     }
 }
 
+/// The parsed first line of a loop.
 struct Header {
     counter: String,
     from: u64,
@@ -82,7 +84,7 @@ struct Header {
     step: Step,
 }
 
-/// What comes behind a value of the counter.
+/// The change of a counter after each iteration.
 #[derive(Clone, Copy)]
 enum Step {
     Plus(u64),
@@ -109,7 +111,9 @@ impl Header {
         Ok(Self { from: value(from)?, to: value(to)?, step, counter })
     }
 
-    /// The values of the counter. NOTE: from 1 at least where they multiply, or there would be no end.
+    /// The values of the counter.
+    ///
+    /// NOTE: a counter that is multiplied starts at 1 or above, because a loop from 0 would never end.
     fn values(&self) -> impl Iterator<Item = u64> + use<> {
         let (to, step) = (self.to, self.step);
         let first = if matches!(step, Step::Times(_)) { self.from.max(1) } else { self.from };
@@ -121,7 +125,7 @@ impl Header {
     }
 }
 
-/// The line of the brace that closes the one at the end of line `open`.
+/// The index of the line whose brace closes the one at the end of line `open`.
 fn closing_brace(lines: &[&str], open: usize) -> Result<usize, String> {
     let mut depth = 0i32;
     for (at, line) in lines.iter().enumerate().skip(open) {
@@ -136,11 +140,12 @@ fn closing_brace(lines: &[&str], open: usize) -> Result<usize, String> {
     Err(format!("`{}` is never closed", lines[open].trim()))
 }
 
+/// Replaces a counter by its value.
 fn substitute(line: &str, counter: &str, value: u64) -> String {
-    words(line).map(|word| if word == counter { format!("{value}u") } else { word.to_owned() }).collect()
+    tokens(line).map(|token| if token == counter { format!("{value}u") } else { token.to_owned() }).collect()
 }
 
-/// The file's `const NAME: u32 = expression;` lines, evaluated in order.
+/// The text's constants: its lines `const NAME: u32 = expression;`, evaluated in order.
 fn constants(text: &str) -> HashMap<String, u64> {
     let mut known = HashMap::new();
     for line in text.lines() {
@@ -155,10 +160,10 @@ fn constants(text: &str) -> HashMap<String, u64> {
     known
 }
 
-/// The value of an expression of `+ - * / %`, parentheses, literals and names; None if it has anything else.
+/// The value of an integer expression of `+ - * / %`, parentheses, literals and names. None if it contains anything else.
 fn evaluate(text: &str, names: &HashMap<String, u64>) -> Option<u64> {
-    let tokens: Vec<&str> = words(text).filter(|word| !word.trim().is_empty()).collect();
-    let mut parser = Parser { tokens: &tokens, names, depth: DEPTH_AT_MOST };
+    let tokens: Vec<&str> = tokens(text).filter(|token| !token.trim().is_empty()).collect();
+    let mut parser = Parser { tokens: &tokens, names, depth: MAX_DEPTH };
     let value = parser.sum()?;
     parser.tokens.is_empty().then_some(value)
 }
@@ -166,7 +171,7 @@ fn evaluate(text: &str, names: &HashMap<String, u64>) -> Option<u64> {
 struct Parser<'a> {
     tokens: &'a [&'a str],
     names: &'a HashMap<String, u64>,
-    /// How many more levels of parentheses may open.
+    /// The number of parentheses that may still be opened inside the current ones.
     depth: usize,
 }
 
@@ -213,7 +218,7 @@ impl<'a> Parser<'a> {
         if first.starts_with(|c: char| c.is_ascii_digit()) {
             return first.trim_end_matches('u').parse().ok();
         }
-        first.starts_with(is_word).then(|| self.names.get(*first).copied()).flatten()
+        first.starts_with(is_identifier_char).then(|| self.names.get(*first).copied()).flatten()
     }
 }
 
@@ -222,7 +227,7 @@ mod tests {
     use super::{UnrollError, unroll};
 
     #[test]
-    fn nested_loops_are_written_out_with_literal_counters() {
+    fn nested_loops_are_unrolled_with_literal_counters() {
         let text = "const N: u32 = 4u;\nconst H: u32 = N / 2u;\n//#unroll\n\
                     for (var i = 0u; i < H; i++) {\nx[i] = 1;\n//#unroll\n\
                     for (var j = i; j < N; j += 2u) {\ny[i][j] = i_j;\n}\n}\nend\n";
@@ -239,13 +244,13 @@ mod tests {
         assert_eq!(unroll(text).unwrap(), want);
     }
 
-    /// `tests/fuzz` found the first: `unroll` never returned. The others were found by reading the code.
+    /// `tests/fuzz` found the first case, in which `unroll` never returned. The others were found by reading the code.
     #[test]
-    fn a_loop_that_never_ends_or_is_nested_without_end_is_an_error() {
+    fn a_loop_that_is_too_long_or_nested_too_deeply_is_an_error() {
         let of = |to: &str, body: &str| format!("//#unroll\nfor (var i = 0u; i < {to}; i++) {{\n{body}}}\n");
         assert!(unroll(&of("4294967295u", "x[i] = 1;\n")).unwrap_err().why.contains("too long"));
         let deep = (0..40).fold(String::new(), |body, _| of("1u", &body));
-        assert!(unroll(&deep).unwrap_err().why.contains("too deep"));
+        assert!(unroll(&deep).unwrap_err().why.contains("too deeply"));
         assert!(unroll(&of(&format!("{}1u{}", "(".repeat(40), ")".repeat(40)), "")).is_err());
         let closed = "//#unroll\nfor (var }i = 0u; }i < 1u; }i++) {\n";
         assert!(unroll(closed).unwrap_err().why.contains("closed"));

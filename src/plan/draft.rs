@@ -179,7 +179,7 @@ impl<'a> Draft<'a> {
         let (op, caps) = (self.plan.op, self.caps);
         needs.check(op, caps)?;
         let (limit, blocks) = (caps.limits.grid, blocks.max(1));
-        let grid = kernel::fold(op, blocks, limit)?;
+        let grid = kernel::fold_grid(op, blocks, limit)?;
         let (mut read, mut written) = (Vec::new(), Vec::new());
         let mut bound = Vec::with_capacity(args.len());
         for &(region, access) in args {
@@ -213,7 +213,7 @@ impl<'a> Draft<'a> {
             self.plan.steps.push(whole);
             return Ok(());
         }
-        let kernel = whole.kernel.in_pieces(caps, whole.dims.len());
+        let kernel = whole.kernel.launched_in_pieces(caps, whole.dims.len());
         // Each piece writes only a part of the output.
         let access = |access| if access == Access::Write { Access::Update } else { access };
         let args: Vec<Arg> =
@@ -233,7 +233,7 @@ impl<'a> Draft<'a> {
                 kernel: kernel.clone(),
                 tile: whole.tile.clone(),
                 needs,
-                grid: kernel::fold(op, end - first, limit)?,
+                grid: kernel::fold_grid(op, end - first, limit)?,
                 first_block,
                 dims,
                 scalars: whole.scalars.clone(),

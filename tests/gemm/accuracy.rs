@@ -2,7 +2,7 @@
 //! over all of f32 in units of the last place, and the values that are no numbers.
 
 use crate::support;
-use tilewise::planning::kernel::PARTS;
+use tilewise::planning::kernel::INCLUDES;
 use tilewise::{Activation, Element, Gpu, ops, reference, wgpu};
 
 /// Normal floats of every exponent and both signs, mantissas spread over all their bits; and multiples of 1 / 2000.
@@ -44,7 +44,7 @@ fn worst_ulp(x: &[f32], got: &[f32], want: impl Fn(f64) -> f64, smallest: f64) -
 
 /// An expression of `v`, in functions of one file alone, of every element, in a shader of the test's own.
 fn evaluate(gpu: &Gpu, x: &[f32], file: &str, expression: &str) -> Vec<f32> {
-    let functions = PARTS.iter().find(|(name, _)| *name == file).unwrap().1.replace("//!", "//");
+    let functions = INCLUDES.iter().find(|(name, _)| *name == file).unwrap().1.replace("//!", "//");
     let text = format!(
         "alias lanes = vec4<f32>;\n\
          @group(0) @binding(0) var<storage, read_write> x: array<lanes>;\n{functions}\n\

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
-use tilewise::planning::kernel::fold;
+use tilewise::planning::kernel::fold_grid;
 use tilewise::planning::{Plan, Problem, Step};
 use tilewise::{Caps, Error, Layout, Precision};
 
@@ -168,9 +168,9 @@ fn vectors_are_stored_only_where_rows_strides_and_offsets_are_multiples_of_four(
 #[test]
 fn a_grid_is_folded_over_three_axes_and_covers_its_blocks() {
     const MOST: u32 = 65_535;
-    assert_eq!(fold("test", 0, MOST).unwrap(), [1, 1, 1]);
-    assert_eq!(fold("test", 1, MOST).unwrap(), [1, 1, 1]);
-    assert_eq!(fold("test", 65_535, MOST).unwrap(), [65_535, 1, 1]);
+    assert_eq!(fold_grid("test", 0, MOST).unwrap(), [1, 1, 1]);
+    assert_eq!(fold_grid("test", 1, MOST).unwrap(), [1, 1, 1]);
+    assert_eq!(fold_grid("test", 65_535, MOST).unwrap(), [65_535, 1, 1]);
     for (blocks, limit) in [
         (65_536, MOST),
         (65_537, MOST),
@@ -182,14 +182,14 @@ fn a_grid_is_folded_over_three_axes_and_covers_its_blocks() {
         (101, 10),
         (1, 1),
     ] {
-        let grid = fold("test", blocks, limit).unwrap();
+        let grid = fold_grid("test", blocks, limit).unwrap();
         assert!(grid.iter().all(|&axis| (1..=limit).contains(&axis)), "{blocks}: {grid:?}");
         let [x, y, z] = grid.map(u64::from);
         assert!(x * y * z >= blocks, "{blocks}: {grid:?} leaves some out");
         assert!(x * y * z < blocks + y * z, "{blocks}: {grid:?} could be narrower");
     }
     for (blocks, limit) in [(1001, 10), (2, 1), (65_535 * 65_535, MOST), (1 << 32, MOST), (u64::MAX, MOST)] {
-        let error = fold("test", blocks, limit).expect_err("too many blocks");
+        let error = fold_grid("test", blocks, limit).expect_err("too many blocks");
         let Error::Limit { op: "test", needed, allowed, .. } = error else { panic!("{error:?}") };
         assert!(needed == blocks && allowed < needed, "{error}");
     }

@@ -243,7 +243,7 @@ impl<'p> Whole<'p> {
             next += piece.grid.iter().product::<u32>();
         }
         let [whole] = at_once.pieces[..] else { panic!("{what}: it is cut on a fast device too") };
-        assert!(!whole.kernel.is_in_pieces(), "{what}: {whole}");
+        assert!(!whole.kernel.is_launched_in_pieces(), "{what}: {whole}");
         let [x, y, z] = whole.grid;
         assert!(next.abs_diff(x * y * z) < y * z, "{what}: {next} of {:?}", whole.grid);
         assert_eq!(self.bytes(), at_once.bytes(), "{what}: {whole}");

@@ -11,7 +11,7 @@ use tilewise::ops::{CastProblem, Overflow};
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{F16SplitProblem, GemmProblem, GemmTypes, Pin, Side};
-use tilewise::planning::kernel::{KERNELS, Kernel, PARTS, Part};
+use tilewise::planning::kernel::{INCLUDES, Include, KERNELS, Kernel};
 use tilewise::{Accumulator, Caps, DType, Error, Layout, Precision};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
@@ -142,9 +142,9 @@ fn files(folder: &Path, prefix: &str) -> BTreeMap<String, String> {
 
 #[test]
 fn the_tables_hold_every_file_of_the_folders_and_nothing_else() {
-    assert!(KERNELS.is_sorted() && PARTS.is_sorted(), "the tables are in order");
+    assert!(KERNELS.is_sorted() && INCLUDES.is_sorted(), "the tables are in order");
     assert!(KERNELS.iter().all(|(_, text)| text.matches("@compute").count() == 1), "an entry point each");
-    let listed = KERNELS.iter().chain(PARTS).map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+    let listed = KERNELS.iter().chain(INCLUDES).map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
     assert_eq!(
         listed.collect::<BTreeMap<_, _>>(),
         files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders"), "")
@@ -164,7 +164,7 @@ fn every_shader_is_valid_with_its_defaults() {
 
 #[test]
 fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
-    let mut takers: BTreeMap<Part, BTreeSet<&str>> = BTreeMap::new();
+    let mut takers: BTreeMap<Include, BTreeSet<&str>> = BTreeMap::new();
     let mut count = 0;
     let mut seen = Seen::new();
     for caps in devices() {
@@ -185,7 +185,7 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
         ]
         .concat();
         for kernel in kernels.iter().map(|(_, _, kernel)| kernel).chain(&others) {
-            for part in kernel.parts().expect("a plan's kernel is legal") {
+            for part in kernel.includes().expect("a plan's kernel is legal") {
                 takers.entry(part).or_default().insert(kernel.shader());
             }
         }
@@ -194,7 +194,7 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
             let module = wgsl::validate(&text, allowed).unwrap_or_else(|error| panic!("{kernel}: {error}"));
             assert_eq!(naga_traps(&text), Vec::<String>::new(), "{kernel}");
             assert!(
-                !["//#import", "//#slot", "//#variant", "//#made", "//#unroll"]
+                !["//#import", "//#slot", "//#variant", "//#generated", "//#unroll"]
                     .iter()
                     .any(|word| text.contains(word)),
                 "{kernel}: text left to paste"
@@ -235,8 +235,8 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
         let variant = variant.map(|variant| format!(", {variant}")).unwrap_or_default();
         println!("{file}{variant}: {}", kernels.iter().copied().collect::<Vec<_>>().join(" "));
     }
-    let untaken: Vec<Part> =
-        support::parts::every().into_iter().filter(|part| !takers.contains_key(part)).collect();
+    let untaken: Vec<Include> =
+        support::includes::every().into_iter().filter(|part| !takers.contains_key(part)).collect();
     assert_eq!(untaken, Vec::new(), "each part is in the kernel of some plan");
 }
 
@@ -244,7 +244,7 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
 fn made(kernel: &Kernel) -> impl Iterator<Item = &'static str> {
     let file = KERNELS.iter().find(|(name, _)| *name == kernel.shader());
     let (_, text) = file.expect("the kernel has a file");
-    text.lines().filter_map(|line| line.strip_prefix("//#made "))
+    text.lines().filter_map(|line| line.strip_prefix("//#generated "))
 }
 
 #[test]

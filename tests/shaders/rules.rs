@@ -3,12 +3,12 @@
 use crate::support::wgsl;
 use std::collections::BTreeSet;
 use tilewise::planning::fixtures;
-use tilewise::planning::kernel::{KERNELS, Kernel, PARTS};
+use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
 
 #[test]
 fn shaders_put_parentheses_where_wgsl_has_no_order_of_operators() {
     // Every file as it is: what kernels paste stands in one of them.
-    for (name, text) in KERNELS.iter().chain(PARTS) {
+    for (name, text) in KERNELS.iter().chain(INCLUDES) {
         assert_eq!(mixes(text), Vec::<String>::new(), "{name}");
     }
     // And what becomes of them, with the values that plans give parameters.

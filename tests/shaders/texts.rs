@@ -7,7 +7,7 @@ use tilewise::clifford::CliffordDims;
 use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
 use tilewise::planning::clifford_layer::{FeaturesDims, GatesDims, OperandGradientsDims, RowDims};
 use tilewise::planning::gemm::{F16SplitDims, GemmDims, SeededADims, SeededBDims, SegmentDims};
-use tilewise::planning::kernel::{KERNELS, Kernel, PARTS};
+use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
 use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
 #[test]
@@ -24,7 +24,7 @@ fn every_kernel_says_what_it_is_in_the_fixed_lines_of_its_header() {
             "{name}: {header:?}"
         );
     }
-    for (name, text) in PARTS {
+    for (name, text) in INCLUDES {
         assert!(
             text.starts_with("//! ") && text.lines().next().is_some_and(|line| line.len() > 20),
             "{name}"
@@ -34,17 +34,17 @@ fn every_kernel_says_what_it_is_in_the_fixed_lines_of_its_header() {
 
 #[test]
 fn there_are_seven_directives_and_no_others() {
-    for (name, text) in KERNELS.iter().chain(PARTS) {
+    for (name, text) in KERNELS.iter().chain(INCLUDES) {
         for line in text.lines().filter(|line| line.contains("//#")) {
             let word = line.split_whitespace().next().unwrap_or_default();
             assert!(
-                ["//#import", "//#slot", "//#variant", "//#made", "//#param", "//#end", "//#unroll"]
+                ["//#import", "//#slot", "//#variant", "//#generated", "//#param", "//#end", "//#unroll"]
                     .contains(&word),
                 "{name}: {line}"
             );
         }
         let count = |directive| text.lines().filter(|line| line.starts_with(directive)).count();
-        assert_eq!(count("//#param") + count("//#made"), count("//#end"), "{name}");
+        assert_eq!(count("//#param") + count("//#generated"), count("//#end"), "{name}");
     }
 }
 
@@ -140,7 +140,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
 #[test]
 fn what_does_not_exist_is_an_error_that_names_it() {
     for (kernel, names) in [
-        (Kernel::new("gemm/magic"), vec!["gemm/magic", "no such kernel"]),
+        (Kernel::new("gemm/magic"), vec!["gemm/magic", "the kernel does not exist"]),
         (Kernel::new("gemm/naive").slot("load_z", "element"), vec!["gemm/naive", "no slot load_z"]),
         (
             Kernel::new("gemm/naive").slot("load_a", "magic"),

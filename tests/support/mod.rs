@@ -10,11 +10,11 @@
 pub mod batch;
 pub mod example;
 pub mod families;
+pub mod includes;
 pub mod limits;
 pub mod operand;
 pub mod oracles;
 pub mod pairs;
-pub mod parts;
 pub mod plans;
 pub mod process;
 pub mod product;

@@ -2,7 +2,7 @@
 //! the costs with the shaders.
 
 use super::gate::Gate;
-use crate::kernel::write::Callee;
+use crate::kernel::wgsl::Callee;
 
 impl Gate {
     /// The variant of the slot `gate`.

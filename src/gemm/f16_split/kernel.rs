@@ -13,7 +13,7 @@ impl F16SplitProblem {
     pub(super) fn tile(&self, caps: &Caps) -> [u32; 2] {
         let across = self.dims.outer > 1 && self.dims.outer_stride < self.dims.k_stride;
         let (rows, usual) = if across { (16, 256) } else { (1, 64) };
-        let mut lanes = kernel::lanes(usual, caps);
+        let mut lanes = kernel::workgroup_size(usual, caps);
         while lanes > 4 && 4 * lanes > caps.limits.workgroup_bytes {
             lanes /= 2;
         }

@@ -9,7 +9,7 @@ use crate::caps::{Caps, CoopScalar};
 use crate::gemm::problem::{
     GemmDims, GemmKernel, GemmProblem, Generated, HalfAxis, PlaneSource, SignHalf, Tile,
 };
-use crate::kernel::{Access, Kernel, Memory, Width};
+use crate::kernel::{Kernel, OperandAccess, StorageFormat, VectorWidth};
 use crate::layout::DType;
 use crate::plan::Flops;
 use std::cmp::Ordering;
@@ -214,8 +214,8 @@ impl KernelSpec for Coop {
             .param("WM", tile.tm)
             .param("WN", tile.tn)
             .param("SUBGROUP", subgroup(caps))
-            .on_subgroups_of(subgroup(caps))
-            .on_matrices_of(size);
+            .require_subgroup_size(subgroup(caps))
+            .require_f16_matrices(size);
         let [a, b] = stages_of(problem);
         let kernel = kernel.param("A_OUTER", a.axis as u32).param("B_OUTER", b.axis as u32);
         let kernel = match problem.segments() {
@@ -234,7 +234,7 @@ impl KernelSpec for Coop {
         let direct = problem.types.c == DType::F32
             && problem.dims.c_starts().iter().all(|start| start.is_multiple_of(4));
         if direct && problem.epilogue.is_plain() {
-            return kernel.result(Access::write(Memory::F32, Width::One));
+            return kernel.result(OperandAccess::write(StorageFormat::F32, VectorWidth::One));
         }
         store(kernel, problem, 3, caps).slot("store_whole", "none")
     }

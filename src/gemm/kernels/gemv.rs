@@ -5,7 +5,7 @@ use super::spec::{KernelSpec, in_memory, of_fractions};
 use super::store::store;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmKernel, GemmProblem, Tile};
-use crate::kernel::{Access, Kernel, Memory, Width};
+use crate::kernel::{Kernel, OperandAccess, StorageFormat, VectorWidth};
 
 pub(super) struct Gemv;
 
@@ -183,7 +183,7 @@ impl KernelSpec for Gemv {
     }
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
-        let ab = Memory::of(problem.types.ab, caps);
+        let ab = StorageFormat::of(problem.types.ab, caps);
         let kernel = Kernel::new(self.shader())
             .dims(caps, size_of_val(&problem.dims))
             .param("SKINNY", count(problem))
@@ -196,7 +196,8 @@ impl KernelSpec for Gemv {
         };
         let lanes_along_k = u32::from(matrix_loads.axis() == Axis::K);
         let kernel = kernel.param("MATRIX_BINDING", matrix as u32).param("LANES_ALONG_K", lanes_along_k);
-        let [element, vector] = [Width::One, Width::Four].map(|width| Access::read(ab, width));
+        let [element, vector] =
+            [VectorWidth::One, VectorWidth::Four].map(|width| OperandAccess::read(ab, width));
         let kernel = match matrix_loads {
             Loads::Elements(_) => kernel.operand("matrix", element),
             Loads::Vectors(Axis::K) => {

@@ -5,7 +5,7 @@ use super::spec::{KernelSpec, in_memory};
 use super::store::store_elements;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmKernel, GemmProblem, Tile};
-use crate::kernel::{Access, Kernel, Memory, Width};
+use crate::kernel::{Kernel, OperandAccess, StorageFormat, VectorWidth};
 
 pub(super) struct Naive;
 
@@ -56,14 +56,17 @@ impl KernelSpec for Naive {
     }
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
-        let ab = Memory::of(problem.types.ab, caps);
+        let ab = StorageFormat::of(problem.types.ab, caps);
         let kernel = Kernel::new(self.shader())
             .dims(caps, size_of_val(&problem.dims))
             .param("LANES", self.invocations(tile, caps))
-            .operand("a", Access::read(ab, Width::One))
-            .operand("b", Access::read(ab, Width::One));
-        let kernel =
-            if ab == Memory::I8 { kernel.param("sum", "i32").slot("multiply_add", "i32") } else { kernel };
+            .operand("a", OperandAccess::read(ab, VectorWidth::One))
+            .operand("b", OperandAccess::read(ab, VectorWidth::One));
+        let kernel = if ab == StorageFormat::I8 {
+            kernel.param("sum", "i32").slot("multiply_add", "i32")
+        } else {
+            kernel
+        };
         store_elements(kernel, problem, 3, caps)
     }
 

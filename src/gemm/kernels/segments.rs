@@ -2,7 +2,7 @@
 
 use super::stage::{Loads, Stage};
 use crate::gemm::problem::{Gated, GemmProblem, PlaneSource, Segments};
-use crate::kernel::{Access, Kernel, Memory};
+use crate::kernel::{Kernel, OperandAccess, StorageFormat};
 
 impl Segments {
     /// How the tiled kernel stages A: in vectors only if both factors of its products can be loaded in vectors.
@@ -25,12 +25,12 @@ impl Segments {
     }
 
     /// Fills the slots of the tiled kernel. `a` says how A is staged.
-    pub(super) fn bind_tiled(&self, kernel: Kernel, memory: Memory, a: Stage) -> Kernel {
+    pub(super) fn bind_tiled(&self, kernel: Kernel, format: StorageFormat, a: Stage) -> Kernel {
         let kernel = self.bind(kernel);
         if self.source == PlaneSource::Stored {
             return kernel;
         }
-        kernel.operand("y", Access::read(memory, a.width())).slot("tiled_load_a", "products")
+        kernel.operand("y", OperandAccess::read(format, a.width())).slot("tiled_load_a", "products")
     }
 
     /// Fills the slots of the coop kernel. `by` says how both factors of A's products are loaded.

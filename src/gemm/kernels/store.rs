@@ -2,7 +2,7 @@
 
 use crate::caps::Caps;
 use crate::gemm::problem::{Epilogue, GemmProblem, Previous, Scale};
-use crate::kernel::{Access, Kernel, Memory, Width};
+use crate::kernel::{Kernel, OperandAccess, StorageFormat, VectorWidth};
 
 /// How C is stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,12 +15,12 @@ enum Store {
 
 impl Store {
     /// How a kernel accesses C. If its previous contents are added, they are read with the width of the store.
-    fn access(self, problem: &GemmProblem, caps: &Caps) -> Access {
+    fn access(self, problem: &GemmProblem, caps: &Caps) -> OperandAccess {
         let width = match self {
-            Self::Elements => Width::One,
-            Self::Vectors => Width::Four,
+            Self::Elements => VectorWidth::One,
+            Self::Vectors => VectorWidth::Four,
         };
-        let c = Access::write(Memory::of(problem.types.c, caps), width);
+        let c = OperandAccess::write(StorageFormat::of(problem.types.c, caps), width);
         if problem.epilogue.adds_previous() { c.and_read(width) } else { c }
     }
 }
@@ -31,7 +31,7 @@ pub(super) fn store(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Ca
     let d = &problem.dims;
     if d.n.is_multiple_of(4) && d.c_starts().iter().all(|start| start.is_multiple_of(4)) {
         let c = Store::Vectors.access(problem, caps);
-        let variant = if c.packs() { "vector_packed" } else { "vector" };
+        let variant = if c.packs_pairs() { "vector_packed" } else { "vector" };
         let kernel = kernel.result(c).slot("store_c", variant);
         return problem.bind_epilogue(kernel, Store::Vectors, first, caps);
     }
@@ -66,7 +66,10 @@ impl GemmProblem {
                 let kernel =
                     kernel.slot("addend_bias_vector", "tensor").param("BIAS_VECTOR_BINDING", binding);
                 binding += 1;
-                kernel.operand("bias_vector", Access::read(Memory::of(dtype, caps), Width::One))
+                kernel.operand(
+                    "bias_vector",
+                    OperandAccess::read(StorageFormat::of(dtype, caps), VectorWidth::One),
+                )
             }
         };
         kernel = match residual {
@@ -75,7 +78,10 @@ impl GemmProblem {
                 let kernel =
                     kernel.slot("addend_residual_matrix", "tensor").param("RESIDUAL_MATRIX_BINDING", binding);
                 binding += 1;
-                kernel.operand("residual_matrix", Access::read(Memory::of(dtype, caps), Width::One))
+                kernel.operand(
+                    "residual_matrix",
+                    OperandAccess::read(StorageFormat::of(dtype, caps), VectorWidth::One),
+                )
             }
         };
         // An alpha of 1 has no variant of its own: the multiplication is hidden by the store.

@@ -7,7 +7,7 @@ use super::stage::Stage;
 use super::store::store;
 use crate::caps::Caps;
 use crate::gemm::problem::{Accumulator, GemmKernel, GemmProblem, Side, Tile};
-use crate::kernel::{Access, Kernel, Memory};
+use crate::kernel::{Kernel, OperandAccess, StorageFormat};
 use crate::plan::Flops;
 
 pub(super) struct Tiled;
@@ -39,8 +39,8 @@ fn shares_columns(tile: &Tile, caps: &Caps) -> bool {
 
 /// The accumulator of one iteration: f16 if the problem allows it and both operands and shaders support it.
 fn accumulator(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Accumulator {
-    match Memory::of(problem.types.ab, caps) {
-        Memory::F16 if !is_large(tile, caps) => problem.types.accumulator,
+    match StorageFormat::of(problem.types.ab, caps) {
+        StorageFormat::F16 if !is_large(tile, caps) => problem.types.accumulator,
         _ => Accumulator::F32,
     }
 }
@@ -130,7 +130,7 @@ impl KernelSpec for Tiled {
     }
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
-        let ab = Memory::of(problem.types.ab, caps);
+        let ab = StorageFormat::of(problem.types.ab, caps);
         let [a, b] = stages_of(problem);
         let kernel = tile.staged_in_registers(
             self.shader(),
@@ -144,17 +144,17 @@ impl KernelSpec for Tiled {
             Accumulator::F16 => kernel.param("iteration_sum", "f16").param("ITERATION_SUMS", true),
         };
         let kernel = if shares_columns(tile, caps) {
-            kernel.slot("a_column", "subgroup").on_subgroups_of(tile.bk)
+            kernel.slot("a_column", "subgroup").require_subgroup_size(tile.bk)
         } else {
             kernel
         };
         let kernel = match problem.generated_at(Side::A) {
             Some(generated) => generated.bind(kernel),
-            None => kernel.operand("a", Access::read(ab, a.width())),
+            None => kernel.operand("a", OperandAccess::read(ab, a.width())),
         };
         let kernel = match problem.generated_at(Side::B) {
             Some(generated) => generated.bind(kernel),
-            None => kernel.operand("b", Access::read(ab, b.width())),
+            None => kernel.operand("b", OperandAccess::read(ab, b.width())),
         };
         let kernel = match problem.sign_half_of_b() {
             Some(signs) => signs.bind(kernel, "tiled_load_b"),

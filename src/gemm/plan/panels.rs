@@ -249,7 +249,7 @@ impl PanelBuffer {
     fn allowed(&self, caps: &Caps) -> u64 {
         match self {
             Self::Window(..) => caps.limits.binding_bytes.saturating_sub(SLACK),
-            Self::Own(..) => kernel::own_bytes(caps),
+            Self::Own(..) => kernel::max_buffer_bytes(caps),
         }
     }
 }

@@ -78,8 +78,9 @@ impl Tile {
                 let idle = |&splits: &u32| splits == 1 || blocks * u64::from(splits) <= wanted;
                 let too_few =
                     |&splits: &u32| self.block_seconds(problem, splits / 2, caps) > MAX_STEP_SECONDS;
-                let fits =
-                    |&splits: &u32| splits == 1 || scratch_bytes(problem, splits) <= kernel::own_bytes(caps);
+                let fits = |&splits: &u32| {
+                    splits == 1 || scratch_bytes(problem, splits) <= kernel::max_buffer_bytes(caps)
+                };
                 let powers = (0..).map(|i| 1 << i).take_while(|&splits| splits <= MAX_SPLITS);
                 let mut candidates: Vec<u32> = powers
                     .take_while(|splits| idle(splits) || too_few(splits))

@@ -3,7 +3,7 @@
 
 use super::problem::{Elementwise, ElementwiseDims, ElementwiseProblem};
 use crate::caps::Caps;
-use crate::kernel::{Access, Kernel, Memory, Width};
+use crate::kernel::{Kernel, OperandAccess, StorageFormat, VectorWidth};
 
 /// Invocations of one workgroup.
 pub(super) const LANES: u32 = 64;
@@ -11,19 +11,19 @@ pub(super) const LANES: u32 = 64;
 impl ElementwiseProblem {
     /// What runs in each workgroup.
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
-        let memory = Memory::of(self.dtype, caps);
+        let format = StorageFormat::of(self.dtype, caps);
         let axes = &self.dims.axes[..self.dims.rank as usize];
         // Rows that begin with a pair of their own, and whose elements are neighbours, are stored by pairs.
         let whole = axes[0][1] <= 1 && axes[1..].iter().all(|axis| axis[1].is_multiple_of(2));
-        let pairs = memory.per_scalar() == 2 && whole && self.dims.offsets[0].is_multiple_of(2);
-        let operand = Access::read(memory, Width::One);
-        let result = Access::write(memory, if pairs { Width::Two } else { Width::One });
+        let pairs = format.elements_per_scalar() == 2 && whole && self.dims.offsets[0].is_multiple_of(2);
+        let operand = OperandAccess::read(format, VectorWidth::One);
+        let result = OperandAccess::write(format, if pairs { VectorWidth::Two } else { VectorWidth::One });
         let is_update = self.function == Elementwise::Update;
         let mut kernel = Kernel::new("ops/elementwise")
             .dims(caps, size_of::<ElementwiseDims>())
             .param("LANES", LANES)
             .operand("a", operand)
-            .result(if is_update { result.and_read(Width::One) } else { result });
+            .result(if is_update { result.and_read(VectorWidth::One) } else { result });
         if pairs {
             kernel = kernel.slot("store_quad", "pairs");
         }

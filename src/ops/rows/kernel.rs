@@ -2,22 +2,22 @@
 
 use super::problem::{LANES, Rows, RowsDims, RowsProblem};
 use crate::caps::Caps;
-use crate::kernel::{self, Access, Kernel, Memory, Width};
+use crate::kernel::{self, Kernel, OperandAccess, StorageFormat, VectorWidth};
 use crate::ops::numbers::constant;
 
 impl RowsProblem {
     /// What runs in each workgroup.
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
-        let memory = Memory::of(self.dtype, caps);
+        let format = StorageFormat::of(self.dtype, caps);
         let softmax = self.function == Rows::Softmax;
         // Rows of even length begin with a pair of their own, as does a row that is alone: they are stored by pairs.
         let whole = softmax && (self.dims.length.is_multiple_of(2) || self.dims.rows == 1);
-        let pairs = memory.per_scalar() == 2 && whole;
+        let pairs = format.elements_per_scalar() == 2 && whole;
         let kernel = Kernel::new(if softmax { "ops/softmax" } else { "ops/reduce" })
             .dims(caps, size_of::<RowsDims>())
-            .param("LANES", kernel::lanes(LANES, caps))
-            .result(Access::write(memory, if pairs { Width::Two } else { Width::One }));
-        let operand = Access::read(memory, Width::One);
+            .param("LANES", kernel::workgroup_size(LANES, caps))
+            .result(OperandAccess::write(format, if pairs { VectorWidth::Two } else { VectorWidth::One }));
+        let operand = OperandAccess::read(format, VectorWidth::One);
         match self.function {
             Rows::MaxAbs => self.words(kernel),
             Rows::SumSquares => kernel.operand("a", operand).slot("term", "square"),

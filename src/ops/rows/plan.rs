@@ -13,7 +13,7 @@ impl Problem for RowsProblem {
     /// Operands: A, the result.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let op = self.function.op();
-        let (d, lanes) = (self.dims_on(caps), kernel::lanes(LANES, caps));
+        let (d, lanes) = (self.dims_on(caps), kernel::workgroup_size(LANES, caps));
         let mut draft = Draft::new(op, &[], caps);
         let a = draft.operand("the operand", self.dtype, self.layout()?, Access::Read);
         let length = if self.function == Rows::Softmax { d.length as usize } else { 1 };
@@ -41,7 +41,7 @@ impl Problem for RowsProblem {
 impl RowsProblem {
     /// The sizes for a device: if its workgroups may have fewer invocations than `lanes`, a row is shared among fewer.
     fn dims_on(&self, caps: &Caps) -> RowsDims {
-        RowsDims { lanes: self.dims.lanes.min(kernel::lanes(LANES, caps)), ..self.dims }
+        RowsDims { lanes: self.dims.lanes.min(kernel::workgroup_size(LANES, caps)), ..self.dims }
     }
 }
 

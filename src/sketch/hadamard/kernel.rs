@@ -1,7 +1,7 @@
 //! One pass of a Hadamard transform: consecutive levels, in one launch.
 
 use crate::caps::Caps;
-use crate::kernel::{Access, Kernel, Memory, Needs, Width};
+use crate::kernel::{Kernel, Needs, OperandAccess, StorageFormat, VectorWidth};
 use crate::layout::DType;
 use crate::plan::{Bound, Prediction};
 use std::fmt;
@@ -245,7 +245,8 @@ impl HadamardPass {
         if self.is_in_place() {
             return kernel.slot("hadamard_operands", "in_place");
         }
-        kernel = kernel.operand("a", Access::read(Memory::of(self.dtype, caps), Width::One));
+        kernel =
+            kernel.operand("a", OperandAccess::read(StorageFormat::of(self.dtype, caps), VectorWidth::One));
         kernel = match self.source {
             HadamardSource::Signed => kernel.slot("hadamard_read", "signed"),
             HadamardSource::Permuted => kernel.slot("hadamard_read", "permuted"),

@@ -2,7 +2,7 @@
 
 use super::kernel::HadamardDims;
 use crate::caps::Caps;
-use crate::kernel::{check_binding, own_bytes};
+use crate::kernel::{check_binding, max_buffer_bytes};
 use crate::layout::{DType, Layout, dim};
 use crate::plan::{Dims, Scalar, ScalarParameter};
 use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, OtherAxis, WRONG_LENGTH};
@@ -158,7 +158,7 @@ impl HadamardProblem {
             check_binding(OP, caps, elements, dtype)?;
         }
         let mut pieces = Vec::new();
-        self.split_until(own_bytes(caps) / 4, &mut pieces);
+        self.split_until(max_buffer_bytes(caps) / 4, &mut pieces);
         Ok(pieces)
     }
 

@@ -2,7 +2,7 @@
 
 use super::problem::{SparseDims, SparseMethod, SparseProblem};
 use crate::caps::Caps;
-use crate::kernel::{self, Access, Kernel, Memory, Needs, Width};
+use crate::kernel::{self, Kernel, Needs, OperandAccess, StorageFormat, VectorWidth};
 
 /// Largest number of result rows of a workgroup. The shaders have the same constant.
 const MAX_ROWS: u32 = 256;
@@ -66,7 +66,7 @@ impl Tile {
                 (vector, d.columns.div_ceil(vector).next_power_of_two().min(many))
             }
             true => (vector, COLUMNS),
-            false => (kernel::lanes(LANES, caps), COLUMNS),
+            false => (kernel::workgroup_size(LANES, caps), COLUMNS),
         };
         let across = if inner { 1 } else { lanes.min(d.columns.next_power_of_two()) };
         let across = if serial && across < lanes { 1 } else { across };
@@ -91,7 +91,7 @@ impl Tile {
         let splits = if problem.method == SparseMethod::Scatter && blocks < u64::from(wanted) {
             let idle = u64::from(wanted) / blocks;
             // The partial sums of all splits are bound as one buffer.
-            let bound = kernel::own_bytes(caps) / (4 * problem.elements()).max(1);
+            let bound = kernel::max_buffer_bytes(caps) / (4 * problem.elements()).max(1);
             let most = u32::try_from(bound).unwrap_or(MAX_SPLITS).clamp(1, MAX_SPLITS);
             u32::try_from(idle).unwrap_or(1).min(d.lines / MIN_SPLIT_LINES).clamp(1, most)
         } else {
@@ -137,7 +137,7 @@ impl Tile {
     }
 
     pub(super) fn kernel(&self, problem: &SparseProblem, caps: &Caps) -> Kernel {
-        let memory = Memory::of(problem.dtype, caps);
+        let format = StorageFormat::of(problem.dtype, caps);
         let shader = if problem.method == SparseMethod::Scatter { "sketch/scatter" } else { "sketch/gather" };
         let kernel = Kernel::new(shader)
             .dims(caps, size_of::<SparseDims>())
@@ -149,6 +149,6 @@ impl Tile {
         if self.pairs {
             return kernel.param("x_unit", "u64").slot("sparse", "pairs");
         }
-        kernel.operand("x", Access::read(memory, Width::One))
+        kernel.operand("x", OperandAccess::read(format, VectorWidth::One))
     }
 }

@@ -3,10 +3,10 @@
 use arbitrary::{Result, Unstructured};
 use std::fmt::Write;
 use tilewise::planning::kernel::unroll;
-use tilewise::planning::kernel::{KERNELS, Kernel, PARTS};
+use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
 
 fn assert_written_out(text: &str, what: &str) {
-    let pastes = ["//#import ", "//#slot ", "//#variant ", "//#made "];
+    let pastes = ["//#import ", "//#slot ", "//#variant ", "//#generated "];
     let is_left = |line: &&str| *line == "//#unroll" || pastes.iter().any(|word| line.starts_with(word));
     let directive = text.lines().map(str::trim).find(is_left);
     assert_eq!(directive, None, "{what}");
@@ -128,7 +128,8 @@ fn names(text: &'static str) -> [Vec<&'static str>; 2] {
     };
     let blocks = text.split("//#param").skip(1).filter_map(|block| block.split("//#end").next());
     let params = blocks.flat_map(str::lines).filter_map(declared).collect();
-    let slot = |line: &'static str| line.strip_prefix("//#slot ").or_else(|| line.strip_prefix("//#made "));
+    let slot =
+        |line: &'static str| line.strip_prefix("//#slot ").or_else(|| line.strip_prefix("//#generated "));
     let slots = text.lines().map(str::trim).filter_map(slot);
     [params, slots.filter_map(|slot| slot.split_whitespace().next()).collect()]
 }
@@ -145,7 +146,7 @@ pub(crate) fn specialised(data: &[u8]) {
 fn kernel(u: &mut Unstructured<'_>) -> Result<()> {
     let &(shader, text) = u.choose(KERNELS)?;
     let [params, slots] = names(text);
-    let variants: Vec<&str> = PARTS
+    let variants: Vec<&str> = INCLUDES
         .iter()
         .flat_map(|(_, text)| text.lines().filter_map(|line| line.strip_prefix("//#variant ")))
         .collect();

@@ -1,7 +1,7 @@
 //! What was found, each once; the kernels, tiles and parts of shaders that were run, and the marks that something has needed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use tilewise::planning::kernel::Part;
+use tilewise::planning::kernel::Include;
 
 #[derive(Default)]
 pub(crate) struct Faults {
@@ -10,7 +10,7 @@ pub(crate) struct Faults {
     /// The kernels that were run.
     pub(crate) shaders: BTreeSet<&'static str>,
     /// What they were made of.
-    pub(crate) parts: BTreeSet<Part>,
+    pub(crate) parts: BTreeSet<Include>,
     /// Their tiles, in words, with the kernels'.
     pub(crate) tiles: BTreeSet<(&'static str, String)>,
     /// Lines whose mark something needed.

@@ -43,7 +43,7 @@ use crate::support;
 use faults::Faults;
 use launch::Launch;
 use std::collections::BTreeSet;
-use tilewise::planning::kernel::{KERNELS, PARTS, Part};
+use tilewise::planning::kernel::{INCLUDES, Include, KERNELS};
 
 #[test]
 fn no_number_of_a_kernel_wraps_and_no_index_is_beyond_an_operand() {
@@ -56,16 +56,16 @@ fn no_number_of_a_kernel_wraps_and_no_index_is_beyond_an_operand() {
     });
     let kernels: BTreeSet<&str> = KERNELS.iter().map(|(name, _)| *name).collect();
     assert_eq!(faults.shaders, kernels, "every kernel is run");
-    let parts = support::parts::every();
-    let others: Vec<&Part> = parts.symmetric_difference(&faults.parts).collect();
-    assert_eq!(others, Vec::<&Part>::new(), "every part is run, and there are no others");
+    let parts = support::includes::every();
+    let others: Vec<&Include> = parts.symmetric_difference(&faults.parts).collect();
+    assert_eq!(others, Vec::<&Include>::new(), "every part is run, and there are no others");
     let tiles = gemm::tiles().map(|tile| (tile.kernel.shader(), tile.to_string()));
     let missing: Vec<_> = tiles.filter(|tile| !faults.tiles.contains(tile)).collect();
     assert_eq!(missing, Vec::new(), "every tile is run");
     println!("{} operations on whole numbers, and {} on what is not known", faults.known, faults.unknown);
     let found = faults.lines();
     assert!(found.is_empty(), "{} faults:\n{}", found.len(), found.join("\n"));
-    let lines = KERNELS.iter().chain(PARTS).flat_map(|(_, text)| text.lines().map(str::trim));
+    let lines = KERNELS.iter().chain(INCLUDES).flat_map(|(_, text)| text.lines().map(str::trim));
     let marked: BTreeSet<&str> = lines.filter(|line| line.contains(shader::MEANT)).collect();
     let needed: BTreeSet<&str> = faults.needed.iter().map(String::as_str).collect();
     assert_eq!(needed, marked, "each mark is needed by something that wraps");

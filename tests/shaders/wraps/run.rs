@@ -18,7 +18,7 @@ pub(crate) fn check(launches: Vec<Launch>) -> Faults {
     for (kernel, launches) in by_kernel {
         let shader = Shader::new(kernel.shader(), kernel.specialize().expect("a plan's kernel is legal"));
         faults.shaders.insert(kernel.shader());
-        faults.parts.extend(kernel.parts().expect("a plan's kernel is legal"));
+        faults.parts.extend(kernel.includes().expect("a plan's kernel is legal"));
         for launch in &launches {
             faults.tiles.insert((kernel.shader(), launch.tile.clone()));
             edges(&shader, launch, &mut faults);

@@ -3,18 +3,19 @@
 
 use super::problem::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};
 use crate::caps::Caps;
-use crate::kernel::write::Module;
-use crate::kernel::{self, Access, Kernel, Memory, Needs, Width};
+use crate::kernel::wgsl::Module;
+use crate::kernel::{self, Kernel, Needs, OperandAccess, StorageFormat, VectorWidth};
 
 impl FeaturesProblem {
     pub(super) fn kernel(&self, terms: &Module, caps: &Caps) -> Kernel {
-        let memory = Memory::of(self.dtype, caps);
+        let format = StorageFormat::of(self.dtype, caps);
         let has_row_mean = self.function.has_row_mean();
         let mut kernel = Kernel::new(if has_row_mean { "clifford/mean" } else { "clifford/features" })
             .dims(caps, size_of::<FeaturesDims>())
-            .result(Access::write(memory, Width::One))
+            .result(OperandAccess::write(format, VectorWidth::One))
             .param("LANES", format!("{}u", self.lanes(caps)));
-        let (names, access) = (operands(self.function, self.pass), Access::read(memory, Width::One));
+        let (names, access) =
+            (operands(self.function, self.pass), OperandAccess::read(format, VectorWidth::One));
         for &name in &names {
             kernel = kernel.operand(name, access);
         }
@@ -32,7 +33,7 @@ impl FeaturesProblem {
     /// Invocations of a workgroup.
     pub(super) fn lanes(&self, caps: &Caps) -> u32 {
         let usual = if self.function.has_row_mean() && self.dims.features > 64 { 256 } else { 64 };
-        kernel::lanes(usual, caps)
+        kernel::workgroup_size(usual, caps)
     }
 
     /// The limits that a workgroup needs: bindings for the result, the operands, the parameters, and in a backward pass
@@ -59,7 +60,7 @@ fn operands(function: FeatureFunction, pass: Pass) -> Vec<&'static str> {
 
 /// The declarations of the operands, and the functions that load them. In a backward pass, the sums of the parameters'
 /// gradients have the last binding.
-fn declarations(names: &[&str], access: Access, pass: Pass) -> String {
+fn declarations(names: &[&str], access: OperandAccess, pass: Pass) -> String {
     let mut text = String::new();
     for (i, name) in names.iter().enumerate() {
         text += &access.declaration(name, i + 1);
@@ -78,7 +79,7 @@ mod tests {
     use crate::caps::fixtures;
     use crate::clifford::algebra::Signature;
     use crate::clifford::layer::features::terms::{NORM_OF, NORM_SLOPE, sigmoid_of};
-    use crate::kernel::write::{Expression, flops_as_read};
+    use crate::kernel::wgsl::{Expression, naga_flops};
     use crate::layout::{DType, Layout};
     use crate::plan::Problem;
 
@@ -93,7 +94,7 @@ mod tests {
         for callee in [sigmoid_of(1), NORM_OF, NORM_SLOPE] {
             let call = callee.call::<Expression>([]);
             let name = call.to_string().replace("()", "");
-            assert_eq!(call.flops(), flops_as_read(&text, &name), "{name}");
+            assert_eq!(call.flops(), naga_flops(&text, &name), "{name}");
         }
         Ok(())
     }

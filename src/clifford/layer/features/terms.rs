@@ -2,8 +2,9 @@
 
 use super::problem::{FeatureFunction, Pass};
 use crate::clifford::blades::{Blades, grade};
-use crate::kernel::write::{
-    Block, Callee, Definition, Expression, Member, Module, Structure, Sum, index, integer, name, number,
+use crate::kernel::wgsl::{
+    Block, Callee, Expression, FunctionDefinition, Member, Module, StructDefinition, Sum, index, integer,
+    name, number,
 };
 
 /// The smooth norm of a square, in `clifford/per_feature.wgsl`.
@@ -37,7 +38,7 @@ pub(super) fn terms(function: FeatureFunction, pass: Pass, blades: &Blades) -> T
 /// The code of layer norm.
 fn layer_norm(pass: Pass, blades: &Blades) -> Terms {
     let writer = || Writer::new(pass, blades);
-    let sums = Definition {
+    let sums = FunctionDefinition {
         comment: "The contribution of a feature to the sums of its row.",
         name: "feature_sums",
         parameters: vec![("row", "u32"), ("feature", "u32")],
@@ -45,7 +46,7 @@ fn layer_norm(pass: Pass, blades: &Blades) -> Terms {
         body: writer().feature_sums(),
     };
     let plane = [("row", "u32"), ("feature", "u32"), ("plane", "u32")];
-    let results = Definition {
+    let results = FunctionDefinition {
         comment: "Stores the results of a feature, from the mean of its row.",
         name: "feature_results",
         parameters: plane.into_iter().chain([("mean", "f32"), ("total", "vec2<f32>")]).collect(),
@@ -61,8 +62,8 @@ fn by_grade(function: FeatureFunction, pass: Pass, blades: &Blades) -> Terms {
     let writer = || Writer::new(pass, blades);
     let (body, members) = writer().parameters_of(function);
     let parameters =
-        Structure { comment: "The parameters of a feature, by grade.", name: "Parameters", members };
-    let loads = Definition {
+        StructDefinition { comment: "The parameters of a feature, by grade.", name: "Parameters", members };
+    let loads = FunctionDefinition {
         comment: "Loads the parameters of a feature.",
         name: "parameters_of",
         parameters: vec![("feature", "u32")],
@@ -71,14 +72,14 @@ fn by_grade(function: FeatureFunction, pass: Pass, blades: &Blades) -> Terms {
     };
     let sums = ("sums", "ptr<function, array<f32, SUMS>>");
     let plane = [("row", "u32"), ("feature", "u32"), ("plane", "u32")];
-    let results = Definition {
+    let results = FunctionDefinition {
         comment: "Stores the results of a feature of a row.",
         name: "row_results",
         parameters: plane.into_iter().chain([("p", "Parameters"), sums]).collect(),
         result: None,
         body: writer().row_results(function),
     };
-    let stores = Definition {
+    let stores = FunctionDefinition {
         comment: "Stores the gradients of the parameters, summed over a strip of rows.",
         name: "store_sums",
         parameters: vec![("unit", "u32"), sums],
@@ -110,7 +111,7 @@ fn parameter(kind: &str, g: usize) -> Expression {
 
 /// A sum over the rows of a strip.
 fn strip_sum(i: usize) -> Expression {
-    name("sums").pointed().element(integer(i))
+    name("sums").dereference().element(integer(i))
 }
 
 impl<'a> Writer<'a> {
@@ -153,7 +154,7 @@ impl<'a> Writer<'a> {
             let first = self.code.define(format!("at_{operand}"), first);
             for k in 0..self.blades.len() {
                 let at = &first + integer(k) * place("x");
-                let value = Callee::free(format!("load_{operand}")).call([at]);
+                let value = Callee::without_flops(format!("load_{operand}")).call([at]);
                 self.code.define(format!("{operand}_{}", self.name(k)), value);
             }
         }
@@ -184,14 +185,14 @@ impl<'a> Writer<'a> {
             (true, _) => factor * self.blade("g", k) + less,
         };
         let at = index("at_c") + integer(k) * index("plane");
-        self.code.call(Callee::free("save_c").call([at, value]));
+        self.code.call(Callee::without_flops("save_c").call([at, value]));
         self.code.remark(self.name(k));
     }
 
     /// The gain of layer norm.
     fn a() -> Expression {
         let place = |member: &'static str| index("dims").member("a").member(member);
-        Callee::free("load_a").call([place("z") + index("feature") * place("x")])
+        Callee::without_flops("load_a").call([place("z") + index("feature") * place("x")])
     }
 
     /// Defines the index of a feature in a plane of results.
@@ -204,7 +205,7 @@ impl<'a> Writer<'a> {
         self.loads();
         self.invariants("", |_, _| true);
         let along = if self.is_backward() { Self::a() * name("along") } else { number(0.0) };
-        self.code.returns(Callee::free("vec2<f32>").call([NORM_OF.call([name("q")]), along]));
+        self.code.returns(Callee::without_flops("vec2<f32>").call([NORM_OF.call([name("q")]), along]));
         self.code
     }
 
@@ -216,7 +217,7 @@ impl<'a> Writer<'a> {
         let factor = self.code.define("factor", Self::a() / mean());
         if self.is_backward() {
             self.invariants("", |_, _| true);
-            let features = Callee::free("f32").call([index("dims").member("features")]);
+            let features = Callee::without_flops("f32").call([index("dims").member("features")]);
             let common = name("total").member("y") / mean() / mean() / features;
             let common = self.code.define("common_factor", common);
             let slope = NORM_SLOPE.call([name("q"), NORM_OF.call([name("q")])]);
@@ -235,7 +236,7 @@ impl<'a> Writer<'a> {
         for first in (0..self.grades()).step_by(4) {
             let last = self.grades() - 1;
             let four = (first..first + 4).map(|g| argument(g.min(last)));
-            let four = Callee::free("vec4<f32>").call(four);
+            let four = Callee::without_flops("vec4<f32>").call(four);
             let value = sigmoid_of(self.grades().min(first + 4) - first).call([four]);
             let four = self.code.define(format!("{sigmoid}_from{first}"), value);
             for (g, part) in (first..self.grades()).zip(["x", "y", "z", "w"]) {
@@ -253,7 +254,7 @@ impl<'a> Writer<'a> {
             let first = self.code.define(format!("at_{parameter}"), first);
             for g in 0..self.grades() {
                 let at = &first + integer(g) * place("y");
-                let value = Callee::free(format!("load_{parameter}")).call([at]);
+                let value = Callee::without_flops(format!("load_{parameter}")).call([at]);
                 self.code.define(format!("{parameter}{g}"), value);
             }
         }
@@ -280,7 +281,7 @@ impl<'a> Writer<'a> {
             }
         }
         let values = members.iter().map(|member| name(&member.name));
-        self.code.returns(Callee::free("Parameters").call(values));
+        self.code.returns(Callee::without_flops("Parameters").call(values));
         (self.code, members)
     }
 

@@ -1,10 +1,10 @@
 //! Shader expressions that several parts of a function of rows use.
 
-use crate::kernel::write::{Callee, Expression, fma, index, integer, name, number};
+use crate::kernel::wgsl::{Callee, Expression, fma, index, integer, name, number};
 
 /// A vector of the same number for each feature of a unit.
 pub(super) fn vector(value: f32) -> Expression {
-    Callee::free("lanes").call([number(value)])
+    Callee::without_flops("lanes").call([number(value)])
 }
 
 /// The number of features in a unit; less than the vector width at the end of a row.
@@ -19,8 +19,8 @@ pub(super) fn factor(g: usize) -> Expression {
 
 /// The mean of one of a row's sums over its features.
 pub(super) fn mean(sum: usize) -> Expression {
-    let features = Callee::free("f32").call([index("dims").member("features")]);
-    name("total").pointed().element(integer(sum)) / features
+    let features = Callee::without_flops("f32").call([index("dims").member("features")]);
+    name("total").dereference().element(integer(sum)) / features
 }
 
 /// The sum of signed products, as fused multiply-adds in order; None if there are no products.

@@ -29,7 +29,7 @@ impl RowProblem {
             kernel = kernel.slot("row_totals", "stored");
         } else if let Some(subgroup) = subgroup(caps) {
             kernel = kernel.slot("row_totals", "subgroup").param("SUBGROUP", format!("{subgroup}u"));
-            kernel = kernel.on_subgroups_of(subgroup);
+            kernel = kernel.require_subgroup_size(subgroup);
         }
         if self.step == RowStep::Sums {
             kernel = kernel.slot("store_totals", "parts");

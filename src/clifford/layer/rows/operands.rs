@@ -3,7 +3,7 @@
 use super::problem::{RowFunction, RowProblem, RowStep};
 use super::tile::RowTile;
 use crate::caps::Caps;
-use crate::kernel::{Access, Kernel, Memory, Width};
+use crate::kernel::{Kernel, OperandAccess, StorageFormat, VectorWidth};
 use crate::layout::DType;
 
 /// An operand of a launch.
@@ -74,8 +74,8 @@ pub(super) fn operands(problem: &RowProblem) -> Vec<Operand> {
 pub(super) struct Accessed {
     pub(super) operand: Operand,
     /// Elements per load or store.
-    pub(super) width: Width,
-    access: Access,
+    pub(super) width: VectorWidth,
+    access: OperandAccess,
 }
 
 impl Accessed {
@@ -98,15 +98,15 @@ impl Accessed {
             Operand::W | Operand::Slab | Operand::Sums => false,
         };
         let width = match tile.width {
-            4 if together => Width::Four,
-            2 if together => Width::Two,
-            _ => Width::One,
+            4 if together => VectorWidth::Four,
+            2 if together => VectorWidth::Two,
+            _ => VectorWidth::One,
         };
-        let memory = Memory::of(dtype, caps);
+        let format = StorageFormat::of(dtype, caps);
         let access = if operand.is_written(problem) {
-            Access::write(memory, width)
+            OperandAccess::write(format, width)
         } else {
-            Access::read(memory, width)
+            OperandAccess::read(format, width)
         };
         Self { operand, width, access }
     }

@@ -6,7 +6,7 @@ use super::problem::RowProblem;
 use crate::Result;
 use crate::clifford::paths::Path;
 use crate::clifford::product::Product;
-use crate::kernel::write::{Expression, fma, name};
+use crate::kernel::wgsl::{Expression, fma, name};
 
 /// A term of the geometric product: the places of its blades, its sign and its path.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use super::expressions::fused;
 use super::writer::Writer;
 use crate::clifford::layer::gate::Gate;
-use crate::kernel::write::{Block, Callee, Expression, fma, name, number};
+use crate::kernel::wgsl::{Block, Callee, Expression, fma, name, number};
 
 impl Writer<'_> {
     /// The names of the gated operands.
@@ -56,7 +56,8 @@ impl Writer<'_> {
             1 => (vec![x, y, number(0.0), number(0.0)], ["x", "y"]),
             _ => (vec![x, y], ["xy", "zw"]),
         };
-        let both = to.define(both, function(gate, 2).call([Callee::free("vec4<f32>").call(scalars)]));
+        let both =
+            to.define(both, function(gate, 2).call([Callee::without_flops("vec4<f32>").call(scalars)]));
         for (of, part) in [x_result, y_result].into_iter().zip(parts) {
             to.define(of, both.clone().member(part));
         }

@@ -5,7 +5,7 @@ use super::problem::RowStep;
 use super::writer::Writer;
 use crate::clifford::blades::grade;
 use crate::clifford::layer::grade_norm::GradeNorm;
-use crate::kernel::write::{ABS, Block, Callee, Expression, SIGN, fma, integer, name, number, select};
+use crate::kernel::wgsl::{ABS, Block, Callee, Expression, SIGN, fma, integer, name, number, select};
 
 impl Writer<'_> {
     fn norm_weight(&self, blade: usize) -> i8 {
@@ -27,7 +27,7 @@ impl Writer<'_> {
             let pair = |i| self.component(&counted, i) + self.component(&counted, i + 1);
             if self.width == 2 { pair(0) } else { pair(0) + pair(2) }
         };
-        to.increase(name("own").pointed().element(integer(sum)), across);
+        to.increase(name("own").dereference().element(integer(sum)), across);
     }
 
     /// Adds a unit's squares to the lane's sums, grade by grade. In [`RowStep::Results`] of a backward pass it only
@@ -39,7 +39,7 @@ impl Writer<'_> {
         }
         if self.width > 1 && step != RowStep::Results {
             let is_counted = |i: u32| name("is_mine").and_then(count().above(i));
-            let truths = Callee::free(format!("vec{}<bool>", self.width));
+            let truths = Callee::without_flops(format!("vec{}<bool>", self.width));
             to.define("is_counted", truths.call((0..self.width).map(is_counted)));
         }
         for (place, &g) in self.grades.iter().enumerate() {
@@ -80,7 +80,7 @@ impl Writer<'_> {
         for (place, &g) in self.grades.iter().enumerate() {
             let r = factor(g);
             let along = mean(self.grades.len() + place) * &r * &r * &r;
-            let along = Callee::free("lanes").call([along]);
+            let along = Callee::without_flops("lanes").call([along]);
             let factor = match self.problem.product.norm {
                 GradeNorm::Invariant => along * SIGN.call([name(format!("square{g}"))]),
                 _ => along,

@@ -5,8 +5,8 @@ use super::operands::Operand;
 use super::problem::{RowFunction, RowStep};
 use super::writer::Writer;
 use crate::clifford::layer::gate::Gate;
-use crate::kernel::Width;
-use crate::kernel::write::{Block, Callee, Expression, SQRT, index, integer, name, number, select};
+use crate::kernel::VectorWidth;
+use crate::kernel::wgsl::{Block, Callee, Expression, SQRT, index, integer, name, number, select};
 
 impl Writer<'_> {
     /// The body of `row_results`.
@@ -90,11 +90,11 @@ impl Writer<'_> {
     /// Stores the blades of a result.
     fn store(&self, to: &mut Block, operand: Operand, values: Vec<Expression>) {
         let Some(access) = self.has(operand) else { return };
-        let save = Callee::free(format!("save_{}", operand.name()));
+        let save = Callee::without_flops(format!("save_{}", operand.name()));
         let mut stores = Block::default();
         for (k, (blade, value)) in self.names.iter().zip(values).enumerate() {
             let at = index("c_at") + integer(k) * index("dims").member("plane");
-            if access.width != Width::One || self.width == 1 {
+            if access.width != VectorWidth::One || self.width == 1 {
                 stores.call(save.call([at, value]));
                 stores.remark(blade);
                 continue;

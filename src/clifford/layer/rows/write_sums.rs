@@ -3,8 +3,8 @@
 use super::expressions::vector;
 use super::operands::{Accessed, Operand};
 use super::writer::Writer;
-use crate::kernel::Width;
-use crate::kernel::write::{Block, Callee, Expression, index, integer, name, select};
+use crate::kernel::VectorWidth;
+use crate::kernel::wgsl::{Block, Callee, Expression, index, integer, name, select};
 
 impl Writer<'_> {
     /// The body of `row_sums`.
@@ -15,7 +15,7 @@ impl Writer<'_> {
         self.lane_sums(&mut code);
         let kept = self.kept();
         if kept.is_empty() {
-            code.returns(Callee::free("RowState").call::<Expression>([]));
+            code.returns(Callee::without_flops("RowState").call::<Expression>([]));
             return code;
         }
         let state = code.zero("kept", "RowState");
@@ -70,7 +70,7 @@ impl Writer<'_> {
         let row = place("w") + index("row") * place("y");
         let first = row + index("unit").member("feature") * place("z");
         match access.width {
-            Width::One => self.feature_indices(to, operand, first, &place("z")),
+            VectorWidth::One => self.feature_indices(to, operand, first, &place("z")),
             _ => vec![to.define(format!("{operand}_at"), first)],
         }
     }
@@ -79,10 +79,10 @@ impl Writer<'_> {
     fn load(&self, to: &mut Block, access: &Accessed, places: &[Expression], k: usize) {
         let operand = access.operand.name();
         let step = integer(k) * index("dims").member(operand).member("x");
-        let load = |at: &Expression| Callee::free(format!("load_{operand}")).call([at + &step]);
+        let load = |at: &Expression| Callee::without_flops(format!("load_{operand}")).call([at + &step]);
         let value = match places {
             [first] => load(first),
-            places => Callee::free("lanes").call(places.iter().map(load)),
+            places => Callee::without_flops("lanes").call(places.iter().map(load)),
         };
         let value = match access.operand {
             // Outside of the rows and features, the gradient is 0, so that it adds nothing to the weights' gradients.

@@ -8,8 +8,9 @@ use super::weighted_product::WeightedProduct;
 use crate::Result;
 use crate::caps::Caps;
 use crate::clifford::layer::grade_norm::GradeNorm;
-use crate::kernel::write::{
-    Block, Callee, Definition, Expression, MIN, Member, Module, Structure, index, integer, name,
+use crate::kernel::wgsl::{
+    Block, Callee, Expression, FunctionDefinition, MIN, Member, Module, StructDefinition, index, integer,
+    name,
 };
 
 /// The generated code of a function of rows, by slots.
@@ -101,12 +102,12 @@ impl Writer<'_> {
     /// The structs and functions of the slot `row_terms`.
     fn terms(&self) -> Module {
         let structures = vec![
-            Structure {
+            StructDefinition {
                 comment: "The state of a unit over all rows of a strip.",
                 name: "StripState",
                 members: self.strip_state(),
             },
-            Structure {
+            StructDefinition {
                 comment: "The values of a unit that row_results needs from row_sums.",
                 name: "RowState",
                 members: self.row_state(),
@@ -114,28 +115,28 @@ impl Writer<'_> {
         ];
         let [unit, is_mine, strip] = [("unit", "Unit"), ("is_mine", "bool"), ("strip", "StripState")];
         let functions = vec![
-            Definition {
+            FunctionDefinition {
                 comment: "Called before the first row.",
                 name: "strip_begin",
                 parameters: vec![unit],
                 result: Some("StripState"),
                 body: self.begin(),
             },
-            Definition {
+            FunctionDefinition {
                 comment: "Loads a unit and adds its contribution to the sums of the row.",
                 name: "row_sums",
                 parameters: vec![("row", "u32"), unit, is_mine, strip, ("own", SUMS)],
                 result: Some("RowState"),
                 body: self.sums(),
             },
-            Definition {
+            FunctionDefinition {
                 comment: "Stores the results of a unit, from the sums of the row.",
                 name: "row_results",
                 parameters: vec![("row", "u32"), unit, is_mine, strip, ("kept", "RowState"), ("total", SUMS)],
                 result: Some("StripState"),
                 body: self.results(),
             },
-            Definition {
+            FunctionDefinition {
                 comment: "Called after the last row.",
                 name: "strip_end",
                 parameters: vec![("place", "u32"), unit, strip],
@@ -171,7 +172,7 @@ impl Writer<'_> {
     fn begin(&self) -> Block {
         let mut body = Block::default();
         let Some(product) = &self.product else {
-            body.returns(Callee::free("StripState").call::<Expression>([]));
+            body.returns(Callee::without_flops("StripState").call::<Expression>([]));
             return body;
         };
         let w = |member: &'static str| index("dims").member("w").member(member);
@@ -179,8 +180,8 @@ impl Writer<'_> {
         let places = self.feature_indices(&mut body, "w", first, &w("y"));
         let strip = body.zero("strip", "StripState");
         for path in 0..product.paths {
-            let load = |at: &Expression| Callee::free("load_w").call([at + integer(path) * w("x")]);
-            let weights = Callee::free("lanes").call(places.iter().map(load));
+            let load = |at: &Expression| Callee::without_flops("load_w").call([at + integer(path) * w("x")]);
+            let weights = Callee::without_flops("lanes").call(places.iter().map(load));
             body.assign(strip.clone().member(format!("w{path}")), weights);
         }
         body.returns(strip);

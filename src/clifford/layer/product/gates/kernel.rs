@@ -2,7 +2,7 @@
 
 use super::problem::{GatesDims, GatesProblem};
 use crate::caps::Caps;
-use crate::kernel::{Access, Kernel, Memory, Needs, Width};
+use crate::kernel::{Kernel, Needs, OperandAccess, StorageFormat, VectorWidth};
 
 /// Invocations of one workgroup.
 pub(super) const LANES: u32 = 64;
@@ -14,7 +14,7 @@ impl GatesProblem {
     }
 
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
-        let operand = Access::read(Memory::of(self.dtype, caps), Width::One);
+        let operand = OperandAccess::read(StorageFormat::of(self.dtype, caps), VectorWidth::One);
         Kernel::new("clifford/gates")
             .dims(caps, size_of::<GatesDims>())
             .operand("x", operand)
@@ -30,7 +30,7 @@ mod tests {
     use crate::Result;
     use crate::caps::fixtures;
     use crate::clifford::layer::gate::Gate;
-    use crate::kernel::write::{Expression, flops_as_read};
+    use crate::kernel::wgsl::{Expression, naga_flops};
     use crate::layout::{DType, Layout};
     use crate::plan::Problem;
 
@@ -43,7 +43,7 @@ mod tests {
             for callee in [gate.function_of(1), gate.slope_of(1)] {
                 let call = callee.call::<Expression>([]);
                 let name = call.to_string().replace("()", "");
-                assert_eq!(call.flops(), flops_as_read(&text, &name), "{name}");
+                assert_eq!(call.flops(), naga_flops(&text, &name), "{name}");
             }
         }
         Ok(())

@@ -2,16 +2,16 @@
 
 use super::problem::{OperandGradientsDims, OperandGradientsProblem};
 use crate::caps::Caps;
-use crate::kernel::{Access, Kernel, Memory, Needs, Width};
+use crate::kernel::{Kernel, Needs, OperandAccess, StorageFormat, VectorWidth};
 
 /// Invocations of one workgroup.
 pub(super) const LANES: u32 = 64;
 
 impl OperandGradientsProblem {
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
-        let memory = Memory::of(self.dtype, caps);
-        let operand = Access::read(memory, Width::One);
-        let result = Access::write(memory, Width::One);
+        let format = StorageFormat::of(self.dtype, caps);
+        let operand = OperandAccess::read(format, VectorWidth::One);
+        let result = OperandAccess::write(format, VectorWidth::One);
         Kernel::new("clifford/operand_gradients")
             .dims(caps, size_of::<OperandGradientsDims>())
             .operand("x", operand)

@@ -5,8 +5,8 @@ use crate::clifford::blades::Blades;
 use crate::clifford::layer::gate::Gate;
 use crate::clifford::layer::layer_product::LayerProduct;
 use crate::clifford::paths::Path;
-use crate::kernel::write::{
-    Block, Callee, Definition, Expression, Module, Sum, fma, index, integer, name, number,
+use crate::kernel::wgsl::{
+    Block, Callee, Expression, FunctionDefinition, Module, Sum, fma, index, integer, name, number,
 };
 
 /// The function `store_gradients` of the shader.
@@ -17,7 +17,7 @@ pub(super) fn terms(product: &LayerProduct, blades: &Blades, pairs: &[Pair]) -> 
     writer.terms(&mut code, pairs);
     writer.gates(&mut code);
     let places = ["at", "at_x", "at_y", "at_u"].map(|place| (place, "u32"));
-    Module::from(Definition {
+    Module::from(FunctionDefinition {
         comment: "The gradients of both operands at one position.",
         name: "store_gradients",
         parameters: places.to_vec(),
@@ -55,7 +55,10 @@ impl Writer {
         for (k, blade) in self.names.iter().enumerate() {
             let step = index("dims").member(format!("{operand}_blade"));
             let at = index(format!("at_{operand}")) + integer(k) * step;
-            to.define(format!("{operand}_{blade}"), Callee::free(format!("load_{operand}")).call([at]));
+            to.define(
+                format!("{operand}_{blade}"),
+                Callee::without_flops(format!("load_{operand}")).call([at]),
+            );
             to.variable(format!("d{operand}_{blade}"), number(0.0));
         }
     }
@@ -83,7 +86,7 @@ impl Writer {
         to.comment("Multiply by both gates, and add the gate's own derivative to the scalar.");
         let scalars = || {
             let [x, y] = ["x", "y"].map(|operand| self.blade(operand, scalar));
-            Callee::free("vec4<f32>").call([x, y, number(0.0), number(0.0)])
+            Callee::without_flops("vec4<f32>").call([x, y, number(0.0), number(0.0)])
         };
         let gates = to.define("gates", gate.function_of(2).call([scalars()]));
         let slopes = to.define("slopes", gate.slope_of(2).call([scalars()]));
@@ -99,7 +102,7 @@ impl Writer {
                 let value = &both * self.blade(&gradient, k);
                 let value = if k == scalar { value + &along } else { value };
                 let at = index("at_u") + integer(k) * index("dims").member("plane");
-                to.call(Callee::free(format!("save_{result}")).call([at, value]));
+                to.call(Callee::without_flops(format!("save_{result}")).call([at, value]));
                 to.remark(blade);
             }
         }

@@ -1,41 +1,41 @@
-//! Expressions: what is computed, and in which order.
+//! Expressions.
 
 use std::borrow::Cow;
 use std::ops::{Add, BitAnd, Div, Mul, Neg, Sub};
 
-/// What is computed: a tree whose order of operations the printed text keeps.
+/// An expression tree. The printed text evaluates operations in the order of the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expression {
     /// A variable, a constant or a parameter.
-    Name(String, Number),
-    /// A number of f32.
+    Name(String, NumberKind),
+    /// An f32 literal.
     Float(f32),
-    /// A number of u32.
+    /// A u32 literal.
     Index(u32),
-    /// What it is, with the other sign.
+    /// A negation.
     Negative(Box<Self>),
-    /// Terms that are added or taken away, from the first to the last.
+    /// Terms that are added and subtracted from left to right.
     Sum(Sum),
-    /// Two operands and what stands between them.
+    /// Two operands of an operator other than `+` and `-`.
     Binary(Operator, Box<[Self; 2]>),
-    /// A call: of a function, or of a type, whose value it makes.
+    /// A call of a function or of a type's constructor.
     Call(Callee, Vec<Self>),
-    /// A component, several, or a field: `.x`, `.zw`, `.sine`.
+    /// A component, a swizzle or a member: `.x`, `.zw`, `.sine`.
     Member(Box<Self>, Cow<'static, str>),
-    /// An element of an array.
+    /// An array and an index into it.
     Element(Box<[Self; 2]>),
-    /// What a pointer points at.
-    Pointed(Box<Self>),
+    /// A dereferenced pointer.
+    Dereference(Box<Self>),
 }
 
-/// What numbers an expression is of: arithmetic of floats is counted, and that of places is not.
+/// The kind of an expression's numbers. Only floating-point arithmetic is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Number {
+pub(crate) enum NumberKind {
     Float,
     Index,
 }
 
-/// An operator between two operands that is no sum.
+/// A binary operator other than `+` and `-`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Multiply,
@@ -45,130 +45,136 @@ pub(crate) enum Operator {
     Less,
     LessOrEqual,
     Greater,
-    /// Of truth values, each by itself: `&`.
-    Each,
-    /// Of two truth values, the second only if the first holds: `&&`.
-    Both,
+    /// `&` of bools or of vectors of bools. Both operands are evaluated.
+    BitAnd,
+    /// `&&` of bools. The second operand is evaluated only if the first is true.
+    And,
 }
 
-/// A function that expressions call, or a type that they make.
+/// A function that expressions call, or a type that they construct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Callee {
     pub(super) name: Cow<'static, str>,
-    /// Operations on floats of a call.
+    /// The floating-point operations of a call.
     pub(super) flops: usize,
-    /// The file of shared functions that it stands in.
+    /// The file from which the function is imported.
     pub(super) file: Option<&'static str>,
-    pub(super) of: Number,
+    /// The kind of the result.
+    pub(super) result: NumberKind,
 }
 
 pub(crate) const ABS: Callee = Callee::new("abs", 1);
 pub(crate) const SIGN: Callee = Callee::new("sign", 1);
 pub(crate) const SQRT: Callee = Callee::new("sqrt", 1);
-/// The lesser of two places or counts.
-pub(crate) const MIN: Callee = Callee::new("min", 0).of_indices();
+/// The smaller of two integers.
+pub(crate) const MIN: Callee = Callee::new("min", 0).returning_index();
 const FMA: Callee = Callee::new("fma", 2);
 const SELECT: Callee = Callee::new("select", 0);
 
 impl Callee {
-    /// A function of WGSL or of the text around, which does so many operations on floats.
+    /// A built-in function, or one of the surrounding text. Each call counts as `flops` floating-point operations.
     pub(crate) const fn new(name: &'static str, flops: usize) -> Self {
-        Self { name: Cow::Borrowed(name), flops, file: None, of: Number::Float }
+        Self { name: Cow::Borrowed(name), flops, file: None, result: NumberKind::Float }
     }
 
-    /// A function that computes nothing: it loads or stores, or makes a value of a type.
-    pub(crate) fn free(name: impl Into<Cow<'static, str>>) -> Self {
+    /// A function without floating-point operations, such as a load, a store or a constructor.
+    pub(crate) fn without_flops(name: impl Into<Cow<'static, str>>) -> Self {
         Self { name: name.into(), ..Self::new("", 0) }
     }
 
-    /// The same function, which is imported from `common/` or the kernel's folder: a definition that calls it says so.
+    /// Declares that the function is imported from `file`. A [`Module`](super::Module) that calls it prints the `//#import`.
     pub(crate) const fn imported(mut self, file: &'static str) -> Self {
         self.file = Some(file);
         self
     }
 
-    /// A function whose result is a place or a count.
-    pub(crate) const fn of_indices(mut self) -> Self {
-        self.of = Number::Index;
+    /// Declares that the function returns an integer.
+    pub(crate) const fn returning_index(mut self) -> Self {
+        self.result = NumberKind::Index;
         self
     }
 
-    /// A call.
+    /// A call with these arguments.
     pub(crate) fn call<A: Into<Expression>>(&self, arguments: impl IntoIterator<Item = A>) -> Expression {
         Expression::Call(self.clone(), arguments.into_iter().map(Into::into).collect())
     }
 }
 
-/// A float's name, or that of a vector, a matrix, a structure or a truth value.
+/// A variable that is not an integer: a float, a vector or matrix of floats, a struct or a bool.
 pub(crate) fn name(name: impl Into<String>) -> Expression {
-    Expression::Name(name.into(), Number::Float)
+    Expression::Name(name.into(), NumberKind::Float)
 }
 
-/// The name of a place or a count: an integer, or a vector of integers.
+/// A variable that is an integer or a vector of integers.
 pub(crate) fn index(name: impl Into<String>) -> Expression {
-    Expression::Name(name.into(), Number::Index)
+    Expression::Name(name.into(), NumberKind::Index)
 }
 
-/// A place or a count that is known. What has `usize` of them fits no text.
+/// A u32 literal. NOTE: larger values saturate; no text that fits in memory has them.
 pub(crate) fn integer(value: usize) -> Expression {
     Expression::Index(u32::try_from(value).unwrap_or(u32::MAX))
 }
 
-/// A float, which must be finite: WGSL has no literal for others.
+/// An f32 literal. The value must be finite, because WGSL has no literals for infinities and NaN.
 pub(crate) fn number(value: f32) -> Expression {
     debug_assert!(value.is_finite(), "{value} has no literal");
     Expression::Float(value)
 }
 
-/// `a b + c`, rounded once or twice.
+/// `fma(a, b, c)`: $ab + c$. The device may round once or twice.
 pub(crate) fn fma(a: Expression, b: Expression, c: Expression) -> Expression {
     FMA.call([a, b, c])
 }
 
-/// One of two values: in the order of WGSL, that if the condition does not hold first.
+/// `then` if the condition is true, otherwise `otherwise`. The arguments have the order of WGSL's `select`.
 pub(crate) fn select(otherwise: Expression, then: Expression, condition: Expression) -> Expression {
     SELECT.call([otherwise, then, condition])
 }
 
 impl Expression {
-    /// A component, several or a field.
+    /// `self.member`: a component, a swizzle or a member of a struct.
     pub(crate) fn member(self, member: impl Into<Cow<'static, str>>) -> Self {
         Self::Member(Box::new(self), member.into())
     }
 
-    /// An element of an array.
-    pub(crate) fn element(self, place: impl Into<Self>) -> Self {
-        Self::Element(Box::new([self, place.into()]))
+    /// `self[index]`.
+    pub(crate) fn element(self, index: impl Into<Self>) -> Self {
+        Self::Element(Box::new([self, index.into()]))
     }
 
-    /// What this, a pointer, points at.
-    pub(crate) fn pointed(self) -> Self {
-        Self::Pointed(Box::new(self))
+    /// `*self`.
+    pub(crate) fn dereference(self) -> Self {
+        Self::Dereference(Box::new(self))
     }
 
+    /// `self == other`.
     pub(crate) fn equals(self, other: impl Into<Self>) -> Self {
         self.binary(Operator::Equal, other)
     }
 
+    /// `self != other`.
     pub(crate) fn differs(self, other: impl Into<Self>) -> Self {
         self.binary(Operator::NotEqual, other)
     }
 
+    /// `self < other`.
     pub(crate) fn below(self, other: impl Into<Self>) -> Self {
         self.binary(Operator::Less, other)
     }
 
+    /// `self <= other`.
     pub(crate) fn at_most(self, other: impl Into<Self>) -> Self {
         self.binary(Operator::LessOrEqual, other)
     }
 
+    /// `self > other`.
     pub(crate) fn above(self, other: impl Into<Self>) -> Self {
         self.binary(Operator::Greater, other)
     }
 
-    /// Whether both hold; the second is looked at only if the first does.
+    /// `self && other`: `other` is evaluated only if `self` is true.
     pub(crate) fn and_then(self, other: impl Into<Self>) -> Self {
-        self.binary(Operator::Both, other)
+        self.binary(Operator::And, other)
     }
 
     fn binary(self, operator: Operator, other: impl Into<Self>) -> Self {
@@ -176,11 +182,11 @@ impl Expression {
     }
 }
 
-/// Terms that are added or taken away, in this order: `a - b + c` is `(a - b) + c`.
+/// Terms that are added and subtracted from left to right: `a - b + c` is `(a - b) + c`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Sum(pub(super) Vec<(Sign, Expression)>);
 
-/// Whether a term is added or taken away.
+/// Whether a term is added or subtracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
     Plus,
@@ -188,7 +194,7 @@ pub(crate) enum Sign {
 }
 
 impl Sum {
-    /// Adds a term, or takes it away, by the sign of a number; of 0 it is left out.
+    /// Appends a term with the sign of a number: it is added if `sign` is positive, subtracted if negative, omitted if 0.
     pub(crate) fn push(&mut self, sign: i8, term: impl Into<Expression>) {
         match sign {
             0 => {}
@@ -197,23 +203,23 @@ impl Sum {
         }
     }
 
-    /// Whether there is no term, and so no expression.
+    /// Whether the sum has no terms.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The sum of these terms.
+    /// A sum of these terms.
     pub(crate) fn of<T: Into<Expression>>(terms: impl IntoIterator<Item = T>) -> Self {
         Self(terms.into_iter().map(|term| (Sign::Plus, term.into())).collect())
     }
 
-    /// The sum; of no term, `zero`.
+    /// The sum as an expression, or `zero` if it has no terms.
     pub(crate) fn or(self, zero: Expression) -> Expression {
         if self.is_empty() { zero } else { Expression::Sum(self) }
     }
 
-    /// A sum goes on behind its last term; any other expression is the first.
-    fn after(first: Expression, sign: Sign, term: Expression) -> Expression {
+    /// Appends a term to an expression. A sum gets one more term; any other expression becomes the first of two.
+    fn append(first: Expression, sign: Sign, term: Expression) -> Expression {
         let mut sum = match first {
             Expression::Sum(sum) if !sum.is_empty() => sum,
             first => Self(vec![(Sign::Plus, first)]),
@@ -227,7 +233,7 @@ impl<T: Into<Self>> Add<T> for Expression {
     type Output = Self;
 
     fn add(self, other: T) -> Self {
-        Sum::after(self, Sign::Plus, other.into())
+        Sum::append(self, Sign::Plus, other.into())
     }
 }
 
@@ -235,7 +241,7 @@ impl<T: Into<Self>> Sub<T> for Expression {
     type Output = Self;
 
     fn sub(self, other: T) -> Self {
-        Sum::after(self, Sign::Minus, other.into())
+        Sum::append(self, Sign::Minus, other.into())
     }
 }
 
@@ -287,12 +293,12 @@ impl<T: Into<Expression>> Div<T> for &Expression {
     }
 }
 
-/// Of truth values, each by itself.
+/// `self & other` of bools or of vectors of bools.
 impl<T: Into<Self>> BitAnd<T> for Expression {
     type Output = Self;
 
     fn bitand(self, other: T) -> Self {
-        self.binary(Operator::Each, other)
+        self.binary(Operator::BitAnd, other)
     }
 }
 

@@ -1,43 +1,43 @@
-//! Statements, in the order in which they run.
+//! Statements, and blocks of them.
 
-use super::expression::{Expression, Number, Sign};
+use super::expression::{Expression, NumberKind, Sign};
 
-/// Statements, one behind the other.
+/// A list of statements. Each method appends one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Block(pub(super) Vec<Statement>);
 
 /// One statement.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Statement {
-    /// A line of plain English.
+    /// A comment on a line of its own.
     Comment(String),
-    /// A value with a name.
+    /// `let name = value;`.
     Let(String, Expression),
-    /// A variable with its first value.
+    /// `var name = value;`.
     Var(String, Expression),
-    /// A variable of a type, which is zero at first.
+    /// `var name: type;`, which WGSL initialises to zero.
     Zero(String, &'static str),
-    /// A new value for a variable or an element.
+    /// `target = value;`.
     Assign(Expression, Expression),
-    /// What is added to a variable or an element, or taken away from it.
+    /// `target += value;` or `target -= value;`.
     Change(Expression, Sign, Expression),
-    /// A call whose result, if there is one, nobody uses.
+    /// A call as a statement.
     Call(Expression),
-    /// What runs if a condition holds.
+    /// `if condition { .. }`.
     If(Expression, Block),
-    /// The function's result.
+    /// `return value;`.
     Return(Expression),
-    /// A statement, and what is said of it behind it.
+    /// A statement with a comment at the end of its line.
     Remarked(Box<Self>, String),
 }
 
 impl Block {
-    /// Says something about what follows.
+    /// A comment on a line of its own.
     pub(crate) fn comment(&mut self, text: impl Into<String>) {
         self.0.push(Statement::Comment(text.into()));
     }
 
-    /// Gives a value a name, which it hands back.
+    /// `let name = value;`. Returns the name as an expression.
     pub(crate) fn define(&mut self, name: impl Into<String>, value: impl Into<Expression>) -> Expression {
         let (name, value) = (name.into(), value.into());
         let named = Expression::Name(name.clone(), value.kind());
@@ -45,7 +45,7 @@ impl Block {
         named
     }
 
-    /// Declares a variable, whose name it hands back.
+    /// `var name = value;`. Returns the name as an expression.
     pub(crate) fn variable(&mut self, name: impl Into<String>, value: impl Into<Expression>) -> Expression {
         let (name, value) = (name.into(), value.into());
         let named = Expression::Name(name.clone(), value.kind());
@@ -53,67 +53,67 @@ impl Block {
         named
     }
 
-    /// Declares a variable of a type, which is zero at first, and hands its name back.
+    /// `var name: of_type;`, which WGSL initialises to zero. Returns the name as an expression.
     pub(crate) fn zero(&mut self, name: impl Into<String>, of_type: &'static str) -> Expression {
         let name = name.into();
         self.0.push(Statement::Zero(name.clone(), of_type));
         super::expression::name(name)
     }
 
-    /// Gives a variable or an element another value.
+    /// `to = value;`.
     pub(crate) fn assign(&mut self, to: impl Into<Expression>, value: impl Into<Expression>) {
         self.0.push(Statement::Assign(to.into(), value.into()));
     }
 
-    /// Adds to a variable or an element.
+    /// `what += by;`.
     pub(crate) fn increase(&mut self, what: impl Into<Expression>, by: impl Into<Expression>) {
         self.0.push(Statement::Change(what.into(), Sign::Plus, by.into()));
     }
 
-    /// Takes away from a variable or an element.
+    /// `what -= by;`.
     pub(crate) fn decrease(&mut self, what: impl Into<Expression>, by: impl Into<Expression>) {
         self.0.push(Statement::Change(what.into(), Sign::Minus, by.into()));
     }
 
-    /// Calls a function for what it does.
+    /// Calls a function and discards its result.
     pub(crate) fn call(&mut self, call: Expression) {
         self.0.push(Statement::Call(call));
     }
 
-    /// Runs statements if a condition holds.
+    /// `if condition { then }`.
     pub(crate) fn branch(&mut self, condition: Expression, then: Self) {
         self.0.push(Statement::If(condition, then));
     }
 
-    /// Ends the function with its result.
+    /// `return value;`.
     pub(crate) fn returns(&mut self, value: impl Into<Expression>) {
         self.0.push(Statement::Return(value.into()));
     }
 
-    /// Says something of the last statement, behind it.
+    /// Adds a comment at the end of the last statement's line.
     pub(crate) fn remark(&mut self, text: impl Into<String>) {
         if let Some(last) = self.0.pop() {
             self.0.push(Statement::Remarked(Box::new(last), text.into()));
         }
     }
 
-    /// Puts other statements behind these.
+    /// Appends the statements of another block.
     pub(crate) fn append(&mut self, other: &Self) {
         self.0.extend(other.0.iter().cloned());
     }
 }
 
 impl Expression {
-    /// What numbers it is of.
-    pub(super) fn kind(&self) -> Number {
+    /// The kind of the expression's numbers.
+    pub(super) fn kind(&self) -> NumberKind {
         match self {
             Self::Name(_, kind) => *kind,
-            Self::Float(_) => Number::Float,
-            Self::Index(_) => Number::Index,
-            Self::Negative(of) | Self::Member(of, _) | Self::Pointed(of) => of.kind(),
-            Self::Sum(sum) => sum.0.first().map_or(Number::Float, |(_, term)| term.kind()),
+            Self::Float(_) => NumberKind::Float,
+            Self::Index(_) => NumberKind::Index,
+            Self::Negative(of) | Self::Member(of, _) | Self::Dereference(of) => of.kind(),
+            Self::Sum(sum) => sum.0.first().map_or(NumberKind::Float, |(_, term)| term.kind()),
             Self::Binary(_, operands) | Self::Element(operands) => operands[0].kind(),
-            Self::Call(callee, _) => callee.of,
+            Self::Call(callee, _) => callee.result,
         }
     }
 }

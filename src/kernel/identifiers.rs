@@ -1,63 +1,70 @@
-//! Words of a shader's text, and new names for them.
+//! Tokens of a shader's text, and the renaming of identifiers.
 
-pub(super) fn is_word(c: char) -> bool {
+/// Whether a character can be part of an identifier or a number.
+pub(super) fn is_identifier_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The text, cut into words and single other characters.
-pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+/// Splits a text into tokens: identifiers and numbers, and every other character by itself.
+pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let first = rest.chars().next()?;
-        let end =
-            if is_word(first) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
-        let (word, tail) = rest.split_at(end);
+        let end = if is_identifier_char(first) {
+            rest.find(|c| !is_identifier_char(c)).unwrap_or(rest.len())
+        } else {
+            first.len_utf8()
+        };
+        let (token, tail) = rest.split_at(end);
         rest = tail;
-        Some(word)
+        Some(token)
     })
 }
 
-/// What parts of identifiers become: of `x=a`, `x_tile` becomes `a_tile` and `X_LD` `A_LD`.
+/// Renames of the parts of identifiers that are separated by underscores. `x=a` turns `x_tile` into `a_tile` and `X_LD` into
+/// `A_LD`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Renames(Vec<(String, String)>);
 
 impl Renames {
-    /// The new names that words of the form `x=a` give; none if one has another form.
+    /// Parses words of the form `x=a`. Returns None if a word has another form.
     pub(super) fn parse<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<Self> {
         let pair = |word: &'w str| {
             let (from, to) = word.split_once('=')?;
-            let are_names = [from, to].iter().all(|name| !name.is_empty() && name.chars().all(is_word));
+            let are_names =
+                [from, to].iter().all(|name| !name.is_empty() && name.chars().all(is_identifier_char));
             are_names.then(|| (from.to_owned(), to.to_owned()))
         };
         words.into_iter().map(pair).collect::<Option<_>>().map(Self)
     }
 
-    /// The same in a text that is given new names itself: of `u=x`, what is called x outside.
+    /// These renames in a text to which `outer` applies as well: under `x=a`, the rename `u=x` becomes `u=a`.
     pub(super) fn within(self, outer: &Self) -> Self {
         Self(self.0.into_iter().map(|(from, to)| (from, outer.apply(&to))).collect())
     }
 
-    /// The new names, joined: how a slot is called that is pasted with these.
+    /// The new names, each after an underscore. A slot's name ends with them.
     pub(super) fn suffix(&self) -> String {
         self.0.iter().map(|(_, to)| format!("_{to}")).collect()
     }
 
-    /// The text with the new names. Swizzles stay: `v.x` is a component.
+    /// The text with renamed identifiers. Members without an underscore, such as `.x` in `v.x`, keep their names: they may be
+    /// components of vectors.
     pub(super) fn apply(&self, text: &str) -> String {
         if self.0.is_empty() {
             return text.to_owned();
         }
         let mut out = String::with_capacity(text.len());
         let mut previous = ' ';
-        for word in words(text) {
-            let is_swizzle = previous == '.' && !word.contains('_');
-            if word.starts_with(is_word) && !is_swizzle {
-                let parts: Vec<String> = word.split('_').map(|part| self.of_part(part)).collect();
+        for token in tokens(text) {
+            let is_swizzle = previous == '.' && !token.contains('_');
+            if token.starts_with(is_identifier_char) && !is_swizzle {
+                let parts: Vec<String> = token.split('_').map(|part| self.of_part(part)).collect();
                 out.push_str(&parts.join("_"));
             } else {
-                out.push_str(word);
+                out.push_str(token);
             }
-            previous = word.chars().next_back().unwrap_or(' ');
+            previous = token.chars().next_back().unwrap_or(' ');
         }
         out
     }
@@ -77,7 +84,7 @@ mod tests {
     use super::Renames;
 
     #[test]
-    fn parts_of_names_become_others_and_swizzles_stay() {
+    fn parts_of_identifiers_are_renamed_and_swizzles_are_not() {
         let renames = Renames::parse(["x=a", "y=b"]).unwrap();
         assert_eq!(renames.suffix(), "_a_b");
         assert_eq!(renames.apply("load_x(x[at.x], X_LD) + y.x"), "load_a(a[at.x], A_LD) + b.x");
@@ -87,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn new_names_go_through_what_is_pasted_in_turn() {
+    fn outer_renames_apply_to_the_new_names_of_inner_ones() {
         let outer = Renames::parse(["x=a"]).unwrap();
         let inner = Renames::parse(["u=x"]).unwrap().within(&outer);
         assert_eq!(inner, Renames::parse(["u=a"]).unwrap());

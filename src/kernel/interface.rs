@@ -1,16 +1,19 @@
-//! Reads from a shader's text which operands it has, and how it gets its dims.
+//! Parses a shader's declarations: its operands, and how it receives its dims.
 
-/// The operands of a kernel and its dims.
+/// What a shader declares to its pipeline layout.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Signature {
-    /// Per operand (group 0, dense from 0), whether the kernel writes it.
+pub(crate) struct ShaderInterface {
+    /// For each operand, whether the kernel writes it. Operands are the bindings of group 0, numbered from 0 without gaps.
     pub(crate) writes: Vec<bool>,
-    /// The size of the dims in bytes if it takes them as immediates; None if it takes them from a uniform.
+    /// The size of the dims in bytes if they are immediates. None if they are a uniform buffer.
     pub(crate) immediates: Option<u32>,
 }
 
-/// Reads the declarations of a shader.
-pub(crate) fn signature(text: &str) -> Result<Signature, String> {
+/// Parses a shader's interface.
+///
+/// # Errors
+/// A message if the declarations are not valid WGSL, or not those of a kernel.
+pub(crate) fn shader_interface(text: &str) -> Result<ShaderInterface, String> {
     let text = declarations(text);
     let module = naga::front::wgsl::parse_str(&text).map_err(|error| error.emit_to_string(&text))?;
     let mut operands = Vec::new();
@@ -22,7 +25,7 @@ pub(crate) fn signature(text: &str) -> Result<Signature, String> {
                     .binding
                     .as_ref()
                     .filter(|at| at.group == 0)
-                    .ok_or("an operand outside group 0")?;
+                    .ok_or("every operand must be bound in group 0")?;
                 operands.push((binding.binding, access.contains(naga::StorageAccess::STORE)));
             }
             naga::AddressSpace::Immediate => {
@@ -34,18 +37,20 @@ pub(crate) fn signature(text: &str) -> Result<Signature, String> {
     }
     operands.sort_unstable();
     if operands.iter().zip(0..).any(|(&(binding, _), expected)| binding != expected) {
-        return Err("operands must be bound from 0 on, without gaps".into());
+        return Err("operands must be bound from 0, without gaps".into());
     }
     let writes = operands.into_iter().map(|(_, writes)| writes).collect();
-    dims.map(|immediates| Signature { writes, immediates })
+    dims.map(|immediates| ShaderInterface { writes, immediates })
         .ok_or_else(|| "a kernel must declare its dims".into())
 }
 
-/// A shader without its functions and comments. wgpu parses the whole shader anyway. Parsing all of it here, too, would cost as
-/// much again, and naga would log some ten thousand lines at `debug` a second time.
+/// A shader without its functions and comments.
+///
+/// wgpu parses the whole shader later. Parsing all of it here as well would double that cost, and naga would log about ten
+/// thousand lines at `debug` level twice.
 fn declarations(text: &str) -> String {
     let code = text.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code));
-    let mut kept = String::new();
+    let mut declarations = String::new();
     let (mut item, mut depth) = (String::new(), 0_usize);
     for character in code.flat_map(|line| line.chars().chain(['\n'])) {
         item.push(character);
@@ -57,17 +62,17 @@ fn declarations(text: &str) -> String {
         if depth == 0 && matches!(character, ';' | '}') {
             let head = item.split('{').next().unwrap_or_default();
             if !head.split_whitespace().any(|word| word == "fn") {
-                kept.push_str(&item);
+                declarations.push_str(&item);
             }
             item.clear();
         }
     }
-    kept + &item
+    declarations + &item
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Signature, declarations, signature};
+    use super::{ShaderInterface, declarations, shader_interface};
     use crate::kernel::{KERNELS, Kernel};
 
     const TEXT: &str = "enable f16; // fn
@@ -86,32 +91,32 @@ mod tests {
 
     #[test]
     fn declarations_are_everything_but_functions() {
-        let kept = declarations(TEXT);
+        let text = declarations(TEXT);
         for function in ["fn", "main", "half", "@compute", "return"] {
-            assert!(!kept.contains(function), "{function} in {kept}");
+            assert!(!text.contains(function), "{function} in {text}");
         }
-        let found = signature(TEXT).unwrap();
-        assert_eq!(found, Signature { writes: vec![false, false, true], immediates: Some(8) });
+        let found = shader_interface(TEXT).unwrap();
+        assert_eq!(found, ShaderInterface { writes: vec![false, false, true], immediates: Some(8) });
         let ring = TEXT.replace("var<immediate>", "@group(1) @binding(0) var<uniform>");
-        assert_eq!(signature(&ring).unwrap().immediates, None);
+        assert_eq!(shader_interface(&ring).unwrap().immediates, None);
     }
 
     #[test]
-    fn what_is_no_kernel_is_an_error_that_says_why() {
+    fn an_invalid_interface_is_an_error_that_says_why() {
         for (from, to, why) in [
             ("var<immediate> dims: Dims;", "", "declare its dims"),
             ("@binding(0)", "@binding(7)", "without gaps"),
-            ("@group(0) @binding(0)", "@group(2) @binding(0)", "outside group 0"),
+            ("@group(0) @binding(0)", "@group(2) @binding(0)", "bound in group 0"),
             ("array<unit>", "array<units>", "units"),
         ] {
-            let error = signature(&TEXT.replacen(from, to, 1)).unwrap_err();
+            let error = shader_interface(&TEXT.replacen(from, to, 1)).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
     }
 
-    /// The whole text declares the same as its declarations alone.
+    /// naga finds the same declarations in the whole text as in the declarations alone.
     #[test]
-    fn every_shader_declares_what_naga_finds_in_all_of_it() {
+    fn no_declaration_of_a_shader_is_missed() {
         for (name, _) in KERNELS {
             let text = Kernel::new(name).specialize().unwrap();
             let whole = naga::front::wgsl::parse_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -124,7 +129,7 @@ mod tests {
                 variables.map(variable).collect::<Vec<_>>()
             };
             assert_eq!(variables(&part), variables(&whole), "{name}");
-            assert!(signature(&text).is_ok(), "{name}");
+            assert!(shader_interface(&text).is_ok(), "{name}");
         }
     }
 }

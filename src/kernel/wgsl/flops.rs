@@ -1,19 +1,21 @@
-//! Operations on floats: as many as a text is written to do, of one lane.
+//! Counts the floating-point operations of expressions and statements, for one lane.
 
-use super::expression::{Expression, Number, Operator, Sum};
+use super::expression::{Expression, NumberKind, Operator, Sum};
 use super::statement::{Block, Statement};
 use std::collections::BTreeSet;
 
 impl Expression {
-    /// Operations on floats: a product, a quotient and an addition are one, a multiplication with an addition is two, and
-    /// calls are what their functions say. Signs, comparisons and choices are none, nor is arithmetic of places.
+    /// The floating-point operations of the expression.
+    ///
+    /// A multiplication, a division and an addition count as one each, and a multiply-add as two. A call counts as its
+    /// [`Callee`](super::Callee) declares. Signs, comparisons, selections and integer arithmetic do not count.
     pub(crate) fn flops(&self) -> usize {
-        if self.kind() == Number::Index {
+        if self.kind() == NumberKind::Index {
             return 0;
         }
         match self {
             Self::Name(..) | Self::Float(_) | Self::Index(_) => 0,
-            Self::Negative(of) | Self::Member(of, _) | Self::Pointed(of) => of.flops(),
+            Self::Negative(of) | Self::Member(of, _) | Self::Dereference(of) => of.flops(),
             Self::Element(of) => of[0].flops(),
             Self::Sum(sum) => sum.flops(),
             Self::Binary(operator, operands) => {
@@ -24,11 +26,11 @@ impl Expression {
         }
     }
 
-    /// The files of shared functions that it calls functions of.
+    /// Adds the files of the imported functions that the expression calls.
     fn files(&self, found: &mut BTreeSet<&'static str>) {
         match self {
             Self::Name(..) | Self::Float(_) | Self::Index(_) => {}
-            Self::Negative(of) | Self::Member(of, _) | Self::Pointed(of) => of.files(found),
+            Self::Negative(of) | Self::Member(of, _) | Self::Dereference(of) => of.files(found),
             Self::Sum(sum) => sum.0.iter().for_each(|(_, term)| term.files(found)),
             Self::Binary(_, of) | Self::Element(of) => of.iter().for_each(|of| of.files(found)),
             Self::Call(callee, arguments) => {
@@ -40,8 +42,10 @@ impl Expression {
 }
 
 impl Sum {
-    /// A sum of n products is n multiplications with an addition each, as everywhere in linear algebra: the first is added
-    /// to nothing. Other terms are an addition each but the first.
+    /// The floating-point operations of the sum.
+    ///
+    /// A sum of n products counts as n multiply-adds, as is usual in linear algebra, although its first product is added to
+    /// nothing. Of terms that are not products, each but the first counts as an addition.
     fn flops(&self) -> usize {
         let products = self.0.iter().filter(|(_, term)| term.is_product()).count();
         let terms: usize = self.0.iter().map(|(_, term)| term.flops()).sum();
@@ -56,12 +60,12 @@ impl Expression {
 }
 
 impl Block {
-    /// Operations on floats of all statements, those of branches among them.
+    /// The floating-point operations of all statements, including those of branches.
     pub(crate) fn flops(&self) -> usize {
         self.0.iter().map(Statement::flops).sum()
     }
 
-    /// The files of shared functions that statements call functions of.
+    /// Adds the files of the imported functions that the statements call.
     pub(super) fn files(&self, found: &mut BTreeSet<&'static str>) {
         self.0.iter().for_each(|statement| statement.files(found));
     }
@@ -76,7 +80,7 @@ impl Statement {
             | Self::Assign(_, value)
             | Self::Call(value)
             | Self::Return(value) => value.flops(),
-            Self::Change(what, _, by) => by.flops() + usize::from(what.kind() == Number::Float),
+            Self::Change(what, _, by) => by.flops() + usize::from(what.kind() == NumberKind::Float),
             Self::If(condition, then) => condition.flops() + then.flops(),
             Self::Remarked(of, _) => of.flops(),
         }
@@ -103,10 +107,10 @@ impl Statement {
 
 #[cfg(test)]
 mod tests {
-    use crate::kernel::write::{ABS, Block, Callee, Expression, SQRT, Sum, fma, index, name, number, select};
+    use crate::kernel::wgsl::{ABS, Block, Callee, Expression, SQRT, Sum, fma, index, name, number, select};
 
     #[test]
-    fn operations_on_floats_are_counted() {
+    fn floating_point_operations_are_counted() {
         let [a, b, c] = ["a", "b", "c"].map(name);
         let at = || index("at").member("x") + Expression::from(3u32) * index("step").member("x");
         for (expression, want) in [
@@ -121,7 +125,7 @@ mod tests {
             (number(2.0) * (&a * &b - &b * &c), 5),
             (SQRT.call([ABS.call([&a * &b])]), 3),
             (select(&a + &b, c.clone(), a.clone().below(&b * &c)), 2),
-            (Callee::free("load_x").call([at()]), 0),
+            (Callee::without_flops("load_x").call([at()]), 0),
             (Callee::new("sine_of", 34).call([&a * &b]).member("sine"), 35),
             (at(), 0),
         ] {
@@ -130,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_of_products_is_a_multiplication_with_an_addition_for_each() {
+    fn a_sum_of_products_counts_as_multiply_adds() {
         for n in 1..5_usize {
             let mut sum = Sum::default();
             for i in 0..n {
@@ -154,7 +158,7 @@ mod tests {
         block.branch(name("is_mine"), inner);
         block.assign(name("v"), name("a") / name("b"));
         assert_eq!(block.flops(), 5);
-        let total = || name("total").pointed().element(0u32);
+        let total = || name("total").dereference().element(0u32);
         block.zero("state", "State");
         block.decrease(total(), name("a") * name("b"));
         block.remark("of b");

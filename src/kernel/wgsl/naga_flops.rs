@@ -1,12 +1,13 @@
-//! Operations of functions of shaders, as naga reads them: what calls are said to do is held to it.
+//! Counts the floating-point operations of a shader's functions in naga's parse of it. Tests compare the declared counts of
+//! library functions with this one.
 
 use naga::{BinaryOperator, Expression, MathFunction, ScalarKind};
 
-/// Operations on floats that a function of a text is written to do, with those of what it calls.
-pub(crate) fn flops_as_read(text: &str, name: &str) -> usize {
+/// The floating-point operations of a function of a text, including those of the functions that it calls.
+pub(crate) fn naga_flops(text: &str, name: &str) -> usize {
     let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|error| panic!("{error}"));
     let named = module.functions.iter().find(|(_, function)| function.name.as_deref() == Some(name));
-    flops(&module, named.unwrap_or_else(|| panic!("there is no {name}")).1)
+    flops(&module, named.unwrap_or_else(|| panic!("the text has no function {name}")).1)
 }
 
 fn flops(module: &naga::Module, function: &naga::Function) -> usize {

@@ -1,13 +1,13 @@
-//! Structs, functions, and the text that they make together.
+//! Functions, structs, and modules that combine them.
 
 use super::statement::Block;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A function: what it is for, its name, its parameters with their types, the type of its result, and what it does.
+/// A function. `parameters` are pairs of a name and a type, and `result` is the return type. The comment is printed above it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Definition {
+pub(crate) struct FunctionDefinition {
     pub(crate) comment: &'static str,
     pub(crate) name: &'static str,
     pub(crate) parameters: Vec<(&'static str, &'static str)>,
@@ -15,15 +15,15 @@ pub(crate) struct Definition {
     pub(crate) body: Block,
 }
 
-/// A struct: what it is for, its name and its members.
+/// A struct. The comment is printed above it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Structure {
+pub(crate) struct StructDefinition {
     pub(crate) comment: &'static str,
     pub(crate) name: &'static str,
     pub(crate) members: Vec<Member>,
 }
 
-/// A member of a struct: its name, its type and what it is, or nothing.
+/// A member of a struct. The comment is printed after it, unless it is empty.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Member {
     pub(crate) name: String,
@@ -31,28 +31,28 @@ pub(crate) struct Member {
     pub(crate) comment: Cow<'static, str>,
 }
 
-/// Structs and functions, with the imports that the functions' calls ask for.
+/// Structs and functions. They are printed after the `//#import` lines that the functions' calls need.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Module {
-    pub(crate) structures: Vec<Structure>,
-    pub(crate) functions: Vec<Definition>,
+    pub(crate) structures: Vec<StructDefinition>,
+    pub(crate) functions: Vec<FunctionDefinition>,
 }
 
 impl Module {
-    /// Operations on floats of a call of each function.
+    /// The floating-point operations of all functions, each called once.
     pub(crate) fn flops(&self) -> usize {
         self.functions.iter().map(|function| function.body.flops()).sum()
     }
 }
 
-impl From<Definition> for Module {
-    fn from(function: Definition) -> Self {
+impl From<FunctionDefinition> for Module {
+    fn from(function: FunctionDefinition) -> Self {
         Self { structures: Vec::new(), functions: vec![function] }
     }
 }
 
-impl fmt::Display for Structure {
-    /// WGSL has no empty structs: that of no members has one that nobody reads.
+impl fmt::Display for StructDefinition {
+    /// NOTE: WGSL has no empty structs. A struct without members is printed with an unused one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "// {}\nstruct {} {{", self.comment, self.name)?;
         for Member { name, of_type, comment } in &self.members {
@@ -66,7 +66,7 @@ impl fmt::Display for Structure {
     }
 }
 
-impl fmt::Display for Definition {
+impl fmt::Display for FunctionDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parameters: Vec<String> =
             self.parameters.iter().map(|(name, of)| format!("{name}: {of}")).collect();
@@ -84,8 +84,8 @@ impl fmt::Display for Module {
         let mut files = BTreeSet::new();
         self.functions.iter().for_each(|function| function.body.files(&mut files));
         let imports: String = files.iter().map(|file| format!("//#import {file}\n")).collect();
-        let structures = self.structures.iter().map(Structure::to_string);
-        let functions = self.functions.iter().map(Definition::to_string);
+        let structures = self.structures.iter().map(StructDefinition::to_string);
+        let functions = self.functions.iter().map(FunctionDefinition::to_string);
         let parts = [imports].into_iter().filter(|imports| !imports.is_empty());
         let parts: Vec<String> = parts.chain(structures).chain(functions).collect();
         f.write_str(&parts.join("\n"))

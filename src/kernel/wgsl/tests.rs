@@ -1,13 +1,13 @@
-//! What is printed: the trees that were put together, as WGSL reads them.
+//! The printed text parses to the tree that was built.
 
-use crate::kernel::write::{
-    ABS, Block, Callee, Definition, Expression, Member, Module, Structure, Sum, fma, index, integer, name,
-    number, select,
+use crate::kernel::wgsl::{
+    ABS, Block, Callee, Expression, FunctionDefinition, Member, Module, SQRT, StructDefinition, Sum, fma,
+    index, integer, name, number, select,
 };
 use naga::Expression as Read;
 
 #[test]
-fn parentheses_stand_where_the_grammar_needs_them() {
+fn parentheses_are_printed_where_the_grammar_needs_them() {
     let [a, b, c] = ["a", "b", "c"].map(name);
     let mut negative = Sum::default();
     negative.push(-1, &a * &b);
@@ -38,14 +38,14 @@ fn parentheses_stand_where_the_grammar_needs_them() {
         ((a.clone() & &b).and_then(&c), "(a & b) && c"),
         (a.clone().below(&b).equals(&c), "(a < b) == c"),
         (fma(-&a, b.clone(), &c * &a), "fma(-a, b, c * a)"),
-        (Callee::free("f").call([a.clone().below(&b), c.clone().above(&a)]), "f((a < b), c > a)"),
+        (Callee::without_flops("f").call([a.clone().below(&b), c.clone().above(&a)]), "f((a < b), c > a)"),
         (
-            Callee::free("f").call([a.clone().and_then(b.clone().below(&c)), c.clone().above(&a)]),
+            Callee::without_flops("f").call([a.clone().and_then(b.clone().below(&c)), c.clone().above(&a)]),
             "f((a && b < c), c > a)",
         ),
-        (Callee::free("v").call([1u32, 2]) + index("n"), "v(1u, 2u) + n"),
-        (a.clone().pointed().element(0u32) * &b, "(*a)[0] * b"),
-        (a.clone().pointed() * b.clone().pointed(), "*a * *b"),
+        (Callee::without_flops("v").call([1u32, 2]) + index("n"), "v(1u, 2u) + n"),
+        (a.clone().dereference().element(0u32) * &b, "(*a)[0] * b"),
+        (a.clone().dereference() * b.clone().dereference(), "*a * *b"),
         (a.clone().element(index("i") * 3u32 + integer(1)).member("x"), "a[i * 3u + 1u].x"),
         (number(2.0) * &a, "2.0 * a"),
     ] {
@@ -53,7 +53,7 @@ fn parentheses_stand_where_the_grammar_needs_them() {
     }
 }
 
-/// A random expression of floats, or of truth values.
+/// A generator of random expressions of floats and of bools.
 struct Random(u64);
 
 impl Random {
@@ -74,20 +74,20 @@ impl Random {
             5 => a / b,
             6 => -a,
             7 => ABS.call([a]),
-            _ => select(a, b, self.truth(depth - 1)),
+            _ => select(a, b, self.boolean(depth - 1)),
         }
     }
 
-    fn truth(&mut self, depth: u32) -> Expression {
+    fn boolean(&mut self, depth: u32) -> Expression {
         if depth > 0 && self.below(2) == 0 {
-            return self.truth(depth - 1) & self.truth(depth - 1);
+            return self.boolean(depth - 1) & self.boolean(depth - 1);
         }
         let [a, b] = [self.float(depth), self.float(depth)];
         if self.below(2) == 0 { a.below(b) } else { a.differs(b) }
     }
 }
 
-/// The tree, with all parentheses.
+/// The tree as text, with all parentheses.
 fn tree(of: &Expression) -> String {
     match of {
         Expression::Negative(of) => format!("(-{})", tree(of)),
@@ -116,9 +116,9 @@ fn tree(of: &Expression) -> String {
     }
 }
 
-/// The same of what naga has read.
-fn tree_read(function: &naga::Function, of: naga::Handle<Read>) -> String {
-    let tree = |of| tree_read(function, of);
+/// The tree of an expression that naga has parsed, as [`tree`] prints it.
+fn parsed_tree(function: &naga::Function, of: naga::Handle<Read>) -> String {
+    let tree = |of| parsed_tree(function, of);
     match function.expressions[of] {
         Read::FunctionArgument(i) => function.arguments[i as usize].name.clone().unwrap(),
         Read::Unary { expr, .. } => format!("(-{})", tree(expr)),
@@ -135,7 +135,7 @@ fn tree_read(function: &naga::Function, of: naga::Handle<Read>) -> String {
 }
 
 #[test]
-fn what_is_read_is_the_tree_that_was_printed() {
+fn naga_parses_the_tree_that_was_printed() {
     let mut random = Random(1);
     for _ in 0..400 {
         let expression = random.float(5);
@@ -145,12 +145,12 @@ fn what_is_read_is_the_tree_that_was_printed() {
         let Some(naga::Statement::Return { value: Some(value) }) = function.body.last() else {
             panic!("{text}")
         };
-        assert_eq!(tree_read(function, *value), tree(&expression), "{text}");
+        assert_eq!(parsed_tree(function, *value), tree(&expression), "{text}");
     }
 }
 
 #[test]
-fn floats_are_printed_as_the_shortest_text_that_is_read_as_them() {
+fn floats_are_printed_as_the_shortest_text_that_parses_as_them() {
     assert_eq!(
         [1.0, -0.0, 0.1, 1e-7, 2f32.powi(-17)].map(|v| number(v).to_string()),
         ["1.0", "-0.0", "0.1", "1e-7", "7.6293945e-6"]
@@ -160,20 +160,37 @@ fn floats_are_printed_as_the_shortest_text_that_is_read_as_them() {
         let value = f32::from_bits(u32::try_from(random.below(1 << 31)).unwrap());
         if value.is_normal() {
             let text = number(value).to_string();
-            // As compilers read a literal without a type: first to f64.
+            // Compilers parse a literal without a type to f64 first.
             #[expect(clippy::cast_possible_truncation, reason = "that is what compilers do")]
-            let read = text.parse::<f64>().unwrap() as f32;
-            assert_eq!(read.to_bits(), value.to_bits(), "{text}");
+            let parsed = text.parse::<f64>().unwrap() as f32;
+            assert_eq!(parsed.to_bits(), value.to_bits(), "{text}");
             assert!(text.contains(['.', 'e']), "{text} would be an integer");
         }
     }
 }
 
+/// The example in the documentation of the writer.
 #[test]
-fn a_module_imports_what_it_calls() {
+fn the_example_is_printed_and_counted_as_documented() {
+    let mut body = Block::default();
+    let x = body.define("x", Callee::without_flops("load_x").call([index("at")]));
+    let total = body.variable("total", number(0.5));
+    body.increase(&total, &x * &x);
+    let mut then = Block::default();
+    then.assign(&total, SQRT.call([&total]));
+    body.branch(index("at").above(1u32), then);
+    body.returns(total);
+    let want = "let x = load_x(at);\nvar total = 0.5;\ntotal += x * x;\n\
+                if at > 1u {\n    total = sqrt(total);\n}\nreturn total;\n";
+    assert_eq!((body.to_string().as_str(), body.flops()), (want, 3));
+}
+
+#[test]
+fn a_module_imports_the_functions_that_it_calls() {
     const ANGLE: Callee = Callee::new("angle_of", 20).imported("trigonometry");
     let mut body = Block::default();
-    let x = body.define("x0", Callee::free("read_x").call([index("at").member("y"), index("count")]));
+    let x =
+        body.define("x0", Callee::without_flops("read_x").call([index("at").member("y"), index("count")]));
     let sum = body.variable("sum", number(0.0));
     body.comment("e12");
     body.increase(&sum, &x * &x);
@@ -182,9 +199,9 @@ fn a_module_imports_what_it_calls() {
     let mut rows = Block::default();
     rows.branch(index("count").above(1u32), guarded);
     body.branch(name("is_mine"), rows);
-    body.call(Callee::free("store").call([index("at").member("x") + 1u32, sum]));
-    let definition = Definition {
-        comment: "What is stored.",
+    body.call(Callee::without_flops("store").call([index("at").member("x") + 1u32, sum]));
+    let definition = FunctionDefinition {
+        comment: "Stores a result.",
         name: "results",
         parameters: vec![("at", "vec3<u32>"), ("count", "u32")],
         result: None,
@@ -193,7 +210,7 @@ fn a_module_imports_what_it_calls() {
     let want = "\
 //#import trigonometry
 
-// What is stored.
+// Stores a result.
 fn results(at: vec3<u32>, count: u32) {
     let x0 = read_x(at.y, count);
     var sum = 0.0;
@@ -211,31 +228,31 @@ fn results(at: vec3<u32>, count: u32) {
 }
 
 #[test]
-fn structs_and_functions_say_what_they_are_for() {
+fn structs_and_functions_are_printed_with_their_comments() {
     let member = |name: &str, comment: &'static str| Member {
         name: name.to_owned(),
         of_type: "f32",
         comment: comment.into(),
     };
-    let nothing = Structure { comment: "What is lost.", name: "Nothing", members: vec![] };
+    let nothing = StructDefinition { comment: "No members.", name: "Nothing", members: vec![] };
     let members = vec![member("a", "of grade 0"), member("b", "")];
-    let state = Structure { comment: "What is kept.", name: "State", members };
+    let state = StructDefinition { comment: "The state of a row.", name: "State", members };
     let mut body = Block::default();
     let state_of = body.zero("state", "State");
     let [a, b] = ["a", "b"].map(|of| state_of.clone().member(of));
-    body.assign(&a, name("sums").pointed().element(0u32));
+    body.assign(&a, name("sums").dereference().element(0u32));
     body.decrease(&b, &a * &a);
     body.remark("twice its slope");
     body.returns(state_of);
-    let first = Definition {
+    let first = FunctionDefinition {
         comment: "Before the first row.",
         name: "begin",
         parameters: vec![("sums", "ptr<function, array<f32, 2>>")],
         result: Some("State"),
         body,
     };
-    let last = Definition {
-        comment: "Behind the last.",
+    let last = FunctionDefinition {
+        comment: "After the last row.",
         name: "end",
         parameters: vec![("state", "State")],
         result: None,
@@ -243,12 +260,12 @@ fn structs_and_functions_say_what_they_are_for() {
     };
     let module = Module { structures: vec![nothing, state], functions: vec![first, last] };
     let want = "\
-// What is lost.
+// No members.
 struct Nothing {
     none: u32,
 }
 
-// What is kept.
+// The state of a row.
 struct State {
     a: f32, // of grade 0
     b: f32,
@@ -262,7 +279,7 @@ fn begin(sums: ptr<function, array<f32, 2>>) -> State {
     return state;
 }
 
-// Behind the last.
+// After the last row.
 fn end(state: State) {
 }
 ";

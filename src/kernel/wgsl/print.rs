@@ -1,19 +1,20 @@
-//! Values as text. Parentheses stand where the grammar of WGSL would read another order, or none.
+//! Prints expressions and statements. Parentheses are printed only where WGSL's grammar needs them.
 
 use super::expression::{Expression, Operator, Sign, Sum};
 use super::statement::{Block, Statement};
 use std::fmt;
 
-/// How close operators bind, the loosest first: what stands beside an operator binds at least as close as it asks for.
+/// The precedence of operators, from the loosest to the tightest. An operand that binds less tightly than its operator requires
+/// gets parentheses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Bond {
-    /// `&` and `&&`: neither has an order with the other.
+enum Precedence {
+    /// `&` and `&&`. WGSL does not allow mixing them without parentheses.
     Logic,
     Comparison,
     Sum,
     Product,
     Sign,
-    Whole,
+    Primary,
 }
 
 impl Operator {
@@ -26,65 +27,71 @@ impl Operator {
             Self::Less => "<",
             Self::LessOrEqual => "<=",
             Self::Greater => ">",
-            Self::Each => "&",
-            Self::Both => "&&",
+            Self::BitAnd => "&",
+            Self::And => "&&",
         }
     }
 
-    fn bond(self) -> Bond {
+    fn precedence(self) -> Precedence {
         match self {
-            Self::Multiply | Self::Divide => Bond::Product,
-            Self::Each | Self::Both => Bond::Logic,
-            _ => Bond::Comparison,
+            Self::Multiply | Self::Divide => Precedence::Product,
+            Self::BitAnd | Self::And => Precedence::Logic,
+            _ => Precedence::Comparison,
         }
     }
 
-    /// What operands bind at least, the left and the right.
-    fn bonds_of_operands(self) -> [Bond; 2] {
+    /// The least precedence that the left and the right operand need to go without parentheses.
+    fn operand_precedence(self) -> [Precedence; 2] {
         match self {
-            // From left to right.
-            Self::Multiply | Self::Divide => [Bond::Product, Bond::Sign],
-            Self::Each => [Bond::Sign; 2],
-            Self::Both => [Bond::Comparison; 2],
-            _ => [Bond::Sum; 2],
+            // Left-associative.
+            Self::Multiply | Self::Divide => [Precedence::Product, Precedence::Sign],
+            Self::BitAnd => [Precedence::Sign; 2],
+            Self::And => [Precedence::Comparison; 2],
+            _ => [Precedence::Sum; 2],
         }
     }
 }
 
 impl Expression {
-    fn bond(&self) -> Bond {
+    fn precedence(&self) -> Precedence {
         match self {
-            Self::Float(value) if value.is_sign_negative() => Bond::Sign,
-            Self::Negative(_) | Self::Pointed(_) => Bond::Sign,
-            Self::Sum(sum) => sum.bond(),
-            Self::Binary(operator, _) => operator.bond(),
-            _ => Bond::Whole,
+            Self::Float(value) if value.is_sign_negative() => Precedence::Sign,
+            Self::Negative(_) | Self::Dereference(_) => Precedence::Sign,
+            Self::Sum(sum) => sum.precedence(),
+            Self::Binary(operator, _) => operator.precedence(),
+            _ => Precedence::Primary,
         }
     }
 
-    /// Prints it as an operand of what asks for such a bond.
-    fn operand(&self, f: &mut fmt::Formatter<'_>, least: Bond) -> fmt::Result {
-        if self.bond() >= least { write!(f, "{self}") } else { write!(f, "({self})") }
+    /// Prints the expression as an operand, in parentheses if it binds less tightly than `least`.
+    fn operand(&self, f: &mut fmt::Formatter<'_>, least: Precedence) -> fmt::Result {
+        if self.precedence() >= least { write!(f, "{self}") } else { write!(f, "({self})") }
     }
 
-    /// As the left operand: a chain of one of the logical operators goes on.
+    /// Prints the expression as a left operand. Chains of the same logical operator need no parentheses.
     fn left(&self, f: &mut fmt::Formatter<'_>, operator: Operator) -> fmt::Result {
         match self {
-            Self::Binary(own, _) if *own == operator && own.bond() == Bond::Logic => write!(f, "{self}"),
-            _ => self.operand(f, operator.bonds_of_operands()[0]),
+            Self::Binary(own, _) if *own == operator && own.precedence() == Precedence::Logic => {
+                write!(f, "{self}")
+            }
+            _ => self.operand(f, operator.operand_precedence()[0]),
         }
     }
 
-    /// As an argument. `f(a < b, c > d)` would be read as a template `a` of `b` and `c`.
+    /// Prints the expression as an argument.
+    ///
+    /// NOTE: in `f(a < b, c > d)` WGSL parses `a < b, c >` as a template with arguments. So `a < b` gets parentheses, unless it
+    /// is the last argument.
     fn argument(&self, f: &mut fmt::Formatter<'_>, is_last: bool) -> fmt::Result {
-        if self.may_open() && !is_last { write!(f, "({self})") } else { write!(f, "{self}") }
+        if self.may_start_template() && !is_last { write!(f, "({self})") } else { write!(f, "{self}") }
     }
 
-    /// Whether it has a `<` that no parentheses enclose; what is in front of `&&` opens nothing behind it.
-    fn may_open(&self) -> bool {
+    /// Whether WGSL could parse a `<` of the expression, outside of parentheses, as the start of a template list. A `<` to the left
+    /// of `&&` cannot start one, because WGSL looks for the matching `>` only up to the `&&`.
+    fn may_start_template(&self) -> bool {
         match self {
             Self::Binary(Operator::Less | Operator::LessOrEqual, _) => true,
-            Self::Binary(Operator::Both, of) => of[1].may_open(),
+            Self::Binary(Operator::And, of) => of[1].may_start_template(),
             _ => false,
         }
     }
@@ -94,19 +101,19 @@ impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name(name, _) => f.write_str(name),
-            // The shortest digits that are this number and no other, with a point or an exponent.
+            // The shortest decimal text that parses as this number, with a point or an exponent.
             Self::Float(value) => write!(f, "{value:?}"),
             Self::Index(value) => write!(f, "{value}u"),
             Self::Negative(of) => {
-                // NOTE: `--` is a word of its own.
+                // NOTE: `--` is a token of its own in WGSL.
                 f.write_str("-")?;
-                of.operand(f, Bond::Whole)
+                of.operand(f, Precedence::Primary)
             }
             Self::Sum(sum) => write!(f, "{sum}"),
             Self::Binary(operator, operands) => {
                 operands[0].left(f, *operator)?;
                 write!(f, " {} ", operator.text())?;
-                operands[1].operand(f, operator.bonds_of_operands()[1])
+                operands[1].operand(f, operator.operand_precedence()[1])
             }
             Self::Call(callee, arguments) => {
                 write!(f, "{}(", callee.name)?;
@@ -117,31 +124,31 @@ impl fmt::Display for Expression {
                 f.write_str(")")
             }
             Self::Member(of, member) => {
-                of.operand(f, Bond::Whole)?;
+                of.operand(f, Precedence::Primary)?;
                 write!(f, ".{member}")
             }
             Self::Element(of) => {
-                of[0].operand(f, Bond::Whole)?;
+                of[0].operand(f, Precedence::Primary)?;
                 match &of[1] {
-                    // Of any type of integers.
+                    // A literal index needs no suffix.
                     Self::Index(place) => write!(f, "[{place}]"),
                     place => write!(f, "[{place}]"),
                 }
             }
-            Self::Pointed(of) => {
+            Self::Dereference(of) => {
                 f.write_str("*")?;
-                of.operand(f, Bond::Whole)
+                of.operand(f, Precedence::Primary)
             }
         }
     }
 }
 
 impl Sum {
-    fn bond(&self) -> Bond {
+    fn precedence(&self) -> Precedence {
         match &self.0[..] {
-            [(Sign::Plus, term)] => term.bond(),
-            [(Sign::Minus, _)] => Bond::Sign,
-            _ => Bond::Sum,
+            [(Sign::Plus, term)] => term.precedence(),
+            [(Sign::Minus, _)] => Precedence::Sign,
+            _ => Precedence::Sum,
         }
     }
 }
@@ -151,14 +158,14 @@ impl fmt::Display for Sum {
         for (i, (sign, term)) in self.0.iter().enumerate() {
             match (i, sign) {
                 (0, Sign::Plus) if self.0.len() == 1 => write!(f, "{term}")?,
-                (0, Sign::Plus) => term.operand(f, Bond::Sum)?,
+                (0, Sign::Plus) => term.operand(f, Precedence::Sum)?,
                 (0, Sign::Minus) => {
                     f.write_str("-")?;
-                    term.operand(f, Bond::Whole)?;
+                    term.operand(f, Precedence::Primary)?;
                 }
                 (_, sign) => {
                     f.write_str(if *sign == Sign::Plus { " + " } else { " - " })?;
-                    term.operand(f, Bond::Product)?;
+                    term.operand(f, Precedence::Product)?;
                 }
             }
         }
@@ -177,7 +184,7 @@ impl Block {
         Ok(())
     }
 
-    /// Its statements, in braces.
+    /// Prints the block in braces.
     pub(super) fn print_enclosed(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
         f.write_str("{\n")?;
         self.print(f, depth + 1)?;
@@ -186,7 +193,7 @@ impl Block {
 }
 
 impl Statement {
-    /// Prints it, without what ends its last line.
+    /// Prints the statement without the final line break.
     fn print(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
         match self {
             Self::Comment(text) => write!(f, "// {text}"),

@@ -1,0 +1,346 @@
+//! A kernel's access to an operand: from the operand's storage format to the type of its binding and to the slot variants that
+//! load and store its elements.
+
+use super::source::{Kernel, SlotContent};
+use super::storage_format::{StorageFormat, VectorWidth};
+
+/// How a kernel accesses an operand.
+///
+/// If the format holds pairs of elements and a kernel stores single elements, each store changes half of a 32-bit word. Another
+/// invocation may store the other half at the same time. So the words are atomic, and loads of them are atomic too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OperandAccess {
+    /// The format of the operand's elements.
+    pub(crate) format: StorageFormat,
+    /// The vector width of loads, if the kernel loads the operand.
+    load: Option<VectorWidth>,
+    /// The vector width of stores, if the kernel stores the operand.
+    store: Option<VectorWidth>,
+}
+
+impl OperandAccess {
+    /// Access to an operand that is only read.
+    pub(crate) const fn read(format: StorageFormat, width: VectorWidth) -> Self {
+        Self { format, load: Some(width), store: None }
+    }
+
+    /// Access to an operand that is only written.
+    pub(crate) const fn write(format: StorageFormat, width: VectorWidth) -> Self {
+        Self { format, load: None, store: Some(width) }
+    }
+
+    /// The same access, which also reads the operand with vectors of `width`.
+    pub(crate) const fn and_read(self, width: VectorWidth) -> Self {
+        Self { load: Some(width), ..self }
+    }
+
+    /// The element type of the binding's array.
+    pub(crate) fn unit(self) -> &'static str {
+        match self.store.or(self.load) {
+            Some(VectorWidth::One) if self.stores_half_words() => "atomic<u32>",
+            Some(width) => self.format.unit(width),
+            // NOTE: no constructor returns such a value.
+            None => self.format.scalar(),
+        }
+    }
+
+    /// Whether stores pack pairs of elements, with the slot `pack_pair`.
+    pub(crate) fn packs_pairs(self) -> bool {
+        self.store.is_some() && self.format.elements_per_scalar() == 2
+    }
+
+    /// Whether each store changes half of a 32-bit word.
+    pub(crate) fn stores_half_words(self) -> bool {
+        self.packs_pairs() && self.store == Some(VectorWidth::One)
+    }
+
+    /// The declaration of the operand `name` for a generated text: its binding, and the parameter for its element type.
+    pub(crate) fn declaration(self, name: &str, binding: usize) -> String {
+        let mode = if self.store.is_some() { "read_write" } else { "read" };
+        format!(
+            "//#param\nalias {name}_unit = f32;\n//#end\n\
+             @group(0) @binding({binding}) var<storage, {mode}> {name}: array<{name}_unit>;\n"
+        )
+    }
+
+    /// The `load` and `save` slots of the operand `name` for a generated text.
+    pub(crate) fn functions(self, name: &str) -> String {
+        let slot = |function, width: Option<VectorWidth>| {
+            width.map(|_| format!("//#slot {function} x={name} default {ELEMENT}\n")).unwrap_or_default()
+        };
+        slot("load", self.load) + &slot("save", self.store)
+    }
+
+    /// The variant of the slot `load` (`shaders/common/load.wgsl`). The file has no variants for accesses that no kernel needs;
+    /// specialisation fails for them.
+    fn load_variant(self, width: VectorWidth) -> &'static str {
+        match (width, self.format) {
+            // A binding has one element type, so loads and stores must agree on it.
+            _ if self.store.is_some_and(|store| self.format.unit(store) != self.format.unit(width)) => {
+                "of_another_unit"
+            }
+            (VectorWidth::One, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => ELEMENT,
+            (VectorWidth::One, StorageFormat::PackedF16) if self.stores_half_words() => "atomic_packed",
+            (VectorWidth::One, StorageFormat::Bf16) if self.stores_half_words() => "atomic_bf16",
+            (VectorWidth::One, StorageFormat::PackedF16) => "element_packed",
+            (VectorWidth::One, StorageFormat::Bf16) => "element_bf16",
+            (VectorWidth::One, StorageFormat::I8) => "element_i8",
+            (VectorWidth::Two, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => "two",
+            (VectorWidth::Two, StorageFormat::PackedF16) => "two_packed",
+            (VectorWidth::Two, StorageFormat::Bf16) => "two_bf16",
+            (VectorWidth::Two, StorageFormat::I8) => "two_i8",
+            (VectorWidth::Four, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => "four",
+            (VectorWidth::Four, StorageFormat::PackedF16) => "four_packed",
+            (VectorWidth::Four, StorageFormat::Bf16) => "four_bf16",
+            (VectorWidth::Four, StorageFormat::I8) => "four_i8",
+        }
+    }
+
+    /// The variant of the slot `save` (`shaders/common/save.wgsl`), likewise.
+    fn save_variant(self, width: VectorWidth) -> &'static str {
+        match (width, self.format) {
+            (_, StorageFormat::I8) => "packed_i8",
+            (VectorWidth::One, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => ELEMENT,
+            (VectorWidth::One, StorageFormat::PackedF16 | StorageFormat::Bf16) => "element_packed",
+            (
+                VectorWidth::Two | VectorWidth::Four,
+                StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32,
+            ) => "vector",
+            (VectorWidth::Two, StorageFormat::PackedF16 | StorageFormat::Bf16) => "two_packed",
+            (VectorWidth::Four, StorageFormat::PackedF16 | StorageFormat::Bf16) => "four_packed",
+        }
+    }
+
+    /// The variant of the slot `pack_pair` (`shaders/common/pack_pair.wgsl`), if stores pack pairs.
+    fn pack_variant(self) -> Option<&'static str> {
+        self.packs_pairs().then_some(if self.format == StorageFormat::Bf16 { "bf16" } else { "f16" })
+    }
+}
+
+/// The default of the slots `load` and `save` in all shaders.
+const ELEMENT: &str = "element";
+
+impl Kernel {
+    /// Sets the access to the operand `name`: the parameter `<name>_unit`, and the slots `load_<name>`, `save_<name>` and
+    /// `pack_pair` if the access needs variants other than their defaults.
+    #[must_use]
+    pub(crate) fn operand(self, name: &'static str, access: OperandAccess) -> Self {
+        let kernel = self.bind(name, access);
+        match access.store.map(|width| access.save_variant(width)) {
+            None | Some(ELEMENT) => kernel,
+            Some(variant) => kernel.fill(format!("save_{name}"), variant),
+        }
+    }
+
+    /// Sets the access to the result, `c`, of a kernel that stores vectors through a slot of its own family. Only stores of half
+    /// words fill the slot `save_c`.
+    #[must_use]
+    pub(crate) fn result(self, access: OperandAccess) -> Self {
+        let kernel = self.bind("c", access);
+        if access.stores_half_words() { kernel.slot("save_c", "element_packed") } else { kernel }
+    }
+
+    fn bind(mut self, name: &'static str, access: OperandAccess) -> Self {
+        self.params.push((format!("{name}_unit").into(), access.unit().to_owned()));
+        match access.load.map(|width| access.load_variant(width)) {
+            None | Some(ELEMENT) => {}
+            Some(variant) => self = self.fill(format!("load_{name}"), variant),
+        }
+        match access.pack_variant() {
+            // Several results may share a variant. Different ones fill the slot twice, which specialisation refuses.
+            Some(variant) if !self.is_filled("pack_pair", variant) => self.slot("pack_pair", variant),
+            _ => self,
+        }
+    }
+
+    fn fill(mut self, name: String, variant: &'static str) -> Self {
+        self.slots.push((name.into(), SlotContent::Variant(variant)));
+        self
+    }
+
+    fn is_filled(&self, name: &str, variant: &'static str) -> bool {
+        self.slots.iter().any(|(slot, content)| slot == name && *content == SlotContent::Variant(variant))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OperandAccess, VectorWidth};
+    use crate::kernel::library::{INCLUDES, Library};
+    use crate::kernel::specialize::specialize_from;
+    use crate::kernel::{Kernel, StorageFormat};
+    use StorageFormat::{Bf16, F16, F32, I8, I32, PackedF16};
+    use VectorWidth::{Four, One, Two};
+
+    const FORMATS: [StorageFormat; 6] = [F32, F16, PackedF16, Bf16, I8, I32];
+    const WIDTHS: [Option<VectorWidth>; 4] = [None, Some(One), Some(Two), Some(Four)];
+
+    /// The format, the vector widths of loads and stores, the unit, and the slots that are filled.
+    type Row = (StorageFormat, Option<VectorWidth>, Option<VectorWidth>, &'static str, &'static str);
+
+    /// Every access that the slots have variants for.
+    const TABLE: [Row; 48] = [
+        (F32, Some(One), None, "f32", ""),
+        (F32, Some(Two), None, "vec2<f32>", "load_a:two"),
+        (F32, Some(Four), None, "vec4<f32>", "load_a:four"),
+        (F32, None, Some(One), "f32", ""),
+        (F32, None, Some(Two), "vec2<f32>", "save_a:vector"),
+        (F32, None, Some(Four), "vec4<f32>", "save_a:vector"),
+        (F32, Some(One), Some(One), "f32", ""),
+        (F32, Some(Two), Some(Two), "vec2<f32>", "load_a:two save_a:vector"),
+        (F32, Some(Four), Some(Four), "vec4<f32>", "load_a:four save_a:vector"),
+        (F16, Some(One), None, "f16", ""),
+        (F16, Some(Two), None, "vec2<f16>", "load_a:two"),
+        (F16, Some(Four), None, "vec4<f16>", "load_a:four"),
+        (F16, None, Some(One), "f16", ""),
+        (F16, None, Some(Two), "vec2<f16>", "save_a:vector"),
+        (F16, None, Some(Four), "vec4<f16>", "save_a:vector"),
+        (F16, Some(One), Some(One), "f16", ""),
+        (F16, Some(Two), Some(Two), "vec2<f16>", "load_a:two save_a:vector"),
+        (F16, Some(Four), Some(Four), "vec4<f16>", "load_a:four save_a:vector"),
+        (PackedF16, Some(One), None, "u32", "load_a:element_packed"),
+        (PackedF16, Some(Two), None, "u32", "load_a:two_packed"),
+        (PackedF16, Some(Four), None, "vec2<u32>", "load_a:four_packed"),
+        (PackedF16, None, Some(One), "atomic<u32>", "pack_pair:f16 save_a:element_packed"),
+        (PackedF16, None, Some(Two), "u32", "pack_pair:f16 save_a:two_packed"),
+        (PackedF16, None, Some(Four), "vec2<u32>", "pack_pair:f16 save_a:four_packed"),
+        (
+            PackedF16,
+            Some(One),
+            Some(One),
+            "atomic<u32>",
+            "load_a:atomic_packed pack_pair:f16 save_a:element_packed",
+        ),
+        (PackedF16, Some(One), Some(Two), "u32", "load_a:element_packed pack_pair:f16 save_a:two_packed"),
+        (PackedF16, Some(Two), Some(Two), "u32", "load_a:two_packed pack_pair:f16 save_a:two_packed"),
+        (
+            PackedF16,
+            Some(Four),
+            Some(Four),
+            "vec2<u32>",
+            "load_a:four_packed pack_pair:f16 save_a:four_packed",
+        ),
+        (Bf16, Some(One), None, "u32", "load_a:element_bf16"),
+        (Bf16, Some(Two), None, "u32", "load_a:two_bf16"),
+        (Bf16, Some(Four), None, "vec2<u32>", "load_a:four_bf16"),
+        (Bf16, None, Some(One), "atomic<u32>", "pack_pair:bf16 save_a:element_packed"),
+        (Bf16, None, Some(Two), "u32", "pack_pair:bf16 save_a:two_packed"),
+        (Bf16, None, Some(Four), "vec2<u32>", "pack_pair:bf16 save_a:four_packed"),
+        (
+            Bf16,
+            Some(One),
+            Some(One),
+            "atomic<u32>",
+            "load_a:atomic_bf16 pack_pair:bf16 save_a:element_packed",
+        ),
+        (Bf16, Some(One), Some(Two), "u32", "load_a:element_bf16 pack_pair:bf16 save_a:two_packed"),
+        (Bf16, Some(Two), Some(Two), "u32", "load_a:two_bf16 pack_pair:bf16 save_a:two_packed"),
+        (Bf16, Some(Four), Some(Four), "vec2<u32>", "load_a:four_bf16 pack_pair:bf16 save_a:four_packed"),
+        (I8, Some(One), None, "u32", "load_a:element_i8"),
+        (I32, Some(One), None, "i32", ""),
+        (I32, Some(Two), None, "vec2<i32>", "load_a:two"),
+        (I32, Some(Four), None, "vec4<i32>", "load_a:four"),
+        (I32, None, Some(One), "i32", ""),
+        (I32, None, Some(Two), "vec2<i32>", "save_a:vector"),
+        (I32, None, Some(Four), "vec4<i32>", "save_a:vector"),
+        (I32, Some(One), Some(One), "i32", ""),
+        (I32, Some(Two), Some(Two), "vec2<i32>", "load_a:two save_a:vector"),
+        (I32, Some(Four), Some(Four), "vec4<i32>", "load_a:four save_a:vector"),
+    ];
+
+    /// Validates a kernel with this access to an operand, with the library's slot files.
+    fn validated(access: OperandAccess) -> Result<(), String> {
+        let of = |width| ["f32", "vec2<f32>", "vec4<f32>"][width as usize];
+        let mut text = "//#slot pack_pair default f16\n".to_owned();
+        text += &access.declaration("a", 0);
+        text += &access.functions("a");
+        let mut main = String::new();
+        if let Some(width) = access.load {
+            main += &format!(
+                "let value = {}(load_a(0u));\n",
+                if access.format == I8 { "i32" } else { of(width) }
+            );
+        }
+        if let Some(width) = access.store {
+            let lanes = of(width);
+            text += &format!(
+                "const WIDTH: u32 = {}u;\nalias sum = f32;\nalias lanes = {lanes};\n",
+                1 << width as u32
+            );
+            main += &format!("save_a(0u, {lanes}());\n");
+        }
+        text += &format!("@compute @workgroup_size(1)\nfn main() {{\n{main}}}\n");
+        let library = Library { kernels: vec![("test/kernel", &*text.leak())].leak(), includes: INCLUDES };
+        let text = specialize_from(&Kernel::new("test/kernel").operand("a", access), &library);
+        let text = text.map_err(|error| error.to_string())?;
+        let module = naga::front::wgsl::parse_str(&text).map_err(|error| error.emit_to_string(&text))?;
+        let (flags, all) = (naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all());
+        let valid = naga::valid::Validator::new(flags, all).validate(&module);
+        valid.map(|_| ()).map_err(|error| error.emit_to_string(&text))
+    }
+
+    #[test]
+    fn an_access_is_in_the_table_and_legal_or_it_is_refused() {
+        let mut rows = 0;
+        for (format, load, store) in FORMATS
+            .into_iter()
+            .flat_map(|format| WIDTHS.map(|load| WIDTHS.map(|store| (format, load, store))))
+            .flatten()
+            .filter(|(_, load, store)| load.is_some() || store.is_some())
+        {
+            let access = OperandAccess { format, load, store };
+            let valid = validated(access);
+            match TABLE.iter().find(|(m, l, s, ..)| (*m, *l, *s) == (format, load, store)) {
+                Some((.., unit, filled)) => {
+                    rows += 1;
+                    assert_eq!(valid, Ok(()), "{access:?}");
+                    let text = Kernel::new("test/kernel").operand("a", access).to_string();
+                    let mut words: Vec<&str> = text.split(' ').collect();
+                    assert_eq!(words.remove(1), format!("a_unit={unit}"), "{access:?}");
+                    let mut filled: Vec<&str> = filled.split_whitespace().collect();
+                    words.remove(0);
+                    words.sort_unstable();
+                    filled.sort_unstable();
+                    assert_eq!(words, filled, "{access:?}");
+                }
+                None => assert!(valid.is_err(), "{access:?} is not in the table"),
+            }
+        }
+        assert_eq!(rows, TABLE.len(), "every row of the table is an access");
+    }
+
+    #[test]
+    fn a_result_is_stored_by_elements_or_by_a_slot_of_its_family() {
+        for (access, text) in [
+            (OperandAccess::write(F32, One), "test c_unit=f32"),
+            (OperandAccess::write(Bf16, One), "test c_unit=atomic<u32> pack_pair:bf16 save_c:element_packed"),
+            (OperandAccess::write(Bf16, Two), "test c_unit=u32 pack_pair:bf16"),
+            (
+                OperandAccess::write(PackedF16, One).and_read(One),
+                "test c_unit=atomic<u32> load_c:atomic_packed pack_pair:f16 save_c:element_packed",
+            ),
+            (OperandAccess::write(F16, Four), "test c_unit=vec4<f16>"),
+        ] {
+            assert_eq!(Kernel::new("test").result(access).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn results_with_different_packing_are_refused() {
+        let text = "alias sum = f32;\n//#param\nalias u_unit = f32;\nalias v_unit = f32;\n//#end\n//#slot pack_pair default f16\n\
+                    //#slot save x=u default element\n//#slot save x=v default element\n";
+        let library = Library { kernels: vec![("test/kernel", text)].leak(), includes: INCLUDES };
+        let of = |u, v| {
+            let kernel = Kernel::new("test/kernel")
+                .operand("u", OperandAccess::write(u, Two))
+                .operand("v", OperandAccess::write(v, Two));
+            specialize_from(&kernel, &library)
+        };
+        assert!(of(Bf16, Bf16).is_ok() && of(PackedF16, PackedF16).is_ok() && of(Bf16, F32).is_ok());
+        let error = of(PackedF16, Bf16).unwrap_err().to_string();
+        assert!(
+            error.contains("pack_pair (shaders/test/kernel.wgsl:6), which the kernel fills twice"),
+            "{error}"
+        );
+    }
+}
