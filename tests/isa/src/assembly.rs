@@ -1,37 +1,37 @@
-//! Instructions of a compiled kernel, by what they do: in all of it, and in its heaviest block.
+//! Counts a compiled kernel's instructions by their kind: in the whole kernel, and in its heaviest basic block.
 
 use std::collections::BTreeMap;
 
-/// Accesses of memory by their width in bytes: of one invocation, or of one lane.
+/// The number of memory accesses of each width. The width is in bytes for one invocation.
 pub type Widths = BTreeMap<u32, u32>;
 
-/// Whose assembly it is.
+/// A compiler whose assembly can be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compiler {
-    /// AMD's GPUs.
+    /// Mesa's compiler for AMD GPUs.
     Aco,
-    /// NVIDIA's GPUs.
+    /// Mesa's compiler for NVIDIA GPUs.
     Nak,
-    /// Intel's GPUs.
+    /// Mesa's compiler for Intel GPUs.
     Brw,
 }
 
-/// What a compiler has written.
+/// The instruction counts of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Instructions of the whole kernel.
     pub instructions: u32,
-    /// The basic block that computes and moves most, the inner loop where there is one: with most multiply-adds and
-    /// accesses, a product of matrices as a hundred; of several the longest.
+    /// The heaviest basic block, which is the inner loop if the kernel has one: the block with the most multiply-adds and memory
+    /// accesses, where a matrix instruction counts as a hundred. Among equal blocks it is the longest.
     pub heaviest: Block,
 }
 
-/// A basic block: instructions that run one after the other.
+/// The instruction counts of a basic block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// All of them.
+    /// All instructions.
     pub instructions: u32,
-    /// Products of cooperative matrices.
+    /// Matrix instructions.
     pub matrix: u32,
     /// Multiply-adds of scalars and vectors.
     pub multiply_adds: u32,
@@ -41,7 +41,7 @@ pub struct Block {
     pub shared: Widths,
 }
 
-/// What an instruction does.
+/// The kind of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Matrix,
@@ -52,7 +52,7 @@ enum Kind {
 }
 
 impl Compiler {
-    /// Whose text a driver calls by this name, if it is an assembly.
+    /// The compiler that writes an assembly of this name, or None if the driver's text is no assembly.
     #[must_use]
     pub fn of_text(name: &str) -> Option<Self> {
         match name {
@@ -63,7 +63,7 @@ impl Compiler {
         }
     }
 
-    /// What the assembly consists of.
+    /// Counts the instructions of an assembly.
     #[must_use]
     pub fn count(self, assembly: &str) -> Counted {
         let mut blocks = vec![Block::default()];
@@ -91,16 +91,16 @@ impl Compiler {
     /// The operation of a line, if it is an instruction.
     fn operation(self, line: &str) -> Option<&str> {
         match self {
-            // As `\tv_fma_f32 v0, v1, v2, v3 ; 12345678`. What LLVM cannot print is an instruction all the same.
+            // For example `\tv_fma_f32 v0, v1, v2, v3 ; 12345678`. Instructions that LLVM cannot print count too.
             Self::Aco if line.starts_with("(invalid") => Some("invalid"),
             Self::Aco => line.strip_prefix('\t')?.split_whitespace().next(),
-            // As `  @!p0  r0 = ffma r1 r2 r3 // delay=4`; a line that only says what a block leads to has no delay.
+            // For example `  @!p0  r0 = ffma r1 r2 r3 // delay=4`. Lines that list the successors of a block have no delay.
             Self::Nak => {
                 let (code, _) = line.split_once("//")?;
                 let code = code.split_once('=').map_or(code, |(_, code)| code);
                 code.split_whitespace().find(|word| !word.starts_with('@'))
             }
-            // As `(+f0.0) mad(16) g1<1>F ...  { align1 };`
+            // For example `(+f0.0) mad(16) g1<1>F ...  { align1 };`.
             Self::Brw => {
                 let code = line.trim_start();
                 let code = code
@@ -110,7 +110,7 @@ impl Compiler {
                 let (operation, rest) = code.trim_start().split_once('(')?;
                 let is_width = rest.split_once(')').is_some_and(|(width, _)| width.parse::<u32>().is_ok());
                 let is_word = operation.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');
-                // What a message does stands at the end of its line.
+                // The operation of a message is at the end of its line.
                 let is_message = operation == "send" || operation == "sends";
                 match is_message.then(|| line.split_whitespace().find(|word| is_lsc(word))).flatten() {
                     Some(message) => Some(message),
@@ -147,23 +147,23 @@ impl Block {
     }
 }
 
-/// Whether an operation has one of these beginnings.
-fn begins(op: &str, beginnings: &[&str]) -> bool {
-    beginnings.iter().any(|beginning| op.starts_with(beginning))
+/// Whether an operation starts with one of these prefixes.
+fn starts_with_any(op: &str, prefixes: &[&str]) -> bool {
+    prefixes.iter().any(|prefix| op.starts_with(prefix))
 }
 
 fn aco(op: &str) -> Kind {
-    // The last part with a number of bits, as in `buffer_load_d16_hi_b16` and `ds_add_rtn_u32`.
+    // The last number of bits in the name, as in `buffer_load_d16_hi_b16` and `ds_add_rtn_u32`.
     let bits = op.rsplit('_').find_map(|part| part.strip_prefix(['b', 'u', 'i', 'f'])?.parse::<u32>().ok());
     let bytes = bits.unwrap_or(32) / 8;
-    if begins(op, &["v_wmma", "v_swmmac"]) {
+    if starts_with_any(op, &["v_wmma", "v_swmmac"]) {
         Kind::Matrix
-    } else if begins(op, &["v_fma", "v_pk_fma", "v_dot", "v_dual_fma", "v_mad"]) {
+    } else if starts_with_any(op, &["v_fma", "v_pk_fma", "v_dot", "v_dual_fma", "v_mad"]) {
         Kind::MultiplyAdd
-    } else if begins(op, &["buffer_load", "buffer_store", "buffer_atomic", "global_", "flat_"]) {
+    } else if starts_with_any(op, &["buffer_load", "buffer_store", "buffer_atomic", "global_", "flat_"]) {
         Kind::Global(bytes)
-    } else if begins(op, &["ds_bpermute", "ds_permute", "ds_swizzle"]) || !op.starts_with("ds_") {
-        Kind::Other // lanes pass values to each other: nothing is in memory
+    } else if starts_with_any(op, &["ds_bpermute", "ds_permute", "ds_swizzle"]) || !op.starts_with("ds_") {
+        Kind::Other // exchanges values between lanes without accessing memory
     } else if op.contains("2addr") {
         Kind::Shared(2 * bytes)
     } else {
@@ -186,7 +186,7 @@ fn nak(op: &str) -> Kind {
     match name {
         "hmma" | "imma" => Kind::Matrix,
         "ffma" | "hfma2" | "dfma" | "idp4" => Kind::MultiplyAdd,
-        // Matrices of 8 x 8 f16, of which each lane gets 4 bytes.
+        // Loads matrices of 8 x 8 f16. Each lane receives 4 bytes of a matrix.
         "ldsm" => {
             Kind::Shared(parts.find_map(|part| part.strip_prefix('x')?.parse::<u32>().ok()).unwrap_or(1) * 4)
         }
@@ -196,22 +196,22 @@ fn nak(op: &str) -> Kind {
     }
 }
 
-/// Whether a word is a message to memory, such as `load.ugm.d32x4t.a32`.
+/// Whether a word is a memory message, such as `load.ugm.d32x4t.a32`.
 fn is_lsc(word: &str) -> bool {
-    begins(word, &["load.", "store.", "load_cmask.", "store_cmask."])
+    starts_with_any(word, &["load.", "store.", "load_cmask.", "store_cmask."])
 }
 
 fn brw(op: &str) -> Kind {
     if op.starts_with("dpas") {
         return Kind::Matrix;
     }
-    if begins(op, &["mad", "dp4a"]) {
+    if starts_with_any(op, &["mad", "dp4a"]) {
         return Kind::MultiplyAdd;
     }
     if !is_lsc(op) {
         return Kind::Other;
     }
-    // `d16u32x2`: elements of 16 bits, each in 32 of a register, two of them.
+    // `d16u32x2` means two elements of 16 bits, each in 32 bits of a register.
     let data = op.split('.').find_map(|part| part.strip_prefix('d')).unwrap_or_default();
     let number = |text: &str| {
         let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -230,7 +230,7 @@ fn brw(op: &str) -> Kind {
 mod tests {
     use super::{Compiler, Counted, Widths};
 
-    /// Widths in bytes and how often each is.
+    /// Pairs of a width in bytes and a count.
     type Listed = Vec<(u32, u32)>;
 
     fn counted(compiler: Compiler, text: &str) -> (Counted, Listed, Listed) {

@@ -1,43 +1,43 @@
-//! What has to hold of every kernel on every compiler, and of some kernels on the compilers of one version.
+//! Checks of compiled kernels: rules for every kernel and compiler, and limits for some kernels with one version of Mesa.
 
 use crate::row::Row;
 
-/// The version of Mesa whose registers and widths [`CEILINGS`] are.
+/// The version of Mesa to which [`CEILINGS`] applies.
 pub const MESA: &str = "26.1.6";
 
-/// Memory of each invocation's own that a kernel is known to take: arrays whose indices a compiler does not know.
-struct Known {
+/// An exception: a kernel that is known to need scratch memory, for arrays that are indexed dynamically.
+struct KnownScratch {
     target: &'static str,
     kernel: &'static str,
-    /// Bytes at most, as the driver counts them.
+    /// The largest allowed size in bytes, as the driver counts them.
     scratch: u32,
-    /// The issue that ends it.
+    /// The issue that will remove the exception.
     until: &'static str,
 }
 
-const fn known(kernel: &'static str, scratch: u32, until: &'static str) -> Known {
-    Known { target: "nv176", kernel, scratch, until }
+const fn known(kernel: &'static str, scratch: u32, until: &'static str) -> KnownScratch {
+    KnownScratch { target: "nv176", kernel, scratch, until }
 }
 
-/// The kernel that multiplies cooperative matrices.
+/// The kernel of cooperative matrices.
 pub const COOP: &str = "gemm/coop";
 
 const COMPILERS: &str = "What the compilers showed";
 
-const KNOWN: [Known; 3] = [
+const KNOWN: [KnownScratch; 3] = [
     known("clifford/rows", 32, COMPILERS),
     known("sketch/gather", 16, COMPILERS),
     known("sketch/scatter", 16, COMPILERS),
 ];
 
-/// Registers that a step takes at most, and the widest accesses that its heaviest block has at least.
+/// Limits for a step: the most registers, and the least width of the widest accesses in its heaviest block.
 struct Ceiling {
     name: &'static str,
-    /// On navi31, gfx1201 and nv176.
+    /// Registers, on navi31, gfx1201 and nv176.
     registers: [u32; 3],
-    /// Bytes of an access of a storage buffer, 0 for none.
+    /// Width in bytes of the widest access to a storage buffer, or 0.
     global: [u32; 3],
-    /// Bytes of an access of shared memory, 0 for none.
+    /// Width in bytes of the widest access to shared memory, or 0.
     shared: [u32; 3],
 }
 
@@ -62,7 +62,7 @@ const CEILINGS: [Ceiling; 12] = [
     ceiling("steerable product Cl(3,0,0) f32", [108, 108, 96], [8, 8, 4], [8, 8, 0]),
 ];
 
-/// What does not hold of the rows of a target, a line each.
+/// The rules that a target's rows violate, one line each.
 #[must_use]
 pub fn faults(rows: &[Row]) -> Vec<String> {
     let mut faults: Vec<String> = rows.iter().filter_map(fault).collect();
@@ -71,7 +71,7 @@ pub fn faults(rows: &[Row]) -> Vec<String> {
     faults
 }
 
-/// What no row may have, of whatever version.
+/// The rule for all versions of Mesa that a row violates, if any.
 fn fault(row: &Row) -> Option<String> {
     let Row { name, target, kernel, spills, scratch, .. } = row;
     let known = KNOWN.iter().find(|known| known.target == *target && known.kernel == *kernel);
@@ -85,18 +85,18 @@ fn fault(row: &Row) -> Option<String> {
             known.map_or_else(String::new, |known| format!(" above {allowed}, until {:?}", known.until));
         format!("{scratch} bytes of scratch{until}")
     } else if kernel == COOP && row.matrix == 0 {
-        "no product of matrices in its heaviest block".into()
+        "no matrix instruction in its heaviest block".into()
     } else {
         return None;
     };
     Some(format!("{target}: {name} ({kernel} {}): {what}", row.tile))
 }
 
-/// In what a step exceeds its ceiling.
+/// The limits that a step violates, if any.
 fn above(ceiling: &Ceiling, rows: &[&Row]) -> Option<String> {
     let at = TARGETS.iter().position(|target| rows.first().is_some_and(|row| row.target == *target))?;
     let Some(row) = rows.iter().find(|row| row.name == ceiling.name) else {
-        return Some(format!("{}: {}: no such step", TARGETS[at], ceiling.name));
+        return Some(format!("{}: {}: the step does not exist", TARGETS[at], ceiling.name));
     };
     let widest = |widths: &crate::assembly::Widths| widths.keys().last().copied().unwrap_or(0);
     let registers = row.registers.unwrap_or(0);
@@ -105,20 +105,23 @@ fn above(ceiling: &Ceiling, rows: &[&Row]) -> Option<String> {
         registers <= ceiling.registers[at] && global >= ceiling.global[at] && shared >= ceiling.shared[at];
     (!holds).then(|| {
         format!(
-            "{}: {}: {registers} registers, accesses of {global} and {shared} bytes; at most {}, at least {} and {}",
+            "{}: {}: {registers} registers, accesses of {global} and {shared} bytes; allowed: at most {}, at least {} and {}",
             row.target, row.name, ceiling.registers[at], ceiling.global[at], ceiling.shared[at]
         )
     })
 }
 
-/// Exceptions that no row needs any more.
+/// The exceptions that are larger than any row needs.
 #[must_use]
 pub fn needless(rows: &[Row]) -> Vec<String> {
-    let is_of = |known: &Known, row: &&Row| row.target == known.target && row.kernel == known.kernel;
-    let most = |known: &Known| rows.iter().filter(|row| is_of(known, row)).map(|row| row.scratch).max();
+    let is_of = |known: &KnownScratch, row: &&Row| row.target == known.target && row.kernel == known.kernel;
+    let most =
+        |known: &KnownScratch| rows.iter().filter(|row| is_of(known, row)).map(|row| row.scratch).max();
     let lower = KNOWN.iter().filter(|known| most(known).is_some_and(|most| most < known.scratch));
     lower
-        .map(|known| format!("{} takes less scratch on {} than is allowed", known.kernel, known.target))
+        .map(|known| {
+            format!("{} needs less scratch on {} than its exception allows", known.kernel, known.target)
+        })
         .collect()
 }
 
@@ -129,7 +132,7 @@ mod tests {
 
     type Change<'a> = &'a dyn Fn(&mut Row);
 
-    /// Rows that are as the ceilings say.
+    /// Rows that just meet the limits.
     fn rows(at: usize) -> Vec<Row> {
         let of = |bytes: u32| if bytes > 0 { [(bytes, 1)].into() } else { [].into() };
         let row = |ceiling: &super::Ceiling| Row {
@@ -145,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_told() {
+    fn every_violation_is_reported() {
         assert_eq!(faults(&rows(0)), [""; 0]);
         let changed = |change: &dyn Fn(&mut Row)| {
             let mut rows = rows(2);
@@ -156,25 +159,25 @@ mod tests {
             (&|row| row.spills = 3, "3 spills"),
             (&|row| row.scratch = 4, "4 bytes of scratch"),
             (&|row| (row.kernel, row.scratch) = (KNOWN[0].kernel.into(), 33), "33 bytes of scratch above 32"),
-            (&|row| row.kernel = COOP.into(), "no product of matrices"),
+            (&|row| row.kernel = COOP.into(), "no matrix instruction"),
             (&|row| row.refused = Some("refused: ERROR".into()), "refused: ERROR"),
             (&|row| row.registers = Some(193), "193 registers"),
             (&|row| row.shared_access = [(8, 1)].into(), "accesses of 0 and 8 bytes"),
-            (&|row| row.name = "another".into(), "f16: no such step"),
+            (&|row| row.name = "another".into(), "f16: the step does not exist"),
             (&|row| row.refused = Some("crashed".into()), "crashed"),
         ];
         for (change, want) in cases {
             let found = changed(change);
             assert!(found.len() == 1 && found[0].contains(want), "{want}: {found:?}");
         }
-        // Known scratch, and another version's registers, are none.
+        // KnownScratch scratch is allowed, and so are other registers with another version of Mesa.
         assert_eq!(changed(&|row| (row.kernel, row.scratch) = (KNOWN[0].kernel.into(), 32)), [""; 0]);
         let other = rows(1).into_iter().map(|row| Row { registers: Some(255), mesa: "99".into(), ..row });
         assert_eq!(faults(&other.collect::<Vec<_>>()), [""; 0]);
     }
 
     #[test]
-    fn an_exception_that_nothing_needs_is_told() {
+    fn an_unneeded_exception_is_reported() {
         let row = |scratch| Row {
             target: "nv176".into(),
             kernel: KNOWN[1].kernel.into(),
@@ -184,7 +187,7 @@ mod tests {
         assert_eq!(needless(&[row(16), row(4)]), [""; 0]);
         assert_eq!(
             needless(&[row(4)]),
-            [format!("{} takes less scratch on nv176 than is allowed", KNOWN[1].kernel)]
+            [format!("{} needs less scratch on nv176 than its exception allows", KNOWN[1].kernel)]
         );
     }
 }

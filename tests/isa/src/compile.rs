@@ -1,4 +1,4 @@
-//! A step compiled by the driver that is here, as a row.
+//! Compiles a step with this process's driver, and returns the results as a row.
 
 use crate::assembly::Compiler;
 use crate::row::Row;
@@ -8,10 +8,10 @@ use crate::vulkan::{Compiled, Device};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-/// The row of a step. With a folder, the step's text and what the driver shows of its work are written there.
+/// Compiles a step. If there is a folder, the step's text and the driver's intermediate texts are written there.
 ///
 /// # Errors
-/// A file cannot be written.
+/// An error if a file cannot be written.
 pub(crate) fn row(device: &Device, step: &Step, folder: Option<&Path>) -> std::io::Result<Row> {
     let row = Row { mesa: device.version(), ..step.row.clone() };
     let spirv = step.text.as_deref().map_err(String::clone).and_then(Spirv::of);
@@ -23,13 +23,13 @@ pub(crate) fn row(device: &Device, step: &Step, folder: Option<&Path>) -> std::i
         }
     }
     Ok(match compiled {
-        Ok((compiled, shared)) => told(Row { shared, ..row }, &compiled),
+        Ok((compiled, shared)) => with_results(Row { shared, ..row }, &compiled),
         Err(why) => Row { refused: Some(why), ..row },
     })
 }
 
-/// The row with what the driver told.
-fn told(row: Row, compiled: &Compiled) -> Row {
+/// Adds the driver's results to a row.
+fn with_results(row: Row, compiled: &Compiled) -> Row {
     let found = |names: &[&str]| {
         let of_names = compiled.statistics.iter().filter(|(name, _)| names.contains(&name.as_str()));
         of_names.map(|(_, value)| u32::try_from(*value).unwrap_or(u32::MAX)).reduce(u32::saturating_add)
@@ -68,7 +68,7 @@ fn told(row: Row, compiled: &Compiled) -> Row {
     }
 }
 
-/// Writes a text to a file of the folder that is named for its step.
+/// Writes a text to a file that is named after its step.
 fn write(folder: &Path, name: &str, what: &str, text: &str) -> std::io::Result<()> {
     let word = |c: char| if c.is_alphanumeric() || c == '.' || c == '-' { c } else { '_' };
     let file: String = format!("{name}.{what}").chars().map(word).collect();

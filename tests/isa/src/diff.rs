@@ -1,51 +1,51 @@
-//! Rows compared with those of an earlier run.
+//! Compares rows with those of an earlier run.
 
 use crate::assembly::Widths;
 use crate::row::Row;
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 
-/// What differs between two runs.
+/// The differences between two runs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// A line for each step of whose figures one is another, and for each that only one of the runs has.
+    /// A line for each step with a changed figure, and for each that only one of the runs has.
     pub lines: Vec<String>,
-    /// Steps that are the same code in both.
+    /// Number of steps with the same code in both runs.
     pub same: usize,
-    /// Steps whose code differs and whose figures do not.
+    /// Number of steps with other code and the same figures.
     pub alike: usize,
-    /// Steps of which a figure is worse: any spill more, any byte of scratch more, no access as wide as one was, or 2% of
-    /// anything else.
+    /// Number of steps with a worse figure: more spills, more scratch, a narrower widest access, or any other figure worse by
+    /// more than 2%.
     pub worse: usize,
-    /// Steps of which a figure is another, and none is worse.
+    /// Number of steps with changed figures of which none is worse.
     pub other: usize,
-    /// Steps that only these rows have.
+    /// Number of steps that only this run has.
     pub new: usize,
-    /// Steps that only the earlier rows have.
+    /// Number of steps that only the earlier run has.
     pub gone: usize,
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { lines: _, same, alike, worse, other, new, gone } = self;
-        write!(f, "{same} steps are the same code, {alike} other code of the same figures; ")?;
-        write!(f, "{other} differ, {worse} are worse, {new} new, {gone} gone")
+        write!(f, "{same} steps have the same code, {alike} other code with the same figures; ")?;
+        write!(f, "{other} changed, {worse} worse, {new} new, {gone} gone")
     }
 }
 
-/// The rows of a file: lines of JSON, as `--json` prints them.
+/// Reads the rows of a file that `--json` has printed: one line of JSON each.
 ///
 /// # Errors
-/// It is of another target or version of Mesa, or no such file: in one line.
+/// A message of one line if the file cannot be read, has no rows, or has rows of another target.
 pub fn read(path: &str, target: &str) -> Result<Vec<Row>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     let mut rows = Vec::new();
     for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let row: Row = serde_json::from_str(line).map_err(|error| {
-            format!("{path}, line {}: no row of this version of the program: {error}", i + 1)
+            format!("{path}, line {}: not a row of this version of the program: {error}", i + 1)
         })?;
         if row.target != target {
-            return Err(format!("{path} is of the target {}, not of {target}", row.target));
+            return Err(format!("{path} has rows of the target {}, not of {target}", row.target));
         }
         rows.push(row);
     }
@@ -55,21 +55,22 @@ pub fn read(path: &str, target: &str) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// Checks that both runs are of one version of Mesa: another compiler's figures say nothing of a kernel's text.
+/// Checks that both runs used the same version of Mesa. With different compilers, different figures say nothing about the
+/// kernels.
 ///
 /// # Errors
-/// They are not: in one line.
+/// A message of one line if the versions differ.
 pub fn check_versions(path: &str, before: &[Row], after: &[Row]) -> Result<(), String> {
     let version = |rows: &[Row]| rows.iter().map(|row| row.mesa.clone()).find(|mesa| !mesa.is_empty());
     match (version(before), version(after)) {
-        (Some(before), Some(after)) if before != after => {
-            Err(format!("{path} is of Mesa {before}, and this is Mesa {after}: nothing is compared"))
-        }
+        (Some(before), Some(after)) if before != after => Err(format!(
+            "{path} was written with Mesa {before}, but this is Mesa {after}: they cannot be compared"
+        )),
         _ => Ok(()),
     }
 }
 
-/// What differs between the rows of an earlier run and these. Rows go together by name, and within a name by order.
+/// Compares the rows of an earlier run with these. Rows with the same name are matched in their order.
 #[must_use]
 pub fn between(before: &[Row], after: &[Row]) -> Difference {
     let mut difference = Difference::default();
@@ -110,7 +111,7 @@ pub fn between(before: &[Row], after: &[Row]) -> Difference {
     difference
 }
 
-/// The figures of a row that differ, and whether one of them is worse.
+/// The figures of a row that changed, and whether one of them is worse.
 fn compared(old: &Row, new: &Row) -> (String, bool) {
     let mut changes = String::new();
     let mut is_worse = false;
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_worse_is_told_from_what_is_only_other() {
+    fn worse_figures_are_distinguished_from_changed_ones() {
         let wide = |row: &mut Row| row.global = [(16, 1)].into();
         let mut before = ["a", "b", "c", "d", "e", "gone"].map(|name| row(name, |_| ())).to_vec();
         before.push(row("narrower", wide));
@@ -190,8 +191,8 @@ mod tests {
         ];
         let found = between(&before, &after);
         assert_eq!((found.same, found.alike, found.worse), (1, 1, 3));
-        let said = "1 steps are the same code, 1 other code of the same figures; 1 differ, 3 are worse, 1 new, 1 gone";
-        assert_eq!(found.to_string(), said);
+        let text = "1 steps have the same code, 1 other code with the same figures; 1 changed, 3 worse, 1 new, 1 gone";
+        assert_eq!(found.to_string(), text);
         assert_eq!(
             found.lines,
             [
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_something_else_are_refused_in_one_line() {
+    fn a_file_without_matching_rows_is_refused_in_one_line() {
         let folder = std::env::temp_dir().join(format!("tilewise-isa-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("rows.json");
@@ -218,10 +219,10 @@ mod tests {
         let line = serde_json::to_string(&row("a", |_| ())).unwrap();
         assert_eq!(refused(""), format!("{path} has no rows"));
         let other = refused(&line.replace("navi31", "nv176"));
-        assert_eq!(other, format!("{path} is of the target nv176, not of navi31"));
+        assert_eq!(other, format!("{path} has rows of the target nv176, not of navi31"));
         let other = refused(&format!("{line}\n{{\"name\": 1}}\n"));
         assert!(
-            other.starts_with(&format!("{path}, line 2: no row of this version of the program: ")),
+            other.starts_with(&format!("{path}, line 2: not a row of this version of the program: ")),
             "{other}"
         );
         std::fs::write(path, &line).unwrap();
@@ -230,7 +231,10 @@ mod tests {
         let newer = [row("a", |row| row.mesa = "27.0.0".into())];
         assert_eq!(check_versions(path, &rows, &rows), Ok(()));
         let why = check_versions(path, &rows, &newer).unwrap_err();
-        assert_eq!(why, format!("{path} is of Mesa 26.1.6, and this is Mesa 27.0.0: nothing is compared"));
+        assert_eq!(
+            why,
+            format!("{path} was written with Mesa 26.1.6, but this is Mesa 27.0.0: they cannot be compared")
+        );
         assert!(read("/no/such/file", "navi31").unwrap_err().starts_with("/no/such/file: "));
         std::fs::remove_dir_all(&folder).unwrap();
     }

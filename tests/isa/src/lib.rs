@@ -1,8 +1,9 @@
-//! What the compilers of AMD's, NVIDIA's and Intel's GPUs make of the library's kernels, without such a GPU.
+//! Compiles the library's kernels with the compilers of AMD's, NVIDIA's and Intel's GPUs, without such a GPU.
 //!
-//! Mesa's drivers compile for hardware that is not here: shims answer in the place of the kernel's drivers. The plans of a
-//! device ([`plans`]) are written as SPIR-V in the way of wgpu ([`spirv`]), made into pipelines ([`vulkan`]) in a process
-//! that runs under the driver ([`session`]), and told as rows ([`row`]) that can be compared ([`diff`]).
+//! Mesa's drivers can compile for absent hardware if a shim answers in place of the operating system's driver. This crate plans
+//! for a device ([`plans`]), translates the kernels to SPIR-V as wgpu does ([`spirv`]), creates their pipelines ([`vulkan`]) in
+//! a process that runs under the driver ([`session`]), and reports the results as rows ([`row`]). Rows of two runs can be
+//! compared ([`diff`]).
 
 pub mod assembly;
 pub mod checks;

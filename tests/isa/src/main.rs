@@ -1,4 +1,4 @@
-//! Compiles the library's kernels for a GPU that need not be here, and says what its compiler made of them.
+//! Compiles the library's kernels for a GPU that need not be present, and prints the results.
 
 use clap::Parser;
 use std::io::Write;
@@ -10,28 +10,28 @@ use tilewise_isa::session::{self, BEGIN};
 use tilewise_isa::steps::Selection;
 use tilewise_isa::target::Target;
 
-/// Compiles the plans of a device that is not here with Mesa's compiler for its GPU, and prints what became of each step.
+/// Compiles the plans for a GPU with Mesa's compiler, without that GPU, and prints the results of each step.
 #[derive(Parser)]
 #[command(name = "tilewise-isa")]
 struct Options {
-    /// The GPU: navi31 and gfx1201 (AMD), nv176 (NVIDIA); by hand nv192 (NVIDIA), bmg and dg2 (Intel)
+    /// The GPU: navi31 or gfx1201 (AMD), nv176 (NVIDIA); with your own driver nv192 (NVIDIA), bmg or dg2 (Intel)
     target: String,
     /// Print lines of JSON
     #[arg(long)]
     json: bool,
-    /// Compile every form and tile, each text once
+    /// Compile every kernel in all variants and tiles, each text once
     #[arg(long)]
     sweep: bool,
-    /// Print what differs from the rows of this file, which `--json` has printed; the status is 1 if anything is worse
+    /// Print the differences from the rows of this file, written with `--json`; the exit status is 1 if a figure is worse
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     diff: Option<String>,
     /// Compile only the steps whose plan, family, kernel or tile contains this word
     #[arg(long, value_name = "WORD")]
     only: Option<String>,
-    /// Plan as if an invocation held so many accumulators in registers: tiles that the library does not take for a GPU
+    /// Plan as if an invocation could hold this number of accumulators in registers, to compile tiles that plans avoid
     #[arg(long, value_name = "NUMBER")]
     accumulators: Option<u32>,
-    /// Write each step's text, and what the compiler shows of its work, to this folder
+    /// Write each step's text, and the compiler's intermediate texts, to this folder
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
 }
@@ -52,7 +52,7 @@ fn run(options: &Options) -> Result<ExitCode, String> {
     let selection =
         Selection { sweep: options.sweep, only: options.only.clone(), accumulators: options.accumulators };
     if let Ok(begin) = std::env::var(BEGIN) {
-        let begin = begin.parse().map_err(|_| format!("{BEGIN}={begin} is no number"))?;
+        let begin = begin.parse().map_err(|_| format!("{BEGIN}={begin} is not a number"))?;
         session::inside(&target, &selection, begin, options.out.as_deref())?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -77,14 +77,12 @@ fn run(options: &Options) -> Result<ExitCode, String> {
         Ok(())
     })?;
     if rows.is_empty() {
-        return Err("no step has that word".into());
+        return Err("no step contains that word".into());
     }
     let Some((path, before)) = before else { return Ok(ExitCode::SUCCESS) };
     let difference = diff::between(&before, &rows);
     if difference.new == rows.len() {
-        return Err(format!(
-            "{path} has none of these steps: was it written with or without --sweep, as this is?"
-        ));
+        return Err(format!("{path} has none of these steps: were both runs with --sweep, or both without?"));
     }
     for line in &difference.lines {
         say(line)?;
@@ -93,14 +91,14 @@ fn run(options: &Options) -> Result<ExitCode, String> {
     Ok(if difference.worse == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The rows of an earlier run that go with those of this one, and the file that they are from.
+/// The path of an earlier run's file, and its rows that this selection includes.
 fn earlier<'a>(path: &'a str, target: &Target, selection: &Selection) -> Result<(&'a str, Vec<Row>), String> {
     let mut rows = diff::read(path, target.name)?;
     rows.retain(|row| selection.takes(row));
     Ok((path, rows))
 }
 
-/// Prints a line. Who reads may have gone.
+/// Prints a line. Fails if the reader has closed the pipe.
 fn say(line: &str) -> Result<(), String> {
     writeln!(std::io::stdout(), "{line}").map_err(|error| format!("cannot print: {error}"))
 }

@@ -1,4 +1,4 @@
-//! The plans that are compiled: of every family, in the sizes and types that networks and solvers have.
+//! The plans to compile: problems of every family, with sizes and types as in networks and solvers.
 
 use crate::support::operand::View;
 use crate::support::{limits, plans, wgsl};
@@ -21,11 +21,11 @@ use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Accumulator, Activation, Caps, DType, GemmKernel, Layout, Precision, Result};
 
-/// A plan to compile, or why there is none.
+/// A plan to compile, or the error of planning.
 pub struct Named {
-    /// What it computes, in a word for tables.
+    /// A short description for tables.
     pub name: String,
-    /// Its family.
+    /// The family of operations.
     pub family: &'static str,
     /// The plan.
     pub plan: Result<Plan>,
@@ -33,7 +33,7 @@ pub struct Named {
 
 use DType::{Bf16, F16, F32};
 
-/// A plan of everything that runs on a device, each in the forms that differ much.
+/// Plans of all operations for a device, each in its most different variants.
 #[must_use]
 pub fn all(caps: &Caps) -> Vec<Named> {
     let mut plans = List { caps, plans: Vec::new() };
@@ -45,7 +45,7 @@ pub fn all(caps: &Caps) -> Vec<Named> {
     plans.plans
 }
 
-/// Every form and every tile of every kernel: what the library's own tests plan, and a cube of 4096 for each tile.
+/// Plans of every kernel in all variants and tiles: those of the library's tests, and a product of 4096^3 for each tile.
 #[must_use]
 pub fn sweep(caps: &Caps) -> Vec<Named> {
     let mut plans = List { caps, plans: Vec::new() };
@@ -69,7 +69,7 @@ pub fn sweep(caps: &Caps) -> Vec<Named> {
     plans.plans
 }
 
-/// Plans that are being listed.
+/// A list of plans under construction.
 struct List<'a> {
     caps: &'a Caps,
     plans: Vec<Named>,
@@ -81,7 +81,7 @@ impl List<'_> {
     }
 }
 
-/// Why problems of this file are made without errors.
+/// The reason why creating the problems of this file cannot fail.
 const FITS: &str = "these shapes go together";
 
 const CUBE: [usize; 3] = [4096; 3];

@@ -1,22 +1,22 @@
-//! What is told of a step: a row of a table, or a line of JSON.
+//! The results for a step: a row of a table, or a line of JSON.
 
 use crate::assembly::Widths;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A step of a plan, compiled for a target. What a driver does not tell is null.
+/// A step of a plan, compiled for a target. Values that the driver does not report are null.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// The plan, and which of its steps, if there are several.
+    /// The plan, and the number of the step if the plan has several.
     pub name: String,
     /// The plan's family.
     pub family: String,
     /// The shader.
     pub kernel: String,
-    /// How it cuts its work.
+    /// The kernel's tile.
     pub tile: String,
-    /// What it is compiled for.
+    /// The GPU.
     pub target: String,
     /// The driver's version.
     pub mesa: String,
@@ -24,31 +24,31 @@ pub struct Row {
     pub subgroup: u32,
     /// Vector registers of an invocation (Intel: of a subgroup).
     pub registers: Option<u32>,
-    /// Registers that are stored to memory and loaded again, for want of others.
+    /// Spilled registers.
     pub spills: u32,
-    /// Bytes of memory of each invocation's own: for spills, and for arrays with indices that are not known.
+    /// Bytes of scratch memory per invocation, for spills and for dynamically indexed arrays.
     pub scratch: u32,
     /// Bytes of shared memory that the text declares.
     pub shared: u32,
-    /// Subgroups that a core holds at a time: of one SIMD (AMD), of one multiprocessor (NVIDIA).
+    /// Resident subgroups of a SIMD (AMD) or of a multiprocessor (NVIDIA).
     pub occupancy: Option<u32>,
     /// Instructions of the whole kernel.
     pub instructions: u32,
-    /// Instructions of its heaviest block: see [`Counted`](crate::assembly::Counted). All that follow are counted there.
+    /// Instructions of the heaviest block: see [`Counted`](crate::assembly::Counted). The next three are counted there too.
     pub block: u32,
-    /// Products of cooperative matrices.
+    /// Matrix instructions.
     pub matrix: u32,
-    /// Accesses of storage buffers by their width in bytes.
+    /// Accesses to storage buffers by their width in bytes.
     pub global: Widths,
-    /// Accesses of shared memory by their width in bytes.
+    /// Accesses to shared memory by their width in bytes.
     pub shared_access: Widths,
-    /// A digest of the assembly: two rows with one digest are the same code.
+    /// A digest of the assembly. Rows with the same digest have the same code.
     pub code: String,
-    /// Why there is no code, if there is none.
+    /// The reason why there is no code, if compilation failed.
     pub refused: Option<String>,
 }
 
-/// The heading over rows.
+/// The heading of the table.
 pub struct Heading;
 
 fn widths(widths: &Widths) -> String {

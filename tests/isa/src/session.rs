@@ -1,4 +1,4 @@
-//! A target's rows: a second process compiles under the target's driver, and the first survives what that does.
+//! Compiles a target's steps in a second process that runs under the target's driver. The first process survives its crashes.
 
 use crate::compile;
 use crate::row::Row;
@@ -10,16 +10,17 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{ChildStderr, ChildStdout, ExitStatus, Stdio};
 
-/// The variable that says which step the second process begins with.
+/// The environment variable with the index of the second process's first step.
 pub const BEGIN: &str = "TILEWISE_ISA_BEGIN";
 
-/// The exit status of a program of Rust that panicked.
+/// The exit status of a Rust program that panicked.
 const PANICKED: i32 = 101;
 
-/// The rows of a target's plans. `arguments` are those of this program: the second process gets them, too.
+/// Compiles a target's plans and calls `each` with every row. `arguments` are those of this program; the second process
+/// receives them too.
 ///
 /// # Errors
-/// There is no driver of the target, in one line; or what `each` says, and then nothing more is compiled.
+/// A message of one line if the target has no driver. An error of `each` is returned and ends the compilation.
 pub fn rows(
     target: &Target,
     selection: &Selection,
@@ -39,16 +40,16 @@ pub fn rows(
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| format!("cannot start {}: {error}", target.name))?;
-        let messages = child.stderr.take().map(|stderr| std::thread::spawn(|| heard(stderr)));
-        for row in child.stdout.take().into_iter().flat_map(written) {
-            let given = row.and_then(|row| {
+        let messages = child.stderr.take().map(|stderr| std::thread::spawn(|| error_lines(stderr)));
+        for row in child.stdout.take().into_iter().flat_map(printed_rows) {
+            let result = row.and_then(|row| {
                 mesa.clone_from(&row.mesa);
                 each(row)
             });
-            if given.is_err() {
-                let _ = child.kill(); // it may have ended
+            if result.is_err() {
+                let _ = child.kill(); // fails if the process has already ended
                 let _ = child.wait();
-                return given;
+                return result;
             }
             next += 1;
         }
@@ -57,13 +58,13 @@ pub fn rows(
         if next == steps.len() {
             break;
         }
-        let why = why_it_ended(status, &messages);
+        let why = exit_reason(status, &messages);
         if status.code().is_some_and(|code| code != PANICKED) {
-            // There is no driver, or nowhere to write to.
+            // The driver is missing, or the folder cannot be written.
             return Err(target.explained(why));
         }
-        // It crashed. NOTE: what comes before a step may be to blame: under a shim RADV crashes at the 517th pipeline,
-        // whatever that is. So the step is tried again as the first of another process.
+        // The compiler crashed. NOTE: an earlier step may be the cause: under a shim RADV crashes at the 517th pipeline,
+        // whatever it is. So the step is tried again as the first of another process.
         if next > begin {
             continue;
         }
@@ -77,10 +78,10 @@ pub fn rows(
     Ok(())
 }
 
-/// What the second process does: compiles, and writes a line of JSON for each step.
+/// The work of the second process: compiles each step and writes its row as a line of JSON.
 ///
 /// # Errors
-/// There is no device, or nowhere to write to.
+/// A message if there is no device, or if a row or a file cannot be written.
 pub fn inside(
     target: &Target,
     selection: &Selection,
@@ -99,14 +100,14 @@ pub fn inside(
     Ok(())
 }
 
-/// The rows that a process writes.
-fn written(stdout: ChildStdout) -> impl Iterator<Item = Result<Row, String>> {
+/// The rows that a process prints.
+fn printed_rows(stdout: ChildStdout) -> impl Iterator<Item = Result<Row, String>> {
     let lines = BufReader::new(stdout).lines().map_while(Result::ok);
     lines.map(|line| serde_json::from_str(&line).map_err(|error| format!("{error} in the line {line}")))
 }
 
-/// Everything that a process says beside its rows. What the runner says is passed on at once: it may be fetching.
-fn heard(stderr: ChildStderr) -> Vec<String> {
+/// The error output of a process. The runner's messages about a running download are printed at once.
+fn error_lines(stderr: ChildStderr) -> Vec<String> {
     let mut lines = Vec::new();
     for line in BufReader::new(stderr).lines().map_while(Result::ok) {
         if line.starts_with("tilewise: fetching") {
@@ -118,12 +119,12 @@ fn heard(stderr: ChildStderr) -> Vec<String> {
     lines
 }
 
-/// One line: what was said of a panic or an error, else how the process ended.
-fn why_it_ended(status: ExitStatus, messages: &[String]) -> String {
+/// The reason why a process ended, in one line: its panic or error message, otherwise its exit status.
+fn exit_reason(status: ExitStatus, messages: &[String]) -> String {
     let says =
         |line: &&String| line.contains("panicked") || line.contains("tilewise: ") || line.contains("error: ");
     let Some(at) = messages.iter().position(|line| says(&line)) else { return status.to_string() };
-    // A panic's reason stands on the line behind its place.
+    // A panic's message is on the line after its location.
     let reason = messages[at].contains("panicked").then(|| messages.get(at + 1)).flatten();
     let said = |line: &str| line.trim_start_matches("error: ").trim_start_matches("tilewise: ").to_owned();
     reason.map_or_else(|| said(&messages[at]), |reason| format!("{reason} ({})", messages[at]))

@@ -1,29 +1,30 @@
-//! SPIR-V as wgpu hands it to a Vulkan driver for a trusted module: no checks, no zeros in shared memory.
+//! Translates WGSL to the SPIR-V that wgpu passes to a Vulkan driver for a trusted module: without run-time checks and without
+//! zero-initialised shared memory.
 
 use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-/// A kernel's words, and what its pipeline's layout has to have.
+/// A kernel's SPIR-V, and the properties of its pipeline layout.
 pub(crate) struct Spirv {
-    /// The module.
+    /// The module's words.
     pub(crate) words: Vec<u32>,
-    /// Of each storage binding, in order.
+    /// The number of storage bindings.
     pub(crate) storage_bindings: u32,
     /// Bytes of immediates.
     pub(crate) immediate_bytes: u32,
-    /// Whether dims come through a uniform buffer at a dynamic offset.
+    /// Whether dims are in a uniform buffer with a dynamic offset.
     pub(crate) has_ring: bool,
     /// Bytes of shared memory that the text declares.
     pub(crate) shared_bytes: u32,
 }
 
 impl Spirv {
-    /// The SPIR-V of a text, as `wgpu_hal::vulkan` 30 writes it (`Device::compile_stage`, with the options of
-    /// `Adapter::device_from_raw`) on a device with every feature that the crate asks for.
+    /// Translates a text as `wgpu_hal::vulkan` 30 does (`Device::compile_stage`, with the options of `Adapter::device_from_raw`)
+    /// on a device with every feature that the crate requests.
     ///
     /// # Errors
-    /// The text is no valid WGSL, or naga cannot write it.
+    /// A message if the text is not valid WGSL, or if naga cannot translate it.
     pub(crate) fn of(text: &str) -> Result<Self, String> {
         let module = naga::front::wgsl::parse_str(text).map_err(|error| error.emit_to_string(text))?;
         let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
@@ -31,7 +32,7 @@ impl Spirv {
         let entry =
             spv::PipelineOptions { entry_point: "main".into(), shader_stage: naga::ShaderStage::Compute };
         let words = spv::write_vec(&module, &info, &options(), Some(&entry));
-        let words = words.map_err(|error| format!("naga cannot write it as SPIR-V: {error}"))?;
+        let words = words.map_err(|error| format!("naga cannot translate the text to SPIR-V: {error}"))?;
         let mut spirv =
             Self { words, storage_bindings: 0, immediate_bytes: 0, has_ring: false, shared_bytes: 0 };
         for (_, variable) in module.global_variables.iter() {
@@ -51,8 +52,8 @@ impl Spirv {
 fn options() -> spv::Options<'static> {
     use spv::Capability as C;
     let unchecked = BoundsCheckPolicy::Unchecked;
-    // The features that the library asks for: subgroups, f16, integers of 64 bits, cooperative matrices; and what wgpu takes
-    // without being asked.
+    // The features that the library requests (subgroups, f16, 64-bit integers, cooperative matrices), and those that wgpu enables
+    // by itself.
     let subgroups = [
         C::GroupNonUniform,
         C::GroupNonUniformVote,

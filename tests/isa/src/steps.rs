@@ -1,4 +1,4 @@
-//! What is compiled: the steps of plans, each kernel of a plan once.
+//! The steps to compile: each kernel of a plan once.
 
 use crate::plans::Named;
 use crate::row::Row;
@@ -7,25 +7,25 @@ use std::collections::HashSet;
 
 /// A step of a plan.
 pub struct Step {
-    /// The row that it has before it is compiled.
+    /// The step's row, without the results of compilation.
     pub row: Row,
-    /// The kernel's text, or why there is none.
+    /// The kernel's text, or the error of specialisation.
     pub text: Result<String, String>,
 }
 
-/// Which plans are compiled.
+/// The selection of steps to compile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Every form and tile in place of the usual plans, each text once.
+    /// Whether to compile all variants and tiles, each text once, instead of the usual plans.
     pub sweep: bool,
-    /// Nothing but steps whose plan, family, kernel or tile contains this word.
+    /// A word that the plan, family, kernel or tile of a step must contain.
     pub only: Option<String>,
-    /// Accumulators that an invocation of the target holds in registers, in place of what the library assumes.
+    /// The accumulators that an invocation can hold in registers, instead of the library's assumption.
     pub accumulators: Option<u32>,
 }
 
 impl Selection {
-    /// The steps of a target's plans, in order: always the same, as plans need no device.
+    /// The selected steps of a target's plans. The order is always the same, because plans need no device.
     #[must_use]
     pub fn steps(&self, target: &Target) -> Vec<Step> {
         let mut caps = target.caps();
@@ -37,7 +37,7 @@ impl Selection {
         steps.filter(|step| self.takes(&step.row)).filter(is_new).collect()
     }
 
-    /// Whether a step is compiled.
+    /// Whether the selection includes a step.
     #[must_use]
     pub fn takes(&self, row: &Row) -> bool {
         let words = [&row.name, &row.family, &row.kernel, &row.tile];
@@ -45,7 +45,7 @@ impl Selection {
     }
 }
 
-/// A plan's steps, without those that launch a kernel of the plan again. A device that cannot run the plan has none.
+/// The steps of a plan, without those whose kernel an earlier step has. Empty if the device cannot run the plan.
 fn of_plan(named: &Named, target: &Target) -> Vec<Step> {
     let Ok(plan) = &named.plan else { return Vec::new() };
     let steps = plan.steps();

@@ -1,11 +1,11 @@
-//! Files of the library's tests: the problems whose plans take every form of a kernel.
+//! Files of the library's tests: problems whose plans need every variant of every kernel.
 #![allow(
     dead_code,
     unreachable_pub,
     unused_imports,
     missing_docs,
     clippy::missing_errors_doc,
-    reason = "each test takes its own part of them"
+    reason = "each program uses some of them"
 )]
 
 #[path = "../../support/limits.rs"]

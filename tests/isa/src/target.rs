@@ -1,19 +1,20 @@
-//! The GPUs that are compiled for, none of which need be here: Mesa's driver of each, over a shim in the kernel's place.
+//! The GPUs to compile for. None of them need be present: Mesa's drivers run over a shim in place of the operating system's
+//! driver.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tilewise::Caps;
 use tilewise::planning::fixtures;
 
-/// A GPU: how `.cargo/runner` calls it, and whose plans it gets.
+/// A GPU to compile for.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name, as Mesa has it.
+    /// The GPU's name in Mesa and in `.cargo/runner`.
     pub name: &'static str,
     /// The fixture whose plans are compiled.
     pub fixture: &'static str,
-    /// Whether the driver and the shim that `.cargo/fetch-vulkan` brings know it. Others need a newer Mesa, or a shim that
-    /// Debian does not package: the folder that `TILEWISE_SHIMS` names has to have them.
+    /// Whether the driver and the shim that `.cargo/fetch-vulkan` downloads support the GPU. Others need a newer Mesa, or a shim
+    /// that Debian does not package, in the folder that `TILEWISE_SHIMS` names.
     pub is_fetched: bool,
 }
 
@@ -25,7 +26,7 @@ const fn by_hand(name: &'static str, fixture: &'static str) -> Target {
     Target { name, fixture, is_fetched: false }
 }
 
-/// The variable that names a folder with drivers and shims, in place of what is fetched.
+/// The environment variable with a folder of drivers and shims to use instead of the downloaded ones.
 const SHIMS: &str = "TILEWISE_SHIMS";
 
 /// Every target.
@@ -39,41 +40,41 @@ pub const TARGETS: [Target; 6] = [
 ];
 
 impl Target {
-    /// The target of this name.
+    /// The target with this name.
     ///
     /// # Errors
-    /// There is none: a line that lists them.
+    /// A message that lists the targets if none has the name.
     pub fn named(name: &str) -> Result<Self, String> {
         let names = || TARGETS.map(|target| target.name).join(", ");
         let found = TARGETS.into_iter().find(|target| target.name == name);
-        found.ok_or_else(|| format!("no target is called {name:?}: there are {}", names()))
+        found.ok_or_else(|| format!("there is no target {name:?}; the targets are {}", names()))
     }
 
-    /// What the device of its fixture can do.
+    /// The capabilities of the target's fixture.
     ///
     /// # Panics
-    /// The fixture is not among the library's.
+    /// If the library has no such fixture.
     #[must_use]
     pub fn caps(&self) -> Caps {
         let found = fixtures::ALL.into_iter().find(|(name, _)| *name == self.fixture);
         found.expect("a fixture of the library").1()
     }
 
-    /// Why there is no device, with what to do about it where its driver is not among those that are fetched.
+    /// Adds the remedy to a message about a missing device, if the downloaded driver does not support the target.
     pub(crate) fn explained(&self, why: String) -> String {
         if self.is_fetched || why.contains(SHIMS) || std::env::var_os(SHIMS).is_some() {
             return why;
         }
         format!(
-            "{why}: the fetched driver does not know {}, {SHIMS} has to name a folder with one that does",
+            "{why}: the downloaded driver does not support {}; set {SHIMS} to a folder with a driver that does",
             self.name
         )
     }
 
-    /// A command that runs this program again, with the target's driver under it.
+    /// A command that runs this program again under the target's driver.
     ///
     /// # Errors
-    /// The program cannot tell where it is.
+    /// A message if the program's own file cannot be found.
     pub fn under_its_driver(&self) -> Result<Command, String> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let program = this_program()?;
@@ -83,9 +84,9 @@ impl Target {
     }
 }
 
-/// Where this program lies.
+/// The file of this program.
 ///
-/// The runner starts programs under a loader of its own, which is what the system takes for the program.
+/// NOTE: the runner starts programs through its own loader, so the system reports the loader as the running program.
 fn this_program() -> Result<PathBuf, String> {
     let called = std::env::args_os().next().map(PathBuf::from).filter(|path| path.components().count() > 1);
     let path = called.map_or_else(std::env::current_exe, |path| path.canonicalize());

@@ -1,13 +1,13 @@
-//! As much Vulkan as makes compute pipelines the way wgpu does, and asks the driver what became of them.
+//! Creates compute pipelines with Vulkan as wgpu does, and queries the driver's results.
 #![expect(unsafe_code, reason = "Vulkan is called without a library that checks the calls")]
 
 use crate::spirv::Spirv;
 use ash::vk;
 use std::ffi::CStr;
 
-/// A device of the driver that the Vulkan loader finds.
+/// A Vulkan device.
 pub(crate) struct Device {
-    /// The loader's library, which has to outlive the rest.
+    /// The loader's library, which must outlive the other fields.
     _entry: ash::Entry,
     device: ash::Device,
     executables: ash::khr::pipeline_executable_properties::Device,
@@ -15,17 +15,17 @@ pub(crate) struct Device {
     driver: String,
 }
 
-/// What a driver says of a pipeline.
+/// A driver's report about a pipeline.
 pub(crate) struct Compiled {
     /// Invocations of a subgroup.
     pub(crate) subgroup: u32,
-    /// Its statistics, by the driver's names.
+    /// The pipeline's statistics, by the driver's names.
     pub(crate) statistics: Vec<(String, u64)>,
-    /// What it shows of its work, by name: the last is the assembly.
+    /// The compiler's intermediate texts by name. The last is the assembly.
     pub(crate) texts: Vec<(String, String)>,
 }
 
-/// Everything that is asked for of a driver, and what lacks in words.
+/// A result of a driver's call, or a message.
 type Found<T> = Result<T, String>;
 
 fn failed(what: &str) -> impl Fn(vk::Result) -> String + '_ {
@@ -39,19 +39,19 @@ fn text(raw: &[std::ffi::c_char]) -> String {
 }
 
 impl Device {
-    /// The first device, opened as `wgpu_hal::vulkan` 30 opens it for this crate.
+    /// Opens the first device as `wgpu_hal::vulkan` 30 does for this crate.
     ///
     /// # Errors
-    /// There is no loader, driver or device, or it lacks what tells of pipelines.
+    /// A message if there is no loader, driver or device, or if the device cannot report about pipelines.
     pub(crate) fn open() -> Found<Self> {
-        // SAFETY: the library is the system's Vulkan loader, or that under which the runner starts programs.
+        // SAFETY: the library is the system's Vulkan loader, or the one that the runner provides.
         let entry = unsafe { ash::Entry::load() }.map_err(|error| format!("no Vulkan loader: {error}"))?;
         let app = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&app);
-        // SAFETY: what `info` refers to lives until the call returns. So it is of the calls below that take such a value.
+        // SAFETY: everything that `info` refers to lives until the call returns. This also holds for similar calls below.
         let instance = unsafe { entry.create_instance(&info, None) }.map_err(failed("no Vulkan instance"))?;
-        // SAFETY: the instance is alive. So it is for all calls below that take a handle: nothing is destroyed before the
-        // program ends but what `compile` has made.
+        // SAFETY: the instance is alive. This also holds for all handles below: nothing is destroyed before the program ends,
+        // except the objects that `compile` creates.
         let all = unsafe { instance.enumerate_physical_devices() }.map_err(failed("no Vulkan device"))?;
         let physical = *all.first().ok_or("no Vulkan device")?;
         // SAFETY: as above.
@@ -60,7 +60,9 @@ impl Device {
         let has = |name: &CStr| listed.iter().any(|one| one.extension_name_as_c_str() == Ok(name));
         let shown = ash::khr::pipeline_executable_properties::NAME;
         if !has(shown) {
-            return Err("the driver does not say what it makes of pipelines".into());
+            return Err(
+                "the driver cannot report about pipelines (VK_KHR_pipeline_executable_properties)".into()
+            );
         }
         let device = open(
             &instance,
@@ -76,7 +78,7 @@ impl Device {
         Ok(Self { _entry: entry, device, executables, driver })
     }
 
-    /// The version of Mesa that the driver is of, such as `26.1.6`; of another driver, all that it says of itself.
+    /// The driver's version of Mesa, such as `26.1.6`. For other drivers, their name and version.
     #[must_use]
     pub(crate) fn version(&self) -> String {
         let version =
@@ -84,10 +86,10 @@ impl Device {
         version.unwrap_or(&self.driver).to_owned()
     }
 
-    /// A pipeline of a kernel, made as `wgpu_hal::vulkan` 30 makes it but that what becomes of it is kept.
+    /// Creates a kernel's pipeline as `wgpu_hal::vulkan` 30 does, with flags that capture the compiler's results.
     ///
     /// # Errors
-    /// The driver refuses it.
+    /// A message if the driver refuses the kernel.
     pub(crate) fn compile(&self, kernel: &Spirv) -> Found<Compiled> {
         let device = &self.device;
         let binding = |binding, kind| {
@@ -126,13 +128,13 @@ impl Device {
             vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR
                 | vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR,
         );
-        // SAFETY: layout and module are alive, and the layout has what the module declares.
-        let made = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
-        let made = made.map_err(|(_, error)| format!("refused: {error}"))?[0];
-        let compiled = self.told(made);
-        // SAFETY: nothing uses them any more.
+        // SAFETY: layout and module are alive, and the layout has every binding that the module declares.
+        let created = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
+        let pipeline = created.map_err(|(_, error)| format!("refused: {error}"))?[0];
+        let compiled = self.report(pipeline);
+        // SAFETY: nothing uses these objects any more.
         unsafe {
-            device.destroy_pipeline(made, None);
+            device.destroy_pipeline(pipeline, None);
             device.destroy_shader_module(module, None);
             device.destroy_pipeline_layout(layout, None);
             sets.into_iter().for_each(|set| device.destroy_descriptor_set_layout(set, None));
@@ -140,10 +142,10 @@ impl Device {
         compiled
     }
 
-    /// What the driver tells of a pipeline.
-    fn told(&self, pipeline: vk::Pipeline) -> Found<Compiled> {
+    /// The driver's report about a pipeline.
+    fn report(&self, pipeline: vk::Pipeline) -> Found<Compiled> {
         let of = vk::PipelineInfoKHR::default().pipeline(pipeline);
-        // SAFETY: the pipeline is alive, and was made with the flags that keep what is asked for; so below.
+        // SAFETY: the pipeline is alive, and was created with the flags that capture the queried data. This also holds below.
         let all = unsafe { self.executables.get_pipeline_executable_properties(&of) };
         let all = all.map_err(failed("its executables"))?;
         let [one] = &all[..] else { return Err(format!("{} executables of one kernel", all.len())) };
@@ -159,9 +161,9 @@ impl Device {
         })
     }
 
-    /// What the driver shows of its work.
+    /// The compiler's intermediate texts, by name.
     fn texts(&self, at: &vk::PipelineExecutableInfoKHR<'_>) -> Found<Vec<(String, String)>> {
-        // SAFETY: see `told`.
+        // SAFETY: see `report`.
         let found = unsafe { self.executables.get_pipeline_executable_internal_representations(at) };
         let mut found = found.map_err(failed("its texts"))?;
         let mut texts: Vec<Vec<u8>> = found.iter().map(|one| vec![0; one.data_size]).collect();
@@ -170,8 +172,8 @@ impl Device {
         }
         let mut count = u32::try_from(found.len()).expect("a few");
         let fill = self.executables.fp().get_pipeline_executable_internal_representations_khr;
-        // NOTE: ash asks for lengths only.
-        // SAFETY: each text has the length that the driver told, and both lists are of `count`.
+        // NOTE: ash only queries the lengths.
+        // SAFETY: each text has the length that the driver reported, and both lists have `count` entries.
         let filled = unsafe { fill(self.device.handle(), at, &mut count, found.as_mut_ptr()) };
         filled.result().map_err(failed("its texts"))?;
         let named = found.iter().zip(&texts).map(|(one, bytes)| {
@@ -181,7 +183,7 @@ impl Device {
     }
 }
 
-/// The value of a statistic that is a whole number. Drivers have a few of others, of which nothing is told here.
+/// The value of an integer statistic. The few statistics of other types are ignored.
 fn value(one: &vk::PipelineExecutableStatisticKHR<'_>) -> Option<u64> {
     use vk::PipelineExecutableStatisticFormatKHR as Format;
     // SAFETY: the format says which field of the union the driver has written.
@@ -194,10 +196,10 @@ fn value(one: &vk::PipelineExecutableStatisticKHR<'_>) -> Option<u64> {
     }
 }
 
-/// Extensions that wgpu takes where they are.
+/// Extensions that wgpu enables if the device has them.
 const OPTIONAL: [&CStr; 2] = [ash::khr::cooperative_matrix::NAME, ash::ext::robustness2::NAME];
 
-/// A device with the features that wgpu asks for, as far as kernels see them.
+/// Opens a device with the features that wgpu requests, as far as they affect kernels.
 fn open(
     instance: &ash::Instance,
     physical: vk::PhysicalDevice,

@@ -1,4 +1,4 @@
-//! The compilers of AMD's and NVIDIA's GPUs on every plan, through the program as its user calls it.
+//! Compiles every plan with the compilers of AMD's and NVIDIA's GPUs, by running the program as its user would.
 
 use std::process::{Command, Output};
 use tilewise_isa::checks::{COOP, faults, needless};
@@ -15,7 +15,7 @@ fn program(arguments: &[&str], shims: Option<&str>) -> Output {
     command.output().expect("the program starts")
 }
 
-/// What it says of an error: one line.
+/// The program's error message, which must be one line.
 fn error(arguments: &[&str], shims: Option<&str>) -> String {
     let output = program(arguments, shims);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -25,7 +25,7 @@ fn error(arguments: &[&str], shims: Option<&str>) -> String {
     line.into()
 }
 
-/// The rows that it prints. None, after saying why, where there is no driver of the target; that is a failure under
+/// The rows that the program prints. If the target has no driver, prints the reason and returns None, or fails under
 /// `GPU_REQUIRED=1`.
 fn rows(arguments: &[&str]) -> Option<Vec<Row>> {
     let output = program(&[arguments, &["--json"]].concat(), None);
@@ -64,7 +64,7 @@ fn no_kernel_spills_and_every_coop_plan_multiplies_matrices() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// A tile that no GPU can hold in its registers, taken for one: what CI asserts is a check that can fail.
+/// A tile that no GPU can hold in its registers fails the checks. This proves that the checks of CI can fail.
 #[test]
 fn a_tile_that_spills_is_a_fault_on_every_compiler() {
     for target in TARGETS.into_iter().filter(|target| target.is_fetched) {
@@ -80,10 +80,10 @@ fn a_tile_that_spills_is_a_fault_on_every_compiler() {
 }
 
 #[test]
-fn what_is_asked_wrong_is_one_line() {
+fn a_wrong_argument_is_an_error_of_one_line() {
     assert_eq!(
         error(&["navi99"], None),
-        "error: no target is called \"navi99\": there are navi31, gfx1201, nv176, nv192, bmg, dg2"
+        "error: there is no target \"navi99\"; the targets are navi31, gfx1201, nv176, nv192, bmg, dg2"
     );
     let nowhere = error(&["navi31"], Some("/nonexistent"));
     assert!(
@@ -99,8 +99,8 @@ fn what_is_asked_wrong_is_one_line() {
     assert!(no_file.starts_with("error: /no/such/file: "), "{no_file}");
     let Some(rows) = rows(&["navi31", "--only", "softmax f32"]) else { return };
     assert_eq!(rows.len(), 2, "{rows:?}");
-    assert_eq!(error(&["navi31", "--only", "no such word"], None), "error: no step has that word");
-    // Rows of another version of Mesa are not compared, those of the same are.
+    assert_eq!(error(&["navi31", "--only", "no such word"], None), "error: no step contains that word");
+    // Only rows of the same version of Mesa are compared.
     let folder = std::env::temp_dir().join(format!("tilewise-isa-diff-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("rows.json");
@@ -111,14 +111,17 @@ fn what_is_asked_wrong_is_one_line() {
     let said = String::from_utf8(same.stdout).unwrap();
     assert_eq!(
         said,
-        "2 steps are the same code, 0 other code of the same figures; 0 differ, 0 are worse, 0 new, 0 gone\n"
+        "2 steps have the same code, 0 other code with the same figures; 0 changed, 0 worse, 0 new, 0 gone\n"
     );
     std::fs::write(path, lines.replace(&rows[0].mesa, "1.2.3")).unwrap();
     let other = program(&["navi31", "--only", "softmax f32", "--diff", path], None);
     let said = String::from_utf8(other.stderr).unwrap();
     assert_eq!(
         said,
-        format!("error: {path} is of Mesa 1.2.3, and this is Mesa {}: nothing is compared\n", rows[0].mesa)
+        format!(
+            "error: {path} was written with Mesa 1.2.3, but this is Mesa {}: they cannot be compared\n",
+            rows[0].mesa
+        )
     );
     std::fs::remove_dir_all(&folder).unwrap();
 }
