@@ -1,17 +1,17 @@
-//! Files that are kept across runs: what was sealed is read again, and nothing else is.
+//! Cached files: a sealed file can be unsealed, and no other file can.
 
 use tilewise::planning::cache as sealing;
 
 const HEADER: &str = "Verdicts of a test.\nversion 1\nadapter One, of 1:2\nsubgroups 8\n";
 /// The device, driver and version in the digests of cache files.
-const MADE_FOR: &str = "a device of the fuzzer's";
+const COMPILED_FOR: &str = "a device of the fuzzer's";
 
-/// The first byte says how much of a whole file is replaced by the rest.
+/// The first byte selects where a sealed file is cut.
 pub(crate) fn verdicts(data: &[u8]) {
     if let Ok(text) = std::str::from_utf8(data)
         && let Ok(lines) = sealing::unseal_verdicts(text.as_bytes(), HEADER)
     {
-        assert_eq!(sealing::seal_verdicts(HEADER, &lines), text, "nothing but what was sealed is read");
+        assert_eq!(sealing::seal_verdicts(HEADER, &lines), text, "only a sealed file can be unsealed");
     }
     let lines: Vec<String> = String::from_utf8_lossy(data)
         .lines()
@@ -36,19 +36,24 @@ pub(crate) fn verdict_seeds() -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn cache(data: &[u8]) {
-    if let Some(held) = sealing::unseal(MADE_FOR, data) {
-        assert_eq!(sealing::seal(MADE_FOR, held), data, "nothing but what was sealed is read");
+    if let Some(held) = sealing::unseal(COMPILED_FOR, data) {
+        assert_eq!(sealing::seal(COMPILED_FOR, held), data, "only a sealed file can be unsealed");
     }
-    let sealed = sealing::seal(MADE_FOR, data);
-    assert_eq!(sealing::unseal(MADE_FOR, &sealed), Some(data));
+    let sealed = sealing::seal(COMPILED_FOR, data);
+    assert_eq!(sealing::unseal(COMPILED_FOR, &sealed), Some(data));
     let Some(&first) = data.first() else { return };
     let at = sealed.len() * usize::from(first) / 256;
-    assert_eq!(sealing::unseal(MADE_FOR, &sealed[..at]), None, "cut at {at}");
+    assert_eq!(sealing::unseal(COMPILED_FOR, &sealed[..at]), None, "cut at {at}");
     let mut flipped = sealed;
     flipped[at] ^= 1 << (first % 8);
-    assert_eq!(sealing::unseal(MADE_FOR, &flipped), None, "a bit of byte {at}");
+    assert_eq!(sealing::unseal(COMPILED_FOR, &flipped), None, "a bit of byte {at}");
 }
 
 pub(crate) fn cache_seeds() -> Vec<Vec<u8>> {
-    vec![vec![], sealing::seal(MADE_FOR, b""), sealing::seal(MADE_FOR, b"compiled"), b"compiled".to_vec()]
+    vec![
+        vec![],
+        sealing::seal(COMPILED_FOR, b""),
+        sealing::seal(COMPILED_FOR, b"compiled"),
+        b"compiled".to_vec(),
+    ]
 }

@@ -1,11 +1,11 @@
-//! Devices at random: those of the fixtures, with other limits, features and rows.
+//! Random devices: fixtures with changed limits, features and rows.
 
 use arbitrary::{Result, Unstructured};
 use tilewise::Caps;
 use tilewise::gpu::DeviceType;
 use tilewise::planning::fixtures;
 
-/// The least that a device allows, of storage bindings, invocations and bytes of shared memory: what Vulkan promises.
+/// The limits that Vulkan guarantees: storage bindings, invocations and bytes of shared memory.
 const LEAST: [u32; 3] = [4, 128, 16 << 10];
 
 pub(crate) fn caps(u: &mut Unstructured<'_>) -> Result<Caps> {

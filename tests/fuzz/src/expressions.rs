@@ -1,4 +1,4 @@
-//! Expressions of multivectors: whatever the text, an expression or an error that shows a place in it.
+//! Expressions of multivectors: every text parses, or is an error that points to a place in the text.
 
 use crate::expression::Value;
 use crate::parser::parse;
@@ -8,7 +8,7 @@ use tilewise::{Error, Result};
 const SIGNATURES: [[usize; 3]; 8] =
     [[0, 0, 0], [2, 0, 0], [3, 0, 0], [3, 0, 1], [1, 3, 0], [2, 1, 1], [0, 0, 3], [4, 3, 1]];
 
-/// Values of expressions, in f64.
+/// The value of an expression in f64.
 #[derive(Clone)]
 struct Exact(Multivector);
 
@@ -36,7 +36,7 @@ impl Value for Exact {
     }
 }
 
-/// The first byte says which algebra.
+/// The first byte selects the algebra.
 pub(crate) fn expression(data: &[u8]) {
     let Some((&first, text)) = data.split_first() else { return };
     let text = String::from_utf8_lossy(text);

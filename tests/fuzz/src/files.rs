@@ -1,10 +1,10 @@
-//! Files of arrays: what is read is what the file holds, and what is written of it is read again.
+//! Files of arrays: reading returns the file's contents, and writing them again gives a file with the same contents.
 
 use std::path::PathBuf;
 use tilewise::io::{Npy, NpyData, Safetensors, SafetensorsWriter, read_npy_f64, write_npy_slice};
 use tilewise::{DType, f16};
 
-/// A file of this process, which goes with it.
+/// A temporary file, which is deleted when it is dropped.
 struct Place(PathBuf);
 
 impl Place {
@@ -36,7 +36,7 @@ fn len(data: &NpyData) -> usize {
     }
 }
 
-/// Elements as bits, which NaN compares by.
+/// The elements' bits, so that NaNs can be compared.
 fn bits(data: &NpyData) -> Vec<u32> {
     match data {
         NpyData::F32(x) => x.iter().map(|x| x.to_bits()).collect(),
@@ -70,7 +70,7 @@ pub(crate) fn npy(data: &[u8]) {
         NpyData::I32(x) => write_npy_slice(&again.0, shape, x),
         _ => unreachable!("there is no other type"),
     };
-    // A shape whose strides overflow is one of a file without elements.
+    // Only the shape of an empty array can have strides that overflow.
     if let Err(error) = written {
         assert_eq!(count, 0, "{error}");
         return;
@@ -121,7 +121,7 @@ pub(crate) fn safetensors(data: &[u8]) {
         }
         writer = match writer.copied(&file, &name) {
             Ok(writer) => writer,
-            // What no reader takes for a tensor's name cannot be written.
+            // Every name that can be read can also be written.
             Err(error) => panic!("{name}: {error}"),
         };
     }

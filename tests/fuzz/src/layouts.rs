@@ -1,4 +1,4 @@
-//! Layouts: each that there is lies in its buffer, and so does each view of it.
+//! Layouts: every layout, and every view of it, lies inside its buffer.
 
 use arbitrary::{Result, Unstructured};
 use tilewise::Layout;
@@ -6,7 +6,7 @@ use tilewise::Layout;
 const EXTENTS: [usize; 14] =
     [0, 1, 1, 2, 3, 4, 7, 64, 65, 4096, 1 << 20, (1 << 31) - 1, usize::MAX >> 6, usize::MAX];
 
-/// Where the last element lies, counted in numbers that hold it; none of an empty layout.
+/// The index of the last element in 128 bits, which cannot overflow. None for an empty layout.
 fn last(layout: &Layout) -> Option<u128> {
     let steps = layout.shape().iter().zip(layout.strides());
     let steps = steps.map(|(&extent, &stride)| (extent as u128).checked_sub(1).map(|n| n * stride as u128));
@@ -28,7 +28,7 @@ fn assert_within(layout: &Layout, len: usize, how: &str) {
 }
 
 pub(crate) fn layout(data: &[u8]) {
-    // Too few bytes are no layout.
+    // Too few bytes give no layout.
     let _ = views(&mut Unstructured::new(data));
 }
 

@@ -1,15 +1,15 @@
-//! What comes from outside or from anywhere, mutated: files, expressions, shaders' texts, layouts, problems and devices.
+//! Fuzz tests with mutated files, expressions, shader texts, layouts, problems and devices.
 //!
-//! Each target is a function of bytes that panics where what it is about does not hold. `tests/bounded.rs` runs them all for
-//! seconds, on mutations of valid inputs; `libfuzzer/` runs one for as long as one likes, led by coverage. An input
-//! that was found is kept in `corpus/<target>/`, where every run begins.
+//! Each target is a function of bytes that panics if the bytes violate one of its properties. `tests/bounded.rs` runs every
+//! target for seconds on mutations of valid inputs. `libfuzzer/` runs one target for any time, guided by coverage. Inputs that
+//! once failed are stored in `corpus/<target>/`; every run starts with them.
 
+mod cache_files;
 mod caps;
 #[path = "../../../examples/algebra/expression.rs"]
 mod expression;
 mod expressions;
 mod files;
-mod kept;
 mod layouts;
 #[path = "../../support/limits.rs"]
 #[allow(dead_code, unreachable_pub, reason = "a file of the library's tests")]
@@ -24,32 +24,32 @@ mod shaders;
 pub use mutation::Mutations;
 pub use plans::{Outcome, outcome};
 
-/// A target.
+/// A fuzz target.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// Its name: that of its function, and of its folder in `corpus/`.
+    /// The name of the target's function and of its folder in `corpus/`.
     pub name: &'static str,
-    /// Checks what it is about with these bytes.
+    /// Runs the target with these bytes.
     ///
     /// # Panics
-    /// Where it does not hold.
+    /// If a property of the target is violated.
     pub run: fn(&[u8]),
-    /// Valid inputs, which are mutated.
+    /// Valid inputs to mutate.
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
 macro_rules! targets {
     ($($room:ident::$name:ident, $seeds:ident;)*) => {
         $(
-            /// Checks a target with these bytes.
+            /// Runs a target with these bytes.
             ///
             /// # Panics
-            /// Where what it is about does not hold.
+            /// If a property of the target is violated.
             pub fn $name(data: &[u8]) {
                 $room::$name(data);
             }
         )*
-        /// Every target.
+        /// All targets.
         pub const TARGETS: &[Target] =
             &[$(Target { name: stringify!($name), run: $name, seeds: $room::$seeds }),*];
     };
@@ -58,8 +58,8 @@ macro_rules! targets {
 targets! {
     files::npy, npy_seeds;
     files::safetensors, safetensors_seeds;
-    kept::verdicts, verdict_seeds;
-    kept::cache, cache_seeds;
+    cache_files::verdicts, verdict_seeds;
+    cache_files::cache, cache_seeds;
     expressions::expression, seeds;
     shaders::unrolled, unrolled_seeds;
     shaders::specialised, specialised_seeds;
@@ -67,7 +67,7 @@ targets! {
     plans::plan, seeds;
 }
 
-/// Bytes that mean nothing by themselves, as many as a structured target takes.
+/// Random bytes, as seeds of targets that build their inputs from bytes.
 fn noise(len: usize) -> Vec<Vec<u8>> {
     (1..=8).map(|seed| Mutations::new(seed).bytes(len)).collect()
 }

@@ -1,16 +1,16 @@
-//! Mutations of valid inputs, from a seed.
+//! Seeded mutations of valid inputs.
 
-/// Numbers at which sizes, signs and types end.
+/// Numbers at the limits of sizes, signs and types.
 const EDGES: [u64; 12] = [0, 1, 2, 7, 127, 255, 65_535, 1 << 31, u32::MAX as u64, 1 << 32, 1 << 63, u64::MAX];
 
-/// Draws mutations: the same seed draws the same ones.
+/// A generator of mutations. Equal seeds give equal mutations.
 #[derive(Clone, Debug)]
 pub struct Mutations {
     state: u64,
 }
 
 impl Mutations {
-    /// From a seed.
+    /// A generator with this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) }
@@ -24,20 +24,20 @@ impl Mutations {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`; 0 where there is none.
+    /// A number below `end`, or 0 if `end` is 0.
     fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % (end.max(1) as u64)).unwrap_or_default()
     }
 
-    /// So many bytes.
+    /// `len` random bytes.
     pub fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.next().to_le_bytes()[0]).collect()
     }
 
-    /// One of these inputs, changed in one to eight places.
+    /// One of the inputs with one to eight changes.
     ///
     /// # Panics
-    /// If there are none.
+    /// If `seeds` is empty.
     pub fn of(&mut self, seeds: &[Vec<u8>]) -> Vec<u8> {
         let mut input = seeds[self.below(seeds.len())].clone();
         for _ in 0..=self.below(8) {
@@ -79,12 +79,12 @@ impl Mutations {
         }
     }
 
-    /// Puts another number in the place of one in the text.
+    /// Replaces a number in the text by one of [`EDGES`].
     fn number(&mut self, input: &mut Vec<u8>) {
         let from = self.below(input.len());
         let Some(first) = (from..input.len()).find(|&i| input[i].is_ascii_digit()) else { return };
-        let behind = (first..input.len()).find(|&i| !input[i].is_ascii_digit()).unwrap_or(input.len());
+        let end = (first..input.len()).find(|&i| !input[i].is_ascii_digit()).unwrap_or(input.len());
         let number = EDGES[self.below(EDGES.len())].to_string();
-        input.splice(first..behind, number.into_bytes());
+        input.splice(first..end, number.into_bytes());
     }
 }

@@ -1,4 +1,4 @@
-//! Problems on devices: a plan that there is respects what the device allows, and its kernels are legal there.
+//! Random problems on random devices: every plan is within the device's limits, and its kernels are valid there.
 
 use crate::caps::caps;
 use crate::limits::{self, Planned};
@@ -26,29 +26,29 @@ const EXTENTS: [usize; 21] =
     [0, 1, 1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 33, 64, 65, 100, 257, 1000, 4096, 65_537, 1 << 21];
 const TYPES: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 
-/// The bytes are a device and a problem.
+/// The bytes encode a device and a problem.
 pub(crate) fn plan(data: &[u8]) {
     let _ = outcome(data);
 }
 
-/// What comes of the bytes of a device and a problem.
+/// Plans the problem that the bytes encode for the device that they encode.
 ///
 /// # Panics
-/// Where a plan is not legal.
+/// If the plan exceeds a limit of the device or has an invalid kernel.
 #[must_use]
 pub fn outcome(data: &[u8]) -> Outcome {
-    // Too few bytes are no problem.
+    // Too few bytes give no problem.
     problem(&mut Unstructured::new(data)).unwrap_or(Outcome::NoProblem)
 }
 
-/// What came of the bytes.
+/// The outcome of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// A plan, which is legal.
+    /// A valid plan.
     Planned,
-    /// There is no way to compute it on this device.
+    /// The device cannot compute the problem.
     Refused,
-    /// The bytes are no problem.
+    /// The bytes give no problem.
     NoProblem,
 }
 
@@ -56,11 +56,11 @@ fn problem(u: &mut Unstructured<'_>) -> Result<Outcome> {
     let caps = caps(u)?;
     let planned = match u.int_in_range(0..=14)? {
         0..=3 => product(u, &caps)?,
-        4 => made_product(u, &caps)?,
+        4 => generated_product(u, &caps)?,
         5 => elementwise(u, &caps)?,
         6 => along(u, &caps)?,
         7 => cast(u, &caps)?,
-        8 => halves(u, &caps)?,
+        8 => f16_split(u, &caps)?,
         9 => sparse(u, &caps)?,
         10 => hadamard(u, &caps)?,
         11 => multivectors(u, &caps)?,
@@ -75,11 +75,11 @@ fn problem(u: &mut Unstructured<'_>) -> Result<Outcome> {
 }
 
 thread_local! {
-    /// What is known of kernels: of what naga lets them use, what they take of a device.
+    /// The needs and immediates of kernels that were validated, by kernel and by naga's capabilities.
     static KNOWN: RefCell<HashMap<(Kernel, String), (Needs, u32)>> = RefCell::default();
 }
 
-/// What a kernel that is legal on this device takes of it.
+/// The needs and immediates of a kernel, which must be valid on the device.
 fn taken(kernel: &Kernel, caps: &Caps) -> (Needs, u32) {
     let allowed = limits::capabilities(caps);
     KNOWN.with_borrow_mut(|known| {
@@ -101,7 +101,7 @@ fn real(u: &mut Unstructured<'_>) -> Result<DType> {
     u.choose(&TYPES).copied()
 }
 
-/// A view of this shape in a large buffer: axes in any order, with gaps and an offset, or none of that.
+/// A view of this shape in a large buffer, with or without permuted axes, gaps and an offset.
 fn view(u: &mut Unstructured<'_>, shape: &[usize]) -> Result<Layout> {
     let mut axes: Vec<usize> = (0..shape.len()).rev().collect();
     if u.ratio(1, 3)? {
@@ -117,11 +117,11 @@ fn view(u: &mut Unstructured<'_>, shape: &[usize]) -> Result<Layout> {
         stride = stride.saturating_mul(shape[axis]).saturating_add(gap);
     }
     let offset = if u.ratio(1, 4)? { u.int_in_range(1..=9)? } else { 0 };
-    // What reaches beyond any buffer is no view.
+    // A view that extends past the buffer gives no problem.
     Layout::new("fuzz", shape, &strides, offset, 1 << 40).map_err(|_| Error::IncorrectFormat)
 }
 
-/// A plan whose operands, by index, lie as these views do that the problem was made of.
+/// Checks that a plan binds exactly the windows of the views from which its problem was built, by index of the operand.
 fn of_views(planned: Planned, views: &[(usize, &Layout, DType)]) -> Planned {
     for &(index, view, dtype) in views.iter().filter(|(_, view, _)| !view.is_empty()) {
         if let Ok(plan) = &planned.plan {
@@ -154,14 +154,14 @@ fn product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let [a, b] = [view(u, &[&batch[..], &[m, k]].concat())?, view(u, &[&batch[..], &[k, n]].concat())?];
     let c = dense(&product_shape(&a, &b).map_err(|_| Error::IncorrectFormat)?)?;
     let problem = GemmProblem::new(&a, &b, &c, types).map_err(|_| Error::IncorrectFormat)?;
-    let problem = stored(u, problem)?;
-    let problem = chosen(u, problem)?;
+    let problem = with_epilogue(u, problem)?;
+    let problem = with_pin(u, problem)?;
     let planned = Planned::of("product", &problem, caps);
     Ok(of_views(planned, &[(0, &a, types.ab), (1, &b, types.ab), (2, &c, types.c)]))
 }
 
-/// A product of which an operand is made, as a whole or one half of it.
-fn made_product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
+/// A product with a generated operand, or with an operand of which one half is generated.
+fn generated_product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let types = GemmTypes::new(real(u)?, DType::F32);
     let [m, n, k] = [extent(u)?, 2 * extent(u)?, 2 * extent(u)?];
     let [a, b, c] = [view(u, &[m, k])?, dense(&[k, n])?, dense(&[m, n])?];
@@ -178,11 +178,11 @@ fn made_product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
         let half = view(u, &if axis == HalfAxis::Outer { [k, n / 2] } else { [k / 2, n] })?;
         problem.sign_half(signs, &half).map_err(|_| Error::IncorrectFormat)?
     };
-    Ok(Planned::of("product of what is made", &stored(u, problem)?, caps))
+    Ok(Planned::of("product with a generated operand", &with_epilogue(u, problem)?, caps))
 }
 
-/// A product with what it is stored with, sometimes.
-fn stored(u: &mut Unstructured<'_>, problem: GemmProblem) -> Result<GemmProblem> {
+/// Adds an epilogue to a third of the products.
+fn with_epilogue(u: &mut Unstructured<'_>, problem: GemmProblem) -> Result<GemmProblem> {
     if !problem.types().ab.is_real() || !u.ratio(1, 3)? {
         return Ok(problem);
     }
@@ -196,8 +196,8 @@ fn stored(u: &mut Unstructured<'_>, problem: GemmProblem) -> Result<GemmProblem>
     Ok(limits::finished(problem, epilogue, *u.choose(&[1, 1, 7, 1 << 20])?))
 }
 
-/// A product with what an application may choose.
-fn chosen(u: &mut Unstructured<'_>, problem: GemmProblem) -> Result<GemmProblem> {
+/// Pins a kernel, a tile or a number of splits for some products.
+fn with_pin(u: &mut Unstructured<'_>, problem: GemmProblem) -> Result<GemmProblem> {
     let problem = match u.int_in_range(0..=5)? {
         0 => problem.pinned(Pin::Kernel(*u.choose(&GemmKernel::ALL)?)),
         1 => {
@@ -212,7 +212,7 @@ fn chosen(u: &mut Unstructured<'_>, problem: GemmProblem) -> Result<GemmProblem>
     Ok(problem)
 }
 
-fn halves(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
+fn f16_split(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let batch = u.int_in_range(1..=5)?;
     let shape = [batch, extent(u)?, extent(u)?];
     let x = view(u, &shape)?;
@@ -354,7 +354,7 @@ fn of_rows(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     Ok(of_views(Planned::of("layer rows", &problem, caps), &views))
 }
 
-/// What a fully connected layer launches: one of its products, its gates or its gradients.
+/// One of the problems of a fully connected layer: a product, its gates or its gradients.
 fn connected(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let signature = *u.choose(&ALGEBRAS)?;
     let (rows, inputs, outputs, dtype) = (extent(u)?, extent(u)?, extent(u)?, real(u)?);

@@ -1,13 +1,13 @@
-//! The text work on shaders: whatever the text, a text without directives or an error; loops are written out in order.
+//! Specialisation of shaders: every text gives a text without directives or an error, and loops are unrolled in order.
 
 use arbitrary::{Result, Unstructured};
 use std::fmt::Write;
 use tilewise::planning::kernel::unroll;
 use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
 
-fn assert_written_out(text: &str, what: &str) {
-    let pastes = ["//#import ", "//#slot ", "//#variant ", "//#generated "];
-    let is_left = |line: &&str| *line == "//#unroll" || pastes.iter().any(|word| line.starts_with(word));
+fn assert_no_directives(text: &str, what: &str) {
+    let includes = ["//#import ", "//#slot ", "//#variant ", "//#generated "];
+    let is_left = |line: &&str| *line == "//#unroll" || includes.iter().any(|word| line.starts_with(word));
     let directive = text.lines().map(str::trim).find(is_left);
     assert_eq!(directive, None, "{what}");
 }
@@ -16,17 +16,17 @@ fn parse(text: &str) -> naga::Module {
     naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(text)))
 }
 
-/// Text as it is, or loops made from the bytes, by the first one.
+/// The first byte selects whether the others are the text, or encode the loops of a valid text.
 pub(crate) fn unrolled(data: &[u8]) {
     match data.split_first() {
         Some((first, rest)) if first % 2 == 1 => {
-            // Too few bytes are no loops.
+            // Too few bytes give no loops.
             let _ = loops(&mut Unstructured::new(rest));
         }
         Some((_, rest)) => {
             let text = String::from_utf8_lossy(rest);
             if let Ok(out) = unroll(&text) {
-                assert_written_out(&out, &text);
+                assert_no_directives(&out, &text);
             }
         }
         None => {}
@@ -39,7 +39,7 @@ struct Loop {
     values: Vec<u64>,
 }
 
-/// An expression of a value.
+/// An expression with this value.
 fn expression(u: &mut Unstructured<'_>, value: u64, constants: &[u64]) -> Result<String> {
     let named = constants.iter().position(|&known| known == value).map(|i| format!("C{i}"));
     Ok(match (u.int_in_range(0..=4)?, named) {
@@ -80,7 +80,7 @@ fn loops(u: &mut Unstructured<'_>) -> Result<()> {
     let constants: Vec<u64> = (0..3).map(|_| u.int_in_range(0..=6)).collect::<Result<_>>()?;
     let mut text = String::new();
     for (i, value) in constants.iter().enumerate() {
-        // Writing into a String does not fail.
+        // Writing into a String cannot fail.
         let _ = writeln!(text, "const C{i}: u32 = {};", expression(u, *value, &constants[..i])?);
     }
     text.push_str("fn f() -> u32 {\nvar sum = 0u;\n");
@@ -104,7 +104,7 @@ fn loops(u: &mut Unstructured<'_>) -> Result<()> {
     text.push_str("return sum;\n}\n");
     parse(&text);
     let out = unroll(&text).unwrap_or_else(|error| panic!("{}\n{text}", error.why));
-    assert_written_out(&out, &text);
+    assert_no_directives(&out, &text);
     parse(&out);
     let found: Vec<&str> = out.lines().filter(|line| line.starts_with("sum +=")).collect();
     let wanted: Vec<String> = wanted.iter().map(|values| leaf(&|at| format!("{}u", values[at]))).collect();
@@ -120,7 +120,7 @@ pub(crate) fn unrolled_seeds() -> Vec<Vec<u8>> {
     std::iter::once(text.into()).chain(loops).collect()
 }
 
-/// The names of a shader's parameters, and of its slots.
+/// The names of a shader's parameters and slots.
 fn names(text: &'static str) -> [Vec<&'static str>; 2] {
     let declared = |line: &'static str| {
         let rest = line.strip_prefix("const ").or_else(|| line.strip_prefix("alias "))?;
@@ -137,9 +137,9 @@ fn names(text: &'static str) -> [Vec<&'static str>; 2] {
 const VALUES: [&str; 13] =
     ["0u", "1u", "2u", "8u", "64u", "4096u", "4294967295u", "f32", "f16", "u32", "vec4<f32>", "1u + (", ""];
 
-/// A kernel with parameters and variants at random.
+/// A kernel with random parameters and variants.
 pub(crate) fn specialised(data: &[u8]) {
-    // Too few bytes are no kernel.
+    // Too few bytes give no kernel.
     let _ = kernel(&mut Unstructured::new(data));
 }
 
@@ -161,7 +161,7 @@ fn kernel(u: &mut Unstructured<'_>) -> Result<()> {
     }
     match kernel.specialize() {
         Ok(text) => {
-            assert_written_out(&text, &kernel.to_string());
+            assert_no_directives(&text, &kernel.to_string());
             if changes == 0 {
                 parse(&text);
             }

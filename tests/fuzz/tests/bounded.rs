@@ -1,5 +1,5 @@
-//! Every target on mutations of valid inputs, from a seed, for two seconds each: `TILEWISE_FUZZ` says how many minutes
-//! instead, `TILEWISE_FUZZ_SEED` from which seed. No device.
+//! Runs every target for two seconds on seeded mutations of valid inputs. `TILEWISE_FUZZ` sets another time in minutes, and
+//! `TILEWISE_FUZZ_SEED` another seed. Needs no device.
 
 use peak_alloc::PeakAlloc;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,24 +11,24 @@ use tilewise_fuzz::{Mutations, Outcome, TARGETS, Target, outcome};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Bytes that an input may have allocated, whatever it says of sizes; most of it is naga's for a shader written out.
+/// Limit of the bytes that one input may allocate, whatever sizes it declares. naga needs most of them, for an unrolled shader.
 const MOST_BYTES: usize = 256 << 20;
-/// An input takes no longer.
+/// Limit of the time that one input may take.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// One target at a time: what is allocated is one target's.
+/// A lock that runs one target at a time, so that the allocated bytes belong to it.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn duration() -> Duration {
     match std::env::var("TILEWISE_FUZZ") {
-        Ok(minutes) => {
-            Duration::from_secs_f64(60.0 * minutes.parse::<f64>().expect("TILEWISE_FUZZ is in minutes"))
-        }
+        Ok(minutes) => Duration::from_secs_f64(
+            60.0 * minutes.parse::<f64>().expect("TILEWISE_FUZZ must be a number of minutes"),
+        ),
         Err(_) => Duration::from_secs(2),
     }
 }
 
-/// Inputs that were found.
+/// Inputs that once failed.
 fn corpus(name: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
     let Ok(files) = std::fs::read_dir(folder) else { return Vec::new() };
@@ -50,7 +50,7 @@ fn check(target: Target, input: &[u8]) {
     let kept = std::env::temp_dir().join(format!("tilewise-fuzz-{}-{}", target.name, std::process::id()));
     std::fs::write(&kept, input).unwrap();
     panic!(
-        "{}: {took:?}, {bytes} bytes; the input is kept in {}: {}",
+        "{}: {took:?}, {bytes} bytes; the input is stored in {}: {}",
         target.name,
         kept.display(),
         input.escape_ascii()
@@ -59,8 +59,9 @@ fn check(target: Target, input: &[u8]) {
 
 fn holds(name: &str) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let target = *TARGETS.iter().find(|target| target.name == name).expect("it is in the table");
-    let seed = std::env::var("TILEWISE_FUZZ_SEED").map_or(1, |seed| seed.parse().expect("a number"));
+    let target = *TARGETS.iter().find(|target| target.name == name).expect("the target is in the table");
+    let seed = std::env::var("TILEWISE_FUZZ_SEED")
+        .map_or(1, |seed| seed.parse().expect("TILEWISE_FUZZ_SEED must be a number"));
     let mut seeds = (target.seeds)();
     seeds.extend(corpus(name).into_iter().map(|(_, input)| input));
     seeds.iter().for_each(|input| check(target, input));
@@ -84,7 +85,7 @@ fn every_target_has_a_test() {
     }
 }
 
-/// Nothing would be tested of noise that is never a plan, or always one.
+/// Random bytes must give both plans and refusals, or the target `plan` would test nothing.
 #[test]
 fn noise_is_many_plans_and_some_refusals() {
     let of = |seed| outcome(&Mutations::new(seed).bytes(256));
