@@ -307,7 +307,7 @@ const OPERATIONS: [&str; 17] = [
     "f16_split",
     "layer rows",
     "product",
-    "product of what is made",
+    "product with a generated operand",
     "rows",
     "sparse",
     "versors",

@@ -127,7 +127,7 @@ fn expected(what: &str, plan: &Plan) -> Units {
         "naive" => f32(product([40, 50, 60])),
         "gemv" => f32(product([1200, 2, 64])),
         "tiled" => f32(product([200, 260, 40])),
-        "tiled, in parts" => f32(product([65, 66, 300]) + 3 * 65 * 66),
+        "tiled, split-k" => f32(product([65, 66, 300]) + 3 * 65 * 66),
         "dot" => [0.0, 0.0, 0.0, product([200, 260, 64]) as f64],
         "coop" => [product([300, 400, 64]) as f64, 0.0, 0.0, 0.0],
         // Devices with the fewest bindings have none for what is scaled back.
@@ -136,7 +136,7 @@ fn expected(what: &str, plan: &Plan) -> Units {
         "fast product" => f32(product([64, 96, 64]) + 3 * (64 + 96) * 64 + of_parts(plan)),
         "split product" => f32(3 * product([64, 96, 64]) + 5 * (64 + 96) * 64 + of_parts(plan)),
         "f16_split" => f32(5 * 100 * 64),
-        "product of what is made" => {
+        "product with a generated operand" => {
             // A column of signs is every 16th of a lane's: 256 lanes, 16 of them along the 64 columns of a block. A call has
             // those of 32.
             let signs = 260 * 64 * blocks(plan, [200, 260])[0];
@@ -208,8 +208,8 @@ fn assert_units(plan: &Plan, want: Units, what: &str) {
 /// Families that need more than Vulkan demands of every device: bindings, or invocations of a workgroup.
 const NOT_BARE: [&str; 7] = [
     "tiled",
-    "tiled, in parts",
-    "product of what is made",
+    "tiled, split-k",
+    "product with a generated operand",
     "steerable layer, backward",
     "features, backward",
     "connected layer",

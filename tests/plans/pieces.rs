@@ -68,7 +68,7 @@ const FAMILIES: [Family; 41] = [
     }),
     ("fast product", |n, caps| product(cube(n), F32)?.precision(Precision::Fast).plan(caps)),
     ("split product", |n, caps| product(cube(n), F32)?.precision(Precision::Split).plan(caps)),
-    ("product of what is made", |n, caps| {
+    ("product with a generated operand", |n, caps| {
         let generated =
             GeneratedOperand { side: Side::B, entries: Distribution::Normal, outer: OuterAxis::Rows, tag: 1 };
         product(cube(n), F32)?.generated(generated).plan(caps)

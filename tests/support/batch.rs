@@ -1,19 +1,19 @@
-//! Tensors of matrices in several memory layouts, with NaN around every element that is theirs.
+//! Batches of matrices in several memory layouts. Every other element of their buffers is NaN.
 
 use tilewise::{Gpu, Real, Tensor};
 
-/// How a batch of matrices lies in its buffer.
+/// The memory layout of a batch of matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stack {
     /// Row-major without gaps.
     Plain,
-    /// Gaps between rows and matrices, from an odd offset.
+    /// With gaps between rows and matrices, and an odd offset.
     Gaps,
-    /// Rows and columns exchanged, gaps between matrices.
+    /// With rows and columns exchanged, and gaps between matrices.
     Transposed,
-    /// The batch's axes are the innermost ones: neighbours in memory belong to different matrices.
+    /// With the batch's axes innermost: neighbours in memory belong to different matrices.
     Interleaved,
-    /// Rows, matrices and offset at multiples of eight elements.
+    /// With rows, matrices and the offset at multiples of eight elements.
     Aligned,
 }
 
@@ -22,7 +22,7 @@ impl Stack {
     /// The layouts that an output may have.
     pub const OUTPUTS: [Self; 3] = [Self::Plain, Self::Gaps, Self::Aligned];
 
-    /// Strides and offset of a tensor of this shape.
+    /// The strides and the offset of a tensor of this shape.
     fn strides(self, shape: &[usize]) -> (Vec<usize>, usize) {
         let rank = shape.len();
         let order: Vec<usize> = match self {
@@ -45,7 +45,7 @@ impl Stack {
     }
 }
 
-/// A tensor on the device, and the whole buffer behind it as it was uploaded.
+/// A tensor on the device, and a copy of its whole buffer as uploaded.
 pub struct Stacked<T: Real> {
     pub tensor: Tensor<T>,
     pub buffer: Vec<T>,
@@ -53,7 +53,7 @@ pub struct Stacked<T: Real> {
 }
 
 impl<T: Real> Stacked<T> {
-    /// Lays `data` (row-major) out, NaN in between.
+    /// Uploads `data` (row-major) in this layout, with NaN in the gaps.
     pub fn new(gpu: &Gpu, data: &[T], shape: &[usize], stack: Stack) -> Self {
         let (strides, offset) = stack.strides(shape);
         let place = |mut i: usize| {
@@ -75,7 +75,7 @@ impl<T: Real> Stacked<T> {
         Self { tensor, buffer, places }
     }
 
-    /// The tensor's elements, once everything else in the buffer has been found as it was.
+    /// The tensor's elements, after checking that everything else in the buffer is unchanged.
     pub fn read(&self) -> Vec<T> {
         let (buffer, _) = self.tensor.buffer().unwrap();
         let mut bytes = super::operand::read_bytes(self.tensor.gpu(), buffer);
@@ -86,7 +86,7 @@ impl<T: Real> Stacked<T> {
             expected[place] = now[place];
         }
         let bits = |values: &[T]| bytemuck::cast_slice::<T, u8>(values).to_vec();
-        assert_eq!(bits(&now), bits(&expected), "something beside the tensor was written");
+        assert_eq!(bits(&now), bits(&expected), "something outside the tensor was written");
         self.places.iter().map(|&place| now[place]).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! A plan of each family, and devices that are slower than others.
+//! A problem of each family, and devices that are slower than the fixtures.
 
 use super::wgsl::{I8, plain};
 use tilewise::clifford::layer::{FeatureFunction, LayerProduct};
@@ -17,17 +17,17 @@ use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Caps, DType, GemmKernel, Layout, Precision, Result};
 
-/// A family's problem, planned for a device.
+/// A function that plans a family's problem for a device.
 pub(crate) type Family = (&'static str, fn(&Caps) -> Result<Plan>);
 
 pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 
-/// A problem of every family, of several workgroups.
+/// A problem of every family. Each needs several workgroups.
 pub(crate) const FAMILIES: [Family; 28] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
-    ("tiled, in parts", |caps| {
+    ("tiled, split-k", |caps| {
         pinned(GemmKernel::Tiled, [65, 66, 300], F32).split_k(SplitK::Splits(3)).plan(caps)
     }),
     ("dot", |caps| pinned(GemmKernel::Dot, [200, 260, 64], I8).plan(caps)),
@@ -36,7 +36,7 @@ pub(crate) const FAMILIES: [Family; 28] = [
     }),
     ("fast product", |caps| naive([64, 96, 64]).precision(Precision::Fast).plan(caps)),
     ("split product", |caps| naive([64, 96, 64]).precision(Precision::Split).plan(caps)),
-    ("product of what is made", |caps| {
+    ("product with a generated operand", |caps| {
         let generated =
             GeneratedOperand { side: Side::B, entries: Distribution::Sign, outer: OuterAxis::Rows, tag: 1 };
         pinned(GemmKernel::Tiled, [200, 260, 64], F32).generated(generated).plan(caps)
@@ -75,7 +75,8 @@ pub(crate) const FAMILIES: [Family; 28] = [
     }),
 ];
 
-/// A product in one part. Which tile of the tiled kernel is taken depends on how long each takes to compile, so it is named.
+/// A product without split-k. It pins a tile of the tiled kernel, because the free choice depends on how long tiles take to
+/// compile.
 fn pinned(kernel: GemmKernel, shape: [usize; 3], types: GemmTypes) -> GemmProblem {
     let pin = match kernel {
         GemmKernel::Tiled => Pin::Tile(kernel.tiles()[4]),
@@ -133,7 +134,7 @@ fn connected() -> Result<ConnectedForward> {
     ConnectedForward::new(product, OperandRounding::None, Pin::Free)
 }
 
-/// The same device, if all of it took so many times as long.
+/// The same device, slower by this factor in every respect.
 pub(crate) fn slowed(caps: &Caps, times: f64) -> Caps {
     let mut slow = caps.clone();
     let machine = &mut slow.machine;

@@ -1,9 +1,9 @@
-//! What kernels are made of beside their own files.
+//! The files that kernels include.
 
 use std::collections::BTreeSet;
 use tilewise::planning::kernel::{INCLUDES, Include};
 
-/// Every part: files of functions, declarations or statements, and each variant of the files of slots.
+/// Every include: files of functions and declarations, and each variant of the files that fill slots.
 pub fn every() -> BTreeSet<Include> {
     let of_file = |(name, text): &(&'static str, &'static str)| {
         let variants: Vec<Include> = text

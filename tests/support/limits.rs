@@ -1,4 +1,4 @@
-//! Whether a plan is within every limit of a device: what its kernels declare, what they bind, what lies between them.
+//! Checks that a plan is within a device's limits: its kernels' declarations, its bindings and its temporaries.
 
 use naga::AddressSpace;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -7,7 +7,7 @@ use tilewise::planning::kernel::{Kernel, Needs};
 use tilewise::planning::{Buffer, Plan, Problem};
 use tilewise::{Caps, DType, Layout, Result};
 
-/// A plan or why there is none.
+/// A plan, or the error of planning.
 pub struct Planned {
     /// The operation.
     pub what: &'static str,
@@ -21,8 +21,8 @@ impl Planned {
     }
 }
 
-/// Asserts that a plan is within the limits of a device, of what `taken` says that a kernel takes: what it declares, and
-/// bytes of immediates; and that each step binds as many windows as its kernel declares, each within its buffer.
+/// Asserts that a plan is within the limits of a device, and that each step binds as many windows as its kernel declares, each
+/// inside its buffer. `taken` returns a kernel's needs and its immediates in bytes.
 pub fn assert_within(
     plan: &Plan,
     planned: &Planned,
@@ -55,7 +55,7 @@ pub fn assert_within(
     }
 }
 
-/// Bytes of a plan's buffer, to behind the last that is used; of an operand from the start of its window.
+/// The end of the part of a buffer that a plan uses, in bytes. For an operand it counts from the start of the operand's window.
 pub fn end_of(plan: &Plan, buffer: Buffer) -> u64 {
     match buffer {
         Buffer::Operand(index) => {
@@ -67,9 +67,9 @@ pub fn end_of(plan: &Plan, buffer: Buffer) -> u64 {
     }
 }
 
-/// What a kernel's text takes of a device, and its immediates in bytes.
+/// The needs of a kernel's text, and its immediates in bytes.
 pub fn taken(module: &naga::Module) -> (Needs, u32) {
-    // As WebGPU counts shared memory: each variable in whole units of 16 bytes.
+    // As in WebGPU, the size of each variable in shared memory is rounded up to a multiple of 16 bytes.
     let bytes = |space: AddressSpace, unit: u32| -> u32 {
         let of_space = module.global_variables.iter().filter(|(_, variable)| variable.space == space);
         let sizes = of_space.map(|(_, variable)| module.types[variable.ty].inner.size(module.to_ctx()));
@@ -85,9 +85,9 @@ pub fn taken(module: &naga::Module) -> (Needs, u32) {
     (needs, bytes(AddressSpace::Immediate, 4))
 }
 
-/// What naga lets a shader use on this device: no more than the device has.
+/// The capabilities for naga's validation: those that the device has.
 pub fn capabilities(caps: &Caps) -> Capabilities {
-    // Packing f16 in pairs is everywhere: WebGPU demands it.
+    // Every device can pack pairs of f16: WebGPU requires it.
     let mut capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
     capabilities.set(Capabilities::IMMEDIATES, caps.limits.immediate_bytes > 0);
     capabilities.set(Capabilities::SHADER_FLOAT16, caps.f16);
@@ -97,7 +97,7 @@ pub fn capabilities(caps: &Caps) -> Capabilities {
     capabilities
 }
 
-/// Parses and validates a shader; the error says where in its text.
+/// Parses and validates a shader. The error shows the place in the text.
 pub fn validate(text: &str, capabilities: Capabilities) -> Result<naga::Module, String> {
     let module = naga::front::wgsl::parse_str(text).map_err(|error| error.emit_to_string(text))?;
     let validated = Validator::new(ValidationFlags::all(), capabilities).validate(&module);
@@ -105,19 +105,19 @@ pub fn validate(text: &str, capabilities: Capabilities) -> Result<naga::Module, 
     Ok(module)
 }
 
-/// Elements of the window of a view: from where a window may begin to behind the last element that is used.
+/// The length in elements of a view's window: from the aligned start to the view's last element.
 pub fn window(layout: &Layout, dtype: DType) -> u64 {
     let ahead = layout.offset() % (256 / dtype.size());
     (ahead + layout.span().len()) as u64
 }
 
-/// Bytes of the window of a view.
+/// The length in bytes of a view's window.
 pub fn window_bytes(layout: &Layout, dtype: DType) -> u64 {
     window(layout, dtype) * dtype.size() as u64
 }
 
-/// A product of reals with an epilogue whose operands are there: a bias of each column, its elements so far apart, and a
-/// residual that lies as C does, and so is of C's type.
+/// Adds an epilogue with its operands to a product of real types: a bias of the columns with stride `apart`, and a residual with
+/// C's layout and type.
 pub fn finished(problem: GemmProblem, epilogue: Epilogue, apart: u32) -> GemmProblem {
     let (types, c) = (problem.types(), problem.output().expect("a product of small sizes"));
     let alpha = if epilogue.scale == Scale::One { 1.0 } else { 2.0 };

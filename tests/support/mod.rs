@@ -1,4 +1,4 @@
-//! What the tests share: a device or a reason to skip, operands with poison around them, a covering sweep.
+//! Shared by the tests: devices or a reason to skip, operands surrounded by poison, and covering sweeps.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -30,8 +30,8 @@ pub mod wgsl_clifford;
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use tilewise::{Error, Gpu, GpuOptions};
 
-/// The device that all tests of a process share. None, after saying so, where there is no adapter; that is a
-/// failure under `GPU_REQUIRED=1`.
+/// The device that all tests of a process share. If there is no adapter, prints so and returns None, or fails under
+/// `GPU_REQUIRED=1`.
 pub fn gpu() -> Option<TestGpu> {
     static GPU: OnceLock<Option<Gpu>> = OnceLock::new();
     watch_validation();
@@ -47,7 +47,7 @@ pub fn gpu() -> Option<TestGpu> {
     gpu.clone().map(TestGpu)
 }
 
-/// A device of the test's own, where counters are asserted or options matter; the environment's options, changed.
+/// A new device for a test that asserts counters or needs options. `change` edits the environment's options.
 pub fn own(change: impl FnOnce(&mut GpuOptions)) -> Option<TestGpu> {
     gpu()?;
     let mut options = GpuOptions::from_env().expect("the environment makes sense");
@@ -55,13 +55,13 @@ pub fn own(change: impl FnOnce(&mut GpuOptions)) -> Option<TestGpu> {
     Some(TestGpu(Gpu::open_with(options).expect("a second device opens")))
 }
 
-/// A device as an application would open it, adopted: asked for as `change` says.
+/// Adopts a device that was opened as an application would. `change` edits the request.
 pub fn adopted(change: impl FnOnce(&mut wgpu::DeviceDescriptor)) -> Option<TestGpu> {
     let (adapter, device, queue) = application(change)?;
     Some(TestGpu(Gpu::adopt(&adapter, device, queue).expect("the environment makes sense")))
 }
 
-/// A device as an application would open it: asked for as `change` says.
+/// Opens a device as an application would. `change` edits the request.
 pub fn application(
     change: impl FnOnce(&mut wgpu::DeviceDescriptor),
 ) -> Option<(wgpu::Adapter, wgpu::Device, wgpu::Queue)> {
@@ -74,8 +74,8 @@ pub fn application(
     Some((adapter, device, queue))
 }
 
-/// An adopted device that was asked for nothing: no feature, the limits that every device has. Dims travel through the
-/// ring there, and f16 in pairs.
+/// An adopted device without optional features and with the limits that every device has. On it dims pass through the ring, and
+/// f16 elements are packed in pairs.
 pub fn bare() -> Option<TestGpu> {
     adopted(|desc| {
         desc.required_features = wgpu::Features::empty();
@@ -84,25 +84,25 @@ pub fn bare() -> Option<TestGpu> {
     })
 }
 
-/// The devices that differ in how elements lie in memory and how dims travel: f16 and immediates, and neither. In a short
-/// sweep the second alone, as other tests take the first.
+/// Two devices with different storage formats and dims: one with f16 and immediates, one without. In a short sweep only the
+/// second, because other tests use the first.
 pub fn devices() -> Vec<TestGpu> {
     let first = if is_short_sweep() { None } else { own(|_| ()) };
     [first, bare()].into_iter().flatten().collect()
 }
 
-/// Every kind of device that an application may have: opened by us, adopted, and adopted without features.
+/// Every kind of device that an application may have: opened by the library, adopted, and adopted without features.
 pub fn every_device() -> Vec<TestGpu> {
     [own(|_| ()), adopted(|_| ()), bare()].into_iter().flatten().collect()
 }
 
-/// Whether `TILEWISE_SWEEP=full` asks for all there is: more kernels than a run of all tests has time to compile. Or
-/// `TILEWISE_SWEEP=3/16` for the third of sixteen parts of it.
+/// Whether `TILEWISE_SWEEP=full` requests full sweeps, which have more kernels than a run of all tests has time to compile.
+/// `TILEWISE_SWEEP=3/16` requests the third of sixteen parts of them.
 pub fn is_full_sweep() -> bool {
     full_sweep_part().is_some()
 }
 
-/// Which part of a full sweep is asked for, from 1 on, and of how many; all of it is the only one.
+/// The requested part of full sweeps, counted from 1, and the number of parts. The whole is part 1 of 1.
 fn full_sweep_part() -> Option<[usize; 2]> {
     let asked = std::env::var("TILEWISE_SWEEP").ok()?;
     if asked == "full" { Some([1, 1]) } else { part_asked(&asked) }
@@ -111,17 +111,20 @@ fn full_sweep_part() -> Option<[usize; 2]> {
 fn part_asked(text: &str) -> Option<[usize; 2]> {
     let (part, parts) = text.split_once('/')?;
     let [part, parts] = [part, parts].map(|number| number.parse().unwrap_or(0));
-    assert!((1..=parts).contains(&part), "TILEWISE_SWEEP={text} is no part of a sweep: 1/16 to 16/16 are");
+    assert!(
+        (1..=parts).contains(&part),
+        "TILEWISE_SWEEP={text} is not a part of a sweep, such as 1/16 to 16/16"
+    );
     Some([part, parts])
 }
 
-/// What of a full sweep's rows is asked for, if it is one.
+/// The requested rows of a full sweep. None if no full sweep is requested.
 pub fn of_full_sweep<T>(rows: impl FnOnce() -> Vec<T>) -> Option<Vec<T>> {
     full_sweep_part().map(|part| in_part(rows(), part))
 }
 
-/// A part's rows: drawn, the same every time, as rows at equal distances have values in common. Of many rows for each value of
-/// a factor, every part has some.
+/// The rows of a part. They are drawn by a fixed hash, because rows at equal distances would share values of factors. So every
+/// part has some of the many rows for each value of a factor.
 fn in_part<T>(rows: Vec<T>, [part, parts]: [usize; 2]) -> Vec<T> {
     let drawn = |row: usize| (row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let is_in = |&(row, _): &(usize, T)| drawn(row) % parts as u64 == part as u64 - 1;
@@ -147,13 +150,14 @@ fn the_parts_of_a_sweep_are_all_of_it() {
     }
 }
 
-/// Whether `TILEWISE_SWEEP=once` asks for each kernel and form once: on a second driver, where another has run them all.
+/// Whether `TILEWISE_SWEEP=once` requests short sweeps, with each variant once. They are for a second driver, after the first has
+/// run them all.
 pub fn is_short_sweep() -> bool {
     std::env::var("TILEWISE_SWEEP").as_deref() == Ok("once")
 }
 
-/// Whether a second driver goes without this test, and says so: of what it asserts, counts, errors and bits that are the
-/// same each time, drivers decide nothing that other tests would miss.
+/// Whether a second driver skips this test, which it then prints. Such a test asserts counts, errors or equal bits; a driver
+/// cannot change them without other tests failing too.
 pub fn is_left_to_the_first_driver() -> bool {
     if is_short_sweep() {
         println!("left to the first driver: TILEWISE_SWEEP=once");
@@ -161,7 +165,7 @@ pub fn is_left_to_the_first_driver() -> bool {
     is_short_sweep()
 }
 
-/// What a sweep takes: the first if it is full, the last if it is short.
+/// The value for the requested kind of sweep.
 pub fn by_sweep<T>(full: T, usual: T, short: T) -> T {
     if is_full_sweep() {
         full
@@ -172,7 +176,7 @@ pub fn by_sweep<T>(full: T, usual: T, short: T) -> T {
     }
 }
 
-/// Runs a test that is generic in its type with every type that tensors have.
+/// Runs a generic test with every element type.
 macro_rules! of_every_type {
     ($test:ident, $gpu:expr) => {{
         $test::<f32>($gpu);
@@ -187,11 +191,11 @@ pub(crate) use of_every_type;
 /// Asserts that nothing has been launched, uploaded or allocated on a device.
 pub fn assert_untouched(gpu: &Gpu) {
     let mut stats = gpu.stats();
-    stats.bytes_free = None; // the budget, which is no counter
+    stats.bytes_free = None; // not a counter, but the budget
     assert_eq!(stats, tilewise::gpu::Stats::default());
 }
 
-/// A device whose end of use checks that the validation layer had nothing to say.
+/// A device that checks, when it is dropped, that the validation layer has reported nothing.
 pub struct TestGpu(Gpu);
 
 impl std::ops::Deref for TestGpu {
@@ -214,30 +218,30 @@ static COMPLAINTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// What this crate has warned of so far with these words in it. Tests run side by side: ask for a name of your own.
+/// The crate's warnings so far that contain these words. Tests run in parallel, so use words that no other test causes.
 pub fn warnings_with(words: &str) -> Vec<String> {
     let warnings = WARNINGS.lock().unwrap_or_else(PoisonError::into_inner);
     warnings.iter().filter(|warning| warning.contains(words)).cloned().collect()
 }
 
-/// As [`warnings_with`], of what this crate tells without a warning.
+/// As [`warnings_with`], for the crate's other log messages.
 pub fn told_with(words: &str) -> Vec<String> {
     let told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
     told.iter().filter(|told| told.contains(words)).cloned().collect()
 }
 
-/// What the validation layer has said so far, taken.
+/// Takes the messages of the validation layer so far.
 pub fn take_complaints() -> Vec<String> {
     std::mem::take(&mut *COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Whether the Vulkan validation layer is asked for: it complains of matrices that the adapter does not list.
+/// Whether the Vulkan validation layer is requested. It reports matrices that the adapter does not list.
 pub fn validates() -> bool {
     std::env::var("WGPU_VALIDATION").is_ok_and(|on| on != "0") || cfg!(debug_assertions)
 }
 
-/// Collects what the Vulkan validation layer reports (`WGPU_VALIDATION=1` switches it on), which wgpu logs, and what
-/// this crate warns of.
+/// Collects the reports of the Vulkan validation layer, which wgpu logs, and the crate's warnings. `WGPU_VALIDATION=1` enables
+/// the layer.
 pub fn watch_validation() {
     struct Watch;
     impl log::Log for Watch {
@@ -271,17 +275,17 @@ pub fn watch_validation() {
     });
 }
 
-/// A device that computes nothing but validates as the real ones do: host cost and API errors need no driver.
+/// A device that computes nothing but validates calls as real devices do. Tests of host cost and API errors need no driver.
 pub fn noop() -> Gpu {
     noop_with(GpuOptions::default(), |_| ())
 }
 
-/// As [`noop`], with options and with the device asked for changed.
+/// As [`noop`], with options and an edited request for the device.
 pub fn noop_with(options: GpuOptions, change: impl FnOnce(&mut wgpu::DeviceDescriptor)) -> Gpu {
     noop_on(&noop_adapter(), options, change)
 }
 
-/// As [`noop_with`], on a noop adapter that is there.
+/// As [`noop_with`], on an existing noop adapter.
 pub fn noop_on(
     adapter: &wgpu::Adapter,
     options: GpuOptions,
@@ -297,7 +301,7 @@ pub fn noop_adapter() -> wgpu::Adapter {
     noop_adapter_with(wgpu::NoopBackendOptions::default())
 }
 
-/// A noop adapter that says of itself what `options` say.
+/// A noop adapter that reports what `options` say.
 pub fn noop_adapter_with(options: wgpu::NoopBackendOptions) -> wgpu::Adapter {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::NOOP,
@@ -310,7 +314,7 @@ pub fn noop_adapter_with(options: wgpu::NoopBackendOptions) -> wgpu::Adapter {
     pollster::block_on(instance.request_adapter(&Default::default())).expect("the noop adapter is there")
 }
 
-/// A folder of the test's own, not there yet.
+/// The path of a folder for one test, which does not exist yet.
 pub fn folder(name: &str) -> std::path::PathBuf {
     let name = format!("{name}-{}", std::process::id());
     let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);

@@ -1,23 +1,23 @@
-//! Operands in every memory layout, with poison around every element that is theirs: NaN, of integers 77.
+//! Matrices in every memory layout. Every other element of their buffers is poison: NaN, or 77 for integers.
 
 use tilewise::{Element, Gpu, Tensor};
 
-/// How a matrix lies in its buffer.
+/// The memory layout of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
     /// Row-major without gaps.
     Plain,
     /// Column-major without gaps.
     Transposed,
-    /// Row-major, three elements between rows, from an odd offset.
+    /// Row-major, with three elements between rows and an odd offset.
     Gaps,
-    /// Column-major, five elements between columns, from an odd offset.
+    /// Column-major, with five elements between columns and an odd offset.
     TransposedGaps,
-    /// Row-major, rows and offset at multiples of four: whole vectors.
+    /// Row-major, with rows and the offset at multiples of four, so that rows begin with whole vectors.
     Aligned,
-    /// Row-major, rows and offset at multiples of eight, whatever the columns: units of 16 bytes in f16.
+    /// Row-major, with rows and the offset at multiples of eight for any number of columns: units of 16 bytes in f16.
     Padded,
-    /// Column-major, columns and offset at multiples of eight.
+    /// Column-major, with columns and the offset at multiples of eight.
     TransposedPadded,
     /// Every second element of every second row.
     Steps,
@@ -34,10 +34,10 @@ impl View {
         Self::TransposedPadded,
         Self::Steps,
     ];
-    /// The views that an output may be.
+    /// The layouts that an output may have.
     pub const OUTPUTS: [Self; 3] = [Self::Plain, Self::Gaps, Self::Aligned];
 
-    /// Strides and offset of a matrix of this shape.
+    /// The strides and the offset of a matrix of this shape.
     pub fn strides(self, [rows, cols]: [usize; 2]) -> ([usize; 2], usize) {
         match self {
             Self::Plain => ([cols, 1], 0),
@@ -52,7 +52,7 @@ impl View {
     }
 }
 
-/// A matrix on the device, and the whole buffer behind it as it was uploaded.
+/// A matrix on the device, and a copy of its whole buffer as uploaded.
 pub struct Placed<T: Element> {
     pub tensor: Tensor<T>,
     pub buffer: Vec<T>,
@@ -60,7 +60,7 @@ pub struct Placed<T: Element> {
 }
 
 impl<T: Element> Placed<T> {
-    /// Lays `data` (row-major) out as `view`, poison in between.
+    /// Uploads `data` (row-major) in the layout `view`, with poison in the gaps.
     pub fn new(gpu: &Gpu, data: &[T], shape: [usize; 2], view: View) -> Self {
         let ([row, col], offset) = view.strides(shape);
         let places: Vec<usize> =
@@ -75,7 +75,7 @@ impl<T: Element> Placed<T> {
         Self { tensor, buffer, places }
     }
 
-    /// The buffer as it should be once the matrix holds `data`: all else untouched.
+    /// The expected buffer if the matrix holds `data` and everything else is unchanged.
     pub fn expected(&self, data: &[T]) -> Vec<T> {
         let mut buffer = self.buffer.clone();
         for (&place, &value) in self.places.iter().zip(data) {
@@ -89,7 +89,7 @@ impl<T: Element> Placed<T> {
         self.places.iter().map(|&place| buffer[place]).collect()
     }
 
-    /// The whole buffer as it is on the device now.
+    /// The current contents of the whole buffer.
     pub fn read_buffer(&self) -> Vec<T> {
         let (buffer, _) = self.tensor.buffer().unwrap();
         let mut values = read_bytes(self.tensor.gpu(), buffer);
@@ -98,12 +98,12 @@ impl<T: Element> Placed<T> {
     }
 }
 
-/// What lies beside operands, and in results before they are computed.
+/// The value around operands, and in results before they are computed.
 pub fn poison<T: Element>() -> T {
     T::from_f64(if T::DTYPE.is_real() { f64::NAN } else { 77.0 })
 }
 
-/// Reads a whole buffer with wgpu alone, as an application would, after our work.
+/// Reads a whole buffer with wgpu alone, as an application would, after the library's work.
 pub fn read_bytes(gpu: &Gpu, buffer: &wgpu::Buffer) -> Vec<u8> {
     gpu.flush().expect("nothing failed before");
     let staging = gpu.device().create_buffer(&wgpu::BufferDescriptor {

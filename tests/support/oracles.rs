@@ -1,11 +1,11 @@
-//! Files of vectors that others' code computed.
+//! Files of test vectors that other programs computed.
 
 use std::path::PathBuf;
 use tilewise::clifford::Signature;
 
-/// The files of these extensions in a folder of `tests/data`, and in the one that `TILEWISE_ORACLES` names, in order.
+/// The sorted files with these extensions in a folder of `tests/data`, and in the folder that `TILEWISE_ORACLES` names.
 pub fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
-    let own = PathBuf::from("tests/data").join(folder); // cargo runs tests in the folder of the package
+    let own = PathBuf::from("tests/data").join(folder); // cargo runs tests in the package's folder
     let named = std::env::var_os("TILEWISE_ORACLES").map(PathBuf::from);
     let files = std::iter::once(own).chain(named).flat_map(|folder| {
         let read = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
@@ -19,7 +19,7 @@ pub fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
     files
 }
 
-/// The signature in a file's name: `cgenn_cl_3_0_1`, `tables_cl_3_0_1_nullfirst`.
+/// The signature in a file's name, such as `cgenn_cl_3_0_1` or `tables_cl_3_0_1_nullfirst`.
 pub fn signature(name: &str) -> Signature {
     let (_, pqr) = name.split_once("_cl_").unwrap_or_else(|| panic!("{name} names no signature"));
     let plain = pqr.strip_suffix("_nullfirst");

@@ -1,18 +1,21 @@
-//! Sweeps: few rows that cover every pair of values of any two factors, or, if asked for, fewer or many more.
+//! Sweeps: a small number of rows that cover every pair of values of any two factors, or, on request, fewer or many more rows.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-/// Rows of one value index per factor, of `levels[f]` values each: every pair of values of any two factors stands in
-/// some row. `TILEWISE_SWEEP=full` takes every combination within each of the `groups` of factors instead, the other
-/// factors taking turns, or a part of these rows; `TILEWISE_SWEEP=once`, for a second driver, only every value of each factor.
+/// Rows that cover every pair of values of any two factors. A row has the index of a value for each factor; factor f has
+/// `levels[f]` values.
+///
+/// `TILEWISE_SWEEP=full` returns every combination within each of the `groups` of factors instead, or a part of these rows; the
+/// other factors cycle. `TILEWISE_SWEEP=once`, for a second driver, covers only every value of each factor.
 pub fn sweep(levels: &[usize], groups: &[&[usize]]) -> Vec<Vec<usize>> {
     full(levels, groups).unwrap_or_else(|| covering(levels, Cover::asked()))
 }
 
-/// As [`sweep`], with fewer pipelines, where `kernel` says in words what is compiled for a row: first some rows with
-/// every pair of words that any row has (with `once`: every word), then rows that share their pipelines. None is for a row
-/// that cannot run; it covers only what no other row is found for.
+/// As [`sweep`], with fewer pipelines. `kernel` returns the kernel of a row as words, or None if the row cannot run.
+///
+/// The first rows cover every pair of words of all kernels (with `once`: every word). The others share their pipelines. A row that
+/// cannot run covers only pairs for which no other row is found.
 pub fn sweep_sharing(
     levels: &[usize],
     groups: &[&[usize]],
@@ -21,7 +24,7 @@ pub fn sweep_sharing(
     full(levels, groups).unwrap_or_else(|| sharing(levels, Cover::asked(), kernel))
 }
 
-/// What a sweep covers that is not full.
+/// The coverage of a sweep that is not full.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cover {
     /// Every value of each factor.
@@ -54,7 +57,7 @@ fn product(levels: &[usize], group: &[usize]) -> Vec<Vec<usize>> {
     (0..rows).map(row).collect()
 }
 
-/// Greedy, one row at a time, each with a pair that is still open.
+/// Adds rows greedily. Each covers at least one open pair.
 fn covering(levels: &[usize], cover: Cover) -> Vec<Vec<usize>> {
     let mut open = Open::all(levels, cover);
     let mut rows = Vec::new();
@@ -79,7 +82,7 @@ fn sharing(levels: &[usize], cover: Cover, kernel: impl Fn(&[usize]) -> Option<S
         let mut is_made = |row: &[usize]| {
             *known.entry(row.to_vec()).or_insert_with(|| kernel(row).is_some_and(|text| made.contains(&text)))
         };
-        // Some of the rows that make pipelines, changed to what covers the most without making another.
+        // Some rows that need pipelines, changed to cover the most open pairs without another pipeline.
         let some = makers.iter().cycle().skip(rows.len() * TRIED % makers.len().max(1));
         let shared = some.take(TRIED.min(makers.len())).map(|row| open.changed(row.clone(), &mut is_made));
         let shared = shared.max_by_key(|row| open.gain(row)).filter(|row| open.gain(row) > 0);
@@ -105,10 +108,10 @@ fn sharing(levels: &[usize], cover: Cover, kernel: impl Fn(&[usize]) -> Option<S
     rows
 }
 
-/// How many rows are changed in search of the next one.
+/// The number of rows that are tried for the next one.
 const TRIED: usize = 16;
 
-/// Few of the rows, whose kernels have every word, or every pair of words, that a kernel of any of the rows has.
+/// A small subset of the rows whose kernels have every word, or every pair of words, of all the rows' kernels.
 fn makers(
     rows: impl Iterator<Item = Vec<usize>>,
     cover: Cover,
@@ -133,8 +136,8 @@ fn makers(
     few
 }
 
-/// Every two words of each kernel, or each with itself alone, as a number. A kernel that lacks what others say, `load_a` of `load_a:load_x_vec4`,
-/// has that as a word of its own.
+/// The pairs of words of each kernel, or the single words, as numbers. The absence of a word also counts as a word: for example,
+/// that a kernel has no `load_a`, while another has `load_a:load_x_vec4`.
 fn pairs_of_words<'a>(kernels: impl Iterator<Item = &'a String> + Clone, cover: Cover) -> Vec<Vec<usize>> {
     let name = |word: &'a str| word.split(['=', ':']).next().unwrap_or_default();
     let all: BTreeSet<&str> = kernels.clone().flat_map(|text| text.split(' ')).collect();
@@ -157,7 +160,7 @@ fn pairs_of_words<'a>(kernels: impl Iterator<Item = &'a String> + Clone, cover: 
     kernels.map(|text| pairs(text)).collect()
 }
 
-/// Rows at random, so many that hardly a pair of words is in none of them.
+/// Random rows, enough that almost every pair of words is in one of them.
 fn any_rows(levels: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     let random = |at: [usize; 2], below: usize| {
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(at);
@@ -166,7 +169,7 @@ fn any_rows(levels: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     (0..4000).map(move |number| (0..levels.len()).map(|f| random([number, f], levels[f])).collect())
 }
 
-/// The row, or where it cannot run another with its pair that can, if one is found.
+/// The row, or, if it cannot run, another row with the same pair that can, if one is found.
 fn runnable(
     row: Vec<usize>,
     (i, _, j, _): Pair,
@@ -182,7 +185,7 @@ fn runnable(
     (0..200).map(other).find(|row| kernel(row).is_some()).unwrap_or(row)
 }
 
-/// Two factors and a value of each, the lower factor first; or one twice, for a value alone.
+/// Two factors with a value each, the lower factor first. A factor with itself stands for a single value.
 type Pair = (usize, usize, usize, usize);
 
 /// The pairs that no row covers yet.
@@ -206,7 +209,7 @@ impl<'a> Open<'a> {
         Self { levels, pairs }
     }
 
-    /// A row with this pair, each further value the one that covers the most with those before it.
+    /// A row with this pair. Each further value is the one that covers the most open pairs with the values before it.
     fn fresh_row(&self, (i, a, j, b): Pair, turn: usize) -> Vec<usize> {
         let mut row = vec![None; self.levels.len()];
         (row[i], row[j]) = (Some(a), Some(b));
@@ -219,14 +222,14 @@ impl<'a> Open<'a> {
                 let set = set.chain([(f, value)]);
                 set.filter(|&(g, v)| self.pairs.contains(&pair(f, value, g, v))).count()
             };
-            // Ties go round, so that values without open pairs take turns.
+            // Ties cycle, so that values without open pairs alternate.
             let values = self.levels[f];
             row[f] = (0..values).map(|v| (v + turn) % values).max_by_key(|&v| gain(v));
         }
         row.into_iter().map(|v| v.expect("every factor has a value")).collect()
     }
 
-    /// The row with one value after another changed to what covers more, as far as `allowed`.
+    /// The row with values changed one by one to cover more open pairs, if `allowed`.
     fn changed(&self, mut row: Vec<usize>, allowed: &mut impl FnMut(&[usize]) -> bool) -> Vec<usize> {
         for f in (0..row.len()).chain(0..row.len()) {
             let mut most = self.gain(&row);
@@ -261,7 +264,7 @@ fn pair(f: usize, a: usize, g: usize, b: usize) -> Pair {
     if f < g { (f, a, g, b) } else { (g, b, f, a) }
 }
 
-/// What stands in no row.
+/// The pairs that no row covers.
 fn missing(rows: &[Vec<usize>], levels: &[usize], cover: Cover) -> BTreeSet<Pair> {
     let mut open = Open::all(levels, cover);
     rows.iter().for_each(|row| open.close(row));
@@ -288,7 +291,7 @@ fn seven_rows_have_every_value_of_seven_once() {
 #[test]
 fn few_kernels_cover_every_pair_and_every_pair_of_their_words() {
     let levels = [5, 3, 7, 8, 2];
-    // Two factors go into the text, of a third whether it is even; some rows cannot run.
+    // The text has two factors, and whether a third is even. Some rows cannot run.
     let kernel = |row: &[usize]| {
         let vectors = if row[2].is_multiple_of(2) { " load:vectors" } else { "" };
         (row[0] != 4 || row[4] == 0).then(|| format!("tile={} type={}{vectors}", row[0], row[1]))
@@ -296,10 +299,10 @@ fn few_kernels_cover_every_pair_and_every_pair_of_their_words() {
     let rows = sharing(&levels, Cover::Pairs, kernel);
     let few: BTreeSet<String> = rows.iter().filter_map(|row| kernel(row)).collect();
     assert!((15..=20).contains(&few.len()), "{} of 30 kernels", few.len());
-    // A word with itself, a tile with a type, and either with vectors or without.
+    // Pairs of a word with itself, of a tile and a type, and of either with vectors or their absence.
     let pairs: BTreeSet<usize> = pairs_of_words(few.iter(), Cover::Pairs).into_iter().flatten().collect();
     assert_eq!(pairs.len(), 5 + 3 + 2 + 5 * 3 + 5 * 2 + 3 * 2);
-    // What no row that runs could cover is the one thing that rows which do not run cover.
+    // Rows that cannot run cover only pairs that no runnable row could cover.
     let run: Vec<Vec<usize>> = rows.iter().filter(|row| kernel(row).is_some()).cloned().collect();
     assert_eq!(missing(&run, &levels, Cover::Pairs), BTreeSet::from([(0, 4, 4, 1)]));
     assert_eq!(missing(&rows, &levels, Cover::Pairs), BTreeSet::new());

@@ -1,4 +1,4 @@
-//! Plans of every operation on a device, and what they bind there.
+//! Plans of every operation for a device.
 
 use super::limits::{self, Planned};
 use super::operand::View;
@@ -17,11 +17,13 @@ use tilewise::planning::gemm::{
 };
 use tilewise::{Caps, DType, Layout, Precision};
 
-/// The plans of all operations on a device, in every form that changes a kernel.
+/// Plans of all operations for a device, in every variant that changes a kernel.
 pub fn every(caps: &Caps) -> Vec<Planned> {
     let mut plans = Vec::new();
     plans.extend(products().iter().map(|problem| Planned::of("product", problem, caps)));
-    plans.extend(made_products().iter().map(|problem| Planned::of("product of what is made", problem, caps)));
+    plans.extend(
+        made_products().iter().map(|problem| Planned::of("product with a generated operand", problem, caps)),
+    );
     plans.extend(connected(caps));
     plans.extend(of_elements(caps));
     plans.extend(sketches(caps));
@@ -30,14 +32,14 @@ pub fn every(caps: &Caps) -> Vec<Planned> {
     plans
 }
 
-/// Products: free and of every tile, with every epilogue, whole and in splits, of each combination of types.
+/// Products of each combination of types, with every epilogue, pinned to every tile or not, with and without split-k.
 fn products() -> Vec<GemmProblem> {
     let epilogues: Vec<Epilogue> = wgsl::epilogues().into_iter().chain([Epilogue::default()]).collect();
     let tiles = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());
     let pins = tiles.map(|tile| Pin::Tile(*tile)).chain([Pin::Free]);
     let mut problems = Vec::new();
     for (i, pin) in pins.enumerate() {
-        // A tile takes a quarter of them, the free choice all.
+        // Each pinned tile has a quarter of the products, the free choice has all.
         let taken = |&(j, _): &(usize, _)| pin == Pin::Free || (i + j) % 4 == 0;
         for (j, epilogue) in epilogues.iter().enumerate().filter(taken) {
             let types = if matches!(pin, Pin::Tile(tile) if tile.kernel == GemmKernel::Dot) {
@@ -46,7 +48,7 @@ fn products() -> Vec<GemmProblem> {
                 TYPES[(i + j / 4) % TYPES.len()]
             };
             if types == I8 && !epilogue.is_plain() {
-                continue; // integers have none
+                continue; // products of integers have no epilogue
             }
             for (view, split) in [(View::Plain, SplitK::Splits(1)), (View::Gaps, SplitK::Splits(3))] {
                 let thin = wgsl::problem([4, 128, 128], types, [View::Plain, View::Plain, view]);
@@ -57,7 +59,7 @@ fn products() -> Vec<GemmProblem> {
     problems
 }
 
-/// Products an operand of which is made, the whole of it or a half.
+/// Products with a generated operand, or with an operand of which one half is generated.
 fn made_products() -> Vec<GemmProblem> {
     let mut problems = Vec::new();
     for (i, (side, entries)) in [Side::A, Side::B]
@@ -80,7 +82,7 @@ fn made_products() -> Vec<GemmProblem> {
     problems
 }
 
-/// What fully connected layers of multivectors launch, forward and backward: each matrix product by itself, and all steps.
+/// The problems of fully connected layers of multivectors, forward and backward: each matrix product alone, and all steps.
 fn connected(caps: &Caps) -> Vec<Planned> {
     let mut plans = Vec::new();
     for (dtype, gate) in REALS.into_iter().flat_map(|dtype| Gate::ALL.map(|gate| (dtype, gate))) {
@@ -96,7 +98,7 @@ fn connected(caps: &Caps) -> Vec<Planned> {
             [(GradeNorm::None, OperandRounding::None), (GradeNorm::Rms, OperandRounding::F16)]
         {
             if multiplied == OperandRounding::F16 && dtype != DType::F32 {
-                continue; // what is f16 already is not rounded to it
+                continue; // f16 operands are not rounded to f16
             }
             let product = problem.clone().norm(norm);
             let forward = ConnectedForward::new(product, multiplied, Pin::Free).expect("of f32");
@@ -140,7 +142,7 @@ fn sketches(caps: &Caps) -> Vec<Planned> {
 fn multivectors(caps: &Caps) -> Vec<Planned> {
     let mut plans = Vec::new();
     for dtype in REALS {
-        // The type changes nothing of an algebra's: all in f32, of the others every fifth.
+        // The types share their algebra, so all functions are planned in f32 and every fifth in the other types.
         let problems = clifford::clifford_problems(dtype);
         let step = if dtype == DType::F32 { 1 } else { 5 };
         plans.extend(problems.iter().step_by(step).map(|problem| Planned::of("clifford", problem, caps)));

@@ -1,4 +1,4 @@
-//! A test that runs again in a process of its own, and what the system says of a process.
+//! Runs a test again in a separate process, and reads a process's memory use.
 
 use super::example;
 use std::ffi::OsString;
@@ -7,22 +7,22 @@ use std::process::Command;
 
 const HANDED: &str = "TILEWISE_TEST_CHILD";
 
-/// What this run of a test was handed by [`again`]; None in the first run.
+/// The value that [`again`] passed to this run of a test. None in the first run.
 pub fn handed() -> Option<OsString> {
     std::env::var_os(HANDED)
 }
 
-/// A command that runs one test of this program again and hands it something. The test's name begins with `module_path!()`.
+/// A command that runs one test of this program again and passes it a value. The test's name begins with `module_path!()`.
 pub fn again(test: &str, handed: impl AsRef<Path>) -> Command {
     let mut command = example::this();
-    // The first module is the program itself.
+    // The first module of the path is the program itself.
     let (_, test) = test.split_once("::").expect("the whole name of a test");
     command.args(["--exact", test, "--nocapture"]).env(HANDED, handed.as_ref());
     command
 }
 
-/// Whether a test runs in a process of its own, for what would meet other tests: a logger, the validation layer's complaints.
-/// If not, the test runs there now; its name begins with `module_path!()`.
+/// Whether a test runs in a separate process, which it needs to avoid other tests' loggers or validation messages. If not, this
+/// function runs it there now. The test's name begins with `module_path!()`.
 pub fn is_alone(test: &str) -> bool {
     let alone = handed().is_some();
     if !alone {
@@ -31,7 +31,7 @@ pub fn is_alone(test: &str) -> bool {
     alone
 }
 
-/// The same command, after what a shell does first: limits, signals.
+/// The same command, run by a shell after other commands, such as those that set limits or signals.
 #[cfg(unix)]
 pub fn after(first: &str, command: &Command) -> Command {
     let mut shell = Command::new("sh");
@@ -46,7 +46,7 @@ pub fn after(first: &str, command: &Command) -> Command {
     shell
 }
 
-/// Asserts that the test passes, and that it ran.
+/// Asserts that the test ran and passed.
 pub fn assert_passes(mut command: Command) {
     let output = command.output().expect("the test runs again");
     let said = String::from_utf8_lossy(&output.stdout);
@@ -54,7 +54,7 @@ pub fn assert_passes(mut command: Command) {
     assert!(passed, "{command:?}: {said}\n{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Bytes of this process: `VmRSS`, in memory now, or `VmHWM`, the most at once. None where the system does not tell.
+/// This process's memory in bytes: `VmRSS` is the current use, `VmHWM` the peak. None if the system does not report it.
 pub fn bytes(line: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let value = status.lines().find_map(|said| said.strip_prefix(line)?.strip_prefix(':'))?;

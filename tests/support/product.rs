@@ -1,4 +1,4 @@
-//! One product by one tile, checked in all ways.
+//! All checks of one product with one tile.
 
 use super::operand::{Placed, View, poison};
 use super::wgsl;
@@ -7,7 +7,7 @@ use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmTypes, Pin};
 use tilewise::{Accumulator, Caps, Element, Error, Fill, Gemm, Gpu, Real, reference};
 
-/// A product of a sweep: the tile, m, n and k, and how A, B and C lie in memory.
+/// A product of a sweep: the tile, m, n and k, and the memory layouts of A, B and C.
 #[derive(Debug)]
 pub struct Case {
     pub tile: Tile,
@@ -16,14 +16,14 @@ pub struct Case {
 }
 
 impl Case {
-    /// What is compiled for it, in words. None where the device cannot run the tile.
+    /// The product's kernel as text. None if the device cannot run the tile.
     pub fn kernel(&self, types: GemmTypes, caps: &Caps) -> Option<String> {
         let problem = wgsl::problem(self.shape, types, self.views).pinned(Pin::Tile(self.tile));
         problem.plan(caps).ok().map(|plan| plan.steps()[0].kernel.to_string())
     }
 }
 
-/// Types of a product, and [`check`] of a product of these.
+/// The types of a product, and their instance of [`check`].
 pub struct Typed {
     pub types: GemmTypes,
     pub check: fn(&Gpu, &Case) -> usize,
@@ -35,13 +35,13 @@ impl Typed {
     }
 }
 
-/// A product by one tile: integers to the bit, then reals within the bound; what is not C's keeps its bits. Returns how
-/// many products were computed: none where the device cannot run the tile.
+/// Checks a product with one tile: integers must be exact, reals within the bound, and everything outside C unchanged. Returns
+/// the number of computed products, which is 0 if the device cannot run the tile.
 pub fn check<T: Real, C: Real>(gpu: &Gpu, case: &Case) -> usize {
     check_summed::<T, C>(gpu, case, Accumulator::F32)
 }
 
-/// As [`check`], where sums may be of this kind.
+/// As [`check`], with this accumulator.
 pub fn check_summed<T: Real, C: Real>(gpu: &Gpu, case: &Case, sums: Accumulator) -> usize {
     let [m, n, k] = case.shape;
     let mut launches = 0;
@@ -74,8 +74,8 @@ pub fn check_summed<T: Real, C: Real>(gpu: &Gpu, case: &Case, sums: Accumulator)
     launches
 }
 
-/// A product of i8 by one tile, of every i8 there is, to the bit; what is not C's keeps its bits. Returns how many
-/// products were computed, as [`check`].
+/// Checks a product of i8 with one tile and all values of i8: it must be exact, and everything outside C unchanged. Returns the
+/// number of computed products, as [`check`].
 pub fn check_integers(gpu: &Gpu, case: &Case) -> usize {
     let [m, n, k] = case.shape;
     let (a, b) = (Fill::Uniform.values::<i8>(m * k, 1), Fill::Uniform.values::<i8>(k * n, 2));
@@ -94,7 +94,7 @@ pub fn check_integers(gpu: &Gpu, case: &Case) -> usize {
     1
 }
 
-/// NaN is not equal to itself: bits are.
+/// The bits of the elements, which are equal to themselves even for NaN.
 fn beside_c_is_untouched<C: Element>(c: &Placed<C>, buffer: &[C], case: &Case) {
     let bits = |values: &[C]| bytemuck::cast_slice::<C, u8>(values).to_vec();
     let expected = c.expected(&c.elements(buffer));

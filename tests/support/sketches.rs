@@ -1,10 +1,10 @@
-//! What tests of sketches, and of what is built on them, share.
+//! Shared by the tests of sketches and of the algorithms built on them.
 
 use tilewise::GemmKernel;
 use tilewise::gemm::Tile;
 use tilewise::sketch::{Scaling, Sketch, philox};
 
-/// The sign of every column and the Hadamard row of every row, as the operator's entries have them.
+/// The sign of every column and the Hadamard row of every row, read from the operator's entries.
 pub fn signs_and_rows(s: &Sketch) -> (Vec<f64>, Vec<usize>) {
     let [d, n] = s.shape();
     let unscaled = s.scaled(Scaling::Unscaled);
@@ -18,7 +18,7 @@ pub fn signs_and_rows(s: &Sketch) -> (Vec<f64>, Vec<usize>) {
     ((0..n).map(sign).collect(), (0..d).map(row).collect())
 }
 
-/// A tile that takes software drivers a second to compile; those that they are given take four.
+/// A tile that software drivers compile in a second. Those that plans choose for them take four.
 pub fn small() -> Tile {
     let tiles = GemmKernel::Tiled.tiles();
     *tiles.iter().find(|tile| [tile.tm, tile.tn] == [4, 4]).unwrap()

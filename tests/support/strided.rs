@@ -1,20 +1,20 @@
-//! Tensors of any rank in every memory layout, with NaN around every element that is theirs.
+//! Tensors of any rank in every memory layout. Every other element of their buffers is NaN.
 
 use super::operand::read_bytes;
 use tilewise::{Element, Gpu, Tensor};
 
-/// How a tensor of any rank lies in its buffer.
+/// The memory layout of a tensor of any rank.
 #[derive(Clone, Copy, Debug)]
 pub enum Lay {
     /// Row-major without gaps.
     Plain,
-    /// The first axis innermost.
+    /// With the first axis innermost.
     Reversed,
-    /// Row-major, gaps after every axis, every second element, from an odd offset.
+    /// Row-major, with gaps after every axis, every second element, and an odd offset.
     Gaps,
-    /// Row-major; rows, as all else, begin at even places, whatever their length.
+    /// Row-major, with all axes at even strides, so that rows of any length begin at even indices.
     Even,
-    /// Row-major without gaps, from an odd offset.
+    /// Row-major without gaps, with an odd offset.
     Odd,
 }
 
@@ -46,7 +46,7 @@ impl Lay {
     }
 }
 
-/// A tensor with NaN around every element that is its own.
+/// A tensor whose buffer has NaN everywhere else.
 pub struct Placed<T: Element> {
     pub tensor: Tensor<T>,
     buffer: Vec<T>,
@@ -69,7 +69,7 @@ impl<T: Element> Placed<T> {
         Self { tensor, buffer, places }
     }
 
-    /// The elements, once it is sure that nothing else in the buffer has changed.
+    /// The elements, after checking that nothing else in the buffer has changed.
     pub fn read(&self) -> Vec<T> {
         let (buffer, _) = self.tensor.buffer().unwrap();
         let mut bytes = read_bytes(self.tensor.gpu(), buffer);
@@ -90,7 +90,7 @@ pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
     })
 }
 
-/// The elements of `data` repeated to a shape, as `NumPy` does.
+/// The elements of `data` broadcast to a shape, as in `NumPy`.
 pub fn repeated<T: Element>(data: &[T], shape: &[usize], to: &[usize]) -> Vec<T> {
     let missing = to.len() - shape.len();
     let at = |index: &Vec<usize>| {

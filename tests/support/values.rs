@@ -1,4 +1,4 @@
-//! What operations are given, and how their results are judged.
+//! Operands of operations, and checks of their results.
 
 use tilewise::reference::Comparison;
 use tilewise::{Element, Fill};

@@ -1,5 +1,5 @@
-//! A board on which every thread says what it is doing. A thread that says the same for longer than is allowed is stuck: the
-//! process then prints the board and aborts, so that a hang fails at once, and not by CI's limit.
+//! A watchdog for hanging tests. Every thread announces its work on a board. If a thread announces nothing new for longer than is
+//! allowed, the process prints the board and aborts, so that a hang fails at once instead of at CI's time limit.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -7,11 +7,11 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-/// A step takes no longer.
+/// Limit of the time of one step.
 const LIMIT: Duration = Duration::from_secs(30);
-/// Nor does a whole test of many.
+/// Limit of the time of a whole test with many steps.
 const LONG: Duration = Duration::from_secs(300);
-/// The board is looked at this often.
+/// The time between two checks of the board.
 const LOOK: Duration = Duration::from_millis(500);
 
 struct Task {
@@ -22,22 +22,22 @@ struct Task {
 
 struct Desk {
     thread: String,
-    /// Outermost first: a callback runs within the call that polled.
+    /// The thread's nested work, outermost first: a callback runs inside the call that polled.
     doing: Vec<Task>,
 }
 
 static BOARD: Mutex<Option<HashMap<ThreadId, Desk>>> = Mutex::new(None);
 
-/// What this thread does until it is dropped.
+/// An announcement that ends when it is dropped.
 #[must_use]
 pub struct Doing;
 
-/// Says what this thread does from now on.
+/// Announces this thread's work from now on.
 pub fn doing(what: impl Into<String>) -> Doing {
     doing_within(what, LIMIT)
 }
 
-/// Does work of many steps, which ends within five minutes.
+/// Runs work of many steps, which must end within five minutes.
 pub fn in_time<R>(what: impl Into<String>, work: impl FnOnce() -> R) -> R {
     let _doing = doing_within(what, LONG);
     work()
@@ -75,8 +75,8 @@ fn board() -> MutexGuard<'static, Option<HashMap<ThreadId, Desk>>> {
     BOARD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// NOTE: a virtual machine may be stopped and go on. All threads then took long at once, and so did this one: what it
-/// has overslept counts for none of them.
+/// NOTE: a virtual machine may be paused and resumed. All threads then seem slow at once, and so does this one. The time by which it
+/// overslept is not counted for any of them.
 fn watch() {
     let mut stopped = Duration::ZERO;
     loop {
@@ -101,7 +101,7 @@ fn watch() {
                 text += &format!("    {what}, for {:.1} s\n", begun.elapsed().as_secs_f64());
             }
         }
-        // NOTE: past the test harness, which would keep what it has captured until the test ends.
+        // NOTE: writes past the test harness, which would hold captured output back until the test ends.
         let _ = std::io::stderr().write_all(text.as_bytes());
         std::process::abort();
     }

@@ -1,4 +1,4 @@
-//! The problems whose plans take every specialised shader.
+//! Problems whose plans need every specialised shader.
 
 use super::operand::View;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
@@ -17,7 +17,7 @@ use tilewise::{Activation, Caps, DType, Layout};
 pub use super::limits::{capabilities, validate};
 pub use super::wgsl_clifford::{clifford_kernels, connected_kernels, connected_products};
 
-/// Every combination of types with a fraction.
+/// Every combination of real types.
 pub const TYPES: [GemmTypes; 8] = [
     GemmTypes::new(DType::F32, DType::F32),
     GemmTypes::new(DType::F16, DType::F32),
@@ -29,13 +29,13 @@ pub const TYPES: [GemmTypes; 8] = [
     GemmTypes::new(DType::F32, DType::Bf16),
 ];
 
-/// The types with a fraction.
+/// The real types.
 pub const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 
-/// The one combination of integers.
+/// The only combination of integer types.
 pub const I8: GemmTypes = GemmTypes::new(DType::I8, DType::I32);
 
-/// A product whose operands and result lie in memory as `views` say.
+/// A product whose operands and result have the layouts `views`.
 pub fn problem([m, n, k]: [usize; 3], types: GemmTypes, views: [View; 3]) -> GemmProblem {
     let [a, b, c] = [([m, k], views[0]), ([k, n], views[1]), ([m, n], views[2])].map(|(shape, view)| {
         let (strides, offset) = view.strides(shape);
@@ -49,7 +49,7 @@ pub fn plain(shape: [usize; 3], types: GemmTypes) -> GemmProblem {
     problem(shape, types, [View::Plain; 3])
 }
 
-/// Epilogues that take every variant of theirs: with operands of each type, all activations, ways of scaling.
+/// Epilogues that need every variant of the slot: operands of each type, all activations and all scales.
 pub fn epilogues() -> Vec<Epilogue> {
     let mut epilogues = vec![
         Epilogue { scale: Scale::Back, ..Epilogue::default() },
@@ -70,12 +70,12 @@ pub fn epilogues() -> Vec<Epilogue> {
     epilogues
 }
 
-/// The kernels of a plan, step by step.
+/// The kernels of a plan's steps.
 pub fn kernels_of(plan: &Plan) -> impl Iterator<Item = Kernel> {
     plan.steps().iter().map(|step| step.kernel.clone())
 }
 
-/// How many parts of k a plan of one product sums by themselves.
+/// The number of splits of a plan for one product.
 pub fn parts_of(plan: &Plan) -> u32 {
     let steps: Vec<&Step> = plan.steps().iter().filter(|step| step.first_block == 0).collect();
     match steps[..] {
@@ -86,7 +86,7 @@ pub fn parts_of(plan: &Plan) -> u32 {
     }
 }
 
-/// Kernels of products in every form: with each epilogue, and in parts of k, whose sums another kernel brings together.
+/// Kernels of products with each epilogue, with and without split-k, including the reductions of split-k.
 pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
     let mut kernels: Vec<Kernel> = Vec::new();
     let smallest = GemmKernel::ALL.iter().filter_map(|kernel| kernel.tiles().last());
@@ -97,7 +97,7 @@ pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
                     let thin = problem([4, 128, 128], types, [View::Plain, View::Plain, view]);
                     let problem = super::limits::finished(thin, epilogue, 1);
                     let problem = problem.pinned(Pin::Tile(*tile)).split_k(SplitK::Splits(parts));
-                    // What a device cannot run is other tests' matter; one type of result is enough of each epilogue.
+                    // Other tests cover problems that a device cannot run. One type of result is enough for each epilogue.
                     let Ok(plan) = problem.plan(caps) else { continue };
                     if i > 2 && types.c != TYPES[i % TYPES.len()].c {
                         continue;
@@ -112,7 +112,7 @@ pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
     kernels
 }
 
-/// Functions of elements and operations along an axis: all functions and types, rows that begin at even places and rows that
+/// Elementwise functions and functions along an axis: all functions and types, with rows that begin at even indices and rows that
 /// do not.
 pub fn elementwise_problems() -> (Vec<ElementwiseProblem>, Vec<RowsProblem>) {
     let view = |shape: [usize; 2]| {
@@ -132,7 +132,7 @@ pub fn elementwise_problems() -> (Vec<ElementwiseProblem>, Vec<RowsProblem>) {
     (of_elements, of_rows)
 }
 
-/// Every kernel that a function of elements, or an operation along an axis, may take on a device.
+/// Every kernel of elementwise functions and functions along an axis on a device.
 pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
     let (of_elements, of_rows) = elementwise_problems();
     let of_elements = of_elements.iter().map(|problem| problem.plan(caps));
@@ -140,7 +140,7 @@ pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
     plans.flat_map(|plan| kernels_of(&plan.expect("it fits")).collect::<Vec<_>>()).collect()
 }
 
-/// Hadamard operators applied: all types, both ways, lengths of one pass and of several, few columns and many.
+/// Applications of Hadamard operators: all types, both directions, lengths of one pass and of several, and few and many columns.
 pub fn hadamard_problems() -> Vec<HadamardProblem> {
     let mut problems = Vec::new();
     for (n, columns) in [(1usize, 3), (3, 100), (40, 1), (500, 9), (4096, 1), (5000, 100), (1 << 21, 2)] {
@@ -157,7 +157,7 @@ pub fn hadamard_problems() -> Vec<HadamardProblem> {
     problems
 }
 
-/// Every pass that a Hadamard operator may take on a device, and those that other devices would choose.
+/// Every pass of Hadamard operators on a device, including those that other devices would choose.
 pub fn hadamard_passes(caps: &Caps) -> Vec<HadamardPass> {
     let mut chosen = Vec::new();
     for device_type in [DeviceType::Software, DeviceType::Discrete] {
@@ -167,7 +167,7 @@ pub fn hadamard_passes(caps: &Caps) -> Vec<HadamardPass> {
     chosen
 }
 
-/// Every kernel with a generated operand on a device: either side, either way, all entries.
+/// Every kernel with a generated operand on a device: both sides, both outer axes and all distributions.
 pub fn generated_kernels(caps: &Caps) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     for side in [Side::A, Side::B] {
@@ -183,7 +183,7 @@ pub fn generated_kernels(caps: &Caps) -> Vec<Kernel> {
     kernels
 }
 
-/// An operand B half of which is signs, in every way.
+/// Every kind of sign half of operand B.
 pub fn sign_half() -> impl Iterator<Item = SignHalf> {
     (0..8).map(|i| SignHalf {
         axis: [HalfAxis::Outer, HalfAxis::K][i % 2],
@@ -193,7 +193,7 @@ pub fn sign_half() -> impl Iterator<Item = SignHalf> {
     })
 }
 
-/// The product of a problem that [`problem`] makes, half of whose B is made and half lies in memory as `view` says.
+/// A product of [`problem`] with a sign half of B. The other half has the layout `view`.
 pub fn halved(whole: GemmProblem, signs: SignHalf, view: View) -> GemmProblem {
     let [k, n] = [whole.dims().k, whole.dims().n].map(|extent| extent as usize);
     let shape = if signs.axis == HalfAxis::Outer { [k, n / 2] } else { [k / 2, n] };
@@ -202,20 +202,19 @@ pub fn halved(whole: GemmProblem, signs: SignHalf, view: View) -> GemmProblem {
     whole.sign_half(signs, &half).expect("it is half of B")
 }
 
-/// Kernels with an operand half of which is made on a device, and their tiles: every tile, way of staging and of making,
-/// and type.
+/// Kernels with a sign half on a device, and their tiles: every tile, method of staging, kind of sign half, and type.
 pub fn half_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     let mut kernels = Vec::new();
     for (i, tile) in
         [GemmKernel::Tiled, GemmKernel::Coop].iter().flat_map(|kernel| kernel.tiles()).enumerate()
     {
-        // The smallest patches in every way, others in two that have nothing in common.
+        // The smallest register tiles with every kind of sign half, others with two kinds that have nothing in common.
         let taken = |&(j, _): &(usize, _)| [tile.tm, tile.tn] == [4, 4] || j == i % 4 || j == 7 - i % 4;
         for (j, signs) in sign_half().enumerate().filter(taken) {
             let view = [View::Plain, View::Transposed][(i + j) % 2];
             let types = if tile.kernel == GemmKernel::Coop { TYPES[1 + j % 2] } else { TYPES[(i + j) % 8] };
             let problem = halved(plain([64, 66, 70], types), signs, view);
-            // What a device cannot run is other tests' matter.
+            // Other tests cover problems that a device cannot run.
             let Ok(plan) = problem.pinned(Pin::Tile(*tile)).plan(caps) else { continue };
             kernels.push((*tile, problem, plan.steps()[0].kernel.clone()));
         }
@@ -223,7 +222,7 @@ pub fn half_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     kernels
 }
 
-/// Sparse operators applied: both ways, all types, axes and numbers of nonzeros; of few columns in parts.
+/// Applications of sparse operators: both directions, all types, axes and numbers of nonzeros. Those with few columns are split.
 pub fn sparse_problems() -> Vec<SparseProblem> {
     let mut problems = Vec::new();
     for dtype in REALS {
@@ -242,7 +241,7 @@ pub fn sparse_problems() -> Vec<SparseProblem> {
     problems
 }
 
-/// Every kernel that a sparse operator may take on a device.
+/// Every kernel of sparse operators on a device.
 pub fn sparse_kernels(caps: &Caps) -> Vec<Kernel> {
     let discrete = caps.clone().planned_for(DeviceType::Discrete);
     let mut kernels = Vec::new();

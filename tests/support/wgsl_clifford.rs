@@ -1,4 +1,4 @@
-//! Problems whose plans take every kernel of Clifford algebras and their layers.
+//! Problems whose plans need every kernel of Clifford algebras and their layers.
 
 use super::strided::Lay;
 use super::wgsl::{REALS, kernels_of};
@@ -16,7 +16,7 @@ use tilewise::planning::gemm::{GemmProblem, Pin};
 use tilewise::planning::kernel::Kernel;
 use tilewise::{Caps, DType, Layout};
 
-/// Functions of rows of multivectors, in this type: rows that fit a workgroup, and rows that do not.
+/// Functions of rows of multivectors in this type, with rows that fit a workgroup and rows that do not.
 pub fn row_problems(dtype: DType) -> Vec<RowProblem> {
     let contiguous = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
     let functions = [
@@ -42,7 +42,7 @@ pub fn row_problems(dtype: DType) -> Vec<RowProblem> {
     problems
 }
 
-/// Functions of rows of multivectors: whole, and in two launches.
+/// Kernels of functions of rows of multivectors, in one launch and in two.
 fn row_kernels(caps: &Caps) -> Vec<Kernel> {
     let discrete = caps.clone().planned_for(DeviceType::Discrete);
     let mut kernels = Vec::new();
@@ -54,8 +54,8 @@ fn row_kernels(caps: &Caps) -> Vec<Kernel> {
     kernels
 }
 
-/// Functions of multivectors in this type: every walk, way of loading and storing, and the tables of large algebras. Of
-/// some there is too much to be written out.
+/// Functions of multivectors in this type: every layout of the loop, every method of loading and storing, and the tables of large
+/// algebras. Some functions have too many terms to be written out.
 pub fn clifford_problems(dtype: DType) -> Vec<CliffordProblem> {
     let contiguous = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
     let six = Signature::new(3, 3, 0).expect("six vectors");
@@ -88,7 +88,7 @@ pub fn clifford_problems(dtype: DType) -> Vec<CliffordProblem> {
     problems
 }
 
-/// A function whose positions lie side by side in the result alone, few enough for four an invocation.
+/// A function whose positions are adjacent in memory only in the result, few enough for four per invocation.
 fn problem_with_gaps(dtype: DType) -> CliffordProblem {
     let blades = Signature::CL2.blades();
     let layout =
@@ -99,7 +99,7 @@ fn problem_with_gaps(dtype: DType) -> CliffordProblem {
     CliffordProblem::new(function, &[x], c, BladeAxis::First, dtype).expect("shapes go together")
 }
 
-/// Kernels of functions of multivectors on a device, also as GPUs take them.
+/// Kernels of functions of multivectors on a device, including those that GPUs would choose.
 pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
     let discrete = caps.clone().planned_for(DeviceType::Discrete);
     let mut kernels = Vec::new();
@@ -109,7 +109,7 @@ pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
             match (problem.plan(caps), problem.function()) {
                 (Ok(plan), _) => kernels.extend(kernels_of(&plan)),
                 (Err(error), Function::Product(_)) => panic!("{error}"),
-                // What is too much to be written out is other tests' matter.
+                // Other tests cover functions with too many terms to be written out.
                 (Err(_), _) => {}
             }
         }
@@ -124,7 +124,7 @@ pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
     kernels
 }
 
-/// Norms and activations of layers, and their gradients: of one algebra in every type, of the others in f32.
+/// Norms and activations of layers, and their gradients: one algebra in every type, the others in f32.
 pub fn features_problems() -> Vec<FeaturesProblem> {
     let layout = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
     let real = DType::ALL.into_iter().filter(|dtype| dtype.is_real());
@@ -147,7 +147,8 @@ pub fn features_problems() -> Vec<FeaturesProblem> {
     problems
 }
 
-/// Functions of versors: closed forms in every algebra that has them, and sandwiches of versors for each position and for all.
+/// Functions of versors: closed forms in every algebra that has them, and sandwiches with a versor for each position or one for
+/// all.
 pub fn versor_problems() -> Vec<CliffordProblem> {
     let mut problems = Vec::new();
     let rigid = [Signature::CL2, Signature::CL3, Signature::PGA2D, Signature::PGA3D];
@@ -185,7 +186,7 @@ pub fn versor_problems() -> Vec<CliffordProblem> {
     problems
 }
 
-/// A fully connected product of these operands, each (blade, row, in) in its own layout.
+/// A fully connected product of operands (blade, row, in), each with its own layout.
 pub fn connected_problem(
     signature: Signature,
     gate: Gate,
@@ -206,8 +207,8 @@ pub fn connected_problem(
     (problem, placed([blades.len(), 36, 40], lays[0]))
 }
 
-/// The matrix products of fully connected layers on a device, and their tiles: forward and backward, of every tile, with
-/// and without gates, in every type and way of staging.
+/// The matrix products of fully connected layers on a device, and their tiles: forward and backward, with every tile, with and
+/// without gates, in every type and method of staging.
 pub fn connected_products(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     const LAYS: [[Lay; 3]; 4] = [
         [Lay::Plain; 3],
@@ -218,7 +219,7 @@ pub fn connected_products(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     let mut kernels = Vec::new();
     let tiles = [GemmKernel::Tiled, GemmKernel::Coop].iter().flat_map(|kernel| kernel.tiles());
     for (i, tile) in tiles.enumerate() {
-        // The smallest patches in every way, others in one.
+        // The smallest register tiles with every layout, others with one.
         let taken = |&(j, _): &(usize, _)| [tile.tm, tile.tn] == [4, 4] || tile.bm == 32 || j == i % 4;
         for (j, lays) in LAYS.into_iter().enumerate().filter(taken) {
             let dtype = if tile.kernel == GemmKernel::Coop { DType::F16 } else { REALS[(i + j) % 3] };
@@ -226,7 +227,7 @@ pub fn connected_products(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
             let (problem, g) = connected_problem(Signature::CL2, gate, dtype, lays);
             for product in [problem.forward(), problem.weight_gradient(&g), problem.path_gradients(&g)] {
                 let product = product.expect("small sizes").pinned(Pin::Tile(*tile));
-                // What a device cannot run is other tests' matter, and so is what brings parts together.
+                // Other tests cover problems that a device cannot run, and the reductions of split-k.
                 let product = product.split_k(SplitK::Splits(1));
                 let Ok(plan) = product.plan(caps) else { continue };
                 kernels.push((*tile, *product.product(), plan.steps()[0].kernel.clone()));
@@ -236,12 +237,12 @@ pub fn connected_products(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     kernels
 }
 
-/// What is launched around the matrix products of fully connected layers on a device: every algebra, type and gate.
+/// The other kernels of fully connected layers on a device: every algebra, type and gate.
 pub fn connected_kernels(caps: &Caps) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     for dtype in REALS {
         for gate in Gate::ALL {
-            // The algebra changes nothing but how much of the same there is.
+            // The algebra only changes the number of similar terms, so two are enough.
             let signatures = [Signature::CL2, Signature::CGA3D];
             for signature in signatures.into_iter().take(if gate == Gate::None { 2 } else { 1 }) {
                 let (problem, _) = connected_problem(signature, gate, dtype, [Lay::Plain; 3]);
