@@ -68,7 +68,7 @@ fn imports_and_slots_in_the_chapters_exist() {
                 for rest in lines.iter().filter_map(|line| line.strip_prefix(directive)) {
                     let name = rest.split(' ').next().unwrap_or_default();
                     let is_it = |part: &str| part.rsplit('/').next() == Some(name);
-                    assert!(INCLUDES.iter().any(|(part, _)| is_it(part)), "{chapter} pastes {name}");
+                    assert!(INCLUDES.iter().any(|(part, _)| is_it(part)), "{chapter} imports {name}");
                 }
             }
         }

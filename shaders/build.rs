@@ -1,30 +1,30 @@
-//! Lists the shaders of this folder for the library (`src/kernel/library.rs`): to add one is to add its file. What has an
-//! entry point is a kernel, all else is part of some.
+//! Generates the tables of shaders for the library (`src/kernel/library.rs`) from the files in this folder. To add a shader, add
+//! its file. A file with an entry point is a kernel; kernels include the others.
 
 use std::path::Path;
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=shaders");
-    // Cargo runs build scripts in the folder of the package.
+    // Cargo runs build scripts in the package's folder.
     let mut names = Vec::new();
     list(Path::new("shaders"), "", &mut names)?;
     names.sort();
     let mut tables = [String::from("&["), String::from("&[")];
     for name in names {
         let is_include = !fs::read_to_string(format!("shaders/{name}.wgsl"))?.contains("@compute");
-        // The text is included from below the folder of the package, wherever that lies when the library is compiled.
+        // The path starts at the package's folder, because that may be elsewhere when the library is compiled.
         let text = format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/shaders/{name}.wgsl\"))");
         tables[usize::from(is_include)] += &format!("({name:?}, {text}),\n");
     }
-    let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo says no OUT_DIR"))?;
+    let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo has not set OUT_DIR"))?;
     for (table, file) in tables.into_iter().zip(["kernels.rs", "includes.rs"]) {
         fs::write(Path::new(&out).join(file), table + "]")?;
     }
     Ok(())
 }
 
-/// Adds the names of the shaders in a folder and those below: their paths without the ending, such as `gemm/tiled`.
+/// Adds the names of the shaders in a folder and its sub-folders: their paths without the extension, such as `gemm/tiled`.
 fn list(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

@@ -163,35 +163,35 @@ impl<'k> Expander<'k> {
 
     /// Expands a `//#slot`: the variant that the kernel chose, otherwise the default.
     fn slot(&mut self, name: &str, slot: VariantSlot, location: &Location, depth: usize) -> Result<()> {
-        let called = format!("{name}{}", slot.renames.suffix());
-        if let Some(first) = self.slots.get(&called) {
+        let slot_name = format!("{name}{}", slot.renames.suffix());
+        if let Some(first) = self.slots.get(&slot_name) {
             let why = match &first.variants {
                 None => "is a //#generated",
                 Some(variants) if variants.default != slot.default => "has another default",
                 Some(variants) if variants.renames != slot.renames => "has other renames",
                 Some(_) => return Ok(()),
             };
-            return Err(self.error(location, format!("slot {called} {why} at {}", first.location)));
+            return Err(self.error(location, format!("slot {slot_name} {why} at {}", first.location)));
         }
-        let wanted = match (self.content(&called), &slot.default) {
+        let wanted = match (self.content(&slot_name), &slot.default) {
             (Some(SlotContent::Generated { .. }), _) => {
                 let why =
-                    format!("slot {called} takes a variant: generated text can only fill a //#generated");
+                    format!("slot {slot_name} takes a variant: generated text can only fill a //#generated");
                 return Err(self.error(location, why));
             }
             (Some(SlotContent::Variant(variant)), _) => *variant,
             (None, Some(default)) => default,
             (None, None) => {
-                let why = format!("slot {called} has no default, and the kernel does not fill it");
+                let why = format!("slot {slot_name} has no default, and the kernel does not fill it");
                 return Err(self.error(location, why));
             }
         };
         let file = self.file(name, location)?;
         let found = NumberedLines::of_variant(file, wanted);
-        let (lines, variant) = found.map_err(|why| self.error(location, format!("slot {called}: {why}")))?;
+        let (lines, variant) = found.map_err(|why| self.error(location, format!("slot {slot_name}: {why}")))?;
         self.expanded.includes.insert((file.name, Some(variant)));
         let renames = slot.renames.clone();
-        self.slots.insert(called, Slot { location: location.clone(), variants: Some(slot) });
+        self.slots.insert(slot_name, Slot { location: location.clone(), variants: Some(slot) });
         self.lines(&lines, &renames, depth)
     }
 
@@ -240,7 +240,7 @@ impl<'k> Expander<'k> {
         self.library.include(self.folder, name).map_err(|why| self.error(location, why))
     }
 
-    /// Checks that the kernel fills only slots that exist, each once. To be called after the whole text was expanded.
+    /// Checks that the kernel fills only slots that exist, each once. To be slot_name after the whole text was expanded.
     fn check_slots(&self) -> Result<(), String> {
         for (i, (name, _)) in self.kernel.slots.iter().enumerate() {
             let Some(slot) = self.slots.get(&**name) else {
