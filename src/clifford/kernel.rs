@@ -1,12 +1,13 @@
 //! The two kernels of functions of multivectors: what fills their parameters and slots. One has all terms of the function
 //! written out; the other loops over a table of them.
 
-use super::blades::Blades;
-use super::body::Body;
-use super::function::Function;
+use super::access::{Load, READ_BLADES, Store};
+use super::algebra::blades::Blades;
+use super::algebra::function::Function;
+use super::algebra::terms::{Term, Terms};
+use super::generate::formula::Formula;
 use super::problem::{Beside, CliffordDims, CliffordProblem};
-use super::product::{Term, Terms};
-use super::walk::{Load, READ_BLADES, Store, Walk};
+use super::vector_width::Walk;
 use crate::caps::Caps;
 use crate::kernel::write::{Block, Callee, Definition, Expression, Module, index, integer, name};
 use crate::kernel::{self, Access, Kernel, Memory, Needs, Width};
@@ -67,7 +68,7 @@ fn store(to: &mut Block, out: &Blades, results: &[Expression], beside: Beside) {
 }
 
 impl CliffordProblem {
-    pub(super) fn kernel(&self, body: &Body, walk: Walk, caps: &Caps) -> Kernel {
+    pub(super) fn kernel(&self, body: &Formula, walk: Walk, caps: &Caps) -> Kernel {
         let memory = Memory::of(self.dtype, caps);
         let loads = [1, 2].map(|operand| Load::of(self, operand, walk));
         let store = Store::of(self, walk, memory);
@@ -111,7 +112,7 @@ impl CliffordProblem {
     }
 
     /// The function `results` of the kernel: `shaders/clifford/product.wgsl` says what it is called with and what it calls.
-    fn results(&self, function: &Body, loads: [Load; 2], beside: Beside) -> Module {
+    fn results(&self, function: &Formula, loads: [Load; 2], beside: Beside) -> Module {
         let mut body = Block::default();
         if self.function == Function::Sandwich && loads[0].read == "one" {
             load_scalars(&mut body, self.x.len()); // one for all lanes

@@ -1,10 +1,11 @@
 //! How to compute a function of multivectors: written out, or in a loop over a table; and the grid.
 
-use super::body::Body;
+use super::algebra::terms::Terms;
+use super::generate::function::{Operands, formula};
+use super::generate::sandwich::Versor;
 use super::kernel::{invocations, table};
 use super::problem::CliffordProblem;
-use super::product::Terms;
-use super::walk::Walk;
+use super::vector_width::Walk;
 use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
@@ -46,7 +47,10 @@ impl CliffordProblem {
         args: &[(Region, Access)],
     ) -> Result<()> {
         let (caps, op) = (draft.caps(), self.function.name());
-        let body = Body::of(self, terms, caps.machine.terms)?;
+        let versor = if self.is_repeated(1) { Versor::Shared } else { Versor::Each };
+        let operands =
+            Operands { x: &self.x, y: self.blades_of(2), out: &self.out, dtype: self.dtype, versor };
+        let body = formula(self.function, terms, operands, caps.machine.terms)?;
         let (needed, allowed) = (body.flops() as u64, 2 * caps.machine.terms as u64);
         if needed > allowed {
             let what = "the number of operations at a position".to_owned();
@@ -82,5 +86,34 @@ impl CliffordProblem {
             flops: Flops::of_f32(2.0 * terms.terms.len() as f64 * self.positions() as f64),
             time: Time::Roofline,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::fixtures;
+    use crate::clifford::algebra::function::Function;
+    use crate::clifford::algebra::signature::Signature;
+    use crate::clifford::generate::trigonometry::ALL;
+    use crate::clifford::problem::{BladeAxis, Placed};
+    use crate::kernel::write::{Expression, flops_as_read};
+    use crate::layout::{DType, Layout};
+
+    /// The operation counts of `shaders/common/trigonometry.wgsl` against its text.
+    #[test]
+    fn functions_of_angles_and_roots_do_as_many_operations_as_is_said() -> Result<()> {
+        let motors = Signature::CL2.even();
+        let layout = Layout::contiguous("test", &[motors.len(), 8])?;
+        let placed = Placed { layout: &layout, blades: &motors };
+        let problem =
+            CliffordProblem::new(Function::Normalize, &[placed], placed, BladeAxis::First, DType::F32)?;
+        let text = problem.plan(&fixtures::h200())?.steps()[0].kernel.specialize()?;
+        for callee in ALL {
+            let call = callee.call::<Expression>([]);
+            let name = call.to_string().replace("()", "");
+            assert_eq!(call.flops(), flops_as_read(&text, &name), "{name}");
+        }
+        Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! A function of multivectors at every position of a batch, checked: what to compute, as plain data.
 
-use super::blades::Blades;
-use super::function::Function;
-use super::product::Terms;
+use super::algebra::blades::Blades;
+use super::algebra::function::Function;
+use super::algebra::terms::Terms;
 use crate::layout::{DType, Layout, dim};
 use crate::{Error, Result};
 

@@ -1,7 +1,8 @@
 //! What a layer's product does: the algebra, the gate in front of it and the norm behind it.
 
-use super::super::algebra::Signature;
-use super::super::blades::{Blades, grade};
+use crate::clifford::algebra::blades::Blades;
+use crate::clifford::algebra::signature::Signature;
+use crate::clifford::algebra::signs::grade;
 use crate::ops::Activation;
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! What the products of layers hand back.
 
-use super::super::multivectors::Multivectors;
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::layout::Real;
 use crate::tensor::Tensor;
 

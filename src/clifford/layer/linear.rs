@@ -1,10 +1,10 @@
 //! Linear layers of multivectors: a matrix for each grade, and in algebras with one null vector those of the maps that
 //! multiply by it.
 
-use super::super::algebra::Signature;
-use super::super::multivectors::Multivectors;
 use super::operands::{as_rows, check_signature, like};
 use super::runs::Run;
+use crate::clifford::algebra::signature::Signature;
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::error::call;
 use crate::gemm::Gemm;
 use crate::layout::Real;

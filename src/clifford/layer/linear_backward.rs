@@ -1,10 +1,10 @@
 //! The gradients of linear layers of multivectors, and a step along them.
 
-use super::super::multivectors::Multivectors;
 use super::descend::step;
 use super::linear::{BiasOn, MvLinear, OP, matrix, multiply};
 use super::operands::like;
 use super::runs::Run;
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::error::call;
 use crate::gemm::Gemm;
 use crate::layout::Real;

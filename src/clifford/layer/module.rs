@@ -1,12 +1,12 @@
 //! A whole layer: a linear map of the features, and the weighted product of the features with what comes of it.
 
-use super::super::multivectors::Multivectors;
 use super::descend::step;
 use super::form::LayerProduct;
 use super::gradients::ProductGradients;
 use super::linear::{BiasOn, MvLinear};
 use super::linear_backward::MvLinearGradients;
 use super::operands::{as_rows, check_signature, like};
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::error::call;
 use crate::layout::{Layout, Real};
 use crate::ops;

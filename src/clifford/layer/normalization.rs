@@ -1,10 +1,10 @@
 //! Norms of multivectors with learnt gains: of each grade, and of a row of features.
 
-use super::super::algebra::Signature;
-use super::super::multivectors::Multivectors;
 use super::descend::step;
 use super::features::{FeatureFunction, backward, forward};
 use super::operands::{as_rows, check_alike, check_signature, like};
+use crate::clifford::algebra::signature::Signature;
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::error::{Named, call};
 use crate::layout::Real;
 use crate::tensor::Tensor;

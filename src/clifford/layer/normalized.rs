@@ -1,10 +1,10 @@
 //! The norm of a layer's result by itself: of what a product left as it is.
 
-use super::super::multivectors::Multivectors;
 use super::form::{GradeNorm, LayerProduct};
 use super::operands::{as_rows, check_alike, like};
 use super::rows::{Given, RowFunction, run};
 use crate::Result;
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::error::call;
 use crate::layout::Real;
 

@@ -1,8 +1,8 @@
 //! The operands of layers: multivectors with all blades, as (blade, row, feature).
 
-use super::super::algebra::Signature;
-use super::super::multivectors::Multivectors;
-use super::super::problem::BladeAxis;
+use crate::clifford::algebra::signature::Signature;
+use crate::clifford::batch::multivectors::Multivectors;
+use crate::clifford::problem::BladeAxis;
 use crate::layout::Real;
 use crate::tensor::Tensor;
 use crate::{Error, Result};

@@ -1,6 +1,7 @@
 //! Which blades of an operand a matrix takes to which of the result: as few products as there are runs of blades.
 
-use super::super::blades::{Blades, grade};
+use crate::clifford::algebra::blades::Blades;
+use crate::clifford::algebra::signs::grade;
 use std::ops::Range;
 
 /// Blades side by side that one matrix takes to blades side by side.

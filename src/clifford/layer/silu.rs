@@ -1,12 +1,12 @@
 //! The activation of multivectors: every grade times a sigmoid of what versors leave as it is.
 
-use super::super::algebra::Signature;
-use super::super::multivectors::Multivectors;
 use super::descend::step;
 use super::features::{FeatureFunction, backward, forward};
 use super::normalization::{check_parameter, operand, operands};
 use super::operands::like;
 use crate::Result;
+use crate::clifford::algebra::signature::Signature;
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::error::call;
 use crate::layout::Real;
 use crate::tensor::Tensor;

@@ -1,10 +1,10 @@
 //! The steerable geometric product: a weight for each path and feature.
 
-use super::super::multivectors::Multivectors;
 use super::form::LayerProduct;
 use super::gradients::ProductGradients;
 use super::operands::{as_rows, check_alike, like};
 use super::rows::{Given, RowFunction, run};
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::error::call;
 use crate::layout::Real;
 use crate::plan::{Plan, Problem};

@@ -4,7 +4,7 @@ use super::problem::RowStep;
 use super::products::fused;
 use super::results_text::{factor, mean};
 use super::text::{Writer, count};
-use crate::clifford::body::lanes;
+use crate::clifford::generate::formula::lanes;
 use crate::clifford::grade;
 use crate::clifford::layer::form::GradeNorm;
 use crate::kernel::write::{ABS, Block, Callee, Expression, SIGN, fma, integer, name, number, select};

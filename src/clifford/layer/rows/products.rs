@@ -2,7 +2,7 @@
 
 use super::problem::RowProblem;
 use crate::Result;
-use crate::clifford::body::lanes;
+use crate::clifford::generate::formula::lanes;
 use crate::clifford::{Path, Product};
 use crate::kernel::write::{Expression, fma, name};
 

@@ -3,7 +3,7 @@
 use super::operands::Operand;
 use super::problem::{RowFunction, RowStep};
 use super::text::{Writer, count};
-use crate::clifford::body::lanes;
+use crate::clifford::generate::formula::lanes;
 use crate::clifford::layer::Gate;
 use crate::kernel::Width;
 use crate::kernel::write::{Block, Callee, Expression, SQRT, index, integer, name, number, select};

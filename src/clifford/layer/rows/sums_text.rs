@@ -2,7 +2,7 @@
 
 use super::operands::{Accessed, Operand};
 use super::text::Writer;
-use crate::clifford::body::lanes;
+use crate::clifford::generate::formula::lanes;
 use crate::kernel::Width;
 use crate::kernel::write::{Block, Callee, Expression, index, integer, name, select};
 

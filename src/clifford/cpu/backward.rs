@@ -1,8 +1,8 @@
 //! Gradients on the CPU, in f64: what functions of multivectors hand back.
 
 use super::multivector::Multivector;
-use super::product::Product;
 use crate::Result;
+use crate::clifford::algebra::product::Product;
 
 impl Multivector {
     /// What a product hands back to both operands, of the gradient `g` of its result:

@@ -1,43 +1,10 @@
 //! Multivectors as text, `1 + 2e12`: written and read.
 
-use super::algebra::Signature;
-use super::blades::Order;
 use super::multivector::Multivector;
+use crate::clifford::algebra::blades::Order;
+use crate::clifford::algebra::signature::Signature;
 use crate::{Error, Result};
 use std::fmt;
-
-impl fmt::Display for Multivector {
-    /// `1 + 2e12 - e123`, in short-lex order, numbers as short as they can be told from others; to a precision,
-    /// `{:.3}`, where one is given. What is then written as zero is left out.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let precision = f.precision();
-        let magnitude = |x: f64| match precision {
-            Some(digits) => format!("{:.digits$}", x.abs()),
-            None => x.abs().to_string(),
-        };
-        let mut is_first = true;
-        for &mask in self.signature().blades().masks() {
-            let x = self.coefficient(mask);
-            let number = magnitude(x);
-            if number.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
-                continue;
-            }
-            f.write_str(match (is_first, x < 0.0) {
-                (true, true) => "-",
-                (true, false) => "",
-                (false, true) => " - ",
-                (false, false) => " + ",
-            })?;
-            match mask {
-                0 => f.write_str(&number)?,
-                _ if number == "1" => f.write_str(&self.signature().name(mask))?,
-                _ => write!(f, "{number}{}", self.signature().name(mask))?,
-            }
-            is_first = false;
-        }
-        if is_first { f.write_str(&magnitude(0.0)) } else { Ok(()) }
-    }
-}
 
 impl Multivector {
     /// Reads a sum of numbers and blades, `1 - 2.5e12 + 1e-3*e3`: what [`fmt::Display`] writes, and more.

@@ -1,8 +1,8 @@
 //! Points, planes and motions of plane-based geometric algebra, as coordinates.
 
-use super::algebra::Signature;
 use super::multivector::Multivector;
-use super::product::Product;
+use crate::clifford::algebra::product::Product;
+use crate::clifford::algebra::signature::Signature;
 use crate::{Error, Result};
 
 /// Plane-based geometric algebra of the plane (`Pga<2>`) or of space (`Pga<3>`): what its multivectors stand for.

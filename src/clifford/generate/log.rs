@@ -1,82 +1,18 @@
-//! The code of exp, log and normalisation: the closed forms of `exponential.rs`, blade by blade.
+//! The code of logarithms of motors: the closed forms of `cpu/exponential.rs`, blade by blade.
 
-use super::algebra::reverse_sign;
-use super::blades::Blades;
-use super::body::{Body, finished, lanes, numbered, square, squares};
-use super::function::Branch;
-use super::product::Product;
-use super::versor::{Rigid, Shift};
-use crate::kernel::write::{ABS, Block, Callee, Expression, Sum, name, select};
+use super::formula::{Formula, finished, lanes, numbered, squares};
+use super::trigonometry::{ANGLE_OF, FALL_OF, INVERSE_ROOT, LENGTH_OF, SINC_OF, not_a_number};
+use crate::clifford::algebra::blades::Blades;
+use crate::clifford::algebra::function::Branch;
+use crate::clifford::algebra::product::Product;
+use crate::clifford::algebra::rigid::{Rigid, Shift};
+use crate::clifford::algebra::signs::reverse_sign;
+use crate::kernel::write::{Block, Expression, Sum, name, select};
 use crate::{Error, Result};
 use std::f32::consts::PI;
 
-// What `shaders/common/trigonometry.wgsl` has, and the operations of each: a test counts them.
-const SINE_COSINE: Callee = Callee::new("sine_cosine", 34).imported("trigonometry");
-const SINC_OF: Callee = Callee::new("sinc_of", 1).imported("trigonometry");
-const FALL_OF: Callee = Callee::new("fall_of", 15).imported("trigonometry");
-const ANGLE_OF: Callee = Callee::new("angle_of", 20).imported("trigonometry");
-const LENGTH_OF: Callee = Callee::new("length_of", 6).imported("trigonometry");
-const INVERSE_ROOT: Callee = Callee::new("inverse_root", 8).imported("trigonometry");
-/// NaN, as no constant.
-pub(super) const NOT_A_NUMBER: Callee = Callee::new("not_a_number", 0).imported("trigonometry");
-
-fn not_a_number() -> Expression {
-    NOT_A_NUMBER.call::<Expression>([])
-}
-
-/// Null multivectors become NaN.
-pub(super) fn normalize(x: &Blades) -> Body {
-    let mut lines = Block::default();
-    let square = lines.define("square", square(x));
-    let root = INVERSE_ROOT.call([ABS.call([&square])]);
-    let scale = lines.define("scale", select(root, not_a_number(), square.equals(lanes(0.0))));
-    let results = (0..x.len()).map(|i| &scale * numbered("x", i)).collect();
-    Body { lines, results }
-}
-
-/// The exponential of bivectors of these blades; what is missing is 0.
-pub(super) fn exp(x: &Blades, out: &Blades) -> Result<Body> {
-    let rigid = Rigid::of(x.signature(), "exp")?;
-    if let Some(&other) = x.masks().iter().find(|blade| blade.count_ones() != 2) {
-        let why = format!("there is a closed form of bivectors only, not of {}", x.signature().name(other));
-        return Err(Error::input("exp", why));
-    }
-    let b = |blade: u8| x.position(blade).map(|i| numbered("x", i));
-    let turn = |t: usize| b(rigid.turns[t]);
-    let mut lines = Block::default();
-    let turns = squares((0..rigid.turns.len()).filter_map(turn));
-    let theta = lines.define("theta", LENGTH_OF.call([turns]));
-    let angle = lines.define("angle", SINE_COSINE.call([&theta]));
-    let cosine = angle.clone().member("cosine");
-    let sinc = lines.define("sinc", SINC_OF.call([theta.clone(), angle.member("sine")]));
-    let [wedge, fall] = ["wedge", "fall"].map(name);
-    if rigid.screw.is_some() {
-        lines.define("wedge", wedge_of(&rigid, |shift| b(shift.blade), turn));
-        lines.define("fall", &wedge * FALL_OF.call([&theta, &sinc, &cosine]));
-    }
-    let result = |&blade: &u8| {
-        if blade == 0 {
-            return cosine.clone();
-        }
-        if Some(blade) == rigid.screw {
-            return &wedge * &sinc;
-        }
-        let mut sum = Sum::default();
-        if let Some(x) = b(blade) {
-            sum.push(1, &sinc * x);
-        }
-        let twin = rigid.shifts.iter().find(|shift| shift.blade == blade).and_then(|shift| shift.twin);
-        if let Some((sign, turn)) = twin.and_then(|(t, sign)| Some((sign, turn(t)?))) {
-            sum.push(-sign, &fall * turn);
-        }
-        sum.or(lanes(0.0))
-    };
-    let results = out.masks().iter().map(result).collect();
-    Ok(Body { lines, results })
-}
-
 /// The logarithm of motors of these blades; what is missing is 0.
-pub(super) fn log(x: &Blades, out: &Blades, branch: Branch) -> Result<Body> {
+pub(super) fn log(x: &Blades, out: &Blades, branch: Branch) -> Result<Formula> {
     let rigid = Rigid::of(x.signature(), "log")?;
     check_even(x, "log")?;
     let m = |blade: u8| x.position(blade).map_or(lanes(0.0), |i| numbered("x", i));
@@ -84,7 +20,7 @@ pub(super) fn log(x: &Blades, out: &Blades, branch: Branch) -> Result<Body> {
 }
 
 /// The shorter logarithm of $\tilde x y$.
-pub(super) fn way(x: &Blades, y: &Blades, out: &Blades) -> Result<Body> {
+pub(super) fn way(x: &Blades, y: &Blades, out: &Blades) -> Result<Formula> {
     let rigid = Rigid::of(x.signature(), "interpolate")?;
     check_even(x, "interpolate")?;
     check_even(y, "interpolate")?;
@@ -118,7 +54,7 @@ fn log_of(
     branch: Branch,
     mut lines: Block,
     m: impl Fn(u8) -> Expression,
-) -> Body {
+) -> Formula {
     let parts = rigid.turns.iter().map(|&t| m(t)).chain([m(0)]);
     let whole = lines.define("whole", squares(parts));
     let nothing = lines.define("nothing", whole.clone().equals(lanes(0.0)));
@@ -156,7 +92,7 @@ fn log_of(
         select(value, not_a_number(), nothing.clone())
     };
     let results = out.masks().iter().map(result).collect();
-    Body { lines, results }
+    Formula { lines, results }
 }
 
 /// Every bivector by $\theta / \sin \theta$: all there is to it where shifts are of the plane, and the angle is not $\pi$.
@@ -242,49 +178,5 @@ fn axis(rigid: &Rigid, lines: &mut Block) {
             value.push(sign, &along * numbered("axis", t));
             lines.define(format!("{to}{j}"), Expression::Sum(value));
         }
-    }
-}
-
-/// The coefficient d of $E \wedge N = d I$.
-fn wedge_of(
-    rigid: &Rigid,
-    shift: impl Fn(&Shift) -> Option<Expression>,
-    turn: impl Fn(usize) -> Option<Expression>,
-) -> Expression {
-    let mut sum = Sum::default();
-    for of in &rigid.shifts {
-        let Some((t, sign)) = of.twin else { continue };
-        if let (Some(shift), Some(turn)) = (shift(of), turn(t)) {
-            sum.push(sign, turn * shift);
-        }
-    }
-    sum.or(lanes(0.0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::caps::fixtures;
-    use crate::clifford::{BladeAxis, CliffordProblem, Function, Placed, Signature};
-    use crate::kernel::write::flops_as_read;
-    use crate::layout::{DType, Layout};
-    use crate::plan::Problem;
-
-    /// A function's operations, as the text is written: by name.
-    #[test]
-    fn functions_of_angles_and_roots_do_as_many_operations_as_is_said() -> Result<()> {
-        let motors = Signature::CL2.even();
-        let layout = Layout::contiguous("test", &[motors.len(), 8])?;
-        let placed = Placed { layout: &layout, blades: &motors };
-        let problem =
-            CliffordProblem::new(Function::Normalize, &[placed], placed, BladeAxis::First, DType::F32)?;
-        let text = problem.plan(&fixtures::h200())?.steps()[0].kernel.specialize()?;
-        let all = [SINE_COSINE, SINC_OF, FALL_OF, ANGLE_OF, LENGTH_OF, INVERSE_ROOT, NOT_A_NUMBER];
-        for callee in all {
-            let call = callee.call::<Expression>([]);
-            let name = call.to_string().replace("()", "");
-            assert_eq!(call.flops(), flops_as_read(&text, &name), "{name}");
-        }
-        Ok(())
     }
 }

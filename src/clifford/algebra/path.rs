@@ -1,7 +1,7 @@
 //! Paths: which grades a product of two grades ends in.
 
-use super::algebra::Signature;
-use super::blades::grade;
+use super::signature::Signature;
+use super::signs::grade;
 
 /// A path of the geometric product: the part of grade `out` of the product of a part of grade `left` and a part of grade
 /// `right`. Layers have a weight for each. Sorted by left, then by out, then by right, as others number theirs.

@@ -3,45 +3,40 @@
 //! A versor keeps grades, so only entries between blades of one grade are there. The matrix is a quadratic form of the
 //! versor: its products are computed once, and so are entries that are equal up to their sign.
 
-use super::algebra::{involute_sign, reverse_sign};
-use super::blades::{Blades, grade};
-use super::body::{Body, finished, numbered};
-use super::product::Product;
-use super::versor::Parity;
+use super::formula::{Formula, finished, numbered};
+use crate::clifford::algebra::blades::{Blades, Parity};
+use crate::clifford::algebra::product::Product;
+use crate::clifford::algebra::signs::{grade, involute_sign, reverse_sign};
 use crate::kernel::write::{Block, Expression, Sum, name, number};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The blades of the result: all of the grades that `x` has, in its order if it has all of them.
-pub(super) fn blades(x: &Blades) -> Blades {
+pub(crate) fn blades(x: &Blades) -> Blades {
     let has = x.has_grades();
     let all = x.signature().select(|blade| has[grade(blade)]);
     if all.len() == x.len() { x.clone() } else { all }
 }
 
-/// Whether a versor is even or odd.
+/// The parity of a versor.
 ///
 /// # Errors
 /// [`Error::Input`] if it has both even and odd blades.
-pub(super) fn parity(v: &Blades) -> Result<Parity> {
-    match v.parity() {
-        Some(0) => Ok(Parity::Even),
-        Some(_) => Ok(Parity::Odd),
-        None => {
-            let why = format!("a versor has even blades or odd ones, and this has both: {v}");
-            Err(Error::input("sandwich", why))
-        }
-    }
+pub(crate) fn parity(v: &Blades) -> Result<Parity> {
+    v.parity().ok_or_else(|| {
+        let why = format!("a versor has even blades or odd ones, and this has both: {v}");
+        Error::input("sandwich", why)
+    })
 }
 
 /// What the terms of two products are never more than.
-pub(super) fn terms_at_most(v: &Blades, x: &Blades, out: &Blades) -> usize {
+pub(crate) fn terms_at_most(v: &Blades, x: &Blades, out: &Blades) -> usize {
     v.len() * (x.len() + out.len())
 }
 
 /// How many positions a versor is applied at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Versor {
+pub(crate) enum Versor {
     /// One for each.
     Each,
     /// One for all that lie side by side: an invocation makes its matrix once, of scalars.
@@ -56,7 +51,13 @@ const SHARED: usize = 4;
 ///
 /// # Errors
 /// [`Error::Input`] if v has both even and odd blades.
-pub(super) fn sandwich(v: &Blades, x: &Blades, out: &Blades, versor: Versor, at_most: usize) -> Result<Body> {
+pub(crate) fn sandwich(
+    v: &Blades,
+    x: &Blades,
+    out: &Blades,
+    versor: Versor,
+    at_most: usize,
+) -> Result<Formula> {
     let parity = parity(v)?;
     let matrix = Matrix::of(v, x, out, parity);
     let products = two_products(v, x, out, parity)?;
@@ -143,7 +144,7 @@ impl Matrix {
         self.rows.iter().map(Vec::len).sum()
     }
 
-    fn body(&self) -> Body {
+    fn body(&self) -> Formula {
         let mut lines = Block::default();
         for (p, q) in self.products() {
             lines.define(format!("p{p}_{q}"), numbered("x", p) * numbered("x", q));
@@ -157,7 +158,7 @@ impl Matrix {
                 result.push(sign, numbered("m", place) * numbered("y", column));
             }
         }
-        Body { lines, results: finished(results) }
+        Formula { lines, results: finished(results) }
     }
 }
 
@@ -175,7 +176,7 @@ fn sum(entry: &Quadratic) -> Expression {
 }
 
 /// $t = v x$, then those blades of $t \tilde v$ that are asked for.
-fn two_products(v: &Blades, x: &Blades, out: &Blades, parity: Parity) -> Result<Body> {
+fn two_products(v: &Blades, x: &Blades, out: &Blades, parity: Parity) -> Result<Formula> {
     let first = Product::Geometric.terms(v, x)?;
     let second = Product::Geometric.terms_onto(&first.out, v, out)?;
     let mut sums = vec![Sum::default(); first.out.len()];
@@ -192,7 +193,7 @@ fn two_products(v: &Blades, x: &Blades, out: &Blades, parity: Parity) -> Result<
         let sign = term.sign * reverse_sign(v.masks()[usize::from(term.y)]);
         results[usize::from(term.out)].push(sign, numbered("t", term.x) * numbered("x", term.y));
     }
-    Ok(Body { lines, results: finished(results) })
+    Ok(Formula { lines, results: finished(results) })
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Linear functions of one multivector that only change signs and places of blades.
 
-use super::algebra::{Signature, conjugate_sign, involute_sign, reverse_sign};
 use super::blades::Blades;
 use super::product::{left_complement, right_complement};
+use super::signature::Signature;
+use super::signs::{conjugate_sign, involute_sign, reverse_sign};
 use std::fmt;
 
 /// A function of one multivector that takes every blade to one blade, with a sign.

@@ -1,6 +1,6 @@
 //! Clifford algebras: the metric, and the sign of a product of basis blades.
 
-use super::blades::grade;
+use super::signs::{reverse_sign, swaps};
 use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
@@ -192,29 +192,6 @@ fn check_dimension(n: usize) -> Result<()> {
     }
     let why = format!("{n} basis vectors are too many: {DIMENSION_AT_MOST} make 65,536 terms");
     Err(Error::input("signature", why))
-}
-
-/// Swaps of neighbours that bring the vectors of $e_{a} e_{b}$ into ascending order.
-pub(super) fn swaps(a: u8, b: u8) -> u32 {
-    (1..8).map(|k| ((a >> k) & b).count_ones()).sum()
-}
-
-/// The sign of a blade in the reverse, in which all products are written backwards: $(-1)^{g (g - 1) / 2}$.
-#[must_use]
-pub fn reverse_sign(blade: u8) -> i8 {
-    if grade(blade) & 2 == 0 { 1 } else { -1 }
-}
-
-/// The sign of a blade in the grade involution, in which all vectors change sign: $(-1)^g$.
-#[must_use]
-pub fn involute_sign(blade: u8) -> i8 {
-    if grade(blade) & 1 == 0 { 1 } else { -1 }
-}
-
-/// The sign of a blade in the Clifford conjugate, the reverse of the involution: $(-1)^{g (g + 1) / 2}$.
-#[must_use]
-pub fn conjugate_sign(blade: u8) -> i8 {
-    reverse_sign(blade) * involute_sign(blade)
 }
 
 impl fmt::Display for Signature {

@@ -1,7 +1,8 @@
 //! Exponentials of bivectors, logarithms of motors and the paths between motors: closed forms, in f64.
 
 use super::multivector::Multivector;
-use super::versor::{Parity, Rigid, Shift};
+use crate::clifford::algebra::blades::Parity;
+use crate::clifford::algebra::rigid::{Rigid, Shift};
 use crate::{Error, Result};
 
 /// Rigid motions, in Cl(2), Cl(3) and PGA of the plane and of space.

@@ -1,9 +1,10 @@
 //! One multivector on the CPU, in f64: for small work, and the definition that kernels are held against.
 
-use super::algebra::Signature;
-use super::blades::{Blades, grade};
-use super::product::Product;
-use super::unary::Unary;
+use crate::clifford::algebra::blades::Blades;
+use crate::clifford::algebra::product::Product;
+use crate::clifford::algebra::signature::Signature;
+use crate::clifford::algebra::signs::grade;
+use crate::clifford::algebra::unary::Unary;
 use crate::{Error, Result};
 
 /// A multivector of any algebra, on the CPU, in f64. The definition of everything that kernels compute: loops over the

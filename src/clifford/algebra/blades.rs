@@ -1,15 +1,10 @@
 //! Which blades a multivector has, and in which order.
 
-use super::algebra::Signature;
+use super::signature::Signature;
+use super::signs::grade;
 use crate::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
-
-/// The grade of a blade: how many vectors it is a product of.
-#[must_use]
-pub fn grade(blade: u8) -> usize {
-    blade.count_ones() as usize
-}
 
 /// The order in which blades are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,7 +121,7 @@ impl Signature {
     }
 
     /// The blades that a condition holds for, in short-lex order; never none.
-    pub(super) fn select(self, condition: impl Fn(u8) -> bool) -> Blades {
+    pub(crate) fn select(self, condition: impl Fn(u8) -> bool) -> Blades {
         let all = 0..=self.pseudoscalar();
         let masks: Vec<u8> = all.filter(|&blade| condition(blade)).collect();
         let masks = if masks.is_empty() { vec![0] } else { masks };
@@ -199,10 +194,24 @@ impl Blades {
         (0..=self.signature.dimension()).map(has).collect()
     }
 
-    /// Whether all blades are of even grade (0), all of odd (1), or neither.
-    pub(super) fn parity(&self) -> Option<usize> {
-        let first = grade(self.masks[0]) % 2;
-        self.masks.iter().all(|&blade| grade(blade) % 2 == first).then_some(first)
+    /// The parity of all blades; none if some are even and some odd.
+    pub(crate) fn parity(&self) -> Option<Parity> {
+        let first = Parity::of(self.masks[0]);
+        self.masks.iter().all(|&blade| Parity::of(blade) == first).then_some(first)
+    }
+}
+
+/// Whether a blade has an even or an odd grade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parity {
+    Even,
+    Odd,
+}
+
+impl Parity {
+    /// The parity of one blade.
+    fn of(blade: u8) -> Self {
+        if grade(blade).is_multiple_of(2) { Self::Even } else { Self::Odd }
     }
 }
 

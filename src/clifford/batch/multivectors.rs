@@ -1,11 +1,12 @@
 //! Batches of multivectors on the device.
 
-use super::blades::Blades;
-use super::function::Function;
-use super::problem::{BladeAxis, CliffordProblem, Placed, check_blades};
-use super::product::Product;
-use super::unary::Unary;
-use super::{Signature, grade};
+use crate::clifford::algebra::blades::Blades;
+use crate::clifford::algebra::function::Function;
+use crate::clifford::algebra::product::Product;
+use crate::clifford::algebra::signature::Signature;
+use crate::clifford::algebra::signs::grade;
+use crate::clifford::algebra::unary::Unary;
+use crate::clifford::problem::{BladeAxis, CliffordProblem, Placed, check_blades};
 use crate::error::{Named, call};
 use crate::layout::{Layout, Real};
 use crate::plan::{Plan, Problem};

@@ -1,13 +1,12 @@
 //! Versors of batches: exp and log, sandwiches, and paths of motors.
 
-use super::blades::Blades;
-use super::function::{Branch, Function};
 use super::multivectors::Multivectors;
-use super::problem::BladeAxis;
-use super::product::Product;
-use super::sandwich_body;
-use super::versor::Parity;
 use crate::Result;
+use crate::clifford::algebra::blades::{Blades, Parity};
+use crate::clifford::algebra::function::{Branch, Function};
+use crate::clifford::algebra::product::Product;
+use crate::clifford::generate::sandwich as sandwich_body;
+use crate::clifford::problem::BladeAxis;
 use crate::error::{Named, call};
 use crate::layout::Real;
 use crate::plan::Plan;

@@ -1,0 +1,5 @@
+//! Batches of multivectors on the device.
+
+pub(crate) mod multivectors;
+mod reorder;
+mod versors;
