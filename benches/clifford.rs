@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use support::contest::{Contest, Side, TOGETHER};
 use support::examples::ended;
 use support::{is_software, is_testing, of_batches, told};
-use tilewise::clifford::{BladeAxis, Blades, Multivectors, Product, Signature};
+use tilewise::clifford::{BladeAxis, Blades, Multivectors, MvProduct, Product, Signature};
 use tilewise::{DType, Fill, Gpu, Real, Result, f16};
 
 /// Rounds, in each of which both sides take their turn.
@@ -120,7 +120,7 @@ impl Bench {
             .map(|_| Ok((operand(&case.blades[0], 1)?, operand(&case.blades[1], 2)?)))
             .collect();
         let pairs = pairs?;
-        let plan = pairs[0].0.plan_product(case.product, &pairs[0].1)?;
+        let plan = MvProduct::new(case.product, &pairs[0].0, &pairs[0].1).plan()?;
         let own = Side::launches(gpu, &plan, TOGETHER, |at| {
             let (x, y) = &pairs[at % pairs.len()];
             x.product(case.product, y).map(drop)

@@ -15,8 +15,9 @@ use std::process::ExitCode;
 use support::{chosen_kernel, ended};
 use tilewise::gemm::{GemmProblem, GemmTypes};
 use tilewise::gpu::{CoopRow, Machine, Verdict};
-use tilewise::ops::{CastProblem, Overflow};
+use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
+use tilewise::planning::ops::CastProblem;
 use tilewise::{Caps, DType, Fill, Gpu, Layout, Plan, Result, f16, matmul, reference};
 
 /// Shows every device of this machine: what it can do, and the path that each operation would take on it.

@@ -2,7 +2,7 @@
 
 use crate::expression::Value;
 use tilewise::Result;
-use tilewise::clifford::{Blades, Multivector, Order, Product, Unary};
+use tilewise::clifford::{BladeOrder, Blades, Multivector, Product, Unary};
 use tilewise::reference::gamma;
 
 /// What a driver may flush to zero, for each operation.
@@ -26,7 +26,7 @@ fn zipped(x: &Multivector, y: &Multivector, of: impl Fn(f64, f64) -> f64) -> Res
 
 /// All blades in the order of `coefficients`.
 fn ascending(x: &Multivector) -> Blades {
-    x.signature().blades().ordered(Order::Ascending)
+    x.signature().blades().ordered(BladeOrder::Ascending)
 }
 
 /// The error of a value after so many roundings, that was already off by `error`.

@@ -49,7 +49,7 @@ alias y_unit = f32;
 //#slot read x=y default positions
 //#end
 
-//#slot store_beside default four
+//#slot store_adjacent default four
 
 //#made results
 // What an invocation computes: a function that plans make from an algebra's table of signs.
@@ -57,7 +57,7 @@ alias y_unit = f32;
 // `results(at, stride, step, count)` reads all blades of X, and of Y if there is one, computes each blade of C and stores
 // it. `at` are the places of C, X and Y (x, y, z) at the invocation's first position and the first blade, `stride` is from
 // position to position, and `step` from blade to blade, in elements. `count` says how many positions there are, from 1 to
-// WIDTH; behind them nothing is stored. It calls `read_x` and `read_y` for operands, `store_beside` for C, and what it
+// WIDTH; behind them nothing is stored. It calls `read_x` and `read_y` for operands, `store_adjacent` for C, and what it
 // imports.
 
 // The product of two scalars, which stands here for what plans make.
@@ -66,7 +66,7 @@ fn results(at: vec3<u32>, stride: vec3<u32>, step: vec3<u32>, count: u32) {
     let y0 = read_y(at.z + 0u * step.z, stride.z, count);
     // 1
     let z0 = x0 * y0;
-    store_beside(at.x + 0u * step.x, count, z0);
+    store_adjacent(at.x + 0u * step.x, count, z0);
 }
 //#end
 

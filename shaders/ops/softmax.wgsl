@@ -11,7 +11,7 @@
 //#import block
 //#slot pack_pair default f16
 
-//#param  set by RowsProblem::kernel
+//#param  set by AxisProblem::kernel
 alias a_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // what is stored, before it is

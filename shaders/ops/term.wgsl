@@ -39,7 +39,7 @@ fn total(x: held) -> sum {
 // their values, NaN above infinity; as integers, no driver may flush them or drop a NaN.
 //#import numbers
 
-//#param  set by RowsProblem::words
+//#param  set by AxisProblem::words
 const A_TYPE: u32 = F32;    // as `numbers` calls it
 const A_PER_WORD: u32 = 1u; // elements of a word
 //#end

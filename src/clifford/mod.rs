@@ -1,5 +1,7 @@
-//! Clifford algebras $\mathrm{Cl}(p,q,r)$: products, versors and what is built on them, of batches on the device and of
-//! single multivectors on the CPU.
+//! Clifford algebras $\mathrm{Cl}(p,q,r)$: products, versors and network layers.
+//!
+//! [`Signature`] is an algebra, and [`Blades`] selects some of its blades. [`Multivectors`] is a batch on the device,
+//! [`Multivector`] a single one on the CPU, in f64.
 
 mod access;
 pub(crate) mod algebra;
@@ -12,16 +14,16 @@ mod plan;
 pub(crate) mod problem;
 mod vector_width;
 
-pub use algebra::blades::{Blades, Order};
-pub use algebra::function::{Branch, Function};
+pub use algebra::blades::{BladeOrder, Blades};
 pub use algebra::path::Path;
-pub use algebra::product::{Product, left_complement, right_complement};
-pub use algebra::signature::{DIMENSION_AT_MOST, Signature};
-pub use algebra::signs::{conjugate_sign, grade, involute_sign, reverse_sign};
-pub use algebra::terms::{Term, Terms};
+pub use algebra::product::Product;
+pub use algebra::signature::{MAX_DIMENSION, Signature};
+pub use algebra::signs::grade;
+pub(crate) use algebra::terms::Terms;
 pub use algebra::unary::Unary;
 pub use batch::multivectors::Multivectors;
+pub use batch::product::MvProduct;
 pub use cpu::multivector::Multivector;
-pub use cpu::parse::misread;
+pub use cpu::parse::parse_error;
 pub use cpu::pga::Pga;
-pub use problem::{AXES_AT_MOST, BladeAxis, CliffordDims, CliffordProblem, Placed};
+pub use problem::BladeAxis;

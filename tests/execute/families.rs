@@ -5,9 +5,11 @@ use tilewise::clifford::layer::{
     ConnectedBackward, ConnectedForward, ConnectedProblem, FeatureFunction, FeaturesProblem, LayerProduct,
     Multiplied, RowFunction, RowLayouts, RowProblem,
 };
-use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature};
+use tilewise::clifford::{BladeAxis, Product, Signature};
 use tilewise::gemm::{Entries, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Side, Split};
-use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::ops::Overflow;
+use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
+use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
 use tilewise::{Caps, DType, GemmKernel, Layout, Precision, Result};
@@ -40,9 +42,13 @@ pub(crate) const FAMILIES: [Family; 28] = [
         let x = flat(&[50, 80])?;
         ElementwiseProblem::new(Elementwise::Add, &[&x, &x], &x, DType::F32)?.plan(caps)
     }),
-    ("sum", |caps| RowsProblem::new(Rows::Sum, &flat(&[64, 256])?, 1, DType::F32)?.plan(caps)),
-    ("sum across", |caps| RowsProblem::new(Rows::Sum, &flat(&[64, 2048])?, 0, DType::F32)?.plan(caps)),
-    ("softmax", |caps| RowsProblem::new(Rows::Softmax, &flat(&[64, 256])?, 1, DType::F32)?.plan(caps)),
+    ("sum", |caps| AxisProblem::new(AxisFunction::Sum, &flat(&[64, 256])?, 1, DType::F32)?.plan(caps)),
+    ("sum across", |caps| {
+        AxisProblem::new(AxisFunction::Sum, &flat(&[64, 2048])?, 0, DType::F32)?.plan(caps)
+    }),
+    ("softmax", |caps| {
+        AxisProblem::new(AxisFunction::Softmax, &flat(&[64, 256])?, 1, DType::F32)?.plan(caps)
+    }),
     ("cast", |caps| {
         CastProblem::new(&flat(&[64, 256])?, DType::F32, DType::Bf16, Overflow::Saturate)?.plan(caps)
     }),
@@ -95,7 +101,7 @@ fn sketched(kind: SketchKind, way: Way, caps: &Caps) -> Result<Plan> {
 fn multivectors(signature: Signature, positions: usize, caps: &Caps) -> Result<Plan> {
     let blades = signature.blades();
     let x = flat(&[blades.len(), positions])?;
-    let placed = Placed { layout: &x, blades: &blades };
+    let placed = MvLayout { layout: &x, blades: &blades };
     let function = Function::Product(Product::Geometric);
     CliffordProblem::new(function, &[placed, placed], placed, BladeAxis::First, DType::F32)?.plan(caps)
 }

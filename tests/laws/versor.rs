@@ -17,7 +17,8 @@ fn algebras() -> Vec<Signature> {
     let mut all = vec![Signature::CL2, Signature::CL3, Signature::PGA2D, Signature::PGA3D];
     all.extend([Signature::PGA2D.null_first(), Signature::PGA3D.null_first()]);
     all.extend(
-        [[1, 0, 1].as_slice(), &[1, 0, 1, 1], &[1, 1, 0, 1]].map(|squares| Signature::of(squares).unwrap()),
+        [[1, 0, 1].as_slice(), &[1, 0, 1, 1], &[1, 1, 0, 1]]
+            .map(|squares| Signature::from_squares(squares).unwrap()),
     );
     all
 }

@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, HalvesProblem, Pin, Side, Tile};
 use tilewise::gpu::DeviceType;
-use tilewise::ops::{CastProblem, Overflow};
+use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
 use tilewise::planning::kernel::{KERNELS, Kernel, PARTS, Part};
+use tilewise::planning::ops::CastProblem;
 use tilewise::{Caps, DType, Error, Layout, Precision, Sums};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of

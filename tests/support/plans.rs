@@ -12,7 +12,8 @@ use tilewise::clifford::layer::{
 use tilewise::gemm::{
     Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Side, Split,
 };
-use tilewise::ops::{CastProblem, Overflow};
+use tilewise::ops::Overflow;
+use tilewise::planning::ops::CastProblem;
 use tilewise::{Caps, DType, Layout, Precision};
 
 /// The plans of all operations on a device, in every form that changes a kernel.

@@ -1,55 +1,55 @@
-//! What kernels compute of multivectors, as plain data.
+//! The functions of multivectors that kernels compute.
 
 use super::product::Product;
 use super::unary::Unary;
 
-/// A function of one multivector or two, at every position of a batch.
+/// A function of one or two multivectors, computed at every position of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Function {
     /// A product $xy$.
     Product(Product),
-    /// What a product's result hands back to its left operand: of that gradient, and of the right operand.
+    /// The gradient of a product with respect to x. Operands: the gradient of the result, and y.
     BackwardX(Product),
-    /// What a product's result hands back to its right operand: of the left operand, and of that gradient.
+    /// The gradient of a product with respect to y. Operands: x, and the gradient of the result.
     BackwardY(Product),
-    /// A change of signs and places.
+    /// A permutation of blades with signs.
     Unary(Unary),
-    /// The same multivector on other blades: what is missing is 0, what is not asked for is left out.
+    /// The same multivector on another list of blades. Missing blades are 0; other blades are dropped.
     Select,
-    /// The signs of some blades changed: of those whose bits are set, by their bitmasks, 64 in a word.
+    /// Negates some blades. Bit `m % 64` of word `m / 64` says whether the blade of bitmask m changes its sign.
     Negate([u64; 4]),
     /// The norm $\sqrt{|\langle \tilde x x \rangle_{0}|}$.
     Norm,
-    /// What the norm hands back: of the multivector, and of the norm's gradient.
+    /// The backward pass of the norm. Operands: the multivector, and the gradient of the norm.
     NormBackward,
     /// The inverse of a versor, $\tilde x / \langle \tilde x x \rangle_{0}$.
     Inverse,
-    /// What the inverse hands back: of the versor, and of the inverse's gradient.
+    /// The backward pass of the inverse. Operands: the versor, and the gradient of the inverse.
     InverseBackward,
-    /// The multivector of norm 1, $x / \sqrt{|\langle \tilde x x \rangle_{0}|}$.
+    /// The multivector scaled to norm 1, $x / \sqrt{|\langle \tilde x x \rangle_{0}|}$.
     Normalize,
     /// The exponential of a bivector.
     Exp,
     /// The logarithm of a motor.
-    Log(Branch),
-    /// The logarithm of $\tilde x y$, the shorter of both, with motors x and y.
-    Way,
-    /// What a versor x does to a multivector y, $x y \tilde x$ or $x \hat y \tilde x$.
+    Log(LogBranch),
+    /// The shortest logarithm of the relative motor $\tilde x y$ of two motors x and y.
+    LogBetween,
+    /// A versor x applied to a multivector y: $x y \tilde x$ if x is even, $x \hat y \tilde x$ if it is odd.
     Sandwich,
 }
 
-/// Which of the logarithms of a motion, that of the motor or that of the motor times -1.
+/// The branch of the logarithm. A motor m and -m are the same motion, but have different logarithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Branch {
-    /// That of the motor itself, $\theta$ in $[0, \pi]$.
-    Whole,
-    /// That of less angle, $\theta$ in $[0, \pi/2]$.
-    Shorter,
+pub enum LogBranch {
+    /// The logarithm of m, with $\theta$ in $[0, \pi]$.
+    OfMotor,
+    /// The logarithm of m or -m, whichever has the smaller angle, $\theta$ in $[0, \pi/2]$.
+    Shortest,
 }
 
 impl Function {
-    /// The name that errors and plans have for it.
+    /// The name in errors and plans.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -64,12 +64,12 @@ impl Function {
             Self::Normalize => "normalized",
             Self::Exp => "exp",
             Self::Log(_) => "log",
-            Self::Way => "interpolate",
+            Self::LogBetween => "interpolate",
             Self::Sandwich => "sandwich",
         }
     }
 
-    /// Operands beside the result.
+    /// The number of operands, without the result.
     #[must_use]
     pub fn operands(self) -> usize {
         match self {

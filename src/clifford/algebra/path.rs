@@ -1,22 +1,22 @@
-//! Paths: which grades a product of two grades ends in.
+//! Paths of the geometric product: triples of grades.
 
 use super::signature::Signature;
 use super::signs::grade;
 
-/// A path of the geometric product: the part of grade `out` of the product of a part of grade `left` and a part of grade
-/// `right`. Layers have a weight for each. Sorted by left, then by out, then by right, as others number theirs.
+/// A path of the geometric product: the part of grade `out` in the product of a part of grade `left` and a part of grade
+/// `right`. Layers have one weight per path. Paths are ordered by left, then by out, then by right, as in other libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Path {
-    /// The grade of the left operand's part.
+    /// Grade of the left operand's part.
     pub left: usize,
-    /// The grade of the result's part.
+    /// Grade of the result's part.
     pub out: usize,
-    /// The grade of the right operand's part.
+    /// Grade of the right operand's part.
     pub right: usize,
 }
 
 impl Path {
-    /// The path of the product of two basis blades, by their bitmasks.
+    /// The path of the product of two basis blades, given as bitmasks.
     ///
     /// ```
     /// use tilewise::clifford::{Path, Signature};
@@ -32,7 +32,7 @@ impl Path {
 }
 
 impl Signature {
-    /// The paths that have a term which is not zero, sorted.
+    /// The paths with at least one nonzero term, sorted.
     #[must_use]
     pub fn paths(self) -> Vec<Path> {
         let [p, q, _] = self.pqr();
@@ -40,7 +40,7 @@ impl Signature {
         let mut paths = Vec::new();
         for left in 0..=n {
             for right in 0..=n {
-                // Blades that share this many vectors, none of which is null, and fit into n.
+                // Two such blades can share from `fewest` to `most` vectors, none of them null.
                 let fewest = (left + right).saturating_sub(n);
                 let most = left.min(right).min(p + q);
                 paths.extend((fewest..=most).map(|c| Path { left, out: left + right - 2 * c, right }));

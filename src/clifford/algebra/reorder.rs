@@ -1,13 +1,16 @@
-//! The same algebra with its vectors in another order.
+//! Conversions between algebras that differ only in the order of their vectors.
 
 use super::signature::Signature;
 use crate::{Error, Result};
 
 impl Signature {
-    /// Which vector of another order each of these is: of those that square to the same, the first is the first.
-    pub(crate) fn places_in(self, to: Self) -> Result<Vec<usize>> {
+    /// For each vector, its index in the signature `to`. Vectors of the same square keep their relative order.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the two signatures do not have the same vectors.
+    pub(crate) fn vector_permutation(self, to: Self) -> Result<Vec<usize>> {
         if self.pqr() != to.pqr() {
-            let why = format!("{self} has not the vectors of {to} in another order");
+            let why = format!("{self} and {to} do not have the same vectors");
             return Err(Error::input("reordered", why));
         }
         let mut free: Vec<(usize, i8)> = to.squares().iter().copied().enumerate().collect();
@@ -16,9 +19,9 @@ impl Signature {
     }
 }
 
-/// The blade that a product of vectors is where they stand in these places, and its sign: of as many swaps as there are
-/// pairs out of order.
-pub(crate) fn carried(places: &[usize], blade: u8) -> (u8, i8) {
+/// The image of a blade under a permutation of the vectors, and its sign: negative if an odd number of pairs change their
+/// order.
+pub(crate) fn permuted_blade(places: &[usize], blade: u8) -> (u8, i8) {
     let vectors = places.iter().enumerate().filter(|(i, _)| blade >> i & 1 == 1).map(|(_, &place)| place);
     vectors.fold((0, 1), |(mask, sign), place| {
         let passed = (mask >> place).count_ones();

@@ -1,4 +1,4 @@
-//! Linear functions of one multivector that only change signs and places of blades.
+//! Linear functions of one multivector that permute blades and change their signs.
 
 use super::blades::Blades;
 use super::product::{left_complement, right_complement};
@@ -6,20 +6,20 @@ use super::signature::Signature;
 use super::signs::{conjugate_sign, involute_sign, reverse_sign};
 use std::fmt;
 
-/// A function of one multivector that takes every blade to one blade, with a sign.
+/// A linear function of one multivector that maps each blade to plus or minus one blade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unary {
-    /// $\tilde x$: products of vectors, written backwards.
+    /// $\tilde x$: reverses the order of the vectors in every blade.
     Reverse,
-    /// $\hat x$: every vector changes sign.
+    /// $\hat x$: negates every vector.
     Involute,
-    /// $\bar x$, the Clifford conjugate: the reverse of the involution.
+    /// $\bar x$, the Clifford conjugate: the reverse of the grade involution.
     Conjugate,
-    /// The dual: of a blade the one that completes it from the right, $e_{a} \wedge e_{a}^* = I$. It needs no metric; where
-    /// all vectors square to 1 it is Hodge's, $\tilde x I$.
+    /// The dual: maps a blade to its right complement, $e_{a} \wedge e_{a}^* = I$. It needs no metric. If all vectors square
+    /// to 1, it is the Hodge dual $\tilde x I$.
     Dual,
-    /// What undoes the dual: of a blade the one that completes it from the left.
+    /// The inverse of the dual: maps a blade to its left complement.
     Undual,
 }
 
@@ -27,7 +27,7 @@ impl Unary {
     /// Every function.
     pub const ALL: [Self; 5] = [Self::Reverse, Self::Involute, Self::Conjugate, Self::Dual, Self::Undual];
 
-    /// The name that errors and plans have for it.
+    /// The name in errors and plans.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Unary {
         }
     }
 
-    /// The blade that a blade becomes, and its sign.
+    /// The image of a blade, and its sign.
     #[must_use]
     pub fn of_blade(self, signature: Signature, blade: u8) -> (u8, i8) {
         match self {
@@ -51,8 +51,8 @@ impl Unary {
         }
     }
 
-    /// The function that its gradient is handed back by, its adjoint: what undoes it, as it only permutes blades and
-    /// changes signs.
+    /// The function of the backward pass, its adjoint. It is the inverse, since the function permutes blades and changes
+    /// signs.
     #[must_use]
     pub fn backward(self) -> Self {
         match self {
@@ -62,7 +62,7 @@ impl Unary {
         }
     }
 
-    /// The blades of the result: as those of `x` lie where the function keeps blades, in short-lex order otherwise.
+    /// The blades of the result: those of `x` if the function keeps blades, otherwise in short-lex order.
     #[must_use]
     pub fn blades(self, x: &Blades) -> Blades {
         match self {

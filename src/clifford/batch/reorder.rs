@@ -1,25 +1,26 @@
-//! Batches of multivectors in an algebra with its vectors in another order.
+//! Conversion of batches to an algebra with its vectors in another order.
 
 use super::multivectors::Multivectors;
 use crate::Result;
 use crate::clifford::algebra::blades::Blades;
 use crate::clifford::algebra::function::Function;
-use crate::clifford::algebra::reorder::carried;
+use crate::clifford::algebra::reorder::permuted_blade;
 use crate::clifford::algebra::signature::Signature;
 use crate::error::call;
 use crate::layout::Real;
 
 impl<T: Real> Multivectors<T> {
-    /// The same in an algebra whose vectors stand in another order ([`Multivector::reordered`]). Coefficients stay where they
-    /// are: one launch changes signs, and none is needed where none changes.
+    /// Converts to the algebra `to`, which has the same vectors in another order
+    /// ([`Multivector::reordered`](crate::clifford::Multivector::reordered)). Coefficients are not moved. One launch changes
+    /// the signs; it is omitted if no sign changes.
     ///
     /// # Errors
-    /// [`Error::Input`] if the other algebra has other vectors; otherwise as [`unary`](Self::unary).
+    /// [`Error::Input`](crate::Error::Input) if `to` has other vectors; otherwise as [`unary`](Self::unary).
     pub fn reordered(&self, to: Signature) -> Result<Self> {
         call("reordered", || {
-            let places = self.signature().places_in(to)?;
+            let places = self.signature().vector_permutation(to)?;
             let (masks, signs): (Vec<u8>, Vec<i8>) =
-                self.blades().masks().iter().map(|&blade| carried(&places, blade)).unzip();
+                self.blades().masks().iter().map(|&blade| permuted_blade(&places, blade)).unzip();
             let blades = Blades::new(to, &masks)?;
             let mut negative = [0; 4];
             for (&mask, _) in masks.iter().zip(&signs).filter(|(_, sign)| **sign < 0) {

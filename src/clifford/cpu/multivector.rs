@@ -1,4 +1,4 @@
-//! One multivector on the CPU, in f64: for small work, and the definition that kernels are held against.
+//! A multivector on the CPU, in f64: for small work, and as the definition that kernels are tested against.
 
 use crate::clifford::algebra::blades::Blades;
 use crate::clifford::algebra::product::Product;
@@ -7,8 +7,8 @@ use crate::clifford::algebra::signs::grade;
 use crate::clifford::algebra::unary::Unary;
 use crate::{Error, Result};
 
-/// A multivector of any algebra, on the CPU, in f64. The definition of everything that kernels compute: loops over the
-/// table of signs, and nothing else.
+/// A multivector of any algebra, on the CPU, in f64. Its functions are plain loops over the table of signs. They define the
+/// results of the kernels.
 ///
 /// ```
 /// use tilewise::clifford::{Multivector, Signature};
@@ -23,12 +23,12 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Multivector {
     signature: Signature,
-    /// By bitmask.
+    /// Coefficients of all blades, by bitmask.
     coefficients: Vec<f64>,
 }
 
 impl Multivector {
-    /// Zero.
+    /// The multivector 0.
     #[must_use]
     pub fn zero(signature: Signature) -> Self {
         Self { signature, coefficients: vec![0.0; signature.size()] }
@@ -42,7 +42,7 @@ impl Multivector {
         x
     }
 
-    /// A basis blade, by its bitmask.
+    /// The basis blade of a bitmask.
     ///
     /// # Errors
     /// [`Error::Input`] if the algebra lacks it.
@@ -50,13 +50,13 @@ impl Multivector {
         Self::new(&Blades::new(signature, &[mask])?, &[1.0])
     }
 
-    /// A multivector of these coefficients, zero elsewhere.
+    /// A multivector with these coefficients of `blades`; all other coefficients are 0.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there are not as many coefficients as blades.
+    /// [`Error::Shape`] if the number of coefficients is not that of the blades.
     pub fn new(blades: &Blades, coefficients: &[f64]) -> Result<Self> {
         if coefficients.len() != blades.len() {
-            let rule = "there must be a coefficient for each blade";
+            let rule = "there must be one coefficient per blade";
             return Err(Error::shapes("multivector", rule, &[coefficients.len()], &[blades.len()]));
         }
         let mut x = Self::zero(blades.signature());
@@ -78,13 +78,13 @@ impl Multivector {
         &self.coefficients
     }
 
-    /// The coefficient of a blade, by its bitmask; 0 of one that the algebra lacks.
+    /// The coefficient of the blade of a bitmask; 0 if the algebra lacks the blade.
     #[must_use]
     pub fn coefficient(&self, mask: u8) -> f64 {
         self.coefficients.get(usize::from(mask)).copied().unwrap_or(0.0)
     }
 
-    /// Gives a blade that the algebra has a coefficient.
+    /// Sets the coefficient of a blade of the algebra.
     pub(super) fn set(&mut self, mask: u8, value: f64) {
         self.coefficients[usize::from(mask)] = value;
     }
@@ -95,12 +95,12 @@ impl Multivector {
         blades.masks().iter().map(|&mask| self.coefficient(mask)).collect()
     }
 
-    /// The product of this kind.
+    /// The product with `y`.
     ///
     /// # Errors
-    /// [`Error::Input`] if the operands are of different algebras.
+    /// [`Error::Input`] if the operands belong to different algebras.
     pub fn product(&self, product: Product, y: &Self) -> Result<Self> {
-        self.check(y, product.name())?;
+        self.check_signature(y, product.name())?;
         let mut out = Self::zero(self.signature);
         for (a, &of_a) in (0..=u8::MAX).zip(&self.coefficients).filter(|(_, of_a)| **of_a != 0.0) {
             for (b, &of_b) in (0..=u8::MAX).zip(&y.coefficients) {
@@ -112,7 +112,7 @@ impl Multivector {
         Ok(out)
     }
 
-    /// A function that changes signs and places of blades.
+    /// A signed permutation of the blades.
     #[must_use]
     pub fn unary(&self, function: Unary) -> Self {
         let mut out = Self::zero(self.signature);
@@ -138,9 +138,9 @@ impl Multivector {
     /// The sum.
     ///
     /// # Errors
-    /// [`Error::Input`] if the operands are of different algebras.
+    /// [`Error::Input`] if the operands belong to different algebras.
     pub fn add(&self, y: &Self) -> Result<Self> {
-        self.check(y, "add")?;
+        self.check_signature(y, "add")?;
         let sum = self.coefficients.iter().zip(&y.coefficients).map(|(x, y)| x + y);
         Ok(Self { signature: self.signature, coefficients: sum.collect() })
     }
@@ -148,19 +148,19 @@ impl Multivector {
     /// The difference.
     ///
     /// # Errors
-    /// [`Error::Input`] if the operands are of different algebras.
+    /// [`Error::Input`] if the operands belong to different algebras.
     pub fn sub(&self, y: &Self) -> Result<Self> {
         self.add(&y.scaled(-1.0))
     }
 
-    /// Every coefficient, times a number.
+    /// The product with a number.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         let scaled = self.coefficients.iter().map(|x| x * factor);
         Self { signature: self.signature, coefficients: scaled.collect() }
     }
 
-    /// The quadratic form $\langle \tilde x x \rangle_{0}$: of any sign where the metric is indefinite, 0 of null
+    /// The quadratic form $\langle \tilde x x \rangle_{0}$. It can be negative in an indefinite metric, and is 0 for null
     /// multivectors.
     #[must_use]
     pub fn quadratic(&self) -> f64 {
@@ -168,7 +168,7 @@ impl Multivector {
         (0..=u8::MAX).zip(&self.coefficients).map(of).sum()
     }
 
-    /// The norm $\sqrt{|\langle \tilde x x \rangle_{0}|}$; 0 of null multivectors.
+    /// The norm $\sqrt{|\langle \tilde x x \rangle_{0}|}$; 0 for null multivectors.
     #[must_use]
     pub fn norm(&self) -> f64 {
         self.quadratic().abs().sqrt()
@@ -180,11 +180,13 @@ impl Multivector {
         self.coefficients.iter().fold(0.0, |most, x| x.abs().max(most))
     }
 
+    /// The coefficient of a blade of the algebra.
     pub(super) fn coefficient_mut(&mut self, mask: u8) -> &mut f64 {
         &mut self.coefficients[usize::from(mask)]
     }
 
-    pub(super) fn check(&self, y: &Self, op: &'static str) -> Result<()> {
+    /// Checks that `y` belongs to the same algebra.
+    pub(super) fn check_signature(&self, y: &Self, op: &'static str) -> Result<()> {
         if self.signature == y.signature {
             return Ok(());
         }
@@ -264,7 +266,7 @@ impl Multivector {
         self.unary(Unary::Dual)
     }
 
-    /// What undoes the dual, [`Unary::Undual`].
+    /// The inverse of the dual, [`Unary::Undual`].
     #[must_use]
     pub fn undual(&self) -> Self {
         self.unary(Unary::Undual)

@@ -1,15 +1,15 @@
-//! Points, planes and motions of plane-based geometric algebra, as coordinates.
+//! Points, planes and motions of plane-based geometric algebra, from coordinates.
 
 use super::multivector::Multivector;
 use crate::clifford::algebra::product::Product;
 use crate::clifford::algebra::signature::Signature;
 use crate::{Error, Result};
 
-/// Plane-based geometric algebra of the plane (`Pga<2>`) or of space (`Pga<3>`): what its multivectors stand for.
+/// The geometry of plane-based geometric algebra of the plane (`Pga<2>`) or of space (`Pga<3>`).
 ///
-/// Vectors are planes (lines, in the plane), their outer product is what they have in common, and points are where N of
-/// them meet. The null vector $e_{0}$, the plane at infinity, may stand anywhere among the others: formulas here are in
-/// products, which have the same value in any order.
+/// Vectors are planes (lines, if N = 2). Their outer product is their intersection, and N planes meet in a point. The null
+/// vector $e_{0}$, the plane at infinity, may have any position in the order of the vectors. The formulas below are products,
+/// whose values do not depend on that order.
 ///
 /// ```
 /// use std::f64::consts::FRAC_PI_2;
@@ -18,7 +18,7 @@ use crate::{Error, Result};
 /// # fn main() -> tilewise::Result<()> {
 /// let space = Pga::<3>::new(Signature::PGA3D.null_first())?;
 /// let turn = space.rotor([0.0, 0.0, 1.0], FRAC_PI_2)?;
-/// let motor = space.translator([0.0, 0.0, 5.0]).geometric(&turn)?; // turns, then moves
+/// let motor = space.translator([0.0, 0.0, 5.0]).geometric(&turn)?; // rotates, then translates
 /// let [x, y, z] = space.coordinates(&motor.sandwich(&space.point([1.0, 0.0, 0.0]))?)?;
 /// assert!(x.abs() < 1e-15 && (y - 1.0).abs() < 1e-15 && z == 5.0);
 /// # Ok(())
@@ -27,7 +27,7 @@ use crate::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pga<const N: usize> {
     signature: Signature,
-    /// $e_{1}$ and so on.
+    /// The vectors $e_{1}$ to $e_{N}$.
     axes: [u8; N],
     null: u8,
 }
@@ -36,11 +36,11 @@ impl<const N: usize> Pga<N> {
     /// The geometry of an algebra.
     ///
     /// # Errors
-    /// [`Error::Input`] if it is not $\mathrm{Cl}(N, 0, 1)$, the null vector anywhere, or N is neither 2 nor 3.
+    /// [`Error::Input`] if the algebra is not $\mathrm{Cl}(N, 0, 1)$, with the vectors in any order, or N is neither 2 nor 3.
     pub fn new(signature: Signature) -> Result<Self> {
         if !matches!(N, 2 | 3) || signature.pqr() != [N, 0, 1] {
             let why = format!(
-                "this is no plane-based geometric algebra of {N} dimensions: Cl(2,0,1) and Cl(3,0,1) are"
+                "plane-based geometric algebra of {N} dimensions is Cl({N},0,1), for 2 or 3 dimensions"
             );
             return Err(Error::input(signature.to_string(), why));
         }
@@ -56,7 +56,7 @@ impl<const N: usize> Pga<N> {
         self.signature
     }
 
-    /// The plane (the line, for N = 2) of the points p with $n \cdot p + d = 0$: $\sum_{i} n_{i} e_{i} + d e_{0}$. Of norm $|n|$.
+    /// The plane (line, if N = 2) of the points p with $n \cdot p + d = 0$: $\sum_{i} n_{i} e_{i} + d e_{0}$, of norm $|n|$.
     #[must_use]
     pub fn plane(&self, normal: [f64; N], d: f64) -> Multivector {
         let mut plane = Multivector::zero(self.signature);
@@ -67,45 +67,49 @@ impl<const N: usize> Pga<N> {
         plane
     }
 
-    /// The point of these coordinates, of weight 1: where the planes $x_{i} = p_{i}$ meet,
+    /// The point with these coordinates and weight 1, the intersection of the planes $x_{i} = p_{i}$:
     /// $(e_{1} - p_{1} e_{0}) \wedge (e_{2} - p_{2} e_{0}) \wedge (e_{3} - p_{3} e_{0})$.
     #[must_use]
     pub fn point(&self, coordinates: [f64; N]) -> Multivector {
         let mut point = Multivector::zero(self.signature);
         point.set(self.origin(), 1.0);
         for (i, p) in coordinates.into_iter().enumerate() {
-            let (blade, sign) = self.across(i);
+            let (blade, sign) = self.coordinate_blade(i);
             point.set(blade, -sign * p);
         }
         point
     }
 
-    /// The coordinates of a point, whatever its weight.
+    /// The coordinates of a point of any weight.
     ///
     /// # Errors
-    /// [`Error::Input`] if it is of another algebra, or has weight 0: a point at infinity, or none at all.
+    /// [`Error::Input`] if the point belongs to another algebra, or has weight 0: it is at infinity, or not a point.
     pub fn coordinates(&self, point: &Multivector) -> Result<[f64; N]> {
         if point.signature() != self.signature {
-            let why = format!("the point is of {}, the geometry of {}", point.signature(), self.signature);
+            let why =
+                format!("the point belongs to {}, the geometry to {}", point.signature(), self.signature);
             return Err(Error::input("coordinates", why));
         }
         let weight = point.coefficient(self.origin());
         if weight == 0.0 || weight.is_nan() {
-            return Err(Error::input("coordinates", format!("a point of weight {weight} has none")));
+            return Err(Error::input(
+                "coordinates",
+                format!("a point of weight {weight} has no coordinates"),
+            ));
         }
         Ok(std::array::from_fn(|i| {
-            let (blade, sign) = self.across(i);
+            let (blade, sign) = self.coordinate_blade(i);
             -sign * point.coefficient(blade) / weight
         }))
     }
 
-    /// The motor that moves by a vector: $1 + \frac12 \sum_{i} d_{i} e_{i} e_{0}$.
+    /// The motor that translates by a vector: $1 + \frac12 \sum_{i} d_{i} e_{i} e_{0}$.
     #[must_use]
     pub fn translator(&self, by: [f64; N]) -> Multivector {
         let mut motor = Multivector::scalar_of(self.signature, 1.0);
         for (axis, d) in self.axes.into_iter().zip(by) {
             let sign = f64::from(self.signature.sign(axis, self.null));
-            // Blades are named in the algebra's order; the null vector squares to 0 only with itself.
+            // The sign accounts for the order of the two vectors in the algebra.
             motor.set(axis | self.null, 0.5 * sign * d);
         }
         motor
@@ -116,8 +120,8 @@ impl<const N: usize> Pga<N> {
         self.axes.iter().fold(0, |blade, axis| blade | axis)
     }
 
-    /// The origin's blade with $e_{0}$ in the place of $e_{i}$, and its sign.
-    fn across(&self, i: usize) -> (u8, f64) {
+    /// The origin's blade with $e_{i}$ replaced by $e_{0}$, and its sign.
+    fn coordinate_blade(&self, i: usize) -> (u8, f64) {
         let factors = self.axes.iter().enumerate().map(|(j, &axis)| if i == j { self.null } else { axis });
         let times = |(blade, sign): (u8, f64), vector: u8| {
             let of = Product::Outer.of_blades(self.signature, blade, vector);
@@ -126,32 +130,32 @@ impl<const N: usize> Pga<N> {
         factors.fold((0, 1.0), times)
     }
 
-    /// The rotor by an angle, in radians, from the i-th axis to the j-th, in parts: $\cos\frac\varphi2$ and the coefficient
-    /// of their blade.
-    fn turned(&self, rotor: &mut Multivector, [i, j]: [usize; 2], amount: f64) {
+    /// Sets the coefficient of the plane of two axes in a rotor from the i-th axis to the j-th.
+    fn set_rotation(&self, rotor: &mut Multivector, [i, j]: [usize; 2], amount: f64) {
         let [from, to] = [self.axes[i], self.axes[j]];
         rotor.set(from | to, -f64::from(self.signature.sign(from, to)) * amount);
     }
 }
 
 impl Pga<2> {
-    /// The motor that turns about the origin by an angle, in radians, from $e_{1}$ to $e_{2}$:
+    /// The motor that rotates about the origin by an angle, in radians, from $e_{1}$ to $e_{2}$:
     /// $\cos\frac\varphi2 - \sin\frac\varphi2\, e_{1} e_{2}$.
     #[must_use]
     pub fn rotor(&self, angle: f64) -> Multivector {
         let (sine, cosine) = (0.5 * angle).sin_cos();
         let mut rotor = Multivector::scalar_of(self.signature, cosine);
-        self.turned(&mut rotor, [0, 1], sine);
+        self.set_rotation(&mut rotor, [0, 1], sine);
         rotor
     }
 }
 
 impl Pga<3> {
-    /// The motor that turns about an axis through the origin by an angle, in radians, right-handed:
-    /// $\cos\frac\varphi2 - \sin\frac\varphi2\,(n_{1} e_{2} e_{3} + n_{2} e_{3} e_{1} + n_{3} e_{1} e_{2})$ with $n$ the axis over its length.
+    /// The motor that rotates about an axis through the origin by an angle, in radians, right-handed:
+    /// $\cos\frac\varphi2 - \sin\frac\varphi2\,(n_{1} e_{2} e_{3} + n_{2} e_{3} e_{1} + n_{3} e_{1} e_{2})$ with $n$ the axis divided
+    /// by its length.
     ///
     /// # Errors
-    /// [`Error::Input`] if the axis is of no direction: zero, or not finite.
+    /// [`Error::Input`] if the axis has no direction: it is zero, or not finite.
     pub fn rotor(&self, axis: [f64; 3], angle: f64) -> Result<Multivector> {
         let length = axis.iter().map(|n| n * n).sum::<f64>().sqrt();
         if !(length.is_finite() && length > 0.0) {
@@ -160,7 +164,7 @@ impl Pga<3> {
         let (sine, cosine) = (0.5 * angle).sin_cos();
         let mut rotor = Multivector::scalar_of(self.signature, cosine);
         for (n, plane) in axis.into_iter().zip([[1, 2], [2, 0], [0, 1]]) {
-            self.turned(&mut rotor, plane, sine * n / length);
+            self.set_rotation(&mut rotor, plane, sine * n / length);
         }
         Ok(rotor)
     }

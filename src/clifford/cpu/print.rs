@@ -1,11 +1,11 @@
-//! Multivectors as text, `1 + 2e12`.
+//! Printing multivectors, as in `1 + 2e12`.
 
 use super::multivector::Multivector;
 use std::fmt;
 
 impl fmt::Display for Multivector {
-    /// `1 + 2e12 - e123`, in short-lex order, numbers as short as they can be told from others; to a precision,
-    /// `{:.3}`, where one is given. What is then written as zero is left out.
+    /// Writes `1 + 2e12 - e123`, in short-lex order. Numbers have the fewest digits that identify them, or the digits of a
+    /// precision such as `{:.3}`. Terms that round to zero are omitted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let precision = f.precision();
         let magnitude = |x: f64| match precision {

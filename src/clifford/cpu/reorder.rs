@@ -1,13 +1,13 @@
-//! Multivectors in an algebra with its vectors in another order.
+//! Conversion of multivectors to an algebra with its vectors in another order.
 
 use super::multivector::Multivector;
 use crate::Result;
-use crate::clifford::algebra::reorder::carried;
+use crate::clifford::algebra::reorder::permuted_blade;
 use crate::clifford::algebra::signature::Signature;
 
 impl Multivector {
-    /// The same in an algebra whose vectors stand in another order, such as the null vector first: blades are named
-    /// otherwise, and some change sign, as $e_{1} e_{0} = -e_{0} e_{1}$.
+    /// Converts to the algebra `to`, which has the same vectors in another order, such as the null vector first. Blades get
+    /// other names, and some change their sign, since $e_{1} e_{0} = -e_{0} e_{1}$.
     ///
     /// ```
     /// use tilewise::clifford::{Multivector, Signature};
@@ -21,12 +21,12 @@ impl Multivector {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Input`] if the other algebra has other vectors.
+    /// [`Error::Input`] if `to` has other vectors.
     pub fn reordered(&self, to: Signature) -> Result<Self> {
-        let places = self.signature().places_in(to)?;
+        let places = self.signature().vector_permutation(to)?;
         let mut out = Self::zero(to);
         for (a, &of_a) in (0..=u8::MAX).zip(self.coefficients()) {
-            let (c, sign) = carried(&places, a);
+            let (c, sign) = permuted_blade(&places, a);
             *out.coefficient_mut(c) = f64::from(sign) * of_a;
         }
         Ok(out)

@@ -1,13 +1,14 @@
-//! Versors on the CPU, in f64: inverses, norms of one, and what they do to multivectors.
+//! Versors on the CPU, in f64: inverse, normalisation and sandwich.
 
 use super::multivector::Multivector;
 use crate::clifford::algebra::blades::Parity;
 use crate::{Error, Result};
 
-/// What $x \tilde x$ may have beside its scalar part, relative to $\sum_{a} x_{a}^2$: a versor whose coefficients have been
-/// rounded to f32, each by $2^{-24}$ of itself, has at most $2 \cdot 2^{-24}$, by Cauchy's inequality. Twice that.
+/// The bound of the non-scalar parts of $x \tilde x$, relative to $\sum_{a} x_{a}^2$. A versor whose coefficients were rounded
+/// to f32, each with relative error $2^{-24}$, has at most $2 \cdot 2^{-24}$, by Cauchy's inequality. The bound is twice
+/// that.
 const ROUNDED: f64 = 1.0 / (1 << 22) as f64;
-/// What is left of a square of which everything cancels, relative to its terms: rounding of f64.
+/// The bound of the rounding error of a square whose terms cancel, relative to its terms, in f64.
 const CANCELLED: f64 = 1.0 / (1u64 << 48) as f64;
 
 /// Versors: products of vectors.
@@ -24,33 +25,32 @@ impl Multivector {
     /// # }
     /// ```
     /// # Errors
-    /// [`Error::Input`] if x is no versor: $x \tilde x$ has other parts than the scalar, beyond what rounding of a versor
-    /// to f32 leaves ($2^{-22} \sum_{a} x_{a}^2$); or if it is null.
+    /// [`Error::Input`] if x is null or not a versor: a non-scalar part of $x \tilde x$ exceeds $2^{-22} \sum_{a} x_{a}^2$, more
+    /// than the rounding of a versor to f32 leaves.
     /// # Precision
-    /// As far as x is a versor: each coefficient is rounded three times.
+    /// If x is an exact versor, each coefficient is rounded three times.
     pub fn inverse(&self) -> Result<Self> {
         let square = self.versor_square("inverse")?;
         Ok(self.reverse().scaled(1.0 / square))
     }
 
-    /// The multivector of norm 1, $x / \sqrt{|\langle \tilde x x \rangle_{0}|}$.
-    ///
-    /// It need not be a versor.
+    /// The multivector scaled to norm 1, $x / \sqrt{|\langle \tilde x x \rangle_{0}|}$. It need not be a versor.
     ///
     /// # Errors
-    /// [`Error::Input`] if x is null: its norm is 0, to within rounding.
+    /// [`Error::Input`] if x is null, that is, if its norm is 0 to within rounding.
     pub fn normalized(&self) -> Result<Self> {
-        Ok(self.scaled(1.0 / self.square_of_none_null("normalized")?.abs().sqrt()))
+        Ok(self.scaled(1.0 / self.non_null_square("normalized")?.abs().sqrt()))
     }
 
-    /// What this versor does to a multivector: $v x \tilde v$ if it is even, a rotation, a motion; $v \hat x \tilde v$ if
-    /// it is odd, a reflection. This is linear in x, keeps its grades, and takes products to products.
+    /// Applies this versor to a multivector: $v x \tilde v$ if v is even (a rotation or a motion), $v \hat x \tilde v$ if v is
+    /// odd (a reflection). The map is linear, keeps grades, and maps products to products.
     ///
-    /// A vector a of square 1 reflects in the plane orthogonal to it, $x \mapsto -axa$; in PGA, in the plane that it is.
-    /// There, a reflected point has weight -1.
+    /// A vector a of square 1 reflects in the plane orthogonal to it, $x \mapsto -axa$. In PGA it reflects in the plane that it
+    /// represents, and a reflected point has weight -1.
     ///
-    /// Nothing is divided: with a versor of norm 1, or of any norm r, lengths are those of x times $v \tilde v = \pm r^2$.
-    /// `v.normalized()?.sandwich(&x)` leaves only the sign, -1 where v has an odd number of vectors of square -1.
+    /// There is no division by the norm: the result is scaled by $v \tilde v = \pm r^2$ for a versor of norm r.
+    /// `v.normalized()?.sandwich(&x)` leaves only the sign, which is -1 if v is a product with an odd number of vectors of
+    /// square -1.
     ///
     /// ```
     /// use tilewise::clifford::{Pga, Signature};
@@ -65,7 +65,7 @@ impl Multivector {
     /// # }
     /// ```
     /// # Errors
-    /// [`Error::Input`] if the operands are of different algebras, or v has both even and odd parts.
+    /// [`Error::Input`] if the operands belong to different algebras, or v has both even and odd parts.
     pub fn sandwich(&self, x: &Self) -> Result<Self> {
         let x = match self.parity("sandwich")? {
             Parity::Even => x.clone(),
@@ -74,7 +74,7 @@ impl Multivector {
         self.geometric(&x)?.geometric(&self.reverse())
     }
 
-    /// Whether all blades are even, as those of zero are, or all odd.
+    /// The parity of the nonzero blades; even for zero.
     pub(super) fn parity(&self, op: &'static str) -> Result<Parity> {
         let has = |odd: u32| {
             (0..=u8::MAX).zip(self.coefficients()).any(|(a, &x)| a.count_ones() % 2 == odd && x != 0.0)
@@ -82,13 +82,15 @@ impl Multivector {
         match (has(0), has(1)) {
             (_, false) => Ok(Parity::Even),
             (false, true) => Ok(Parity::Odd),
-            (true, true) => Err(Error::input(op, "a versor has even blades or odd ones, and this has both")),
+            (true, true) => {
+                Err(Error::input(op, "a versor has even blades or odd ones, and the operand has both"))
+            }
         }
     }
 
-    /// $x \tilde x$ of a versor that is not null.
+    /// The square $x \tilde x$ of a non-null versor.
     pub(super) fn versor_square(&self, op: &'static str) -> Result<f64> {
-        let square = self.square_of_none_null(op)?;
+        let square = self.non_null_square(op)?;
         let product = self.geometric(&self.reverse())?;
         let allowed = ROUNDED * self.coefficients().iter().map(|x| x * x).sum::<f64>();
         let rest =
@@ -96,7 +98,7 @@ impl Multivector {
         match rest {
             Some((blade, &part)) if part.abs() > allowed || part.is_nan() => {
                 let why = format!(
-                    "x times its reverse is no scalar, so x is no versor: it has {part:e} of {}",
+                    "x is not a versor: x times its reverse must be a scalar, and it has {part:e} of {}",
                     self.signature().name(blade)
                 );
                 Err(Error::input(op, why))
@@ -105,8 +107,8 @@ impl Multivector {
         }
     }
 
-    /// $\langle \tilde x x \rangle_{0}$, unless that is nothing but rounding.
-    fn square_of_none_null(&self, op: &'static str) -> Result<f64> {
+    /// The quadratic form $\langle \tilde x x \rangle_{0}$ of a multivector that is not null to within rounding.
+    fn non_null_square(&self, op: &'static str) -> Result<f64> {
         let square = self.quadratic();
         let of = |(a, x): (u8, &f64)| f64::from(self.signature().square(a).abs()) * x * x;
         let terms: f64 = (0..=u8::MAX).zip(self.coefficients()).map(of).sum();
@@ -115,7 +117,7 @@ impl Multivector {
         }
         Err(Error::input(
             op,
-            format!("the multivector is null: its square is {square:e}, of terms that sum to {terms:e}"),
+            format!("the multivector is null: its square is {square:e}, from terms that sum to {terms:e}"),
         ))
     }
 }

@@ -1,36 +1,36 @@
-//! The generated code of a function: statements and results.
+//! Formulas: generated WGSL statements and result expressions.
 
 use crate::clifford::algebra::blades::Blades;
 use crate::kernel::write::{Block, Callee, Expression, Sum, name, number};
 use std::fmt::Display;
 
-/// The code of a function, as far as it depends on the algebra.
+/// The generated code of a function at one position.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub(crate) struct Formula {
-    /// Statements before the results.
-    pub(crate) lines: Block,
+    /// Statements that the results use.
+    pub(crate) statements: Block,
     /// One expression per blade of the result.
     pub(crate) results: Vec<Expression>,
 }
 
-/// The same number in all lanes.
+/// A constant, the same at all positions.
 pub(crate) fn lanes(value: f32) -> Expression {
     Callee::free("lanes").call([number(value)])
 }
 
-/// One of several values that are called alike, by its place.
+/// A variable with an index in its name, such as `x3`.
 pub(crate) fn numbered(of: &str, place: impl Display) -> Expression {
     name(format!("{of}{place}"))
 }
 
 impl Formula {
-    /// Arithmetic operations at a position.
+    /// The number of arithmetic operations per position.
     pub(crate) fn flops(&self) -> usize {
-        self.lines.flops() + self.results.iter().map(Expression::flops).sum::<usize>()
+        self.statements.flops() + self.results.iter().map(Expression::flops).sum::<usize>()
     }
 }
 
-/// $\langle \tilde x x \rangle_{0}$.
+/// The quadratic form $\langle \tilde x x \rangle_{0}$.
 pub(crate) fn square(x: &Blades) -> Expression {
     let mut sum = Sum::default();
     for (i, &blade) in x.masks().iter().enumerate() {
@@ -44,7 +44,7 @@ pub(crate) fn squares(of: impl Iterator<Item = Expression>) -> Expression {
     Sum::of(of.map(|value| &value * &value)).or(lanes(0.0))
 }
 
-/// The sums, those without a term as zero.
-pub(crate) fn finished(sums: Vec<Sum>) -> Vec<Expression> {
+/// The expressions of sums. An empty sum is zero.
+pub(crate) fn sum_expressions(sums: Vec<Sum>) -> Vec<Expression> {
     sums.into_iter().map(|sum| sum.or(lanes(0.0))).collect()
 }

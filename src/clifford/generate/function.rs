@@ -1,7 +1,7 @@
-//! The code of each function of multivectors.
+//! The formula of each function of multivectors.
 
-use super::formula::{Formula, finished, lanes, numbered};
-use super::sandwich::{self, Versor};
+use super::formula::{Formula, lanes, numbered, sum_expressions};
+use super::sandwich::{self, VersorUse};
 use super::{exp, log, norm};
 use crate::Result;
 use crate::clifford::algebra::blades::Blades;
@@ -10,7 +10,7 @@ use crate::clifford::algebra::terms::Terms;
 use crate::kernel::write::Sum;
 use crate::layout::DType;
 
-/// The operands of a function, as far as its code depends on them.
+/// The properties of the operands that the code of a function depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operands<'a> {
     /// Blades of the first operand.
@@ -19,14 +19,14 @@ pub(crate) struct Operands<'a> {
     pub(crate) y: &'a Blades,
     /// Blades of the result.
     pub(crate) out: &'a Blades,
-    /// The type of the stored elements.
+    /// Type of the stored elements.
     pub(crate) dtype: DType,
-    /// The positions of a versor, if the first operand is one.
-    pub(crate) versor: Versor,
+    /// Whether the versor of a sandwich is shared by all positions of an invocation.
+    pub(crate) versor: VersorUse,
 }
 
-/// The code of a function. `terms` are those of a product. A sandwich becomes a matrix only if that has at most
-/// `max_terms` terms.
+/// The formula of a function. `terms` are the terms of a product. A sandwich is computed by a matrix only if the matrix has
+/// at most `max_terms` terms.
 ///
 /// # Errors
 /// [`Error::Input`](crate::Error::Input) if the function is not defined for these blades.
@@ -57,7 +57,7 @@ pub(crate) fn formula(
         Function::Normalize => norm::normalize(x),
         Function::Exp => exp::exp(x, out)?,
         Function::Log(branch) => log::log(x, out, branch)?,
-        Function::Way => log::way(x, y, out)?,
+        Function::LogBetween => log::log_between(x, y, out)?,
         Function::Sandwich => sandwich::sandwich(x, y, out, versor, max_terms)?,
     })
 }
@@ -68,10 +68,10 @@ fn product(terms: &Terms) -> Formula {
     for term in &terms.terms {
         results[usize::from(term.out)].push(term.sign, numbered("x", term.x) * numbered("y", term.y));
     }
-    Formula { results: finished(results), ..Formula::default() }
+    Formula { results: sum_expressions(results), ..Formula::default() }
 }
 
-/// Each blade of the result is one of the operand's, with a sign, or zero.
+/// A signed selection: each blade of the result is plus or minus a blade of the operand, or zero.
 fn select_blades(out: &Blades, from: impl Fn(u8) -> Option<(usize, i8)>) -> Formula {
     let result = |&blade: &u8| match from(blade) {
         Some((i, 1)) => numbered("x", i),

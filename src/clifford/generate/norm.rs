@@ -1,4 +1,4 @@
-//! The code of norms, inverses and their backward passes.
+//! The formulas of norms, inverses and their backward passes.
 
 use super::formula::{Formula, lanes, numbered, square, squares};
 use super::trigonometry::{INVERSE_ROOT, not_a_number};
@@ -10,23 +10,25 @@ use crate::clifford::algebra::terms::Term;
 use crate::kernel::write::{ABS, Block, Expression, SIGN, SQRT, Sum, number, select};
 use crate::layout::DType;
 
-/// Null multivectors become NaN.
+/// The multivector scaled to norm 1; NaN for null multivectors.
 pub(super) fn normalize(x: &Blades) -> Formula {
     let mut lines = Block::default();
     let square = lines.define("square", square(x));
     let root = INVERSE_ROOT.call([ABS.call([&square])]);
     let scale = lines.define("scale", select(root, not_a_number(), square.equals(lanes(0.0))));
     let results = (0..x.len()).map(|i| &scale * numbered("x", i)).collect();
-    Formula { lines, results }
+    Formula { statements: lines, results }
 }
 
+/// The norm $\sqrt{|q|}$ with $q = \langle \tilde x x \rangle_{0}$.
 pub(super) fn norm(x: &Blades) -> Formula {
     let mut lines = Block::default();
     let square = lines.define("square", square(x));
-    Formula { lines, results: vec![SQRT.call([ABS.call([square])])] }
+    Formula { statements: lines, results: vec![SQRT.call([ABS.call([square])])] }
 }
 
-/// The slope of $\sqrt{|q|}$ is $\mathrm{sign}(q)\, q' / (2 \sqrt{|q|})$; at 0, where there is none, it is taken as 0.
+/// The backward pass of the norm. The derivative of $\sqrt{|q|}$ is $\mathrm{sign}(q)\, q' / (2 \sqrt{|q|})$; at 0, where it
+/// does not exist, 0 is used.
 pub(super) fn norm_backward(x: &Blades) -> Formula {
     let mut lines = Block::default();
     let square = lines.define("square", square(x));
@@ -39,11 +41,11 @@ pub(super) fn norm_backward(x: &Blades) -> Formula {
         _ => -&slope * numbered("x", i),
     };
     let results = x.masks().iter().enumerate().map(result).collect();
-    Formula { lines, results }
+    Formula { statements: lines, results }
 }
 
-/// The reverse over the square, and NaN where $x \tilde x$ is no scalar: where parts of it are beyond what rounding of
-/// a versor to the type that it is stored in makes of them.
+/// The inverse of a versor: its reverse divided by its square. The result is NaN if $x \tilde x$ is not a scalar, that is,
+/// if its other parts exceed those of a versor that was rounded to its storage type.
 pub(super) fn inverse(x: &Blades, dtype: DType) -> Result<Formula> {
     let reversed: Vec<i8> = x.masks().iter().map(|&blade| reverse_sign(blade)).collect();
     let mut terms = Product::Geometric.terms(x, x)?;
@@ -52,7 +54,8 @@ pub(super) fn inverse(x: &Blades, dtype: DType) -> Result<Formula> {
     }
     let mut parts = vec![Sum::default(); terms.out.len()];
     for term in terms.terms.iter().filter(|term| terms.out.masks()[usize::from(term.out)] != 0) {
-        // What is there twice is there once with both signs, or doubled.
+        // A product of two different coefficients occurs twice. With opposite signs the two cancel; with equal signs
+        // one of them is kept.
         let mirrored = |t: &&Term| t.x == term.y && t.y == term.x && t.out == term.out;
         let other = terms.terms.iter().find(mirrored).map_or(0, |t| t.sign);
         if term.x <= term.y && term.sign == other {
@@ -72,10 +75,11 @@ pub(super) fn inverse(x: &Blades, dtype: DType) -> Result<Formula> {
     let factor = lines.define("factor", factor);
     let signed = |i: usize| if reversed[i] < 0 { -&factor } else { factor.clone() };
     let results = (0..x.len()).map(|i| signed(i) * numbered("x", i)).collect();
-    Ok(Formula { lines, results })
+    Ok(Formula { statements: lines, results })
 }
 
-/// Of $\tilde x / q$: $\tilde g / q - 2 q' \langle \tilde x, g \rangle / q^2$, with $q'$ the square's slope over two.
+/// The backward pass of the inverse $\tilde x / q$: $\tilde g / q - 2 q' \langle \tilde x, g \rangle / q^2$, where $q'$ is half
+/// the derivative of q.
 pub(super) fn inverse_backward(x: &Blades) -> Formula {
     let mut lines = Block::default();
     let square = lines.define("square", square(x));
@@ -95,10 +99,10 @@ pub(super) fn inverse_backward(x: &Blades) -> Formula {
         }
     };
     let results = x.masks().iter().enumerate().map(result).collect();
-    Formula { lines, results }
+    Formula { statements: lines, results }
 }
 
-/// Unit roundoff of what is stored.
+/// The unit roundoff of the storage type.
 fn rounding(dtype: DType) -> f32 {
     match dtype {
         DType::Bf16 => 2f32.powi(-8),

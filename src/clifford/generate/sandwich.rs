@@ -1,9 +1,10 @@
-//! The code of a sandwich $v x \tilde v$: a matrix of a versor's products, or two products in turn.
+//! The formula of a sandwich $v x \tilde v$: a matrix that is applied to x, or two products.
 //!
-//! A versor keeps grades, so only entries between blades of one grade are there. The matrix is a quadratic form of the
-//! versor: its products are computed once, and so are entries that are equal up to their sign.
+//! A versor keeps grades, so the matrix has entries between blades of the same grade only. Its entries are quadratic forms
+//! of the versor's coefficients. Products of two coefficients are computed once, and so are entries that are equal up to
+//! their sign.
 
-use super::formula::{Formula, finished, numbered};
+use super::formula::{Formula, numbered, sum_expressions};
 use crate::clifford::algebra::blades::{Blades, Parity};
 use crate::clifford::algebra::product::Product;
 use crate::clifford::algebra::signs::{grade, involute_sign, reverse_sign};
@@ -11,7 +12,7 @@ use crate::kernel::write::{Block, Expression, Sum, name, number};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The blades of the result: all of the grades that `x` has, in its order if it has all of them.
+/// The blades of the result: all blades of the grades of `x`. They have the order of `x` if `x` has all of them.
 pub(crate) fn blades(x: &Blades) -> Blades {
     let has = x.has_grades();
     let all = x.signature().select(|blade| has[grade(blade)]);
@@ -29,25 +30,25 @@ pub(crate) fn parity(v: &Blades) -> Result<Parity> {
     })
 }
 
-/// What the terms of two products are never more than.
-pub(crate) fn terms_at_most(v: &Blades, x: &Blades, out: &Blades) -> usize {
+/// An upper bound of the number of terms of two products.
+pub(crate) fn max_terms_of_two(v: &Blades, x: &Blades, out: &Blades) -> usize {
     v.len() * (x.len() + out.len())
 }
 
-/// How many positions a versor is applied at.
+/// The number of positions of an invocation that a versor is applied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Versor {
-    /// One for each.
-    Each,
-    /// One for all that lie side by side: an invocation makes its matrix once, of scalars.
+pub(crate) enum VersorUse {
+    /// Each position has its own versor.
+    PerPosition,
+    /// All positions of an invocation share one versor, so that its matrix is computed once, from scalars.
     Shared,
 }
 
-/// Positions that an invocation has side by side, at best.
-const SHARED: usize = 4;
+/// The maximum number of positions of an invocation.
+const MAX_POSITIONS: usize = 4;
 
-/// $v x \tilde v$ of an even versor, $v \hat x \tilde v$ of an odd one, by the shorter of both codes. The matrix has at most
-/// so many terms.
+/// The formula of $v x \tilde v$ for an even versor, $v \hat x \tilde v$ for an odd one: by a matrix or by two products,
+/// whichever takes fewer instructions. A matrix with more than `max_terms` terms is not used.
 ///
 /// # Errors
 /// [`Error::Input`] if v has both even and odd blades.
@@ -55,39 +56,39 @@ pub(crate) fn sandwich(
     v: &Blades,
     x: &Blades,
     out: &Blades,
-    versor: Versor,
-    at_most: usize,
+    versor: VersorUse,
+    max_terms: usize,
 ) -> Result<Formula> {
     let parity = parity(v)?;
     let matrix = Matrix::of(v, x, out, parity);
     let products = two_products(v, x, out, parity)?;
     let positions = match versor {
-        Versor::Each => 1,
-        Versor::Shared => SHARED,
+        VersorUse::PerPosition => 1,
+        VersorUse::Shared => MAX_POSITIONS,
     };
-    // In instructions: a multiplication with an addition is one.
-    let by_matrix = matrix.made() + positions * matrix.applied();
-    let is_less = by_matrix <= positions * products.flops() / 2;
-    let by_matrix = matrix.body();
-    Ok(if is_less && by_matrix.flops() <= 2 * at_most { by_matrix } else { products })
+    // In instructions: a fused multiply-add is one.
+    let instructions = matrix.setup_instructions() + positions * matrix.apply_instructions();
+    let is_less = instructions <= positions * products.flops() / 2;
+    let by_matrix = matrix.formula();
+    Ok(if is_less && by_matrix.flops() <= 2 * max_terms { by_matrix } else { products })
 }
 
-/// The sign of a blade of x before a versor is applied.
-fn before(parity: Parity, blade: u8) -> i8 {
+/// The sign of a blade in x or $\hat x$, whichever a versor of this parity is applied to.
+fn operand_sign(parity: Parity, blade: u8) -> i8 {
     match parity {
         Parity::Even => 1,
         Parity::Odd => involute_sign(blade),
     }
 }
 
-/// A sum of products of two coefficients of the versor, by their places, each with a factor.
+/// A quadratic form of the versor's coefficients: a factor for each pair of coefficients, by their indices.
 type Quadratic = BTreeMap<(usize, usize), i32>;
 
-/// Entries of the matrix that takes x to the result.
+/// The matrix of a sandwich, as a function of the versor.
 struct Matrix {
-    /// The distinct ones, each with a first factor that is positive.
+    /// Distinct entries up to their sign. The first factor of each is positive.
     entries: Vec<Quadratic>,
-    /// By the result's blade: the blade of x, the entry, and its sign.
+    /// For each blade of the result: the blade of x, the entry, and its sign.
     rows: Vec<Vec<(usize, usize, i8)>>,
 }
 
@@ -105,7 +106,7 @@ impl Matrix {
                     if let Some(place) = place {
                         let entry = column.entry(place).or_default();
                         *entry.entry((p.min(q), p.max(q))).or_default() +=
-                            i32::from(sign * before(parity, of_x));
+                            i32::from(sign * operand_sign(parity, of_x));
                     }
                 }
             }
@@ -117,7 +118,7 @@ impl Matrix {
         matrix
     }
 
-    /// Adds an entry, unless it is zero; one that is there already, with either sign, is shared.
+    /// Adds an entry. Zeros are dropped, and an equal entry with either sign is shared.
     fn push(&mut self, row: usize, column: usize, mut entry: Quadratic) {
         let Some(&first) = entry.values().next() else { return };
         let sign = if first < 0 { -1 } else { 1 };
@@ -129,22 +130,23 @@ impl Matrix {
         self.rows[row].push((column, place, sign));
     }
 
-    /// Products of two coefficients of the versor.
+    /// The pairs of coefficients whose products occur in an entry.
     fn products(&self) -> BTreeSet<(usize, usize)> {
         self.entries.iter().flat_map(BTreeMap::keys).copied().collect()
     }
 
-    /// Instructions that make it.
-    fn made(&self) -> usize {
+    /// The number of instructions that compute the entries.
+    fn setup_instructions(&self) -> usize {
         self.products().len() + self.entries.iter().map(|entry| entry.len() - 1).sum::<usize>()
     }
 
-    /// Instructions that apply it.
-    fn applied(&self) -> usize {
+    /// The number of instructions that apply the matrix at one position.
+    fn apply_instructions(&self) -> usize {
         self.rows.iter().map(Vec::len).sum()
     }
 
-    fn body(&self) -> Formula {
+    /// The formula that computes and applies the matrix.
+    fn formula(&self) -> Formula {
         let mut lines = Block::default();
         for (p, q) in self.products() {
             lines.define(format!("p{p}_{q}"), numbered("x", p) * numbered("x", q));
@@ -158,11 +160,11 @@ impl Matrix {
                 result.push(sign, numbered("m", place) * numbered("y", column));
             }
         }
-        Formula { lines, results: finished(results) }
+        Formula { statements: lines, results: sum_expressions(results) }
     }
 }
 
-/// The sum of an entry's products: what is there once, and twice what is there twice.
+/// The expression of an entry: the products with factor 1, plus twice the products with factor 2.
 fn sum(entry: &Quadratic) -> Expression {
     let [mut once, mut twice] = [Sum::default(), Sum::default()];
     for (&(p, q), &factor) in entry {
@@ -175,17 +177,17 @@ fn sum(entry: &Quadratic) -> Expression {
     Expression::Sum(once)
 }
 
-/// $t = v x$, then those blades of $t \tilde v$ that are asked for.
+/// The formula by two products: $t = v x$, then the blades `out` of $t \tilde v$.
 fn two_products(v: &Blades, x: &Blades, out: &Blades, parity: Parity) -> Result<Formula> {
     let first = Product::Geometric.terms(v, x)?;
-    let second = Product::Geometric.terms_onto(&first.out, v, out)?;
+    let second = Product::Geometric.terms(&first.out, v)?.select(out)?;
     let mut sums = vec![Sum::default(); first.out.len()];
     for term in &first.terms {
-        let sign = term.sign * before(parity, x.masks()[usize::from(term.y)]);
+        let sign = term.sign * operand_sign(parity, x.masks()[usize::from(term.y)]);
         sums[usize::from(term.out)].push(sign, numbered("x", term.x) * numbered("y", term.y));
     }
     let mut lines = Block::default();
-    for (i, sum) in finished(sums).into_iter().enumerate() {
+    for (i, sum) in sum_expressions(sums).into_iter().enumerate() {
         lines.define(format!("t{i}"), sum);
     }
     let mut results = vec![Sum::default(); out.len()];
@@ -193,7 +195,7 @@ fn two_products(v: &Blades, x: &Blades, out: &Blades, parity: Parity) -> Result<
         let sign = term.sign * reverse_sign(v.masks()[usize::from(term.y)]);
         results[usize::from(term.out)].push(sign, numbered("t", term.x) * numbered("x", term.y));
     }
-    Ok(Formula { lines, results: finished(results) })
+    Ok(Formula { statements: lines, results: sum_expressions(results) })
 }
 
 #[cfg(test)]
@@ -201,7 +203,7 @@ mod tests {
     use super::*;
     use crate::clifford::{Multivector, Signature};
 
-    /// The matrix, applied on the CPU.
+    /// Applies the matrix on the CPU.
     fn applied(matrix: &Matrix, v: &[f64], x: &[f64]) -> Vec<f64> {
         let value = |entry: &Quadratic| -> f64 {
             entry.iter().map(|(&(p, q), &factor)| f64::from(factor) * v[p] * v[q]).sum()
@@ -243,11 +245,11 @@ mod tests {
     fn one_motor_for_all_points_costs_a_matrix_product_per_point() -> Result<()> {
         for algebra in [Signature::PGA3D, Signature::PGA3D.null_first()] {
             for (x, entries) in [(algebra.points(), 13), (algebra.planes(), 13), (algebra.lines(), 27)] {
-                let shared = sandwich(&algebra.motors(), &x, &x, Versor::Shared, 1024)?;
+                let shared = sandwich(&algebra.motors(), &x, &x, VersorUse::Shared, 1024)?;
                 let applied: usize =
                     shared.results.iter().map(|row| row.to_string().matches('*').count()).sum();
                 assert_eq!(applied, entries, "{algebra} {x}: {:?}", shared.results);
-                let each = sandwich(&algebra.motors(), &x, &x, Versor::Each, 1024)?;
+                let each = sandwich(&algebra.motors(), &x, &x, VersorUse::PerPosition, 1024)?;
                 assert!(each.flops() <= 2 * 75, "{algebra} {x}: {}", each.flops());
             }
         }
@@ -257,9 +259,9 @@ mod tests {
     #[test]
     fn dense_multivectors_take_two_products_up_to_five_vectors() -> Result<()> {
         let all = Signature::CGA3D.blades();
-        let dense = sandwich(&Signature::CGA3D.even(), &all, &all, Versor::Each, 1024)?;
+        let dense = sandwich(&Signature::CGA3D.even(), &all, &all, VersorUse::PerPosition, 1024)?;
         assert_eq!(dense.flops(), 2048);
-        assert!(sandwich(&all, &all, &all, Versor::Each, 1024).is_err(), "neither even nor odd");
+        assert!(sandwich(&all, &all, &all, VersorUse::PerPosition, 1024).is_err(), "neither even nor odd");
         Ok(())
     }
 }

@@ -188,5 +188,5 @@ fn moved<T: Real>(whole: &mut Tensor<T>, part: Layout, step: &Tensor<T>) -> Resu
     if whole.is_shared() {
         *whole = copied(whole)?;
     }
-    whole.narrowed(part, |part| ops::add_inplace(part, step))
+    whole.narrowed(part, |part| ops::add_assign(part, step))
 }

@@ -6,14 +6,14 @@ use tilewise::clifford::layer::{
     ConnectedBackward, ConnectedForward, ConnectedProblem, FeatureFunction, FeaturesProblem, Gate, GradeNorm,
     LayerProduct, Multiplied, RowFunction, RowLayouts, RowProblem,
 };
-use tilewise::clifford::{
-    BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary,
-};
+use tilewise::clifford::{BladeAxis, Blades, Product, Signature, Unary};
 use tilewise::gemm::{
     Entries, Epilogue, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Previous, Scale, Side,
     Split,
 };
-use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::ops::Overflow;
+use tilewise::planning::clifford::{CliffordProblem, Function, LogBranch, MvLayout};
+use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
 use tilewise::{Activation, Caps, DType, GemmKernel, Layout, Precision, Result, Sums};
@@ -159,9 +159,9 @@ fn elements(plans: &mut List<'_>) {
             let problem = ElementwiseProblem::new(function, &operands, &plane, dtype).expect(FITS);
             plans.add("elementwise", &format!("{name} {dtype}"), &problem);
         }
-        for (name, rows) in [("softmax", Rows::Softmax), ("sum", Rows::Sum)] {
+        for (name, rows) in [("softmax", AxisFunction::Softmax), ("sum", AxisFunction::Sum)] {
             for (along, axis) in [("rows", 1), ("columns", 0)] {
-                let problem = RowsProblem::new(rows, &plane, axis, dtype).expect(FITS);
+                let problem = AxisProblem::new(rows, &plane, axis, dtype).expect(FITS);
                 plans.add("rows", &format!("{name} {dtype}, along {along}"), &problem);
             }
         }
@@ -218,8 +218,8 @@ fn multivectors(plans: &mut List<'_>) {
             BladeAxis::Last => flat(&[4096, 64, blades.len()]),
         };
         let (of_x, of_c) = (layout(x), layout(c));
-        let operands = vec![Placed { layout: &of_x, blades: x }; function.operands()];
-        let c = Placed { layout: &of_c, blades: c };
+        let operands = vec![MvLayout { layout: &of_x, blades: x }; function.operands()];
+        let c = MvLayout { layout: &of_c, blades: c };
         let problem = CliffordProblem::new(function, &operands, c, axis, dtype).expect(FITS);
         plans.add("clifford", &format!("{name} {dtype}"), &problem);
     };
@@ -238,8 +238,8 @@ fn multivectors(plans: &mut List<'_>) {
         ("sandwich of motors", Function::Sandwich, [&even; 2]),
         ("normalised motors", Function::Normalize, [&even; 2]),
         ("exponential of lines", Function::Exp, [&turns, &even]),
-        ("logarithm of motors", Function::Log(Branch::Shorter), [&even, &turns]),
-        ("between motors", Function::Way, [&even, &turns]),
+        ("logarithm of motors", Function::Log(LogBranch::Shortest), [&even, &turns]),
+        ("between motors", Function::LogBetween, [&even, &turns]),
     ] {
         add(name, function, blades, BladeAxis::First, F32);
     }

@@ -34,7 +34,7 @@ impl ConnectedProblem {
     /// Of blades that are not of the algebra: none that the problem has.
     pub(super) fn pairs(&self) -> Result<Vec<Pair>> {
         let (blades, paths) = (&self.blades, self.product.signature.paths());
-        let terms = Product::Geometric.terms_onto(blades, blades, blades)?;
+        let terms = Product::Geometric.terms(blades, blades)?.select(blades)?;
         let mask = |place: u8| blades.masks()[usize::from(place)];
         let mut pairs: BTreeMap<(u32, u32), Vec<PairTerm>> = BTreeMap::new();
         for term in &terms.terms {

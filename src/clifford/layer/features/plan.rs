@@ -4,7 +4,7 @@ use super::body::{Terms, terms};
 use super::problem::{FeaturesProblem, Pass};
 use crate::caps::Caps;
 use crate::layout::{DType, Layout};
-use crate::ops::{Rows, RowsProblem};
+use crate::ops::{AxisFunction, AxisProblem};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
 use crate::{Error, Result};
 
@@ -45,7 +45,7 @@ impl Problem for FeaturesProblem {
         let sums = draft.temporary(&sums, DType::F32)?;
         args.push((sums, Access::Write));
         self.step(&mut draft, &args)?;
-        let together = RowsProblem::new(Rows::Sum, &sums.layout, 0, DType::F32)?;
+        let together = AxisProblem::new(AxisFunction::Sum, &sums.layout, 0, DType::F32)?;
         draft.call(together.plan(caps)?, &[sums, of_parameters], &[])?;
         Ok(draft.finish())
     }

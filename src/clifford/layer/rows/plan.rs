@@ -7,7 +7,7 @@ use super::tile::RowTile;
 use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::{DType, Layout, dim};
-use crate::ops::{Rows, RowsProblem};
+use crate::ops::{AxisFunction, AxisProblem};
 use crate::plan::{self, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
 use crate::{Error, Result};
 
@@ -86,7 +86,7 @@ impl Problem for RowProblem {
         if let (Some(of_weights), Some(slab)) = (of_weights, buffers.slab)
             && slab.layout.rank() == 3
         {
-            let together = RowsProblem::new(Rows::Sum, &slab.layout, 0, DType::F32)?;
+            let together = AxisProblem::new(AxisFunction::Sum, &slab.layout, 0, DType::F32)?;
             draft.call(together.plan(caps)?, &[slab, of_weights], &[])?;
         }
         Ok(draft.finish())

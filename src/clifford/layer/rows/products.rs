@@ -28,7 +28,7 @@ impl Products {
     pub(super) fn new(problem: &RowProblem) -> Result<Self> {
         let blades = &problem.blades;
         let paths = problem.signature().paths();
-        let found = Product::Geometric.terms_onto(blades, blades, blades)?;
+        let found = Product::Geometric.terms(blades, blades)?.select(blades)?;
         let place = |i: u8| usize::from(i);
         let path = |x: u8, y: u8| Path::of(blades.masks()[place(x)], blades.masks()[place(y)]);
         let terms = found.terms.iter().map(|term| WeightedTerm {

@@ -1,6 +1,6 @@
 //! Stores what an invocation has of C side by side: one blade at its positions, or four blades at one position.
 //!
-//! `store_beside(at, count, v)` stores the first `count` elements of `v`, from 1 to all, at `at` and behind it. What stores
+//! `store_adjacent(at, count, v)` stores the first `count` elements of `v`, from 1 to all, at `at` and behind it. What stores
 //! all at once is for places that are multiples of their number, and for counts that are their number. `v` has the type
 //! that the variant says, in f32.
 
@@ -8,7 +8,7 @@
 // Four elements, one by one or by pairs.
 //#slot store_quad default elements
 
-fn store_beside(at: u32, count: u32, v: vec4<f32>) {
+fn store_adjacent(at: u32, count: u32, v: vec4<f32>) {
     store_quad(at, 1u, count, v);
 }
 
@@ -16,7 +16,7 @@ fn store_beside(at: u32, count: u32, v: vec4<f32>) {
 // Two elements, one by one.
 //#slot save x=c default element
 
-fn store_beside(at: u32, count: u32, v: vec2<f32>) {
+fn store_adjacent(at: u32, count: u32, v: vec2<f32>) {
     save_c(at, v.x);
     if count > 1u { save_c(at + 1u, v.y); }
 }
@@ -25,30 +25,30 @@ fn store_beside(at: u32, count: u32, v: vec2<f32>) {
 // One element.
 //#slot save x=c default element
 
-fn store_beside(at: u32, count: u32, v: f32) {
+fn store_adjacent(at: u32, count: u32, v: f32) {
     save_c(at, v);
 }
 
 //#variant four_whole
 // Four elements at once.
-fn store_beside(at: u32, count: u32, v: vec4<f32>) {
+fn store_adjacent(at: u32, count: u32, v: vec4<f32>) {
     c[at / 4u] = c_unit(v);
 }
 
 //#variant two_whole
 // Two elements at once.
-fn store_beside(at: u32, count: u32, v: vec2<f32>) {
+fn store_adjacent(at: u32, count: u32, v: vec2<f32>) {
     c[at / 2u] = c_unit(v);
 }
 
 //#variant four_packed
 // Four elements of 16 bits at once, in two words.
-fn store_beside(at: u32, count: u32, v: vec4<f32>) {
+fn store_adjacent(at: u32, count: u32, v: vec4<f32>) {
     c[at / 4u] = vec2<u32>(pack_pair(v.xy), pack_pair(v.zw));
 }
 
 //#variant two_packed
 // Two elements of 16 bits at once, in a word.
-fn store_beside(at: u32, count: u32, v: vec2<f32>) {
+fn store_adjacent(at: u32, count: u32, v: vec2<f32>) {
     c[at / 2u] = pack_pair(v);
 }

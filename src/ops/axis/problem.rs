@@ -1,19 +1,19 @@
-//! An operation along one axis: what to compute, as plain data.
+//! A checked operation along an axis, as plain data.
 
 use crate::layout::{DType, Layout, MAX_RANK, dim};
 use crate::{Error, Result};
 
-/// Invocations of one workgroup, where the device allows as many.
+/// Invocations per workgroup, if the device allows them.
 pub(super) const LANES: u32 = 256;
-/// With as many rows as this, each has work for one invocation alone. It is this family's own tuning and no device's:
-/// but for devices with smaller workgroups, a problem's lanes, and so the order of its sums, are the same everywhere.
+/// With this many rows, one invocation per row is enough. The value is the same for all devices, so that the number of
+/// lanes of a problem, and with it the order of its sums, is the same on every device that allows full workgroups.
 const MANY_ROWS: usize = 4096;
 
-/// The uniform of `shaders/ops/reduce.wgsl` and `shaders/ops/softmax.wgsl` (`shaders/ops/rows.wgsl`), in elements.
+/// The uniform of `shaders/ops/reduce.wgsl` and `shaders/ops/softmax.wgsl` (`shaders/ops/axis.wgsl`), in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct RowsDims {
+pub struct AxisDims {
     pub axes: [[u32; 4]; MAX_RANK - 1],
     pub c_offset: u32,
     pub a_offset: u32,
@@ -25,24 +25,25 @@ pub struct RowsDims {
     pub reserved: u32,
 }
 
-/// What is computed along an axis.
+/// A function along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Rows {
-    /// The sum: the axis goes.
+pub enum AxisFunction {
+    /// The sum. It removes the axis.
     Sum,
-    /// The softmax: the axis stays.
+    /// The softmax. It keeps the axis.
     Softmax,
-    /// The largest magnitude: the axis goes.
+    /// The largest absolute value. It removes the axis.
     MaxAbs,
-    /// The sum of squares: the axis goes.
+    /// The sum of squares. It removes the axis.
     SumSquares,
 }
 
-impl Rows {
-    /// Every operation.
+impl AxisFunction {
+    /// Every function.
     pub const ALL: [Self; 4] = [Self::Sum, Self::Softmax, Self::MaxAbs, Self::SumSquares];
 
+    /// The name in errors and plans.
     pub(super) fn op(self) -> &'static str {
         match self {
             Self::Sum => "sum",
@@ -53,43 +54,43 @@ impl Rows {
     }
 }
 
-/// An operation along one axis, checked: there is such an axis, and every size is below $2^{31}$. The result is
-/// row-major without gaps.
+/// A checked operation along an axis: the axis exists, and every size is below $2^{31}$. The result is contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RowsProblem {
-    /// The sizes, as the shaders have them.
-    pub(crate) dims: RowsDims,
-    /// The type of all elements.
+pub struct AxisProblem {
+    /// The shaders' uniform.
+    pub(crate) dims: AxisDims,
+    /// Type of all elements.
     pub(crate) dtype: DType,
-    /// What is computed.
-    pub(crate) function: Rows,
-    /// The axis along which it is computed.
+    /// The function.
+    pub(crate) function: AxisFunction,
+    /// Axis of the operand.
     pub(crate) axis: usize,
 }
 
-impl RowsProblem {
-    /// The sizes, as the shader has them.
+impl AxisProblem {
+    /// The shader's uniform.
     #[must_use]
-    pub fn dims(&self) -> &RowsDims {
+    pub fn dims(&self) -> &AxisDims {
         &self.dims
     }
 
-    /// `function` along an axis of `a`, a view of `dtype` elements. There must be a row; of a softmax, none is empty.
+    /// `function` along an axis of `a`, a view of `dtype` elements. There must be at least one row, and rows of a softmax must
+    /// not be empty.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is no such axis; [`Error::Limit`] if a size is $2^{31}$ or more.
-    pub fn new(function: Rows, a: &Layout, axis: usize, dtype: DType) -> Result<Self> {
+    /// [`Error::Shape`] if `a` has no such axis; [`Error::Limit`] if a size is $2^{31}$ or more.
+    pub fn new(function: AxisFunction, a: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let op = function.op();
         check_axis(op, a, axis)?;
         let stride = |axis: usize| if a.shape()[axis] > 1 { a.strides()[axis] } else { 0 };
         let length = a.shape()[axis];
-        let mut dims = RowsDims {
+        let mut dims = AxisDims {
             a_offset: a.offset_in_window(dtype),
             a_stride: dim(op, stride(axis))?,
             length: dim(op, length)?,
-            ..RowsDims::default()
+            ..AxisDims::default()
         };
-        let mut c_stride = if function == Rows::Softmax { length } else { 1 };
+        let mut c_stride = if function == AxisFunction::Softmax { length } else { 1 };
         let mut rows = 1;
         let others = (0..a.rank()).rev().filter(|&other| other != axis);
         for (to, other) in dims.axes.iter_mut().zip(others) {
@@ -101,17 +102,21 @@ impl RowsProblem {
         }
         dim(op, c_stride)?;
         dims.rows = dim(op, rows)?;
-        // Lanes side by side read neighbours: along the axis where it is the innermost of memory, else across rows, as
-        // long as there are enough of those.
+        // Consecutive lanes read neighbours: along the axis if it has the smallest stride, otherwise across rows, if there
+        // are enough rows.
         let outer = (0..a.rank()).any(|other| a.shape()[other] > 1 && stride(other) < stride(axis));
         dims.lanes = match function {
-            Rows::Sum | Rows::MaxAbs | Rows::SumSquares if outer && rows >= MANY_ROWS => 1,
+            AxisFunction::Sum | AxisFunction::MaxAbs | AxisFunction::SumSquares
+                if outer && rows >= MANY_ROWS =>
+            {
+                1
+            }
             _ => dims.length.div_ceil(4).max(1).next_power_of_two().min(LANES),
         };
         Ok(Self { dims, dtype, function, axis })
     }
 
-    /// Where the elements of A lie.
+    /// The layout of A.
     pub(super) fn layout(&self) -> Result<Layout> {
         let d = &self.dims;
         let others = d.axes[..d.rank as usize].iter().rev().map(|axis| [axis[0], axis[2]]);
@@ -122,10 +127,10 @@ impl RowsProblem {
     }
 }
 
-/// Checks that a shape has this axis.
+/// Checks that `a` has this axis.
 pub(super) fn check_axis(op: &'static str, a: &Layout, axis: usize) -> Result<()> {
     if axis < a.rank() {
         return Ok(());
     }
-    Err(Error::shapes(op, "the axis must be one of the shape", a.shape(), &[axis]))
+    Err(Error::shapes(op, "the axis must be less than the number of axes", a.shape(), &[axis]))
 }

@@ -1,14 +1,14 @@
-//! How an operation along one axis is computed: in one step.
+//! The plan of an operation along an axis: one step.
 
-use super::problem::{LANES, Rows, RowsDims, RowsProblem};
+use super::problem::{AxisDims, AxisFunction, AxisProblem, LANES};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::Layout;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 
-impl Problem for RowsProblem {
-    /// There is one kernel for softmax and one for all else, which differ by how elements lie in memory.
+impl Problem for AxisProblem {
+    /// One step. There is one kernel for softmax and one for reductions.
     ///
     /// Operands: A, the result.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
@@ -16,7 +16,7 @@ impl Problem for RowsProblem {
         let (d, lanes) = (self.dims_on(caps), kernel::lanes(LANES, caps));
         let mut draft = Draft::new(op, &[], caps);
         let a = draft.operand("the operand", self.dtype, self.layout()?, Access::Read);
-        let length = if self.function == Rows::Softmax { d.length as usize } else { 1 };
+        let length = if self.function == AxisFunction::Softmax { d.length as usize } else { 1 };
         let c = Layout::contiguous(op, &[d.rows as usize * length])?;
         let c = draft.operand("the result", self.dtype, c, Access::Write);
         let elements = f64::from(d.rows) * f64::from(d.length);
@@ -38,15 +38,15 @@ impl Problem for RowsProblem {
     }
 }
 
-impl RowsProblem {
-    /// The sizes for a device: if its workgroups may have fewer invocations than `lanes`, a row is shared among fewer.
-    fn dims_on(&self, caps: &Caps) -> RowsDims {
-        RowsDims { lanes: self.dims.lanes.min(kernel::lanes(LANES, caps)), ..self.dims }
+impl AxisProblem {
+    /// The uniform for a device. If its workgroups allow fewer than `lanes` invocations, fewer invocations share a row.
+    fn dims_on(&self, caps: &Caps) -> AxisDims {
+        AxisDims { lanes: self.dims.lanes.min(kernel::lanes(LANES, caps)), ..self.dims }
     }
 }
 
-impl Rows {
-    /// Operations for each element, about.
+impl AxisFunction {
+    /// The approximate number of operations per element.
     fn flops(self) -> f64 {
         match self {
             Self::Sum | Self::MaxAbs => 1.0,

@@ -1,12 +1,10 @@
-//! Operations along one axis: sums, largest magnitudes and softmax.
-//!
-//! The functions that applications call are here. Each makes a [`RowsProblem`] of its operand and runs it.
+//! Reductions along an axis, and softmax.
 
 mod kernel;
 mod plan;
-mod problem;
+pub(crate) mod problem;
 
-pub use problem::{Rows, RowsDims, RowsProblem};
+pub(crate) use problem::{AxisFunction, AxisProblem};
 
 use crate::error::{Named, call};
 use crate::layout::Real;
@@ -17,14 +15,14 @@ use problem::check_axis;
 /// Sums along one axis.
 ///
 /// # Shapes
-/// The result has the shape of `a` without `axis`; an axis of extent 0 has sums 0. Any view of up to 6 axes.
+/// Any view of up to 6 axes. The result has the shape of `a` without `axis`. The sum over an axis of extent 0 is 0.
 /// # Errors
-/// [`Error::Shape`] if there is no such axis; [`Error::Limit`] if a tensor exceeds what the device can bind;
-/// [`Error::OutOfMemory`] without room for the result.
+/// [`Error::Shape`] if `a` has no such axis; [`Error::Limit`] if a tensor exceeds the device's binding size;
+/// [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
-/// Summed in f32, in an order that depends on the layout alone, then stored:
-/// $|s - \sum_{i} a_{i}| \le \gamma_{n} \sum_{i} |a_{i}|$, see [`reference::sum`](crate::reference::sum). A sum
-/// beyond 65,504 is infinite in f16: cast before.
+/// Summed in f32, in an order that depends only on the layout, then stored:
+/// $|s - \sum_{i} a_{i}| \le \gamma_{n} \sum_{i} |a_{i}|$, see [`reference::sum`](crate::reference::sum). In f16, a
+/// sum above 65,504 overflows to infinity: cast `a` to f32 first.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -35,7 +33,7 @@ use problem::check_axis;
 /// # }
 /// ```
 pub fn sum<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
-    reduce(Rows::Sum, a, axis).named("sum")
+    reduce(AxisFunction::Sum, a, axis).named("sum")
 }
 
 /// Sums of squares along one axis.
@@ -45,9 +43,8 @@ pub fn sum<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
 /// # Errors
 /// As [`sum`].
 /// # Precision
-/// As [`sum`], of squares that are rounded to f32:
-/// [`reference::sum_squares`](crate::reference::sum_squares). Squares below $2^{-126}$ may count as 0, and beyond
-/// $2^{128}$ they are infinite: scale before.
+/// As [`sum`], of squares that are rounded to f32: [`reference::sum_squares`](crate::reference::sum_squares). Squares
+/// below $2^{-126}$ may be flushed to 0, and squares above $2^{128}$ overflow to infinity: scale `a` first.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -57,17 +54,17 @@ pub fn sum<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
 /// # }
 /// ```
 pub fn sum_squares<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
-    reduce(Rows::SumSquares, a, axis).named("sum_squares")
+    reduce(AxisFunction::SumSquares, a, axis).named("sum_squares")
 }
 
-/// Largest magnitudes along one axis. NaN counts as more than infinity: it shows, wherever it is.
+/// Largest absolute values along one axis. The result is NaN if any element is NaN.
 ///
 /// # Shapes
-/// As [`sum`]; an axis of extent 0 has largest magnitudes 0.
+/// As [`sum`]; the result for an axis of extent 0 is 0.
 /// # Errors
 /// As [`sum`].
 /// # Precision
-/// Exact: bits are compared as integers.
+/// Exact.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -78,11 +75,11 @@ pub fn sum_squares<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
 /// # }
 /// ```
 pub fn max_abs<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
-    reduce(Rows::MaxAbs, a, axis).named("max_abs")
+    reduce(AxisFunction::MaxAbs, a, axis).named("max_abs")
 }
 
-/// What takes an axis away.
-fn reduce<T: Real>(function: Rows, a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
+/// An operation that removes an axis.
+fn reduce<T: Real>(function: AxisFunction, a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
     check_axis(function.op(), a.layout(), axis)?;
     let mut shape = a.shape().to_vec();
     shape.remove(axis);
@@ -95,16 +92,16 @@ fn reduce<T: Real>(function: Rows, a: &Tensor<T>, axis: usize) -> Result<Tensor<
     run(function, a, axis, &shape)
 }
 
-/// Softmax along the last axis: $e^{x_{i}} / \sum_{j} e^{x_{j}}$. The maximum of each row is subtracted first, so that
-/// no exponential overflows.
+/// Softmax along the last axis: $e^{x_{i}} / \sum_{j} e^{x_{j}}$. The maximum of each row is subtracted first, so no
+/// exponential overflows.
 ///
-/// A row with a NaN or $+\infty$, or of nothing but $-\infty$, is NaN, as `NumPy` and `PyTorch` have it; a $-\infty$ beside
-/// a number is 0.
+/// As in `NumPy` and `PyTorch`, a row that contains NaN or $+\infty$, or consists of $-\infty$ only, becomes NaN. In other rows,
+/// $-\infty$ becomes 0.
 ///
 /// # Shapes
-/// The result has the shape of `a`, any view of 1 to 6 axes; rows of any length.
+/// Any view of 1 to 6 axes, with rows of any length. The result has the shape of `a`.
 /// # Errors
-/// [`Error::Shape`] if `a` has no axis; [`Error::Limit`], [`Error::OutOfMemory`] as [`sum`].
+/// [`Error::Shape`] if `a` has no axis; [`Error::Limit`] and [`Error::OutOfMemory`] as [`sum`].
 /// # Precision
 /// Computed in f32, then stored: [`reference::softmax`](crate::reference::softmax).
 /// ```
@@ -117,17 +114,18 @@ fn reduce<T: Real>(function: Rows, a: &Tensor<T>, axis: usize) -> Result<Tensor<
 /// ```
 pub fn softmax<T: Real>(a: &Tensor<T>) -> Result<Tensor<T>> {
     call("softmax", || {
-        let op = Rows::Softmax.op();
+        let op = AxisFunction::Softmax.op();
         let axis = a.shape().len().checked_sub(1);
         let axis = axis.ok_or_else(|| Error::shape(op, "the operand must have an axis", a.shape()))?;
         if a.is_empty() {
             return a.gpu().empty(a.shape());
         }
-        run(Rows::Softmax, a, axis, a.shape())
+        run(AxisFunction::Softmax, a, axis, a.shape())
     })
 }
 
-fn run<T: Real>(function: Rows, a: &Tensor<T>, axis: usize, shape: &[usize]) -> Result<Tensor<T>> {
-    let [c] = a.gpu().make(&RowsProblem::new(function, a.layout(), axis, T::DTYPE)?, &[a.view()], &[])?;
+/// Runs a function along an axis; the result has this shape.
+fn run<T: Real>(function: AxisFunction, a: &Tensor<T>, axis: usize, shape: &[usize]) -> Result<Tensor<T>> {
+    let [c] = a.gpu().make(&AxisProblem::new(function, a.layout(), axis, T::DTYPE)?, &[a.view()], &[])?;
     Tensor::made(c, shape)
 }
