@@ -1,11 +1,10 @@
-//! Stores what an invocation has of C side by side: one blade at its positions, or four blades at one position.
+//! Stores contiguous elements of C: one blade at the positions of an invocation, or four blades at one position.
 //!
-//! `store_adjacent(at, count, v)` stores the first `count` elements of `v`, from 1 to all, at `at` and behind it. What stores
-//! all at once is for places that are multiples of their number, and for counts that are their number. `v` has the type
-//! that the variant says, in f32.
+//! `store_adjacent(at, count, v)` stores the first `count` elements of `v`, at least 1, from index `at` on. Variants
+//! with a single store need an aligned `at` and a full `count`. `v` is f32, with as many elements as the variant says.
 
 //#variant four
-// Four elements, one by one or by pairs.
+// Four elements, one by one or in pairs.
 //#slot store_quad default elements
 
 fn store_adjacent(at: u32, count: u32, v: vec4<f32>) {
@@ -42,13 +41,13 @@ fn store_adjacent(at: u32, count: u32, v: vec2<f32>) {
 }
 
 //#variant four_packed
-// Four elements of 16 bits at once, in two words.
+// Four 16-bit elements at once, in two words.
 fn store_adjacent(at: u32, count: u32, v: vec4<f32>) {
     c[at / 4u] = vec2<u32>(pack_pair(v.xy), pack_pair(v.zw));
 }
 
 //#variant two_packed
-// Two elements of 16 bits at once, in a word.
+// Two 16-bit elements at once, in one word.
 fn store_adjacent(at: u32, count: u32, v: vec2<f32>) {
     c[at / 2u] = pack_pair(v);
 }

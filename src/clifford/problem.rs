@@ -9,8 +9,8 @@ use crate::{Error, Result};
 /// The maximum number of axes in addition to the blade axis.
 pub const MAX_AXES: usize = 5;
 
-/// The uniform of `shaders/clifford/product.wgsl` and `shaders/clifford/table.wgsl`, in elements. Axes, blades and offsets
-/// list C, X and Y in this order.
+/// The uniform of `shaders/clifford/product.wgsl` and `shaders/clifford/table.wgsl`, in elements. Axes, blades and
+/// offsets list C, X and Y in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -88,7 +88,8 @@ impl CliffordProblem {
         self.function
     }
 
-    /// `function` of `operands`, broadcast to the positions of `c`. C must not be empty, and its elements must not overlap.
+    /// `function` of `operands`, broadcast to the positions of `c`. C must not be empty, and its elements must not
+    /// overlap.
     ///
     /// # Errors
     /// [`Error::Shape`] if a blade axis does not match its blades, or an operand cannot be broadcast to the shape of C;

@@ -27,8 +27,8 @@ impl BladeOrder {
     }
 }
 
-/// The blades whose coefficients a multivector stores, in storage order: all blades of an algebra, or those that are not
-/// zero by construction. Cheap to clone.
+/// The blades whose coefficients a multivector stores, in storage order: all blades of an algebra, or those that are
+/// not zero by construction. Cheap to clone.
 ///
 /// ```
 /// use tilewise::clifford::{BladeOrder, Signature};

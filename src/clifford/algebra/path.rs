@@ -3,8 +3,9 @@
 use super::signature::Signature;
 use super::signs::grade;
 
-/// A path of the geometric product: the part of grade `out` in the product of a part of grade `left` and a part of grade
-/// `right`. Layers have one weight per path. Paths are ordered by left, then by out, then by right, as in other libraries.
+/// A path of the geometric product: the part of grade `out` in the product of a part of grade `left` and a part of
+/// grade `right`. Layers have one weight per path. Paths are ordered by left, then by out, then by right, as in other
+/// libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Path {
     /// Grade of the left operand's part.

@@ -19,8 +19,8 @@ impl Signature {
     }
 }
 
-/// The image of a blade under a permutation of the vectors, and its sign: negative if an odd number of pairs change their
-/// order.
+/// The image of a blade under a permutation of the vectors, and its sign: negative if an odd number of pairs change
+/// their order.
 pub(crate) fn permuted_blade(places: &[usize], blade: u8) -> (u8, i8) {
     let vectors = places.iter().enumerate().filter(|(i, _)| blade >> i & 1 == 1).map(|(_, &place)| place);
     vectors.fold((0, 1), |(mask, sign), place| {

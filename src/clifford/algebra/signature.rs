@@ -8,12 +8,12 @@ use std::str::FromStr;
 /// The maximum number of basis vectors: 256 blades, and products of 65,536 terms.
 pub const MAX_DIMENSION: usize = 8;
 
-/// The signature of the algebra $\mathrm{Cl}(p, q, r)$ with $n = p + q + r$ orthogonal basis vectors. p of them square to
-/// 1, q to -1 and r to 0, in any order.
+/// The signature of the algebra $\mathrm{Cl}(p, q, r)$ with $n = p + q + r$ orthogonal basis vectors. p of them square
+/// to 1, q to -1 and r to 0, in any order.
 ///
-/// A basis blade is the product of some basis vectors in ascending order. It is stored as a bitmask: bit i stands for the
-/// i-th vector. Vectors are named `e1`, `e2` and so on. A single null vector is named `e0`, and so is the time vector of
-/// [`SPACETIME`].
+/// A basis blade is the product of some basis vectors in ascending order. It is stored as a bitmask: bit i stands for
+/// the i-th vector. Vectors are named `e1`, `e2` and so on. A single null vector is named `e0`, and so is the time
+/// vector of [`SPACETIME`].
 ///
 /// ```
 /// use tilewise::clifford::Signature;
@@ -130,8 +130,8 @@ impl Signature {
         [1, -1, 0].map(|square| self.squares().iter().filter(|&&s| s == square).count())
     }
 
-    /// The sign of the geometric product of two basis blades: $e_{a} e_{b} = \mathrm{sign}\; e_{a \oplus b}$. It is 0 if
-    /// they share a null vector.
+    /// The sign of the geometric product of two basis blades: $e_{a} e_{b} = \mathrm{sign}\; e_{a \oplus b}$. It is 0
+    /// if they share a null vector.
     ///
     /// Sorting the vectors takes $\sum_{k \ge 1} |(a \gg k) \wedge b|$ swaps. Each shared vector then contributes its
     /// square.

@@ -50,8 +50,8 @@ fn positions(blades: &Blades) -> [Option<u8>; 256] {
     positions
 }
 
-/// One term of a product: $\mathrm{out}_{\mathrm{out}} \mathrel{+}= \mathrm{sign}\; x_{x} y_{y}$. The indices are those of
-/// the blades in the operands and the result.
+/// One term of a product: $\mathrm{out}_{\mathrm{out}} \mathrel{+}= \mathrm{sign}\; x_{x} y_{y}$. The indices are those
+/// of the blades in the operands and the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "defined by the formula above")]
 pub struct Term {
@@ -106,8 +106,8 @@ impl Terms {
         (0..self.out.len()).map(of).max().unwrap_or(0)
     }
 
-    /// The sum of the terms' absolute values for each blade of the result. Bounds of rounding errors are relative to it.
-    /// Missing coefficients count as 0.
+    /// The sum of the terms' absolute values for each blade of the result. Bounds of rounding errors are relative to
+    /// it. Missing coefficients count as 0.
     #[must_use]
     pub fn magnitude(&self, x: &[f64], y: &[f64]) -> Vec<f64> {
         let of = |values: &[f64], i: u8| values.get(usize::from(i)).map_or(0.0, |value| value.abs());
@@ -118,16 +118,16 @@ impl Terms {
         sums
     }
 
-    /// The terms of the gradient with respect to the left operand, whose blades are `x`. Its operands are the gradient of
-    /// the result and the right operand, in this order.
+    /// The terms of the gradient with respect to the left operand, whose blades are `x`. Its operands are the gradient
+    /// of the result and the right operand, in this order.
     #[must_use]
     pub fn backward_x(&self, x: &Blades) -> Self {
         let term = |t: &Term| Term { x: t.out, y: t.y, out: t.x, sign: t.sign };
         Self::sorted(self.product, [self.out.len(), self.y], x, self.terms.iter().map(term).collect())
     }
 
-    /// The terms of the gradient with respect to the right operand, whose blades are `y`. Its operands are the left operand
-    /// and the gradient of the result, in this order.
+    /// The terms of the gradient with respect to the right operand, whose blades are `y`. Its operands are the left
+    /// operand and the gradient of the result, in this order.
     #[must_use]
     pub fn backward_y(&self, y: &Blades) -> Self {
         let term = |t: &Term| Term { x: t.x, y: t.out, out: t.y, sign: t.sign };

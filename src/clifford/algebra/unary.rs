@@ -16,8 +16,8 @@ pub enum Unary {
     Involute,
     /// $\bar x$, the Clifford conjugate: the reverse of the grade involution.
     Conjugate,
-    /// The dual: maps a blade to its right complement, $e_{a} \wedge e_{a}^* = I$. It needs no metric. If all vectors square
-    /// to 1, it is the Hodge dual $\tilde x I$.
+    /// The dual: maps a blade to its right complement, $e_{a} \wedge e_{a}^* = I$. It needs no metric. If all vectors
+    /// square to 1, it is the Hodge dual $\tilde x I$.
     Dual,
     /// The inverse of the dual: maps a blade to its left complement.
     Undual,
@@ -51,8 +51,8 @@ impl Unary {
         }
     }
 
-    /// The function of the backward pass, its adjoint. It is the inverse, since the function permutes blades and changes
-    /// signs.
+    /// The function of the backward pass, its adjoint. It is the inverse, since the function permutes blades and
+    /// changes signs.
     #[must_use]
     pub fn backward(self) -> Self {
         match self {

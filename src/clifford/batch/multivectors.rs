@@ -12,8 +12,8 @@ use crate::plan::{Plan, Problem};
 use crate::tensor::Tensor;
 use crate::{Error, Result, ops};
 
-/// A batch of multivectors: a tensor with one axis of blade coefficients. The other axes, such as batch and feature, are
-/// positions. Functions of two batches broadcast the positions, as `NumPy` does. Cheap to clone.
+/// A batch of multivectors: a tensor with one axis of blade coefficients. The other axes, such as batch and feature,
+/// are positions. Functions of two batches broadcast the positions, as `NumPy` does. Cheap to clone.
 ///
 /// ```
 /// # fn main() -> tilewise::Result<()> {
@@ -95,12 +95,14 @@ impl<T: Real> Multivectors<T> {
     /// A signed permutation of the blades.
     ///
     /// # Errors
-    /// [`Error::Limit`] if a tensor exceeds the device's binding size; [`Error::OutOfMemory`] if the result does not fit.
+    /// [`Error::Limit`] if a tensor exceeds the device's binding size; [`Error::OutOfMemory`] if the result does not
+    /// fit.
     pub fn unary(&self, function: Unary) -> Result<Self> {
         self.run(Function::Unary(function), None, &function.blades(&self.blades)).named("unary")
     }
 
-    /// The backward pass of [`unary`](Self::unary): `self` is the gradient of its result, `blades` are those of its operand.
+    /// The backward pass of [`unary`](Self::unary): `self` is the gradient of its result, `blades` are those of its
+    /// operand.
     ///
     /// # Errors
     /// As [`unary`](Self::unary).
@@ -141,8 +143,8 @@ impl<T: Real> Multivectors<T> {
         self.run(Function::Norm, None, &self.signature().scalars()).named("norm")
     }
 
-    /// The backward pass of the norm of `self`, from its gradient `g`: $\pm g\, q' / (2 \sqrt{|q|})$ with the sign of q. It is
-    /// 0 where the norm is 0 and has no derivative.
+    /// The backward pass of the norm of `self`, from its gradient `g`: $\pm g\, q' / (2 \sqrt{|q|})$ with the sign of
+    /// q. It is 0 where the norm is 0 and has no derivative.
     ///
     /// # Errors
     /// As [`product`](Self::product); [`Error::Shape`] if `g` does not have the norm's blade and positions.
@@ -153,8 +155,8 @@ impl<T: Real> Multivectors<T> {
 
     /// The inverse of versors, products of non-null vectors: $\tilde x / \langle \tilde x x \rangle_{0}$.
     ///
-    /// The result is NaN for zero, and for multivectors that are not versors: $x \tilde x$ is not a scalar to within rounding.
-    /// It is infinite for other null multivectors.
+    /// The result is NaN for zero, and for multivectors that are not versors: $x \tilde x$ is not a scalar to within
+    /// rounding. It is infinite for other null multivectors.
     /// # Errors
     /// As [`unary`](Self::unary).
     pub fn inverse(&self) -> Result<Self> {

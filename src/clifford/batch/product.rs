@@ -74,8 +74,8 @@ impl<T: Real> Multivectors<T> {
     /// The product $c = xy$. [`MvProduct`] is the product with options.
     ///
     /// # Shapes
-    /// The position axes broadcast: extents are equal, or one of them is 1 or missing. The result has every blade that has a
-    /// term ([`Product::terms`]); a vector times a bivector has vectors and trivectors.
+    /// The position axes broadcast: extents are equal, or one of them is 1 or missing. The result has every blade that
+    /// has a term ([`Product::terms`]); a vector times a bivector has vectors and trivectors.
     /// # Errors
     /// [`Error::Input`] if the operands belong to different algebras or have different blade axes; [`Error::Shape`] if
     /// extents differ and neither is 1; [`Error::Gpu`] if the operands are on different devices; [`Error::Limit`] if a
@@ -86,7 +86,8 @@ impl<T: Real> Multivectors<T> {
         MvProduct::new(product, self, y).run()
     }
 
-    /// The backward pass of a product: the gradients $\nabla_{x}$ and $\nabla_{y}$, from the gradient `g` of the result.
+    /// The backward pass of a product: the gradients $\nabla_{x}$ and $\nabla_{y}$, from the gradient `g` of the
+    /// result.
     ///
     /// # Shapes
     /// `g` has the positions of the result of [`product`](Self::product), and any of its blades. The gradients have the

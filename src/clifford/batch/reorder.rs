@@ -11,8 +11,8 @@ use crate::layout::Real;
 
 impl<T: Real> Multivectors<T> {
     /// Converts to the algebra `to`, which has the same vectors in another order
-    /// ([`Multivector::reordered`](crate::clifford::Multivector::reordered)). Coefficients are not moved. One launch changes
-    /// the signs; it is omitted if no sign changes.
+    /// ([`Multivector::reordered`](crate::clifford::Multivector::reordered)). Coefficients are not moved. One launch
+    /// changes the signs; it is omitted if no sign changes.
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if `to` has other vectors; otherwise as [`unary`](Self::unary).

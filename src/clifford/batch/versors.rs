@@ -13,16 +13,16 @@ use crate::layout::Real;
 use crate::plan::Plan;
 use crate::tensor::Tensor;
 
-/// Functions of versors, in f32. [`Multivector`](crate::clifford::Multivector) has functions of the same names in f64. Each is
-/// one launch unless it says otherwise.
+/// Functions of versors, in f32. [`Multivector`](crate::clifford::Multivector) has functions of the same names in f64.
+/// Each is one launch unless it says otherwise.
 impl<T: Real> Multivectors<T> {
     /// The multivectors scaled to norm 1, $x / \sqrt{|\langle \tilde x x \rangle_{0}|}$. Null multivectors become NaN.
     ///
     /// # Errors
     /// As [`unary`](Self::unary).
     /// # Precision
-    /// $\gamma_{t + 4}$ of each coefficient, for t blades. In an indefinite metric the bound grows as terms of the square
-    /// cancel.
+    /// $\gamma_{t + 4}$ of each coefficient, for t blades. In an indefinite metric the bound grows as terms of the
+    /// square cancel.
     pub fn normalized(&self) -> Result<Self> {
         self.run(Function::Normalize, None, self.blades()).named("normalized")
     }
@@ -41,27 +41,28 @@ impl<T: Real> Multivectors<T> {
         self.run(Function::Exp, None, &self.signature().even()).named("exp")
     }
 
-    /// The logarithms of motors in the algebras of [`exp`](Self::exp): bivectors with $\theta$ in $[0, \pi]$. The norm of a
-    /// motor is ignored.
+    /// The logarithms of motors in the algebras of [`exp`](Self::exp): bivectors with $\theta$ in $[0, \pi]$. The norm
+    /// of a motor is ignored.
     ///
-    /// The logarithm of -1 is $\pi$ times the first bivector. The negative of a translation has, in space, a full turn about
-    /// an axis along the translation; in the plane it has no logarithm, and the result is NaN. Null motors give NaN. Operands
-    /// that are not motors are not detected: their rotation and translation parts are used as those of a motor.
+    /// The logarithm of -1 is $\pi$ times the first bivector. The negative of a translation has, in space, a full turn
+    /// about an axis along the translation; in the plane it has no logarithm, and the result is NaN. Null motors give
+    /// NaN. Operands that are not motors are not detected: their rotation and translation parts are used as those of a
+    /// motor.
     /// # Shapes
     /// The operand has any even blades; missing blades are 0. The result has all bivectors.
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) in other algebras, or for odd blades; otherwise as [`unary`](Self::unary).
     /// # Precision
-    /// For $0 \le \theta \le \pi / 2$, up to half a turn, $e^{\log m}$ is within 16 ulp of the largest coefficient of m. For
-    /// larger angles, it is within 16 ulp of the largest coefficient of m and $\log m$: the translation across the axis is
-    /// divided by the sine, which is sensitive to the rounding of the angle near -1.
+    /// For $0 \le \theta \le \pi / 2$, up to half a turn, $e^{\log m}$ is within 16 ulp of the largest coefficient of
+    /// m. For larger angles, it is within 16 ulp of the largest coefficient of m and $\log m$: the translation across
+    /// the axis is divided by the sine, which is sensitive to the rounding of the angle near -1.
     pub fn log(&self) -> Result<Self> {
         self.run(Function::Log(LogBranch::OfMotor), None, &self.signature().bivectors()).named("log")
     }
 
     /// Applies these versors to multivectors: $v x \tilde v$ if v is even, $v \hat x \tilde v$ if v is odd
-    /// ([`Multivector::sandwich`](crate::clifford::Multivector::sandwich)). There is no division by the norm, so v should
-    /// have norm 1.
+    /// ([`Multivector::sandwich`](crate::clifford::Multivector::sandwich)). There is no division by the norm, so v
+    /// should have norm 1.
     ///
     /// ```
     /// # fn main() -> tilewise::Result<()> {
@@ -84,13 +85,14 @@ impl<T: Real> Multivectors<T> {
     /// # }
     /// ```
     /// # Shapes
-    /// Positions broadcast as in [`product`](Self::product): (8, 1) with (4, n) is one motor for all points, (8, n) with
-    /// (4, n) is one motor per point, and (8, m, 1) with (4, 1, n) is all pairs. A versor keeps grades, so the result has all
-    /// blades of the grades of `x`. It is one launch if two products would have at most 1024 terms
+    /// Positions broadcast as in [`product`](Self::product): (8, 1) with (4, n) is one motor for all points, (8, n)
+    /// with (4, n) is one motor per point, and (8, m, 1) with (4, 1, n) is all pairs. A versor keeps grades, so the
+    /// result has all blades of the grades of `x`. It is one launch if two products would have at most 1024 terms
     /// ([`Machine::terms`](crate::caps::Machine::terms)), as in every algebra of up to 5 vectors; otherwise it is two
     /// products.
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) if v has both even and odd blades; otherwise as [`product`](Self::product).
+    /// [`Error::Input`](crate::Error::Input) if v has both even and odd blades; otherwise as
+    /// [`product`](Self::product).
     /// # Precision
     /// For a point p of PGA and a motor with translation t: within 16 ulp of $|p| + |t|$ of the same motor in f64.
     pub fn sandwich(&self, x: &Self) -> Result<Self> {
@@ -122,17 +124,18 @@ impl<T: Real> Multivectors<T> {
     }
 
     /// Interpolates between motors a (`self`, at `t` = 0) and b (at `t` = 1), at constant speed:
-    /// $a\,e^{t \log(\tilde a b)}$. Of the two paths it takes the shorter; at `t` = 1 the result may be -b, which is the same
-    /// motion. Four launches.
+    /// $a\,e^{t \log(\tilde a b)}$. Of the two paths it takes the shorter; at `t` = 1 the result may be -b, which is
+    /// the same motion. Four launches.
     ///
     /// # Shapes
-    /// `t` has positions only, which broadcast as in [`product`](Self::product): from (8, 1) to (8, 1) at (n) gives n motors.
+    /// `t` has positions only, which broadcast as in [`product`](Self::product): from (8, 1) to (8, 1) at (n) gives n
+    /// motors.
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) in other algebras than those of [`exp`](Self::exp), for odd blades, or if `b`
-    /// belongs to another algebra; otherwise as [`product`](Self::product).
+    /// [`Error::Input`](crate::Error::Input) in other algebras than those of [`exp`](Self::exp), for odd blades, or if
+    /// `b` belongs to another algebra; otherwise as [`product`](Self::product).
     /// # Precision
-    /// Within 64 ulp of the largest coefficient along the path. Null motors give NaN. If the norms are not 1, the path has the
-    /// norm of a.
+    /// Within 64 ulp of the largest coefficient along the path. Null motors give NaN. If the norms are not 1, the path
+    /// has the norm of a.
     pub fn interpolate(&self, b: &Self, t: &Tensor<T>) -> Result<Self> {
         call("interpolate", || {
             let signature = self.signature();

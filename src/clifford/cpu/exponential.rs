@@ -11,7 +11,8 @@ impl Multivector {
     ///
     /// With the rotation part E and the translation part N of $B = E + N$, $\theta = |E|$ and $E \wedge N = d I$,
     /// $$e^B = \cos\theta + \tfrac{\sin\theta}{\theta} (B + d I) + d\,\tfrac{\sin\theta - \theta\cos\theta}{\theta^3}\,I E.$$
-    /// It rotates by $2\theta$: `rotor(axis, angle)` of [`Pga`](crate::clifford::Pga) is the exponential with half the angle.
+    /// It rotates by $2\theta$: `rotor(axis, angle)` of [`Pga`](crate::clifford::Pga) is the exponential with half the
+    /// angle.
     ///
     /// ```
     /// use std::f64::consts::PI;
@@ -24,11 +25,11 @@ impl Multivector {
     /// # }
     /// ```
     /// # Errors
-    /// [`Error::Input`] in algebras other than Cl(2), Cl(3), Cl(2,0,1) and Cl(3,0,1), with their vectors in any order; or if
-    /// other grades than the bivector part are not zero.
+    /// [`Error::Input`] in algebras other than Cl(2), Cl(3), Cl(2,0,1) and Cl(3,0,1), with their vectors in any order;
+    /// or if other grades than the bivector part are not zero.
     /// # Precision
-    /// A few ulp of the largest coefficient, for every angle. The terms of the last fraction cancel for small angles; for
-    /// $\theta < 1$ a series is used.
+    /// A few ulp of the largest coefficient, for every angle. The terms of the last fraction cancel for small angles;
+    /// for $\theta < 1$ a series is used.
     pub fn exp(&self) -> Result<Self> {
         let rigid = RigidBlades::of(self.signature(), "exp")?;
         if *self != self.project(&[2]) {
@@ -55,21 +56,21 @@ impl Multivector {
 
     /// The logarithm of a motor m: the bivector B with $|E| \le \pi$ and $e^B = m / |m|$. The norm of m is ignored.
     ///
-    /// The angle is $\theta = \operatorname{atan2}(|\langle m \rangle_{E}|, \langle m \rangle_{0})$ in $[0, \pi]$. The motors m
-    /// and -m are the same motion but have different logarithms. The one with $\langle m \rangle_{0} \ge 0$ gives the shorter
-    /// path, a rotation by $2\theta \le \pi$.
+    /// The angle is $\theta = \operatorname{atan2}(|\langle m \rangle_{E}|, \langle m \rangle_{0})$ in $[0, \pi]$. The
+    /// motors m and -m are the same motion but have different logarithms. The one with $\langle m \rangle_{0} \ge 0$
+    /// gives the shorter path, a rotation by $2\theta \le \pi$.
     ///
-    /// For m = -1, every bivector with $\theta = \pi$ is a logarithm; the result is $\pi e_{12}$, along the first blade. For
-    /// the negative of a translation, in space, the result is a full turn about an axis along the translation. In the plane
-    /// it has no logarithm.
+    /// For m = -1, every bivector with $\theta = \pi$ is a logarithm; the result is $\pi e_{12}$, along the first
+    /// blade. For the negative of a translation, in space, the result is a full turn about an axis along the
+    /// translation. In the plane it has no logarithm.
     ///
     /// # Errors
-    /// [`Error::Input`] in algebras other than those of [`exp`](Self::exp); if m has odd parts, is null, or $m \tilde m$ is not
-    /// a scalar ([`inverse`](Self::inverse)); for the negative of a translation of the plane.
+    /// [`Error::Input`] in algebras other than those of [`exp`](Self::exp); if m has odd parts, is null, or
+    /// $m \tilde m$ is not a scalar ([`inverse`](Self::inverse)); for the negative of a translation of the plane.
     /// # Precision
     /// A few ulp, for every angle down to the underflow of squares ($10^{-150}$, where the result is $m - 1$): no
-    /// cancelling differences are taken. B is ill-conditioned near $\theta = \pi$ only, where the translation across the
-    /// axis is divided by $\sin\theta$.
+    /// cancelling differences are taken. B is ill-conditioned near $\theta = \pi$ only, where the translation across
+    /// the axis is divided by $\sin\theta$.
     pub fn log(&self) -> Result<Self> {
         let rigid = RigidBlades::of(self.signature(), "log")?;
         if self.parity("log")? != Parity::Even {
@@ -112,8 +113,8 @@ impl Multivector {
 
     /// Splits the translation: its component along an axis of length 1, and the rest.
     ///
-    /// The split is done twice. The first difference leaves a rounding error of the whole translation along the axis, which
-    /// may be larger than the rest.
+    /// The split is done twice. The first difference leaves a rounding error of the whole translation along the axis,
+    /// which may be larger than the rest.
     fn split(&self, rigid: &RigidBlades, axis: &[f64]) -> (f64, Vec<f64>) {
         let along_axis = |shift: &[f64]| -> f64 {
             rigid.translations.iter().zip(shift).map(|(shift, x)| shift.along(axis) * x).sum()

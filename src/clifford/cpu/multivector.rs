@@ -7,8 +7,8 @@ use crate::clifford::algebra::signs::grade;
 use crate::clifford::algebra::unary::Unary;
 use crate::{Error, Result};
 
-/// A multivector of any algebra, on the CPU, in f64. Its functions are plain loops over the table of signs. They define the
-/// results of the kernels.
+/// A multivector of any algebra, on the CPU, in f64. Its functions are plain loops over the table of signs. They define
+/// the results of the kernels.
 ///
 /// ```
 /// use tilewise::clifford::{Multivector, Signature};
@@ -160,8 +160,8 @@ impl Multivector {
         Self { signature: self.signature, coefficients: scaled.collect() }
     }
 
-    /// The quadratic form $\langle \tilde x x \rangle_{0}$. It can be negative in an indefinite metric, and is 0 for null
-    /// multivectors.
+    /// The quadratic form $\langle \tilde x x \rangle_{0}$. It can be negative in an indefinite metric, and is 0 for
+    /// null multivectors.
     #[must_use]
     pub fn quadratic(&self) -> f64 {
         let of = |(a, x): (u8, &f64)| f64::from(self.signature.square(a)) * x * x;

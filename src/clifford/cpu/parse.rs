@@ -7,11 +7,12 @@ use crate::{Error, Result};
 use std::fmt;
 
 impl Multivector {
-    /// Parses a sum of numbers and blades, such as `1 - 2.5e12 + 1e-3*e3`. It reads everything that [`fmt::Display`] writes.
+    /// Parses a sum of numbers and blades, such as `1 - 2.5e12 + 1e-3*e3`. It reads everything that [`fmt::Display`]
+    /// writes.
     ///
-    /// A blade is an `e` followed by the digits of its vectors, in any order: `e21` is `-e12`. `2e12` is always twice the
-    /// blade `e12`, not a power of ten. An exponent has a sign: `2e+12` or `1e-3`. A number and its blade may be separated by
-    /// a `*`.
+    /// A blade is an `e` followed by the digits of its vectors, in any order: `e21` is `-e12`. `2e12` is always twice
+    /// the blade `e12`, not a power of ten. An exponent has a sign: `2e+12` or `1e-3`. A number and its blade may be
+    /// separated by a `*`.
     ///
     /// ```
     /// use tilewise::clifford::{Multivector, Signature};
@@ -49,8 +50,8 @@ impl Multivector {
         }
     }
 
-    /// Parses the literal at byte `at` of a text: a number, a blade, or a number followed by a blade. Returns its value and
-    /// the index of the byte after it, or `None` if there is no literal. Parsers of larger expressions can use it.
+    /// Parses the literal at byte `at` of a text: a number, a blade, or a number followed by a blade. Returns its value
+    /// and the index of the byte after it, or `None` if there is no literal. Parsers of larger expressions can use it.
     ///
     /// ```
     /// use tilewise::clifford::{Multivector, Signature};
@@ -64,8 +65,8 @@ impl Multivector {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Input`] for a blade with a repeated vector or a vector that the algebra lacks, and for a number too large for
-    /// f64; [`parse_error`] describes its form.
+    /// [`Error::Input`] for a blade with a repeated vector or a vector that the algebra lacks, and for a number too
+    /// large for f64; [`parse_error`] describes its form.
     pub fn literal(signature: Signature, text: &str, at: usize) -> Result<Option<(Self, usize)>> {
         let Some(literal) = text.get(at..).map(|_| literal(signature, text, at)) else {
             return Ok(None);
@@ -77,8 +78,8 @@ impl Multivector {
     }
 }
 
-/// The error of a text that does not parse. It shows the text, a caret under the character at byte `at` or after the last
-/// one, and the reason.
+/// The error of a text that does not parse. It shows the text, a caret under the character at byte `at` or after the
+/// last one, and the reason.
 #[must_use]
 pub fn parse_error(text: &str, at: usize, why: impl fmt::Display) -> Error {
     // Control characters, such as line breaks and tabs, would misplace the caret.

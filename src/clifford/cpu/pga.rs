@@ -7,9 +7,9 @@ use crate::{Error, Result};
 
 /// The geometry of plane-based geometric algebra of the plane (`Pga<2>`) or of space (`Pga<3>`).
 ///
-/// Vectors are planes (lines, if N = 2). Their outer product is their intersection, and N planes meet in a point. The null
-/// vector $e_{0}$, the plane at infinity, may have any position in the order of the vectors. The formulas below are products,
-/// whose values do not depend on that order.
+/// Vectors are planes (lines, if N = 2). Their outer product is their intersection, and N planes meet in a point. The
+/// null vector $e_{0}$, the plane at infinity, may have any position in the order of the vectors. The formulas below
+/// are products, whose values do not depend on that order.
 ///
 /// ```
 /// use std::f64::consts::FRAC_PI_2;
@@ -36,7 +36,8 @@ impl<const N: usize> Pga<N> {
     /// The geometry of an algebra.
     ///
     /// # Errors
-    /// [`Error::Input`] if the algebra is not $\mathrm{Cl}(N, 0, 1)$, with the vectors in any order, or N is neither 2 nor 3.
+    /// [`Error::Input`] if the algebra is not $\mathrm{Cl}(N, 0, 1)$, with the vectors in any order, or N is neither 2
+    /// nor 3.
     pub fn new(signature: Signature) -> Result<Self> {
         if !matches!(N, 2 | 3) || signature.pqr() != [N, 0, 1] {
             let why = format!(
@@ -56,7 +57,8 @@ impl<const N: usize> Pga<N> {
         self.signature
     }
 
-    /// The plane (line, if N = 2) of the points p with $n \cdot p + d = 0$: $\sum_{i} n_{i} e_{i} + d e_{0}$, of norm $|n|$.
+    /// The plane (line, if N = 2) of the points p with $n \cdot p + d = 0$: $\sum_{i} n_{i} e_{i} + d e_{0}$, of norm
+    /// $|n|$.
     #[must_use]
     pub fn plane(&self, normal: [f64; N], d: f64) -> Multivector {
         let mut plane = Multivector::zero(self.signature);
@@ -151,8 +153,8 @@ impl Pga<2> {
 
 impl Pga<3> {
     /// The motor that rotates about an axis through the origin by an angle, in radians, right-handed:
-    /// $\cos\frac\varphi2 - \sin\frac\varphi2\,(n_{1} e_{2} e_{3} + n_{2} e_{3} e_{1} + n_{3} e_{1} e_{2})$ with $n$ the axis divided
-    /// by its length.
+    /// $\cos\frac\varphi2 - \sin\frac\varphi2\,(n_{1} e_{2} e_{3} + n_{2} e_{3} e_{1} + n_{3} e_{1} e_{2})$ with $n$
+    /// the axis divided by its length.
     ///
     /// # Errors
     /// [`Error::Input`] if the axis has no direction: it is zero, or not finite.

@@ -4,8 +4,8 @@ use super::multivector::Multivector;
 use std::fmt;
 
 impl fmt::Display for Multivector {
-    /// Writes `1 + 2e12 - e123`, in short-lex order. Numbers have the fewest digits that identify them, or the digits of a
-    /// precision such as `{:.3}`. Terms that round to zero are omitted.
+    /// Writes `1 + 2e12 - e123`, in short-lex order. Numbers have the fewest digits that identify them, or the digits
+    /// of a precision such as `{:.3}`. Terms that round to zero are omitted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let precision = f.precision();
         let magnitude = |x: f64| match precision {

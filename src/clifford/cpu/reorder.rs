@@ -6,8 +6,8 @@ use crate::clifford::algebra::reorder::permuted_blade;
 use crate::clifford::algebra::signature::Signature;
 
 impl Multivector {
-    /// Converts to the algebra `to`, which has the same vectors in another order, such as the null vector first. Blades get
-    /// other names, and some change their sign, since $e_{1} e_{0} = -e_{0} e_{1}$.
+    /// Converts to the algebra `to`, which has the same vectors in another order, such as the null vector first. Blades
+    /// get other names, and some change their sign, since $e_{1} e_{0} = -e_{0} e_{1}$.
     ///
     /// ```
     /// use tilewise::clifford::{Multivector, Signature};

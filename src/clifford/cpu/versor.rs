@@ -4,9 +4,9 @@ use super::multivector::Multivector;
 use crate::clifford::algebra::blades::Parity;
 use crate::{Error, Result};
 
-/// The bound of the non-scalar parts of $x \tilde x$, relative to $\sum_{a} x_{a}^2$. A versor whose coefficients were rounded
-/// to f32, each with relative error $2^{-24}$, has at most $2 \cdot 2^{-24}$, by Cauchy's inequality. The bound is twice
-/// that.
+/// The bound of the non-scalar parts of $x \tilde x$, relative to $\sum_{a} x_{a}^2$. A versor whose coefficients were
+/// rounded to f32, each with relative error $2^{-24}$, has at most $2 \cdot 2^{-24}$, by Cauchy's inequality. The bound
+/// is twice that.
 const ROUNDED: f64 = 1.0 / (1 << 22) as f64;
 /// The bound of the rounding error of a square whose terms cancel, relative to its terms, in f64.
 const CANCELLED: f64 = 1.0 / (1u64 << 48) as f64;
@@ -25,8 +25,8 @@ impl Multivector {
     /// # }
     /// ```
     /// # Errors
-    /// [`Error::Input`] if x is null or not a versor: a non-scalar part of $x \tilde x$ exceeds $2^{-22} \sum_{a} x_{a}^2$, more
-    /// than the rounding of a versor to f32 leaves.
+    /// [`Error::Input`] if x is null or not a versor: a non-scalar part of $x \tilde x$ exceeds
+    /// $2^{-22} \sum_{a} x_{a}^2$, more than the rounding of a versor to f32 leaves.
     /// # Precision
     /// If x is an exact versor, each coefficient is rounded three times.
     pub fn inverse(&self) -> Result<Self> {
@@ -42,15 +42,15 @@ impl Multivector {
         Ok(self.scaled(1.0 / self.non_null_square("normalized")?.abs().sqrt()))
     }
 
-    /// Applies this versor to a multivector: $v x \tilde v$ if v is even (a rotation or a motion), $v \hat x \tilde v$ if v is
-    /// odd (a reflection). The map is linear, keeps grades, and maps products to products.
+    /// Applies this versor to a multivector: $v x \tilde v$ if v is even (a rotation or a motion), $v \hat x \tilde v$
+    /// if v is odd (a reflection). The map is linear, keeps grades, and maps products to products.
     ///
-    /// A vector a of square 1 reflects in the plane orthogonal to it, $x \mapsto -axa$. In PGA it reflects in the plane that it
-    /// represents, and a reflected point has weight -1.
+    /// A vector a of square 1 reflects in the plane orthogonal to it, $x \mapsto -axa$. In PGA it reflects in the plane
+    /// that it represents, and a reflected point has weight -1.
     ///
     /// There is no division by the norm: the result is scaled by $v \tilde v = \pm r^2$ for a versor of norm r.
-    /// `v.normalized()?.sandwich(&x)` leaves only the sign, which is -1 if v is a product with an odd number of vectors of
-    /// square -1.
+    /// `v.normalized()?.sandwich(&x)` leaves only the sign, which is -1 if v is a product with an odd number of vectors
+    /// of square -1.
     ///
     /// ```
     /// use tilewise::clifford::{Pga, Signature};

@@ -25,8 +25,8 @@ pub(crate) struct Operands<'a> {
     pub(crate) versor: VersorUse,
 }
 
-/// The formula of a function. `terms` are the terms of a product. A sandwich is computed by a matrix only if the matrix has
-/// at most `max_terms` terms.
+/// The formula of a function. `terms` are the terms of a product. A sandwich is computed by a matrix only if the matrix
+/// has at most `max_terms` terms.
 ///
 /// # Errors
 /// [`Error::Input`](crate::Error::Input) if the function is not defined for these blades.

@@ -104,8 +104,8 @@ fn scaled_bivector(rigid: &RigidBlades) -> Vec<(u8, Expression)> {
     turns.chain(shifts).collect()
 }
 
-/// The logarithm in the plane. That of -1 is $\pi$ times the first blade; the negative of a translation has none and becomes
-/// NaN.
+/// The logarithm in the plane. That of -1 is $\pi$ times the first blade; the negative of a translation has none and
+/// becomes NaN.
 fn plane(rigid: &RigidBlades, lines: &mut Block) -> Vec<(u8, Expression)> {
     let back = lines.define("back", name("still") & name("c").below(lanes(0.0)));
     let mut values = scaled_bivector(rigid);
@@ -154,9 +154,9 @@ fn space(rigid: &RigidBlades, branch: LogBranch, lines: &mut Block) -> Vec<(u8, 
     turns.chain(front.enumerate().map(shift)).collect()
 }
 
-/// Defines `axis`, of length 1. Without a rotation it is along the translation, or else along the first blade. Then splits
-/// the translation into `along0` + `along1`, along the axis, and `rest`, across it. The split is done twice: the first
-/// difference leaves a rounding error of the whole translation along the axis, which may be larger than the rest.
+/// Defines `axis`, of length 1. Without a rotation it is along the translation, or else along the first blade. Then
+/// splits the translation into `along0` + `along1`, along the axis, and `rest`, across it. The split is done twice: the
+/// first difference leaves a rounding error of the whole translation along the axis, which may be larger than the rest.
 fn axis(rigid: &RigidBlades, lines: &mut Block) {
     let complements: Vec<(usize, i8)> =
         rigid.translations.iter().map(|shift| shift.complement.unwrap_or_default()).collect();

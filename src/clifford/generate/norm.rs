@@ -27,8 +27,8 @@ pub(super) fn norm(x: &Blades) -> Formula {
     Formula { statements: lines, results: vec![SQRT.call([ABS.call([square])])] }
 }
 
-/// The backward pass of the norm. The derivative of $\sqrt{|q|}$ is $\mathrm{sign}(q)\, q' / (2 \sqrt{|q|})$; at 0, where it
-/// does not exist, 0 is used.
+/// The backward pass of the norm. The derivative of $\sqrt{|q|}$ is $\mathrm{sign}(q)\, q' / (2 \sqrt{|q|})$; at 0,
+/// where it does not exist, 0 is used.
 pub(super) fn norm_backward(x: &Blades) -> Formula {
     let mut lines = Block::default();
     let square = lines.define("square", square(x));
@@ -44,8 +44,8 @@ pub(super) fn norm_backward(x: &Blades) -> Formula {
     Formula { statements: lines, results }
 }
 
-/// The inverse of a versor: its reverse divided by its square. The result is NaN if $x \tilde x$ is not a scalar, that is,
-/// if its other parts exceed those of a versor that was rounded to its storage type.
+/// The inverse of a versor: its reverse divided by its square. The result is NaN if $x \tilde x$ is not a scalar, that
+/// is, if its other parts exceed those of a versor that was rounded to its storage type.
 pub(super) fn inverse(x: &Blades, dtype: DType) -> Result<Formula> {
     let reversed: Vec<i8> = x.masks().iter().map(|&blade| reverse_sign(blade)).collect();
     let mut terms = Product::Geometric.terms(x, x)?;
@@ -78,8 +78,8 @@ pub(super) fn inverse(x: &Blades, dtype: DType) -> Result<Formula> {
     Ok(Formula { statements: lines, results })
 }
 
-/// The backward pass of the inverse $\tilde x / q$: $\tilde g / q - 2 q' \langle \tilde x, g \rangle / q^2$, where $q'$ is half
-/// the derivative of q.
+/// The backward pass of the inverse $\tilde x / q$: $\tilde g / q - 2 q' \langle \tilde x, g \rangle / q^2$, where $q'$
+/// is half the derivative of q.
 pub(super) fn inverse_backward(x: &Blades) -> Formula {
     let mut lines = Block::default();
     let square = lines.define("square", square(x));

@@ -1,8 +1,8 @@
 //! The formula of a sandwich $v x \tilde v$: a matrix that is applied to x, or two products.
 //!
-//! A versor keeps grades, so the matrix has entries between blades of the same grade only. Its entries are quadratic forms
-//! of the versor's coefficients. Products of two coefficients are computed once, and so are entries that are equal up to
-//! their sign.
+//! A versor keeps grades, so the matrix has entries between blades of the same grade only. Its entries are quadratic
+//! forms of the versor's coefficients. Products of two coefficients are computed once, and so are entries that are
+//! equal up to their sign.
 
 use super::formula::{Formula, numbered, sum_expressions};
 use crate::clifford::algebra::blades::{Blades, Parity};
@@ -47,8 +47,8 @@ pub(crate) enum VersorUse {
 /// The maximum number of positions of an invocation.
 const MAX_POSITIONS: usize = 4;
 
-/// The formula of $v x \tilde v$ for an even versor, $v \hat x \tilde v$ for an odd one: by a matrix or by two products,
-/// whichever takes fewer instructions. A matrix with more than `max_terms` terms is not used.
+/// The formula of $v x \tilde v$ for an even versor, $v \hat x \tilde v$ for an odd one: by a matrix or by two
+/// products, whichever takes fewer instructions. A matrix with more than `max_terms` terms is not used.
 ///
 /// # Errors
 /// [`Error::Input`] if v has both even and odd blades.

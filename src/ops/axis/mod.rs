@@ -95,8 +95,8 @@ fn reduce<T: Real>(function: AxisFunction, a: &Tensor<T>, axis: usize) -> Result
 /// Softmax along the last axis: $e^{x_{i}} / \sum_{j} e^{x_{j}}$. The maximum of each row is subtracted first, so no
 /// exponential overflows.
 ///
-/// As in `NumPy` and `PyTorch`, a row that contains NaN or $+\infty$, or consists of $-\infty$ only, becomes NaN. In other rows,
-/// $-\infty$ becomes 0.
+/// As in `NumPy` and `PyTorch`, a row that contains NaN or $+\infty$, or consists of $-\infty$ only, becomes NaN. In
+/// other rows, $-\infty$ becomes 0.
 ///
 /// # Shapes
 /// Any view of 1 to 6 axes, with rows of any length. The result has the shape of `a`.

@@ -74,8 +74,8 @@ impl AxisProblem {
         &self.dims
     }
 
-    /// `function` along an axis of `a`, a view of `dtype` elements. There must be at least one row, and rows of a softmax must
-    /// not be empty.
+    /// `function` along an axis of `a`, a view of `dtype` elements. There must be at least one row, and rows of a
+    /// softmax must not be empty.
     ///
     /// # Errors
     /// [`Error::Shape`] if `a` has no such axis; [`Error::Limit`] if a size is $2^{31}$ or more.
@@ -102,8 +102,8 @@ impl AxisProblem {
         }
         dim(op, c_stride)?;
         dims.rows = dim(op, rows)?;
-        // Consecutive lanes read neighbours: along the axis if it has the smallest stride, otherwise across rows, if there
-        // are enough rows.
+        // Consecutive lanes read neighbours: along the axis if it has the smallest stride, otherwise across rows, if
+        // there are enough rows.
         let outer = (0..a.rank()).any(|other| a.shape()[other] > 1 && stride(other) < stride(axis));
         dims.lanes = match function {
             AxisFunction::Sum | AxisFunction::MaxAbs | AxisFunction::SumSquares

@@ -15,7 +15,8 @@ impl<T: Element> Tensor<T> {
     /// This tensor if it is contiguous, otherwise a contiguous copy.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or [`Error::Limit`](crate::Error::Limit) if the copy does not fit.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or [`Error::Limit`](crate::Error::Limit) if the copy does not
+    /// fit.
     pub fn contiguous(&self) -> Result<Self> {
         if self.layout().is_contiguous() {
             return Ok(self.clone());
@@ -23,8 +24,8 @@ impl<T: Element> Tensor<T> {
         convert(self, Overflow::Rust).named("contiguous")
     }
 
-    /// Converts the elements to another type as Rust's `as` and [`half`] do, with bit-identical results on every device. There
-    /// is no copy if the type is the same.
+    /// Converts the elements to another type as Rust's `as` and [`half`] do, with bit-identical results on every
+    /// device. There is no copy if the type is the same.
     ///
     /// # Shapes
     /// Any view -> the same shape, contiguous; the same view if the type is the same.
@@ -58,8 +59,8 @@ impl<T: Element> Tensor<T> {
         convert(self, Overflow::Rust).named("cast")
     }
 
-    /// Converts the elements as [`cast`](Self::cast) does, but values outside the new type's range, infinities included, become
-    /// its largest finite value of the same sign. There is no copy between i8 and i8, or i32 and i32.
+    /// Converts the elements as [`cast`](Self::cast) does, but values outside the new type's range, infinities
+    /// included, become its largest finite value of the same sign. There is no copy between i8 and i8, or i32 and i32.
     ///
     /// # Shapes
     /// As [`cast`](Self::cast).

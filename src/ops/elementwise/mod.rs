@@ -86,8 +86,8 @@ pub fn activate<T: Real>(a: &Tensor<T>, activation: Activation) -> Result<Tensor
     compute(Elementwise::Activate(activation), &[a]).named("activate")
 }
 
-/// The backward pass of an [`Activation`], $f'(a)\,g$: the gradient with respect to a, from the gradient g with respect to
-/// $f(a)$.
+/// The backward pass of an [`Activation`], $f'(a)\,g$: the gradient with respect to a, from the gradient g with respect
+/// to $f(a)$.
 ///
 /// # Shapes
 /// As [`add`]. The derivative of relu at 0 is 0.
@@ -159,8 +159,8 @@ pub fn activate_into<T: Real>(a: &Tensor<T>, activation: Activation, c: &mut Ten
     compute_into(Elementwise::Activate(activation), &[a], c).named("activate_into")
 }
 
-/// Adds `bias` to every row of `x`, in place. `x` is an operand and the output, as in Rust's `AddAssign`: one launch, no
-/// allocation.
+/// Adds `bias` to every row of `x`, in place. `x` is an operand and the output, as in Rust's `AddAssign`: one launch,
+/// no allocation.
 ///
 /// # Shapes
 /// `x` (..., n), with any strides without overlap; `bias` (n).

@@ -66,7 +66,8 @@ impl Elementwise {
     }
 }
 
-/// A checked elementwise function: the operands broadcast to the output's shape, and the output's elements do not overlap.
+/// A checked elementwise function: the operands broadcast to the output's shape, and the output's elements do not
+/// overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ElementwiseProblem {
     /// The shader's uniform.
@@ -106,8 +107,8 @@ impl ElementwiseProblem {
     /// `function` of `operands`, elements of type `dtype`, in `c`. C must not be empty.
     ///
     /// # Errors
-    /// [`Error::Shape`] if an operand does not broadcast to the shape of C, or elements of C overlap; [`Error::Limit`] if a
-    /// size is $2^{31}$ or more.
+    /// [`Error::Shape`] if an operand does not broadcast to the shape of C, or elements of C overlap; [`Error::Limit`]
+    /// if a size is $2^{31}$ or more.
     ///
     /// # Panics
     /// If the number of operands is not that of the function.
@@ -175,8 +176,8 @@ fn broadcast_strides(op: &'static str, x: &Layout, c: &Layout) -> Result<[usize;
     Ok(strides)
 }
 
-/// Checks that no two indices of a view refer to the same element. It suffices for views of tensors: sorted by stride, each
-/// axis must step over the whole span of the smaller strides.
+/// Checks that no two indices of a view refer to the same element. It suffices for views of tensors: sorted by stride,
+/// each axis must step over the whole span of the smaller strides.
 fn check_no_overlap(op: &'static str, c: &Layout) -> Result<()> {
     let mut axes: Vec<_> =
         c.strides().iter().zip(c.shape()).filter(|&(_, &n)| n > 1).map(|(&stride, &n)| (stride, n)).collect();
