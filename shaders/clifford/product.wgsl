@@ -49,7 +49,7 @@ alias y_unit = f32;
 //#slot read x=y default positions
 //#end
 
-//#slot store_adjacent default four
+//#slot store_consecutive default four
 
 //#made results
 // The computation of an invocation: a function that plans generate from an algebra's table of signs.
@@ -57,7 +57,7 @@ alias y_unit = f32;
 // `results(at, stride, step, count)` reads all blades of X and Y, computes each blade of C and stores it. `at` has the
 // indices in C, X and Y (x, y, z) of the first blade at the invocation's first position, `stride` the distances between
 // positions, and `step` the distances between blades, in elements. `count` is the number of positions, from 1 to WIDTH;
-// nothing is stored after them. It calls `read_x` and `read_y` for operands, `store_adjacent` for C, and imported
+// nothing is stored after them. It calls `read_x` and `read_y` for operands, `store_consecutive` for C, and imported
 // functions.
 
 // The default: the product of two scalars.
@@ -66,7 +66,7 @@ fn results(at: vec3<u32>, stride: vec3<u32>, step: vec3<u32>, count: u32) {
     let y0 = read_y(at.z + 0u * step.z, stride.z, count);
     // 1
     let z0 = x0 * y0;
-    store_adjacent(at.x + 0u * step.x, count, z0);
+    store_consecutive(at.x + 0u * step.x, count, z0);
 }
 //#end
 

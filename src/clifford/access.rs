@@ -37,7 +37,7 @@ impl Load {
 }
 
 /// The slot of stores.
-const SLOT: &str = "store_adjacent";
+const SLOT: &str = "store_consecutive";
 
 /// How an invocation stores the result.
 #[derive(Clone, Debug, PartialEq, Eq)]

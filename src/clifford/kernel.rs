@@ -54,12 +54,12 @@ fn store(to: &mut Block, out: &Blades, results: &[Expression], direction: UnitSt
         to.comment(out.signature().name(out.masks()[k]));
         let z = to.define(format!("z{k}"), result);
         if direction == UnitStride::Positions {
-            to.call(Callee::free("store_adjacent").call([blade_index("x", k), index("count"), z]));
+            to.call(Callee::free("store_consecutive").call([blade_index("x", k), index("count"), z]));
         } else if k % 4 == 3 || k + 1 == results.len() {
             let first = k - k % 4;
             let four = [0, 1, 2, 3].map(|i| name(format!("z{}", (first + i).min(k))));
             let at = index("at").member("x") + integer(first);
-            to.call(Callee::free("store_adjacent").call([
+            to.call(Callee::free("store_consecutive").call([
                 at,
                 integer(k - first + 1),
                 Callee::free("vec4<f32>").call(four),

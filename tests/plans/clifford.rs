@@ -58,9 +58,9 @@ fn ragged_planes_are_read_by_vectors_on_gpus() {
     assert!(has(&ragged(&fixtures::lavapipe(), Signature::CL3), "read_x:one"));
     // Rows of a whole batch are one: features alone may be ragged.
     let whole = plan(Signature::CL2, [64, 65], BladeAxis::First, &fixtures::h200());
-    assert!(has(&whole, "read_x:aligned") && has(&whole, "store_adjacent:four_whole"), "{whole}");
+    assert!(has(&whole, "read_x:aligned") && has(&whole, "store_consecutive:four_whole"), "{whole}");
     let last = plan(Signature::CL3, [37, 65], BladeAxis::Last, &fixtures::h200());
-    assert!(has(&last, "read_x:blades") && has(&last, "store_adjacent:four_whole"), "{last}");
+    assert!(has(&last, "read_x:blades") && has(&last, "store_consecutive:four_whole"), "{last}");
 }
 
 /// One kernel for all sizes that lie alike; types and algebras are others.

@@ -1,13 +1,13 @@
 //! Stores contiguous elements of C: one blade at the positions of an invocation, or four blades at one position.
 //!
-//! `store_adjacent(at, count, v)` stores the first `count` elements of `v`, at least 1, from index `at` on. Variants
+//! `store_consecutive(at, count, v)` stores the first `count` elements of `v`, at least 1, from index `at` on. Variants
 //! with a single store need an aligned `at` and a full `count`. `v` is f32, with as many elements as the variant says.
 
 //#variant four
 // Four elements, one by one or in pairs.
 //#slot store_quad default elements
 
-fn store_adjacent(at: u32, count: u32, v: vec4<f32>) {
+fn store_consecutive(at: u32, count: u32, v: vec4<f32>) {
     store_quad(at, 1u, count, v);
 }
 
@@ -15,7 +15,7 @@ fn store_adjacent(at: u32, count: u32, v: vec4<f32>) {
 // Two elements, one by one.
 //#slot save x=c default element
 
-fn store_adjacent(at: u32, count: u32, v: vec2<f32>) {
+fn store_consecutive(at: u32, count: u32, v: vec2<f32>) {
     save_c(at, v.x);
     if count > 1u { save_c(at + 1u, v.y); }
 }
@@ -24,30 +24,30 @@ fn store_adjacent(at: u32, count: u32, v: vec2<f32>) {
 // One element.
 //#slot save x=c default element
 
-fn store_adjacent(at: u32, count: u32, v: f32) {
+fn store_consecutive(at: u32, count: u32, v: f32) {
     save_c(at, v);
 }
 
 //#variant four_whole
 // Four elements at once.
-fn store_adjacent(at: u32, count: u32, v: vec4<f32>) {
+fn store_consecutive(at: u32, count: u32, v: vec4<f32>) {
     c[at / 4u] = c_unit(v);
 }
 
 //#variant two_whole
 // Two elements at once.
-fn store_adjacent(at: u32, count: u32, v: vec2<f32>) {
+fn store_consecutive(at: u32, count: u32, v: vec2<f32>) {
     c[at / 2u] = c_unit(v);
 }
 
 //#variant four_packed
 // Four 16-bit elements at once, in two words.
-fn store_adjacent(at: u32, count: u32, v: vec4<f32>) {
+fn store_consecutive(at: u32, count: u32, v: vec4<f32>) {
     c[at / 4u] = vec2<u32>(pack_pair(v.xy), pack_pair(v.zw));
 }
 
 //#variant two_packed
 // Two 16-bit elements at once, in one word.
-fn store_adjacent(at: u32, count: u32, v: vec2<f32>) {
+fn store_consecutive(at: u32, count: u32, v: vec2<f32>) {
     c[at / 2u] = pack_pair(v);
 }
