@@ -1,61 +1,50 @@
-//! Products of multivectors and sandwiches, each held against its floor, in turns and in one run: a copy of the bytes that it reads and
-//! writes, or its multiply-adds at the roof of a loop of nothing else, whichever takes longer. One JSON object per line;
-//! the exit status tells whether all ran. `m`, `n` and `k` are batch, features and blades.
+//! Products of multivectors and sandwiches, each timed in turn with its lower bound: a copy of the bytes that it reads and
+//! writes, or its multiply-adds at the device's measured peak, whichever takes longer. One JSON object per line; the exit
+//! status says whether everything ran. `m`, `n` and `k` are batch, features and blades.
 //!
-//! - `TILEWISE_SIZES=64` sets the features, `TILEWISE_BATCHES=4096` the batch. One motor is applied to 1 and, on GPUs, 10
-//!   million points whatever these are.
+//! - `TILEWISE_SIZES=64` sets the features, `TILEWISE_BATCHES=4096` the batch. They do not change the sandwich: one motor
+//!   is applied to 1 million points, and on GPUs to 10 million.
 
-#[path = "roof/mod.rs"]
-mod roof;
 mod support;
 
-use roof::{Copier, Roofs};
-use serde_json::json;
 use std::process::ExitCode;
-use support::contest::{Contest, Side, TOGETHER};
-use support::examples::ended;
-use support::{is_software, is_testing, of_batches, told};
+use support::paired::{self, Paired, Side, TOGETHER};
+use support::peak::Peaks;
+use support::{ByDevice, Session, ran};
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, MvProduct, Product, Signature};
-use tilewise::{DType, Fill, Gpu, Real, Result, f16};
+use tilewise::{DType, Fill, Real, Result, f16};
 
-/// Rounds, in each of which both sides take their turn.
-const ROUNDS: usize = 15;
-/// Features on software devices, and on GPUs; and the batch.
-const FEATURES: [usize; 2] = [64, 512];
-const BATCH: [usize; 2] = [4096; 2];
-/// Points that one motor is applied to on software devices, and on GPUs.
-const POINTS: [usize; 2] = [1_000_000, 10_000_000];
+const FEATURES: ByDevice<&[usize]> = ByDevice { software: &[64], gpu: &[512] };
+const BATCHES: ByDevice<&[usize]> = ByDevice { software: &[4096], gpu: &[4096] };
+/// Points that one motor is applied to.
+const POINTS: ByDevice<usize> = ByDevice { software: 1_000_000, gpu: 10_000_000 };
 
 fn main() -> ExitCode {
-    ended(run())
-}
-
-/// Whether every case ran.
-fn run() -> Result<bool> {
-    let Some(gpu) = support::open()? else {
-        println!("{}", json!({ "skipped": "no adapter" }));
-        return Ok(true);
-    };
-    let testing = is_testing();
-    let roofs = roof::measured_or_any(&gpu, testing);
-    let bench = Bench { gpu, roofs, rounds: if testing { 1 } else { ROUNDS } };
-    let mut ok = of_batches(&bench.gpu, "products", [FEATURES, BATCH], |size| bench.products(size))?;
-    let points = if testing { 1000 } else { POINTS[usize::from(!is_software(&bench.gpu))] };
-    for axis in [BladeAxis::First, BladeAxis::Last] {
-        ok &= told("sandwich", points, bench.sandwich(points, axis));
-    }
-    Ok(ok)
+    support::main(|session| {
+        let peaks = session.peaks();
+        let bench = Bench { session, peaks };
+        let session = &bench.session;
+        let mut ok = session.for_batches("products", &FEATURES, &BATCHES, |size| bench.products(size))?;
+        let points = match (session.testing, session.is_software()) {
+            (true, _) => 1000,
+            (false, true) => POINTS.software,
+            (false, false) => POINTS.gpu,
+        };
+        for axis in [BladeAxis::First, BladeAxis::Last] {
+            ok &= ran("sandwich", points, bench.sandwich(points, axis));
+        }
+        Ok(ok)
+    })
 }
 
 struct Bench {
-    gpu: Gpu,
-    roofs: Roofs,
-    rounds: usize,
+    session: Session,
+    peaks: Peaks,
 }
 
 /// A product of two operands.
 struct Case<'a> {
-    form: &'a str,
+    variant: &'a str,
     product: Product,
     blades: [Blades; 2],
     axis: BladeAxis,
@@ -64,8 +53,8 @@ struct Case<'a> {
 impl Bench {
     fn products(&self, positions: [usize; 2]) -> Result<()> {
         let dense = |signature: Signature| [signature.blades(), signature.blades()];
-        let case = |form, signature, axis| Case {
-            form,
+        let case = |variant, signature, axis| Case {
+            variant,
             product: Product::Geometric,
             blades: dense(signature),
             axis,
@@ -80,13 +69,13 @@ impl Bench {
             case("Cl(3,0,0), blades last", Signature::CL3, BladeAxis::Last),
             case("Cl(3,0,1), blades last", pga, BladeAxis::Last),
             Case {
-                form: "Cl(3,0,1), motors",
+                variant: "Cl(3,0,1), motors",
                 product: Product::Geometric,
                 blades: [pga.motors(), pga.motors()],
                 axis: BladeAxis::First,
             },
             Case {
-                form: "Cl(3,0,1), join of points",
+                variant: "Cl(3,0,1), join of points",
                 product: Product::Regressive,
                 blades: [pga.points(), pga.points()],
                 axis: BladeAxis::First,
@@ -99,16 +88,16 @@ impl Bench {
         // One feature more: no plane of a blade begins at a multiple of four.
         let ragged = [positions[0] - 1, positions[1] + 1];
         self.product::<f32>(
-            &Case { form: "Cl(3,0,0), ragged", ..case("", Signature::CL3, BladeAxis::First) },
+            &Case { variant: "Cl(3,0,0), ragged", ..case("", Signature::CL3, BladeAxis::First) },
             ragged,
         )
     }
 
     fn product<T: Real>(&self, case: &Case<'_>, [batch, features]: [usize; 2]) -> Result<()> {
-        let gpu = &self.gpu;
+        let gpu = &self.session.gpu;
         let terms = case.product.terms(&case.blades[0], &case.blades[1])?;
         let blades = terms.x + terms.y + terms.out.len();
-        let bytes = (blades * batch * features * size_of::<T>()) as u64;
+        let bytes = blades * batch * features * size_of::<T>();
         let operand = |blades: &Blades, seed| {
             let shape = match case.axis {
                 BladeAxis::First => [blades.len(), batch, features],
@@ -116,26 +105,24 @@ impl Bench {
             };
             Multivectors::new(gpu.random::<T>(shape, Fill::Uniform, seed)?, blades, case.axis)
         };
-        let pairs: Result<Vec<_>> = (0..support::pairs(gpu, bytes))
-            .map(|_| Ok((operand(&case.blades[0], 1)?, operand(&case.blades[1], 2)?)))
-            .collect();
-        let pairs = pairs?;
+        let pairs = paired::repeated(gpu, bytes, || {
+            Ok((operand(&case.blades[0], 1)?, operand(&case.blades[1], 2)?))
+        })?;
         let plan = MvProduct::new(case.product, &pairs[0].0, &pairs[0].1).plan()?;
         let own = Side::launches(gpu, &plan, TOGETHER, |at| {
             let (x, y) = &pairs[at % pairs.len()];
             x.product(case.product, y).map(drop)
         })?;
-        let copier = Copier::new(gpu, (bytes / 2).next_multiple_of(1024));
-        let multiplied = 2.0 * (terms.terms.len() * batch * features) as f64 / self.roofs.flops;
-        let floor = Side::other(move || copier.seconds(gpu).max(multiplied));
+        let computing = 2.0 * (terms.terms.len() * batch * features) as f64 / self.peaks.flops;
+        let bound = Side::lower_bound(gpu, bytes, computing);
         let (size, types) = ([batch, features, blades], [T::DTYPE, DType::F32]);
-        let contest = Contest { case: "clifford", form: case.form, against: "its floor", size, types };
-        contest.run(gpu, self.rounds, own, floor)
+        let (variant, baseline) = (case.variant, "its lower bound");
+        Paired { case: "clifford", variant, baseline, size, types }.run(&self.session, own, bound)
     }
 
     /// One motor, applied to many points of PGA of space.
     fn sandwich(&self, points: usize, axis: BladeAxis) -> Result<()> {
-        let (gpu, pga) = (&self.gpu, Signature::PGA3D);
+        let (gpu, pga) = (&self.session.gpu, Signature::PGA3D);
         let batch = |blades: &Blades, positions: usize| {
             let shape = match axis {
                 BladeAxis::First => [blades.len(), positions],
@@ -144,18 +131,14 @@ impl Bench {
             Multivectors::new(gpu.random::<f32>(shape, Fill::Uniform, 1)?, blades, axis)
         };
         let motor = batch(&pga.motors(), 1)?;
-        let bytes = (2 * pga.points().len() * points * size_of::<f32>()) as u64;
-        let clouds: Result<Vec<_>> =
-            (0..support::pairs(gpu, bytes)).map(|_| batch(&pga.points(), points)).collect();
-        let clouds = clouds?;
+        let bytes = 2 * pga.points().len() * points * size_of::<f32>();
+        let clouds = paired::repeated(gpu, bytes, || batch(&pga.points(), points))?;
         let plan = motor.plan_sandwich(&clouds[0])?;
         let own =
             Side::launches(gpu, &plan, TOGETHER, |at| motor.sandwich(&clouds[at % clouds.len()]).map(drop))?;
-        let copier = Copier::new(gpu, (bytes / 2).next_multiple_of(1024));
-        let floor = Side::other(move || copier.seconds(gpu));
-        let form = format!("one motor, blades {axis:?}").to_lowercase();
+        let bound = Side::lower_bound(gpu, bytes, 0.0);
+        let variant = &format!("one motor, blades {axis:?}").to_lowercase();
         let (size, types) = ([1, points, 2 * pga.points().len()], [DType::F32; 2]);
-        let contest = Contest { case: "sandwich", form: &form, against: "a copy", size, types };
-        contest.run(gpu, self.rounds, own, floor)
+        Paired { case: "sandwich", variant, baseline: "a copy", size, types }.run(&self.session, own, bound)
     }
 }

@@ -1,51 +1,38 @@
-//! The fully connected product of a layer and its gradients, against nothing but matrix products of the same sizes, in turns
-//! and in one run: what forming an operand where it is staged costs. And with its norm against without, in f16 against f32.
-//! One JSON object per line; the exit status tells whether all ran. `m` and `n` are rows and outputs, `k` is what each of a
-//! row's blades and paths is summed over, all together.
+//! Fully connected products of Clifford layers and their gradients, each timed in turn with bare matrix products of the
+//! same sizes: the difference is the cost of forming an operand while it is staged. Also a norm against no norm, and the
+//! fast precision against the strict one. One JSON object per line; the exit status says whether everything ran. `m` and
+//! `n` are rows and outputs; `k` is the number of products that are summed for one output, over all blades and paths.
 //!
 //! - `TILEWISE_SIZES=128` sets inputs and outputs, `TILEWISE_BATCHES=1024` the rows.
 
 mod support;
 
-use serde_json::json;
 use std::process::ExitCode;
-use support::contest::{Contest, Side};
-use support::examples::ended;
-use support::{is_testing, of_batches};
+use support::paired::{Paired, Side};
+use support::{ByDevice, Session};
 use tilewise::Operand;
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature, grade};
-use tilewise::{Fill, Gemm, Gpu, Precision, Real, Result, Tensor, f16};
+use tilewise::{Fill, Gemm, Precision, Real, Result, Tensor, f16};
 
-/// Products in a turn at most: gradients are several launches each, and a turn is one submission.
-const TOGETHER_AT_MOST: u64 = 2;
-/// Rounds, in each of which both sides take their turn.
-const ROUNDS: usize = 15;
-/// Inputs and outputs on software devices, and on GPUs.
-const FEATURES: [usize; 2] = [128, 512];
-/// Rows likewise.
-const ROWS: [usize; 2] = [1024, 8192];
+/// Products that are timed together at most: gradients are several launches each, and all are one submission.
+const TOGETHER: u64 = 2;
+/// Inputs and outputs.
+const FEATURES: ByDevice<&[usize]> = ByDevice { software: &[128], gpu: &[512] };
+const ROWS: ByDevice<&[usize]> = ByDevice { software: &[1024], gpu: &[8192] };
 
 fn main() -> ExitCode {
-    ended(run())
-}
-
-/// Whether every case ran.
-fn run() -> Result<bool> {
-    let Some(gpu) = support::open()? else {
-        println!("{}", json!({ "skipped": "no adapter" }));
-        return Ok(true);
-    };
-    let bench = Bench { gpu, rounds: if is_testing() { 1 } else { ROUNDS } };
-    of_batches(&bench.gpu, "connected", [FEATURES, ROWS], |size| bench.all(size))
+    support::main(|session| {
+        let bench = Bench { session };
+        bench.session.for_batches("connected", &FEATURES, &ROWS, |size| bench.all(size))
+    })
 }
 
 struct Bench {
-    gpu: Gpu,
-    rounds: usize,
+    session: Session,
 }
 
-/// A batch of matrix products, (batch, m, k) times (batch, k, n), or one of them for all.
+/// A batch of matrix products, (batch, m, k) times (batch, k, n), or with one B for the whole batch.
 struct Products<T: Real> {
     a: Tensor<T>,
     b: Tensor<T>,
@@ -65,7 +52,7 @@ impl Bench {
         self.fast(Signature::CL3, size)
     }
 
-    /// What the norm behind a product costs.
+    /// A product with a norm after it, against none.
     fn norm<T: Real>(&self, signature: Signature, size: [usize; 2]) -> Result<()> {
         let (product, [x, y, _], weight) = self.operands::<T>(signature, Gate::Gelu, size)?;
         let bare = Connected::new(product, &x, &y, &weight)?;
@@ -73,7 +60,7 @@ impl Bench {
         self.variant(&format!("{signature}, rms norm"), "no norm", signature, size, [&own, &bare])
     }
 
-    /// What a product gains that may round operands of f32 to f16.
+    /// The precision that may round operands of f32 to f16, against the strict one.
     fn fast(&self, signature: Signature, size: [usize; 2]) -> Result<()> {
         let (product, [x, y, _], weight) = self.operands::<f32>(signature, Gate::Gelu, size)?;
         let of = |precision| Ok(Connected::new(product, &x, &y, &weight)?.precision(precision));
@@ -81,21 +68,21 @@ impl Bench {
         self.variant(&format!("{signature}, fast"), "strict", signature, size, [&own, &bare])
     }
 
-    /// One form of a product against another.
+    /// One product against another of the same size.
     fn variant<T: Real>(
         &self,
-        form: &str,
-        against: &str,
+        variant: &str,
+        baseline: &str,
         signature: Signature,
         [rows, features]: [usize; 2],
-        forms: [&Connected<'_, T>; 2],
+        products: [&Connected<'_, T>; 2],
     ) -> Result<()> {
-        let [own, bare] = forms.map(|connected| {
-            Side::launches(&self.gpu, &connected.plan()?, TOGETHER_AT_MOST, |_| connected.run().map(drop))
+        let [own, other] = products.map(|connected| {
+            Side::launches(&self.session.gpu, &connected.plan()?, TOGETHER, |_| connected.run().map(drop))
         });
         let size = [rows, features, pairs(signature) * features];
-        let contest = Contest { case: "connected", form, against, size, types: [T::DTYPE; 2] };
-        contest.run(&self.gpu, self.rounds, own?, bare?)
+        let paired = Paired { case: "connected", variant, baseline, size, types: [T::DTYPE; 2] };
+        paired.run(&self.session, own?, other?)
     }
 
     fn forward<T: Real + Operand<Sum = f32>>(
@@ -107,14 +94,14 @@ impl Bench {
         let (product, [x, y, _], weight) = self.operands::<T>(signature, gate, [rows, features])?;
         let connected = Connected::new(product, &x, &y, &weight)?;
         let own =
-            Side::launches(&self.gpu, &connected.plan()?, TOGETHER_AT_MOST, |_| connected.run().map(drop))?;
-        // A product for each grade: as many matrices as blades, summed over as many paths.
+            Side::launches(&self.session.gpu, &connected.plan()?, TOGETHER, |_| connected.run().map(drop))?;
+        // One product per grade: a matrix per blade, summed over the paths into the grade.
         let products: Result<Vec<Products<T>>> = grades(signature)
             .into_iter()
             .map(|[blades, paths]| self.products([blades, 1], [rows, features, paths * features]))
             .collect();
-        let form = format!("{signature}, {gate} gate");
-        self.contest(&form, signature, [rows, features], own, &products?)
+        let variant = format!("{signature}, {gate} gate");
+        self.compare(&variant, signature, [rows, features], own, &products?)
     }
 
     fn backward<T: Real + Operand<Sum = f32>>(
@@ -125,42 +112,43 @@ impl Bench {
     ) -> Result<()> {
         let (product, [x, y, g], weight) = self.operands::<T>(signature, gate, [rows, features])?;
         let connected = Connected::new(product, &x, &y, &weight)?;
-        let own = Side::launches(&self.gpu, &connected.plan_backward(&g)?, TOGETHER_AT_MOST, |_| {
+        let own = Side::launches(&self.session.gpu, &connected.plan_backward(&g)?, TOGETHER, |_| {
             connected.backward(&g).map(drop)
         })?;
-        // The weight's gradient, a matrix for each path, and what comes back, one for each blade and path.
+        // The weight's gradient is a matrix per path, the inputs' gradients one per blade and path.
         let mut products = Vec::new();
         for [blades, paths] in grades(signature) {
             products.push(self.products::<T>([paths, paths], [features, features, blades * rows])?);
             products.push(self.products::<T>([blades * paths, 1], [rows, features, features])?);
         }
-        let form = format!("{signature}, {gate} gate, backward");
-        self.contest(&form, signature, [rows, features], own, &products)
+        let variant = format!("{signature}, {gate} gate, backward");
+        self.compare(&variant, signature, [rows, features], own, &products)
     }
 
-    fn contest<T: Real + Operand<Sum = f32>>(
+    /// A product against the matrix products that it consists of.
+    fn compare<T: Real + Operand<Sum = f32>>(
         &self,
-        form: &str,
+        variant: &str,
         signature: Signature,
         [rows, features]: [usize; 2],
         own: Side<'_>,
         products: &[Products<T>],
     ) -> Result<()> {
-        let gpu = &self.gpu;
+        let gpu = &self.session.gpu;
         let plan = Gemm::new(&products[0].a, &products[0].b).plan()?;
-        let bare = Side::launches(gpu, &plan, TOGETHER_AT_MOST, |_| {
+        let bare = Side::launches(gpu, &plan, TOGETHER, |_| {
             products.iter().try_for_each(|Products { a, b }| Gemm::new(a, b).run().map(drop))
         })?;
         let size = [rows, features, pairs(signature) * features];
         let types = [T::DTYPE; 2];
-        let contest = Contest { case: "connected", form, against: "matrix products", size, types };
-        contest.run(gpu, self.rounds, own, bare)
+        let paired = Paired { case: "connected", variant, baseline: "matrix products", size, types };
+        paired.run(&self.session, own, bare)
     }
 
     fn products<T: Real>(&self, batches: [usize; 2], [m, n, k]: [usize; 3]) -> Result<Products<T>> {
         Ok(Products {
-            a: self.gpu.random([batches[0], m, k], Fill::Uniform, 1)?,
-            b: self.gpu.random([batches[1], k, n], Fill::Uniform, 2)?,
+            a: self.session.gpu.random([batches[0], m, k], Fill::Uniform, 1)?,
+            b: self.session.gpu.random([batches[1], k, n], Fill::Uniform, 2)?,
         })
     }
 
@@ -172,10 +160,11 @@ impl Bench {
     ) -> Result<(LayerProduct, [Multivectors<T>; 3], Tensor<T>)> {
         let blades = signature.blades();
         let operand = |seed| {
-            let tensor = self.gpu.random([blades.len(), rows, features], Fill::Uniform, seed)?;
+            let tensor = self.session.gpu.random([blades.len(), rows, features], Fill::Uniform, seed)?;
             Multivectors::new(tensor, &blades, BladeAxis::First)
         };
-        let weight = self.gpu.random([signature.paths().len(), features, features], Fill::Uniform, 4)?;
+        let weight =
+            self.session.gpu.random([signature.paths().len(), features, features], Fill::Uniform, 4)?;
         let product = LayerProduct::new(signature).gate(gate).norm(GradeNorm::None);
         Ok((product, [operand(1)?, operand(2)?, operand(3)?], weight))
     }

@@ -1,54 +1,44 @@
-//! Factorisations through sketches, each held against what `faer` has for the same question on all threads of the CPU,
-//! in f32 and f64, in turns and in one run: truncated against full singular values, pivoted QR, least squares. One JSON
-//! object per line, with the time of each part and its share; the exit status tells whether all ran.
+//! Factorisations through sketches, each timed in turn with those of `faer` for the same question on all threads of the
+//! CPU, in f32 and f64: truncated against full singular values, pivoted QR, least squares. One JSON object per line, with
+//! the time of each part and its share; the exit status says whether everything ran.
 //!
-//! - `TILEWISE_SIZES=1000` sets the shorter edge of what is decomposed; the other is twice as long. What is factored by
-//!   QR has a fifth as many columns, and 20 times as many rows.
-//! - `TILEWISE_ROUNDS=5` sets the rounds, in each of which all sides take their turn.
+//! - `TILEWISE_SIZES=1000` sets the shorter edge of the matrix of the singular values; the other edge is twice as long.
+//!   The matrix of the QR has a fifth as many columns, and 20 times as many rows.
+//! - `TILEWISE_ROUNDS=5` sets the rounds, in each of which every side is timed once.
 
 mod support;
 
 use faer::linalg::solvers::SolveLstsq;
 use faer::{Mat, Par};
 use serde_json::{Value, json};
+use std::num::NonZero;
 use std::process::ExitCode;
 use std::time::Instant;
-use support::examples::ended;
-use support::{is_testing, median};
+use support::clock::median;
+use support::{ByDevice, Session, environment};
 use tilewise::sketch::{Scaling, Sketch, SketchKind, Timings, cqrrpt, lstsq, rsvd};
-use tilewise::{Error, Gpu, Result, Tensor};
+use tilewise::{Error, Result, Tensor};
+
+/// Rounds unless `TILEWISE_ROUNDS` is set.
+const ROUNDS: NonZero<usize> = NonZero::new(3).unwrap();
+const EDGES: ByDevice<&[usize]> = ByDevice { software: &[1000], gpu: &[1000] };
 
 fn main() -> ExitCode {
-    ended(run().map(|()| true))
-}
-
-fn run() -> Result<()> {
-    let Some(gpu) = support::open()? else {
-        println!("{}", json!({ "skipped": "no adapter" }));
-        return Ok(());
-    };
-    let testing = is_testing();
-    let rounds = rounds(if testing { 1 } else { 3 })?;
-    let bench = Bench { gpu, rounds };
-    for edge in if testing { vec![40] } else { support::sizes(&[1000])? } {
-        let tall = [20 * edge, edge.div_ceil(5)];
-        bench.svd([2 * edge, edge], edge.div_ceil(20))?;
-        bench.qr(tall)?;
-        bench.least_squares(tall)?;
-    }
-    Ok(())
-}
-
-fn rounds(default: usize) -> Result<usize> {
-    let Ok(value) = std::env::var("TILEWISE_ROUNDS") else { return Ok(default) };
-    value.parse().ok().filter(|&rounds| rounds > 0).ok_or_else(|| Error::Input {
-        what: "TILEWISE_ROUNDS".into(),
-        why: format!("`{value}` is no number of rounds such as 5"),
+    support::main(|session| {
+        let rounds = session.rounds(environment::number("TILEWISE_ROUNDS", ROUNDS)?.get());
+        let bench = Bench { session, rounds };
+        for edge in bench.session.sizes(40, &EDGES)? {
+            let tall = [20 * edge, edge.div_ceil(5)];
+            bench.svd([2 * edge, edge], edge.div_ceil(20))?;
+            bench.qr(tall)?;
+            bench.least_squares(tall)?;
+        }
+        Ok(true)
     })
 }
 
 struct Bench {
-    gpu: Gpu,
+    session: Session,
     rounds: usize,
 }
 
@@ -60,14 +50,14 @@ struct Placed {
 }
 
 impl Bench {
-    /// A matrix of normal entries whose columns get smaller: singular values that decay, as data's do.
+    /// A matrix of normal entries whose columns get smaller, so that its singular values decay like those of data.
     fn matrix(&self, [m, n]: [usize; 2], seed: u64) -> Result<Placed> {
         let normal = Sketch::new(SketchKind::Gaussian, [m, n], seed)?.scaled(Scaling::Unscaled).to_vec();
         let values: Vec<f32> =
             normal.iter().enumerate().map(|(at, x)| x / (1.0 + (at % n) as f32 / 10.0)).collect();
         let single = Mat::from_fn(m, n, |i, j| values[i * n + j]);
         let double = Mat::from_fn(m, n, |i, j| f64::from(values[i * n + j]));
-        Ok(Placed { tensor: self.gpu.tensor(&values, [m, n])?, single, double })
+        Ok(Placed { tensor: self.session.gpu.tensor(&values, [m, n])?, single, double })
     }
 
     fn svd(&self, shape: [usize; 2], rank: usize) -> Result<()> {
@@ -87,7 +77,7 @@ impl Bench {
             sigma = svd.S().column_vector().iter().copied().collect();
             Ok(())
         };
-        let line = self.hold("rsvd", shape, "full svd", [&mut own, &mut single, &mut double])?;
+        let line = self.compare("rsvd", shape, "full svd", [&mut own, &mut single, &mut double])?;
         let best = sigma[rank..].iter().map(|s| s * s).sum::<f64>().sqrt();
         let parts = [timings.sketches, timings.products, timings.small, timings.checks]
             .map(|part| part.as_secs_f64());
@@ -117,7 +107,7 @@ impl Bench {
             std::hint::black_box(a.double.col_piv_qr().compute_thin_Q());
             Ok(())
         };
-        let line = self.hold("cqrrpt", shape, "pivoted qr", [&mut own, &mut single, &mut double])?;
+        let line = self.compare("cqrrpt", shape, "pivoted qr", [&mut own, &mut single, &mut double])?;
         print(line, json!({ "rank": rank }));
         Ok(())
     }
@@ -139,24 +129,24 @@ impl Bench {
             best = (&a.double * a.double.qr().solve_lstsq(&b.double) - &b.double).norm_l2();
             Ok(())
         };
-        let line = self.hold("lstsq", shape, "qr", [&mut own, &mut single, &mut double])?;
+        let line = self.compare("lstsq", shape, "qr", [&mut own, &mut single, &mut double])?;
         print(line, json!({ "iterations": found[1], "error_over_best": found[0] / best }));
         Ok(())
     }
 
-    /// Medians of seconds, taken in turns: ours, and `faer`'s in f32 and f64.
-    fn hold(
+    /// Medians of seconds, timed in turn: ours, and `faer`'s in f32 and f64.
+    fn compare(
         &self,
         case: &str,
         [m, n]: [usize; 2],
-        against: &str,
+        baseline: &str,
         mut sides: [&mut dyn FnMut() -> Result<()>; 3],
     ) -> Result<Value> {
         let mut seconds = [const { Vec::new() }; 3];
         sides[0]()?; // compiles
         for _ in 0..self.rounds {
             for (at, side) in sides.iter_mut().enumerate() {
-                // What is small in ours is for one thread, as it is without `faer`'s feature.
+                // Our small factorisations use one thread, as they do in programs without `faer`'s feature.
                 faer::set_global_parallelism(if at == 0 { Par::Seq } else { Par::rayon(0) });
                 let start = Instant::now();
                 side()?;
@@ -164,13 +154,13 @@ impl Bench {
             }
         }
         let [own, single, double] = seconds.map(median);
-        let caps = self.gpu.caps();
+        let caps = self.session.gpu.caps();
         Ok(json!({
             "device": caps.adapter,
-            "software": support::is_software(&self.gpu),
+            "software": self.session.is_software(),
             "threads": std::thread::available_parallelism().map_or(1, usize::from),
             "case": case, "m": m, "n": n, "rounds": self.rounds, "seconds": own,
-            "against": format!("faer's {against}, all threads"),
+            "baseline": format!("faer's {baseline}, all threads"),
             "seconds_f32": single, "seconds_f64": double,
             "times_faster_than_f32": single / own, "times_faster_than_f64": double / own,
         }))

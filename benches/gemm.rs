@@ -1,51 +1,45 @@
-//! Matrix products on the device's own clock: criterion's statistics, then a table that weighs them against the
-//! roofs of the device, measured in the same run.
+//! Matrix products on the device's own clock: criterion's statistics, then a table of them as shares of the device's peaks,
+//! which are measured in the same run.
 //!
-//! - `TILEWISE_TABLE=text` prints the table alone, `TILEWISE_TABLE=json` the same as one JSON object per line.
+//! - `TILEWISE_TABLE=text` prints the table alone, `TILEWISE_TABLE=json` prints it as one JSON object per line.
 //! - `TILEWISE_SIZES=256,512,1024` sets the sizes of the cubes.
 
-mod roof;
 mod support;
 
-use criterion::{Criterion, SamplingMode, Throughput};
-use roof::Roofs;
+use criterion::{SamplingMode, Throughput};
 use serde_json::json;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use support::peak::{self, Peaks};
+use support::table::{Format, Output, criterion};
+use support::{clock, environment};
 use tilewise::Operand;
 use tilewise::{Fill, Gemm, GemmKernel, Gpu, Result, Tensor, f16};
 
-/// Cubes that are multiplied, unless `TILEWISE_SIZES` says otherwise.
+/// Sizes of the cubes, unless `TILEWISE_SIZES` is set.
 const SIZES: [usize; 3] = [256, 512, 1024];
-/// The cube at which each kernel is measured, not only the plan's choice.
+/// The cube at which each kernel is measured, and not the plan's choice alone.
 const PINNED: usize = 512;
-/// Rounds of the table, in each of which every row takes its turn.
+/// Rounds of the table, in each of which every row is timed once.
 const ROUNDS: usize = 5;
 /// Seconds that one measurement of the table should take at least.
 const ENOUGH: f64 = 0.05;
 
-fn main() {
-    if let Err(error) = run() {
-        eprintln!("error: {error}");
-        std::process::exit(1);
-    }
-}
-
-fn run() -> Result<()> {
-    let Some(gpu) = support::open()? else {
-        println!("skipped: no adapter");
-        return Ok(());
-    };
-    let cases = cases(&gpu)?;
-    let format = std::env::var("TILEWISE_TABLE").ok();
-    if format.is_none() {
-        statistics(&cases);
-    }
-    // Criterion's own tests and lists of its benches need no table.
-    if format.is_some() || std::env::args().any(|argument| argument == "--bench") {
-        let table = Table::measure(&gpu, &cases)?;
-        if format.as_deref() == Some("json") { table.print_json() } else { table.print() }
-    }
-    Ok(())
+fn main() -> ExitCode {
+    support::main(|session| {
+        let gpu = &session.gpu;
+        let cases = cases(gpu)?;
+        let output = Output::requested();
+        if output.statistics {
+            statistics(&cases);
+        }
+        match output.table {
+            Some(Format::Text) => Table::measure(gpu, &cases)?.print(),
+            Some(Format::Json) => Table::measure(gpu, &cases)?.print_json(),
+            None => {}
+        }
+        Ok(true)
+    })
 }
 
 /// One product: sizes, type and kernel.
@@ -53,29 +47,29 @@ struct Case<'a> {
     size: usize,
     dtype: String,
     kernel: &'static str,
-    /// Runs the product so many times; seconds on the device's clock for all of them.
+    /// Runs this number of products; seconds on the device's clock for all of them.
     seconds: Box<dyn Fn(u64) -> Result<f64> + 'a>,
 }
 
 fn cases(gpu: &Gpu) -> Result<Vec<Case<'_>>> {
     let mut cases = Vec::new();
-    for size in support::sizes(&SIZES)? {
+    for size in environment::list("TILEWISE_SIZES", &SIZES)? {
         let random = |seed| gpu.random::<f32>([size, size], Fill::Uniform, seed);
         let (a, b) = (random(1)?, random(2)?);
-        let halves = (a.cast::<f16>()?, b.cast::<f16>()?);
+        let in_f16 = (a.cast::<f16>()?, b.cast::<f16>()?);
         for (kernel, pin) in
             [("auto", None), ("tiled", Some(GemmKernel::Tiled)), ("naive", Some(GemmKernel::Naive))]
         {
             if pin.is_none() || size == PINNED {
                 cases.push(case(gpu, size, kernel, pin, (a.clone(), b.clone())));
-                cases.push(case(gpu, size, kernel, pin, halves.clone()));
+                cases.push(case(gpu, size, kernel, pin, in_f16.clone()));
             }
         }
         if size == PINNED && gpu.caps().has_tensor_cores() {
-            cases.push(case(gpu, size, "coop", Some(GemmKernel::Coop), halves));
+            cases.push(case(gpu, size, "coop", Some(GemmKernel::Coop), in_f16));
         }
     }
-    // Compiles, and leaves nothing of it to be timed.
+    // Compiles every kernel, so that compiling is not timed.
     cases.iter().try_for_each(|case| (case.seconds)(1).map(drop))?;
     Ok(cases)
 }
@@ -90,7 +84,7 @@ fn case<'a, T: Operand>(
     let seconds = move |products: u64| {
         let product = Gemm::new(&a, &b);
         let product = if let Some(kernel) = pin { product.kernel(kernel) } else { product };
-        support::seconds(gpu, products, || product.run().map(drop))
+        clock::seconds(gpu, products, || product.run().map(drop))
     };
     Case { size, dtype: T::DTYPE.to_string(), kernel, seconds: Box::new(seconds) }
 }
@@ -100,21 +94,16 @@ impl Case<'_> {
         2.0 * (self.size as f64).powi(3)
     }
 
-    /// Flop/s over as many products as take long enough.
+    /// Flop/s of as many products as take long enough together.
     fn rate(&self) -> Result<f64> {
-        let products = support::products((self.seconds)(1)?, ENOUGH);
+        let products = clock::repetitions((self.seconds)(1)?, ENOUGH);
         Ok(self.flops() * products as f64 / (self.seconds)(products)?)
     }
 }
 
-/// Criterion's statistics; its elements are floating-point operations.
+/// Criterion's statistics. Its elements are floating-point operations.
 fn statistics(cases: &[Case<'_>]) {
-    let mut criterion = Criterion::default()
-        .sample_size(10)
-        .warm_up_time(Duration::from_millis(500))
-        .measurement_time(Duration::from_secs(2))
-        .without_plots()
-        .configure_from_args();
+    let mut criterion = criterion(10);
     let mut group = criterion.benchmark_group("gemm");
     group.sampling_mode(SamplingMode::Flat);
     for case in cases {
@@ -130,16 +119,16 @@ fn statistics(cases: &[Case<'_>]) {
     criterion.final_summary();
 }
 
-/// Every case beside the roofs of the same run.
+/// Every case, with the peaks of the same run.
 struct Table<'a> {
     gpu: &'a Gpu,
-    roofs: Roofs,
+    peaks: Peaks,
     rows: Vec<Row<'a>>,
     /// Seconds to open one more device.
     opening: f64,
 }
 
-/// A case's flop/s. What disturbs a run can only slow it down, so the fastest round counts; the middle one tells how
+/// Flop/s of a case. Other work on the machine can only slow a run down, so the fastest round counts; the median shows how
 /// much it was disturbed.
 struct Row<'a> {
     case: &'a Case<'a>,
@@ -149,11 +138,11 @@ struct Row<'a> {
 
 impl<'a> Table<'a> {
     fn measure(gpu: &'a Gpu, cases: &'a [Case<'a>]) -> Result<Self> {
-        let mut roofs = Roofs { flops: 0.0, bytes: 0.0 };
+        let mut peaks = Peaks { flops: 0.0, bytes: 0.0 };
         let mut rates = vec![Vec::new(); cases.len()];
         for _ in 0..ROUNDS {
-            let now = roof::measure(gpu);
-            roofs = Roofs { flops: roofs.flops.max(now.flops), bytes: roofs.bytes.max(now.bytes) };
+            let now = peak::measure(gpu);
+            peaks = Peaks { flops: peaks.flops.max(now.flops), bytes: peaks.bytes.max(now.bytes) };
             for (case, rates) in cases.iter().zip(&mut rates) {
                 rates.push(case.rate()?);
             }
@@ -162,14 +151,14 @@ impl<'a> Table<'a> {
             rates.sort_by(f64::total_cmp);
             Row { case, best: rates[ROUNDS - 1], median: rates[ROUNDS / 2] }
         });
-        Ok(Self { gpu, roofs, rows: rows.collect(), opening: opening()? })
+        Ok(Self { gpu, peaks, rows: rows.collect(), opening: opening()? })
     }
 
-    fn of_roof(&self, row: &Row<'_>) -> f64 {
-        row.best / self.roofs.flops
+    fn of_peak(&self, row: &Row<'_>) -> f64 {
+        row.best / self.peaks.flops
     }
 
-    /// Times the naive kernel's rate for the same product, where that was measured.
+    /// Multiple of the naive kernel's rate for the same product, if that was measured.
     fn of_naive(&self, row: &Row<'_>) -> Option<f64> {
         let same = |other: &&Row<'_>| {
             other.case.kernel == "naive"
@@ -179,17 +168,17 @@ impl<'a> Table<'a> {
     }
 
     fn print(&self) {
-        let (caps, Roofs { flops, bytes }) = (self.gpu.caps(), self.roofs);
+        let (caps, Peaks { flops, bytes }) = (self.gpu.caps(), self.peaks);
         let (flops, bytes) = (scaled(flops, "FLOP/s"), scaled(bytes, "B/s"));
         println!("{}, {}", caps.adapter, caps.driver);
-        println!("roofs: f32 {flops} by a loop of vec4 fma, {bytes} by a copy");
+        println!("peaks: f32 {flops} by a loop of vec4 fma, {bytes} by a copy");
         for row in &self.rows {
             let Case { kernel, dtype, size, .. } = row.case;
             let (best, median) = (scaled(row.best, "FLOP/s"), scaled(row.median, "FLOP/s"));
-            let percent = 100.0 * self.of_roof(row);
+            let percent = 100.0 * self.of_peak(row);
             let of_naive = self.of_naive(row).map_or(String::new(), |times| format!(", {times:.1}x naive"));
             println!(
-                "{kernel} {dtype} {size}^3: {best} = {percent:.0}% of the roof {flops}{of_naive} (median {median})"
+                "{kernel} {dtype} {size}^3: {best} = {percent:.0}% of the peak {flops}{of_naive} (median {median})"
             );
         }
         println!("opening a second Gpu: {:.1} ms", self.opening * 1e3);
@@ -200,8 +189,8 @@ impl<'a> Table<'a> {
         let first = json!({
             "device": caps.adapter,
             "driver": caps.driver,
-            "roof_flops": self.roofs.flops,
-            "roof_bytes": self.roofs.bytes,
+            "peak_flops": self.peaks.flops,
+            "peak_bytes": self.peaks.bytes,
             "second_gpu_seconds": self.opening,
         });
         println!("{first}");
@@ -215,7 +204,7 @@ impl<'a> Table<'a> {
                 "k": size,
                 "tflops": row.best * 1e-12,
                 "tflops_median": row.median * 1e-12,
-                "of_f32_roof": self.of_roof(row),
+                "of_f32_peak": self.of_peak(row),
                 "of_naive": self.of_naive(row),
             });
             println!("{line}");
@@ -223,7 +212,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Seconds to open one more device, while the first is open: the middle of some.
+/// Median of the seconds to open one more device while the first is open.
 fn opening() -> Result<f64> {
     let mut seconds = [0.0; ROUNDS];
     for seconds in &mut seconds {

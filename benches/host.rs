@@ -1,22 +1,25 @@
-//! What operations cost the host: on wgpu's `noop` backend, which validates and computes nothing.
+//! What operations cost the host, on wgpu's `noop` backend, which validates and computes nothing.
 //!
-//! One run is 1,000 operations of a shape seen before, each result dropped, and one wait. `TILEWISE_TABLE=text` or
-//! `json` prints the cost of one operation alone, without criterion's statistics.
+//! One run is 1,000 operations of a shape seen before, whose results are dropped, and one wait. `TILEWISE_TABLE=text` or
+//! `json` prints the cost of one operation without criterion's statistics.
 
-use criterion::{Criterion, Throughput};
-use std::time::{Duration, Instant};
+mod support;
+
+use criterion::Throughput;
+use std::time::Instant;
+use support::table::{Format, Output, criterion};
 use tilewise::clifford::layer::LayerProduct;
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::{Fill, Gemm, Gpu, GpuOptions, Precision, Tensor, matmul, wgpu};
 
 /// Operations of one run.
 const OPERATIONS: u32 = 1000;
-/// Runs that the printed line is made of.
+/// Runs whose fastest, median and slowest are printed.
 const RUNS: usize = 50;
 /// Sizes of the product.
 const SIZE: usize = 64;
 
-/// What is measured: its name, its launches, and the operation.
+/// An operation that is measured: its name, its launches, and the call.
 type Measured<'a> = (&'static str, u64, &'a dyn Fn());
 
 fn main() {
@@ -34,14 +37,9 @@ fn main() {
     let steerable = || drop(layer.steerable(&x, &x, &weight).expect("it is recorded"));
     let measured: [Measured<'_>; 3] =
         [("product", 1, &product), ("fast product", 3, &fast), ("steerable product", 1, &steerable)];
-    let format = std::env::var("TILEWISE_TABLE").ok();
-    if format.is_none() {
-        let mut criterion = Criterion::default()
-            .sample_size(20)
-            .warm_up_time(Duration::from_millis(500))
-            .measurement_time(Duration::from_secs(2))
-            .without_plots()
-            .configure_from_args();
+    let output = Output::requested();
+    if output.statistics {
+        let mut criterion = criterion(20);
         let mut group = criterion.benchmark_group("host");
         group.throughput(Throughput::Elements(OPERATIONS.into()));
         for (name, _, operation) in measured {
@@ -52,8 +50,8 @@ fn main() {
         group.finish();
         criterion.final_summary();
     }
-    if format.is_some() || std::env::args().any(|argument| argument == "--bench") {
-        measured.iter().for_each(|measured| print(&gpu, measured, format.as_deref() == Some("json")));
+    if let Some(format) = output.table {
+        measured.iter().for_each(|measured| print(&gpu, measured, format));
     }
 }
 
@@ -63,8 +61,8 @@ fn run(gpu: &Gpu, operation: &dyn Fn()) {
     gpu.wait().expect("nothing was lost");
 }
 
-/// The fastest run, the middle one and the slowest, per operation.
-fn print(gpu: &Gpu, &(name, launches, operation): &Measured<'_>, as_json: bool) {
+/// Prints the fastest run, the median and the slowest, per operation.
+fn print(gpu: &Gpu, &(name, launches, operation): &Measured<'_>, format: Format) {
     let before = gpu.stats().launches;
     run(gpu, operation);
     assert_eq!(gpu.stats().launches - before, launches * u64::from(OPERATIONS), "launches of a {name}");
@@ -76,7 +74,7 @@ fn print(gpu: &Gpu, &(name, launches, operation): &Measured<'_>, as_json: bool) 
     }
     micros.sort_by(f64::total_cmp);
     let [min, median, max] = [micros[0], micros[RUNS / 2], micros[RUNS - 1]];
-    if as_json {
+    if format == Format::Json {
         let cost = serde_json::json!({
             "host": name, "launches": launches, "host_us_min": min, "host_us_median": median, "host_us_max": max,
         });
@@ -88,7 +86,7 @@ fn print(gpu: &Gpu, &(name, launches, operation): &Measured<'_>, as_json: bool) 
     }
 }
 
-/// A device that computes nothing, adopted: it needs no driver.
+/// An adopted device that computes nothing and needs no driver.
 fn noop() -> Gpu {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::NOOP,

@@ -1,8 +1,8 @@
-//! Every tile of every kernel that the device can run, on cubes and on odd shapes: checked against f64, then
-//! timed on the device's own clock. One JSON object per line; the exit status tells whether all were right.
+//! Every tile of every kernel that the device can run, on cubes and on odd shapes: checked against f64, then timed on the
+//! device's own clock. One JSON object per line; the exit status says whether all products were right.
 //!
-//! - `TILEWISE_SIZES=1024,4096` sets the sizes of the cubes; of `shapes.txt` go those that are not larger.
-//! - `TILEWISE_SECONDS=400` is when nothing new is begun any more. What was left out is told, line by line.
+//! - `TILEWISE_SIZES=1024,4096` sets the sizes of the cubes. The shapes of `shapes.txt` that are not larger are added.
+//! - `TILEWISE_SECONDS=400` sets after how many seconds nothing new is started. Lines say what was left out.
 
 mod support;
 
@@ -11,47 +11,38 @@ use std::cell::LazyCell;
 use std::process::ExitCode;
 use std::time::Instant;
 use support::definition::Definition;
-use support::examples::ended;
-
+use support::{ByDevice, Session, clock, environment, paired};
 use tilewise::Operand;
 use tilewise::gemm::Tile;
 use tilewise::reference::Comparison;
 use tilewise::{DType, Element, Error, Fill, Gemm, GemmKernel, Gpu, Plan, Real, Result, Tensor, f16};
 
-/// Cubes that are multiplied, unless `TILEWISE_SIZES` says otherwise.
-const SIZES: [usize; 2] = [256, 512];
+/// Sizes of the cubes, unless `TILEWISE_SIZES` is set.
+const SIZES: ByDevice<&[usize]> = ByDevice { software: &[256, 512], gpu: &[256, 512] };
 /// The other shapes.
 const SHAPES: &str = include_str!("shapes.txt");
-/// Rounds of a case, in each of which every tile takes its turn: what disturbs the machine disturbs them all.
+/// Rounds of a case, in each of which every tile is timed once: whatever disturbs the machine disturbs all of them.
 const ROUNDS: usize = 7;
-/// Seconds that one turn should take at least.
+/// Seconds that one timing should take at least.
 const ENOUGH: f64 = 0.01;
-/// Seconds after which a case begins no other round.
+/// Seconds after which a case starts no other round.
 const CASE_SECONDS: f64 = 10.0;
-/// Multiply-adds above which the naive kernel is left out: known to be slow, it would take most of the time.
-const NAIVE_AT_MOST: u128 = 1 << 30;
-/// What C holds before a check: no product of these operands comes near it, so what is not written shows.
+/// Multiply-adds up to which the naive kernel is timed: it is known to be slow, and would take most of the time.
+const MAX_NAIVE: u128 = 1 << 30;
+/// The value of C before a check. No product of these operands comes near it, so an entry that is not written shows.
 const POISON: f64 = 60_000.0;
 const TIME_IS_UP: &str = "the time was up";
 
 fn main() -> ExitCode {
-    ended(run().map(|verdict| matches!(verdict, Verdict::Right)))
-}
-
-fn run() -> Result<Verdict> {
-    let start = Instant::now();
-    let Some(gpu) = support::open()? else {
-        println!("{}", json!({ "skipped": "no adapter" }));
-        return Ok(Verdict::Right);
-    };
-    let testing = support::is_testing();
-    let cubes = if testing { vec![16] } else { support::sizes(&SIZES)? };
-    let rounds = if testing { 1 } else { ROUNDS };
-    let bench = Bench { gpu, start, seconds: seconds()?, rounds };
-    let verdicts = sizes(&cubes)?.into_iter().flat_map(|size| {
-        [bench.shape::<f16, f32>(size), bench.shape::<f16, f16>(size), bench.shape::<f32, f32>(size)]
-    });
-    Ok(verdicts.max().unwrap_or(Verdict::Right))
+    support::main(|session| {
+        let seconds = environment::number("TILEWISE_SECONDS", f64::INFINITY)?;
+        let cubes = session.sizes(16, &SIZES)?;
+        let bench = Bench { session, start: Instant::now(), seconds };
+        let verdicts = sizes(&cubes)?.into_iter().flat_map(|size| {
+            [bench.shape::<f16, f32>(size), bench.shape::<f16, f16>(size), bench.shape::<f32, f32>(size)]
+        });
+        Ok(verdicts.max().unwrap_or(Verdict::Right) == Verdict::Right)
+    })
 }
 
 /// Whether every product was right; the larger verdict counts.
@@ -59,15 +50,6 @@ fn run() -> Result<Verdict> {
 enum Verdict {
     Right,
     Wrong,
-}
-
-/// Seconds after which nothing is begun.
-fn seconds() -> Result<f64> {
-    let Ok(value) = std::env::var("TILEWISE_SECONDS") else { return Ok(f64::INFINITY) };
-    value.parse().map_err(|_| Error::Input {
-        what: "TILEWISE_SECONDS".into(),
-        why: format!("`{value}` is not a number of seconds"),
-    })
 }
 
 /// The cubes, and the shapes that are not larger than the largest of them.
@@ -92,7 +74,7 @@ fn multiply_adds(size: &[usize; 3]) -> u128 {
     size.iter().map(|&extent| extent as u128).product()
 }
 
-/// A shape with its types and layout: what tiles are compared on.
+/// A shape with its types and layout, on which tiles are compared.
 #[derive(Clone, Copy)]
 struct Case {
     size: [usize; 3],
@@ -105,11 +87,11 @@ struct Case {
 enum Storage {
     /// Row-major.
     Nn,
-    /// Transposed, as the weights of a layer are: (out, in).
+    /// Transposed, as the weights of a layer are stored: (out, in).
     Nt,
 }
 
-/// Operands on the host, and what their product is by definition.
+/// Operands on the host, and the reference of their product.
 struct Inputs<T> {
     a: Vec<T>,
     b: Vec<T>,
@@ -124,27 +106,24 @@ impl<T: Operand> Inputs<T> {
         Self { a, b, definition }
     }
 
-    /// As many pairs as take turns. All hold the same values: it is the places in memory that differ.
+    /// Pairs that take turns. All hold the same values in different places in memory.
     fn upload(&self, gpu: &Gpu, case: Case) -> Result<Vec<(Tensor<T>, Tensor<T>)>> {
         let [m, n, k] = case.size;
-        let bytes = ((m * k + k * n) * size_of::<T>()) as u64;
-        let pair = |_| {
+        paired::repeated(gpu, (m * k + k * n) * size_of::<T>(), || {
             let (a, b) = (gpu.tensor(&self.a, [m, k])?, gpu.tensor(&self.b, [k, n])?);
             match case.layout {
                 Storage::Nn => Ok((a, b)),
                 Storage::Nt => Ok((a, b.t().contiguous()?.t())),
             }
-        };
-        (0..support::pairs(gpu, bytes)).map(pair).collect()
+        })
     }
 }
 
 struct Bench {
-    gpu: Gpu,
+    session: Session,
     start: Instant,
-    /// After which nothing is begun.
+    /// Seconds after which nothing new is started.
     seconds: f64,
-    rounds: usize,
 }
 
 impl Bench {
@@ -162,17 +141,17 @@ impl Bench {
                 self.print(case, None, &json!({ "left_out": TIME_IS_UP }));
                 continue;
             }
-            let found = match Contest::<T, C>::new(self, case, &inputs) {
-                Ok(mut contest) => contest.run(),
-                Err(error) => self.passed_over(case, None, error),
+            let found = match Tiles::<T, C>::new(self, case, &inputs) {
+                Ok(mut tiles) => tiles.run(),
+                Err(error) => self.left_out_or_failed(case, None, error),
             };
             verdict = verdict.max(found);
         }
         verdict
     }
 
-    /// Says why a tile, or all of them, has no times here.
-    fn passed_over(&self, case: Case, tile: Option<Tile>, error: Error) -> Verdict {
+    /// Prints why a tile, or all of them, has no times in this case.
+    fn left_out_or_failed(&self, case: Case, tile: Option<Tile>, error: Error) -> Verdict {
         let why = match error {
             Error::Unsupported { needs, .. } => needs,
             Error::Limit { .. } | Error::OutOfMemory { .. } => error.to_string(),
@@ -185,9 +164,9 @@ impl Bench {
         Verdict::Right
     }
 
-    /// One line: what was multiplied, by which tile, and what came of it.
+    /// Prints a line: the product, its tile and what was found.
     fn print(&self, case: Case, tile: Option<Tile>, found: &Value) {
-        let caps = self.gpu.caps();
+        let caps = self.session.gpu.caps();
         let Case { size: [m, n, k], types, layout } = case;
         let [dtype, out_dtype] = types.map(|dtype| dtype.to_string());
         let mut line = json!({
@@ -212,40 +191,40 @@ impl Bench {
     }
 }
 
-/// The tiles against each other, in one case.
-struct Contest<'a, T: Real, C: Real> {
+/// All tiles in one case.
+struct Tiles<'a, T: Real, C: Real> {
     bench: &'a Bench,
     case: Case,
     definition: &'a Definition,
     pairs: Vec<(Tensor<T>, Tensor<T>)>,
-    /// The pair whose turn it is.
+    /// The pair that is multiplied next.
     next: usize,
-    /// One for all products: they run one after the other, as they do through cuBLAS in a stream.
+    /// The output of all products: they run one after the other, as in a stream of cuBLAS.
     c: Tensor<C>,
-    /// What the plan would do, were it free.
+    /// The plan that pins no tile.
     free: Plan,
 }
 
-/// A tile that takes part: how it goes about it, and what it did.
+/// A tile that is timed.
 struct Row {
     tile: Tile,
     predicted: f64,
     compared: Comparison,
-    /// Products per turn.
+    /// Products in one timing.
     products: u64,
-    /// Of one product, turn by turn.
+    /// Seconds of one product, round by round.
     seconds: Vec<f64>,
 }
 
-impl<'a, T: Real, C: Real> Contest<'a, T, C> {
+impl<'a, T: Real, C: Real> Tiles<'a, T, C> {
     fn new(bench: &'a Bench, case: Case, inputs: &'a Inputs<T>) -> Result<Self> {
-        let pairs = inputs.upload(&bench.gpu, case)?;
+        let pairs = inputs.upload(&bench.session.gpu, case)?;
         let free = Gemm::new(&pairs[0].0, &pairs[0].1).out::<C>().plan()?;
-        let c = poisoned(&bench.gpu, case)?;
+        let c = poisoned(&bench.session.gpu, case)?;
         Ok(Self { bench, case, definition: &inputs.definition, pairs, next: 0, c, free })
     }
 
-    /// Every tile, checked first; then round after round.
+    /// Checks every tile, then times them round by round.
     fn run(&mut self) -> Verdict {
         let mut verdict = Verdict::Right;
         let mut rows = Vec::new();
@@ -256,21 +235,23 @@ impl<'a, T: Real, C: Real> Contest<'a, T, C> {
             }
             match self.prepare(tile) {
                 Ok(row) => rows.push(row),
-                Err(error) => verdict = verdict.max(self.bench.passed_over(self.case, Some(tile), error)),
+                Err(error) => {
+                    verdict = verdict.max(self.bench.left_out_or_failed(self.case, Some(tile), error))
+                }
             }
         }
         let start = Instant::now();
-        for round in 0..self.bench.rounds {
+        for round in 0..self.bench.session.rounds(ROUNDS) {
             if round > 0 && (self.bench.time_is_up() || start.elapsed().as_secs_f64() > CASE_SECONDS) {
                 break;
             }
-            rows.retain_mut(|row| match self.turn(row.tile, row.products) {
+            rows.retain_mut(|row| match self.seconds(row.tile, row.products) {
                 Ok(seconds) => {
                     row.seconds.push(seconds);
                     true
                 }
                 Err(error) => {
-                    verdict = verdict.max(self.bench.passed_over(self.case, Some(row.tile), error));
+                    verdict = verdict.max(self.bench.left_out_or_failed(self.case, Some(row.tile), error));
                     false
                 }
             });
@@ -278,43 +259,43 @@ impl<'a, T: Real, C: Real> Contest<'a, T, C> {
         rows.iter().map(|row| self.print(row)).fold(verdict, Verdict::max)
     }
 
-    /// Why a tile does not take part, although the device could run it.
+    /// Why a tile is not timed, although the device could run it.
     fn left_out(&self, tile: Tile) -> Option<&'static str> {
         if self.bench.time_is_up() {
             return Some(TIME_IS_UP);
         }
-        if tile.kernel == GemmKernel::Naive && multiply_adds(&self.case.size) > NAIVE_AT_MOST {
+        if tile.kernel == GemmKernel::Naive && multiply_adds(&self.case.size) > MAX_NAIVE {
             return Some("products as large as this would take most of the time");
         }
-        // Large tiles compile for seconds on a software device, to no purpose where no plan would take them.
+        // Large tiles take software devices seconds to compile, for nothing where no plan would choose them.
         let [rows, columns] = [tile.bm, tile.bn].map(|extent| extent as usize);
         let [m, n, _] = self.case.size;
         let idle = rows >= 2 * m && columns >= 2 * n && !self.chosen(tile);
         idle.then_some("three quarters of its block would be idle")
     }
 
-    /// Whether the plan would take this tile, were it free.
+    /// Whether the plan would choose this tile.
     fn chosen(&self, tile: Tile) -> bool {
         let step = &self.free.steps()[0];
         step.kernel.shader() == tile.kernel.shader() && step.tile == tile.to_string()
     }
 
-    /// Compiles the tile, checks it, and sees how long it takes.
+    /// Compiles a tile, checks its product and times it once.
     fn prepare(&mut self, tile: Tile) -> Result<Row> {
         let (a, b) = &self.pairs[0];
         let product = Gemm::new(a, b).out::<C>().tile(tile);
         let predicted = product.plan()?.seconds();
-        self.c = poisoned(&self.bench.gpu, self.case)?;
+        self.c = poisoned(&self.bench.session.gpu, self.case)?;
         product.run_into(&mut self.c)?;
         let compared = self.definition.compare(&self.c.to_vec()?);
-        let products = support::products(self.turn(tile, 1)?, ENOUGH);
+        let products = clock::repetitions(self.seconds(tile, 1)?, ENOUGH);
         Ok(Row { tile, predicted, compared, products, seconds: Vec::new() })
     }
 
-    /// Seconds of one product, of so many by the tile.
-    fn turn(&mut self, tile: Tile, products: u64) -> Result<f64> {
+    /// Seconds of one product by this tile, over `products` of them.
+    fn seconds(&mut self, tile: Tile, products: u64) -> Result<f64> {
         let bench = self.bench;
-        let seconds = support::seconds(&bench.gpu, products, || {
+        let seconds = clock::seconds(&bench.session.gpu, products, || {
             let (a, b) = &self.pairs[self.next];
             self.next = (self.next + 1) % self.pairs.len();
             Gemm::new(a, b).out::<C>().tile(tile).run_into(&mut self.c)
@@ -325,9 +306,9 @@ impl<'a, T: Real, C: Real> Contest<'a, T, C> {
     fn print(&self, row: &Row) -> Verdict {
         let mut seconds = row.seconds.clone();
         seconds.sort_by(f64::total_cmp);
-        let median = support::median(seconds.clone());
+        let median = clock::median(seconds.clone());
         let found = json!({
-            "clock": if self.bench.gpu.caps().timestamps { "gpu" } else { "host" },
+            "clock": if self.bench.session.gpu.caps().timestamps { "gpu" } else { "host" },
             "rounds": seconds.len(),
             "products_per_round": row.products,
             "operand_pairs": self.pairs.len(),
@@ -347,7 +328,7 @@ impl<'a, T: Real, C: Real> Contest<'a, T, C> {
     }
 }
 
-/// C before a product is checked.
+/// C before a product is computed and checked.
 fn poisoned<C: Element>(gpu: &Gpu, case: Case) -> Result<Tensor<C>> {
     let [m, n, _] = case.size;
     gpu.tensor(&[C::from_f64(POISON)], [1])?.as_strided(&[m, n], &[0, 0], 0)?.contiguous()

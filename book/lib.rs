@@ -1,9 +1,9 @@
-//! The book's chapters and the README as doc tests, so that every block of Rust in them is compiled and run; and
-//! tests that what they quote and claim is what the code says.
+//! Doc tests and tests of the book. Every Rust block of the chapters and of the README is compiled and run as a doc test.
+//! The unit tests compare quoted shader lines and tables with the code.
 //!
 //! `cargo test --release -p tilewise-book` runs both.
 
-/// Chapters by file, each a module of its own: its doc tests are reported by the chapter's own lines.
+/// Declares a module for each chapter, so that its doc tests are reported with the chapter's line numbers.
 macro_rules! chapters {
     ($($name:ident: $file:literal),* $(,)?) => {
         $(
@@ -38,7 +38,7 @@ chapters! {
     troubleshooting: "src/troubleshooting.md",
     gemm: "src/gemm.md",
     tensor_cores: "src/tensor-cores.md",
-    thin: "src/thin.md",
+    gemv: "src/gemv.md",
     clifford_kernels: "src/clifford-kernels.md",
     adding_a_kernel: "src/adding-a-kernel.md",
     measuring: "src/measuring.md",

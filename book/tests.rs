@@ -1,14 +1,15 @@
-//! What the chapters quote and claim, compared with the code.
+//! Compares what the chapters quote and claim with the code.
 
 use super::CHAPTERS;
 use std::collections::BTreeSet;
-use tilewise::gemm::{GemmProblem, GemmTypes};
+use std::path::Path;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{GemmProblem, GemmTypes};
 use tilewise::planning::kernel::{KERNELS, PARTS};
 use tilewise::{Caps, DType, Layout};
 
-/// The lines between the fences of a chapter's code blocks, with what stands behind the opening fence.
+/// The code blocks of a chapter: the text after the opening fence, and the lines between the fences.
 fn blocks(chapter: &str) -> Vec<(String, Vec<&str>)> {
     let mut blocks = Vec::new();
     let mut open: Option<(String, Vec<&str>)> = None;
@@ -27,7 +28,7 @@ fn blocks(chapter: &str) -> Vec<(String, Vec<&str>)> {
 fn shader(path: &str) -> &'static str {
     let name = path.strip_prefix("shaders/").and_then(|name| name.strip_suffix(".wgsl")).unwrap_or_default();
     let found = KERNELS.iter().chain(PARTS).find(|(known, _)| *known == name);
-    found.unwrap_or_else(|| panic!("there is no shader {path}")).1
+    found.unwrap_or_else(|| panic!("no shader is called {path}")).1
 }
 
 #[test]
@@ -45,14 +46,14 @@ fn the_summary_lists_every_chapter_and_every_chapter_is_tested() {
 }
 
 #[test]
-fn quoted_shader_lines_stand_in_the_file_that_is_named() {
+fn quoted_shader_lines_are_in_the_named_file() {
     let mut quotes = 0;
     for (chapter, text) in CHAPTERS {
         for (info, quote) in blocks(text) {
             let Some(path) = info.strip_prefix("wgsl ") else { continue };
             let lines: Vec<&str> = shader(path).lines().map(str::trim).collect();
             let found = lines.windows(quote.len()).any(|window| window == quote);
-            assert!(found, "{chapter} quotes lines that do not stand in {path}:\n{}", quote.join("\n"));
+            assert!(found, "{chapter} quotes lines that are not in {path}:\n{}", quote.join("\n"));
             quotes += 1;
         }
     }
@@ -60,7 +61,7 @@ fn quoted_shader_lines_stand_in_the_file_that_is_named() {
 }
 
 #[test]
-fn what_the_chapters_paste_into_kernels_exists() {
+fn imports_and_slots_in_the_chapters_exist() {
     for (chapter, text) in CHAPTERS {
         for (_, lines) in blocks(text).iter().filter(|(info, _)| info.starts_with("wgsl")) {
             for directive in ["//#import ", "//#slot "] {
@@ -74,8 +75,8 @@ fn what_the_chapters_paste_into_kernels_exists() {
     }
 }
 
-/// The path that a product of 4096 x 4096 matrices takes on a device.
-fn path(caps: &Caps, ab: DType) -> String {
+/// The kernel that a product of 4096 x 4096 matrices takes on a device.
+fn chosen_kernel(caps: &Caps, ab: DType) -> String {
     let square = Layout::contiguous("path", &[4096, 4096]).unwrap();
     let problem = GemmProblem::new(&square, &square, &square, GemmTypes::new(ab, DType::F32)).unwrap();
     let plan = problem.plan(caps).unwrap();
@@ -88,7 +89,7 @@ fn device(caps: &Caps) -> &str {
 }
 
 fn portability_row(caps: &Caps) -> String {
-    let [f32, f16] = [DType::F32, DType::F16].map(|ab| path(caps, ab));
+    let [f32, f16] = [DType::F32, DType::F16].map(|ab| chosen_kernel(caps, ab));
     let loads = if caps.f16 { "native" } else { "packed" };
     let subgroups = caps.subgroups.map_or("none".to_owned(), |sizes| sizes.to_string());
     let rows: Vec<String> =
@@ -109,7 +110,7 @@ fn readme_row(caps: &Caps) -> String {
         (Some(row), true) => format!("{}x{}x{}", row.m, row.n, row.k),
         (Some(row), false) => format!("{}x{}x{}, not usable", row.m, row.n, row.k),
     };
-    format!("| {} | {} | {f16} | {coop} |", device(caps), path(caps, DType::F16))
+    format!("| {} | {} | {f16} | {coop} |", device(caps), chosen_kernel(caps, DType::F16))
 }
 
 fn assert_table(file: &str, row: fn(&Caps) -> String) {
@@ -120,7 +121,65 @@ fn assert_table(file: &str, row: fn(&Caps) -> String) {
 }
 
 #[test]
-fn the_tables_of_paths_are_what_the_plans_say() {
+fn tables_of_kernels_agree_with_the_plans() {
     assert_table("src/portability.md", portability_row);
     assert_table("../README.md", readme_row);
+}
+
+/// The lines of a chapter outside its code blocks.
+fn prose(chapter: &str) -> impl Iterator<Item = &str> {
+    let mut is_code = false;
+    chapter.lines().filter(move |line| {
+        let is_fence = line.starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    })
+}
+
+/// The anchors of a chapter's headings: `{#anchor}` if there is one, otherwise what mdBook makes of the heading's text.
+fn anchors(chapter: &str) -> BTreeSet<String> {
+    let headings = prose(chapter).filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| match heading.split_once("{#") {
+        Some((_, anchor)) => anchor.trim_end_matches('}').to_owned(),
+        None => {
+            let text = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+            text.chars().filter(|&c| c.is_alphanumeric() || c == '-' || c == '_').collect()
+        }
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn links_between_chapters_resolve() {
+    for (file, text) in CHAPTERS.iter().filter(|(file, _)| file.starts_with("src/")) {
+        let lines = prose(text).collect::<Vec<_>>().join("\n");
+        let targets =
+            lines.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+        for target in targets.filter(|target| !target.contains("://")) {
+            let (name, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let linked = if name.is_empty() { (*file).to_owned() } else { format!("src/{name}") };
+            if !linked.ends_with(".md") {
+                continue;
+            }
+            let chapter = CHAPTERS.iter().find(|(file, _)| *file == linked);
+            let (_, chapter) = chapter.unwrap_or_else(|| panic!("{file} links {target}: no such chapter"));
+            let is_there = anchor.is_empty() || anchors(chapter).contains(anchor);
+            assert!(is_there, "{file} links {target}: no such heading");
+        }
+    }
+}
+
+#[test]
+fn files_named_in_the_chapters_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folders = ["src/", "shaders/", "tests/", "benches/", "examples/", "book/"];
+    for (chapter, text) in CHAPTERS {
+        // Every second piece between backticks is code. The files of the example `quad` are the reader's own.
+        let code = prose(text).flat_map(|line| line.split('`').skip(1).step_by(2));
+        let is_path =
+            |code: &&str| folders.iter().any(|folder| code.starts_with(folder)) && !code.contains([' ', '*']);
+        for path in code.filter(is_path).filter(|path| !path.contains("/quad.")) {
+            assert!(root.join(path).exists(), "{chapter} names {path}, which does not exist");
+        }
+    }
 }

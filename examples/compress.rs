@@ -5,9 +5,9 @@
 //! cargo run --release --example compress -- IN.safetensors OUT.safetensors --select 'encoder.*.weight' --max-error 0.3
 //! cargo run --release --example compress -- IN.safetensors OUT.safetensors --budget-flops 0.25 --json
 //! ```
-//! Without files it takes the weights of a feed-forward layer of a sentence encoder, in `examples/data`. A run that is
-//! stopped goes on where it was when it is started again. At its end it reads the output back: the exit status is 0
-//! only if every layer, multiplied out in f64, is as far from the dense one as was reported, and the budget was kept.
+//! Without files it takes the weights of a feed-forward layer of a sentence encoder, in `examples/data`. If a run is
+//! stopped, the next one resumes it. At the end the example reads the output back and multiplies every layer out in f64.
+//! The exit status is 0 only if the errors agree with the reported ones, and the budget was met.
 
 mod support;
 
@@ -21,23 +21,25 @@ use std::process::ExitCode;
 use std::time::Instant;
 use support::{reported, significant};
 use tilewise::io::Safetensors;
-use tilewise::sketch::{Budget, Choice, Compress, Compressed, CompressedLayer, Progress, Select, Step};
+use tilewise::sketch::{
+    Budget, Choice, Compress, Compressed, CompressedLayer, Progress, ProgressStep, Selection,
+};
 use tilewise::{Error, Gpu, Result};
 
-/// What measured errors may be off: the report's are of f32 products.
-const OFF: f64 = 1e-3;
+/// Largest relative difference between measured and reported errors, which come from f32 products.
+const MAX_DIFFERENCE: f64 = 1e-3;
+/// Allowance for rounding on top.
 const ROUNDING: f64 = 2e-6;
 
 /// Compresses a model file: its large linear layers become sketched ones, within one budget.
 #[derive(Parser)]
 struct Args {
-    /// The `.safetensors` file: the weights of a feed-forward layer in `examples/data` unless said otherwise
+    /// The `.safetensors` file; the weights of a feed-forward layer in `examples/data` by default
     #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_layer2_ffn.safetensors"), hide_default_value = true)]
     input: PathBuf,
-    /// The file to be written: `tilewise-compressed.safetensors` in the system's folder for temporary files unless said
-    /// otherwise
+    /// The file to write; `tilewise-compressed.safetensors` in the system's folder for temporary files by default
     output: Option<PathBuf>,
-    /// Names of weights, `*` for any characters and `?` for any one; all that can save where there are none
+    /// Names of weights: `*` stands for any characters, `?` for any one. By default all weights that can be made smaller
     #[arg(long, value_name = "PATTERN")]
     select: Vec<String>,
     /// The share of the selected layers' parameters that may be used: 0.5 unless there is another budget
@@ -46,7 +48,7 @@ struct Args {
     /// The share of their flops that may be used
     #[arg(long, value_name = "SHARE", group = "budget")]
     budget_flops: Option<f64>,
-    /// The relative error of a weight that every layer stays below
+    /// The largest relative error that the weight of each layer may have
     #[arg(long, value_name = "ERROR", group = "budget")]
     max_error: Option<f64>,
     /// Prints one JSON object and nothing else
@@ -69,14 +71,14 @@ fn run(args: &Args) -> Result<Report> {
     let (input, output) = (args.input.clone(), args.output.clone().unwrap_or_else(temporary));
     let gpu = Gpu::open()?;
     let start = Instant::now();
-    // On a terminal, and nothing elsewhere.
+    // Shown only on a terminal.
     let bar = ProgressBar::no_length().with_style(style()?);
     let mut compress = Compress::new(&input).budget(budget).progress(|progress| {
         advance(&bar, progress);
         Ok(())
     });
     for pattern in &args.select {
-        compress = compress.select(Select::pattern(pattern));
+        compress = compress.select(Selection::pattern(pattern));
     }
     let compressed = compress.run(&gpu, &output);
     bar.finish_and_clear();
@@ -93,12 +95,12 @@ fn style() -> Result<ProgressStyle> {
         .map_err(|e| Error::Input { what: "the progress bar".into(), why: e.to_string() })
 }
 
-/// Two steps a layer: it is factored, and it is stored.
+/// Each layer counts twice: once when it is factored, and once when it is stored.
 fn advance(bar: &ProgressBar, progress: Progress) {
     bar.set_length(2 * progress.layers as u64);
     let done = match progress.step {
-        Step::Factoring => progress.number - 1,
-        Step::Factored | Step::Reused => progress.number,
+        ProgressStep::Factoring => progress.number - 1,
+        ProgressStep::Factored | ProgressStep::Reused => progress.number,
         _ => progress.layers + progress.number,
     };
     bar.set_position(done as u64);
@@ -109,7 +111,7 @@ fn advance(bar: &ProgressBar, progress: Progress) {
 fn measured(dense: &Safetensors, sketched: &Safetensors, layer: &CompressedLayer) -> Result<f64> {
     let read = |file: &Safetensors, name: &str| -> Result<Mat<f64>> {
         let (shape, values) = (file.shape(name)?, file.values(name)?);
-        // The one term of a sketched layer is its first axis.
+        // The first axis of a sketched layer counts its terms, and is 1.
         let cols = shape.last().copied().unwrap_or(1).max(1);
         Ok(Mat::from_fn(values.len() / cols, cols, |i, j| values[i * cols + j]))
     };
@@ -118,25 +120,25 @@ fn measured(dense: &Safetensors, sketched: &Safetensors, layer: &CompressedLayer
         _ => format!("{}.", layer.name),
     };
     let part = |name: &str| read(sketched, &format!("{prefix}{name}"));
-    let made = part("S1s")? * part("U1s")? + part("U2s")? * part("S2s")?;
+    let product = part("S1s")? * part("U1s")? + part("U2s")? * part("S2s")?;
     let weight = read(dense, &layer.name)?;
-    let rest = Mat::from_fn(weight.nrows(), weight.ncols(), |i, j| weight[(i, j)] - made[(j, i)] / 2.0);
+    let rest = Mat::from_fn(weight.nrows(), weight.ncols(), |i, j| weight[(i, j)] - product[(j, i)] / 2.0);
     Ok(rest.norm_l2() / weight.norm_l2().max(f64::MIN_POSITIVE))
 }
 
-/// What came out.
+/// Result of the compression.
 struct Report {
     input: PathBuf,
     output: PathBuf,
     device: String,
     compressed: Compressed,
-    /// Errors of the sketched layers, from the files.
+    /// Errors of the sketched layers, measured from the files.
     measured: Vec<f64>,
     seconds: f64,
 }
 
 impl Report {
-    /// The sketched layers, with the errors that the files have.
+    /// The sketched layers, with their measured errors.
     fn sketched(&self) -> impl Iterator<Item = (&CompressedLayer, f64)> {
         let layers = self.compressed.layers.iter().filter(|layer| layer.choice == Choice::Sketched);
         layers.zip(self.measured.iter().copied())
@@ -144,18 +146,20 @@ impl Report {
 
     fn ok(&self) -> bool {
         let compressed = &self.compressed;
-        let kept = match compressed.budget {
+        let within_budget = match compressed.budget {
             Budget::Params(share) | Budget::Flops(share) => {
                 self.measured.is_empty()
                     || compressed.params as f64 <= share * compressed.dense_params as f64 + 0.5
             }
-            Budget::Error(error) => self.sketched().all(|(_, measured)| measured <= error * (1.0 + OFF)),
+            Budget::Error(error) => {
+                self.sketched().all(|(_, measured)| measured <= error * (1.0 + MAX_DIFFERENCE))
+            }
             _ => false,
         };
-        let as_told = |(layer, measured): (&CompressedLayer, f64)| {
-            (layer.rel_error - measured).abs() <= OFF * measured + ROUNDING
+        let as_reported = |(layer, measured): (&CompressedLayer, f64)| {
+            (layer.rel_error - measured).abs() <= MAX_DIFFERENCE * measured + ROUNDING
         };
-        kept && self.sketched().all(as_told)
+        within_budget && self.sketched().all(as_reported)
     }
 
     fn json(&self) -> Value {
@@ -198,18 +202,18 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let off =
+        let difference =
             self.sketched().map(|(layer, measured)| (layer.rel_error - measured).abs()).fold(0.0, f64::max);
         write!(
             f,
             "device     {}\ninput      {}\noutput     {}\n{}\ntime       {:.1} s\n\
-             measured   errors in f64 are off those above by {} at most\ncheck      {}\n",
+             measured   errors in f64 differ from those above by at most {}\ncheck      {}\n",
             self.device,
             self.input.display(),
             self.output.display(),
             self.compressed,
             self.seconds,
-            significant(off),
+            significant(difference),
             if self.ok() { "ok" } else { "FAILED" }
         )
     }

@@ -1,11 +1,11 @@
-//! Multiplies two matrices, random or out of `.npy` files, and checks the product against f64.
+//! Multiplies two matrices, random or from `.npy` files, and checks the product against f64.
 //!
 //! ```sh
 //! cargo run --release --example gemm -- --m 129 --n 127 --k 131 --dtype f16 --layout tt
 //! cargo run --release --example gemm -- --a A.npy --b B.npy --out C.npy
 //! ```
-//! It prints the device, the plan with its reasons, the time on the device's own clock and the error with its
-//! bound. The exit status is 0 only if every entry that was checked is within its bound.
+//! It prints the device, the plan with its reasons, the time on the device's clock, and the error with its bound. The
+//! exit status is 0 only if every checked entry is within its bound.
 
 mod support;
 
@@ -17,12 +17,13 @@ use support::operands::{Source, Storage};
 use support::report::{Report, verify};
 use support::reported;
 use tilewise::Operand;
-use tilewise::gemm::{GemmProblem, GemmTypes, Tile, product_shape};
+use tilewise::gemm::Tile;
 use tilewise::io::{Npy, write_npy_slice};
 use tilewise::planning::Problem;
-use tilewise::{DType, Element, Error, Gemm, GemmKernel, Gpu, Layout, Real, Result, Sums, bf16, f16};
+use tilewise::planning::gemm::{GemmProblem, GemmTypes, product_shape};
+use tilewise::{Accumulator, DType, Element, Error, Gemm, GemmKernel, Gpu, Layout, Real, Result, bf16, f16};
 
-/// Multiplies two matrices, random or out of .npy files, and checks the product against f64.
+/// Multiplies two matrices, random or from .npy files, and checks the product against f64.
 #[derive(Parser)]
 struct Args {
     /// Rows of A and C
@@ -34,32 +35,32 @@ struct Args {
     /// Columns of A, rows of B
     #[arg(long, default_value_t = 512, conflicts_with = "a")]
     k: usize,
-    /// Type of A and B: f32 unless files say otherwise; files of another type are cast
+    /// Type of A and B: that of the files, or f32; files of another type are cast
     #[arg(long)]
     dtype: Option<Type>,
-    /// Type of C: f32 unless another is given; that of products of i8 is i32
+    /// Type of C: f32 by default; i32 for products of i8
     #[arg(long)]
     out_dtype: Option<OutType>,
     /// How A and B are stored: n row-major, t transposed and multiplied as a view
     #[arg(long, default_value = "nn")]
     layout: Layouts,
-    /// What sums may be computed in: f16 is less precise, where a kernel has such a form
+    /// Type of the sums: f16 allows less precise partial sums, in kernels that have this variant
     #[arg(long, default_value = "f32")]
     sums: SumType,
-    /// Which kernel: the plan's choice, or a pinned one
+    /// The kernel: auto for the plan's choice, or a name to pin it
     #[arg(long, default_value = "auto")]
     kernel: Choice,
-    /// Pins a tile of the table by its block, patch and edge of matrices, or the first of these: 64x64x8,
+    /// Pins a tile by its block, or its block / register or subgroup tile / edge of matrices: 64x64x8,
     /// 128x128x8/16x16, 128x128x16/64x32/8
     #[arg(long, conflicts_with = "kernel")]
     tile: Option<String>,
-    /// A from this file: NumPy's .npy, of any type that tensors have, C or Fortran order
+    /// Reads A from this .npy file: any type of a tensor, C or Fortran order
     #[arg(long, requires = "b")]
     a: Option<PathBuf>,
-    /// B from this file
+    /// Reads B from this .npy file
     #[arg(long, requires = "a")]
     b: Option<PathBuf>,
-    /// Writes C to this file
+    /// Writes C to this .npy file
     #[arg(long)]
     out: Option<PathBuf>,
     /// Timed repetitions, after a warm-up
@@ -102,7 +103,7 @@ enum Layouts {
     Tt,
 }
 
-/// A kernel by its name; none is the plan's choice.
+/// A kernel by its name; `None` is the plan's choice.
 #[derive(Clone, Copy)]
 struct Choice(Option<GemmKernel>);
 
@@ -124,7 +125,7 @@ fn main() -> ExitCode {
     reported(run(&args), args.json, Report::json, Report::ok)
 }
 
-/// Reads or makes the operands' types known, and goes on with them.
+/// Determines the operands' type, and multiplies operands of that type.
 fn run(args: &Args) -> Result<Report> {
     let files = match (&args.a, &args.b) {
         (Some(a), Some(b)) => Some([Npy::read(a)?, Npy::read(b)?]),
@@ -152,9 +153,9 @@ fn run(args: &Args) -> Result<Report> {
     }
 }
 
-/// Elements of files that no product takes.
+/// The error for files whose elements no product takes.
 fn not_multiplied(dtype: DType) -> Error {
-    let why = "products are of f32, f16, bf16 or i8: say with --dtype what to convert them to";
+    let why = "products take f32, f16, bf16 or i8: name one of them with --dtype to convert";
     Error::Input { what: format!("operands of {dtype}"), why: why.into() }
 }
 
@@ -166,7 +167,7 @@ fn multiply_integers(args: &Args, files: Option<[Npy; 2]>) -> Result<Report> {
     };
     Err(Error::Input {
         what: option.into(),
-        why: "products of i8 are exact, in i32 and no other type".into(),
+        why: "products of i8 are always computed and returned in i32: leave this option out".into(),
     })
 }
 
@@ -178,17 +179,17 @@ fn multiply_reals<T: Real>(args: &Args, files: Option<[Npy; 2]>) -> Result<Repor
     }
 }
 
-/// What is asked of a product beside its kernel.
-type Form<T, C> = for<'a> fn(Gemm<'a, T>, Sums) -> Gemm<'a, T, C>;
+/// Sets the options of a product other than its kernel.
+type Configure<T, C> = for<'a> fn(Gemm<'a, T>, Accumulator) -> Gemm<'a, T, C>;
 
-fn real<T: Real, C: Real>(product: Gemm<'_, T>, sums: Sums) -> Gemm<'_, T, C> {
-    product.out::<C>().sums(sums)
+fn real<T: Real, C: Real>(product: Gemm<'_, T>, sums: Accumulator) -> Gemm<'_, T, C> {
+    product.out::<C>().accumulator(sums)
 }
 
 fn multiply<T: Operand, C: Element>(
     args: &Args,
     files: Option<[Npy; 2]>,
-    form: Form<T, C>,
+    configure: Configure<T, C>,
 ) -> Result<Report> {
     let sources = match files {
         Some(files) => files.map(Source::File),
@@ -196,9 +197,9 @@ fn multiply<T: Operand, C: Element>(
             .map(|(shape, which)| Source::Random(shape, args.seed.wrapping_mul(2).wrapping_add(which))),
     };
     let [a_stored, b_stored] = args.layout.of_operands();
-    // Before an element is drawn or a device opened: whether the shapes go together, and how large they are.
+    // Check the shapes and their sizes before drawing elements or opening a device.
     let shapes = [sources[0].shape(a_stored), sources[1].shape(b_stored)];
-    let types = GemmTypes { sums: args.sums.into(), ..GemmTypes::new(T::DTYPE, C::DTYPE) };
+    let types = GemmTypes { accumulator: args.sums.into(), ..GemmTypes::new(T::DTYPE, C::DTYPE) };
     let problem = problem(&shapes, types)?;
     let gpu = Gpu::open()?;
     for shape in &shapes {
@@ -215,11 +216,11 @@ fn multiply<T: Operand, C: Element>(
     let [m, n, k] = [a.shape[0], b.shape[1], b.shape[0]];
 
     let (a_tensor, b_tensor) = (a.upload(&gpu)?, b.upload(&gpu)?);
-    let product = pinned(form(Gemm::new(&a_tensor, &b_tensor), types.sums), args)?;
+    let product = pinned(configure(Gemm::new(&a_tensor, &b_tensor), types.accumulator), args)?;
     let plan = product.plan()?;
-    let mut c = product.run()?; // the warm-up: compiles
+    let mut c = product.run()?; // the warm-up, which compiles
     let mut timings = Vec::new();
-    // Where C is empty nothing is launched, and nothing takes time.
+    // If C is empty, nothing is launched, so there is nothing to time.
     for _ in 0..if c.is_empty() { 0 } else { args.repeat } {
         let (timed, timing) = gpu.time(|| product.run())?;
         timings.push(timing);
@@ -230,7 +231,7 @@ fn multiply<T: Operand, C: Element>(
     if let Some(path) = &args.out {
         write_npy_slice(path, [m, n], &c)?;
     }
-    let (check, found) = verify(&a.row_major(), &b.row_major(), &c, [m, n, k], types.sums, args.seed);
+    let (check, found) = verify(&a.row_major(), &b.row_major(), &c, [m, n, k], types.accumulator, args.seed);
     Ok(Report {
         gpu,
         plan,
@@ -243,7 +244,7 @@ fn multiply<T: Operand, C: Element>(
     })
 }
 
-/// The product of matrices of these shapes.
+/// The problem of multiplying matrices of these shapes.
 fn problem([a, b]: &[Vec<usize>; 2], types: GemmTypes) -> Result<GemmProblem> {
     let [a, b] = [Layout::contiguous("matmul", a)?, Layout::contiguous("matmul", b)?];
     let c = Layout::contiguous("matmul", &product_shape(&a, &b)?)?;
@@ -261,15 +262,15 @@ fn pinned<'a, T: Operand, C: Element>(product: Gemm<'a, T, C>, args: &Args) -> R
     let tile = tiles().find(|tile| format!("{}/", name(tile)).starts_with(&format!("{wanted}/")));
     tile.map(|tile| product.tile(*tile)).ok_or_else(|| {
         let known: Vec<String> = tiles().map(name).collect();
-        Error::Input { what: format!("--tile {wanted}"), why: format!("there are {}", known.join(", ")) }
+        Error::Input { what: format!("--tile {wanted}"), why: format!("the tiles are {}", known.join(", ")) }
     })
 }
 
-/// A tile's block, patch, and edge of its cooperative matrices.
+/// A tile's block, its register or subgroup tile, and the edge of its cooperative matrices.
 fn name(tile: &Tile) -> String {
     let Tile { bm, bn, bk, tm, tn, fragment, .. } = tile;
-    let patch = format!("{bm}x{bn}x{bk}/{tm}x{tn}");
-    if *fragment == 0 { patch } else { format!("{patch}/{fragment}") }
+    let sizes = format!("{bm}x{bn}x{bk}/{tm}x{tn}");
+    if *fragment == 0 { sizes } else { format!("{sizes}/{fragment}") }
 }
 
 impl From<Type> for DType {
@@ -283,7 +284,7 @@ impl From<Type> for DType {
     }
 }
 
-impl From<SumType> for Sums {
+impl From<SumType> for Accumulator {
     fn from(sums: SumType) -> Self {
         match sums {
             SumType::F16 => Self::F16,

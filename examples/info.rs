@@ -1,11 +1,11 @@
-//! Shows every device of this machine: what it can do, and the path that each operation would take on it.
+//! Shows every device of this machine: its capabilities, and the kernel that each operation would use on it.
 //!
 //! ```sh
 //! cargo run --release --example info
 //! cargo run --release --example info -- --json
 //! ```
-//! At the end the device that [`Gpu::open`] takes multiplies two matrices of integers. The exit status is 0 only if
-//! there is one and its product is exact.
+//! At the end, the device that [`Gpu::open`] chooses multiplies two matrices of integers. The exit status is 0 only if
+//! there is a device and its product is exact.
 
 mod support;
 
@@ -13,14 +13,14 @@ use clap::Parser;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use support::{chosen_kernel, ended};
-use tilewise::gemm::{GemmProblem, GemmTypes};
 use tilewise::gpu::{CoopRow, Machine, Verdict};
 use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
+use tilewise::planning::gemm::{GemmProblem, GemmTypes};
 use tilewise::planning::ops::CastProblem;
 use tilewise::{Caps, DType, Fill, Gpu, Layout, Plan, Result, f16, matmul, reference};
 
-/// Shows every device of this machine: what it can do, and the path that each operation would take on it.
+/// Shows every device of this machine: its capabilities, and the kernel that each operation would use on it.
 #[derive(Parser)]
 struct Args {
     /// Prints one JSON object and nothing else
@@ -28,9 +28,9 @@ struct Args {
     json: bool,
 }
 
-/// The products whose paths are shown: m, n, k.
+/// The products whose kernels are shown: m, n, k.
 const PRODUCTS: [[usize; 3]; 4] = [[64, 64, 64], [1024, 1024, 1024], [16, 4096, 4096], [8192, 8192, 8192]];
-/// The product that is computed in the end.
+/// The product that is computed at the end.
 const CHECKED: [usize; 3] = [33, 17, 65];
 
 fn main() -> ExitCode {
@@ -44,7 +44,7 @@ fn run(args: &Args) -> Result<bool> {
         .iter()
         .map(|adapter| {
             let caps = Caps::of(adapter);
-            // Where a device was opened, the self-tests of its rows have run.
+            // Only the opened device has run the self-tests of its rows.
             let caps = if untested(&caps) == untested(gpu.caps()) { gpu.caps().clone() } else { caps };
             let paths = paths(&caps);
             (caps, paths)
@@ -72,14 +72,14 @@ fn run(args: &Args) -> Result<bool> {
     Ok(exact)
 }
 
-/// What a device can do before anything is opened on it.
+/// The capabilities as they were before the device was opened: without verdicts.
 fn untested(caps: &Caps) -> Caps {
     let mut caps = caps.clone();
     caps.rows.iter_mut().for_each(|row| row.verdict = Verdict::Untested);
     caps
 }
 
-/// One product of integers per operand type, to the bit.
+/// Computes one product of integers per operand type; returns whether all are exact.
 fn check(gpu: &Gpu) -> Result<bool> {
     let [m, n, k] = CHECKED;
     let (a, b) = (Fill::Integers.values::<f32>(m * k, 1), Fill::Integers.values::<f32>(k * n, 2));
@@ -90,10 +90,10 @@ fn check(gpu: &Gpu) -> Result<bool> {
     Ok([in_f32, in_f16].iter().all(|c| want.compare(c).max_abs_err == 0.0))
 }
 
-/// An operation, and how a device would compute it.
+/// An operation, and its plan on a device.
 struct Path {
     op: &'static str,
-    /// The problem in words, and as the keys of its JSON.
+    /// The problem as text; `json` has the same as keys.
     problem: String,
     json: Value,
     plan: Result<Plan>,
@@ -110,7 +110,7 @@ impl Path {
         }
     }
 
-    /// A copy or cast of a transposed view, as `contiguous` and `cast` make it.
+    /// A copy or cast of a transposed view, as in `contiguous` and `cast`.
     fn copy(size: usize, [from, to]: [DType; 2], caps: &Caps) -> Self {
         let view = Layout::new("copy", &[size, size], &[1, size], 0, size * size);
         let problem = view.and_then(|view| CastProblem::new(&view, from, to, Overflow::Rust));
@@ -138,7 +138,7 @@ impl Path {
     }
 }
 
-/// How a device with these capabilities would compute: a pure function of them, so no device is opened.
+/// The plans of all operations on a device with these capabilities. Planning is pure, so no device is opened.
 fn paths(caps: &Caps) -> Vec<Path> {
     let products = PRODUCTS.into_iter().flat_map(|size| {
         [DType::F32, DType::F16].map(|ab| Path::product(size, GemmTypes::new(ab, DType::F32), caps))
@@ -183,7 +183,7 @@ fn device_json(caps: &Caps, paths: &[Path]) -> Value {
     })
 }
 
-/// What is assumed of a device, each by the name of its field.
+/// The assumptions about a device, each under the name of its field.
 fn machine_json(machine: &Machine) -> Value {
     json!({
         "f32_flops": machine.f32_flops,

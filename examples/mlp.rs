@@ -4,9 +4,9 @@
 //! cargo run --release --example mlp
 //! cargo run --release --example mlp -- --json
 //! ```
-//! The digits and the weights lie in `examples/data`, with the script that trained them. It prints, for each type, how
-//! many of the digits that were held out are recognised, and the error of the outputs with its bound. The exit status
-//! is 0 only if that is 95 % of them or more, and every output is within its bound, in all three types.
+//! The digits, the weights and the script that trained them are in `examples/data`. For each type, the example prints
+//! how many of the held-out digits it recognises, and the error of the outputs with its bound. The exit status is 0
+//! only if, in all three types, at least 95 % are recognised and every output is within its bound.
 
 mod support;
 
@@ -23,22 +23,24 @@ use support::{chosen_kernel, reported, significant};
 use tilewise::Operand;
 use tilewise::io::Npy;
 use tilewise::reference::{Comparison, compare, store_tolerance, sum_tolerance};
-use tilewise::{Activation, DType, Element, Error, Gemm, Gpu, Plan, Real, Result, Sums, bf16, f16, linear};
+use tilewise::{
+    Accumulator, Activation, DType, Element, Error, Gemm, Gpu, Plan, Real, Result, bf16, f16, linear,
+};
 
 /// Pixels of a digit.
 const PIXELS: usize = 64;
-/// The files of each layer's weight (out, in) and bias, and what follows.
+/// The files of each layer's weight (out, in) and bias, and the layer's activation.
 const LAYERS: [(&str, &str, Activation); 2] =
     [("mlp_w1.npy", "mlp_b1.npy", Activation::Gelu), ("mlp_w2.npy", "mlp_b2.npy", Activation::None)];
-/// Of so many digits the last is held out: `train_mlp.py` has not seen it.
+/// Every fourth digit is held out: `train_mlp.py` did not train on it.
 const HELD_OUT: usize = 4;
-/// The share of the held-out digits that is to be recognised.
+/// The least share of the held-out digits that must be recognised.
 const LEAST_ACCURACY: f64 = 0.95;
 
 /// Recognises handwritten digits with a perceptron of two layers, and checks it against f64.
 #[derive(Parser)]
 struct Args {
-    /// Where `digits.csv.gz` and the weights are: `examples/data` of the repository unless said otherwise
+    /// The folder of `digits.csv.gz` and the weights: by default `examples/data` of the repository
     #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data"), hide_default_value = true)]
     data: PathBuf,
     /// Prints one JSON object and nothing else
@@ -62,7 +64,7 @@ fn run(args: &Args) -> Result<Report> {
     Ok(Report { gpu, digits: digits.classes.len(), runs })
 }
 
-/// The digits that were held out: their pixels in 0..1, and what they are.
+/// The held-out digits: their pixels in 0..1, and their classes.
 struct Digits {
     pixels: Vec<f32>,
     classes: Vec<usize>,
@@ -90,7 +92,7 @@ impl Digits {
     }
 }
 
-/// The network in one type: on the device, and by definition on the very numbers that the device has.
+/// Runs the network in one type on the device, and in f64 on the same numbers.
 fn recognise<T: Operand + Real>(gpu: &Gpu, folder: &Path, digits: &Digits) -> Result<Run> {
     let mut x = gpu.tensor(&digits.pixels, [digits.classes.len(), PIXELS])?.cast::<T>()?;
     let mut defined: Vec<Known> = x.to_vec()?.into_iter().map(Known::exactly).collect();
@@ -98,7 +100,7 @@ fn recognise<T: Operand + Real>(gpu: &Gpu, folder: &Path, digits: &Digits) -> Re
     for (weight, bias, activation) in LAYERS {
         let read = |file| Npy::read(folder.join(file))?.tensor::<f32>(gpu)?.cast::<T>();
         let (weight, bias) = (read(weight)?, read(bias)?);
-        // What `linear` is short for, asked for its plan.
+        // `linear` is short for this product, which can show its plan.
         plans.push(Gemm::new(&x, &weight.t()).out::<T>().bias(&bias).activation(activation).plan()?);
         x = linear(&x, &weight, Some(&bias), activation)?;
         defined = define(&defined, &weight.to_vec()?, &bias.to_vec()?, activation);
@@ -110,12 +112,12 @@ fn recognise<T: Operand + Real>(gpu: &Gpu, folder: &Path, digits: &Digits) -> Re
     Ok(Run { dtype: T::DTYPE, plans, right, accuracy: right as f64 / digits.classes.len() as f64, found })
 }
 
-/// The place of the largest value.
+/// The index of the largest value.
 fn largest(values: &[f64]) -> Option<usize> {
     (0..values.len()).max_by(|&i, &j| values[i].total_cmp(&values[j]))
 }
 
-/// A layer $g(x W^T + b)$ in f64, and how far the device may be from it. The inputs x are those of all digits.
+/// A layer $g(x W^T + b)$ in f64, with error bounds for the device's values. The inputs x are those of all digits.
 ///
 /// With $|\hat x - x| \le e_{x}$ and a sum of k products and the bias,
 /// $|\hat z - z| \le |W| e_{x} + \gamma_{k+1} (|W| (|x| + e_{x}) + |b|) + (k + 1)\,2^{-126}$.
@@ -128,7 +130,7 @@ fn define<T: Element>(x: &[Known], weight: &[T], bias: &[T], activation: Activat
             error += x.error * w.to_f64().abs();
             magnitude += (x.value.abs() + x.error) * w.to_f64().abs();
         }
-        let sum = Known { value, error: error + sum_tolerance(k + 1, magnitude, Sums::F32) };
+        let sum = Known { value, error: error + sum_tolerance(k + 1, magnitude, Accumulator::F32) };
         if activation == Activation::Gelu { sum.gelu() } else { sum }.stored(T::DTYPE)
     };
     x.chunks(k.max(1))
@@ -136,7 +138,7 @@ fn define<T: Element>(x: &[Known], weight: &[T], bias: &[T], activation: Activat
         .collect()
 }
 
-/// A value by definition, and how far the device's may be from it.
+/// A value by definition, and the error bound of the device's value.
 #[derive(Clone, Copy)]
 struct Known {
     value: f64,
@@ -150,8 +152,8 @@ impl Known {
 
     /// $g(z) = z \Phi(z)$, whose slope is at most 1.13: $|\hat g(\hat z) - g(z)| \le 1.13\, e_{z} + 8 u |\hat z|$.
     ///
-    /// The 8 u is the shader's own, $z (1 + \mathrm{erf}(z / \sqrt 2)) / 2$ with $u = 2^{-23}$: 4 u for an erf within
-    /// 8 ulp, less than u / 2 for its argument, and one u each for the sum and the product around it.
+    /// The 8 u bound the shader's evaluation of $z (1 + \mathrm{erf}(z / \sqrt 2)) / 2$ with $u = 2^{-23}$: 4 u for an
+    /// erf within 8 ulp, less than u / 2 for its argument, and one u each for the sum and the product around it.
     fn gelu(self) -> Self {
         let Self { value, error } = self;
         let own = 8.0 * 2f64.powi(-23) * (value.abs() + error) + 2f64.powi(-126);
@@ -164,7 +166,7 @@ impl Known {
     }
 }
 
-/// $\Phi(z)$ by its series (Marsaglia, *Evaluating the Normal Distribution*, 2004), whose terms have one sign.
+/// $\Phi(z)$ by its series (Marsaglia, *Evaluating the Normal Distribution*, 2004), whose terms all have the same sign.
 fn normal(z: f64) -> f64 {
     if z.abs() > 9.0 {
         return if z > 0.0 { 1.0 } else { 0.0 }; // to within 2^-62
@@ -177,14 +179,14 @@ fn normal(z: f64) -> f64 {
     0.5 + sum * (-z * z / 2.0).exp() / TAU.sqrt()
 }
 
-/// What came out.
+/// The results of all types.
 struct Report {
     gpu: Gpu,
     digits: usize,
     runs: Vec<Run>,
 }
 
-/// What came out in one type.
+/// The results of one type.
 struct Run {
     dtype: DType,
     plans: Vec<Plan>,

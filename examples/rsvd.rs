@@ -1,14 +1,14 @@
-//! Factorises a matrix by a randomised singular value decomposition, and holds it against the exact one in f64.
+//! Factorises a matrix by a randomised singular value decomposition, and compares it with the exact one in f64.
 //!
 //! ```sh
 //! cargo run --release --example rsvd
 //! cargo run --release --example rsvd -- --tolerance 0.5 --svg spectrum.svg
 //! cargo run --release --example rsvd -- --matrix a.npy --rank 20 --out factors --json
 //! ```
-//! Without a file it takes the weight of a feed-forward layer of a sentence encoder, in `examples/data`. It prints
-//! singular values beside the exact ones, the residual beside the least that any matrix of that rank leaves, and where
-//! the time went. The exit status is 0 only if the residual is at most 1.05 times the least (and 1e-6 of the norm), and
-//! the vectors are orthonormal.
+//! Without a file it takes the weight of a feed-forward layer of a sentence encoder, in `examples/data`. It prints the
+//! singular values next to the exact ones, the residual next to the least that any matrix of that rank has, and the
+//! time of each part. The exit status is 0 only if the residual is at most 1.05 times the least plus 1e-6 of the norm,
+//! and the vectors are orthonormal.
 
 mod support;
 
@@ -25,28 +25,29 @@ use tilewise::io::{Npy, Safetensors, write_npy, write_npy_slice};
 use tilewise::sketch::{Rsvd, Svd};
 use tilewise::{DType, Error, Gpu, Result, Tensor, bf16, f16};
 
-/// What residuals may be over the least possible, and what rounding may add, relative to the norm.
-const OVER_LEAST: f64 = 1.05;
+/// Largest residual over the least possible.
+const MAX_OVER_LEAST: f64 = 1.05;
+/// Allowance for rounding, relative to the norm.
 const ROUNDING: f64 = 1e-6;
-/// The rank where neither rank nor tolerance is given.
+/// Default rank, if there is no tolerance.
 const RANK: usize = 64;
 
-/// Factorises a matrix by a randomised singular value decomposition, and holds it against the exact one.
+/// Factorises a matrix by a randomised singular value decomposition, and compares it with the exact one.
 #[derive(Parser)]
 struct Args {
     /// The matrix: a `.npy` file of f32 or f16
     #[arg(long, conflicts_with = "weights")]
     matrix: Option<PathBuf>,
-    /// A `.safetensors` file: the weights of a feed-forward layer in `examples/data` unless said otherwise
+    /// A `.safetensors` file; the weights of a feed-forward layer in `examples/data` by default
     #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_layer2_ffn.safetensors"), hide_default_value = true)]
     weights: PathBuf,
     /// The tensor of that file
     #[arg(long, default_value = "intermediate.dense.weight")]
     tensor: String,
-    /// How many singular values; with a tolerance, at most. 64 unless there is a tolerance
+    /// Number of singular values; with a tolerance, the largest number. 64 unless there is a tolerance
     #[arg(long)]
     rank: Option<usize>,
-    /// The least rank whose residual, relative to the norm of the matrix, is at most this
+    /// Looks for the least rank whose residual, relative to the norm of the matrix, is at most this
     #[arg(long)]
     tolerance: Option<f64>,
     /// The seed of the random combinations
@@ -78,7 +79,7 @@ fn run(args: &Args) -> Result<Report> {
     if let Some(rank) = args.rank.or(args.tolerance.is_none().then_some(RANK)) {
         rsvd = if args.rank.is_some() { rsvd.rank(rank) } else { rsvd.rank(rank).clamped() };
     }
-    // Once to compile the kernels, that of the last product too, then for the time.
+    // The first run compiles the kernels, up to that of the last product; the second is timed.
     rsvd.run()?.u.to_vec()?;
     let start = Instant::now();
     let svd = rsvd.run()?;
@@ -102,10 +103,10 @@ fn refuse(path: &Path, why: String) -> Error {
     Error::Input { what: path.display().to_string(), why }
 }
 
-/// The matrix in f32, and what it is called.
+/// The matrix in f32, and its name.
 fn matrix(args: &Args, gpu: &Gpu) -> Result<(String, Tensor<f32>)> {
     let other = |path: &Path, dtype: &str| {
-        refuse(path, format!("holds {dtype}; a matrix of f32, f16 or bf16 is factorised"))
+        refuse(path, format!("holds {dtype}; the matrix must be of f32, f16 or bf16"))
     };
     if let Some(path) = &args.matrix {
         let array = Npy::read(path)?;
@@ -127,7 +128,7 @@ fn matrix(args: &Args, gpu: &Gpu) -> Result<(String, Tensor<f32>)> {
     Ok((name.clone(), a))
 }
 
-/// What came out, and what is exact.
+/// The factorisation, compared with the exact one.
 struct Report {
     name: String,
     device: String,
@@ -137,7 +138,7 @@ struct Report {
     exact: Vec<f64>,
     rel_residual: f64,
     optimal_rel_residual: f64,
-    /// The larger of ||U^T U - I|| and ||V^T V - I||, in Frobenius' norm.
+    /// The larger of ||U^T U - I|| and ||V^T V - I||, in the Frobenius norm.
     orthogonality: f64,
     seconds: f64,
     exact_seconds: f64,
@@ -150,7 +151,7 @@ impl Report {
         let start = Instant::now();
         let exact = a.singular_values().map_err(|e| Error::Input {
             what: name.clone(),
-            why: format!("its exact decomposition was not found: {e:?}"),
+            why: format!("computing its exact decomposition failed: {e:?}"),
         })?;
         let exact_seconds = start.elapsed().as_secs_f64();
         let us = Mat::from_fn(u.nrows(), svd.rank, |i, j| u[(i, j)] * svd.s[j]);
@@ -177,7 +178,7 @@ impl Report {
 
     fn ok(&self) -> bool {
         let orthonormal = self.orthogonality <= self.svd.rank as f64 * 2f64.powi(-20);
-        orthonormal && self.rel_residual <= OVER_LEAST * self.optimal_rel_residual + ROUNDING
+        orthonormal && self.rel_residual <= MAX_OVER_LEAST * self.optimal_rel_residual + ROUNDING
     }
 
     fn json(&self) -> Value {
@@ -241,8 +242,8 @@ impl fmt::Display for Report {
             writeln!(f, "{:>3} {:>9} {:>9}", i + 1, significant(svd.s[i]), significant(exact))?;
         }
         let [found, least] = [self.rel_residual, self.optimal_rel_residual].map(significant);
-        writeln!(f, "residual   {found} of the norm, the least possible {least}")?;
-        writeln!(f, "vectors    off orthonormal by {}", significant(self.orthogonality))?;
+        writeln!(f, "residual   {found} of the norm, least possible {least}")?;
+        writeln!(f, "vectors    orthonormal to {}", significant(self.orthogonality))?;
         writeln!(f, "time       {:.1} ms: {}", self.seconds * 1e3, svd.timings)?;
         writeln!(
             f,

@@ -148,7 +148,7 @@ pub(crate) trait Named {
 
     /// As [`named`](Self::named), but leaves [`Error::Input`], which names a file, as it is.
     #[cfg(feature = "safetensors")]
-    fn named_beside_files(self, op: &'static str) -> Self;
+    fn named_except_files(self, op: &'static str) -> Self;
 }
 
 impl<T> Named for Result<T> {
@@ -157,7 +157,7 @@ impl<T> Named for Result<T> {
     }
 
     #[cfg(feature = "safetensors")]
-    fn named_beside_files(self, op: &'static str) -> Self {
+    fn named_except_files(self, op: &'static str) -> Self {
         self.map_err(|error| if matches!(error, Error::Input { .. }) { error } else { error.of(op) })
     }
 }
@@ -245,7 +245,7 @@ mod tests {
     #[cfg(feature = "safetensors")]
     fn an_error_of_a_file_goes_on_naming_the_file() {
         let named =
-            |error: Error| Err::<(), _>(error).named_beside_files("SkLinear::load").unwrap_err().to_string();
+            |error: Error| Err::<(), _>(error).named_except_files("SkLinear::load").unwrap_err().to_string();
         assert_eq!(named(Error::input("a: b.npy", "no")), "a: b.npy: no");
         assert_eq!(named(Error::shape("tensor", "a rule", &[1])), "SkLinear::load: a rule; got [1]");
     }

@@ -71,15 +71,11 @@
 //! - `npy` (default): NumPy's `.npy` files, [`io`].
 //! - `safetensors` (default): `.safetensors` files, [`io`], and their compression, `sketch::Compress`.
 //! - `ndarray`: conversions from and to `ndarray` arrays.
-//! - `fuzz`: internal, for this repository's own tests. What it adds changes without notice.
 
 mod caps;
 pub mod clifford;
 mod error;
 mod files;
-#[cfg(feature = "fuzz")]
-#[doc(hidden)]
-pub mod fuzz;
 pub mod gemm;
 pub mod gpu;
 #[cfg(any(feature = "npy", feature = "safetensors"))]
@@ -94,11 +90,11 @@ pub mod sketch;
 mod tensor;
 
 pub use error::{Error, Result};
-pub use gemm::{Gemm, GemmKernel, Linear, Split, Sums, linear, matmul, matmul_into};
+pub use gemm::{Accumulator, Gemm, GemmKernel, Linear, SplitK, linear, matmul, matmul_into};
 pub use gpu::{Caps, Gpu, GpuOptions, View};
 pub use half::{bf16, f16};
-pub use layout::{DType, Element, Layout, MAX_RANK, Operand, Precision, Real};
+pub use layout::{DType, Element, Fill, Layout, MAX_RANK, Operand, Precision, Real};
 pub use ops::Activation;
 pub use plan::Plan;
-pub use tensor::{Fill, Parameters, Tensor};
+pub use tensor::{Parameters, Tensor};
 pub use wgpu;

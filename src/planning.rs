@@ -24,7 +24,54 @@ pub use crate::plan::{
 
 /// Shaders with their parameters and slots filled in.
 pub mod kernel {
-    pub use crate::kernel::{KERNELS, Kernel, Needs, PARTS, Part, fold};
+    pub use crate::gpu::execute::compile;
+    pub use crate::kernel::{KERNELS, Kernel, Needs, PARTS, Part, UnrollError, fold, unroll};
+}
+
+/// The files that a [`Gpu`](crate::Gpu) caches across runs: each is sealed with a digest, and one that is not whole is not read.
+pub mod cache {
+    pub use crate::gpu::cache_file::{seal, unseal};
+    pub use crate::gpu::verdicts::{seal_verdicts, unseal_verdicts};
+}
+
+/// Matrix products as plain data: problems, element types, epilogues, generated operands, pins and uniforms.
+pub mod gemm {
+    pub use crate::gemm::f16_split::{
+        F16Split, F16SplitDims, F16SplitProblem, NON_FINITE_EXPONENT, f16_split,
+    };
+    pub use crate::gemm::problem::{
+        BiasAxis, Distribution, Epilogue, GemmDims, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis,
+        HalfPosition, MAX_I8_K, OuterAxis, Pin, Previous, Scale, SeededADims, SeededBDims, SegmentDims, Side,
+        SignHalf, product_shape,
+    };
+    pub use crate::gemm::segments::SegmentedProblem;
+}
+
+/// Layers of multivectors.
+pub mod clifford_layer {
+    pub use crate::clifford::layer::features::{FeaturesDims, FeaturesProblem, Pass};
+    pub use crate::clifford::layer::product::connected::{
+        ConnectedBackward, ConnectedForward, ConnectedProblem, OperandRounding,
+    };
+    pub use crate::clifford::layer::product::gates::{GatesDims, GatesProblem};
+    pub use crate::clifford::layer::product::operand_gradients::{
+        OperandGradientsDims, OperandGradientsProblem,
+    };
+    pub use crate::clifford::layer::rows::{
+        RowDims, RowFunction, RowOperandLayouts, RowProblem, RowStep, RowTile,
+    };
+}
+
+/// Sketching operators applied by pinned kernels, and their problems, passes and uniforms.
+pub mod sketch {
+    pub use crate::sketch::apply::{apply_dense, apply_hadamard, staged_product};
+    pub use crate::sketch::dense::DenseProblem;
+    pub use crate::sketch::hadamard::{
+        HadamardDims, HadamardLayout, HadamardPass, HadamardProblem, HadamardSource, HadamardTarget,
+        HadamardTile,
+    };
+    pub use crate::sketch::layer::pinned_layer;
+    pub use crate::sketch::sparse::{SparseDims, SparseMethod, SparseProblem};
 }
 
 /// Products and functions of multivectors.

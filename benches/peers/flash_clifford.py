@@ -1,10 +1,11 @@
-"""The peer of Clifford layers: flash-clifford's fused kernels (Triton, NVIDIA alone), where its package is, as JSON lines.
+"""The peer of Clifford layers: flash-clifford's fused kernels (Triton, on NVIDIA only), as JSON lines.
 
     FLASH_CLIFFORD=path/to/flash-clifford python3 benches/peers/flash_clifford.py 512
     python3 benches/peers/flash_clifford.py --batch 4096 64,512
 
-The steerable product of Cl(2) and Cl(3) with GELU and RMS norm, forward and forward plus backward, in f32. Without PyTorch,
-CUDA or the package, which has no installer and is found by FLASH_CLIFFORD or beside this script, it says so and ends well.
+The steerable product of Cl(2) and Cl(3) with GELU and RMS norm, forward and forward plus backward, in f32. The package has no
+installer: FLASH_CLIFFORD names its folder, or it is next to this script. Without it, PyTorch or CUDA, one line says why
+nothing was measured, and the exit status is 0.
 """
 
 import argparse
@@ -23,7 +24,7 @@ OPERATIONS = {
 }
 
 
-def tell(**line):
+def report(**line):
     print(json.dumps(line, separators=(",", ":")), flush=True)
 
 
@@ -42,8 +43,8 @@ def seconds(torch, work):
     return statistics.median(times)
 
 
-def run(torch, form, batch, features):
-    module, name, blades, paths = OPERATIONS[form]
+def run(torch, algebra, batch, features):
+    module, name, blades, paths = OPERATIONS[algebra]
     operation = getattr(importlib.import_module(module), name)
     draw = lambda *shape: torch.randn(*shape, device="cuda", requires_grad=True)
     x, y, weight = draw(blades, batch, features), draw(blades, batch, features), draw(features, paths)
@@ -51,10 +52,10 @@ def run(torch, form, batch, features):
     with torch.no_grad():
         forward = seconds(torch, lambda: operation(x, y, weight))
     both = seconds(torch, lambda: torch.autograd.grad(operation(x, y, weight), (x, y, weight), g))
-    passes = blades * batch * features * 4
-    common = {"peer": "flash-clifford", "form": form, "batch": batch, "features": features, "dtype": "f32"}
-    tell(**common, way="forward", seconds=forward, gbps=3 * passes / forward * 1e-9)
-    tell(**common, way="forward and backward", seconds=both, gbps=8 * passes / both * 1e-9)
+    tensor_bytes = blades * batch * features * 4
+    common = {"peer": "flash-clifford", "variant": algebra, "batch": batch, "features": features, "dtype": "f32"}
+    report(**common, direction="forward", seconds=forward, gbps=3 * tensor_bytes / forward * 1e-9)
+    report(**common, direction="forward and backward", seconds=both, gbps=8 * tensor_bytes / both * 1e-9)
 
 
 def main():
@@ -65,20 +66,20 @@ def main():
     here = pathlib.Path(__file__).resolve().parent / "flash-clifford"
     folder = pathlib.Path(os.environ.get("FLASH_CLIFFORD", here))
     if not (folder / "ops").is_dir():
-        return tell(skipped="flash-clifford is not here")
+        return report(skipped="flash-clifford is not installed")
     try:
         import torch
     except ImportError as error:
-        return tell(skipped=f"flash-clifford: {error}")
+        return report(skipped=f"flash-clifford: {error}")
     if not torch.cuda.is_available():
-        return tell(skipped="flash-clifford: PyTorch has no CUDA")
+        return report(skipped="flash-clifford: PyTorch has no CUDA")
     sys.path.insert(0, str(folder))
     for features in arguments.features:
-        for form in OPERATIONS:
+        for algebra in OPERATIONS:
             try:
-                run(torch, form, arguments.batch, features)
-            except Exception as error:  # of a peer's kernels anything may come
-                tell(peer="flash-clifford", form=form, features=features, error=str(error)[:300])
+                run(torch, algebra, arguments.batch, features)
+            except Exception as error:  # a peer's kernels may raise anything
+                report(peer="flash-clifford", variant=algebra, features=features, error=str(error)[:300])
 
 
 main()

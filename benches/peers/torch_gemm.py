@@ -1,10 +1,10 @@
-"""The peer on NVIDIA's devices: cuBLAS through PyTorch, on the shapes of the benches `tiles` and `forms`, as JSON
+"""The peer on NVIDIA's devices: cuBLAS through PyTorch, on the shapes of the benches `tiles` and `variants`, as JSON
 lines.
 
     python3 benches/peers/torch_gemm.py 1024,4096,8192
     python3 benches/peers/torch_gemm.py --device cpu 64,128     a trial of this script, by the host's clock
 
-Without PyTorch, or without CUDA, it says so and ends well.
+Without PyTorch or CUDA, one line says why nothing was measured, and the exit status is 0.
 """
 
 import argparse
@@ -23,25 +23,25 @@ except ImportError as error:
     missing = str(error)
 
 SHAPES = pathlib.Path(__file__).resolve().parent.parent / "shapes.txt"
-# Timed runs of a case; products that a run should at least last in seconds, and at most consist of.
+# Timed runs of a case; seconds that a run should take at least; products in a run at most.
 RUNS = 10
 ENOUGH = 0.01
-PRODUCTS_AT_MOST = 32
+MAX_PRODUCTS = 32
 WARM_UP = 3
-# Rows of the products of the bench `forms` that are neither thin nor cubes; of f16 alone, as there.
+# Rows of the products of the bench `variants` that are neither GEMV nor cubes; in f16 only, as there.
 SOME_ROWS = (16, 32, 64)
-# Pairs of operands take turns, as in the bench `tiles`: together they hold several times what the largest cache
-# does (an H200's: 60 MB), so that no product finds its operands there from the last time they were multiplied.
+# Pairs of operands take turns, as in the bench `tiles`. Together they are several times as large as the largest cache
+# (an H200's: 60 MB), so that no product finds its operands there from their last use.
 PAIRS_BYTES = 256 << 20
-PAIRS_AT_LEAST = 2
-PAIRS_AT_MOST = 32
+MIN_PAIRS = 2
+MAX_PAIRS = 32
 
 
 class CudaClock:
     """Seconds by the device's events, while the device never waits for the host.
 
     A product costs the host some microseconds in PyTorch, which is more than the device takes for a small one.
-    So the device first gets other work to do, until everything between the two events is queued behind it.
+    So the device first gets other work, which lasts until everything between the two events is queued.
     """
 
     name = "gpu"
@@ -78,9 +78,9 @@ class HostClock:
 
 
 def kinds():
-    """What is multiplied: names of both types, the operands' type, whether TF32 is allowed, the call.
+    """The kinds of products: names of both types, the operands' type, whether TF32 is allowed, the call.
 
-    All else is as PyTorch has it: to f16 and bf16, cuBLAS may add partial sums in that type.
+    All else is PyTorch's default: for outputs of f16 and bf16, cuBLAS may add partial sums in that type.
     """
 
     def to_f32(a, b):
@@ -97,7 +97,7 @@ def kinds():
 def cases(cubes):
     """Shapes, layouts and kinds: the cubes in each layout, some rows, the listed shapes that are not larger.
 
-    Some rows lie as in the bench `forms`, the listed shapes as in the bench `tiles`.
+    The products of some rows have the layout of the bench `variants`, the listed shapes those of the bench `tiles`.
     """
     for size in cubes:
         yield (size, size, size), ("nn", "nt", "tn", "tt"), list(kinds())
@@ -113,7 +113,7 @@ def cases(cubes):
 
 
 def operand(rows, columns, dtype, stored, device):
-    """Random, as we multiply them: on zeros a GPU draws less power and runs faster."""
+    """Random, as in our benches: on zeros a GPU draws less power and runs faster."""
     shape = (rows, columns) if stored == "n" else (columns, rows)
     matrix = torch.rand(shape, device=device).mul_(2).sub_(1).to(dtype)
     return matrix if stored == "n" else matrix.t()
@@ -123,21 +123,21 @@ def measure(shape, dtype, layout, product, device, clock):
     """Sorted seconds of one product, and how they were measured."""
     m, n, k = shape
     pair_bytes = (m * k + k * n) * (torch.finfo(dtype).bits // 8)
-    count = min(max(-(-PAIRS_BYTES // pair_bytes), PAIRS_AT_LEAST), PAIRS_AT_MOST)
+    count = min(max(-(-PAIRS_BYTES // pair_bytes), MIN_PAIRS), MAX_PAIRS)
     stored_a, stored_b = layout
     pairs = [
         (operand(m, k, dtype, stored_a, device), operand(k, n, dtype, stored_b, device))
         for _ in range(count)
     ]
-    turns = itertools.cycle(pairs)
+    cycle = itertools.cycle(pairs)
 
     def work(products):
-        for a, b in itertools.islice(turns, products):
+        for a, b in itertools.islice(cycle, products):
             product(a, b)
 
     work(WARM_UP)
     once = clock.seconds(lambda: work(1))
-    products = min(max(math.ceil(ENOUGH / once), 1), PRODUCTS_AT_MOST)
+    products = min(max(math.ceil(ENOUGH / once), 1), MAX_PRODUCTS)
     seconds = sorted(clock.seconds(lambda: work(products)) / products for _ in range(RUNS))
     return seconds, {"rounds": RUNS, "products_per_round": products, "operand_pairs": count}
 
@@ -147,19 +147,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("cubes", help="sizes of the cubes, such as 1024,4096")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="after which nothing new is begun")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="after which nothing new is started")
     arguments = parser.parse_args()
-    begun = time.monotonic()
+    started = time.monotonic()
 
-    def say(**fields):
+    def report(**fields):
         print(json.dumps(fields, separators=(",", ":")), flush=True)
 
     if torch is None:
-        say(skipped=f"no PyTorch: {missing}")
+        report(skipped=f"no PyTorch: {missing}")
         return
     on_cpu = arguments.device == "cpu"
     if not on_cpu and not torch.cuda.is_available():
-        say(skipped=f"PyTorch {torch.__version__} finds no CUDA device")
+        report(skipped=f"PyTorch {torch.__version__} finds no CUDA device")
         return
     clock = HostClock() if on_cpu else CudaClock()
     peer = f"PyTorch {torch.__version__} on the CPU" if on_cpu else f"cuBLAS, PyTorch {torch.__version__}"
@@ -173,17 +173,17 @@ def main():
                 m, n, k = shape
                 case = {"peer": peer, "device": device, "m": m, "n": n, "k": k}
                 case |= {"dtype": name, "out_dtype": out, "layout": layout}
-                if time.monotonic() - begun > arguments.seconds:
-                    say(**case, left_out="the time was up")
+                if time.monotonic() - started > arguments.seconds:
+                    report(**case, left_out="the time was up")
                     continue
                 try:
                     seconds, how = measure(shape, dtype, layout, product, arguments.device, clock)
-                # Older releases know no out_dtype, the CPU not every type; and memory may be short.
+                # Older releases have no out_dtype, the CPU lacks some types, and memory may be short.
                 except (TypeError, RuntimeError) as error:
-                    say(**case, left_out=str(error).splitlines()[0])
+                    report(**case, left_out=str(error).splitlines()[0])
                     continue
                 median = statistics.median(seconds)
-                say(
+                report(
                     **case,
                     clock=clock.name,
                     **how,

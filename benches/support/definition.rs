@@ -1,4 +1,4 @@
-//! The definition of a product in f64, computed once for all tiles that are held against it.
+//! The reference of a product in f64, computed once for all tiles that are compared with it.
 
 use super::examples::splitmix;
 use tilewise::Element;
@@ -6,20 +6,20 @@ use tilewise::reference::{self, Comparison, GemmReference};
 
 /// Multiply-adds up to which every entry is checked.
 const FULL_CHECK: f64 = (1u64 << 30) as f64;
-/// Entries that are checked of a larger product, and the seed that picks them.
+/// Entries of a larger product that are checked, and the seed that draws them.
 const ENTRIES: usize = 4096;
 const SEED: u64 = 1;
 
-/// All entries of a product, or some of a large one.
+/// The reference of all entries of a product, or of some entries of a large one.
 pub(crate) struct Definition {
     entries: GemmReference,
-    /// Row and column of each entry, where not all are here.
+    /// Row and column of each entry, if not all of them are here.
     places: Option<Vec<[usize; 2]>>,
     columns: usize,
 }
 
 impl Definition {
-    /// Of the product of `a` (m, k) and `b` (k, n), both row-major.
+    /// The product of `a` (m, k) and `b` (k, n), both row-major.
     pub(crate) fn new<T: Element>(a: &[T], b: &[T], size: [usize; 3]) -> Self {
         let [m, columns, _] = size;
         if size.iter().map(|&extent| extent as f64).product::<f64>() <= FULL_CHECK {
@@ -31,7 +31,7 @@ impl Definition {
         Self { entries: reference::gemm_entries(a, b, size, &places), places: Some(places), columns }
     }
 
-    /// Compares a product with it, row-major.
+    /// Compares a row-major product with it.
     pub(crate) fn compare<C: Element>(&self, c: &[C]) -> Comparison {
         let Some(places) = &self.places else { return self.entries.compare(c) };
         let picked: Vec<C> = places.iter().map(|&[row, column]| c[row * self.columns + column]).collect();

@@ -1,16 +1,16 @@
-//! Values on the CPU, in f64, and how far the same computation in f32 may be from them.
+//! Values on the CPU, in f64, with a bound on the error of the same computation in f32.
 
 use crate::expression::Value;
 use tilewise::Result;
 use tilewise::clifford::{BladeOrder, Blades, Multivector, Product, Unary};
 use tilewise::reference::gamma;
 
-/// What a driver may flush to zero, for each operation.
+/// Largest value that a driver may flush to zero, in each operation.
 const FLUSHED: f64 = f32::MIN_POSITIVE as f64;
-/// Roundings of a square root or a quotient, which drivers compute to within some units of the last place.
-const STEPS: usize = 4;
+/// Roundings that bound a square root or a quotient, which drivers compute to within some units of the last place.
+const ROUNDINGS: usize = 4;
 
-/// A multivector, and for each of its blades a bound of what f32 makes of it: the running error analysis of Higham,
+/// A multivector, and for each of its blades a bound on the error in f32: the running error analysis of Higham,
 /// *Accuracy and Stability of Numerical Algorithms*, section 3.3.
 pub(crate) struct Bounded {
     pub(crate) value: Multivector,
@@ -29,10 +29,10 @@ fn ascending(x: &Multivector) -> Blades {
     x.signature().blades().ordered(BladeOrder::Ascending)
 }
 
-/// The error of a value after so many roundings, that was already off by `error`.
-fn rounded(value: f64, error: f64, steps: usize) -> f64 {
+/// Error of a value after `roundings` more roundings, if it had the error `error` before.
+fn rounded(value: f64, error: f64, roundings: usize) -> f64 {
     let most = value.abs() + error;
-    if most == 0.0 { 0.0 } else { error + gamma(steps) * most + FLUSHED }
+    if most == 0.0 { 0.0 } else { error + gamma(roundings) * most + FLUSHED }
 }
 
 /// A product of absolute values, in which nothing cancels.
@@ -49,9 +49,9 @@ fn magnitude(product: Product, x: &Multivector, y: &Multivector) -> Result<Multi
 }
 
 impl Bounded {
-    /// A number or a blade, as it is rounded to f32.
+    /// A number or a blade, rounded to f32.
     pub(crate) fn literal(x: &Multivector) -> Result<Self> {
-        #[expect(clippy::cast_possible_truncation, reason = "that is what is bounded")]
+        #[expect(clippy::cast_possible_truncation, reason = "the bound is for this rounding")]
         let error = zipped(x, x, |x, _| (x - f64::from(x as f32)).abs())?;
         Ok(Self { value: x.clone(), error })
     }
@@ -75,8 +75,8 @@ impl Bounded {
     }
 }
 
-/// The error of a sum of at most so many products whose absolute values sum up to `exact`, and of operands in f32 to
-/// `most`.
+/// Error of a sum of at most `terms` products. Their absolute values sum up to `exact`, and to at most `most` with
+/// operands in f32.
 fn sum_error(exact: f64, most: f64, terms: usize) -> f64 {
     (most - exact) + gamma(terms) * most + terms as f64 * FLUSHED
 }
@@ -109,14 +109,14 @@ impl Value for Bounded {
         Ok(Self { value: self.value.unary(function), error: zipped(&error, &error, |error, _| error.abs())? })
     }
 
-    /// The reverse over the quadratic form: no bound where f32 cannot tell that from zero.
+    /// The reverse over the quadratic form. There is no bound if f32 cannot distinguish that form from zero.
     fn inverse(&self) -> Result<Self> {
         let value = self.value.inverse()?;
         let (square, of_square) = self.quadratic();
         let least = (square.abs() - of_square).max(0.0);
         let error = zipped(&value, &self.error.unary(Unary::Reverse), |value, error| match (value, error) {
             (0.0, 0.0) => 0.0,
-            _ => rounded(value, (error.abs() + value.abs() * of_square) / least, STEPS),
+            _ => rounded(value, (error.abs() + value.abs() * of_square) / least, ROUNDINGS),
         })?;
         Ok(Self { value, error })
     }
@@ -126,7 +126,7 @@ impl Value for Bounded {
         let (norm, (square, of_square)) = (self.value.norm(), self.quadratic());
         // |sqrt a - sqrt b| = |a - b| / (sqrt a + sqrt b), and at most sqrt |a - b|.
         let apart = of_square / (norm + (square.abs() - of_square).max(0.0).sqrt());
-        let error = rounded(norm, apart.min(of_square.sqrt()), STEPS);
+        let error = rounded(norm, apart.min(of_square.sqrt()), ROUNDINGS);
         Ok(Self {
             value: Multivector::scalar_of(signature, norm),
             error: Multivector::scalar_of(signature, error),

@@ -1,4 +1,4 @@
-//! Expressions of multivectors: what they are made of, and their values, of whatever kind.
+//! Expressions of multivectors as trees, and their evaluation to any kind of value.
 
 use tilewise::Result;
 use tilewise::clifford::{Multivector, Product, Unary};
@@ -16,7 +16,7 @@ pub(crate) enum Expression {
     Grade(usize, Box<Self>),
 }
 
-/// What expressions can be evaluated to: numbers on the CPU with their bounds, and tensors on a device.
+/// Operations that an expression needs. Its values are numbers with bounds on the CPU, or tensors on a device.
 pub(crate) trait Value: Sized {
     fn add(&self, y: &Self) -> Result<Self>;
     fn negative(&self) -> Result<Self>;
@@ -28,7 +28,7 @@ pub(crate) trait Value: Sized {
 }
 
 impl Expression {
-    /// The value, where `literal` makes those of numbers and blades.
+    /// Evaluates the expression; `literal` supplies the values of numbers and blades.
     pub(crate) fn evaluate<V: Value>(&self, literal: &impl Fn(&Multivector) -> Result<V>) -> Result<V> {
         let of = |x: &Self| x.evaluate(literal);
         match self {

@@ -1,4 +1,4 @@
-//! Values on the device, in f32: of each, the blades that are not zero by construction.
+//! Values on the device, in f32. Each stores only the blades that are not zero by construction.
 
 use crate::expression::Value;
 use tilewise::clifford::{BladeAxis, Blades, Multivector, Multivectors, Product, Signature, Unary};
@@ -7,7 +7,7 @@ use tilewise::{Gpu, Result, Tensor, ops};
 /// One multivector, as a batch without axes.
 pub(crate) struct OnGpu(Multivectors<f32>);
 
-/// The blades that a condition holds for, in short-lex order; the scalar if it is none.
+/// The blades that satisfy a condition, in short-lex order; the scalar if none does.
 fn blades(signature: Signature, is_there: impl Fn(u8) -> bool) -> Result<Blades> {
     let all = signature.blades();
     let masks: Vec<u8> = all.masks().iter().copied().filter(|&mask| is_there(mask)).collect();
@@ -15,10 +15,10 @@ fn blades(signature: Signature, is_there: impl Fn(u8) -> bool) -> Result<Blades>
 }
 
 impl OnGpu {
-    /// A number or a blade, and nothing beside it.
+    /// A number or a blade, without any other blade.
     pub(crate) fn literal(gpu: &Gpu, x: &Multivector) -> Result<Self> {
         let blades = blades(x.signature(), |mask| x.coefficient(mask) != 0.0)?;
-        #[expect(clippy::cast_possible_truncation, reason = "rounded, as the bound counts on")]
+        #[expect(clippy::cast_possible_truncation, reason = "rounded, as the bound assumes")]
         let values: Vec<f32> = x.select(&blades).into_iter().map(|x| x as f32).collect();
         Self::of(gpu.tensor(&values, [values.len()])?, &blades)
     }
@@ -27,12 +27,12 @@ impl OnGpu {
         Ok(Self(Multivectors::new(tensor, blades, BladeAxis::Last)?))
     }
 
-    /// Reads it: its blades, and their coefficients.
+    /// Reads the blades and their coefficients back.
     pub(crate) fn read(&self) -> Result<(Blades, Vec<f32>)> {
         Ok((self.0.blades().clone(), self.0.tensor().to_vec()?))
     }
 
-    /// The coefficients of these blades; no copy if it has just these.
+    /// The coefficients of these blades, without a copy if they are all there is.
     fn on(&self, blades: &Blades) -> Result<Tensor<f32>> {
         if self.0.blades() == blades {
             return Ok(self.0.tensor().clone());

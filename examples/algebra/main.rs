@@ -6,8 +6,8 @@
 //! cargo run --release --example algebra -- --signature 3,0,1 --expr "(e1 + 2e0) ^ e2 & ~(e10 + e123)" --json
 //! cargo run --release --example algebra -- --signature 2,0,1 --null-first --table --product regressive
 //! ```
-//! `--help` has what expressions are made of. One that does not parse is shown with the place. The exit status is 0 only
-//! if what the device computes is within the bound that follows from every rounding of f32.
+//! `--help` has the grammar of expressions. A syntax error is shown with its position. The exit status is 0 only if the
+//! device's result is within a bound that accounts for every rounding of f32.
 
 mod bounded;
 mod expression;
@@ -32,7 +32,7 @@ use tilewise::{Gpu, Result};
 #[derive(Parser)]
 #[command(after_help = parser::GRAMMAR)]
 struct Args {
-    /// How many vectors square to 1, to -1 and to 0: `p,q,r`
+    /// The numbers of vectors that square to 1, to -1 and to 0: `p,q,r`
     #[arg(long, default_value = "3,0,0")]
     signature: Signature,
     /// Null vectors come first
@@ -44,7 +44,7 @@ struct Args {
     /// Prints the table of a product of basis blades
     #[arg(long, conflicts_with = "expr")]
     table: bool,
-    /// Which product the table is of
+    /// The product of the table
     #[arg(long, default_value = "geometric", value_parser = product)]
     product: Product,
     /// Prints one JSON object and nothing else
@@ -54,7 +54,7 @@ struct Args {
 
 fn product(name: &str) -> Result<Product, String> {
     let found = Product::ALL.into_iter().find(|product| product.name() == name.replace('-', "_"));
-    found.ok_or_else(|| format!("it is none of {}", Product::ALL.map(Product::name).join(", ")))
+    found.ok_or_else(|| format!("expected one of {}", Product::ALL.map(Product::name).join(", ")))
 }
 
 fn main() -> ExitCode {
@@ -76,7 +76,7 @@ fn run(signature: Signature, text: &str) -> Result<Report> {
     Ok(Report { text: text.to_owned(), device: gpu.caps().adapter.clone(), on_cpu, blades, values })
 }
 
-/// What came out.
+/// The values of an expression on the CPU and on the device.
 struct Report {
     text: String,
     device: String,
@@ -87,18 +87,18 @@ struct Report {
 }
 
 impl Report {
-    /// What the device has computed of a blade; 0 of those that are zero by construction.
+    /// The device's coefficient of a blade; 0 if it is zero by construction.
     fn on_gpu(&self, mask: u8) -> f64 {
         self.blades.position(mask).map_or(0.0, |i| f64::from(self.values[i]))
     }
 
-    /// The largest difference, and the largest over its bound.
+    /// The largest difference, and the largest ratio of a difference to its bound.
     fn difference(&self) -> [f64; 2] {
         let all = 0..=self.on_cpu.value.signature().pseudoscalar();
         all.fold([0.0, 0.0], |[most, ratio], mask| {
             let apart = (self.on_gpu(mask) - self.on_cpu.value.coefficient(mask)).abs();
             let bound = self.on_cpu.error.coefficient(mask);
-            // NaN and infinities, of operands that are too large for f32, are beyond any bound.
+            // NaN and infinities, from operands that are too large for f32, exceed any bound.
             let of_bound = match apart {
                 0.0 => 0.0,
                 _ if apart.is_finite() && bound.is_finite() => apart / bound,
@@ -112,7 +112,7 @@ impl Report {
         self.difference()[1] <= 1.0
     }
 
-    /// What the device has computed, as text: with as many digits as f32 has.
+    /// The device's result with as many digits as f32 has.
     fn gpu_text(&self) -> Result<Multivector> {
         let digits = |value: &f32| value.to_string().parse().unwrap_or(f64::NAN);
         Multivector::new(&self.blades, &self.values.iter().map(digits).collect::<Vec<f64>>())

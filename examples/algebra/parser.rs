@@ -4,7 +4,7 @@ use crate::expression::Expression;
 use tilewise::Result;
 use tilewise::clifford::{Multivector, Product, Signature, Unary, parse_error};
 
-/// What `--help` says of expressions.
+/// The grammar of expressions, for `--help`.
 pub(crate) const GRAMMAR: &str = "\
 Expressions, from what binds tightest to what binds loosest, those of one line from left to right:
   2.5e12 e21 1e-3  numbers and blades; an exponent has a sign, 2e12 is twice e12
@@ -17,8 +17,8 @@ Expressions, from what binds tightest to what binds loosest, those of one line f
   x + y  x - y     sum, difference
 A point with a digit on either side is part of a number: 2.5 is one, 2 . 5 and e1.e2 are dots.";
 
-/// Operands of an expression, at most: parsing and evaluation are recursive.
-const OPERANDS_AT_MOST: usize = 500;
+/// Largest number of operands of an expression: parsing and evaluation are recursive.
+const MAX_OPERANDS: usize = 500;
 
 #[derive(Clone, Copy)]
 enum Operator {
@@ -62,13 +62,13 @@ const FUNCTIONS: [(&str, Function); 10] = [
     ("scalar", Function::Product(Product::Scalar)),
 ];
 
-/// Reads an expression; an error shows the place where that ends.
+/// Parses an expression; an error shows the position where parsing stopped.
 pub(crate) fn parse(signature: Signature, text: &str) -> Result<Expression> {
     let mut parser = Parser { signature, text, at: 0, operands: 0 };
     let expression = parser.binary(0)?;
     match parser.rest().chars().next() {
         None => Ok(expression),
-        Some(')') => Err(parser.wrong("there is no `(` for this")),
+        Some(')') => Err(parser.wrong("no `(` matches this")),
         Some(_) => Err(parser.wrong("an operator is expected")),
     }
 }
@@ -81,7 +81,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// What is left, without spaces in front.
+    /// The rest of the text, without leading spaces.
     fn rest(&mut self) -> &'a str {
         let rest = self.text[self.at..].trim_start();
         self.at = self.text.len() - rest.len();
@@ -92,7 +92,7 @@ impl<'a> Parser<'a> {
         parse_error(self.text, self.at, why)
     }
 
-    /// Whether a symbol is next, which is then behind.
+    /// Whether a symbol is next; if so, skips it.
     fn takes(&mut self, symbol: &str) -> bool {
         let is_next = self.rest().starts_with(symbol);
         self.at += if is_next { symbol.len() } else { 0 };
@@ -122,10 +122,8 @@ impl<'a> Parser<'a> {
 
     fn prefixed(&mut self) -> Result<Expression> {
         self.operands += 1;
-        if self.operands > OPERANDS_AT_MOST {
-            return Err(
-                self.wrong(format!("an expression has at most {OPERANDS_AT_MOST} operands and prefixes"))
-            );
+        if self.operands > MAX_OPERANDS {
+            return Err(self.wrong(format!("an expression has at most {MAX_OPERANDS} operands and prefixes")));
         }
         if self.takes("~") {
             return Ok(Expression::Unary(Unary::Reverse, Box::new(self.prefixed()?)));
@@ -157,7 +155,7 @@ impl<'a> Parser<'a> {
     fn function(&mut self, name: &str) -> Result<Expression> {
         let Some(&(_, function)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else {
             let names = FUNCTIONS.map(|(name, _)| name).join(" ");
-            return Err(self.wrong(format!("`{name}` is none of the functions {names}")));
+            return Err(self.wrong(format!("`{name}` is not one of the functions {names}")));
         };
         self.at += name.len();
         self.expect("(")?;

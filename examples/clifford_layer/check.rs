@@ -1,19 +1,19 @@
-//! Results and gradients against their definitions in f64.
+//! Compares results and gradients with their definitions in f64.
 
-use crate::Way;
+use crate::Direction;
 use crate::layer::{Layer, Operands};
 use tilewise::clifford::Multivectors;
 use tilewise::clifford::layer::{GradeNorm, ProductKind};
-use tilewise::reference::{LayerProductReference, Running, compare};
+use tilewise::reference::{BoundedValues, LayerProductReference, compare};
 use tilewise::{DType, Precision, Real, Result, Tensor};
 
-/// Multiply-adds in f64 that are taken for a check, about.
+/// Approximate number of multiply-adds in f64 that a check may take.
 const WORK: usize = 1 << 28;
 
-/// How much coarser f16 is than f32: of products that are rounded to it.
-const OF_HALVES: f64 = (1 << 13) as f64;
+/// Unit roundoff of f16 over that of f32, for products whose operands are rounded to f16.
+const F16_OVER_F32: f64 = (1 << 13) as f64;
 
-/// How far results are from their definitions.
+/// Result of the comparison with the definitions.
 pub(crate) struct Check {
     /// Rows that were checked.
     pub(crate) rows: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Check {
     pub(crate) bound_ratio: f64,
 }
 
-pub(crate) fn check<T: Real>(layer: Layer, operands: &Operands<T>, way: Way) -> Result<Check> {
+pub(crate) fn check<T: Real>(layer: Layer, operands: &Operands<T>, direction: Direction) -> Result<Check> {
     let &[blades, all, features] = operands.x.tensor().shape() else { return Ok(NOTHING) };
     let of_row = match layer.kind {
         ProductKind::Steerable => blades * blades * features * 4,
@@ -40,35 +40,36 @@ pub(crate) fn check<T: Real>(layer: Layer, operands: &Operands<T>, way: Way) -> 
         (ProductKind::Steerable, _) => 1e-3,
         (ProductKind::Connected, _) => 2e-3,
     };
-    // Of all rows that were computed, the last.
+    // The last of the computed rows.
     let last =
         |x: &Multivectors<T>| -> Result<Vec<f64>> { read(&x.tensor().slice(1, all - rows..)?.contiguous()?) };
     let out = match layer.kind {
         ProductKind::Steerable => reference.steerable(&x, &y, &weight),
         ProductKind::Connected => reference.connected(&x, &y, &weight),
     };
-    // Where a norm has few features to average, what it divides may have cancelled: its bound says by how much.
+    // With few features to average, a norm may divide by a small value where terms cancelled. The bound of each value
+    // accounts for that.
     let is_few = features <= 3 && layer.product.norm != GradeNorm::None;
     let units = if layer.kind == ProductKind::Connected && (is_fast || T::DTYPE != DType::F32) {
-        OF_HALVES
+        F16_OVER_F32
     } else {
         1.0
     };
-    let ratio = |found: &[f64], want: &[f64], bound: &dyn Fn() -> Running| {
-        let off = if is_few { bound().off } else { vec![0.0; want.len()] };
+    let ratio = |found: &[f64], want: &[f64], bound: &dyn Fn() -> BoundedValues| {
+        let off = if is_few { bound().bounds } else { vec![0.0; want.len()] };
         ratio(found, want, tolerance, |i| units * off[i])
     };
-    let [of_x, of_y, of_g] = [&x, &y, &g].map(|values| Running::exact(values));
-    let bound = || reference.running(layer.kind, &of_x, &of_y, &weight);
+    let [of_x, of_y, of_g] = [&x, &y, &g].map(|values| BoundedValues::exact(values));
+    let bound = || reference.bounded(layer.kind, &of_x, &of_y, &weight);
     let mut worst = ratio(&last(&layer.forward(operands)?)?, &out, &bound);
-    if way == Way::Backward {
+    if direction == Direction::Backward {
         let want = match layer.kind {
             ProductKind::Steerable => reference.steerable_backward(&x, &y, &weight, &g),
             ProductKind::Connected => reference.connected_backward(&x, &y, &weight, &g),
         };
         let found = layer.backward(operands)?;
         let of_weight = layer.backward(&few)?.weight;
-        let bounds = || reference.running_backward(layer.kind, [&of_x, &of_y], &weight, &of_g);
+        let bounds = || reference.bounded_backward(layer.kind, [&of_x, &of_y], &weight, &of_g);
         worst = worst
             .max(ratio(&last(&found.x)?, &want.x, &|| bounds().x))
             .max(ratio(&last(&found.y)?, &want.y, &|| bounds().y))
@@ -83,7 +84,7 @@ fn read<T: Real>(x: &Tensor<T>) -> Result<Vec<f64>> {
     Ok(x.to_vec()?.into_iter().map(|x| x.to_f64()).collect())
 }
 
-/// The largest error, over the tolerance times the largest value that should be and what is allowed beyond that.
+/// The largest error over its bound: the tolerance times the largest expected value, plus `more`.
 fn ratio(found: &[f64], want: &[f64], tolerance: f64, more: impl Fn(usize) -> f64) -> f64 {
     let largest = want.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
     let triples = found.iter().zip(want).enumerate();

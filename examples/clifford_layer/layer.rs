@@ -1,6 +1,6 @@
-//! The product of a layer, of either kind, with its operands.
+//! A layer's product, steerable or fully connected, and its operands.
 
-use crate::Way;
+use crate::Direction;
 use tilewise::clifford::layer::{Connected, LayerProduct, ProductGradients, ProductKind};
 use tilewise::clifford::{BladeAxis, Multivectors};
 use tilewise::{Fill, Gpu, Plan, Real, Result, Tensor};
@@ -21,7 +21,7 @@ pub(crate) struct Operands<T: Real> {
 }
 
 impl<T: Real> Operands<T> {
-    /// Numbers from -1 to 1; weights that are smaller the more of them are summed.
+    /// Random numbers from -1 to 1. Weights are scaled down by the root of the number of features that are summed.
     pub(crate) fn random(gpu: &Gpu, layer: Layer, [rows, features]: [usize; 2]) -> Result<Self> {
         let blades = layer.product.blades();
         let batch = |seed| {
@@ -69,23 +69,27 @@ impl Layer {
         }
     }
 
-    pub(crate) fn run<T: Real>(&self, operands: &Operands<T>, way: Way) -> Result<()> {
-        match way {
-            Way::Forward => self.forward(operands).map(drop),
-            Way::Backward => self.backward(operands).map(drop),
+    pub(crate) fn run<T: Real>(&self, operands: &Operands<T>, direction: Direction) -> Result<()> {
+        match direction {
+            Direction::Forward => self.forward(operands).map(drop),
+            Direction::Backward => self.backward(operands).map(drop),
         }
     }
 
-    /// How it is computed, step by step.
-    pub(crate) fn plan<T: Real>(&self, operands: &Operands<T>, way: Way) -> Result<Plan> {
+    /// The plan of the product or its gradients.
+    pub(crate) fn plan<T: Real>(&self, operands: &Operands<T>, direction: Direction) -> Result<Plan> {
         let Operands { x, y, g, weight } = operands;
         if self.kind == ProductKind::Connected {
             let connected = Connected::new(self.product, x, y, weight)?;
-            return if way == Way::Forward { connected.plan() } else { connected.plan_backward(g) };
+            return if direction == Direction::Forward {
+                connected.plan()
+            } else {
+                connected.plan_backward(g)
+            };
         }
-        match way {
-            Way::Forward => self.product.plan_steerable(x, y, weight),
-            Way::Backward => self.product.plan_steerable_backward(x, y, weight, g),
+        match direction {
+            Direction::Forward => self.product.plan_steerable(x, y, weight),
+            Direction::Backward => self.product.plan_steerable_backward(x, y, weight, g),
         }
     }
 }

@@ -1,61 +1,62 @@
-//! Times a Clifford layer's product against a copy in the same run, and holds it against its definition in f64.
+//! Times a Clifford layer's product next to a copy in the same run, and compares it with its definition in f64.
 //!
 //! ```sh
 //! cargo run --release --example clifford_layer -- --layer 3,0,0 --batch 4096 --features 64
 //! cargo run --release --example clifford_layer -- --layer 1,3,0 --norm invariant --backward
 //! cargo run --release --example clifford_layer -- --layer 3,0,0 --batch 512 --features 128 --fc --dtype f16 --json
 //! ```
-//! Of a large batch the last rows are checked, whose results and gradients depend on no others, and the gradient of the
-//! weights on these rows alone. The exit status is 0 only if all is within the tolerance: in f32 2e-6 of the largest value of
-//! each tensor, of a fully connected product 5e-6; in f16, or rounded to it by `TILEWISE_PRECISION=fast`, 1e-3 and 2e-3. With a
-//! norm and at most three features, the bound of each value (`reference::LayerProductReference::running`) is added.
+//! In a large batch only the last rows are checked, since their results and gradients do not depend on other rows; the
+//! gradient of the weights is computed again for these rows alone. The exit status is 0 only if everything is within the
+//! tolerance, relative to the largest value of each tensor. In f32 it is 2e-6, and 5e-6 for a fully connected product. In
+//! f16, or if `TILEWISE_PRECISION=fast` rounds to f16, it is 1e-3 and 2e-3. With a norm and at most three features, the
+//! bound of each value (`reference::LayerProductReference::bounded`) is added.
 
 mod check;
 mod layer;
+#[path = "../../benches/peak/mod.rs"]
+mod peak;
 mod report;
-#[path = "../../benches/roof/mod.rs"]
-mod roof;
 #[path = "../support/mod.rs"]
 mod support;
 
 use clap::{Parser, ValueEnum};
 use layer::{Layer, Operands};
+use peak::Copier;
 use report::{Measured, Report};
-use roof::Copier;
 use std::process::ExitCode;
 use support::reported;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{GradeNorm, LayerProduct, ProductKind};
 use tilewise::{Error, Gpu, Real, Result, f16};
 
-/// Runs of which the median is taken.
+/// Number of timed runs, of which the median is reported.
 const RUNS: usize = 9;
 
-/// Times a Clifford layer's product against a copy in the same run, and holds it against its definition in f64.
+/// Times a Clifford layer's product next to a copy in the same run, and compares it with its definition in f64.
 #[derive(Parser)]
 struct Args {
-    /// The algebra's signature: vectors that square to 1, to -1 and to 0
+    /// The algebra's signature: the numbers of vectors that square to 1, to -1 and to 0
     #[arg(long, default_value = "3,0,0", value_name = "P,Q,R", allow_hyphen_values = true)]
     layer: Signature,
-    /// Rows
+    /// Number of rows
     #[arg(long, default_value_t = 1024)]
     batch: usize,
-    /// Features in and out
+    /// Number of features in and out
     #[arg(long, default_value_t = 64)]
     features: usize,
-    /// The fully connected product in place of the steerable one
+    /// Runs the fully connected product instead of the steerable one
     #[arg(long)]
     fc: bool,
-    /// Leaves the norm out
+    /// Omits the norm
     #[arg(long, conflicts_with = "norm")]
     no_norm: bool,
-    /// The norm of grades: invariant is what indefinite and degenerate metrics need
+    /// The norm of grades; indefinite and degenerate metrics need the invariant one
     #[arg(long, value_enum, default_value_t = Norm::Rms)]
     norm: Norm,
-    /// The gradients in place of the product
+    /// Runs the backward pass instead of the product
     #[arg(long)]
     backward: bool,
-    /// The type of operands
+    /// The type of the operands
     #[arg(long, value_enum, default_value_t = Dtype::F32)]
     dtype: Dtype,
     /// Prints one JSON object and nothing else
@@ -75,9 +76,9 @@ enum Dtype {
     F16,
 }
 
-/// What is timed: the product, or its gradients.
+/// What is timed: the product (forward), or its gradients (backward).
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Direction {
     Forward,
     Backward,
 }
@@ -94,7 +95,7 @@ fn main() -> ExitCode {
 fn run<T: Real>(args: &Args) -> Result<Report> {
     for (what, size) in [("--batch", args.batch), ("--features", args.features)] {
         if size == 0 {
-            return Err(Error::Input { what: what.into(), why: "there must be one at least, not 0".into() });
+            return Err(Error::Input { what: what.into(), why: "must be at least 1; got 0".into() });
         }
     }
     let norm = match args.norm {
@@ -102,32 +103,37 @@ fn run<T: Real>(args: &Args) -> Result<Report> {
         Norm::Rms => GradeNorm::Rms,
         Norm::Invariant => GradeNorm::Invariant,
     };
-    let way = if args.backward { Way::Backward } else { Way::Forward };
+    let direction = if args.backward { Direction::Backward } else { Direction::Forward };
     let layer = Layer {
         product: LayerProduct::new(args.layer).norm(norm),
         kind: if args.fc { ProductKind::Connected } else { ProductKind::Steerable },
     };
     let gpu = Gpu::open()?;
     let operands = Operands::<T>::random(&gpu, layer, [args.batch, args.features])?;
-    let measured = measure(&gpu, layer, &operands, way)?;
-    let check = check::check(layer, &operands, way)?;
+    let measured = measure(&gpu, layer, &operands, direction)?;
+    let check = check::check(layer, &operands, direction)?;
     Ok(Report {
         device: gpu.caps().adapter.clone(),
         layer,
         size: [args.batch, args.features],
         dtype: T::DTYPE,
-        way,
+        direction,
         check,
         measured,
-        plan: layer.plan(&operands, way)?,
+        plan: layer.plan(&operands, direction)?,
     })
 }
 
-/// Medians of the seconds that the layer takes, and that a copy of as many bytes takes, in turns; and what was counted.
-fn measure<T: Real>(gpu: &Gpu, layer: Layer, operands: &Operands<T>, way: Way) -> Result<Measured> {
-    layer.run(operands, way)?; // compiles
+/// Median seconds of the layer and of a copy of as many bytes, measured in alternation; and the counters of one run.
+fn measure<T: Real>(
+    gpu: &Gpu,
+    layer: Layer,
+    operands: &Operands<T>,
+    direction: Direction,
+) -> Result<Measured> {
+    layer.run(operands, direction)?; // compiles
     let before = gpu.stats();
-    layer.run(operands, way)?;
+    layer.run(operands, direction)?;
     let after = gpu.stats();
     let launches = after.launches - before.launches;
     let bytes = after.bytes_bound_for_reading - before.bytes_bound_for_reading
@@ -136,7 +142,7 @@ fn measure<T: Real>(gpu: &Gpu, layer: Layer, operands: &Operands<T>, way: Way) -
     let copier = Copier::new(gpu, (bytes / 2).next_multiple_of(1024));
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..RUNS {
-        times[0].push(gpu.time(|| layer.run(operands, way))?.1.seconds);
+        times[0].push(gpu.time(|| layer.run(operands, direction))?.1.seconds);
         times[1].push(copier.seconds(gpu));
     }
     let [seconds, copy_seconds] = times.map(|mut times| {

@@ -1,6 +1,6 @@
-//! What came out of a layer.
+//! Report on a layer.
 
-use crate::Way;
+use crate::Direction;
 use crate::check::Check;
 use crate::layer::Layer;
 use crate::support::significant;
@@ -9,15 +9,15 @@ use std::fmt;
 use tilewise::clifford::layer::ProductKind;
 use tilewise::{DType, Plan};
 
-/// What was measured and counted.
+/// Times and counters of a layer.
 pub(crate) struct Measured {
     pub(crate) launches: u64,
-    /// That launches bound for reading and for writing.
+    /// Bytes that the launches bound for reading and for writing.
     pub(crate) bytes: u64,
-    /// These over those of one operand.
+    /// These bytes over those of one operand.
     pub(crate) passes: f64,
     pub(crate) seconds: f64,
-    /// Of a copy of as many bytes.
+    /// Seconds of a copy of as many bytes.
     pub(crate) copy_seconds: f64,
 }
 
@@ -30,19 +30,19 @@ impl Measured {
         self.bytes as f64 / self.copy_seconds.max(f64::MIN_POSITIVE) * 1e-9
     }
 
-    /// Of a copy's bandwidth.
+    /// Share of a copy's bandwidth.
     fn share(&self) -> f64 {
         self.copy_seconds / self.seconds.max(f64::MIN_POSITIVE)
     }
 }
 
-/// What came out.
+/// The layer, its check and its times.
 pub(crate) struct Report {
     pub(crate) device: String,
     pub(crate) layer: Layer,
     pub(crate) size: [usize; 2],
     pub(crate) dtype: DType,
-    pub(crate) way: Way,
+    pub(crate) direction: Direction,
     pub(crate) check: Check,
     pub(crate) measured: Measured,
     pub(crate) plan: Plan,
@@ -60,8 +60,8 @@ impl Report {
         }
     }
 
-    fn way(&self) -> &'static str {
-        if self.way == Way::Forward { "forward" } else { "backward" }
+    fn direction(&self) -> &'static str {
+        if self.direction == Direction::Forward { "forward" } else { "backward" }
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -70,7 +70,7 @@ impl Report {
             "device": self.device,
             "signature": self.layer.product.signature.to_string(),
             "product": self.kind(),
-            "way": self.way(),
+            "direction": self.direction(),
             "norm": self.layer.product.norm.to_string(),
             "batch": batch,
             "features": features,
@@ -99,17 +99,25 @@ impl fmt::Display for Report {
             "layer      {} product of {}, {}, norm {}, {batch} rows of {features} features, {}",
             self.kind(),
             product.signature,
-            self.way(),
+            self.direction(),
             product.norm,
             self.dtype
         )?;
         writeln!(f, "plan       {}", self.plan.to_string().replace("\n  ", "\n           "))?;
-        writeln!(f, "passes     {} over an operand's bytes, {launches} launches", significant(passes))?;
+        writeln!(
+            f,
+            "passes     {} (bytes over those of an operand), {launches} launches",
+            significant(passes)
+        )?;
         let [own, copy] = [self.measured.gbps(), self.measured.copy_gbps()].map(significant);
         let [ms, share] = [seconds * 1e3, self.measured.share() * 100.0].map(significant);
-        writeln!(f, "time       {ms} ms: {own} GB/s, a copy {copy} GB/s, {share} % of it")?;
+        writeln!(f, "time       {ms} ms: {own} GB/s, {share} % of a copy's {copy} GB/s")?;
         let verdict = if self.ok() { "ok" } else { "WRONG" };
         let ratio = significant(self.check.bound_ratio);
-        writeln!(f, "check      {verdict} ({ratio} of the tolerance, {} rows, against f64)", self.check.rows)
+        writeln!(
+            f,
+            "check      {verdict} (largest error {ratio} of its tolerance, {} rows, against f64)",
+            self.check.rows
+        )
     }
 }

@@ -1,4 +1,4 @@
-//! Whether it is the same to turn what goes into the network, or what comes out of it.
+//! Checks equivariance: turning the inputs of the network must equal turning its outputs.
 
 use crate::data::{ALGEBRA, Tetrahedron, as_vectors, normals, rounded, turn};
 use crate::network::Network;
@@ -8,17 +8,18 @@ use tilewise::clifford::{Blades, Multivector, Path, Product};
 use tilewise::reference::{MvLinearReference, MvLinearValues, gamma};
 use tilewise::{Gpu, Result, Tensor};
 
-/// Turns that are tried, half of them with a reflection or nearly so.
+/// Number of turns that are tried; about half of them have a reflection.
 pub(crate) const TURNS: usize = 16;
-/// Tetrahedra that are turned by each.
+/// Number of tetrahedra that each turn is applied to.
 pub(crate) const TURNED: usize = 32;
 
-/// The largest difference between the network of turned tetrahedra and the turned network of the tetrahedra, over its bound;
-/// of every blade, and not only of those that were trained.
+/// The largest difference between the outputs for turned tetrahedra and the turned outputs, over its bound. All blades are
+/// compared, not only those that were trained.
 ///
-/// Every output is a sum of products of inputs and weights, each of which has been rounded k times at most: the device's is
-/// within $\gamma_{k} m$ of it, if m is what comes of the magnitudes of all inputs and weights. Turned tetrahedra are rounded
-/// once more. With a turn $\rho$ of multivectors, $|f(Rx) - \rho f(x)| \le \gamma_{k} (m(Rx) + |\rho|\, m(x))$.
+/// Every output is a sum of products of inputs and weights, and each product is rounded at most k times. So the device's
+/// output is within $\gamma_{k} m$ of the exact one, where m is the output for the magnitudes of all inputs and weights.
+/// Turned tetrahedra are rounded once more. With a turn R of vectors, and the same turn $\rho$ of multivectors,
+/// $|f(Rx) - \rho f(x)| \le \gamma_{k} (m(Rx) + |\rho|\, m(x))$.
 pub(crate) fn worst_difference(
     gpu: &Gpu,
     network: &Network,
@@ -50,7 +51,7 @@ pub(crate) fn worst_difference(
     Ok(worst)
 }
 
-/// What comes out of the network for each tetrahedron, blade by blade, and what comes of magnitudes.
+/// Outputs of the network for each tetrahedron, blade by blade, and the outputs for magnitudes.
 fn outputs(
     gpu: &Gpu,
     network: &Network,
@@ -65,7 +66,7 @@ fn outputs(
     Ok((0..count).map(|i| (of(&y, i), of(&m, i))).collect())
 }
 
-/// A turn of vectors as one of multivectors, row by row: a blade becomes the outer product of its turned vectors.
+/// The matrix by which a turn of vectors acts on multivectors: a blade becomes the outer product of its turned vectors.
 fn of_multivectors(turn: &Matrix3<f64>, blades: &Blades) -> Result<Vec<Vec<f64>>> {
     let vectors = ALGEBRA.vectors();
     let image = |&mask: &u8| {
@@ -89,7 +90,7 @@ fn read(of: &Tensor<f32>) -> Result<Vec<f64>> {
     Ok(of.to_vec()?.into_iter().map(|x| f64::from(x.abs())).collect())
 }
 
-/// The network with the magnitudes of its weights in place of these, in f64.
+/// The network in f64, with each weight replaced by its magnitude.
 struct Magnitudes {
     embedding: Linear,
     layers: Vec<(Linear, Vec<f64>)>,
@@ -120,7 +121,7 @@ impl Linear {
         reference.forward(&MvLinearValues { x, weight, bias, null_weight: Vec::new() })
     }
 
-    /// How often a product of the sums is rounded: with its weight, as it is added up, with the bias.
+    /// How often a product is rounded: when it is multiplied by its weight, in the sum, and with the bias.
     fn roundings(&self) -> usize {
         self.features[0] + 2
     }
@@ -146,10 +147,10 @@ impl Magnitudes {
         self.readout.forward(x, rows)
     }
 
-    /// How often any product of inputs and weights is rounded at most, with the rounding of a turned corner.
+    /// Largest number of roundings of a product of inputs and weights, including the rounding of a turned corner.
     fn roundings(&self) -> usize {
         let layer = |k: usize, (linear, _): &(Linear, Vec<f64>)| {
-            // Both factors, as a product and with its weight, in a sum with as many terms as there are blades, and added to x.
+            // Both factors, their product, its weight, a sum with one term for each blade, and the residual x.
             k + (k + linear.roundings()) + 2 + ALGEBRA.size() + 1
         };
         self.layers.iter().fold(1 + self.embedding.roundings(), layer) + self.readout.roundings()

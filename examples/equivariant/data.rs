@@ -1,4 +1,4 @@
-//! Tetrahedra, in one pose or turned at random, and what is to be predicted of them.
+//! Tetrahedra in one pose or turned at random, with the centre and volume to predict.
 
 use crate::support::splitmix;
 use nalgebra::{Matrix3, SMatrix};
@@ -8,9 +8,9 @@ use tilewise::{Element, Gpu, Result, Tensor};
 
 /// The algebra of everything here.
 pub(crate) const ALGEBRA: Signature = Signature::CL3;
-/// Corners of a tetrahedron: the features that go in.
+/// Corners of a tetrahedron: the input features.
 pub(crate) const CORNERS: usize = 4;
-/// Where vectors lie among the blades, and the pseudoscalar.
+/// Positions of the vectors and of the pseudoscalar among the blades.
 const VECTORS: [usize; 3] = [1, 2, 3];
 const PSEUDOSCALAR: usize = 7;
 
@@ -24,7 +24,7 @@ pub(crate) fn normals(seed: u64) -> impl FnMut() -> f64 {
     move || (-2.0 * uniform().ln()).sqrt() * (TAU * uniform()).cos()
 }
 
-/// The orthonormal frame of three vectors, one after the other: those of normal numbers are turned and mirrored at random.
+/// The orthonormal frame of three vectors, in order. Vectors of normal numbers give a random rotation or reflection.
 fn frame(vectors: Matrix3<f64>) -> Matrix3<f64> {
     let (q, r) = vectors.qr().unpack();
     q * Matrix3::from_diagonal(&r.diagonal().map(f64::signum))
@@ -35,8 +35,9 @@ pub(crate) fn turn(normal: &mut impl FnMut() -> f64) -> Matrix3<f64> {
     frame(Matrix3::from_fn(|_, _| normal()))
 }
 
-/// Tetrahedra of normal coordinates, all in one pose: turned, and mirrored if need be, so that the first edge lies along the
-/// first axis, the first face in the upper half of the plane of the first two, and the last corner above it.
+/// Tetrahedra of normal coordinates, all in one pose. They are turned, and mirrored if necessary, so that the first edge
+/// lies along the first axis, the first face in the upper half of the plane of the first two axes, and the last corner
+/// above that plane.
 pub(crate) fn posed(count: usize, seed: u64) -> Vec<Tetrahedron> {
     let mut normal = normals(seed);
     let mut one = || {
@@ -46,29 +47,29 @@ pub(crate) fn posed(count: usize, seed: u64) -> Vec<Tetrahedron> {
     (0..count).map(|_| one()).collect()
 }
 
-/// The same, each turned and perhaps mirrored at random.
+/// These tetrahedra, each turned at random and half of them mirrored.
 pub(crate) fn turned(tetrahedra: &[Tetrahedron], seed: u64) -> Vec<Tetrahedron> {
     let mut normal = normals(seed);
     tetrahedra.iter().map(|corners| rounded(&(turn(&mut normal) * corners))).collect()
 }
 
-/// As f32 has it.
+/// Rounded to f32.
 pub(crate) fn rounded(corners: &Tetrahedron) -> Tetrahedron {
     corners.map(|x| f64::from(f32::from_f64(x)))
 }
 
-/// From the first corner to the others.
+/// The edges from the first corner to the others, in columns.
 fn edges(corners: &Tetrahedron) -> Matrix3<f64> {
     Matrix3::from_fn(|i, j| corners[(i, j + 1)] - corners[(i, 0)])
 }
 
-/// The centre, and the volume with the sign of the corners' order.
+/// The centre, and the signed volume, whose sign depends on the order of the corners.
 fn centre_and_volume(corners: &Tetrahedron) -> [f64; 4] {
     let centre = corners.column_mean();
     [centre[0], centre[1], centre[2], edges(corners).determinant() / 6.0]
 }
 
-/// Tetrahedra on the device, as both networks see them.
+/// Tetrahedra on the device, in the form that each network takes.
 pub(crate) struct Data {
     pub(crate) count: usize,
     /// (blade, tetrahedron, corner)
@@ -79,7 +80,7 @@ pub(crate) struct Data {
     pub(crate) coordinates: Tensor<f32>,
     /// (tetrahedron, 4)
     pub(crate) numbers: Tensor<f32>,
-    /// The mean of the sum of the squares of what is to be predicted.
+    /// Mean over the tetrahedra of the sum of squares of the values to predict.
     pub(crate) mean_square: f64,
 }
 
@@ -121,7 +122,7 @@ pub(crate) fn as_vectors(gpu: &Gpu, tetrahedra: &[Tetrahedron]) -> Result<Multiv
     Multivectors::new(tensor, &ALGEBRA.blades(), BladeAxis::First)
 }
 
-/// A factor for each blade: 1 of what is predicted, 0 of what is left alone.
+/// A factor for each blade: 1 if it is predicted, 0 if it is ignored.
 pub(crate) fn predicted(gpu: &Gpu) -> Result<Tensor<f32>> {
     let is_predicted = |blade| VECTORS.contains(&blade) || blade == PSEUDOSCALAR;
     let mask: Vec<f32> =

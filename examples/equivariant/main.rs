@@ -1,16 +1,17 @@
-//! Trains a network of Clifford layers to tell the centre and the signed volume of tetrahedra, and a plain one beside it.
+//! Trains a network of Clifford layers, and a perceptron for comparison, to predict the centre and the signed volume of
+//! tetrahedra.
 //!
 //! ```sh
 //! cargo run --release --example equivariant
 //! cargo run --release --example equivariant -- --svg losses.svg
 //! cargo run --release --example equivariant -- --steps 500 --hidden 12 --seed 7 --json
 //! ```
-//! The tetrahedra to learn from all lie in one pose; those of the test are others, turned and mirrored at random. The
-//! network of Clifford layers sees corners as vectors and is equivariant: it has learnt all poses with one. The perceptron of
-//! as many parameters sees twelve coordinates; it learns once from the same tetrahedra, and once from these turned at random
-//! anew in every step. Losses and errors are shares of the mean square of what is to be told. The exit status is 0 only if
-//! the equivariant network's error of the test is at most 0.05 and a tenth of either perceptron's, and if what comes out of
-//! it turns as what goes in, within f32.
+//! All training tetrahedra are in one pose. The test uses other tetrahedra, turned and mirrored at random. The network of
+//! Clifford layers takes the corners as vectors and is equivariant, so what it learns in one pose holds in all poses. The
+//! perceptron has as many parameters and takes twelve coordinates. It is trained twice: on the same tetrahedra, and on
+//! tetrahedra that are turned at random again in every training step. Losses and errors are relative to the mean square of
+//! the values to predict. The exit status is 0 only if the equivariant network's test error is at most 0.05 and at most a
+//! tenth of either perceptron's, and if its outputs turn with its inputs, within the rounding of f32.
 
 mod check;
 mod data;
@@ -35,27 +36,27 @@ use support::chart::{Chart, Curve, Mark, Scale};
 use support::{reported, significant};
 use tilewise::{Error, Gpu, GpuOptions, Precision, Result, Tensor, ops};
 
-/// Tetrahedra of a test.
+/// Number of test tetrahedra.
 const TESTED: usize = 1024;
-/// Losses of a curve, or one more.
+/// Approximate number of losses in a curve.
 const POINTS: usize = 100;
-/// Rates of the perceptrons' descent, from one pose and from all: of 0.1, 0.2, 0.3, 0.5, 0.8, 1.0 and 1.3 those of the least
-/// mean error, of three seeds, of tetrahedra that they have not seen and that lie as those that they learn from.
+/// Rates of descent of the perceptrons that learn from one pose and from all poses. Of 0.1, 0.2, 0.3, 0.5, 0.8, 1.0 and
+/// 1.3 these had the least error, averaged over three seeds, on other tetrahedra in the poses of the training.
 const RATES: [f64; 2] = [0.3, 0.8];
 
-/// Trains a network of Clifford layers to tell the centre and the signed volume of tetrahedra, and a plain one beside it.
+/// Trains a network of Clifford layers, and a perceptron, to predict the centre and the signed volume of tetrahedra.
 #[derive(Parser)]
 struct Args {
-    /// Steps of gradient descent, of each network
+    /// Steps of gradient descent for each network
     #[arg(long, default_value_t = 300)]
     steps: usize,
-    /// Features between the layers of the equivariant network, of 1 to 256
+    /// Features between the layers of the equivariant network, 1 to 256
     #[arg(long, default_value_t = 8)]
     hidden: usize,
-    /// Tetrahedra to learn from, all of them in each step, 1 to 1048576
+    /// Number of training tetrahedra, 1 to 1048576; each training step uses all of them
     #[arg(long, default_value_t = 512)]
     samples: usize,
-    /// The seed of all that is random
+    /// The seed of all random numbers
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Draws the losses into this file
@@ -75,17 +76,17 @@ fn run(args: &Args) -> Result<Report> {
     check_range("--steps", args.steps, usize::MAX)?;
     check_range("--hidden", args.hidden, 256)?;
     check_range("--samples", args.samples, 1 << 20)?;
-    // Before the training, which takes its time.
+    // Created before the training, so that an error does not come after it.
     let svg = args.svg.as_deref().map(|path| File::create(path).map_err(|e| unwritable(path, &e)));
     let svg = svg.transpose()?;
-    // What it is held to is the rounding of f32.
+    // The check allows only the rounding of f32.
     let gpu = Gpu::open_with(GpuOptions { precision: Precision::Strict, ..GpuOptions::from_env()? })?;
     let started = Instant::now();
     let seed = |of: u64| args.seed.wrapping_mul(16).wrapping_add(of);
-    let lying = posed(args.samples, seed(0));
+    let in_one_pose = posed(args.samples, seed(0));
     let unseen = posed(TESTED, seed(1));
     let mixed = turned(&unseen, seed(2));
-    let data = Data::new(&gpu, &lying)?;
+    let data = Data::new(&gpu, &in_one_pose)?;
     let tests = [Data::new(&gpu, &unseen)?, Data::new(&gpu, &mixed)?];
     let all = [&data, &tests[0], &tests[1]];
 
@@ -95,7 +96,7 @@ fn run(args: &Args) -> Result<Report> {
     let mut of_all_poses = Perceptron::random(&gpu, network.parameters(), RATES[1], seed(6))?;
     let perceptron = learn(&mut plain, args.steps, all, |learner, _| learner.step(&data))?;
     let perceptron_turned = learn(&mut of_all_poses, args.steps, all, |learner, step| {
-        learner.step(&Data::new(&gpu, &turned(&lying, seed(7) ^ (step as u64) << 32))?)
+        learner.step(&Data::new(&gpu, &turned(&in_one_pose, seed(7) ^ (step as u64) << 32))?)
     })?;
     let report = Report {
         device: gpu.caps().adapter.clone(),
@@ -118,8 +119,8 @@ fn check_range(option: &str, value: usize, most: usize) -> Result<()> {
     if (1..=most).contains(&value) {
         return Ok(());
     }
-    let most = if most == usize::MAX { String::new() } else { format!(" and {most} at most") };
-    let why = format!("there must be one at least{most}, not {value}");
+    let most = if most == usize::MAX { String::new() } else { format!(" and at most {most}") };
+    let why = format!("must be at least 1{most}; got {value}");
     Err(Error::Input { what: option.into(), why })
 }
 
@@ -146,7 +147,7 @@ fn learn<L: Learner>(
     [data, tests @ ..]: [&Data; 3],
     mut step: impl FnMut(&mut L, usize) -> Result<Tensor<f32>>,
 ) -> Result<Learnt> {
-    // Losses stay on the device until the end: to read one is to wait for all that was asked for.
+    // Losses stay on the device until the end: reading one waits for everything submitted before.
     let mut squares = Vec::new();
     for i in 0..steps {
         let off = step(learner, i)?;
@@ -183,10 +184,10 @@ fn picture(report: &Report) -> String {
     let chart = Chart {
         title: "Centre and signed volume of tetrahedra".into(),
         subtitle: format!(
-            "{} tetrahedra to learn from; tested on {TESTED} others, turned and mirrored at random",
+            "{} training tetrahedra; tested on {TESTED} others, turned and mirrored at random",
             report.samples
         ),
-        labels: ["steps of gradient descent".into(), "loss, of the mean square".into()],
+        labels: ["steps of gradient descent".into(), "loss, relative to the mean square".into()],
         scales: [Scale::Linear, Scale::Logarithmic],
         curves: report.learners().map(curve).into(),
     };

@@ -6,18 +6,18 @@ use tilewise::clifford::Multivectors;
 use tilewise::clifford::layer::{
     CliffordLayer, Gate, GradeNorm, LayerProduct, MvLinear, ProductKind, Residual,
 };
-use tilewise::{Element, Gpu, Result, Tensor, ops};
+use tilewise::{Element, Gpu, Parameters, Result, Tensor, ops};
 
-/// Layers: a volume is a product of three vectors.
+/// Number of layers. Two are enough: a volume is a product of three vectors.
 const LAYERS: usize = 2;
-/// The rate of descent of 8 features or fewer, by trial; of more it goes with the root of their number.
+/// Rate of descent for at most 8 features, found by trial. For more it is divided by the root of their number over 8.
 const RATE: f64 = 0.1;
-/// What the weights of products begin with, of what a layer draws, and those of the readout: what is told begins small, as
-/// nothing else bounds products of products.
+/// Factors of the initial weights of the products and of the readout. Predictions start small, because nothing else bounds
+/// repeated products.
 const SHARES: [f32; 2] = [0.25, 0.5];
 
-/// An embedding of the corners, layers, and a readout. Nothing but the layers' products is not linear: a gate would look at
-/// scalars, which corners have not, and a norm would take away the scale, which volumes have.
+/// An embedding of the corners, layers, and a readout. Only the layers' products are nonlinear. A gate would depend on
+/// scalars, which corners do not have, and a norm would remove the scale, on which volumes depend.
 pub(crate) struct Network {
     pub(crate) embedding: MvLinear<f32>,
     pub(crate) layers: Vec<CliffordLayer<f32>>,
@@ -53,7 +53,7 @@ impl Network {
         self.readout.forward(&last)
     }
 
-    /// How far predictions y are off, and 0 of the blades that nobody asks for.
+    /// Errors of the predictions y; 0 for blades that are not predicted.
     fn off_by(&self, y: &Multivectors<f32>, data: &Data) -> Result<Tensor<f32>> {
         ops::mul(&ops::sub(y.tensor(), &data.multivectors)?, &self.predicted)
     }
@@ -61,7 +61,7 @@ impl Network {
 
 impl Learner for Network {
     fn parameters(&self) -> usize {
-        let of_layers = self.layers.iter().flat_map(CliffordLayer::parameters).map(|(_, of)| of.len());
+        let of_layers = self.layers.iter().flat_map(Parameters::parameters).map(|(_, of)| of.len());
         self.embedding.weight().len() + of_layers.sum::<usize>() + self.readout.weight().len()
     }
 
@@ -92,7 +92,7 @@ impl Learner for Network {
     }
 }
 
-/// A linear map without a bias: normal weights, of this share of the deviation 1 / sqrt(in).
+/// A linear map without a bias, with normal weights of the deviation share / sqrt(in).
 fn linear(gpu: &Gpu, [inputs, outputs]: [usize; 2], share: f64, seed: u64) -> Result<MvLinear<f32>> {
     let grades = ALGEBRA.dimension() + 1;
     let mut normal = normals(seed);

@@ -1,32 +1,32 @@
-//! The plain network: it sees twelve numbers and knows nothing of space.
+//! The perceptron: it takes twelve coordinates, without any geometry built in.
 
 use crate::Learner;
 use crate::data::{CORNERS, Data, normals};
 use tilewise::{Activation, Element, Gpu, Result, Tensor, linear, matmul, ops};
 
-/// What goes in and what comes out.
+/// Numbers of inputs and outputs.
 const INPUTS: usize = 3 * CORNERS;
 const OUTPUTS: usize = 4;
 /// Between its layers.
 const ACTIVATION: Activation = Activation::Gelu;
 
-/// Three linear layers with an activation between.
+/// Three linear layers with activations in between.
 pub(crate) struct Perceptron {
     /// Weight (out, in) and bias (out) of each layer.
     layers: Vec<[Tensor<f32>; 2]>,
-    /// Of descent.
+    /// Rate of descent.
     rate: f64,
 }
 
-/// How many numbers a perceptron of two hidden layers of this width learns.
+/// Number of parameters of a perceptron with two hidden layers of this width.
 fn parameters(width: usize) -> usize {
     (INPUTS + 1) * width + (width + 1) * width + (width + 1) * OUTPUTS
 }
 
 impl Perceptron {
-    /// Of two hidden layers, so wide that it learns as many numbers as another network, or nearly so.
+    /// Draws a perceptron with two hidden layers whose number of parameters is nearest to `like`.
     pub(crate) fn random(gpu: &Gpu, like: usize, rate: f64, seed: u64) -> Result<Self> {
-        // The nearest number of parameters, which grow with the width.
+        // Parameters grow with the width.
         let width = (1..=like.max(1)).min_by_key(|&width| parameters(width).abs_diff(like)).unwrap_or(1);
         let mut normal = normals(seed ^ 0x7065_7263);
         let mut layer = |inputs: usize, outputs: usize| {
@@ -39,7 +39,7 @@ impl Perceptron {
         Ok(Self { layers: layers.into_iter().collect::<Result<_>>()?, rate })
     }
 
-    /// What comes out of each layer in front of its activation, which the last has not.
+    /// Outputs of each layer, before its activation. The last layer has none.
     fn through(&self, x: &Tensor<f32>) -> Result<Vec<Tensor<f32>>> {
         let mut outputs: Vec<Tensor<f32>> = Vec::new();
         for [weight, bias] in &self.layers {

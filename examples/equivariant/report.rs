@@ -1,4 +1,4 @@
-//! What came out of the training.
+//! Report on the training.
 
 use crate::TESTED;
 use crate::check::{TURNED, TURNS};
@@ -6,18 +6,19 @@ use crate::support::significant;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// What the equivariant network's error of the test may be, and what of a perceptron's.
-const ERROR_AT_MOST: f64 = 0.05;
-const RATIO_AT_MOST: f64 = 0.1;
+/// Largest test error of the equivariant network.
+const MAX_ERROR: f64 = 0.05;
+/// Largest ratio of that error to the better perceptron's.
+const MAX_RATIO: f64 = 0.1;
 
-/// What became of one network; losses and errors as shares of the mean square of what is to be told.
+/// Result of training one network. Losses and errors are relative to the mean square of the values to predict.
 pub(crate) struct Learnt {
     pub(crate) parameters: usize,
-    /// Some of the steps, and the loss before each.
+    /// Some of the training steps, and the loss before each of them.
     pub(crate) losses: Vec<(usize, f64)>,
-    /// Of tetrahedra in the pose of those that were learnt from.
+    /// Error on other tetrahedra in the pose of the training.
     pub(crate) error_unturned: f64,
-    /// Of the same, turned and mirrored.
+    /// Error on the same tetrahedra, turned and mirrored.
     pub(crate) test_error: f64,
 }
 
@@ -28,7 +29,7 @@ impl Learnt {
     }
 }
 
-/// What came out.
+/// Results of all networks.
 pub(crate) struct Report {
     pub(crate) device: String,
     pub(crate) steps: usize,
@@ -36,27 +37,25 @@ pub(crate) struct Report {
     pub(crate) samples: usize,
     pub(crate) equivariant: Learnt,
     pub(crate) perceptron: Learnt,
-    /// The perceptron that has learnt from turned tetrahedra.
+    /// The perceptron that was trained on turned tetrahedra.
     pub(crate) perceptron_turned: Learnt,
-    /// Of the network of what was turned, against what was turned of the network.
+    /// Largest error of equivariance over its bound.
     pub(crate) bound_ratio: f64,
     pub(crate) seconds: f64,
 }
 
 impl Report {
     pub(crate) fn ok(&self) -> bool {
-        // What is NaN is not at most anything.
-        self.equivariant.test_error <= ERROR_AT_MOST
-            && self.ratio() <= RATIO_AT_MOST
-            && self.bound_ratio <= 1.0
+        // A NaN fails every comparison.
+        self.equivariant.test_error <= MAX_ERROR && self.ratio() <= MAX_RATIO && self.bound_ratio <= 1.0
     }
 
-    /// The equivariant network's error of the test, of the better perceptron's.
+    /// The equivariant network's test error over that of the better perceptron.
     fn ratio(&self) -> f64 {
         self.equivariant.test_error / self.perceptron.test_error.min(self.perceptron_turned.test_error)
     }
 
-    /// All networks: how they are called and drawn.
+    /// Names, results and colours of all networks.
     pub(crate) fn learners(&self) -> [(&'static str, &Learnt, &'static str); 3] {
         [
             ("perceptron, one pose", &self.perceptron, "#c33"),
@@ -98,33 +97,34 @@ impl fmt::Display for Report {
         writeln!(f, "device     {}", self.device)?;
         writeln!(
             f,
-            "data       {} tetrahedra in one pose to learn from; tests on {TESTED} others, as they lie and turned",
+            "data       {} tetrahedra in one pose for training; {TESTED} others for tests, in that pose and turned",
             self.samples
         )?;
         writeln!(
             f,
-            "training   {} steps of gradient descent each, {:.1} s in all",
+            "training   {} steps of gradient descent for each network, {:.1} s in total",
             self.steps, self.seconds
         )?;
         writeln!(
             f,
-            "                         parameters  first loss   last loss  test as they lie  test turned"
+            "                         parameters  first loss   last loss    test in pose  test turned"
         )?;
         for (name, learnt, _) in self.learners() {
             let [first, last] = learnt.ends().map(significant);
-            let [lying, turned] = [learnt.error_unturned, learnt.test_error].map(significant);
+            let [in_pose, turned] = [learnt.error_unturned, learnt.test_error].map(significant);
             let parameters = learnt.parameters;
-            writeln!(f, "  {name:<23}{parameters:>10}{first:>12}{last:>12}{lying:>18}{turned:>13}")?;
+            writeln!(f, "  {name:<23}{parameters:>10}{first:>12}{last:>12}{in_pose:>16}{turned:>13}")?;
         }
         writeln!(
             f,
-            "turned     {TURNED} tetrahedra by {TURNS} turns: the network's differ by {} of the bound at most",
+            "turned     {TURNED} tetrahedra by {TURNS} turns: largest error of equivariance {} of its bound",
             significant(self.bound_ratio)
         )?;
         let verdict = if self.ok() { "ok" } else { "FAILED" };
         writeln!(
             f,
-            "check      {verdict} (an error of the test of at most {ERROR_AT_MOST}, and {} of the better perceptron's, at most {RATIO_AT_MOST})",
+            "check      {verdict} (test error {}, at most {MAX_ERROR}; {} of the better perceptron's, at most {MAX_RATIO})",
+            significant(self.equivariant.test_error),
             significant(self.ratio())
         )
     }

@@ -1,4 +1,4 @@
-//! Clouds of points: out of files or made, on the device and back.
+//! Clouds of points: read from files or generated, uploaded to the device and read back.
 
 use crate::refuse;
 use crate::support::splitmix;
@@ -13,7 +13,7 @@ pub(crate) const ALGEBRA: Signature = Signature::PGA3D;
 /// Points of the knot.
 const KNOT: u32 = 2400;
 
-/// Points, as f32 has them, and what they are called.
+/// Points, rounded to f32, and the name of the cloud.
 pub(crate) struct Cloud {
     pub(crate) name: String,
     pub(crate) points: Vec<[f64; 3]>,
@@ -24,15 +24,15 @@ impl Cloud {
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let (shape, values) = read_npy_f64(path)?;
         let [count, 3] = shape[..] else {
-            return Err(refuse(path, format!("a cloud of points is n x 3, and this is of shape {shape:?}")));
+            return Err(refuse(path, format!("a cloud of points must be n x 3; its shape is {shape:?}")));
         };
         if count == 0 {
-            return Err(refuse(path, "there are no points in it".into()));
+            return Err(refuse(path, "it has no points".into()));
         }
         let is_beyond = |x: &f64| !f32::from_f64(*x).is_finite();
         if let Some(at) = values.iter().position(is_beyond) {
             let why =
-                format!("the value at [{}, {}] is {}, and no number of f32", at / 3, at % 3, values[at]);
+                format!("the value at [{}, {}] is {}, which is not a finite f32", at / 3, at % 3, values[at]);
             return Err(refuse(path, why));
         }
         let points = values.chunks_exact(3).map(|p| rounded([p[0], p[1], p[2]])).collect();
@@ -57,7 +57,7 @@ impl Cloud {
         self.points.iter().map(|p| p.iter().map(|x| x * x).sum::<f64>().sqrt()).fold(0.0, f64::max)
     }
 
-    /// At most so many of them, spread evenly.
+    /// At most `most` of the points, evenly spaced.
     pub(crate) fn some(&self, most: usize) -> Self {
         let step = self.points.len().div_ceil(most);
         Self { name: self.name.clone(), points: self.points.iter().step_by(step).copied().collect() }
@@ -68,7 +68,7 @@ impl Cloud {
         self.upload(gpu, &[self.points.len()])
     }
 
-    /// (blade, 1, point): to be moved by each motor of (blade, motor, 1).
+    /// (blade, 1, point), so that every motor of (blade, motor, 1) moves every point.
     pub(crate) fn on_device_across(&self, gpu: &Gpu) -> Result<Multivectors<f32>> {
         self.upload(gpu, &[1, self.points.len()])
     }
@@ -86,7 +86,7 @@ impl Cloud {
     }
 }
 
-/// The point as f32 has it.
+/// The point rounded to f32.
 fn rounded(point: [f64; 3]) -> [f64; 3] {
     point.map(|x| f64::from(f32::from_f64(x)))
 }
@@ -96,7 +96,7 @@ pub(crate) fn coordinates(points: &Multivectors<f32>) -> Result<Vec<[f64; 3]>> {
     let space = Pga::<3>::new(ALGEBRA)?;
     let (values, blades) = (points.tensor().to_vec()?, points.blades());
     let count = values.len() / blades.len();
-    // The place of each coordinate, and its sign, from points that have one.
+    // The blade of each coordinate and its sign, from the points with one coordinate of 1.
     let unit = |i: usize| {
         let point = space.point(std::array::from_fn(|j| if i == j { 1.0 } else { 0.0 })).select(blades);
         let origin = space.point([0.0; 3]).select(blades);

@@ -1,21 +1,21 @@
-//! Moves a cloud of points along a path of motors, and holds every pose against nalgebra's isometries in f64.
+//! Moves a cloud of points along a path of motors, and compares every pose with nalgebra's isometries in f64.
 //!
 //! ```sh
 //! cargo run --release --example motors
 //! cargo run --release --example motors -- --points cloud.npy --out moved.npy --svg path.svg
 //! cargo run --release --example motors -- --steps 100 --seed 7 --json
 //! ```
-//! The path goes through five poses, by a screw of constant speed from each to the next, in `--steps` motors each. Every
-//! motor is applied to some thousand points, in one launch; the last to the whole cloud, which is timed and written.
-//! The exit status is 0 only if every point is within 80 ulp of f32 of where the isometry takes it: 64 of the path, 16 of
-//! the motion.
+//! The path goes through five poses, by a screw of constant speed from each pose to the next, in `--steps` motors each.
+//! One launch applies every motor to some thousand points. The last motor also moves the whole cloud, which is timed and
+//! written. The exit status is 0 only if every point is within 80 ulp of f32 of the point to which the isometry takes it:
+//! 64 ulp for the path and 16 for the motion.
 
 mod cloud;
 mod path;
+#[path = "../../benches/peak/mod.rs"]
+mod peak;
 mod picture;
 mod report;
-#[path = "../../benches/roof/mod.rs"]
-mod roof;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -23,9 +23,9 @@ use clap::Parser;
 use cloud::Cloud;
 use nalgebra::Point3;
 use path::Path;
+use peak::Copier;
 use picture::Picture;
 use report::Report;
-use roof::Copier;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use support::reported;
@@ -33,17 +33,17 @@ use tilewise::clifford::Multivectors;
 use tilewise::io::write_npy_slice;
 use tilewise::{Element, Error, Gpu, Result};
 
-/// Points that every motor is applied to, and points that are drawn.
+/// Largest number of points that every motor moves.
 const FOLLOWED: usize = 2048;
-/// Runs of which the median is taken.
+/// Number of timed runs, of which the median is reported.
 const RUNS: usize = 9;
-/// What a point may be off by, in ulp of its own length and the path's.
+/// Largest error of a point, in ulp of its own length plus the path's.
 const ULPS: f64 = 80.0;
 
-/// Moves a cloud of points along a path of motors, and holds every pose against nalgebra's isometries.
+/// Moves a cloud of points along a path of motors, and compares every pose with nalgebra's isometries.
 #[derive(Parser)]
 struct Args {
-    /// The cloud: a `.npy` file of n x 3, f32 or f64. A knot of 2,400 points without one
+    /// The cloud: a `.npy` file of n x 3, f32 or f64; without one, a knot of 2,400 points
     #[arg(long)]
     points: Option<PathBuf>,
     /// Writes the cloud in its last pose into this `.npy` file, n x 3 of f32
@@ -52,10 +52,10 @@ struct Args {
     /// Draws the path into this file
     #[arg(long)]
     svg: Option<PathBuf>,
-    /// Motors from each of the five poses to the next
+    /// Number of motors from each of the five poses to the next
     #[arg(long, default_value_t = 32)]
     steps: usize,
-    /// The seed of the poses, and of the cloud where there is no file
+    /// The seed of the poses, and of the cloud if there is no file
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Prints one JSON object and nothing else
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<Report> {
     if args.steps == 0 {
-        let why = "there must be one motor at least from each pose to the next, not 0".into();
+        let why = "must be at least 1, the number of motors from each pose to the next; got 0".into();
         return Err(Error::Input { what: "--steps".into(), why });
     }
     let cloud = match &args.points {
@@ -118,7 +118,7 @@ fn refuse(path: &std::path::Path, why: String) -> Error {
     Error::Input { what: path.display().to_string(), why }
 }
 
-/// The largest error over its bound, of points that were moved by the path's motors from the `first` on, each in turn.
+/// The largest error of a point over its bound. The motors of the path, starting at `first`, each moved all points.
 fn worst(points: &[[f64; 3]], moved: &[[f64; 3]], path: &Path, first: usize) -> f64 {
     let reach = path.reach();
     let off = |(i, found): (usize, &[f64; 3])| {
@@ -131,7 +131,7 @@ fn worst(points: &[[f64; 3]], moved: &[[f64; 3]], path: &Path, first: usize) -> 
     moved.iter().enumerate().map(off).map(nan_is_worst).fold(0.0, f64::max)
 }
 
-/// Medians of the seconds that one motor takes for all points, and that a copy of as many bytes takes, in turns.
+/// Median seconds of one motor for all points and of a copy of as many bytes, measured in alternation.
 fn seconds(gpu: &Gpu, motor: &Multivectors<f32>, points: &Multivectors<f32>) -> Result<[f64; 2]> {
     let bytes = 4 * points.tensor().len() as u64;
     let copier = Copier::new(gpu, bytes.next_multiple_of(1024));

@@ -1,4 +1,4 @@
-//! A path through poses: of motors on the device, of isometries in f64.
+//! A path through poses, as motors on the device and as isometries in f64.
 
 use crate::cloud::ALGEBRA;
 use crate::support::splitmix;
@@ -6,18 +6,18 @@ use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion, Vector3};
 use tilewise::clifford::{BladeAxis, Multivector, Multivectors, Pga};
 use tilewise::{Element, Gpu, Result};
 
-/// Poses that the path goes through, from the cloud as it is on.
+/// Number of poses of the path, including the initial one.
 const POSES: usize = 5;
 
 /// The path.
 pub(crate) struct Path {
     poses: Vec<(Multivector, Isometry3<f64>)>,
-    /// Motors from each pose to the next, that of the latter included.
+    /// Number of motors from each pose to the next. The last of them reaches the next pose.
     steps: usize,
 }
 
 impl Path {
-    /// Through poses that are some radii of the cloud apart, each turned about an axis of its own.
+    /// A path through poses that are some radii of the cloud apart, each turned about another axis.
     pub(crate) fn new(radius: f64, steps: usize, seed: u64) -> Result<Self> {
         let space = Pga::<3>::new(ALGEBRA)?;
         let mut random = splitmix(seed ^ 0x6d6f_746f_7273);
@@ -37,22 +37,22 @@ impl Path {
         Ok(Self { poses, steps })
     }
 
-    /// How many motors it has.
+    /// Number of motors of the path.
     pub(crate) fn len(&self) -> usize {
         (POSES - 1) * self.steps
     }
 
-    /// Motors from each pose to the next.
+    /// Number of motors from each pose to the next.
     pub(crate) fn steps(&self) -> usize {
         self.steps
     }
 
-    /// The farthest that a pose is from the origin.
+    /// Largest distance of a pose from the origin.
     pub(crate) fn reach(&self) -> f64 {
         self.poses.iter().map(|(_, pose)| pose.translation.vector.norm()).fold(0.0, f64::max)
     }
 
-    /// (blade, motor): from each pose to the next, at times 1 / steps to 1.
+    /// The motors (blade, motor) from each pose to the next, at times 1 / steps to 1.
     pub(crate) fn motors(&self, gpu: &Gpu) -> Result<Multivectors<f32>> {
         let blades = ALGEBRA.motors();
         let upload = |poses: &[(Multivector, Isometry3<f64>)]| {
@@ -68,26 +68,26 @@ impl Path {
         Multivectors::new(path.into_tensor().reshape([blades.len(), self.len()])?, &blades, axis)
     }
 
-    /// When a motor is reached on its way between poses, as f32 has it.
+    /// Time of a motor between two poses, rounded to f32.
     fn time(&self, i: usize) -> f64 {
         f64::from(f32::from_f64((i % self.steps + 1) as f64 / self.steps as f64))
     }
 
-    /// What a motor of the path is, in f64: the screw from one pose to the next, up to its time.
+    /// A motor of the path in f64: the screw from one pose to the next, up to the motor's time.
     pub(crate) fn isometry(&self, i: usize) -> Isometry3<f64> {
         let [from, to] = [i / self.steps, i / self.steps + 1].map(|pose| self.poses[pose].1);
         screw(&from, &to, self.time(i))
     }
 }
 
-/// Part of the way from one pose to another, as a screw. nalgebra's own interpolation turns and shifts apart.
+/// The screw from one pose to another, up to time t. nalgebra's own interpolation treats rotation and shift separately.
 fn screw(from: &Isometry3<f64>, to: &Isometry3<f64>, t: f64) -> Isometry3<f64> {
-    let way = from.inverse() * to;
-    let shift = way.translation.vector;
-    let Some((axis, angle)) = way.rotation.axis_angle() else {
+    let motion = from.inverse() * to;
+    let shift = motion.translation.vector;
+    let Some((axis, angle)) = motion.rotation.axis_angle() else {
         return from * Translation3::from(shift * t);
     };
-    // The shift along the axis goes on; that across is a turn about a centre.
+    // The shift along the axis is kept; the shift across it is a turn about a centre.
     let along = axis.into_inner() * axis.dot(&shift);
     let across = shift - along;
     let centre = (across + axis.cross(&across) / (0.5 * angle).tan()) * 0.5;

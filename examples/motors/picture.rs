@@ -1,4 +1,4 @@
-//! The path as a picture: the cloud in some of its poses, and the way of its origin.
+//! Draws the path: the cloud in some of its poses, and the path of its origin.
 
 use crate::cloud::Cloud;
 use crate::path::Path;
@@ -8,32 +8,33 @@ const WIDTH: f64 = 700.0;
 const HEIGHT: f64 = 440.0;
 const MARGIN: f64 = 28.0;
 const TOP: f64 = 52.0;
-/// Poses between two of the path's, and points of each, that are drawn.
+/// Number of poses drawn between two poses of the path.
 const BETWEEN: usize = 1;
+/// Largest number of points drawn for each pose.
 const POINTS: usize = 800;
 
-/// What is drawn.
+/// The content of the picture.
 pub(crate) struct Picture<'a> {
     pub(crate) path: &'a Path,
     pub(crate) cloud: &'a Cloud,
-    /// Of every motor, all points.
+    /// All points, for every motor.
     pub(crate) followed: &'a [[f64; 3]],
     pub(crate) name: &'a str,
 }
 
-/// Where points lie on paper: seen from in front, a little from the left and below.
+/// Projects a point onto the page, as seen from the front, slightly from the left and below.
 fn project([x, y, z]: [f64; 3]) -> [f64; 2] {
     [x + 0.3 * z, -0.95 * y - 0.25 * z]
 }
 
-/// Where the picture lies in the file: the middle of what is drawn, and its scale, the same both ways.
+/// Maps the drawing to the page: its centre, and one scale for both axes.
 struct Paper {
     middle: [f64; 2],
     scale: f64,
 }
 
 impl Paper {
-    /// All of these points, as large as there is room.
+    /// The largest scale at which all of these points fit.
     fn around<'a>(points: impl Iterator<Item = &'a [f64; 2]> + Clone) -> Self {
         let range = |axis: usize| {
             let values = points.clone().map(move |p| p[axis]);
@@ -64,7 +65,7 @@ impl Picture<'_> {
         motor.map_or(&self.cloud.points, |i| &self.followed[i * count..(i + 1) * count])
     }
 
-    /// Motors whose poses are drawn: those of the path, and some between.
+    /// Motors whose poses are drawn: those of the path's poses, and some in between.
     fn drawn(&self) -> Vec<Option<usize>> {
         let steps = self.path.steps();
         let each = (1..=self.path.len()).filter(|i| {
@@ -77,10 +78,10 @@ impl Picture<'_> {
     /// The picture, as a file's text.
     pub(crate) fn svg(&self) -> String {
         let origin = |i| self.path.isometry(i).translation.vector.into();
-        let way = std::iter::once([0.0; 3]).chain((0..self.path.len()).map(origin));
-        let way: Vec<[f64; 2]> = way.map(project).collect();
+        let trace = std::iter::once([0.0; 3]).chain((0..self.path.len()).map(origin));
+        let trace: Vec<[f64; 2]> = trace.map(project).collect();
         let poses: Vec<(f64, Vec<[f64; 2]>)> = self.drawn().into_iter().map(|i| self.dots(i)).collect();
-        let paper = Paper::around(poses.iter().flat_map(|(_, points)| points).chain(&way));
+        let paper = Paper::around(poses.iter().flat_map(|(_, points)| points).chain(&trace));
         let mut svg = self.head();
         for (along, points) in &poses {
             let dots = points.iter().map(|&p| paper.place(p)).map(|[x, y]| format!("M{x:.1} {y:.1}h0"));
@@ -90,11 +91,11 @@ impl Picture<'_> {
                 "<path d=\"{dots}\" stroke=\"{color}\" stroke-width=\"1.6\" stroke-linecap=\"round\" opacity=\"0.7\"/>"
             );
         }
-        let line = way.iter().map(|&p| paper.place(p)).map(|[x, y]| format!("{x:.1},{y:.1}"));
+        let line = trace.iter().map(|&p| paper.place(p)).map(|[x, y]| format!("{x:.1},{y:.1}"));
         let line = line.collect::<Vec<_>>().join(" ");
         let _ =
             writeln!(svg, "<polyline points=\"{line}\" fill=\"none\" stroke=\"#222\" stroke-width=\"1.5\"/>");
-        for (pose, &at) in way.iter().step_by(self.path.steps()).enumerate() {
+        for (pose, &at) in trace.iter().step_by(self.path.steps()).enumerate() {
             let [x, y] = paper.place(at);
             let _ = writeln!(
                 svg,
@@ -106,7 +107,7 @@ impl Picture<'_> {
         svg + "</svg>\n"
     }
 
-    /// How far along the path a motor is, and the cloud behind it.
+    /// The position of a motor along the path, and the points of the cloud after it.
     fn dots(&self, motor: Option<usize>) -> (f64, Vec<[f64; 2]>) {
         let along = motor.map_or(0.0, |i| (i + 1) as f64 / self.path.len() as f64);
         let points = self.pose(motor);
@@ -120,7 +121,7 @@ impl Picture<'_> {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"12\">\n\
              <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
              <text x=\"{MARGIN}\" y=\"20\" font-size=\"14\">The path of {name} along {motors} motors</text>\n\
-             <text x=\"{MARGIN}\" y=\"37\" fill=\"#555\">screws between the numbered poses, from blue to red; the line is the way of the origin</text>\n"
+             <text x=\"{MARGIN}\" y=\"37\" fill=\"#555\">screws between the numbered poses, from blue to red; the line is the path of the origin</text>\n"
         )
     }
 }

@@ -1,4 +1,4 @@
-//! What came out of the motion.
+//! Report on the motion.
 
 use crate::support::significant;
 use serde_json::{Value, json};
@@ -8,16 +8,16 @@ use tilewise::Plan;
 /// Bytes of a point, which is read once and written once.
 const BYTES: f64 = 16.0;
 
-/// What came out.
+/// Sizes, errors and times of the motion.
 pub(crate) struct Report {
     pub(crate) device: String,
     pub(crate) cloud: String,
     pub(crate) points: usize,
     pub(crate) motors: usize,
     pub(crate) bound_ratio: f64,
-    /// Of one motor for all points.
+    /// Seconds of one motor for all points.
     pub(crate) seconds: f64,
-    /// Of a copy of as many bytes.
+    /// Seconds of a copy of as many bytes.
     pub(crate) copy_seconds: f64,
     pub(crate) plan: Plan,
 }
@@ -28,7 +28,7 @@ impl Report {
     }
 
     fn gbps(&self, seconds: f64) -> f64 {
-        // A copy is of whole kilobytes.
+        // The copy is rounded up to whole kilobytes.
         2.0 * BYTES * self.points as f64 / seconds.max(f64::MIN_POSITIVE) * 1e-9
     }
 
@@ -61,7 +61,7 @@ impl fmt::Display for Report {
         let ratio = significant(self.bound_ratio);
         writeln!(
             f,
-            "check      {verdict} (points at {ratio} of their bound, against nalgebra's isometries in f64)"
+            "check      {verdict} (largest error of a point {ratio} of its bound, against nalgebra's isometries in f64)"
         )
     }
 }

@@ -1,14 +1,14 @@
-//! Puts a sketched layer in the place of a dense one, and holds both against f64.
+//! Replaces a dense layer by a sketched one, and compares both with f64.
 //!
 //! ```sh
 //! cargo run --release --example sketched_linear
 //! cargo run --release --example sketched_linear -- --rank 32 --init panther --train 60
 //! cargo run --release --example sketched_linear -- --max-error 0.5 --dtype f16 --svg errors.svg --json
 //! ```
-//! Without a file it takes the weight of a feed-forward layer of a sentence encoder, in `examples/data`. It prints what
-//! the layer saves, how far its weight and its outputs are from the dense ones', and the time of both. The exit status
-//! is 0 only if outputs are those of the layer's factors in f64, a fit is within 1.02 of the best weight of its rank, and
-//! training has made the loss no larger.
+//! Without a file it takes the weight of a feed-forward layer of a sentence encoder, in `examples/data`. It prints the
+//! size of the layer, the relative errors of its weight and its outputs, and the time of both layers. The exit status is
+//! 0 only if the outputs agree with those of the layer's factors in f64, a fit is within 1.02 of the best weight of its
+//! rank, and training has not increased the loss.
 
 mod report;
 #[path = "../support/mod.rs"]
@@ -24,34 +24,34 @@ use support::chart::{Chart, Curve, Mark, Scale};
 use support::reported;
 use tilewise::io::Safetensors;
 use tilewise::reference::store_tolerance;
-use tilewise::sketch::{Advice, Budget, Choice, SkLinear, Sketched};
+use tilewise::sketch::{Budget, Choice, FittedLayer, RankRecommendation, SkLinear};
 use tilewise::{DType, Element, Error, Fill, Gemm, Gpu, Real, Result, Tensor, bf16, f16};
 use training::train;
 
-/// Rows of the activations unless said otherwise, and of those that a layer is trained on.
+/// Default number of rows of the activations; training uses at least four times as many.
 const BATCH: usize = 64;
-/// Runs of which the median is taken.
+/// Number of timed runs, of which the median is reported.
 const RUNS: usize = 9;
 
-/// Puts a sketched layer in the place of a dense one, and holds both against f64.
+/// Replaces a dense layer by a sketched one, and compares both with f64.
 #[derive(Parser)]
 struct Args {
-    /// A `.safetensors` file: the weights of a feed-forward layer in `examples/data` unless said otherwise
+    /// A `.safetensors` file; the weights of a feed-forward layer in `examples/data` by default
     #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_layer2_ffn.safetensors"), hide_default_value = true)]
     weights: PathBuf,
-    /// The tensor of that file: a weight (out, in)
+    /// The tensor of that file: a weight stored (out, in)
     #[arg(long, default_value = "intermediate.dense.weight")]
     tensor: String,
-    /// How many terms
+    /// The number of terms
     #[arg(long, requires = "rank")]
     terms: Option<usize>,
-    /// The rank of each
+    /// The rank of each term
     #[arg(long, conflicts_with_all = ["budget_params", "max_error"])]
     rank: Option<usize>,
-    /// The largest rank with at most this share of the dense layer's numbers: 0.5, if nothing else is said
+    /// The largest rank with at most this share of the dense layer's parameters; 0.5 by default
     #[arg(long, conflicts_with = "max_error")]
     budget_params: Option<f64>,
-    /// The least rank whose fit is off by at most this share of the weight
+    /// The least rank whose fit has at most this relative error
     #[arg(long)]
     max_error: Option<f64>,
     /// Rows of the activations
@@ -60,13 +60,13 @@ struct Args {
     /// How the layer is built from the weight
     #[arg(long, value_enum, default_value_t = Init::Fit)]
     init: Init,
-    /// So many steps of gradient descent, on random activations, towards the outputs of the dense layer
+    /// Steps of gradient descent towards the outputs of the dense layer, on random activations
     #[arg(long, default_value_t = 0)]
     train: usize,
     /// The type of weights and activations
     #[arg(long, value_enum, default_value_t = Type::F32)]
     dtype: Type,
-    /// The seed of all that is random
+    /// The seed of all random numbers
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Draws errors over parameters into this file
@@ -114,19 +114,19 @@ fn refuse(path: &Path, why: String) -> Error {
     Error::Input { what: path.display().to_string(), why }
 }
 
-/// The weight in f32, whatever it is stored in.
+/// The weight in f32, whatever its type in the file.
 fn weight(args: &Args, gpu: &Gpu) -> Result<Tensor<f32>> {
     let (file, name) = (Safetensors::read(&args.weights)?, &args.tensor);
     match file.dtype(name)? {
         Some(DType::F32) => file.tensor::<f32>(gpu, name),
         Some(DType::F16) => file.tensor::<f16>(gpu, name)?.cast(),
         Some(DType::Bf16) => file.tensor::<bf16>(gpu, name)?.cast(),
-        _ => Err(refuse(&args.weights, format!("`{name}` is of another type than f32, f16 and bf16"))),
+        _ => Err(refuse(&args.weights, format!("`{name}` must be a tensor of f32, f16 or bf16"))),
     }
 }
 
-/// Terms and rank: those that are asked for, or the advice.
-fn sizes<T: Real>(args: &Args, weight: &Tensor<T>) -> Result<(usize, usize, Option<Advice>)> {
+/// Terms and rank: those of the command line, or else the advice.
+fn sizes<T: Real>(args: &Args, weight: &Tensor<T>) -> Result<(usize, usize, Option<RankRecommendation>)> {
     if let Some(rank) = args.rank {
         return Ok((args.terms.unwrap_or(1), rank, None));
     }
@@ -134,9 +134,9 @@ fn sizes<T: Real>(args: &Args, weight: &Tensor<T>) -> Result<(usize, usize, Opti
         (Some(error), _) => Budget::Error(error),
         (None, share) => Budget::Params(share.unwrap_or(0.5)),
     };
-    let advice = SkLinear::advise(weight, budget)?;
+    let advice = SkLinear::recommend_rank(weight, budget)?;
     if let Choice::Dense { why } = &advice.choice {
-        return Err(refuse(&args.weights, format!("`{}` is better left dense: {why}", args.tensor)));
+        return Err(refuse(&args.weights, format!("`{}` should stay dense: {why}", args.tensor)));
     }
     Ok((advice.terms, advice.rank, Some(advice)))
 }
@@ -147,7 +147,7 @@ fn build<T: Real>(
     terms: usize,
     rank: usize,
     init: Init,
-) -> Result<Sketched<T>> {
+) -> Result<FittedLayer<T>> {
     let builder = SkLinear::builder(terms, rank).seed(args.seed);
     match init {
         Init::Panther => builder.panther(weight),
@@ -156,7 +156,7 @@ fn build<T: Real>(
     }
 }
 
-/// Builds a layer, trains it if that is asked for, and looks at what it does.
+/// Builds a layer, trains it if requested, and measures it.
 fn sketch<T: Real>(args: &Args, weight: &Tensor<T>) -> Result<Report> {
     let gpu = weight.gpu();
     let (terms, rank, advice) = sizes(args, weight)?;
@@ -164,14 +164,14 @@ fn sketch<T: Real>(args: &Args, weight: &Tensor<T>) -> Result<Report> {
     let (layer, losses) = train(args, built.layer, weight)?;
     let x = gpu.random::<T>([args.batch, layer.inputs()], Fill::Uniform, args.seed.wrapping_add(1))?;
     let (w, x64) = (read(weight)?, read(&x)?);
-    let y = read(&layer.forward_as::<f32>(&x)?)?;
+    let y = read(&layer.apply(&x).output::<f32>().run()?)?;
     let (bound_ratio, own) = against_f64(&layer, &x64, &y)?;
     let dense = &x64 * w.transpose();
-    let stands_for = read(&layer.to_weight()?)?;
+    let sketched_weight = read(&layer.to_weight()?)?;
     let norm = |of: &Mat<f64>| of.norm_l2().max(f64::MIN_POSITIVE);
     let exact = w.singular_values().map_err(|e| Error::Input {
         what: args.tensor.clone(),
-        why: format!("its exact decomposition was not found: {e:?}"),
+        why: format!("computing its exact decomposition failed: {e:?}"),
     })?;
     let tail: f64 = exact.iter().skip(2 * terms * rank).map(|s| s * s).sum();
     let [dense_seconds, sketched_seconds] = seconds(&layer, weight, &x)?;
@@ -188,7 +188,7 @@ fn sketch<T: Real>(args: &Args, weight: &Tensor<T>) -> Result<Report> {
         params: layer.params(),
         dense_params: layer.dense_params(),
         bytes: layer.params() * T::DTYPE.size(),
-        weight_rel_error: (&stands_for - &w).norm_l2() / norm(&w),
+        weight_rel_error: (&sketched_weight - &w).norm_l2() / norm(&w),
         output_rel_error: (own - &dense).norm_l2() / norm(&dense),
         optimal_weight_rel_error: tail.sqrt() / norm(&w),
         dense_seconds,
@@ -199,7 +199,7 @@ fn sketch<T: Real>(args: &Args, weight: &Tensor<T>) -> Result<Report> {
     })
 }
 
-/// The largest error of the outputs over its bound, by the layer's factors in f64; and the outputs themselves.
+/// The largest error of an output over its bound, against the layer's factors in f64; and the outputs in f64.
 fn against_f64<T: Real>(layer: &SkLinear<T>, x: &Mat<f64>, y: &Mat<f64>) -> Result<(f64, Mat<f64>)> {
     let abs = |m: &Mat<f64>| Mat::from_fn(m.nrows(), m.ncols(), |i, j| m[(i, j)].abs());
     let [s1, u2] = [read(&layer.s1()?)?, read(&layer.u2()?)?];
@@ -211,7 +211,7 @@ fn against_f64<T: Real>(layer: &SkLinear<T>, x: &Mat<f64>, y: &Mat<f64>) -> Resu
     };
     let own = through(x, [&s1, &u1, &s2, &u2]);
     let magnitude = through(&abs(x), [&abs(&s1), &abs(&u1), &abs(&s2), &abs(&u2)]);
-    // Both sums, what lies between them in T, and the frozen signs over the root of the rank.
+    // The roundings of both sums, of the intermediate result in T, and of the signs' scale.
     let inner = layer.inputs() + 2 * layer.terms() * layer.rank();
     let share = tilewise::reference::gamma(inner + 2) + 2.0 * store_tolerance(1.0, T::DTYPE);
     let mut worst = 0.0f64;
@@ -224,7 +224,7 @@ fn against_f64<T: Real>(layer: &SkLinear<T>, x: &Mat<f64>, y: &Mat<f64>) -> Resu
     Ok((worst, own))
 }
 
-/// Medians of the dense product's seconds and the layer's, in turns.
+/// Median seconds of the dense product and of the layer, measured in alternation.
 fn seconds<T: Real>(layer: &SkLinear<T>, weight: &Tensor<T>, x: &Tensor<T>) -> Result<[f64; 2]> {
     if x.is_empty() {
         return Ok([0.0; 2]);
@@ -235,7 +235,7 @@ fn seconds<T: Real>(layer: &SkLinear<T>, weight: &Tensor<T>, x: &Tensor<T>) -> R
         times[0].push(gpu.time(|| Gemm::new(x, &weight).out::<T>().run().map(drop))?.1.seconds);
         times[1].push(gpu.time(|| layer.forward(x).map(drop))?.1.seconds);
     }
-    // The first compiles.
+    // The first run compiles.
     Ok(times.map(|mut times| {
         times.remove(0);
         times.sort_by(f64::total_cmp);
@@ -243,12 +243,12 @@ fn seconds<T: Real>(layer: &SkLinear<T>, weight: &Tensor<T>, x: &Tensor<T>) -> R
     }))
 }
 
-/// Errors over parameters: of the three ways to build a layer, and the least possible.
+/// Errors over parameters: of three methods to build a layer, and the least possible.
 fn picture(args: &Args, weight: &Tensor<f32>, report: &Report) -> Result<String> {
     let [inputs, outputs] = report.features;
     let exact = read(weight)?.singular_values().unwrap_or_default();
     let total: f64 = exact.iter().map(|s| s * s).sum();
-    // Up to the last that saves something.
+    // Up to the largest rank that saves parameters.
     let last = (inputs * outputs - 1) / (2 * (inputs + outputs));
     let mut ranks: Vec<usize> = (1..=8).map(|i| (last * i / 8).max(1)).collect();
     ranks.dedup();

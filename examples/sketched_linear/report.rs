@@ -1,18 +1,19 @@
-//! What came out of the sketch of a weight.
+//! Report on the sketch of a weight.
 
 use crate::Init;
 use crate::support::significant;
 use serde_json::{Value, json};
 use std::fmt;
 use tilewise::reference::store_tolerance;
-use tilewise::sketch::Advice;
+use tilewise::sketch::RankRecommendation;
 use tilewise::{DType, Plan};
 
-/// What a fit's error may be over the least possible, and what rounding may add.
-const OVER_LEAST: f64 = 1.02;
+/// Largest error of a fit over the least possible.
+const MAX_OVER_LEAST: f64 = 1.02;
+/// Allowance for rounding.
 const ROUNDING: f64 = 1e-6;
 
-/// What came out.
+/// Sizes, errors and times of a sketched layer.
 pub(crate) struct Report {
     pub(crate) name: String,
     pub(crate) device: String,
@@ -21,7 +22,7 @@ pub(crate) struct Report {
     pub(crate) terms: usize,
     pub(crate) rank: usize,
     pub(crate) init: Init,
-    pub(crate) advice: Option<Advice>,
+    pub(crate) advice: Option<RankRecommendation>,
     pub(crate) batch: usize,
     pub(crate) params: usize,
     pub(crate) dense_params: usize,
@@ -38,10 +39,11 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn ok(&self) -> bool {
-        // Of a fit that nothing has moved.
+        // Only a fit without training is compared with the least possible error.
         let fitted = self.init == Init::Fit && self.losses.is_empty();
         let rounding = store_tolerance(1.0, self.dtype) + ROUNDING;
-        let near = !fitted || self.weight_rel_error <= OVER_LEAST * self.optimal_weight_rel_error + rounding;
+        let near =
+            !fitted || self.weight_rel_error <= MAX_OVER_LEAST * self.optimal_weight_rel_error + rounding;
         let learnt = match &self.losses[..] {
             [first, .., last] => *last <= 1.02 * first,
             _ => true,
@@ -97,13 +99,13 @@ impl fmt::Display for Report {
         let share = 100.0 * self.params as f64 / self.dense_params as f64;
         writeln!(
             f,
-            "layer      {} terms of rank {}: {} numbers, {share:.1} % of {}",
+            "layer      {} terms of rank {}: {} parameters, {share:.1} % of {}",
             self.terms, self.rank, self.params, self.dense_params
         )?;
         let [weight, least, output] =
             [self.weight_rel_error, self.optimal_weight_rel_error, self.output_rel_error].map(significant);
-        writeln!(f, "weight     off by {weight} of its norm, the least possible {least}")?;
-        writeln!(f, "outputs    off by {output} of theirs, for {} rows of random activations", self.batch)?;
+        writeln!(f, "weight     relative error {weight}, least possible {least}")?;
+        writeln!(f, "outputs    relative error {output}, for {} rows of random activations", self.batch)?;
         for (step, loss) in self.losses.iter().enumerate() {
             let last = step + 1 == self.losses.len();
             if last || step % self.losses.len().div_ceil(8) == 0 {
@@ -119,7 +121,7 @@ impl fmt::Display for Report {
         let verdict = if self.ok() { "ok" } else { "FAILED" };
         writeln!(
             f,
-            "check      {verdict} (outputs at {} of their bound, against f64)",
+            "check      {verdict} (largest error of an output {} of its bound, against f64)",
             significant(self.bound_ratio)
         )
     }

@@ -1,11 +1,11 @@
-//! A sketched layer that learns what a dense one does.
+//! Trains a sketched layer to reproduce a dense one.
 
 use crate::{Args, BATCH, read};
 use tilewise::sketch::SkLinear;
 use tilewise::{Element, Fill, Real, Result, Tensor, matmul, ops};
 
-/// Gradient descent on $\|x (W' - W)^T\|^2$ over random activations: the layer, and the loss before each step, relative to
-/// what a layer of zeros has.
+/// Gradient descent on $\|x (W' - W)^T\|^2$ over random activations. Returns the layer, and the loss before each training
+/// step, relative to that of a layer of zeros.
 pub(crate) fn train<T: Real>(
     args: &Args,
     layer: SkLinear<T>,
@@ -21,7 +21,7 @@ pub(crate) fn train<T: Real>(
         let s = read(u)?.singular_values();
         Ok(s.ok().and_then(|s| s.first().copied()).unwrap_or(1.0))
     };
-    // The steepest that descent bears: activations have a variance of 1/3, and a step moves both halves.
+    // The largest stable rate: activations have a variance of 1/3, and a step moves both factors S1 and S2.
     let curvature = spectral(&master.u1()?)?.powi(2) + spectral(&master.u2()?)?.powi(2);
     let rate = 6.0 * (master.terms() as f64).powi(2) / curvature;
     let mut losses = Vec::new();

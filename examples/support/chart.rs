@@ -1,4 +1,4 @@
-//! Pictures of curves, as SVG.
+//! Charts of curves, as SVG.
 
 use super::significant;
 use std::fmt::Write;
@@ -10,16 +10,16 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 48.0;
 
-/// How values become places along an axis.
+/// The scale of an axis.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// By their difference, from 0 on.
+    /// Linear, starting at 0.
     Linear,
-    /// By their quotient.
+    /// Logarithmic.
     Logarithmic,
 }
 
-/// How a curve is drawn.
+/// The style of a curve.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
     Line,
@@ -27,7 +27,7 @@ pub(crate) enum Mark {
     Both,
 }
 
-/// A curve, and how it is called.
+/// A curve and its name.
 pub(crate) struct Curve {
     pub(crate) name: String,
     pub(crate) color: &'static str,
@@ -35,17 +35,17 @@ pub(crate) struct Curve {
     pub(crate) points: Vec<[f64; 2]>,
 }
 
-/// A picture of curves.
+/// A chart of curves.
 pub(crate) struct Chart {
     pub(crate) title: String,
     pub(crate) subtitle: String,
-    /// What is along both axes.
+    /// The labels of both axes.
     pub(crate) labels: [String; 2],
     pub(crate) scales: [Scale; 2],
     pub(crate) curves: Vec<Curve>,
 }
 
-/// One axis: from one value to another.
+/// One axis: its scale and its range.
 struct Axis {
     scale: Scale,
     from: f64,
@@ -53,13 +53,13 @@ struct Axis {
 }
 
 impl Axis {
-    /// All values, with a little room above and below.
+    /// An axis for all these values, with a small margin above and below.
     fn of(scale: Scale, values: impl Iterator<Item = f64> + Clone) -> Self {
         let largest = values.clone().fold(f64::MIN_POSITIVE, f64::max);
         let [from, to] = match scale {
             Scale::Linear => [0.0, largest * 1.04],
             Scale::Logarithmic => {
-                // What is rounding, beside the largest, would take the picture.
+                // Values that are only rounding errors, relative to the largest, would fill the chart.
                 let least = values.map(|value| value.max(1e-8 * largest)).fold(largest, f64::min);
                 [least / 1.12, largest * 1.12]
             }
@@ -67,7 +67,7 @@ impl Axis {
         Self { scale, from, to }
     }
 
-    /// Between 0 and 1.
+    /// The position of a value along the axis, between 0 and 1.
     fn place(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Linear => (value - self.from) / (self.to - self.from),
@@ -75,7 +75,7 @@ impl Axis {
         }
     }
 
-    /// The values that are labelled.
+    /// The values that get a label.
     fn ticks(&self) -> Vec<f64> {
         match self.scale {
             Scale::Linear => {
@@ -86,7 +86,7 @@ impl Axis {
                 (0..=10).map(|i| f64::from(i) * step).take_while(|&value| value <= self.to).collect()
             }
             Scale::Logarithmic => {
-                // Decades; of few of them 2 and 5 as well.
+                // Decades, and 2 and 5 of each decade if there are few.
                 let within: &[f64] = if self.to / self.from > 1e3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
                 let first = self.from.log10().floor();
                 let decades =
@@ -116,7 +116,7 @@ fn escaped(text: &str) -> String {
 }
 
 impl Chart {
-    /// The picture, as a file's text.
+    /// The chart as the text of an SVG file.
     pub(crate) fn svg(&self) -> String {
         let values =
             |axis: usize| self.curves.iter().flat_map(move |c| c.points.iter().map(move |p| p[axis]));
@@ -184,7 +184,7 @@ impl Chart {
         svg + &self.legend(drawn.collect()) + "</svg>\n"
     }
 
-    /// Names in the colours of their curves, at the right: as far up as what is drawn leaves room.
+    /// The names of the curves, in their colours, on the right: as high as the curves leave room.
     fn legend(&self, drawn: Vec<[f64; 2]>) -> String {
         let longest = self.curves.iter().map(|curve| curve.name.len()).max().unwrap_or(0);
         let [width, height] = [8.0 + 7.0 * longest as f64, 8.0 + 16.0 * self.curves.len() as f64];

@@ -1,5 +1,5 @@
-//! What the examples share.
-#![allow(dead_code, reason = "each example takes what it needs")]
+//! Code that the examples share.
+#![allow(dead_code, reason = "each example uses a part of it")]
 
 pub(crate) mod chart;
 #[cfg(feature = "npy")]
@@ -11,7 +11,7 @@ use std::fmt;
 use std::process::ExitCode;
 use tilewise::{GemmKernel, Plan, Result};
 
-/// How an example ends, once it has printed what came out: well only if all that was checked is within its bound.
+/// The exit status of an example: success only if everything that was checked is within its bound. Prints an error.
 pub(crate) fn ended(within_bounds: Result<bool>) -> ExitCode {
     match within_bounds {
         Ok(true) => ExitCode::SUCCESS,
@@ -23,7 +23,7 @@ pub(crate) fn ended(within_bounds: Result<bool>) -> ExitCode {
     }
 }
 
-/// Prints what came out, as JSON or as text, and ends an example by whether that is well.
+/// Prints the report, as JSON or as text, and returns the exit status of the example.
 pub(crate) fn reported<R: fmt::Display>(
     report: Result<R>,
     as_json: bool,
@@ -40,7 +40,7 @@ pub(crate) fn reported<R: fmt::Display>(
     }))
 }
 
-/// The name of the kernel that a plan takes: that of the step that is predicted to take the longest.
+/// The name of a plan's main kernel: that of the step with the longest predicted time.
 pub(crate) fn chosen_kernel(plan: &Plan) -> String {
     let longest = plan.steps().iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let shader = longest.map_or("nothing", |step| step.kernel.shader());
@@ -59,7 +59,7 @@ pub(crate) fn significant(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// Numbers of `SplitMix64` (Steele, Lea and Flood, 2014) from this seed on.
+/// The numbers of `SplitMix64` (Steele, Lea and Flood, 2014), starting from this seed.
 pub(crate) fn splitmix(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {

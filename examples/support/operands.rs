@@ -1,17 +1,17 @@
-//! Operands of a product on the host, random or out of `.npy` files.
+//! Operands of a product on the host, random or from `.npy` files.
 
 use tilewise::Operand;
-use tilewise::io::{Npy, NpyData, Order};
+use tilewise::io::{MemoryOrder, Npy, NpyData};
 use tilewise::{Element, Error, Fill, Gpu, Result, Tensor};
 
-/// Where a matrix comes from.
+/// The source of a matrix.
 pub(crate) enum Source {
     File(Npy),
-    /// Its shape, and the seed.
+    /// Random elements: the shape, and the seed.
     Random([usize; 2], u64),
 }
 
-/// How an operand is stored.
+/// The storage order of an operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Storage {
     RowMajor,
@@ -19,7 +19,7 @@ pub(crate) enum Storage {
 }
 
 impl Source {
-    /// The shape of the operand: a file that is stored transposed has the reverse.
+    /// The shape of the operand. A file that stores the transpose has the reversed shape.
     pub(crate) fn shape(&self, stored: Storage) -> Vec<usize> {
         match (self, stored) {
             (Self::Random(shape, _), _) => shape.to_vec(),
@@ -45,16 +45,16 @@ impl Source {
                         return Err(Error::Input { what: format!("operands of {}", file.dtype()), why });
                     }
                 };
-                // The transpose of C order is Fortran order, and the other way round.
-                let turned = (file.order() == Order::Fortran) != (stored == Storage::Transposed);
-                let stored = if turned { Storage::Transposed } else { Storage::RowMajor };
+                // The transpose of C order is Fortran order, and vice versa.
+                let transposed = (file.order() == MemoryOrder::Fortran) != (stored == Storage::Transposed);
+                let stored = if transposed { Storage::Transposed } else { Storage::RowMajor };
                 Ok(Matrix { elements, shape, stored })
             }
         }
     }
 }
 
-/// An operand on the host: its shape, and its elements as they are stored.
+/// An operand on the host: its shape, and its elements in storage order.
 pub(crate) struct Matrix<T> {
     elements: Vec<T>,
     pub(crate) shape: Vec<usize>,
@@ -62,7 +62,7 @@ pub(crate) struct Matrix<T> {
 }
 
 impl<T: Operand> Matrix<T> {
-    /// The elements as they are stored; what is stored transposed becomes a view.
+    /// Uploads the elements in storage order. A transposed operand becomes a view.
     pub(crate) fn upload(&self, gpu: &Gpu) -> Result<Tensor<T>> {
         match self.stored {
             Storage::RowMajor => gpu.tensor(&self.elements, &self.shape),

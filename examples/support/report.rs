@@ -1,42 +1,42 @@
-//! What came out of a product, and how far it is from its definition.
+//! The report of a product: its error against the definition, its plan and its times.
 
 use super::{chosen_kernel, significant, splitmix};
 use serde_json::{Value, json};
 use std::fmt;
 use tilewise::gpu::{Clock, Timing};
 use tilewise::reference::{self, Comparison};
-use tilewise::{DType, Element, Gpu, Plan, Sums};
+use tilewise::{Accumulator, DType, Element, Gpu, Plan};
 
-/// Multiply-adds up to which every entry of the product is checked.
+/// The most multiply-adds for which every entry of the product is checked.
 const FULL_CHECK: f64 = (1u64 << 30) as f64;
-/// Entries that are checked of a larger product.
+/// The number of entries that are checked of a larger product.
 const ENTRIES: usize = 4096;
 
-/// Compares the product with its definition in f64; says which check that was.
+/// Compares the product with its definition in f64. Returns the name of the check and the comparison.
 pub(crate) fn verify<T: Element, C: Element>(
     a: &[T],
     b: &[T],
     c: &[C],
     size: [usize; 3],
-    sums: Sums,
+    sums: Accumulator,
     seed: u64,
 ) -> (String, Comparison) {
     let [m, n, _] = size;
     if size.iter().map(|&extent| extent as f64).product::<f64>() <= FULL_CHECK {
-        return ("full".into(), reference::gemm(a, b, size).summed(sums).compare(c));
+        return ("full".into(), reference::gemm(a, b, size).accumulator(sums).compare(c));
     }
     let mut random = splitmix(seed);
     let mut below = |limit: usize| usize::try_from(random() % limit as u64).unwrap_or(0);
     let places: Vec<[usize; 2]> = (0..ENTRIES).map(|_| [below(m), below(n)]).collect();
     let picked: Vec<C> = places.iter().map(|&[row, col]| c[row * n + col]).collect();
     let signs: Vec<f64> = (0..n).map(|_| if below(2) == 0 { 1.0 } else { -1.0 }).collect();
-    let entries = reference::gemm_entries(a, b, size, &places).summed(sums).compare(&picked);
+    let entries = reference::gemm_entries(a, b, size, &places).accumulator(sums).compare(&picked);
     let rows = reference::projection(a, b, c, size, &signs, sums);
     let bound_ratio = entries.bound_ratio.max(rows.bound_ratio);
     (format!("{ENTRIES} entries and a projection"), Comparison { bound_ratio, ..entries })
 }
 
-/// What came out.
+/// The results of a product.
 pub(crate) struct Report {
     pub(crate) gpu: Gpu,
     pub(crate) plan: Plan,
@@ -49,7 +49,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Seconds: the fastest, the median, the slowest.
+    /// The fastest, the median and the slowest time, in seconds.
     fn seconds(&self) -> [f64; 3] {
         let mut seconds: Vec<f64> = self.timings.iter().map(|timing| timing.seconds).collect();
         seconds.sort_by(f64::total_cmp);
@@ -72,7 +72,7 @@ impl Report {
         }
     }
 
-    /// Whether all that was checked is within its bound.
+    /// Whether everything that was checked is within its bound.
     pub(crate) fn ok(&self) -> bool {
         self.found.ok()
     }

@@ -1,10 +1,10 @@
-//! A function of multivectors that has parameters for each feature, or its gradients; its code is made from the algebra.
+//! A function of multivectors with parameters for each feature, or its gradients; code generated from the algebra.
 //!
-//! shapes    C (blades, rows, features) without gaps; X, and G in gradients, likewise in any strides; A, and B where there are two, (features, parts); D (strips, features, parameters) in f32
-//! grid      one invocation per feature of a strip of rows, LANES a workgroup
+//! shapes    C (blades, rows, features), contiguous; X, and in gradients G, likewise with any strides; A, and B if there are two parameters, (features, parts); D (strips, features, parameters) in f32
+//! grid      one invocation per feature of a strip of rows, LANES per workgroup
 //! subgroup  not used; consecutive invocations have consecutive features
 //! requires  nothing
-//! edges     invocations past the end leave, the last strip is cut: any rows, features >= 1
+//! edges     invocations past the end return, the last strip may be shorter: any rows, features >= 1
 
 //#import per_feature
 //#import block
@@ -12,18 +12,19 @@
 
 //#param  set by FeaturesProblem::kernel; these defaults are a legal kernel
 alias c_unit = f32;
-alias sum = f32; // what is stored, before it is
+alias sum = f32; // type of a result before it is stored
 const LANES: u32 = 64u;
-const SUMS: u32 = 1u; // of gradients, those of parameters that a feature has
+const SUMS: u32 = 1u; // parameters per feature, in gradients
 //#end
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
 //#made operands
-// The operands, bound from 1 on: X, of gradients G, the parameters A and, where there are two, B, each with its `x_unit` and
-// `load_x(at)`, where `at` counts elements; of gradients D in f32, those of the parameters. Plans make the declarations.
+// The operands, from binding 1 on: X, in gradients G, the parameter A and, if there are two, B. Each has an alias
+// `x_unit` and a function `load_x(at)`, where `at` counts elements. In gradients, the last is D in f32, the sums of the
+// parameters' gradients. Plans generate the declarations.
 
-// One operand of multivectors, and one parameter, which stand here for them.
+// The default: X and one parameter.
 //#param
 alias x_unit = f32;
 alias a_unit = f32;
@@ -39,14 +40,14 @@ alias a_unit = f32;
 //#import math
 
 //#made features_terms
-// The function or its gradients, which plans make from an algebra's table:
-// - `Parameters`: those of a feature, as the function needs them.
+// The function or its gradients, which plans generate from the algebra's table:
+// - `Parameters`: the parameters of a feature, preprocessed as the function needs them.
 // - `parameters_of(feature)` loads them.
-// - `row_results(row, feature, plane, p, sums)` stores the result of a feature of a row, whose blades lie `plane` elements
-//   apart; of gradients it adds what the row hands back to each parameter.
-// - `store_sums(unit, sums)` stores those sums, of the feature and strip of an invocation.
+// - `row_results(row, feature, plane, p, sums)` stores the result of a feature of a row; blades are `plane` elements
+//   apart. In gradients it also adds the row's gradient of each parameter to `sums`.
+// - `store_sums(unit, sums)` stores those sums for the feature and strip of an invocation.
 
-// Scalars times a parameter, which stands here for what plans make.
+// The default: scalars times a parameter.
 struct Parameters {
     a0: f32,
 }

@@ -1,11 +1,11 @@
-//! What operands of a layer's product are multiplied by, of their scalar parts: `gate(s)`, and its derivative,
-//! `gate_slope(s)`, of four scalar parts at once.
+//! The gate by which a layer's product multiplies an operand, as a function of its scalar part: `gate(s)`, and its
+//! derivative `gate_slope(s)`, for four scalar parts at once.
 
 //#variant none
-// No functions: nothing calls them where operands have no gates.
+// No functions: products without gates do not call them.
 
 //#variant one
-// What operands of a layer's product are multiplied by, of their scalar parts: one.
+// No gate: the factor is 1.
 fn gate(s: vec4<f32>) -> vec4<f32> {
     return vec4<f32>(1.0);
 }
@@ -15,12 +15,11 @@ fn gate_slope(s: vec4<f32>) -> vec4<f32> {
 }
 
 //#variant gelu
-// What operands are multiplied by, of their scalar parts: the normal distribution (GELU's gate), within 1.2e-7. And
-// its slope.
+// The gate of GELU: the cumulative normal distribution, within 1.2e-7, and its derivative.
 //#import math
 
-// 1/2 + s P(s^2) / Q(s^2), a minimax fit within 6e-9 up to 5.4, beyond which the distribution is 0 or 1. Products with a
-// gate need no more digits of its tail than of 1: `normal_of` has them, and takes longer.
+// 1/2 + s P(s^2) / Q(s^2), a minimax fit within 6e-9 up to 5.4. Beyond that, the distribution is 0 or 1. A gate needs
+// its tail only to the absolute accuracy of 1; `normal_of` computes the tail's digits too and takes longer.
 fn gate(s: vec4<f32>) -> vec4<f32> {
     let w = clamp(s, vec4<f32>(-5.4), vec4<f32>(5.4));
     let q = w * w;
@@ -40,17 +39,18 @@ fn gate(s: vec4<f32>) -> vec4<f32> {
 }
 
 fn gate_slope(s: vec4<f32>) -> vec4<f32> {
-    let w = clamp(s, vec4<f32>(-15.0), vec4<f32>(15.0)); // where the density is zero
+    let w = clamp(s, vec4<f32>(-15.0), vec4<f32>(15.0)); // the density is zero there
     return 0.398942280 * exp_of_sum(-0.5 * w * w, vec4<f32>(0.0));
 }
 
 //#variant gelu_tanh
-// What operands of a layer's product are multiplied by, of their scalar parts: (1 + tanh(sqrt(2 / pi) (s + 0.044715
-// s^3))) / 2, which is the sigmoid of twice tanh's argument.
+// The gate of GELU in the tanh approximation: (1 + tanh(sqrt(2 / pi) (s + 0.044715 s^3))) / 2, which is the sigmoid of
+// twice the argument of tanh.
 //#import math
 
 fn gate(s: vec4<f32>) -> vec4<f32> {
-    // Beyond 20 the sigmoid is 0 or 1, and the cube of more may overflow. NaN may not survive this, but does in s.
+    // Beyond 20, the sigmoid is 0 or 1, and the cube of larger numbers may overflow. clamp may lose NaN, so it is taken
+    // from s.
     let w = clamp(s, vec4<f32>(-20.0), vec4<f32>(20.0));
     return keep_nan(s, sigmoid_of(w * fma(w * w, vec4<f32>(0.0713548163), vec4<f32>(1.59576912))));
 }

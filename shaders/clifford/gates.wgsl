@@ -1,16 +1,16 @@
-//! What the products of two operands' blades are multiplied by, C = gate(X) gate(Y) of their scalar parts.
+//! The product of two operands' gates, C = gate(X) gate(Y), from their scalar parts X and Y.
 //!
-//! shapes    X and Y (rows, features), any strides; C (rows, features) without gaps, f32
+//! shapes    X and Y (rows, features), any strides; C (rows, features), contiguous, f32
 //! grid      one invocation per four features of a row, LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive features
 //! requires  nothing
-//! edges     invocations past the end leave, fours past a row's end are cut: any extents >= 1
+//! edges     invocations past the end return, features past a row's end are not stored: any extents >= 1
 
 struct Dims {
     rows: u32,
     features: u32,
-    units: u32,    // fours of a row
-    x_offset: u32, // of the first scalar part in its binding
+    units: u32,    // groups of four features per row
+    x_offset: u32, // first scalar part in its binding
     x_row: u32,    // strides of X, in elements
     x_feature: u32,
     y_offset: u32,
@@ -24,7 +24,7 @@ struct Dims {
 //#slot dims default immediate
 //#import block
 
-//#param  set by GatesProblem::plan; these defaults are a legal kernel
+//#param  set by GatesProblem::kernel; these defaults are a legal kernel
 alias x_unit = f32;
 alias y_unit = f32;
 const LANES: u32 = 64u;
@@ -53,9 +53,9 @@ fn main(
     let features = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(dims.features - 1u));
     let at_x = dims.x_offset + row * dims.x_row + features * dims.x_feature;
     let at_y = dims.y_offset + row * dims.y_row + features * dims.y_feature;
-    let of_x = gate(vec4<f32>(load_x(at_x.x), load_x(at_x.y), load_x(at_x.z), load_x(at_x.w)));
-    let of_y = gate(vec4<f32>(load_y(at_y.x), load_y(at_y.y), load_y(at_y.z), load_y(at_y.w)));
-    let gates = of_x * of_y;
+    let gate_x = gate(vec4<f32>(load_x(at_x.x), load_x(at_x.y), load_x(at_x.z), load_x(at_x.w)));
+    let gate_y = gate(vec4<f32>(load_y(at_y.x), load_y(at_y.y), load_y(at_y.z), load_y(at_y.w)));
+    let gates = gate_x * gate_y;
     let at = row * dims.features + first;
     c[at] = gates.x;
     if first + 1u < dims.features { c[at + 1u] = gates.y; }

@@ -1,10 +1,10 @@
-//! Multivectors over the mean norm of their row of features, or the gradients of that; its code is made from the algebra.
+//! Multivectors divided by the mean norm of their row's features, or the gradients; code generated from the algebra.
 //!
-//! shapes    C (blades, rows, features) without gaps; X, and G in gradients, likewise in any strides; A (features); D (rows, features) in f32
+//! shapes    C (blades, rows, features), contiguous; X, and in gradients G, likewise with any strides; A (features); D (rows, features) in f32
 //! grid      one workgroup of LANES per row
-//! subgroup  not used: lanes of a row meet in shared memory, in a fixed order
+//! subgroup  not used: the lanes of a row add their sums in shared memory, in a fixed order
 //! requires  LANES pairs of sums in shared memory
-//! edges     workgroups past the end leave; lanes go over features: any rows, features >= 1
+//! edges     workgroups past the end return; lanes loop over features: any rows, features >= 1
 
 //#import per_feature
 //#import block
@@ -12,7 +12,7 @@
 
 //#param  set by FeaturesProblem::kernel; these defaults are a legal kernel
 alias c_unit = f32;
-alias sum = f32; // what is stored, before it is
+alias sum = f32; // type of a result before it is stored
 const LANES: u32 = 64u;
 //#end
 const_assert 0u == (LANES & (LANES - 1u));
@@ -20,10 +20,11 @@ const_assert 0u == (LANES & (LANES - 1u));
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
 //#made operands
-// The operands, bound from 1 on: X, of gradients G, and the parameters A, each with its `x_unit` and `load_x(at)`, where `at`
-// counts elements; of gradients D in f32, those of the parameters. Plans make the declarations.
+// The operands, from binding 1 on: X, in gradients G, and the parameter A. Each has an alias `x_unit` and a function
+// `load_x(at)`, where `at` counts elements. In gradients, the last is D in f32, the parameters' gradients. Plans
+// generate the declarations.
 
-// One operand of multivectors, and one parameter, which stand here for them.
+// The default: X and one parameter.
 //#param
 alias x_unit = f32;
 alias a_unit = f32;
@@ -38,12 +39,12 @@ alias a_unit = f32;
 //#slot save x=c default element
 
 //#made mean_terms
-// The results or the gradients, which plans make from an algebra's table:
-// - `feature_sums(row, feature)`: what a feature adds to the sums of its row, its norm and, of gradients, a (g, x).
-// - `feature_results(row, feature, plane, mean, total)` stores a feature's result by the mean of the row's norms and those
-//   sums; blades of results lie `plane` elements apart.
+// The results or the gradients, which plans generate from the algebra's table:
+// - `feature_sums(row, feature)`: what a feature adds to the sums of its row: its norm and, in gradients, a (g, x).
+// - `feature_results(row, feature, plane, mean, total)` stores a feature's result from the mean of the row's norms and
+//   those sums; blades of results are `plane` elements apart.
 
-// Scalars, which stand here for what plans make.
+// The default: scalars.
 fn feature_sums(row: u32, feature: u32) -> vec2<f32> {
     let x_1 = load_x(dims.x.w + row * dims.x.y + feature * dims.x.z);
     return vec2<f32>(norm_of(x_1 * x_1), 0.0);

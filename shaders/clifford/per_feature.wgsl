@@ -1,25 +1,25 @@
-//! What functions of multivectors with parameters for each feature share: their sizes, and a norm.
+//! Shared by the functions of multivectors with parameters for each feature: their uniform, and a norm.
 
 struct Dims {
-    x: vec4<u32>,  // strides of X from blade to blade, row to row, feature to feature; its first element in its binding
-    g: vec4<u32>,  // of G likewise
-    a: vec4<u32>,  // strides of A from feature to feature, part to part; its first element
-    b: vec4<u32>,  // of B likewise
+    x: vec4<u32>,  // X: strides of the blade, row and feature axes; first element in its binding
+    g: vec4<u32>,  // G: likewise
+    a: vec4<u32>,  // A: strides of the feature and part axes; first element
+    b: vec4<u32>,  // B: likewise
     rows: u32,
     features: u32,
-    strip: u32,    // rows of an invocation
-    units: u32,    // invocations; of what is made row by row, the rows
+    strip: u32,    // rows per invocation
+    units: u32,    // invocations; for functions with a row mean, rows
 }
 
 //#slot dims default immediate
 
-// The norm (q^2 + 1e-16)^(1/4) of a square q of any sign, which is smooth where q is 0.
+// The norm (q^2 + 1e-16)^(1/4) of a square q of any sign. It is smooth at q = 0.
 fn norm_of(q: f32) -> f32 {
-    // Beyond a thousandth, 1e-16 is less than rounding; far beyond, q * q is more than f32 has.
+    // Beyond 1e-3, adding 1e-16 changes less than rounding; for large q, q * q would overflow.
     return select(sqrt(sqrt(q * q + 1e-16)), sqrt(abs(q)), abs(q) > 1e-3);
 }
 
-// What the norm, n, hands back is this times q_i x_i for each blade.
+// The gradient of the norm n: this times q_i x_i for each blade i.
 fn norm_slope(q: f32, n: f32) -> f32 {
     return q / (n * n) / n;
 }

@@ -1,15 +1,15 @@
-//! The sums of a row over its lanes: `row_totals(own, total, step, lane, row)`.
+//! The sums of a row over its lanes: `row_totals(own, total, iteration, lane, row)`.
 //!
-//! All lanes of a workgroup call it for each of their rows, as there are barriers in it. `own` are the sums that a lane has of
-//! its features, `step` counts the lane's rows, and `row` is the row's index. `total` becomes the sums of the row, the same
-//! for all of its lanes, added in a fixed order.
+//! It has barriers, so all lanes of a workgroup call it for each of their rows. `own` is the sums of a lane over its
+//! features, `iteration` counts the lane's rows, and `row` is the row's index. It sets `total` to the sums of the row,
+//! the same for all of its lanes, added in a fixed order.
 
 //#variant none
-// Of rows that nothing is summed of: nobody reads their sums.
+// Without sums.
 fn row_totals(
     own: ptr<function, array<f32, SUMS>>,
     total: ptr<function, array<f32, SUMS>>,
-    step: u32,
+    iteration: u32,
     lane: u32,
     row: u32,
 ) {
@@ -18,22 +18,22 @@ fn row_totals(
 //#variant shared
 // In shared memory, eight numbers at a time.
 
-// Where lanes leave what they have.
+// The sums of each lane.
 var<workgroup> parts: array<f32, BUFFERS * SUMS * LANES>;
 
 fn row_totals(
     own: ptr<function, array<f32, SUMS>>,
     total: ptr<function, array<f32, SUMS>>,
-    step: u32,
+    iteration: u32,
     lane: u32,
     row: u32,
 ) {
-    let buffer = (step % BUFFERS) * SUMS * LANES;
+    let buffer = (iteration % BUFFERS) * SUMS * LANES;
     for (var i = 0u; i < SUMS; i++) {
         parts[buffer + i * LANES + lane] = (*own)[i];
     }
     workgroupBarrier();
-    var left = PART; // of the row's lanes, whose numbers have those of others in them
+    var left = PART; // lanes of the row whose sums are still to be added
     for (; left > 8u; left = (left + 7u) / 8u) {
         let next = left / 8u;
         if lane % PART < next {
@@ -56,15 +56,15 @@ fn row_totals(
 }
 
 //#variant subgroup
-// Within subgroups of SUBGROUP lanes by swapping, and in shared memory what is left.
+// By shuffles within subgroups of SUBGROUP lanes, then in shared memory.
 
-// Where subgroups leave what they have.
+// The sums of each subgroup.
 var<workgroup> parts: array<f32, BUFFERS * SUMS * LANES>;
 
 fn row_totals(
     own: ptr<function, array<f32, SUMS>>,
     total: ptr<function, array<f32, SUMS>>,
-    step: u32,
+    iteration: u32,
     lane: u32,
     row: u32,
 ) {
@@ -74,7 +74,7 @@ fn row_totals(
         (*total)[i] = sum;
     }
     if PART > SUBGROUP {
-        let buffer = (step % BUFFERS) * SUMS * LANES;
+        let buffer = (iteration % BUFFERS) * SUMS * LANES;
         if lane % SUBGROUP == 0u {
             for (var i = 0u; i < SUMS; i++) { parts[buffer + i * LANES + lane / SUBGROUP] = (*total)[i]; }
         }
@@ -89,12 +89,12 @@ fn row_totals(
     }
 }
 
-//#variant given
-// Of what a launch before this has found of the row's parts.
+//#variant stored
+// Adds the sums of the row's parts, which an earlier launch has stored.
 fn row_totals(
     own: ptr<function, array<f32, SUMS>>,
     total: ptr<function, array<f32, SUMS>>,
-    step: u32,
+    iteration: u32,
     lane: u32,
     row: u32,
 ) {

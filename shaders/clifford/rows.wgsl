@@ -1,24 +1,24 @@
-//! A function of multivectors in which the features of a row meet: a product that is normalised row by row, or its gradients.
+//! A function of multivectors that combines the features of a row: a product normalised row by row, or its gradients.
 //!
-//! shapes    X, Y and G (blade, row, feature), any strides; W (feature, path), any strides; results without gaps
-//! grid      dims.blocks workgroups per strip of rows; PART lanes have a row, UNITS units of WIDTH features each
-//! subgroup  not used by GPUs: lanes of a row meet in shared memory; those of software devices add within subgroups
+//! shapes    X, Y and G (blade, row, feature), any strides; W (feature, path), any strides; results contiguous
+//! grid      dims.blocks workgroups per strip of rows; PART lanes share a row, each has UNITS units of WIDTH features
+//! subgroup  not used on GPUs, which add the sums of a row in shared memory; software devices add within subgroups first
 //! requires  SUMS * LANES numbers in shared memory
-//! edges     lanes past the end repeat the last unit or row and count for nothing: any rows, any features >= 1
+//! edges     lanes past the end repeat the last unit or row and add nothing: any rows, any features >= 1
 
 struct Dims {
-    x: vec4<u32>,  // strides from blade to blade, row to row, feature to feature; and the first element
+    x: vec4<u32>,  // strides of the blade, row and feature axes; first element
     y: vec4<u32>,
     g: vec4<u32>,
-    w: vec4<u32>,  // strides from path to path and feature to feature; and the first element
+    w: vec4<u32>,  // strides of the path and feature axes; first element
     rows: u32,
     features: u32,
-    plane: u32,    // elements of a blade in a result
-    units: u32,    // of a row: WIDTH features each
-    steps: u32,    // rows that a lane goes through
+    plane: u32,    // elements per blade of a result
+    units: u32,    // units per row, of WIDTH features each
+    iterations: u32, // rows per lane
     strips: u32,
-    blocks: u32,   // workgroups that a row is cut into
-    parts: u32,    // and those that its sums, which were found before, are cut into
+    blocks: u32,   // workgroups per row
+    parts: u32,    // parts of a row's sums that an earlier launch has stored
 }
 
 //#slot dims default immediate
@@ -26,29 +26,29 @@ struct Dims {
 //#slot pack_pair default f16
 
 //#param  set by RowProblem::kernel; these defaults are a legal kernel
-alias lanes = f32; // the features of a unit
-alias sum = f32; // what is stored, before it is
-const WIDTH: u32 = 1u; // how many
-const UNITS: u32 = 2u; // of an invocation
+alias lanes = f32; // one value per feature of a unit
+alias sum = f32; // type of a result before it is stored
+const WIDTH: u32 = 1u; // features per unit
+const UNITS: u32 = 2u; // units per invocation
 const LANES: u32 = 64u;
-const PART: u32 = 16u;
-const SUMS: u32 = 1u; // numbers that the lanes of a row sum, or 1
+const PART: u32 = 16u; // lanes of the workgroup that share a row
+const SUMS: u32 = 1u; // sums over a row, at least 1
 const BUFFERS: u32 = 1u;
 const SUBGROUP: u32 = 8u;
 //#end
 const_assert LANES % PART == 0u && (PART & (PART - 1u)) == 0u;
-const ROWS: u32 = LANES / PART; // at once
+const ROWS: u32 = LANES / PART; // rows of a workgroup at once
 
-// Features side by side, which a lane has of each of its rows.
+// Adjacent features of a row.
 struct Unit {
-    index: u32,   // below dims.units if there is such a unit
-    feature: u32, // the first; past the end of a row that of its last unit
-    count: u32,   // features from there on, at most WIDTH
+    index: u32,   // below dims.units if the unit exists
+    feature: u32, // the first feature; past the end of a row, that of its last unit
+    count: u32,   // features of the unit, at most WIDTH
 }
 
-// The unit `u` of a lane, which is the lane `part` of those that have a row in the workgroup `of_row` of the row's.
-fn unit_of(of_row: u32, u: u32, part: u32) -> Unit {
-    let index = (of_row * UNITS + u) * PART + part;
+// Unit `u` of lane `part` of a row, in workgroup `row_block` of the row.
+fn unit_of(row_block: u32, u: u32, part: u32) -> Unit {
+    let index = (row_block * UNITS + u) * PART + part;
     let feature = min(index, dims.units - 1u) * WIDTH;
     return Unit(index, feature, min(dims.features - feature, WIDTH));
 }
@@ -56,12 +56,12 @@ fn unit_of(of_row: u32, u: u32, part: u32) -> Unit {
 //#slot gate default none
 
 //#made operands
-// The operands of a function of rows: a binding and its `x_unit` for each, with `load_x(at)` of those that are read and
-// `save_x(at, value)` of those that are written, where `at` counts elements. C, and of a product's gradients D (those of Y)
-// and the sums `slab` of weight gradients; `sums` between two launches; X, Y, G and the weights W. Plans make the
-// declarations.
+// The operands of a function of rows: for each a binding and an alias `x_unit`, with a function `load_x(at)` if it is
+// read and `save_x(at, value)` if it is written, where `at` counts elements. They are C; in a product's gradients D
+// (the gradient of Y) and `slab`, the sums of weight gradients; `sums`, which one launch passes to the next; X, Y, G
+// and the weights W. Plans generate the declarations.
 
-// X and C, of f32, which stand here for them.
+// The default: C and X in f32.
 //#param
 alias c_unit = f32;
 alias x_unit = f32;
@@ -74,20 +74,21 @@ alias x_unit = f32;
 //#end
 
 //#made row_terms
-// What a function of rows computes, which plans make from an algebra's table. A `Unit` is WIDTH features of a row side by
-// side, whose numbers are `lanes`; what is past the end counts for nothing.
-// - `StripState`: what a unit keeps through all rows of its strip. WGSL has no empty struct: what keeps nothing has `none`.
-// - `strip_begin(unit)` is its first, with the weights.
-// - `RowState`: what a unit keeps of a row from its sums to its results.
-// - `row_sums(row, unit, is_mine, strip, own)` loads a unit of a row, adds what it has to the lane's own sums of the row,
-//   and returns what the results need of it. `row` and the unit's features are there even where `is_mine` is false: then
-//   they are another lane's, and nothing is added.
-// - `row_results(row, unit, is_mine, strip, kept, total)` stores the unit's results by the sums `total` of the row, and
-//   returns the strip's new state. Where `is_mine` is false, `row` may be past the end, and nothing is stored.
-// - `strip_end(place, unit, strip)` stores what the unit summed over its strip, as that of the row `place` of those that
-//   all workgroups have at once.
+// The computation of a function of rows, which plans generate from the algebra's table. A `Unit` is WIDTH adjacent
+// features of a row, with a value of type `lanes`. Features past the end add nothing.
+// - `StripState`: the state of a unit over all rows of its strip. WGSL has no empty struct, so an empty state has a
+//   member `none`.
+// - `strip_begin(unit)` returns the first state, with the weights.
+// - `RowState`: the values of a unit that `row_results` needs from `row_sums`.
+// - `row_sums(row, unit, is_mine, strip, own)` loads a unit of a row, adds its contribution to the lane's sums `own`,
+//   and returns the row state. If `is_mine` is false, `row` and the features belong to another lane: they exist, but
+//   nothing is added.
+// - `row_results(row, unit, is_mine, strip, kept, total)` stores the unit's results from the sums `total` of the row,
+//   and returns the strip's new state. If `is_mine` is false, `row` may be past the end, and nothing is stored.
+// - `strip_end(place, unit, strip)` stores the unit's sums over its strip. `place` counts the rows that all workgroups
+//   compute at once.
 
-// Each feature over the root mean square of its row: the norm of scalars, which stands here for what plans make.
+// The default: the norm of scalars, each feature divided by the root mean square of its row.
 struct StripState {
     none: u32,
 }
@@ -144,39 +145,39 @@ fn main(
     if strip >= dims.strips {
         return;
     }
-    let of_row = block - strip * dims.blocks; // of the workgroups that have a row
-    let nth = lane / PART; // of the ROWS rows at once
-    let part = lane % PART; // of the lanes that have it
+    let row_block = block - strip * dims.blocks; // index among the workgroups of a row
+    let nth = lane / PART; // index among the ROWS rows at once
+    let part = lane % PART; // index among the lanes of the row
     var strip_state: array<StripState, UNITS>;
     //#unroll
     for (var u = 0u; u < UNITS; u++) {
-        strip_state[u] = strip_begin(unit_of(of_row, u, part));
+        strip_state[u] = strip_begin(unit_of(row_block, u, part));
     }
-    for (var step = 0u; step < dims.steps; step++) {
-        let row = (strip * dims.steps + step) * ROWS + nth;
+    for (var iteration = 0u; iteration < dims.iterations; iteration++) {
+        let row = (strip * dims.iterations + iteration) * ROWS + nth;
         let at_row = min(row, dims.rows - 1u);
         var own: array<f32, SUMS>;
         var row_state: array<RowState, UNITS>;
         //#unroll
         for (var u = 0u; u < UNITS; u++) {
-            let unit = unit_of(of_row, u, part);
+            let unit = unit_of(row_block, u, part);
             let is_mine = row < dims.rows && unit.index < dims.units;
             row_state[u] = row_sums(at_row, unit, is_mine, strip_state[u], &own);
         }
         var total: array<f32, SUMS>;
-        row_totals(&own, &total, step, lane, at_row);
+        row_totals(&own, &total, iteration, lane, at_row);
         if part == 0u && row < dims.rows {
-            store_totals(row, of_row, &total);
+            store_totals(row, row_block, &total);
         }
         //#unroll
         for (var u = 0u; u < UNITS; u++) {
-            let unit = unit_of(of_row, u, part);
+            let unit = unit_of(row_block, u, part);
             let is_mine = row < dims.rows && unit.index < dims.units;
             strip_state[u] = row_results(row, unit, is_mine, strip_state[u], row_state[u], &total);
         }
     }
     //#unroll
     for (var u = 0u; u < UNITS; u++) {
-        strip_end(strip * ROWS + nth, unit_of(of_row, u, part), strip_state[u]);
+        strip_end(strip * ROWS + nth, unit_of(row_block, u, part), strip_state[u]);
     }
 }

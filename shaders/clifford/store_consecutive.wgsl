@@ -1,7 +1,8 @@
-//! Stores contiguous elements of C: one blade at the positions of an invocation, or four blades at one position.
+//! Stores consecutive elements of C: one blade at the positions of an invocation, or four blades at one position.
 //!
-//! `store_consecutive(at, count, v)` stores the first `count` elements of `v`, at least 1, from index `at` on. Variants
-//! with a single store need an aligned `at` and a full `count`. `v` is f32, with as many elements as the variant says.
+//! `store_consecutive(at, count, v)` stores the first `count` elements of `v`, at least one, from index `at` on.
+//! Variants that store all elements at once need an `at` that is a multiple of their number, and a `count` equal to it.
+//! `v` has the type of the variant, in f32.
 
 //#variant four
 // Four elements, one by one or in pairs.
@@ -41,13 +42,13 @@ fn store_consecutive(at: u32, count: u32, v: vec2<f32>) {
 }
 
 //#variant four_packed
-// Four 16-bit elements at once, in two words.
+// Four elements of 16 bits at once, in two words.
 fn store_consecutive(at: u32, count: u32, v: vec4<f32>) {
     c[at / 4u] = vec2<u32>(pack_pair(v.xy), pack_pair(v.zw));
 }
 
 //#variant two_packed
-// Two 16-bit elements at once, in one word.
+// Two elements of 16 bits at once, in a word.
 fn store_consecutive(at: u32, count: u32, v: vec2<f32>) {
     c[at / 2u] = pack_pair(v);
 }

@@ -1,13 +1,13 @@
-//! What becomes of a row's sums beside its results: `store_totals(row, block, total)`, of a row that is there. One of the
-//! lanes of a row calls it in each of the workgroups that have a part of the row, `block` of `dims.blocks`.
+//! Stores the sums of a row for the next launch: `store_totals(row, block, total)`. `row` is within the rows. In each
+//! workgroup that has a part of the row, `block` of `dims.blocks`, one lane calls it.
 
 //#variant none
-// Nothing: the workgroup has the whole row.
+// Stores nothing: one workgroup has the whole row.
 fn store_totals(row: u32, block: u32, total: ptr<function, array<f32, SUMS>>) {
 }
 
 //#variant parts
-// Stores them for the next launch, which adds those of all parts.
+// Stores the sums of the part. The next launch adds those of all parts.
 fn store_totals(row: u32, block: u32, total: ptr<function, array<f32, SUMS>>) {
     //#unroll
     for (var i = 0u; i < SUMS; i++) {

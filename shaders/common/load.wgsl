@@ -1,5 +1,5 @@
-//! Elements of operand x, widened to what kernels compute in: `load_x(at)`, where `at` counts elements.
-//! One element, or two or four side by side from a multiple of their number on: f32, of i8 i32. `Kernel::operand` chooses.
+//! Elements of operand x, widened to f32, or i8 to i32: `load_x(at)`, where `at` counts elements. A variant loads one element, or
+//! two or four consecutive ones from a multiple of their number. `Kernel::operand` chooses the variant.
 
 //#variant element
 // One element of operand x, widened: f32 or f16 memory.
@@ -14,27 +14,27 @@ fn load_x(at: u32) -> i32 {
 }
 
 //#variant element_packed
-// One f16 element of operand x, widened, on devices whose shaders know no f16: memory is u32 pairs.
+// One f16 element of operand x, widened, on devices without f16 in shaders: memory is u32, two elements each.
 fn load_x(at: u32) -> f32 {
     let pair = unpack2x16float(x[at / 2u]);
     return select(pair.x, pair.y, (at & 1u) == 1u);
 }
 
 //#variant element_bf16
-// One bf16 element of operand x, widened: memory is u32 pairs, and a bf16 is the upper half of an f32.
+// One bf16 element of operand x, widened: memory is u32, two elements each. A bf16 is the upper half of an f32.
 fn load_x(at: u32) -> f32 {
     return bitcast<f32>((x[at / 2u] >> ((at & 1u) * 16u)) << 16u);
 }
 
 //#variant atomic_packed
-// One f16 element of operand x, widened, where shaders know no f16 and x is stored to half by half.
+// One f16 element of operand x, widened, on devices without f16 in shaders, if x is also stored atomically.
 fn load_x(at: u32) -> f32 {
     let pair = unpack2x16float(atomicLoad(&x[at / 2u]));
     return select(pair.x, pair.y, (at & 1u) == 1u);
 }
 
 //#variant atomic_bf16
-// One bf16 element of operand x, widened, where x is stored to half by half.
+// One bf16 element of operand x, widened, if x is also stored atomically.
 fn load_x(at: u32) -> f32 {
     return bitcast<f32>((atomicLoad(&x[at / 2u]) >> ((at & 1u) * 16u)) << 16u);
 }
@@ -46,13 +46,13 @@ fn load_x(at: u32) -> vec2<f32> {
 }
 
 //#variant two_packed
-// Two consecutive f16 elements of operand x, widened, where shaders know no f16; `at` is even.
+// Two consecutive f16 elements of operand x, widened, on devices without f16 in shaders; `at` is even.
 fn load_x(at: u32) -> vec2<f32> {
     return unpack2x16float(x[at / 2u]);
 }
 
 //#variant two_bf16
-// Two consecutive bf16 elements of operand x, widened: memory is u32 pairs; `at` is even.
+// Two consecutive bf16 elements of operand x, widened: memory is u32, two elements each; `at` is even.
 fn load_x(at: u32) -> vec2<f32> {
     let pair = x[at / 2u];
     return bitcast<vec2<f32>>(vec2<u32>(pair << 16u, pair & 0xffff0000u));
@@ -65,14 +65,14 @@ fn load_x(at: u32) -> vec4<f32> {
 }
 
 //#variant four_packed
-// Four consecutive f16 elements of operand x, widened, where shaders know no f16; `at` is a multiple of four.
+// Four consecutive f16 elements of operand x, widened, on devices without f16 in shaders; `at` is a multiple of four.
 fn load_x(at: u32) -> vec4<f32> {
     let quad = x[at / 4u];
     return vec4<f32>(unpack2x16float(quad.x), unpack2x16float(quad.y));
 }
 
 //#variant four_bf16
-// Four consecutive bf16 elements of operand x, widened: memory is u32 pairs; `at` is a multiple of four.
+// Four consecutive bf16 elements of operand x, widened: memory is u32, two elements each; `at` is a multiple of four.
 fn load_x(at: u32) -> vec4<f32> {
     let quad = x[at / 4u];
     return bitcast<vec4<f32>>(vec4<u32>(quad.x << 16u, quad.x & 0xffff0000u, quad.y << 16u, quad.y & 0xffff0000u));

@@ -1,4 +1,5 @@
-//! The first `count` of four elements (all of them if it is more) of operand x, a stride apart, widened; the others are as the first.
+//! The first `count` of four elements of operand x, `stride` apart, widened; all four if `count` is larger. The others repeat
+//! the first.
 
 fn load_quad_x(at: u32, stride: u32, count: u32) -> vec4<f32> {
     var v = vec4<f32>(load_x(at));

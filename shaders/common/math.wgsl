@@ -1,18 +1,18 @@
-//! Functions of which WGSL promises too little (exp, tanh) or that it lacks, of four values at once. Each is within 8
-//! ulp of its definition, subnormal results aside, which may be zero; NaN stays NaN.
+//! Functions of four values for which WGSL promises too little accuracy (exp, tanh), or which it lacks. Each is within 8 ulp of
+//! its definition, except that subnormal results may be zero; NaN stays NaN.
 
-// Compilers may assume that there is neither NaN nor infinity: what depends on them is decided by bits.
+// x if it is NaN, otherwise the value. Compilers may assume that there is no NaN and no infinity, so this tests bits.
 fn keep_nan(x: vec4<f32>, value: vec4<f32>) -> vec4<f32> {
     let magnitude = bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
     return select(value, x, magnitude > vec4<u32>(0x7f800000u));
 }
 
-// e^(x + low) for x + low < 88.72, where low is less than an ulp of x or two thousandths of it: an exponent in two
-// parts, as that of a large negative x must be known to more bits than f32 has.
+// e^(x + low) for x + low < 88.72, where low is less than an ulp of x or two thousandths of it. The exponent has two parts,
+// because that of a large negative x needs more bits than f32 has.
 fn exp_of_sum(x: vec4<f32>, low: vec4<f32>) -> vec4<f32> {
     let high = clamp(x, vec4<f32>(-105.0), vec4<f32>(89.0)); // e^-105 is less than half the smallest subnormal
     let n = round((high + low) * 1.44269504);
-    // Cody and Waite: n ln 2 in two parts, the first of so few bits that n times it is exact, fused or not.
+    // Cody and Waite: ln 2 in two parts. The first has few bits, so that n times it is exact, with or without fma.
     let r = fma(n, vec4<f32>(2.12194440e-4), fma(n, vec4<f32>(-0.693359375), high) + low);
     var p = vec4<f32>(1.9891269e-4);
     p = fma(p, r, vec4<f32>(1.39339e-3));
@@ -21,7 +21,7 @@ fn exp_of_sum(x: vec4<f32>, low: vec4<f32>) -> vec4<f32> {
     p = fma(p, r, vec4<f32>(0.166666672));
     p = fma(p, r, vec4<f32>(0.5));
     p = fma(p, r * r, r) + 1.0;
-    // In two steps: 2^n alone may be more than f32 has, or less, where the result is neither.
+    // 2^n is applied as two factors, because it may overflow or underflow where the result does not.
     let whole = vec4<i32>(n);
     let half = whole >> vec4<u32>(1u);
     return p * power_of_two(half) * power_of_two(whole - half);
@@ -31,15 +31,15 @@ fn power_of_two(n: vec4<i32>) -> vec4<f32> {
     return bitcast<vec4<f32>>((n + vec4<i32>(127)) << vec4<u32>(23u));
 }
 
-// e^x; infinity where that is more than f32 has.
+// e^x; infinity if it overflows.
 fn exp_of(x: vec4<f32>) -> vec4<f32> {
     let value = bitcast<vec4<u32>>(exp_of_sum(x, vec4<f32>(0.0)));
-    let overflows = bitcast<vec4<i32>>(x) > vec4<i32>(0x42b17217); // above 88.7228317; negative floats are below
+    let overflows = bitcast<vec4<i32>>(x) > vec4<i32>(0x42b17217); // above 88.7228317; as integers, negative floats are below
     return keep_nan(x, bitcast<vec4<f32>>(select(value, vec4<u32>(0x7f800000u), overflows)));
 }
 
 fn tanh_of(x: vec4<f32>) -> vec4<f32> {
-    let a = min(abs(x), vec4<f32>(10.0)); // where it is 1
+    let a = min(abs(x), vec4<f32>(10.0)); // beyond, tanh is 1
     let z = a * a;
     var p = vec4<f32>(-6.09671418e-3);
     p = fma(p, z, vec4<f32>(2.09971797e-2));
@@ -60,13 +60,13 @@ fn sigmoid_of(x: vec4<f32>) -> vec4<f32> {
     return keep_nan(x, select(e * upper, upper, x >= vec4<f32>(0.0)));
 }
 
-// The normal distribution: (1 + erf(x / sqrt 2)) / 2. Its lower tail is computed as such, not as a difference.
+// The normal distribution function: (1 + erf(x / sqrt 2)) / 2. The lower tail is computed directly, without cancellation.
 fn normal_of(x: vec4<f32>) -> vec4<f32> {
-    let a = min(abs(x), vec4<f32>(15.0)); // where the tail is zero
-    // The tail is e^(-a^2 / 2) P(q) / (a + 3), with a polynomial in q = (a - 3) / (a + 3) for what is not the exponent.
+    let a = min(abs(x), vec4<f32>(15.0)); // beyond, the tail is zero
+    // The tail is e^(-a^2 / 2) P(q) / (a + 3), where P is a polynomial in q = (a - 3) / (a + 3).
     let d = a + 3.0;
     var s = 1.0 / d;
-    s = fma(fma(-d, s, vec4<f32>(1.0)), s, s); // a division is within 2.5 ulp; Newton's step makes it one
+    s = fma(fma(-d, s, vec4<f32>(1.0)), s, s); // a division is within 2.5 ulp; one Newton iteration makes that 1 ulp
     let q = (a - 3.0) * s;
     var p = vec4<f32>(5.54918734e-5);
     p = fma(p, q, vec4<f32>(1.33323949e-4));

@@ -1,7 +1,7 @@
-//! Where the elements of a row lie, which runs along the innermost of `dims.axes`. Each axis has its extent, then the
-//! strides of three operands.
+//! The places of rows, which run along the innermost of `dims.axes`. Each axis has its extent, then the strides of three
+//! operands.
 
-// The place `at` of the first row, in each operand, moved to this row. Rows are counted over all axes but the innermost.
+// The place of a row in each operand, from that of the first row. Rows are counted over all axes except the innermost.
 fn in_row(row: u32, at: vec3<u32>) -> vec3<u32> {
     var rest = row;
     var moved = at;

@@ -1,7 +1,7 @@
-//! Stores the first `count` of four elements of C that are `stride` apart: `store_quad(at, stride, count, v)`.
+//! Stores the first `count` of four elements of C, `stride` apart: `store_quad(at, stride, count, v)`.
 
 //#variant elements
-// Stores the first `count` of four elements of C that are a stride apart, one by one.
+// Stores the first `count` of four elements of C, `stride` apart, one at a time.
 //#slot save x=c default element
 
 fn store_quad(at: u32, stride: u32, count: u32, v: vec4<f32>) {
@@ -12,8 +12,8 @@ fn store_quad(at: u32, stride: u32, count: u32, v: vec4<f32>) {
 }
 
 //#variant pairs
-// Stores the first `count` of four elements of C that are neighbours from an even index on: memory is u32 pairs. An
-// odd count ends a row, and what is beside its last element belongs to none.
+// Stores the first `count` of four consecutive elements of C from an even index: memory is u32, two elements each. An odd count
+// ends a row; the other half of its last word is preserved.
 fn store_pair(at: u32, count: u32, v: vec2<f32>) {
     var pair = pack_pair(v);
     if count == 1u { pair = (pair & 0xffffu) | (c[at] & 0xffff0000u); }

@@ -1,5 +1,5 @@
-//! Sine and cosine, the angle of a point, and what exp and log of motors need of them, of as many values as `lanes` has.
-//! Each is within 8 ulp of its definition for angles from 0 to 2 pi, where built-ins promise 2^-11.
+//! Sine and cosine, the angle of a point, and related functions for exp and log of motors, on vectors of type `lanes`. Each is
+//! within 8 ulp of its definition for angles from 0 to 2 pi, where built-ins only promise 2^-11.
 
 struct SineCosine {
     sine: lanes,
@@ -8,8 +8,8 @@ struct SineCosine {
 
 fn sine_cosine(x: lanes) -> SineCosine {
     let n = round(x * 0.636619772);
-    // Cody and Waite: n pi / 2 in parts, the first three of so few bits that n times them is exact, fused or not.
-    // NOTE: no r is below -1. Mesa's compiler adds the parts to one constant unless something stands between.
+    // Cody and Waite: pi / 2 in parts. The first three have few bits, so that n times them is exact, with or without fma.
+    // NOTE: r is never below -1; the maximum keeps Mesa's compiler from adding the parts to one constant.
     var r = max(fma(n, lanes(-1.5703125), x), lanes(-1.0));
     r = max(fma(n, lanes(-4.83751297e-4), r), lanes(-1.0));
     r = max(fma(n, lanes(-7.54953362e-08), r), lanes(-1.0));
@@ -23,7 +23,7 @@ fn sine_cosine(x: lanes) -> SineCosine {
     c = fma(c, z, lanes(-1.38873163e-3));
     c = fma(c, z, lanes(4.16666456e-2));
     c = fma(c * z, z, fma(lanes(-0.5), z, lanes(1.0)));
-    // The quarter of the circle: 0 to 3.
+    // The quadrant: 0 to 3.
     let quarter = n - 4.0 * floor(n * 0.25);
     let odd = (quarter == lanes(1.0)) | (quarter == lanes(3.0));
     let lower = quarter >= lanes(2.0);
@@ -38,7 +38,7 @@ fn sinc_of(x: lanes, sine: lanes) -> lanes {
     return select(sine / x, lanes(1.0), x == lanes(0.0));
 }
 
-// (sin x - x cos x) / x^3: a series up to pi / 2, as there the terms cancel; up to pi without.
+// (sin x - x cos x) / x^3 for x up to pi. Below pi / 2 the terms cancel, so a series replaces the formula.
 fn fall_of(x: lanes, sinc: lanes, cosine: lanes) -> lanes {
     let z = x * x;
     var p = lanes(1.07060e-11);
@@ -56,7 +56,7 @@ fn angle_of(sine: lanes, cosine: lanes) -> lanes {
     let a = abs(cosine);
     let less = min(a, sine);
     let more = max(a, sine);
-    // Beyond tan pi / 8 the difference to pi / 4.
+    // Beyond tan(pi / 8), compute the difference to pi / 4.
     let far = less > 0.414213562 * more;
     let t = select(less, less - more, far) / select(more, less + more, far);
     let z = t * t;
@@ -70,21 +70,21 @@ fn angle_of(sine: lanes, cosine: lanes) -> lanes {
     return select(p, 3.14159265 - p, cosine < lanes(0.0));
 }
 
-// The root of a sum of squares; 0 below 2^-50, where squares begin to lose digits. A root is within 4.5 ulp; Newton's
-// step makes it one.
+// The root of a sum of squares; 0 if it is below 2^-50, where squares lose digits. A built-in root is within 4.5 ulp; one Newton
+// iteration makes that 1 ulp.
 fn length_of(square: lanes) -> lanes {
     let root = sqrt(square);
     let better = fma(fma(-root, root, square), 0.5 / root, root);
     return select(better, lanes(0.0), square < lanes(7.88860905e-31));
 }
 
-// 1 / sqrt(square), likewise.
+// 1 / sqrt(square), with the same accuracy.
 fn inverse_root(square: lanes) -> lanes {
     let root = 1.0 / sqrt(square);
     return fma(0.5 * root, fma(-square * root, root, lanes(1.0)), root);
 }
 
-// NaN, as no constant: compilers refuse one that is.
+// NaN, computed at run time, because compilers reject constants that are NaN.
 fn not_a_number() -> lanes {
     var bits = 0x7fc00000u;
     return lanes(bitcast<f32>(bits));

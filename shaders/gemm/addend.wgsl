@@ -1,9 +1,9 @@
-//! What is added to four sums of a row, from a tensor called x: `x_at(first, steps, row, cols)` are its elements there, where
-//! `first` is the place of its first element in its binding, and `steps` are its strides along a column and along a row.
+//! A tensor x that is added to four sums of a row: `x_at(first, steps, row, cols)` returns its elements there. `first` is the
+//! index of its first element in its binding; `steps` are its strides from row to row and from column to column.
 //! `X_IS_ADDED` says whether there is such a tensor.
 
 //#variant none
-// There is none: zeros.
+// No tensor: zeros.
 const X_IS_ADDED: bool = false;
 
 fn x_at(first: u32, steps: vec2<u32>, row: u32, cols: vec4<u32>) -> vec4<f32> {
@@ -11,8 +11,8 @@ fn x_at(first: u32, steps: vec2<u32>, row: u32, cols: vec4<u32>) -> vec4<f32> {
 }
 
 //#variant tensor
-// A tensor of its own, one by one: any strides, 0 where it is repeated.
-//#param  set by Epilogue::kernel
+// A tensor with its own binding, one element at a time: any strides, 0 along an axis that broadcasts.
+//#param  set by GemmProblem::bind_epilogue
 alias x_unit = f32;
 const X_BINDING: u32 = 3u;
 //#end
@@ -28,7 +28,7 @@ fn x_at(first: u32, steps: vec2<u32>, row: u32, cols: vec4<u32>) -> vec4<f32> {
 }
 
 //#variant held
-// What the result itself held, which is bound already, one by one.
+// The previous contents of the result, whose binding exists already, one element at a time.
 //#slot load x=x default element
 
 const X_IS_ADDED: bool = true;
@@ -39,7 +39,7 @@ fn x_at(first: u32, steps: vec2<u32>, row: u32, cols: vec4<u32>) -> vec4<f32> {
 }
 
 //#variant held_vector
-// What the result itself held, four elements at once, which lie side by side.
+// The previous contents of the result, four consecutive elements at once.
 //#slot load x=x default element
 
 const X_IS_ADDED: bool = true;

@@ -1,10 +1,10 @@
 //! C = epilogue(A B) on cooperative matrices, a BM x BN block of C per workgroup, its operands staged in shared memory BK deep.
 //!
 //! shapes    A (m, k)  B (k, n)  C (m, n), batches of them; f16 operands of any strides, C row-major; f32 sums
-//! grid      ceil(m / BM) * ceil(n / BN) blocks a part, GROUP rows of blocks at a time: neighbours share operands in the cache
-//! subgroup  one WM x WN patch of the block, held as FRAGMENT x FRAGMENT cooperative matrices
+//! grid      ceil(m / BM) * ceil(n / BN) blocks per matrix and split, GROUP rows of blocks at a time, to share the cache
+//! subgroup  one WM x WN tile of the block, held as FRAGMENT x FRAGMENT cooperative matrices
 //! requires  f16; cooperative matrices of FRAGMENT cubed, (f16, f16) -> f32; subgroups of SUBGROUP and no other size
-//! edges     rows and columns past the end repeat the last and are not stored, k is zero-filled: any m, n >= 1, k >= 0
+//! edges     rows and columns past the end repeat the last one and are not stored, k is zero-filled: any m, n >= 1, k >= 0
 
 //#slot gemm_dims default product
 //#slot dims default immediate
@@ -27,22 +27,22 @@ const SUBGROUP: u32 = 32u;
 const STAGES: u32 = 2u;
 const A_OUTER: u32 = 0u;
 const B_OUTER: u32 = 1u;
-const TAG: u32 = 0u; // of a sketch's words
+const TAG: u32 = 0u; // last word of the Philox counters, for a sign half
 //#end
 const_assert BM % WM == 0u && BN % WN == 0u && WM % FRAGMENT == 0u && WN % FRAGMENT == 0u && BK % FRAGMENT == 0u;
 const_assert BM * BK % (8u * LANES) == 0u && BN * BK % (8u * LANES) == 0u;
 
-const PATCHES_N: u32 = BN / WN;
-const LANES: u32 = BM / WM * PATCHES_N * SUBGROUP;
+const SUBGROUPS_N: u32 = BN / WN;
+const LANES: u32 = BM / WM * SUBGROUPS_N * SUBGROUP;
 const A_BLOCK: u32 = BM;
 const B_BLOCK: u32 = BN;
-const ROWS: u32 = WM / FRAGMENT; // of matrices in a patch
+const ROWS: u32 = WM / FRAGMENT; // of cooperative matrices in a subgroup tile
 const COLS: u32 = WN / FRAGMENT;
 const GROUP: u32 = 8u; // rows of blocks
 const OUT_LD: u32 = FRAGMENT / 4u + 1u; // NOTE: odd, so that rows start in different banks
 const OUT: u32 = FRAGMENT * OUT_LD;
 
-// Eight f16 elements along an axis, 16 bytes: what a lane moves at once.
+// Eight f16 elements along an axis, 16 bytes. A lane loads one unit at a time.
 struct Unit {
     x: vec4<f16>,
     y: vec4<f16>,
@@ -63,7 +63,7 @@ struct Unit {
 //#import coop_stage x=b
 //#slot store_whole default matrices
 
-// One matrix of each patch on its way to memory, where it cannot be stored as a whole.
+// One matrix of each subgroup tile, on its way to memory if it cannot be stored directly.
 var<workgroup> out_tile: array<vec4<f32>, LANES / SUBGROUP * OUT>;
 
 @compute @workgroup_size(LANES)
@@ -71,30 +71,30 @@ fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
-    @builtin(subgroup_id) patch_index: u32,
-    @builtin(subgroup_invocation_id) patch_lane: u32,
+    @builtin(subgroup_id) subgroup_index: u32,
+    @builtin(subgroup_invocation_id) subgroup_lane: u32,
 ) {
-    // GROUP rows of blocks at a time, column by column, so that blocks that run together share operands in the cache; then
-    // the next matrix of the batch, then the next part of k. NOTE: no function counts them: naga takes what one returns for
-    // non-uniform, and blocks that lie wholly within C leave as cooperative matrices.
+    // The order of blocks: GROUP rows of blocks at a time, column by column, so that concurrent blocks share operands in the
+    // cache; then the next matrix of the batch, then the next split. NOTE: this is not in a function, because naga treats
+    // function results as non-uniform, and whole blocks are stored as cooperative matrices in uniform control flow.
     let rows = (dims.m + BM - 1u) / BM;
     let cols = (dims.n + BN - 1u) / BN;
     let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
     if index >= rows * cols * dims.batches * dims.splits {
         return;
     }
-    let part = index / (rows * cols);
+    let pair = index / (rows * cols);
     let block = index % (rows * cols);
     let first = block / (GROUP * cols) * GROUP;
     let height = min(GROUP, rows - first);
     let within = block - first * cols;
     let row0 = (first + within % height) * BM;
     let col0 = within / height * BN;
-    enter(part);
-    let k_begin = part / dims.batches * dims.k_part;
-    let k_end = min(k_extent(part % dims.batches), k_begin + dims.k_part);
-    let patch_row = patch_index / PATCHES_N * WM;
-    let patch_col = patch_index % PATCHES_N * WN;
+    enter(pair);
+    let k_begin = pair / dims.batches * dims.k_per_split;
+    let k_end = min(k_extent(pair % dims.batches), k_begin + dims.k_per_split);
+    let tile_row = subgroup_index / SUBGROUPS_N * WM;
+    let tile_col = subgroup_index % SUBGROUPS_N * WN;
 
     var acc: array<array<mat_c, COLS>, ROWS>;
     //#unroll
@@ -104,7 +104,7 @@ fn main(
             acc[i][j] = mat_c();
         }
     }
-    // Where this lane's units lie at k = 0, and those of the next step, on their way while this one is computed.
+    // The places of this lane's units at k = 0, and the units of the next iteration, which are loaded during this one.
     var a_from: array<u32, A_SHARE>;
     var b_from: array<u32, B_SHARE>;
     var a_next: array<Unit, A_SHARE>;
@@ -122,7 +122,7 @@ fn main(
     }
     var stage = 0u;
     for (var k0 = k_begin; k0 < k_end; k0 += BK) {
-        // Both blocks go into shared memory. The first step is not loaded ahead, nor is one that reaches past the end of k.
+        // Stage both blocks. The first iteration, and one that extends past the end of k, are not loaded ahead.
         let ahead = k0 > k_begin && k0 + BK <= k_end;
         if A_AHEAD && ahead {
             //#unroll
@@ -140,9 +140,9 @@ fn main(
         } else {
             stage_b(col0, dims.n, k0, stage, lane);
         }
-        // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
+        // NOTE: two stages need no other barrier: the stage that is filled next was read before this barrier.
         workgroupBarrier();
-        // Those of the next step set out from device memory, if it is one that is loaded ahead.
+        // Start to load the units of the next iteration, if it is loaded ahead.
         let next = k0 + BK;
         if next + BK <= k_end {
             enter_segment(next);
@@ -165,7 +165,7 @@ fn main(
             var a_rows: array<mat_a, ROWS>;
             //#unroll
             for (var i = 0u; i < ROWS; i++) {
-                let a_at = a_place(stage, patch_row + i * FRAGMENT, kk);
+                let a_at = a_place(stage, tile_row + i * FRAGMENT, kk);
                 if A_OUTER == 0u {
                     var from_rows: mat_a = coopLoadT<mat_a>(&a_tile[a_at], A_LD);
                     a_rows[i] = from_rows;
@@ -176,7 +176,7 @@ fn main(
             }
             //#unroll
             for (var j = 0u; j < COLS; j++) {
-                let b_at = b_place(stage, patch_col + j * FRAGMENT, kk);
+                let b_at = b_place(stage, tile_col + j * FRAGMENT, kk);
                 var b_col: mat_b;
                 if B_OUTER == 1u {
                     var from_rows: mat_b = coopLoadT<mat_b>(&b_tile[b_at], B_LD);
@@ -192,7 +192,7 @@ fn main(
             }
         }
 
-        // The next step fills the other stage; where there is none, it waits until this one has been read.
+        // The next iteration fills the other stage. If there is only one, it waits until this one has been read.
         if STAGES == 1u {
             workgroupBarrier();
         }
@@ -200,12 +200,12 @@ fn main(
     }
 
     if WHOLE && row0 + BM <= dims.m && col0 + BN <= dims.n {
-        store_whole(&acc, row0 + patch_row, col0 + patch_col);
+        store_whole(&acc, row0 + tile_row, col0 + tile_col);
         return;
     }
-    // One matrix of each patch at a time. NOTE: a loop, with a comparison for each matrix, and not its body written out
-    // for each: storing elements is far more code than a comparison that all lanes agree on.
-    let out = patch_index * OUT;
+    // Store one matrix of each subgroup tile at a time. NOTE: this is a loop with a uniform comparison for each matrix. Unrolled,
+    // it would repeat the stores of elements, which are far more code than the comparisons.
+    let out = subgroup_index * OUT;
     for (var piece = 0u; piece < ROWS * COLS; piece++) {
         workgroupBarrier();
         //#unroll
@@ -219,9 +219,9 @@ fn main(
             }
         }
         workgroupBarrier();
-        let piece_row = row0 + patch_row + piece / COLS * FRAGMENT;
-        let piece_col = col0 + patch_col + piece % COLS * FRAGMENT;
-        for (var quad = patch_lane; quad < FRAGMENT * FRAGMENT / 4u; quad += SUBGROUP) {
+        let piece_row = row0 + tile_row + piece / COLS * FRAGMENT;
+        let piece_col = col0 + tile_col + piece % COLS * FRAGMENT;
+        for (var quad = subgroup_lane; quad < FRAGMENT * FRAGMENT / 4u; quad += SUBGROUP) {
             let row = quad / (FRAGMENT / 4u);
             let col = quad % (FRAGMENT / 4u);
             store_c(piece_row + row, piece_col + col * 4u, out_tile[out + row * OUT_LD + col]);

@@ -1,25 +1,25 @@
-//! Eight elements of operand x along an axis, a `Unit`: `x_start(outer, extent, k)` says where they lie, `x_ahead(at,
-//! outer, extent, k0)` are those that lie k0 behind there along k, and `edge_x(outer, extent, k)` those from these
-//! indices on, with zeros past the end of k. Past `extent` of the outer axis anything will do. `X_AHEAD` says whether
-//! `main` loads them a step ahead.
+//! Eight elements of operand x along an axis, a `Unit`. `x_start(outer, extent, k)` returns the place of the unit at these
+//! indices, `x_ahead(at, outer, extent, k0)` the unit k0 further along k, and `edge_x(outer, extent, k)` the unit at these
+//! indices with zeros past the end of k. Past `extent` of the outer axis, elements may have any value. `X_AHEAD` says whether
+//! `main` loads units one iteration ahead.
 
 //#variant units
-// Units of operand x from memory, 16 bytes at once. Past the outer edge the last unit or row is read again, which no
-// sum that is stored has a part in: blocks at the edge run the same loop as those within.
+// Units of operand x from memory, 16 bytes per load. Past the outer edge the last unit or row is read again. It never
+// contributes to a stored sum, so blocks at the edge run the same loop as others.
 const X_AHEAD: bool = true;
 
-// Where the unit from these indices on lies, in units.
+// The place of the unit at these indices, in units.
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     let last = (extent - 1u) / 8u * 8u * X_OUTER + (extent - 1u) * (1u - X_OUTER);
     return (matrices.x_offset + min(outer, last) * dims.x_outer + of_segment(k) * dims.x_k) / 8u;
 }
 
-// The one that k0 lies behind the unit at `at`.
+// The unit k0 further along k than the one at `at`.
 fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
     return x[at + k0 * dims.x_k / 8u];
 }
 
-// The unit from these indices on, zero past the end of k.
+// The unit at these indices, with zeros past the end of k.
 fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
     if k >= matrices.k_end {
         return Unit();
@@ -34,16 +34,16 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
 }
 
 //#variant elements
-// Units of operand x from memory, element by element: any strides and offset. Past the outer edge the last element is
-// read again, which no sum that is stored has a part in.
+// Units of operand x from memory, element by element: any strides and offset. Past the outer edge the last element is read
+// again, which never contributes to a stored sum.
 const X_AHEAD: bool = true;
 
-// Where the unit from these indices on lies, in elements: its first, within the outer edge.
+// The place of the unit's first element, clamped to the outer edge.
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return matrices.x_offset + min(outer, extent - 1u) * dims.x_outer + of_segment(k) * dims.x_k;
 }
 
-// The one that k0 lies behind the unit at `at`.
+// The unit k0 further along k than the one at `at`.
 fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
     let first = at + k0 * dims.x_k;
     let beyond = extent - 1u - min(outer, extent - 1u); // elements to the outer edge
@@ -64,7 +64,7 @@ fn x_element(outer: u32, extent: u32, k: u32) -> f16 {
     return x[x_start(outer, extent, k)];
 }
 
-// The unit from these indices on, zero past the end of k.
+// The unit at these indices, with zeros past the end of k.
 fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
     var elements: Unit;
     for (var e = 0u; e < 4u; e++) {
@@ -74,17 +74,16 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
     return elements;
 }
 
-//#variant half_signs
-// Units of operand B, half of which is signs: each element from the half that it lies in.
-// Past the outer edge the last element is read again, which no sum that is stored has a part in. The index along k
-// takes the place of an address.
-//#import half_b
+//#variant sign_half
+// Units of operand B with a sign half: each element is loaded or generated, depending on its half. Past the outer edge the
+// last element is used again, which never contributes to a stored sum. A place is the index along k, not an address.
+//#import sign_half
 
 fn load_x(at: u32) -> f16 {
     return b[at];
 }
 
-const X_AHEAD: bool = false; // there is no memory to wait for
+const X_AHEAD: bool = false; // there is no load to wait for
 
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return k;
@@ -98,14 +97,14 @@ fn x_element(outer: u32, extent: u32, k: u32) -> f16 {
     if k >= matrices.k_end {
         return 0h;
     }
-    return half_b(min(outer, extent - 1u), k);
+    return sign_half_b(min(outer, extent - 1u), k);
 }
 
-// The unit from these indices on, zero past the end of k.
+// The unit at these indices, with zeros past the end of k.
 fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
     var elements: Unit;
-    // NOTE: written out, this would be the code of the signs' words eight times. Elements move up one by one, since an
-    // index that is no literal would take them out of registers.
+    // NOTE: unrolled, this would repeat the code of the signs eight times. Elements are shifted in one by one, because an
+    // index that is not a literal would move them out of registers.
     for (var e = 0u; e < 8u; e++) {
         let element = x_element(outer + e * B_OUTER, extent, k + e * (1u - B_OUTER));
         elements = Unit(vec4<f16>(elements.x.yzw, elements.y.x), vec4<f16>(elements.y.yzw, element));
@@ -114,8 +113,8 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
 }
 
 //#variant products
-// Units of operand A of a layer's product: products of blades are summed in f32 where they
-// are staged, and never lie in device memory. Past the outer edge the last elements are made again.
+// Units of operand A of a layer's product: while staging, the products of blades are summed in f32. They are never stored in
+// device memory. Past the outer edge the last elements are generated again.
 //#slot product_terms_of_a default plain
 
 struct Eight {
@@ -123,10 +122,10 @@ struct Eight {
     high: vec4<f32>,
 }
 
-//#slot eight x=a default places
-//#slot eight x=y default places
+//#slot load_eight x=a default places
+//#slot load_eight x=y default places
 
-const X_AHEAD: bool = false; // other workgroups hide its loads
+const X_AHEAD: bool = false; // other workgroups hide the latency of its loads
 
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return k;
@@ -136,14 +135,14 @@ fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
     return edge_x(outer, extent, at + k0);
 }
 
-// The unit from these indices on, zero past the end of the segment.
+// The unit at these indices, with zeros past the end of the segment.
 fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
     if k >= matrices.k_end {
         return Unit();
     }
     let steps = array<vec4<u32>, 2>(vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(4u, 5u, 6u, 7u));
     let last_k = dims.segment_length - 1u;
-    // NOTE: by units no more than the first place counts, and what lies past the edge is part of the last unit.
+    // NOTE: with units only the first place is used, and elements past the edge are part of the last unit.
     let last = select(extent - 1u, (extent - 1u) / 8u * 8u, A_OUTER == 1u);
     let first = min(outer, last);
     let outer_low = min(first + steps[0] * A_OUTER, vec4<u32>(extent - 1u));
@@ -158,8 +157,8 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
     var high = vec4<f32>();
     for (var i = segment.terms; i < segment.terms_end; i++) {
         let term = table[i];
-        let left = eight_a(a_low + a_blade(term), a_high + a_blade(term));
-        let right = eight_y(y_low + y_blade(term), y_high + y_blade(term));
+        let left = load_eight_a(a_low + a_blade(term), a_high + a_blade(term));
+        let right = load_eight_y(y_low + y_blade(term), y_high + y_blade(term));
         low = fma(left.low * term_sign(term), right.low, low);
         high = fma(left.high * term_sign(term), right.high, high);
     }

@@ -1,16 +1,16 @@
-//! The self-test of a kind of cooperative matrix: products by every way in which kernels load and store one.
+//! The self-test of a row of cooperative matrices: products with every kind of load and store that kernels use.
 //!
-//! shapes    per way and subgroup: A (SIZE, k)  B (k, SIZE) -> twice C (SIZE, SIZE)
-//! grid      4 workgroups, a way each: operands from storage or shared memory, by its rows or by its columns
-//! subgroup  operands and results of its own
+//! shapes    per load and subgroup: A (SIZE, k)  B (k, SIZE) -> twice C (SIZE, SIZE)
+//! grid      4 workgroups, a kind of load each: operands from storage or shared memory, by rows or by columns
+//! subgroup  each has its own operands and results
 //! requires  a cooperative matrix SIZE x SIZE x SIZE of these types; subgroups of SUBGROUP and no other size
 //! edges     none: all sizes are whole matrices
 
 struct Dims {
-    k: u32,      // in vectors of four, as what A and B are made of
+    k: u32,      // in vectors of four, the element type of A and B
     ld: u32,     // of A and B, in vectors
     ldc: u32,    // in elements
-    staged: u32, // vectors of each operand. NOTE: were it a constant, lavapipe would unroll and compile for seconds
+    staged: u32, // vectors per operand. NOTE: with a constant, lavapipe would unroll loops and compile for seconds
 }
 
 //#slot dims default immediate
@@ -29,7 +29,7 @@ const C_BYTES: u32 = 4u;
 const SUBGROUPS: u32 = 2u;
 const LANES: u32 = SUBGROUPS * SUBGROUP;
 const QUADS: u32 = SIZE / 4u;
-// NOTE: 16 bytes more than a row has, as kernels pad; the standard wants whole 16 bytes.
+// NOTE: rows are padded by 16 bytes, as in kernels; the standard requires multiples of 16 bytes.
 const AB_LD: u32 = QUADS + 4u / AB_BYTES;
 const C_LD: u32 = QUADS + 4u / C_BYTES;
 
@@ -48,17 +48,17 @@ fn main(
     @builtin(num_subgroups) num_subgroups: u32,
     @builtin(subgroup_invocation_id) subgroup_lane: u32,
 ) {
-    let way = workgroup.x;
+    let kind = workgroup.x;
     let ld = dims.ld;
     let ldc = dims.ldc;
-    // NOTE: where subgroups are smaller than they should be there are more, and none may run past the end.
+    // NOTE: if subgroups are smaller than expected, there are more of them; none may access memory past the end.
     let subgroup = min(subgroup_index, SUBGROUPS - 1u);
     let a_row = subgroup * 2u * SIZE;
     let b_row = a_row + SIZE;
     let a_shared = a_row * AB_LD;
     let b_shared = b_row * AB_LD;
 
-    // An array, as kernels have. One sum for both ways of storing, since every operation costs time to compile.
+    // An array, as in kernels. Both kinds of store use one sum, because every operation costs compile time.
     var acc: array<mat_c, 2>;
     acc[0] = mat_c();
     for (var k0 = 0u; k0 < dims.k; k0 += QUADS) {
@@ -72,17 +72,17 @@ fn main(
         let b_at = b_row * ld + k0;
         var x: mat_a;
         var y: mat_b;
-        if way == 0u {
+        if kind == 0u {
             var stored_rows: mat_a = coopLoadT<mat_a>(&ab[a_at], ld);
             var shared_columns: mat_b = coopLoad<mat_b>(&ab_tile[b_shared], AB_LD);
             x = stored_rows;
             y = shared_columns;
-        } else if way == 1u {
+        } else if kind == 1u {
             var stored_columns: mat_a = coopLoad<mat_a>(&ab[a_at], ld);
             var shared_rows: mat_b = coopLoadT<mat_b>(&ab_tile[b_shared], AB_LD);
             x = stored_columns;
             y = shared_rows;
-        } else if way == 2u {
+        } else if kind == 2u {
             var shared_rows: mat_a = coopLoadT<mat_a>(&ab_tile[a_shared], AB_LD);
             var stored_columns: mat_b = coopLoad<mat_b>(&ab[b_at], ld);
             x = shared_rows;
@@ -97,10 +97,10 @@ fn main(
         workgroupBarrier();
     }
 
-    // The sum goes to memory as a whole, and through shared memory.
+    // The sum is stored directly, and through shared memory.
     acc[1] = acc[0];
     let first = acc[0];
-    let first_at = (way * SUBGROUPS + subgroup) * 2u * SIZE * ldc;
+    let first_at = (kind * SUBGROUPS + subgroup) * 2u * SIZE * ldc;
     coopStoreT(first, &c[first_at], ldc);
     let second = acc[1];
     let second_at = subgroup * SIZE * C_LD;
@@ -109,15 +109,15 @@ fn main(
     for (var i = lane; i < dims.staged / 2u; i += LANES) {
         let row = i / QUADS;
         let quad = i % QUADS;
-        let at = ((way * SUBGROUPS + row / SIZE) * 2u * SIZE + SIZE + row % SIZE) * ldc + 4u * quad;
+        let at = ((kind * SUBGROUPS + row / SIZE) * 2u * SIZE + SIZE + row % SIZE) * ldc + 4u * quad;
         let v = c_tile[row * C_LD + quad];
         c[at] = v.x;
         c[at + 1u] = v.y;
         c[at + 2u] = v.z;
         c[at + 3u] = v.w;
     }
-    // What kernels take for granted about subgroups, behind the results.
-    let facts = 4u * SUBGROUPS * 2u * SIZE * ldc + (way * LANES + lane) * 4u;
+    // After the results: the properties of subgroups that kernels rely on.
+    let facts = 4u * SUBGROUPS * 2u * SIZE * ldc + (kind * LANES + lane) * 4u;
     c[facts] = c_unit(subgroup_size);
     c[facts + 1u] = c_unit(num_subgroups);
     c[facts + 2u] = c_unit(subgroup_index);

@@ -1,10 +1,10 @@
 //! C = A B of i8, exact: a BM x BN block of C per workgroup, its operands staged in shared memory as words for dot4I8Packed.
 //!
 //! shapes    A (m, k)  B (k, n)  C (m, n), batches of them; i8, any strides of A and B, C row-major i32; sums in i32
-//! grid      ceil(m / BM) * ceil(n / BN) blocks a matrix, GROUP rows of blocks at a time: neighbours share operands in the cache
-//! subgroup  not used; an invocation holds TM x TN of C, 4 x 4 pieces LANES_M, LANES_N apart
-//! requires  LANES invocations and STAGES of both blocks in shared memory; a packed dot product, or naga writes it out
-//! edges     rows and columns past the end repeat the last and are not stored, k is zero-filled: any m, n >= 1, k >= 0
+//! grid      ceil(m / BM) * ceil(n / BN) blocks per matrix, GROUP rows of blocks at a time, to share the cache
+//! subgroup  not used; an invocation holds TM x TN of C, in pieces of 4 x 4 that are LANES_M, LANES_N pieces apart
+//! requires  LANES invocations and STAGES of both blocks in shared memory; naga emulates dot4I8Packed where it is missing
+//! edges     rows and columns past the end repeat the last one and are not stored, k is zero-filled: any m, n >= 1, k >= 0
 
 //#slot gemm_dims default product
 //#slot dims default immediate
@@ -21,18 +21,18 @@ const A_STAGE: u32 = 2u;
 const B_STAGE: u32 = 3u;
 const STAGES: u32 = 2u;
 //#end
-//#import patches
+//#import register_tile
 const GROUP: u32 = 8u; // rows of blocks
 const_assert BK % 4u == 0u;
 const_assert BM * WORDS % (4u * LANES) == 0u && BN * WORDS % (4u * LANES) == 0u;
-// How an operand comes from memory: by elements, lanes along k or along the outer axis, or by words of four along either.
+// How an operand is loaded: elements, with lanes along k or along the outer axis, or words of four along either.
 const STAGE_ELEMENTS_K: u32 = 0u;
 const STAGE_ELEMENTS_OUTER: u32 = 1u;
 const STAGE_WORDS_K: u32 = 2u;
 const STAGE_WORDS_OUTER: u32 = 3u;
 
 alias sum = i32;
-const WORDS: u32 = BK / 4u; // of one row of a block
+const WORDS: u32 = BK / 4u; // along k, of a block
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;
@@ -43,8 +43,8 @@ const WORDS: u32 = BK / 4u; // of one row of a block
 //#slot epilogue default none
 //#slot store_c default elements
 
-// The products of four elements of a row of A with those of four columns of B, summed: at most 2^16, so i32 holds them
-// and the sums of all that k may have.
+// The dot products of four elements of a row of A with four columns of B: at most 2^16 each, so the sums over the largest
+// allowed k fit into i32.
 fn dots(row: u32, cols: vec4<u32>) -> vec4<i32> {
     return vec4<i32>(
         dot4I8Packed(row, cols.x),
@@ -60,29 +60,29 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    // GROUP rows of blocks at a time, column by column, so that blocks that run together share operands in the cache; then
-    // the next matrix of the batch, then the next part of k.
+    // The order of blocks: GROUP rows of blocks at a time, column by column, so that concurrent blocks share operands in the
+    // cache; then the next matrix of the batch, then the next split.
     let rows = (dims.m + BM - 1u) / BM;
     let cols = (dims.n + BN - 1u) / BN;
     let index = block_index(workgroup, grid);
     if index >= rows * cols * dims.batches * dims.splits {
         return;
     }
-    let part = index / (rows * cols);
+    let pair = index / (rows * cols);
     let block = index % (rows * cols);
     let first = block / (GROUP * cols) * GROUP;
     let height = min(GROUP, rows - first);
     let within = block - first * cols;
     let row0 = (first + within % height) * BM;
     let col0 = within / height * BN;
-    enter(part);
-    let k_begin = part / dims.batches * dims.k_part;
-    let k_end = min(dims.k, k_begin + dims.k_part);
-    let lane_m = patch_m(lane);
-    let lane_n = patch_n(lane);
+    enter(pair);
+    let k_begin = pair / dims.batches * dims.k_per_split;
+    let k_end = min(dims.k, k_begin + dims.k_per_split);
+    let lane_m = tile_m(lane);
+    let lane_n = tile_n(lane);
 
     var acc: array<array<vec4<i32>, TN / 4u>, TM>;
-    // This lane's vectors of the next step, on their way while this one is computed.
+    // This lane's vectors of the next iteration, which are loaded during this one.
     var a_next: array<vec4<u32>, A_SHARE>;
     var b_next: array<vec4<u32>, B_SHARE>;
     //#unroll
@@ -103,7 +103,7 @@ fn main(
         for (var v = 0u; v < B_SHARE; v++) {
             put_b(lane + v * LANES, stage, b_next[v]);
         }
-        // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
+        // NOTE: two stages need no other barrier: the stage that is filled next was read before this barrier.
         workgroupBarrier();
         //#unroll
         for (var v = 0u; v < A_SHARE; v++) {
@@ -131,7 +131,7 @@ fn main(
                 }
             }
         }
-        // The next step fills the other stage; where there is none, it waits until this one has been read.
+        // The next iteration fills the other stage. If there is only one, it waits until this one has been read.
         if STAGES == 1u {
             workgroupBarrier();
         }

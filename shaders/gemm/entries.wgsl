@@ -1,14 +1,14 @@
-//! Four entries of a sketch side by side along the outer axis of an operand: `entries(outer, k, seed)`. Numbers, which
-//! come from a word each, are normal or uniform; signs come from a bit each.
+//! Four consecutive entries of a sketch along the outer axis of an operand: `entries(outer, k, seed)`. A normal or uniform
+//! number is computed from one random word, a sign from one random bit.
 
-//#param  set by Generated::bind
-const NORMAL: bool = true; // numbers are normal, or else uniform
+//#param  set by GeneratedOperand::bind
+const NORMAL: bool = true; // normal numbers; otherwise uniform
 //#end
 
-// A normal entry of a sketch, from a table of the inverse distribution function: see `sketch/normal.rs`. Integers up
-// to the last step, which is exact.
+// A normal entry of a sketch, from a table of the inverse distribution function: see `sketch/normal.rs`. All arithmetic is on
+// integers, except for the last multiplication, which is exact.
 fn normal_entry(word: u32) -> f32 {
-    let odd = (word << 1u) | 1u; // wraps: without its sign, the probability of being beyond, times 2^33
+    let odd = (word << 1u) | 1u; // wraps: drops the sign; the tail probability times 2^33
     let exponent = firstLeadingBit(odd);
     let scaled = odd << (31u - exponent);
     let at = 32u * exponent + ((scaled >> 26u) & 31u);
@@ -18,7 +18,7 @@ fn normal_entry(word: u32) -> f32 {
     return f32(signed) * 4.76837158203125e-7; // 2^-21
 }
 
-// A uniform entry of a sketch: the middle of one of 2^24 parts of -1..1, exact.
+// A uniform entry of a sketch: the exact midpoint of one of 2^24 intervals of -1..1.
 fn uniform_entry(word: u32) -> f32 {
     return f32(i32(word >> 8u) * 2 - 16777215) * 5.9604644775390625e-8; // 2^-24
 }
@@ -31,14 +31,14 @@ fn entry(word: u32) -> f32 {
 }
 
 //#variant words
-// Four entries of a sketch from a word each, down a column: of rows i to i + 3, where i is a multiple of four.
+// Four numbers of a column: rows i to i + 3, where i is a multiple of four. They share one call of Philox.
 fn entries(i: u32, j: u32, seed: vec2<u32>) -> vec4<f32> {
     let words = philox(vec4<u32>(i / 4u, j, 0u, TAG), seed);
     return vec4<f32>(entry(words.x), entry(words.y), entry(words.z), entry(words.w));
 }
 
 //#variant words_across
-// Four entries of a sketch from a word each, along a row: of columns j to j + 3.
+// Four numbers of a row: columns j to j + 3. Each needs its own call of Philox.
 fn entries(j: u32, i: u32, seed: vec2<u32>) -> vec4<f32> {
     var four: vec4<f32>;
     //#unroll
@@ -49,7 +49,7 @@ fn entries(j: u32, i: u32, seed: vec2<u32>) -> vec4<f32> {
 }
 
 //#variant signs
-// Four signs of a sketch, down a column: of rows i to i + 3, where i is a multiple of four.
+// Four signs of a column: rows i to i + 3, where i is a multiple of four.
 //#import sign_words
 
 fn entries(i: u32, j: u32, seed: vec2<u32>) -> vec4<f32> {
@@ -57,7 +57,7 @@ fn entries(i: u32, j: u32, seed: vec2<u32>) -> vec4<f32> {
 }
 
 //#variant signs_across
-// Four signs of a sketch, along a row: of columns j to j + 3, where j is a multiple of four.
+// Four signs of a row: columns j to j + 3, where j is a multiple of four.
 //#import sign_words
 
 fn entries(j: u32, i: u32, seed: vec2<u32>) -> vec4<f32> {

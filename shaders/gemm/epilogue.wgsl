@@ -1,21 +1,21 @@
-//! What becomes of four consecutive sums of a row as they are stored: `epilogue(row, col, sums)`.
+//! The epilogue of four consecutive sums of a row: `epilogue(row, col, sums)`.
 
 //#variant none
-// What becomes of sums as they are stored: nothing.
+// No epilogue: the sums themselves.
 fn epilogue(row: u32, col: u32, sums: vec4<sum>) -> vec4<sum> {
     return sums;
 }
 
 //#variant forms
-// What becomes of sums as they are stored: activation(alpha sums + beta C + bias) + residual, for four consecutive
-// elements of a row, of which the first is within C. Beyond its end, the last elements are read again.
+// activation(alpha sums + beta C + bias) + residual, for four consecutive elements of a row. The first is within C; past the
+// end of the row, the operands of the last column are read again.
 //#slot scaled default alpha
 //#slot addend x=c default none
 //#slot addend x=bias_vector default none
 //#slot addend x=residual_matrix default none
 //#slot activation default none
 
-// What C held, times beta; nothing where it takes no part, and is not read.
+// The previous contents of C, times beta; zeros if they are not added, and then they are not read.
 fn previous(row: u32, cols: vec4<u32>) -> vec4<f32> {
     if C_IS_ADDED {
         return dims.beta * c_at(matrices.c_offset, vec2<u32>(dims.ldc, 1u), row, cols);

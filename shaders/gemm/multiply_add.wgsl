@@ -1,13 +1,13 @@
-//! One step of a sum: `multiply_add(x, y, total)`.
+//! One multiply-add: `multiply_add(x, y, total)`.
 
 //#variant f32
-// One step of a sum, in f32.
+// In f32.
 fn multiply_add(x: f32, y: f32, total: f32) -> f32 {
     return fma(x, y, total);
 }
 
 //#variant i32
-// One step of a sum, in i32: exact.
+// In i32, exact.
 fn multiply_add(x: i32, y: i32, total: i32) -> i32 {
     return x * y + total;
 }

@@ -1,10 +1,10 @@
-//! C = epilogue(A B), each element by one invocation: the definition, on any device.
+//! C = epilogue(A B), one invocation per element: the definition, on every device.
 //!
 //! shapes    A (m, k)  B (k, n)  C (m, n), batches of them; any strides of A and B, C row-major; f32 sums, i8 in i32
-//! grid      one invocation per element of C, LANES a workgroup
+//! grid      one invocation per element of C, LANES per workgroup
 //! subgroup  not used; consecutive invocations read consecutive columns of B
 //! requires  nothing
-//! edges     invocations past the end leave: any m, n >= 1, any k >= 0
+//! edges     invocations past the end return: any m, n >= 1, any k >= 0
 
 //#slot gemm_dims default product
 //#slot dims default immediate

@@ -1,6 +1,6 @@
-//! Operand A whose elements are sums of products of two operands' blades, the first in A's place, the second behind the
-//! table of terms. A term has a blade of each, 8 bits, and in the highest bit whether it is taken away. Sums
-//! are multiplied by gates: `gates_at(outer, k)` are those at four places of a plane.
+//! Operand A as sums of products of blades. The left factor has A's binding, the right factor y the binding after the table of
+//! terms. A term holds the blades of both factors, 8 bits each, and in the highest bit whether it is subtracted. Sums are
+//! multiplied by gates: `gates_at(outer, k)` returns those at four places of a plane.
 
 //#param  set by Segments::bind
 alias y_unit = f32;
@@ -8,7 +8,7 @@ alias y_unit = f32;
 
 @group(0) @binding(4) var<storage, read> y: array<y_unit>;
 
-// Where the first operand's blade of a term begins, from its first on; and the second's.
+// The offsets of a term's blades in the left and in the right factor.
 fn a_blade(term: u32) -> u32 {
     return (term & 255u) * dims.a_plane;
 }
@@ -22,13 +22,13 @@ fn term_sign(term: u32) -> f32 {
 }
 
 //#variant plain
-// There are no gates.
+// No gates.
 fn gates_at(outer: vec4<u32>, k: vec4<u32>) -> vec4<f32> {
     return vec4<f32>(1.0);
 }
 
 //#variant gated
-// The elements of a plane.
+// The gates of a plane.
 @group(0) @binding(5) var<storage, read> gates: array<f32>;
 
 fn gates_at(outer: vec4<u32>, k: vec4<u32>) -> vec4<f32> {

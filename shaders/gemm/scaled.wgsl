@@ -1,4 +1,4 @@
-//! Sums as they are scaled: `scaled(row, cols, sums)`.
+//! The scale of sums: `scaled(row, cols, sums)`.
 
 //#variant alpha
 // Sums times alpha.
@@ -7,25 +7,25 @@ fn scaled(row: u32, cols: vec4<u32>, sums: vec4<f32>) -> vec4<f32> {
 }
 
 //#variant back
-// Sums of products of operands whose rows and columns are scaled by powers of two: scaled back, then times alpha.
-//#param  set by Epilogue::kernel
+// Undoes the scaling of A's rows and B's columns by powers of two, then multiplies by alpha.
+//#param  set by GemmProblem::bind_epilogue
 const EXPONENTS_BINDING: u32 = 3u;
 //#end
 @group(0) @binding(EXPONENTS_BINDING) var<storage, read> exponents_a: array<i32>;
 @group(0) @binding(EXPONENTS_BINDING + 1u) var<storage, read> exponents_b: array<i32>;
 
-// The exponent of a row or column that has an infinity or a NaN: what it gives has no scale.
+// The exponent of a row or column with an infinity or a NaN, whose products are not scaled.
 const NON_FINITE: i32 = 1024;
 
 //#slot cross_terms default none
 
-// The sum times 2^-exponent, rounded to the nearest once. NOTE: in integers, as factors of f32 may be reassociated, and
-// an infinity times a power below all is NaN.
+// The sum times 2^-exponent, rounded once, to the nearest. NOTE: this uses integers, because compilers may reassociate f32
+// factors, and an infinity times an underflowed power is NaN.
 fn scaled_down(sum: f32, exponent: i32) -> f32 {
     let bits = bitcast<u32>(sum);
     let field = i32((bits >> 23u) & 0xffu);
     if field == 0 || field == 255 {
-        return sum; // zero; infinite or NaN
+        return sum; // zero, infinite or NaN
     }
     let sign = bits & 0x80000000u;
     let e = field - exponent;

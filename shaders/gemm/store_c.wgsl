@@ -1,7 +1,7 @@
 //! Stores four consecutive elements of a row of C: `store_c(row, col, sums)`.
 
 //#variant elements
-// Stores four consecutive elements of a row of C, one by one: any n, any stride.
+// Stores four consecutive elements of a row of C, one at a time: any n, any stride.
 //#slot save x=c default element
 
 fn store_c(row: u32, col: u32, sums: vec4<sum>) {

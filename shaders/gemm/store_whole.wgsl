@@ -1,8 +1,8 @@
-//! Stores the patch of a subgroup that lies wholly within C as the cooperative matrices that it is held in:
-//! `store_whole(acc, row, col)`, from this row and column of C on. `WHOLE` says whether a plan stores so at all.
+//! Stores a subgroup tile that is within C as whole cooperative matrices: `store_whole(acc, row, col)`, at this row and column
+//! of C. `WHOLE` says whether the plan uses such stores.
 
 //#variant matrices
-// Sums in f32, as they are.
+// f32 sums without an epilogue.
 const WHOLE: bool = true;
 
 fn store_whole(acc: ptr<function, array<array<mat_c, COLS>, ROWS>>, row: u32, col: u32) {
@@ -19,7 +19,7 @@ fn store_whole(acc: ptr<function, array<array<mat_c, COLS>, ROWS>>, row: u32, co
 }
 
 //#variant none
-// Never: C is of another type, or something becomes of sums on the way.
+// Never: C has another type, or there is an epilogue.
 const WHOLE: bool = false;
 
 fn store_whole(acc: ptr<function, array<array<mat_c, COLS>, ROWS>>, row: u32, col: u32) {}

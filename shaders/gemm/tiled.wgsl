@@ -1,10 +1,10 @@
 //! C = epilogue(A B), a BM x BN block of C per workgroup, its operands staged in shared memory BK deep.
 //!
-//! shapes    A (m, k)  B (k, n)  C (m, n), batches; any strides of A and B, C row-major; sums in f32, of a step in f16
-//! grid      ceil(m / BM) * ceil(n / BN) blocks a part, GROUP rows of blocks at a time: neighbours share operands in the cache
-//! subgroup  hands A around on software devices; an invocation holds TM x TN of C, 4 x 4 pieces LANES_M, LANES_N apart
+//! shapes    A (m, k)  B (k, n)  C (m, n), batches; any strides of A and B, C row-major; f32 sums, f16 within an iteration
+//! grid      ceil(m / BM) * ceil(n / BN) blocks per matrix and split, GROUP rows of blocks at a time, to share the cache
+//! subgroup  shuffles A on software devices; an invocation holds TM x TN of C, 4 x 4 pieces LANES_M, LANES_N apart
 //! requires  LANES invocations and STAGES of both blocks in shared memory
-//! edges     rows and columns past the end repeat the last and are not stored, k is zero-filled: any m, n >= 1, k >= 0
+//! edges     rows and columns past the end repeat the last one and are not stored, k is zero-filled: any m, n >= 1, k >= 0
 
 //#slot gemm_dims default product
 //#slot dims default immediate
@@ -16,8 +16,8 @@ alias a_unit = f32;
 alias b_unit = f32;
 alias c_unit = f32;
 alias sum = f32;
-alias step_sum = f32;
-const SUMS_OF_STEP: bool = false; // each step sums its products in step_sum, and adds that to the sums in f32 behind it
+alias iteration_sum = f32;
+const ITERATION_SUMS: bool = false; // each iteration sums in iteration_sum, then adds that to the f32 sums
 const BM: u32 = 64u;
 const BN: u32 = 64u;
 const BK: u32 = 8u;
@@ -26,12 +26,12 @@ const TN: u32 = 8u;
 const A_STAGE: u32 = 0u;
 const B_STAGE: u32 = 1u;
 const STAGES: u32 = 2u;
-const TAG: u32 = 0u; // of a sketch's words
+const TAG: u32 = 0u; // last word of the Philox counters, for a generated operand
 //#end
-//#import patches
+//#import register_tile
 const GROUP: u32 = 8u; // rows of blocks
 const_assert BM * BK % (4u * LANES) == 0u && BN * BK % (4u * LANES) == 0u;
-// How an operand comes from memory: by elements, lanes along k or along the outer axis, or by vectors of four along it.
+// How an operand is loaded: elements, with lanes along k or along the outer axis, or vectors of four along the outer axis.
 const STAGE_SCALAR_K: u32 = 0u;
 const STAGE_SCALAR_OUTER: u32 = 1u;
 const STAGE_VECTOR_OUTER: u32 = 2u;
@@ -43,8 +43,8 @@ const STAGE_VECTOR_OUTER: u32 = 2u;
 //#slot segments default one
 //#slot load x=a default element
 //#slot load x=b default element
-//#slot memory x=a default memory
-//#slot memory x=b default memory
+//#slot tiled_load x=a default memory
+//#slot tiled_load x=b default memory
 //#import stage x=a
 //#import stage x=b
 //#slot a_column default shared
@@ -57,31 +57,31 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    // GROUP rows of blocks at a time, column by column, so that blocks that run together share operands in the cache; then
-    // the next matrix of the batch, then the next part of k.
+    // The order of blocks: GROUP rows of blocks at a time, column by column, so that concurrent blocks share operands in the
+    // cache; then the next matrix of the batch, then the next split.
     let rows = (dims.m + BM - 1u) / BM;
     let cols = (dims.n + BN - 1u) / BN;
     let index = block_index(workgroup, grid);
     if index >= rows * cols * dims.batches * dims.splits {
         return;
     }
-    let part = index / (rows * cols);
+    let pair = index / (rows * cols);
     let block = index % (rows * cols);
     let first = block / (GROUP * cols) * GROUP;
     let height = min(GROUP, rows - first);
     let within = block - first * cols;
     let row0 = (first + within % height) * BM;
     let col0 = within / height * BN;
-    enter(part);
-    let k_begin = part / dims.batches * dims.k_part;
-    let k_end = min(k_extent(part % dims.batches), k_begin + dims.k_part);
-    let lane_m = patch_m(lane);
-    let lane_n = patch_n(lane);
+    enter(pair);
+    let k_begin = pair / dims.batches * dims.k_per_split;
+    let k_end = min(k_extent(pair % dims.batches), k_begin + dims.k_per_split);
+    let lane_m = tile_m(lane);
+    let lane_n = tile_n(lane);
 
-    // The sums of this lane's patch, and what the products of a step are added to: those of the step, or of all so far.
+    // The sums of this lane's register tile, and those that products are added to: of the iteration, or of all iterations.
     var acc: array<array<vec4<f32>, TN / 4u>, TM>;
-    var sums: array<array<vec4<step_sum>, TN / 4u>, TM>;
-    // Where this lane's vectors lie at k = 0, and those of the next step, on their way while this one is computed.
+    var sums: array<array<vec4<iteration_sum>, TN / 4u>, TM>;
+    // The places of this lane's vectors at k = 0, and the vectors of the next iteration, which are loaded during this one.
     var a_from: array<u32, A_SHARE>;
     var b_from: array<u32, B_SHARE>;
     var a_next: array<vec4<f32>, A_SHARE>;
@@ -99,7 +99,7 @@ fn main(
     }
     var stage = 0u;
     for (var k0 = k_begin; k0 < k_end; k0 += BK) {
-        // Both blocks go into shared memory. The first step is not loaded ahead, nor is one that reaches past the end of k.
+        // Stage both blocks. The first iteration, and one that extends past the end of k, are not loaded ahead.
         let ahead = k0 > k_begin && k0 + BK <= k_end;
         if A_AHEAD && ahead {
             //#unroll
@@ -117,9 +117,9 @@ fn main(
         } else {
             stage_b(col0, dims.n, k0, stage, lane);
         }
-        // NOTE: with two stages no other barrier is needed: what is filled next was read before this one.
+        // NOTE: two stages need no other barrier: the stage that is filled next was read before this barrier.
         workgroupBarrier();
-        // Those of the next step set out from device memory, if it is one that is loaded ahead.
+        // Start to load the vectors of the next iteration, if it is loaded ahead.
         let next = k0 + BK;
         if next + BK <= k_end {
             enter_segment(next);
@@ -137,10 +137,10 @@ fn main(
             }
         }
 
-        if SUMS_OF_STEP {
-            sums = array<array<vec4<step_sum>, TN / 4u>, TM>();
+        if ITERATION_SUMS {
+            sums = array<array<vec4<iteration_sum>, TN / 4u>, TM>();
         }
-        var a_held: array<vec4<step_sum>, TM / 4u>;
+        var a_held: array<vec4<iteration_sum>, TM / 4u>;
         if A_HELD {
             //#unroll
             for (var i = 0u; i < TM / 4u; i++) {
@@ -148,7 +148,7 @@ fn main(
             }
         }
         for (var kk = 0u; kk < BK; kk++) {
-            var b_row: array<vec4<step_sum>, TN / 4u>;
+            var b_row: array<vec4<iteration_sum>, TN / 4u>;
             //#unroll
             for (var j = 0u; j < TN / 4u; j++) {
                 b_row[j] = b_tile[(stage * BK + kk) * B_LD + j * LANES_N + lane_n];
@@ -158,14 +158,14 @@ fn main(
                 let a_col = a_column(a_held[i], kk, (stage * BK + kk) * A_LD + i * LANES_M + lane_m);
                 //#unroll
                 for (var j = 0u; j < TN / 4u; j++) {
-                    sums[i * 4u + 0u][j] = fma(vec4<step_sum>(a_col.x), b_row[j], sums[i * 4u + 0u][j]);
-                    sums[i * 4u + 1u][j] = fma(vec4<step_sum>(a_col.y), b_row[j], sums[i * 4u + 1u][j]);
-                    sums[i * 4u + 2u][j] = fma(vec4<step_sum>(a_col.z), b_row[j], sums[i * 4u + 2u][j]);
-                    sums[i * 4u + 3u][j] = fma(vec4<step_sum>(a_col.w), b_row[j], sums[i * 4u + 3u][j]);
+                    sums[i * 4u + 0u][j] = fma(vec4<iteration_sum>(a_col.x), b_row[j], sums[i * 4u + 0u][j]);
+                    sums[i * 4u + 1u][j] = fma(vec4<iteration_sum>(a_col.y), b_row[j], sums[i * 4u + 1u][j]);
+                    sums[i * 4u + 2u][j] = fma(vec4<iteration_sum>(a_col.z), b_row[j], sums[i * 4u + 2u][j]);
+                    sums[i * 4u + 3u][j] = fma(vec4<iteration_sum>(a_col.w), b_row[j], sums[i * 4u + 3u][j]);
                 }
             }
         }
-        if SUMS_OF_STEP {
+        if ITERATION_SUMS {
             //#unroll
             for (var i = 0u; i < TM; i++) {
                 //#unroll
@@ -175,13 +175,13 @@ fn main(
             }
         }
 
-        // The next step fills the other stage; where there is none, it waits until this one has been read.
+        // The next iteration fills the other stage. If there is only one, it waits until this one has been read.
         if STAGES == 1u {
             workgroupBarrier();
         }
         stage = (stage + 1u) % STAGES;
     }
-    if !SUMS_OF_STEP {
+    if !ITERATION_SUMS {
         //#unroll
         for (var i = 0u; i < TM; i++) {
             //#unroll

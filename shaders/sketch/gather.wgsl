@@ -1,10 +1,10 @@
-//! A sparse operator applied where Y has a row for each of its lines: what is where the nonzeros lie is added up.
+//! Applies a sparse operator whose lines are rows of Y: each is the signed sum of the rows of X at its nonzeros.
 //!
-//! shapes    X (places, columns) -> Y (lines, columns), any strides; f32 sums, in the order in which places are drawn
+//! shapes    X (positions, columns) -> Y (lines, columns), any strides; f32 sums, in the order of drawing
 //! grid      ceil(columns / width) tiles of columns x ceil(lines / rows) ranges of lines
-//! subgroup  not used; ACROSS lanes run along columns, as many as there are of these along lines
-//! requires  LANES invocations, and the nonzeros of LIST lines with one each in shared memory
-//! edges     past the last column it is read again and not stored: any lines, places, columns >= 1
+//! subgroup  not used; ACROSS lanes run along columns, LANES / ACROSS along lines
+//! requires  LANES invocations; LIST nonzeros in shared memory
+//! edges     lanes past the last column read it again and do not store: any lines, positions, columns >= 1
 
 //#slot dims default immediate
 //#import block
@@ -19,13 +19,13 @@ const LIST: u32 = 2048u; // nonzeros of all lines of a workgroup
 //#end
 const_assert LANES % ACROSS == 0u && LIST >= MOST;
 
-const ROWS: u32 = 256u; // of Y at most
+const ROWS: u32 = 256u; // largest number of rows of Y in a workgroup
 
 @group(0) @binding(0) var<storage, read> x: array<x_unit>;
 @group(0) @binding(1) var<storage, read_write> y: array<f32>;
 
 var<workgroup> list: array<u32, LIST>;
-var<workgroup> ends: array<u32, ROWS + 1u>; // in the list: of each row, behind a 0
+var<workgroup> ends: array<u32, ROWS + 1u>; // where the entries of each row end in the list, after a leading 0
 
 //#slot sparse default elements
 

@@ -1,37 +1,37 @@
-//! One pass of a fast Walsh-Hadamard transform along an axis: the levels of a run of bits of the index along it.
+//! One pass of a fast Walsh-Hadamard transform along an axis: the levels of consecutive bits of the row index.
 //!
-//! shapes    A and C of 2^bits rows and any columns and batches, any strides; the first and the last pass may have fewer
-//! grid      BESIDE lines a workgroup, columns of sets of rows; a set is the ROWS rows that differ in these bits alone
-//! subgroup  not used; neighbours run along the columns, then along the rows that no set has two of
-//! requires  LANES invocations, and their elements in shared memory if there is more than one stage
+//! shapes    A and C of 2^bits rows, any columns, batches and strides; the first and last pass may have fewer rows
+//! grid      LINES lines per workgroup; a line is a column of a set: ROWS rows that differ only in these bits
+//! subgroup  not used; neighbouring lanes have neighbouring columns, then neighbouring sets
+//! requires  LANES invocations; their elements in shared memory if there is more than one stage
 //! edges     rows past the end are zero on load and guarded on store: any rows >= 1, columns >= 1, batches >= 1
 
 struct Dims {
-    undo: array<vec4<u32>, 2>, // of the order of rows, the last round first: factors and summands
-    rows_in: u32,              // of the operand; of its axis as it is padded, there are 2^bits
-    rows_out: u32,             // of the result
-    x_offset: u32,             // elements before the first of the operand, and its strides
+    undo: array<vec4<u32>, 2>, // inverse of the row order, the last round first: factors and summands
+    rows_in: u32,              // rows of the operand; its padded axis has 2^bits
+    rows_out: u32,             // rows of the result
+    x_offset: u32,             // first element of the operand in its binding, then its strides
     x_row: u32,
     x_column: u32,
     x_batch0: u32,
     x_batch1: u32,
-    y_offset: u32, // of the result
+    y_offset: u32, // the same for the result
     y_row: u32,
     y_column: u32,
     y_batch0: u32,
     y_batch1: u32,
     columns: u32,
-    batch0: u32, // extent of the inner axis of batches
+    batch0: u32, // extent of the inner batch axis
     batches: u32,
-    low_bits: u32, // of the index, below those of the pass
-    bits: u32,     // of the index
-    shift: u32,    // of the order of rows
+    low_bits: u32, // bits of the row index below those of the pass
+    bits: u32,     // bits of the row index
+    shift: u32,    // shift of the rounds of the row order
     scale: f32,
     seed_low: u32,
     seed_high: u32,
-    tag: u32, // the last word of the signs' counter
-    column_lanes: u32, // side by side, the others have other sets; a power of two, at most BESIDE
-    folded_bits: u32,  // low_bits, if columns are those of all rows below the pass's bits, one behind another; or 0
+    tag: u32, // last word of the Philox counter of the signs
+    column_lanes: u32, // neighbouring columns, the other lanes have other sets; a power of two, at most LINES
+    folded_bits: u32,  // low_bits if the columns of all rows below the bits of the pass count as one long row; else 0
 }
 
 //#slot dims default immediate
@@ -39,22 +39,22 @@ struct Dims {
 
 //#param  set by HadamardPass::kernel; these defaults are a legal tile
 const RADIX: u32 = 4u;         // rows that a lane holds between two barriers
-const RADIX_BITS: u32 = 2u;    // the binary logarithm of that
-const FIRST: u32 = 4u;         // rows that the first stage transforms together: RADIX, or less
-const FIRST_BITS: u32 = 2u;    // the binary logarithm of that
-const STAGES: u32 = 1u;        // with a barrier between two; all but the first are of RADIX rows
-const BESIDE: u32 = 64u;       // lines of a workgroup: columns times sets
-const WIDE: u32 = 0u;          // 1: all are columns of one set, and not folded; 0: the dims say
+const RADIX_BITS: u32 = 2u;    // its binary logarithm
+const FIRST: u32 = 4u;         // rows that the first stage transforms together: at most RADIX
+const FIRST_BITS: u32 = 2u;    // its binary logarithm
+const STAGES: u32 = 1u;        // separated by barriers; all but the first transform RADIX rows
+const LINES: u32 = 64u;       // lines of a workgroup: columns times sets
+const WIDE: u32 = 0u;          // 1: all lines are columns of one set, not folded; 0: the dims say
 //#end
 const_assert FIRST == 1u << FIRST_BITS && RADIX == 1u << RADIX_BITS && (STAGES > 1u || FIRST == RADIX);
 
 const ROW_BITS: u32 = FIRST_BITS + RADIX_BITS * (STAGES - 1u);
 const ROWS: u32 = 1u << ROW_BITS;
 const ROW_LANES: u32 = ROWS / RADIX;
-const LANES: u32 = BESIDE * ROW_LANES;
+const LANES: u32 = LINES * ROW_LANES;
 
-// The place at which an operator has a row of the Hadamard matrix (`src/sketch/hadamard/rows.rs`).
-fn place_of(row: u32) -> u32 {
+// The position of a row of the Hadamard matrix in the row order (`src/sketch/operator/row_order.rs`).
+fn position_of(row: u32) -> u32 {
     let mask = (1u << dims.bits) - 1u;
     var x = ((row - dims.undo[0].y) * dims.undo[0].x) & mask; // wraps: numbers modulo 2^bits
     x ^= x >> dims.shift;
@@ -67,16 +67,16 @@ fn place_of(row: u32) -> u32 {
 }
 
 //#slot hadamard_operands default apart
-//#slot hadamard_signs default made
+//#slot hadamard_signs default generated
 //#slot hadamard_read default plain
 //#slot hadamard_write default plain
 
-// What stages exchange; the lines below let it be small where there is only one.
+// The rows that stages exchange. It has one element if there is only one stage.
 var<workgroup> tile: array<f32, TILE>;
 const TILE: u32 = 1u + min(STAGES - 1u, 1u) * (LANES * RADIX - 1u);
 
-// Where the row of a set is in the tile. NOTE: the lower bits of the index, which choose the bank, with others, as the rows
-// of a lane and its neighbours are powers of two apart.
+// The index of a set's row in the tile. NOTE: rows of neighbouring lanes are a power of two apart, so the bits that
+// choose the bank are xored with higher ones.
 fn tile_at(set_lane: u32, row: u32, column_lanes: u32, column_lane: u32) -> u32 {
     let at = (set_lane * ROWS + row) * column_lanes + column_lane;
     return at ^ (at / 32u % 32u);
@@ -93,7 +93,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    var column_lanes = BESIDE;
+    var column_lanes = LINES;
     var folded_bits = 0u;
     if WIDE == 0u {
         column_lanes = dims.column_lanes;
@@ -102,7 +102,7 @@ fn main(
     let columns = dims.columns << folded_bits;
     let set_bits = dims.bits - ROW_BITS - folded_bits;
     let sets = dims.batches << set_bits;
-    let set_lanes = BESIDE / column_lanes;
+    let set_lanes = LINES / column_lanes;
     let across = (columns + column_lanes - 1u) / column_lanes;
     let index = block_index(workgroup, grid);
     if index >= across * ((sets + set_lanes - 1u) / set_lanes) {
@@ -110,7 +110,7 @@ fn main(
     }
     let column0 = index % across * column_lanes;
     let set0 = index / across * set_lanes;
-    // NOTE: one lane in 1 is the first: what is the same for all lanes is computed once where compilers see that.
+    // NOTE: with ROW_LANES of 1 this is the constant 0, so that compilers see which values all lanes share.
     var part = 0u;
     if ROW_LANES > 1u {
         part = lane / column_lanes % ROW_LANES;
@@ -127,7 +127,7 @@ fn main(
     let within = set_index & ((1u << set_bits) - 1u);
     let within0 = set0 & ((1u << set_bits) - 1u);
 
-    // The rows of a set are those with the same bits above and below the pass's.
+    // The rows of a set have the same bits above and below those of the pass.
     var column = folded;
     var low = within & ((1u << dims.low_bits) - 1u);
     var low0 = within0 & ((1u << dims.low_bits) - 1u);
@@ -141,7 +141,7 @@ fn main(
         high0 = within0;
     }
     let row0 = (high << (dims.low_bits + ROW_BITS)) + low;
-    make_signs(high0 << (dims.low_bits + ROW_BITS), low0, lane);
+    generate_signs(high0 << (dims.low_bits + ROW_BITS), low0, lane);
 
     let outer = batch / dims.batch0;
     let inner = batch - outer * dims.batch0;
@@ -168,7 +168,7 @@ fn main(
         let before = select(FIRST << (RADIX_BITS * (max(stage, 2u) - 2u)), 1u, stage == 1u);
         let after = FIRST << (RADIX_BITS * (stage - 1u));
         if stage > 1u {
-            workgroupBarrier(); // all have read what the stage before exchanged
+            workgroupBarrier(); // all lanes have read the rows of the previous exchange
         }
         //#unroll
         for (var i = 0u; i < RADIX; i++) {
@@ -191,10 +191,10 @@ fn main(
         }
     }
     if is_inside {
-        let apart = ROW_LANES; // rows of a lane in the last stage
+        let row_stride = ROW_LANES; // between the rows of a lane in the last stage
         //#unroll
         for (var i = 0u; i < RADIX; i++) {
-            write_row(y0, row0 + (first_row(part, apart) << dims.low_bits), apart << dims.low_bits, i, v[i]);
+            write_row(y0, row0 + (first_row(part, row_stride) << dims.low_bits), row_stride << dims.low_bits, i, v[i]);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The operands of a pass, at the bindings from 0 on: `load_a(at)` reads an element of what is transformed, and `c` takes
-//! the results.
+//! The operands of a pass, at the bindings from 0 on: `load_a(at)` reads an element of the input, and `c` is the
+//! output.
 
 //#variant apart
 // A pass from one tensor to another.
@@ -12,7 +12,7 @@ alias a_unit = f32;
 //#slot load x=a default element
 
 //#variant in_place
-// A pass in place: a workgroup reads what it alone writes.
+// A pass in place: each workgroup reads only elements that it alone writes.
 @group(0) @binding(0) var<storage, read_write> c: array<f32>;
 
 fn load_a(at: u32) -> f32 {

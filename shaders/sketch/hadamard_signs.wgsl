@@ -1,22 +1,22 @@
-//! The signs of the rows of a workgroup. All its lanes call `make_signs(row0, low0, lane)`, which may have a barrier: row0
-//! is the first row of the workgroup's first set, and low0 how far the first lane's are behind those of the set. Behind it
-//! `sign_word(row)` has the signs of the 32 rows around one: row % 32 is the bit's place, and 1 is minus.
+//! The signs of the rows of a workgroup. All lanes call `generate_signs(row0, low0, lane)`, which may have a barrier.
+//! row0 is the first row of the workgroup's first set without its low bits; low0 is these low bits for the first lane.
+//! Afterwards `sign_word(row)` returns the signs of the 32 rows around `row`: bit row % 32 is 1 for a negative sign.
 
-//#variant made
-// Made once, 128 to a vector, as each serves many columns.
+//#variant generated
+// Generated once per workgroup, 128 signs to a vector, because each sign serves many columns.
 //#import philox
 
 //#param  set by HadamardPass::kernel
-const SLOTS: u32 = 1u; // vectors that there are
-const SPAN: u32 = 0u;  // for each row of a set, if these are at least 128 apart; else (0) they are those of all neighbours
+const SLOTS: u32 = 1u; // number of vectors
+const SPAN: u32 = 0u;  // vectors per row of a set if these are at least 128 apart; else 0: consecutive rows
 //#end
 const APART: u32 = max(SPAN, 1u);
 
 var<workgroup> signs: array<vec4<u32>, SLOTS>;
-// The vectors before the first: of all rows, or of those between two of a set.
+// Number of vectors before the first one: counted over all rows, or between two rows of a set.
 var<private> signs_from: u32;
 
-// The vector of a row.
+// The slot of a row's vector.
 fn slot_of(row: u32) -> u32 {
     if SPAN == 0u {
         return row / 128u - signs_from;
@@ -29,7 +29,7 @@ fn sign_word(row: u32) -> u32 {
     return signs[slot_of(row)][row / 32u % 4u];
 }
 
-fn make_signs(row0: u32, low0: u32, lane: u32) {
+fn generate_signs(row0: u32, low0: u32, lane: u32) {
     signs_from = select(low0, row0, SPAN == 0u) / 128u;
     for (var slot = lane; slot < SLOTS; slot += LANES) {
         var at = signs_from + slot;
@@ -42,6 +42,6 @@ fn make_signs(row0: u32, low0: u32, lane: u32) {
 }
 
 //#variant none
-// A pass that neither begins nor ends with signs: nothing asks for one.
-fn make_signs(row0: u32, low0: u32, lane: u32) {
+// A pass without signs: nothing reads them.
+fn generate_signs(row0: u32, low0: u32, lane: u32) {
 }

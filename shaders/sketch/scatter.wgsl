@@ -1,10 +1,10 @@
-//! A sparse operator applied where X has a row for each of its lines: the line is added to where its nonzeros lie.
+//! Applies a sparse operator whose lines are rows of X: each is added, with signs, to the rows of Y at its nonzeros.
 //!
-//! shapes    X (lines, columns) -> Y (places, columns), any strides; f32 sums, each in the order of the lines
-//! grid      ceil(columns / width) tiles of columns x ceil(places / rows) ranges of places x parts of the lines
-//! subgroup  not used; ACROSS lanes run along columns, as many as there are of these along places
-//! requires  LANES invocations, and the nonzeros of LIST lines with one each in shared memory
-//! edges     past the last column it is read again and not stored: any lines, places, columns >= 1
+//! shapes    X (lines, columns) -> Y (positions, columns), any strides; f32 sums, each in the order of the lines
+//! grid      ceil(columns / width) tiles of columns x ceil(positions / rows) ranges of positions x splits of the lines
+//! subgroup  not used; ACROSS lanes run along columns, LANES / ACROSS along positions
+//! requires  LANES invocations; LIST nonzeros in shared memory
+//! edges     lanes past the last column read it again and do not store: any lines, positions, columns >= 1
 
 //#slot dims default immediate
 //#import block
@@ -19,8 +19,8 @@ const LIST: u32 = 2048u; // nonzeros that are sorted at once
 //#end
 const_assert LANES % ACROSS == 0u && LIST >= MOST && BUCKETS % LANES == 0u;
 
-const ROWS: u32 = 256u; // of Y at most
-// Lists are sorted by counting what falls into each of these: a row's lines, or some of them that follow one another.
+const ROWS: u32 = 256u; // largest number of rows of Y in a workgroup
+// Buckets for a counting sort of the list. A row of Y has one or more buckets, each for a range of consecutive lines.
 const BUCKETS: u32 = 1024u;
 const PER_LANE: u32 = BUCKETS / LANES;
 
@@ -30,7 +30,7 @@ const PER_LANE: u32 = BUCKETS / LANES;
 var<workgroup> buckets: array<atomic<u32>, BUCKETS>;
 var<workgroup> totals: array<u32, LANES>;
 var<workgroup> list: array<u32, LIST>;
-var<workgroup> ends: array<u32, ROWS + 1u>; // in the list: of each row, behind a 0
+var<workgroup> ends: array<u32, ROWS + 1u>; // where the entries of each row end in the list, after a leading 0
 
 //#slot sparse default elements
 
@@ -41,23 +41,23 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let tiles = (dims.columns + dims.width - 1u) / dims.width;
-    let ranges = (dims.places + dims.rows - 1u) / dims.rows;
+    let ranges = (dims.positions + dims.rows - 1u) / dims.rows;
     let index = block_index(workgroup, grid);
-    if index >= tiles * ranges * dims.parts {
+    if index >= tiles * ranges * dims.splits {
         return;
     }
     let column0 = index % tiles * dims.width;
     let row0 = index / tiles % ranges * dims.rows;
-    let rows = min(dims.rows, dims.places - row0);
-    let part = index / tiles / ranges;
-    let begin = part * dims.part;
-    let last = min(dims.lines, begin + dims.part);
+    let rows = min(dims.rows, dims.positions - row0);
+    let split = index / tiles / ranges;
+    let begin = split * dims.split_lines;
+    let last = min(dims.lines, begin + dims.split_lines);
     let segments = BUCKETS / dims.rows; // buckets of a row
 
     for (var first = begin; first < last;) {
         var lines = min(dims.chunk, last - first);
-        var shift: u32; // from a line in the chunk to its segment
-        var count: u32; // nonzeros in the lane's buckets
+        var shift: u32; // from a line of the chunk to its segment
+        var count: u32; // nonzeros in the buckets of this lane
         loop {
             for (var bucket = lane; bucket < BUCKETS; bucket += LANES) {
                 atomicStore(&buckets[bucket], 0u);
@@ -67,7 +67,7 @@ fn main(
             for (var line = lane; line < lines; line += LANES) {
                 draw(first + line);
                 for (var t = 0u; t < dims.nonzeros; t++) {
-                    let row = (drawn[t] >> 1u) - row0; // wraps: beyond all rows if before the first
+                    let row = (drawn[t] >> 1u) - row0; // wraps: past all rows if it is before the first
                     if row < rows { atomicAdd(&buckets[row * segments + (line >> shift)], 1u); }
                 }
             }
@@ -88,10 +88,10 @@ fn main(
             if totals[LANES - 1u] <= LIST {
                 break;
             }
-            // More than were to be expected: one line always fits.
+            // There are more nonzeros than expected: halve the chunk. A single line always fits.
             lines = (lines + 1u) / 2u;
         }
-        // From counts to where buckets begin, which then move on to where they end.
+        // Turns the counts into the beginnings of the buckets. Filling a bucket then moves its beginning to its end.
         var at = totals[lane] - count;
         for (var i = 0u; i < PER_LANE; i++) {
             let bucket = lane * PER_LANE + i;
@@ -103,14 +103,14 @@ fn main(
         for (var line = lane; line < lines; line += LANES) {
             draw(first + line);
             for (var t = 0u; t < dims.nonzeros; t++) {
-                let row = (drawn[t] >> 1u) - row0; // wraps: beyond all rows if before the first
+                let row = (drawn[t] >> 1u) - row0; // wraps: past all rows if it is before the first
                 if row < rows {
                     list[atomicAdd(&buckets[row * segments + (line >> shift)], 1u)] = (line << 1u) | (drawn[t] & 1u);
                 }
             }
         }
         workgroupBarrier();
-        // Within a bucket lines came in any order; there are few.
+        // Lines enter a bucket in any order. There are few in each, so insertion sort orders them.
         if lane == 0u { ends[0] = 0u; }
         for (var bucket = lane; bucket < BUCKETS; bucket += LANES) {
             var low = 0u;
@@ -118,18 +118,18 @@ fn main(
             let to = atomicLoad(&buckets[bucket]);
             for (var next = low + 1u; next < to; next++) {
                 let entry = list[next];
-                var place = next;
-                while place > low && list[place - 1u] > entry {
-                    list[place] = list[place - 1u];
-                    place--;
+                var slot = next;
+                while slot > low && list[slot - 1u] > entry {
+                    list[slot] = list[slot - 1u];
+                    slot--;
                 }
-                list[place] = entry;
+                list[slot] = entry;
             }
             if (bucket + 1u) % segments == 0u { ends[bucket / segments + 1u] = to; }
         }
         workgroupBarrier();
         let factor = select(1.0, dims.scale, first + lines == last);
-        sum_rows(lane, column0, row0, rows, first, part * dims.y_part, first > begin, factor);
+        sum_rows(lane, column0, row0, rows, first, split * dims.y_split, first > begin, factor);
         first += lines;
     }
 }

@@ -1,47 +1,47 @@
-//! A sparse operator as it is applied: the sizes, in elements, where columns lie, and the nonzeros of a line. A line of
-//! the operator has nonzeros at places: lines are added to places, or places to lines. Columns are what is beside the
-//! operator's axis, those of all batches in a row.
+//! What `gather` and `scatter` share: the uniform, the offsets of a column, drawing the nonzeros of a line, and summing
+//! rows. A line is a column or a row of the operator; its nonzeros are at positions. Columns run over all axes of X
+//! other than the operator's, with batches one after another.
 //!
-//! Sums the rows of Y that a workgroup makes, `rows` of them from row0 on, in its columns from column0 on: `sum_rows(lane,
-//! column0, row0, rows, first, y_part, before, factor)`. Row i is the sum of the rows of X that the list names between
-//! ends[i] and ends[i + 1], in this order: an entry is twice the number of a row from `first` on, plus 1 where it is taken
-//! away. `y_part` is where the sums of this part of the lines begin in Y, in elements; `before` says that they hold what
-//! came before in their row, to which is added; and what is stored is the sum times `factor`.
+//! `sum_rows(lane, column0, row0, rows, first, y_split, before, factor)` computes `rows` rows of Y from row0 on, in the
+//! columns of this workgroup from column0 on. Row i is the sum of the rows of X in the list from ends[i] to ends[i +
+//! 1], in this order. A list entry is twice the number of the row of X, counted from `first`, plus 1 if the row is
+//! subtracted. `y_split` is the offset of the sums of this split in Y, in elements. If `before` is true, Y already
+//! holds sums of earlier lines, and the new ones are added. The sums are multiplied by `factor` before they are stored.
 
 //#import philox
 
 struct Dims {
     lines: u32,
-    places: u32,
-    nonzeros: u32,  // of a line
-    different: u32, // 1: at different places, 0: at any
+    positions: u32,
+    nonzeros: u32,  // per line
+    distinct: u32, // 1: positions of a line are distinct, 0: they are independent
     seed0: u32,
     seed1: u32,
-    tag: u32, // the last word of the counter
+    tag: u32, // last word of the Philox counter
     scale: f32,
     columns: u32,
-    extent0: u32, // of the innermost axis of the columns, and of the next
+    extent0: u32, // extents of the innermost axis of the columns, and of the next
     extent1: u32,
     x_offset: u32, // first element of X in its binding
-    x_axis: u32,   // strides of X: along the operator's axis, and along those of the columns
+    x_axis: u32,   // strides of X: along the operator's axis, and along the axes of the columns
     x_stride0: u32,
     x_stride1: u32,
     x_stride2: u32,
-    y_axis: u32, // of Y
+    y_axis: u32, // strides of Y
     y_stride0: u32,
     y_stride1: u32,
     y_stride2: u32,
-    rows: u32,  // of Y that a workgroup makes: a power of two where they are places
+    rows: u32,  // rows of Y of a workgroup: a power of two if they are positions
     width: u32, // columns of a workgroup
-    part: u32,  // lines that a workgroup sums
-    chunk: u32, // lines that it takes at once, if their nonzeros fit
-    parts: u32,
-    y_part: u32, // elements from the sums of a part to those of the next
+    split_lines: u32, // lines that a workgroup sums
+    chunk: u32, // lines that it lists at once, if their nonzeros fit
+    splits: u32,
+    y_split: u32, // elements from the sums of one split to those of the next
     reserved0: u32,
     reserved1: u32,
 }
 
-// The first elements of a column, in X and in Y.
+// The offsets of a column's first element in X and in Y.
 fn column_at(column: u32) -> vec2<u32> {
     let outer = column / dims.extent0;
     let i = vec3<u32>(column % dims.extent0, outer % dims.extent1, outer / dims.extent1);
@@ -51,11 +51,11 @@ fn column_at(column: u32) -> vec2<u32> {
     );
 }
 
-// The nonzeros of the line that was drawn last, in the order in which they are drawn: the place, and in the lowest bit
-// whether it is -1. MOST is how many a line may have.
+// The nonzeros of the line that was drawn last, in the order in which they are drawn: the position, and in the lowest
+// bit 1 for a negative sign. MOST is the largest number of nonzeros per line.
 var<private> drawn: array<u32, MOST>;
 
-// Draws the nonzeros of a line: `Sparse::line` in `src/sketch/operator.rs` is the same.
+// Draws the nonzeros of a line. `SparseLines::nonzeros` in `src/sketch/operator/sparse_lines.rs` does the same.
 fn draw(line: u32) {
     var words = vec4<u32>();
     for (var t = 0u; t < MOST; t++) {
@@ -66,29 +66,29 @@ fn draw(line: u32) {
             words = philox(vec4<u32>(line, t / 4u, 0u, dims.tag), vec2<u32>(dims.seed0, dims.seed1));
         }
         let word = words[t % 4u];
-        var place: u32;
-        if dims.different == 1u {
-            // Floyd: of the first so many places; one that is taken already gives way to the last of them.
-            let last = dims.places - dims.nonzeros + t;
-            place = mul_high(word, last + 1u);
+        var position: u32;
+        if dims.distinct == 1u {
+            // Floyd's algorithm: draw from the positions up to `last`; if that one is taken, take `last`.
+            let last = dims.positions - dims.nonzeros + t;
+            position = mul_high(word, last + 1u);
             var taken = false;
             for (var before = 0u; before < t; before++) {
-                taken |= drawn[before] >> 1u == place;
+                taken |= drawn[before] >> 1u == position;
             }
-            place = select(place, last, taken);
+            position = select(position, last, taken);
         } else {
-            place = mul_high(word, dims.places);
+            position = mul_high(word, dims.positions);
         }
-        drawn[t] = (place << 1u) | (word & 1u);
+        drawn[t] = (position << 1u) | (word & 1u);
     }
 }
 
 //#variant elements
-// One column after another, each loaded by itself.
+// Loads each column by itself.
 //#slot load x=x default element
 
 fn sum_rows(
-    lane: u32, column0: u32, row0: u32, rows: u32, first: u32, y_part: u32, before: bool, factor: f32,
+    lane: u32, column0: u32, row0: u32, rows: u32, first: u32, y_split: u32, before: bool, factor: f32,
 ) {
     let columns = min(column0 + dims.width, dims.columns);
     let row_lane = select(lane / ACROSS, 0u, ACROSS == LANES);
@@ -99,7 +99,7 @@ fn sum_rows(
             starts[i] = column_at(min(column + i * ACROSS, dims.columns - 1u));
         }
         for (var row = row_lane; row < rows; row += LANES / ACROSS) {
-            let y_at = y_part + (row0 + row) * dims.y_axis;
+            let y_at = y_split + (row0 + row) * dims.y_axis;
             var sums: array<f32, EACH>;
             if before {
                 //#unroll
@@ -126,9 +126,9 @@ fn sum_rows(
 }
 
 //#variant pairs
-// Columns that lie side by side in pairs: 64 bits of X, which are loaded at once.
+// Loads two neighbouring columns of X at once, as 64 bits.
 fn sum_rows(
-    lane: u32, column0: u32, row0: u32, rows: u32, first: u32, y_part: u32, before: bool, factor: f32,
+    lane: u32, column0: u32, row0: u32, rows: u32, first: u32, y_split: u32, before: bool, factor: f32,
 ) {
     let columns = min(column0 + dims.width, dims.columns);
     let row_lane = select(lane / ACROSS, 0u, ACROSS == LANES);
@@ -139,7 +139,7 @@ fn sum_rows(
             starts[i] = column_at(min(column + i * 2u * ACROSS, dims.columns - 2u));
         }
         for (var row = row_lane; row < rows; row += LANES / ACROSS) {
-            let y_at = y_part + (row0 + row) * dims.y_axis;
+            let y_at = y_split + (row0 + row) * dims.y_axis;
             var sums: array<vec2<f32>, EACH / 2u>;
             if before {
                 //#unroll

@@ -1,5 +1,6 @@
 //! What a device can do, and what is assumed of it: plain data that plans are made from.
 
+mod assumptions;
 mod coop;
 mod device;
 mod device_type;
@@ -8,6 +9,7 @@ mod machine;
 mod peaks;
 mod units;
 
+pub use assumptions::Assumptions;
 pub use coop::{CoopRow, CoopScalar, CoopScope, Verdict};
 pub use device::{Caps, CapsLimits, SubgroupSizes};
 pub use device_type::DeviceType;

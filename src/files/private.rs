@@ -1,25 +1,25 @@
-//! Cache files: trusted because only this user can have written them.
+//! Cache files, which are trusted because only this user can have written them.
 
 use super::replace::replace_private;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// What was found under a name.
+/// The result of reading a cache file.
 #[derive(Debug)]
 pub(crate) enum Found {
     Nothing,
     /// The contents of a file that only this user can have written.
     Contents(Vec<u8>),
-    /// Why a file of this user is not trusted: it may be replaced.
+    /// Why a file of this user is not trusted. It may be replaced.
     Unfit(String),
-    /// Why something else was not read: it must not be replaced.
+    /// Why something else was not read. It must not be replaced.
     Foreign(String),
 }
 
-/// Reads a file if nobody but this user can have written it and it has at most `at_most` bytes. Nothing but a regular file is
+/// Reads a file if only this user can have written it and if it has at most `max_bytes` bytes. Only a regular file is
 /// opened: opening a pipe would wait for its writer, and a link may lead anywhere.
-pub(crate) fn read(path: &Path, at_most: u64) -> Found {
+pub(crate) fn read(path: &Path, max_bytes: u64) -> Found {
     let named = match fs::symlink_metadata(path) {
         Ok(named) => named,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -27,25 +27,25 @@ pub(crate) fn read(path: &Path, at_most: u64) -> Found {
         }
         Err(error) => return Found::Foreign(error.to_string()),
     };
-    if let Some(refused) = refused(&named, at_most) {
+    if let Some(refused) = refused(&named, max_bytes) {
         return refused;
     }
     let contents = open(path).and_then(|file| {
-        // By now the name may be another file's: so the file that was opened is checked again.
-        if let Some(refused) = refused(&file.metadata()?, at_most) {
+        // The name may belong to another file by now, so the open file is checked again.
+        if let Some(refused) = refused(&file.metadata()?, max_bytes) {
             return Ok(refused);
         }
         let mut contents = Vec::new();
-        file.take(at_most + 1).read_to_end(&mut contents)?;
-        if contents.len() as u64 > at_most {
-            return Ok(Found::Unfit("it grows while it is read".into()));
+        file.take(max_bytes + 1).read_to_end(&mut contents)?;
+        if contents.len() as u64 > max_bytes {
+            return Ok(Found::Unfit("it grew while it was read".into()));
         }
         Ok(Found::Contents(contents))
     });
     contents.unwrap_or_else(|error| Found::Unfit(error.to_string()))
 }
 
-/// Writes a file, as a whole, that only this user may access, and creates its folder.
+/// Writes a file that only this user may access, atomically, and creates its folder.
 pub(crate) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     let mut folders = DirBuilder::new();
     folders.recursive(true);
@@ -55,8 +55,8 @@ pub(crate) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     replace_private(path, |file| file.write_all(contents))
 }
 
-/// Why something is not read. None for a file that only this user can have written.
-fn refused(metadata: &Metadata, at_most: u64) -> Option<Found> {
+/// Why a file is not read. None if only this user can have written it.
+fn refused(metadata: &Metadata, max_bytes: u64) -> Option<Found> {
     let foreign = |why: &str| Some(Found::Foreign(why.into()));
     match metadata {
         _ if metadata.is_symlink() => foreign("it is a link"),
@@ -64,8 +64,8 @@ fn refused(metadata: &Metadata, at_most: u64) -> Option<Found> {
         _ if !metadata.is_file() => foreign("it is a pipe, a socket or a device"),
         _ if !is_own(metadata) => foreign("it belongs to another user"),
         _ if others_write(metadata) => Some(Found::Unfit("other users may write to it".into())),
-        _ if metadata.len() > at_most => {
-            Some(Found::Unfit(format!("it has {} bytes, {at_most} are allowed", metadata.len())))
+        _ if metadata.len() > max_bytes => {
+            Some(Found::Unfit(format!("it has {} bytes, {max_bytes} are allowed", metadata.len())))
         }
         _ => None,
     }
@@ -110,14 +110,14 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_file_of_at_most_so_many_bytes_is_read() {
+    fn a_file_up_to_the_limit_is_read() {
         let folder = std::env::temp_dir().join(format!("tilewise-private-{}", std::process::id()));
         let path = folder.join("file");
         assert!(matches!(read(&path, 4), Found::Nothing));
         write(&path, b"four").unwrap();
         assert!(matches!(read(&path, 4), Found::Contents(contents) if contents == b"four"));
         assert!(matches!(read(&path, 3), Found::Unfit(why) if why == "it has 4 bytes, 3 are allowed"));
-        assert!(matches!(read(&path.join("below"), 4), Found::Nothing), "a file is no folder");
+        assert!(matches!(read(&path.join("below"), 4), Found::Nothing), "a file is not a folder");
         assert!(matches!(read(&folder, 4), Found::Foreign(why) if why == "it is a folder"));
         fs::remove_dir_all(folder).unwrap();
     }

@@ -1,18 +1,19 @@
-//! Files that are there whole or not at all.
+//! Atomic writes: a file appears or changes only when all of it is on the disk.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Bytes that are gathered before they are written.
+/// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 20;
 
-/// Writes a file anew: the name appears, or changes, once all is on the disk. What fails leaves the name as it was.
-/// The draft is written in `folder`, which must be on the same disk, or, without one, next to the file.
+/// Writes or replaces a file atomically: it appears or changes when all of it is on the disk. If the write fails, an
+/// existing file stays as it was. A draft is written first, in `folder` if there is one (it must be on the same disk),
+/// else next to the file.
 ///
-/// A link stays one, and what it leads to is replaced. What is no file, a device or a pipe, cannot be replaced and is
-/// written to as it is.
+/// If `path` is a link, the file to which it leads is replaced. A device or a pipe cannot be replaced, so it is written
+/// to directly.
 #[cfg(any(feature = "npy", feature = "safetensors"))]
 pub(crate) fn replace(
     path: &Path,
@@ -29,16 +30,17 @@ pub(crate) fn replace(
     }
     // NOTE: a rename replaces even a read-only file, so this is checked here.
     if existing.permissions().readonly() {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it may only be read"));
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
     }
     if !existing.is_file() {
         return filled(File::options().write(true).open(path)?, write).map(drop);
     }
-    // Only this user may read the draft until it gets the file's permissions: so nobody reads it who may not read the file.
+    // Only this user may read the draft until it gets the permissions of the file, so that no other user can read its contents
+    // early.
     exchange(path, folder, &private(), |file| file.set_permissions(existing.permissions()), write)
 }
 
-/// Writes a file anew, as [`replace`] does, that only this user may access. A link is not followed; it is itself replaced.
+/// Like [`replace`], for a file that only this user may access. A link is not followed, but replaced itself.
 pub(crate) fn replace_private(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -46,7 +48,7 @@ pub(crate) fn replace_private(
     exchange(path, None, &private(), |_| Ok(()), write)
 }
 
-/// Options that create a file that only this user may read and write.
+/// Options to create a file that only this user may read and write.
 fn private() -> OpenOptions {
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -64,17 +66,17 @@ fn exchange(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let name = folder.or(path.parent()).unwrap_or(Path::new("")).join(name());
-    let file = draft.open(&name)?; // fails if anything has this name, even a link
+    let file = draft.open(&name)?; // fails if the name exists, even as a link
     let replaced =
         prepare(&file).and_then(|()| filled(file, write)?.sync_all()).and_then(|()| fs::rename(&name, path));
     if replaced.is_err() {
-        // What could not be written may be there in part; that it cannot be removed either says nothing new.
+        // A part of the draft may have been written. If removing it fails too, the first error is the one to report.
         let _ = fs::remove_file(&name);
     }
     replaced
 }
 
-/// Whether a file of this name is a draft, which only a process that was killed leaves behind.
+/// Whether a file name is that of a draft. Only a process that was killed leaves one behind.
 #[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]
 pub(crate) fn is_draft(name: &str) -> bool {
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)
@@ -83,9 +85,9 @@ pub(crate) fn is_draft(name: &str) -> bool {
 const PREFIX: &str = ".tilewise-";
 const SUFFIX: &str = ".draft";
 
-/// A name that no other draft has, and short: the file's own may be as long as names may be.
+/// A unique, short name. NOTE: the name of the file itself may already have the largest length that is allowed.
 fn name() -> String {
-    // Random keys, other ones with every call.
+    // Each call has new random keys.
     let number = RandomState::new().hash_one(PREFIX);
     format!("{PREFIX}{number:016x}{SUFFIX}")
 }
@@ -103,7 +105,7 @@ mod tests {
     use std::io::{Error, Write};
 
     #[test]
-    fn what_breaks_off_leaves_the_old_file_and_nothing_else() {
+    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
         let folder = std::env::temp_dir().join(format!("tilewise-replace-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("file");
@@ -112,7 +114,7 @@ mod tests {
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>()
         };
         let broken = |file: &mut dyn Write| {
-            file.write_all(&[1; 3 << 20])?; // more than is gathered
+            file.write_all(&[1; 3 << 20])?; // more than the buffer
             assert!(names().iter().any(|name| is_draft(name)), "{:?}", names());
             Err(Error::other("the disk is full"))
         };

@@ -1,6 +1,6 @@
-//! Linear layers: a product with a weight that lies as it was trained, a bias and an activation, in one launch.
+//! Linear layers: a product with a weight stored (out, in), a bias and an activation, in one launch.
 
-use super::Gemm;
+use super::builder::Gemm;
 use crate::error::{Named, call};
 use crate::layout::Real;
 use crate::ops::Activation;
@@ -9,15 +9,15 @@ use crate::{Error, Result};
 
 const OP: &str = "linear";
 
-/// activation($x W^T$ + bias) in one launch: sums and the function in f32, rounded once to `T`.
+/// Linear layer: activation($x W^T$ + bias), in one launch. It is computed in f32 and rounded once, to `T`.
 ///
 /// # Shapes
-/// `x` (..., batch, in), `weight` (out, in), `bias` (out) -> (..., batch, out). The weight lies as it is trained and
-/// stored elsewhere; it is read as it lies, never transposed.
+/// `x` (..., batch, in), `weight` (out, in), `bias` (out) -> (..., batch, out). The weight is stored (out, in), as PyTorch
+/// stores it, and is read in place.
 /// # Errors
-/// As [`matmul`](super::matmul); [`Error::Shape`] if the weight is no matrix or the bias has another length.
+/// As [`matmul`](super::matmul); [`Error::Shape`] if the weight is not a matrix (out, in), or the bias is not a vector (out).
 /// # Precision
-/// Before the activation as a product, see [`reference::gamma`](crate::reference::gamma); behind it
+/// Before the activation that of a product, see [`reference::gamma`](crate::reference::gamma); after it
 /// [`reference::activation_tolerance`](crate::reference::activation_tolerance).
 /// ```
 /// # fn main() -> tilewise::Result<()> {
@@ -52,7 +52,7 @@ pub fn linear<T: Real>(
     })
 }
 
-/// A linear layer: its weight (out, in), held once, an optional bias (out) and an activation.
+/// A linear layer: a weight stored (out, in), an optional bias (out) and an activation.
 #[derive(Clone, Debug)]
 pub struct Linear<T: Real> {
     weight: Tensor<T>,
@@ -61,11 +61,11 @@ pub struct Linear<T: Real> {
 }
 
 impl<T: Real> Linear<T> {
-    /// A layer of these parameters, which it shares and does not copy.
+    /// A layer with these parameters. They are shared, not copied.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the weight is no matrix (out, in), or the bias no vector (out); [`Error::Gpu`] if they live on
-    /// different devices.
+    /// [`Error::Shape`] if the weight is not a matrix (out, in), or the bias is not a vector (out); [`Error::Gpu`] if they are
+    /// on different devices.
     pub fn new(weight: Tensor<T>, bias: Option<Tensor<T>>, activation: Activation) -> Result<Self> {
         call("Linear::new", || {
             check_weight(&weight)?;
@@ -77,7 +77,7 @@ impl<T: Real> Linear<T> {
         })
     }
 
-    /// The layer's output, as [`linear`].
+    /// The layer's output for `x` (..., batch, in), as [`linear`].
     ///
     /// # Errors
     /// As [`linear`].
@@ -97,7 +97,7 @@ impl<T: Real> Linear<T> {
         self.bias.as_ref()
     }
 
-    /// What is applied to every output.
+    /// The activation.
     #[must_use]
     pub fn activation(&self) -> Activation {
         self.activation
@@ -119,11 +119,11 @@ fn check_weight<T: Real>(weight: &Tensor<T>) -> Result<()> {
     Err(Error::shape(OP, "the weight must be a matrix (out, in)", weight.shape()))
 }
 
-/// Checks that x has as many features as the weight has inputs: here, so that an error shows the weight's own shape, not the
-/// transposed one.
+/// Checks that the last axis of x matches the weight's inputs. The product would check it too, but its error would show the
+/// transposed weight.
 fn check_inputs<T: Real>(x: &Tensor<T>, weight: &Tensor<T>) -> Result<()> {
     let (&[.., _, inputs], &[of_rows, of_columns]) = (x.shape(), weight.shape()) else {
-        let rule = "x must have an axis of inputs, and one in front of it";
+        let rule = "x must be (..., batch, in), of at least two axes";
         return Err(Error::shapes(OP, rule, x.shape(), weight.shape()));
     };
     if of_columns == inputs {

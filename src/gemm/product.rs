@@ -1,43 +1,39 @@
-//! A product with its operands: from an application's options to a problem, and the problem executed.
+//! A product with its operands and options: it becomes a problem, and the problem is executed.
 
-use super::epilogue::BiasAxis;
-use super::half_signs::HalfSigns;
-use super::problem::{GemmProblem, GemmTypes, OP, Pin, Split, Sums};
-use crate::gpu::{Allocation, Gpu};
-use crate::gpu::{View, check_same_gpu};
-use crate::layout::Precision;
-use crate::layout::{DType, Layout};
+use super::problem::{Accumulator, BiasAxis, GemmProblem, GemmTypes, OP, Pin, SignHalf, SplitK};
+use crate::gpu::{Allocation, Gpu, View, check_same_gpu};
+use crate::layout::{DType, Layout, Precision};
 use crate::ops::Activation;
 use crate::plan::Scalar;
 use crate::{Error, Result};
 
-/// A product with its operands, whatever their types.
+/// A product with its operands and options, of any element types.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Product<'a> {
     pub(super) a: View<'a>,
-    /// All of B, or its half that is in memory.
+    /// B, or its stored half.
     pub(super) b: View<'a>,
-    /// The other half, and its seed.
-    pub(super) signs: Option<(HalfSigns, [u32; 2])>,
+    /// The generated half of B and its seed, if B has one.
+    pub(super) signs: Option<(SignHalf, [u32; 2])>,
     pub(super) bias: Option<(BiasAxis, View<'a>)>,
     pub(super) residual: Option<View<'a>>,
     pub(super) alpha: f32,
     pub(super) beta: f32,
     pub(super) activation: Activation,
-    pub(super) sums: Sums,
+    pub(super) accumulator: Accumulator,
     pub(super) precision: Precision,
     pub(super) pin: Pin,
-    pub(super) split: Split,
+    pub(super) split: SplitK,
 }
 
-/// C = A B with f32 as they are, whatever the device's precision is; `c` is a view of a fresh tensor.
+/// Computes C = A B into `c`, the view of a new tensor. f32 operands are multiplied in f32, whatever the device's precision.
 pub(crate) fn product(a: View<'_>, b: View<'_>, c: View<'_>) -> Result<()> {
     let product = Product::new(a, b);
     product.run(product.gpu()?, &product.problem(&c.layout, c.dtype)?, c)
 }
 
 impl<'a> Product<'a> {
-    /// A B, and nothing else.
+    /// The product A B without options.
     pub(super) fn new(a: View<'a>, b: View<'a>) -> Self {
         Self {
             a,
@@ -48,10 +44,10 @@ impl<'a> Product<'a> {
             alpha: 1.0,
             beta: 0.0,
             activation: Activation::None,
-            sums: Sums::F32,
+            accumulator: Accumulator::F32,
             precision: Precision::Strict,
             pin: Pin::Free,
-            split: Split::Free,
+            split: SplitK::Auto,
         }
     }
 
@@ -63,22 +59,22 @@ impl<'a> Product<'a> {
         Ok(gpu)
     }
 
-    /// The epilogue's operands, in the order in which plans have them.
+    /// The operands of the epilogue, in the order of plans.
     fn extras(&self) -> impl Iterator<Item = View<'a>> {
         self.bias.map(|(_, bias)| bias).into_iter().chain(self.residual)
     }
 
-    /// How all of B lies, or would if half of it were not made.
+    /// The layout of the whole B; contiguous if half of it is generated.
     pub(super) fn whole_b(&self) -> Result<Layout> {
         self.signs.map_or(Ok(self.b.layout), |(signs, _)| signs.whole(&self.b.layout))
     }
 
-    /// The checked problem, for a result of this layout and type.
+    /// The checked problem for a result with this layout and type.
     pub(super) fn problem(&self, c: &Layout, dtype: DType) -> Result<GemmProblem> {
-        let types = GemmTypes { ab: self.a.dtype, c: dtype, sums: self.sums };
+        let types = GemmTypes { ab: self.a.dtype, c: dtype, accumulator: self.accumulator };
         let mut problem = GemmProblem::new(&self.a.layout, &self.whole_b()?, c, types)?
             .pinned(self.pin)
-            .split(self.split)
+            .split_k(self.split)
             .alpha(self.alpha)
             .beta(self.beta)
             .activation(self.activation);
@@ -93,7 +89,7 @@ impl<'a> Product<'a> {
             problem = problem.residual(&residual.layout, c, dtype)?;
         }
         match self.signs {
-            Some((signs, _)) => problem.half_signs(signs, &self.b.layout),
+            Some((signs, _)) => problem.sign_half(signs, &self.b.layout),
             None if self.a.dtype == DType::F32 => Ok(problem.precision(self.precision)),
             None => Ok(problem),
         }
@@ -112,7 +108,7 @@ impl<'a> Product<'a> {
         Ok(c)
     }
 
-    /// The scalars that the plan's call takes.
+    /// The scalars of the call.
     fn numbers(&self, problem: &GemmProblem) -> Vec<Scalar> {
         let seed = self.signs.map_or([0; 2], |(_, seed)| seed);
         problem.numbers([self.alpha, self.beta], seed)

@@ -1,26 +1,20 @@
 //! Running plans: the one way in which this crate launches anything.
 
+use super::binding::Binding;
+use super::handle::Gpu;
+use super::launch::Launch;
 use super::lives::{Lives, Outputs};
 use super::memory::Allocation;
-use super::pipeline::Pipeline;
-use super::record::Launch;
+use super::prepared::Prepared;
 use super::recording::{BoundWindow, Use};
+use super::same::check_same_gpu;
 use super::storage::Storage;
-use super::{Binding, Gpu};
+use super::view::View;
 use crate::caps::Caps;
-use crate::gpu::{View, check_same_gpu};
 use crate::kernel::Kernel;
 use crate::plan::{Access, Arg, Buffer, Parameter, Plan, Problem, Scalar};
 use crate::{Error, Result};
 use std::sync::Arc;
-
-/// A plan with its compiled kernels, ready to be executed any number of times.
-pub(super) struct Prepared {
-    plan: Plan,
-    /// Of each step.
-    pipelines: Vec<Arc<Pipeline>>,
-    lives: Lives,
-}
 
 /// An operand of a call.
 enum Operand<'a> {
@@ -144,13 +138,6 @@ impl Gpu {
     pub fn prepare(&self, plan: &Plan) -> Result<()> {
         self.inner.fault.check()?;
         self.prepared_plan(plan).map(|_| ())
-    }
-
-    /// Compiles a kernel, which nothing runs: for this crate's own tests.
-    #[doc(hidden)]
-    pub fn compile(&self, kernel: &Kernel) -> Result<()> {
-        self.inner.fault.check()?;
-        self.inner.pipelines.get(&self.inner.device, kernel).map(|_| ())
     }
 
     /// A plan that an application has.
@@ -366,4 +353,13 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// Compiles a kernel and discards it: whether the driver accepts its shader.
+///
+/// # Errors
+/// [`Error::Input`] if there is no such shader or it lacks a parameter or slot; [`Error::Device`] if the driver refuses it.
+pub fn compile(gpu: &Gpu, kernel: &Kernel) -> Result<()> {
+    gpu.inner.fault.check()?;
+    gpu.inner.pipelines.get(&gpu.inner.device, kernel).map(|_| ())
 }

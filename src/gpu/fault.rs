@@ -1,7 +1,8 @@
 //! The loss of the device, and the errors of wgpu's calls, which all go through here.
 
+use super::arrival::Arrival;
 use super::lock::Lock;
-use super::read::Arrival;
+
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};

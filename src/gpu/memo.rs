@@ -1,7 +1,7 @@
 //! Plans that were prepared before, by their problems or by themselves.
 
-use super::execute::Prepared;
 use super::lock::Lock;
+use super::prepared::Prepared;
 use crate::plan::{Plan, Problem};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;

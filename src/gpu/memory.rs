@@ -1,26 +1,20 @@
 //! Buffers that tensors hold: taken from the pool, filled, given back at the last drop.
 
 use super::fault::caught;
+use super::handle::Gpu;
 use super::lives::Room;
 use super::lock::Lock;
 use super::mark::Mark;
 use super::pool::{Pool, Taken};
+use super::pooled::Pooled;
 use super::storage::Storage;
-use super::{Gpu, Inner};
+use crate::plan::Constant;
 use crate::{Element, Error, Result};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Weak};
 
 /// Uploads whose data the host generates go in chunks of this many bytes: it holds no more of them in memory.
 const CHUNK: usize = 8 << 20;
-/// At most this many bytes of staging buffers are kept for the next read.
-pub(super) const STAGING_AT_MOST: u64 = 64 << 20;
-
-/// A buffer from the pool, which goes back when this is dropped. It does not keep the device.
-pub(super) struct Pooled {
-    gpu: Weak<Inner>,
-    storage: Arc<Storage>,
-}
 
 /// A buffer from the pool and its device.
 pub(crate) struct Allocation {
@@ -29,39 +23,22 @@ pub(crate) struct Allocation {
     gpu: Gpu,
 }
 
-impl Pooled {
-    pub(super) fn storage(&self) -> &Arc<Storage> {
-        &self.storage
-    }
-}
-
-impl Drop for Pooled {
-    fn drop(&mut self) {
-        // Where the device has gone, its pool has gone with it.
-        let Some(inner) = self.gpu.upgrade() else { return };
-        let Storage { buffer, mark, .. } = &*self.storage;
-        let reusable = (!self.storage.is_exported()).then(|| (buffer.clone(), mark.last_use()));
-        let given_up = inner.pool.lock().give(buffer.size(), reusable);
-        drop(given_up);
-    }
-}
-
 impl Allocation {
     pub(crate) fn gpu(&self) -> &Gpu {
         &self.gpu
     }
 
     pub(crate) fn buffer(&self) -> &wgpu::Buffer {
-        &self.pooled.storage.buffer
+        &self.pooled.storage().buffer
     }
 
     /// The size in bytes that was asked for.
     pub(crate) fn len(&self) -> u64 {
-        self.pooled.storage.len
+        self.pooled.storage().len
     }
 
     pub(super) fn storage(&self) -> &Arc<Storage> {
-        &self.pooled.storage
+        self.pooled.storage()
     }
 
     /// The buffer without its device.
@@ -71,7 +48,7 @@ impl Allocation {
 
     /// Fails if its contents were never computed, because a launch failed.
     pub(crate) fn check(&self) -> Result<()> {
-        self.pooled.storage.mark.check()
+        self.pooled.storage().mark.check()
     }
 
     /// The sequence at which an operation begins that may write to it in several launches.
@@ -81,13 +58,13 @@ impl Allocation {
 
     /// Whether a launch that was recorded since then writes to it.
     pub(crate) fn is_written_since(&self, begun: u64) -> bool {
-        self.pooled.storage.mark.last_write() > begun
+        self.pooled.storage().mark.last_write() > begun
     }
 
     /// Marks the contents as never computed because of `error`: reading them is an error from now on.
     pub(crate) fn fail(&self, error: &Error) {
         let sequence = self.gpu.inner.recorder.lock().next_sequence();
-        self.pooled.storage.mark.fail(sequence, &Arc::from(error.to_string()));
+        self.pooled.storage().mark.fail(sequence, &Arc::from(error.to_string()));
     }
 }
 
@@ -144,7 +121,7 @@ impl Gpu {
         self.write_words(allocation, 0, bytes)?;
         if bytes.len() as u64 >= allocation.len() {
             let sequence = self.inner.recorder.lock().next_sequence();
-            allocation.pooled.storage.mark.written_whole(sequence);
+            allocation.pooled.storage().mark.written_whole(sequence);
         }
         Ok(())
     }
@@ -153,7 +130,7 @@ impl Gpu {
     pub(crate) fn export<'a>(&self, allocation: &'a Allocation) -> Result<&'a wgpu::Buffer> {
         self.settle(allocation)?;
         allocation.check()?;
-        allocation.pooled.storage.export();
+        allocation.pooled.storage().export();
         Ok(allocation.buffer())
     }
 
@@ -161,11 +138,21 @@ impl Gpu {
     /// application submits from then on.
     fn settle(&self, allocation: &Allocation) -> Result<()> {
         let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
-        if allocation.pooled.storage.mark.last_use() >= first_unsubmitted {
+        if allocation.pooled.storage().mark.last_use() >= first_unsubmitted {
             self.submit_all()
         } else {
             Ok(())
         }
+    }
+
+    /// A constant on this device: uploaded, unless the same words are there.
+    pub(super) fn constant(&self, op: &'static str, constant: &Constant) -> Result<Arc<Pooled>> {
+        if let Some(known) = self.inner.constants.get(constant) {
+            return Ok(known);
+        }
+        // Without the lock: two threads may upload the same words once each.
+        let uploaded = self.upload(op, bytemuck::cast_slice(constant.words()))?.into_pooled();
+        Ok(self.inner.constants.insert(constant, uploaded))
     }
 
     /// Frees all buffers that wait for reuse, staging buffers included, and the constants of plans, which are uploaded again
@@ -220,7 +207,7 @@ impl Gpu {
         let (buffer, last_use) =
             self.take(&self.inner.pool, op, bytes, unused_since, usage, "tilewise tensor")?;
         let storage = Storage::new(buffer, bytes, Mark::of_buffer(last_use));
-        let pooled = Pooled { gpu: Arc::downgrade(&self.inner), storage: Arc::new(storage) };
+        let pooled = Pooled::new(&self.inner.pool, storage);
         Ok(Allocation { pooled, gpu: self.clone() })
     }
 

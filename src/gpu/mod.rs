@@ -2,11 +2,14 @@
 
 mod adapter;
 mod adopt;
+mod arrival;
 mod binding;
+pub(crate) mod cache_file;
 mod constants;
-mod execute;
+pub(crate) mod execute;
 mod fault;
-pub(crate) mod kept;
+mod handle;
+mod launch;
 mod lives;
 mod lock;
 mod mark;
@@ -15,20 +18,25 @@ mod memory;
 mod open;
 mod options;
 mod pipeline;
+mod poll;
 mod pool;
+mod pooled;
+mod prepared;
 mod progress;
 mod raw;
 mod read;
-mod record;
+mod recorder;
 mod recording;
 mod ring;
 mod same;
 mod self_test;
+mod staging;
 mod stats;
 mod storage;
 mod submit;
 mod timing;
 mod turn;
+mod turn_holder;
 mod uploads;
 pub(crate) mod verdicts;
 mod verify;
@@ -37,133 +45,18 @@ mod wait;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;
 mod watch;
+mod watchers;
 
 pub use crate::caps::{
-    Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes, Verdict,
+    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes,
+    Verdict,
 };
 pub use adopt::{AdoptOptions, Polling};
+pub use handle::Gpu;
 pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
 pub use stats::Stats;
 pub use timing::{Clock, Timing};
 pub use view::View;
 
-pub(crate) use binding::Binding;
 pub(crate) use memory::Allocation;
-use pipeline::Pipeline;
 pub(crate) use same::check_same_gpu;
-
-use crate::layout::Precision;
-use fault::Fault;
-use lock::Lock;
-use pipeline::Pipelines;
-use pool::Pool;
-use record::Recorder;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// A device one computes on. Cheap to clone; clones share everything, from any thread.
-///
-/// Operations are recorded, not run: the work is submitted in batches, at the latest when a result is read.
-/// ```
-/// # fn main() -> tilewise::Result<()> {
-/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-/// let a = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
-/// let c = tilewise::matmul(&a, &a)?; // recorded
-/// assert_eq!(c.to_vec()?, [7.0, 10.0, 15.0, 22.0]); // submitted, waited for, read
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone)]
-pub struct Gpu {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-    caps: Caps,
-    options: GpuOptions,
-    fault: Arc<Fault>,
-    pipelines: Pipelines,
-    plans: memo::Memo,
-    constants: constants::Constants,
-    watchers: watch::Watchers,
-    pool: Lock<Pool<wgpu::Buffer>>,
-    staging: Lock<Pool<wgpu::Buffer>>,
-    recorder: Recorder,
-    progress: progress::Progress,
-    buffers_created: AtomicU64,
-    /// Polls while asynchronous reads wait; None if the application polls.
-    #[cfg(not(target_arch = "wasm32"))]
-    waiter: Option<waiter::Waiter>,
-}
-
-impl Gpu {
-    /// What the device can do.
-    #[must_use]
-    pub fn caps(&self) -> &Caps {
-        &self.inner.caps
-    }
-
-    /// How precise products of f32 operands are here that do not ask for a precision of their own
-    /// ([`GpuOptions::precision`]).
-    #[must_use]
-    pub fn precision(&self) -> Precision {
-        self.inner.options.precision
-    }
-
-    /// The device underneath, to share with an application's own work.
-    #[must_use]
-    pub fn device(&self) -> &wgpu::Device {
-        &self.inner.device
-    }
-
-    /// The queue underneath. What is submitted to it after [`flush`](Self::flush) runs after our work.
-    #[must_use]
-    pub fn queue(&self) -> &wgpu::Queue {
-        &self.inner.queue
-    }
-
-    /// The counters.
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        let state = self.inner.recorder.lock();
-        let (counts, bytes_staged) = (state.counts, state.uploads.staged());
-        drop(state);
-        let pool::Usage { in_use, cached, peak, available } = self.inner.pool.lock().usage();
-        Stats {
-            launches: counts.launches,
-            submits: counts.submits,
-            bytes_bound_for_reading: counts.bytes_bound_for_reading,
-            bytes_bound_for_writing: counts.bytes_bound_for_writing,
-            pipelines: self.inner.pipelines.compiled(),
-            plans: self.inner.plans.prepared(),
-            buffers_created: self.inner.buffers_created.load(Ordering::Relaxed),
-            bytes_in_use: in_use,
-            bytes_cached: cached,
-            bytes_peak: peak,
-            bytes_free: available,
-            bytes_staging_cached: self.inner.staging.lock().usage().cached,
-            bytes_staged,
-        }
-    }
-
-    /// Tells that the device is lost, for an adopted device whose loss only its owner is told. From then on every
-    /// operation returns [`Error::Device`](crate::Error::Device). Tasks that wait for a read are woken by another
-    /// thread: where wgpu says that a device is lost, it may hold locks of its own.
-    pub fn mark_lost(&self, why: impl Into<String>) {
-        self.inner.fault.mark_lost(why);
-    }
-
-    /// Whether both are the same device.
-    #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.inner, &other.inner)
-    }
-}
-
-impl std::fmt::Debug for Gpu {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Gpu({}, {})", self.caps().adapter, self.caps().backend)
-    }
-}

@@ -1,19 +1,20 @@
 //! Opening a device, and the code that opening and adopting share.
 
+use super::adopt::Polling;
 use super::fault::{Fault, caught, told};
+use super::handle::{Gpu, Inner};
 use super::lock::Lock;
-use super::memory::STAGING_AT_MOST;
 use super::options::AdapterChoice;
+use super::options::GpuOptions;
 use super::pipeline::Pipelines;
 use super::pool::Pool;
 use super::progress::Progress;
-use super::record::Recorder;
+use super::raw;
+use super::recorder::Recorder;
 use super::verify::Verification;
 #[cfg(not(target_arch = "wasm32"))]
 use super::waiter::Waiter;
-use super::{Gpu, GpuOptions, Inner, Polling, raw};
-use crate::caps::Caps;
-use crate::caps::DeviceType;
+use crate::caps::{Caps, DeviceType};
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -141,8 +142,9 @@ impl<'a> Device<'a> {
     }
 
     pub(super) fn verify(&self, options: &GpuOptions) -> Verification {
-        let caps = Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.claims);
-        let caps = match options.planned_for {
+        let caps =
+            Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.assume.rows);
+        let caps = match options.assume.device_type {
             Some(device_type) => caps.planned_for(device_type),
             None => caps,
         };
@@ -166,13 +168,13 @@ impl<'a> Device<'a> {
         let inner = Inner {
             pipelines,
             progress,
-            pool: Lock::new(Pool::new(budget, cached_at_most, largest)),
+            pool: Arc::new(Lock::new(Pool::new(budget, cached_at_most, largest))),
             staging: Lock::new(Pool::new(None, STAGING_AT_MOST, largest)),
             recorder: Recorder::new(),
             buffers_created: AtomicU64::new(0),
             plans: super::memo::Memo::default(),
             constants: super::constants::Constants::default(),
-            watchers: super::watch::Watchers::default(),
+            watchers: super::watchers::Watchers::default(),
             device: self.device.clone(),
             queue: self.queue.clone(),
             caps,
@@ -185,6 +187,8 @@ impl<'a> Device<'a> {
     }
 }
 
+/// At most this many bytes of staging buffers are kept for the next read.
+const STAGING_AT_MOST: u64 = 64 << 20;
 /// Without a memory budget, free buffers of at most this many bytes are kept for reuse.
 const CACHED_WITHOUT_BUDGET: u64 = 1 << 30;
 /// On an adopted device tensors take at most its memory divided by this: the rest is left to the application.

@@ -1,6 +1,6 @@
 //! How a [`Gpu`](crate::Gpu) is opened: options, and the environment variables that set the same.
 
-use crate::caps::{CoopRow, DeviceType};
+use crate::caps::Assumptions;
 use crate::layout::Precision;
 use crate::{Error, Result};
 use std::fmt;
@@ -26,14 +26,8 @@ pub struct GpuOptions {
     /// file of this user, or that others may write to, is not read.
     /// `TILEWISE_CACHE` = `off`, or a folder.
     pub cache: CacheFolder,
-    /// Rows that are taken as if the adapter listed them, and tested like those: for this crate's own tests. What is
-    /// found out about them is not kept.
-    #[doc(hidden)]
-    pub claims: Vec<CoopRow>,
-    /// The type of device that plans are made for, whatever the adapter says: for this crate's own tests, so that what GPUs
-    /// are given runs on software devices.
-    #[doc(hidden)]
-    pub planned_for: Option<DeviceType>,
+    /// For tests: facts to assume about the device instead of asking its driver. No environment variable sets it.
+    pub assume: Assumptions,
 }
 
 /// Which adapter to open.
@@ -108,8 +102,7 @@ impl GpuOptions {
                 Some(v) if v == "off" => CacheFolder::Off,
                 Some(folder) => CacheFolder::At(folder.into()),
             },
-            claims: Vec::new(),
-            planned_for: None,
+            assume: Assumptions::default(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Compiled kernels: bindings read from the shader, layouts shared, pipelines kept by kernel and across runs.
 
+use super::cache_file::{CacheFile, digest, seal, unseal};
 use super::fault::caught;
-use super::kept::{KeptFile, digest, seal, unseal};
 use super::lock::{Lock, foreign};
 use super::options::Checks;
 use super::{GpuOptions, raw};
@@ -52,7 +52,7 @@ pub(super) struct Pipelines {
 /// The cache of an earlier run, and where this run leaves its own.
 struct Kept {
     cache: wgpu::PipelineCache,
-    file: KeptFile,
+    file: CacheFile,
     /// The device, driver and version that the pipelines are compiled for.
     made_for: String,
     /// The digest of the file that was read, if any: if the pipelines have not changed, it is not written again.
@@ -207,7 +207,7 @@ impl Kept {
         let adapter = adapter.get_info();
         let path = options.cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter)?);
         let made_for = made_for(&adapter);
-        let (file, contents) = KeptFile::open(path, "compiled kernels", KEPT_BYTES);
+        let (file, contents) = CacheFile::open(path, "compiled kernels", KEPT_BYTES);
         let data = contents.as_deref().and_then(|contents| unseal(&made_for, contents));
         if contents.is_some() && data.is_none() {
             // As after every update of the driver or of this crate.

@@ -1,10 +1,9 @@
 //! Asks the device which of our submissions it has run last. This proves to another thread that a submission was made, while
 //! the thread that made it is still inside wgpu's `submit`, in a callback that waits.
 
-use super::Gpu;
 use super::fault::caught_beside;
 use super::lock::foreign;
-use super::wait::{poll, poll_until};
+use super::poll::{poll, poll_until};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -58,18 +57,21 @@ impl Progress {
         let place = ticket % u64::from(NUMBERS);
         encoder.copy_buffer_to_buffer(&self.numbers, place * 4, &self.now, 0, 4);
     }
-}
 
-impl Gpu {
     /// Asks the device, with a submission of its own, whether the submission of this turn has run, and waits for the answer:
     /// for so long at most, if a limit is given. wgpu runs callbacks meanwhile. An error that one of them raises is logged.
     ///
     /// In the browser nobody waits, and nobody needs to ask: it calls back outside of `submit`.
-    pub(super) fn has_run(&self, ticket: u64, limit: Option<Duration>) -> Ran {
+    pub(super) fn has_run(
+        &self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        ticket: u64,
+        limit: Option<Duration>,
+    ) -> Ran {
         if cfg!(target_arch = "wasm32") {
             return Ran::Unknown;
         }
-        let (device, queue) = (&self.inner.device, &self.inner.queue);
         let has_mapped = Arc::new(AtomicBool::new(false));
         let tell = {
             let has_mapped = has_mapped.clone();
@@ -83,7 +85,7 @@ impl Gpu {
                 mapped_at_creation: false,
             });
             let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            encoder.copy_buffer_to_buffer(&self.inner.progress.now, 0, &answer, 0, 4);
+            encoder.copy_buffer_to_buffer(&self.now, 0, &answer, 0, 4);
             let commands = encoder.finish();
             let index = foreign(|| queue.submit([commands]));
             foreign(|| answer.map_async(wgpu::MapMode::Read, .., tell));

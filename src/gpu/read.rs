@@ -1,18 +1,17 @@
 //! Reading results back.
 
-use super::Gpu;
+use super::arrival::{Arrival, Told};
 use super::fault::caught;
+use super::handle::Gpu;
 use super::lock::foreign;
 use super::memory::Allocation;
 use super::recording::{Outcome, Tail};
 use crate::layout::window;
 use crate::{Error, Result};
-use futures::task::AtomicWaker;
 use std::future::poll_fn;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 /// Bytes on their way from the device.
@@ -24,36 +23,6 @@ pub(crate) struct Pending {
     /// None if the thread that submitted the copy is still in a callback: only it knows the index.
     index: Option<wgpu::SubmissionIndex>,
     arrival: Arc<Arrival>,
-}
-
-/// Tells a waiting future that its bytes are there, or that reading them has failed.
-#[derive(Default)]
-pub(super) struct Arrival {
-    /// Whether wgpu has called back: then the map is no longer pending.
-    called_back: AtomicBool,
-    /// Whether the future should go on.
-    told: AtomicBool,
-    waker: AtomicWaker,
-}
-
-impl Arrival {
-    /// Wakes the future. A waker is foreign code, an executor may run its task in it: where it panics, whoever tells goes on,
-    /// as others wait to be told.
-    pub(super) fn tell(&self) {
-        self.told.store(true, Ordering::Release);
-        if catch_unwind(AssertUnwindSafe(|| self.waker.wake())).is_err() {
-            log::error!("a task has panicked where it was woken");
-        }
-    }
-}
-
-/// Tells when it is dropped: wgpu drops a callback uncalled where another one panics.
-struct Told(Arc<Arrival>);
-
-impl Drop for Told {
-    fn drop(&mut self) {
-        self.0.tell();
-    }
 }
 
 impl Gpu {
@@ -119,7 +88,7 @@ impl Pending {
     pub(crate) fn wait<R>(self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         match &self.index {
             Some(index) => self.gpu.wait_for(index)?,
-            None => super::wait::poll(&self.gpu.inner.device, None)?,
+            None => super::poll::poll(&self.gpu.inner.device, None)?,
         }
         self.finish(take)
     }
@@ -128,7 +97,7 @@ impl Pending {
     pub(crate) async fn wait_async<R>(self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         #[cfg(not(target_arch = "wasm32"))]
         if let Some(waiter) = &self.gpu.inner.waiter {
-            waiter.wait_for(&self.gpu, self.index.clone(), &self.arrival)?;
+            waiter.wait_for(&self.gpu.inner.device, self.index.clone(), &self.arrival)?;
         }
         self.gpu.inner.fault.tell_if_lost(&self.arrival);
         poll_fn(|context| {

@@ -1,9 +1,9 @@
 //! A recording: a list of launches as data. It is encoded when it is submitted, while no lock is held.
 
-use super::Pipeline;
 use super::lock::foreign;
 use super::mark::Why;
 use super::pipeline::Dims;
+use super::pipeline::Pipeline;
 use super::progress::Progress;
 use super::ring::Ring;
 use super::storage::Storage;

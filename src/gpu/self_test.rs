@@ -1,10 +1,11 @@
 //! One row's self-test as data: the kernel, its operands, and the judgement of what it writes.
 
+use crate::Result;
 use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
 use crate::kernel::{Kernel, Needs};
+use crate::layout::Fill;
 use crate::layout::{DType, Layout};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
-use crate::{Fill, Result};
 use half::f16;
 
 pub(super) const OP: &str = "self-test";

@@ -1,13 +1,14 @@
 //! Submitting: recordings go to the queue one at a time, in the order of their numbers, each in the turn of the thread that
 //! needs it there.
 
-use super::Gpu;
 use super::fault::{caught, caught_beside};
+use super::handle::Gpu;
 use super::lock::foreign;
-use super::record::LAUNCHES_AT_MOST;
+use super::recorder::LAUNCHES_AT_MOST;
 use super::recording::Recording;
 use super::ring::Ring;
-use super::turn::{Failure, Holder, Phase};
+use super::turn::{Failure, Phase};
+use super::turn_holder::Holder;
 use crate::{Error, Result};
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Seconds on the device's own clock.
 
-use super::Gpu;
+use super::handle::Gpu;
 #[cfg(not(target_arch = "wasm32"))]
 use super::{fault::caught, recording::Tail};
 #[cfg(not(target_arch = "wasm32"))]

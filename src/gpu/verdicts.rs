@@ -1,6 +1,6 @@
 //! What the self-tests found, kept across runs in a small text file for each adapter.
 
-use super::kept::{KeptFile, digest_of_text};
+use super::cache_file::{CacheFile, digest_of_text};
 use super::options::Checks;
 use super::{GpuOptions, self_test};
 use crate::caps::{Caps, CoopRow, Verdict};
@@ -11,7 +11,7 @@ const KEPT_BYTES: u64 = 1 << 20;
 
 /// The verdicts of one adapter and driver, as its file holds them: a line each behind a header.
 pub(super) struct Verdicts {
-    file: KeptFile,
+    file: CacheFile,
     header: String,
     lines: Vec<String>,
 }
@@ -25,8 +25,8 @@ impl Verdicts {
         let path = folder.join(format!("verdicts-{}.txt", &name[..16]));
         let header = header(caps, &identity);
         let what = "the verdicts on cooperative matrices";
-        let (mut file, contents) = KeptFile::open(path, what, KEPT_BYTES);
-        let lines = contents.map_or(Ok(Vec::new()), |contents| unseal(contents, &header));
+        let (mut file, contents) = CacheFile::open(path, what, KEPT_BYTES);
+        let lines = contents.map_or(Ok(Vec::new()), |contents| unseal_verdicts(&contents, &header));
         let lines = lines.unwrap_or_else(|why| {
             file.warn(&why, "the rows are tested anew");
             Vec::new()
@@ -44,7 +44,7 @@ impl Verdicts {
     /// Adds what was found about these rows, and keeps it.
     pub(super) fn keep(mut self, rows: &[CoopRow]) {
         self.lines.extend(rows.iter().map(|row| line(row, row.verdict)));
-        self.file.write(seal(&self.header, &self.lines).as_bytes());
+        self.file.write(seal_verdicts(&self.header, &self.lines).as_bytes());
     }
 }
 
@@ -75,21 +75,26 @@ fn line(row: &CoopRow, verdict: Verdict) -> String {
     CoopRow { verdict, ..*row }.to_string()
 }
 
-pub(crate) fn seal(header: &str, lines: &[String]) -> String {
+/// The text of a file of verdicts: `header`, the lines, and a digest of both.
+#[must_use]
+pub fn seal_verdicts(header: &str, lines: &[String]) -> String {
     let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let text = [header, &body].concat();
     format!("{text}sha256 {}\n", digest_of_text(&text))
 }
 
-/// The lines of a file with this header, or why the file is not used.
-pub(crate) fn unseal(contents: Vec<u8>, header: &str) -> Result<Vec<String>, String> {
-    let text = String::from_utf8(contents).map_err(|_| "it is no text")?;
+/// The lines of a file of verdicts that has this header.
+///
+/// # Errors
+/// Why the file is not used.
+pub fn unseal_verdicts(contents: &[u8], header: &str) -> Result<Vec<String>, String> {
+    let text = str::from_utf8(contents).map_err(|_| "it is no text")?;
     let (body, _) = text.rsplit_once("sha256 ").ok_or("it is damaged")?;
     let lines: Vec<String> = match body.strip_prefix(header) {
         Some(rows) => rows.lines().map(ToOwned::to_owned).collect(),
         None => return Err("it is of another driver, adapter or version, or damaged".into()),
     };
-    if seal(header, &lines) == text { Ok(lines) } else { Err("it is damaged".into()) }
+    if seal_verdicts(header, &lines) == text { Ok(lines) } else { Err("it is damaged".into()) }
 }
 
 #[cfg(test)]
@@ -98,7 +103,7 @@ mod tests {
     use crate::caps::fixtures;
 
     fn verdicts(lines: &[String]) -> Verdicts {
-        let (file, _) = KeptFile::open("".into(), "nothing", 0);
+        let (file, _) = CacheFile::open("".into(), "nothing", 0);
         Verdicts { file, header: "header\n".into(), lines: lines.to_vec() }
     }
 
@@ -106,7 +111,8 @@ mod tests {
     fn what_was_kept_is_found_by_row() {
         let rows = fixtures::apple_m2().rows;
         let lines = [line(&rows[0], Verdict::Wrong), line(&rows[1], Verdict::Verified)];
-        let read = unseal(seal("header\n", &lines).into_bytes(), "header\n").expect("it is whole");
+        let read =
+            unseal_verdicts(seal_verdicts("header\n", &lines).as_bytes(), "header\n").expect("it is whole");
         assert_eq!(read, lines);
         let found = rows.iter().map(|row| verdicts(&read).of(row)).collect::<Vec<_>>();
         assert_eq!(found, [Verdict::Wrong, Verdict::Verified, Verdict::Untested]);
@@ -115,7 +121,7 @@ mod tests {
     #[test]
     fn a_file_that_is_not_whole_or_not_ours_is_not_used() {
         let lines = [line(&fixtures::h200().rows[0], Verdict::Wrong)];
-        let whole = seal("header\n", &lines);
+        let whole = seal_verdicts("header\n", &lines);
         for (text, why) in [
             (whole.replace("wrong results", "good results"), "damaged"),
             (whole.replace(&lines[0], &line(&fixtures::h200().rows[0], Verdict::Verified)), "damaged"),
@@ -123,10 +129,10 @@ mod tests {
             (format!("{whole}\n"), "damaged"),
             (String::new(), "damaged"),
             ("sha256 sha256 ".into(), "damaged"),
-            (seal("another\n", &lines), "another driver"),
-            (seal("", &lines), "another driver"),
+            (seal_verdicts("another\n", &lines), "another driver"),
+            (seal_verdicts("", &lines), "another driver"),
         ] {
-            let error = unseal(text.clone().into_bytes(), "header\n").expect_err("it is not to be relied on");
+            let error = unseal_verdicts(text.as_bytes(), "header\n").expect_err("it is not to be relied on");
             assert!(error.contains(why), "{text}: {error}");
         }
     }

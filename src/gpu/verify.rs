@@ -39,7 +39,7 @@ impl Verification {
         options: &GpuOptions,
         probe: impl FnOnce(Caps, GpuOptions) -> Result<Gpu>,
     ) -> Self {
-        let claims = options.claims.iter().map(|row| untested(*row)).collect();
+        let claims = options.assume.rows.iter().map(|row| untested(*row)).collect();
         let mut this = Self { caps, claims, verdicts: None, found: Vec::new(), launched: None };
         if this.cases().is_empty() {
             return this;

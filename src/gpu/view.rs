@@ -1,7 +1,7 @@
 //! A tensor as kernels see it: where its elements lie, their type as a value.
 
-use super::Gpu;
 use super::binding::Binding;
+use super::handle::Gpu;
 use super::memory::Allocation;
 use crate::layout::{DType, Layout};
 use crate::{Error, Result};

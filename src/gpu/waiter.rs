@@ -1,10 +1,9 @@
 //! Threads that poll the device while an asynchronous read or self-test waits, so that it completes under any executor.
 
-use super::Gpu;
+use super::arrival::Arrival;
 use super::fault::Fault;
 use super::lock::{Lock, foreign};
-use super::read::Arrival;
-use super::wait::poll;
+use super::poll::poll;
 use crate::{Error, Result};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -67,14 +66,14 @@ impl Waiter {
     /// Tells `arrival` when the submission is done.
     pub(super) fn wait_for(
         &self,
-        gpu: &Gpu,
+        device: &wgpu::Device,
         index: Option<wgpu::SubmissionIndex>,
         arrival: &Arc<Arrival>,
     ) -> Result<()> {
         let awaited = Awaited { index, arrival: arrival.clone() };
         if IS_WAITER.get() {
             // A callback in one of the threads, or a task that it runs, keeps the thread busy in any case.
-            awaited.wait(&gpu.inner.device, &self.fault);
+            awaited.wait(device, &self.fault);
             return Ok(());
         }
         let mut state = self.queue.state.lock();
@@ -82,19 +81,19 @@ impl Waiter {
         let needs_thread = state.idle < state.awaited.len();
         drop(state);
         self.queue.changed.notify_one();
-        if needs_thread { self.start(gpu) } else { Ok(()) }
+        if needs_thread { self.start(device) } else { Ok(()) }
     }
 
     /// Starts another thread, unless there are as many as may be. One that cannot be started is missed only if it is the
     /// first.
-    fn start(&self, gpu: &Gpu) -> Result<()> {
+    fn start(&self, device: &wgpu::Device) -> Result<()> {
         let mut threads = self.threads.lock();
         if threads.len() == THREADS_AT_MOST {
             return Ok(());
         }
         let queue = self.queue.clone();
         // NOTE: the thread holds device and fault, not the Gpu, which would keep itself alive.
-        let (device, fault) = (gpu.inner.device.clone(), self.fault.clone());
+        let (device, fault) = (device.clone(), self.fault.clone());
         let work = move || {
             IS_WAITER.set(true);
             while let Some(awaited) = queue.next() {

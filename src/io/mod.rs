@@ -1,9 +1,7 @@
-//! Tensors from files and to files.
+//! Reads tensors from files and writes them to files.
 
 #[cfg(feature = "npy")]
 mod npy;
-#[cfg(feature = "npy")]
-mod npy_file;
 #[cfg(feature = "safetensors")]
 mod safetensors;
 
@@ -12,4 +10,4 @@ pub use self::safetensors::{Safetensors, SafetensorsWriter};
 #[cfg(all(feature = "npy", not(target_arch = "wasm32")))]
 pub use npy::write_npy;
 #[cfg(feature = "npy")]
-pub use npy::{Npy, NpyData, Order, npy_bytes, read_npy_f64, write_npy_async, write_npy_slice};
+pub use npy::{MemoryOrder, Npy, NpyData, npy_bytes, read_npy_f64, write_npy_async, write_npy_slice};

@@ -1,8 +1,15 @@
 //! How elements lie in memory, as shaders see it.
 
-use super::Width;
 use crate::caps::Caps;
 use crate::layout::DType;
+
+/// Elements that are loaded or stored at once, side by side; of more than one, from a multiple of their number on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Width {
+    One,
+    Two,
+    Four,
+}
 
 /// How elements of a type lie in memory, as a device's shaders see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,8 @@
 //! How a kernel gets at an operand: one table from how its elements lie in memory to the type of its binding and the variants
 //! that load and store it.
 
-use super::{Filling, Kernel, Memory};
-
-/// Elements that are loaded or stored at once, side by side; of more than one, from a multiple of their number on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Width {
-    One,
-    Two,
-    Four,
-}
+use super::memory::{Memory, Width};
+use super::source::{Filling, Kernel};
 
 /// How a kernel gets at an operand.
 ///

@@ -17,28 +17,39 @@
 
 use super::library::{Library, SHADERS};
 use super::paste::{Part, paste};
+use super::source::Kernel;
+use super::unroll::{UnrollError, unroll};
 use super::words::words;
-use super::{Kernel, unroll};
 use crate::Result;
 use std::collections::BTreeSet;
 
-pub(super) fn specialize(kernel: &Kernel) -> Result<String> {
-    specialize_from(kernel, &SHADERS)
+impl Kernel {
+    /// The shader's text: what directives stand for pasted, parameters set, marked loops written out. Plain WGSL.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) if the shader, a slot, a variant or a parameter does not exist, or a directive cannot be followed; it
+    /// says where. That is a bug in the plan or in the shader.
+    pub fn specialize(&self) -> Result<String> {
+        specialize_from(self, &SHADERS)
+    }
+
+    /// What the shader's text is made of beside its own file: files of `shaders/`, and which variants of those that fill slots.
+    ///
+    /// # Errors
+    /// As [`specialize`](Self::specialize).
+    pub fn parts(&self) -> Result<BTreeSet<Part>> {
+        Ok(paste(self, &SHADERS)?.parts)
+    }
 }
 
-/// The same with the files of this library.
+/// The text of a kernel whose files are those of `library`.
 pub(super) fn specialize_from(kernel: &Kernel, library: &Library) -> Result<String> {
     let pasted = paste(kernel, library)?;
-    let text = unroll::unroll(&pasted.text).map_err(|unroll::Fault { line, why }| {
+    let text = unroll(&pasted.text).map_err(|UnrollError { line, why }| {
         kernel.error(pasted.places.get(line).map_or(why.clone(), |place| format!("{place}: {why}")))
     })?;
     let text = if kernel.is_in_pieces { from_block(kernel, &text)? } else { text };
     Ok(enable_types(&text))
-}
-
-/// What a kernel's text is made of beside its own file.
-pub(super) fn parts(kernel: &Kernel) -> Result<BTreeSet<Part>> {
-    Ok(paste(kernel, &SHADERS)?.parts)
 }
 
 /// How a shader counts its workgroups (`shaders/common/block.wgsl`).

@@ -9,17 +9,22 @@ const CHARACTERS_AT_MOST: usize = 1 << 23;
 /// The deepest nesting of marked loops, and of parentheses in an expression: the code recurses into both.
 const DEPTH_AT_MOST: usize = 32;
 
-/// Why a loop cannot be written out.
+/// Why a loop cannot be unrolled.
 #[derive(Debug)]
-pub(crate) struct Fault {
-    /// The line of the text that the loop begins in, from 0 on.
-    pub(crate) line: usize,
-    pub(crate) why: String,
+pub struct UnrollError {
+    /// The line of the text in which the loop begins, counted from 0.
+    pub line: usize,
+    /// The reason, in words.
+    pub why: String,
 }
 
-/// Writes out every marked loop of the form `for (var i = FROM; i < TO; i++) {`, `i += STEP` or `i *= STEP`, the
-/// outermost first. Bounds are integer expressions of literals, the file's constants, and the counters around them.
-pub(crate) fn unroll(text: &str) -> Result<String, Fault> {
+/// Unrolls every loop after a line `//#unroll`, outer loops first. Loops have the form
+/// `for (var i = FROM; i < TO; i++) {`, with `i += STEP` or `i *= STEP` as other last parts; bounds are integer expressions of
+/// literals, the file's constants and the counters of the loops around them.
+///
+/// # Errors
+/// [`UnrollError`] if a loop has another form or its unrolled text would be too long.
+pub fn unroll(text: &str) -> Result<String, UnrollError> {
     let constants = constants(text);
     let lines: Vec<&str> = text.lines().collect();
     let mut out = String::with_capacity(4 * text.len());
@@ -37,7 +42,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// Writes out lines of the text, of which the first is line `first`.
-    fn write_out(&mut self, lines: &[&str], first: usize, depth: usize) -> Result<(), Fault> {
+    fn write_out(&mut self, lines: &[&str], first: usize, depth: usize) -> Result<(), UnrollError> {
         let mut at = 0;
         while at < lines.len() {
             if lines[at].trim() != "//#unroll" {
@@ -46,7 +51,7 @@ impl Writer<'_> {
                 at += 1;
                 continue;
             }
-            let fault = |why| Fault { line: first + at + 1, why };
+            let fault = |why| UnrollError { line: first + at + 1, why };
             let head = lines.get(at + 1).copied().unwrap_or_default();
             let header = Header::parse(head, self.constants).map_err(fault)?;
             let of_head = |why: &str| fault(format!("`{}` {why}", head.trim()));
@@ -214,7 +219,7 @@ impl<'a> Parser<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fault, unroll};
+    use super::{UnrollError, unroll};
 
     #[test]
     fn nested_loops_are_written_out_with_literal_counters() {
@@ -249,7 +254,7 @@ mod tests {
     #[test]
     fn a_loop_without_constant_bounds_is_an_error() {
         let text = "//#unroll\nfor (var i = 0u; i < 2u; i++) {\nx;\n//#unroll\nfor (var j = i; j < dims.k; j++) {\n}\n}\n";
-        let Fault { line, why } = unroll(text).unwrap_err();
+        let UnrollError { line, why } = unroll(text).unwrap_err();
         assert!(line == 4 && why.contains("j < dims.k"), "{line}: {why}");
     }
 }

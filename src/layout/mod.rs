@@ -1,6 +1,7 @@
 //! What tensors hold and where: element types, shapes and strides, windows of buffers, and what may be rounded.
 
 mod element;
+mod fill;
 mod match_layout;
 mod overflow;
 mod precision;
@@ -8,6 +9,7 @@ mod strided;
 mod window;
 
 pub use element::{DType, Element, Operand, Real};
+pub use fill::Fill;
 pub use overflow::Overflow;
 pub use precision::Precision;
 pub use strided::{Layout, MAX_RANK};

@@ -136,8 +136,11 @@ impl Layout {
         true
     }
 
-    /// The axes in another order.
-    pub(crate) fn permute(&self, axes: &[usize]) -> Result<Self> {
+    /// The layout with its axes in another order: axis i of the result is axis `axes[i]` of this one.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless `axes` names each axis once.
+    pub fn permute(&self, axes: &[usize]) -> Result<Self> {
         let mut sorted = axes.to_vec();
         sorted.sort_unstable();
         if sorted != (0..self.rank).collect::<Vec<_>>() {
@@ -156,8 +159,9 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The last two axes exchanged; with fewer than two, the same.
-    pub(crate) fn t(&self) -> Self {
+    /// The layout with its last two axes exchanged; with fewer than two axes, the same.
+    #[must_use]
+    pub fn t(&self) -> Self {
         let mut layout = *self;
         if let Some(last) = self.rank.checked_sub(1).filter(|&last| last > 0) {
             layout.shape.swap(last - 1, last);
@@ -166,8 +170,11 @@ impl Layout {
         layout
     }
 
-    /// Only the indices in `range` of one axis.
-    pub(crate) fn slice(&self, axis: usize, range: impl RangeBounds<usize>) -> Result<Self> {
+    /// The layout of the indices in `range` of one axis.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if there is no such axis or the range exceeds it.
+    pub fn slice(&self, axis: usize, range: impl RangeBounds<usize>) -> Result<Self> {
         let op = "slice";
         if axis >= self.rank {
             return Err(Error::shapes(op, "the axis must be one of the shape", self.shape(), &[axis]));
@@ -198,8 +205,11 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Another shape for the same elements in the same order, if that takes no copy.
-    pub(crate) fn reshape(&self, shape: &[usize]) -> Result<Self> {
+    /// The layout of the same elements, in the same order, in another shape.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the number of elements differs, or the elements are not contiguous in row-major order.
+    pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
         let op = "reshape";
         if element_count(op, shape)? != self.len() {
             return Err(Error::shapes(op, "the number of elements must stay the same", self.shape(), shape));

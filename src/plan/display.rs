@@ -1,18 +1,19 @@
-//! A plan in words: its steps, what lies between them, and why it is so.
+//! A plan as text: its steps, its temporaries and constants, and the reasons for its choice.
 
+use super::executable::{Content, Plan};
+use super::step::{Arg, Buffer, Step};
 use super::work::{Amount, Flops, Seconds};
-use super::{Arg, Buffer, Content, Plan, Step};
 use std::fmt;
 
-/// Steps that are listed one by one; of more the first and the last.
+/// Up to this many steps are listed by number; of more, the first and the last.
 const LISTED: usize = 3;
-/// Temporaries of a plan that are listed one by one; of more, only how many there are.
+/// Up to this many temporaries are listed one by one; of more, only their number and total size.
 const TEMPORARIES_LISTED: usize = 16;
 
 /// ```text
 /// matmul: 2 steps, predicted 48.5 us: 33.6 MFLOP, 2.16 MB read, 81.9 kB written, bound by latency
 ///   1. gemm/tiled 32x64x16 (4x4 per invocation), grid 8 x 1 x 1, 43.7 us: 33.6 MFLOP; reads A 1.05 MB, B 1.05 MB; writes the temporary 65.5 kB; bound by latency
-///   2. gemm/reduce 64 times 4 elements, grid 16 x 1 x 1, 4.8 us: 16.4 kFLOP; reads the temporary 65.5 kB; writes the output 16.4 kB; bound by latency
+///   2. gemm/reduce_splits 64 times 4 elements, grid 16 x 1 x 1, 4.8 us: 16.4 kFLOP; reads the temporary 65.5 kB; writes the output 16.4 kB; bound by latency
 ///   between steps: 65536 bytes, written by step 1, read by step 2
 ///   naive: slower here, predicted 652.9 us
 ///   gemv: needs m or n of at most 8
@@ -50,7 +51,7 @@ impl fmt::Display for Plan {
     }
 }
 
-/// The size of each temporary and each constant, and which steps use it.
+/// Lists the temporaries and constants: sizes, and the steps that use them.
 fn buffers(f: &mut fmt::Formatter<'_>, plan: &Content, launched: &[Launched<'_>]) -> fmt::Result {
     let (temporaries, constants) = (&plan.temporaries, &plan.constants);
     let mut listed = &temporaries[..];
@@ -75,7 +76,7 @@ fn buffers(f: &mut fmt::Formatter<'_>, plan: &Content, launched: &[Launched<'_>]
     Ok(())
 }
 
-/// A step of a plan, in all of its pieces.
+/// A step with all of its pieces.
 struct Launched<'a> {
     plan: &'a Content,
     pieces: &'a [Step],
@@ -87,7 +88,7 @@ impl<'a> Launched<'a> {
         steps.map(|pieces| Self { plan, pieces }).collect()
     }
 
-    /// What a call of its plan passes as a buffer, in words.
+    /// The name of a buffer.
     fn name(&self, buffer: Buffer) -> String {
         let numbered = |what: &str, i: usize, of: usize| {
             if of > 1 { format!("{what} {}", i + 1) } else { format!("the {what}") }
@@ -99,8 +100,8 @@ impl<'a> Launched<'a> {
         }
     }
 
-    /// What it moves one way: the buffer of each argument, and its bytes in all pieces, if there are any. How a piece may use
-    /// a buffer does not say that: what others write it leaves as it is, so it updates.
+    /// The buffers that all pieces together read (or write), with the bytes. `bytes` selects the direction. A piece's access does not
+    /// say it: a piece updates an output, because it leaves what the other pieces write.
     fn moved(&self, bytes: impl Fn(&Step) -> &[u64]) -> impl Iterator<Item = (Buffer, u64)> {
         let of_arg = move |(i, arg): (usize, &Arg)| {
             (arg.buffer, self.pieces.iter().map(|piece| bytes(piece)[i]).sum::<u64>())
@@ -112,8 +113,8 @@ impl<'a> Launched<'a> {
         self.moved(bytes).any(|(moved, _)| moved == buffer)
     }
 
-    /// The same in words, behind a verb, if it moves anything.
-    fn says(&self, verb: &str, bytes: impl Fn(&Step) -> &[u64]) -> Option<String> {
+    /// The same as text that begins with a verb; `None` if nothing is moved.
+    fn moved_text(&self, verb: &str, bytes: impl Fn(&Step) -> &[u64]) -> Option<String> {
         let moved = self.moved(bytes);
         let words =
             moved.map(|(buffer, bytes)| format!("{} {}", self.name(buffer), Amount(bytes as f64, "B")));
@@ -140,14 +141,16 @@ impl fmt::Display for Launched<'_> {
         if flops.sum() > 0.0 {
             write!(f, "{flops}; ")?;
         }
-        let moved =
-            [self.says("reads", |step| &step.work.read), self.says("writes", |step| &step.work.written)];
-        moved.iter().flatten().try_for_each(|says| write!(f, "{says}; "))?;
+        let moved = [
+            self.moved_text("reads", |step| &step.work.read),
+            self.moved_text("writes", |step| &step.work.written),
+        ];
+        moved.iter().flatten().try_for_each(|text| write!(f, "{text}; "))?;
         write!(f, "bound by {}", work.bound)
     }
 }
 
-/// Which steps of several write and read a buffer.
+/// The steps that write and read a buffer, if the plan has several steps.
 struct Uses<'a> {
     launched: &'a [Launched<'a>],
     buffer: Buffer,
@@ -192,24 +195,24 @@ impl fmt::Display for Step {
 #[cfg(test)]
 mod tests {
     use crate::caps::fixtures;
-    use crate::gemm::{GemmProblem, GemmTypes, Split};
+    use crate::gemm::{GemmProblem, GemmTypes, SplitK};
     use crate::layout::{DType, Layout};
     use crate::plan::{Plan, Problem};
 
-    fn product([m, n, k]: [usize; 3], split: Split) -> Plan {
+    fn product([m, n, k]: [usize; 3], split: SplitK) -> Plan {
         let of = |shape: [usize; 2]| Layout::contiguous("test", &shape).unwrap();
         let types = GemmTypes::new(DType::F32, DType::F32);
         let problem = GemmProblem::new(&of([m, k]), &of([k, n]), &of([m, n]), types).unwrap();
-        problem.split(split).explain(&fixtures::apple_m2()).unwrap()
+        problem.split_k(split).explain(&fixtures::apple_m2()).unwrap()
     }
 
-    /// What the documentation shows is what is printed.
+    /// The example in the documentation is real output.
     #[test]
     fn the_example_is_what_the_code_prints() {
         let text = include_str!("display.rs");
         let example = text.split("/// ```text\n").nth(1).and_then(|rest| rest.split("/// ```\n").next());
         let lines = example.expect("it is there").lines().map(|line| line.strip_prefix("/// ").unwrap());
-        let printed = product([64, 64, 4096], Split::Parts(4)).to_string();
+        let printed = product([64, 64, 4096], SplitK::Splits(4)).to_string();
         assert!(lines.eq(printed.lines()), "{printed}");
     }
 }

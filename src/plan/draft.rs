@@ -1,28 +1,32 @@
-//! Writing a plan: parameters, buffers and steps, each checked against the device's limits as it is added.
+//! A plan under construction. Operands, buffers and steps are checked against the device's limits as they are added.
 
+use super::constant::Constant;
+use super::executable::{Content, Plan};
+use super::operands::{Access, Parameter};
+use super::scalars::ScalarParameter;
+use super::step::{Arg, Buffer, Step};
 use super::work::{Flops, Prediction, Seconds, Work};
-use super::{Access, Arg, Buffer, Constant, Content, Parameter, Plan, ScalarParameter, Step};
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, Needs};
-use crate::layout::WINDOW_ALIGNMENT;
-use crate::layout::{DType, Layout};
+use crate::layout::{DType, Layout, WINDOW_ALIGNMENT};
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Seconds that a step may be predicted to take: longer ones are launched in pieces. The watchdogs of systems reset a GPU that
-/// does not answer for about two seconds, and one that draws a screen should answer sooner.
-pub(crate) const LONGEST: f64 = 0.5;
-/// Steps of a plan that is launched in pieces at most: of half a second each they take nine hours.
-const STEPS_AT_MOST: u64 = 1 << 16;
+/// Longest predicted time of one launch in seconds. A step that would take longer is cut into several launches. Operating systems
+/// reset a GPU that does not respond for about two seconds, and a GPU that also draws the screen should respond sooner.
+pub(crate) const MAX_STEP_SECONDS: f64 = 0.5;
+/// Most launches that a plan may have after cutting. At half a second each they take nine hours.
+const MAX_STEPS: u64 = 1 << 16;
 
-/// A plan that is being written.
+/// A plan under construction.
 pub(crate) struct Draft<'a> {
     caps: &'a Caps,
     plan: Content,
 }
 
-/// A view of a buffer of a plan. Offsets count from the start of the operand's aligned window, or of the buffer.
+/// A view of one of the plan's buffers. The layout's offset counts from the start of the operand's aligned window, or from the
+/// start of a temporary or constant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Region {
     buffer: Buffer,
@@ -30,31 +34,31 @@ pub(crate) struct Region {
     pub(crate) dtype: DType,
 }
 
-/// A step before it is checked.
+/// A step to be added.
 pub(crate) struct NewStep<'a> {
     pub(crate) kernel: Kernel,
     /// The kernel's tile, in words.
     pub(crate) tile: String,
     pub(crate) needs: Needs,
-    /// The number of workgroups.
+    /// Number of workgroups.
     pub(crate) blocks: u64,
     pub(crate) dims: Dims,
-    /// What is bound, in the order in which the shader declares it.
+    /// The bindings, in the order in which the shader declares them.
     pub(crate) args: &'a [(Region, Access)],
     pub(crate) flops: Flops,
     pub(crate) time: Time,
 }
 
-/// How long a step is predicted to take.
+/// How to predict the time of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Time {
-    /// As long as its arithmetic or its bytes take at the device's peak, whichever takes longer.
+    /// By the roofline model: arithmetic or bytes at the device's peaks, whichever takes longer.
     Roofline,
-    /// As long as the family's own model says.
+    /// By the family's own model.
     Predicted(Prediction),
 }
 
-/// A kernel's uniform, and where the call's scalars lie in it.
+/// A kernel's uniform, and the offsets of the call's scalars in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Dims {
     bytes: Vec<u8>,
@@ -62,12 +66,12 @@ pub(crate) struct Dims {
 }
 
 impl Dims {
-    /// These dims.
+    /// The bytes of this Pod struct.
     pub(crate) fn of(dims: &impl bytemuck::Pod) -> Self {
         Self { bytes: bytemuck::bytes_of(dims).to_vec(), scalars: Vec::new() }
     }
 
-    /// With the call's scalar of this index in the four bytes from `offset` on, which are zero in the plan.
+    /// The same, with the call's scalar `index` in the four bytes at `offset`. The plan holds zeros there.
     pub(crate) fn scalar(mut self, offset: usize, index: usize) -> Self {
         self.bytes[offset..offset + 4].fill(0);
         self.scalars.push((offset, index));
@@ -76,30 +80,30 @@ impl Dims {
 }
 
 impl Region {
-    /// The same buffer, seen so.
+    /// The same buffer with another layout.
     pub(crate) fn seen_as(self, layout: Layout) -> Self {
         Self { layout, ..self }
     }
 
-    /// The bytes that a kernel binds of it.
+    /// The bytes to bind.
     fn window(&self) -> Range<u64> {
         crate::layout::window(self.layout.bytes(self.dtype))
     }
 
-    /// Bytes of its elements, each once however often it is repeated.
+    /// Bytes of its distinct elements: an axis of stride 0 counts once.
     fn distinct_bytes(&self) -> u64 {
         let steps = self.layout.shape().iter().zip(self.layout.strides());
         let extents = steps.map(|(&extent, &stride)| if stride == 0 { extent.min(1) } else { extent });
         let distinct =
             extents.fold(self.dtype.size() as u64, |bytes, extent| bytes.saturating_mul(extent as u64));
-        // Where strides overlap, an element is counted once.
+        // Overlapping strides do not count an element twice either.
         let bytes = self.layout.bytes(self.dtype);
         distinct.min(bytes.end - bytes.start)
     }
 }
 
 impl<'a> Draft<'a> {
-    /// A plan of `op` for a device, without steps, to which a call passes these scalars.
+    /// A plan of `op` without steps. A call will pass these scalars.
     pub(crate) fn new(op: &'static str, scalars: &[ScalarParameter], caps: &'a Caps) -> Self {
         let plan = Content {
             op,
@@ -118,12 +122,12 @@ impl<'a> Draft<'a> {
         self.caps
     }
 
-    /// The place of the scalar of this name among those that a call passes, if it passes it.
+    /// The index of the call's scalar called `name`, if there is one.
     pub(crate) fn scalar(&self, name: &str) -> Option<usize> {
         self.plan.scalars.iter().position(|scalar| scalar.name == name)
     }
 
-    /// The next operand.
+    /// Adds an operand.
     pub(crate) fn operand(
         &mut self,
         name: &'static str,
@@ -136,7 +140,7 @@ impl<'a> Draft<'a> {
         Region { buffer, layout, dtype }
     }
 
-    /// A buffer between steps, for elements without gaps.
+    /// Adds a contiguous temporary buffer.
     ///
     /// # Errors
     /// [`Error::Limit`] if the device cannot create and bind it as a whole.
@@ -149,13 +153,13 @@ impl<'a> Draft<'a> {
         Ok(Region { buffer, layout, dtype })
     }
 
-    /// Words that the plan brings along, not none. The same words are one constant.
+    /// Adds a constant of at least one word. Equal words share one constant.
     pub(crate) fn constant(&mut self, words: &[u32]) -> Result<Region> {
         let layout = Layout::contiguous(self.plan.op, &[words.len()])?;
         Ok(Region { buffer: self.share(Constant::new(words)), layout, dtype: DType::I32 })
     }
 
-    /// The buffer of a constant: that of the same words, if there is one.
+    /// The buffer of a constant, or of an equal one that is there already.
     fn share(&mut self, constant: Constant) -> Buffer {
         let constants = &mut self.plan.constants;
         let known = constants.iter().position(|known| *known == constant);
@@ -165,11 +169,11 @@ impl<'a> Draft<'a> {
         }))
     }
 
-    /// The next step; several, of a range of the workgroups each, if one would keep the device for too long.
+    /// Adds a step. A step longer than [`MAX_STEP_SECONDS`] becomes several launches, each of a range of its workgroups.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if the kernel needs more of the device than it has; [`Error::Limit`] if a window is larger than
-    /// what it can bind, or there are more workgroups than a grid may have.
+    /// [`Error::Unsupported`] if the kernel needs more than the device has; [`Error::Limit`] if a window exceeds the largest binding,
+    /// or there are more workgroups than a grid holds.
     pub(crate) fn step(&mut self, step: NewStep<'_>) -> Result<()> {
         let NewStep { kernel, tile, needs, blocks, dims, args, flops, time } = step;
         let (op, caps) = (self.plan.op, self.caps);
@@ -180,7 +184,7 @@ impl<'a> Draft<'a> {
         let mut bound = Vec::with_capacity(args.len());
         for &(region, access) in args {
             let window = region.window();
-            // To behind the last element; limits are whole units, as windows are.
+            // Up to the end of the last element: the limit is a multiple of 16 bytes, as windows are.
             let end = region.layout.bytes(region.dtype).end;
             let (needed, allowed) = (end.saturating_sub(window.start), caps.limits.binding_bytes);
             if needed > allowed {
@@ -205,19 +209,19 @@ impl<'a> Draft<'a> {
         let Dims { bytes: dims, scalars } = dims;
         let whole =
             Step { kernel, tile, needs, grid, first_block: 0, dims, scalars, args: bound, work, seconds };
-        if seconds <= LONGEST || blocks == 1 {
+        if seconds <= MAX_STEP_SECONDS || blocks == 1 {
             self.plan.steps.push(whole);
             return Ok(());
         }
         let kernel = whole.kernel.in_pieces(caps, whole.dims.len());
-        // What a piece writes, the others have not.
+        // Each piece writes only a part of the output.
         let access = |access| if access == Access::Write { Access::Update } else { access };
         let args: Vec<Arg> =
             whole.args.into_iter().map(|arg| Arg { access: access(arg.access), ..arg }).collect();
-        let piece = of_a_piece(blocks, seconds, limit);
-        let (needed, allowed) = (self.plan.steps.len() as u64 + blocks.div_ceil(piece), STEPS_AT_MOST);
+        let piece = piece_blocks(blocks, seconds, limit);
+        let (needed, allowed) = (self.plan.steps.len() as u64 + blocks.div_ceil(piece), MAX_STEPS);
         if needed > allowed {
-            let what = format!("the number of launches of at most {}", Seconds(LONGEST));
+            let what = format!("the number of launches of at most {}", Seconds(MAX_STEP_SECONDS));
             return Err(Error::Limit { op, what, needed, allowed });
         }
         for first in (0..blocks).step_by(usize::try_from(piece).unwrap_or(usize::MAX)) {
@@ -241,10 +245,10 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// All steps of another plan, whose operands are these regions and whose scalars are those of this plan with these indices.
+    /// Appends all steps of another plan. Its operands are these regions; its scalars are this plan's scalars with these indices.
     ///
     /// # Errors
-    /// [`Error::Device`] if these are not what the other plan takes: a bug.
+    /// [`Error::Device`] if the other plan takes different operands or scalars, which is a bug of this crate.
     pub(crate) fn call(&mut self, plan: Plan, operands: &[Region], scalars: &[usize]) -> Result<()> {
         let content = Arc::unwrap_or_clone(plan.0);
         let Content { op, parameters, scalars: numbers, steps, temporaries, constants, reasons } = content;
@@ -284,28 +288,29 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Adds a reason, unless it was given before.
+    /// Adds a reason, unless the plan has it already.
     pub(crate) fn reason(&mut self, reason: String) {
         if !self.plan.reasons.contains(&reason) {
             self.plan.reasons.push(reason);
         }
     }
 
-    /// The plan.
+    /// The finished plan.
     pub(crate) fn finish(self) -> Plan {
         Plan(Arc::new(self.plan))
     }
 }
 
-/// How many of a step's workgroups a piece has. A grid of so many has no idle rest, which would run what is another piece's.
-fn of_a_piece(blocks: u64, seconds: f64, limit: u32) -> u64 {
+/// Number of workgroups in each piece of a cut step. The number fills its grid exactly: idle workgroups at the end of a grid would
+/// compute blocks of the next piece.
+fn piece_blocks(blocks: u64, seconds: f64, limit: u32) -> u64 {
     let limit = u64::from(limit.max(1));
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "less than `blocks`, and not negative"
     )]
-    let piece = (blocks as f64 * (LONGEST / seconds)) as u64;
+    let piece = (blocks as f64 * (MAX_STEP_SECONDS / seconds)) as u64;
     // Whole rows of the grid, and whole planes.
     let unit = [limit * limit, limit, 1].into_iter().find(|&unit| piece > unit).unwrap_or(1);
     (piece / unit * unit).max(1)

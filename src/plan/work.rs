@@ -1,64 +1,63 @@
-//! What a step computes and moves, and what it waits for.
+//! The work of a step: operations, bytes, and the bottleneck.
 
 use crate::caps::Caps;
 use std::fmt;
 
-/// Arithmetic operations by the unit that computes them: a multiply-add counts two. Of a product they are those that its
-/// definition has: what blocks compute beyond its edges is not counted, nor are conversions, addresses, and what an epilogue adds
-/// to each element.
+/// Arithmetic operations, by the unit that computes them. A multiply-add counts as two. For a matrix product only the operations of
+/// its definition count: not the padding that blocks compute beyond its edges, not conversions, addresses or the epilogue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Flops {
-    /// On cooperative matrices.
+    /// Operations on cooperative matrices.
     pub matrix: f64,
-    /// On f32.
+    /// Operations on f32.
     pub f32: f64,
-    /// On f16, outside cooperative matrices.
+    /// Operations on f16 outside cooperative matrices.
     pub f16: f64,
-    /// On integers: products of i8 and their sums, and what random numbers are made of. They are predicted to run at
-    /// `machine.i8_flops`, the peak of the first, where they take time.
+    /// Operations on integers: multiply-adds of i8, and the generation of random numbers. Predictions assume the peak
+    /// `machine.i8_flops` for both.
     pub integer: f64,
 }
 
-/// Operations on integers of one call of Philox4x32-10, which makes four words (`shaders/common/philox.wgsl`). The upper word of
-/// a product by a constant takes 16: 4 products, 3 masks, 5 shifts and 4 sums. A round has two of these, 2 products,
-/// 4 exclusive ors and 2 sums for the key: 40, ten times.
+/// Integer operations of one call of Philox4x32-10, which returns four words (`shaders/common/philox.wgsl`). The high word of a
+/// product with a constant takes 16: 4 products, 3 masks, 5 shifts and 4 sums. A round takes two of these, 2 low products, 4
+/// exclusive ors and 2 sums for the key: 40 operations, for ten rounds.
 pub(crate) const PHILOX: f64 = 400.0;
 
-/// What binds a step: what takes the longest of all that it has to wait for.
+/// The bottleneck of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bound {
-    /// Cooperative matrices.
+    /// Arithmetic on cooperative matrices.
     Matrix,
-    /// Arithmetic outside of them.
+    /// Arithmetic outside cooperative matrices.
     Vector,
-    /// Device memory, or the cache that all cores share.
+    /// Bandwidth of device memory, or of the cache that all cores share.
     Memory,
-    /// None of these: the launch itself, or loads that wait for each other.
+    /// The launch itself, or loads that wait for one another.
     Latency,
 }
 
-/// What a step, or a whole plan, computes and moves.
+/// The operations and the memory traffic of a step or of a whole plan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Work {
     /// Operations.
     pub flops: Flops,
-    /// Bytes of what is bound for reading, each element once: of a step by argument, in order; of a plan one sum.
+    /// Bytes read, counting each element once. For a step: one entry per binding, in order. For a plan: one sum.
     pub read: Vec<u64>,
-    /// The same of what is bound for writing.
+    /// Bytes written, counted in the same way.
     pub written: Vec<u64>,
-    /// What binds it.
+    /// The bottleneck.
     pub bound: Bound,
 }
 
 impl Flops {
-    /// Operations on f32 alone.
+    /// Operations on f32 and no others.
     pub(crate) fn of_f32(f32: f64) -> Self {
         Self { f32, ..Self::default() }
     }
 
-    /// Operations on integers alone.
+    /// Operations on integers and no others.
     pub(crate) fn of_integers(integer: f64) -> Self {
         Self { integer, ..Self::default() }
     }
@@ -72,13 +71,13 @@ impl Flops {
         }
     }
 
-    /// All of them.
+    /// The sum over all units.
     #[must_use]
     pub fn sum(&self) -> f64 {
         self.matrix + self.f32 + self.f16 + self.integer
     }
 
-    /// These and others.
+    /// The sum of both, unit by unit.
     pub(crate) fn plus(self, other: &Self) -> Self {
         Self {
             matrix: self.matrix + other.matrix,
@@ -88,7 +87,7 @@ impl Flops {
         }
     }
 
-    /// Seconds on cooperative matrices, and outside of them, at the device's peaks.
+    /// Seconds at the device's peaks: on cooperative matrices, and outside them.
     fn seconds(&self, caps: &Caps) -> [f64; 2] {
         let at = |flops: f64, peak: f64| if flops > 0.0 { flops / peak } else { 0.0 };
         let machine = &caps.machine;
@@ -97,7 +96,7 @@ impl Flops {
     }
 }
 
-/// How long a step is predicted to take, and which part of the prediction is the longest. A coarse model, not a promise.
+/// The predicted time of a step and the term that determines it. A coarse model, not a promise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Prediction {
     pub(crate) seconds: f64,
@@ -105,7 +104,7 @@ pub(crate) struct Prediction {
 }
 
 impl Prediction {
-    /// The longest of several terms, which all go on at the same time.
+    /// The longest of several terms that overlap in time.
     pub(crate) fn longest(terms: &[(f64, Bound)]) -> Self {
         let none = Self { seconds: 0.0, bound: Bound::Latency };
         terms.iter().fold(
@@ -116,27 +115,27 @@ impl Prediction {
         )
     }
 
-    /// Arithmetic or bytes at the device's peaks, whichever takes longer.
+    /// The roofline model: arithmetic at its peak or bytes at theirs, whichever takes longer.
     pub(super) fn roofline(flops: &Flops, bytes: u64, caps: &Caps) -> Self {
         let [matrix, vector] = flops.seconds(caps);
         let memory = bytes as f64 / caps.machine.bytes;
         Self::longest(&[(memory, Bound::Memory), (vector, Bound::Vector), (matrix, Bound::Matrix)])
     }
 
-    /// What binds the step: the launch itself, where all that is predicted takes less time than one.
+    /// The bottleneck on this device: the launch itself if the prediction is shorter than one launch.
     pub(super) fn bound_on(&self, caps: &Caps) -> Bound {
         if self.seconds < caps.machine.launch_seconds { Bound::Latency } else { self.bound }
     }
 }
 
 impl Work {
-    /// Bytes that are read and written.
+    /// Bytes read plus bytes written.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.read.iter().chain(&self.written).sum()
     }
 
-    /// What the blocks from `first` to before `end` of so many do of it.
+    /// The share of the workgroups `first..end` out of `all`.
     pub(super) fn of_blocks(&self, [first, end, all]: [u64; 3]) -> Self {
         let up_to = |bytes: u64, block: u64| u128::from(bytes) * u128::from(block) / u128::from(all);
         let part = |bytes: &Vec<u64>| -> Vec<u64> {
@@ -148,7 +147,7 @@ impl Work {
         Self { flops, read: part(&self.read), written: part(&self.written), bound: self.bound }
     }
 
-    /// The work of several steps, with the seconds of each: what binds the longest binds all.
+    /// The work of several steps, given with their seconds. The bottleneck is that of the longest step.
     pub(super) fn sum<'a>(steps: impl Iterator<Item = (&'a Self, f64)>) -> Self {
         let mut all =
             Self { flops: Flops::default(), read: vec![0], written: vec![0], bound: Bound::Latency };
@@ -202,7 +201,7 @@ impl fmt::Display for Flops {
     }
 }
 
-/// An amount of three significant digits, in powers of 1000 of a unit.
+/// An amount with three significant digits and an SI prefix.
 pub(super) struct Amount(pub(super) f64, pub(super) &'static str);
 
 impl fmt::Display for Amount {
@@ -221,7 +220,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// Seconds, in a readable unit.
+/// A time in microseconds, milliseconds or seconds.
 pub(crate) struct Seconds(pub(crate) f64);
 
 impl fmt::Display for Seconds {

@@ -1,6 +1,6 @@
-//! How far a sum in floating point may be from its definition.
+//! Error bounds of sums in floating point.
 
-use crate::gemm::Sums;
+use crate::gemm::Accumulator;
 use crate::layout::DType;
 
 /// Unit roundoff of an f32 sum. Not $2^{-24}$: a driver may truncate instead of rounding.
@@ -8,8 +8,9 @@ const U: f64 = 1.0 / (1 << 23) as f64;
 /// Unit roundoff of an f16 sum, likewise.
 const U_F16: f64 = 1.0 / (1 << 10) as f64;
 
-/// The most products whose sum is in f16 where that is allowed ([`Sums::F16`]); sums of more are in f32.
-pub const STEP: usize = 16;
+/// The largest number of products that are summed in f16 if the accumulator allows it ([`Accumulator::F16`]). Longer sums are
+/// in f32.
+pub const MAX_F16_PRODUCTS: usize = 16;
 
 /// The relative error of a sum of `k` products in f32: $\gamma_{k} = k u / (1 - k u)$ with $u = 2^{-23}$ (Higham,
 /// *Accuracy and Stability of Numerical Algorithms*, section 3.1). It multiplies $|A||B|$, not $|AB|$.
@@ -18,14 +19,14 @@ pub fn gamma(k: usize) -> f64 {
     gamma_of(k, U)
 }
 
-/// The relative error of a sum of `k` products where sums in f16 are allowed: of at most $b = \min(k, 16)$ products
-/// each, summed in f32. With $\gamma_{b}$ of the first kind of sum ($u = 2^{-10}$) and $\gamma_{k}$ of the second
+/// The relative error of a sum of `k` products with the accumulator [`Accumulator::F16`]: sums of at most $b = \min(k, 16)$
+/// products are in f16, and these are added in f32. With $\gamma_{b}$ of the f16 sums ($u = 2^{-10}$) and $\gamma_{k}$ of the f32 sum
 /// ($u = 2^{-23}$) it is $\gamma'_{k} = \gamma_{b} + \gamma_{k} + \gamma_{b} \gamma_{k}$: a term is off by a factor
 /// of at most $1 + \gamma_{b}$ and then, as f16 sums are exact in f32, by one of at most $1 + \gamma_{k}$.
 #[must_use]
 pub fn gamma_f16(k: usize) -> f64 {
-    let [step, whole] = [gamma_of(k.min(STEP), U_F16), gamma(k)];
-    step + whole + step * whole
+    let [short, whole] = [gamma_of(k.min(MAX_F16_PRODUCTS), U_F16), gamma(k)];
+    short + whole + short * whole
 }
 
 fn gamma_of(k: usize, u: f64) -> f64 {
@@ -33,30 +34,29 @@ fn gamma_of(k: usize, u: f64) -> f64 {
     if ku < 1.0 { ku / (1.0 - ku) } else { f64::INFINITY }
 }
 
-/// How far a sum of `k` products may be from its definition, where `magnitude`, $(|A||B|)_{ij}$, is the sum of their
-/// absolute values: $\gamma_{k} (|A||B|)_{ij} + k 2^{-126}$, the second term for products that a driver flushes to zero.
+/// The largest error of a sum of `k` products. `magnitude` is the sum of their absolute values, $(|A||B|)_{ij}$. The bound is
+/// $\gamma_{k} (|A||B|)_{ij} + k 2^{-126}$; the second term is for products that a driver flushes to zero.
 ///
-/// Where sums in f16 are allowed it is $\gamma'_{k} (|A||B|)_{ij} + (1 + \gamma'_{k})\,k 2^{-13}$ with $\gamma'$ of
-/// [`gamma_f16`]: a product and a sum below the smallest normal f16, $2^{-14}$, may both be flushed, and what is lost
-/// grows by the errors behind it. That holds as long as no product and no sum of f16 is beyond 65,504.
+/// With [`Accumulator::F16`] it is $\gamma'_{k} (|A||B|)_{ij} + (1 + \gamma'_{k})\,k 2^{-13}$ with $\gamma'$ of
+/// [`gamma_f16`]: a product and a sum below the smallest normal f16, $2^{-14}$, may both be flushed, and later roundings
+/// amplify that loss. This bound holds as long as no product and no sum in f16 exceeds 65,504.
 #[must_use]
-pub fn sum_tolerance(k: usize, magnitude: f64, sums: Sums) -> f64 {
-    match sums {
-        Sums::F32 => gamma(k) * magnitude + k as f64 * 2f64.powi(-126),
-        Sums::F16 => gamma_f16(k) * magnitude + (1.0 + gamma_f16(k)) * k as f64 * 2f64.powi(-13),
+pub fn sum_tolerance(k: usize, magnitude: f64, accumulator: Accumulator) -> f64 {
+    match accumulator {
+        Accumulator::F32 => gamma(k) * magnitude + k as f64 * 2f64.powi(-126),
+        Accumulator::F16 => gamma_f16(k) * magnitude + (1.0 + gamma_f16(k)) * k as f64 * 2f64.powi(-13),
     }
 }
 
-/// How far element c of a product of inner size `k`, summed in f32, may be from its definition `value`, where
-/// `magnitude` is $(|A||B|)_{ij}$: [`sum_tolerance`], and [`store_tolerance`] as it is stored.
+/// The largest error of a stored element of a product of inner size `k`, accumulated in f32: [`sum_tolerance`] plus
+/// [`store_tolerance`]. `value` is the element by definition, and `magnitude` is $(|A||B|)_{ij}$.
 #[must_use]
 pub fn tolerance(k: usize, magnitude: f64, value: f64, stored: DType) -> f64 {
-    sum_tolerance(k, magnitude, Sums::F32) + store_tolerance(value, stored)
+    sum_tolerance(k, magnitude, Accumulator::F32) + store_tolerance(value, stored)
 }
 
-/// How far a sum moves as it is stored: not at all in f32 and i32; in f16 by $2^{-10} |c_{ij}| + 2^{-14}$, as neither
-/// rounding nor subnormals are promised; in bf16, which is rounded to the nearest in integer code, by
-/// $2^{-8} |c_{ij}| + 2^{-126}$.
+/// The largest error of storing a sum: 0 for f32 and i32; $2^{-10} |c_{ij}| + 2^{-14}$ for f16, because devices promise neither
+/// a rounding mode nor subnormals; $2^{-8} |c_{ij}| + 2^{-126}$ for bf16, which integer code rounds to the nearest.
 #[must_use]
 pub fn store_tolerance(value: f64, stored: DType) -> f64 {
     match stored {
@@ -66,7 +66,7 @@ pub fn store_tolerance(value: f64, stored: DType) -> f64 {
     }
 }
 
-/// How results compare with their definition.
+/// The comparison of results with their definitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     /// The largest $|c - c_{64}|$.
@@ -85,15 +85,14 @@ impl Comparison {
     }
 }
 
-/// Compares results with their definitions, each within its own tolerance: (result, definition, tolerance).
-/// A NaN compares as infinitely wrong.
+/// Compares results with their definitions. Each item is (result, definition, tolerance). The error of a NaN is infinite.
 #[must_use]
 pub fn compare(results: impl IntoIterator<Item = (f64, f64, f64)>) -> Comparison {
     let mut comparison = Comparison { max_abs_err: 0.0, bound_ratio: 0.0, worst: 0 };
     for (i, (got, want, tolerance)) in results.into_iter().enumerate() {
         let error = (got - want).abs();
         let error = if error.is_nan() { f64::INFINITY } else { error };
-        // 0 where exact, whatever the tolerance; infinite where there is none, or it is not a number.
+        // 0 for exact results, whatever the tolerance; infinite for other results if the tolerance is 0 or NaN.
         let ratio = if error == 0.0 { 0.0 } else { error / tolerance };
         let ratio = if ratio.is_nan() { f64::INFINITY } else { ratio };
         comparison.max_abs_err = comparison.max_abs_err.max(error);

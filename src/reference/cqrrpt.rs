@@ -3,25 +3,27 @@
 /// A factorisation $AP = QR$, row-major: Q (m, r), R (r, n).
 #[derive(Clone, Debug, PartialEq)]
 pub struct PivotedReference {
-    /// Orthonormal columns.
+    /// Q: orthonormal columns.
     pub q: Vec<f64>,
-    /// An upper trapezoid.
+    /// R: an upper trapezoid.
     pub r: Vec<f64>,
-    /// The column of A that is column j of AP.
+    /// Column j of AP is column `pivots[j]` of A.
     pub pivots: Vec<usize>,
-    /// The columns of Q.
+    /// Number of columns of Q.
     pub rank: usize,
 }
 
-/// `CQRRPT` of `a` (m, n) for a given sketch `s` (d, m), as Melnichenko et al. (2023) have it: column-pivoted QR of SA;
-/// k, the diagonal entries of its triangle that are above `tolerance` times the first; $A (PR_k^{-1})$, its Gram
-/// matrix's Cholesky factor L, as far as there is one; $Q = A P R_k^{-1} L^{-T}$, $R = L^T R_{sk}$.
+/// `CQRRPT` of `a` (m, n) with a sketch `s` (d, m), following Melnichenko et al. (2023):
+///
+/// 1. column-pivoted QR of SA, and k, the number of diagonal entries of its triangle above `tolerance` times the first;
+/// 2. the Cholesky factor L of the Gram matrix of $A P R_k^{-1}$, up to the first pivot that is not positive;
+/// 3. $Q = A P R_k^{-1} L^{-T}$ and $R = L^T R_{sk}$.
 ///
 /// # Panics
-/// If the operands have not as many elements.
+/// If the operands do not have these numbers of elements.
 #[must_use]
 pub fn cqrrpt_core(a: &[f64], s: &[f64], [m, n, d]: [usize; 3], tolerance: f64) -> PivotedReference {
-    assert!(a.len() == m * n && s.len() == d * m, "operands of other shapes");
+    assert!(a.len() == m * n && s.len() == d * m, "the operands must have m n and d m elements");
     let mut sketch = vec![0.0; d * n];
     for i in 0..d {
         for p in 0..m {
@@ -34,7 +36,7 @@ pub fn cqrrpt_core(a: &[f64], s: &[f64], [m, n, d]: [usize; 3], tolerance: f64) 
     let r_sk = |i: usize, j: usize| sketch[i * n + j];
     let k = (0..d.min(n)).take_while(|&i| r_sk(i, i).abs() > tolerance * r_sk(0, 0).abs()).count();
 
-    // Rows of A solved with R_k, from the first column on.
+    // Solves each row of A with R_k, from the first column on.
     let mut pre = vec![0.0; m * k];
     for (row, from) in pre.chunks_exact_mut(k.max(1)).zip(a.chunks_exact(n)) {
         for j in 0..k {
@@ -71,7 +73,8 @@ pub fn cqrrpt_core(a: &[f64], s: &[f64], [m, n, d]: [usize; 3], tolerance: f64) 
     PivotedReference { q, r, pivots, rank }
 }
 
-/// Makes a matrix its triangle by Householder reflections, the longest column first each time; returns their order.
+/// Replaces a matrix by its triangle, with Householder reflections that take the longest remaining column first.
+/// Returns the order of the columns.
 fn triangle(a: &mut [f64], [rows, cols]: [usize; 2]) -> Vec<usize> {
     let mut pivots: Vec<usize> = (0..cols).collect();
     for step in 0..rows.min(cols) {

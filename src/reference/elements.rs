@@ -2,7 +2,7 @@
 
 use super::activation::{activate as activation_of, activation_slope, activation_tolerance, slope_tolerance};
 use super::bounds::{Comparison, compare, gamma, store_tolerance, sum_tolerance};
-use crate::gemm::Sums;
+use crate::gemm::Accumulator;
 use crate::layout::Element;
 use crate::ops::Activation;
 
@@ -108,7 +108,7 @@ pub fn activations_backward<T: Element>(activation: Activation, a: &[T], g: &[T]
 pub fn sum<T: Element>(a: &[T], shape: [usize; 3]) -> Definition {
     Definition::of(rows_along(a, shape).map(|row| {
         let [sum, magnitude] = row.into_iter().fold([0.0, 0.0], |[sum, all], x| [sum + x, all + x.abs()]);
-        [sum, sum_tolerance(shape[1], magnitude, Sums::F32)]
+        [sum, sum_tolerance(shape[1], magnitude, Accumulator::F32)]
     }))
 }
 
@@ -122,7 +122,7 @@ pub fn sum_squares<T: Element>(a: &[T], shape: [usize; 3]) -> Definition {
     let length = shape[1];
     Definition::of(rows_along(a, shape).map(|row| {
         let sum: f64 = row.iter().map(|x| x * x).sum();
-        [sum, sum_tolerance(length + 1, sum, Sums::F32) + length as f64 * NORMAL]
+        [sum, sum_tolerance(length + 1, sum, Accumulator::F32) + length as f64 * NORMAL]
     }))
 }
 

@@ -1,10 +1,9 @@
-//! Matrix products by definition.
+//! Matrix products by definition, in f64.
 
 use super::bounds::{Comparison, compare, store_tolerance, sum_tolerance};
 use super::precision::{largest_finite, precision_tolerance};
-use crate::gemm::Sums;
-use crate::layout::Element;
-use crate::layout::Precision;
+use crate::gemm::Accumulator;
+use crate::layout::{Element, Precision};
 use std::thread;
 
 /// Entries of a product by definition.
@@ -12,42 +11,45 @@ use std::thread;
 pub struct GemmReference {
     /// $(AB)_{ij}$ in f64.
     pub value: Vec<f64>,
-    /// $(|A||B|)_{ij}$ in f64: what errors are measured by.
+    /// $(|A||B|)_{ij}$ in f64. Error bounds are relative to it.
     pub magnitude: Vec<f64>,
     /// The product of the largest finite magnitudes of row i of A and column j of B.
     largest: Vec<f64>,
-    /// Products that a sum rounds: all k, but of integers none.
+    /// The number of products in a sum that is rounded: k, or 0 for integers, whose sums are exact.
     rounded: usize,
-    sums: Sums,
+    accumulator: Accumulator,
     precision: Precision,
 }
 
 impl GemmReference {
-    /// The same entries, to be compared with products whose sums may be of this kind; without it, of f32.
+    /// Sets the accumulator of the products to compare with. The default is f32.
     #[must_use]
-    pub fn summed(self, sums: Sums) -> Self {
-        Self { sums, ..self }
+    pub fn accumulator(self, accumulator: Accumulator) -> Self {
+        Self { accumulator, ..self }
     }
 
-    /// The same entries, to be compared with products of f32 operands of this precision; without it, of
-    /// [`Precision::Strict`].
+    /// Sets the precision of the products of f32 operands to compare with. The default is [`Precision::Strict`].
     #[must_use]
     pub fn precision(self, precision: Precision) -> Self {
         Self { precision, ..self }
     }
 
-    /// Compares a product, entry by entry, within [`sum_tolerance`], or [`precision_tolerance`] if a precision was
-    /// given up, and [`store_tolerance`]; of integers, to the bit.
+    /// Compares the entries of a product with the reference. The tolerance is [`sum_tolerance`], or [`precision_tolerance`] for
+    /// a precision other than strict, plus [`store_tolerance`]. Integers must be equal.
     ///
     /// # Panics
-    /// If it does not have as many entries.
+    /// If the number of entries differs.
     #[must_use]
     pub fn compare<T: Element>(&self, product: &[T]) -> Comparison {
-        assert_eq!(product.len(), self.value.len(), "as many results as definitions");
+        assert_eq!(
+            product.len(),
+            self.value.len(),
+            "the product and the reference must have the same number of entries"
+        );
         compare(product.iter().enumerate().map(|(i, got)| {
             let [value, magnitude, largest] = [self.value[i], self.magnitude[i], self.largest[i]];
             let summed = match self.precision {
-                Precision::Strict => sum_tolerance(self.rounded, magnitude, self.sums),
+                Precision::Strict => sum_tolerance(self.rounded, magnitude, self.accumulator),
                 less => precision_tolerance(less, self.rounded, magnitude, largest),
             };
             (got.to_f64(), value, summed + store_tolerance(value, T::DTYPE))
@@ -55,13 +57,13 @@ impl GemmReference {
     }
 }
 
-/// Every entry of the product of `a` (m, k) and `b` (k, n), both row-major.
+/// All entries of the product of `a` (m, k) and `b` (k, n), both row-major.
 ///
 /// # Panics
-/// If the operands have other lengths.
+/// If an operand does not have the length that its shape implies.
 #[must_use]
 pub fn gemm<T: Element>(a: &[T], b: &[T], [m, n, k]: [usize; 3]) -> GemmReference {
-    assert_eq!([a.len(), b.len()], [m * k, k * n], "operands of another shape");
+    assert_eq!([a.len(), b.len()], [m * k, k * n], "the operands must have the lengths m k and k n");
     let [a, b] = [a, b].map(|x| x.iter().map(|x| x.to_f64()).collect::<Vec<_>>());
     let mut value = vec![0.0; m * n];
     let mut magnitude = vec![0.0; m * n];
@@ -70,7 +72,7 @@ pub fn gemm<T: Element>(a: &[T], b: &[T], [m, n, k]: [usize; 3]) -> GemmReferenc
         let rows = m.div_ceil(threads);
         let chunks = value.chunks_mut(rows * n).zip(magnitude.chunks_mut(rows * n));
         let mut chunks = a.chunks(rows * k).zip(chunks);
-        // This thread computes the first chunk: so one chunk alone, as in a browser, starts no thread.
+        // This thread computes the first chunk. A single chunk, as in a browser, starts no other thread.
         let first = chunks.next();
         thread::scope(|scope| {
             for (a, (value, magnitude)) in chunks {
@@ -90,17 +92,17 @@ pub fn gemm<T: Element>(a: &[T], b: &[T], [m, n, k]: [usize; 3]) -> GemmReferenc
         magnitude,
         largest,
         rounded: rounded::<T>(k),
-        sums: Sums::F32,
+        accumulator: Accumulator::F32,
         precision: Precision::Strict,
     }
 }
 
-/// How many of `k` products of these operands a sum rounds: sums of integers are exact.
+/// The number of products in a sum that is rounded: sums of integers are exact.
 fn rounded<T: Element>(k: usize) -> usize {
     if T::DTYPE.is_real() { k } else { 0 }
 }
 
-/// Some rows of a product: a row of C takes each row of B once.
+/// Computes some rows of a product, reading each row of B once per row.
 fn rows_of(a: &[f64], b: &[f64], [n, k]: [usize; 2], value: &mut [f64], magnitude: &mut [f64]) {
     for (a, (value, magnitude)) in a.chunks(k).zip(value.chunks_mut(n).zip(magnitude.chunks_mut(n))) {
         for (&a, b) in a.iter().zip(b.chunks(n)) {
@@ -115,7 +117,7 @@ fn rows_of(a: &[f64], b: &[f64], [n, k]: [usize; 2], value: &mut [f64], magnitud
 /// The entries of the product of `a` (m, k) and `b` (k, n) at these places (row, column).
 ///
 /// # Panics
-/// If an entry of `a` or `b` that a place needs is not there.
+/// If a place lies outside the operands.
 #[must_use]
 pub fn gemm_entries<T: Element>(
     a: &[T],
@@ -138,13 +140,13 @@ pub fn gemm_entries<T: Element>(
         magnitude: entries.iter().map(|e| e[1]).collect(),
         largest: places.iter().map(largest).collect(),
         rounded: rounded::<T>(k),
-        sums: Sums::F32,
+        accumulator: Accumulator::F32,
         precision: Precision::Strict,
     }
 }
 
-/// Compares $C t$ with $A (B t)$, row by row, for a vector t of signs: every entry of C takes part, at the cost of
-/// reading the matrices once. A row may be off by the sum of its entries' tolerances.
+/// Compares $C t$ with $A (B t)$, row by row, for a vector t of signs. It checks every entry of C at the cost of reading the
+/// matrices once. The tolerance of a row is the sum of its entries' tolerances.
 ///
 /// # Panics
 /// If `a`, `b` or `c` has fewer elements than its shape.
@@ -155,7 +157,7 @@ pub fn projection<T: Element, C: Element>(
     c: &[C],
     [m, n, k]: [usize; 3],
     signs: &[f64],
-    sums: Sums,
+    accumulator: Accumulator,
 ) -> Comparison {
     let bt: Vec<[f64; 2]> = (0..k)
         .map(|p| {
@@ -174,8 +176,8 @@ pub fn projection<T: Element, C: Element>(
             [sum + a.to_f64() * b[0], magnitude + a.to_f64().abs() * b[1]]
         });
         let stored: f64 = c.iter().map(|x| store_tolerance(x.to_f64(), C::DTYPE)).sum();
-        // Each entry's tolerance is a part in proportion to its magnitude, and one that they all have.
-        let common = n.saturating_sub(1) as f64 * sum_tolerance(rounded, 0.0, sums);
-        (got, want, sum_tolerance(rounded, magnitude, sums) + common + stored)
+        // The tolerance of an entry is one part proportional to its magnitude, and one part that is the same for all.
+        let common = n.saturating_sub(1) as f64 * sum_tolerance(rounded, 0.0, accumulator);
+        (got, want, sum_tolerance(rounded, magnitude, accumulator) + common + stored)
     }))
 }

@@ -1,24 +1,24 @@
-//! The products of Clifford layers by definition.
+//! The products of Clifford layers by definition, with their gradients.
 
 use crate::clifford::layer::{Gate, LayerProduct, ProductKind};
 use crate::clifford::{Blades, Path, Product, Terms, grade};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-/// A layer's product in f64, of tensors (blade, row, feature), row-major.
+/// A layer's product in f64. Tensors are (blade, row, feature), row-major.
 #[derive(Clone, Debug)]
 pub struct LayerProductReference {
-    /// What is computed.
+    /// The algebra, the gate and the norm.
     pub product: LayerProduct,
     /// The blades along the first axis, all of them.
     pub blades: Blades,
-    /// Rows of the batch.
+    /// Number of rows.
     pub rows: usize,
     terms: Terms,
     /// The path of each term.
     paths: Vec<usize>,
 }
 
-/// The gradients of a layer's product in f64, each in its operand's shape.
+/// The gradients of a layer's product in f64. Each has the shape of its operand.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the operands' names")]
 pub struct LayerProductGradients {
@@ -28,7 +28,7 @@ pub struct LayerProductGradients {
 }
 
 impl LayerProductReference {
-    /// Of so many rows, with the blades in this order.
+    /// The product of operands with these blades, in this order, and this number of rows.
     ///
     /// # Panics
     /// If the blades are not all of the product's algebra.
@@ -44,7 +44,7 @@ impl LayerProductReference {
         Self { product, blades: blades.clone(), rows, terms, paths }
     }
 
-    /// What each path has a weight for.
+    /// Number of paths.
     #[must_use]
     pub fn paths(&self) -> usize {
         self.product.signature.paths().len()
@@ -59,7 +59,7 @@ impl LayerProductReference {
         self.normalized(&self.weighted(&self.gated(x), &self.gated(y), weight))
     }
 
-    /// The gradients of [`steerable`](Self::steerable) for `g`, that of its result.
+    /// The gradients of [`steerable`](Self::steerable), from the gradient `g` of its result.
     ///
     /// # Panics
     /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
@@ -74,7 +74,7 @@ impl LayerProductReference {
         let [xh, yh] = [self.gated(x), self.gated(y)];
         let g = self.normalized_backward(&self.weighted(&xh, &yh, weight), g);
         let (plane, features) = (self.plane(x), self.plane(x) / self.rows);
-        let mut of = LayerProductGradients {
+        let mut gradients = LayerProductGradients {
             x: vec![0.0; x.len()],
             y: vec![0.0; y.len()],
             weight: vec![0.0; weight.len()],
@@ -84,12 +84,16 @@ impl LayerProductReference {
             for i in 0..plane {
                 let w = i % features * self.paths() + path;
                 let signed = f64::from(term.sign) * g[c + i];
-                of.x[a + i] += weight[w] * signed * yh[b + i];
-                of.y[b + i] += weight[w] * signed * xh[a + i];
-                of.weight[w] += signed * xh[a + i] * yh[b + i];
+                gradients.x[a + i] += weight[w] * signed * yh[b + i];
+                gradients.y[b + i] += weight[w] * signed * xh[a + i];
+                gradients.weight[w] += signed * xh[a + i] * yh[b + i];
             }
         }
-        LayerProductGradients { x: self.gated_backward(x, &of.x), y: self.gated_backward(y, &of.y), ..of }
+        LayerProductGradients {
+            x: self.gated_backward(x, &gradients.x),
+            y: self.gated_backward(y, &gradients.y),
+            ..gradients
+        }
     }
 
     /// The fully connected product: `x` and `y` (blade, row, in), `weight` (path, in, out) -> (blade, row, out).
@@ -101,7 +105,7 @@ impl LayerProductReference {
         self.normalized(&self.summed(&self.gated(x), &self.gated(y), weight))
     }
 
-    /// The gradients of [`connected`](Self::connected) for `g`, that of its result.
+    /// The gradients of [`connected`](Self::connected), from the gradient `g` of its result.
     ///
     /// # Panics
     /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
@@ -116,7 +120,7 @@ impl LayerProductReference {
         let [xh, yh] = [self.gated(x), self.gated(y)];
         let g = self.normalized_backward(&self.summed(&xh, &yh, weight), g);
         let [inputs, outputs] = [self.plane(x), self.plane(&g)].map(|plane| plane / self.rows);
-        let mut of = LayerProductGradients {
+        let mut gradients = LayerProductGradients {
             x: vec![0.0; x.len()],
             y: vec![0.0; y.len()],
             weight: vec![0.0; weight.len()],
@@ -129,18 +133,22 @@ impl LayerProductReference {
                 let g = &g[c + row * outputs..][..outputs];
                 for n in 0..inputs {
                     let (i, w) = (row * inputs + n, (path * inputs + n) * outputs);
-                    let back: f64 = g.iter().zip(&weight[w..]).map(|(g, w)| g * w).sum();
-                    of.x[a + i] += sign * back * yh[b + i];
-                    of.y[b + i] += sign * back * xh[a + i];
+                    let path_gradient: f64 = g.iter().zip(&weight[w..]).map(|(g, w)| g * w).sum();
+                    gradients.x[a + i] += sign * path_gradient * yh[b + i];
+                    gradients.y[b + i] += sign * path_gradient * xh[a + i];
                     let product = sign * xh[a + i] * yh[b + i];
-                    of.weight[w..w + outputs].iter_mut().zip(g).for_each(|(to, g)| *to += product * g);
+                    gradients.weight[w..w + outputs].iter_mut().zip(g).for_each(|(to, g)| *to += product * g);
                 }
             }
         }
-        LayerProductGradients { x: self.gated_backward(x, &of.x), y: self.gated_backward(y, &of.y), ..of }
+        LayerProductGradients {
+            x: self.gated_backward(x, &gradients.x),
+            y: self.gated_backward(y, &gradients.y),
+            ..gradients
+        }
     }
 
-    /// Each grade of each row over its norm, of `o` (blade, row, feature).
+    /// Divides each grade of each row of `o` (blade, row, feature) by its norm.
     ///
     /// # Panics
     /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
@@ -153,8 +161,9 @@ impl LayerProductReference {
         out
     }
 
-    /// The gradient of [`normalized`](Self::normalized) for `g`, that of its result: $g_{i} / r - q_{i} o_{i} s_{n} D / (N r^3)$.
-    /// $D = \sum g_{i} o_{i}$ is over the row's grade; $s_{n}$ is the sign of feature n's square, 0 where that is 0.
+    /// The gradient of [`normalized`](Self::normalized), from the gradient `g` of its result:
+    /// $g_{i} / r - q_{i} o_{i} s_{n} D / (N r^3)$. $D = \sum g_{i} o_{i}$ is over the grade of the row. $s_{n}$ is the
+    /// sign of the square of feature n, 0 if the square is 0.
     ///
     /// # Panics
     /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
@@ -235,8 +244,8 @@ impl LayerProductReference {
         o
     }
 
-    /// Calls `of` for every term of a product of this kind: with the indices of its x, y, result and weight, and its sign.
-    /// `operand` and `weight` are the lengths of x and of the weight.
+    /// Calls `of` for every term of a product of this kind: with the indices of its x, y, result and weight, and its
+    /// sign. `operand` and `weight` are the lengths of x and of the weight.
     pub(super) fn each_term(
         &self,
         kind: ProductKind,
@@ -282,7 +291,7 @@ impl LayerProductReference {
         x.iter().enumerate().map(|(i, x)| x * gate(self.product.gate, scalar[i % scalar.len()])).collect()
     }
 
-    /// What [`gated`](Self::gated) hands back.
+    /// The gradient of [`gated`](Self::gated).
     fn gated_backward(&self, x: &[f64], g: &[f64]) -> Vec<f64> {
         let (scalar, at) = (self.scalar(x), self.scalar_at(x));
         let mut out: Vec<f64> = g
@@ -312,12 +321,12 @@ impl LayerProductReference {
     }
 }
 
-/// 1 or -1; 0 for zero, where the absolute value has no slope.
+/// 1 or -1, or 0 for zero, where the absolute value has no derivative.
 pub(super) fn sign(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x.signum() }
 }
 
-/// What an operand is multiplied by, of its scalar part.
+/// The gate of a scalar part.
 pub(super) fn gate(gate: Gate, s: f64) -> f64 {
     match gate {
         Gate::None => 1.0,
@@ -331,8 +340,8 @@ pub(super) fn gate_slope(gate: Gate, s: f64) -> f64 {
         Gate::None => 0.0,
         Gate::Gelu => (-0.5 * s * s).exp() / (2.0 * PI).sqrt(),
         Gate::GeluTanh => {
-            let rises = (2.0 / PI).sqrt() * (1.0 + 3.0 * 0.044715 * s * s);
-            0.5 * rises / tanh_argument(s).cosh().powi(2)
+            let slope = (2.0 / PI).sqrt() * (1.0 + 3.0 * 0.044715 * s * s);
+            0.5 * slope / tanh_argument(s).cosh().powi(2)
         }
     }
 }

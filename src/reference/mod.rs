@@ -2,31 +2,33 @@
 //! can test against them.
 
 mod activation;
+mod bounded;
 mod bounds;
 mod cqrrpt;
 mod elements;
-mod form;
+mod epilogue;
 mod gemm;
 mod layer_product;
 mod mv_features;
 mod mv_linear;
 mod precision;
-mod running;
 mod sk_linear;
 
 pub use activation::{
     activate, activation_lipschitz, activation_slope, activation_tolerance, slope_tolerance,
 };
-pub use bounds::{Comparison, STEP, compare, gamma, gamma_f16, store_tolerance, sum_tolerance, tolerance};
+pub use bounded::{BoundedGradients, BoundedValues};
+pub use bounds::{
+    Comparison, MAX_F16_PRODUCTS, compare, gamma, gamma_f16, store_tolerance, sum_tolerance, tolerance,
+};
 pub use cqrrpt::{PivotedReference, cqrrpt_core};
 pub use elements::{
     Definition, activations, activations_backward, add, max_abs, mul, softmax, sub, sum, sum_squares,
 };
-pub use form::Form;
+pub use epilogue::EpilogueReference;
 pub use gemm::{GemmReference, gemm, gemm_entries, projection};
 pub use layer_product::{LayerProductGradients, LayerProductReference};
 pub use mv_features::{MvFeaturesReference, MvFeaturesValues};
 pub use mv_linear::{MvLinearReference, MvLinearValues};
-pub use precision::{Halves, halves, precision_tolerance};
-pub use running::{Running, RunningGradients};
+pub use precision::{F16SplitReference, f16_split, precision_tolerance};
 pub use sk_linear::{SkLinearGradients, SkLinearReference};

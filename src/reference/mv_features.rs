@@ -1,38 +1,38 @@
-//! Norms and activations of multivectors by definition.
+//! Norms and activations of multivectors by definition, with their gradients.
 
 use crate::clifford::layer::FeatureFunction;
 use crate::clifford::{Blades, grade};
 
-/// A function that has parameters for each feature in f64, of tensors (blade, row, feature), row-major.
+/// A function with parameters for each feature in f64. Tensors are (blade, row, feature), row-major.
 #[derive(Clone, Debug)]
 pub struct MvFeaturesReference {
-    /// What is computed.
+    /// The function.
     pub function: FeatureFunction,
     /// The blades along the first axis, all of them.
     pub blades: Blades,
-    /// Rows of the batch.
+    /// Number of rows.
     pub rows: usize,
 }
 
-/// The operand and the parameters of such a function, or the gradients of a loss with respect to them.
+/// The operand and the parameters of a [`MvFeaturesReference`], or the gradients of a loss with respect to them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MvFeaturesValues {
     /// The operand (blade, row, feature).
     pub x: Vec<f64>,
     /// The parameter a, (features, grades) or (features).
     pub a: Vec<f64>,
-    /// The parameter b (features, grades), of the function that has one; else empty.
+    /// The parameter b (features, grades); empty if the function has none.
     pub b: Vec<f64>,
 }
 
-/// What a loss has of one grade at one position: the factor that the grade is multiplied by, and the slopes of that.
+/// The factor that one grade at one position is multiplied by, and its derivatives.
 struct Factor {
     value: f64,
-    /// With respect to the grade's q, and to the scalar part.
-    of_q: f64,
-    of_scalar: f64,
-    of_a: f64,
-    of_b: f64,
+    /// Derivatives with respect to the grade's q, the scalar part and the parameters.
+    by_q: f64,
+    by_scalar: f64,
+    by_a: f64,
+    by_b: f64,
 }
 
 impl MvFeaturesReference {
@@ -60,7 +60,7 @@ impl MvFeaturesReference {
         y
     }
 
-    /// The gradients for `g`, that of the results.
+    /// The gradients, from the gradient `g` of the results.
     ///
     /// # Panics
     /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
@@ -83,17 +83,18 @@ impl MvFeaturesReference {
             let along: f64 = self.of_grade(grade).map(|k| g[at(k)] * of.x[at(k)]).sum();
             for k in self.of_grade(grade) {
                 out.x[at(k)] +=
-                    factor.value * g[at(k)] + along * factor.of_q * 2.0 * self.square(k) * of.x[at(k)];
+                    factor.value * g[at(k)] + along * factor.by_q * 2.0 * self.square(k) * of.x[at(k)];
             }
-            out.x[at(self.scalar())] += along * factor.of_scalar;
+            out.x[at(self.scalar())] += along * factor.by_scalar;
             let parameter = position % features * grades + grade;
-            out.a[parameter] += along * factor.of_a;
-            out.b.iter_mut().skip(parameter).take(1).for_each(|b| *b += along * factor.of_b);
+            out.a[parameter] += along * factor.by_a;
+            out.b.iter_mut().skip(parameter).take(1).for_each(|b| *b += along * factor.by_b);
         }
         out
     }
 
-    /// $a_{n} g_{i} / M - q_{i} x_{i} n'_{n} S / (N M^2)$ with $S = \sum_{n} a_{n} \langle g, x \rangle_{n}$ of the row.
+    /// $a_{n} g_{i} / M - q_{i} x_{i} n'_{n} S / (N M^2)$ with $S = \sum_{n} a_{n} \langle g, x \rangle_{n}$ of the
+    /// row.
     fn layer_norm_backward(&self, of: &MvFeaturesValues, g: &[f64]) -> MvFeaturesValues {
         let plane = self.plane(of);
         let features = plane / self.rows;
@@ -108,17 +109,17 @@ impl MvFeaturesReference {
                 out.a[n] += along(n) / mean;
                 let position = row * features + n;
                 let slope = 2.0 * norm_slope(self.quadratic(of, position, |_| true));
-                let back = sum / (features as f64 * mean * mean) * slope;
+                let slope_sum = sum / (features as f64 * mean * mean) * slope;
                 for k in 0..self.blades.len() {
                     let i = k * plane + position;
-                    out.x[i] = of.a[n] / mean * g[i] - back * self.square(k) * of.x[i];
+                    out.x[i] = of.a[n] / mean * g[i] - slope_sum * self.square(k) * of.x[i];
                 }
             }
         }
         out
     }
 
-    /// What a grade is multiplied by at a position.
+    /// The factor of a grade at a position.
     fn factor(&self, of: &MvFeaturesValues, position: usize, g: usize) -> Factor {
         let features = self.plane(of) / self.rows;
         let q = self.quadratic(of, position, |k| grade(self.blades.masks()[k]) == g);
@@ -128,21 +129,21 @@ impl MvFeaturesReference {
             let v = if g == 0 { of.x[self.scalar() * self.plane(of) + position] } else { q };
             let s = sigmoid(a * v + of.b[parameter]);
             let slope = s * sigmoid(-a * v - of.b[parameter]);
-            let [of_scalar, of_q] = if g == 0 { [slope * a, 0.0] } else { [0.0, slope * a] };
-            return Factor { value: s, of_q, of_scalar, of_a: slope * v, of_b: slope };
+            let [by_scalar, by_q] = if g == 0 { [slope * a, 0.0] } else { [0.0, slope * a] };
+            return Factor { value: s, by_q, by_scalar, by_a: slope * v, by_b: slope };
         }
         let (s, n) = (sigmoid(a), norm(q));
         let value = 1.0 / (s * (n - 1.0) + 1.0 + 1e-6);
         Factor {
             value,
-            of_q: -value * value * s * norm_slope(q),
-            of_scalar: 0.0,
-            of_a: -value * value * (n - 1.0) * s * sigmoid(-a),
-            of_b: 0.0,
+            by_q: -value * value * s * norm_slope(q),
+            by_scalar: 0.0,
+            by_a: -value * value * (n - 1.0) * s * sigmoid(-a),
+            by_b: 0.0,
         }
     }
 
-    /// The mean norm of each row, and what is added to it.
+    /// The mean norm of each row, plus $10^{-6}$.
     ///
     /// # Panics
     /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
@@ -196,7 +197,7 @@ fn norm(q: f64) -> f64 {
     (q * q + 1e-16).powf(0.25)
 }
 
-/// The norm's slope with respect to q.
+/// The derivative of the norm with respect to q.
 fn norm_slope(q: f64) -> f64 {
     0.5 * q * (q * q + 1e-16).powf(-0.75)
 }

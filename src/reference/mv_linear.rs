@@ -1,14 +1,14 @@
-//! Linear layers of multivectors by definition.
+//! Linear layers of multivectors by definition, with their gradients.
 
 use crate::clifford::layer::BiasOn;
 use crate::clifford::{Blades, grade};
 
-/// A linear layer of multivectors in f64, of tensors (blade, row, feature), row-major.
+/// A linear layer of multivectors in f64. Tensors are (blade, row, feature), row-major.
 #[derive(Clone, Debug)]
 pub struct MvLinearReference {
     /// The blades along the first axis, all of them.
     pub blades: Blades,
-    /// Rows of the batch.
+    /// Number of rows.
     pub rows: usize,
     /// Features of x and of y.
     pub features: [usize; 2],
@@ -23,9 +23,9 @@ pub struct MvLinearValues {
     pub x: Vec<f64>,
     /// The matrices (grades, in, out).
     pub weight: Vec<f64>,
-    /// The bias (out); empty if there is none.
+    /// The bias (out), or empty.
     pub bias: Vec<f64>,
-    /// The matrices (n, in, out) of the null vector's maps; empty if there are none.
+    /// The matrices (n, in, out) for multiplication by the null vector; empty if there are none.
     pub null_weight: Vec<f64>,
 }
 
@@ -53,7 +53,7 @@ impl MvLinearReference {
         y
     }
 
-    /// The gradients for `g`, that of the outputs.
+    /// The gradients, from the gradient `g` of the outputs.
     ///
     /// # Panics
     /// May panic if the lengths of the values do not match the sizes.
@@ -87,7 +87,7 @@ impl MvLinearReference {
         out
     }
 
-    /// Every blade and row that a matrix takes somewhere.
+    /// Calls `of` for every map of a blade to a blade and every row, with the sign of the map.
     fn each(&self, has_null: bool, mut of: impl FnMut(Map, f64, usize)) {
         let signature = self.blades.signature();
         let null = signature.null();
@@ -104,19 +104,14 @@ impl MvLinearReference {
         }
     }
 
-    /// The rows of all blades that the bias is added to.
+    /// The rows that the bias is added to, over all blades.
     fn biased(&self, of: &MvLinearValues) -> Vec<usize> {
-        let scalar = self.blades.position(0).unwrap_or(0);
-        let places = match self.bias_on {
-            _ if of.bias.is_empty() => 0..0,
-            BiasOn::Scalar => scalar..scalar + 1,
-            BiasOn::EveryBlade => 0..self.blades.len(),
-        };
+        let places = if of.bias.is_empty() { 0..0 } else { self.bias_on.places(&self.blades) };
         (places.start * self.rows..places.end * self.rows).collect()
     }
 }
 
-/// A blade that a matrix takes to a blade.
+/// A matrix that maps a blade of x to a blade of y.
 #[derive(Clone, Copy)]
 struct Map {
     from: usize,

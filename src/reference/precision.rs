@@ -1,13 +1,13 @@
-//! Products of f32 operands as f16: the operands by definition, and how far the result may be off.
+//! Products of f32 operands by f16 splits: the splits by definition, and the error bounds of the products.
 
 use super::bounds::{gamma, sum_tolerance};
-use crate::gemm::{NON_FINITE, Sums};
+use crate::gemm::{Accumulator, NON_FINITE_EXPONENT};
 use crate::layout::Precision;
 use half::f16;
 
-/// How far a product of f32 operands of inner size `k` (up to $2^{22}$) may be from its definition in this
-/// [`Precision`], where `magnitude` is $(|A||B|)_{ij}$ and `largest` is $\alpha_{i} \beta_{j}$, the product of the largest
-/// finite magnitudes of row i of A and column j of B. With $u = 2^{-11}$, $\tau = 2^{-23}$ and $S$ a sum of absolute
+/// The largest error of a product of f32 operands of inner size `k` (up to $2^{22}$) in this [`Precision`]. `magnitude` is
+/// $(|A||B|)_{ij}$, and `largest` is $\alpha_{i} \beta_{j}$, the product of the largest finite magnitudes of row i of A and
+/// column j of B. With $u = 2^{-11}$, $\tau = 2^{-23}$ and $S$ a sum of absolute
 /// values:
 ///
 /// **Sums.** Adding $n$ numbers in f32, in any order, every result one of the two neighbours of the exact one, errs by at
@@ -39,16 +39,17 @@ use half::f16;
 /// $l_{x}$ is flushed; $2^{-27}$ if $y$ is as small. As $X, Y \ge 2^{14}$, that is below
 /// $2^{-20} |x y| + 2^{-38} X Y$ in any case. Sums: of $h_{x} h_{y}$, $(k - 1) \tau (1 + u)^2 |x y|$; of the cross terms,
 /// $(2k - 1) \tau \cdot 2u (1 + u) |x y|$; adding both, $\tau$: less than $1.01\,\gamma_{k+2}$ together. The terms of an
-/// entry below $2^{-14}$ are no larger than $(1 + u) 2^{-28} X Y$ in either sum, which is not small beside $|x y|$: they
+/// entry below $2^{-14}$ are no larger than $(1 + u) 2^{-28} X Y$ in either sum, which is not small compared with $|x y|$: they
 /// add $3 k \tau (1 + 2u) 2^{-28} X Y \le 2^{-26} \gamma_{k} X Y$.
 /// $$ (2^{-20} + 1.01\,\gamma_{k+2}) (|A||B|)_{ij} + (2^{-38} + 2^{-26} \gamma_{k})\, k\,\alpha_{i} \beta_{j}. $$
 ///
-/// Scaling back is exact, but for $2^{-126}$ that may be flushed. `Strict` is [`sum_tolerance`].
+/// Undoing the scaling is exact, except that results below $2^{-126}$ may be flushed. For `Strict` the bound is
+/// [`sum_tolerance`].
 #[must_use]
 pub fn precision_tolerance(precision: Precision, k: usize, magnitude: f64, largest: f64) -> f64 {
     let terms = k as f64 * largest;
     match precision {
-        Precision::Strict => sum_tolerance(k, magnitude, Sums::F32),
+        Precision::Strict => sum_tolerance(k, magnitude, Accumulator::F32),
         Precision::Fast => (2f64.powi(-10) + gamma(k)) * magnitude + 2f64.powi(-27) * terms + 2f64.powi(-126),
         Precision::Split => {
             let whole = 2f64.powi(-20) + 1.01 * gamma(k + 2);
@@ -57,50 +58,51 @@ pub fn precision_tolerance(precision: Precision, k: usize, magnitude: f64, large
     }
 }
 
-/// Rows of f32 as f16, by definition: what [`gemm::halves`](crate::gemm::halves) computes.
+/// The f16 split of rows of f32, by definition: the result of [`f16_split`](crate::planning::gemm::f16_split) on a device.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Halves {
-    /// The high parts: all there is for [`Precision::Fast`].
+pub struct F16SplitReference {
+    /// The high halves.
     pub hi: Vec<f16>,
-    /// The low parts, scaled by $2^{11}$; zeros for [`Precision::Fast`].
+    /// The low halves, times $2^{11}$; zeros for [`Precision::Fast`].
     pub lo: Vec<f16>,
-    /// The exponent of each row's scale; [`NON_FINITE`] where it has an infinity or a NaN.
+    /// The exponent of each row's scale; [`NON_FINITE_EXPONENT`] for a row with an infinity or a NaN.
     pub exponents: Vec<i32>,
 }
 
-/// Rows of `k` elements as f16.
+/// The f16 split of rows of `k` elements.
 ///
-/// A row is scaled by $2^e$ such that its largest finite magnitude is in $[2^{14}, 2^{15})$; a row without any, by 1. The
-/// high part of an entry x of the scaled row is the nearest f16, ties to even, or $\pm 2^{-14}$, the least normal one,
-/// where x is smaller and not zero: so an infinity times it is an infinity, and no device flushes it. The low part is
-/// the nearest f16 to $2^{11}$ times the rest. An infinity or a NaN has no rest.
+/// A row is scaled by $2^e$ so that its largest finite magnitude is in $[2^{14}, 2^{15})$; a row of zeros, infinities and NaN
+/// is not scaled. The high half of an element x of the scaled row is the nearest f16, ties to even. If x is not zero but
+/// smaller than the least normal f16, it is $\pm 2^{-14}$: its product with an infinity is then an infinity, and no device
+/// flushes it. The low half is the f16 nearest to $2^{11}$ times the rest; for an infinity or a NaN it is 0.
 ///
 /// # Panics
 /// If `k` is 0, or the length of `x` is not a multiple of `k`.
 #[must_use]
-pub fn halves(x: &[f32], k: usize, precision: Precision) -> Halves {
-    assert!(k > 0 && x.len().is_multiple_of(k), "whole rows");
-    let mut halves = Halves { hi: Vec::new(), lo: Vec::new(), exponents: Vec::new() };
+pub fn f16_split(x: &[f32], k: usize, precision: Precision) -> F16SplitReference {
+    assert!(k > 0 && x.len().is_multiple_of(k), "x must consist of whole rows of k elements");
+    let mut split = F16SplitReference { hi: Vec::new(), lo: Vec::new(), exponents: Vec::new() };
     for row in x.chunks(k) {
         let largest = largest_finite(row.iter().map(|&x| f64::from(x)));
         let exponent = if largest == 0.0 { 0 } else { 14 - binade(largest) };
         for &x in row {
-            let [hi, lo] = parts(f64::from(x) * 2f64.powi(exponent), precision);
-            halves.hi.push(hi);
-            halves.lo.push(lo);
+            let [hi, lo] = high_and_low(f64::from(x) * 2f64.powi(exponent), precision);
+            split.hi.push(hi);
+            split.lo.push(lo);
         }
         let finite = row.iter().all(|x| x.is_finite());
-        halves.exponents.push(if finite { exponent } else { NON_FINITE });
+        split.exponents.push(if finite { exponent } else { NON_FINITE_EXPONENT });
     }
-    halves
+    split
 }
 
-/// The largest finite magnitude of a row: what its scale and its bound depend on; 0 without any.
+/// The largest finite magnitude of a row, which determines its scale and its bound; 0 for a row without one.
 pub(super) fn largest_finite(row: impl Iterator<Item = f64>) -> f64 {
     row.map(f64::abs).filter(|x| x.is_finite()).fold(0.0, f64::max)
 }
 
-fn parts(x: f64, precision: Precision) -> [f16; 2] {
+/// The high and the low half of an element of a scaled row.
+fn high_and_low(x: f64, precision: Precision) -> [f16; 2] {
     if x.is_nan() || x.is_infinite() {
         return [if x.is_nan() { f16::NAN.copysign(f16::from_f64(x)) } else { f16::from_f64(x) }, f16::ZERO];
     }
@@ -119,7 +121,7 @@ fn nearest(x: f64) -> f16 {
     f16::from_f64((x / place).round_ties_even() * place)
 }
 
-/// E with $2^E \le |x| < 2^{E+1}$, for a normal f64; far below any other for 0.
+/// E with $2^E \le |x| < 2^{E+1}$, for a normal f64; -1023 for 0.
 fn binade(x: f64) -> i32 {
     i32::try_from(x.to_bits() >> 52 & 0x7ff).unwrap_or(0) - 1023
 }

@@ -1,13 +1,13 @@
-//! Sketched linear layers by definition.
+//! A sketched linear layer by definition.
 
-/// A sketched linear layer in f64, with Panther's shapes, row-major; the activation is left out.
+/// A sketched linear layer in f64, without activation. The factors are row-major in Panther's shapes.
 #[derive(Clone, Debug)]
 pub struct SkLinearReference {
-    /// Features of x and of y.
+    /// Features of x and y.
     pub features: [usize; 2],
-    /// Terms T.
+    /// Number of terms T.
     pub terms: usize,
-    /// The rank R.
+    /// Rank R.
     pub rank: usize,
     /// $S_{1}$ (T, in, R).
     pub s1: Vec<f64>,
@@ -17,25 +17,25 @@ pub struct SkLinearReference {
     pub s2: Vec<f64>,
     /// $U_{2}$ (T, in, R).
     pub u2: Vec<f64>,
-    /// The bias (out), or nothing.
+    /// The bias (out), or empty.
     pub bias: Vec<f64>,
 }
 
 /// The gradients of a sketched linear layer in f64.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkLinearGradients {
-    /// Of x, (batch, in).
+    /// Gradient of x, (batch, in).
     pub x: Vec<f64>,
-    /// Of $S_{1}$, (T, in, R).
+    /// Gradient of $S_{1}$, (T, in, R).
     pub s1: Vec<f64>,
-    /// Of $S_{2}$, (T, R, out).
+    /// Gradient of $S_{2}$, (T, R, out).
     pub s2: Vec<f64>,
-    /// Of the bias, (out).
+    /// Gradient of the bias, (out).
     pub bias: Vec<f64>,
 }
 
 impl SkLinearReference {
-    /// $y = \frac{1}{2T} \sum_{t} [(x S_{1t}) U_{1t} + (x U_{2t}) S_{2t}] + b$ of the rows `x` (batch, in).
+    /// $y = \frac{1}{2T} \sum_{t} [(x S_{1t}) U_{1t} + (x U_{2t}) S_{2t}] + b$ for the rows of `x` (batch, in).
     ///
     /// # Panics
     /// May panic if the lengths of the values do not match the sizes.

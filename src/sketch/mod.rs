@@ -1,46 +1,32 @@
-//! Sketching: random operators that make few numbers of many and keep what matters, and what is built on them.
+//! Sketching: random operators that map long vectors to short ones and preserve norms, and what is built on them.
+//!
+//! Operators are [`Sketch`] (random, never stored) and [`ExplicitSketch`] (a stored matrix). Factorisations:
+//! [`cqrrpt`], [`lstsq`], [`range`], [`rsvd`] and [`trace`]. Layers: [`SkLinear`], [`recommend_rank`] and [`Compress`].
 
-#[cfg(not(target_arch = "wasm32"))]
-mod advise;
-mod along;
-mod apply;
-#[cfg(not(target_arch = "wasm32"))]
-mod budget;
+pub(crate) mod apply;
 #[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]
 mod compress;
-mod dense;
+pub(crate) mod dense;
 #[cfg(not(target_arch = "wasm32"))]
 mod factor;
-mod given;
-mod hadamard;
-mod layer;
-mod normal;
-mod normal_table;
+pub(crate) mod hadamard;
+pub(crate) mod layer;
 mod operator;
-mod philox;
-mod sparse;
 #[cfg(not(target_arch = "wasm32"))]
-mod spectrum;
+mod rank;
+pub(crate) mod sparse;
 
-#[cfg(not(target_arch = "wasm32"))]
-pub use advise::{Advice, Choice, advise};
-pub use apply::Way;
-#[cfg(not(target_arch = "wasm32"))]
-pub use budget::Budget;
+pub use apply::ExplicitSketch;
 #[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]
-pub use compress::{Compress, Compressed, CompressedLayer, Progress, Select, Step};
-pub use dense::{DenseProblem, dense_as, staged_as};
+pub use compress::{Compress, Compressed, CompressedLayer, Progress, ProgressStep, Selection};
 #[cfg(not(target_arch = "wasm32"))]
 pub use factor::{
     Cqrrpt, LeastSquares, Lstsq, PivotedQr, RangeFinder, Rsvd, Svd, Timings, TraceEstimate, cqrrpt, lstsq,
     range, rsvd, trace,
 };
-pub use given::Given;
-pub use hadamard::{
-    HadamardDims, HadamardLanes, HadamardPass, HadamardProblem, HadamardSource, HadamardTarget, HadamardTile,
-    hadamard_as,
+pub use layer::{FittedLayer, ParameterGradients, SignStorage, SkLinear, SkLinearBuilder, SkLinearForward};
+pub use operator::{
+    Direction, MAX_HADAMARD_LENGTH, MAX_NONZEROS, Scaling, Sketch, SketchKind, SparseAxis, philox,
 };
-pub use layer::{ParameterGradients, SignMemory, SkLinear, SkLinearBuilder, Sketched};
-pub use operator::{HADAMARD_AT_MOST, NONZEROS_AT_MOST, Scaling, Sketch, SketchKind, SparseAxis};
-pub use philox::philox;
-pub use sparse::{SparseDims, SparseForm, SparseProblem};
+#[cfg(not(target_arch = "wasm32"))]
+pub use rank::{Budget, Choice, RankRecommendation, recommend_rank};

@@ -1,6 +1,6 @@
 //! Conversions from and to `ndarray` arrays (feature `ndarray`).
 
-use super::Tensor;
+use super::array::Tensor;
 use crate::error::Named;
 use crate::gpu::Gpu;
 use crate::layout::Element;

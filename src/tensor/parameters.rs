@@ -1,6 +1,6 @@
 //! Trained tensors by name.
 
-use super::Tensor;
+use super::array::Tensor;
 use crate::layout::Element;
 
 /// A layer whose trained tensors have names: what an optimiser updates and a file stores.

@@ -1,6 +1,6 @@
 //! Reading tensors back and overwriting them.
 
-use super::Tensor;
+use super::array::Tensor;
 use crate::error::Named;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::error::call;

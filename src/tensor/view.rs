@@ -1,6 +1,6 @@
 //! Tensors as operands of a plan.
 
-use super::Tensor;
+use super::array::Tensor;
 use crate::Result;
 use crate::gpu::View;
 use crate::layout::Element;

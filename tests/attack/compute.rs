@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tilewise::clifford::{BladeAxis, Multivectors, Product, Signature};
 use tilewise::gemm::GemmKernel;
 use tilewise::sketch::{Scaling, Sketch, SketchKind};
-use tilewise::{Activation, DType, Error, Gemm, Result, Split, Tensor, f16, ops};
+use tilewise::{Activation, DType, Error, Gemm, Result, SplitK, Tensor, f16, ops};
 
 impl Actor {
     pub(crate) fn compute(&mut self) {
@@ -56,7 +56,7 @@ impl Actor {
         let name = item.name();
         // Each shape may have a kernel of its own: mostly one that is compiled.
         let free = self.menu == Menu::Whole && self.random.chance(20);
-        let parts = if free && self.random.chance(30) { Split::Parts(3) } else { Split::Free };
+        let parts = if free && self.random.chance(30) { SplitK::Splits(3) } else { SplitK::Auto };
         let item = &self.items[at];
         let result = match (&item.tensor, &b) {
             (Held::F32(a), Held::F32(b)) => product(a, b, free, parts).map(Held::F32),
@@ -303,7 +303,12 @@ impl Actor {
     }
 }
 
-fn product<T: tilewise::Real>(a: &Tensor<T>, b: &Tensor<T>, free: bool, parts: Split) -> Result<Tensor<f32>> {
-    let gemm = Gemm::new(a, b).split(parts);
+fn product<T: tilewise::Real>(
+    a: &Tensor<T>,
+    b: &Tensor<T>,
+    free: bool,
+    parts: SplitK,
+) -> Result<Tensor<f32>> {
+    let gemm = Gemm::new(a, b).split_k(parts);
     if free { gemm.run() } else { gemm.kernel(GemmKernel::Naive).run() }
 }

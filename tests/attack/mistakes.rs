@@ -5,7 +5,7 @@ use crate::held::{Held, elements};
 use crate::model::Model;
 use crate::world::{Menu, SMALL_BINDING};
 use tilewise::gemm::Tile;
-use tilewise::{Error, Gemm, GemmKernel, Result, Split, Tensor, matmul, ops};
+use tilewise::{Error, Gemm, GemmKernel, Result, SplitK, Tensor, matmul, ops};
 
 /// The smallest tile that takes a product in parts: the quickest to compile.
 pub(crate) fn small_tile() -> Tile {
@@ -70,7 +70,7 @@ impl Actor {
             let gpu = &self.world.gpu;
             let run = || -> Result<Held> {
                 let a = gpu.tensor(&elements::<f32>(&a.values), &a.shape)?;
-                let gemm = Gemm::new(&a, &a.t()).tile(small_tile()).split(Split::Parts(parts)).run();
+                let gemm = Gemm::new(&a, &a.t()).tile(small_tile()).split_k(SplitK::Splits(parts)).run();
                 gemm.map(Held::F32)
             };
             let (result, want) = (run(), a.matmul(&a.t(), 1 << 24).expect("small"));

@@ -11,7 +11,7 @@ use tilewise::clifford::{
 use tilewise::{Element, Gpu};
 
 /// Kinds of files by the start of their names: what checks them, given how many files have been before. Those of layers are
-/// checked by `tests/layers`.
+/// checked by `tests/clifford/layers`.
 type Check = fn(&Gpu, &Path, &str, usize);
 const KINDS: [(&str, Option<Check>); 6] = [
     ("tables_", Some(tables)),

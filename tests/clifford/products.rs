@@ -188,7 +188,9 @@ fn operands_are_read_where_they_lie_and_repeated_where_they_lack_axes() {
 /// What GPUs are given: more blades by twos, and loads of four or two from wherever a plane begins.
 #[test]
 fn what_gpus_are_given_runs_on_every_device() {
-    let Some(gpu) = support::own(|options| options.planned_for = Some(DeviceType::Discrete)) else { return };
+    let Some(gpu) = support::own(|options| options.assume.device_type = Some(DeviceType::Discrete)) else {
+        return;
+    };
     let geometric = |signature, positions| dense(Product::Geometric, signature, First, positions);
     let plan = |case: &Case| {
         let [x, y] = operands::<f32>(&gpu, case);

@@ -119,11 +119,12 @@ fn place(ended: &Ended) -> (usize, String) {
 #[test]
 fn what_does_not_parse_is_shown_with_its_place() {
     let operand = "a number, a blade, a function or `(` is expected";
-    let functions = "`exp` is none of the functions rev inv dual undual involute conj norm grade comm scalar";
+    let functions =
+        "`exp` is not one of the functions rev inv dual undual involute conj norm grade comm scalar";
     for (expression, column, why) in [
         ("(1 + 2e12) * e9", 13, "Cl(3,0,0) has no vector e9"),
         ("(1 + 2e12 * e3", 14, "`)` is expected"),
-        ("1 + 2e12) * e3", 8, "there is no `(` for this"),
+        ("1 + 2e12) * e3", 8, "no `(` matches this"),
         ("", 0, operand),
         ("1 + ", 4, operand),
         ("e1 ^^ e2", 4, operand),

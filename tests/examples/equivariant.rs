@@ -86,10 +86,10 @@ fn what_is_no_training_is_refused_in_one_sentence() {
         return;
     }
     for (arguments, words) in [
-        (["--steps", "0"], &["--steps", "one at least", "not 0"][..]),
-        (["--hidden", "0"], &["--hidden", "not 0"]),
-        (["--hidden", "1000"], &["--hidden", "256", "not 1000"]),
-        (["--samples", "0"], &["--samples", "not 0"]),
+        (["--steps", "0"], &["--steps", "at least 1", "got 0"][..]),
+        (["--hidden", "0"], &["--hidden", "got 0"]),
+        (["--hidden", "1000"], &["--hidden", "256", "got 1000"]),
+        (["--samples", "0"], &["--samples", "got 0"]),
         (["--svg", "/nonexistent/x.svg"], &["/nonexistent/x.svg", "cannot be written"]),
     ] {
         let ended = run("equivariant", &[&arguments[..], &["--json"]].concat(), &[]);

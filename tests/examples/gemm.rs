@@ -5,7 +5,7 @@ use crate::support;
 use crate::support::example::{run, scratch};
 use serde_json::Value;
 use std::fs;
-use tilewise::io::{Npy, NpyData, Order};
+use tilewise::io::{MemoryOrder, Npy, NpyData};
 use tilewise::reference::{compare, tolerance};
 use tilewise::{DType, Element};
 
@@ -167,7 +167,7 @@ fn gemm_agrees_with_numpy_on_its_files() {
         assert_eq!([&report["m"], &report["n"], &report["k"]], [13, 11, 37], "{report}");
         assert_eq!([&report["dtype"], &report["out_dtype"]], dtypes, "{report}");
         let written = Npy::read(&out).expect("the product was written");
-        assert_eq!((written.shape(), written.order()), (&[13, 11][..], Order::C));
+        assert_eq!((written.shape(), written.order()), (&[13, 11][..], MemoryOrder::C));
         agree(&elements(&written), written.dtype(), product);
     }
     // B and A as files of the transposes: the product of those is the transpose of the product.

@@ -63,7 +63,7 @@ fn mlp_refuses_files_that_are_not_a_network() {
         write_npy_slice(folder.join("mlp_w1.npy"), [64, 63], &[0.5f32; 64 * 63]).expect("it can be replaced");
         refuses(&folder, &["64", "63"]);
         fs::write(folder.join("mlp_w1.npy"), "weights").expect("it can be replaced");
-        refuses(&folder, &["mlp_w1.npy", "is no .npy file"]);
+        refuses(&folder, &["mlp_w1.npy", "is not a .npy file"]);
         fs::remove_file(folder.join("mlp_w1.npy")).expect("it was written");
         refuses(&folder, &["mlp_w1.npy", "cannot be opened"]);
     }

@@ -145,7 +145,7 @@ fn claiming(size: u32) -> Option<TestGpu> {
     }
     let claim = CoopRow { m: size, n: size, k: size, ..gpu.caps().rows[0] };
     let claiming =
-        support::own(|options| options.claims = vec![CoopRow { a: F16, b: F16, c: F32, ..claim }])?;
+        support::own(|options| options.assume.rows = vec![CoopRow { a: F16, b: F16, c: F32, ..claim }])?;
     claiming.caps().coop(size, F16, F32).expect("the self-test of a claimed row");
     Some(claiming)
 }

@@ -3,8 +3,8 @@
 use crate::support;
 use crate::support::batch::{Stack, Stacked};
 use std::collections::BTreeMap;
-use tilewise::gemm::{GemmKernel, Split, Tile};
-use tilewise::reference::{self, Form};
+use tilewise::gemm::{GemmKernel, SplitK, Tile};
+use tilewise::reference::{self, EpilogueReference};
 use tilewise::{
     Activation, Error, Fill, Gemm, Gpu, Linear, Real, Tensor, bf16, f16, linear, matmul, matmul_into,
 };
@@ -63,7 +63,7 @@ struct Case {
     shape: [usize; 3],
     stacks: [Stack; 3],
     epilogue: Epilogue,
-    split: Split,
+    split: SplitK,
 }
 
 /// Runs one product in one form, and compares it with the definition. Returns its launches: none where the device cannot
@@ -93,7 +93,7 @@ fn check<T: Real, C: Real>(gpu: &Gpu, case: &Case) -> u64 {
         .alpha(alpha)
         .beta(beta)
         .activation(activation)
-        .split(case.split)
+        .split_k(case.split)
         .tile(case.tile);
     product = match bias {
         None => product,
@@ -146,7 +146,7 @@ fn definitions<T: Real, C: Real>(
         let product = reference::gemm(a, b, [m, n, k]);
         for (i, (&sum, &magnitude)) in product.value.iter().zip(&product.magnitude).enumerate() {
             let at = matrix * m * n + i;
-            let form = Form {
+            let form = EpilogueReference {
                 alpha: alpha.into(),
                 previous: if beta == 0.0 { 0.0 } else { f64::from(beta) * before[at].to_f64() },
                 bias: match bias {
@@ -158,7 +158,7 @@ fn definitions<T: Real, C: Real>(
                 activation,
             };
             // Parts add at most as many sums as there are terms.
-            want.push(form.of(sum, reference::sum_tolerance(k, magnitude, tilewise::Sums::F32)));
+            want.push(form.apply(sum, reference::sum_tolerance(k, magnitude, tilewise::Accumulator::F32)));
         }
     }
     want
@@ -205,7 +205,7 @@ fn every_form_of_a_product_agrees_with_the_reference() {
             batch: BATCHES[row[2]],
             shape: SHAPES[row[3]],
             epilogue: EPILOGUES[row[4]],
-            split: [Split::Parts(1), Split::Parts(2), Split::Parts(9)][row[5]],
+            split: [SplitK::Splits(1), SplitK::Splits(2), SplitK::Splits(9)][row[5]],
             stacks: [Stack::ALL[row[6]], Stack::ALL[row[7]], Stack::OUTPUTS[row[8]]],
         };
         let done = match row[1] {
@@ -236,13 +236,13 @@ fn cooperative_matrices_take_every_form() {
             shape: [70, 36, 100],
             stacks: [Stack::Aligned, Stack::Aligned, Stack::Aligned],
             epilogue: EPILOGUES[7],
-            split: Split::Parts(1),
+            split: SplitK::Splits(1),
         };
         // Vectors of C in f16, elements in f32, and no form but parts: matrices as a whole, into sums.
         launches += check::<f16, f16>(&gpu, &case);
         let ragged = Case { batch: BATCHES[2], shape: [33, 35, 49], stacks: [Stack::Gaps; 3], ..case };
         launches += check::<f16, f32>(&gpu, &ragged);
-        let parts = Case { epilogue: PLAIN, split: Split::Parts(3), stacks: case.stacks, ..ragged };
+        let parts = Case { epilogue: PLAIN, split: SplitK::Splits(3), stacks: case.stacks, ..ragged };
         launches += check::<f16, f32>(&gpu, &Case { shape: [64, 64, 100], ..parts });
     }
     println!("{}: {launches} launches, {} pipelines", gpu.caps().adapter, gpu.stats().pipelines);
@@ -356,10 +356,13 @@ fn parts_of_k_give_the_same_bits_each_time_and_take_two_launches() {
         .bias(&bias)
         .activation(Activation::Relu)
         .kernel(GemmKernel::Tiled)
-        .split(Split::Parts(7));
+        .split_k(SplitK::Splits(7));
     let plan = product.plan().unwrap();
     assert_eq!((support::wgsl::parts_of(&plan), plan.temporaries()), (7, &[7 * 16 * 24 * 4][..]), "{plan}");
-    assert!(plan.to_string().contains("2 steps") && plan.to_string().contains("gemm/reduce"), "{plan}");
+    assert!(
+        plan.to_string().contains("2 steps") && plan.to_string().contains("gemm/reduce_splits"),
+        "{plan}"
+    );
     let before = gpu.stats();
     let first = product.run().unwrap();
     let after = gpu.stats();
@@ -382,7 +385,8 @@ fn a_batch_in_parts_of_k_is_right_however_many_matrices_it_has() {
         let b: Vec<f32> = (0..k * n).map(|i| integer(i, 5)).collect();
         let [a_tensor, b_tensor] =
             [gpu.tensor(&a, [batches, m, k]).unwrap(), gpu.tensor(&b, [1, k, n]).unwrap()];
-        let product = Gemm::new(&a_tensor, &b_tensor).kernel(GemmKernel::Tiled).split(Split::Parts(splits));
+        let product =
+            Gemm::new(&a_tensor, &b_tensor).kernel(GemmKernel::Tiled).split_k(SplitK::Splits(splits));
         assert_eq!(support::wgsl::parts_of(&product.plan().unwrap()), splits);
         let want = a.chunks(k).flat_map(|row| {
             let dot = |j: usize| row.iter().zip(b.iter().skip(j).step_by(n)).map(|(x, y)| x * y).sum::<f32>();

@@ -6,7 +6,7 @@ use crate::support::operand::View;
 use crate::support::product::{Case, Typed};
 use crate::support::wgsl;
 use std::collections::BTreeMap;
-use tilewise::gemm::{GemmKernel, Split};
+use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::ops::Activation;
 use tilewise::{Element, Fill, Gemm, bf16, f16, reference};
 
@@ -77,7 +77,7 @@ fn parts_of_k_add_up_to_the_whole() {
         let b_columns = b.t().contiguous().unwrap();
         for b in [&b, &b_columns.t()] {
             for parts in [1, 2, 5, 64] {
-                let product = Gemm::new(&a, b).kernel(GemmKernel::Gemv).split(Split::Parts(parts));
+                let product = Gemm::new(&a, b).kernel(GemmKernel::Gemv).split_k(SplitK::Splits(parts));
                 assert_eq!(product.run().unwrap().to_vec().unwrap(), want, "{shape:?} in {parts}");
             }
         }
@@ -95,7 +95,8 @@ fn a_batch_of_thin_products_has_a_matrix_each_and_broadcasts() {
             gpu.tensor(&b, [2 * k * n]).unwrap().reshape([1, 2, k, n]).unwrap(),
         ];
         for parts in [1, 3] {
-            let product = Gemm::new(&a_tensor, &b_tensor).kernel(GemmKernel::Gemv).split(Split::Parts(parts));
+            let product =
+                Gemm::new(&a_tensor, &b_tensor).kernel(GemmKernel::Gemv).split_k(SplitK::Splits(parts));
             let got = product.run().unwrap().to_vec().unwrap();
             for (at, got) in got.chunks(m * n).enumerate() {
                 let (i, j) = (at / 2, at % 2);
@@ -119,7 +120,7 @@ fn an_epilogue_is_that_of_any_other_kernel() {
         let product = |kernel, parts| {
             let mut c = gpu.random::<f32>([m, n], Fill::Integers, 11).unwrap();
             let product = Gemm::new(&a, &b).alpha(2.0).beta(-1.0).bias(&bias).residual(&residual);
-            let product = product.activation(Activation::Relu).kernel(kernel).split(Split::Parts(parts));
+            let product = product.activation(Activation::Relu).kernel(kernel).split_k(SplitK::Splits(parts));
             product.run_into(&mut c).unwrap();
             c.to_vec().unwrap()
         };
@@ -139,7 +140,7 @@ fn the_same_thin_product_has_the_same_bits() {
     let b = gpu.random::<f32>([1000, 301], Fill::Uniform, 6).unwrap();
     for tile in GemmKernel::Gemv.tiles() {
         for parts in [1, 4] {
-            let product = Gemm::new(&a, &b).tile(*tile).split(Split::Parts(parts));
+            let product = Gemm::new(&a, &b).tile(*tile).split_k(SplitK::Splits(parts));
             let Ok(first) = product.run() else { continue };
             assert_eq!(first.to_vec().unwrap(), product.run().unwrap().to_vec().unwrap(), "{tile}");
         }

@@ -5,10 +5,11 @@ use crate::support::operand::View;
 use crate::support::product::{Case, check_integers};
 use crate::support::wgsl::{self, I8};
 use std::collections::BTreeMap;
-use tilewise::gemm::{GemmKernel, GemmProblem, I8_INNER, Pin, Tile};
+use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
-use tilewise::{Error, Fill, Gemm, Gpu, Layout, Split, Tensor, matmul, matmul_into, reference};
+use tilewise::planning::gemm::{GemmProblem, MAX_I8_K, Pin};
+use tilewise::{Error, Fill, Gemm, Gpu, Layout, SplitK, Tensor, matmul, matmul_into, reference};
 
 const KERNELS: [GemmKernel; 2] = [GemmKernel::Naive, GemmKernel::Dot];
 const OUTER: [usize; 8] = [1, 3, 31, 32, 64, 65, 127, 130]; // below, on and above every tile edge
@@ -60,7 +61,7 @@ fn a_device_that_was_asked_for_nothing_is_exact_too() {
 #[test]
 fn the_largest_sums_fit_and_larger_ones_are_refused() {
     let Some(gpu) = support::gpu() else { return };
-    let k = usize::try_from(I8_INNER).unwrap();
+    let k = usize::try_from(MAX_I8_K).unwrap();
     let row = |value: i8, k: usize| gpu.tensor(&vec![value; 3 * k], [3, k]).unwrap();
     for (a, b) in [(-128, -128), (-128, 127), (127, 127), (-1, -128)] {
         let want = i32::try_from(i64::from(a) * i64::from(b) * k as i64).unwrap();
@@ -205,7 +206,7 @@ fn products_of_i8_are_dot_products_of_words_or_naive_and_nothing_else_takes_them
             assert!(matches!(refused, Err(Error::Unsupported { .. })), "{name}, {kernel}: {refused:?}");
         }
         // Sums in parts are in f32, which i8 does not have: no part is split off, whoever asks.
-        let asked = wgsl::plain([16, 16, 100_000], I8).split(Split::Parts(4));
+        let asked = wgsl::plain([16, 16, 100_000], I8).split_k(SplitK::Splits(4));
         assert_eq!(asked.plan(&caps).unwrap().steps().len(), 1, "{name}");
     }
 }

@@ -12,8 +12,9 @@ mod support;
 mod tiles;
 
 use tilewise::DType;
-use tilewise::gemm::{GemmKernel, GemmTypes};
+use tilewise::gemm::GemmKernel;
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::GemmTypes;
 
 /// The kernels that every device runs on problems of every shape; `coop.rs` sweeps the one on cooperative matrices, `gemv.rs`
 /// that for thin products, `integers.rs` those of i8.

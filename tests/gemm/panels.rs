@@ -4,11 +4,11 @@ use crate::support;
 use crate::support::TestGpu;
 use tilewise::Operand;
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::reference::{self, Form};
+use tilewise::reference::{self, EpilogueReference};
 use tilewise::sketch::{Scaling, Sketch, SketchKind};
 use tilewise::{
-    Activation, Element, Error, Fill, Gemm, Gpu, GpuOptions, Precision, Real, Result, Split, Sums, Tensor,
-    f16, matmul, ops,
+    Accumulator, Activation, Element, Error, Fill, Gemm, Gpu, GpuOptions, Precision, Real, Result, SplitK,
+    Tensor, f16, matmul, ops,
 };
 
 /// A device whose windows are this small.
@@ -87,15 +87,15 @@ fn panels_take_every_form() {
     for matrix in 0..2 {
         let product = reference::gemm(&a[matrix * m * k..][..m * k], &b, shape);
         for i in 0..m * n {
-            let form = Form {
+            let form = EpilogueReference {
                 alpha: 0.5,
                 previous: 2.0 * f64::from(before[matrix * m * n + i]),
                 bias: bias[i % n].into(),
                 residual: residual[matrix * m * n + i].into(),
                 activation: Activation::Gelu,
             };
-            let off = reference::sum_tolerance(k, product.magnitude[i], Sums::F32);
-            let (value, tolerance) = form.of(product.value[i], off);
+            let off = reference::sum_tolerance(k, product.magnitude[i], Accumulator::F32);
+            let (value, tolerance) = form.apply(product.value[i], off);
             let stored = reference::store_tolerance(value, tilewise::DType::F16);
             rows.push((f64::from(got[matrix * m * n + i]), value, tolerance + stored));
         }
@@ -185,12 +185,12 @@ fn products_on_f16_operands_are_within_their_bounds_where_halves_outgrow_a_windo
 }
 
 /// What an application may ask of a product, of operands of f32 and of f16.
-fn choices(kernels: &[Option<GemmKernel>]) -> Vec<(Precision, Split, Sums, Option<GemmKernel>)> {
+fn choices(kernels: &[Option<GemmKernel>]) -> Vec<(Precision, SplitK, Accumulator, Option<GemmKernel>)> {
     let mut choices = Vec::new();
     for &kernel in kernels {
-        for split in [Split::Free, Split::Parts(2), Split::Parts(64)] {
-            choices.extend(Precision::ALL.map(|precision| (precision, split, Sums::F32, kernel)));
-            choices.push((Precision::Strict, split, Sums::F16, kernel));
+        for split in [SplitK::Auto, SplitK::Splits(2), SplitK::Splits(64)] {
+            choices.extend(Precision::ALL.map(|precision| (precision, split, Accumulator::F32, kernel)));
+            choices.push((Precision::Strict, split, Accumulator::F16, kernel));
         }
     }
     choices
@@ -235,13 +235,13 @@ fn what_is_asked_for_explicitly_is_recorded_whole_or_not_at_all() {
         let (first, step) = support::by_sweep((0, 1), (m % 4 / 2, 2), (0, 1));
         for (precision, split, sums, kernel) in choices(&all).into_iter().skip(first).step_by(step) {
             let what = format!("{m} {n} {k}: {precision}, {split:?}, {sums:?}, {kernel:?}");
-            let product = Gemm::new(&a, &b).precision(precision).split(split).bias(&bias);
-            let halves = Gemm::new(&x, &y).sums(sums).split(split);
+            let product = Gemm::new(&a, &b).precision(precision).split_k(split).bias(&bias);
+            let halves = Gemm::new(&x, &y).accumulator(sums).split_k(split);
             let product = if let Some(kernel) = kernel { product.kernel(kernel) } else { product };
             let halves = if let Some(kernel) = kernel { halves.kernel(kernel) } else { halves };
             let found = match sums {
-                Sums::F32 => beside_sums(&gpu, &what, || product.run()),
-                Sums::F16 => beside_sums(&gpu, &what, || halves.run()),
+                Accumulator::F32 => beside_sums(&gpu, &what, || product.run()),
+                Accumulator::F16 => beside_sums(&gpu, &what, || halves.run()),
             };
             assert!(found.is_some() || kernel.is_some(), "{what}: it has a plan");
         }
@@ -249,7 +249,7 @@ fn what_is_asked_for_explicitly_is_recorded_whole_or_not_at_all() {
         let tiles = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());
         for tile in tiles.filter(|tile| tile.tm * tile.tn <= 16) {
             let what = format!("{m} {n} {k}: {tile}");
-            beside_sums(&gpu, &what, || Gemm::new(&a, &b).tile(*tile).split(Split::Parts(4)).run());
+            beside_sums(&gpu, &what, || Gemm::new(&a, &b).tile(*tile).split_k(SplitK::Splits(4)).run());
         }
     }
 }
@@ -265,7 +265,7 @@ fn what_is_asked_for_explicitly_is_right_or_refused() {
     let (left, right) = (gpu.tensor(&a, [m, k]).unwrap(), gpu.tensor(&b, [k, n]).unwrap());
     for (precision, split, sums, kernel) in choices(&[None, Some(GemmKernel::Tiled)]) {
         let what = format!("{shape:?}: {precision}, {split:?}, {sums:?}, {kernel:?}");
-        let product = Gemm::new(&left, &right).precision(precision).split(split).sums(sums);
+        let product = Gemm::new(&left, &right).precision(precision).split_k(split).accumulator(sums);
         let product = if let Some(kernel) = kernel { product.kernel(kernel) } else { product };
         let Some(c) = beside_sums(&gpu, &what, || product.run()) else {
             assert!(kernel.is_some(), "{what}: it has a plan");
@@ -314,17 +314,17 @@ fn an_explicit_tile_in_any_number_of_parts_is_exact_or_refused() {
         // Operands that are bound in panels, and the most rows of a thin product.
         let shape = if kernel == GemmKernel::Gemv { [4, 31, 250] } else { [12, 17, 250] };
         let computed = [1, 2, 4, 1000].map(|parts| {
-            let (what, split) = (format!("{tile} in {parts} parts"), Split::Parts(parts));
+            let (what, split) = (format!("{tile} in {parts} parts"), SplitK::Splits(parts));
             match kernel {
                 // Of integers there are no parts.
                 GemmKernel::Dot => {
                     is_computed::<i8>(&gpu, &what, shape, |a, b| Gemm::new(a, b).tile(tile).run())
                 }
                 GemmKernel::Coop => is_computed::<f16>(&gpu, &what, shape, |a, b| {
-                    Gemm::new(a, b).tile(tile).split(split).run()
+                    Gemm::new(a, b).tile(tile).split_k(split).run()
                 }),
                 _ => is_computed::<f32>(&gpu, &what, shape, |a, b| {
-                    Gemm::new(a, b).tile(tile).split(split).run()
+                    Gemm::new(a, b).tile(tile).split_k(split).run()
                 }),
             }
         });
@@ -354,10 +354,10 @@ fn a_device_with_the_least_that_vulkan_demands_computes_every_form_of_a_product(
     let (bias_tensor, residual_tensor) = (at(&bias, &[n]), at(&residual, &[m, n]));
     let sums = reference::gemm(&a, &b, shape).value;
     for (precision, split) in
-        Precision::ALL.into_iter().flat_map(|p| [Split::Free, Split::Parts(2)].map(|split| (p, split)))
+        Precision::ALL.into_iter().flat_map(|p| [SplitK::Auto, SplitK::Splits(2)].map(|split| (p, split)))
     {
         for (with_bias, with_residual) in [(false, false), (true, false), (true, true)] {
-            let mut product = Gemm::new(&left, &right).precision(precision).split(split);
+            let mut product = Gemm::new(&left, &right).precision(precision).split_k(split);
             product = if with_bias { product.bias(&bias_tensor) } else { product };
             product = if with_residual { product.residual(&residual_tensor) } else { product };
             let plan = product.plan().unwrap();

@@ -2,9 +2,10 @@
 
 use crate::support;
 use std::collections::BTreeSet;
-use tilewise::gemm::{GemmKernel, HalvesProblem, Side, halves};
-use tilewise::reference::{self, Form};
-use tilewise::{Activation, Element, Error, Fill, Gemm, Gpu, Layout, Precision, Split, Tensor, f16};
+use tilewise::gemm::GemmKernel;
+use tilewise::planning::gemm::{F16SplitProblem, Side, f16_split};
+use tilewise::reference::{self, EpilogueReference};
+use tilewise::{Activation, Element, Error, Fill, Gemm, Gpu, Layout, Precision, SplitK, Tensor, f16};
 
 const LESS: [Precision; 2] = [Precision::Fast, Precision::Split];
 
@@ -43,7 +44,7 @@ fn rows_of(k: usize, seed: u64) -> Vec<(String, Vec<f32>)> {
 
 /// What the device should make of these rows, laid out as it does.
 fn expected(rows: &[f32], k: usize, side: Side, precision: Precision) -> (Vec<u16>, Vec<i32>) {
-    let want = reference::halves(rows, k, precision);
+    let want = reference::f16_split(rows, k, precision);
     let padded = |part: &[f16]| {
         let mut row: Vec<u16> = part.iter().map(|x| x.to_bits()).collect();
         row.resize(k.next_multiple_of(8), 0);
@@ -60,7 +61,7 @@ fn expected(rows: &[f32], k: usize, side: Side, precision: Precision) -> (Vec<u1
 fn assert_halves(x: &Tensor<f32>, rows: &[f32], k: usize, side: Side, what: &str) {
     for precision in LESS {
         let before = x.gpu().stats();
-        let got = halves(x, side, precision).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let got = f16_split(x, side, precision).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(x.gpu().stats().launches - before.launches, 1, "{what}: one launch");
         let (values, exponents) = expected(rows, k, side, precision);
         assert_eq!(got.exponents.to_vec().unwrap(), exponents, "{what}, {precision}");
@@ -143,15 +144,15 @@ fn a_row_by_a_column_is_scaled_back_by_exponents_of_its_own() {
 fn what_cannot_be_scaled_is_an_error_and_what_is_empty_is_empty() {
     let Some(gpu) = support::gpu() else { return };
     let vector = gpu.zeros::<f32>([4]).unwrap();
-    assert!(matches!(halves(&vector, Side::A, Precision::Fast), Err(Error::Shape { .. })));
+    assert!(matches!(f16_split(&vector, Side::A, Precision::Fast), Err(Error::Shape { .. })));
     let five = gpu.zeros::<f32>([1, 1, 1, 2, 2]).unwrap();
-    assert!(matches!(halves(&five, Side::B, Precision::Split), Err(Error::Shape { .. })));
+    assert!(matches!(f16_split(&five, Side::B, Precision::Split), Err(Error::Shape { .. })));
     let matrix = gpu.zeros::<f32>([2, 3]).unwrap();
-    assert!(matches!(halves(&matrix, Side::A, Precision::Strict), Err(Error::Input { .. })));
+    assert!(matches!(f16_split(&matrix, Side::A, Precision::Strict), Err(Error::Input { .. })));
     let huge = Layout::new("test", &[1 << 20, 1 << 20], &[0, 0], 0, 1).unwrap();
-    assert!(matches!(HalvesProblem::new(&huge, Side::A, Precision::Fast), Err(Error::Limit { .. })));
+    assert!(matches!(F16SplitProblem::new(&huge, Side::A, Precision::Fast), Err(Error::Limit { .. })));
     for (shape, rows) in [([0, 3], 0), ([3, 0], 3)] {
-        let made = halves(&gpu.zeros::<f32>(shape).unwrap(), Side::A, Precision::Split).unwrap();
+        let made = f16_split(&gpu.zeros::<f32>(shape).unwrap(), Side::A, Precision::Split).unwrap();
         assert_eq!((made.values.len(), made.exponents.to_vec().unwrap()), (0, vec![0; rows]));
     }
 }
@@ -306,7 +307,7 @@ fn every_form_of_a_product_may_be_in_halves() {
                 .activation(Activation::Silu)
                 .precision(precision)
                 .kernel(GemmKernel::Tiled)
-                .split(Split::Parts(parts))
+                .split_k(SplitK::Splits(parts))
                 .run_into(&mut c)
                 .unwrap();
             let mut rows = Vec::new();
@@ -321,14 +322,14 @@ fn every_form_of_a_product_may_be_in_halves() {
                     let of_b = largest(&mut (0..k).map(|p| b[p * n + i % n]));
                     let off = reference::precision_tolerance(precision, k, want.magnitude[i], of_a * of_b);
                     let at = matrix * m * n + i;
-                    let form = Form {
+                    let form = EpilogueReference {
                         alpha: 0.5,
                         previous: -2.0 * f64::from(before[at]),
                         bias: bias[i % n].into(),
                         residual: residual[at].into(),
                         activation: Activation::Silu,
                     };
-                    let (value, tolerance) = form.of(want.value[i], off);
+                    let (value, tolerance) = form.apply(want.value[i], off);
                     rows.push((f64::from(got), value, tolerance));
                 }
             }
@@ -348,7 +349,7 @@ fn halves_are_made_once_each_and_k_of_nothing_is_zero() {
     let a = gpu.random::<f32>([50, 60], Fill::Uniform, 1).unwrap();
     let b = gpu.random::<f32>([60, 70], Fill::Uniform, 2).unwrap();
     for (precision, launches) in [(Precision::Strict, 1), (Precision::Fast, 3), (Precision::Split, 4)] {
-        let product = Gemm::new(&a, &b).precision(precision).split(Split::Parts(1));
+        let product = Gemm::new(&a, &b).precision(precision).split_k(SplitK::Splits(1));
         let before = gpu.stats().launches;
         let first = product.run().unwrap().to_vec().unwrap();
         assert_eq!(gpu.stats().launches - before, launches, "{precision}");

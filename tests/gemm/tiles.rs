@@ -5,8 +5,9 @@ use crate::support::operand::View;
 use crate::support::product::{Case, Typed, check, check_summed};
 use crate::support::wgsl;
 use std::collections::BTreeMap;
-use tilewise::gemm::{GemmKernel, GemmTypes, Tile};
-use tilewise::{DType, Element, Fill, Gemm, Gpu, Sums, bf16, f16, matmul, matmul_into, reference};
+use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::planning::gemm::GemmTypes;
+use tilewise::{Accumulator, DType, Element, Fill, Gemm, Gpu, bf16, f16, matmul, matmul_into, reference};
 
 const OUTER: [usize; 11] = [1, 3, 16, 17, 31, 63, 64, 65, 127, 128, 129]; // below, on and above every tile edge
 const INNER: [usize; 9] = [0, 1, 4, 7, 8, 9, 16, 33, 132];
@@ -15,8 +16,8 @@ const TYPED: [Typed; 9] = [
     Typed::of::<f16, f32>(),
     Typed::of::<f16, f16>(),
     Typed {
-        types: GemmTypes { sums: Sums::F16, ..GemmTypes::new(DType::F16, DType::F32) },
-        check: |gpu, case| check_summed::<f16, f32>(gpu, case, Sums::F16),
+        types: GemmTypes { accumulator: Accumulator::F16, ..GemmTypes::new(DType::F16, DType::F32) },
+        check: |gpu, case| check_summed::<f16, f32>(gpu, case, Accumulator::F16),
     },
     Typed::of::<f32, f16>(),
     Typed::of::<bf16, f32>(),
@@ -115,11 +116,11 @@ fn sums_in_f16_are_less_precise_and_only_where_they_are_allowed() {
     let want = reference::gemm(&a, &b, shape);
     let (a, b) = (gpu.tensor(&a, [m, k]).unwrap(), gpu.tensor(&b, [k, n]).unwrap());
     let tile = GemmKernel::Tiled.tiles().iter().max_by_key(|tile| tile.bk).unwrap();
-    assert_eq!(tile.bk as usize, reference::STEP, "the bound is for the deepest step");
+    assert_eq!(tile.bk as usize, reference::MAX_F16_PRODUCTS, "the bound is for the deepest step");
     let product = Gemm::new(&a, &b).tile(*tile);
-    let [precise, allowed] = [Sums::F32, Sums::F16].map(|sums| {
-        let got = product.clone().sums(sums).run().unwrap().to_vec().unwrap();
-        let found = want.clone().summed(sums).compare(&got);
+    let [precise, allowed] = [Accumulator::F32, Accumulator::F16].map(|sums| {
+        let got = product.clone().accumulator(sums).run().unwrap().to_vec().unwrap();
+        let found = want.clone().accumulator(sums).compare(&got);
         assert!(found.ok(), "{sums:?}: {found:?}");
         (found, want.compare(&got))
     });

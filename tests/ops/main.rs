@@ -1,7 +1,8 @@
-//! Operations on elements and along axes, and casts.
+//! Operations on elements and along axes, casts, and files of tensors.
 
 mod cast;
 mod elements;
+mod io;
 mod rows;
 #[path = "../support/mod.rs"]
 mod support;

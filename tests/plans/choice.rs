@@ -5,9 +5,10 @@ use crate::support::limits::{self, assert_within};
 use crate::support::plans;
 use crate::support::wgsl::{self, I8, TYPES};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use tilewise::gemm::{GemmKernel, GemmTypes, Pin, Tile};
+use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::{DeviceType, SubgroupSizes, Verdict};
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{GemmTypes, Pin};
 use tilewise::planning::kernel::{Kernel, Needs};
 use tilewise::planning::{Bound, Plan, Problem, Step};
 use tilewise::{Caps, DType, Error, Gpu, GpuOptions};
@@ -74,8 +75,8 @@ fn the_plan_is_the_cheapest_tile_that_fits_and_covers_the_result() {
             assert!(seconds.is_finite() && seconds > 0.0, "{name}, {shape:?}: {plan}");
             for other in tiles().filter(|tile| tile.fits(&problem, caps).is_ok()) {
                 assert!(
-                    seconds + tile.compiling(caps)
-                        <= (other.cost(&problem, caps) + other.compiling(caps)) * (1.0 + 1e-12),
+                    seconds + tile.compile_cost(caps)
+                        <= (other.cost(&problem, caps) + other.compile_cost(caps)) * (1.0 + 1e-12),
                     "{name}, {shape:?}: {other} beats {plan}"
                 );
             }
@@ -303,7 +304,7 @@ const OPERATIONS: [&str; 17] = [
     "features",
     "gates",
     "hadamard",
-    "halves",
+    "f16_split",
     "layer rows",
     "product",
     "product of what is made",

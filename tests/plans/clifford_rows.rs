@@ -1,8 +1,9 @@
 //! How functions of rows of multivectors are planned for devices as they are: who has a row, and how often it is read.
 
 use tilewise::clifford::Signature;
-use tilewise::clifford::layer::{GradeNorm, LayerProduct, RowFunction, RowLayouts, RowProblem, RowTile};
+use tilewise::clifford::layer::{GradeNorm, LayerProduct};
 use tilewise::planning::Problem;
+use tilewise::planning::clifford_layer::{RowFunction, RowOperandLayouts, RowProblem, RowTile};
 use tilewise::planning::fixtures;
 use tilewise::{Caps, DType, Layout, Plan};
 
@@ -15,7 +16,7 @@ fn problem(
     let layout = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
     let x = layout(&[product.signature.size(), rows, features]);
     let w = layout(&[features, product.signature.paths().len()]);
-    let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+    let layouts = RowOperandLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
     RowProblem::new(function, product, &product.blades(), layouts, dtype).unwrap()
 }
 
@@ -86,8 +87,11 @@ fn tiles_cover_every_row() {
                     let spare = tile.part as usize * each;
                     assert!(row - features < spare.max(2 * features), "{tile:?} for {shape:?}: idle lanes");
                     let at_once = tile.lanes / tile.part;
-                    assert!((tile.strips * tile.steps * at_once) as usize >= rows, "{tile:?} for {shape:?}");
-                    let but_one = ((tile.strips - 1) * tile.steps * at_once) as usize;
+                    assert!(
+                        (tile.strips * tile.iterations * at_once) as usize >= rows,
+                        "{tile:?} for {shape:?}"
+                    );
+                    let but_one = ((tile.strips - 1) * tile.iterations * at_once) as usize;
                     assert!(but_one < rows, "{tile:?} for {shape:?}: an idle strip");
                     assert!(tile.lanes <= caps.limits.workgroup_invocations, "{tile:?}");
                 }

@@ -1,9 +1,11 @@
 //! How the matrix products of fully connected layers are planned for devices as they are.
 
 use tilewise::clifford::Signature;
-use tilewise::clifford::layer::{ConnectedBackProblem, ConnectedProblem, Gate, LayerProduct};
-use tilewise::gemm::{GemmKernel, SegmentedProblem, Tile};
+use tilewise::clifford::layer::{Gate, LayerProduct};
+use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::planning::clifford_layer::ConnectedProblem;
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::SegmentedProblem;
 use tilewise::planning::{Flops, Plan, Problem};
 use tilewise::{Caps, DType, Layout};
 
@@ -31,7 +33,7 @@ fn problem(gate: Gate, dtype: DType) -> ConnectedProblem {
 /// The product, the gradient of the weight, and what comes back through the weight.
 fn products(problem: &ConnectedProblem) -> [SegmentedProblem; 3] {
     let g = layout(&[8, ROWS, OUTPUTS]);
-    [problem.forward(), problem.of_weight(&g), problem.through(&g)].map(Result::unwrap)
+    [problem.forward(), problem.weight_gradient(&g), problem.path_gradients(&g)].map(Result::unwrap)
 }
 
 /// The tile of a plan's first step.
@@ -49,7 +51,7 @@ fn plan(product: &SegmentedProblem, caps: &Caps) -> Plan {
 #[test]
 fn f16_goes_to_tensor_cores_and_f32_does_not_unless_it_may_be_rounded() {
     let strict = problem(Gate::Gelu, DType::F32);
-    let kinds = [strict.in_halves().unwrap(), problem(Gate::Gelu, DType::F16), strict];
+    let kinds = [strict.rounded_to_f16().unwrap(), problem(Gate::Gelu, DType::F16), strict];
     for caps in [fixtures::h200(), fixtures::rtx_4090(), fixtures::apple_m2(), fixtures::radv_rdna3()] {
         for (i, problem) in kinds.iter().enumerate() {
             let kernel = if i < 2 && caps.has_tensor_cores() { GemmKernel::Coop } else { GemmKernel::Tiled };
@@ -128,7 +130,7 @@ fn plans_say_what_they_move_and_compute() {
     let of_f32 = problem(Gate::Gelu, DType::F32);
     let gates = of_f32.gates().unwrap().unwrap().plan(&caps).unwrap();
     assert_eq!(gates.work().bytes(), 12 * (ROWS * INPUTS) as u64, "{gates}");
-    let back = ConnectedBackProblem::new(&of_f32, [0, ROWS]).unwrap();
+    let back = of_f32.operand_gradients([0, ROWS]).unwrap();
     let back = back.plan(&caps).unwrap();
     assert_eq!(back.work().bytes(), 4 * ((4 * 8 + PAIRS) * ROWS * INPUTS) as u64, "{back}");
 }

@@ -1,8 +1,9 @@
 //! How norms and activations of multivectors are planned for devices as they are.
 
 use tilewise::clifford::Signature;
-use tilewise::clifford::layer::{FeatureFunction, FeaturesProblem};
+use tilewise::clifford::layer::FeatureFunction;
 use tilewise::planning::Problem;
+use tilewise::planning::clifford_layer::FeaturesProblem;
 use tilewise::planning::fixtures;
 use tilewise::{DType, Layout};
 

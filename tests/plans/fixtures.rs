@@ -3,8 +3,9 @@
 
 use crate::support::wgsl;
 use tilewise::DType;
-use tilewise::gemm::{GemmKernel, GemmTypes, Pin, Tile};
+use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{GemmTypes, Pin};
 use tilewise::planning::{Problem, Step};
 
 /// A device, the kernel with its block and patch, and why.
@@ -25,7 +26,7 @@ fn check(shape: [usize; 3], choices: [Choice; fixtures::ALL.len()]) {
             1 => String::new(),
             parts => format!(" in {parts} parts"),
         };
-        let is_panel = |step: &&Step| step.kernel.shader() != "gemm/reduce" && step.first_block == 0;
+        let is_panel = |step: &&Step| step.kernel.shader() != "gemm/reduce_splits" && step.first_block == 0;
         let panels = match plan.steps().iter().filter(is_panel).count() {
             1 => String::new(),
             panels => format!("{panels} panels of "),

@@ -1,13 +1,14 @@
 //! What plans say that they compute, by unit, against formulas of their shapes: of every family, on every device.
 
-use crate::families::FAMILIES;
+use crate::support::families::FAMILIES;
 use crate::support::operand::View;
 use crate::support::wgsl;
-use tilewise::gemm::{
-    Entries, GemmDims, GemmKernel, GemmTypes, Generated, Half, HalfSigns, HalvedAxis, Outer, Pin, Side,
-    Split, Tile,
-};
+use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{
+    Distribution, GemmDims, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, Pin, Side,
+    SignHalf,
+};
 use tilewise::planning::{Plan, Problem, Step};
 use tilewise::{DType, Error};
 
@@ -45,7 +46,7 @@ fn blocks(plan: &Plan, [m, n]: [usize; 2]) -> [usize; 2] {
 
 /// Additions of the steps that bring parts together: an element of each part.
 fn of_parts(plan: &Plan) -> usize {
-    let steps = plan.steps().iter().filter(|step| step.kernel.shader() == "gemm/reduce");
+    let steps = plan.steps().iter().filter(|step| step.kernel.shader() == "gemm/reduce_splits");
     let additions = steps.map(|step| {
         let dims: GemmDims = bytemuck::pod_read_unaligned(&step.dims[..size_of::<GemmDims>()]);
         [dims.batches, dims.m, dims.n, dims.splits].map(|n| n as usize).iter().product::<usize>()
@@ -134,7 +135,7 @@ fn expected(what: &str, plan: &Plan) -> Units {
         // The largest of a row; then a product and a difference for each half.
         "fast product" => f32(product([64, 96, 64]) + 3 * (64 + 96) * 64 + of_parts(plan)),
         "split product" => f32(3 * product([64, 96, 64]) + 5 * (64 + 96) * 64 + of_parts(plan)),
-        "halves" => f32(5 * 100 * 64),
+        "f16_split" => f32(5 * 100 * 64),
         "product of what is made" => {
             // A column of signs is every 16th of a lane's: 256 lanes, 16 of them along the 64 columns of a block. A call has
             // those of 32.
@@ -248,16 +249,16 @@ fn what_is_made_counts_its_words_and_what_becomes_of_them() {
     );
     let [m, n, k] = [300, 260, 64];
     for (entries, [down, along], [integer, f32]) in [
-        (Entries::Normal, [PHILOX / 4, PHILOX], [21, 1]),
-        (Entries::Uniform, [PHILOX / 4, PHILOX], [3, 1]),
+        (Distribution::Normal, [PHILOX / 4, PHILOX], [21, 1]),
+        (Distribution::Uniform, [PHILOX / 4, PHILOX], [3, 1]),
         // Down a column, words for 32 columns, of which a lane has each eighth; along a row one call for each vector.
-        (Entries::Sign, [PHILOX * 8 / 128, PHILOX / 4], [2, 2]),
+        (Distribution::Sign, [PHILOX * 8 / 128, PHILOX / 4], [2, 2]),
     ] {
-        for (outer, words) in [(Outer::Rows, down), (Outer::Columns, along)] {
+        for (outer, words) in [(OuterAxis::Rows, down), (OuterAxis::Columns, along)] {
             for (side, made) in [(Side::A, m * k * 3), (Side::B, n * k * 3)] {
-                let generated = Generated { side, entries, outer, tag: 1 };
+                let generated = GeneratedOperand { side, entries, outer, tag: 1 };
                 let problem = wgsl::plain([m, n, k], GemmTypes::new(DType::F32, DType::F32));
-                let problem = problem.generated(generated).pinned(Pin::Tile(tile)).split(Split::Parts(1));
+                let problem = problem.generated(generated).pinned(Pin::Tile(tile)).split_k(SplitK::Splits(1));
                 let f32 = 2 * m * n * k + made * f32;
                 let want = [0.0, f32 as f64, 0.0, (made * (words + integer)) as f64];
                 let what = format!("{entries:?}, {outer:?}, {side:?}");
@@ -273,20 +274,20 @@ fn half_an_operand_of_signs_counts_half_of_its_elements() {
     let caps = fixtures::h200();
     let [m, n, k] = [300, 256, 64];
     for (kernel, dtype) in [(GemmKernel::Tiled, DType::F32), (GemmKernel::Coop, DType::F16)] {
-        for outer in [Outer::Rows, Outer::Columns] {
-            let signs = HalfSigns { axis: HalvedAxis::K, half: Half::Second, outer, tag: 1 };
+        for outer in [OuterAxis::Rows, OuterAxis::Columns] {
+            let signs = SignHalf { axis: HalfAxis::K, half: HalfPosition::Second, outer, tag: 1 };
             let whole = wgsl::plain([m, n, k], GemmTypes::new(dtype, DType::F32));
             let problem = wgsl::halved(whole, signs, View::Plain).pinned(Pin::Tile(kernel.tiles()[0]));
-            let plan = problem.split(Split::Parts(1)).plan(&caps).unwrap();
+            let plan = problem.split_k(SplitK::Splits(1)).plan(&caps).unwrap();
             let tile = tile_of(&plan.steps()[0]).unwrap();
             let made = n * k / 2 * m.div_ceil(tile.bm as usize);
             let product = (2 * m * n * k) as f64;
             let want = if kernel == GemmKernel::Coop {
                 // Units along the outer axis: of eight rows two calls, of eight columns one.
-                let words = if outer == Outer::Rows { PHILOX / 4 } else { PHILOX / 8 };
+                let words = if outer == OuterAxis::Rows { PHILOX / 4 } else { PHILOX / 8 };
                 [product, 0.0, (2 * made) as f64, (made * (words + 2)) as f64]
             } else {
-                let words = if outer == Outer::Rows { PHILOX * 8 / 128 } else { PHILOX / 4 };
+                let words = if outer == OuterAxis::Rows { PHILOX * 8 / 128 } else { PHILOX / 4 };
                 [0.0, product + (2 * made) as f64, 0.0, (made * (words + 2)) as f64]
             };
             assert_units(&plan, want, &format!("{kernel}, {outer:?}"));

@@ -4,8 +4,9 @@ use crate::support;
 use crate::support::operand::View;
 use crate::support::wgsl::{self, TYPES};
 use std::collections::BTreeSet;
-use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, Pin, Split};
+use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
 use tilewise::planning::kernel::fold;
 use tilewise::planning::{Plan, Problem, Step};
 use tilewise::{Caps, Error, Layout, Precision};
@@ -38,9 +39,9 @@ fn panels(problem: &GemmProblem, caps: &Caps) -> usize {
         windows.map(|window| window.end - window.start).all(|n| n <= caps.limits.binding_bytes),
         "{plan}"
     );
-    let is_panel = |step: &&Step| step.kernel.shader() != "gemm/reduce" && step.first_block == 0;
+    let is_panel = |step: &&Step| step.kernel.shader() != "gemm/reduce_splits" && step.first_block == 0;
     let panels = plan.steps().iter().filter(is_panel).count();
-    let said = format!("{panels} panels: an operand is larger than what can be bound");
+    let said = format!("{panels} panels: an operand is larger than the device's largest binding");
     assert_eq!(plan.reasons().contains(&said), panels > 1, "{plan}");
     panels
 }
@@ -48,7 +49,7 @@ fn panels(problem: &GemmProblem, caps: &Caps) -> usize {
 #[test]
 fn sums_of_parts_of_k_beyond_the_largest_binding_are_those_of_panels() {
     let caps = fixtures::lavapipe();
-    let product = |parts: u32| wgsl::plain([4096, 2048, 1024], F32).split(Split::Parts(parts));
+    let product = |parts: u32| wgsl::plain([4096, 2048, 1024], F32).split_k(SplitK::Splits(parts));
     assert_eq!(panels(&product(4), &caps), 1);
     assert_eq!(product(4).plan(&caps).unwrap().temporaries(), [caps.limits.binding_bytes]);
     // As many as there are steps of 32: 1 GiB of sums.
@@ -68,7 +69,11 @@ fn panels_of_rounded_operands_take_the_kernel_that_is_pinned() {
         let problem = wgsl::plain([8192, 8192, 4096], F32).precision(precision);
         let plan = problem.pinned(Pin::Kernel(GemmKernel::Coop)).plan(&caps).unwrap();
         let shaders: BTreeSet<&str> = plan.steps().iter().map(|step| step.kernel.shader()).collect();
-        assert_eq!(shaders, BTreeSet::from(["gemm/coop", "gemm/halves", "gemm/reduce"]), "{precision}");
+        assert_eq!(
+            shaders,
+            BTreeSet::from(["gemm/coop", "gemm/f16_split", "gemm/reduce_splits"]),
+            "{precision}"
+        );
     }
 }
 
@@ -238,7 +243,7 @@ fn an_operand_half_of_which_is_made_takes_the_tile_and_parts_of_one_in_memory() 
             for view in [View::Plain, View::Transposed] {
                 let whole = wgsl::problem(shape, types, [View::Plain, view, View::Plain]).pinned(Pin::Staged);
                 let want = whole.plan(&caps()).expect("some tile stages every type");
-                for signs in wgsl::half_signs() {
+                for signs in wgsl::sign_half() {
                     let made = wgsl::halved(whole, signs, view).plan(&caps()).unwrap();
                     let taken = |plan: &Plan| {
                         let step = &plan.steps()[0];
@@ -257,10 +262,10 @@ fn an_operand_half_of_which_is_made_takes_the_tile_and_parts_of_one_in_memory() 
 #[test]
 fn what_is_no_half_of_an_operand_is_an_error_with_both_shapes() {
     let whole = wgsl::plain([4, 6, 8], F32);
-    for signs in wgsl::half_signs() {
+    for signs in wgsl::sign_half() {
         for shape in [&[8, 6][..], &[4, 3], &[8, 2], &[3, 6], &[8], &[1, 8, 3]] {
             let half = Layout::contiguous("test", shape).unwrap();
-            let error = whole.half_signs(signs, &half).unwrap_err();
+            let error = whole.sign_half(signs, &half).unwrap_err();
             assert!(matches!(error, Error::Shape { lhs, .. } if lhs == shape), "{shape:?}");
         }
     }

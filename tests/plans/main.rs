@@ -4,11 +4,10 @@ mod choice;
 mod clifford;
 mod clifford_rows;
 mod connected;
-#[path = "../execute/families.rs"]
-mod families;
 mod features;
 mod fixtures;
 mod flops;
+mod laws;
 mod layouts;
 mod pieces;
 mod printed;

@@ -1,20 +1,24 @@
 //! No step keeps a device for longer than its watchdog waits: of the largest problems of every family, on every device.
 
-use crate::families::slowed;
+use crate::support::families::slowed;
 use crate::support::wgsl;
-use tilewise::clifford::layer::{
-    ConnectedBackward, ConnectedForward, ConnectedProblem, FeatureFunction, FeaturesProblem, Gate,
-    GatesProblem, GradeNorm, LayerProduct, Multiplied, RowFunction, RowLayouts, RowProblem,
-};
+use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Product, Signature};
-use tilewise::gemm::{Entries, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Side};
 use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
 use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
+use tilewise::planning::clifford_layer::{
+    ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, GatesProblem, OperandRounding,
+    RowFunction, RowOperandLayouts, RowProblem,
+};
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{
+    Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
+};
 use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
-use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType, Error, Layout, Precision, Result};
 
 /// Seconds that a step may take.
@@ -67,11 +71,12 @@ const FAMILIES: [Family; 41] = [
     ("fast product", |n, caps| product(cube(n), F32)?.precision(Precision::Fast).plan(caps)),
     ("split product", |n, caps| product(cube(n), F32)?.precision(Precision::Split).plan(caps)),
     ("product of what is made", |n, caps| {
-        let generated = Generated { side: Side::B, entries: Entries::Normal, outer: Outer::Rows, tag: 1 };
+        let generated =
+            GeneratedOperand { side: Side::B, entries: Distribution::Normal, outer: OuterAxis::Rows, tag: 1 };
         product(cube(n), F32)?.generated(generated).plan(caps)
     }),
-    ("halves", |n, caps| {
-        HalvesProblem::new(&flat(&[n / 4096, 4096])?, Side::A, Precision::Split)?.plan(caps)
+    ("f16_split", |n, caps| {
+        F16SplitProblem::new(&flat(&[n / 4096, 4096])?, Side::A, Precision::Split)?.plan(caps)
     }),
     ("addition", |n, caps| {
         let x = flat(&[n])?;
@@ -97,23 +102,23 @@ const FAMILIES: [Family; 41] = [
     ("dense sketch", |n, caps| {
         let rows = cube(n)[0];
         let sketch = Sketch::new(SketchKind::Gaussian, [rows / 2, rows], 1)?;
-        DenseProblem::new(&sketch, Way::Forward, &flat(&[rows, rows])?, 0, DType::F32)?.plan(caps)
+        DenseProblem::new(&sketch, Direction::Forward, &flat(&[rows, rows])?, 0, DType::F32)?.plan(caps)
     }),
     ("dense sketch, adjoint", |n, caps| {
         let rows = cube(n)[0];
         let sketch = Sketch::new(SketchKind::Sign, [rows / 2, rows], 1)?;
-        DenseProblem::new(&sketch, Way::Adjoint, &flat(&[rows / 2, rows])?, 0, DType::F32)?.plan(caps)
+        DenseProblem::new(&sketch, Direction::Adjoint, &flat(&[rows / 2, rows])?, 0, DType::F32)?.plan(caps)
     }),
     ("sparse sketch", |n, caps| {
         let sketch = Sketch::new(SketchKind::Sjlt { nonzeros: 64 }, [4096, n / 64], 1)?;
-        SparseProblem::new(&sketch, Way::Forward, &flat(&[n / 64, 64])?, 0, DType::F32)?.plan(caps)
+        SparseProblem::new(&sketch, Direction::Forward, &flat(&[n / 64, 64])?, 0, DType::F32)?.plan(caps)
     }),
     ("sparse sketch, adjoint", |n, caps| {
         let sketch = Sketch::new(SketchKind::Sjlt { nonzeros: 64 }, [4096, n / 64], 1)?;
-        SparseProblem::new(&sketch, Way::Adjoint, &flat(&[4096, 64])?, 0, DType::F32)?.plan(caps)
+        SparseProblem::new(&sketch, Direction::Adjoint, &flat(&[4096, 64])?, 0, DType::F32)?.plan(caps)
     }),
-    ("hadamard", |n, caps| hadamard(Way::Forward, n, caps)),
-    ("hadamard, adjoint", |n, caps| hadamard(Way::Adjoint, n, caps)),
+    ("hadamard", |n, caps| hadamard(Direction::Forward, n, caps)),
+    ("hadamard, adjoint", |n, caps| hadamard(Direction::Adjoint, n, caps)),
     ("geometric product", |n, caps| multivectors(Signature::CL3, n, caps)),
     ("geometric product by a table", |n, caps| multivectors(Signature::new(8, 0, 0)?, n, caps)),
     ("sandwich", |n, caps| {
@@ -170,7 +175,7 @@ fn rows(function: RowFunction, n: usize, caps: &Caps) -> Result<Plan> {
     let (blades, features) = (product.blades(), 512);
     let x = flat(&[blades.len(), n / blades.len() / features, features])?;
     let w = flat(&[features, Signature::CL3.paths().len()])?;
-    let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+    let layouts = RowOperandLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
     RowProblem::new(function, product, &blades, layouts, DType::F32)?.plan(caps)
 }
 
@@ -183,11 +188,11 @@ fn features(function: FeatureFunction, is_backward: bool, n: usize, caps: &Caps)
     FeaturesProblem::new(function, &blades, &x, g, &parameters, DType::F32)?.plan(caps)
 }
 
-fn hadamard(way: Way, n: usize, caps: &Caps) -> Result<Plan> {
+fn hadamard(direction: Direction, n: usize, caps: &Caps) -> Result<Plan> {
     let rows = (n / 16).min(1 << 24);
     let sketch = Sketch::new(SketchKind::Hadamard, [rows / 2, rows], 1)?;
-    let x = flat(&[if way == Way::Forward { rows } else { rows / 2 }, n / rows])?;
-    HadamardProblem::new(&sketch, way, &x, 0, DType::F32)?.plan(caps)
+    let x = flat(&[if direction == Direction::Forward { rows } else { rows / 2 }, n / rows])?;
+    HadamardProblem::new(&sketch, direction, &x, 0, DType::F32)?.plan(caps)
 }
 
 fn connected(n: usize) -> Result<ConnectedForward> {
@@ -196,7 +201,7 @@ fn connected(n: usize) -> Result<ConnectedForward> {
     let x = flat(&[blades.len(), n / blades.len() / features, features])?;
     let weight = flat(&[Signature::CL2.paths().len(), features, features])?;
     let product = ConnectedProblem::new(product, &blades, [&x, &x], &weight, DType::F32)?;
-    ConnectedForward::new(product, Multiplied::AsTheyAre, Pin::Free)
+    ConnectedForward::new(product, OperandRounding::None, Pin::Free)
 }
 
 /// A step as it is launched: at once, or in several pieces.

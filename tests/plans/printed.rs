@@ -1,10 +1,12 @@
 //! Plans in words: what runs, what it moves, and why nothing else does.
 
 use crate::support::wgsl::{self, TYPES};
-use tilewise::gemm::{GemmTypes, Split};
+use tilewise::gemm::SplitK;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
-use tilewise::sketch::{DenseProblem, Sketch, SketchKind, Way};
+use tilewise::planning::gemm::GemmTypes;
+use tilewise::planning::sketch::DenseProblem;
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{DType, Layout};
 
 const F32: GemmTypes = TYPES[0];
@@ -25,7 +27,7 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
     assert_eq!(gemv, "  gemv: needs m or n of at most 8");
     assert_eq!(coop, "  coop: needs operands of f16, not f32");
     // Of several steps what lies between them, and what kernels read beside.
-    let split = wgsl::plain([16, 16, 4096], F32).split(Split::Parts(3)).plan(&fixtures::h200()).unwrap();
+    let split = wgsl::plain([16, 16, 4096], F32).split_k(SplitK::Splits(3)).plan(&fixtures::h200()).unwrap();
     let printed = split.to_string();
     let lines: Vec<&str> = printed.lines().collect();
     let [what, product, reduce, between] = lines[..] else { panic!("{printed}") };
@@ -34,7 +36,7 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
         product.starts_with("  1. gemm/") && product.contains("; writes the temporary 3.07 kB; "),
         "{printed}"
     );
-    assert!(reduce.starts_with("  2. gemm/reduce 64 times 4 elements, grid 1 x 1 x 1, "), "{printed}");
+    assert!(reduce.starts_with("  2. gemm/reduce_splits 64 times 4 elements, grid 1 x 1 x 1, "), "{printed}");
     assert!(
         reduce.contains(": 768 FLOP; reads the temporary 3.07 kB; writes the output 1.02 kB; "),
         "{printed}"
@@ -63,9 +65,9 @@ fn a_plan_of_many_temporaries_prints_in_a_moment() {
 fn a_dense_sketch_says_why_no_other_kernel_applies_it() {
     for kind in [SketchKind::Gaussian, SketchKind::Uniform, SketchKind::Sign] {
         let sketch = Sketch::new(kind, [16, 4096], 1).unwrap();
-        for (way, rows) in [(Way::Forward, 4096), (Way::Adjoint, 16)] {
+        for (direction, rows) in [(Direction::Forward, 4096), (Direction::Adjoint, 16)] {
             let x = Layout::contiguous("test", &[rows, 16]).unwrap();
-            let problem = DenseProblem::new(&sketch, way, &x, 0, DType::F32).unwrap();
+            let problem = DenseProblem::new(&sketch, direction, &x, 0, DType::F32).unwrap();
             let (plan, explained) =
                 (problem.plan(&fixtures::h200()).unwrap(), problem.explain(&fixtures::h200()).unwrap());
             assert_eq!((plan.steps(), plan.reasons().len()), (explained.steps(), 0), "{plan}");
@@ -80,7 +82,7 @@ fn a_dense_sketch_says_why_no_other_kernel_applies_it() {
 #[test]
 fn a_long_plan_prints_in_few_lines() {
     let caps = fixtures::apple_m2();
-    let large = wgsl::plain([8192, 8192, 65_536], F32).split(Split::Parts(1)).plan(&caps).unwrap();
+    let large = wgsl::plain([8192, 8192, 65_536], F32).split_k(SplitK::Splits(1)).plan(&caps).unwrap();
     let printed = large.to_string();
     let lines: Vec<&str> = printed.lines().collect();
     let [what, panels, reduce, more, again, first, second] = lines[..] else { panic!("{printed}") };
@@ -92,7 +94,7 @@ fn a_long_plan_prints_in_few_lines() {
     );
     assert!(panels.contains("; writes temporary 1 134 MB; "), "{printed}");
     assert!(
-        reduce.starts_with("  3. gemm/reduce ") && reduce.contains("reads temporary 1 268 MB"),
+        reduce.starts_with("  3. gemm/reduce_splits ") && reduce.contains("reads temporary 1 268 MB"),
         "{printed}"
     );
     assert!(more.starts_with("  4 to 5, each: ") && again.starts_with("  6. "), "{printed}");
@@ -102,7 +104,7 @@ fn a_long_plan_prints_in_few_lines() {
     // A sketch on integers and in f32; its table.
     let sketch = Sketch::new(SketchKind::Gaussian, [16, 4096], 1).unwrap();
     let x = Layout::contiguous("test", &[4096, 16]).unwrap();
-    let sketch = DenseProblem::new(&sketch, Way::Forward, &x, 0, DType::F32).unwrap();
+    let sketch = DenseProblem::new(&sketch, Direction::Forward, &x, 0, DType::F32).unwrap();
     let printed = sketch.plan(&caps).unwrap().to_string();
     assert!(printed.contains(" kop on integers; ") || printed.contains(" Mop on integers; "), "{printed}");
     assert!(

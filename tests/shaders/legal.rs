@@ -5,14 +5,15 @@ use crate::support::operand::View;
 use crate::support::wgsl::{self, I8, TYPES};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
-use tilewise::gemm::{GemmKernel, GemmProblem, GemmTypes, HalvesProblem, Pin, Side, Tile};
+use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{F16SplitProblem, GemmProblem, GemmTypes, Pin, Side};
 use tilewise::planning::kernel::{KERNELS, Kernel, PARTS, Part};
 use tilewise::planning::ops::CastProblem;
-use tilewise::{Caps, DType, Error, Layout, Precision, Sums};
+use tilewise::{Accumulator, Caps, DType, Error, Layout, Precision};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
 /// cooperative matrices where there is f16, of both sizes. With and without each; the full sweep has all four.
@@ -30,7 +31,7 @@ fn device(f16: bool, immediate_bytes: u32) -> Caps {
 }
 
 /// Operands of f16 whose sums may be in f16.
-const F16_SUMS: GemmTypes = GemmTypes { sums: Sums::F16, ..TYPES[1] };
+const F16_SUMS: GemmTypes = GemmTypes { accumulator: Accumulator::F16, ..TYPES[1] };
 
 /// Every kernel that a product may take on a device, with a tile that makes it: all types, ways of staging and storing.
 fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
@@ -93,7 +94,7 @@ fn cast_kernels(caps: &Caps) -> Vec<Kernel> {
 fn halves_kernels(caps: &Caps) -> Vec<Kernel> {
     let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
     let kernel = |(precision, side)| {
-        let problem = HalvesProblem::new(&view, side, precision).expect("a small view");
+        let problem = F16SplitProblem::new(&view, side, precision).expect("a small view");
         problem.plan(caps).expect("it fits").steps()[0].kernel.clone()
     };
     let both = [Side::A, Side::B];
@@ -204,8 +205,8 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
                 assert!(kernel.to_string().contains(&filled), "{kernel}: no plan runs the sample of {slot}");
             }
             // Casts compute with bits alone.
-            let wants_f16 =
-                kernel.shader() != "ops/cast" && kernel.to_string().replace("bf16", "").contains("f16");
+            let options = kernel.to_string()[kernel.shader().len()..].replace("bf16", "");
+            let wants_f16 = kernel.shader() != "ops/cast" && options.contains("f16");
             assert_eq!(text.contains("enable f16;"), caps.f16 && wants_f16, "{kernel}");
             let [main] = &module.entry_points[..] else { panic!("{kernel}: one entry point") };
             assert_eq!(main.name, "main", "{kernel}");

@@ -5,3 +5,4 @@ mod rules;
 #[path = "../support/mod.rs"]
 mod support;
 mod texts;
+mod wraps;

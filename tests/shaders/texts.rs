@@ -3,12 +3,12 @@
 use crate::support::wgsl;
 use std::mem::offset_of;
 use tilewise::Error;
-use tilewise::clifford::layer::{ConnectedBackDims, FeaturesDims, GatesDims, RowDims};
-use tilewise::gemm::{GemmDims, HalvesDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::planning::clifford::CliffordDims;
+use tilewise::planning::clifford_layer::{FeaturesDims, GatesDims, OperandGradientsDims, RowDims};
+use tilewise::planning::gemm::{F16SplitDims, GemmDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::planning::kernel::{KERNELS, Kernel, PARTS};
 use tilewise::planning::ops::{AxisDims, CastDims, ElementwiseDims};
-use tilewise::sketch::{HadamardDims, SparseDims};
+use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
 #[test]
 fn every_kernel_says_what_it_is_in_the_fixed_lines_of_its_header() {
@@ -78,14 +78,14 @@ macro_rules! members {
 
 #[test]
 fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
-    let gemm: Members = members!(GemmDims: m n k k_part batches batch1 splits a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
-    for shader in ["gemm/coop", "gemm/dot", "gemm/gemv", "gemm/naive", "gemm/reduce", "gemm/tiled"] {
+    let gemm: Members = members!(GemmDims: m n k k_per_split batches batch1 splits a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
+    for shader in ["gemm/coop", "gemm/dot", "gemm/gemv", "gemm/naive", "gemm/reduce_splits", "gemm/tiled"] {
         assert_eq!(dims_of(shader), gemm, "{shader}");
     }
     assert_eq!(gemm.1, 128, "what every device has room for as immediates");
-    let seeded_a: Members = members!(SeededADims: m n k k_part batches batch1 splits a_outer a_k a_offset seed_low seed_high b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
-    let seeded_b: Members = members!(SeededBDims: m n k k_part batches batch1 splits a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset seed_low seed_high ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
-    let segments: Members = members!(SegmentDims: m n k k_part batches splits segment_step segment_length a_outer a_k a_offset a_plane b_outer b_k b_offset b_plane y_outer y_k y_offset y_plane gates_outer gates_k ldc reserved);
+    let seeded_a: Members = members!(SeededADims: m n k k_per_split batches batch1 splits a_outer a_k a_offset seed_low seed_high b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
+    let seeded_b: Members = members!(SeededBDims: m n k k_per_split batches batch1 splits a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset seed_low seed_high ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
+    let segments: Members = members!(SegmentDims: m n k k_per_split batches splits segment_step segment_length a_outer a_k a_offset a_plane b_outer b_k b_offset b_plane y_outer y_k y_offset y_plane gates_outer gates_k ldc reserved);
     for (variant, members) in [("seeded_a", &seeded_a), ("seeded_b", &seeded_b), ("segments", &segments)] {
         for shader in ["gemm/coop", "gemm/tiled"] {
             assert_eq!(dims_in(&Kernel::new(shader).slot("gemm_dims", variant)), *members, "{shader}");
@@ -93,8 +93,8 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     }
     let cast: Members = members!(CastDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
     assert_eq!(dims_of("ops/cast"), cast);
-    let halves: Members = members!(HalvesDims: rows outer k batch1 batch0_stride batch1_stride outer_stride k_stride x_offset units hi lo);
-    assert_eq!(dims_of("gemm/halves"), halves);
+    let halves: Members = members!(F16SplitDims: rows outer k batch1 batch0_stride batch1_stride outer_stride k_stride x_offset units hi lo);
+    assert_eq!(dims_of("gemm/f16_split"), halves);
     let elementwise: Members = members!(ElementwiseDims: axes offsets quads rank reserved0 reserved1);
     assert_eq!(dims_of("ops/elementwise"), elementwise);
     let rows: Members = members!(AxisDims: axes c_offset a_offset a_stride length rows rank lanes reserved);
@@ -104,7 +104,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     let hadamard: Members = members!(HadamardDims: undo rows_in rows_out x_offset x_row x_column x_batch0 x_batch1 y_offset y_row y_column y_batch0 y_batch1 columns batch0 batches low_bits bits shift scale seed_low seed_high tag column_lanes folded_bits);
     assert_eq!(dims_of("sketch/hadamard"), hadamard);
     assert_eq!(hadamard.1, 128, "what every device has room for as immediates");
-    let sparse: Members = members!(SparseDims: lines places nonzeros different seed0 seed1 tag scale columns extent0 extent1 x_offset x_axis x_stride0 x_stride1 x_stride2 y_axis y_stride0 y_stride1 y_stride2 rows width part chunk parts y_part reserved0 reserved1);
+    let sparse: Members = members!(SparseDims: lines positions nonzeros distinct seed0 seed1 tag scale columns extent0 extent1 x_offset x_axis x_stride0 x_stride1 x_stride2 y_axis y_stride0 y_stride1 y_stride2 rows width split_lines chunk splits y_split reserved0 reserved1);
     for shader in ["sketch/gather", "sketch/scatter"] {
         assert_eq!(dims_of(shader), sparse, "{shader}");
     }
@@ -113,7 +113,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         assert_eq!(dims_of(shader), clifford, "{shader}");
     }
     let rows_of_multivectors: Members =
-        members!(RowDims: x y g w rows features plane units steps strips blocks parts);
+        members!(RowDims: x y g w rows features plane units iterations strips blocks parts);
     assert_eq!(dims_of("clifford/rows"), rows_of_multivectors);
     assert_eq!(clifford.1, 128, "what every device has room for as immediates");
     let features: Members = members!(FeaturesDims: x g a b rows features strip units);
@@ -122,8 +122,8 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     }
     let gates: Members = members!(GatesDims: rows features units x_offset x_row x_feature y_offset y_row y_feature reserved0 reserved1 reserved2);
     assert_eq!(dims_of("clifford/gates"), gates);
-    let back: Members = members!(ConnectedBackDims: positions features first plane x_offset x_blade x_row x_feature y_offset y_blade y_row y_feature);
-    assert_eq!(dims_of("clifford/connected_back"), back);
+    let back: Members = members!(OperandGradientsDims: positions features first plane x_offset x_blade x_row x_feature y_offset y_blade y_row y_feature);
+    assert_eq!(dims_of("clifford/operand_gradients"), back);
     let of_layers = [rows_of_multivectors, features, gates, back];
     let all =
         [clifford, gemm, seeded_a, seeded_b, segments, cast, halves, elementwise, rows, hadamard, sparse];

@@ -1,10 +1,11 @@
-//! Sketches on the device: dense operators, sparse ones, Hadamard transforms, and products whose operands they make.
-//! `tests/laws/sketch.rs` has what needs none, `tests/sketched` what is built on them.
+//! Sketches on the device: operators, and what is built on them. `tests/plans/laws/sketch.rs` has what needs no device.
+//! `operators` has kernels of its own; any device will do for the others.
 
-mod dense;
-mod hadamard;
-mod halves;
-mod shares;
-mod sparse;
+mod compress;
+mod factor;
+mod layer;
+mod operators;
+mod oracles;
+mod spectrum;
 #[path = "../support/mod.rs"]
 mod support;

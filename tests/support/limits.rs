@@ -2,7 +2,7 @@
 
 use naga::AddressSpace;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use tilewise::gemm::{BiasAxis, Epilogue, GemmProblem, Previous, Scale};
+use tilewise::planning::gemm::{BiasAxis, Epilogue, GemmProblem, Previous, Scale};
 use tilewise::planning::kernel::{Kernel, Needs};
 use tilewise::planning::{Buffer, Plan, Problem};
 use tilewise::{Caps, DType, Layout, Result};

@@ -9,6 +9,7 @@
 
 pub mod batch;
 pub mod example;
+pub mod families;
 pub mod limits;
 pub mod operand;
 pub mod oracles;

@@ -6,13 +6,15 @@ use super::strided::Lay;
 use super::wgsl::{self, I8, REALS, TYPES};
 use super::wgsl_clifford::{self as clifford, connected_problem};
 use tilewise::clifford::Signature;
-use tilewise::clifford::layer::{
-    ConnectedBackProblem, ConnectedBackward, ConnectedForward, Gate, GradeNorm, Multiplied,
-};
-use tilewise::gemm::{
-    Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Side, Split,
-};
+use tilewise::clifford::layer::{Gate, GradeNorm};
+use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::ops::Overflow;
+use tilewise::planning::clifford_layer::{
+    ConnectedBackward, ConnectedForward, OperandGradientsProblem, OperandRounding,
+};
+use tilewise::planning::gemm::{
+    Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
+};
 use tilewise::planning::ops::CastProblem;
 use tilewise::{Caps, DType, Layout, Precision};
 
@@ -47,9 +49,9 @@ fn products() -> Vec<GemmProblem> {
             if types == I8 && !epilogue.is_plain() {
                 continue; // integers have none
             }
-            for (view, split) in [(View::Plain, Split::Parts(1)), (View::Gaps, Split::Parts(3))] {
+            for (view, split) in [(View::Plain, SplitK::Splits(1)), (View::Gaps, SplitK::Splits(3))] {
                 let thin = wgsl::problem([4, 128, 128], types, [View::Plain, View::Plain, view]);
-                problems.push(limits::finished(thin, *epilogue, 1).pinned(pin).split(split));
+                problems.push(limits::finished(thin, *epilogue, 1).pinned(pin).split_k(split));
             }
         }
     }
@@ -61,14 +63,15 @@ fn made_products() -> Vec<GemmProblem> {
     let mut problems = Vec::new();
     for (i, (side, entries)) in [Side::A, Side::B]
         .into_iter()
-        .flat_map(|side| [Entries::Normal, Entries::Uniform, Entries::Sign].map(|e| (side, e)))
+        .flat_map(|side| [Distribution::Normal, Distribution::Uniform, Distribution::Sign].map(|e| (side, e)))
         .enumerate()
     {
-        let generated = Generated { side, entries, outer: [Outer::Rows, Outer::Columns][i % 2], tag: 1 };
+        let generated =
+            GeneratedOperand { side, entries, outer: [OuterAxis::Rows, OuterAxis::Columns][i % 2], tag: 1 };
         let types = GemmTypes::new(REALS[i % 3], DType::F32);
         problems.push(wgsl::plain([64, 65, 66], types).generated(generated));
     }
-    for (i, signs) in wgsl::half_signs().enumerate() {
+    for (i, signs) in wgsl::sign_half().enumerate() {
         let whole = wgsl::plain([64, 66, 70], TYPES[i % TYPES.len()]);
         let problem = wgsl::halved(whole, signs, [View::Plain, View::Transposed][i % 2]);
         for epilogue in [Epilogue::default(), wgsl::epilogues()[4]] {
@@ -83,17 +86,17 @@ fn connected(caps: &Caps) -> Vec<Planned> {
     let mut plans = Vec::new();
     for (dtype, gate) in REALS.into_iter().flat_map(|dtype| Gate::ALL.map(|gate| (dtype, gate))) {
         let (problem, g) = connected_problem(Signature::CL2, gate, dtype, [Lay::Plain; 3]);
-        for product in [problem.forward(), problem.of_weight(&g), problem.through(&g)] {
+        for product in [problem.forward(), problem.weight_gradient(&g), problem.path_gradients(&g)] {
             plans.push(Planned::of("connected", &product.expect("small sizes"), caps));
         }
         let gates = problem.gates().expect("small sizes");
         plans.extend(gates.map(|gates| Planned::of("gates", &gates, caps)));
-        let back = ConnectedBackProblem::new(&problem, [8, 16]).expect("small sizes");
+        let back = problem.operand_gradients([8, 16]).expect("small sizes");
         plans.push(Planned::of("connected, backward", &back, caps));
         for (norm, multiplied) in
-            [(GradeNorm::None, Multiplied::AsTheyAre), (GradeNorm::Rms, Multiplied::InHalves)]
+            [(GradeNorm::None, OperandRounding::None), (GradeNorm::Rms, OperandRounding::F16)]
         {
-            if multiplied == Multiplied::InHalves && dtype != DType::F32 {
+            if multiplied == OperandRounding::F16 && dtype != DType::F32 {
                 continue; // what is f16 already is not rounded to it
             }
             let product = problem.clone().norm(norm);
@@ -119,8 +122,8 @@ fn of_elements(caps: &Caps) -> Vec<Planned> {
     }
     for precision in [Precision::Fast, Precision::Split] {
         for side in [Side::A, Side::B] {
-            let problem = HalvesProblem::new(&view, side, precision).expect("a small view");
-            plans.push(Planned::of("halves", &problem, caps));
+            let problem = F16SplitProblem::new(&view, side, precision).expect("a small view");
+            plans.push(Planned::of("f16_split", &problem, caps));
         }
     }
     plans

@@ -12,11 +12,23 @@ pub fn handed() -> Option<OsString> {
     std::env::var_os(HANDED)
 }
 
-/// A command that runs one test of this program again, by its whole name, and hands it something.
+/// A command that runs one test of this program again and hands it something. The test's name begins with `module_path!()`.
 pub fn again(test: &str, handed: impl AsRef<Path>) -> Command {
     let mut command = example::this();
+    // The first module is the program itself.
+    let (_, test) = test.split_once("::").expect("the whole name of a test");
     command.args(["--exact", test, "--nocapture"]).env(HANDED, handed.as_ref());
     command
+}
+
+/// Whether a test runs in a process of its own, for what would meet other tests: a logger, the validation layer's complaints.
+/// If not, the test runs there now; its name begins with `module_path!()`.
+pub fn is_alone(test: &str) -> bool {
+    let alone = handed().is_some();
+    if !alone {
+        assert_passes(again(test, "alone"));
+    }
+    alone
 }
 
 /// The same command, after what a shell does first: limits, signals.

@@ -2,9 +2,10 @@
 
 use super::operand::{Placed, View, poison};
 use super::wgsl;
-use tilewise::gemm::{GemmTypes, Pin, Tile};
+use tilewise::gemm::Tile;
 use tilewise::planning::Problem;
-use tilewise::{Caps, Element, Error, Fill, Gemm, Gpu, Real, Sums, reference};
+use tilewise::planning::gemm::{GemmTypes, Pin};
+use tilewise::{Accumulator, Caps, Element, Error, Fill, Gemm, Gpu, Real, reference};
 
 /// A product of a sweep: the tile, m, n and k, and how A, B and C lie in memory.
 #[derive(Debug)]
@@ -37,20 +38,20 @@ impl Typed {
 /// A product by one tile: integers to the bit, then reals within the bound; what is not C's keeps its bits. Returns how
 /// many products were computed: none where the device cannot run the tile.
 pub fn check<T: Real, C: Real>(gpu: &Gpu, case: &Case) -> usize {
-    check_summed::<T, C>(gpu, case, Sums::F32)
+    check_summed::<T, C>(gpu, case, Accumulator::F32)
 }
 
 /// As [`check`], where sums may be of this kind.
-pub fn check_summed<T: Real, C: Real>(gpu: &Gpu, case: &Case, sums: Sums) -> usize {
+pub fn check_summed<T: Real, C: Real>(gpu: &Gpu, case: &Case, sums: Accumulator) -> usize {
     let [m, n, k] = case.shape;
     let mut launches = 0;
     for fill in [Fill::Integers, Fill::Uniform] {
         let (a, b) = (fill.values::<T>(m * k, 1), fill.values::<T>(k * n, 2));
-        let want = reference::gemm(&a, &b, case.shape).summed(sums);
+        let want = reference::gemm(&a, &b, case.shape).accumulator(sums);
         let a = Placed::new(gpu, &a, [m, k], case.views[0]);
         let b = Placed::new(gpu, &b, [k, n], case.views[1]);
         let mut c = Placed::new(gpu, &vec![poison::<C>(); m * n], [m, n], case.views[2]);
-        let product = Gemm::new(&a.tensor, &b.tensor).out::<C>().sums(sums).tile(case.tile);
+        let product = Gemm::new(&a.tensor, &b.tensor).out::<C>().accumulator(sums).tile(case.tile);
         match product.run_into(&mut c.tensor) {
             Err(Error::Unsupported { .. }) => return 0,
             computed => computed.unwrap_or_else(|error| panic!("{case:?}: {error}")),

@@ -1,15 +1,17 @@
 //! The problems whose plans take every specialised shader.
 
 use super::operand::View;
-use tilewise::gemm::{
-    Entries, Epilogue, GemmDims, GemmKernel, GemmProblem, GemmTypes, Generated, Half, HalfSigns, HalvedAxis,
-    Outer, Pin, Previous, Scale, Side, Split, Tile,
-};
+use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::gpu::DeviceType;
+use tilewise::planning::gemm::{
+    Distribution, Epilogue, GemmDims, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition,
+    OuterAxis, Pin, Previous, Scale, Side, SignHalf,
+};
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::ops::{AxisFunction, AxisProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::sketch::{HadamardPass, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
-use tilewise::sketch::{HadamardPass, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType, Layout};
 
 pub use super::limits::{capabilities, validate};
@@ -77,7 +79,7 @@ pub fn kernels_of(plan: &Plan) -> impl Iterator<Item = Kernel> {
 pub fn parts_of(plan: &Plan) -> u32 {
     let steps: Vec<&Step> = plan.steps().iter().filter(|step| step.first_block == 0).collect();
     match steps[..] {
-        [_, reduce] if reduce.kernel.shader() == "gemm/reduce" => {
+        [_, reduce] if reduce.kernel.shader() == "gemm/reduce_splits" => {
             bytemuck::pod_read_unaligned::<GemmDims>(&reduce.dims[..size_of::<GemmDims>()]).splits
         }
         _ => 1,
@@ -94,7 +96,7 @@ pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
                 for (view, parts) in [(View::Plain, 1), (View::Gaps, 1), (View::Plain, 2), (View::Gaps, 2)] {
                     let thin = problem([4, 128, 128], types, [View::Plain, View::Plain, view]);
                     let problem = super::limits::finished(thin, epilogue, 1);
-                    let problem = problem.pinned(Pin::Tile(*tile)).split(Split::Parts(parts));
+                    let problem = problem.pinned(Pin::Tile(*tile)).split_k(SplitK::Splits(parts));
                     // What a device cannot run is other tests' matter; one type of result is enough of each epilogue.
                     let Ok(plan) = problem.plan(caps) else { continue };
                     if i > 2 && types.c != TYPES[i % TYPES.len()].c {
@@ -144,13 +146,14 @@ pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
 pub fn hadamard_problems() -> Vec<HadamardProblem> {
     let mut problems = Vec::new();
     for (n, columns) in [(1usize, 3), (3, 100), (40, 1), (500, 9), (4096, 1), (5000, 100), (1 << 21, 2)] {
-        for (way, dtype) in
-            [Way::Forward, Way::Adjoint].into_iter().flat_map(|way| REALS.map(|dtype| (way, dtype)))
+        for (direction, dtype) in [Direction::Forward, Direction::Adjoint]
+            .into_iter()
+            .flat_map(|direction| REALS.map(|dtype| (direction, dtype)))
         {
             let s = Sketch::new(SketchKind::Hadamard, [n.div_ceil(3), n], 1).expect("a small operator");
-            let rows = if way == Way::Forward { n } else { n.div_ceil(3) };
+            let rows = if direction == Direction::Forward { n } else { n.div_ceil(3) };
             let x = Layout::contiguous("test", &[rows, columns]).expect("a small shape");
-            problems.push(HadamardProblem::new(&s, way, &x, 0, dtype).expect("a small view"));
+            problems.push(HadamardProblem::new(&s, direction, &x, 0, dtype).expect("a small view"));
         }
     }
     problems
@@ -170,9 +173,9 @@ pub fn hadamard_passes(caps: &Caps) -> Vec<HadamardPass> {
 pub fn generated_kernels(caps: &Caps) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     for side in [Side::A, Side::B] {
-        for outer in [Outer::Rows, Outer::Columns] {
-            for entries in [Entries::Normal, Entries::Uniform, Entries::Sign] {
-                let generated = Generated { side, entries, outer, tag: 1 };
+        for outer in [OuterAxis::Rows, OuterAxis::Columns] {
+            for entries in [Distribution::Normal, Distribution::Uniform, Distribution::Sign] {
+                let generated = GeneratedOperand { side, entries, outer, tag: 1 };
                 let problem =
                     plain([64, 65, 66], GemmTypes::new(DType::F16, DType::F32)).generated(generated);
                 kernels.extend(kernels_of(&problem.plan(caps).expect("the tiled kernel is everywhere")));
@@ -183,22 +186,22 @@ pub fn generated_kernels(caps: &Caps) -> Vec<Kernel> {
 }
 
 /// An operand B half of which is signs, in every way.
-pub fn half_signs() -> impl Iterator<Item = HalfSigns> {
-    (0..8).map(|i| HalfSigns {
-        axis: [HalvedAxis::Outer, HalvedAxis::K][i % 2],
-        half: [Half::First, Half::Second][i / 2 % 2],
-        outer: [Outer::Rows, Outer::Columns][i / 4],
+pub fn sign_half() -> impl Iterator<Item = SignHalf> {
+    (0..8).map(|i| SignHalf {
+        axis: [HalfAxis::Outer, HalfAxis::K][i % 2],
+        half: [HalfPosition::First, HalfPosition::Second][i / 2 % 2],
+        outer: [OuterAxis::Rows, OuterAxis::Columns][i / 4],
         tag: 3,
     })
 }
 
 /// The product of a problem that [`problem`] makes, half of whose B is made and half lies in memory as `view` says.
-pub fn halved(whole: GemmProblem, signs: HalfSigns, view: View) -> GemmProblem {
+pub fn halved(whole: GemmProblem, signs: SignHalf, view: View) -> GemmProblem {
     let [k, n] = [whole.dims().k, whole.dims().n].map(|extent| extent as usize);
-    let shape = if signs.axis == HalvedAxis::Outer { [k, n / 2] } else { [k / 2, n] };
+    let shape = if signs.axis == HalfAxis::Outer { [k, n / 2] } else { [k / 2, n] };
     let (strides, offset) = view.strides(shape);
     let half = Layout::new("test", &shape, &strides, offset, 1 << 40).expect("the view lies in the buffer");
-    whole.half_signs(signs, &half).expect("it is half of B")
+    whole.sign_half(signs, &half).expect("it is half of B")
 }
 
 /// Kernels with an operand half of which is made on a device, and their tiles: every tile, way of staging and of making,
@@ -210,7 +213,7 @@ pub fn half_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     {
         // The smallest patches in every way, others in two that have nothing in common.
         let taken = |&(j, _): &(usize, _)| [tile.tm, tile.tn] == [4, 4] || j == i % 4 || j == 7 - i % 4;
-        for (j, signs) in half_signs().enumerate().filter(taken) {
+        for (j, signs) in sign_half().enumerate().filter(taken) {
             let view = [View::Plain, View::Transposed][(i + j) % 2];
             let types = if tile.kernel == GemmKernel::Coop { TYPES[1 + j % 2] } else { TYPES[(i + j) % 8] };
             let problem = halved(plain([64, 66, 70], types), signs, view);
@@ -231,8 +234,8 @@ pub fn sparse_problems() -> Vec<SparseProblem> {
                 let sketch =
                     Sketch::new(SketchKind::Sjlt { nonzeros }, [4096; 2], 1).expect("a small operator");
                 let x = Layout::contiguous("test", &shape).expect("a small shape");
-                for way in [Way::Forward, Way::Adjoint] {
-                    let problem = SparseProblem::new(&sketch, way, &x, axis, dtype);
+                for direction in [Direction::Forward, Direction::Adjoint] {
+                    let problem = SparseProblem::new(&sketch, direction, &x, axis, dtype);
                     problems.push(problem.expect("they go together"));
                 }
             }

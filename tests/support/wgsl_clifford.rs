@@ -2,15 +2,16 @@
 
 use super::strided::Lay;
 use super::wgsl::{REALS, kernels_of};
-use tilewise::clifford::layer::{
-    ConnectedBackProblem, ConnectedProblem, FeatureFunction, FeaturesProblem, Gate, GradeNorm, LayerProduct,
-    RowFunction, RowLayouts, RowProblem,
-};
+use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Blades, Product, Signature, Unary};
-use tilewise::gemm::{GemmKernel, GemmProblem, Pin, Split, Tile};
+use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
 use tilewise::planning::clifford::{CliffordProblem, Function, LogBranch, MvLayout};
+use tilewise::planning::clifford_layer::{
+    ConnectedProblem, FeaturesProblem, OperandGradientsProblem, RowFunction, RowOperandLayouts, RowProblem,
+};
+use tilewise::planning::gemm::{GemmProblem, Pin};
 use tilewise::planning::kernel::Kernel;
 use tilewise::{Caps, DType, Layout};
 
@@ -32,7 +33,7 @@ pub fn row_problems(dtype: DType) -> Vec<RowProblem> {
             let blades = product.blades();
             let x = contiguous(&[blades.len(), 3, features]);
             let w = contiguous(&[features, signature.paths().len()]);
-            let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+            let layouts = RowOperandLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
             let problem = RowProblem::new(function, product, &blades, layouts, dtype);
             problems.push(problem.expect("a small shape"));
         }
@@ -225,10 +226,10 @@ pub fn connected_products(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
             let dtype = if tile.kernel == GemmKernel::Coop { DType::F16 } else { REALS[(i + j) % 3] };
             let gate = [Gate::Gelu, Gate::None][j / 2];
             let (problem, g) = connected_problem(Signature::CL2, gate, dtype, lays);
-            for product in [problem.forward(), problem.of_weight(&g), problem.through(&g)] {
+            for product in [problem.forward(), problem.weight_gradient(&g), problem.path_gradients(&g)] {
                 let product = product.expect("small sizes").pinned(Pin::Tile(*tile));
                 // What a device cannot run is other tests' matter, and so is what brings parts together.
-                let product = product.split(Split::Parts(1));
+                let product = product.split_k(SplitK::Splits(1));
                 let Ok(plan) = product.plan(caps) else { continue };
                 kernels.push((*tile, *product.product(), plan.steps()[0].kernel.clone()));
             }
@@ -250,7 +251,7 @@ pub fn connected_kernels(caps: &Caps) -> Vec<Kernel> {
                 if let Some(gates) = gates {
                     kernels.extend(kernels_of(&gates.plan(caps).expect("it fits")));
                 }
-                let back = ConnectedBackProblem::new(&problem, [8, 16]).expect("small sizes");
+                let back = problem.operand_gradients([8, 16]).expect("small sizes");
                 kernels.extend(kernels_of(&back.plan(caps).expect("it fits")));
             }
         }

@@ -1,37 +1,26 @@
-//! Layers of networks whose features are multivectors: weighted products, and what stands between them.
+//! Layers of networks whose features are multivectors: linear layers, weighted products, norms and activations.
 
-mod calls;
-mod connected;
-mod descend;
-mod features;
-mod form;
-mod gates;
-mod gradients;
-mod linear;
-mod linear_backward;
-mod module;
-#[cfg(feature = "safetensors")]
-mod module_file;
-mod normalization;
-mod normalized;
-mod operands;
-mod rows;
-mod runs;
-mod silu;
-mod steerable;
+pub(crate) mod activation;
+mod descent;
+pub(crate) mod features;
+mod gate;
+mod gate_functions;
+mod grade_norm;
+mod layer_product;
+pub(crate) mod linear;
+pub(crate) mod module;
+pub(crate) mod norm;
+pub(crate) mod product;
+mod row_tensors;
+pub(crate) mod rows;
 
-pub use connected::{
-    Connected, ConnectedBackDims, ConnectedBackProblem, ConnectedBackward, ConnectedForward,
-    ConnectedProblem, Multiplied,
-};
-pub use features::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};
-pub use form::{Gate, GradeNorm, LayerProduct};
-pub use gates::{GatesDims, GatesProblem};
-pub use gradients::ProductGradients;
-pub use linear::{BiasOn, MvLinear};
-pub use linear_backward::MvLinearGradients;
-pub use module::{CliffordLayer, CliffordLayerBuilder, LayerGradients, ProductKind, Residual};
-pub use normalization::{MvLayerNorm, MvNormalization};
-pub use operands::LAYER_DIMENSION_AT_MOST;
-pub use rows::{RowDims, RowFunction, RowLayouts, RowProblem, RowStep, RowTile};
-pub use silu::{MvSilu, MvSiluGradients};
+pub use activation::{MvSilu, MvSiluGradients};
+pub use features::FeatureFunction;
+pub use gate::Gate;
+pub use grade_norm::GradeNorm;
+pub use layer_product::{LayerProduct, ProductKind};
+pub use linear::{BiasOn, MvLinear, MvLinearBuilder, MvLinearGradients};
+pub use module::{CliffordLayer, CliffordLayerBuilder, LayerGradients, Residual};
+pub use norm::{MvLayerNorm, MvNormalization};
+pub use product::{Connected, ProductGradients};
+pub use row_tensors::MAX_LAYER_DIMENSION;

@@ -1,15 +1,14 @@
-//! The coop kernel: blocks staged in shared memory, patches in cooperative matrices, one patch a subgroup.
+//! The coop kernel: blocks staged in shared memory, subgroup tiles of cooperative matrices, one tile per subgroup.
 
 use super::cost::{Cost, Unit};
-use super::made::{self, Signs};
-use super::segments::Eights;
-use super::{Entry, GemmKernel, Tile};
+use super::generated::{self, Signs};
+use super::spec::KernelSpec;
+use super::stage::Loads;
+use super::store::store;
 use crate::caps::{Caps, CoopScalar};
-use crate::gemm::Made;
-use crate::gemm::half_signs::{HalfSigns, HalvedAxis};
-use crate::gemm::memory::store;
-use crate::gemm::problem::{GemmDims, GemmProblem};
-use crate::gemm::segments::Formed;
+use crate::gemm::problem::{
+    GemmDims, GemmKernel, GemmProblem, Generated, HalfAxis, PlaneSource, SignHalf, Tile,
+};
 use crate::kernel::{Access, Kernel, Memory, Width};
 use crate::layout::DType;
 use crate::plan::Flops;
@@ -17,9 +16,9 @@ use std::cmp::Ordering;
 
 pub(super) struct Coop;
 
-/// Blocks from large to small, of patches as large as the registers of a subgroup of 32 allow: of 64 x 64, each element
-/// staged is used 64 times. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers. Steps of 16 where two
-/// stages of 32 would not fit into 48 KiB, and where a software driver would compile twice as long.
+/// Blocks from large to small. Subgroup tiles are as large as the registers of a subgroup of 32 allow: with 64 x 64, each
+/// staged element is used 64 times. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers. The depth is 16 where
+/// two stages of depth 32 would not fit into 48 KiB, and where a software driver would take twice as long to compile.
 const TILES: [Tile; 12] = [
     Tile::of_subgroups(16, [128, 256, 16], [64, 64]),
     Tile::of_subgroups(16, [256, 128, 16], [64, 64]),
@@ -36,7 +35,7 @@ const TILES: [Tile; 12] = [
 ];
 
 impl Tile {
-    /// A tile of patches that subgroups hold, in cooperative matrices.
+    /// A tile whose subgroup tiles consist of cooperative matrices.
     const fn of_subgroups(fragment: u32, [bm, bn, bk]: [u32; 3], [tm, tn]: [u32; 2]) -> Self {
         Self { kernel: GemmKernel::Coop, bm, bn, bk, tm, tn, fragment }
     }
@@ -45,71 +44,52 @@ impl Tile {
 /// How an operand is staged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stage {
-    along: Axis,
+    axis: Axis,
     by: Loads,
 }
 
-/// The axis along which eight elements make a unit: shared memory has its rows along it too.
+/// The axis along which eight elements form a unit. Rows of shared memory run along the same axis.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Axis {
     K = 0,
     Outer = 1,
 }
 
-/// What one load brings.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Loads {
-    /// A unit: 16 bytes.
-    Units,
-    /// An element.
-    Elements,
-}
-
-impl Loads {
-    /// What memory is seen as an array of.
-    fn unit(self) -> &'static str {
-        match self {
-            Self::Units => "Unit",
-            Self::Elements => "f16",
-        }
-    }
-}
-
 impl Stage {
-    /// By units where an axis is contiguous and every line along it starts at a multiple of 16 bytes. Lines may end
-    /// anywhere: what a unit holds beyond the end is masked. An axis of one element is as contiguous as one likes, so
-    /// that a single row or column takes the kernel that more of them take.
+    /// Loads units if an axis is contiguous and every line along it starts at a multiple of 16 bytes. Lines may end
+    /// anywhere: elements of the last unit beyond the end are masked. An axis of one element counts as contiguous, so that
+    /// a single row or column is computed by the same kernel as several.
     fn of([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
-        let runs = |extent: u32, stride: u32| extent <= 1 || stride == 1;
-        let starts_whole =
+        let is_contiguous = |extent: u32, stride: u32| extent <= 1 || stride == 1;
+        let is_aligned =
             |stride: u32| stride.is_multiple_of(8) && starts.iter().all(|start| start.is_multiple_of(8));
-        if runs(k, k_stride) && starts_whole(outer_stride) {
-            Self { along: Axis::K, by: Loads::Units }
-        } else if runs(outer, outer_stride) && starts_whole(k_stride) {
-            Self { along: Axis::Outer, by: Loads::Units }
-        } else if runs(outer, outer_stride) && k_stride != 1 {
-            Self { along: Axis::Outer, by: Loads::Elements }
+        if is_contiguous(k, k_stride) && is_aligned(outer_stride) {
+            Self { axis: Axis::K, by: Loads::Units }
+        } else if is_contiguous(outer, outer_stride) && is_aligned(k_stride) {
+            Self { axis: Axis::Outer, by: Loads::Units }
+        } else if is_contiguous(outer, outer_stride) && k_stride != 1 {
+            Self { axis: Axis::Outer, by: Loads::Elements }
         } else {
-            Self { along: Axis::K, by: Loads::Elements }
+            Self { axis: Axis::K, by: Loads::Elements }
         }
     }
 
-    /// Of an operand B of which half is made: by elements, along the axis that a whole operand of the same order in memory
-    /// is staged along, so that it takes as many bytes.
-    fn of_half(signs: HalfSigns, d: &GemmDims) -> Self {
-        let along = match (d.b_outer.cmp(&d.b_k), signs.axis) {
+    /// The stage of an operand B with a sign half: elements, along the axis along which a stored operand of the same order
+    /// in memory would be staged, so that it takes equally many bytes.
+    fn of_sign_half(signs: SignHalf, d: &GemmDims) -> Self {
+        let axis = match (d.b_outer.cmp(&d.b_k), signs.axis) {
             (Ordering::Less, _) => Axis::Outer,
             (Ordering::Greater, _) => Axis::K,
-            // Strides are equal where the other half is what lies behind the first element.
-            (Ordering::Equal, HalvedAxis::Outer) => Axis::Outer,
-            (Ordering::Equal, HalvedAxis::K) => Axis::K,
+            // Both strides can be equal if the stored half has a single row or column.
+            (Ordering::Equal, HalfAxis::Outer) => Axis::Outer,
+            (Ordering::Equal, HalfAxis::K) => Axis::K,
         };
-        Self { along, by: Loads::Elements }
+        Self { axis, by: Loads::Elements }
     }
 
-    /// Bytes of one block of `outer` x `bk` in shared memory: each row padded by 16 bytes.
+    /// Bytes of one block of `outer` x `bk` in shared memory, each row padded by 16 bytes.
     fn bytes(self, outer: u32, bk: u32) -> u32 {
-        match self.along {
+        match self.axis {
             Axis::K => outer * (bk + 8) * 2,
             Axis::Outer => bk * (outer + 8) * 2,
         }
@@ -118,37 +98,37 @@ impl Stage {
 
 fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
     let d = &problem.dims;
-    let b = match problem.halved() {
-        Some(signs) => Stage::of_half(signs, d),
+    let b = match problem.sign_half_of_b() {
+        Some(signs) => Stage::of_sign_half(signs, d),
         None => Stage::of([d.n, d.k], [d.b_outer, d.b_k], problem.b_starts()),
     };
     let a = Stage::of([d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
     let second = problem.segments().and_then(|segments| segments.second());
     let a = match second.map(|(strides, starts)| Stage::of([d.m, d.k], strides, starts)) {
-        // By units only if both operands of A's products come so.
+        // Units only if both factors of A's products can be loaded in units of the same order.
         Some(y) if y != a => Stage { by: Loads::Elements, ..a },
         _ => a,
     };
     [a, b]
 }
 
-/// Invocations that hold a patch together.
+/// The number of invocations that hold a subgroup tile together.
 fn subgroup(caps: &Caps) -> u32 {
     caps.subgroups.map_or(1, |sizes| sizes.min)
 }
 
-/// Bytes that one stage of both operands takes, and those by which results leave.
-fn parts(tile: &Tile, problem: &GemmProblem) -> [u32; 2] {
+/// Bytes of one stage of both operands, and of the buffer through which results are stored.
+fn workgroup_bytes(tile: &Tile, problem: &GemmProblem) -> [u32; 2] {
     let [a, b] = stages_of(problem);
     let stage = a.bytes(tile.bm, tile.bk) + b.bytes(tile.bn, tile.bk);
-    // One matrix of f32 a patch, each row padded by a vector (`gemm/coop.wgsl`).
-    [stage, tile.patches() * tile.fragment * (tile.fragment + 4) * 4]
+    // One f32 matrix per subgroup tile, each row padded by a vector (`gemm/coop.wgsl`).
+    [stage, tile.tiles_per_block() * tile.fragment * (tile.fragment + 4) * 4]
 }
 
-/// Two where they fit, so that one is filled while the other is read.
+/// The number of stages: two if they fit, so that one is filled while the other is read.
 fn stages(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
-    let [stage, leaving] = parts(tile, problem);
-    if 2 * stage + leaving <= caps.limits.workgroup_bytes { 2 } else { 1 }
+    let [stage, output] = workgroup_bytes(tile, problem);
+    if 2 * stage + output <= caps.limits.workgroup_bytes { 2 } else { 1 }
 }
 
 fn fetch(kernel: Kernel, slot: &'static str, unit: &'static str, by: Loads) -> Kernel {
@@ -159,7 +139,7 @@ fn fetch(kernel: Kernel, slot: &'static str, unit: &'static str, by: Loads) -> K
     }
 }
 
-impl Entry for Coop {
+impl KernelSpec for Coop {
     fn name(&self) -> &'static str {
         "coop"
     }
@@ -172,9 +152,9 @@ impl Entry for Coop {
         &TILES
     }
 
-    /// Of operands of f16, or of half of one that is made, where the device has the row.
+    /// f16 operands, also with a sign half, if the device has the row of cooperative matrices.
     fn admits(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
-        if let Some(Made::Whole(_)) = problem.made {
+        if let Some(Generated::Operand(_)) = problem.generated {
             return Err("both operands in memory".into());
         }
         if problem.types.ab != DType::F16 {
@@ -193,7 +173,7 @@ impl Entry for Coop {
     }
 
     fn invocations(&self, tile: &Tile, caps: &Caps) -> u32 {
-        tile.patches() * subgroup(caps)
+        tile.tiles_per_block() * subgroup(caps)
     }
 
     fn accumulators(&self, tile: &Tile, _: &GemmProblem, caps: &Caps) -> u32 {
@@ -201,31 +181,32 @@ impl Entry for Coop {
     }
 
     fn shared_bytes(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
-        let [stage, leaving] = parts(tile, problem);
-        stages(tile, problem, caps) * stage + leaving
+        let [stage, output] = workgroup_bytes(tile, problem);
+        stages(tile, problem, caps) * stage + output
     }
 
-    /// A read of f16 from shared memory takes the time of as many multiply-adds as the matrix unit is faster than that of f32.
+    /// A read of an f16 from shared memory takes as long as several multiply-adds: the ratio of the matrix unit's rate to that
+    /// of f32.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let read_weight = caps.machine.matrix_flops / caps.machine.f32_flops;
         Cost { read_weight, ..Cost::of_blocks(tile, problem, caps, Unit::Matrix) }
     }
 
-    /// Of half an operand, signs are f16.
-    fn making(&self, tile: &Tile, problem: &GemmProblem) -> Flops {
-        let along = match stages_of(problem)[1].along {
-            Axis::Outer => HalvedAxis::Outer,
-            Axis::K => HalvedAxis::K,
+    /// The signs of a sign half are f16.
+    fn generation_flops(&self, tile: &Tile, problem: &GemmProblem) -> Flops {
+        let axis = match stages_of(problem)[1].axis {
+            Axis::Outer => HalfAxis::Outer,
+            Axis::K => HalfAxis::K,
         };
-        let made = made::flops(tile, problem, Signs::Units(along));
-        if problem.halved().is_some() { Flops { f16: made.f32, f32: 0.0, ..made } } else { made }
+        let flops = generated::flops(tile, problem, Signs::Units(axis));
+        if problem.sign_half_of_b().is_some() { Flops { f16: flops.f32, f32: 0.0, ..flops } } else { flops }
     }
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
         let size = tile.fragment;
         let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
         let kernel = tile
-            .staged(stages(tile, problem, caps), problem, caps)
+            .staged(self.shader(), stages(tile, problem, caps), problem, caps)
             .param("mat_a", fragment("f16", "A"))
             .param("mat_b", fragment("f16", "B"))
             .param("mat_c", fragment("f32", "C"))
@@ -236,23 +217,20 @@ impl Entry for Coop {
             .on_subgroups_of(subgroup(caps))
             .on_matrices_of(size);
         let [a, b] = stages_of(problem);
-        let kernel = kernel.param("A_OUTER", a.along as u32).param("B_OUTER", b.along as u32);
+        let kernel = kernel.param("A_OUTER", a.axis as u32).param("B_OUTER", b.axis as u32);
         let kernel = match problem.segments() {
-            Some(segments) if segments.formed != Formed::InMemory => kernel.param("a_unit", a.by.unit()),
+            Some(segments) if segments.source != PlaneSource::Stored => kernel.param("a_unit", a.by.unit()),
             _ => fetch(kernel, "coop_load_a", "a_unit", a.by),
         };
-        let kernel = match problem.halved() {
-            Some(signs) => {
-                signs.bind(kernel, "coop_load_b").param("half_element", "f16").param("b_unit", "f16")
-            }
+        let kernel = match problem.sign_half_of_b() {
+            Some(signs) => signs.bind(kernel, "coop_load_b").param("b_value", "f16").param("b_unit", "f16"),
             None => fetch(kernel, "coop_load_b", "b_unit", b.by),
         };
         let kernel = match (problem.segments(), a.by) {
-            (Some(segments), Loads::Units) => segments.bind_coop(kernel, Eights::Units),
-            (Some(segments), Loads::Elements) => segments.bind_coop(kernel, Eights::Elements),
+            (Some(segments), by) => segments.bind_coop(kernel, by),
             (None, _) => kernel,
         };
-        // A driver asks for 16 bytes where rows of a matrix of f32 go to memory.
+        // Drivers require that the rows of an f32 matrix are stored at multiples of 16 bytes.
         let direct = problem.types.c == DType::F32
             && problem.dims.c_starts().iter().all(|start| start.is_multiple_of(4));
         if direct && problem.epilogue.is_plain() {

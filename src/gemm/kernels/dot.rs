@@ -1,46 +1,45 @@
-//! The kernel for i8: blocks staged in shared memory as words of four elements along k, sums in registers, exact.
+//! The dot kernel, for i8: blocks staged in shared memory as words of four elements along k, exact sums in registers.
 
 use super::cost::{Cost, Unit};
-use super::{Entry, GemmKernel, Tile, in_memory};
+use super::spec::{KernelSpec, in_memory};
+use super::store::store;
 use crate::caps::Caps;
-use crate::gemm::memory::store;
-use crate::gemm::problem::GemmProblem;
+use crate::gemm::problem::{GemmKernel, GemmProblem, Tile};
 use crate::kernel::Kernel;
 use crate::layout::DType;
 
 pub(super) struct Dot;
 
-/// Steps so deep that every lane has a whole vector of four words to bring.
+/// The depths are such that every lane loads whole vectors of four words.
 const TILES: [Tile; 3] = [
     Tile::of_invocations(GemmKernel::Dot, [128, 128, 32], [8, 8]),
     Tile::of_invocations(GemmKernel::Dot, [64, 64, 32], [8, 8]),
     Tile::of_invocations(GemmKernel::Dot, [32, 64, 64], [4, 4]),
 ];
 
-/// How an operand comes from memory: the constants `STAGE_...` of `gemm/dot.wgsl`.
+/// How an operand is loaded: the constants `STAGE_...` of `gemm/dot.wgsl`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Element by element, lanes along k.
+    /// Element by element; consecutive lanes read along k.
     ElementsK = 0,
-    /// Element by element, lanes along the outer axis.
+    /// Element by element; consecutive lanes read along the outer axis.
     ElementsOuter = 1,
-    /// Words along k, as shared memory has them.
+    /// Words along k, the order of shared memory.
     WordsK = 2,
-    /// Words along the outer axis, whose bytes change places on the way.
+    /// Words along the outer axis, which are transposed on the way.
     WordsOuter = 3,
 }
 
 impl Stage {
-    /// By words where an axis is contiguous and every line along it starts with a whole word. Lines may end anywhere:
-    /// what a word holds beyond the end is masked, or is not stored. An axis of one element is as contiguous as one
-    /// likes.
+    /// Loads words if an axis is contiguous and every line along it starts at a word. Lines may end anywhere: elements of
+    /// the last word beyond the end are masked, or not stored. An axis of one element counts as contiguous.
     fn of([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
-        let runs = |extent: u32, stride: u32| extent <= 1 || stride == 1;
-        let starts_whole =
+        let is_contiguous = |extent: u32, stride: u32| extent <= 1 || stride == 1;
+        let is_aligned =
             |stride: u32| stride.is_multiple_of(4) && starts.iter().all(|start| start.is_multiple_of(4));
-        if runs(k, k_stride) && starts_whole(outer_stride) {
+        if is_contiguous(k, k_stride) && is_aligned(outer_stride) {
             Self::WordsK
-        } else if runs(outer, outer_stride) && starts_whole(k_stride) {
+        } else if is_contiguous(outer, outer_stride) && is_aligned(k_stride) {
             Self::WordsOuter
         } else if outer_stride == 1 && k_stride != 1 {
             Self::ElementsOuter
@@ -50,17 +49,17 @@ impl Stage {
     }
 }
 
-/// Bytes of one stage of both operands: a byte an element, each row of words padded by one vector (`gemm/dot_stage.wgsl`).
+/// Bytes of one stage of both operands: one byte per element, each row of words padded by one vector (`gemm/dot_stage.wgsl`).
 fn stage_bytes(tile: &Tile) -> u32 {
     (tile.bm + 4 + tile.bn + 4) * tile.bk
 }
 
-/// Two where they fit, so that one is filled while the other is read.
+/// The number of stages: two if they fit, so that one is filled while the other is read.
 fn stages(tile: &Tile, caps: &Caps) -> u32 {
     if 2 * stage_bytes(tile) <= caps.limits.workgroup_bytes { 2 } else { 1 }
 }
 
-impl Entry for Dot {
+impl KernelSpec for Dot {
     fn name(&self) -> &'static str {
         "dot"
     }
@@ -93,7 +92,8 @@ impl Entry for Dot {
         let d = &problem.dims;
         let a = Stage::of([d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
         let b = Stage::of([d.n, d.k], [d.b_outer, d.b_k], problem.b_starts());
-        let kernel = tile.staged_in_patches(stages(tile, caps), [a as u32, b as u32], problem, caps);
+        let kernel =
+            tile.staged_in_registers(self.shader(), stages(tile, caps), [a as u32, b as u32], problem, caps);
         store(kernel, problem, 3, caps)
     }
 }

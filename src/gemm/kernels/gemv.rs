@@ -1,51 +1,50 @@
-//! The kernel of thin products, of few rows or few columns: the other matrix is read once, in vectors, and nothing else
-//! takes time.
+//! The GEMV kernel, for skinny products with few rows or few columns: its time is that of reading the matrix operand once.
 
 use super::cost::{Cost, Traffic, Unit, depth};
-use super::{Entry, GemmKernel, Tile, in_memory, of_fractions};
+use super::spec::{KernelSpec, in_memory, of_fractions};
+use super::store::store;
 use crate::caps::Caps;
-use crate::gemm::memory::store;
-use crate::gemm::problem::GemmProblem;
+use crate::gemm::problem::{GemmKernel, GemmProblem, Tile};
 use crate::kernel::{Access, Kernel, Memory, Width};
 
 pub(super) struct Gemv;
 
-/// Rows of a thin A, or columns of a thin B, at most: more of them are for blocks.
-const THIN: u32 = 8;
+/// The most rows of A or columns of B of a skinny product. Kernels with blocks compute larger products.
+const MAX_SKINNY: u32 = 8;
 
-/// Of each tile: along the outer axis of the long operand and along k, a workgroup; along that axis, an invocation. All
-/// lanes along k for few lines, many along the outer axis for long runs of memory there. The one of few lanes is for
-/// software devices, where a lane's own vectors make the run.
+/// Each tile has the extents of a workgroup along the matrix operand's outer axis and along k, and the extent of an invocation
+/// along the outer axis. With few lines, all lanes run along k; with many, they run along the outer axis if that is
+/// contiguous. The tile with few lanes is for software devices, where the vectors of one lane are contiguous.
 const TILES: [Tile; 5] = [
-    Tile::of_thin([4, 512], 4),
-    Tile::of_thin([16, 128], 4),
-    Tile::of_thin([32, 256], 4),
-    Tile::of_thin([128, 32], 4),
-    Tile::of_thin([64, 4], 8),
+    Tile::skinny([4, 512], 4),
+    Tile::skinny([16, 128], 4),
+    Tile::skinny([32, 256], 4),
+    Tile::skinny([128, 32], 4),
+    Tile::skinny([64, 4], 8),
 ];
 
 impl Tile {
     /// A tile of products with few rows or columns.
-    const fn of_thin([bm, bk]: [u32; 2], tm: u32) -> Self {
-        Self { kernel: GemmKernel::Gemv, bm, bn: THIN, bk, tm, tn: THIN, fragment: 0 }
+    const fn skinny([bm, bk]: [u32; 2], tm: u32) -> Self {
+        Self { kernel: GemmKernel::Gemv, bm, bn: MAX_SKINNY, bk, tm, tn: MAX_SKINNY, fragment: 0 }
     }
 }
 
-/// The operand of a thin product that is read once and takes the time.
+/// The matrix operand of a skinny product: the large one, whose reads take the time.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Long {
-    /// A, where B has few columns.
+enum MatrixOperand {
+    /// A, if B has few columns.
     A = 0,
-    /// B, where A has few rows.
+    /// B, if A has few rows.
     B = 1,
 }
 
-/// How the long operand is read.
+/// How an operand is loaded.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Run {
-    /// Element by element, neighbours along this axis.
+enum Loads {
+    /// Element by element; consecutive lanes read along this axis.
     Elements(Axis),
-    /// By vectors of four along this axis.
+    /// In vectors of four along this axis.
     Vectors(Axis),
 }
 
@@ -56,20 +55,19 @@ enum Axis {
     Outer,
 }
 
-impl Run {
-    /// By vectors where an axis is contiguous and every line along it starts at a multiple of four. Lines may end
-    /// anywhere.
+impl Loads {
+    /// Loads vectors if an axis is contiguous and every line along it starts at a multiple of four. Lines may end anywhere.
     fn of([outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
-        let whole = |stride: u32| [stride].iter().chain(&starts).all(|size| size.is_multiple_of(4));
+        let is_aligned = |stride: u32| [stride].iter().chain(&starts).all(|size| size.is_multiple_of(4));
         match (outer_stride, k_stride) {
-            (lines, 1) if whole(lines) => Self::Vectors(Axis::K),
-            (1, lines) if whole(lines) => Self::Vectors(Axis::Outer),
+            (lines, 1) if is_aligned(lines) => Self::Vectors(Axis::K),
+            (1, lines) if is_aligned(lines) => Self::Vectors(Axis::Outer),
             (1, lines) if lines != 1 => Self::Elements(Axis::Outer),
             _ => Self::Elements(Axis::K),
         }
     }
 
-    /// The axis along which neighbours run.
+    /// The axis along which consecutive lanes read.
     fn axis(self) -> Axis {
         match self {
             Self::Elements(axis) | Self::Vectors(axis) => axis,
@@ -77,56 +75,57 @@ impl Run {
     }
 }
 
-/// A product with one thin operand, seen from the other.
+/// A skinny product: a matrix operand times a vector operand with few rows or columns.
 #[derive(Clone, Copy)]
-struct Thin {
-    long: Long,
-    /// Rows of a thin A or columns of a thin B, as many as are computed.
+struct Skinny {
+    matrix: MatrixOperand,
+    /// The number of rows or columns of the vector operand, rounded up to a power of two.
     count: u32,
-    /// How the long operand is read.
-    run: Run,
-    /// How the thin one is, along k.
-    thin: Run,
+    /// How the matrix operand is loaded.
+    matrix_loads: Loads,
+    /// How the vector operand is loaded.
+    vector_loads: Loads,
 }
 
-impl Thin {
-    /// If either operand is thin; of two that are, the thinner.
+impl Skinny {
+    /// The product as a skinny product, if it is one. The operand with fewer rows or columns is the vector operand.
     fn of(problem: &GemmProblem) -> Option<Self> {
         let d = &problem.dims;
-        let a = Run::of([d.a_outer, d.a_k], problem.a_starts());
-        let b = Run::of([d.b_outer, d.b_k], problem.b_starts());
-        let of = |long, count: u32, run, thin| {
-            (count <= THIN).then(|| Self { long, count: count.next_power_of_two(), run, thin })
+        let a = Loads::of([d.a_outer, d.a_k], problem.a_starts());
+        let b = Loads::of([d.b_outer, d.b_k], problem.b_starts());
+        let of = |matrix, count: u32, matrix_loads, vector_loads| {
+            let is_skinny = count <= MAX_SKINNY;
+            is_skinny.then(|| Self { matrix, count: count.next_power_of_two(), matrix_loads, vector_loads })
         };
-        if d.n < d.m { of(Long::A, d.n, a, b) } else { of(Long::B, d.m, b, a) }
+        if d.n < d.m { of(MatrixOperand::A, d.n, a, b) } else { of(MatrixOperand::B, d.m, b, a) }
     }
 }
 
-/// Rows or columns that are computed, as if the problem were thin.
+/// The number of rows or columns of the vector operand.
 fn count(problem: &GemmProblem) -> u32 {
-    Thin::of(problem).map_or(THIN, |thin| thin.count)
+    Skinny::of(problem).map_or(MAX_SKINNY, |skinny| skinny.count)
 }
 
-/// Elements of the long operand that neighbours read at once from one run of memory: those in one vector of invocations.
-/// Where vectors run one after another, the same one reads on.
-fn run(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
+/// The number of contiguous elements of the matrix operand that one hardware vector of invocations reads at once. If vectors
+/// execute one after another, the same vector continues along its run.
+fn run_length(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
     let lanes = tile.bm / tile.tm;
     let (in_turn, together) = (caps.machine.runs_in_turn(), caps.machine.vector_lanes);
-    match Thin::of(problem).map(|thin| thin.run.axis()) {
+    match Skinny::of(problem).map(|skinny| skinny.matrix_loads.axis()) {
         Some(Axis::Outer) if in_turn && lanes <= together => tile.bm,
         Some(Axis::Outer) => 4 * lanes.min(together),
-        // Rows are read on and on, where all of a vector are on one.
-        _ if in_turn && tile.bk >= 4 * together => problem.dims.k_part.max(1),
-        _ => tile.bk.min(problem.dims.k_part.max(1)),
+        // All invocations of a vector read the same row, one vector of elements after another.
+        _ if in_turn && tile.bk >= 4 * together => problem.dims.k_per_split.max(1),
+        _ => tile.bk.min(problem.dims.k_per_split.max(1)),
     }
 }
 
-/// Workgroups of one part.
-fn lines(tile: &Tile, problem: &GemmProblem) -> u32 {
+/// The number of workgroups for one matrix and split.
+fn blocks(tile: &Tile, problem: &GemmProblem) -> u32 {
     problem.dims.m.max(problem.dims.n).div_ceil(tile.bm)
 }
 
-impl Entry for Gemv {
+impl KernelSpec for Gemv {
     fn name(&self) -> &'static str {
         "gemv"
     }
@@ -139,13 +138,13 @@ impl Entry for Gemv {
         &TILES
     }
 
-    /// Of problems with a thin operand, of a type that is summed in f32.
+    /// Skinny products of a type that is accumulated in f32.
     fn admits(&self, _: &Tile, problem: &GemmProblem, _: &Caps) -> Result<(), String> {
         in_memory(problem)?;
         of_fractions(problem)?;
-        match Thin::of(problem) {
+        match Skinny::of(problem) {
             Some(_) => Ok(()),
-            None => Err(format!("m or n of at most {THIN}")),
+            None => Err(format!("m or n of at most {MAX_SKINNY}")),
         }
     }
 
@@ -157,29 +156,29 @@ impl Entry for Gemv {
         tile.tm * count(problem)
     }
 
-    /// The sums of every invocation.
+    /// The accumulators of every invocation.
     fn shared_bytes(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
         self.invocations(tile, caps) * self.accumulators(tile, problem, caps) * 4
     }
 
     fn blocks(&self, tile: &Tile, problem: &GemmProblem, _: &Caps) -> u64 {
-        problem.dims.parts() * u64::from(lines(tile, problem))
+        problem.dims.pairs() * u64::from(blocks(tile, problem))
     }
 
-    /// The long operand is read once, and the neighbours' sums take one step more.
+    /// The matrix operand is read once; adding the invocations' sums takes one more iteration.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let count = f64::from(count(problem));
-        let blocks = Cost::of_blocks(tile, problem, caps, Unit::F32);
+        let cost = Cost::of_blocks(tile, problem, caps, Unit::F32);
         Cost {
-            blocks: [f64::from(lines(tile, problem)), 1.0],
+            blocks: [f64::from(blocks(tile, problem)), 1.0],
             block: [f64::from(tile.bm), count],
-            patch: [f64::from(tile.tm), count],
-            steps: (depth(problem) / f64::from(tile.bk)).ceil() + 1.0,
-            meeting: self.invocations(tile, caps),
+            tile: [f64::from(tile.tm), count],
+            iterations: (depth(problem) / f64::from(tile.bk)).ceil() + 1.0,
+            reducing: self.invocations(tile, caps),
             traffic: Traffic::Once {
-                run: f64::from(run(tile, problem, caps).max(1)) * problem.types.ab.size() as f64,
+                run_bytes: f64::from(run_length(tile, problem, caps).max(1)) * problem.types.ab.size() as f64,
             },
-            ..blocks
+            ..cost
         }
     }
 
@@ -187,25 +186,31 @@ impl Entry for Gemv {
         let ab = Memory::of(problem.types.ab, caps);
         let kernel = Kernel::new(self.shader())
             .dims(caps, size_of_val(&problem.dims))
-            .param("THIN", count(problem))
-            .param("BL", tile.bm)
+            .param("SKINNY", count(problem))
+            .param("BO", tile.bm)
             .param("BK", tile.bk)
-            .param("TL", tile.tm);
-        // NOTE: a tile that fits has a thin operand: `admits`.
-        let Some(Thin { long, run, thin, .. }) = Thin::of(problem) else { return kernel };
-        let kernel =
-            kernel.param("LONG_BINDING", long as u32).param("ALONG_K", u32::from(run.axis() == Axis::K));
+            .param("TO", tile.tm);
+        // NOTE: `admits` made sure that the product is skinny.
+        let Some(Skinny { matrix, matrix_loads, vector_loads, .. }) = Skinny::of(problem) else {
+            return kernel;
+        };
+        let lanes_along_k = u32::from(matrix_loads.axis() == Axis::K);
+        let kernel = kernel.param("MATRIX_BINDING", matrix as u32).param("LANES_ALONG_K", lanes_along_k);
         let [element, vector] = [Width::One, Width::Four].map(|width| Access::read(ab, width));
-        let kernel = match run {
-            Run::Elements(_) => kernel.operand("long", element),
-            Run::Vectors(Axis::K) => kernel.operand("long", vector).param("LONG_LOADS", "VECTORS_ALONG_K"),
-            Run::Vectors(Axis::Outer) => {
-                kernel.operand("long", vector).param("LONG_LOADS", "VECTORS_ALONG_OUTER")
+        let kernel = match matrix_loads {
+            Loads::Elements(_) => kernel.operand("matrix", element),
+            Loads::Vectors(Axis::K) => {
+                kernel.operand("matrix", vector).param("MATRIX_LOADS", "VECTORS_ALONG_K")
+            }
+            Loads::Vectors(Axis::Outer) => {
+                kernel.operand("matrix", vector).param("MATRIX_LOADS", "VECTORS_ALONG_OUTER")
             }
         };
-        let kernel = match thin {
-            Run::Vectors(Axis::K) => kernel.operand("thin", vector).param("THIN_LOADS", "VECTORS_ALONG_K"),
-            _ => kernel.operand("thin", element),
+        let kernel = match vector_loads {
+            Loads::Vectors(Axis::K) => {
+                kernel.operand("vector", vector).param("VECTOR_LOADS", "VECTORS_ALONG_K")
+            }
+            _ => kernel.operand("vector", element),
         };
         store(kernel, problem, 3, caps)
     }

@@ -1,17 +1,17 @@
-//! The naive kernel: every element by one invocation.
+//! The naive kernel: each invocation computes one element.
 
-use super::cost::{Cost, Unit};
-use super::{Entry, GemmKernel, Tile, in_memory};
+use super::cost::{Cost, Unit, depth};
+use super::spec::{KernelSpec, in_memory};
+use super::store::store_elements;
 use crate::caps::Caps;
-use crate::gemm::memory::store_elements;
-use crate::gemm::problem::GemmProblem;
+use crate::gemm::problem::{GemmKernel, GemmProblem, Tile};
 use crate::kernel::{Access, Kernel, Memory, Width};
 
 pub(super) struct Naive;
 
 const TILES: [Tile; 1] = [Tile::of_invocations(GemmKernel::Naive, [1, 64, 1], [1, 1])];
 
-impl Entry for Naive {
+impl KernelSpec for Naive {
     fn name(&self) -> &'static str {
         "naive"
     }
@@ -28,7 +28,7 @@ impl Entry for Naive {
         in_memory(problem)
     }
 
-    fn sums_parts(&self, _: &GemmProblem) -> bool {
+    fn supports_split_k(&self, _: &GemmProblem) -> bool {
         false
     }
 
@@ -42,7 +42,7 @@ impl Entry for Naive {
         elements.div_ceil(u64::from(self.invocations(tile, caps)))
     }
 
-    /// An element of both operands for each multiply-add, through the caches; invocations without an element do nothing.
+    /// Each multiply-add reads one element of each operand through the caches. Invocations without an element of C are idle.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let [m, n] = [problem.dims.m, problem.dims.n].map(f64::from);
         let blocks = Cost::of_blocks(tile, problem, caps, Unit::F32);
@@ -50,7 +50,7 @@ impl Entry for Naive {
             unit: if problem.types.ab.is_real() { Unit::F32 } else { Unit::Integer },
             block: [1.0, f64::from(tile.bn).min(m * n)],
             read_weight: caps.machine.cached_read_weight,
-            steps: (super::cost::depth(problem) / caps.machine.loads_together).ceil(),
+            iterations: (depth(problem) / caps.machine.loads_together).ceil(),
             ..blocks
         }
     }

@@ -1,21 +1,17 @@
-//! How a product that is summed over segments is computed: by the step or steps that the matrix product chooses. The table is
-//! a constant of the plan.
+//! The plan of a product over segments: the steps that the matrix product chooses. The table is a constant of the plan.
 
-use super::problem::{Formed, Gated, SegmentedProblem, Segments};
+use super::problem::SegmentedProblem;
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::layouts::Operand;
-use crate::gemm::problem::{GemmProblem, OP};
+use crate::gemm::problem::{OP, Operand};
 use crate::plan::{Draft, Plan, Problem};
 
-/// The place of the table among a product's operands.
+/// Index of the table among the operands of a product.
 const TABLE: usize = 3;
 
-/// Why a kernel is not for such products.
-pub(in crate::gemm) const ONE_PLANE: &str = "one plane of each operand, not one for each segment of k";
-
 impl Problem for SegmentedProblem {
-    /// Operands: A, B, C; Y and the plane of gates, where A is formed of them. The table is a constant.
+    /// Operands: A, B, C; if A's planes are products, their right factor Y, and the plane of gates if there is one. The table
+    /// is a constant.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[], caps);
         let mut operands = Vec::new();
@@ -29,36 +25,11 @@ impl Problem for SegmentedProblem {
             });
         }
         self.problem.check_bound(caps)?;
-        self.problem.alone(&mut draft, &operands)?;
+        self.problem.add_inner_steps(&mut draft, &operands)?;
         Ok(draft.finish())
     }
 
     fn explain(&self, caps: &Caps) -> Result<Plan> {
         Ok(self.plan(caps)?.because(self.problem.reasons(caps)?))
-    }
-}
-
-impl GemmProblem {
-    /// Multiply-adds, without those that form an operand.
-    pub(in crate::gemm) fn multiply_adds(&self) -> f64 {
-        let d = &self.dims;
-        match self.segments() {
-            // What of each segment is not filled up.
-            Some(Segments { total, length, .. }) => {
-                f64::from(total) * f64::from(d.m) * f64::from(d.n) * f64::from(length)
-            }
-            None => f64::from(d.batches) * f64::from(d.m) * f64::from(d.n) * f64::from(d.k),
-        }
-    }
-}
-
-impl Segments {
-    /// The number of storage bindings beside A, B and C: the table, and what A is formed of.
-    pub(in crate::gemm) fn bindings(&self) -> u32 {
-        match self.formed {
-            Formed::InMemory => 1,
-            Formed::Products(Gated::No) => 2,
-            Formed::Products(Gated::Yes) => 3,
-        }
     }
 }

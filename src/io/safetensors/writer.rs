@@ -1,6 +1,6 @@
 //! Tensors to `.safetensors` files.
 
-use super::Safetensors;
+use super::reader::Safetensors;
 use crate::error::Named;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::error::call;
@@ -17,13 +17,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The longest header that readers take.
-const LONGEST_HEADER: usize = 100_000_000;
+/// Longest header that readers accept.
+const MAX_HEADER: usize = 100_000_000;
 
-/// The name that a header has for the file's metadata: no tensor may have it.
+/// The header's name for the metadata. No tensor may have it.
 const METADATA: &str = "__metadata__";
 
-/// A `.safetensors` file to be: see [`Safetensors`]. Of the same tensors and metadata it is the same bytes.
+/// Builds a `.safetensors` file. The same tensors and metadata always give the same bytes.
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing is written before `write`"]
 pub struct SafetensorsWriter {
@@ -35,7 +35,7 @@ pub struct SafetensorsWriter {
 struct Entry {
     dtype: Dtype,
     shape: Vec<usize>,
-    /// What the elements lie in, and where.
+    /// The buffer that holds the elements, and their range in it.
     bytes: Arc<Vec<u8>>,
     range: Range<usize>,
 }
@@ -46,12 +46,12 @@ impl SafetensorsWriter {
         Self::default()
     }
 
-    /// Adds a tensor, row-major whatever its strides. Not available in a browser: use
+    /// Adds a tensor, row-major whatever its strides are. Not available in a browser: use
     /// [`tensor_async`](Self::tensor_async).
     ///
     /// # Errors
-    /// [`Error::Input`] if there is one of this name already, or the name is `__metadata__`; otherwise as
-    /// [`Tensor::to_vec`].
+    /// [`Error::Input`] if the file already has a tensor of this name, or if the name is `__metadata__`; otherwise as
+    /// for [`Tensor::to_vec`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn tensor<T: Element>(self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
         call("SafetensorsWriter::tensor", || {
@@ -61,11 +61,11 @@ impl SafetensorsWriter {
         })
     }
 
-    /// As `tensor`, without blocking: it waits for the device as [`Tensor::read`] does.
+    /// Like `tensor`, without blocking: it waits for the device as [`Tensor::read`] does.
     ///
     /// # Errors
-    /// [`Error::Input`] if there is one of this name already, or the name is `__metadata__`; otherwise as
-    /// [`Tensor::read`].
+    /// [`Error::Input`] if the file already has a tensor of this name, or if the name is `__metadata__`; otherwise as
+    /// for [`Tensor::read`].
     pub async fn tensor_async<T: Element>(self, name: impl Into<String>, tensor: &Tensor<T>) -> Result<Self> {
         let (op, name) = ("SafetensorsWriter::tensor_async", name.into());
         self.vacant(&name).named(op)?;
@@ -73,10 +73,11 @@ impl SafetensorsWriter {
         self.values(name, tensor.shape(), &elements).named(op)
     }
 
-    /// Adds a tensor of another file under the same name, byte for byte, whatever its type.
+    /// Copies a tensor of another file under the same name, byte for byte, whatever its type is.
     ///
     /// # Errors
-    /// [`Error::Input`] if the file has none of this name, there is one already, or the name is `__metadata__`.
+    /// [`Error::Input`] if the other file has no tensor of this name, if this file already has one, or if the name is
+    /// `__metadata__`.
     pub fn copied(self, file: &Safetensors, name: &str) -> Result<Self> {
         let info = file.info(name)?;
         let range = info.data_offsets.0..info.data_offsets.1;
@@ -85,7 +86,7 @@ impl SafetensorsWriter {
         self.entry(name.into(), entry).named("SafetensorsWriter::copied")
     }
 
-    /// Adds values that no device need see.
+    /// Adds values from the host.
     pub(crate) fn values<T: Element>(self, name: String, shape: &[usize], values: &[T]) -> Result<Self> {
         let dtype = match T::DTYPE {
             DType::F32 => Dtype::F32,
@@ -97,7 +98,7 @@ impl SafetensorsWriter {
         self.owned(name, dtype, shape, bytemuck::cast_slice(values).to_vec())
     }
 
-    /// Adds values of a type that no tensor has.
+    /// Adds f64 values, a type that no tensor has.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn doubles(self, name: String, shape: &[usize], values: &[f64]) -> Result<Self> {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -117,36 +118,37 @@ impl SafetensorsWriter {
 
     fn vacant(&self, name: &str) -> Result<()> {
         if name == METADATA {
-            let why =
-                format!("`{METADATA}` is where a file says something of itself: no tensor has that name");
+            let why = format!(
+                "`{METADATA}` is reserved for the metadata of the file: choose another name for the tensor"
+            );
             return Err(Error::input("safetensors", why));
         }
         if self.tensors.contains_key(name) {
-            return Err(Error::input("safetensors", format!("there is a tensor `{name}` already")));
+            return Err(Error::input("safetensors", format!("there is already a tensor `{name}`")));
         }
         Ok(())
     }
 
-    /// Says something of the file.
+    /// Adds an entry to the metadata.
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.metadata.insert(key.into(), value.into());
         self
     }
 
-    /// Writes the file, whole or not at all: under its name it appears, or replaces an existing one, once all of it is
-    /// on the disk. (A device or a pipe is written to as it is.)
+    /// Writes the file. The write is atomic: the file appears, or replaces an existing one, when all of it is on the
+    /// disk. (A device or a pipe is written to directly.)
     ///
     /// # Errors
-    /// [`Error::Input`] if it cannot be written, or replaces one that may only be read. An existing file is what it was
-    /// then, and nothing is left of the new one.
+    /// [`Error::Input`] if the file cannot be written, or if it would replace a read-only file. An existing file then
+    /// stays as it was, and nothing is left of the new one.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.write_with(path.as_ref(), None)
+        self.write_draft_in(path.as_ref(), None)
     }
 
-    /// The bytes of the file, in memory: for a browser, which has no disk.
+    /// The bytes of the file, for example in a browser, which has no disk.
     ///
     /// # Errors
-    /// [`Error::Input`] if there are more names and metadata than a file may have.
+    /// [`Error::Input`] if names and metadata are longer than the header of a file may be.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let written = self.write_to(&mut bytes);
@@ -156,16 +158,16 @@ impl SafetensorsWriter {
         Ok(bytes)
     }
 
-    /// As [`write`](Self::write), with the draft in a folder that a later run clears if this one is killed.
-    pub(crate) fn write_with(&self, path: &Path, folder: Option<&Path>) -> Result<()> {
+    /// Like [`write`](Self::write), but writes the draft in a folder that a later run clears if this process is killed.
+    pub(crate) fn write_draft_in(&self, path: &Path, folder: Option<&Path>) -> Result<()> {
         let written = replace(path, folder, |file| self.write_to(file));
         written.map_err(|e| Error::input(path.display().to_string(), format!("cannot be written: {e}")))
     }
 
     fn write_to(&self, file: &mut dyn io::Write) -> io::Result<()> {
         let (header, order) = self.header();
-        if header.len() > LONGEST_HEADER {
-            let why = format!("its header of {} bytes is longer than {LONGEST_HEADER}", header.len());
+        if header.len() > MAX_HEADER {
+            let why = format!("its header of {} bytes is longer than {MAX_HEADER}", header.len());
             return Err(io::Error::other(why));
         }
         file.write_all(&(header.len() as u64).to_le_bytes())?;
@@ -173,9 +175,10 @@ impl SafetensorsWriter {
         order.iter().try_for_each(|entry| file.write_all(&entry.bytes[entry.range.clone()]))
     }
 
-    /// The header, and the tensors in the order of their elements: those of wide types first, so that all are aligned.
+    /// The header, and the tensors in the order of their elements. Wide types come first, so that all elements are
+    /// aligned.
     ///
-    /// NOTE: `safetensors` itself writes metadata in an order that changes from run to run.
+    /// NOTE: the `safetensors` crate writes metadata in an order that changes from run to run.
     fn header(&self) -> (String, Vec<&Entry>) {
         let quoted = |text: &str| Value::from(text).to_string();
         let mut parts = Vec::new();
@@ -195,7 +198,7 @@ impl SafetensorsWriter {
             at = end;
         }
         let mut header = format!("{{{}}}", parts.join(","));
-        // Elements begin at a multiple of eight bytes.
+        // The elements begin at a multiple of eight bytes.
         let padding = header.len().next_multiple_of(8) - header.len();
         let _ = write!(header, "{:padding$}", "");
         (header, order.into_iter().map(|(_, entry)| entry).collect())

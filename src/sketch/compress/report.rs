@@ -1,80 +1,80 @@
-//! What a compression tells: while it runs, and at its end.
+//! The progress of a compression, and its report.
 
 use crate::layout::DType;
-use crate::sketch::advise::Choice;
-use crate::sketch::budget::{Budget, percent};
+use crate::sketch::rank::budget::{Budget, percent};
+use crate::sketch::rank::recommend::Choice;
 use std::fmt;
 
-/// How far a compression is: for each layer that can save, one `Factoring` and `Factored`, or one `Reused`; and for
-/// each that is sketched in the end one `Stored`.
+/// The progress of a compression. Each layer that can save parameters reports `Factoring` and `Factored`, or `Reused`.
+/// Each layer that is sketched in the end then reports `Stored`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress<'a> {
     /// The weight's name.
     pub layer: &'a str,
-    /// Which of the selected layers it is, from 1.
+    /// Number of the layer among the selected ones, from 1.
     pub number: usize,
-    /// How many are selected.
+    /// Number of selected layers.
     pub layers: usize,
-    /// What is done with it.
-    pub step: Step,
+    /// The step.
+    pub step: ProgressStep,
 }
 
-/// What is done with a layer.
+/// A step of the compression of one layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Step {
-    /// It is about to be factored, which takes long.
+pub enum ProgressStep {
+    /// The decomposition begins, which takes most of the time.
     Factoring,
-    /// It was factored, and its factors are on the disk: a run that ends now need not do it again.
+    /// The decomposition is done and cached on disk: a later run will not repeat it.
     Factored,
-    /// Its factors are those of an earlier run.
+    /// The cached decomposition of an earlier run is used.
     Reused,
-    /// Its parameters are ready, and measured.
+    /// The parameters are computed, and their error is measured.
     Stored,
 }
 
-/// What became of a file, from [`Compress::run`](super::Compress::run).
+/// The report of a compression, from [`Compress::run`](super::Compress::run).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Compressed {
-    /// What was asked for.
+    /// The budget.
     pub budget: Budget,
-    /// The layers that were selected, in the order of their names.
+    /// The selected layers, ordered by name.
     pub layers: Vec<CompressedLayer>,
-    /// Parameters of all of them, without biases.
+    /// Parameters of all selected layers after compression, without biases.
     pub params: usize,
-    /// Parameters that they had.
+    /// Parameters of all selected layers before compression, without biases.
     pub dense_params: usize,
-    /// Bytes of the file that was written.
+    /// Size of the output file in bytes.
     pub bytes: u64,
-    /// Bytes of the file that was read.
+    /// Size of the input file in bytes.
     pub dense_bytes: u64,
-    /// Layers whose factors were those of an earlier run.
+    /// Number of layers whose decomposition came from an earlier run.
     pub reused: usize,
 }
 
-/// What became of a layer.
+/// The report of one layer.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CompressedLayer {
     /// The weight's name.
     pub name: String,
-    /// Rows and columns of the weight: (out, in).
+    /// Shape of the weight: (out, in).
     pub shape: [usize; 2],
-    /// The type of its elements, before and after.
+    /// Element type, before and after.
     pub dtype: DType,
-    /// A sketched layer, or the dense one, and why.
+    /// Whether the layer was sketched, and why not.
     pub choice: Choice,
-    /// Terms: 1, or 0 of a dense layer.
+    /// Number of terms: 1, or 0 for a dense layer.
     pub terms: usize,
-    /// The rank of the term; 0 of a dense layer.
+    /// Rank of the term; 0 for a dense layer.
     pub rank: usize,
-    /// Parameters, without the bias.
+    /// Parameters after compression, without the bias.
     pub params: usize,
-    /// Parameters that there were.
+    /// Parameters before compression, without the bias.
     pub dense_params: usize,
-    /// $\|W - W'\|_F / \|W\|_F$, measured on the parameters as they are stored; 0 of a dense layer.
+    /// $\|W - W'\|_F / \|W\|_F$, measured on the stored parameters; 0 for a dense layer.
     pub rel_error: f64,
 }
 

@@ -1,18 +1,16 @@
-//! How a dense operator is applied: by the steps of a matrix product, one of whose operands is made in the kernel.
+//! The plan of a dense operator: a matrix product that generates one operand in the kernel.
 
 use super::problem::DenseProblem;
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::{Entries, GemmProblem, GemmTypes, Generated, Outer, Side};
+use crate::gemm::{Distribution, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Side};
 use crate::layout::{DType, Layout};
 use crate::plan::{Access, Draft, Plan, Problem};
-use crate::sketch::along::Along;
-use crate::sketch::apply::Way;
-use crate::sketch::normal;
-use crate::sketch::operator::OP;
+use crate::sketch::operator::axis::AxisLayout;
+use crate::sketch::operator::{Direction, OP, normal_table};
 
 impl Problem for DenseProblem {
-    /// A product with an operand that is made in the kernel.
+    /// The steps of a matrix product that generates one operand in the kernel.
     ///
     /// Operands: x, the result. Scalars: the seed and the scale.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
@@ -20,12 +18,12 @@ impl Problem for DenseProblem {
         let Product { problem, side, x, y, result } = self.product()?;
         let x = draft.operand("x", self.dtype, self.x, Access::Read).seen_as(x);
         let y = draft.operand("the result", DType::F32, result, Access::Write).seen_as(y);
-        let words = if self.entries == Entries::Normal { normal::table() } else { &[0] };
+        let words = if self.entries == Distribution::Normal { normal_table() } else { &[0] };
         debug_assert!(words.len() as u64 == self.entries.table_words());
         let table = draft.constant(words)?;
         let operands = if side == Side::A { [table, x, y] } else { [x, table, y] };
         let product = problem.plan(caps)?;
-        // What the product calls alpha is the operator's scale.
+        // The operator's scale is the alpha of the product.
         let names =
             product.scalars().iter().map(|scalar| if scalar.name == "alpha" { "scale" } else { scalar.name });
         let scalars: Vec<usize> = names.filter_map(|name| draft.scalar(name)).collect();
@@ -33,36 +31,37 @@ impl Problem for DenseProblem {
         Ok(draft.finish())
     }
 
-    /// As [`plan`](Self::plan), with the product's reasons.
+    /// [`plan`](Self::plan) with the reasons of the matrix product.
     fn explain(&self, caps: &Caps) -> Result<Plan> {
         let product = self.product()?.problem.explain(caps)?;
         Ok(self.plan(caps)?.because(product.reasons().iter().cloned()))
     }
 }
 
-/// The product that applies an operator.
+/// The matrix product that applies an operator.
 struct Product {
     problem: GemmProblem,
-    /// Which of its operands is made.
+    /// The operand that is generated.
     side: Side,
-    /// The other one, as a matrix or a batch of them.
+    /// The other operand, as a matrix or a batch of matrices.
     x: Layout,
-    /// Its result.
+    /// The result of the product.
     y: Layout,
-    /// The same, shaped as the operand.
+    /// The same result with the axes of x.
     result: Layout,
 }
 
 impl DenseProblem {
     fn product(&self) -> Result<Product> {
         let [from, to] = self.extents;
-        let along = Along::of(&self.x, self.axis, to)?;
-        let result = Layout::contiguous(OP, &along.shape)?;
-        let (side, x, y) = along.as_product(&self.x, &result)?;
-        let made = Layout::contiguous(OP, &if side == Side::A { [to, from] } else { [from, to] })?;
-        let (a, b) = if side == Side::A { (&made, &x) } else { (&x, &made) };
-        let outer = if self.way == Way::Forward { Outer::Rows } else { Outer::Columns };
-        let generated = Generated { side, entries: self.entries, outer, tag: self.tag };
+        let layout = AxisLayout::new(&self.x, self.axis, to)?;
+        let result = Layout::contiguous(OP, &layout.shape)?;
+        let (side, x, y) = layout.as_product(&self.x, &result)?;
+        let generated_layout =
+            Layout::contiguous(OP, &if side == Side::A { [to, from] } else { [from, to] })?;
+        let (a, b) = if side == Side::A { (&generated_layout, &x) } else { (&x, &generated_layout) };
+        let outer = if self.direction == Direction::Forward { OuterAxis::Rows } else { OuterAxis::Columns };
+        let generated = GeneratedOperand { side, entries: self.entries, outer, tag: self.tag };
         let types = GemmTypes::new(self.dtype, DType::F32);
         let mut problem = GemmProblem::new(a, b, &y, types)?.pinned(self.pin).generated(generated);
         problem.epilogue.scale = self.scale;

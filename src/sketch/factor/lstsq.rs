@@ -1,9 +1,9 @@
 //! Linear least squares.
 
 use super::cqrrpt::sketch_of;
+use super::device::{matmul, product};
+use super::host;
 use super::input::{self, Input};
-use super::products::{matmul, product};
-use super::small;
 use crate::error::call;
 use crate::layout::Element;
 use crate::tensor::Tensor;
@@ -12,22 +12,22 @@ use faer::Mat;
 
 const OP: &str = "lstsq";
 
-/// Rows of the sketch for each column of A: a convergence by half with every iteration.
+/// Rows of the sketch per column of A. With four, each iteration halves the error.
 const ROWS_PER_COLUMN: usize = 4;
-/// Nonzeros of a column of the sketch.
+/// Nonzeros per column of the sketch.
 const NONZEROS: usize = 8;
-/// Times that an iteration begins again from the residual as it is, not as it was predicted.
-const ROUNDS: usize = 2;
+/// Number of restarts: each begins from the computed residual instead of the one that LSQR predicts.
+const RESTARTS: usize = 2;
 
-/// The least-squares solution $\min_{x} \lVert A x - b \rVert$, of several right-hand sides at once. [`Lstsq`] has the
-/// options.
+/// Solves the least-squares problem $\min_{x} \lVert A x - b \rVert$, for several right-hand sides at once. [`Lstsq`]
+/// has the options.
 ///
 /// # Shapes
 /// `a` (m, n), `b` (m) or (m, c) -> x (n) or (n, c).
 /// # Errors
-/// As [`Lstsq::run`].
+/// As for [`Lstsq::run`].
 /// # Precision
-/// As [`Lstsq`].
+/// As for [`Lstsq`].
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -49,25 +49,27 @@ pub fn lstsq(a: &Tensor<f32>, b: &Tensor<f32>) -> Result<LeastSquares> {
 pub struct LeastSquares {
     /// The solution: (n) or (n, c).
     pub x: Tensor<f32>,
-    /// $\|Ax - b\|$ of every right-hand side.
+    /// $\|Ax - b\|$ of each right-hand side.
     pub residuals: Vec<f64>,
-    /// The numerical rank of A: where it is below n, x is the solution of the least norm. 0 without a right-hand side.
+    /// Numerical rank of A. If it is below n, x is the solution of least norm. It is 0 if there is no right-hand side.
     pub rank: usize,
-    /// Iterations, of all right-hand sides together.
+    /// Number of iterations, which all right-hand sides share.
     pub iterations: usize,
 }
 
-/// How a least-squares problem is solved: a sketch SA of 4 n rows is factored on the CPU in f64, its triangle makes A
-/// well conditioned, whatever A is, and LSQR (Paige and Saunders, 1982) takes few iterations from the solution of the
-/// sketched problem (Rokhlin and Tygert, 2008; Epperly, 2024). Products with A and $A^T$ are the device's; what is n
-/// long is the CPU's, in f64. The numerical rank, and with it the least norm, are those of the sketch (Meng, Saunders
-/// and Mahoney, 2014).
+/// A least-squares problem, with options. Call [`run`](Self::run) to solve it.
+///
+/// A sketch SA of 4 n rows is factored on the CPU in f64. Its triangle preconditions A, so LSQR (Paige and Saunders,
+/// 1982) needs few iterations from the solution of the sketched problem, whatever the condition of A is (Rokhlin and
+/// Tygert, 2008; Epperly, 2024). Products with A and $A^T$ run on the device; vectors of length n are kept on the CPU
+/// in f64. The numerical rank, and with it the solution of least norm, come from the sketch (Meng, Saunders and
+/// Mahoney, 2014).
 ///
 /// # Precision
-/// Products are in f32: the residual exceeds the least by no more than about $10^{-6} (\|A\|\|x\| + \|b\|)$, and x is
-/// as far off as that lets it be, $10^{-6}$ times the condition number of A at the most likely.
+/// Products are in f32: the residual exceeds the least by at most about $10^{-6} (\|A\|\|x\| + \|b\|)$. The forward
+/// error of x is typically at most $10^{-6}$ times the condition number of A.
 #[derive(Clone, Debug)]
-#[must_use = "a problem is solved by `run`"]
+#[must_use = "nothing is computed before `run`"]
 pub struct Lstsq<'a> {
     a: &'a Tensor<f32>,
     b: &'a Tensor<f32>,
@@ -78,45 +80,45 @@ pub struct Lstsq<'a> {
 }
 
 impl<'a> Lstsq<'a> {
-    /// The problem of `a` (m, n) and `b` (m) or (m, c).
+    /// The problem with matrix `a` (m, n) and right-hand side `b`, (m) or (m, c).
     pub fn new(a: &'a Tensor<f32>, b: &'a Tensor<f32>) -> Self {
         Self { a, b, seed: 0, tolerance: 1e-6, rank_tolerance: 1e-6, iterations: 100 }
     }
 
-    /// The seed of the sketch: 0 unless said otherwise.
+    /// The seed of the sketch, 0 by default.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Ends where the residual's share in the range of A is below this, or the residual is below this times $\|b\|$:
-    /// $10^{-6}$ unless said otherwise.
+    /// The relative tolerance at which iteration stops, $10^{-6}$ by default. It stops if the part of the residual in
+    /// the range of A is below this share, or if the residual is below this times $\|b\|$.
     pub fn tolerance(mut self, relative: f64) -> Self {
         self.tolerance = relative;
         self
     }
 
-    /// Singular values of the sketch below this times the largest count as 0: $10^{-6}$ unless said otherwise, about
-    /// what rounding leaves of a matrix of f32.
+    /// The relative tolerance of the rank, $10^{-6}$ by default, about the rounding error of an f32 matrix. Singular
+    /// values of the sketch below this times the largest count as 0.
     pub fn rank_tolerance(mut self, relative: f64) -> Self {
         self.rank_tolerance = relative;
         self
     }
 
-    /// The most iterations: 100 unless said otherwise. What there is then is the result.
-    pub fn iterations(mut self, most: usize) -> Self {
-        self.iterations = most;
+    /// The largest number of iterations, 100 by default. When it is reached, the result is the current solution.
+    pub fn iterations(mut self, max: usize) -> Self {
+        self.iterations = max;
         self
     }
 
     /// Solves the problem.
     ///
     /// # Shapes
-    /// A (m, n), b (m) or (m, c) -> x (n) or (n, c); of m < n it is the solution of the least norm.
+    /// A (m, n), b (m) or (m, c) -> x (n) or (n, c). If m < n, x is the solution of least norm.
     /// # Errors
-    /// [`Error::Shape`] if A is no matrix with rows and columns, or b has not as many rows; [`Error::Gpu`] if they live
-    /// on different devices; [`Error::Input`] if an entry is NaN or infinite, with its place, or a tolerance is not
-    /// between 0 and 1; [`Error::Limit`], [`Error::OutOfMemory`] without room.
+    /// [`Error::Shape`] if A is not a matrix with rows and columns, or if b does not have as many rows; [`Error::Gpu`]
+    /// if they are on different devices; [`Error::Input`] if an entry is NaN or infinite, with its index, or if a
+    /// tolerance is not between 0 and 1; [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer does not fit.
     pub fn run(&self) -> Result<LeastSquares> {
         call("lstsq", || {
             let gpu = self.a.same_gpu(OP, self.b)?;
@@ -140,14 +142,14 @@ impl<'a> Lstsq<'a> {
             let (x, norms, iterations) = solver.solve(self)?;
             let scale = b.scale / a.scale;
             let x = Mat::from_fn(n, x.ncols(), |i, j| x[(i, j)] * scale);
-            let x = small::upload(gpu, x.as_ref())?.reshape(shape)?;
+            let x = host::upload(gpu, x.as_ref())?.reshape(shape)?;
             let residuals = norms.into_iter().map(|norm| norm * b.scale).collect();
             Ok(LeastSquares { x, residuals, rank: solver.inverse.ncols(), iterations })
         })
     }
 }
 
-/// A problem with a matrix N of which AN has nearly orthonormal columns.
+/// A problem with its preconditioner N, such that AN has nearly orthonormal columns.
 struct Solver<'a> {
     a: &'a Tensor<f32>,
     b: &'a Tensor<f32>,
@@ -162,26 +164,26 @@ impl<'a> Solver<'a> {
         let n = a.shape()[1];
         let [sa, sb] = [a, b].map(|x| sketch_of(x, ROWS_PER_COLUMN * n, NONZEROS, options.seed));
         let (sa, sb) = (sa?, sb?);
-        let pivoted = small::pivoted_qr(sa.as_ref());
+        let pivoted = host::pivoted_qr(sa.as_ref());
         if pivoted.rank(options.rank_tolerance) == n {
             let inverse = pivoted.inverse(n);
             return Ok(Self { a, b, inverse, start: pivoted.q().transpose() * sb });
         }
-        let svd = small::svd(sa.as_ref())?;
+        let svd = host::svd(sa.as_ref())?;
         let rank = svd.s.iter().take_while(|&&s| s > options.rank_tolerance * svd.s[0]).count();
         let inverse = Mat::from_fn(n, rank, |i, j| svd.v[(i, j)] / svd.s[j]);
         Ok(Self { a, b, inverse, start: svd.u.get(.., ..rank).transpose() * sb })
     }
 
-    /// The solution, the norms of its residuals, and how many iterations there were.
+    /// The solution, the norms of its residuals, and the number of iterations.
     fn solve(&self, options: &Lstsq<'_>) -> Result<(Mat<f64>, Vec<f64>, usize)> {
         let enough: Vec<f64> = columns_norms(self.b)?.iter().map(|b| b * options.tolerance).collect();
         let mut x = &self.inverse * &self.start;
         let mut iterations = 0;
-        for _ in 0..ROUNDS {
+        for _ in 0..RESTARTS {
             let (residual, norms) = self.residual(&x)?;
-            let most = options.iterations - iterations;
-            let (z, taken) = self.lsqr(residual, norms, &enough, options.tolerance, most)?;
+            let remaining = options.iterations - iterations;
+            let (z, taken) = self.lsqr(residual, norms, &enough, options.tolerance, remaining)?;
             x += &self.inverse * z;
             iterations += taken;
             if taken == 0 {
@@ -192,11 +194,11 @@ impl<'a> Solver<'a> {
         Ok((x, norms, iterations))
     }
 
-    /// b - Ax, and the norms of its columns.
+    /// The residual b - Ax and the norms of its columns.
     fn residual(&self, x: &Mat<f64>) -> Result<(Tensor<f32>, Vec<f64>)> {
         let one = self.a.gpu().tensor(&[1.0f32], [])?;
         let mut residual = ops::mul(self.b, &one)?; // a copy
-        let x = small::upload(self.a.gpu(), x.as_ref())?;
+        let x = host::upload(self.a.gpu(), x.as_ref())?;
         product(self.a, &x).alpha(-1.0).beta(1.0).run_into(&mut residual)?;
         let norms = columns_norms(&residual)?;
         Ok((residual, norms))
@@ -204,77 +206,78 @@ impl<'a> Solver<'a> {
 
     /// $N^T A^T u$.
     fn back(&self, u: &Tensor<f32>) -> Result<Mat<f64>> {
-        Ok(self.inverse.transpose() * small::download(&matmul(&self.a.t(), u)?)?)
+        Ok(self.inverse.transpose() * host::download(&matmul(&self.a.t(), u)?)?)
     }
 
-    /// z of $\min \lVert A N z - r \rVert$ by LSQR, each column for itself, and how many iterations there were. `u` is
-    /// r, not yet normalised, as it stays on the device.
+    /// Solves $\min \lVert A N z - r \rVert$ by LSQR, each column by itself. Returns z and the number of iterations.
+    /// `u` is r; it stays on the device and is not normalised.
     fn lsqr(
         &self,
         mut u: Tensor<f32>,
         mut beta: Vec<f64>,
         enough: &[f64],
         tolerance: f64,
-        most: usize,
+        max_iterations: usize,
     ) -> Result<(Mat<f64>, usize)> {
         let (rank, columns) = (self.inverse.ncols(), beta.len());
         let mut z = Mat::zeros(rank, columns);
         let mut v = self.back(&u)?;
-        let mut lines: Vec<Line> = (0..columns)
+        let mut states: Vec<LsqrState> = (0..columns)
             .map(|j| {
                 scale_column(&mut v, j, reciprocal(beta[j]));
                 let alpha = normalise(&mut v, j);
-                Line { alpha, rho_bar: alpha, phi_bar: beta[j], left: alpha }
+                LsqrState { alpha, rho_bar: alpha, phi_bar: beta[j], left: alpha }
             })
             .collect();
         let mut w = v.clone();
-        for iteration in 0..most {
-            let done = |(line, &enough): (&Line, &f64)| line.left <= tolerance || line.phi_bar <= enough;
-            if lines.iter().zip(enough).all(done) {
+        for iteration in 0..max_iterations {
+            let done =
+                |(state, &enough): (&LsqrState, &f64)| state.left <= tolerance || state.phi_bar <= enough;
+            if states.iter().zip(enough).all(done) {
                 return Ok((z, iteration));
             }
-            // u, of norm beta before, becomes A N v - alpha u / beta.
-            let shares: Vec<f32> = lines
+            // The next u is A N v - alpha u / beta, where beta is the norm of u.
+            let shares: Vec<f32> = states
                 .iter()
                 .zip(&beta)
-                .map(|(line, &beta)| f32::from_f64(line.alpha * reciprocal(beta)))
+                .map(|(state, &beta)| f32::from_f64(state.alpha * reciprocal(beta)))
                 .collect();
             let mut next = ops::mul(&u, &self.a.gpu().tensor(&shares, [columns])?)?;
-            let p = small::upload(self.a.gpu(), (&self.inverse * &v).as_ref())?;
+            let p = host::upload(self.a.gpu(), (&self.inverse * &v).as_ref())?;
             product(self.a, &p).beta(-1.0).run_into(&mut next)?;
             u = next;
             beta = columns_norms(&u)?;
             let mut next = self.back(&u)?;
-            for (j, line) in lines.iter_mut().enumerate() {
+            for (j, state) in states.iter_mut().enumerate() {
                 scale_column(&mut next, j, reciprocal(beta[j]));
                 for i in 0..rank {
                     next[(i, j)] -= beta[j] * v[(i, j)];
                 }
                 let alpha = normalise(&mut next, j);
-                let [step, turn] = line.rotate(alpha, beta[j]);
+                let [step, back] = state.rotate(alpha, beta[j]);
                 for i in 0..rank {
                     z[(i, j)] += step * w[(i, j)];
-                    w[(i, j)] = next[(i, j)] - turn * w[(i, j)];
+                    w[(i, j)] = next[(i, j)] - back * w[(i, j)];
                 }
             }
             v = next;
         }
-        Ok((z, most))
+        Ok((z, max_iterations))
     }
 }
 
-/// The scalars of one right-hand side.
-struct Line {
+/// The scalars of LSQR for one right-hand side.
+struct LsqrState {
     alpha: f64,
     rho_bar: f64,
     phi_bar: f64,
-    /// The share of the residual that lies in the range of A.
+    /// The share of the residual in the range of A.
     left: f64,
 }
 
-impl Line {
-    /// Takes the next bidiagonal entries: how far the solution goes along its direction, and how much of that the next
-    /// one gives up.
+impl LsqrState {
+    /// Applies the rotation for the next bidiagonal entries. Returns the step of the solution along its direction, and
+    /// the factor by which the old direction is subtracted from the next one.
     fn rotate(&mut self, alpha: f64, beta: f64) -> [f64; 2] {
         let rho = self.rho_bar.hypot(beta);
         let (c, s) = (self.rho_bar * reciprocal(rho), beta * reciprocal(rho));
@@ -287,7 +290,7 @@ impl Line {
     }
 }
 
-/// 0 for 0: what has ended stays where it is.
+/// 1 / x, or 0 for 0, so that a right-hand side that has converged stays as it is.
 fn reciprocal(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { 1.0 / x }
 }
@@ -296,14 +299,14 @@ fn scale_column(a: &mut Mat<f64>, j: usize, factor: f64) {
     a.col_mut(j).iter_mut().for_each(|x| *x *= factor);
 }
 
-/// Makes a column one of norm 1, and says what its norm was.
+/// Scales a column to norm 1 and returns its previous norm.
 fn normalise(a: &mut Mat<f64>, j: usize) -> f64 {
     let norm = a.col(j).norm_l2();
     scale_column(a, j, reciprocal(norm));
     norm
 }
 
-/// Norms of the columns.
+/// The norms of the columns.
 fn columns_norms(a: &Tensor<f32>) -> Result<Vec<f64>> {
     let squares = ops::sum_squares(a, 0)?.to_vec()?;
     Ok(squares.into_iter().map(|x| f64::from(x).sqrt()).collect())

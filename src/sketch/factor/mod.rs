@@ -1,22 +1,18 @@
-//! Factorisations: sketches and products on the device, what is small on the CPU, in f64. They wait for the device as
-//! they go, which a browser does not let them.
+//! Factorisations: sketches and products on the device, small factorisations on the CPU in f64. They wait for the
+//! device, so they are not available in a browser.
 
 mod cqrrpt;
+pub(super) mod device;
+pub(super) mod host;
 pub(super) mod input;
 mod lstsq;
-mod products;
 mod range;
-pub(super) mod small;
 mod svd;
 mod timings;
 mod trace;
 
 pub use cqrrpt::{Cqrrpt, PivotedQr, cqrrpt};
-#[cfg(feature = "safetensors")]
-pub(super) use input::{Input, norm};
 pub use lstsq::{LeastSquares, Lstsq, lstsq};
-#[cfg(feature = "safetensors")]
-pub(super) use products::product;
 pub use range::{RangeFinder, range};
 pub use svd::{Rsvd, Svd, rsvd};
 pub use timings::Timings;

@@ -1,31 +1,31 @@
-//! The range of a matrix: orthonormal columns that hold most of it.
+//! The range of a matrix: orthonormal columns whose span contains most of it.
 
+use super::device::{matmul, product};
+use super::host;
 use super::input::{self, Input};
-use super::products::{matmul, product};
-use super::small;
 use super::timings::{Part, Timings};
 use crate::error::call;
-use crate::sketch::{Sketch, SketchKind};
+use crate::sketch::operator::{Sketch, SketchKind};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 use faer::Mat;
 
 const OP: &str = "range";
 
-/// A column of norm 1 of which so little is outside of the columns before it is one of theirs, but for rounding.
-const LOST: f64 = 1e-4;
-/// Times that columns are made orthogonal to earlier ones at most: two, unless they must be replaced.
-const ATTEMPTS: u64 = 8;
+/// A column of norm 1 counts as lying in the span of the columns before it if the part outside is smaller than this.
+const MIN_INDEPENDENT: f64 = 1e-4;
+/// Largest number of orthogonalisations against earlier columns. Two are enough unless columns must be replaced.
+const MAX_ATTEMPTS: u64 = 8;
 
-/// Orthonormal columns Q for which $A \approx Q Q^T A$, from random combinations of the columns of A. [`RangeFinder`]
-/// has the options.
+/// Orthonormal columns Q with $A \approx Q Q^T A$, computed from random combinations of the columns of A.
+/// [`RangeFinder`] has the options.
 ///
 /// # Shapes
-/// `a` (m, n) -> (m, l), l no more than m and n.
+/// `a` (m, n) -> (m, l) with l = `columns`, at most m and n.
 /// # Errors
-/// As [`RangeFinder::run`].
+/// As for [`RangeFinder::run`].
 /// # Precision
-/// As [`RangeFinder`].
+/// As for [`RangeFinder`].
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -43,23 +43,25 @@ pub fn range(a: &Tensor<f32>, columns: usize) -> Result<Tensor<f32>> {
     RangeFinder::new(a, columns).run()
 }
 
-/// How a range is looked for: $Q$ of the QR factorisation of $(A A^T)^q A \Omega$, orthonormalised after every product
-/// (Halko, Martinsson and Tropp, 2011, algorithm 4.4). The products are the device's; panels are factored on the CPU in
-/// f64.
+/// A search for the range of a matrix, with options. Call [`run`](Self::run) to compute it.
+///
+/// It computes $Q$ of the QR factorisation of $(A A^T)^q A \Omega$, where $\Omega$ is random, and orthonormalises after
+/// each product (Halko, Martinsson and Tropp, 2011, algorithm 4.4). Products run on the device; panels are factored on
+/// the CPU in f64.
 ///
 /// # Precision
 /// $\|Q^T Q - I\|_F \le 2^{-22} l$. With Gaussian entries and $q = 0$, the mean of $\|A - QQ^TA\|_F^2$ is at most
-/// $1 + k / (l - k - 1)$ times the least possible of rank $k$, for every $k \le l - 2$; with $q = 2$ it is close to the
-/// least.
+/// $1 + k / (l - k - 1)$ times the least of any matrix of rank $k$, for every $k \le l - 2$; with $q = 2$ it is close
+/// to the least.
 #[derive(Clone, Debug)]
-#[must_use = "a range is looked for by `run`"]
+#[must_use = "nothing is computed before `run`"]
 pub struct RangeFinder<'a> {
     a: &'a Tensor<f32>,
     columns: usize,
     pub(super) search: Search,
 }
 
-/// What random combinations a search begins with, and how often it multiplies by $A A^T$.
+/// The random combinations with which a search begins, and the number of its power iterations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Search {
     pub(super) kind: SketchKind,
@@ -74,42 +76,42 @@ impl Default for Search {
 }
 
 impl<'a> RangeFinder<'a> {
-    /// The search for so many columns that hold most of `a`.
+    /// A search for this number of columns.
     pub fn new(a: &'a Tensor<f32>, columns: usize) -> Self {
         Self { a, columns, search: Search::default() }
     }
 
-    /// How often the range is multiplied by $A A^T$, which takes two products each time: 2 unless said otherwise.
+    /// The number q of power iterations, 2 by default. Each multiplies by $A A^T$, which takes two products.
     pub fn power(mut self, iterations: usize) -> Self {
         self.search.power = iterations;
         self
     }
 
-    /// The seed of the random combinations: 0 unless said otherwise.
+    /// The seed of the random combinations, 0 by default.
     pub fn seed(mut self, seed: u64) -> Self {
         self.search.seed = seed;
         self
     }
 
-    /// What the coefficients of the combinations are: Gaussian unless said otherwise.
+    /// The distribution of the coefficients of the combinations, Gaussian by default.
     pub fn kind(mut self, kind: SketchKind) -> Self {
         self.search.kind = kind;
         self
     }
 
-    /// Looks for the range.
+    /// Computes the range.
     ///
     /// # Shapes
-    /// A (m, n) -> Q (m, l). A matrix of lower rank has l columns as well: what is left of them is any.
+    /// A (m, n) -> Q (m, l). For a matrix of lower rank, the remaining columns are arbitrary orthonormal ones.
     /// # Errors
-    /// [`Error::Shape`] if A is no matrix with rows and columns, or l is more than m or n; [`Error::Input`] if an entry
-    /// is NaN or infinite, with its place; [`Error::Limit`], [`Error::OutOfMemory`] without room. Those of
-    /// [`Sketch::new`].
+    /// [`Error::Shape`] if A is not a matrix with rows and columns, or if l is more than m or n; [`Error::Input`] if an
+    /// entry is NaN or infinite, with its index; [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer does not fit;
+    /// the errors of [`Sketch::new`].
     pub fn run(&self) -> Result<Tensor<f32>> {
         call("range", || {
             let [m, n] = input::shape(OP, self.a)?;
             if self.columns > m.min(n) {
-                let rule = "there must be no more columns than the matrix has rows and columns";
+                let rule = "the range must have no more columns than the matrix has rows and columns";
                 return Err(Error::shapes(OP, rule, self.a.shape(), &[self.columns]));
             }
             let input = Input::new(OP, self.a)?;
@@ -122,8 +124,8 @@ impl<'a> RangeFinder<'a> {
 }
 
 impl Search {
-    /// So many orthonormal columns that hold most of `a`, orthogonal to the earlier blocks; block 0 is drawn with the
-    /// seed itself.
+    /// A block of orthonormal columns whose span contains most of `a`, orthogonal to the earlier blocks. Block 0 is
+    /// drawn with the seed itself.
     pub(super) fn block(
         &self,
         a: &Tensor<f32>,
@@ -133,54 +135,56 @@ impl Search {
         timings: &mut Timings,
     ) -> Result<Tensor<f32>> {
         if columns == a.shape()[1] && earlier.is_empty() {
-            // As many as the matrix has: no combination holds more than its own.
-            let panel = timings.of(Part::Products, || small::download(a))?;
-            return timings.of(Part::Small, || small::upload(a.gpu(), small::qr(panel.as_ref()).0.as_ref()));
+            // As many columns as the matrix has: its own columns span its range.
+            let panel = timings.measure(Part::Products, || host::download(a))?;
+            return timings
+                .measure(Part::Small, || host::upload(a.gpu(), host::qr(panel.as_ref()).0.as_ref()));
         }
-        // Another seed for every block: steps of an odd number meet no seed near by again.
+        // Each block has its own seed. The odd multiplier keeps the seeds of blocks apart.
         let seed = self.seed.wrapping_add(block.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let sketch = Sketch::new(self.kind, [columns, a.shape()[1]], seed)?;
-        let panel = timings.of(Part::Sketches, || small::download(&sketch.right(a)?))?;
+        let panel = timings.measure(Part::Sketches, || host::download(&sketch.right(a)?))?;
         let orthonormal = |panel: Mat<f64>, timings: &mut Timings| {
-            timings.of(Part::Small, || small::upload(a.gpu(), small::qr(panel.as_ref()).0.as_ref()))
+            timings.measure(Part::Small, || host::upload(a.gpu(), host::qr(panel.as_ref()).0.as_ref()))
         };
         let mut q = orthonormal(panel, timings)?;
         for _ in 0..self.power {
-            let back = timings.of(Part::Products, || small::download(&matmul(&a.t(), &q)?))?;
+            let back = timings.measure(Part::Products, || host::download(&matmul(&a.t(), &q)?))?;
             let back = orthonormal(back, timings)?;
-            let panel = timings.of(Part::Products, || small::download(&matmul(a, &back)?))?;
+            let panel = timings.measure(Part::Products, || host::download(&matmul(a, &back)?))?;
             q = orthonormal(panel, timings)?;
         }
-        if earlier.is_empty() { Ok(q) } else { apart(q, earlier, seed, timings) }
+        if earlier.is_empty() { Ok(q) } else { orthogonalise(q, earlier, seed, timings) }
     }
 }
 
-/// Makes orthonormal columns orthogonal to earlier blocks.
-fn apart(
+/// Orthogonalises orthonormal columns against earlier blocks.
+fn orthogonalise(
     mut q: Tensor<f32>,
     earlier: &[Tensor<f32>],
     seed: u64,
     timings: &mut Timings,
 ) -> Result<Tensor<f32>> {
     let mut clean = 0;
-    for attempt in 0..ATTEMPTS {
-        let panel = timings.of(Part::Products, || {
+    for attempt in 0..MAX_ATTEMPTS {
+        let panel = timings.measure(Part::Products, || {
             for block in earlier {
                 let share = matmul(&block.t(), &q)?;
                 product(block, &share).alpha(-1.0).beta(1.0).run_into(&mut q)?;
             }
-            small::download(&q)
+            host::download(&q)
         })?;
-        q = timings.of(Part::Small, || {
-            let (mut columns, r) = small::qr(panel.as_ref());
-            // What is left of a column that lay in the blocks is rounding, which may lie there again: another will do.
-            let lost: Vec<usize> = (0..r.ncols()).filter(|&j| r[(j, j)].abs() < LOST).collect();
+        q = timings.measure(Part::Small, || {
+            let (mut columns, r) = host::qr(panel.as_ref());
+            // A column in the span of the earlier blocks leaves only rounding, which may lie in that span again. A
+            // random column replaces it.
+            let lost: Vec<usize> = (0..r.ncols()).filter(|&j| r[(j, j)].abs() < MIN_INDEPENDENT).collect();
             clean = if lost.is_empty() { clean + 1 } else { 0 };
             replace(&mut columns, &lost, seed.wrapping_add(attempt))?;
-            small::upload(q.gpu(), columns.as_ref())
+            host::upload(q.gpu(), columns.as_ref())
         })?;
-        // Twice is enough (Kahan and Parlett): what the first time leaves is rounding of a column that may have been
-        // short.
+        // Twice is enough (Kahan and Parlett): the first time leaves rounding errors, which are large relative to a
+        // short column.
         if clean == 2 {
             break;
         }
@@ -188,7 +192,7 @@ fn apart(
     Ok(q)
 }
 
-/// Replaces columns by random ones of norm 1 or so.
+/// Replaces columns by random ones of norm about 1.
 fn replace(panel: &mut Mat<f64>, lost: &[usize], seed: u64) -> Result<()> {
     if lost.is_empty() {
         return Ok(());

@@ -1,34 +1,35 @@
 //! Truncated singular value decompositions.
 
-use super::input::{self, Input, norm};
-use super::products::{matmul, product};
+use super::device::{matmul, norm, product};
+use super::host::{self, SmallSvd};
+use super::input::{self, Input};
 use super::range::Search;
-use super::small::{self, SmallSvd};
 use super::timings::{Part, Timings};
 use crate::error::call;
-use crate::sketch::SketchKind;
+use crate::sketch::operator::SketchKind;
 use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result, ops};
 use faer::Mat;
 
 const OP: &str = "rsvd";
 
-/// The lowest tolerance: below, residuals of f32 products are rounding.
-const LEAST_TOLERANCE: f64 = 1.0 / (1 << 20) as f64;
-/// What rounding a factor's entries to f32 may add to a relative residual.
+/// Smallest tolerance. Below it, residuals of f32 products are rounding.
+const MIN_TOLERANCE: f64 = 1.0 / (1 << 20) as f64;
+/// Largest relative residual that rounding a factor's entries to f32 may add.
 const ROUNDING: f64 = 1.0 / (1 << 22) as f64;
-/// Columns of a block where the rank is looked for, and at most where it is given.
+/// Default columns of a block if a tolerance decides the rank.
 const BLOCK: usize = 32;
-const BLOCK_AT_MOST: usize = 128;
+/// Default columns of a block if the rank is given: all, but at most this number.
+const MAX_BLOCK: usize = 128;
 
 /// The first singular values and vectors of a matrix, $A \approx U \mathrm{diag}(s) V^T$. [`Rsvd`] has the options.
 ///
 /// # Shapes
-/// `a` (m, n) -> U (m, k), s (k), V (n, k) with k = `rank`, no more than m and n.
+/// `a` (m, n) -> U (m, k), s (k), V (n, k) with k = `rank`, at most m and n.
 /// # Errors
-/// As [`Rsvd::run`].
+/// As for [`Rsvd::run`].
 /// # Precision
-/// As [`Rsvd`].
+/// As for [`Rsvd`].
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -37,7 +38,7 @@ const BLOCK_AT_MOST: usize = 128;
 /// let a = gpu.random::<f32>([300, 200], Fill::Uniform, 1)?;
 /// let svd = sketch::rsvd(&a, 20)?;
 /// assert_eq!((svd.u.shape(), svd.s.len(), svd.v.shape()), (&[300, 20][..], 20, &[200, 20][..]));
-/// println!("{:.3} of the norm is left; {}", svd.rel_residual, svd.timings);
+/// println!("relative residual {:.3}; {}", svd.rel_residual, svd.timings);
 /// # Ok(())
 /// # }
 /// ```
@@ -61,30 +62,30 @@ pub fn rsvd(a: &Tensor<f32>, rank: usize) -> Result<Svd> {
 /// A truncated singular value decomposition.
 #[derive(Clone, Debug)]
 pub struct Svd {
-    /// The left singular vectors: (m, k), orthonormal columns.
+    /// Left singular vectors (m, k): orthonormal columns.
     pub u: Tensor<f32>,
-    /// The singular values, the largest first. NOTE: in f64, as those of a large f32 matrix may be beyond f32.
+    /// Singular values, the largest first. NOTE: they are f64, because those of a large f32 matrix may exceed f32.
     pub s: Vec<f64>,
-    /// The right singular vectors: (n, k), orthonormal columns.
+    /// Right singular vectors (n, k): orthonormal columns.
     pub v: Tensor<f32>,
-    /// How many there are: k.
+    /// Number k of singular values.
     pub rank: usize,
-    /// $\|A - U \mathrm{diag}(s) V^T\|_F$, from what is left of A after all columns were taken from it one block after
-    /// another, and from the singular values that were found and dropped.
+    /// $\|A - U \mathrm{diag}(s) V^T\|_F$, computed from the rest of A after all blocks of columns have been
+    /// subtracted, and from the singular values that were computed and dropped.
     pub residual: f64,
-    /// The residual, relative to $\|A\|_F$.
+    /// The residual relative to $\|A\|_F$.
     pub rel_residual: f64,
-    /// Where the time went, but for the last product, which is recorded and not waited for.
+    /// How long the parts took. The last product is not included, because it is recorded but not waited for.
     pub timings: Timings,
 }
 
 impl Svd {
-    /// $U \mathrm{diag}(s) V^T$.
+    /// The product $U \mathrm{diag}(s) V^T$.
     ///
     /// # Shapes
     /// (m, n)
     /// # Errors
-    /// [`Error::OutOfMemory`], [`Error::Limit`] if there is no room.
+    /// [`Error::OutOfMemory`] or [`Error::Limit`] if the result does not fit.
     pub fn to_matrix(&self) -> Result<Tensor<f32>> {
         call("Svd::to_matrix", || {
             let s: Vec<f32> = self.s.iter().map(|&s| crate::Element::from_f64(s)).collect();
@@ -94,30 +95,32 @@ impl Svd {
     }
 }
 
-/// What becomes of a rank beyond the matrix.
+/// How a rank above the matrix's rows or columns is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Beyond {
+enum ExcessRank {
     Refused,
     Clamped,
 }
 
-/// How a truncated singular value decomposition is computed: blocks of orthonormal columns $Q_{i}$ that hold most of
-/// what the blocks before have left of A ([`RangeFinder`](crate::sketch::RangeFinder)), $B_{i} = Q_{i}^{T} A$, $A
-/// \leftarrow A - Q_{i} B_{i}$ (Martinsson and Voronin, 2016), and at last the decomposition of B. What is left of A is
-/// stored, so that the residual is known without cancellation, and A may be of any scale: it is scaled by a power of
-/// two.
+/// A truncated singular value decomposition, with options. Call [`run`](Self::run) to compute it.
+///
+/// It finds a block of orthonormal columns $Q_{i}$ that span most of A ([`RangeFinder`](crate::sketch::RangeFinder)),
+/// computes $B_{i} = Q_{i}^{T} A$, replaces A by the rest $A - Q_{i} B_{i}$, and continues with the next block
+/// (Martinsson and Voronin, 2016). At the end it decomposes B. The rest of A is stored, so the residual has no
+/// cancellation error. A may have any scale: it is first scaled by a power of two.
 ///
 /// # Precision
-/// With two power iterations and ten columns more than the rank, residuals are within 3 per cent of the least
-/// possible in the tests, whose spectra are flat, decaying and in clusters. Vectors are orthonormal, $\|U^TU - I\|_F
-/// \le 2^{-20} k$ and V likewise. Singular values are off by no more than the largest singular value of what is left,
-/// and $2^{-20} \|A\|_F$. Entries below $2^{-126}$ times the largest, or below $2^{-126}$, may count as 0.
+/// With two power iterations and ten columns more than the rank, residuals are within 3 per cent of the least possible
+/// in the tests, whose spectra are flat, decaying and clustered. Vectors are orthonormal:
+/// $\|U^TU - I\|_F \le 2^{-20} k$, and the same holds for V. The error of a singular value is at most the largest
+/// singular value of the rest plus $2^{-20} \|A\|_F$. Entries below $2^{-126}$ times the largest, or below $2^{-126}$,
+/// may count as 0.
 #[derive(Clone, Debug)]
-#[must_use = "a decomposition is computed by `run`"]
+#[must_use = "nothing is computed before `run`"]
 pub struct Rsvd<'a> {
     a: &'a Tensor<f32>,
     rank: Option<usize>,
-    beyond: Beyond,
+    excess: ExcessRank,
     tolerance: Option<f64>,
     oversampling: usize,
     block: Option<usize>,
@@ -125,12 +128,12 @@ pub struct Rsvd<'a> {
 }
 
 impl<'a> Rsvd<'a> {
-    /// The decomposition of `a`, which wants a [`rank`](Self::rank), a [`tolerance`](Self::tolerance) or both.
+    /// A decomposition of `a`. It needs a [`rank`](Self::rank), a [`tolerance`](Self::tolerance) or both.
     pub fn new(a: &'a Tensor<f32>) -> Self {
         Self {
             a,
             rank: None,
-            beyond: Beyond::Refused,
+            excess: ExcessRank::Refused,
             tolerance: None,
             oversampling: 10,
             block: None,
@@ -138,51 +141,51 @@ impl<'a> Rsvd<'a> {
         }
     }
 
-    /// How many singular values; with a tolerance, at most.
+    /// The number of singular values; with a tolerance, the largest number.
     pub fn rank(mut self, rank: usize) -> Self {
         self.rank = Some(rank);
         self
     }
 
-    /// Takes as many singular values as there are where the rank is more than that.
+    /// If the rank is larger than the matrix allows, uses the largest possible rank instead of returning an error.
     pub fn clamped(mut self) -> Self {
-        self.beyond = Beyond::Clamped;
+        self.excess = ExcessRank::Clamped;
         self
     }
 
-    /// The relative residual, $\|A - U \mathrm{diag}(s) V^T\|_F \le$ `tolerance` $\|A\|_F$, for which the least rank is
-    /// looked for.
+    /// The largest relative residual: the rank is the smallest with $\|A - U \mathrm{diag}(s) V^T\|_F \le$ `tolerance`
+    /// $\|A\|_F$.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = Some(tolerance);
         self
     }
 
-    /// How many columns more than the rank are looked for: 10 unless said otherwise.
+    /// The number of columns that are computed in addition to the rank, 10 by default.
     pub fn oversampling(mut self, columns: usize) -> Self {
         self.oversampling = columns;
         self
     }
 
-    /// How often the range is multiplied by $AA^T$: 2 unless said otherwise.
+    /// The number of power iterations, 2 by default. Each multiplies by $AA^T$.
     pub fn power(mut self, iterations: usize) -> Self {
         self.search.power = iterations;
         self
     }
 
-    /// Columns of a block: unless said otherwise all there are up to 128 of a given rank, and 32 where a tolerance says
-    /// when to stop.
+    /// The number of columns of a block. By default it is 32 if a tolerance decides when to stop; otherwise all columns
+    /// are one block, up to 128.
     pub fn block(mut self, columns: usize) -> Self {
         self.block = Some(columns);
         self
     }
 
-    /// The seed of the random combinations: 0 unless said otherwise.
+    /// The seed of the random combinations, 0 by default.
     pub fn seed(mut self, seed: u64) -> Self {
         self.search.seed = seed;
         self
     }
 
-    /// What the coefficients of the random combinations are: Gaussian unless said otherwise.
+    /// The distribution of the coefficients of the random combinations, Gaussian by default.
     pub fn kind(mut self, kind: SketchKind) -> Self {
         self.search.kind = kind;
         self
@@ -191,44 +194,44 @@ impl<'a> Rsvd<'a> {
     /// Computes the decomposition.
     ///
     /// # Shapes
-    /// A (m, n) -> U (m, k), s (k), V (n, k). k is the rank that was asked for, also of a matrix of lower rank, whose
-    /// last singular values are 0 but for rounding; with a tolerance it is the least found to be enough, and 0 of a
-    /// matrix of zeros.
+    /// A (m, n) -> U (m, k), s (k), V (n, k). Without a tolerance, k is the requested rank; for a matrix of lower rank,
+    /// the last singular values are then 0 up to rounding. With a tolerance, k is the smallest rank that meets it, and
+    /// 0 for a matrix of zeros.
     /// # Errors
-    /// [`Error::Shape`] if A is no matrix with rows and columns, or the rank is more than m or n and not
-    /// [`clamped`](Self::clamped). [`Error::Input`] if an entry is NaN or infinite, with its place; if there is neither
-    /// rank nor tolerance, or no column in a block; if the tolerance is not positive, is below $2^{-20}$, which
-    /// residuals in f32 cannot tell from 0, or is not met by all that can be found, when no rank was given.
-    /// [`Error::Limit`], [`Error::OutOfMemory`] without room. Those of [`Sketch::new`](crate::sketch::Sketch::new).
+    /// [`Error::Shape`] if A is not a matrix with rows and columns, or if the rank is more than m or n and not
+    /// [`clamped`](Self::clamped). [`Error::Input`] if an entry is NaN or infinite, with its index; if neither a rank
+    /// nor a tolerance is set; if blocks have no columns; if the tolerance is below $2^{-20}$, the smallest residual
+    /// that f32 resolves; or if no rank is set and no rank meets the tolerance. [`Error::Limit`] or
+    /// [`Error::OutOfMemory`] if a buffer does not fit. The errors of [`Sketch::new`](crate::sketch::Sketch::new).
     pub fn run(&self) -> Result<Svd> {
         call("rsvd", || {
             let shape = input::shape(OP, self.a)?;
-            let (most, tolerance) = self.goal(shape)?;
+            let (max_rank, tolerance) = self.goal(shape)?;
             let mut timings = Timings::default();
-            let input = timings.of(Part::Checks, || Input::new(OP, self.a))?;
-            let total = timings.of(Part::Checks, || input.norm())?;
+            let input = timings.measure(Part::Checks, || Input::new(OP, self.a))?;
+            let total = timings.measure(Part::Checks, || input.norm())?;
             let target =
                 tolerance.map_or(0.0, |tolerance| (tolerance.powi(2) - ROUNDING.powi(2)).sqrt() * total);
-            if total == 0.0 || most == 0 || tolerance.is_some_and(|tolerance| tolerance >= 1.0) {
-                let rank = if tolerance.is_some() { 0 } else { most };
-                return nothing(self.a.gpu(), shape, rank, total * input.scale, timings);
+            if total == 0.0 || max_rank == 0 || tolerance.is_some_and(|tolerance| tolerance >= 1.0) {
+                let rank = if tolerance.is_some() { 0 } else { max_rank };
+                return zero_svd(self.a.gpu(), shape, rank, total * input.scale, timings);
             }
-            let mut found = Found { rest: input.a, left: total, columns: 0, q: Vec::new(), b: Vec::new() };
-            self.extend(&mut found, most, target, &mut timings)?;
+            let mut found = Blocks { rest: input.a, left: total, columns: 0, q: Vec::new(), b: Vec::new() };
+            self.extend(&mut found, max_rank, target, &mut timings)?;
 
-            let SmallSvd { u, s, v } = timings.of(Part::Small, || found.svd())?;
+            let SmallSvd { u, s, v } = timings.measure(Part::Small, || found.svd())?;
             let tail =
                 |rank: usize| s[rank..].iter().rev().fold(found.left.powi(2), |sum, s| sum + s * s).sqrt();
             let enough = (0..=s.len()).find(|&rank| tail(rank) <= target).unwrap_or(s.len());
-            let rank = if tolerance.is_some() { enough.min(most) } else { most };
+            let rank = if tolerance.is_some() { enough.min(max_rank) } else { max_rank };
             let residual = tail(rank);
             if residual > target && tolerance.is_some() && self.rank.is_none() {
                 let least = residual / total;
-                let why = format!("it is not met: rounding leaves a relative residual of {least:.1e}");
+                let why = format!("cannot be met: rounding leaves a relative residual of {least:.1e}");
                 return Err(Error::input("rsvd: the tolerance", why));
             }
             let gpu = self.a.gpu();
-            let v = timings.of(Part::Small, || small::upload(gpu, v.get(.., ..rank)))?;
+            let v = timings.measure(Part::Small, || host::upload(gpu, v.get(.., ..rank)))?;
             let s = s[..rank].iter().map(|s| s * input.scale).collect();
             let u = found.combined(&u, rank)?;
             Ok(Svd {
@@ -243,50 +246,52 @@ impl<'a> Rsvd<'a> {
         })
     }
 
-    /// The most singular values that there may be, and the tolerance, both checked.
+    /// The largest rank and the tolerance, both checked.
     fn goal(&self, shape: [usize; 2]) -> Result<(usize, Option<f64>)> {
         let full = shape[0].min(shape[1]);
-        let most = match (self.rank, self.beyond) {
-            (Some(rank), Beyond::Refused) if rank > full => {
-                let rule = "the rank must be no more than rows and columns, unless it is clamped";
+        let max_rank = match (self.rank, self.excess) {
+            (Some(rank), ExcessRank::Refused) if rank > full => {
+                let rule =
+                    "the rank must be at most the rows and columns of the matrix, unless it is `clamped`";
                 return Err(Error::shapes(OP, rule, &shape, &[rank]));
             }
             (Some(rank), _) => rank.min(full),
             (None, _) if self.tolerance.is_none() => {
-                return Err(Error::input("rsvd", "it needs a rank or a tolerance"));
+                return Err(Error::input("rsvd", "set a `rank` or a `tolerance`: neither is set"));
             }
             (None, _) => full,
         };
         if self.block == Some(0) {
-            return Err(Error::input("rsvd: the block", "it must have a column"));
+            return Err(Error::input("rsvd: the block", "must have at least one column; got 0"));
         }
         match self.tolerance {
-            Some(tolerance) if tolerance.is_nan() || tolerance < LEAST_TOLERANCE => {
-                let why = format!("{tolerance} is less than residuals in f32 can be told from 0, 2^-20");
+            Some(tolerance) if tolerance.is_nan() || tolerance < MIN_TOLERANCE => {
+                let why = format!(
+                    "must be at least 2^-20, the smallest residual that f32 resolves; got {tolerance}"
+                );
                 Err(Error::input("rsvd: the tolerance", why))
             }
-            tolerance => Ok((most, tolerance)),
+            tolerance => Ok((max_rank, tolerance)),
         }
     }
 
-    /// Looks for blocks until the target is met, or there are as many columns as are wanted, or nothing is left but
-    /// rounding.
-    fn extend(&self, found: &mut Found, most: usize, target: f64, timings: &mut Timings) -> Result<()> {
+    /// Adds blocks until the target is met, the wanted number of columns is reached, or the rest is only rounding.
+    fn extend(&self, found: &mut Blocks, max_rank: usize, target: f64, timings: &mut Timings) -> Result<()> {
         let full = found.rest.shape()[0].min(found.rest.shape()[1]);
-        let wanted = if self.rank.is_some() { (most + self.oversampling).min(full) } else { full };
+        let wanted = if self.rank.is_some() { (max_rank + self.oversampling).min(full) } else { full };
         let block = match (self.block, self.tolerance) {
             (Some(block), _) => block,
             (None, Some(_)) => BLOCK,
-            (None, None) => BLOCK_AT_MOST,
+            (None, None) => MAX_BLOCK,
         };
         while found.columns < wanted && (found.left > target || self.tolerance.is_none()) {
             let columns = block.min(wanted - found.columns);
             let q = self.search.block(&found.rest, &found.q, columns, found.q.len() as u64, timings)?;
             let before = found.left;
             let share = columns as f64 / (full - found.columns) as f64;
-            found.take(q, timings)?;
-            // Even columns at random take their share of what is left. Rounding errors that lie in the columns that
-            // there are cannot be taken: where less than half of the share is, it is them.
+            found.add(q, timings)?;
+            // Even random columns would remove their share of the rest. Rounding errors in the span of the existing
+            // columns cannot be removed. So if a block removes less than half of its share, the rest is rounding.
             if self.tolerance.is_some() && found.left.powi(2) > before.powi(2) * (1.0 - share / 2.0) {
                 break;
             }
@@ -295,24 +300,24 @@ impl<'a> Rsvd<'a> {
     }
 }
 
-/// The blocks so far: $A = QB +$ rest.
-struct Found {
+/// The blocks so far: $A = QB + \mathrm{rest}$.
+struct Blocks {
     rest: Tensor<f32>,
-    /// The norm of the rest.
+    /// Norm of the rest.
     left: f64,
     columns: usize,
     q: Vec<Tensor<f32>>,
     b: Vec<Mat<f64>>,
 }
 
-impl Found {
-    /// Takes from the rest what lies in these columns.
-    fn take(&mut self, q: Tensor<f32>, timings: &mut Timings) -> Result<()> {
-        let b = timings.of(Part::Products, || {
+impl Blocks {
+    /// Adds a block of columns: subtracts its projection from the rest.
+    fn add(&mut self, q: Tensor<f32>, timings: &mut Timings) -> Result<()> {
+        let b = timings.measure(Part::Products, || {
             let b = matmul(&q.t(), &self.rest)?;
             product(&q, &b).alpha(-1.0).beta(1.0).run_into(&mut self.rest)?;
             self.left = norm(&self.rest)?;
-            small::download(&b)
+            host::download(&b)
         })?;
         self.columns += b.nrows();
         self.q.push(q);
@@ -320,7 +325,7 @@ impl Found {
         Ok(())
     }
 
-    /// The decomposition of B, through that of the triangle of $B^T$.
+    /// The decomposition of B, by way of the triangle of $B^T$.
     fn svd(&self) -> Result<SmallSvd> {
         let n = self.rest.shape()[1];
         let mut transposed = Mat::zeros(n, self.columns);
@@ -329,12 +334,12 @@ impl Found {
             transposed.get_mut(.., at..at + b.nrows()).copy_from(b.transpose());
             at += b.nrows();
         }
-        let (q, r) = small::qr(transposed.as_ref());
-        let svd = small::svd(r.transpose())?;
+        let (q, r) = host::qr(transposed.as_ref());
+        let svd = host::svd(r.transpose())?;
         Ok(SmallSvd { v: q * &svd.v, ..svd })
     }
 
-    /// Q times the first columns of a small matrix.
+    /// Q times the leading columns of a small matrix.
     fn combined(&self, u: &Mat<f64>, rank: usize) -> Result<Tensor<f32>> {
         let gpu = self.rest.gpu();
         if rank == 0 {
@@ -344,7 +349,7 @@ impl Found {
         let mut at = 0;
         for q in &self.q {
             let columns = q.shape()[1];
-            let part = small::upload(gpu, u.get(at..at + columns, ..rank))?;
+            let part = host::upload(gpu, u.get(at..at + columns, ..rank))?;
             product(q, &part).beta(1.0).run_into(&mut combined)?;
             at += columns;
         }
@@ -352,9 +357,9 @@ impl Found {
     }
 }
 
-/// What a matrix without anything to find is: the first unit vectors, and zeros.
-fn nothing(gpu: &Gpu, [m, n]: [usize; 2], rank: usize, residual: f64, timings: Timings) -> Result<Svd> {
-    let unit = |rows: usize| small::upload(gpu, Mat::identity(rows, rank).as_ref());
+/// The decomposition of a matrix of zeros, or of rank 0: unit vectors and singular values of 0.
+fn zero_svd(gpu: &Gpu, [m, n]: [usize; 2], rank: usize, residual: f64, timings: Timings) -> Result<Svd> {
+    let unit = |rows: usize| host::upload(gpu, Mat::identity(rows, rank).as_ref());
     let rel_residual = if residual > 0.0 { 1.0 } else { 0.0 };
     Ok(Svd { u: unit(m)?, s: vec![0.0; rank], v: unit(n)?, rank, residual, rel_residual, timings })
 }

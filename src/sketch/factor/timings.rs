@@ -1,11 +1,11 @@
-//! Where the time of a factorisation goes.
+//! How long the parts of a factorisation take.
 
 use crate::Result;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// The time that the parts of a factorisation took. Work on the device ends with the reading of its result, and counts
-/// until then, with the copies to and fro.
+/// How long the parts of a factorisation took. Time on the device is measured until its result has been read, and
+/// includes the copies in both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
     /// Sketches of the matrix, on the device.
@@ -14,7 +14,7 @@ pub struct Timings {
     pub products: Duration,
     /// Small factorisations, on the CPU.
     pub small: Duration,
-    /// Looking for NaN and infinity, and scaling, on the device.
+    /// Checks for NaN and infinity, and scaling, on the device.
     pub checks: Duration,
 }
 
@@ -28,14 +28,14 @@ pub(super) enum Part {
 }
 
 impl Timings {
-    /// All parts together.
+    /// The sum of all parts.
     #[must_use]
     pub fn total(&self) -> Duration {
         self.sketches + self.products + self.small + self.checks
     }
 
-    /// Does a part, and counts its time.
-    pub(super) fn of<T>(&mut self, part: Part, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    /// Runs `work` and adds its time to a part.
+    pub(super) fn measure<T>(&mut self, part: Part, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let start = Instant::now();
         let result = work();
         *match part {

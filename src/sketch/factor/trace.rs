@@ -1,5 +1,6 @@
-//! Traces of matrices that are only multiplied.
+//! Stochastic estimates of a trace.
 
+use super::device::largest;
 use super::input;
 use crate::error::call;
 use crate::sketch::{Scaling, Sketch, SketchKind};
@@ -13,24 +14,24 @@ const OP: &str = "trace";
 pub struct TraceEstimate {
     /// The estimate.
     pub value: f64,
-    /// Its standard error, from the samples, which have to be some thirty for it to be told well: of so many, the
-    /// estimate is within four of these but for a few times in ten thousand.
+    /// The standard error of the estimate, computed from the samples. It is reliable from about 30 samples on: then the
+    /// estimate is within four standard errors in all but a few of ten thousand cases.
     pub standard_error: f64,
 }
 
-/// The trace of a square matrix from products with random signs (Hutchinson, 1990): the mean of $z^T A z$ over
-/// `samples` vectors z of signs, which are made where they are used.
+/// Estimates the trace of a square matrix from products with random signs (Hutchinson, 1990): the mean of $z^T A z$
+/// over `samples` sign vectors z, which the kernels generate.
 ///
 /// # Shapes
-/// `a` (n, n), any view.
+/// `a` (n, n), in any strides.
 /// # Errors
-/// [`Error::Shape`] if A is no square matrix with rows; [`Error::Input`] for fewer than two samples, of which there is
-/// no standard error, if an entry is NaN or infinite, with its place, and if a sample is; [`Error::OutOfMemory`],
-/// [`Error::Limit`] without room for
-/// `samples` columns.
+/// [`Error::Shape`] if A is not a square matrix with rows; [`Error::Input`] if there are fewer than two samples,
+/// because they have no standard error, or if an entry (with its index) or a sample is NaN or infinite;
+/// [`Error::OutOfMemory`] or [`Error::Limit`] if `samples` columns do not fit.
 /// # Precision
-/// Unbiased. The variance is $2 \sum_{i \ne j} (a_{ij}^2 + a_{ij} a_{ji}) / 2$ over the number of samples: a diagonal
-/// matrix has none. Products are in f32, which adds at most $2 \gamma_{n + 1} \sum_{ij} |a_{ij}|$.
+/// The estimate is unbiased. Its variance is $2 \sum_{i \ne j} (a_{ij}^2 + a_{ij} a_{ji}) / 2$ divided by the number of
+/// samples, which is 0 for a diagonal matrix. Products are in f32, which adds an error of at most
+/// $2 \gamma_{n + 1} \sum_{ij} |a_{ij}|$.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -48,14 +49,17 @@ pub fn trace(a: &Tensor<f32>, samples: usize, seed: u64) -> Result<TraceEstimate
             return Err(Error::shape(OP, "the matrix must be square", a.shape()));
         }
         if samples < 2 {
-            return Err(Error::input("trace: samples", "two are the fewest that tell how far off they are"));
+            return Err(Error::input(
+                "trace: samples",
+                format!("must be at least 2 for a standard error; got {samples}"),
+            ));
         }
-        input::largest(OP, "the matrix", &a.contiguous()?)?;
+        largest(OP, "the matrix", &a.contiguous()?)?;
         let signs = Sketch::new(SketchKind::Sign, [samples, rows], seed)?.scaled(Scaling::Unscaled);
-        let products = signs.right(&signs.left(a)?)?; // Z A Z^T, of which the diagonal matters
+        let products = signs.right(&signs.left(a)?)?; // Z A Z^T; the samples are its diagonal
         let diagonal = products.as_strided(&[samples], &[samples + 1], 0)?.to_vec()?;
         if let Some(at) = diagonal.iter().position(|x| !x.is_finite()) {
-            let why = format!("sample {at} is {}: entries are too large", diagonal[at]);
+            let why = format!("sample {at} is {}: the entries are too large for f32 sums", diagonal[at]);
             return Err(Error::input("trace: the matrix", why));
         }
         let s = samples as f64;

@@ -1,4 +1,4 @@
-//! One pass of a Hadamard transform: some levels of it, in one launch.
+//! One pass of a Hadamard transform: consecutive levels, in one launch.
 
 use crate::caps::Caps;
 use crate::kernel::{Access, Kernel, Memory, Needs, Width};
@@ -6,8 +6,8 @@ use crate::layout::DType;
 use crate::plan::{Bound, Prediction};
 use std::fmt;
 
-/// The uniform of `shaders/sketch/hadamard.wgsl`, in elements. Of a problem, what comes of the seed and of the scale is 0: they are scalars
-/// of the call.
+/// The uniform of `shaders/sketch/hadamard.wgsl`, in elements. In a problem, seed, scale and the inverse of the row
+/// order are 0: a launch takes them as scalars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -40,86 +40,88 @@ pub struct HadamardDims {
     pub folded_bits: u32,
 }
 
-/// What a pass reads.
+/// The input of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HadamardSource {
-    /// The operand, with signs.
+    /// The operand times the random signs.
     Signed,
-    /// The operand, each row from the place that it has in the operator.
-    Places,
-    /// What the pass before has left.
-    Pass,
+    /// The operand, each row read from its position in the row order.
+    Permuted,
+    /// The scratch buffer that the previous pass wrote.
+    Scratch,
 }
 
-/// What a pass writes.
+/// The output of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HadamardTarget {
-    /// The result, each row to the place that it has in the operator.
-    Places,
-    /// The result, with signs.
+    /// The result, each row written to its position in the row order.
+    Permuted,
+    /// The result times the random signs.
     Signed,
-    /// What the next pass reads.
-    Pass,
+    /// The scratch buffer that the next pass reads.
+    Scratch,
 }
 
-/// What a workgroup has side by side.
+/// Which columns and sets of rows the lines of a workgroup are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum HadamardLanes {
+pub enum HadamardLayout {
     /// Columns of one set of rows.
     Columns,
-    /// So many columns of several sets.
+    /// This number of columns, of several sets of rows.
     Sets(u32),
-    /// So many columns, where there are few: those of all rows below the bits of the pass, one row behind another.
+    /// This number of columns, if there are few: the columns of all rows below the bits of the pass count as one long
+    /// row.
     Folded(u32),
 }
 
-/// A workgroup of a pass: columns of sets of rows that differ in the bits of the pass alone.
+/// The workgroup of a pass. A line is one column of a set of rows; the rows of a set differ only in the bits of the
+/// pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HadamardTile {
-    /// Levels: the bits of the pass.
+    /// Number of levels: the bits of the pass.
     pub levels: u32,
-    /// The binary logarithm of the rows that an invocation holds.
+    /// Binary logarithm of the number of rows that an invocation holds.
     pub radix_bits: u32,
-    /// Lines: columns of sets of rows.
-    pub beside: u32,
-    /// What is side by side.
-    pub lanes: HadamardLanes,
+    /// Number of lines.
+    pub lines: u32,
+    /// The arrangement of the lines.
+    pub layout: HadamardLayout,
 }
 
 impl HadamardTile {
-    /// Stages: between two of them, invocations exchange what they hold.
+    /// Number of stages. Between two stages, invocations exchange rows through shared memory.
     pub(super) fn stages(&self) -> u32 {
         if self.radix_bits == 0 { 1 } else { self.levels.div_ceil(self.radix_bits) }
     }
 
-    /// Invocations of a workgroup.
+    /// Number of invocations of a workgroup.
     #[must_use]
     pub fn invocations(&self) -> u32 {
-        self.beside << (self.levels - self.radix_bits)
+        self.lines << (self.levels - self.radix_bits)
     }
 
-    /// Columns side by side.
+    /// Number of columns of each set.
     pub(super) fn columns(&self) -> u32 {
-        match self.lanes {
-            HadamardLanes::Columns => self.beside,
-            HadamardLanes::Sets(columns) | HadamardLanes::Folded(columns) => columns,
+        match self.layout {
+            HadamardLayout::Columns => self.lines,
+            HadamardLayout::Sets(columns) | HadamardLayout::Folded(columns) => columns,
         }
     }
 
-    /// Elements that stages exchange.
+    /// Number of elements that stages exchange.
     pub(super) fn exchanged(&self) -> u32 {
-        if self.stages() == 1 { 1 } else { self.beside << self.levels }
+        if self.stages() == 1 { 1 } else { self.lines << self.levels }
     }
 }
 
 impl fmt::Display for HadamardTile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { levels, radix_bits, beside, lanes } = self;
-        let (columns, sets) = (self.columns(), beside / self.columns());
-        let folded = if matches!(lanes, HadamardLanes::Folded(_)) { " folded" } else { "" };
+        let Self { levels, radix_bits, lines, layout } = self;
+        let (columns, sets) = (self.columns(), lines / self.columns());
+        let folded = if matches!(layout, HadamardLayout::Folded(_)) { " folded" } else { "" };
         write!(f, "{sets} x 2^{levels} rows x {columns}{folded} columns, 2^{radix_bits} rows an invocation")
     }
 }
@@ -127,44 +129,45 @@ impl fmt::Display for HadamardTile {
 /// A pass of a transform: the levels of the bits from `dims.low_bits` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HadamardPass {
-    /// The sizes, as the shader has them.
+    /// The uniform.
     pub dims: HadamardDims,
-    /// The type of what is read.
+    /// Element type of the input.
     pub dtype: DType,
-    /// What is read.
+    /// The input.
     pub source: HadamardSource,
-    /// What is written.
+    /// The output.
     pub target: HadamardTarget,
     /// The workgroup.
     pub tile: HadamardTile,
 }
 
 impl HadamardPass {
-    /// Whether it reads and writes the same elements.
+    /// Whether the pass reads and writes the same elements.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
-        (self.source, self.target) == (HadamardSource::Pass, HadamardTarget::Pass)
+        (self.source, self.target) == (HadamardSource::Scratch, HadamardTarget::Scratch)
     }
 
     fn has_signs(&self) -> bool {
         self.source == HadamardSource::Signed || self.target == HadamardTarget::Signed
     }
 
-    /// Vectors of signs of a workgroup, 128 each, and how many for each row of a set; those of 0 are of all neighbours.
+    /// Number of sign vectors of a workgroup, of 128 signs each, and the number of vectors for each row of a set. The
+    /// second is 0 if the vectors cover consecutive rows.
     pub(super) fn signs(&self) -> [u32; 2] {
-        let (low, HadamardTile { levels, beside, lanes, .. }) = (self.dims.low_bits, self.tile);
-        match lanes {
+        let (low, HadamardTile { levels, lines, layout, .. }) = (self.dims.low_bits, self.tile);
+        match layout {
             _ if !self.has_signs() => [0, 0],
-            HadamardLanes::Columns if low < 7 => [((1 << (low + levels)) / 128).max(1), 0],
-            HadamardLanes::Columns => [1 << levels, 1],
-            // As many as there are at most, so that the number of sets changes no kernel.
-            _ if low < 7 => [((beside.max(1 << low) << levels) / 128).max(1), 0],
-            // At most 128 lanes side by side are in two neighbouring vectors.
+            HadamardLayout::Columns if low < 7 => [((1 << (low + levels)) / 128).max(1), 0],
+            HadamardLayout::Columns => [1 << levels, 1],
+            // The largest number for any number of sets, so that all use the same kernel.
+            _ if low < 7 => [((lines.max(1 << low) << levels) / 128).max(1), 0],
+            // At most 128 neighbouring rows lie in two neighbouring vectors.
             _ => [2 << levels, 2],
         }
     }
 
-    /// Bytes of shared memory that its kernel declares.
+    /// Bytes of shared memory that the kernel declares.
     #[must_use]
     pub fn workgroup_bytes(&self) -> u32 {
         4 * self.tile.exchanged() + 16 * self.signs()[0]
@@ -177,7 +180,7 @@ impl HadamardPass {
         Needs { bindings, invocations: self.tile.invocations(), workgroup_bytes }
     }
 
-    /// Whether a device has what a workgroup needs.
+    /// Whether a workgroup fits in the limits of a device.
     pub(super) fn fits(&self, caps: &Caps) -> bool {
         self.needs().fit(caps).is_ok()
     }
@@ -187,7 +190,7 @@ impl HadamardPass {
         let (d, tile) = (&self.dims, &self.tile);
         let columns = u64::from(d.columns) << d.folded_bits;
         let sets = u64::from(d.batches) << (d.bits - tile.levels - d.folded_bits);
-        columns.div_ceil(tile.columns().into()) * sets.div_ceil((tile.beside / tile.columns()).into())
+        columns.div_ceil(tile.columns().into()) * sets.div_ceil((tile.lines / tile.columns()).into())
     }
 
     /// Predicted seconds.
@@ -195,7 +198,7 @@ impl HadamardPass {
         self.prediction(caps).seconds
     }
 
-    /// The launch, bytes of memory in whole sectors, and bytes that stages exchange, one after another.
+    /// The predicted time: the sum of the launch, the memory traffic in whole sectors, and the exchange between stages.
     pub(super) fn prediction(&self, caps: &Caps) -> Prediction {
         let (d, tile) = (&self.dims, &self.tile);
         let lines = f64::from(d.columns) * f64::from(d.batches);
@@ -207,7 +210,7 @@ impl HadamardPass {
         let size = u32::try_from(self.dtype.size()).unwrap_or(u32::MAX);
         let read = sectors(d.x_column, tile.columns(), size).min(sectors(d.x_row, run, size));
         let write = sectors(d.y_column, tile.columns(), 4).min(match self.target {
-            HadamardTarget::Places => f64::INFINITY,
+            HadamardTarget::Permuted => f64::INFINITY,
             _ => sectors(d.y_row, run, 4),
         });
         let moved = lines * (f64::from(d.rows_in) * read + f64::from(d.rows_out) * write);
@@ -221,10 +224,10 @@ impl HadamardPass {
         Prediction { seconds: memory + shared + launch, ..Prediction::longest(&terms) }
     }
 
-    /// What runs in each workgroup on a device.
+    /// The kernel of the pass on a device.
     #[must_use]
     pub fn kernel(&self, caps: &Caps) -> Kernel {
-        let HadamardTile { levels, radix_bits, beside, lanes } = self.tile;
+        let HadamardTile { levels, radix_bits, lines, layout } = self.tile;
         let first = levels - radix_bits * (self.tile.stages() - 1);
         let mut kernel = Kernel::new("sketch/hadamard")
             .dims(caps, size_of::<HadamardDims>())
@@ -233,8 +236,8 @@ impl HadamardPass {
             .param("FIRST", 1u32 << first)
             .param("FIRST_BITS", first)
             .param("STAGES", self.tile.stages())
-            .param("BESIDE", beside)
-            .param("WIDE", u32::from(lanes == HadamardLanes::Columns));
+            .param("LINES", lines)
+            .param("WIDE", u32::from(layout == HadamardLayout::Columns));
         kernel = match self.signs() {
             [0, _] => kernel.slot("hadamard_signs", "none"),
             [slots, span] => kernel.param("SLOTS", slots).param("SPAN", span),
@@ -245,13 +248,13 @@ impl HadamardPass {
         kernel = kernel.operand("a", Access::read(Memory::of(self.dtype, caps), Width::One));
         kernel = match self.source {
             HadamardSource::Signed => kernel.slot("hadamard_read", "signed"),
-            HadamardSource::Places => kernel.slot("hadamard_read", "places"),
-            HadamardSource::Pass => kernel,
+            HadamardSource::Permuted => kernel.slot("hadamard_read", "permuted"),
+            HadamardSource::Scratch => kernel,
         };
         match self.target {
-            HadamardTarget::Places => kernel.slot("hadamard_write", "places"),
+            HadamardTarget::Permuted => kernel.slot("hadamard_write", "permuted"),
             HadamardTarget::Signed => kernel.slot("hadamard_write", "signed"),
-            HadamardTarget::Pass => kernel,
+            HadamardTarget::Scratch => kernel,
         }
     }
 }

@@ -1,41 +1,39 @@
-//! Hadamard operators: $H_{N} D$ of every line, some of whose rows are kept.
+//! Hadamard operators: some rows of $H_{N} D$, where D is a diagonal of random signs, by fast Walsh-Hadamard
+//! transforms.
 
 mod kernel;
+mod passes;
 mod plan;
 mod problem;
-mod rows;
-mod split;
 
-pub use kernel::{HadamardDims, HadamardLanes, HadamardPass, HadamardSource, HadamardTarget, HadamardTile};
+pub use kernel::{HadamardDims, HadamardLayout, HadamardPass, HadamardSource, HadamardTarget, HadamardTile};
 pub use problem::HadamardProblem;
-pub(super) use rows::RowOrder;
 
-use super::apply::Way;
-use super::operator::Sketch;
 use crate::Result;
-use crate::caps::Caps;
 use crate::layout::Real;
-use crate::plan::Problem;
+use crate::plan::Plan;
+use crate::sketch::operator::{Direction, Sketch};
 use crate::tensor::Tensor;
 
-pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
-    let problem = HadamardProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
+pub(super) fn apply<T: Real>(
+    sketch: &Sketch,
+    direction: Direction,
+    x: &Tensor<T>,
+    axis: usize,
+) -> Result<Tensor<f32>> {
+    let problem = HadamardProblem::new(sketch, direction, x.layout(), axis, T::DTYPE)?;
     let [y] = x.gpu().make(&problem, &[x.view()], &HadamardProblem::scalars(sketch))?;
     Tensor::made(y, problem.result()?.shape())
 }
 
-/// Applies a Hadamard operator in the passes that a device like `caps` would choose: for this crate's own tests.
-#[doc(hidden)]
-pub fn hadamard_as<T: Real>(
+/// Applies an operator by this plan.
+pub(super) fn run<T: Real>(
     sketch: &Sketch,
-    way: Way,
+    problem: &HadamardProblem,
+    plan: &Plan,
     x: &Tensor<T>,
-    axis: usize,
-    caps: &Caps,
 ) -> Result<Tensor<f32>> {
-    let problem = HadamardProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
     let mut y = x.gpu().empty::<f32>(problem.result()?.shape())?;
-    let plan = problem.plan(caps)?;
-    x.gpu().execute(&plan, &[x.view(), y.view_mut()?], &HadamardProblem::scalars(sketch))?;
+    x.gpu().execute(plan, &[x.view(), y.view_mut()?], &HadamardProblem::scalars(sketch))?;
     Ok(y)
 }

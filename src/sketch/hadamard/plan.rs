@@ -1,8 +1,8 @@
-//! Hadamard operators: the passes of every piece, one behind another.
+//! The plan of a Hadamard operator: the passes of each piece, in order.
 
 use super::kernel::{HadamardPass, HadamardSource, HadamardTarget};
+use super::passes::{lacking, split};
 use super::problem::{HadamardProblem, SCALARS};
-use super::split::{lacking, split};
 use crate::caps::Caps;
 use crate::kernel::check_scratch;
 use crate::layout::DType;
@@ -11,10 +11,10 @@ use crate::sketch::operator::OP;
 use crate::{Error, Result};
 
 impl HadamardProblem {
-    /// The pieces with their launches, checked against the device's limits.
+    /// The pieces with their passes, checked against the device's limits.
     ///
     /// # Errors
-    /// As [`pieces`](Self::pieces); also [`Error::Limit`] if the device cannot bind the buffer between passes even for a single
+    /// As for [`pieces`](Self::pieces); also [`Error::Limit`] if the device cannot bind the scratch buffer of a single
     /// line, and [`Error::Unsupported`] if its workgroups are too small for any pass.
     fn in_passes(&self, caps: &Caps) -> Result<Vec<(Self, Vec<HadamardPass>)>> {
         let with_passes = |piece: Self| {
@@ -31,7 +31,7 @@ impl HadamardProblem {
         self.pieces(caps)?.into_iter().map(with_passes).collect()
     }
 
-    /// The launches, one behind another: which levels each computes is chosen by the bytes that all move.
+    /// The passes of the transform, in order. Their levels are chosen so that all passes together take the least time.
     #[must_use]
     pub fn passes(&self, caps: &Caps) -> Vec<HadamardPass> {
         split(self, caps)
@@ -39,13 +39,13 @@ impl HadamardProblem {
 }
 
 impl Problem for HadamardProblem {
-    /// The passes of every piece, one behind another. Pieces follow each other, so that one buffer between passes serves all.
+    /// The passes of each piece, in order. Pieces run one after another, so they share one scratch buffer.
     ///
-    /// Operands: x, the result. Scalars: what undoes the order of rows, the scale, the seed.
+    /// Operands: x, the result. Scalars: the inverse of the row order, the scale, the seed.
     ///
     /// # Errors
-    /// [`Error::Limit`] if operand or result is larger than this device can bind, or if it cannot bind the buffer between passes
-    /// even for a single line; [`Error::Unsupported`] if its workgroups are too small for any pass.
+    /// [`Error::Limit`] if the operand or the result is larger than the device can bind, or if it cannot bind the
+    /// scratch buffer of a single line; [`Error::Unsupported`] if its workgroups are too small for any pass.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &SCALARS, caps);
         let x = draft.operand("x", self.dtype, self.x, Access::Read);
@@ -53,17 +53,17 @@ impl Problem for HadamardProblem {
         let pieces = self.in_passes(caps)?;
         let several = pieces.iter().filter(|(_, passes)| passes.len() > 1);
         let elements = several.map(|(piece, _)| piece.scratch_elements()).max();
-        let between = match elements.map(usize::try_from).transpose().map_err(Error::device)? {
+        let scratch = match elements.map(usize::try_from).transpose().map_err(Error::device)? {
             Some(elements) => draft.temporary(&[elements], DType::F32)?,
             None => y,
         };
         let writes = if pieces.len() == 1 { Access::Write } else { Access::Update };
         for pass in pieces.iter().flat_map(|(_, passes)| passes) {
-            let from = if pass.source == HadamardSource::Pass { between } else { x };
+            let from = if pass.source == HadamardSource::Scratch { scratch } else { x };
             let to = match pass.target {
-                HadamardTarget::Pass if pass.is_in_place() => (between, Access::Update),
-                HadamardTarget::Pass => (between, Access::Write),
-                HadamardTarget::Places | HadamardTarget::Signed => (y, writes),
+                HadamardTarget::Scratch if pass.is_in_place() => (scratch, Access::Update),
+                HadamardTarget::Scratch => (scratch, Access::Write),
+                HadamardTarget::Permuted | HadamardTarget::Signed => (y, writes),
             };
             let both = [(from, Access::Read), to];
             step(&mut draft, pass, if pass.is_in_place() { &both[1..] } else { &both })?;
@@ -76,7 +76,7 @@ fn step(draft: &mut Draft<'_>, pass: &HadamardPass, args: &[(Region, Access)]) -
     let (caps, d) = (draft.caps(), &pass.dims);
     let lines = f64::from(d.columns) * f64::from(d.batches);
     let additions = lines * f64::from(1u32 << d.bits) * f64::from(pass.tile.levels);
-    // Every workgroup makes its signs, a call of Philox for 128.
+    // Each workgroup generates its own signs: one call of Philox for 128.
     let calls = pass.blocks() as f64 * f64::from(pass.signs()[0]);
     let (low, high) = (d.low_bits, d.low_bits + pass.tile.levels);
     draft.step(NewStep {

@@ -1,35 +1,33 @@
-//! Hadamard operators: $H_{N} D$ of every line, some of whose rows are kept; what to compute, as plain data.
+//! A Hadamard operator along an axis of a tensor, checked, as plain data.
 
 use super::kernel::HadamardDims;
-use super::rows::RowOrder;
 use crate::caps::Caps;
 use crate::kernel::{check_binding, own_bytes};
 use crate::layout::{DType, Layout, dim};
 use crate::plan::{Dims, Scalar, ScalarParameter};
-use crate::sketch::along::{Along, Beside};
-use crate::sketch::apply::Way;
-use crate::sketch::operator::{OP, Sketch};
-use crate::sketch::philox::halves;
+use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, OtherAxis, WRONG_LENGTH};
+use crate::sketch::operator::row_order::RowOrder;
+use crate::sketch::operator::{Direction, OP, Sketch, words};
 use crate::{Error, Result};
 use std::mem::offset_of;
 
-/// A Hadamard operator or its transpose along an axis, checked: the axis is as long as what the operator is applied to,
-/// and every size is below $2^{31}$. The result is row-major without gaps, in f32.
+/// A Hadamard operator or its transpose along an axis, checked: the axis has the extent that the operator is applied
+/// to, and every size is below $2^{31}$. The result is contiguous, in f32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HadamardProblem {
-    /// The sizes, as a pass has them that does it all.
+    /// The uniform of a single pass that computes the whole transform.
     pub(crate) dims: HadamardDims,
-    /// The type of the operand's elements.
+    /// Element type of the operand.
     pub(crate) dtype: DType,
-    /// Which way the operator is applied.
-    pub(crate) way: Way,
-    /// Where the operand's elements lie, from the start of its aligned window.
+    /// Whether the operator or its transpose is applied.
+    pub(crate) direction: Direction,
+    /// Layout of the operand from the start of its aligned window.
     pub(crate) x: Layout,
     /// The axis along which the operator is applied.
     pub(crate) axis: usize,
 }
 
-/// The numbers that a call passes: what undoes the order of rows, four words of each half; the scale; the seed.
+/// The scalars that a launch takes: the inverse of the row order, as two vectors of four words; the scale; the seed.
 pub(super) const SCALARS: [ScalarParameter; 11] = [
     ScalarParameter::u32("undo_0"),
     ScalarParameter::u32("undo_1"),
@@ -45,40 +43,41 @@ pub(super) const SCALARS: [ScalarParameter; 11] = [
 ];
 
 impl HadamardProblem {
-    /// `sketch`, which is a Hadamard operator, along an axis of `x`, a view of `dtype` elements.
+    /// The Hadamard operator `sketch`, or its transpose, along an axis of `x`, a view of `dtype` elements.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is no such axis, it is not as long as it must be, or the other axes are more than
-    /// three that do not step as one; [`Error::Limit`] if a size is $2^{31}$ or more.
-    pub fn new(sketch: &Sketch, way: Way, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
-        let [d, n] = sketch.shape();
-        let [from, to] = if way == Way::Forward { [n, d] } else { [d, n] };
+    /// [`Error::Shape`] if `x` has no such axis, if the axis does not have the extent that the operator is applied to,
+    /// or if the other axes do not merge into three; [`Error::Limit`] if a size is $2^{31}$ or more.
+    pub fn new(sketch: &Sketch, direction: Direction, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
+        let [from, to] = direction.lengths(sketch.shape());
         let x = x.in_window(dtype);
-        let along = Along::of(&x, axis, to)?;
-        if along.extents[0] != from || along.beside.len() > 3 {
-            let rule = "the axis must be as long as what the operator is applied to";
+        let layout = AxisLayout::new(&x, axis, to)?;
+        if layout.extents[0] != from {
+            return Err(Error::shapes(OP, WRONG_LENGTH, x.shape(), &sketch.shape()));
+        }
+        if layout.others.len() > MAX_OTHER_AXES {
+            let rule = "the axes other than the operator's must merge into at most three";
             return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
         }
-        let dims = Self::dims_of(sketch, &along, x.offset_in_window(dtype))?;
-        Ok(Self { dims, dtype, way, x, axis })
+        let dims = Self::dims_of(sketch, &layout, x.offset_in_window(dtype))?;
+        Ok(Self { dims, dtype, direction, x, axis })
     }
 
-    fn dims_of(sketch: &Sketch, along: &Along, x_offset: u32) -> Result<HadamardDims> {
-        let once = Beside { extent: 1, x: 0, y: 0 };
-        let beside = |axis: usize| along.beside.get(axis).copied().unwrap_or(once);
+    fn dims_of(sketch: &Sketch, layout: &AxisLayout, x_offset: u32) -> Result<HadamardDims> {
+        let other = |axis: usize| layout.others.get(axis).copied().unwrap_or(OtherAxis::ONE);
         let size = |size: usize| dim(OP, size);
-        let [columns, inner, outer] = [beside(0), beside(1), beside(2)];
-        size(along.shape.iter().product())?;
+        let [columns, inner, outer] = [other(0), other(1), other(2)];
+        size(layout.shape.iter().product())?;
         Ok(HadamardDims {
-            rows_in: size(along.extents[0])?,
-            rows_out: size(along.extents[1])?,
+            rows_in: size(layout.extents[0])?,
+            rows_out: size(layout.extents[1])?,
             x_offset,
-            x_row: size(along.strides[0])?,
+            x_row: size(layout.strides[0])?,
             x_column: size(columns.x)?,
             x_batch0: size(inner.x)?,
             x_batch1: size(outer.x)?,
             y_offset: 0,
-            y_row: size(along.strides[1])?,
+            y_row: size(layout.strides[1])?,
             y_column: size(columns.y)?,
             y_batch0: size(inner.y)?,
             y_batch1: size(outer.y)?,
@@ -94,15 +93,13 @@ impl HadamardProblem {
         })
     }
 
-    /// The numbers that a call passes, in the order of their names.
+    /// The values of [`SCALARS`] for this operator.
     pub(super) fn scalars(sketch: &Sketch) -> Vec<Scalar> {
-        #[expect(clippy::cast_possible_truncation, reason = "it is rounded once")]
-        let scale = sketch.scale() as f32;
         let undo = RowOrder::new(sketch).inverse().into_iter().flatten().map(Scalar::from);
-        undo.chain([scale.into()]).chain(halves(sketch.seed()).map(Scalar::from)).collect()
+        undo.chain([sketch.scale_f32().into()]).chain(words(sketch.seed()).map(Scalar::from)).collect()
     }
 
-    /// The uniform of a pass, with the places of these numbers.
+    /// The uniform of a pass, with the offsets at which a launch writes the scalars.
     pub(super) fn uniform(dims: &HadamardDims) -> Dims {
         let undo = (0..8).map(|word| offset_of!(HadamardDims, undo) + 4 * word);
         let rest = [
@@ -114,14 +111,14 @@ impl HadamardProblem {
         places.fold(Dims::of(dims), |uniform, (index, offset)| uniform.scalar(offset, index))
     }
 
-    /// Where the result's elements lie: row-major, without gaps.
+    /// Layout of the result: contiguous.
     pub(super) fn result(&self) -> Result<Layout> {
         let mut shape = self.x.shape().to_vec();
         shape[self.axis] = self.dims.rows_out as usize;
         Layout::contiguous(OP, &shape)
     }
 
-    /// Elements of the bindings of operand and result, to behind the last that is used.
+    /// Number of elements that the bindings of operand and result need: one more than the last index used.
     #[must_use]
     pub fn binding_elements(&self) -> [u64; 2] {
         let d = &self.dims;
@@ -136,8 +133,8 @@ impl HadamardProblem {
         [u64::from(d.x_offset) + last(x), u64::from(d.y_offset) + last(y)]
     }
 
-    /// From one row to the next of what passes leave each other. NOTE: of many columns an odd number of cache lines, so
-    /// that rows a power of two apart do not meet in one set of a cache.
+    /// Row stride of the scratch buffer between passes. NOTE: with many columns it is an odd number of cache lines, so
+    /// that rows whose distance is a power of two do not fall into the same cache set.
     pub(super) fn pitch(&self) -> u32 {
         match self.dims.columns {
             few @ ..64 => few,
@@ -145,27 +142,27 @@ impl HadamardProblem {
         }
     }
 
-    /// Elements that passes leave each other: of every column as many as the transform is long.
+    /// Number of elements of the scratch buffer between passes: each column has the length of the transform.
     #[must_use]
     pub fn scratch_elements(&self) -> u64 {
         (u64::from(self.pitch()) * u64::from(self.dims.batches)) << self.dims.bits
     }
 
-    /// The problem, in halves of its longest axis where what its passes leave each other would be more than a device
-    /// can bind.
+    /// The problem in pieces whose scratch buffer the device can bind. If the scratch buffer is too large, the longest
+    /// of the other axes is halved until it fits.
     ///
     /// # Errors
-    /// [`Error::Limit`] if operand or result is larger than this device can bind.
+    /// [`Error::Limit`] if the operand or the result is larger than the device can bind.
     pub fn pieces(&self, caps: &Caps) -> Result<Vec<Self>> {
         for (elements, dtype) in self.binding_elements().into_iter().zip([self.dtype, DType::F32]) {
             check_binding(OP, caps, elements, dtype)?;
         }
         let mut pieces = Vec::new();
-        self.halve_until(own_bytes(caps) / 4, &mut pieces);
+        self.split_until(own_bytes(caps) / 4, &mut pieces);
         Ok(pieces)
     }
 
-    fn halve_until(&self, elements: u64, pieces: &mut Vec<Self>) {
+    fn split_until(&self, elements: u64, pieces: &mut Vec<Self>) {
         let d = self.dims;
         let outer = d.batches / d.batch0;
         let longest = d.columns.max(d.batch0).max(outer);
@@ -185,11 +182,11 @@ impl HadamardProblem {
             (near.batches, far.batches) = (half * d.batch0, rest * d.batch0);
             [d.x_batch1, d.y_batch1]
         };
-        // What is bound is below 2^31, so these are.
+        // Bindings have less than 2^31 elements, so these offsets fit.
         far.x_offset += half * x;
         far.y_offset += half * y;
         for dims in [near, far] {
-            Self { dims, ..*self }.halve_until(elements, pieces);
+            Self { dims, ..*self }.split_until(elements, pieces);
         }
     }
 }

@@ -1,74 +1,79 @@
 //! Sketched layers from trained weights.
 
-use super::build::{SkLinearBuilder, Sketched};
-use super::{Frozen, OP, SkLinear, joined, signs_of_u1, signs_of_u2};
+use super::builder::{FittedLayer, SkLinearBuilder};
+use super::factors::joined;
+use super::forward::as_matrix;
+use super::frozen::{Frozen, signs_of_u1, signs_of_u2};
+use super::sk_linear::{OP, SkLinear};
 use crate::error::{Named, call};
 use crate::gemm::Gemm;
 use crate::layout::{Element, Real};
 use crate::ops;
-use crate::sketch::Sketch;
-use crate::sketch::advise::{Advice, advise};
-use crate::sketch::budget::Budget;
-use crate::sketch::factor::input::{Input, largest};
-use crate::sketch::factor::small;
-use crate::sketch::spectrum::decomposed;
+use crate::sketch::factor::device::largest;
+use crate::sketch::factor::host;
+use crate::sketch::factor::input::Input;
+use crate::sketch::operator::Sketch;
+use crate::sketch::rank::budget::Budget;
+use crate::sketch::rank::recommend::{RankRecommendation, recommend_rank};
+use crate::sketch::rank::spectrum::decompose;
 use crate::tensor::Tensor;
 use crate::{Error, Precision, Result};
 
 impl<T: Real> SkLinear<T> {
-    /// Terms and rank for a weight within a budget, or why the dense layer should stay: [`advise`].
+    /// Recommends terms and rank for a weight and a budget, or to keep the dense layer: [`recommend_rank`].
     ///
     /// # Shapes
     /// `weight` (out, in).
     /// # Errors
-    /// As [`advise`].
-    pub fn advise(weight: &Tensor<T>, budget: Budget) -> Result<Advice> {
-        advise(weight, budget).named("SkLinear::advise")
+    /// As for [`recommend_rank`].
+    pub fn recommend_rank(weight: &Tensor<T>, budget: Budget) -> Result<RankRecommendation> {
+        recommend_rank(weight, budget).named("SkLinear::recommend_rank")
     }
 
-    /// The layer nearest to a trained weight, without a bias: [`SkLinearBuilder::fit`].
+    /// The best layer for a trained weight, without a bias: [`SkLinearBuilder::fit`].
     ///
     /// # Shapes
     /// `weight` (out, in).
     /// # Errors
-    /// As [`SkLinearBuilder::fit`].
-    pub fn fit(weight: &Tensor<T>, terms: usize, rank: usize) -> Result<Sketched<T>> {
+    /// As for [`SkLinearBuilder::fit`].
+    pub fn fit(weight: &Tensor<T>, terms: usize, rank: usize) -> Result<FittedLayer<T>> {
         Self::builder(terms, rank).fit(weight)
     }
 }
 
 impl<T: Real> SkLinearBuilder<T> {
-    /// The layer that Panther copies a weight into: signs U, and $S_{1t} = W^T U_{1t}^T$, $S_{2t} = U_{2t}^T W^T$. Its
-    /// outputs are right on the average over seeds, and off by more than they are: of a weight without structure
-    /// $\sqrt{(in + out) / 4RT}$ times. A start for training, not a compressed layer.
+    /// The layer into which Panther converts a weight: U is signs, $S_{1t} = W^T U_{1t}^T$ and $S_{2t} = U_{2t}^T W^T$.
+    /// Averaged over seeds, its outputs are those of the weight. For one seed, the error is larger than the outputs:
+    /// for a weight without structure, by a factor of $\sqrt{(in + out) / 4RT}$. Use it to start training, not to
+    /// compress a layer.
     ///
     /// # Shapes
-    /// `weight` (out, in), as PyTorch stores it.
+    /// `weight` (out, in), as in PyTorch.
     /// # Errors
-    /// [`Error::Shape`] if the weight is no matrix with rows and columns, if there are no terms or rank, if the rank is
-    /// more than inputs or outputs, or the bias has another length; [`Error::Input`] if the weight has a NaN or an
-    /// infinity, with its place, or the layer would save nothing, with the numbers; [`Error::OutOfMemory`],
-    /// [`Error::Limit`] without room.
-    pub fn panther(&self, weight: &Tensor<T>) -> Result<Sketched<T>> {
+    /// [`Error::Shape`] if the weight is not a matrix with rows and columns, if terms or rank are 0, if the rank is
+    /// more than inputs or outputs, or if the bias has another length; [`Error::Input`] if the weight has a NaN or
+    /// infinite entry, with its index, or if the layer would not have fewer parameters than the weight;
+    /// [`Error::OutOfMemory`] or [`Error::Limit`] if a buffer does not fit.
+    pub fn panther(&self, weight: &Tensor<T>) -> Result<FittedLayer<T>> {
         call("SkLinear::panther", || {
             let weight = self.checked(weight)?;
             let [u1, u2] = self.signs_for(&weight)?;
             let (m, c) = (weight.t(), 1.0 / (self.rank as f64).sqrt());
             let s1 = product(&m, &u1.t(), c)?;
             let s2 = product(&u2.t(), &m, c)?;
-            Sketched::of(self.of_signs(s1.cast()?, s2.cast()?)?, &weight)
+            FittedLayer::of(self.of_signs(s1.cast()?, s2.cast()?)?, &weight)
         })
     }
 
-    /// The best layer with the signs U of the seed: S1 and S2 by least squares, so that
-    /// $W^T - W'^T = (I - P_{2})\,W^T (I - P_{1})$ with the projections onto what U1 and U2 span. Random signs know
-    /// nothing of the weight: of one without structure this takes 2TR of its dimensions at random away.
+    /// The best layer with the signs U of the seed: S1 and S2 solve a least-squares problem. The error is
+    /// $W^T - W'^T = (I - P_{2})\,W^T (I - P_{1})$, with projections onto the spans of U1 and U2. Random signs do not
+    /// depend on the weight: for a weight without structure, the layer captures 2TR random dimensions.
     ///
     /// # Shapes
-    /// As [`panther`](Self::panther).
+    /// As for [`panther`](Self::panther).
     /// # Errors
-    /// As [`panther`](Self::panther).
-    pub fn least_squares(&self, weight: &Tensor<T>) -> Result<Sketched<T>> {
+    /// As for [`panther`](Self::panther).
+    pub fn least_squares(&self, weight: &Tensor<T>) -> Result<FittedLayer<T>> {
         call("SkLinear::least_squares", || {
             let weight = self.checked(weight)?;
             let [u1, u2] = self.signs_for(&weight)?;
@@ -76,64 +81,67 @@ impl<T: Real> SkLinearBuilder<T> {
             // Gram matrices of signs have integer entries, so they are exact.
             let inverse = |u: &Tensor<f32>| {
                 let gram = product(u, &u.t(), 1.0)?;
-                small::upload(weight.gpu(), small::pseudo_inverse(&small::download(&gram)?)?.as_ref())
+                host::upload(weight.gpu(), host::pseudo_inverse(&host::download(&gram)?)?.as_ref())
             };
             let x1 = product(&product(&m, &u1.t(), 1.0)?, &inverse(&u1)?, 1.0)?;
             let left = ops::sub(&m, &product(&x1, &u1, 1.0)?)?;
             let x2 = product(&inverse(&u2.t())?, &product(&u2.t(), &left, 1.0)?, unscaled)?;
             let scale = weight.gpu().tensor(&[f32::from_f64(unscaled)], [])?;
             let x1 = ops::mul(&x1, &scale)?;
-            Sketched::of(self.of_signs(x1.cast()?, x2.cast()?)?, &weight)
+            FittedLayer::of(self.of_signs(x1.cast()?, x2.cast()?)?, &weight)
         })
     }
 
-    /// The layer nearest to the weight: its singular value decomposition, cut at rank 2TR
-    /// ([`Rsvd`](crate::sketch::Rsvd)), the first TR singular values in the first halves of the terms, the others in the
-    /// second. U is singular vectors then, and no seed makes it.
+    /// The best layer for the weight: its singular value decomposition truncated at rank 2TR
+    /// ([`Rsvd`](crate::sketch::Rsvd)). The first TR singular pairs go to S1 and U1, the others to S2 and U2. So U is
+    /// explicit, and no seed generates it.
     ///
     /// # Shapes
-    /// As [`panther`](Self::panther).
+    /// As for [`panther`](Self::panther).
     /// # Errors
-    /// As [`panther`](Self::panther).
+    /// As for [`panther`](Self::panther).
     /// # Precision
-    /// `weight_rel_error` is within 1.02 times the least that any matrix of rank 2TR has, and what rounding to `T` adds.
-    pub fn fit(&self, weight: &Tensor<T>) -> Result<Sketched<T>> {
+    /// `weight_rel_error` is at most 1.02 times the least of any matrix of rank 2TR, plus the error of rounding to `T`.
+    pub fn fit(&self, weight: &Tensor<T>) -> Result<FittedLayer<T>> {
         call("SkLinear::fit", || {
             let weight = self.checked(weight)?;
-            Sketched::of(self.of_factors(&svd_factors(&weight, 2 * self.terms * self.rank)?)?, &weight)
+            FittedLayer::of(self.of_factors(&svd_factors(&weight, 2 * self.terms * self.rank)?)?, &weight)
         })
     }
 
-    /// The layer whose outputs are nearest to those of the weight on a sample of activations, by
-    /// $\|X(W - W')^T\|_F$: the weight projected onto the first 2TR right singular vectors of $XW^T$; what a sample of
-    /// fewer rows leaves of the rank is the best of the rest. It is no worse on the sample than [`fit`](Self::fit).
+    /// The best layer for the outputs on a sample of activations X: it minimises $\|X(W - W')^T\|_F$. The weight is
+    /// projected onto the first 2TR right singular vectors of $XW^T$. If the sample has fewer rows, the remaining rank
+    /// approximates the rest of the weight. On the sample, the layer is never worse than that of [`fit`](Self::fit).
     ///
     /// # Shapes
-    /// `weight` (out, in), `x` (..., in), some rows of it.
+    /// `weight` (out, in), `x` (..., in) with at least one row.
     /// # Errors
-    /// As [`panther`](Self::panther); the same of `x`.
-    pub fn fit_to(&self, weight: &Tensor<T>, x: &Tensor<T>) -> Result<Sketched<T>> {
+    /// As for [`panther`](Self::panther), also for `x`.
+    pub fn fit_to(&self, weight: &Tensor<T>, x: &Tensor<T>) -> Result<FittedLayer<T>> {
         call("SkLinear::fit_to", || {
             let weight = self.checked(weight)?;
-            let x = super::forward::as_matrix(&checked_samples(x, weight.shape()[1])?)?;
+            let x = as_matrix(&checked_samples(x, weight.shape()[1])?)?;
             let y = product(&x, &weight.t(), 1.0)?;
             let candidates = [
                 self.of_factors(&output_factors(&weight, &y, 2 * self.terms * self.rank)?)?,
                 self.of_factors(&svd_factors(&weight, 2 * self.terms * self.rank)?)?,
             ];
-            let mut best: Option<Sketched<T>> = None;
+            let mut best: Option<FittedLayer<T>> = None;
             for layer in candidates {
                 let off = ops::sub(&product(&x, &layer.to_weight()?.t(), 1.0)?, &y)?;
                 let error = relative(norm("the outputs", &off)?, norm("the outputs", &y)?);
                 if best.as_ref().and_then(|best| best.output_rel_error).is_none_or(|least| error < least) {
-                    best = Some(Sketched { output_rel_error: Some(error), ..Sketched::of(layer, &weight)? });
+                    best = Some(FittedLayer {
+                        output_rel_error: Some(error),
+                        ..FittedLayer::of(layer, &weight)?
+                    });
                 }
             }
             best.ok_or_else(|| Error::input(OP, "no layer was found"))
         })
     }
 
-    /// The weight in f32, if it may be sketched like this.
+    /// The weight in f32, after checking that a layer may be built from it.
     fn checked(&self, weight: &Tensor<T>) -> Result<Tensor<f32>> {
         let &[outputs, inputs] = weight.shape() else {
             return Err(Error::shape(OP, "the weight must be a matrix (out, in)", weight.shape()));
@@ -144,33 +152,33 @@ impl<T: Real> SkLinearBuilder<T> {
         Ok(weight)
     }
 
-    /// The signs U1 (TR, out) and U2 (in, TR), unscaled.
+    /// The unscaled signs U1 (TR, out) and U2 (in, TR).
     fn signs_for(&self, weight: &Tensor<f32>) -> Result<[Tensor<f32>; 2]> {
-        let half = self.terms * self.rank;
+        let inner = self.terms * self.rank;
         let stored = |signs: Sketch| signs.to_tensor(weight.gpu());
-        let u1 = stored(signs_of_u1(self.seed, half, weight.shape()[0])?)?;
-        let u2 = stored(signs_of_u2(self.seed, half, weight.shape()[1])?)?.t();
+        let u1 = stored(signs_of_u1(self.seed, inner, weight.shape()[0])?)?;
+        let u2 = stored(signs_of_u2(self.seed, inner, weight.shape()[1])?)?.t();
         Ok([u1, u2])
     }
 
-    /// The layer of factors (in, K) and (K, out) with K no more than 2TR: padded by zeros, cut in halves, and S scaled by
-    /// what the formula divides by.
+    /// The layer of factors (in, K) and (K, out), where K is at most 2TR. They are padded with zeros and split into S
+    /// and U. S is multiplied by 2T, by which the formula divides.
     fn of_factors(&self, [left, right]: &[Tensor<f32>; 2]) -> Result<SkLinear<T>> {
-        let (gpu, half) = (left.gpu(), self.terms * self.rank);
-        let missing = 2 * half - left.shape()[1];
+        let (gpu, inner) = (left.gpu(), self.terms * self.rank);
+        let missing = 2 * inner - left.shape()[1];
         let left = joined(gpu, 1, [left, &gpu.zeros([left.shape()[0], missing])?])?;
         let right = joined(gpu, 0, [right, &gpu.zeros([missing, right.shape()[1]])?])?;
         let scale = gpu.tensor(&[f32::from_f64(2.0 * self.terms as f64)], [])?;
-        let s1 = ops::mul(&left.slice(1, ..half)?, &scale)?;
-        let s2 = ops::mul(&right.slice(0, half..)?, &scale)?;
-        let first = joined(gpu, 1, [&s1, &left.slice(1, half..)?])?;
-        let second = joined(gpu, 0, [&right.slice(0, ..half)?, &s2])?;
-        self.layer(Frozen::Given, first.cast()?, second.cast()?)
+        let s1 = ops::mul(&left.slice(1, ..inner)?, &scale)?;
+        let s2 = ops::mul(&right.slice(0, inner..)?, &scale)?;
+        let first = joined(gpu, 1, [&s1, &left.slice(1, inner..)?])?;
+        let second = joined(gpu, 0, [&right.slice(0, ..inner)?, &s2])?;
+        self.layer(Frozen::Explicit, first.cast()?, second.cast()?)
     }
 }
 
-impl<T: Real> Sketched<T> {
-    /// What was built from a weight, and how near it is.
+impl<T: Real> FittedLayer<T> {
+    /// A layer and its error for the weight that it was built from.
     fn of(layer: SkLinear<T>, weight: &Tensor<f32>) -> Result<Self> {
         let off = ops::sub(weight, &layer.to_weight()?)?;
         let weight_rel_error = relative(norm("the layer", &off)?, norm("the weight", weight)?);
@@ -178,10 +186,11 @@ impl<T: Real> Sketched<T> {
     }
 }
 
-/// The activations in f32, if they are rows of so many features.
+/// The activations in f32, after checking that their rows have this number of features.
 fn checked_samples<T: Real>(x: &Tensor<T>, features: usize) -> Result<Tensor<f32>> {
     if x.shape().last() != Some(&features) || x.is_empty() {
-        let rule = "the activations must be rows of the weight's inputs";
+        let rule =
+            "the last axis of the activations must be the inputs of the weight, and there must be rows";
         return Err(Error::shapes(OP, rule, x.shape(), &[features]));
     }
     let x = x.cast::<f32>()?.contiguous()?;
@@ -190,11 +199,11 @@ fn checked_samples<T: Real>(x: &Tensor<T>, features: usize) -> Result<Tensor<f32
     Ok(rows)
 }
 
-/// Factors (in, K) and (K, out) of the best matrix of rank K: singular vectors, and with the first TR of the left and the
-/// last of the right their singular values. K is at most what the weight has.
+/// Factors (in, K) and (K, out) of the best matrix of rank K: singular vectors. The first TR singular values are
+/// multiplied into the left factor, the others into the right one. K is at most the full rank of the weight.
 fn svd_factors(weight: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
     let full = weight.shape()[0].min(weight.shape()[1]);
-    let svd = decomposed(weight, rank.min(full))?;
+    let svd = decompose(weight, rank.min(full))?;
     let (gpu, half) = (weight.gpu(), (rank / 2).min(svd.rank));
     let of = |within: bool| -> Result<Tensor<f32>> {
         let s: Vec<f32> = svd
@@ -208,11 +217,11 @@ fn svd_factors(weight: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
     Ok([ops::mul(&svd.v, &of(true)?)?, ops::mul(&svd.u, &of(false)?)?.t()])
 }
 
-/// Factors (in, K) and (K, out) of the matrix of rank K whose outputs are nearest to `y`, those of the weight on a
-/// sample.
+/// Factors (in, K) and (K, out) of the matrix of rank K whose outputs are closest to `y`, the outputs of the weight on
+/// a sample.
 fn output_factors(weight: &Tensor<f32>, y: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
     let m = weight.t();
-    let v = decomposed(y, rank.min(y.shape()[0]).min(y.shape()[1]))?.v;
+    let v = decompose(y, rank.min(y.shape()[0]).min(y.shape()[1]))?.v;
     let left = product(&m, &v, 1.0)?;
     let full = weight.shape()[0].min(weight.shape()[1]);
     let more = rank.min(full).saturating_sub(v.shape()[1]);
@@ -225,13 +234,13 @@ fn output_factors(weight: &Tensor<f32>, y: &Tensor<f32>, rank: usize) -> Result<
     Ok([joined(gpu, 1, [&left, &more_left])?, joined(gpu, 0, [&v.t(), &more_right])?])
 }
 
-/// alpha A B of f32 as they are.
-#[expect(clippy::cast_possible_truncation, reason = "it is rounded once")]
+/// The product alpha A B, in f32 throughout.
+#[expect(clippy::cast_possible_truncation, reason = "alpha is rounded once")]
 fn product(a: &Tensor<f32>, b: &Tensor<f32>, alpha: f64) -> Result<Tensor<f32>> {
     Gemm::new(a, b).alpha(alpha as f32).precision(Precision::Strict).run()
 }
 
-/// The Frobenius norm, of any scale.
+/// The Frobenius norm of a matrix of any scale.
 fn norm(name: &str, x: &Tensor<f32>) -> Result<f64> {
     let input = Input::named(OP, name, x)?;
     Ok(input.norm()? * input.scale)

@@ -1,97 +1,100 @@
-//! The outputs of a sketched layer: two products.
+//! The forward pass of a sketched layer: two products.
 
-use super::products::{Epilogue, Right};
-use super::{OP, SkLinear};
+use super::products::{Epilogue, Factor};
+use super::sk_linear::{OP, SkLinear};
 use crate::error::{Named, call};
 use crate::layout::{Layout, Real};
 use crate::plan::Plan;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
+use std::marker::PhantomData;
 
 impl<T: Real> SkLinear<T> {
-    /// The outputs: two launches, the second of which has the bias and the activation in it.
+    /// The outputs of the layer, in two launches. The second one applies bias and activation in its epilogue.
     ///
     /// # Shapes
-    /// `x` (..., in) in any strides, up to 6 axes -> (..., out)
+    /// `x` (..., in) of up to 6 axes, any strides -> (..., out)
     /// # Errors
-    /// [`Error::Shape`] if the last axis of `x` is not the inputs; [`Error::Gpu`] if it lives on another device;
-    /// [`Error::OutOfMemory`], [`Error::Limit`] without room.
+    /// [`Error::Shape`] if the last axis of `x` is not the inputs; [`Error::Gpu`] if `x` is on another device;
+    /// [`Error::OutOfMemory`] or [`Error::Limit`] if a result does not fit.
     /// # Precision
-    /// As two products of matrices: sums in f32, and what lies between them rounded to `T`. With the factors F and G,
-    /// $|\hat y - y| \le (\gamma_{in} + \gamma_{2TR} + u)\,|x||F||G| / 2T$ before bias and activation, u being what
-    /// rounding to `T` is off by.
+    /// Both products sum in f32, and the result of the first is rounded to `T`. With the factors F and G,
+    /// $|\hat y - y| \le (\gamma_{in} + \gamma_{2TR} + u)\,|x||F||G| / 2T$ before bias and activation, where u is the
+    /// unit roundoff of `T`.
     pub fn forward(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
-        self.forward_as(x).named("SkLinear::forward")
+        self.apply(x).run().named("SkLinear::forward")
     }
 
-    /// As [`forward`](Self::forward), with outputs of another type: sums are rounded to it once.
-    ///
-    /// # Errors
-    /// As [`forward`](Self::forward).
-    pub fn forward_as<C: Real>(&self, x: &Tensor<T>) -> Result<Tensor<C>> {
-        call("SkLinear::forward_as", || self.output(&self.hidden(x)?))
+    /// The forward pass with options: `layer.apply(&x).output::<f32>().run()`. [`forward`](Self::forward) is the plain
+    /// case.
+    pub fn apply<'a>(&'a self, x: &'a Tensor<T>) -> SkLinearForward<'a, T> {
+        SkLinearForward { layer: self, x, output: PhantomData }
     }
 
-    /// The first product: what [`output`](Self::output) makes y of, and what [`backward`](Self::backward) needs.
+    /// The first product. [`output`](Self::output) computes y from it, and [`backward`](Self::backward) needs it.
     ///
     /// # Shapes
     /// `x` (..., in) -> (..., 2TR)
     /// # Errors
-    /// As [`forward`](Self::forward).
+    /// As for [`forward`](Self::forward).
     pub fn hidden(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
         call("SkLinear::hidden", || {
             self.check(x, self.inputs(), "the last axis must be the layer's inputs")?;
             let rows = rows(x)?;
-            like(x.shape(), &self.multiply(&rows, Right::First, self.sketched())?)
+            like(x.shape(), &self.multiply(&rows, Factor::First, self.hidden_epilogue())?)
         })
     }
 
-    /// The second product, with bias and activation.
+    /// The second product, with bias and activation. Sums are rounded once to the type `C`.
     ///
     /// # Shapes
     /// `hidden` (..., 2TR) -> (..., out)
     /// # Errors
-    /// As [`forward`](Self::forward).
+    /// As for [`forward`](Self::forward).
     pub fn output<C: Real>(&self, hidden: &Tensor<T>) -> Result<Tensor<C>> {
         call("SkLinear::output", || {
-            self.check(hidden, 2 * self.half(), "the last axis must be that of what `hidden` returns")?;
+            self.check(hidden, 2 * self.inner(), "the last axis must be 2TR, as in the result of `hidden`")?;
             let rows = rows(hidden)?;
-            like(hidden.shape(), &self.multiply(&rows, Right::Second, self.expanded())?)
+            like(hidden.shape(), &self.multiply(&rows, Factor::Second, self.output_epilogue())?)
         })
     }
 
-    /// How both products are computed for `x`.
+    /// The plans of both products for `x`.
     ///
     /// # Errors
-    /// As [`forward`](Self::forward); [`Error::Shape`] too if there is no row, and so nothing to launch.
+    /// As for [`forward`](Self::forward); also [`Error::Shape`] if `x` has no rows, because nothing is launched then.
     pub fn plans(&self, x: &Tensor<T>) -> Result<[Plan; 2]> {
         call("SkLinear::plans", || {
             self.check(x, self.inputs(), "the last axis must be the layer's inputs")?;
             if x.is_empty() {
-                return Err(Error::shape(OP, "nothing is launched for no row", x.shape()));
+                return Err(Error::shape(
+                    OP,
+                    "x must have rows: without any, nothing is launched",
+                    x.shape(),
+                ));
             }
             let x = rows(x)?;
             let mut shape = x.shape().to_vec();
-            *shape.last_mut().unwrap_or(&mut 0) = 2 * self.half();
+            *shape.last_mut().unwrap_or(&mut 0) = 2 * self.inner();
             let hidden = Layout::contiguous(OP, &shape)?;
             Ok([
-                self.plan(x.layout(), Right::First, self.sketched())?,
-                self.plan(&hidden, Right::Second, self.expanded())?,
+                self.plan(x.layout(), Factor::First, self.hidden_epilogue())?,
+                self.plan(&hidden, Factor::Second, self.output_epilogue())?,
             ])
         })
     }
 
-    /// What becomes of the sums of the first product.
-    fn sketched(&self) -> Epilogue<'_, T> {
+    /// The epilogue of the first product.
+    fn hidden_epilogue(&self) -> Epilogue<'_, T> {
         Epilogue { alpha: self.scale(), ..Epilogue::default() }
     }
 
-    /// What becomes of those of the second.
-    fn expanded(&self) -> Epilogue<'_, T> {
+    /// The epilogue of the second product.
+    fn output_epilogue(&self) -> Epilogue<'_, T> {
         Epilogue { bias: self.bias.as_ref(), activation: self.activation, ..Epilogue::default() }
     }
 
-    /// Checks that `x` lives on the layer's device and has features of this number along its last axis.
+    /// Checks that `x` is on the layer's device and has this number of features along its last axis.
     pub(super) fn check(&self, x: &Tensor<T>, features: usize, rule: &'static str) -> Result<()> {
         self.first.same_gpu(OP, x)?;
         if x.shape().last() == Some(&features) {
@@ -101,8 +104,32 @@ impl<T: Real> SkLinear<T> {
     }
 }
 
-/// The rows of a tensor as a matrix, wherever the axes in front are one in memory; else as a batch of matrices, or
-/// copied if there are too many axes for that.
+/// A forward pass with options, from [`SkLinear::apply`]. It runs with [`run`](Self::run).
+#[derive(Clone, Copy, Debug)]
+#[must_use = "nothing is computed before `run`"]
+pub struct SkLinearForward<'a, T: Real, C: Real = T> {
+    layer: &'a SkLinear<T>,
+    x: &'a Tensor<T>,
+    output: PhantomData<C>,
+}
+
+impl<'a, T: Real, C: Real> SkLinearForward<'a, T, C> {
+    /// The element type of the outputs, which is the layer's by default. Sums are rounded once to it.
+    pub fn output<D: Real>(self) -> SkLinearForward<'a, T, D> {
+        SkLinearForward { layer: self.layer, x: self.x, output: PhantomData }
+    }
+
+    /// Runs the layer.
+    ///
+    /// # Errors
+    /// As for [`SkLinear::forward`].
+    pub fn run(self) -> Result<Tensor<C>> {
+        call("SkLinear::apply", || self.layer.output(&self.layer.hidden(self.x)?))
+    }
+}
+
+/// The rows of a tensor as a matrix if its leading axes can be merged into one. Otherwise they stay a batch of
+/// matrices, or are copied if there are too many axes for a batch.
 fn rows<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>> {
     match matrix(x)? {
         Some(matrix) => Ok(matrix),
@@ -111,7 +138,7 @@ fn rows<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>> {
     }
 }
 
-/// The rows of a tensor as a matrix, copied if its axes in front are not one in memory.
+/// The rows of a tensor as a matrix, copied if its leading axes cannot be merged into one.
 pub(super) fn as_matrix<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>> {
     if let Some(matrix) = matrix(x)? {
         return Ok(matrix);
@@ -120,13 +147,13 @@ pub(super) fn as_matrix<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>> {
     x.contiguous()?.reshape([count, features])
 }
 
-/// The features of each row, and how many rows there are.
+/// The features of each row, and the number of rows.
 fn split<T: Real>(x: &Tensor<T>) -> (usize, usize) {
-    let (features, in_front) = x.shape().split_last().map_or((1, &[][..]), |(&last, front)| (last, front));
-    (features, in_front.iter().product())
+    let (features, leading) = x.shape().split_last().map_or((1, &[][..]), |(&last, leading)| (last, leading));
+    (features, leading.iter().product())
 }
 
-/// The rows of a tensor as a matrix that shares its memory, if its axes in front step as one.
+/// The rows of a tensor as a matrix view, if its leading axes can be merged into one.
 fn matrix<T: Real>(x: &Tensor<T>) -> Result<Option<Tensor<T>>> {
     let (features, count) = split(x);
     let last = x.shape().len() - 1;
@@ -147,7 +174,7 @@ fn matrix<T: Real>(x: &Tensor<T>) -> Result<Option<Tensor<T>>> {
     x.as_strided(&[count, features], &strides, x.layout().offset()).map(Some)
 }
 
-/// A product of [`rows`] with the axes in front that `x` has.
+/// The result of a product of [`rows`], with the leading axes of `x`.
 fn like<T: Real>(x: &[usize], result: &Tensor<T>) -> Result<Tensor<T>> {
     let mut shape = x.to_vec();
     if let (Some(to), Some(&features)) = (shape.last_mut(), result.shape().last()) {

@@ -1,17 +1,18 @@
-//! Products with a layer's factors on the right, which are in memory or half of them made from their seed.
+//! Products with a layer's factors on the right: stored, or with their signs generated from the seed.
 
-use super::{Frozen, SignMemory, SkLinear};
-use crate::gemm::{Gemm, Half, HalfSigns, HalvedAxis, Outer, Pin};
+use super::frozen::{Frozen, signs_of_u1, signs_of_u2};
+use super::sk_linear::SkLinear;
+use crate::gemm::{Gemm, HalfAxis, HalfPosition, OuterAxis, Pin, SignHalf};
 use crate::layout::{Layout, Real};
 use crate::ops::Activation;
 use crate::plan::Plan;
-use crate::sketch::philox::halves;
+use crate::sketch::operator::words;
 use crate::tensor::Tensor;
 use crate::{Precision, Result};
 
-/// The operand on the right.
+/// The factor that is the right operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Right {
+pub(super) enum Factor {
     /// (in, 2TR)
     First,
     /// (2TR, out)
@@ -22,7 +23,7 @@ pub(super) enum Right {
     SecondTransposed,
 }
 
-/// What becomes of the sums of a product.
+/// The epilogue of a product.
 #[derive(Clone, Copy)]
 pub(super) struct Epilogue<'a, T: Real> {
     pub(super) alpha: f32,
@@ -36,18 +37,18 @@ impl<T: Real> Default for Epilogue<'_, T> {
     }
 }
 
-impl Right {
-    /// Where the signs are in a factor, U1 being (TR, out) and U2, transposed, (TR, in): TR is along their rows.
-    fn signs(self, tag: u32) -> HalfSigns {
+impl Factor {
+    /// Where the factor has its signs: the matrices of signs are U1 (TR, out) and U2 transposed (TR, in).
+    fn signs(self, tag: u32) -> SignHalf {
         let (axis, outer) = match self {
-            Self::First | Self::SecondTransposed => (HalvedAxis::Outer, Outer::Rows),
-            Self::Second | Self::FirstTransposed => (HalvedAxis::K, Outer::Columns),
+            Self::First | Self::SecondTransposed => (HalfAxis::Outer, OuterAxis::Rows),
+            Self::Second | Self::FirstTransposed => (HalfAxis::K, OuterAxis::Columns),
         };
         let half = match self {
-            Self::First | Self::FirstTransposed => Half::Second,
-            Self::Second | Self::SecondTransposed => Half::First,
+            Self::First | Self::FirstTransposed => HalfPosition::Second,
+            Self::Second | Self::SecondTransposed => HalfPosition::First,
         };
-        HalfSigns { axis, half, outer, tag }
+        SignHalf { axis, half, outer, tag }
     }
 }
 
@@ -56,53 +57,52 @@ impl<T: Real> SkLinear<T> {
     pub(super) fn multiply<C: Real>(
         &self,
         a: &Tensor<T>,
-        right: Right,
+        factor: Factor,
         epilogue: Epilogue<'_, T>,
     ) -> Result<Tensor<C>> {
-        self.with_product(a, right, epilogue, |product: Gemm<'_, T, C>| product.run())
+        self.on_product(a, factor, epilogue, |product: Gemm<'_, T, C>| product.run())
     }
 
-    /// How the product of a factor and what lies so is computed: nothing is allocated.
-    pub(super) fn plan(&self, a: &Layout, right: Right, epilogue: Epilogue<'_, T>) -> Result<Plan> {
-        // Any tensor will do in the place of `a`.
-        self.with_product(&self.first, right, epilogue, |product: Gemm<'_, T, T>| product.plan_for(a))
+    /// The plan of the product of an operand with this layout and a factor. Nothing is allocated.
+    pub(super) fn plan(&self, a: &Layout, factor: Factor, epilogue: Epilogue<'_, T>) -> Result<Plan> {
+        // The plan reads only the layout of `a`, so any tensor can stand in for it.
+        self.on_product(&self.first, factor, epilogue, |product: Gemm<'_, T, T>| product.plan_for(a))
     }
 
-    fn with_product<C: Real, R>(
+    fn on_product<C: Real, R>(
         &self,
         a: &Tensor<T>,
-        right: Right,
+        factor: Factor,
         Epilogue { alpha, bias, activation }: Epilogue<'_, T>,
-        with: impl FnOnce(Gemm<'_, T, C>) -> Result<R>,
+        then: impl FnOnce(Gemm<'_, T, C>) -> Result<R>,
     ) -> Result<R> {
-        let factor = match right {
-            Right::First => self.first.clone(),
-            Right::Second => self.second.clone(),
-            Right::FirstTransposed => self.first.t(),
-            Right::SecondTransposed => self.second.t(),
+        let b = match factor {
+            Factor::First => self.first.clone(),
+            Factor::Second => self.second.clone(),
+            Factor::FirstTransposed => self.first.t(),
+            Factor::SecondTransposed => self.second.t(),
         };
-        let mut product = Gemm::new(a, &factor).out::<C>().alpha(alpha).activation(activation);
-        if let Frozen::Signs { seed, memory } = self.frozen {
-            // By the same kernels, as precisely, wherever the signs are: both have the same bits.
+        let mut product = Gemm::new(a, &b).out::<C>().alpha(alpha).activation(activation);
+        if let Frozen::Signs { seed, .. } = self.frozen {
+            // Stored and generated signs run the same kernels at the same precision, so their results are
+            // bit-identical.
             product = product.precision(Precision::Strict).pinned(Pin::Staged);
-            if memory == SignMemory::Made {
-                let signs = match right {
-                    Right::First | Right::FirstTransposed => {
-                        super::signs_of_u2(seed, self.half(), self.inputs())
-                    }
-                    Right::Second | Right::SecondTransposed => {
-                        super::signs_of_u1(seed, self.half(), self.outputs())
+            if self.generates_signs() {
+                let signs = match factor {
+                    Factor::First | Factor::FirstTransposed => signs_of_u2(seed, self.inner(), self.inputs()),
+                    Factor::Second | Factor::SecondTransposed => {
+                        signs_of_u1(seed, self.inner(), self.outputs())
                     }
                 }?;
-                product = product.half_signs(right.signs(signs.tag()), halves(signs.seed()));
+                product = product.sign_half(factor.signs(signs.tag()), words(signs.seed()));
             }
         }
         if self.pin != Pin::Free {
             product = product.pinned(self.pin);
         }
         match bias {
-            Some(bias) => with(product.bias(bias)),
-            None => with(product),
+            Some(bias) => then(product.bias(bias)),
+            None => then(product),
         }
     }
 }

@@ -1,135 +1,144 @@
-//! How a sparse operator's work is cut, and what runs in each workgroup.
+//! The tile of a sparse operator's kernel, and the kernel.
 
-use super::problem::{SparseDims, SparseForm, SparseProblem};
+use super::problem::{SparseDims, SparseMethod, SparseProblem};
 use crate::caps::Caps;
 use crate::kernel::{self, Access, Kernel, Memory, Needs, Width};
 
-/// Rows of the result that a workgroup makes at most, as the shaders have it.
-const ROWS_AT_MOST: u32 = 256;
-/// To sort a list, the shader counts how many entries fall into each of this many buckets. The shader has the same constant.
+/// Largest number of result rows of a workgroup. The shaders have the same constant.
+const MAX_ROWS: u32 = 256;
+/// Number of buckets by which the shader sorts a list. The shader has the same constant.
 const BUCKETS: u32 = 1024;
-/// Rows that ranges of places are not halved below to have work for more cores: lines are drawn for each range.
-const ROWS_AT_LEAST: u32 = 32;
-/// Lines of a part at least.
-const PART_AT_LEAST: u32 = 1024;
-/// Parts at most: their sums are written and read.
-const PARTS_AT_MOST: u32 = 16;
-/// Nonzeros that are sorted at once, where shared memory has room for so many, and elsewhere.
+/// Smallest number of rows to which a range of positions is halved to give more cores work: each range draws all lines
+/// again.
+const MIN_ROWS: u32 = 32;
+/// Smallest number of lines of a split.
+const MIN_SPLIT_LINES: u32 = 1024;
+/// Largest number of splits: the partial sums of each are written and read once more.
+const MAX_SPLITS: u32 = 16;
+/// Nonzeros that are sorted at once: with at least [`LIST_ROOM`] bytes of shared memory, and with less.
 const LIST: [u32; 2] = [4096, 2048];
-/// Bytes of shared memory that there must be for the longer list, with all else that is there.
-const ROOM: u32 = 24 << 10;
-/// Invocations of a workgroup of several vectors: these kernels' own tuning, as are the columns of an invocation below.
+/// Bytes of shared memory that the longer list needs, together with the other arrays of the kernel.
+const LIST_ROOM: u32 = 24 << 10;
+/// Invocations of a workgroup on devices that run vectors in parallel. This and the columns below were tuned for these
+/// kernels.
 const LANES: u32 = 256;
-/// Columns of an invocation, if a single vector does not take more of a long row: as many as the sums that a CPU's first
-/// cache holds, since the first element of each row is waited for.
-const FEW: u32 = 8;
-const MANY: u32 = 64;
-const MANY_PAIRS: u32 = 128;
+/// Columns of an invocation.
+const COLUMNS: u32 = 8;
+/// Most columns of an invocation where a workgroup is one vector of a CPU, without and with 64-bit pairs. A CPU waits
+/// for the first element of each row, so an invocation takes as many columns as its first-level cache holds sums.
+const MAX_COLUMNS: u32 = 64;
+const MAX_PAIRED_COLUMNS: u32 = 128;
 
-/// How the work is cut.
+/// The work of a workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tile {
-    /// Invocations of a workgroup; those along columns; columns of each.
+    /// Invocations of a workgroup.
     pub(super) lanes: u32,
+    /// Invocations along the columns.
     across: u32,
+    /// Columns of an invocation at a time.
     each: u32,
+    /// Nonzeros that are listed at once.
     list: u32,
-    /// Whether two neighbours are loaded at once.
+    /// Whether two neighbouring columns are loaded at once.
     pairs: bool,
-    /// Rows of the result, and columns, that a workgroup makes.
+    /// Result rows of a workgroup.
     pub(super) rows: u32,
+    /// Result columns of a workgroup.
     pub(super) width: u32,
-    pub(super) parts: u32,
+    /// Number of splits of the lines.
+    pub(super) splits: u32,
 }
 
 impl Tile {
-    /// Lists are made once a workgroup: few wide ones draw little, many narrow ones keep all cores at work. So each core has
-    /// half as many as hide all waiting.
+    /// Chooses the tile. Each workgroup draws its own list of nonzeros: few wide workgroups draw less, many narrow ones
+    /// keep all cores busy. So each core gets half as many workgroups as hide all latency.
     pub(super) fn of(problem: &SparseProblem, caps: &Caps) -> Self {
         let d = &problem.dims;
-        let (in_turn, vector) = (caps.machine.runs_in_turn(), caps.machine.vector_lanes);
-        // Lanes side by side read neighbours. Where vectors run one after another, a single one that reads long pieces of
-        // rows finds more in the caches than many that come back for short ones.
+        let (serial, vector) = (caps.machine.runs_in_turn(), caps.machine.vector_lanes);
+        // Neighbouring lanes read neighbouring columns. Where vectors run one after another (on a CPU), one vector that
+        // reads long pieces of rows has more cache hits than many that return for short ones.
         let inner = d.x_axis < d.x_stride0 && problem.rows()[0] > 1;
         let pairs = problem.has_pairs() && caps.int64;
-        let (lanes, mut each): (u32, u32) = match in_turn {
-            true if !inner && d.columns > vector * FEW => {
-                let many = if pairs { MANY_PAIRS } else { MANY };
+        let (lanes, mut each): (u32, u32) = match serial {
+            true if !inner && d.columns > vector * COLUMNS => {
+                let many = if pairs { MAX_PAIRED_COLUMNS } else { MAX_COLUMNS };
                 (vector, d.columns.div_ceil(vector).next_power_of_two().min(many))
             }
-            true => (vector, FEW),
-            false => (kernel::lanes(LANES, caps), FEW),
+            true => (vector, COLUMNS),
+            false => (kernel::lanes(LANES, caps), COLUMNS),
         };
         let across = if inner { 1 } else { lanes.min(d.columns.next_power_of_two()) };
-        let across = if in_turn && across < lanes { 1 } else { across };
-        let list = LIST[usize::from(caps.limits.workgroup_bytes < ROOM)];
+        let across = if serial && across < lanes { 1 } else { across };
+        let list = LIST[usize::from(caps.limits.workgroup_bytes < LIST_ROOM)];
         let of_y = problem.rows()[1];
-        let mut rows = match problem.form {
-            SparseForm::Scatter => ROWS_AT_MOST.min(of_y.next_power_of_two()),
-            SparseForm::Gather => ROWS_AT_MOST.min(list / d.nonzeros),
+        let mut rows = match problem.method {
+            SparseMethod::Scatter => MAX_ROWS.min(of_y.next_power_of_two()),
+            SparseMethod::Gather => MAX_ROWS.min(list / d.nonzeros),
         };
         let wanted = caps.machine.cores.saturating_mul(caps.machine.groups_per_core.div_ceil(2)).max(1);
         let blocks = |rows: u32, each: u32| {
             u64::from(of_y.div_ceil(rows)) * u64::from(d.columns.div_ceil(across * each))
         };
         let few = |rows: u32, each: u32| blocks(rows, each) < u64::from(wanted);
-        if !in_turn && few(rows, each) {
+        if !serial && few(rows, each) {
             each = if pairs { 2 } else { 1 };
         }
-        while rows > ROWS_AT_LEAST && few(rows, each) {
+        while rows > MIN_ROWS && few(rows, each) {
             rows /= 2;
         }
         let blocks = blocks(rows, each);
-        let parts = if problem.form == SparseForm::Scatter && blocks < u64::from(wanted) {
+        let splits = if problem.method == SparseMethod::Scatter && blocks < u64::from(wanted) {
             let idle = u64::from(wanted) / blocks;
-            // The sums of all parts are bound as one buffer.
+            // The partial sums of all splits are bound as one buffer.
             let bound = kernel::own_bytes(caps) / (4 * problem.elements()).max(1);
-            let most = u32::try_from(bound).unwrap_or(PARTS_AT_MOST).clamp(1, PARTS_AT_MOST);
-            u32::try_from(idle).unwrap_or(1).min(d.lines / PART_AT_LEAST).clamp(1, most)
+            let most = u32::try_from(bound).unwrap_or(MAX_SPLITS).clamp(1, MAX_SPLITS);
+            u32::try_from(idle).unwrap_or(1).min(d.lines / MIN_SPLIT_LINES).clamp(1, most)
         } else {
             1
         };
         let together = u32::try_from(blocks / u64::from(wanted)).unwrap_or(u32::MAX).max(1);
         let width = (across * each).saturating_mul(together).min(d.columns.next_multiple_of(across * each));
-        // NOTE: as many as there are if none is empty.
-        let parts = d.lines.div_ceil(d.lines.div_ceil(parts));
-        Self { lanes, across, each, list, pairs, rows, width, parts }
+        // NOTE: the number of non-empty splits when `splits` are requested.
+        let splits = d.lines.div_ceil(d.lines.div_ceil(splits));
+        Self { lanes, across, each, list, pairs, rows, width, splits }
     }
 
-    /// The sizes, as the shader has them.
+    /// The uniform of the kernel.
     pub(super) fn dims(&self, problem: &SparseProblem) -> SparseDims {
         let d = problem.dims;
-        let whole = self.parts == 1;
-        // Lists are filled to 7/8 where it is by chance how many nonzeros fall into a range.
-        let here = u64::from(self.rows.min(d.places));
-        let filled = if here == u64::from(d.places) { self.list } else { self.list / 8 * 7 };
-        let chunk = u64::from(filled) * u64::from(d.places) / (here * u64::from(d.nonzeros));
+        let whole = self.splits == 1;
+        // The number of nonzeros that fall into a range is random, so lists are planned to be 7/8 full, unless a range
+        // has all positions.
+        let here = u64::from(self.rows.min(d.positions));
+        let filled = if here == u64::from(d.positions) { self.list } else { self.list / 8 * 7 };
+        let chunk = u64::from(filled) * u64::from(d.positions) / (here * u64::from(d.nonzeros));
         SparseDims {
             rows: self.rows,
             width: self.width,
-            part: d.lines.div_ceil(self.parts),
+            split_lines: d.lines.div_ceil(self.splits),
             chunk: u32::try_from(chunk).unwrap_or(u32::MAX).clamp(1, d.lines),
-            parts: self.parts,
-            y_part: if whole { 0 } else { u32::try_from(problem.elements()).unwrap_or(0) },
+            splits: self.splits,
+            y_split: if whole { 0 } else { u32::try_from(problem.elements()).unwrap_or(0) },
             scale: if whole { d.scale } else { 1f32.to_bits() },
             ..d
         }
     }
 
-    /// The limits that a workgroup needs. Its shared memory has the list, where its rows end and, if it is sorted, counts
-    /// (`sketch/scatter.wgsl`).
+    /// The limits that a workgroup needs. Its shared memory holds the list, the ends of the rows in the list and, to
+    /// scatter, the counts by which the list is sorted (`sketch/scatter.wgsl`).
     pub(super) fn needs(&self, problem: &SparseProblem) -> Needs {
         let array = |words: u32| (4 * words).next_multiple_of(16);
-        let list = array(self.list) + array(ROWS_AT_MOST + 1);
+        let list = array(self.list) + array(MAX_ROWS + 1);
         let sorting = array(BUCKETS) + array(self.lanes);
-        let is_sorted = problem.form == SparseForm::Scatter;
+        let is_sorted = problem.method == SparseMethod::Scatter;
         let workgroup_bytes = list + if is_sorted { sorting } else { 0 };
         Needs { bindings: 2, invocations: self.lanes, workgroup_bytes }
     }
 
     pub(super) fn kernel(&self, problem: &SparseProblem, caps: &Caps) -> Kernel {
         let memory = Memory::of(problem.dtype, caps);
-        let shader = if problem.form == SparseForm::Scatter { "sketch/scatter" } else { "sketch/gather" };
+        let shader = if problem.method == SparseMethod::Scatter { "sketch/scatter" } else { "sketch/gather" };
         let kernel = Kernel::new(shader)
             .dims(caps, size_of::<SparseDims>())
             .param("LANES", self.lanes)

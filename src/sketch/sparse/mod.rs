@@ -1,19 +1,23 @@
-//! Applying sparse operators. Nonzeros are made where they are used, from counters.
+//! Sparse operators: kernels draw the nonzeros of each line where they use them, from counters.
 
 mod kernel;
 mod plan;
 mod problem;
 
-pub use problem::{SparseDims, SparseForm, SparseProblem};
+pub use problem::{SparseDims, SparseMethod, SparseProblem};
 
-use super::apply::Way;
-use super::operator::Sketch;
 use crate::Result;
 use crate::layout::Real;
+use crate::sketch::operator::{Direction, Sketch};
 use crate::tensor::Tensor;
 
-pub(super) fn apply<T: Real>(sketch: &Sketch, way: Way, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
-    let problem = SparseProblem::new(sketch, way, x.layout(), axis, T::DTYPE)?;
-    let [y] = x.gpu().make(&problem, &[x.view()], &SparseProblem::scalars(sketch))?;
+pub(super) fn apply<T: Real>(
+    sketch: &Sketch,
+    direction: Direction,
+    x: &Tensor<T>,
+    axis: usize,
+) -> Result<Tensor<f32>> {
+    let problem = SparseProblem::new(sketch, direction, x.layout(), axis, T::DTYPE)?;
+    let [y] = x.gpu().make(&problem, &[x.view()], &sketch.scalars())?;
     Tensor::made(y, problem.result()?.shape())
 }

@@ -1,18 +1,17 @@
-//! Applying sparse operators: the steps.
+//! The plan of a sparse operator.
 
 use super::kernel::Tile;
-use super::problem::{SparseDims, SparseForm, SparseProblem};
+use super::problem::{SparseDims, SparseMethod, SparseProblem};
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::sum_of_parts;
+use crate::gemm::reduce_splits;
 use crate::layout::DType;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, PHILOX, Plan, Problem, Region, Time};
-use crate::sketch::apply::SCALARS;
-use crate::sketch::operator::OP;
+use crate::sketch::operator::{OP, SCALARS};
 use std::mem::offset_of;
 
 impl Problem for SparseProblem {
-    /// One step, or, where lines are summed in parts, one more that adds these up.
+    /// One step; if the lines are split, a second step adds the partial sums.
     ///
     /// Operands: x, the result. Scalars: the seed and the scale.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
@@ -20,15 +19,15 @@ impl Problem for SparseProblem {
         let x = draft.operand("x", self.dtype, self.x, Access::Read);
         let y = draft.operand("the result", DType::F32, self.result()?, Access::Write);
         let tile = Tile::of(self, caps);
-        if tile.parts == 1 {
+        if tile.splits == 1 {
             self.step(&mut draft, &tile, [x, y])?;
             return Ok(draft.finish());
         }
         let elements = usize::try_from(self.elements()).unwrap_or(usize::MAX);
-        let sums = draft.temporary(&[elements.saturating_mul(tile.parts as usize)], DType::F32)?;
+        let sums = draft.temporary(&[elements.saturating_mul(tile.splits as usize)], DType::F32)?;
         self.step(&mut draft, &tile, [x, sums])?;
         let elements = self.rows()[1] * self.dims.columns;
-        sum_of_parts(&mut draft, [elements, tile.parts], 2, [sums, y])?;
+        reduce_splits(&mut draft, [elements, tile.splits], 2, [sums, y])?;
         Ok(draft.finish())
     }
 }
@@ -40,43 +39,44 @@ impl SparseProblem {
             .map(|(n, of)| u64::from(n.div_ceil(of)));
         let uniform =
             Dims::of(&dims).scalar(offset_of!(SparseDims, seed0), 0).scalar(offset_of!(SparseDims, seed1), 1);
-        // Sums of parts are scaled as they are brought together.
+        // Partial sums are scaled when they are added.
         let uniform =
-            if tile.parts == 1 { uniform.scalar(offset_of!(SparseDims, scale), 2) } else { uniform };
+            if tile.splits == 1 { uniform.scalar(offset_of!(SparseDims, scale), 2) } else { uniform };
         let nonzeros = f64::from(self.dims.lines) * f64::from(self.dims.nonzeros);
         draft.step(NewStep {
             kernel: tile.kernel(self, caps),
             tile: format!("{} x {} rows and columns, {} invocations", tile.rows, tile.width, tile.lanes),
             needs: tile.needs(self),
-            blocks: tiles * ranges * u64::from(tile.parts),
+            blocks: tiles * ranges * u64::from(tile.splits),
             dims: uniform,
             args: &[(x, Access::Read), (to, Access::Write)],
             flops: Flops {
                 f32: 2.0 * nonzeros * f64::from(self.dims.columns),
-                integer: self.drawn_lines(tiles as f64, ranges as f64) * self.draw(),
+                integer: self.drawn_lines(tiles as f64, ranges as f64) * self.draw_operations(),
                 ..Flops::default()
             },
             time: Time::Roofline,
         })
     }
 
-    /// How often a line is drawn, of all lines: once for each tile of columns where they are gathered; where they are scattered
-    /// also for each range of places, twice: to count what falls there, and to list it.
+    /// How many lines are drawn in total. To gather, a line is drawn once for each tile of columns. To scatter, it is
+    /// drawn twice for each tile of columns and each range of positions: first to count the nonzeros, then to list
+    /// them.
     fn drawn_lines(&self, tiles: f64, ranges: f64) -> f64 {
         let lines = f64::from(self.dims.lines) * tiles;
-        match self.form {
-            SparseForm::Gather => lines,
-            SparseForm::Scatter => 2.0 * ranges * lines,
+        match self.method {
+            SparseMethod::Gather => lines,
+            SparseMethod::Scatter => 2.0 * ranges * lines,
         }
     }
 
-    /// Operations on integers that draw a line, as `shaders/sketch/sparse.wgsl` has them: a call of Philox for four nonzeros; for each the
-    /// upper word of a product, 20, and 3 that bring place and sign together. If places are to differ, 4 more, and 3 for each
-    /// that was drawn before. Sorting is not counted.
-    fn draw(&self) -> f64 {
+    /// Integer operations that draw a line in `shaders/sketch/sparse.wgsl`: one call of Philox for four nonzeros; for
+    /// each nonzero, 20 for the upper word of a product and 3 to combine position and sign. Distinct positions take 4
+    /// more, and 3 for each nonzero drawn before. Sorting is not counted.
+    fn draw_operations(&self) -> f64 {
         let nonzeros = f64::from(self.dims.nonzeros);
         let pairs = nonzeros * (nonzeros - 1.0) / 2.0;
-        let differing = if self.dims.different == 1 { 4.0 * nonzeros + 3.0 * pairs } else { 0.0 };
-        PHILOX * (nonzeros / 4.0).ceil() + 23.0 * nonzeros + differing
+        let distinct = if self.dims.distinct == 1 { 4.0 * nonzeros + 3.0 * pairs } else { 0.0 };
+        PHILOX * (nonzeros / 4.0).ceil() + 23.0 * nonzeros + distinct
     }
 }

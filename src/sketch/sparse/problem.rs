@@ -1,27 +1,25 @@
-//! Applying sparse operators: what to compute, as plain data.
+//! A sparse operator along an axis of a tensor, checked, as plain data.
 
 use crate::layout::{DType, Layout, dim};
-use crate::plan::Scalar;
-use crate::sketch::along::{Along, BESIDE_AT_MOST};
-use crate::sketch::apply::Way;
-use crate::sketch::operator::{Draw, Lines, OP, Sketch};
-use crate::sketch::philox::halves;
+use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, WRONG_LENGTH};
+use crate::sketch::operator::sparse_lines::{LineAxis, Positions};
+use crate::sketch::operator::{Direction, OP, Sketch};
 use crate::{Error, Result};
 
-/// The uniform of the shaders of sparse operators (`shaders/sketch/sparse.wgsl`), in elements. Of a problem, the seed and the
-/// scale are 0: they are scalars of the call.
+/// The uniform of the sparse shaders (`shaders/sketch/sparse.wgsl`), in elements. In a problem, seed and scale are 0: a
+/// launch takes them as scalars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
 pub struct SparseDims {
     pub lines: u32,
-    pub places: u32,
+    pub positions: u32,
     pub nonzeros: u32,
-    pub different: u32,
+    pub distinct: u32,
     pub seed0: u32,
     pub seed1: u32,
     pub tag: u32,
-    /// The bits of an f32, which could not be compared.
+    /// The bits of an f32, as f32 itself is not `Eq`.
     pub scale: u32,
     pub columns: u32,
     pub extent0: u32,
@@ -37,127 +35,132 @@ pub struct SparseDims {
     pub y_stride2: u32,
     pub rows: u32,
     pub width: u32,
-    pub part: u32,
+    pub split_lines: u32,
     pub chunk: u32,
-    pub parts: u32,
-    pub y_part: u32,
+    pub splits: u32,
+    pub y_split: u32,
     pub reserved0: u32,
     pub reserved1: u32,
 }
 
-/// What a line of an operator is in its application.
+/// How the lines of an operator enter the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SparseForm {
-    /// A row of the result, which is the sum of what is at the line's places.
+pub enum SparseMethod {
+    /// Each line gives a row of the result: the sum of the operand's rows at the line's positions.
     Gather,
-    /// A row of the operand, which is added to the result at the line's places.
+    /// Each line belongs to a row of the operand, which is added to the result's rows at the line's positions.
     Scatter,
 }
 
 /// A sparse operator along an axis of a tensor, checked: extents agree, and every size is below $2^{31}$.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SparseProblem {
-    /// The sizes, as the shaders have them, but for those that a plan decides.
+    /// The sizes in the shaders' uniform, without those that a plan decides.
     pub(crate) dims: SparseDims,
-    /// The type of the operand.
+    /// Element type of the operand.
     pub(crate) dtype: DType,
-    /// What lines are.
-    pub(crate) form: SparseForm,
-    /// Where the operand's elements lie, from the start of its aligned window.
+    /// How lines enter the result.
+    pub(crate) method: SparseMethod,
+    /// Layout of the operand from the start of its aligned window.
     pub(crate) x: Layout,
     /// The axis along which the operator is applied.
     pub(crate) axis: usize,
 }
 
 impl SparseProblem {
-    /// `sketch` along an axis of `x`, a view of `dtype` elements. The result is row-major without gaps, and not empty.
+    /// The sparse operator `sketch`, or its transpose, along an axis of `x`, a view of `dtype` elements. The result is
+    /// contiguous and has elements.
     ///
     /// # Errors
-    /// [`Error::Input`] if the operator is not sparse; [`Error::Shape`] if there is no such axis, if it is not of the
-    /// operator's extent, if the other axes do not step as three, or if there is nothing to compute; [`Error::Limit`] if
-    /// a size is $2^{31}$ or more.
-    pub fn new(sketch: &Sketch, way: Way, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
-        let [d, n] = sketch.shape();
-        let [from, to] = if way == Way::Forward { [n, d] } else { [d, n] };
+    /// [`Error::Input`] if the operator is not sparse; [`Error::Shape`] if `x` has no such axis, if the axis does not
+    /// have the extent that the operator is applied to, if the other axes do not merge into three, or if the result is
+    /// empty; [`Error::Limit`] if a size is $2^{31}$ or more.
+    pub fn new(sketch: &Sketch, direction: Direction, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
+        let [from, to] = direction.lengths(sketch.shape());
         let x = x.in_window(dtype);
-        let along = Along::of(&x, axis, to)?;
-        if along.extents[0] != from || along.beside.len() > BESIDE_AT_MOST {
-            let rule = "the axis must be as long as the operator has it, the others step as three";
-            return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
+        let layout = AxisLayout::new(&x, axis, to)?;
+        let wrong = |rule: &'static str| Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
+        if layout.extents[0] != from {
+            return wrong(WRONG_LENGTH);
+        }
+        if layout.others.len() > MAX_OTHER_AXES {
+            return wrong("the axes other than the operator's must merge into at most three");
         }
         if x.is_empty() || to == 0 {
-            let rule = "there must be something to apply the operator to";
-            return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
+            return wrong("the operand must have elements");
         }
-        let dims = Self::dims_of(sketch, way, &along, x.offset_in_window(dtype))?;
-        Ok(Self { dims: dims.0, dtype, form: dims.1, x, axis })
+        let dims = Self::dims_of(sketch, direction, &layout, x.offset_in_window(dtype))?;
+        Ok(Self { dims: dims.0, dtype, method: dims.1, x, axis })
     }
 
-    fn dims_of(sketch: &Sketch, way: Way, along: &Along, x_offset: u32) -> Result<(SparseDims, SparseForm)> {
-        let sparse = sketch.sparse().ok_or_else(|| Error::input("sketch", "the operator is not sparse"))?;
-        // The operator's columns go with the operand's rows, and the adjoint's with the result's.
-        let form = match (way, sparse.lines) {
-            (Way::Forward, Lines::Columns) | (Way::Adjoint, Lines::Rows) => SparseForm::Scatter,
-            (Way::Forward, Lines::Rows) | (Way::Adjoint, Lines::Columns) => SparseForm::Gather,
+    fn dims_of(
+        sketch: &Sketch,
+        direction: Direction,
+        layout: &AxisLayout,
+        x_offset: u32,
+    ) -> Result<(SparseDims, SparseMethod)> {
+        let sparse =
+            sketch.sparse_lines().ok_or_else(|| Error::input("sketch", "the operator is not sparse"))?;
+        // Columns of the operator belong to rows of the operand; columns of the adjoint to rows of the result.
+        let method = match (direction, sparse.axis) {
+            (Direction::Forward, LineAxis::Columns) | (Direction::Adjoint, LineAxis::Rows) => {
+                SparseMethod::Scatter
+            }
+            (Direction::Forward, LineAxis::Rows) | (Direction::Adjoint, LineAxis::Columns) => {
+                SparseMethod::Gather
+            }
         };
-        let lines = along.extents[usize::from(form == SparseForm::Gather)];
-        let beside = |i: usize| along.beside.get(i);
-        let extent = |i: usize| dim(OP, beside(i).map_or(1, |axis| axis.extent));
-        let x = |i: usize| dim(OP, beside(i).map_or(0, |axis| axis.x));
-        let y = |i: usize| dim(OP, beside(i).map_or(0, |axis| axis.y));
-        dim(OP, along.shape.iter().product())?;
+        let lines = layout.extents[usize::from(method == SparseMethod::Gather)];
+        let other = |i: usize| layout.others.get(i);
+        let extent = |i: usize| dim(OP, other(i).map_or(1, |axis| axis.extent));
+        let x = |i: usize| dim(OP, other(i).map_or(0, |axis| axis.x));
+        let y = |i: usize| dim(OP, other(i).map_or(0, |axis| axis.y));
+        dim(OP, layout.shape.iter().product())?;
         let dims = SparseDims {
             lines: dim(OP, lines)?,
-            places: sparse.places,
+            positions: sparse.length,
             nonzeros: sparse.nonzeros,
-            different: u32::from(sparse.draw == Draw::Different),
+            distinct: u32::from(sparse.positions == Positions::Distinct),
             tag: sparse.tag,
-            columns: dim(OP, along.beside.iter().map(|axis| axis.extent).product())?,
+            columns: dim(OP, layout.others.iter().map(|axis| axis.extent).product())?,
             extent0: extent(0)?,
             extent1: extent(1)?,
             x_offset,
-            x_axis: dim(OP, along.strides[0])?,
+            x_axis: dim(OP, layout.strides[0])?,
             x_stride0: x(0)?,
             x_stride1: x(1)?,
             x_stride2: x(2)?,
-            y_axis: dim(OP, along.strides[1])?,
+            y_axis: dim(OP, layout.strides[1])?,
             y_stride0: y(0)?,
             y_stride1: y(1)?,
             y_stride2: y(2)?,
             ..SparseDims::default()
         };
-        Ok((dims, form))
+        Ok((dims, method))
     }
 
-    /// The numbers that a call passes: the seed and the scale.
-    pub(super) fn scalars(sketch: &Sketch) -> [Scalar; 3] {
-        let [low, high] = halves(sketch.seed()).map(Scalar::from);
-        #[expect(clippy::cast_possible_truncation, reason = "it is rounded once")]
-        let scale = sketch.scale() as f32;
-        [low, high, scale.into()]
-    }
-
-    /// Rows of operand and result.
+    /// Number of rows of operand and result.
     pub(super) fn rows(&self) -> [u32; 2] {
-        let SparseDims { lines, places, .. } = self.dims;
-        if self.form == SparseForm::Scatter { [lines, places] } else { [places, lines] }
+        let SparseDims { lines, positions, .. } = self.dims;
+        if self.method == SparseMethod::Scatter { [lines, positions] } else { [positions, lines] }
     }
 
-    /// Whether columns lie side by side in pairs at even places, two of f32 in 64 bits.
+    /// Whether the kernel can load two neighbouring f32 columns as 64 bits: columns are contiguous, and pairs are
+    /// aligned.
     pub(super) fn has_pairs(&self) -> bool {
         let d = &self.dims;
         let even = [d.extent0, d.x_offset, d.x_axis, d.x_stride1, d.x_stride2].iter().all(|n| n % 2 == 0);
         self.dtype == DType::F32 && [d.x_stride0, d.y_stride0] == [1, 1] && even
     }
 
-    /// Where the result's elements lie: row-major, without gaps.
+    /// Layout of the result: contiguous.
     pub(super) fn result(&self) -> Result<Layout> {
         let mut shape = self.x.shape().to_vec();
         shape[self.axis] = self.rows()[1] as usize;
         Layout::contiguous(OP, &shape)
     }
 
-    /// Elements of the result.
+    /// Number of elements of the result.
     #[must_use]
     pub fn elements(&self) -> u64 {
         u64::from(self.rows()[1]) * u64::from(self.dims.columns)

@@ -1,7 +1,7 @@
 //! Layouts: each that there is lies in its buffer, and so does each view of it.
 
 use arbitrary::{Result, Unstructured};
-use tilewise::{Layout, fuzz};
+use tilewise::Layout;
 
 const EXTENTS: [usize; 14] =
     [0, 1, 1, 2, 3, 4, 7, 64, 65, 4096, 1 << 20, (1 << 31) - 1, usize::MAX >> 6, usize::MAX];
@@ -53,21 +53,21 @@ fn views(u: &mut Unstructured<'_>) -> Result<()> {
     }
     for _ in 0..u.int_in_range(0..=5)? {
         let (view, how) = match u.int_in_range(0..=3)? {
-            0 => (fuzz::turned(&layout), "t"),
+            0 => (layout.t(), "t"),
             1 => {
                 let mut axes: Vec<usize> = (0..layout.rank()).collect();
                 for i in (1..axes.len()).rev() {
                     axes.swap(i, u.int_in_range(0..=i)?);
                 }
-                (fuzz::permuted(&layout, &axes).unwrap(), "permute")
+                (layout.permute(&axes).unwrap(), "permute")
             }
             2 => {
                 let [start, end] = [*u.choose(&EXTENTS)?, *u.choose(&EXTENTS)?];
-                let Ok(view) = fuzz::sliced(&layout, u.int_in_range(0..=6)?, start..end) else { continue };
+                let Ok(view) = layout.slice(u.int_in_range(0..=6)?, start..end) else { continue };
                 (view, "slice")
             }
             _ => {
-                let Ok(view) = fuzz::reshaped(&layout, &extents(u)?) else { continue };
+                let Ok(view) = layout.reshape(&extents(u)?) else { continue };
                 assert_eq!(view.len(), layout.len());
                 (view, "reshape")
             }

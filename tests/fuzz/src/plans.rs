@@ -5,21 +5,23 @@ use crate::limits::{self, Planned};
 use arbitrary::{Error, Result, Unstructured};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use tilewise::clifford::layer::{
-    ConnectedBackProblem, ConnectedProblem, FeatureFunction, FeaturesProblem, Gate, GradeNorm, LayerProduct,
-    Pass, RowFunction, RowLayouts, RowProblem,
-};
+use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Product, Signature, Unary};
-use tilewise::gemm::{
-    Entries, Epilogue, GemmKernel, GemmProblem, GemmTypes, Generated, Half, HalfSigns, HalvedAxis,
-    HalvesProblem, Outer, Pin, Previous, Scale, Side, Split, product_shape,
-};
+use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::ops::Overflow;
 use tilewise::planning::Buffer;
 use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
+use tilewise::planning::clifford_layer::{
+    ConnectedProblem, FeaturesProblem, Pass, RowFunction, RowOperandLayouts, RowProblem,
+};
+use tilewise::planning::gemm::{
+    Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis,
+    HalfPosition, OuterAxis, Pin, Previous, Scale, Side, SignHalf, product_shape,
+};
 use tilewise::planning::kernel::{Kernel, Needs};
 use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
-use tilewise::sketch::{HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
+use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType, Layout, Precision};
 
 const EXTENTS: [usize; 21] =
@@ -166,16 +168,17 @@ fn made_product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let [m, n, k] = [extent(u)?, 2 * extent(u)?, 2 * extent(u)?];
     let [a, b, c] = [view(u, &[m, k])?, dense(&[k, n])?, dense(&[m, n])?];
     let problem = GemmProblem::new(&a, &b, &c, types).map_err(|_| Error::IncorrectFormat)?;
-    let outer = *u.choose(&[Outer::Rows, Outer::Columns])?;
+    let outer = *u.choose(&[OuterAxis::Rows, OuterAxis::Columns])?;
     let problem = if u.arbitrary()? {
         let side = *u.choose(&[Side::A, Side::B])?;
-        let entries = *u.choose(&[Entries::Normal, Entries::Uniform, Entries::Sign])?;
-        problem.generated(Generated { side, entries, outer, tag: 1 })
+        let entries = *u.choose(&[Distribution::Normal, Distribution::Uniform, Distribution::Sign])?;
+        problem.generated(GeneratedOperand { side, entries, outer, tag: 1 })
     } else {
-        let axis = *u.choose(&[HalvedAxis::Outer, HalvedAxis::K])?;
-        let signs = HalfSigns { axis, half: *u.choose(&[Half::First, Half::Second])?, outer, tag: 3 };
-        let half = view(u, &if axis == HalvedAxis::Outer { [k, n / 2] } else { [k / 2, n] })?;
-        problem.half_signs(signs, &half).map_err(|_| Error::IncorrectFormat)?
+        let axis = *u.choose(&[HalfAxis::Outer, HalfAxis::K])?;
+        let signs =
+            SignHalf { axis, half: *u.choose(&[HalfPosition::First, HalfPosition::Second])?, outer, tag: 3 };
+        let half = view(u, &if axis == HalfAxis::Outer { [k, n / 2] } else { [k / 2, n] })?;
+        problem.sign_half(signs, &half).map_err(|_| Error::IncorrectFormat)?
     };
     Ok(Planned::of("product of what is made", &stored(u, problem)?, caps))
 }
@@ -206,7 +209,7 @@ fn chosen(u: &mut Unstructured<'_>, problem: GemmProblem) -> Result<GemmProblem>
         _ => problem,
     };
     if u.ratio(1, 4)? {
-        return Ok(problem.split(Split::Parts(*u.choose(&[0, 1, 2, 7, 1000, u32::MAX])?)));
+        return Ok(problem.split_k(SplitK::Splits(*u.choose(&[0, 1, 2, 7, 1000, u32::MAX])?)));
     }
     Ok(problem)
 }
@@ -217,8 +220,8 @@ fn halves(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let x = view(u, &shape)?;
     let (side, precision) =
         (*u.choose(&[Side::A, Side::B])?, *u.choose(&[Precision::Fast, Precision::Split])?);
-    let problem = HalvesProblem::new(&x, side, precision).map_err(|_| Error::IncorrectFormat)?;
-    Ok(of_views(Planned::of("halves", &problem, caps), &[(0, &x, DType::F32)]))
+    let problem = F16SplitProblem::new(&x, side, precision).map_err(|_| Error::IncorrectFormat)?;
+    Ok(of_views(Planned::of("f16_split", &problem, caps), &[(0, &x, DType::F32)]))
 }
 
 fn shape(u: &mut Unstructured<'_>) -> Result<Vec<usize>> {
@@ -260,21 +263,23 @@ fn sparse(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
         _ => SketchKind::Sjlt { nonzeros: u.int_in_range(1..=16)? },
     };
     let sketch = Sketch::new(kind, [rows, cols], 1).map_err(|_| Error::IncorrectFormat)?;
-    let way = *u.choose(&[Way::Forward, Way::Adjoint])?;
-    let from = if way == Way::Forward { cols } else { rows };
+    let direction = *u.choose(&[Direction::Forward, Direction::Adjoint])?;
+    let from = if direction == Direction::Forward { cols } else { rows };
     let axis = u.int_in_range(0..=1)?;
     let x = view(u, &if axis == 0 { [from, beside] } else { [beside, from] })?;
     let dtype = real(u)?;
-    let problem = SparseProblem::new(&sketch, way, &x, axis, dtype).map_err(|_| Error::IncorrectFormat)?;
+    let problem =
+        SparseProblem::new(&sketch, direction, &x, axis, dtype).map_err(|_| Error::IncorrectFormat)?;
     Ok(of_views(Planned::of("sparse", &problem, caps), &[(0, &x, dtype)]))
 }
 
 fn hadamard(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let (rows, cols, beside, dtype) = (extent(u)?, extent(u)?, extent(u)?, real(u)?);
     let sketch = Sketch::new(SketchKind::Hadamard, [rows, cols], 1).map_err(|_| Error::IncorrectFormat)?;
-    let way = *u.choose(&[Way::Forward, Way::Adjoint])?;
-    let x = view(u, &[if way == Way::Forward { cols } else { rows }, beside])?;
-    let problem = HadamardProblem::new(&sketch, way, &x, 0, dtype).map_err(|_| Error::IncorrectFormat)?;
+    let direction = *u.choose(&[Direction::Forward, Direction::Adjoint])?;
+    let x = view(u, &[if direction == Direction::Forward { cols } else { rows }, beside])?;
+    let problem =
+        HadamardProblem::new(&sketch, direction, &x, 0, dtype).map_err(|_| Error::IncorrectFormat)?;
     Ok(of_views(Planned::of("hadamard", &problem, caps), &[(0, &x, dtype)]))
 }
 
@@ -337,7 +342,7 @@ fn of_rows(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let product = LayerProduct::new(signature).norm(*u.choose(norms)?).gate(*u.choose(&Gate::ALL)?);
     let (x, y, g) = (view(u, &shape)?, view(u, &shape)?, view(u, &shape)?);
     let w = view(u, &[features, signature.paths().len()])?;
-    let layouts = RowLayouts { x: &x, y: Some(&y), g: Some(&g), w: Some(&w) };
+    let layouts = RowOperandLayouts { x: &x, y: Some(&y), g: Some(&g), w: Some(&w) };
     let problem = RowProblem::new(function, product, &blades, layouts, dtype);
     let Ok(problem) = problem else { return Err(Error::IncorrectFormat) };
     let views = match function {
@@ -365,14 +370,14 @@ fn connected(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let problem = ConnectedProblem::new(product, &blades, [&x, &y], &weight, dtype).map_err(wrong)?;
     let (product, views) = match u.int_in_range(0..=4)? {
         0 => (problem.forward(), vec![(0, &x, dtype), (1, &weight, dtype), (3, &y, dtype)]),
-        1 => (problem.of_weight(&g), vec![(0, &x, dtype), (1, &g, dtype), (3, &y, dtype)]),
-        2 => (problem.through(&g), vec![(0, &g, dtype), (1, &weight, dtype)]),
+        1 => (problem.weight_gradient(&g), vec![(0, &x, dtype), (1, &g, dtype), (3, &y, dtype)]),
+        2 => (problem.path_gradients(&g), vec![(0, &g, dtype), (1, &weight, dtype)]),
         3 => {
             let Some(problem) = problem.gates().map_err(wrong)? else { return Err(Error::IncorrectFormat) };
             return Ok(Planned::of("gates", &problem, caps));
         }
         _ => {
-            let problem = ConnectedBackProblem::new(&problem, [0, rows]).map_err(wrong)?;
+            let problem = problem.operand_gradients([0, rows]).map_err(wrong)?;
             let views = [(3, &x, dtype), (4, &y, dtype)];
             return Ok(of_views(Planned::of("gradients", &problem, caps), &views));
         }

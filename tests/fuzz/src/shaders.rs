@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use std::fmt::Write;
-use tilewise::fuzz;
+use tilewise::planning::kernel::unroll;
 use tilewise::planning::kernel::{KERNELS, Kernel, PARTS};
 
 fn assert_written_out(text: &str, what: &str) {
@@ -25,7 +25,7 @@ pub(crate) fn unrolled(data: &[u8]) {
         }
         Some((_, rest)) => {
             let text = String::from_utf8_lossy(rest);
-            if let Ok(out) = fuzz::unroll(&text) {
+            if let Ok(out) = unroll(&text) {
                 assert_written_out(&out, &text);
             }
         }
@@ -103,7 +103,7 @@ fn loops(u: &mut Unstructured<'_>) -> Result<()> {
     text.push_str(&"}\n".repeat(counters.len()));
     text.push_str("return sum;\n}\n");
     parse(&text);
-    let out = fuzz::unroll(&text).unwrap_or_else(|why| panic!("{why}\n{text}"));
+    let out = unroll(&text).unwrap_or_else(|error| panic!("{}\n{text}", error.why));
     assert_written_out(&out, &text);
     parse(&out);
     let found: Vec<&str> = out.lines().filter(|line| line.starts_with("sum +=")).collect();

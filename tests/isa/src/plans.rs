@@ -2,21 +2,24 @@
 
 use crate::support::operand::View;
 use crate::support::{limits, plans, wgsl};
-use tilewise::clifford::layer::{
-    ConnectedBackward, ConnectedForward, ConnectedProblem, FeatureFunction, FeaturesProblem, Gate, GradeNorm,
-    LayerProduct, Multiplied, RowFunction, RowLayouts, RowProblem,
-};
+use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Blades, Product, Signature, Unary};
-use tilewise::gemm::{
-    Entries, Epilogue, GemmProblem, GemmTypes, Generated, HalvesProblem, Outer, Pin, Previous, Scale, Side,
-    Split,
-};
+use tilewise::gemm::SplitK;
 use tilewise::ops::Overflow;
 use tilewise::planning::clifford::{CliffordProblem, Function, LogBranch, MvLayout};
+use tilewise::planning::clifford_layer::{
+    ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, OperandRounding, RowFunction,
+    RowOperandLayouts, RowProblem,
+};
+use tilewise::planning::gemm::{
+    Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin,
+    Previous, Scale, Side,
+};
 use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
-use tilewise::sketch::{DenseProblem, HadamardProblem, Sketch, SketchKind, SparseProblem, Way};
-use tilewise::{Activation, Caps, DType, GemmKernel, Layout, Precision, Result, Sums};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
+use tilewise::{Accumulator, Activation, Caps, DType, GemmKernel, Layout, Precision, Result};
 
 /// A plan to compile, or why there is none.
 pub struct Named {
@@ -103,7 +106,7 @@ fn products(plans: &mut List<'_>) {
         activation: Activation::Gelu,
         ..Epilogue::default()
     };
-    let sums_of_f16 = GemmTypes { sums: Sums::F16, ..HALF };
+    let sums_of_f16 = GemmTypes { accumulator: Accumulator::F16, ..HALF };
     for (name, problem) in [
         ("f16", product(CUBE, HALF)),
         ("f16 to f32", product(CUBE, MIXED)),
@@ -112,7 +115,7 @@ fn products(plans: &mut List<'_>) {
         ("f16, sums of f16", product(CUBE, sums_of_f16)),
         ("f16, a layer", limits::finished(product(CUBE, HALF), layer, 1)),
         ("f16, odd sizes", product([4095, 4093, 4091], HALF)),
-        ("f16, split-k", product([256, 256, 65_536], HALF).split(Split::Parts(8))),
+        ("f16, split-k", product([256, 256, 65_536], HALF).split_k(SplitK::Splits(8))),
     ] {
         plans.add("gemm", name, &problem);
         for kernel in [GemmKernel::Tiled, GemmKernel::Coop] {
@@ -120,7 +123,7 @@ fn products(plans: &mut List<'_>) {
         }
     }
     let added = Epilogue { scale: Scale::Alpha, previous: Previous::Added, ..Epilogue::default() };
-    let generated = |entries| Generated { side: Side::B, entries, outer: Outer::Rows, tag: 1 };
+    let generated = |entries| GeneratedOperand { side: Side::B, entries, outer: OuterAxis::Rows, tag: 1 };
     for (name, problem) in [
         ("f32", product(CUBE, SINGLE)),
         ("f32, B transposed", wgsl::problem(CUBE, SINGLE, [Plain, Transposed, Plain])),
@@ -129,9 +132,9 @@ fn products(plans: &mut List<'_>) {
         ("f32, naive", product(CUBE, SINGLE).pinned(Pin::Kernel(GemmKernel::Naive))),
         ("f32, fast", product(CUBE, SINGLE).precision(Precision::Fast)),
         ("f32, split", product(CUBE, SINGLE).precision(Precision::Split)),
-        ("f32 by normal numbers", product(CUBE, SINGLE).generated(generated(Entries::Normal))),
-        ("f32 by signs", product(CUBE, SINGLE).generated(generated(Entries::Sign))),
-        ("f16 by signs", product(CUBE, MIXED).generated(generated(Entries::Sign))),
+        ("f32 by normal numbers", product(CUBE, SINGLE).generated(generated(Distribution::Normal))),
+        ("f32 by signs", product(CUBE, SINGLE).generated(generated(Distribution::Sign))),
+        ("f16 by signs", product(CUBE, MIXED).generated(generated(Distribution::Sign))),
         ("bf16", product(CUBE, GemmTypes::new(Bf16, Bf16))),
         ("i8", product(CUBE, wgsl::I8)),
     ] {
@@ -171,8 +174,8 @@ fn elements(plans: &mut List<'_>) {
         plans.add("cast", &format!("cast {from} to {to}"), &problem);
     }
     for precision in [Precision::Fast, Precision::Split] {
-        let problem = HalvesProblem::new(&plane, Side::A, precision).expect(FITS);
-        plans.add("halves", &format!("halves, {precision:?}").to_lowercase(), &problem);
+        let problem = F16SplitProblem::new(&plane, Side::A, precision).expect(FITS);
+        plans.add("f16_split", &format!("halves, {precision:?}").to_lowercase(), &problem);
     }
 }
 
@@ -185,23 +188,23 @@ fn sketches(plans: &mut List<'_>) {
         ("hadamard", SketchKind::Hadamard),
     ] {
         let sketch = Sketch::new(kind, [sketched, rows], 1).expect(FITS);
-        for (way, x, what) in [
-            (Way::Forward, flat(&[rows, columns]), ""),
-            (Way::Adjoint, flat(&[sketched, columns]), ", adjoint"),
+        for (direction, x, what) in [
+            (Direction::Forward, flat(&[rows, columns]), ""),
+            (Direction::Adjoint, flat(&[sketched, columns]), ", adjoint"),
         ] {
             for dtype in [F32, F16] {
                 let name = format!("{name} {dtype}{what}");
                 match kind {
                     SketchKind::Gaussian => {
-                        let problem = DenseProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        let problem = DenseProblem::new(&sketch, direction, &x, 0, dtype).expect(FITS);
                         plans.add("dense sketch", &name, &problem);
                     }
                     SketchKind::Hadamard => {
-                        let problem = HadamardProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        let problem = HadamardProblem::new(&sketch, direction, &x, 0, dtype).expect(FITS);
                         plans.add("hadamard", &name, &problem);
                     }
                     _ => {
-                        let problem = SparseProblem::new(&sketch, way, &x, 0, dtype).expect(FITS);
+                        let problem = SparseProblem::new(&sketch, direction, &x, 0, dtype).expect(FITS);
                         plans.add("sparse sketch", &name, &problem);
                     }
                 }
@@ -259,12 +262,12 @@ fn layers(plans: &mut List<'_>) {
                 RowFunction::Normalize,
                 RowFunction::NormalizeBackward,
             ] {
-                let layouts = RowLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+                let layouts = RowOperandLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
                 let problem = RowProblem::new(function, layer, &blades, layouts, dtype).expect(FITS);
                 plans.add("layer rows", &format!("{} {signature} {dtype}", function.name()), &problem);
             }
             let product = ConnectedProblem::new(layer, &blades, [&x, &x], &weight, dtype).expect(FITS);
-            let forward = ConnectedForward::new(product, Multiplied::AsTheyAre, Pin::Free).expect(FITS);
+            let forward = ConnectedForward::new(product, OperandRounding::None, Pin::Free).expect(FITS);
             plans.add("connected", &format!("connected layer {signature} {dtype}"), &forward);
             let backward = ConnectedBackward::new(forward, &x).expect(FITS);
             plans.add("connected", &format!("connected layer, backward {signature} {dtype}"), &backward);

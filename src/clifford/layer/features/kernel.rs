@@ -1,5 +1,5 @@
-//! The two kernels of functions with parameters for each feature: what fills their parameters and slots. One goes over
-//! features; the other goes over rows, for functions that need the mean of a row.
+//! The two kernels of functions with parameters for each feature: their parameters and slots. One has an invocation for
+//! each feature; the other has a workgroup for each row, for functions that need the mean of a row.
 
 use super::problem::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};
 use crate::caps::Caps;
@@ -9,8 +9,8 @@ use crate::kernel::{self, Access, Kernel, Memory, Needs, Width};
 impl FeaturesProblem {
     pub(super) fn kernel(&self, terms: &Module, caps: &Caps) -> Kernel {
         let memory = Memory::of(self.dtype, caps);
-        let by_rows = self.function.is_by_rows();
-        let mut kernel = Kernel::new(if by_rows { "clifford/mean" } else { "clifford/features" })
+        let has_row_mean = self.function.has_row_mean();
+        let mut kernel = Kernel::new(if has_row_mean { "clifford/mean" } else { "clifford/features" })
             .dims(caps, size_of::<FeaturesDims>())
             .result(Access::write(memory, Width::One))
             .param("LANES", format!("{}u", self.lanes(caps)));
@@ -18,35 +18,36 @@ impl FeaturesProblem {
         for &name in &names {
             kernel = kernel.operand(name, access);
         }
-        if !by_rows {
-            // Of gradients, those of each parameter.
+        if !has_row_mean {
+            // A backward pass has one sum for each part of each parameter.
             let [.., sums] = if self.pass == Pass::Backward { self.sums() } else { [1; 3] };
             kernel = kernel.param("SUMS", format!("{sums}u"));
         }
         let declarations = declarations(&names, access, self.pass);
         kernel = kernel.generated("operands", "its operands".to_owned(), declarations);
-        let slot = if by_rows { "mean_terms" } else { "features_terms" };
+        let slot = if has_row_mean { "mean_terms" } else { "features_terms" };
         kernel.generated(slot, format!("terms of {self}"), terms.to_string())
     }
 
     /// Invocations of a workgroup.
     pub(super) fn lanes(&self, caps: &Caps) -> u32 {
-        let usual = if self.function.is_by_rows() && self.dims.features > 64 { 256 } else { 64 };
+        let usual = if self.function.has_row_mean() && self.dims.features > 64 { 256 } else { 64 };
         kernel::lanes(usual, caps)
     }
 
-    /// The limits that a workgroup needs: bindings for the result, the operands and parameters, and for gradients their sums.
+    /// The limits that a workgroup needs: bindings for the result, the operands, the parameters, and in a backward pass
+    /// the sums of the parameters' gradients.
     pub(super) fn needs(&self, caps: &Caps) -> Needs {
         let tensors = if self.pass == Pass::Backward { 4 } else { 2 };
         let parameters = if self.function.parameters() == 2 { 2 } else { 1 };
         let invocations = self.lanes(caps);
         let workgroup_bytes =
-            if self.function.is_by_rows() { (8 * invocations).next_multiple_of(16) } else { 0 };
+            if self.function.has_row_mean() { (8 * invocations).next_multiple_of(16) } else { 0 };
         Needs { bindings: tensors + parameters, invocations, workgroup_bytes }
     }
 }
 
-/// The operands and parameters, in the order in which they are bound.
+/// The operands and parameters, in the order of their bindings.
 fn operands(function: FeatureFunction, pass: Pass) -> Vec<&'static str> {
     let mut names = vec!["x"];
     if pass == Pass::Backward {
@@ -56,7 +57,8 @@ fn operands(function: FeatureFunction, pass: Pass) -> Vec<&'static str> {
     names
 }
 
-/// Their declarations, with what loads them; of gradients also of the sums for parameters, which are bound behind them.
+/// The declarations of the operands, and the functions that load them. In a backward pass, the sums of the parameters'
+/// gradients have the last binding.
 fn declarations(names: &[&str], access: Access, pass: Pass) -> String {
     let mut text = String::new();
     for (i, name) in names.iter().enumerate() {
@@ -67,4 +69,32 @@ fn declarations(names: &[&str], access: Access, pass: Pass) -> String {
         text += &format!("@group(0) @binding({}) var<storage, read_write> d: array<f32>;\n", names.len() + 1);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Result;
+    use crate::caps::fixtures;
+    use crate::clifford::algebra::signature::Signature;
+    use crate::clifford::layer::features::terms::{NORM_OF, NORM_SLOPE, sigmoid_of};
+    use crate::kernel::write::{Expression, flops_as_read};
+    use crate::layout::{DType, Layout};
+    use crate::plan::Problem;
+
+    #[test]
+    fn callees_have_the_flops_of_the_shader() -> Result<()> {
+        let blades = Signature::CL2.blades();
+        let [x, a] = [&[4, 5, 8][..], &[8, 3]].map(|shape| Layout::contiguous("test", shape));
+        let (x, a) = (x?, a?);
+        let function = FeatureFunction::Normalization;
+        let problem = FeaturesProblem::new(function, &blades, &x, Some(&x), &[&a], DType::F32)?;
+        let text = problem.plan(&fixtures::h200())?.steps()[0].kernel.specialize()?;
+        for callee in [sigmoid_of(1), NORM_OF, NORM_SLOPE] {
+            let call = callee.call::<Expression>([]);
+            let name = call.to_string().replace("()", "");
+            assert_eq!(call.flops(), flops_as_read(&text, &name), "{name}");
+        }
+        Ok(())
+    }
 }

@@ -1,7 +1,8 @@
-//! How to compute a function with parameters for each feature: one step, and for gradients one more that adds up sums.
+//! The plan of a function with parameters for each feature: one step, and in a backward pass a second one that adds
+//! partial sums.
 
-use super::body::{Terms, terms};
 use super::problem::{FeaturesProblem, Pass};
+use super::terms::{Terms, terms};
 use crate::caps::Caps;
 use crate::layout::{DType, Layout};
 use crate::ops::{AxisFunction, AxisProblem};
@@ -9,15 +10,16 @@ use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Ti
 use crate::{Error, Result};
 
 impl Problem for FeaturesProblem {
-    /// A kernel over features, or over rows where these have a mean. Of gradients, those of the parameters are summed over strips
-    /// of rows in a second step, in a fixed order.
+    /// One step: a kernel over features, or over rows if the function needs the mean of a row. In a backward pass, a
+    /// second step sums the gradients of the parameters over strips of rows, in a fixed order.
     ///
-    /// Operands: the result, or the gradient of x; x; of gradients that of the result; the parameters; of gradients those of the
-    /// parameters (feature, parts of all), in f32.
+    /// Operands: the result, or in a backward pass the gradient of x; x; in a backward pass, the gradient of the
+    /// result; the parameters; in a backward pass, the gradients of the parameters (feature, parts of all parameters),
+    /// in f32.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let (op, shape) = (self.function.name(), self.shape());
         if shape.contains(&0) {
-            return Err(Error::shape(op, "there must be something to compute", &shape));
+            return Err(Error::shape(op, "there must be at least one row and one feature", &shape));
         }
         let mut draft = Draft::new(op, &[], caps);
         let c = draft.operand("the result", self.dtype, Layout::contiguous(op, &shape)?, Access::Write);
@@ -39,14 +41,14 @@ impl Problem for FeaturesProblem {
             return Ok(draft.finish());
         }
         let sums = self.sums();
-        let of_parameters = Layout::contiguous(op, &sums[1..])?;
+        let gradients = Layout::contiguous(op, &sums[1..])?;
         let name = "the gradient of the parameters";
-        let of_parameters = draft.operand(name, DType::F32, of_parameters, Access::Write);
+        let gradients = draft.operand(name, DType::F32, gradients, Access::Write);
         let sums = draft.temporary(&sums, DType::F32)?;
         args.push((sums, Access::Write));
         self.step(&mut draft, &args)?;
-        let together = AxisProblem::new(AxisFunction::Sum, &sums.layout, 0, DType::F32)?;
-        draft.call(together.plan(caps)?, &[sums, of_parameters], &[])?;
+        let sum = AxisProblem::new(AxisFunction::Sum, &sums.layout, 0, DType::F32)?;
+        draft.call(sum.plan(caps)?, &[sums, gradients], &[])?;
         Ok(draft.finish())
     }
 }
@@ -56,7 +58,7 @@ impl FeaturesProblem {
         let caps = draft.caps();
         let lanes = self.lanes(caps);
         let units = self.dims.units;
-        let groups = if self.function.is_by_rows() { units } else { units.div_ceil(lanes) };
+        let groups = if self.function.has_row_mean() { units } else { units.div_ceil(lanes) };
         let terms = terms(self.function, self.pass, &self.blades);
         draft.step(NewStep {
             kernel: self.kernel(&terms.module, caps),
@@ -70,11 +72,11 @@ impl FeaturesProblem {
         })
     }
 
-    /// Operations of all features and rows. The sums of lanes of a row are not among them.
+    /// Arithmetic operations for all features and rows, without the sums over lanes.
     fn flops(&self, terms: &Terms) -> f64 {
         let [_, rows, features] = self.shape();
         let [strips, ..] = self.sums();
         let each_of = |flops: usize, count: usize| flops as f64 * (count as f64 * features as f64);
-        each_of(terms.of_row, rows) + each_of(terms.of_strip, strips)
+        each_of(terms.row_flops, rows) + each_of(terms.strip_flops, strips)
     }
 }

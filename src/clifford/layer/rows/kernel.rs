@@ -1,14 +1,14 @@
-//! The kernel of a function of rows: what fills its parameters and slots.
+//! The kernel of a function of rows: its parameters and slots.
 
 use super::operands::{Accessed, operands};
 use super::problem::{RowDims, RowProblem, RowStep};
-use super::text::Texts;
 use super::tile::{RowTile, subgroup};
+use super::writer::RowCode;
 use crate::caps::Caps;
 use crate::kernel::Kernel;
 
 impl RowProblem {
-    pub(super) fn kernel(&self, tile: &RowTile, texts: Texts, caps: &Caps) -> Kernel {
+    pub(super) fn kernel(&self, tile: &RowTile, code: RowCode, caps: &Caps) -> Kernel {
         let lanes = ["f32", "vec2<f32>", "vec4<f32>"][tile.width.ilog2() as usize];
         let sums = if self.is_normalised() { self.sums().max(1) } else { 1 };
         let mut kernel = Kernel::new("clifford/rows")
@@ -26,7 +26,7 @@ impl RowProblem {
         if !self.is_normalised() {
             kernel = kernel.slot("row_totals", "none");
         } else if self.step == RowStep::Results {
-            kernel = kernel.slot("row_totals", "given");
+            kernel = kernel.slot("row_totals", "stored");
         } else if let Some(subgroup) = subgroup(caps) {
             kernel = kernel.slot("row_totals", "subgroup").param("SUBGROUP", format!("{subgroup}u"));
             kernel = kernel.on_subgroups_of(subgroup);
@@ -37,12 +37,12 @@ impl RowProblem {
         if self.is_gated() {
             kernel = kernel.slot("gate", self.product.gate.variant());
         }
-        let kernel = kernel.generated("operands", "its operands".to_owned(), texts.operands);
-        kernel.generated("row_terms", self.what(), texts.terms)
+        let kernel = kernel.generated("operands", "its operands".to_owned(), code.operands);
+        kernel.generated("row_terms", self.description(), code.terms)
     }
 
-    /// What is computed, in words.
-    pub(super) fn what(&self) -> String {
+    /// What the kernel computes, in words.
+    pub(super) fn description(&self) -> String {
         let LayerWords { gate, norm } = LayerWords::of(self);
         let types = if self.dtype == self.out {
             self.dtype.to_string()
@@ -53,7 +53,7 @@ impl RowProblem {
     }
 }
 
-/// Gate and norm of a problem, in words, where there are any.
+/// The gate and the norm of a problem, in words, or empty.
 struct LayerWords {
     gate: String,
     norm: String,

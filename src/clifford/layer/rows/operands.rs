@@ -1,4 +1,4 @@
-//! The operands of a launch: which there are, how they lie in memory, and what loads and stores them.
+//! The operands of a launch: which ones it has, and how its kernel loads and stores them.
 
 use super::problem::{RowFunction, RowProblem, RowStep};
 use super::tile::RowTile;
@@ -8,14 +8,14 @@ use crate::layout::DType;
 
 /// An operand of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Operand {
-    /// The result; of gradients, that of X.
+pub(super) enum Operand {
+    /// The result; in a backward pass, the gradient of X.
     C,
     /// The gradient of Y.
     D,
-    /// Sums of weight gradients (slot, feature, path), of f32.
+    /// Partial sums of the weight gradients (slot, feature, path), in f32.
     Slab,
-    /// Sums (sum, row, block), of f32.
+    /// Sums of rows (sum, row, block), in f32.
     Sums,
     X,
     Y,
@@ -24,7 +24,7 @@ pub(in super::super) enum Operand {
 }
 
 impl Operand {
-    /// The name that the shader has for it.
+    /// The name in the shader.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::C => "c",
@@ -47,8 +47,8 @@ impl Operand {
     }
 }
 
-/// The operands of a launch, in the order in which they are bound.
-pub(in super::super) fn operands(problem: &RowProblem) -> Vec<Operand> {
+/// The operands of a launch, in the order of their bindings.
+pub(super) fn operands(problem: &RowProblem) -> Vec<Operand> {
     use Operand::{C, D, G, Slab, Sums, W, X, Y};
     let written: &[Operand] = match (problem.function, problem.step) {
         (RowFunction::Steerable, _) | (_, RowStep::Whole | RowStep::Results)
@@ -69,11 +69,11 @@ pub(in super::super) fn operands(problem: &RowProblem) -> Vec<Operand> {
     [written, sums, read].concat()
 }
 
-/// An operand, and how a kernel gets at it.
+/// An operand, and how a kernel accesses it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accessed {
     pub(super) operand: Operand,
-    /// How many elements are loaded or stored at once.
+    /// Elements per load or store.
     pub(super) width: Width,
     access: Access,
 }
@@ -111,18 +111,18 @@ impl Accessed {
         Self { operand, width, access }
     }
 
-    /// The declaration, and the functions that load or store.
+    /// The declaration, and the functions that load or store elements.
     pub(super) fn declaration(&self, binding: usize) -> String {
         let name = self.operand.name();
         let declaration = self.access.declaration(name, binding);
         match self.operand {
-            // Numbers of f32, which the kernel and its terms get at themselves.
+            // The kernel indexes these arrays of f32 directly.
             Operand::Slab | Operand::Sums => declaration,
             _ => declaration + &self.access.functions(name),
         }
     }
 
-    /// Sets the type in the declaration, and binds what loads or stores.
+    /// Adds the operand to the kernel.
     pub(super) fn bind(&self, kernel: Kernel) -> Kernel {
         kernel.operand(self.operand.name(), self.access)
     }

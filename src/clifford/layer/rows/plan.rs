@@ -1,9 +1,9 @@
-//! How to compute a function of rows: one launch where a row fits a workgroup, else two.
+//! The plan of a function of rows: one launch if a row fits a workgroup, otherwise two.
 
 use super::operands::{Operand, operands};
 use super::problem::{RowDims, RowFunction, RowProblem, RowStep};
-use super::text::texts;
 use super::tile::RowTile;
+use super::writer::row_code;
 use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::{DType, Layout, dim};
@@ -11,7 +11,7 @@ use crate::ops::{AxisFunction, AxisProblem};
 use crate::plan::{self, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
 use crate::{Error, Result};
 
-/// The buffers of a plan by the names that kernels have for them.
+/// The regions of a plan, by the names of the kernel's operands.
 struct Buffers {
     c: Region,
     x: Region,
@@ -20,11 +20,11 @@ struct Buffers {
     w: Option<Region>,
     /// The gradient of Y.
     d: Option<Region>,
-    /// Sums of weight gradients.
+    /// Partial sums of the weight gradients.
     slab: Option<Region>,
-    /// Sums of rows, between two steps.
+    /// Sums of rows, which the first of two steps passes to the second.
     sums: Option<Region>,
-    /// A product that is not normalised yet, between two steps.
+    /// The product before its norm, which the first of two steps passes to the second.
     o: Option<Region>,
 }
 
@@ -46,30 +46,31 @@ impl Buffers {
 }
 
 impl Problem for RowProblem {
-    /// One step where a row fits a workgroup, else two: the sums of rows, and the result. The gradient of weights is summed by each
-    /// workgroup over its rows; where there are several sums, a last step adds them up in a fixed order.
+    /// One step if a row fits a workgroup, otherwise two: the sums of rows, then the result. Each workgroup sums the
+    /// gradient of the weights over its rows. If there are several such sums, a last step adds them in a fixed order.
     ///
-    /// Operands: the result (of gradients, that of x); of a product's gradients those of y and of the weights; x; y of products;
-    /// of gradients that of the result; the weights of products.
+    /// Operands: the result, or in a backward pass the gradient of x; in the backward pass of a product, the gradients
+    /// of y and of the weights; x; for a product, y; in a backward pass, the gradient of the result; for a product, the
+    /// weights.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let (op, shape) = (self.function.name(), self.shape());
         if shape.contains(&0) {
-            return Err(Error::shape(op, "there must be something to compute", &shape));
+            return Err(Error::shape(op, "there must be at least one row and one feature", &shape));
         }
         let mut draft = Draft::new(op, &[], caps);
-        let (mut buffers, of_weights) = self.buffers(&mut draft)?;
+        let (mut buffers, weight_gradient) = self.buffers(&mut draft)?;
         let tile = RowTile::of(self, caps);
-        let is_whole = self.is_whole(&tile);
-        let last = if is_whole { self.clone() } else { self.behind() };
-        if let Some(of_weights) = of_weights {
+        let is_one_launch = self.is_one_launch(&tile);
+        let last = if is_one_launch { self.clone() } else { self.after_sums() };
+        if let Some(weight_gradient) = weight_gradient {
             let [_, _, features] = shape;
             let slots = RowTile::of(&last, caps).slots() as usize;
             buffers.slab = Some(match slots {
-                1 => of_weights,
+                1 => weight_gradient,
                 _ => draft.temporary(&[slots, features, self.signature().paths().len()], DType::F32)?,
             });
         }
-        if is_whole {
+        if is_one_launch {
             self.add_to(&mut draft, &tile, 1, &buffers)?;
         } else {
             let first = self.step(RowStep::Sums);
@@ -79,15 +80,17 @@ impl Problem for RowProblem {
             if self.function == RowFunction::Steerable {
                 buffers.o = Some(draft.temporary(&shape, DType::F32)?);
             }
-            draft.reason("a row is too long for a workgroup: its sums, and then the result".to_owned());
+            draft.reason(
+                "a row is too long for a workgroup: one launch for its sums, one for the result".to_owned(),
+            );
             first.add_to(&mut draft, &tile, tile.blocks, &buffers)?;
             last.add_to(&mut draft, &RowTile::of(&last, caps), tile.blocks, &buffers)?;
         }
-        if let (Some(of_weights), Some(slab)) = (of_weights, buffers.slab)
+        if let (Some(weight_gradient), Some(slab)) = (weight_gradient, buffers.slab)
             && slab.layout.rank() == 3
         {
-            let together = AxisProblem::new(AxisFunction::Sum, &slab.layout, 0, DType::F32)?;
-            draft.call(together.plan(caps)?, &[slab, of_weights], &[])?;
+            let sum = AxisProblem::new(AxisFunction::Sum, &slab.layout, 0, DType::F32)?;
+            draft.call(sum.plan(caps)?, &[slab, weight_gradient], &[])?;
         }
         Ok(draft.finish())
     }
@@ -99,56 +102,57 @@ impl RowProblem {
         [self.blade_count(), self.dims.rows as usize, self.dims.features as usize]
     }
 
-    /// The operands, and that of the weights' gradient.
+    /// The operands, and the gradient of the weights.
     fn buffers(&self, draft: &mut Draft<'_>) -> Result<(Buffers, Option<Region>)> {
         use plan::Access::{Read, Write};
         let (op, shape) = (self.function.name(), self.shape());
         let [_, _, features] = shape;
-        let of_weights = [features, self.signature().paths().len()];
+        let weight_shape = [features, self.signature().paths().len()];
         let result = Layout::contiguous(op, &shape)?;
         let c = draft.operand("the result", self.out, result, Write);
         let (mut d, mut gradient) = (None, None);
         if self.function == RowFunction::SteerableBackward {
             d = Some(draft.operand("the gradient of y", self.out, result, Write));
-            let layout = Layout::contiguous(op, &of_weights)?;
-            gradient = Some(draft.operand("the gradient of the weights", DType::F32, layout, Write));
+            let contiguous = Layout::contiguous(op, &weight_shape)?;
+            gradient = Some(draft.operand("the gradient of the weights", DType::F32, contiguous, Write));
         }
-        let lies = |places: &[u32; 4]| {
+        let layout = |places: &[u32; 4]| {
             let places = places.map(|place| place as usize);
             Layout::new(op, &shape, &places[..3], places[3], usize::MAX)
         };
         let [path, feature, offset, _] = self.dims.w.map(|place| place as usize);
-        let w = Layout::new(op, &of_weights, &[feature, path], offset, usize::MAX)?;
+        let w = Layout::new(op, &weight_shape, &[feature, path], offset, usize::MAX)?;
         let (is_product, is_backward) = (self.function.is_product(), self.function.is_backward());
         let mut read = |name, layout| draft.operand(name, self.dtype, layout, Read);
-        let x = read("x", lies(&self.dims.x)?);
-        let y = if is_product { Some(read("y", lies(&self.dims.y)?)) } else { None };
-        let g = if is_backward { Some(read("the gradient", lies(&self.dims.g)?)) } else { None };
+        let x = read("x", layout(&self.dims.x)?);
+        let y = if is_product { Some(read("y", layout(&self.dims.y)?)) } else { None };
+        let g = if is_backward { Some(read("the gradient", layout(&self.dims.g)?)) } else { None };
         let w = if is_product { Some(read("the weights", w)) } else { None };
         Ok((Buffers { c, x, y, g, w, d, slab: None, sums: None, o: None }, gradient))
     }
 
-    /// Adds a step of this problem, whose rows are in so many parts.
+    /// Adds a step of this problem. The sums of each row are in `parts` parts, which the step adds.
     fn add_to(&self, draft: &mut Draft<'_>, tile: &RowTile, parts: u32, buffers: &Buffers) -> Result<()> {
         let (op, caps) = (self.function.name(), draft.caps());
         let names = operands(self);
         let mut args = Vec::with_capacity(names.len());
         for &name in &names {
             let region = buffers.of(name, self.step);
-            let region = region.ok_or_else(|| Error::device(format!("{op}: there is no {}", name.name())))?;
+            let region = region
+                .ok_or_else(|| Error::device(format!("{op}: the operand {} is missing", name.name())))?;
             let access = if name.is_written(self) { plan::Access::Write } else { plan::Access::Read };
             args.push((region, access));
         }
-        let texts = texts(self, tile, caps)?;
-        let flops = texts.flops as f64 * f64::from(self.dims.plane);
-        let RowTile { width, units, lanes, part, blocks, steps, .. } = *tile;
+        let code = row_code(self, tile, caps)?;
+        let flops = code.flops as f64 * f64::from(self.dims.plane);
+        let RowTile { width, units, lanes, part, blocks, iterations, .. } = *tile;
         let cut = if blocks == 1 { String::new() } else { format!(" of {blocks}") };
         draft.step(NewStep {
-            kernel: self.kernel(tile, texts, caps),
+            kernel: self.kernel(tile, code, caps),
             tile: format!(
-                "{} rows in {lanes} invocations, {part}{cut} a row with {units} times {width} features each, {steps} rows down, {}",
+                "{} rows in {lanes} invocations, {part}{cut} a row with {units} times {width} features each, {iterations} rows down, {}",
                 lanes / part,
-                self.what()
+                self.description()
             ),
             needs: Needs {
                 bindings: dim(op, names.len())?,

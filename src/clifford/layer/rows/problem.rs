@@ -1,13 +1,16 @@
-//! A function of rows of multivectors, checked: what to compute, as plain data.
+//! A function of rows of multivectors: the checked problem, as plain data.
 
-use super::super::form::{Gate, GradeNorm, LayerProduct};
 use crate::Result;
-use crate::clifford::{Blades, Signature};
+use crate::clifford::algebra::blades::Blades;
+use crate::clifford::algebra::signature::Signature;
+use crate::clifford::layer::gate::Gate;
+use crate::clifford::layer::grade_norm::GradeNorm;
+use crate::clifford::layer::layer_product::LayerProduct;
 use crate::layout::{DType, Layout, dim};
 
-/// The uniform of `shaders/clifford/rows.wgsl`, in elements. Of X, Y and G the strides from blade to blade, from row to row
-/// and from feature to feature, and the first element; of the weights from path to path and from feature to feature, and
-/// the first element. Results lie without gaps.
+/// The uniform of `shaders/clifford/rows.wgsl`, in elements. `x`, `y` and `g` are the strides of the blade, row and
+/// feature axes and the offset of the first element. `w` is the strides of the path and feature axes and the offset of
+/// the first element. Results are contiguous.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -20,7 +23,7 @@ pub struct RowDims {
     pub features: u32,
     pub plane: u32,
     pub units: u32,
-    pub steps: u32,
+    pub iterations: u32,
     pub strips: u32,
     pub blocks: u32,
     pub parts: u32,
@@ -29,18 +32,18 @@ pub struct RowDims {
 /// A function of rows of multivectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RowFunction {
-    /// The steerable product of X and Y with weights W, normalised.
+    /// The normalised steerable product of X and Y with weights W.
     Steerable,
-    /// What it hands back to X, Y and W, of the gradient G.
+    /// Its gradients with respect to X, Y and W, from the gradient G of the result.
     SteerableBackward,
-    /// X normalised.
+    /// The grade norm of X.
     Normalize,
-    /// What that hands back, of the gradient G.
+    /// Its gradient with respect to X, from the gradient G of the result.
     NormalizeBackward,
 }
 
 impl RowFunction {
-    /// The name that errors and plans have for it.
+    /// The name in errors and plans.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -60,40 +63,40 @@ impl RowFunction {
     }
 }
 
-/// Which part of a function a launch computes.
+/// The part of a function that a launch computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RowStep {
-    /// All of it: the sums of a row stay in the workgroup.
+    /// All of it. The sums of a row stay in the workgroup.
     Whole,
-    /// The sums of parts of rows; and of a product the product, before it is normalised.
+    /// The sums of parts of rows; for a product, also the product before it is normalised.
     Sums,
-    /// The result, by sums that are there.
+    /// The result, from the sums of an earlier launch.
     Results,
 }
 
-/// A function of rows of multivectors, checked: shapes go together and every size is below $2^{31}$.
+/// A function of rows of multivectors, checked: shapes match and every size is below $2^{31}$.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RowProblem {
-    /// What is computed.
+    /// The function.
     pub(crate) function: RowFunction,
-    /// Which part of it.
+    /// The part of it.
     pub(crate) step: RowStep,
-    /// The product, with its gate and its norm.
+    /// The algebra, the gate and the norm.
     pub(crate) product: LayerProduct,
-    /// The blades, all of the algebra's, in their order.
+    /// The blades of X, all of the algebra, in their order.
     pub(crate) blades: Blades,
-    /// The sizes, as the shader has them, but for those that the plan decides.
+    /// The shader's uniform, without the fields that the tile determines.
     pub(crate) dims: RowDims,
-    /// The type of operands.
+    /// The element type of the operands.
     pub(crate) dtype: DType,
-    /// The type of the result.
+    /// The element type of the result.
     pub(crate) out: DType,
 }
 
-/// Where operands of a function of rows lie: X, Y and G as (blade, row, feature), W as (feature, path).
+/// The layouts of the operands of a function of rows: X, Y and G are (blade, row, feature), W is (feature, path).
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names of the operands")]
-pub struct RowLayouts<'a> {
+pub struct RowOperandLayouts<'a> {
     pub x: &'a Layout,
     pub y: Option<&'a Layout>,
     pub g: Option<&'a Layout>,
@@ -101,7 +104,7 @@ pub struct RowLayouts<'a> {
 }
 
 impl RowProblem {
-    /// The whole function; shapes were compared before.
+    /// The whole function. The caller has checked that the shapes match.
     ///
     /// # Errors
     /// [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
@@ -109,7 +112,7 @@ impl RowProblem {
         function: RowFunction,
         product: LayerProduct,
         blades: &Blades,
-        layouts: RowLayouts<'_>,
+        layouts: RowOperandLayouts<'_>,
         dtype: DType,
     ) -> Result<Self> {
         let op = function.name();
@@ -140,17 +143,18 @@ impl RowProblem {
         Ok(Self { function, step: RowStep::Whole, product, blades: blades.clone(), dims, dtype, out: dtype })
     }
 
-    /// One part of the function.
+    /// A part of the function.
     #[must_use]
     pub fn step(&self, step: RowStep) -> Self {
-        // What lies between two launches is not rounded.
+        // The product that the first launch passes to the second is not rounded.
         let is_between = step == RowStep::Sums && self.function == RowFunction::Steerable;
         Self { step, out: if is_between { DType::F32 } else { self.out }, ..self.clone() }
     }
 
-    /// Behind the launch of [`RowStep::Sums`], what makes the result of the product that it left.
+    /// The launch that follows [`RowStep::Sums`]. For a product, it normalises the product that the first launch
+    /// stored.
     #[must_use]
-    pub fn behind(&self) -> Self {
+    pub fn after_sums(&self) -> Self {
         if self.function != RowFunction::Steerable {
             return self.step(RowStep::Results);
         }
@@ -164,35 +168,36 @@ impl RowProblem {
         self.product.signature
     }
 
-    /// Blades of an operand.
+    /// Number of blades of an operand.
     #[must_use]
     pub fn blade_count(&self) -> usize {
         self.blades.len()
     }
 
-    /// The grades that are normalised; none where nothing is.
+    /// The grades that the norm divides.
     pub(super) fn grades(&self) -> Vec<usize> {
         self.product.norm.grades(self.signature())
     }
 
-    /// Sums that the lanes of a row share: the squares of each grade, and of gradients their products with the result.
+    /// Number of sums over a row: the squares of each grade, and in a backward pass also the products of gradient and
+    /// result.
     #[must_use]
     pub fn sums(&self) -> usize {
         self.grades().len() * if self.function.is_backward() { 2 } else { 1 }
     }
 
-    /// Whether operands are gated.
+    /// Whether the operands have gates.
     pub(super) fn is_gated(&self) -> bool {
         self.function.is_product() && self.product.gate != Gate::None
     }
 
-    /// Whether rows are divided by anything.
+    /// Whether rows are divided by a norm.
     pub(super) fn is_normalised(&self) -> bool {
         self.product.norm != GradeNorm::None
     }
 
-    /// Whether the lanes of a row meet: not where nothing is divided, nor where sums are there.
-    pub(super) fn meets(&self) -> bool {
+    /// Whether the lanes of a row add their sums: only with a norm, and not if an earlier launch has added them.
+    pub(super) fn shares_sums(&self) -> bool {
         self.is_normalised() && self.step != RowStep::Results
     }
 }

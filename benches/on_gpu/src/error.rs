@@ -1,0 +1,55 @@
+//! What can go wrong.
+
+use std::io;
+use std::path::Path;
+
+/// The result of this program's functions.
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, for the person who called.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The arguments or the environment cannot be used.
+    #[error("{0}")]
+    Usage(String),
+    /// A file or folder could not be used.
+    #[error("cannot {action} {path}: {source}")]
+    File {
+        /// What was tried.
+        action: &'static str,
+        /// On which file.
+        path: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A program that was started failed, or could not be started.
+    #[error("{program} {why}")]
+    Program {
+        /// The program.
+        program: String,
+        /// What happened.
+        why: String,
+    },
+    /// Some sections failed; the page was written.
+    #[error("these sections failed: {0}")]
+    Sections(String),
+    /// Some lines of results could not be read; the page was written without them.
+    #[error("malformed rows:\n{0}")]
+    Malformed(String),
+    /// The page of a trial lacks rows.
+    #[error("the page of the trial lacks these rows:\n{0}")]
+    Trial(String),
+}
+
+impl Error {
+    /// Turns an error of `io` into one that names the file.
+    pub(crate) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.display().to_string();
+        move |source| Self::File { action, path, source }
+    }
+
+    /// An error of a program.
+    pub(crate) fn program(program: &str, why: impl Into<String>) -> Self {
+        Self::Program { program: program.into(), why: why.into() }
+    }
+}

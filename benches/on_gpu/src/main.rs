@@ -1,0 +1,131 @@
+//! Measures Tilewise on a machine with a GPU that needs neither a compiler nor a network.
+//!
+//! `--pack FOLDER` builds the release programs and collects them. On the machine with the GPU this program starts them,
+//! section by section, stores what they print as JSON lines, and writes all of it as one Markdown page.
+//! `benches/README.md` shows the commands.
+
+mod error;
+mod log;
+mod markdown;
+mod measure;
+mod pack;
+mod page;
+mod rows;
+mod run;
+mod section;
+mod settings;
+mod trial;
+
+use clap::{ArgGroup, Parser};
+use error::{Error, Result};
+use log::Log;
+use pack::Programs;
+use page::Page;
+use section::Section;
+use settings::Settings;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Runs prebuilt tests, examples and benches on a machine with a GPU and writes one page of results.
+///
+/// DIR/results.md shows every section whose results are in DIR, whichever call ran it. If a section fails, the others
+/// still run and the exit status is 1.
+#[derive(Parser)]
+#[command(
+    name = "on_gpu",
+    override_usage = "on_gpu DIR [SECTION]...\n       on_gpu --trial DIR [SECTION]...\n       on_gpu --page DIR\n       \
+                      on_gpu --pack FOLDER [--without-tests]",
+    after_long_help = settings::HELP,
+    group = ArgGroup::new("folder").required(true).args(["pack", "dir"]),
+)]
+struct Args {
+    /// Builds the programs here and collects them in FOLDER, this program included
+    #[arg(long, value_name = "FOLDER")]
+    pack: Option<PathBuf>,
+    /// Packs no tests, which only the sections sweep and checked run: they take the longest to build
+    #[arg(long, conflicts_with = "dir")]
+    without_tests: bool,
+    /// Runs nothing: writes the page of the results in DIR
+    #[arg(long, requires = "dir", conflicts_with_all = ["sections", "trial"])]
+    page: bool,
+    /// Tries this program without a GPU: small sizes on lavapipe, all sections but the sweeps; then checks that every
+    /// table of the page has its rows
+    #[arg(long, requires = "dir")]
+    trial: bool,
+    /// Folder of the results
+    dir: Option<PathBuf>,
+    /// Sections to run; all of them by default
+    #[arg(value_name = "SECTION")]
+    sections: Vec<Section>,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let done = match (&args.pack, &args.dir) {
+        (Some(folder), _) => {
+            let programs = if args.without_tests { Programs::WithoutTests } else { Programs::All };
+            settings::root().and_then(|root| pack::pack(&root, folder, programs))
+        }
+        (None, Some(dir)) => results(&args, dir),
+        (None, None) => Err(Error::Usage("neither DIR nor --pack FOLDER is given".into())),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("on_gpu: {error}");
+            ExitCode::from(if matches!(error, Error::Usage(_)) { 2 } else { 1 })
+        }
+    }
+}
+
+/// Runs the sections and writes the page.
+fn results(args: &Args, dir: &Path) -> Result<()> {
+    let settings = if args.trial { Settings::trial()? } else { Settings::from_env()? };
+    if !args.page {
+        settings.check_programs()?;
+    }
+    std::fs::create_dir_all(dir).map_err(Error::file("create", dir))?;
+    let dir = &std::path::absolute(dir).map_err(Error::file("find", dir))?;
+    let sections = match (&args.sections[..], args.trial) {
+        ([], true) => trial::SECTIONS.to_vec(),
+        ([], false) => Section::ALL.to_vec(),
+        (sections, _) => sections.to_vec(),
+    };
+    let failed = if args.page { Vec::new() } else { run_all(&settings, dir, &sections)? };
+
+    let page = Page::of(dir, &page::Head { command: command(), commit: settings.commit() })?;
+    let file = dir.join("results.md");
+    std::fs::write(&file, &page.text).map_err(Error::file("write", &file))?;
+    print!("{}", page.ratios);
+    eprintln!("on_gpu: see {}", file.display());
+    if args.trial {
+        trial::check(&page.text, &sections)?;
+    }
+    match (failed.is_empty(), page.malformed.is_empty()) {
+        (true, true) => Ok(()),
+        (false, _) => Err(Error::Sections(failed.join(", "))),
+        (true, false) => Err(Error::Malformed(page.malformed.join("\n"))),
+    }
+}
+
+/// Runs the sections one after the other; returns the names of those that failed.
+fn run_all(settings: &Settings, dir: &Path, sections: &[Section]) -> Result<Vec<String>> {
+    let mut failed = Vec::new();
+    for &section in sections {
+        let mut log = Log::begin(dir, section)?;
+        let result = measure::run(settings, dir, section, &mut log);
+        let seconds = log.end(&result)?;
+        let verdict = if result.is_ok() { "ok" } else { "failed" };
+        eprintln!("on_gpu: {section}: {verdict} after {seconds} s");
+        if result.is_err() {
+            failed.push(section.to_string());
+        }
+    }
+    Ok(failed)
+}
+
+/// The command that was called, for the page.
+fn command() -> String {
+    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    arguments.fold("on_gpu".into(), |command, argument| command + " " + &argument)
+}

@@ -1,0 +1,222 @@
+//! What each section runs.
+
+use crate::error::{Error, Result};
+use crate::log::Log;
+use crate::rows::{self, SkippedRow, TestRow};
+use crate::run::{self, Program};
+use crate::section::Section;
+use crate::settings::Settings;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Sizes of the cubes of sections `gemm`, `peaks` and `peers`.
+const SIZES: &[usize] = &[256, 512, 1024, 2048, 4096, 8192];
+/// Sizes where every size would not end in time: every tile is measured at each, and variants are compared with tiles.
+const FEW_SIZES: &[usize] = &[1024, 4096, 8192];
+const SKETCH_SIZES: &[usize] = &[4096];
+const FACTOR_SIZES: &[usize] = &[1000];
+const LAYER_SIZES: &[usize] = &[256, 512, 1024, 2048, 4096, 8192, 16384];
+const CLIFFORD_SIZES: &[usize] = &[64, 512];
+/// Size up to which section `gemm` runs the naive kernel too.
+const MAX_NAIVE: usize = 1024;
+/// The test that reads the library's sources where they were when it was built.
+const SOURCES_TEST: &str = "only_the_machine_is_told_which_devices_are_software";
+/// Time that flash-clifford may take.
+const FLASH_LIMIT: Duration = Duration::from_secs(120);
+
+/// Runs a section and leaves its results in `dir`.
+pub(crate) fn run(settings: &Settings, dir: &Path, section: Section, log: &mut Log) -> Result<()> {
+    let mut run = Run { settings, dir, section, log };
+    match section {
+        Section::Info => run.info(),
+        Section::Sweep => run.sweep("0"),
+        Section::Checked => run.sweep("1"),
+        Section::Gemm => run.gemm(),
+        Section::Tiles => {
+            let seconds = run.last_start().as_secs().to_string();
+            run.bench("tiles", FEW_SIZES, &[("TILEWISE_SECONDS", &seconds)])
+        }
+        Section::Peaks => run.bench("gemm", SIZES, &[("TILEWISE_TABLE", "json")]),
+        Section::Host => run.bench("host", SIZES, &[("TILEWISE_TABLE", "json")]),
+        Section::Variants => run.bench("variants", FEW_SIZES, &[]),
+        Section::Sketch => run.bench("sketch", SKETCH_SIZES, &[]),
+        Section::Factor => run.bench("factor", FACTOR_SIZES, &[]),
+        Section::SketchedLayers => run.bench("sketched_layer", LAYER_SIZES, &[]),
+        Section::Clifford => run.bench("clifford", CLIFFORD_SIZES, &[]),
+        Section::CliffordLayers => run.bench("clifford_layers", CLIFFORD_SIZES, &[]),
+        Section::Connected => run.bench("connected", CLIFFORD_SIZES, &[]),
+        Section::Flash => {
+            let sizes = joined(run.sizes(CLIFFORD_SIZES));
+            run.python("benches/peers/flash_clifford.py", &[&sizes], FLASH_LIMIT)
+        }
+        Section::Peers => {
+            let (seconds, sizes) = (run.last_start().as_secs().to_string(), joined(run.sizes(SIZES)));
+            let arguments = ["--seconds", &seconds, &sizes];
+            run.python("benches/peers/torch_gemm.py", &arguments, Duration::MAX)
+        }
+    }
+}
+
+/// A section that is running.
+struct Run<'a> {
+    settings: &'a Settings,
+    dir: &'a Path,
+    section: Section,
+    log: &'a mut Log,
+}
+
+impl Run<'_> {
+    /// When a section that stops by itself starts nothing new.
+    fn last_start(&self) -> Duration {
+        self.settings.limit * 9 / 10
+    }
+
+    fn sizes<'a>(&'a self, default: &'a [usize]) -> &'a [usize] {
+        self.settings.sizes.as_deref().unwrap_or(default)
+    }
+
+    /// A new file of results.
+    fn create(&self, name: &str) -> Result<File> {
+        let path = self.dir.join(name);
+        File::create(&path).map_err(Error::file("write", &path))
+    }
+
+    fn start(&mut self, program: Program, out: File) -> Result<()> {
+        program.run(out, self.log, self.settings.limit)
+    }
+
+    fn info(&mut self) -> Result<()> {
+        for (file, arguments) in [("info.txt", &[][..]), ("info.json", &["--json"])] {
+            let out = self.create(file)?;
+            let program = Program::packed(self.settings, "examples/info")?.args(arguments);
+            self.start(program, out)?;
+        }
+        Ok(())
+    }
+
+    /// A bench, whose lines are the section's results.
+    fn bench(&mut self, name: &str, sizes: &[usize], variables: &[(&str, &str)]) -> Result<()> {
+        // First, so that no results of an earlier run are shown if this one fails.
+        let out = self.create(&self.section.file())?;
+        let program = Program::packed(self.settings, &format!("benches/{name}"))?;
+        let mut program = program.env("GPU_REQUIRED", "1").env("TILEWISE_SIZES", &joined(self.sizes(sizes)));
+        if let Some(batches) = &self.settings.batches {
+            program = program.env("TILEWISE_BATCHES", &joined(batches));
+        }
+        for (name, value) in variables {
+            program = program.env(name, value);
+        }
+        self.start(program, out)
+    }
+
+    /// A script of a peer; where there is no Python, one line says so.
+    fn python(&mut self, script: &str, arguments: &[&str], limit: Duration) -> Result<()> {
+        let path = self.dir.join(self.section.file());
+        if !run::has_python() {
+            return rows::write(&path, &[SkippedRow { skipped: "there is no python3".into() }]);
+        }
+        let out = self.create(&self.section.file())?;
+        let limit = limit.min(self.settings.limit);
+        Program::python(self.settings, script).args(arguments).run(out, self.log, limit)
+    }
+
+    /// Every product by the plan's choice; the smaller ones by the plainest kernel too.
+    fn gemm(&mut self) -> Result<()> {
+        let out = self.create(&self.section.file())?;
+        let mut result = Ok(());
+        for size in self.sizes(SIZES).to_vec() {
+            for dtype in ["f32", "f16"] {
+                let mut options: Vec<[&str; 2]> =
+                    ["nn", "nt", "tn", "tt"].map(|layout| ["--layout", layout]).to_vec();
+                if size <= MAX_NAIVE {
+                    options.push(["--kernel", "naive"]);
+                }
+                for option in options {
+                    result = result.and(self.product(size, dtype, option, &out));
+                }
+            }
+        }
+        result
+    }
+
+    fn product(&mut self, size: usize, dtype: &str, option: [&str; 2], out: &File) -> Result<()> {
+        let size = &size.to_string();
+        let program = Program::packed(self.settings, "examples/gemm")?
+            .args(["--m", size, "--n", size, "--k", size, "--dtype", dtype, "--repeat", "10", "--json"])
+            .args(option);
+        let out = out.try_clone().map_err(Error::file("share", &self.dir.join(self.section.file())))?;
+        self.start(program, out)
+    }
+
+    /// Every test that was packed, with the full sweep.
+    fn sweep(&mut self, checked: &str) -> Result<()> {
+        let folder = self.settings.programs.join("tests");
+        let entries = std::fs::read_dir(&folder).map_err(Error::file("read", &folder))?;
+        let mut names: Vec<String> =
+            entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort_unstable();
+        let path = self.dir.join(self.section.file());
+        let (mut ended, mut result) = (Vec::new(), Ok(()));
+        for name in names {
+            let (row, test) = self.test(&name, checked)?;
+            ended.push(row);
+            result = result.and(test);
+            rows::write(&path, &ended)?;
+        }
+        result
+    }
+
+    /// Runs the tests of one program: what came of them, and whether they passed.
+    fn test(&mut self, name: &str, checked: &str) -> Result<(TestRow, Result<()>)> {
+        let started = Instant::now();
+        let program = Program::packed(self.settings, &format!("tests/{name}"))?
+            .args(["--nocapture", "--skip", SOURCES_TEST])
+            .env("CARGO_MANIFEST_DIR", &self.settings.root.to_string_lossy())
+            .env("GPU_REQUIRED", "1")
+            .env("TILEWISE_SWEEP", "full")
+            .env("TILEWISE_CHECKED", checked);
+        let path = self.dir.join(".test");
+        let out = self.create(".test")?;
+        let result = self.start(program, out);
+        let printed = std::fs::read(&path).map_err(Error::file("read", &path))?;
+        std::fs::remove_file(&path).map_err(Error::file("remove", &path))?;
+        self.log.file()?.write_all(&printed).map_err(Error::file("write", &self.dir.join(".log")))?;
+        let row = TestRow {
+            test: name.into(),
+            ok: result.is_ok(),
+            passed: passed(&String::from_utf8_lossy(&printed)),
+            seconds: started.elapsed().as_secs(),
+        };
+        Ok((row, result))
+    }
+}
+
+/// How many tests passed, by what the test program printed.
+fn passed(printed: &str) -> u64 {
+    let results = printed.lines().filter_map(|line| line.strip_prefix("test result: "));
+    results.filter_map(|result| result.split_once(" passed")?.0.rsplit(' ').next()?.parse::<u64>().ok()).sum()
+}
+
+/// `256,4096`.
+fn joined(numbers: &[usize]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passed_tests_are_counted() {
+        let printed = "running 2 tests\n\ntest result: ok. 2 passed; 0 failed; 1 ignored; finished in 0.1s\n";
+        assert_eq!(passed(printed), 2);
+        assert_eq!(passed("it crashed"), 0);
+    }
+
+    #[test]
+    fn sizes_are_joined_as_benches_read_them() {
+        assert_eq!(joined(&[256, 4096]), "256,4096");
+    }
+}

@@ -1,0 +1,184 @@
+//! Builds the release programs and collects them in a folder.
+
+use crate::error::{Error, Result};
+use crate::settings;
+use serde::Deserialize;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Which programs are collected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Programs {
+    /// Those of all sections.
+    All,
+    /// Without the tests, which only the sweeps run: they take the longest to build.
+    WithoutTests,
+}
+
+impl Programs {
+    /// Arguments of cargo for the library's programs, and for this one.
+    fn builds(self) -> [&'static [&'static str]; 2] {
+        let library: &[&str] = match self {
+            Self::All => &["--tests", "--benches", "--examples"],
+            Self::WithoutTests => &["--benches", "--examples"],
+        };
+        [library, &["-p", "tilewise-on-gpu", "--bins"]]
+    }
+}
+
+/// A line that cargo prints for what it built.
+#[derive(Deserialize)]
+struct Artifact {
+    target: Option<Target>,
+    executable: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+    src_path: PathBuf,
+}
+
+/// A program, and where it goes in the folder.
+#[derive(Debug, PartialEq, Eq)]
+struct Built {
+    executable: PathBuf,
+    to: PathBuf,
+    source: PathBuf,
+}
+
+/// Builds the programs of the checkout and collects them, stripped, in `folder`.
+pub(crate) fn pack(root: &Path, folder: &Path, programs: Programs) -> Result<()> {
+    for part in ["tests", "benches", "examples", "lib"] {
+        let part = folder.join(part);
+        fs::create_dir_all(&part).map_err(Error::file("create", &part))?;
+    }
+    let folder = fs::canonicalize(folder).map_err(Error::file("find", folder))?;
+    let mut bytes = 0;
+    for arguments in programs.builds() {
+        for Built { executable, to, source } in built(&build(root, arguments)?) {
+            if to.starts_with("tests") && !wants_this_device(&source)? {
+                continue;
+            }
+            bytes += place(&executable, &folder.join(to))?;
+        }
+    }
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
+    // The loader of the fetched driver, for a machine that has a driver and no loader.
+    let loader = target.join("vulkan/lib/libvulkan.so.1");
+    if loader.is_file() {
+        let to = folder.join("lib/libvulkan.so.1");
+        bytes += fs::copy(&loader, &to).map_err(Error::file("write", &to))?;
+    }
+    write(&folder.join("README.md"), &readme())?;
+    if let Some(commit) = settings::commit(root) {
+        write(&folder.join("commit"), &format!("{commit}\n"))?;
+    }
+    eprintln!("on_gpu: {} MB in {}", bytes / 1_000_000, folder.display());
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(Error::file("write", path))
+}
+
+/// Has cargo build; returns what it printed.
+fn build(root: &Path, arguments: &[&str]) -> Result<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["build", "--release", "--message-format=json-render-diagnostics"])
+        .args(arguments)
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output();
+    let output = output.map_err(|error| Error::program("cargo", format!("cannot start: {error}")))?;
+    if !output.status.success() {
+        return Err(Error::program("cargo build", format!("failed: {}", output.status)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The programs among what cargo built.
+fn built(messages: &str) -> Vec<Built> {
+    let artifacts = messages.lines().filter_map(|line| serde_json::from_str::<Artifact>(line).ok());
+    let program = |artifact: Artifact| {
+        let (Target { name, kind, src_path }, executable) = (artifact.target?, artifact.executable?);
+        let to = match kind.first()?.as_str() {
+            "test" => Path::new("tests").join(name),
+            "bench" => Path::new("benches").join(name),
+            "example" => Path::new("examples").join(name),
+            "bin" => PathBuf::from(name),
+            _ => return None,
+        };
+        Some(Built { executable, to, source: src_path })
+    };
+    artifacts.filter_map(program).collect()
+}
+
+/// Whether a test is to run on the GPU: not if its header says that it needs no device, or that any device will do.
+fn wants_this_device(source: &Path) -> Result<bool> {
+    let text = fs::read_to_string(source).map_err(Error::file("read", source))?;
+    Ok(!says_any_device(&text))
+}
+
+fn says_any_device(text: &str) -> bool {
+    let header = text.lines().filter_map(|line| line.strip_prefix("//!"));
+    header
+        .map(str::trim_end)
+        .any(|line| line.ends_with("No device.") || line.ends_with("Any device will do."))
+}
+
+/// Strips a program into its place, or copies it if there is no `strip`; returns its size in bytes.
+fn place(program: &Path, to: &Path) -> Result<u64> {
+    let strip = Command::new("strip").arg("-o").arg(to).arg(program).stderr(Stdio::null()).status();
+    if !strip.is_ok_and(|status| status.success()) {
+        fs::copy(program, to).map_err(Error::file("write", to))?;
+    }
+    fs::metadata(to).map(|file| file.len()).map_err(Error::file("read", to))
+}
+
+fn readme() -> String {
+    let mut text = format!(
+        "# Tilewise's programs for a machine with a GPU\n\n\
+         Tests, benches and examples in release mode, for {} on {}",
+        std::env::consts::OS,
+        std::env::consts::ARCH,
+    );
+    let library = Command::new("getconf").arg("GNU_LIBC_VERSION").stderr(Stdio::null()).output().ok();
+    if let Some(library) = library.filter(|library| library.status.success()) {
+        let version = String::from_utf8_lossy(&library.stdout).trim().to_owned();
+        let _ = write!(text, " with a C library not older than {version}");
+    }
+    text + ".\n`lib/` holds a Vulkan loader, which is used only if none is installed.\n\
+            In a checkout of the commit that the file `commit` names:\n\n    \
+            this/folder/on_gpu DIR [SECTION...]\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_separated_from_other_artifacts() {
+        let messages = r#"
+{"reason":"compiler-artifact","target":{"name":"tilewise","kind":["lib"],"src_path":"/c/src/lib.rs"},"executable":null}
+{"reason":"compiler-artifact","target":{"name":"tiles","kind":["bench"],"src_path":"/c/benches/tiles.rs"},"executable":"/t/tiles-1"}
+{"reason":"compiler-artifact","target":{"name":"gemm","kind":["test"],"src_path":"/c/tests/gemm/main.rs"},"executable":"/t/gemm-1"}
+{"reason":"compiler-artifact","target":{"name":"on_gpu","kind":["bin"],"src_path":"/c/benches/on_gpu/src/main.rs"},"executable":"/t/on_gpu"}
+{"reason":"build-finished","success":true}"#;
+        let places: Vec<_> = built(messages).into_iter().map(|program| program.to).collect();
+        assert_eq!(places, ["benches/tiles", "tests/gemm", "on_gpu"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn tests_that_need_no_device_say_so_in_their_header() {
+        assert!(says_any_device("//! Plans.\n//!\n//! No device.\n\nuse std::fmt;\n"));
+        assert!(says_any_device("//! Recordings. Any device will do.\n"));
+        assert!(!says_any_device("//! Products.\n\n// No device.\n"));
+    }
+}

@@ -1,0 +1,204 @@
+//! The peaks of a device, measured: plain wgpu on its device and queue, with none of the crate's kernels.
+#![allow(dead_code, reason = "each bench uses a part of it")]
+
+use std::time::Instant;
+use tilewise::Gpu;
+use tilewise::wgpu;
+
+/// What the device reaches at best.
+#[derive(Clone, Copy)]
+pub(crate) struct Peaks {
+    /// f32 multiply-adds, flop/s.
+    pub(crate) flops: f64,
+    /// Bytes read plus bytes written per second, by a copy.
+    pub(crate) bytes: f64,
+}
+
+/// Flops of an invocation of `multiply_add` in one iteration: 16 fma of vec4, two flops each.
+const FLOPS_PER_ITERATION: f64 = 16.0 * 4.0 * 2.0;
+/// Invocations of `multiply_add`: enough to fill every device many times over.
+const INVOCATIONS: u32 = 1 << 19;
+/// Seconds that one measurement should take at least.
+const ENOUGH: f64 = 0.02;
+/// Measurements, of which the fastest counts: other work on the machine can only slow one down.
+const ROUNDS: usize = 5;
+
+/// Measures both peaks.
+pub(crate) fn measure(gpu: &Gpu) -> Peaks {
+    // Two operands that no cache holds, if the memory is large enough.
+    let limits = &gpu.caps().limits;
+    let room = gpu.caps().memory.unwrap_or(1 << 30) / 8;
+    let bytes = limits.binding_bytes.min(limits.buffer_bytes).min(room).min(1 << 30) / 4096 * 4096;
+    let buffers = Buffers::new(gpu, bytes);
+    let multiply_add = buffers.program(gpu, "multiply_add");
+    let seconds = |iterations: u32| {
+        let params = [iterations, 1.0f32.to_bits()];
+        gpu.queue().write_buffer(&buffers.params, 0, bytemuck::bytes_of(&params));
+        multiply_add.seconds(gpu, [INVOCATIONS / 64, 1])
+    };
+    let mut iterations = 16;
+    while seconds(iterations) < ENOUGH && iterations < 1 << 20 {
+        iterations *= 2;
+    }
+    let flops = f64::from(INVOCATIONS) * f64::from(iterations) * FLOPS_PER_ITERATION;
+    let flops = flops / fastest(|| seconds(iterations));
+    let copier = Copier::of(gpu, &buffers, bytes);
+    Peaks { flops, bytes: 2.0 * bytes as f64 / fastest(|| copier.seconds(gpu)) }
+}
+
+/// What both entry points of the shader are bound to.
+struct Buffers {
+    params: wgpu::Buffer,
+    source: wgpu::Buffer,
+    target: wgpu::Buffer,
+}
+
+impl Buffers {
+    /// Source and target of this number of bytes.
+    fn new(gpu: &Gpu, bytes: u64) -> Self {
+        let buffer = |label, size| {
+            gpu.device().create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size,
+                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        };
+        Self { params: buffer("params", 8), source: buffer("source", bytes), target: buffer("target", bytes) }
+    }
+
+    fn program(&self, gpu: &Gpu, entry_point: &str) -> Program {
+        let module = gpu.device().create_shader_module(wgpu::include_wgsl!("peak.wgsl"));
+        Program::new(gpu, &module, entry_point, [&self.params, &self.source, &self.target])
+    }
+}
+
+/// A copy, as a baseline for operations that move memory.
+pub(crate) struct Copier {
+    copy: Program,
+    grid: [u32; 2],
+}
+
+impl Copier {
+    /// A copy of this number of bytes, a multiple of 1024.
+    pub(crate) fn new(gpu: &Gpu, bytes: u64) -> Self {
+        let copier = Self::of(gpu, &Buffers::new(gpu, bytes), bytes);
+        copier.seconds(gpu);
+        copier
+    }
+
+    fn of(gpu: &Gpu, buffers: &Buffers, bytes: u64) -> Self {
+        let groups = u32::try_from(bytes / 16 / 64).expect("at most 2^20");
+        let grid = [groups.min(1 << 14), groups.div_ceil(1 << 14)];
+        Self { copy: buffers.program(gpu, "copy"), grid }
+    }
+
+    /// Seconds of one copy, which reads as many bytes as it writes.
+    pub(crate) fn seconds(&self, gpu: &Gpu) -> f64 {
+        self.copy.seconds(gpu, self.grid)
+    }
+}
+
+/// The fastest of some runs, after one that does not count.
+fn fastest(run: impl Fn() -> f64) -> f64 {
+    run();
+    (0..ROUNDS).map(|_| run()).fold(f64::INFINITY, f64::min)
+}
+
+/// An entry point of the shader that is ready to run.
+struct Program {
+    pipeline: wgpu::ComputePipeline,
+    bind_group: wgpu::BindGroup,
+    /// If the device has timestamps: the queries, the resolved ticks, and a copy of them for the host.
+    clock: Option<(wgpu::QuerySet, wgpu::Buffer, wgpu::Buffer)>,
+}
+
+impl Program {
+    fn new(gpu: &Gpu, module: &wgpu::ShaderModule, entry_point: &str, buffers: [&wgpu::Buffer; 3]) -> Self {
+        let device = gpu.device();
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: None,
+            entries: &[(0, true), (1, true), (2, false)].map(|(binding, read_only)| {
+                wgpu::BindGroupLayoutEntry {
+                    binding,
+                    visibility: wgpu::ShaderStages::COMPUTE,
+                    ty: wgpu::BindingType::Buffer {
+                        ty: wgpu::BufferBindingType::Storage { read_only },
+                        has_dynamic_offset: false,
+                        min_binding_size: None,
+                    },
+                    count: None,
+                }
+            }),
+        });
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            bind_group_layouts: &[Some(&layout)],
+            ..Default::default()
+        });
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(entry_point),
+            layout: Some(&pipeline_layout),
+            module,
+            entry_point: Some(entry_point),
+            compilation_options: Default::default(),
+            cache: None,
+        });
+        let entries: Vec<_> = (0..)
+            .zip(buffers)
+            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+            .collect();
+        let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &layout,
+            entries: &entries,
+        });
+        let buffer = |usage| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: 16,
+                usage,
+                mapped_at_creation: false,
+            })
+        };
+        let clock = gpu.caps().timestamps.then(|| {
+            let ty = wgpu::QueryType::Timestamp;
+            let queries = device.create_query_set(&wgpu::QuerySetDescriptor { label: None, ty, count: 2 });
+            use wgpu::BufferUsages as U;
+            (queries, buffer(U::QUERY_RESOLVE | U::COPY_SRC), buffer(U::MAP_READ | U::COPY_DST))
+        });
+        Self { pipeline, bind_group, clock }
+    }
+
+    /// Runs it once; seconds on the device's clock, or on the host's if it has none.
+    fn seconds(&self, gpu: &Gpu, [x, y]: [u32; 2]) -> f64 {
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: None,
+            timestamp_writes: self.clock.as_ref().map(|(query_set, ..)| wgpu::ComputePassTimestampWrites {
+                query_set,
+                beginning_of_pass_write_index: Some(0),
+                end_of_pass_write_index: Some(1),
+            }),
+        });
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.bind_group, &[]);
+        pass.dispatch_workgroups(x, y, 1);
+        drop(pass);
+        if let Some((queries, resolved, read)) = &self.clock {
+            encoder.resolve_query_set(queries, 0..2, resolved, 0);
+            encoder.copy_buffer_to_buffer(resolved, 0, read, 0, 16);
+        }
+        let start = Instant::now();
+        gpu.queue().submit([encoder.finish()]);
+        let wait = || gpu.device().poll(wgpu::PollType::wait_indefinitely()).expect("the device is there");
+        wait();
+        let Some((_, _, read)) = &self.clock else { return start.elapsed().as_secs_f64() };
+        read.map_async(wgpu::MapMode::Read, .., |mapped| mapped.expect("the ticks can be read"));
+        wait();
+        let bytes = read.get_mapped_range(..).expect("the ticks are mapped");
+        let ticks: [u64; 2] = bytemuck::pod_read_unaligned(&bytes);
+        drop(bytes);
+        read.unmap();
+        ticks[1].wrapping_sub(ticks[0]) as f64 * f64::from(gpu.queue().get_timestamp_period()) * 1e-9
+    }
+}

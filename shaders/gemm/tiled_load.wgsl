@@ -1,0 +1,131 @@
+//! Four elements of operand x along its outer axis, widened. `x_start(outer, extent, k)` returns the place of the vector at
+//! these indices, `x_vector(at, outer, extent)` the vector at a place, and `x_ahead(at, outer, extent, k0)` the vector k0
+//! further along k. Past `extent` of the outer axis the last elements are read again; k and k0 are within k. `X_AHEAD` says
+//! whether `main` loads vectors one iteration ahead.
+
+//#variant memory
+// A stored operand x: vectors of four elements along its outer axis.
+const X_AHEAD: bool = true;
+
+// The place of the vector's first element, clamped to the outer edge.
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    let last = extent - select(1u, 4u, X_STAGE == STAGE_VECTOR_OUTER);
+    return matrices.x_offset + min(outer, last) * dims.x_outer + of_segment(k) * dims.x_k;
+}
+
+// The vector at `at`, four elements along the outer axis.
+fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
+    if X_STAGE == STAGE_VECTOR_OUTER {
+        return vec4<f32>(load_x(at));
+    }
+    let beyond = extent - 1u - min(outer, extent - 1u); // elements to the outer edge
+    return vec4<f32>(
+        vec4<f32>(load_x(at)).x,
+        vec4<f32>(load_x(at + min(1u, beyond) * dims.x_outer)).x,
+        vec4<f32>(load_x(at + min(2u, beyond) * dims.x_outer)).x,
+        vec4<f32>(load_x(at + min(3u, beyond) * dims.x_outer)).x,
+    );
+}
+
+// The vector k0 further along k than the one at `at`.
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
+    return x_vector(at + k0 * dims.x_k, outer, extent);
+}
+
+//#variant generated
+// A generated operand x: its entries are computed from a seed while they are staged. Only the table of the normal distribution
+// is stored. A place is the index along k, not an address.
+//#import philox
+//#slot entries default words
+
+const X_AHEAD: bool = false; // there is no load to wait for
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
+    return entries(outer, at, vec2<u32>(dims.seed_low, dims.seed_high));
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
+    return x_vector(at + k0, outer, extent);
+}
+
+fn table(i: u32) -> u32 {
+    return x[i];
+}
+
+//#variant sign_half
+// Operand B with a sign half: vectors of four elements along its outer axis. Each element is loaded or generated, depending on
+// its half. A place is the index along k, not an address.
+//#import sign_half
+
+const X_AHEAD: bool = false; // there is no load to wait for
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
+    var elements: vec4<f32>;
+    // NOTE: unrolled, this would repeat the code of the signs four times. Elements are shifted in one by one, because an
+    // index that is not a literal would move them out of registers.
+    for (var e = 0u; e < 4u; e++) {
+        elements = vec4<f32>(elements.yzw, sign_half_b(min(outer + e, extent - 1u), at));
+    }
+    return elements;
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
+    return x_vector(at + k0, outer, extent);
+}
+
+//#variant products
+// Operand A of a layer's product: while staging, the products of blades are summed. They are never stored in device memory.
+// Past the outer edge the last elements are generated again. A place is the index along the segment, not an address.
+//#slot product_terms_of_a default plain
+//#slot load x=y default element
+
+const X_AHEAD: bool = false; // other workgroups hide the latency of its loads
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return of_segment(k);
+}
+
+// Elements of the left factor at four places, which are consecutive if it is loaded in vectors.
+fn four_a(at: vec4<u32>) -> vec4<f32> {
+    if A_STAGE == STAGE_VECTOR_OUTER {
+        return vec4<f32>(load_a(at.x));
+    }
+    let first = vec2<f32>(vec4<f32>(load_a(at.x)).x, vec4<f32>(load_a(at.y)).x);
+    return vec4<f32>(first, vec4<f32>(load_a(at.z)).x, vec4<f32>(load_a(at.w)).x);
+}
+
+// The same for the right factor.
+fn four_y(at: vec4<u32>) -> vec4<f32> {
+    if A_STAGE == STAGE_VECTOR_OUTER {
+        return vec4<f32>(load_y(at.x));
+    }
+    let first = vec2<f32>(vec4<f32>(load_y(at.x)).x, vec4<f32>(load_y(at.y)).x);
+    return vec4<f32>(first, vec4<f32>(load_y(at.z)).x, vec4<f32>(load_y(at.w)).x);
+}
+
+// Four elements along the outer axis.
+fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
+    let last = extent - select(1u, 4u, A_STAGE == STAGE_VECTOR_OUTER);
+    let outers = min(min(outer, last) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(extent - 1u));
+    let a_from = dims.a_offset + outers * dims.a_outer + at * dims.a_k;
+    let y_from = dims.y_offset + outers * dims.y_outer + at * dims.y_k;
+    var elements = vec4<f32>();
+    for (var i = segment.terms; i < segment.terms_end; i++) {
+        let term = table[i];
+        let left = four_a(a_from + a_blade(term)) * term_sign(term);
+        elements = fma(left, four_y(y_from + y_blade(term)), elements);
+    }
+    return elements * gates_at(outers, vec4<u32>(at));
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
+    return x_vector(at + k0, outer, extent);
+}

@@ -1,0 +1,5 @@
+//! Activations of multivectors. [`features`](super::features) computes them.
+
+mod mv_silu;
+
+pub use mv_silu::{MvSilu, MvSiluGradients};

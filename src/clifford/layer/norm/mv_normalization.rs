@@ -1,0 +1,115 @@
+//! Normalisation of each grade of each feature, with learnt gains.
+
+use crate::Result;
+use crate::clifford::algebra::signature::Signature;
+use crate::clifford::batch::multivectors::Multivectors;
+use crate::clifford::layer::descent::gradient_step;
+use crate::clifford::layer::features::FeatureFunction;
+use crate::clifford::layer::features::run::{backward, check_parameter, forward, operand, operands};
+use crate::clifford::layer::row_tensors::from_rows;
+use crate::error::{Named, call};
+use crate::layout::Real;
+use crate::tensor::{Parameters, Tensor};
+
+/// Divides every grade of every feature by a learnt number between 1 and its norm:
+/// $\langle y \rangle_{g} = \langle x \rangle_{g} / (\sigma(a_{n,g}) (\|x\|_{g} - 1) + 1 + 10^{-6})$ (CGENN's
+/// `NormalizationLayer`).
+///
+/// The norm is $(q_{g}^2 + 10^{-16})^{1/4}$ with $q_{g} = \langle \tilde x x \rangle_{0}$ of the grade alone. Versors
+/// of any metric leave it unchanged, and it is smooth at 0.
+#[derive(Clone, Debug)]
+pub struct MvNormalization<T: Real> {
+    signature: Signature,
+    a: Tensor<T>,
+}
+
+impl<T: Real> MvNormalization<T> {
+    /// A layer with these parameters, which it shares and does not copy. CGENN starts with zeros, halfway to the norm.
+    ///
+    /// # Shapes
+    /// `a` (features, grades)
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if the parameters have other axes or are empty;
+    /// [`Error::Input`](crate::Error::Input) if the algebra has more vectors than
+    /// [`MAX_LAYER_DIMENSION`](super::super::MAX_LAYER_DIMENSION).
+    pub fn new(signature: Signature, a: Tensor<T>) -> Result<Self> {
+        call("MvNormalization::new", || {
+            check_parameter(FeatureFunction::Normalization, signature, &a, &[signature.dimension() + 1])?;
+            Ok(Self { signature, a })
+        })
+    }
+
+    /// Divides each grade, in one launch.
+    ///
+    /// # Shapes
+    /// `x` (blade, ..., feature), or with blades along the last axis, all blades of the algebra -> (blade, ...,
+    /// feature), blades along the first axis.
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) if `x` is of another algebra or lacks blades;
+    /// [`Error::Shape`](crate::Error::Shape) if its features are not the layer's, or there is no row;
+    /// [`Error::Gpu`](crate::Error::Gpu) if it is on another device; [`Error::OutOfMemory`](crate::Error::OutOfMemory)
+    /// or [`Error::Limit`](crate::Error::Limit) if there is no memory for the result.
+    /// # Precision
+    /// Computed in f32, then rounded to `T`. If squares of both signs cancel, the norm inherits their absolute error.
+    pub fn forward(&self, x: &Multivectors<T>) -> Result<Multivectors<T>> {
+        call("MvNormalization::forward", || {
+            let rows = operand(FeatureFunction::Normalization, self.signature, x, &self.a)?;
+            from_rows(x, &forward(FeatureFunction::Normalization, x.blades(), &rows, &[&self.a])?)
+        })
+    }
+
+    /// The backward pass (vector-Jacobian product): the gradients of a loss with respect to `x` and the parameters,
+    /// from its gradient `g` with respect to the result. Takes two launches.
+    ///
+    /// # Shapes
+    /// `x` and `g` as [`forward`](Self::forward) -> (blade, ..., feature), and (features, grades), summed over all
+    /// rows.
+    /// # Errors
+    /// As [`forward`](Self::forward); [`Error::Input`](crate::Error::Input) or [`Error::Shape`](crate::Error::Shape) if
+    /// `g` has other blades or positions than `x`.
+    /// # Precision
+    /// As [`forward`](Self::forward); the gradients of the parameters are not rounded to `T`.
+    pub fn backward(
+        &self,
+        x: &Multivectors<T>,
+        g: &Multivectors<T>,
+    ) -> Result<(Multivectors<T>, Tensor<f32>)> {
+        call("MvNormalization::backward", || {
+            let function = FeatureFunction::Normalization;
+            let both = operands(function, self.signature, [x, g], &self.a)?;
+            let (dx, da) = backward(function, x.blades(), both.each_ref(), &[&self.a])?;
+            Ok((from_rows(x, &dx)?, da))
+        })
+    }
+
+    /// One step of gradient descent, $a \leftarrow a - \eta\,\partial a$. Clones of the layer are not changed.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if the gradient belongs to another layer;
+    /// [`Error::Gpu`](crate::Error::Gpu) if it is on another device; [`Error::OutOfMemory`](crate::Error::OutOfMemory)
+    /// if there is no memory for the new parameters.
+    /// # Precision
+    /// Computed in f32 and rounded to `T`.
+    pub fn descend(&mut self, gradient: &Tensor<f32>, rate: f32) -> Result<()> {
+        gradient_step(FeatureFunction::Normalization.name(), vec![(&mut self.a, gradient)], rate)
+            .named("MvNormalization::descend")
+    }
+
+    /// The algebra.
+    #[must_use]
+    pub fn signature(&self) -> Signature {
+        self.signature
+    }
+
+    /// The parameters (features, grades).
+    #[must_use]
+    pub fn a(&self) -> &Tensor<T> {
+        &self.a
+    }
+}
+
+impl<T: Real> Parameters<T> for MvNormalization<T> {
+    fn parameters(&self) -> Vec<(&'static str, &Tensor<T>)> {
+        vec![("a", &self.a)]
+    }
+}

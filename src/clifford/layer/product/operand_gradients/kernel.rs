@@ -1,0 +1,31 @@
+//! The kernel of both operands' gradients: its parameters and slots.
+
+use super::problem::{OperandGradientsDims, OperandGradientsProblem};
+use crate::caps::Caps;
+use crate::kernel::{Access, Kernel, Memory, Needs, Width};
+
+/// Invocations of one workgroup.
+pub(super) const LANES: u32 = 64;
+
+impl OperandGradientsProblem {
+    pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
+        let memory = Memory::of(self.dtype, caps);
+        let operand = Access::read(memory, Width::One);
+        let result = Access::write(memory, Width::One);
+        Kernel::new("clifford/operand_gradients")
+            .dims(caps, size_of::<OperandGradientsDims>())
+            .operand("x", operand)
+            .operand("y", operand)
+            .operand("u", result)
+            .operand("v", result)
+            .param("LANES", format!("{LANES}u"))
+            .slot("gate", self.gate.variant())
+            .generated("operand_gradient_terms", self.description.clone(), self.terms.clone())
+    }
+
+    /// The limits that a workgroup needs: bindings for both gradients, the gradients of the path sums, and both
+    /// operands.
+    pub(super) fn needs() -> Needs {
+        Needs { bindings: 5, invocations: LANES, workgroup_bytes: 0 }
+    }
+}

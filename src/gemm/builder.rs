@@ -1,0 +1,278 @@
+//! Matrix products of tensors, and their options.
+
+use super::problem::{
+    Accumulator, BiasAxis, GemmKernel, GemmProblem, OP, Pin, SignHalf, SplitK, Tile, product_shape,
+};
+use super::product::Product;
+use crate::error::call;
+use crate::gpu::check_same_gpu;
+use crate::layout::{Element, Layout, Operand, Precision, Real};
+use crate::ops::Activation;
+use crate::plan::{Plan, Problem};
+use crate::tensor::Tensor;
+use crate::{Error, Result};
+use std::marker::PhantomData;
+
+/// Matrix product $C = AB$, or a batch of them. f32, f16 and bf16 are accumulated in f32, i8 in i32.
+///
+/// # Shapes
+/// `a` (..., m, k), `b` (..., k, n) -> (..., m, n), of two to four axes. The leading axes are a batch and broadcast.
+/// Transposed, sliced and strided views are read in place, without a copy. With k = 0 the product is 0.
+/// # Errors
+/// [`Error::Shape`] if the inner sizes differ or the batches do not broadcast; [`Error::Gpu`] if the operands are on different
+/// devices; [`Error::Limit`] for i8 if k exceeds [`MAX_I8_K`](crate::planning::gemm::MAX_I8_K), 131,071;
+/// [`Error::OutOfMemory`] if there is no room for C.
+/// # Precision
+/// $|c_{ij} - (AB)_{ij}| \le \gamma_{k}\,(|A||B|)_{ij}$, see [`reference::gamma`](crate::reference::gamma); i8 is exact.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// let a = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
+/// let c = tilewise::matmul(&a, &a.t())?;
+/// assert_eq!(c.to_vec()?, [14.0, 32.0, 32.0, 77.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn matmul<T: Operand>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T::Sum>> {
+    Gemm::new(a, b).run()
+}
+
+/// Matrix product $C = AB$, stored in an existing tensor. Nothing is allocated for C.
+///
+/// # Shapes
+/// As [`matmul`], and `c` (..., m, n). `c` must be uniquely owned. Its columns must be contiguous; its rows may have gaps
+/// between them.
+/// # Errors
+/// As [`matmul`]; [`Error::Shape`] if `c` has another shape, or if its columns are not contiguous; [`Error::Input`] if an
+/// operand, or any other tensor, shares its buffer.
+/// # Precision
+/// As [`matmul`].
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// let a = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
+/// let mut c = gpu.zeros::<f32>([2, 2])?;
+/// tilewise::matmul_into(&a, &a.t(), &mut c)?;
+/// assert_eq!(c.to_vec()?, [5.0, 11.0, 11.0, 25.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn matmul_into<T: Operand>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T::Sum>) -> Result<()> {
+    Gemm::new(a, b).run_into(c)
+}
+
+/// A matrix product with options. Set them, then call [`run`](Self::run) or [`run_into`](Self::run_into). [`matmul`] is the
+/// plain function.
+///
+/// # Shapes
+/// As [`matmul`].
+/// # Errors
+/// Setting an option never fails: `plan`, `run` and `run_into` report all errors.
+/// # Precision
+/// The sums are those of [`matmul`]. The epilogue is computed in f32, and the result is rounded once.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # use tilewise::{Gemm, GemmKernel, f16};
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// let a = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?.cast::<f16>()?;
+/// let product = Gemm::new(&a, &a).out::<f16>().kernel(GemmKernel::Naive);
+/// println!("{}", product.plan()?);
+/// assert_eq!(product.run()?.cast::<f32>()?.to_vec()?, [7.0, 10.0, 15.0, 22.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a product is computed by `run`"]
+pub struct Gemm<'a, T: Operand, C: Element = <T as Operand>::Sum> {
+    product: Product<'a>,
+    types: PhantomData<(T, C)>,
+}
+
+impl<'a, T: Operand> Gemm<'a, T> {
+    /// The product of `a` (..., m, k) and `b` (..., k, n).
+    pub fn new(a: &'a Tensor<T>, b: &'a Tensor<T>) -> Self {
+        let product = Product { precision: a.gpu().precision(), ..Product::new(a.as_view(), b.as_view()) };
+        Self { product, types: PhantomData }
+    }
+}
+
+/// Options of floating-point products. The result is activation($\alpha AB + \beta C$ + bias) + residual, computed in f32 in
+/// the same launch and rounded once.
+impl<'a, T: Real, C: Real> Gemm<'a, T, C> {
+    /// Sets the element type of the result.
+    pub fn out<U: Real>(self) -> Gemm<'a, T, U> {
+        Gemm { product: self.product, types: PhantomData }
+    }
+
+    /// Multiplies the product by `alpha`.
+    pub fn alpha(mut self, alpha: f32) -> Self {
+        self.product.alpha = alpha;
+        self
+    }
+
+    /// Adds `beta` times the previous contents of the output, for [`run_into`](Self::run_into). With 0, the default, they are
+    /// not read, so they may be NaN.
+    pub fn beta(mut self, beta: f32) -> Self {
+        self.product.beta = beta;
+        self
+    }
+
+    /// Adds a bias for each column: `bias` (n), the same for every row and every matrix of the batch.
+    pub fn bias<R: Real>(mut self, bias: &'a Tensor<R>) -> Self {
+        self.product.bias = Some((BiasAxis::Columns, bias.as_view()));
+        self
+    }
+
+    /// Adds a bias for each row: `bias` (m), the same for every column and every matrix of the batch.
+    pub fn row_bias<R: Real>(mut self, bias: &'a Tensor<R>) -> Self {
+        self.product.bias = Some((BiasAxis::Rows, bias.as_view()));
+        self
+    }
+
+    /// Adds a tensor of the shape and type of the result, after the activation.
+    pub fn residual<R: Real>(mut self, residual: &'a Tensor<R>) -> Self {
+        self.product.residual = Some(residual.as_view());
+        self
+    }
+
+    /// Applies an activation to every element.
+    pub fn activation(mut self, activation: Activation) -> Self {
+        self.product.activation = activation;
+        self
+    }
+
+    /// Sets the accumulator: f32, the default, or f16 for short sums of f16 operands.
+    ///
+    /// # Precision
+    /// With [`Accumulator::F16`], $\gamma_{k}$ is [`reference::gamma_f16`](crate::reference::gamma_f16).
+    pub fn accumulator(mut self, accumulator: Accumulator) -> Self {
+        self.product.accumulator = accumulator;
+        self
+    }
+
+    /// Sets the precision of a product of f32 operands. The default is that of the device's [`GpuOptions`](crate::GpuOptions),
+    /// which is strict unless set otherwise. It has no effect on operands of other types.
+    ///
+    /// # Precision
+    /// [`reference::precision_tolerance`](crate::reference::precision_tolerance).
+    pub fn precision(mut self, precision: Precision) -> Self {
+        self.product.precision = precision;
+        self
+    }
+
+    /// Sets the number of splits of k, whatever the prediction. Each split is summed by other workgroups, in f32; a second
+    /// launch adds the sums in a fixed order.
+    pub fn split_k(mut self, split: SplitK) -> Self {
+        self.product.split = split;
+        self
+    }
+}
+
+impl<T: Real, C: Real> Gemm<'_, T, C> {
+    /// Extends B, which becomes the stored half, by a half of random signs. f32 operands are multiplied in f32.
+    pub(crate) fn sign_half(mut self, signs: SignHalf, seed: [u32; 2]) -> Self {
+        self.product.signs = Some((signs, seed));
+        self
+    }
+}
+
+impl<T: Operand, C: Element> Gemm<'_, T, C> {
+    /// Pins the kernel, whatever the prediction.
+    pub fn kernel(mut self, kernel: GemmKernel) -> Self {
+        self.product.pin = Pin::Kernel(kernel);
+        self
+    }
+
+    /// Pins the tile, whatever the prediction.
+    pub fn tile(mut self, tile: Tile) -> Self {
+        self.product.pin = Pin::Tile(tile);
+        self
+    }
+
+    /// Restricts the candidates of the plan.
+    pub(crate) fn pinned(mut self, pin: Pin) -> Self {
+        self.product.pin = pin;
+        self
+    }
+
+    /// The plan of the product on this device, with reasons for the kernels that it passed over.
+    ///
+    /// # Errors
+    /// As [`matmul`]; [`Error::Shape`] or [`Error::Input`] for a bias or residual of the wrong shape or type;
+    /// [`Error::Unsupported`] if the device cannot run the pinned kernel or tile.
+    pub fn plan(&self) -> Result<Plan> {
+        call("matmul", || {
+            let caps = self.product.gpu()?.caps();
+            self.problem()?.explain(caps)
+        })
+    }
+
+    /// The plan of the product if A had this layout.
+    pub(crate) fn plan_for(mut self, a: &Layout) -> Result<Plan> {
+        // NOTE: the view may now extend past its buffer. Plans only use its layout.
+        self.product.a = self.product.a.seen_as(*a);
+        self.plan()
+    }
+
+    /// The checked problem, as plain data.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), except for the device's limits.
+    pub fn problem(&self) -> Result<GemmProblem> {
+        self.product.problem(&self.fresh()?, C::DTYPE)
+    }
+
+    /// Computes the product and returns it as a new tensor.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan); [`Error::OutOfMemory`] if there is no room for C; [`Error::Input`] for a beta other than 0,
+    /// because a new tensor has no previous contents.
+    pub fn run(&self) -> Result<Tensor<C>> {
+        call("matmul", || {
+            let gpu = self.product.gpu()?;
+            let layout = self.fresh()?;
+            if self.product.beta != 0.0 {
+                return Err(Error::input(
+                    "matmul: beta",
+                    "a new tensor holds nothing to add to: use `run_into`",
+                ));
+            }
+            let problem = self.product.problem(&layout, C::DTYPE)?;
+            if layout.is_empty() {
+                return gpu.empty(layout.shape());
+            }
+            Tensor::made(self.product.make(gpu, &problem)?, layout.shape())
+        })
+    }
+
+    /// Computes the product into an existing tensor, which must be uniquely owned.
+    ///
+    /// # Errors
+    /// As [`matmul_into`].
+    pub fn run_into(&self, c: &mut Tensor<C>) -> Result<()> {
+        call("matmul_into", || {
+            let Product { a, b, .. } = &self.product;
+            let gpu = self.product.gpu()?;
+            let view = c.as_view();
+            check_same_gpu(OP, gpu, view.gpu())?;
+            let problem = self.product.problem(&view.layout, C::DTYPE)?;
+            if view.shares_buffer(a) || view.shares_buffer(b) {
+                return Err(Error::input("matmul: the output", "it shares its buffer with an operand"));
+            }
+            c.check_unshared(OP)?;
+            if c.is_empty() {
+                return Ok(());
+            }
+            if self.product.beta == 0.0 {
+                c.overwrite_with(|view| self.product.run(gpu, &problem, view))
+            } else {
+                c.write_with(|view| self.product.run(gpu, &problem, view))
+            }
+        })
+    }
+
+    fn fresh(&self) -> Result<Layout> {
+        let Product { a, .. } = &self.product;
+        Layout::contiguous(OP, &product_shape(&a.layout, &self.product.whole_b()?)?)
+    }
+}

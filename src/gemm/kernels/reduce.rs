@@ -1,0 +1,97 @@
+//! Split-k reduction: the launch that adds the sums of all splits and applies the epilogue.
+
+use super::store::store;
+use super::uniform;
+use crate::Result;
+use crate::caps::Caps;
+use crate::gemm::problem::{GemmDims, GemmProblem};
+use crate::kernel::{Kernel, Needs};
+use crate::plan::{Access, Bound, Dims, Draft, Flops, NewStep, Prediction, Region, Time};
+use std::mem::offset_of;
+
+/// Invocations per workgroup. Each computes four elements of a row.
+const LANES: u32 = 64;
+
+/// Predicted seconds of the reduction: it reads the sums and writes C.
+pub(in crate::gemm) fn seconds(problem: &GemmProblem, splits: u32, caps: &Caps) -> f64 {
+    caps.machine.launch_seconds + memory_seconds(problem, splits, caps)
+}
+
+fn memory_seconds(problem: &GemmProblem, splits: u32, caps: &Caps) -> f64 {
+    let bytes = problem.elements() as f64 * (4.0 * f64::from(splits) + problem.types.c.size() as f64);
+    bytes / caps.machine.bytes
+}
+
+/// The same with the bound that dominates it.
+fn prediction(problem: &GemmProblem, splits: u32, caps: &Caps) -> Prediction {
+    let terms = [
+        (caps.machine.launch_seconds, Bound::Latency),
+        (memory_seconds(problem, splits, caps), Bound::Memory),
+    ];
+    Prediction { seconds: seconds(problem, splits, caps), ..Prediction::longest(&terms) }
+}
+
+/// Adds the reduction to a plan. `sums` holds one copy of C for each split, one after another; `extras` are the epilogue's
+/// operands.
+///
+/// # Errors
+/// [`Error::Limit`](crate::Error::Limit) or [`Error::Unsupported`](crate::Error::Unsupported) if the device cannot run it.
+pub(in crate::gemm) fn step(
+    draft: &mut Draft<'_>,
+    problem: &GemmProblem,
+    splits: u32,
+    [sums, c]: [Region; 2],
+    extras: &[Region],
+) -> Result<()> {
+    let (d, caps) = (&problem.dims, draft.caps());
+    let kernel = Kernel::new("gemm/reduce_splits").dims(caps, size_of_val(d)).param("LANES", LANES);
+    let kernel = if problem.types.ab.is_real() { kernel } else { kernel.param("sum", "i32") };
+    let rows = u64::from(d.batches) * u64::from(d.m);
+    let quads = rows * u64::from(d.n.div_ceil(4));
+    let c = (c, problem.access_of_c());
+    let extras = extras.iter().map(|&extra| (extra, Access::Read));
+    let additions = problem.elements() as f64 * f64::from(splits);
+    let args: Vec<(Region, Access)> = [(sums, Access::Read), c].into_iter().chain(extras).collect();
+    draft.step(NewStep {
+        kernel: store(kernel, problem, 2, caps),
+        tile: format!("{LANES} times 4 elements"),
+        needs: needs(problem),
+        blocks: quads.div_ceil(u64::from(LANES)),
+        dims: uniform::epilogue_dims(&GemmDims { splits, ..*d }, draft),
+        args: &args,
+        flops: if problem.types.ab.is_real() {
+            Flops::of_f32(additions)
+        } else {
+            Flops::of_integers(additions)
+        },
+        time: Time::Predicted(prediction(problem, splits, caps)),
+    })
+}
+
+/// The limits that the reduction needs: bindings for the sums, C and the epilogue.
+pub(in crate::gemm) fn needs(problem: &GemmProblem) -> Needs {
+    Needs { bindings: 2 + problem.extra_bindings(), invocations: LANES, workgroup_bytes: 0 }
+}
+
+/// Adds a step that adds `splits` arrays of `elements` each, as if they were the splits of one row of C, and multiplies the
+/// total by the scalar with this index.
+pub(crate) fn reduce_splits(
+    draft: &mut Draft<'_>,
+    [elements, splits]: [u32; 2],
+    scalar: usize,
+    [sums, total]: [Region; 2],
+) -> Result<()> {
+    let dims =
+        GemmDims { m: 1, n: elements, batches: 1, batch1: 1, splits, ldc: elements, ..GemmDims::default() };
+    let kernel = Kernel::new("gemm/reduce_splits").dims(draft.caps(), size_of_val(&dims));
+    draft.step(NewStep {
+        kernel: kernel.param("LANES", LANES).slot("epilogue", "forms"),
+        tile: format!("{LANES} times 4 elements"),
+        needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
+        blocks: u64::from(elements).div_ceil(4).div_ceil(u64::from(LANES)),
+        dims: Dims::of(&dims).scalar(offset_of!(GemmDims, alpha), scalar),
+        args: &[(sums, Access::Read), (total, Access::Write)],
+        flops: Flops::of_f32(f64::from(elements) * f64::from(splits)),
+        time: Time::Roofline,
+    })
+}

@@ -1,0 +1,93 @@
+//! The interface of a kernel: what plans ask of it.
+
+use super::cost::Cost;
+use crate::caps::Caps;
+use crate::gemm::problem::{GemmProblem, Generated, Tile};
+use crate::kernel::Kernel;
+use crate::plan::Flops;
+
+/// Why a kernel does not admit products over segments.
+const ONE_PLANE: &str = "one plane of each operand, not one for each segment of k";
+
+/// The specification of a kernel. The tiles passed to it are its own.
+pub(in crate::gemm) trait KernelSpec: Sync {
+    /// The kernel's name.
+    fn name(&self) -> &'static str;
+
+    /// The kernel's file in `shaders/`, without its extension.
+    fn shader(&self) -> &'static str;
+
+    /// The kernel's tiles.
+    fn tiles(&self) -> &'static [Tile];
+
+    /// Whether the kernel can compute the problem with this tile, apart from the device's limits. The error says what it needs.
+    fn admits(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String>;
+
+    /// Whether the kernel supports split-k.
+    fn supports_split_k(&self, problem: &GemmProblem) -> bool {
+        problem.types.ab.is_real()
+    }
+
+    /// Whether [`Pin::Staged`](crate::gemm::problem::Pin::Staged) allows the kernel.
+    fn is_staged(&self) -> bool {
+        false
+    }
+
+    /// Invocations per workgroup.
+    fn invocations(&self, tile: &Tile, _: &Caps) -> u32 {
+        tile.tiles_per_block()
+    }
+
+    /// Accumulators per invocation.
+    fn accumulators(&self, tile: &Tile, _: &GemmProblem, _: &Caps) -> u32 {
+        tile.tm * tile.tn
+    }
+
+    /// Bytes of shared memory per workgroup.
+    fn shared_bytes(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32;
+
+    /// The number of workgroups, for all matrices and splits.
+    fn blocks(&self, tile: &Tile, problem: &GemmProblem, _: &Caps) -> u64 {
+        let d = &problem.dims;
+        d.pairs() * u64::from(d.m.div_ceil(tile.bm)) * u64::from(d.n.div_ceil(tile.bn))
+    }
+
+    /// The work of the kernel, from which its time is predicted.
+    fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost;
+
+    /// Operations that generate operands.
+    fn generation_flops(&self, _: &Tile, _: &GemmProblem) -> Flops {
+        Flops::default()
+    }
+
+    /// Seconds that each launch must gain for the tile to be worth compiling.
+    fn compile_cost(&self, _: &Tile, _: &Caps) -> f64 {
+        0.0
+    }
+
+    /// The shader with its parameters and slots filled in.
+    fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel;
+
+    /// The tile in words, for the printed plan.
+    fn describe(&self, tile: &Tile) -> String {
+        let Tile { bm, bn, bk, tm, tn, .. } = tile;
+        format!("{bm}x{bn}x{bk} ({tm}x{tn} per invocation)")
+    }
+}
+
+/// The check of kernels that only read stored operands.
+pub(super) fn in_memory(problem: &GemmProblem) -> Result<(), String> {
+    match problem.generated {
+        None => Ok(()),
+        Some(Generated::Segments(_)) => Err(ONE_PLANE.into()),
+        Some(Generated::Operand(_) | Generated::SignHalf(_)) => Err("both operands in memory".into()),
+    }
+}
+
+/// The check of kernels that accumulate in floating point.
+pub(super) fn of_fractions(problem: &GemmProblem) -> Result<(), String> {
+    match problem.types.ab {
+        ab if ab.is_real() => Ok(()),
+        ab => Err(format!("operands with a fraction, not {ab}")),
+    }
+}

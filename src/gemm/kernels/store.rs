@@ -1,0 +1,91 @@
+//! How C is stored, and the epilogue that precedes the store.
+
+use crate::caps::Caps;
+use crate::gemm::problem::{Epilogue, GemmProblem, Previous, Scale};
+use crate::kernel::{Access, Kernel, Memory, Width};
+
+/// How C is stored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Store {
+    /// Element by element.
+    Elements,
+    /// Four elements of a row at once.
+    Vectors,
+}
+
+impl Store {
+    /// How a kernel accesses C. If its previous contents are added, they are read with the width of the store.
+    fn access(self, problem: &GemmProblem, caps: &Caps) -> Access {
+        let width = match self {
+            Self::Elements => Width::One,
+            Self::Vectors => Width::Four,
+        };
+        let c = Access::write(Memory::of(problem.types.c, caps), width);
+        if problem.epilogue.adds_previous() { c.and_read(width) } else { c }
+    }
+}
+
+/// Binds the store of C and the epilogue, whose operands' bindings begin at `first`. The store writes vectors of four if
+/// every row consists of whole, aligned vectors.
+pub(super) fn store(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Caps) -> Kernel {
+    let d = &problem.dims;
+    if d.n.is_multiple_of(4) && d.c_starts().iter().all(|start| start.is_multiple_of(4)) {
+        let c = Store::Vectors.access(problem, caps);
+        let variant = if c.packs() { "vector_packed" } else { "vector" };
+        let kernel = kernel.result(c).slot("store_c", variant);
+        return problem.bind_epilogue(kernel, Store::Vectors, first, caps);
+    }
+    store_elements(kernel, problem, first, caps)
+}
+
+/// The same with a store of single elements.
+pub(super) fn store_elements(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Caps) -> Kernel {
+    let kernel = kernel.result(Store::Elements.access(problem, caps));
+    problem.bind_epilogue(kernel, Store::Elements, first, caps)
+}
+
+impl GemmProblem {
+    /// Binds the epilogue, whose operands' bindings begin at `first`.
+    fn bind_epilogue(&self, kernel: Kernel, store: Store, first: u32, caps: &Caps) -> Kernel {
+        let Epilogue { scale, previous, bias, residual, activation } = self.epilogue;
+        if self.epilogue.is_plain() {
+            return kernel;
+        }
+        let mut kernel = kernel.slot("epilogue", "forms");
+        if previous == Previous::Added {
+            // The previous contents are read with the width of the store.
+            kernel = match store {
+                Store::Elements => kernel.slot("addend_c", "held"),
+                Store::Vectors => kernel.slot("addend_c", "held_vector"),
+            };
+        }
+        let mut binding = first;
+        kernel = match bias {
+            None => kernel,
+            Some(dtype) => {
+                let kernel =
+                    kernel.slot("addend_bias_vector", "tensor").param("BIAS_VECTOR_BINDING", binding);
+                binding += 1;
+                kernel.operand("bias_vector", Access::read(Memory::of(dtype, caps), Width::One))
+            }
+        };
+        kernel = match residual {
+            None => kernel,
+            Some(dtype) => {
+                let kernel =
+                    kernel.slot("addend_residual_matrix", "tensor").param("RESIDUAL_MATRIX_BINDING", binding);
+                binding += 1;
+                kernel.operand("residual_matrix", Access::read(Memory::of(dtype, caps), Width::One))
+            }
+        };
+        // An alpha of 1 has no variant of its own: the multiplication is hidden by the store.
+        kernel = match scale {
+            Scale::One | Scale::Alpha => kernel,
+            Scale::Back => kernel.slot("scaled", "back").param("EXPONENTS_BINDING", binding),
+            Scale::BackWithCross => {
+                kernel.slot("scaled", "back").slot("cross_terms", "added").param("EXPONENTS_BINDING", binding)
+            }
+        };
+        kernel.slot("activation", activation.variant())
+    }
+}

@@ -1,0 +1,55 @@
+//! The one choice: the tile and the number of splits that are predicted to be the fastest.
+
+use crate::caps::Caps;
+use crate::gemm::problem::{GemmKernel, GemmProblem, OP, Tile};
+use crate::plan::MAX_STEP_SECONDS;
+use crate::{Error, Result};
+
+impl GemmProblem {
+    /// The one choice. Long launches are cut between workgroups, which needs short workgroups: candidates whose workgroups keep
+    /// the device busy for too long are chosen only if there are no others.
+    pub(super) fn choose(&self, caps: &Caps) -> Result<(&'static Tile, u32)> {
+        let cost = |&(tile, splits): &(&Tile, u32)| {
+            let is_too_long = tile.block_seconds(self, splits, caps) > MAX_STEP_SECONDS;
+            (is_too_long, tile.cost_of_splits(self, splits, caps) + tile.compile_cost(caps))
+        };
+        GemmKernel::ALL
+            .iter()
+            .flat_map(|kernel| kernel.tiles())
+            .filter(|tile| self.pin.allows(tile) && tile.fits(self, caps).is_ok())
+            .flat_map(|tile| tile.splits(self, caps).map(move |splits| (tile, splits)))
+            .map(|candidate| (cost(&candidate), candidate))
+            .min_by(|((a_long, a), _), ((b_long, b), _)| a_long.cmp(b_long).then(a.total_cmp(b)))
+            .map(|(_, chosen)| chosen)
+            .ok_or_else(|| unsupported(self, caps))
+    }
+}
+
+fn unsupported(problem: &GemmProblem, caps: &Caps) -> Error {
+    let allowed =
+        GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()).filter(|tile| problem.pin.allows(tile));
+    let mut needs = lacking(allowed, problem, caps);
+    if needs.is_empty() {
+        needs = format!("a tile of its table, not {:?}", problem.pin);
+    }
+    Error::Unsupported { op: OP, needs, device: caps.adapter.clone() }
+}
+
+/// What the device lacks for these tiles: each need once, with the smallest size that would suffice.
+pub(super) fn lacking<'a>(
+    tiles: impl IntoIterator<Item = &'a Tile>,
+    problem: &GemmProblem,
+    caps: &Caps,
+) -> String {
+    let size = |need: &str| need.split(' ').next().and_then(|word| word.parse::<u64>().ok());
+    let kind = |need: &str| need.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
+    let mut needs: Vec<String> = Vec::new();
+    for need in tiles.into_iter().filter_map(|tile| tile.fits(problem, caps).err()) {
+        match needs.iter_mut().find(|known| kind(known) == kind(&need)) {
+            Some(known) if size(&need) < size(known) => *known = need,
+            Some(_) => {}
+            None => needs.push(need),
+        }
+    }
+    needs.join(", or ")
+}

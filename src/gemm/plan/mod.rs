@@ -1,0 +1,10 @@
+//! How a matrix product is computed: the one choice among the kernels' tiles and numbers of splits, and the steps it becomes.
+
+mod choice;
+mod f16_products;
+mod gemm;
+mod panel_steps;
+mod panels;
+mod predict;
+mod reasons;
+mod steps;

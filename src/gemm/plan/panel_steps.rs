@@ -1,0 +1,80 @@
+//! The steps of a product that is cut into panels: they bind windows of the operands, without copies.
+
+use super::panels::Panels;
+use crate::Result;
+use crate::caps::Caps;
+use crate::gemm::kernels;
+use crate::gemm::problem::{GemmProblem, Layouts, OP, SplitK};
+use crate::layout::{DType, Layout, dim};
+use crate::plan::{Draft, MAX_STEP_SECONDS, Region};
+
+impl GemmProblem {
+    /// The product of the first panel.
+    pub(super) fn first_panel(&self, panels: &Panels) -> Result<Self> {
+        let layouts = self.layouts()?;
+        let (Some(block), ranges) = (panels.blocks().next(), panels.ranges_of_k()) else { return Ok(*self) };
+        let first = block.of(&layouts, &self.dims, &ranges[0])?;
+        if ranges.len() == 1 {
+            return self.with_operands(&first, self.types.ab);
+        }
+        self.k_panel(&first, Layout::contiguous(OP, first.c.shape())?)
+    }
+
+    /// The product of one of several panels along k, with operands of these layouts and sums stored in `c`.
+    fn k_panel(&self, layouts: &Layouts, c: Layout) -> Result<Self> {
+        let panel = Self { split: SplitK::Splits(1), ..self.without_epilogue(self.type_of_sums()) };
+        panel.with_operands(&Layouts { c, bias: None, residual: None, ..*layouts }, self.types.ab)
+    }
+
+    /// The same product, which allows split-k only if a workgroup would otherwise keep the device busy for too long.
+    fn split_if_too_long(self, caps: &Caps) -> Result<Self> {
+        // With an f16 split, the choice is that of the last product.
+        let product = if self.is_f16_split() { self.f16_products()?.last } else { self };
+        let (tile, splits) = product.choose(caps)?;
+        let is_too_long = tile.block_seconds(&product, splits, caps) > MAX_STEP_SECONDS;
+        Ok(if is_too_long { Self { split: SplitK::Auto, ..self } } else { self })
+    }
+
+    fn type_of_sums(&self) -> DType {
+        if self.types.ab.is_real() { DType::F32 } else { DType::I32 }
+    }
+
+    /// Adds the steps of all panels. If k is cut too, each panel stores sums of its own, and the last step of each block of C
+    /// adds them.
+    pub(super) fn panel_steps(
+        &self,
+        draft: &mut Draft<'_>,
+        panels: &Panels,
+        operands: &[Region],
+    ) -> Result<()> {
+        let (layouts, ranges) = (self.layouts()?, panels.ranges_of_k());
+        for block in panels.blocks() {
+            let whole = block.of(&layouts, &self.dims, &ranges[0])?;
+            let problem = self.with_operands(&whole, self.types.ab)?;
+            let regions = seen_as(operands, &whole);
+            if ranges.len() == 1 {
+                problem.add_steps(draft, &regions)?;
+                continue;
+            }
+            let shape = whole.c.shape();
+            let sums = draft.temporary(&[&[ranges.len()], shape].concat(), self.type_of_sums())?;
+            for (i, range) in ranges.iter().enumerate() {
+                let panel = block.of(&layouts, &self.dims, range)?;
+                let own = sums.layout.slice(0, i..i + 1)?.reshape(shape)?;
+                let [a, b] = [operands[0].seen_as(panel.a), operands[1].seen_as(panel.b)];
+                let product = problem.k_panel(&panel, own)?.split_if_too_long(draft.caps())?;
+                product.add_inner_steps(draft, &[a, b, sums.seen_as(own)])?;
+            }
+            let panels_of_k = dim(OP, ranges.len())?;
+            kernels::step(draft, &problem, panels_of_k, [sums, regions[2]], &regions[3..])?;
+        }
+        Ok(())
+    }
+}
+
+/// The operands of a product, narrowed to these layouts.
+fn seen_as(operands: &[Region], layouts: &Layouts) -> Vec<Region> {
+    let Layouts { a, b, c, bias, residual } = layouts;
+    let narrowed = [Some(a), Some(b), Some(c), bias.as_ref(), residual.as_ref()].into_iter().flatten();
+    operands.iter().zip(narrowed).map(|(operand, layout)| operand.seen_as(*layout)).collect()
+}

@@ -1,0 +1,220 @@
+//! A matrix product, checked.
+
+use super::dims::{GemmDims, OP, batch_strides, stride};
+use super::epilogue::Epilogue;
+use super::generated::{Generated, GeneratedOperand, SignHalf};
+use super::segments::Segments;
+use super::tile::{Pin, SplitK};
+use super::types::{GemmTypes, Side};
+use crate::layout::{DType, Layout, Precision, dim};
+use crate::{Error, Result};
+
+/// A matrix product $C = AB$, or a batch of them, checked: the shapes are compatible, and every size is below $2^{31}$.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GemmProblem {
+    /// Sizes and strides, as the shaders receive them.
+    pub(crate) dims: GemmDims,
+    /// Element types.
+    pub(crate) types: GemmTypes,
+    /// Operations between a sum and its store.
+    pub(crate) epilogue: Epilogue,
+    /// Restriction of the plan's candidates.
+    pub(crate) pin: Pin,
+    /// Number of splits of k.
+    pub(crate) split: SplitK,
+    /// Precision of a product of f32 operands.
+    pub(crate) precision: Precision,
+    /// The generated part of the operands, if there is one.
+    pub(crate) generated: Option<Generated>,
+}
+
+/// The largest inner size of a product of i8: $131{,}071 \cdot 2^{14} < 2^{31}$, so no sum overflows i32.
+pub const MAX_I8_K: u64 = 131_071;
+
+/// The shape (..., m, n) of the product of `a` (..., m, k) and `b` (..., k, n). At most two leading axes are a batch and
+/// broadcast.
+///
+/// # Errors
+/// [`Error::Shape`] if an operand does not have two to four axes, the inner sizes differ or the batches do not broadcast.
+pub fn product_shape(a: &Layout, b: &Layout) -> Result<Vec<usize>> {
+    let wrong = |rule| Err(Error::shapes(OP, rule, a.shape(), b.shape()));
+    let ranks = 2..=4;
+    if !ranks.contains(&a.rank()) || !ranks.contains(&b.rank()) {
+        return wrong("the operands must be matrices or batches of them, of two to four axes");
+    }
+    let ([a_batch @ .., m, k], [b_batch @ .., k2, n]) = (a.shape(), b.shape()) else {
+        return wrong("the operands must be matrices");
+    };
+    if k != k2 {
+        return wrong("the columns of A must be as many as the rows of B");
+    }
+    let rank = a_batch.len().max(b_batch.len());
+    let mut shape = vec![1; rank];
+    for batch in [a_batch, b_batch] {
+        for (extent, &own) in shape[rank - batch.len()..].iter_mut().zip(batch) {
+            match (*extent, own) {
+                (1, _) => *extent = own,
+                (_, 1) => {}
+                (x, y) if x == y => {}
+                _ => return wrong("the batches must be equal or broadcast, axis by axis from the last"),
+            }
+        }
+    }
+    shape.extend([*m, *n]);
+    Ok(shape)
+}
+
+impl GemmProblem {
+    /// The product of `a` (..., m, k) and `b` (..., k, n), stored in `c` (..., m, n). `a` and `b` may have any strides. The
+    /// columns of `c` must be contiguous; its rows and matrices must not overlap.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the shapes are not compatible; [`Error::Limit`] if a size is $2^{31}$ or more, or if a sum of i8
+    /// products could overflow i32.
+    pub fn new(a: &Layout, b: &Layout, c: &Layout, types: GemmTypes) -> Result<Self> {
+        let shape = product_shape(a, b)?;
+        if c.shape() != shape {
+            return Err(Error::shapes(
+                OP,
+                "the output must have the shape of the product",
+                c.shape(),
+                &shape,
+            ));
+        }
+        let rank = shape.len();
+        let [m, n] = [shape[rank - 2], shape[rank - 1]];
+        let k = a.shape()[a.rank() - 1];
+        if types.ab == DType::I8 && k as u64 > MAX_I8_K {
+            let what = "the inner size of a product of i8, whose sums might pass i32,".into();
+            return Err(Error::Limit { op: OP, what, needed: k as u64, allowed: MAX_I8_K });
+        }
+        check_output(c)?;
+        let [a_batch0, a_batch1] = batch_strides(a)?;
+        let [b_batch0, b_batch1] = batch_strides(b)?;
+        let [c_batch0, c_batch1] = batch_strides(c)?;
+        let batch1 = if rank > 2 { shape[rank - 3] } else { 1 };
+        let batches = dim(OP, shape[..rank - 2].iter().product())?;
+        let dims = GemmDims {
+            m: dim(OP, m)?,
+            n: dim(OP, n)?,
+            k: dim(OP, k)?,
+            k_per_split: dim(OP, k)?,
+            batches,
+            batch1: dim(OP, batch1)?,
+            splits: 1,
+            a_outer: dim(OP, stride(a, 2))?,
+            a_k: dim(OP, stride(a, 1))?,
+            a_offset: a.offset_in_window(types.ab),
+            a_batch0,
+            a_batch1,
+            b_outer: dim(OP, stride(b, 1))?,
+            b_k: dim(OP, stride(b, 2))?,
+            b_offset: b.offset_in_window(types.ab),
+            b_batch0,
+            b_batch1,
+            // The row stride of a single row is never used. A multiple of four lets kernels store whole vectors.
+            ldc: dim(OP, if m > 1 { stride(c, 2) } else { n.max(1).next_multiple_of(4) })?,
+            c_offset: c.offset_in_window(types.c),
+            c_batch0,
+            c_batch1,
+            ..GemmDims::default()
+        };
+        let (epilogue, pin, split) = (Epilogue::default(), Pin::Free, SplitK::Auto);
+        Ok(Self { dims, types, epilogue, pin, split, precision: Precision::Strict, generated: None })
+    }
+
+    /// Sizes and strides, as the shaders receive them.
+    #[must_use]
+    pub fn dims(&self) -> &GemmDims {
+        &self.dims
+    }
+
+    /// Element types.
+    #[must_use]
+    pub fn types(&self) -> GemmTypes {
+        self.types
+    }
+
+    /// Operations of the product by definition, on integers or in floating point: each multiply-add counts as two. The
+    /// epilogue and the generation of operands are not counted.
+    #[must_use]
+    pub fn flops(&self) -> f64 {
+        2.0 * self.multiply_adds()
+    }
+
+    /// The offset and the strides that the start of a matrix or plane of A is a sum of.
+    pub(in crate::gemm) fn a_starts(&self) -> [u32; 3] {
+        let d = &self.dims;
+        self.segments().map_or([d.a_offset, d.a_batch0, d.a_batch1], |segments| segments.a.starts())
+    }
+
+    /// As [`a_starts`](Self::a_starts), for B.
+    pub(in crate::gemm) fn b_starts(&self) -> [u32; 3] {
+        let d = &self.dims;
+        self.segments().map_or([d.b_offset, d.b_batch0, d.b_batch1], |segments| segments.b.starts())
+    }
+
+    /// The operand on this side, if the whole operand is generated.
+    pub(in crate::gemm) fn generated_at(&self, side: Side) -> Option<GeneratedOperand> {
+        match self.generated {
+            Some(Generated::Operand(generated)) if generated.side == side => Some(generated),
+            _ => None,
+        }
+    }
+
+    /// The generated half of B, if there is one.
+    pub(in crate::gemm) fn sign_half_of_b(&self) -> Option<SignHalf> {
+        match self.generated {
+            Some(Generated::SignHalf(signs)) => Some(signs),
+            _ => None,
+        }
+    }
+
+    /// The segments that the product is summed over, if it has segments.
+    pub(in crate::gemm) fn segments(&self) -> Option<Segments> {
+        match self.generated {
+            Some(Generated::Segments(segments)) => Some(segments),
+            _ => None,
+        }
+    }
+
+    /// Multiply-adds of the product, without those that generate an operand.
+    fn multiply_adds(&self) -> f64 {
+        let d = &self.dims;
+        match self.segments() {
+            // The padding of segments is not counted.
+            Some(Segments { total, length, .. }) => {
+                f64::from(total) * f64::from(d.m) * f64::from(d.n) * f64::from(length)
+            }
+            None => f64::from(d.batches) * f64::from(d.m) * f64::from(d.n) * f64::from(d.k),
+        }
+    }
+
+    /// The number of elements of C, in all matrices of the batch.
+    pub(in crate::gemm) fn elements(&self) -> usize {
+        let d = &self.dims;
+        d.batches as usize * d.m as usize * d.n as usize
+    }
+}
+
+fn check_output(c: &Layout) -> Result<()> {
+    if c.is_empty() {
+        return Ok(());
+    }
+    let mut axes: Vec<(usize, usize)> = c.strides().iter().copied().zip(c.shape().iter().copied()).collect();
+    let has_contiguous_columns = axes.last().is_none_or(|&(stride, extent)| extent <= 1 || stride == 1);
+    axes.retain(|&(_, extent)| extent > 1);
+    axes.sort_unstable();
+    // In increasing order, each stride must be at least the span of the axes before it.
+    let mut span = 1;
+    let mut overlaps = false;
+    for (stride, extent) in axes {
+        overlaps |= stride < span;
+        span += (extent - 1) * stride;
+    }
+    if !has_contiguous_columns || overlaps {
+        let rule = "the output's columns must be neighbours, and its rows and matrices must not overlap";
+        return Err(Error::shapes(OP, rule, c.shape(), c.strides()));
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Operands that are not stored as the product uses them: kernels generate their elements while they stage blocks.
+
+use super::dims::OP;
+use super::segments::Segments;
+use super::types::Side;
+use crate::layout::Layout;
+use crate::{Error, Result};
+
+/// The generated part of a product's operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Generated {
+    /// A whole operand, from a seed.
+    Operand(GeneratedOperand),
+    /// Half of B, from a seed.
+    SignHalf(SignHalf),
+    /// The operands are looked up in a table for each segment of k, and A may be generated from two stored operands.
+    Segments(Segments),
+}
+
+/// An operand that is generated from a seed. These fields change the code of the kernel; the seed itself is a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GeneratedOperand {
+    /// The generated operand.
+    pub side: Side,
+    /// Distribution of the entries.
+    pub entries: Distribution,
+    /// Axis of the random matrix that is the operand's outer axis.
+    pub outer: OuterAxis,
+    /// Last word of the Philox counters.
+    pub tag: u32,
+}
+
+/// The distribution of generated entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Distribution {
+    /// Standard normal.
+    Normal,
+    /// Uniform between -1 and 1.
+    Uniform,
+    /// 1 or -1.
+    Sign,
+}
+
+/// The axis of a random matrix that is the operand's outer axis, m of A or n of B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OuterAxis {
+    /// Its rows: the matrix is on the left, or its transpose on the right.
+    Rows,
+    /// Its columns: the transpose is on the left, or the matrix on the right.
+    Columns,
+}
+
+impl Distribution {
+    /// Length, in words, of the table that the entries are computed from.
+    pub(crate) const fn table_words(self) -> u64 {
+        match self {
+            Self::Normal => 1025,
+            Self::Uniform | Self::Sign => 1,
+        }
+    }
+}
+
+/// An operand B (k, n) with two equal halves along one axis. One half is stored, the other consists of signs that are generated
+/// from a seed. These fields change the code of the kernel; the seed itself is a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SignHalf {
+    /// Axis of B that has the two halves.
+    pub axis: HalfAxis,
+    /// Position of the generated half.
+    pub half: HalfPosition,
+    /// Axis of the matrix of signs that is B's outer axis. The matrix begins where its half begins.
+    pub outer: OuterAxis,
+    /// Last word of the Philox counters.
+    pub tag: u32,
+}
+
+/// An axis of operand B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HalfAxis {
+    /// The outer axis: its columns.
+    Outer = 0,
+    /// The inner axis: its rows.
+    K = 1,
+}
+
+/// The position of a half along its axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HalfPosition {
+    /// The first half.
+    First = 0,
+    /// The second half.
+    Second = 1,
+}
+
+impl SignHalf {
+    /// The shape (k, n) of the whole operand, from the layout of its stored half.
+    pub(super) fn shape(&self, stored: &Layout) -> Result<[usize; 2]> {
+        let &[k, n] = stored.shape() else {
+            let rule = "the stored half of B must be a matrix";
+            return Err(Error::shape(OP, rule, stored.shape()));
+        };
+        Ok(match self.axis {
+            HalfAxis::Outer => [k, 2 * n],
+            HalfAxis::K => [2 * k, n],
+        })
+    }
+
+    /// A contiguous layout of the whole operand, from the layout of its stored half.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the stored half is not a matrix.
+    pub(in crate::gemm) fn whole(&self, stored: &Layout) -> Result<Layout> {
+        Layout::contiguous(OP, &self.shape(stored)?)
+    }
+}

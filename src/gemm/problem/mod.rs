@@ -1,0 +1,30 @@
+//! Matrix products, checked: what to compute, as plain data.
+
+mod dims;
+mod epilogue;
+mod gemm;
+mod generated;
+mod operands;
+mod options;
+
+mod scalars;
+mod segments;
+mod split_k;
+
+mod tile;
+mod types;
+
+pub use dims::{GemmDims, SeededADims, SeededBDims, SegmentDims};
+pub use epilogue::{BiasAxis, Epilogue, Previous, Scale};
+pub use gemm::{GemmProblem, MAX_I8_K, product_shape};
+pub(in crate::gemm) use generated::Generated;
+pub use generated::{Distribution, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, SignHalf};
+pub(in crate::gemm) use operands::{Layouts, Operand};
+
+pub(in crate::gemm) use dims::{OP, layout, stride};
+pub(in crate::gemm) use scalars::{ALPHA, BETA, SEED_HIGH, SEED_LOW};
+pub(crate) use segments::OperandPlanes;
+pub(in crate::gemm) use segments::{Gated, PlaneSource, Segments};
+pub(in crate::gemm) use split_k::{MAX_SPLITS, max_splits, scratch_bytes};
+pub use tile::{GemmKernel, Pin, SplitK, Tile};
+pub use types::{Accumulator, GemmTypes, Side};

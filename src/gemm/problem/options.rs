@@ -1,0 +1,149 @@
+//! The options of a product: each returns the same problem with one thing changed.
+
+use super::dims::{OP, batch_strides, stride};
+use super::epilogue::{BiasAxis, Epilogue, Previous, Scale};
+use super::gemm::GemmProblem;
+use super::generated::{Generated, GeneratedOperand, SignHalf};
+use super::tile::{Pin, SplitK};
+use super::types::{Accumulator, Side};
+use crate::layout::{DType, Layout, Precision, dim};
+use crate::ops::Activation;
+use crate::{Error, Result};
+
+impl GemmProblem {
+    /// Restricts the candidates of the plan.
+    #[must_use]
+    pub fn pinned(self, pin: Pin) -> Self {
+        Self { pin, ..self }
+    }
+
+    /// Sets the number of splits of k.
+    #[must_use]
+    pub fn split_k(self, split: SplitK) -> Self {
+        Self { split, ..self }
+    }
+
+    /// Sets the accumulator.
+    #[must_use]
+    pub(in crate::gemm) fn accumulated_in(mut self, accumulator: Accumulator) -> Self {
+        self.types.accumulator = accumulator;
+        self
+    }
+
+    /// Sets the precision, which matters only for f32 operands.
+    #[must_use]
+    pub fn precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
+    }
+
+    /// Scales the sums by `alpha`. The problem only records whether it is 1; the number is a scalar of the call.
+    #[must_use]
+    pub fn alpha(mut self, alpha: f32) -> Self {
+        self.epilogue.scale = if alpha == 1.0 { Scale::One } else { Scale::Alpha };
+        self
+    }
+
+    /// Adds `beta` times the previous contents of C; with a beta of 0, C is not read. The number is a scalar of the call.
+    #[must_use]
+    pub fn beta(mut self, beta: f32) -> Self {
+        self.epilogue.previous = if beta == 0.0 { Previous::Overwritten } else { Previous::Added };
+        self
+    }
+
+    /// Applies an activation.
+    #[must_use]
+    pub fn activation(mut self, activation: Activation) -> Self {
+        self.epilogue.activation = activation;
+        self
+    }
+
+    /// Adds a bias with one element for each row or column. It is one more operand.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if it is not a vector of that length; [`Error::Limit`] for a stride of $2^{31}$ or more.
+    pub fn bias(mut self, axis: BiasAxis, bias: &Layout, dtype: DType) -> Result<Self> {
+        let (extent, rule) = match axis {
+            BiasAxis::Rows => (self.dims.m, "the row bias must be a vector with an element for each row"),
+            BiasAxis::Columns => (self.dims.n, "the bias must be a vector with an element for each column"),
+        };
+        if bias.rank() != 1 || dim(OP, bias.shape()[0])? != extent {
+            return Err(Error::shapes(OP, rule, bias.shape(), &[extent as usize]));
+        }
+        let step = dim(OP, stride(bias, 1))?;
+        [self.dims.bias_row, self.dims.bias_col] = match axis {
+            BiasAxis::Rows => [step, 0],
+            BiasAxis::Columns => [0, step],
+        };
+        self.dims.bias_offset = bias.offset_in_window(dtype);
+        self.epilogue.bias = Some(dtype);
+        Ok(self)
+    }
+
+    /// Adds a residual of the shape of `c` after the activation. It is one more operand.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if it has another shape; [`Error::Limit`] for a stride of $2^{31}$ or more.
+    pub fn residual(mut self, residual: &Layout, c: &Layout, dtype: DType) -> Result<Self> {
+        if residual.shape() != c.shape() {
+            let rule = "the residual must have the shape of the product";
+            return Err(Error::shapes(OP, rule, residual.shape(), c.shape()));
+        }
+        let d = &mut self.dims;
+        d.residual_row = dim(OP, stride(residual, 2))?;
+        d.residual_col = dim(OP, stride(residual, 1))?;
+        d.residual_offset = residual.offset_in_window(dtype);
+        [d.residual_batch0, d.residual_batch1] = batch_strides(residual)?;
+        self.epilogue.residual = Some(dtype);
+        Ok(self)
+    }
+
+    /// Undoes the scaling of operands whose rows have this length and were scaled by powers of two. The exponents of A and B
+    /// are two more operands. `cross`: a third one holds the sums of the cross terms, which are added first.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] for rows of $2^{31}$ elements or more.
+    pub fn scaled_back(mut self, row: usize, cross: bool) -> Result<Self> {
+        self.dims.scaled_row = dim(OP, row.max(1))?;
+        self.epilogue.scale = if cross { Scale::BackWithCross } else { Scale::Back };
+        Ok(self)
+    }
+
+    /// Generates one operand. The plan's operand in its place is the table that the entries are computed from.
+    #[must_use]
+    pub fn generated(mut self, generated: GeneratedOperand) -> Self {
+        let d = &mut self.dims;
+        match generated.side {
+            Side::A => (d.a_outer, d.a_k, d.a_offset, [d.a_batch0, d.a_batch1]) = (0, 1, 0, [0, 0]),
+            Side::B => (d.b_outer, d.b_k, d.b_offset, [d.b_batch0, d.b_batch1]) = (0, 1, 0, [0, 0]),
+        }
+        self.generated = Some(Generated::Operand(generated));
+        self
+    }
+
+    /// Generates half of B, which has no batch. `stored` is the layout of the other half.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if `stored` is not half of B; [`Error::Limit`] for strides of $2^{31}$ or more.
+    pub fn sign_half(mut self, signs: SignHalf, stored: &Layout) -> Result<Self> {
+        let whole = [self.dims.k as usize, self.dims.n as usize];
+        if signs.shape(stored)? != whole {
+            let rule = "the stored half of B must have half of its rows or columns";
+            return Err(Error::shapes(OP, rule, stored.shape(), &whole));
+        }
+        // NOTE: axes of one element keep their strides too: these tell row-major from column-major, as in a whole operand.
+        self.dims.b_k = dim(OP, stored.strides()[0])?;
+        self.dims.b_outer = dim(OP, stored.strides()[1])?;
+        self.dims.b_offset = stored.offset_in_window(self.types.ab);
+        [self.dims.b_batch0, self.dims.b_batch1] = [0, 0];
+        self.generated = Some(Generated::SignHalf(signs));
+        Ok(self)
+    }
+
+    /// Drops the epilogue and stores sums of this type.
+    #[must_use]
+    pub(in crate::gemm) fn without_epilogue(&self, c: DType) -> Self {
+        let mut plain = *self;
+        (plain.epilogue, plain.types.c) = (Epilogue::default(), c);
+        plain
+    }
+}

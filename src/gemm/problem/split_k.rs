@@ -1,0 +1,71 @@
+//! Split-k: the numbers of splits of a product, and the product whose splits are summed separately.
+
+use super::dims::GemmDims;
+use super::gemm::GemmProblem;
+use crate::layout::DType;
+
+/// Splits are multiples of this along k. Every tile's depth divides it, so an iteration never belongs to two splits.
+const SPLIT_MULTIPLE: u32 = 32;
+
+/// The largest number of splits that plans consider: the scratch memory for their sums grows with it.
+pub(in crate::gemm) const MAX_SPLITS: u32 = 64;
+
+impl GemmProblem {
+    /// The number of non-empty splits when `requested` are requested.
+    pub(in crate::gemm) fn splits_of_k(&self, requested: u32) -> u32 {
+        let k = self.dims.k.max(1);
+        k.div_ceil(split_length(k, requested))
+    }
+
+    /// The product that stores the sums of each split in a matrix of its own, in f32 and without gaps.
+    pub(in crate::gemm) fn split_into(&self, splits: u32) -> Self {
+        let d = &self.dims;
+        let matrix = d.m * d.n;
+        let dims = GemmDims {
+            k_per_split: split_length(d.k.max(1), splits),
+            splits,
+            ldc: d.n,
+            c_offset: 0,
+            c_batch0: matrix * d.batch1,
+            c_batch1: matrix,
+            ..self.dims_without_epilogue()
+        };
+        let mut types = self.types;
+        types.c = DType::F32;
+        Self { dims, types, epilogue: Default::default(), ..*self }
+    }
+
+    fn dims_without_epilogue(&self) -> GemmDims {
+        GemmDims {
+            alpha: 1f32.to_bits(),
+            beta: 0,
+            bias_row: 0,
+            bias_col: 0,
+            bias_offset: 0,
+            residual_row: 0,
+            residual_col: 0,
+            residual_offset: 0,
+            residual_batch0: 0,
+            residual_batch1: 0,
+            scaled_row: 0,
+            ..self.dims
+        }
+    }
+}
+
+/// The number of splits of an inner size `k` when `requested` are requested: fewer if k is too short.
+pub(in crate::gemm) fn max_splits(k: usize, requested: u32) -> u32 {
+    let units = k.div_ceil(SPLIT_MULTIPLE as usize).max(1);
+    requested.min(u32::try_from(units).unwrap_or(u32::MAX))
+}
+
+fn split_length(k: u32, splits: u32) -> u32 {
+    k.div_ceil(splits.max(1)).next_multiple_of(SPLIT_MULTIPLE)
+}
+
+/// Bytes of the sums of all splits.
+pub(in crate::gemm) fn scratch_bytes(problem: &GemmProblem, splits: u32) -> u64 {
+    let d = &problem.dims;
+    let sizes = [d.batches, d.m, d.n, splits, 4];
+    sizes.into_iter().fold(1, |bytes: u64, size| bytes.saturating_mul(size.into()))
+}

@@ -1,0 +1,122 @@
+//! Cache files: accessible to this user alone, each with a digest of its contents and of the device it was made for.
+
+use crate::files::private::{self, Found};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+/// A cache file, of an earlier run or of none, which this run may replace.
+pub(super) struct CacheFile {
+    path: PathBuf,
+    /// What it holds, as warnings call it.
+    what: &'static str,
+    /// Something under this name is not a file of this user: it is not replaced.
+    foreign: bool,
+    /// Whether a warning was logged: then a failure to replace the file is not logged, too.
+    warned: bool,
+}
+
+impl CacheFile {
+    /// The file at `path`, and its contents if only this user can have written it and it has at most `at_most` bytes.
+    pub(super) fn open(path: PathBuf, what: &'static str, at_most: u64) -> (Self, Option<Vec<u8>>) {
+        let found = private::read(&path, at_most);
+        let mut file = Self { path, what, foreign: false, warned: false };
+        let contents = match found {
+            Found::Nothing => None,
+            Found::Contents(contents) => Some(contents),
+            Found::Unfit(why) => {
+                file.warn(&why, "it is replaced");
+                None
+            }
+            Found::Foreign(why) => {
+                file.foreign = true;
+                file.warn(&why, "nothing is kept until it is removed");
+                None
+            }
+        };
+        (file, contents)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Logs why the file is not used, and what happens then.
+    pub(super) fn warn(&mut self, why: &str, then: &str) {
+        self.warned = true;
+        log::warn!("{} in {} are not used: {why}; {then}", self.what, self.path.display());
+    }
+
+    /// Replaces the file, unless it is not this user's.
+    pub(super) fn write(&self, contents: &[u8]) {
+        if self.foreign {
+            return;
+        }
+        match private::write(&self.path, contents) {
+            Err(error) if !self.warned => {
+                log::warn!("cannot keep {} in {}: {error}", self.what, self.path.display());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The length of a digest in bytes.
+const DIGEST: usize = 32;
+
+/// The data behind a digest of it and of `made_for`, which names the device, driver and version. So a driver never gets data
+/// that is incomplete or that another driver made.
+#[must_use]
+pub fn seal(made_for: &str, data: &[u8]) -> Vec<u8> {
+    [&digest(made_for, data), data].concat()
+}
+
+/// The data of a file of [`seal`]. None if the digest is wrong.
+#[must_use]
+pub fn unseal<'a>(made_for: &str, file: &'a [u8]) -> Option<&'a [u8]> {
+    let (sum, data) = file.split_first_chunk::<DIGEST>()?;
+    (*sum == digest(made_for, data)).then_some(data)
+}
+
+/// SHA-256 of the length of `made_for`, `made_for` and the data.
+pub(super) fn digest(made_for: &str, data: &[u8]) -> [u8; DIGEST] {
+    let mut digest = Sha256::new();
+    digest.update((made_for.len() as u64).to_le_bytes());
+    digest.update(made_for);
+    digest.update(data);
+    digest.finalize().into()
+}
+
+/// SHA-256 of a text, in hexadecimal: what `sha256sum` prints.
+pub(super) fn digest_of_text(text: &str) -> String {
+    let mut digest = Sha256::new();
+    digest.update(text);
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{digest_of_text, seal, unseal};
+
+    #[test]
+    fn a_file_that_is_damaged_or_made_for_something_else_is_not_used() {
+        let file = seal("a device", b"compiled");
+        assert_eq!(unseal("a device", &file), Some(&b"compiled"[..]));
+        assert_eq!(unseal("another", &file), None);
+        assert_eq!(unseal("a devic", &seal("a device", b"")), None);
+        assert_eq!(unseal("a devic", &seal("a device", b"compiled")), None);
+        assert_eq!(unseal("a device", &file[..file.len() - 1]), None, "cut short");
+        assert_eq!(unseal("a device", &[&file[..], b"more"].concat()), None);
+        for at in 0..file.len() {
+            let mut flipped = file.clone();
+            flipped[at] ^= 0x10;
+            assert_eq!(unseal("a device", &flipped), None, "bit of byte {at}");
+        }
+        assert_eq!(unseal("a device", b"short"), None);
+        assert_eq!(unseal("a device", b""), None);
+    }
+
+    #[test]
+    fn a_digest_is_what_sha256sum_prints() {
+        assert!(digest_of_text("abc").starts_with("ba7816bf8f01cfea414140de5dae2223"));
+    }
+}

@@ -1,0 +1,95 @@
+//! The plan itself.
+
+use super::constant::Constant;
+use super::operands::Parameter;
+use super::scalars::ScalarParameter;
+use super::step::Step;
+use super::work::Work;
+use std::sync::Arc;
+
+/// Everything that an operation launches, in order. A plan is made without a device and runs on any device that has what its
+/// steps need. `Display` prints the steps and explains the choice.
+///
+/// What changes from call to call is not part of a plan: the operands' buffers, and scalars such as the alpha of a product.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan(pub(super) Arc<Content>);
+
+/// The contents of a plan, which its clones share.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Content {
+    pub(super) op: &'static str,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) scalars: Vec<ScalarParameter>,
+    pub(super) steps: Vec<Step>,
+    pub(super) temporaries: Vec<u64>,
+    pub(super) constants: Vec<Constant>,
+    pub(super) reasons: Vec<String>,
+}
+
+impl Plan {
+    /// The operation's name, which errors use.
+    #[must_use]
+    pub fn op(&self) -> &'static str {
+        self.0.op
+    }
+
+    /// The operands that the plan takes, in order.
+    #[must_use]
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.0.parameters
+    }
+
+    /// The numbers that a call passes, in order. Only numbers that some kernel of the plan reads are listed.
+    #[must_use]
+    pub fn scalars(&self) -> &[ScalarParameter] {
+        &self.0.scalars
+    }
+
+    /// The launches, in order.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.0.steps
+    }
+
+    /// Sizes in bytes of the temporary buffers, which carry results from one step to another.
+    #[must_use]
+    pub fn temporaries(&self) -> &[u64] {
+        &self.0.temporaries
+    }
+
+    /// The constant buffers that kernels read.
+    #[must_use]
+    pub fn constants(&self) -> &[Constant] {
+        &self.0.constants
+    }
+
+    /// Why this plan was chosen over others. Empty unless the plan comes from
+    /// [`Problem::explain`](crate::planning::Problem::explain).
+    #[must_use]
+    pub fn reasons(&self) -> &[String] {
+        &self.0.reasons
+    }
+
+    /// Predicted seconds on the device that the plan was made for.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.0.steps.iter().fold(0.0, |seconds, step| seconds + step.seconds)
+    }
+
+    /// The operations computed and the bytes moved by all steps together.
+    #[must_use]
+    pub fn work(&self) -> Work {
+        Work::sum(self.0.steps.iter().map(|step| (&step.work, step.seconds)))
+    }
+
+    /// A number that this plan shares with its clones and with no other plan that is alive.
+    pub(crate) fn identity(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
+    /// The plan with these reasons appended.
+    pub(crate) fn because(mut self, reasons: impl IntoIterator<Item = String>) -> Self {
+        Arc::make_mut(&mut self.0).reasons.extend(reasons);
+        self
+    }
+}

@@ -1,0 +1,65 @@
+//! Applying operators by pinned kernels, so that tests can run every one of them on any device.
+
+use crate::Result;
+use crate::caps::Caps;
+use crate::gemm::{Gemm, Pin, SignHalf};
+use crate::layout::{Precision, Real};
+use crate::plan::Problem;
+use crate::sketch::dense::{self, DenseProblem};
+use crate::sketch::hadamard::{self, HadamardProblem};
+use crate::sketch::operator::axis::AxisLayout;
+use crate::sketch::operator::{Direction, Sketch, words};
+use crate::tensor::Tensor;
+
+/// Applies a dense operator (Gaussian, uniform or sign entries) along an axis, by the pinned matrix product kernel.
+///
+/// # Errors
+/// As for [`Sketch::apply`]; [`Error::Input`](crate::Error::Input) if the operator is not dense;
+/// [`Error::Unsupported`](crate::Error::Unsupported) if the device cannot run the pinned kernel.
+pub fn apply_dense<T: Real>(
+    sketch: &Sketch,
+    direction: Direction,
+    x: &Tensor<T>,
+    axis: usize,
+    pin: Pin,
+) -> Result<Tensor<f32>> {
+    let [from, to] = direction.lengths(sketch.shape());
+    let (layout, x) = AxisLayout::of_tensor(x, axis, to)?;
+    layout.check(from, &x, sketch.shape())?;
+    let problem = DenseProblem::new(sketch, direction, x.layout(), axis, T::DTYPE)?.pinned(pin);
+    dense::run(sketch, &problem, &x)
+}
+
+/// Applies a Hadamard operator along an axis, in the passes that a device with these `caps` would choose.
+///
+/// # Errors
+/// As for [`Sketch::apply`]; [`Error::Shape`](crate::Error::Shape) if the strides of `x` leave more than three other
+/// axes unmerged.
+pub fn apply_hadamard<T: Real>(
+    sketch: &Sketch,
+    direction: Direction,
+    x: &Tensor<T>,
+    axis: usize,
+    caps: &Caps,
+) -> Result<Tensor<f32>> {
+    let problem = HadamardProblem::new(sketch, direction, x.layout(), axis, T::DTYPE)?;
+    hadamard::run(sketch, &problem, &problem.plan(caps)?, x)
+}
+
+/// The product of `a` and `b` by the kernels that stage their operands in shared memory.
+///
+/// With `signs`, operand B is `b` joined with the signs of the operator along one axis. The result is then bit-identical
+/// to that of a stored B.
+pub fn staged_product<'a, T: Real>(
+    a: &'a Tensor<T>,
+    b: &'a Tensor<T>,
+    signs: Option<(&Sketch, SignHalf)>,
+) -> Gemm<'a, T> {
+    let product = Gemm::new(a, b).precision(Precision::Strict).pinned(Pin::Staged);
+    match signs {
+        None => product,
+        Some((sketch, signs)) => {
+            product.sign_half(SignHalf { tag: sketch.tag(), ..signs }, words(sketch.seed()))
+        }
+    }
+}

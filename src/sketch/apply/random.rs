@@ -1,0 +1,140 @@
+//! Applying a random operator to a tensor, along any axis.
+
+use crate::error::{Named, call};
+use crate::layout::Real;
+use crate::plan::{Plan, Problem};
+use crate::sketch::dense::{self, DenseProblem};
+use crate::sketch::hadamard::{self, HadamardProblem};
+use crate::sketch::operator::axis::{AxisLayout, matrix_axis};
+use crate::sketch::operator::{Direction, OP, Sketch, SketchKind};
+use crate::sketch::sparse::{self, SparseProblem};
+use crate::tensor::Tensor;
+use crate::{Error, Gpu, Result};
+
+impl Sketch {
+    /// Applies $S$ along an axis: each line of n elements becomes a line of d.
+    ///
+    /// S is never stored: kernels generate its entries where they use them. The result of the same operand is
+    /// bit-identical from call to call.
+    ///
+    /// # Shapes
+    /// `x` of up to 6 axes, any strides, extent n along `axis` -> the same shape with extent d, in f32.
+    /// # Errors
+    /// [`Error::Shape`] if `x` has no such axis, or the extent of the axis is not n; [`Error::Limit`] or
+    /// [`Error::OutOfMemory`] if the result does not fit.
+    /// # Precision
+    /// Sums are in f32: $|y_{i} - (Sx)_{i}| \le \gamma_{k + 2} (|S||x|)_{i}$, where k is the number of nonzero entries
+    /// in a row, or $\log_{2} N$ for a Hadamard operator whose columns are padded to N.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::Fill;
+    /// use tilewise::sketch::{Sketch, SketchKind};
+    ///
+    /// let x = gpu.random::<f32>([1000, 20], Fill::Uniform, 1)?;
+    /// let s = Sketch::new(SketchKind::Sign, [50, 1000], 2)?;
+    /// let y = s.apply(&x, 0)?; // S x
+    /// assert_eq!(y.shape(), [50, 20]);
+    /// let z = s.apply(&x.t(), 1)?; // x^T S^T
+    /// assert_eq!(z.shape(), [20, 50]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn apply<T: Real>(&self, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
+        self.apply_along(Direction::Forward, x, axis).named("Sketch::apply")
+    }
+
+    /// Applies $S^T$ along an axis: each line of d elements becomes a line of n.
+    ///
+    /// # Shapes
+    /// As for [`apply`](Self::apply), with n and d exchanged.
+    /// # Errors
+    /// As for [`apply`](Self::apply).
+    /// # Precision
+    /// As for [`apply`](Self::apply).
+    pub fn adjoint<T: Real>(&self, y: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
+        self.apply_along(Direction::Adjoint, y, axis).named("Sketch::adjoint")
+    }
+
+    /// The product $SX$: applies the operator along the last axis but one.
+    ///
+    /// # Shapes
+    /// (..., n, m) -> (..., d, m)
+    /// # Errors
+    /// As for [`apply`](Self::apply).
+    pub fn left<T: Real>(&self, x: &Tensor<T>) -> Result<Tensor<f32>> {
+        call("Sketch::left", || self.apply(x, matrix_axis(x, 2)?))
+    }
+
+    /// The product $XS^T$: applies the operator along the last axis.
+    ///
+    /// # Shapes
+    /// (..., m, n) -> (..., m, d)
+    /// # Errors
+    /// As for [`apply`](Self::apply).
+    pub fn right<T: Real>(&self, x: &Tensor<T>) -> Result<Tensor<f32>> {
+        call("Sketch::right", || self.apply(x, matrix_axis(x, 1)?))
+    }
+
+    /// The operator as a tensor of all its entries. [`apply`](Self::apply) does not need it.
+    ///
+    /// # Shapes
+    /// (d, n)
+    /// # Errors
+    /// [`Error::OutOfMemory`] or [`Error::Limit`] if the tensor does not fit.
+    pub fn to_tensor(&self, gpu: &Gpu) -> Result<Tensor<f32>> {
+        gpu.filled("Sketch::to_tensor", &self.shape(), |start, entries| self.entries_from(start, entries))
+    }
+
+    /// The plan that applies the operator, or its transpose, along an axis of `x`.
+    ///
+    /// # Errors
+    /// As for [`apply`](Self::apply); also [`Error::Shape`] if the result is empty, because nothing is launched then.
+    pub fn plan<T: Real>(&self, direction: Direction, x: &Tensor<T>, axis: usize) -> Result<Plan> {
+        call("Sketch::plan", || {
+            let (layout, x) = self.checked_axis(direction, x, axis)?;
+            if layout.is_empty() {
+                let rule = "the result must have elements: an empty one needs no launch";
+                return Err(Error::shapes(OP, rule, x.shape(), &self.shape()));
+            }
+            let caps = x.gpu().caps();
+            match self.kind() {
+                SketchKind::Gaussian | SketchKind::Uniform | SketchKind::Sign => {
+                    DenseProblem::new(self, direction, x.layout(), axis, T::DTYPE)?.explain(caps)
+                }
+                SketchKind::Hadamard => {
+                    HadamardProblem::new(self, direction, x.layout(), axis, T::DTYPE)?.explain(caps)
+                }
+                _ => SparseProblem::new(self, direction, x.layout(), axis, T::DTYPE)?.explain(caps),
+            }
+        })
+    }
+
+    fn apply_along<T: Real>(&self, direction: Direction, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
+        let (layout, x) = self.checked_axis(direction, x, axis)?;
+        if layout.is_empty() {
+            return x.gpu().empty(&layout.shape);
+        }
+        match self.kind() {
+            SketchKind::Gaussian | SketchKind::Uniform | SketchKind::Sign => {
+                dense::apply(self, direction, &x, axis)
+            }
+            SketchKind::Hadamard => hadamard::apply(self, direction, &x, axis),
+            _ => sparse::apply(self, direction, &x, axis),
+        }
+    }
+
+    /// The layout of `x` along an axis, which must have the extent that the operator is applied to. Also returns `x`,
+    /// or a copy if its strides do not let axes be merged.
+    fn checked_axis<T: Real>(
+        &self,
+        direction: Direction,
+        x: &Tensor<T>,
+        axis: usize,
+    ) -> Result<(AxisLayout, Tensor<T>)> {
+        let [from, to] = direction.lengths(self.shape());
+        let (layout, x) = AxisLayout::of_tensor(x, axis, to)?;
+        layout.check(from, &x, self.shape())?;
+        Ok((layout, x))
+    }
+}

@@ -1,0 +1,138 @@
+//! The options of a compression.
+
+use super::cache::FactorCache;
+use super::report::{Compressed, Progress};
+use super::run::{OP, Run};
+use super::selection::{Selection, selected_layers};
+use crate::error::Named;
+use crate::io::Safetensors;
+use crate::sketch::rank::Budget;
+use crate::{Error, Gpu, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Compresses a `.safetensors` file: weights (out, in) of linear layers become sketched layers with one term.
+///
+/// In the output, `X.weight` is replaced by `X.S1s` (1, in, R), `X.U1s` (1, R, out), `X.S2s` (1, R, out) and `X.U2s`
+/// (1, in, R), with the type of the weight, such that $x W^T \approx \frac{1}{2} (x S_{1} U_{1} + x U_{2} S_{2})$. If a
+/// name does not end in `weight`, the whole name is the prefix: `proj` becomes `proj.S1s` and so on. All other tensors,
+/// including biases, and all metadata are copied. The metadata entry `tilewise.compressed` lists the compressed layers
+/// as JSON.
+///
+/// # Budget
+/// A budget of parameters or flops is shared by all selected layers. The ranks are those with the least sum of squared
+/// relative errors. They are found greedily: the next rank goes to the layer with the largest gain per parameter. This
+/// is optimal up to the last rank that does not fit, because the singular values of a layer decrease, and with them the
+/// gain of each further rank. Layers that stay dense count with all their parameters. Under a budget of errors, each
+/// layer either meets the error or stays dense.
+///
+/// # Interruptions
+/// The decomposition of the weights takes most of the time. Decompositions are cached in the folder `OUTPUT.partial`
+/// next to the output, which grows as large as the weights in f32. They serve any budget. If a run is stopped in any
+/// way, the next run uses all complete decompositions of the same weights. At the end the output file appears as a
+/// whole, and the folder is removed. The same file, device and budget give the same bytes, however often the run was
+/// interrupted.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::Fill;
+/// use tilewise::io::{Safetensors, SafetensorsWriter};
+/// use tilewise::sketch::{Budget, Compress, Selection};
+///
+/// # let file = |name: &str| std::env::temp_dir().join(format!("tilewise-{name}-{}.safetensors", std::process::id()));
+/// # let (model, smaller) = (file("model"), file("smaller"));
+/// let weight = gpu.random::<f32>([96, 64], Fill::Uniform, 1)?;
+/// let bias = gpu.random::<f32>([96], Fill::Uniform, 2)?;
+/// SafetensorsWriter::new().tensor("up.weight", &weight)?.tensor("up.bias", &bias)?.write(&model)?;
+///
+/// let report = Compress::new(&model)
+///     .select(Selection::pattern("up.*"))
+///     .budget(Budget::Params(0.5))
+///     .progress(|progress| Ok(println!("{} of {}: {:?}", progress.number, progress.layers, progress.step)))
+///     .run(&gpu, &smaller)?;
+/// println!("{report}");
+/// assert_eq!((report.layers[0].rank, report.params), (9, 2_880));
+/// assert_eq!(Safetensors::read(&smaller)?.names(), ["up.S1s", "up.S2s", "up.U1s", "up.U2s", "up.bias"]);
+/// # [model, smaller].map(|path| std::fs::remove_file(path).unwrap());
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "nothing is compressed before `run`"]
+pub struct Compress<'a> {
+    input: PathBuf,
+    selections: Vec<Selection>,
+    budget: Budget,
+    progress: Box<dyn FnMut(Progress<'_>) -> Result<()> + 'a>,
+}
+
+impl<'a> Compress<'a> {
+    /// A compression of this file. By default it compresses all weights to half of their parameters.
+    pub fn new(input: impl Into<PathBuf>) -> Self {
+        Self {
+            input: input.into(),
+            selections: Vec::new(),
+            budget: Budget::Params(0.5),
+            progress: Box::new(|_| Ok(())),
+        }
+    }
+
+    /// Selects tensors, in addition to those of earlier calls. Without a call, all matrices of f32, f16 or bf16 are
+    /// selected whose names end in `weight` and that can save parameters.
+    ///
+    /// NOTE: embedding tables are such matrices too, and a model looks up their rows. If the model has any, select the
+    /// linear layers by pattern.
+    pub fn select(mut self, selection: Selection) -> Self {
+        self.selections.push(selection);
+        self
+    }
+
+    /// The budget: what the selected layers may cost together, or the largest error of each.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Calls `progress` after each step. If it returns an error, the run stops with this error; cached decompositions
+    /// remain.
+    pub fn progress(mut self, progress: impl FnMut(Progress<'_>) -> Result<()> + 'a) -> Self {
+        self.progress = Box::new(progress);
+        self
+    }
+
+    /// Compresses the file. Input and output are held in memory.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the file cannot be read or is not a complete `.safetensors` file; if a selected name does
+    /// not exist, or is not a matrix of f32, f16 or bf16; if a selection matches nothing; if a selected weight has a
+    /// NaN or infinite entry, with its index; if a parameter of a layer has the name of another tensor; if the budget
+    /// is out of range or too small for rank 1; if the output is the input or cannot be written. [`Error::Limit`] or
+    /// [`Error::OutOfMemory`] if a buffer does not fit on the device. The error of [`progress`](Self::progress). In all
+    /// cases an existing output file stays as it was.
+    /// # Precision
+    /// Errors in the report are measured on the stored parameters, rounded to their type. In tests on trained weights
+    /// they are within half a per cent of the least error of any layer of the rank, plus the error of rounding.
+    pub fn run(self, gpu: &Gpu, output: impl AsRef<Path>) -> Result<Compressed> {
+        let output = output.as_ref();
+        let wrong = |why: &str| Error::input(output.display().to_string(), why);
+        let budget = self.budget.checked().named(OP)?;
+        let file = Safetensors::read(&self.input)?;
+        if fs::canonicalize(output)
+            .is_ok_and(|output| fs::canonicalize(&self.input).is_ok_and(|input| input == output))
+        {
+            return Err(wrong("is the input file, which is not overwritten: choose another output"));
+        }
+        if output.is_dir() || output.file_name().is_none() {
+            return Err(wrong("cannot be written: it is a folder"));
+        }
+        let layers = selected_layers(&file, &self.input, &self.selections)?;
+        let cache = FactorCache::open(output)?;
+        let run =
+            Run { gpu, input: &self.input, file: &file, cache: &cache, budget, progress: self.progress };
+        let compressed = run.compress(&layers, output);
+        match compressed {
+            Ok(_) => cache.clear(),
+            Err(_) => cache.remove_if_empty(),
+        }
+        compressed
+    }
+}

@@ -1,0 +1,132 @@
+//! Factorisations on the CPU, in f64, by `faer`: panels and small matrices.
+
+use crate::layout::Element;
+use crate::tensor::Tensor;
+use crate::{Error, Gpu, Result};
+use faer::linalg::cholesky::llt::factor::LltError;
+use faer::linalg::solvers::ColPivQr;
+use faer::{Mat, MatRef, Side};
+
+/// Largest computed value of an eigenvalue that is 0, relative to the largest eigenvalue.
+const ROUNDING: f64 = 1e-11;
+
+/// Reads a matrix from the device as f64. It waits until the matrix has been computed.
+pub(in crate::sketch) fn download(a: &Tensor<f32>) -> Result<Mat<f64>> {
+    let &[rows, cols] = a.shape() else {
+        return Err(Error::shape("read", "a matrix has two axes", a.shape()));
+    };
+    let values = a.to_vec()?;
+    Ok(Mat::from_fn(rows, cols, |i, j| f64::from(values[i * cols + j])))
+}
+
+/// Uploads a matrix, rounded to f32.
+pub(in crate::sketch) fn upload(gpu: &Gpu, a: MatRef<'_, f64>) -> Result<Tensor<f32>> {
+    let (rows, cols) = a.shape();
+    let mut values = Vec::with_capacity(rows * cols);
+    for i in 0..rows {
+        values.extend((0..cols).map(|j| f32::from_f64(a[(i, j)])));
+    }
+    gpu.tensor(&values, [rows, cols])
+}
+
+/// Q and R of a panel with no more columns than rows.
+pub(super) fn qr(panel: MatRef<'_, f64>) -> (Mat<f64>, Mat<f64>) {
+    let qr = panel.qr();
+    (qr.compute_thin_Q(), qr.thin_R().to_owned())
+}
+
+/// A QR factorisation with column pivoting, $AP = QR$.
+pub(super) struct Pivoted {
+    factors: ColPivQr<f64>,
+    pub(super) r: Mat<f64>,
+    /// Column j of AP is column `pivots[j]` of A.
+    pub(super) pivots: Vec<usize>,
+}
+
+pub(super) fn pivoted_qr(a: MatRef<'_, f64>) -> Pivoted {
+    let factors = a.col_piv_qr();
+    let pivots = factors.P().arrays().0.to_vec();
+    Pivoted { r: factors.thin_R().to_owned(), pivots, factors }
+}
+
+impl Pivoted {
+    /// Q, with orthonormal columns.
+    pub(super) fn q(&self) -> Mat<f64> {
+        self.factors.compute_thin_Q()
+    }
+
+    /// The inverse of the leading block of R, with its rows permuted by the pivots. A times this matrix is the leading
+    /// columns of Q.
+    pub(super) fn inverse(&self, size: usize) -> Mat<f64> {
+        let inverse = inverse_of_upper(self.r.get(..size, ..size));
+        let mut scattered = Mat::zeros(self.pivots.len(), size);
+        for (row, &pivot) in self.pivots[..size].iter().enumerate() {
+            scattered.row_mut(pivot).copy_from(inverse.row(row));
+        }
+        scattered
+    }
+
+    /// The number of leading diagonal entries of R above the tolerance, relative to the first.
+    pub(super) fn rank(&self, tolerance: f64) -> usize {
+        let size = self.r.nrows();
+        let diagonal = |i: usize| self.r[(i, i)].abs();
+        (0..size).take_while(|&i| diagonal(i) > tolerance * diagonal(0)).count()
+    }
+}
+
+/// A thin singular value decomposition $A = U \mathrm{diag}(s) V^T$.
+pub(super) struct SmallSvd {
+    pub(super) u: Mat<f64>,
+    pub(super) s: Vec<f64>,
+    pub(super) v: Mat<f64>,
+}
+
+pub(super) fn svd(a: MatRef<'_, f64>) -> Result<SmallSvd> {
+    let svd = a.thin_svd().map_err(|error| Error::input("svd", format!("did not converge: {error:?}")))?;
+    let s = svd.S().column_vector().iter().copied().collect();
+    Ok(SmallSvd { u: svd.U().to_owned(), s, v: svd.V().to_owned() })
+}
+
+/// The pseudo-inverse of a Gram matrix. Eigenvalues that are only rounding relative to the largest count as 0.
+pub(in crate::sketch) fn pseudo_inverse(gram: &Mat<f64>) -> Result<Mat<f64>> {
+    let eigen = gram
+        .self_adjoint_eigen(Side::Lower)
+        .map_err(|error| Error::input("eigenvalues", format!("did not converge: {error:?}")))?;
+    let values = eigen.S().column_vector();
+    let threshold = values.iter().fold(0.0f64, |largest, value| largest.max(value.abs())) * ROUNDING;
+    let (vectors, inverse) =
+        (eigen.U(), |i: usize| if values[i] > threshold { 1.0 / values[i] } else { 0.0 });
+    let scaled = Mat::from_fn(gram.nrows(), gram.ncols(), |row, i| vectors[(row, i)] * inverse(i));
+    Ok(scaled * vectors.transpose())
+}
+
+/// The lower Cholesky factor of the largest leading block of a Gram matrix whose pivots are above the tolerance,
+/// relative to the largest diagonal entry.
+pub(super) fn cholesky(gram: MatRef<'_, f64>, tolerance: f64) -> Mat<f64> {
+    let largest = (0..gram.nrows()).map(|i| gram[(i, i)]).fold(0.0, f64::max);
+    let mut size = gram.nrows();
+    while size > 0 {
+        match gram.get(..size, ..size).llt(Side::Lower) {
+            Ok(factor) => {
+                let l = factor.L();
+                let leading = (0..size).take_while(|&i| l[(i, i)].powi(2) > tolerance * largest).count();
+                return l.get(..leading, ..leading).to_owned();
+            }
+            // The pivots before this one are positive.
+            Err(LltError::NonPositivePivot { index }) => size = index.min(size - 1),
+        }
+    }
+    Mat::zeros(0, 0)
+}
+
+/// The inverse $R^{-1}$ of an upper triangle.
+pub(super) fn inverse_of_upper(r: MatRef<'_, f64>) -> Mat<f64> {
+    let mut inverse = Mat::identity(r.nrows(), r.ncols());
+    r.solve_upper_triangular_in_place(inverse.as_mut());
+    inverse
+}
+
+/// The inverse transpose $L^{-T}$ of a lower triangle.
+pub(super) fn inverse_transpose_of_lower(l: MatRef<'_, f64>) -> Mat<f64> {
+    inverse_of_upper(l.transpose())
+}

@@ -1,0 +1,359 @@
+//! The hand-made devices are consistent, and a `Caps` prints what a person needs to know.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use tilewise::Caps;
+use tilewise::gpu::{CoopRow, CoopScalar, CoopScope, DeviceType, SubgroupSizes, Verdict};
+use tilewise::planning::fixtures;
+
+/// A device, and what its print must hold.
+type Facts = (fn() -> Caps, &'static [&'static str]);
+
+fn each(mut check: impl FnMut(&str, &Caps)) {
+    for (name, caps) in fixtures::ALL {
+        check(name, &caps());
+    }
+}
+
+fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
+    let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
+    CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope, verdict }
+}
+
+#[test]
+fn names_are_unique() {
+    let names: HashSet<_> = fixtures::ALL.iter().map(|(name, _)| *name).collect();
+    let mut adapters = HashSet::new();
+    each(|_, caps| assert!(adapters.insert(caps.adapter.clone()), "{} twice", caps.adapter));
+    assert_eq!((names.len(), adapters.len()), (10, 10));
+}
+
+#[test]
+fn limits_hold_what_the_standards_promise_and_fit_together() {
+    each(|name, caps| {
+        let limits = &caps.limits;
+        assert!(limits.binding_bytes <= limits.buffer_bytes, "{name}: a window larger than any buffer");
+        assert!(limits.binding_bytes < 1 << 31, "{name}: shaders count bytes in 31 bits");
+        assert_eq!(limits.binding_bytes % 4, 0, "{name}: a window ends inside a word");
+        // The WebGPU defaults, and what Vulkan 1.1 demands: no device that runs at all has less.
+        let [bindings, invocations] = if name == "bare-vulkan" { [4, 128] } else { [8, 256] };
+        assert!(limits.binding_bytes >= 128 << 20, "{name}: {} bytes", limits.binding_bytes);
+        assert!(limits.buffer_bytes >= 256 << 20, "{name}: {} bytes", limits.buffer_bytes);
+        assert!(limits.storage_bindings >= bindings, "{name}: {} bindings", limits.storage_bindings);
+        assert!(limits.workgroup_bytes >= 16 << 10, "{name}: {} bytes", limits.workgroup_bytes);
+        assert!(limits.workgroup_invocations >= invocations, "{name}: {}", limits.workgroup_invocations);
+        assert_eq!(limits.grid, 65_535, "{name}");
+        assert_eq!(limits.immediate_bytes % 4, 0, "{name}");
+        if let Some(memory) = caps.memory {
+            assert!(limits.buffer_bytes <= memory, "{name}: a buffer larger than the memory");
+        }
+        if let Some(SubgroupSizes { min, max }) = caps.subgroups {
+            assert!(min <= max && min.is_power_of_two() && max.is_power_of_two(), "{name}: {min} to {max}");
+            assert!(max <= limits.workgroup_invocations, "{name}: a subgroup larger than a workgroup");
+        }
+    });
+}
+
+#[test]
+fn rows_are_those_of_each_vendor() {
+    use CoopScalar::{F16, F32};
+    let sixteen = vec![row(16, F16, F16), row(16, F16, F32)];
+    let eight = vec![row(8, F16, F16), row(8, F16, F32)];
+    for (caps, rows) in [
+        (fixtures::h200(), sixteen.clone()),
+        (fixtures::rtx_4090(), sixteen.clone()),
+        (fixtures::radv_rdna3(), sixteen.clone()),
+        (fixtures::radv_rdna4(), sixteen),
+        (fixtures::intel_xe2(), vec![]),
+        (fixtures::apple_m2(), [vec![row(8, F32, F32)], eight.clone()].concat()),
+        (fixtures::lavapipe(), eight),
+        (fixtures::swiftshader(), vec![]),
+        (fixtures::bare_webgpu(), vec![]),
+        (fixtures::bare_vulkan(), vec![]),
+    ] {
+        assert_eq!(caps.rows, rows, "{}", caps.adapter);
+    }
+}
+
+#[test]
+fn tensor_cores_need_rows_f16_and_one_subgroup_size() {
+    let have: Vec<_> =
+        fixtures::ALL.iter().filter(|(_, caps)| caps().has_tensor_cores()).map(|f| f.0).collect();
+    assert_eq!(have, ["h200", "rtx-4090", "apple-m2", "lavapipe"]);
+
+    let mut caps = fixtures::radv_rdna3();
+    assert_eq!(caps.subgroups, Some(SubgroupSizes { min: 32, max: 64 }));
+    caps.subgroups = Some(SubgroupSizes { min: 32, max: 32 });
+    assert!(caps.has_tensor_cores(), "the open subgroup size is all that RADV lacks");
+
+    let broken: [fn(&mut Caps); 4] = [
+        |c| c.rows.clear(),
+        |c| c.f16 = false,
+        |c| c.subgroups = None,
+        |c| c.subgroups.as_mut().unwrap().min = 16,
+    ];
+    for (at, break_it) in broken.iter().enumerate() {
+        let mut caps = fixtures::h200();
+        break_it(&mut caps);
+        assert!(!caps.has_tensor_cores(), "case {at}");
+    }
+}
+
+#[test]
+fn a_kernel_is_told_in_words_why_it_may_not_use_a_row() {
+    use CoopScalar::{F16, F32};
+    let h200 = fixtures::h200();
+    assert_eq!(h200.coop(16, F16, F32), Ok(()));
+    assert_eq!(fixtures::apple_m2().coop(8, F32, F32), Ok(()));
+    let told = |change: fn(&mut Caps)| {
+        let mut caps = fixtures::h200();
+        change(&mut caps);
+        caps.coop(16, F16, F32).expect_err("the row is not to be used")
+    };
+    let row = "cooperative matrices 16x16x16 f16 x f16 -> f32, ";
+    for (change, why) in [
+        (told(|c| c.rows.clear()), "which the adapter does not list"),
+        (told(|c| c.rows[1].a = F32), "which the adapter does not list"),
+        (told(|c| c.rows[1].n = 8), "which the adapter does not list"),
+        (told(|c| c.rows[1].verdict = Verdict::Wrong), "fenced off: wrong results in the self-test"),
+        (told(|c| c.rows[1].verdict = Verdict::Refused), "fenced off: the driver refuses it"),
+        (told(|c| c.f16 = false), "and f16 in shaders"),
+        (told(|c| c.subgroups = None), "and subgroups"),
+        (
+            told(|c| c.subgroups = Some(SubgroupSizes { min: 32, max: 64 })),
+            "and subgroups of one size, not 32 to 64",
+        ),
+    ] {
+        assert_eq!(change, format!("{row}{why}"));
+    }
+    assert_eq!(
+        h200.coop(8, F32, F32).unwrap_err(),
+        "cooperative matrices 8x8x8 f32 x f32 -> f32, which the adapter does not list"
+    );
+    // f16 matters to the rows that it is part of.
+    let mut apple = fixtures::apple_m2();
+    apple.f16 = false;
+    assert!(apple.coop(8, F32, F32).is_ok() && apple.coop(8, F16, F32).is_err() && apple.has_tensor_cores());
+}
+
+#[test]
+fn a_fenced_off_row_is_no_tensor_core() {
+    let fenced = |verdicts: [Verdict; 2]| {
+        let mut caps = fixtures::h200();
+        caps.rows.iter_mut().zip(verdicts).for_each(|(row, verdict)| row.verdict = verdict);
+        caps
+    };
+    for (verdicts, has) in [
+        ([Verdict::Verified, Verdict::Verified], true),
+        ([Verdict::Wrong, Verdict::Verified], true),
+        ([Verdict::Untested, Verdict::Refused], true),
+        ([Verdict::Wrong, Verdict::Refused], false),
+    ] {
+        let caps = fenced(verdicts);
+        assert_eq!(caps.has_tensor_cores(), has, "{caps}");
+        for verdict in verdicts {
+            assert!(caps.to_string().contains(&format!("(subgroup), {verdict}")), "{caps}");
+        }
+    }
+}
+
+#[test]
+fn machines_order_the_devices() {
+    each(|name, caps| {
+        let machine = &caps.machine;
+        assert!(machine.f32_flops > 0.0 && machine.bytes > 0.0 && machine.cores > 0, "{name}: {machine:?}");
+        assert_eq!(machine.matrix_flops > 0.0, !caps.rows.is_empty(), "{name}: {machine:?}");
+        // More than a flop per byte everywhere, or reuse in shared memory would not pay at all.
+        assert!(machine.f32_flops > machine.bytes, "{name}: {machine:?}");
+        let emulated = caps.device_type == DeviceType::Software && machine.matrix_flops > 0.0;
+        assert_eq!(emulated, name == "lavapipe", "{name}");
+        assert!(
+            !emulated || machine.matrix_flops < machine.f32_flops,
+            "{name}: emulated matrices are slower"
+        );
+    });
+    let [h200, rtx, lavapipe, swiftshader] =
+        [fixtures::h200(), fixtures::rtx_4090(), fixtures::lavapipe(), fixtures::swiftshader()]
+            .map(|c| c.machine);
+    assert!(h200.matrix_flops > rtx.matrix_flops && rtx.matrix_flops > lavapipe.matrix_flops);
+    assert!(h200.bytes > rtx.bytes && rtx.bytes > lavapipe.bytes && lavapipe.bytes > swiftshader.bytes);
+    assert!(h200.cores > rtx.cores && rtx.cores > lavapipe.cores);
+    // Outside tensor cores the card for games is the faster one.
+    assert!(rtx.f32_flops > h200.f32_flops && h200.f32_flops > lavapipe.f32_flops);
+    assert!(lavapipe.f32_flops > swiftshader.f32_flops);
+}
+
+/// Assumptions about software devices are in their `Machine` only: no other room asks for the type of a device.
+#[test]
+fn only_the_machine_is_told_which_devices_are_software() {
+    fn check(folder: &Path, own: &[PathBuf], files: &mut usize) {
+        for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+            let path = entry.expect("it can be read").path();
+            if path.is_dir() && !own.contains(&path) {
+                check(&path, own, files);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).expect("a source");
+                for asked in ["is_software(", "DeviceType::", "device_type"] {
+                    assert!(!text.contains(asked), "{}: {asked}", path.display());
+                }
+                *files += 1;
+            }
+        }
+    }
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = 0;
+    check(&sources, &["caps", "gpu"].map(|room| sources.join(room)), &mut files);
+    assert!(files > 100, "{files} files");
+}
+
+#[test]
+fn display_of_a_data_centre_card_in_full() {
+    let mut caps = fixtures::h200();
+    caps.driver = "NVIDIA 580.95.05".into();
+    let want = "\
+NVIDIA H200
+  device           discrete, vulkan
+  driver           NVIDIA 580.95.05
+  memory           ~131.3 GiB
+  f16              yes
+  int64            yes
+  subgroups        32
+  tensor cores     yes
+  matrix rows      16x16x16 f16 x f16 -> f16 (subgroup), not tested
+                   16x16x16 f16 x f16 -> f32 (subgroup), not tested
+  timestamps       yes
+  pipeline cache   yes
+  workgroup        1024 invocations
+  shared memory    48 KiB
+  grid             65535 workgroups along each axis
+  binding          ~2.0 GiB
+  bindings         8
+  buffer           ~4.0 GiB
+  immediates       256 B
+  f32 peak         66.9 TFLOP/s
+  f16 peak         133.8 TFLOP/s
+  i8 peak          133.8 TFLOP/s
+  matrix peak      989.4 TFLOP/s
+  memory peak      4.8 TB/s
+  cache peak       5.3 TB/s
+  shared peak      5.3 TB/s
+  cache            50 MiB
+  cores            132, 4 workgroups each, busy with 128 invocations in vectors of 32
+  a launch         4.0 us
+  a load           0.6 us, 4 together, in vectors of 4
+  an invocation    0.0 us
+  runs of memory   lines of 128 B, sectors of 32 B, 0 B to come to another
+  a read           2 multiply-adds from shared memory, 9 from a cache
+  registers        128 of an invocation, 65536 of a workgroup
+  accumulators     128, no more
+  terms            1024 written out";
+    assert_eq!(caps.to_string(), want);
+}
+
+#[test]
+fn display_tells_devices_apart() {
+    let facts: [Facts; 9] = [
+        (
+            fixtures::rtx_4090,
+            &["NVIDIA GeForce RTX 4090\n", "memory           24 GiB", "f32 peak         82.6 TFLOP/s"],
+        ),
+        (fixtures::radv_rdna4, &["RADV GFX1201", "shared memory    64 KiB", "matrix peak      195 TFLOP/s"]),
+        (
+            fixtures::radv_rdna3,
+            &["RADV NAVI31", "subgroups        32 to 64", "tensor cores     no", "16x16x16 f16"],
+        ),
+        (
+            fixtures::intel_xe2,
+            &["B580", "subgroups        16 to 32", "matrix rows      none", "matrix peak      0 FLOP/s"],
+        ),
+        (
+            fixtures::apple_m2,
+            &[
+                "device           integrated, metal",
+                "driver           (no name)",
+                "subgroups        32\n",
+                "tensor cores     yes",
+                "8x8x8 f32 x f32 -> f32 (subgroup)",
+                "immediates       4 KiB",
+                "memory peak      100 GB/s",
+            ],
+        ),
+        (
+            fixtures::lavapipe,
+            &[
+                "device           software, vulkan",
+                "subgroups        8\n",
+                "tensor cores     yes",
+                "8x8x8 f16 x f16 -> f32 (subgroup)",
+                "binding          128 MiB",
+                "f32 peak         58 GFLOP/s",
+                "cores            2, 4 workgroups each, busy with 1 invocations in vectors of 8",
+                "4 together, in vectors of 1",
+                "registers        64 of an invocation, no limit of a workgroup",
+                "accumulators     128, 3.0 s longer to compile with more",
+                "matrix peak      10 GFLOP/s",
+                "memory peak      9.5 GB/s",
+            ],
+        ),
+        (
+            fixtures::swiftshader,
+            &[
+                "f16              no",
+                "subgroups        4\n",
+                "workgroup        256",
+                "binding          1 GiB",
+                "950 MB/s",
+            ],
+        ),
+        (
+            fixtures::bare_webgpu,
+            &[
+                "(no name)\n",
+                "device           unknown, browser-webgpu",
+                "memory           not told",
+                "subgroups        none",
+                "timestamps       no",
+                "pipeline cache   no",
+                "shared memory    16 KiB",
+                "immediates       0 B",
+            ],
+        ),
+        (
+            fixtures::bare_vulkan,
+            &[
+                "device           unknown, vulkan",
+                "f16              no",
+                "subgroups        none",
+                "workgroup        128",
+                "bindings         4\n",
+                "immediates       128 B",
+            ],
+        ),
+    ];
+    for (caps, facts) in facts {
+        let printed = caps().to_string();
+        for fact in facts {
+            assert!(printed.contains(fact), "no {fact:?} in\n{printed}");
+        }
+    }
+    // One column of names, one of values, and nothing that a terminal would show badly.
+    each(|name, caps| {
+        let printed = caps.to_string();
+        for line in printed.lines().skip(1) {
+            assert_eq!((&line[..2], &line[18..19]), ("  ", " "), "{name}: {line:?}");
+            assert!(!line[19..].starts_with(' ') && line == line.trim_end(), "{name}: {line:?}");
+        }
+        assert!(!printed.ends_with('\n') && printed.is_ascii(), "{name}");
+    });
+}
+
+#[test]
+fn small_names_are_the_fields_own() {
+    assert_eq!(format!("{:>6}|{:<4}|", CoopScalar::F16, CoopScalar::I32), "   f16|i32 |");
+    assert_eq!(CoopScalar::U32.to_string(), "u32");
+    assert_eq!(CoopScope::Subgroup.to_string(), "subgroup");
+    assert_eq!(DeviceType::Virtual.to_string(), "virtual");
+    assert_eq!(format!("{:>10}|", Verdict::Verified), "  verified|");
+    let row = CoopRow { m: 8, n: 16, k: 32, ..row(16, CoopScalar::F16, CoopScalar::F32) };
+    assert_eq!(row.to_string(), "8x16x32 f16 x f16 -> f32 (subgroup), not tested");
+}

@@ -1,0 +1,15 @@
+//! Devices: opened or adopted, their caps, tensors and recordings, plans executed, and the runtime under attack.
+
+mod adapters;
+mod adopt;
+mod cache_files;
+mod caps;
+mod execute;
+mod opening;
+mod recording;
+mod runtime;
+#[path = "../support/mod.rs"]
+mod support;
+mod tensor;
+mod validation;
+mod verify;

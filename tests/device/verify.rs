@@ -1,0 +1,321 @@
+//! The self-tests of cooperative matrices: what they find, what is kept of it, and what becomes of a bad file.
+
+use crate::support;
+use crate::support::TestGpu;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use tilewise::gpu::{Assumptions, CacheFolder, CoopRow, CoopScalar, CoopScope, DeviceType, Verdict};
+use tilewise::{Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, f16, matmul, reference, wgpu};
+
+const WRONG: &str = "fenced off: wrong results in the self-test";
+
+fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
+    // What a claim says of its verdict counts for nothing.
+    let (scope, verdict) = (CoopScope::Subgroup, Verdict::Verified);
+    CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope, verdict }
+}
+
+fn open_at(folder: &Path) -> TestGpu {
+    support::own(|options| options.cache = CacheFolder::At(folder.into())).expect("there was one before")
+}
+
+fn claiming(claims: &[CoopRow], cache: CacheFolder) -> TestGpu {
+    support::own(|options| (options.cache, options.assume.rows) = (cache, claims.to_vec()))
+        .expect("there was one before")
+}
+
+/// Whether there is a device that lists rows; says so where there is none.
+fn rows_are_listed() -> bool {
+    let listed = support::gpu().is_some_and(|gpu| gpu.caps().has_tensor_cores());
+    if !listed {
+        println!("skipped: no adapter with cooperative matrices");
+    }
+    listed
+}
+
+fn verdicts(gpu: &Gpu) -> Vec<Verdict> {
+    gpu.caps().rows.iter().map(|row| row.verdict).collect()
+}
+
+fn all_verified(gpu: &Gpu) -> bool {
+    !gpu.caps().rows.is_empty() && verdicts(gpu).iter().all(|verdict| *verdict == Verdict::Verified)
+}
+
+/// The one file of verdicts in a folder.
+fn file_in(folder: &Path) -> PathBuf {
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be read").path()).collect();
+    files.retain(|path| path.to_string_lossy().contains("verdicts-"));
+    let [file] = &files[..] else { panic!("{files:?}") };
+    file.clone()
+}
+
+/// The text of a file with `from` replaced, and sealed again as if it had always been so.
+fn forged(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "no {from} in {text}");
+    let (body, _) = text.rsplit_once("sha256 ").expect("a file is sealed");
+    let body = body.replace(from, to);
+    let digest: String = Sha256::digest(&body).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{body}sha256 {digest}\n")
+}
+
+fn works(gpu: &Gpu) {
+    let shape @ [m, n, k] = [33, 24, 40];
+    let (a, b) = (Fill::Integers.values::<f16>(m * k, 1), Fill::Integers.values::<f16>(k * n, 2));
+    let want = reference::gemm(&a, &b, shape).value;
+    let c = matmul(&gpu.tensor(&a, [m, k]).unwrap(), &gpu.tensor(&b, [k, n]).unwrap()).unwrap();
+    assert_eq!(c.to_vec().unwrap().into_iter().map(f64::from).collect::<Vec<_>>(), want);
+}
+
+#[test]
+fn an_opened_device_has_tested_every_row_that_it_could_use() {
+    let Some(gpu) = support::own(|options| options.cache = CacheFolder::Off) else { return };
+    support::assert_untouched(&gpu);
+    let caps = gpu.caps();
+    for row in &caps.rows {
+        let usable = caps.subgroups.is_some_and(|s| s.min == s.max) && (caps.f16 || row.a == CoopScalar::F32);
+        assert_eq!(row.verdict == Verdict::Untested, !usable, "{row}");
+    }
+    if caps.adapter.contains("llvmpipe") && !caps.rows.is_empty() {
+        assert_eq!(verdicts(&gpu), [Verdict::Verified; 2], "{caps}");
+        assert!(caps.coop(8, CoopScalar::F16, CoopScalar::F32).is_ok());
+    }
+    works(&gpu);
+}
+
+#[test]
+fn what_was_found_is_kept_and_believed() {
+    if !rows_are_listed() {
+        return;
+    }
+    let folder = support::folder("believed");
+    let first = open_at(&folder);
+    let text = std::fs::read_to_string(file_in(&folder)).expect("the verdicts are kept");
+    for part in [first.caps().adapter.as_str(), &first.caps().driver, env!("CARGO_PKG_VERSION")] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(first.caps().rows.iter().all(|row| text.contains(&row.to_string())), "{text}");
+    assert_eq!(open_at(&folder).caps(), first.caps());
+    assert_eq!(std::fs::read_to_string(file_in(&folder)).unwrap(), text, "nothing to add");
+
+    // A verdict that no test could have found here, so that it must have come from the file.
+    let CoopRow { m, a, c, .. } = *first.caps().rows.last().expect("there are rows");
+    let last = first.caps().rows.last().expect("there are rows").to_string();
+    let fenced = last.replace("verified", WRONG);
+    std::fs::write(file_in(&folder), forged(&text, &last, &fenced)).unwrap();
+    let gpu = open_at(&folder);
+    assert_eq!(gpu.caps().rows.last().map(|row| row.verdict), Some(Verdict::Wrong));
+    assert!(gpu.caps().coop(m, a, c).unwrap_err().ends_with(WRONG));
+    assert!(gpu.caps().to_string().contains(&fenced), "{}", gpu.caps());
+    works(&gpu);
+
+    std::fs::write(file_in(&folder), forged(&text, "(subgroup), verified", &format!("(subgroup), {WRONG}")))
+        .unwrap();
+    let gpu = open_at(&folder);
+    assert!(!gpu.caps().has_tensor_cores(), "{}", gpu.caps());
+    assert!(gpu.caps().to_string().contains("tensor cores     no"), "{}", gpu.caps());
+    works(&gpu);
+    assert_eq!(support::warnings_with(&folder.display().to_string()), Vec::<String>::new());
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_row_that_is_not_in_the_file_is_tested_and_added() {
+    if !rows_are_listed() {
+        return;
+    }
+    let folder = support::folder("added");
+    let first = open_at(&folder);
+    let text = std::fs::read_to_string(file_in(&folder)).unwrap();
+    let last = format!("{}\n", first.caps().rows.last().expect("there are rows"));
+    std::fs::write(file_in(&folder), forged(&text, &last, "")).unwrap();
+    assert_eq!(open_at(&folder).caps(), first.caps());
+    assert_eq!(std::fs::read_to_string(file_in(&folder)).unwrap(), text);
+    assert_eq!(support::warnings_with(&folder.display().to_string()), Vec::<String>::new());
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_file_that_is_not_to_be_relied_on_is_replaced_with_one_warning() {
+    if !rows_are_listed() {
+        return;
+    }
+    let folder = support::folder("replaced");
+    let caps = open_at(&folder).caps().clone();
+    let file = file_in(&folder);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let version = format!("version {}", env!("CARGO_PKG_VERSION"));
+    for (what, contents) in [
+        ("empty", Vec::new()),
+        ("no text", vec![0xff; 300]),
+        ("another text", b"Dear diary\n".to_vec()),
+        ("cut short", text.as_bytes()[..text.len() / 2].to_vec()),
+        ("changed", text.replace("verified", WRONG).into_bytes()),
+        ("of another version", forged(&text, &version, "version 0.0.1").into_bytes()),
+        ("of another adapter", forged(&text, &caps.adapter, "NVIDIA H200").into_bytes()),
+        ("of another driver", forged(&text, &caps.driver, "a driver of yesterday").into_bytes()),
+        ("of another format", forged(&text, "Verdicts", "Judgements").into_bytes()),
+    ] {
+        let before = support::warnings_with(&folder.display().to_string()).len();
+        std::fs::write(&file, contents).unwrap();
+        let gpu = open_at(&folder);
+        assert!(all_verified(&gpu) && *gpu.caps() == caps, "{what}: {}", gpu.caps());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "{what}: it is written anew");
+        let warnings = support::warnings_with(&folder.display().to_string());
+        assert_eq!(warnings.len() - before, 1, "{what}: {warnings:?}");
+        assert!(warnings[before].contains("tested anew"), "{warnings:?}");
+        assert_eq!(open_at(&folder).caps(), &caps, "{what}");
+        assert_eq!(support::warnings_with(&folder.display().to_string()).len() - before, 1, "{what}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn where_nothing_can_be_written_there_is_one_warning() {
+    if !rows_are_listed() {
+        return;
+    }
+    // A folder where the file should be: it can be neither read nor replaced.
+    let folder = support::folder("unwritable");
+    drop(open_at(&folder));
+    let file = file_in(&folder);
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    assert!(all_verified(&open_at(&folder)));
+    let warnings = support::warnings_with(&folder.display().to_string());
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no draft stays behind");
+    std::fs::remove_dir_all(&folder).unwrap();
+
+    // A file where the folder should be.
+    let folder = support::folder("no-folder");
+    std::fs::write(&folder, b"a file where the folder should be").unwrap();
+    assert!(all_verified(&open_at(&folder)));
+    let warnings = support::warnings_with(&folder.display().to_string());
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].contains("cannot keep"), "{warnings:?}");
+    std::fs::remove_file(&folder).unwrap();
+
+    // A folder that may not be written to, which says nothing to an administrator.
+    let folder = support::folder("read-only");
+    std::fs::create_dir(&folder).unwrap();
+    let writable = std::fs::metadata(&folder).unwrap().permissions();
+    let mut read_only = writable.clone();
+    read_only.set_readonly(true);
+    std::fs::set_permissions(&folder, read_only).unwrap();
+    assert!(all_verified(&open_at(&folder)));
+    let warnings = support::warnings_with(&folder.display().to_string()).len();
+    let kept = std::fs::read_dir(&folder).unwrap().count();
+    assert_eq!(warnings + kept, 1, "either it is kept or there is a warning");
+    std::fs::set_permissions(&folder, writable).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_claimed_row_is_tested_and_never_kept() {
+    if !rows_are_listed() {
+        return;
+    }
+    if support::validates() {
+        println!("skipped: the validation layer complains of matrices that are not listed");
+        return;
+    }
+    use CoopScalar::{F16, F32};
+    let folder = support::folder("claims");
+    let listed = open_at(&folder).caps().clone();
+    let text = std::fs::read_to_string(file_in(&folder)).unwrap();
+    if listed.device_type != DeviceType::Software {
+        println!("skipped: nobody knows what a GPU does with matrices that it does not have");
+        return;
+    }
+    let gpu = claiming(&[row(16, F16, F32), row(8, F16, F32)], CacheFolder::At(folder.clone()));
+    assert_eq!(gpu.caps().rows.len(), listed.rows.len() + 1, "what is listed is not there twice");
+    let claimed = *gpu.caps().rows.last().expect("the claimed row");
+    assert_eq!((claimed.m, claimed.a, claimed.c), (16, F16, F32));
+    assert_ne!(claimed.verdict, Verdict::Untested);
+    if listed.adapter.contains("llvmpipe") {
+        // Not listed, and right all the same.
+        assert_eq!(claimed.verdict, Verdict::Verified);
+        assert!(gpu.caps().coop(16, F16, F32).is_ok());
+    }
+    works(&gpu);
+    assert_eq!(std::fs::read_to_string(file_in(&folder)).unwrap(), text, "nothing is kept of a claim");
+    assert_eq!(open_at(&folder).caps(), &listed, "nor known to the next run");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn rows_that_are_not_there_are_refused_and_change_nothing_else() {
+    let Some(plain) = support::own(|options| options.cache = CacheFolder::Off) else { return };
+    if plain.caps().subgroups.is_none_or(|sizes| sizes.min != sizes.max) {
+        println!("skipped: subgroups of more than one size");
+        return;
+    }
+    use CoopScalar::{F32, I32};
+    // Matrices that the shading language cannot spell; on a device without any, those that it can as well.
+    let mut claims = vec![row(32, F32, F32), row(8, I32, I32)];
+    if plain.caps().rows.is_empty() {
+        claims.extend([row(8, F32, F32), row(16, F32, F32)]);
+    }
+    let gpu = claiming(&claims, CacheFolder::Off);
+    let (listed, claimed) = gpu.caps().rows.split_at(plain.caps().rows.len());
+    assert_eq!(listed, plain.caps().rows, "the other rows are what they are");
+    assert_eq!(claimed.len(), claims.len());
+    for row in claimed {
+        assert_eq!(row.verdict, Verdict::Refused, "{row}");
+        let why = gpu.caps().coop(row.m, row.a, row.c).unwrap_err();
+        assert!(why.ends_with("fenced off: the driver refuses it"), "{why}");
+        let warnings = support::warnings_with(&row.to_string());
+        assert!(warnings.iter().any(|warning| warning.contains("gemm/coop_verify")), "{row}: {warnings:?}");
+    }
+    works(&gpu);
+}
+
+/// A device that computes nothing, with subgroups of these sizes, and a claim on a row.
+fn noop([min, max]: [u32; 2]) -> Gpu {
+    let adapter = support::noop_adapter_with(wgpu::NoopBackendOptions {
+        subgroup_min_size: Some(min),
+        subgroup_max_size: Some(max),
+        ..Default::default()
+    });
+    let claims = vec![row(8, CoopScalar::F16, CoopScalar::F32)];
+    let assume = Assumptions { rows: claims, ..Default::default() };
+    let options = GpuOptions { cache: CacheFolder::Off, assume, ..Default::default() };
+    support::noop_on(&adapter, options, |_| ())
+}
+
+#[test]
+fn a_device_that_computes_something_else_is_found_out() {
+    support::watch_validation();
+    let gpu = noop([32, 32]);
+    assert_eq!(verdicts(&gpu), [Verdict::Wrong], "{}", gpu.caps());
+    assert!(!gpu.caps().has_tensor_cores());
+    let why = gpu.caps().coop(8, CoopScalar::F16, CoopScalar::F32).unwrap_err();
+    assert_eq!(why, format!("cooperative matrices 8x8x8 f16 x f16 -> f32, {WRONG}"));
+    let warnings = support::warnings_with(WRONG);
+    assert!(warnings.iter().any(|warning| warning.starts_with("noop")), "{warnings:?}");
+    // Products go on without it, and one that is pinned to it says what it lacks.
+    let a = gpu.tensor(&[f16::ONE; 4096], [64, 64]).unwrap();
+    let product = Gemm::new(&a, &a);
+    assert_eq!(product.plan().unwrap().steps()[0].kernel.shader(), "gemm/tiled");
+    product.run().unwrap();
+    let pinned = product.kernel(GemmKernel::Coop).run().unwrap_err();
+    assert!(matches!(&pinned, Error::Unsupported { needs, .. } if needs.contains(&why)), "{pinned}");
+}
+
+#[test]
+fn subgroups_of_more_than_one_size_are_not_tested_and_not_used() {
+    let gpu = noop([16, 32]);
+    assert_eq!(verdicts(&gpu), [Verdict::Untested]);
+    let why = gpu.caps().coop(8, CoopScalar::F16, CoopScalar::F32).unwrap_err();
+    assert!(why.ends_with("and subgroups of one size, not 16 to 32"), "{why}");
+    assert!(!gpu.caps().has_tensor_cores());
+}
+
+#[test]
+fn a_device_that_was_not_asked_for_matrices_has_no_rows() {
+    let feature = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
+    let Some(gpu) = support::adopted(|desc| desc.required_features.remove(feature)) else { return };
+    assert!(gpu.caps().rows.is_empty() && !gpu.caps().has_tensor_cores(), "{}", gpu.caps());
+    works(&gpu);
+}

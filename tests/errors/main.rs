@@ -1,0 +1,7 @@
+//! Errors: each names the call, its operands and the rule, and leaves all else usable. With what is logged. No device.
+
+mod logs;
+mod mistakes;
+#[path = "../support/mod.rs"]
+mod support;
+mod words;

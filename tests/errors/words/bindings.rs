@@ -1,0 +1,75 @@
+//! Operands that are larger than a binding.
+
+use super::{Found, PLANE, mv, product, random, wide};
+use crate::support;
+use tilewise::clifford::layer::{MvNormalization, MvSilu};
+use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product};
+use tilewise::sketch::{
+    Budget, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd, trace,
+};
+use tilewise::{Activation, Error, GpuOptions, Result, f16, linear, matmul, ops};
+
+/// A device that binds 4 KiB, and operands of more.
+#[test]
+fn operands_that_cannot_be_bound() {
+    let gpu = support::noop_with(GpuOptions::default(), |desc| {
+        desc.required_limits.max_storage_buffer_binding_size = 4096;
+    });
+    let found = &mut Found::default();
+    let mut large = |call: &str, result: Result<()>| {
+        found.of_kind(call, result, |error| matches!(error, Error::Limit { .. }));
+    };
+    let t = |shape: &[usize]| random(&gpu, shape);
+    let a = t(&[64, 64]);
+    large("contiguous", a.t().contiguous().map(drop));
+    large("cast", a.cast::<f16>().map(drop));
+    large("to_vec", a.t().to_vec().map(drop));
+    large("read", pollster::block_on(a.t().read()).map(drop));
+    large("matmul", matmul(&wide(&gpu, &[1, 1 << 31]), &wide(&gpu, &[1 << 31, 1])).map(drop));
+    let weight = wide(&gpu, &[1, 1 << 31]);
+    large("linear", linear(&weight, &weight, None, Activation::None).map(drop));
+    large("add", ops::add(&a, &a).map(drop));
+    let mut c = t(&[64, 64]);
+    large("add_into", ops::add_into(&a, &a, &mut c));
+    large("activate_into", ops::activate_into(&a, Activation::Gelu, &mut c));
+    large("add_assign", ops::add_assign(&mut c, &a));
+    large("bias_add_assign", ops::bias_add_assign(&mut c, &t(&[64])));
+    large("softmax", ops::softmax(&a).map(drop));
+    large("max_abs", ops::max_abs(&a, 1).map(drop));
+    for sketch in [SketchKind::CountSketch, SketchKind::Hadamard] {
+        let sketch = Sketch::new(sketch, [8, 64], 1).unwrap();
+        large("Sketch::apply", sketch.apply(&a, 1).map(drop));
+        large("Sketch::left", sketch.left(&a).map(drop));
+        large("Sketch::plan", sketch.plan(tilewise::sketch::Direction::Forward, &a, 1).map(drop));
+    }
+    large("rsvd", rsvd(&a, 2).map(drop));
+    large("range", range(&a, 2).map(drop));
+    large("cqrrpt", cqrrpt(&a).map(drop));
+    large("lstsq", lstsq(&a, &t(&[64])).map(drop));
+    large("trace", trace(&a, 4, 1).map(drop));
+    large("recommend_rank", recommend_rank(&a, Budget::Params(0.5)).map(drop));
+    large("SkLinear::fit", SkLinear::fit(&a, 1, 2).map(drop));
+    let x = mv(t(&[4, 64, 8]));
+    large("geometric", x.geometric(&x).map(drop));
+    large("product", MvProduct::new(Product::Geometric, &x, &x).plan().map(drop));
+    large("reverse", x.reverse().map(drop));
+    large("project", x.project(&[0]).map(drop));
+    large("inverse", x.inverse().map(drop));
+    let rotor = Multivectors::new(t(&[2, 64, 16]), &PLANE.even(), BladeAxis::First).unwrap();
+    large("sandwich", rotor.sandwich(&mv(t(&[4, 64, 16]))).map(drop));
+    large("interpolate", rotor.interpolate(&rotor, &t(&[64, 16])).map(drop));
+    let weight = t(&[8, PLANE.paths().len()]);
+    large("LayerProduct::steerable", product().steerable(&x, &x, &weight).map(drop));
+    large("LayerProduct::plan_steerable", product().plan_steerable(&x, &x, &weight).map(drop));
+    let plan = product().plan_steerable_backward(&x, &x, &weight, &x);
+    large("LayerProduct::plan_steerable_backward", plan.map(drop));
+    large("LayerProduct::normalized", product().normalized(&x).map(drop));
+    let parameter = t(&[8, 3]);
+    large(
+        "MvNormalization::forward",
+        MvNormalization::new(PLANE, parameter.clone()).unwrap().forward(&x).map(drop),
+    );
+    let silu = MvSilu::new(PLANE, parameter.clone(), parameter).unwrap();
+    large("MvSilu::forward", silu.forward(&x).map(drop));
+    std::mem::take(found).none();
+}

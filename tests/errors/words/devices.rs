@@ -1,0 +1,102 @@
+//! Operands of two devices, and of one that was adopted twice.
+
+use super::{Found, PLANE, mv, product, random, sketched};
+use crate::support;
+use tilewise::clifford::Product;
+use tilewise::clifford::layer::{
+    BiasOn, CliffordLayer, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
+};
+use tilewise::sketch::{Cqrrpt, ExplicitSketch, lstsq};
+use tilewise::{Activation, Error, Gpu, GpuOptions, Linear, Result, linear, matmul, matmul_into, ops};
+
+#[test]
+fn operands_of_different_devices() {
+    let (gpu, other) = (support::noop(), support::noop());
+    let found = &mut Found::default();
+    let t = |shape: &[usize]| random(&gpu, shape);
+    let o = |shape: &[usize]| random(&other, shape);
+    let square: &[usize] = &[4, 4];
+    let (a, b) = (t(square), o(square));
+    let mut apart = |call: &str, result: Result<()>| {
+        found.of_kind(call, result, |error| matches!(error, Error::Gpu { .. }));
+    };
+    apart("matmul", matmul(&a, &b).map(drop));
+    apart("matmul_into", matmul_into(&a, &a, &mut o(square)));
+    apart("linear", linear(&a, &b, None, Activation::None).map(drop));
+    apart("linear", linear(&a, &a, Some(&o(&[4])), Activation::None).map(drop));
+    apart("Linear::new", Linear::new(a.clone(), Some(o(&[4])), Activation::None).map(drop));
+    let layer = Linear::new(b.clone(), None, Activation::None).unwrap();
+    apart("Linear::forward", layer.forward(&a).map(drop));
+    apart("add", ops::add(&a, &b).map(drop));
+    apart("sub", ops::sub(&a, &b).map(drop));
+    apart("mul", ops::mul(&a, &b).map(drop));
+    apart("activate_backward", ops::activate_backward(&a, &b, Activation::Gelu).map(drop));
+    let mut c = t(square);
+    apart("add_into", ops::add_into(&a, &b, &mut c));
+    apart("sub_into", ops::sub_into(&a, &b, &mut c));
+    apart("mul_into", ops::mul_into(&a, &b, &mut c));
+    apart("activate_into", ops::activate_into(&b, Activation::Gelu, &mut c));
+    apart("add_assign", ops::add_assign(&mut c, &b));
+    apart("bias_add_assign", ops::bias_add_assign(&mut c, &o(&[4])));
+    let of = ExplicitSketch::new(t(&[2, 4])).unwrap();
+    apart("ExplicitSketch::apply", of.apply(&b, 1).map(drop));
+    apart("ExplicitSketch::left", of.left(&b).map(drop));
+    apart("lstsq", lstsq(&t(&[8, 4]), &o(&[8])).map(drop));
+    apart(
+        "cqrrpt",
+        Cqrrpt::new(&o(&[8, 4])).explicit(&ExplicitSketch::new(t(&[6, 8])).unwrap()).run().map(drop),
+    );
+    let layer = sketched(&gpu);
+    apart("SkLinear::forward", layer.forward(&o(&[3, 16])).map(drop));
+    apart("SkLinear::hidden", layer.hidden(&o(&[3, 16])).map(drop));
+    let (x, y) = (mv(t(&[4, 3, 2])), mv(o(&[4, 3, 2])));
+    apart("geometric", x.geometric(&y).map(drop));
+    apart("product_backward", x.product_backward(Product::Outer, &x, &y).map(drop));
+    apart("inverse_backward", x.inverse_backward(&y).map(drop));
+    let weight = t(&[2, PLANE.paths().len()]);
+    let all = t(&[PLANE.paths().len(), 2, 2]);
+    apart("LayerProduct::steerable", product().steerable(&x, &y, &weight).map(drop));
+    apart("LayerProduct::connected", product().connected(&x, &y, &all).map(drop));
+    apart("LayerProduct::connected_backward", product().connected_backward(&x, &x, &all, &y).map(drop));
+    apart("LayerProduct::normalized_backward", product().normalized_backward(&x, &y).map(drop));
+    let of = MvLinear::new(PLANE, t(&[3, 2, 2])).unwrap();
+    apart("MvLinear::forward", of.forward(&y).map(drop));
+    let of = MvLinear::builder(PLANE, t(&[3, 2, 2])).bias(o(&[2]), BiasOn::Scalar);
+    apart("MvLinear::build", of.build().map(drop));
+    let parameter = t(&[2, 3]);
+    apart(
+        "MvNormalization::forward",
+        MvNormalization::new(PLANE, parameter.clone()).unwrap().forward(&y).map(drop),
+    );
+    apart("MvLayerNorm::forward", MvLayerNorm::new(PLANE, t(&[2])).unwrap().forward(&y).map(drop));
+    apart("MvSilu::forward", MvSilu::new(PLANE, parameter.clone(), parameter).unwrap().forward(&y).map(drop));
+    let clifford =
+        CliffordLayer::<f32>::builder(product(), ProductKind::Connected).random(&gpu, [2, 2]).unwrap();
+    apart("CliffordLayer::forward", clifford.forward(&y).map(drop));
+    std::mem::take(found).none();
+}
+
+/// The first devices of two instances, which wgpu compares as equal, and two of one adapter.
+#[test]
+fn devices_that_only_look_alike_are_told_apart() {
+    let adapter = support::noop_adapter();
+    let of_adapter = || support::noop_on(&adapter, GpuOptions::default(), |_| ());
+    for [gpu, other] in [[support::noop(), support::noop()], [of_adapter(), of_adapter()]] {
+        let error = matmul(&random(&gpu, &[4, 4]), &random(&other, &[4, 4])).unwrap_err().to_string();
+        assert!(error.contains("live on different devices"), "{error}");
+    }
+}
+
+#[test]
+fn a_device_that_was_adopted_twice() {
+    let adapter = support::noop_adapter();
+    let (device, queue) =
+        pollster::block_on(adapter.request_device(&Gpu::device_descriptor(&adapter))).unwrap();
+    let adopt = || Gpu::adopt_with(&adapter, device.clone(), queue.clone(), GpuOptions::default()).unwrap();
+    let (a, b) = (random(&adopt(), &[4, 4]), random(&adopt(), &[4, 4]));
+    for error in [matmul(&a, &b).err(), ops::add(&a, &b).err(), mv(a.clone()).geometric(&mv(b.clone())).err()]
+    {
+        let error = error.expect("the operands belong to two Gpus").to_string();
+        assert!(error.contains("adopted the same device") && error.contains("clone"), "{error}");
+    }
+}

@@ -1,0 +1,189 @@
+//! Shapes that do not go together.
+
+use super::{Found, PLANE, mv, product, random, sketched, sketches};
+use crate::support;
+use tilewise::clifford::layer::{
+    BiasOn, CliffordLayer, Connected, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
+};
+use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product};
+use tilewise::sketch::{
+    Budget, Cqrrpt, ExplicitSketch, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd,
+    trace,
+};
+use tilewise::{Activation, Gemm, Linear, linear, matmul, matmul_into, ops};
+
+#[test]
+fn shapes_that_do_not_go_together() {
+    let gpu = support::noop();
+    let found = &mut Found::default();
+    let t = |shape: &[usize]| random(&gpu, shape);
+    let (a, b) = (t(&[3, 4]), t(&[5, 6]));
+    let given: &[&[usize]] = &[&[3, 4], &[5, 6]];
+
+    found.shapes("matmul", given, matmul(&a, &b));
+    found.shapes("matmul", given, Gemm::new(&a, &b).plan());
+    found.shapes("matmul_into", given, matmul_into(&a, &b, &mut t(&[3, 6])));
+    found.shapes("matmul_into", &[&[3, 3], &[2, 2]], {
+        let (a, mut c) = (t(&[3, 4]), t(&[2, 2]));
+        matmul_into(&a, &a.t(), &mut c)
+    });
+    let x = t(&[7, 64]);
+    let (weight, vector) = (t(&[64, 10]), t(&[10]));
+    found.shapes("linear", &[&[7, 64], &[64, 10]], linear(&x, &weight, None, Activation::None));
+    found.shapes("linear", &[&[64], &[10, 64]], linear(&t(&[64]), &weight.t(), None, Activation::None));
+    found.shapes("linear", &[&[10]], linear(&x, &vector, None, Activation::None));
+    found.shapes("linear", &[&[64], &[10, 64]], linear(&x, &t(&[10, 64]), Some(&t(&[64])), Activation::None));
+    found.shapes("Linear::new", &[&[10]], Linear::new(vector.clone(), None, Activation::None));
+    found.shapes(
+        "Linear::new",
+        &[&[10], &[64, 10]],
+        Linear::new(weight.clone(), Some(vector.clone()), Activation::None),
+    );
+    let layer = Linear::new(weight.clone(), None, Activation::None).unwrap();
+    found.shapes("Linear::forward", &[&[7, 64], &[64, 10]], layer.forward(&x));
+
+    found.shapes("add", given, ops::add(&a, &b));
+    found.shapes("sub", given, ops::sub(&a, &b));
+    found.shapes("mul", given, ops::mul(&a, &b));
+    found.shapes("activate_backward", given, ops::activate_backward(&a, &b, Activation::Gelu));
+    let mut c = t(&[3, 4]);
+    found.shapes("add_into", given, ops::add_into(&a, &b, &mut c));
+    found.shapes("sub_into", given, ops::sub_into(&a, &b, &mut c));
+    found.shapes("mul_into", given, ops::mul_into(&a, &b, &mut c));
+    found.shapes("activate_into", given, ops::activate_into(&b, Activation::Gelu, &mut c));
+    found.shapes("add_assign", given, ops::add_assign(&mut c, &b));
+    found.shapes("bias_add_assign", &[&[10], &[3, 4]], ops::bias_add_assign(&mut c, &vector));
+    found.shapes("sum", given, ops::sum(&a, 2));
+    found.shapes("sum_squares", given, ops::sum_squares(&a, 2));
+    found.shapes("max_abs", given, ops::max_abs(&a, 2));
+    found.shapes("softmax", &[&[]], ops::softmax(&a.as_strided(&[], &[], 0).unwrap()));
+
+    found.shapes("tensor", &[&[1], &[3, 4]], gpu.tensor(&[0.0f32], [3, 4]));
+    found.shapes("slice", given, a.slice(2, ..));
+    found.shapes("reshape", &[&[3, 4], &[5, 5]], a.reshape([5, 5]));
+    found.shapes("permute", &[&[3, 4], &[0]], a.permute(&[0]));
+    found.shapes("write", &[&[1], &[3, 4]], c.write(&[0.0]));
+
+    for sketch in sketches() {
+        found.shapes("Sketch::apply", &[&[3, 4], &[8, 16]], sketch.apply(&a, 1));
+        found.shapes("Sketch::adjoint", &[&[3, 4], &[8, 16]], sketch.adjoint(&a, 1));
+        found.shapes("Sketch::left", &[&[3, 4], &[8, 16]], sketch.left(&a));
+        found.shapes("Sketch::right", &[&[10]], sketch.right(&vector));
+        found.shapes("Sketch::plan", &[&[3, 4]], sketch.plan(tilewise::sketch::Direction::Forward, &a, 9));
+    }
+    found.shapes("Sketch::new", &[&[0, 4]], Sketch::new(SketchKind::Sign, [0, 4], 1));
+    found.shapes("ExplicitSketch::new", &[&[10]], ExplicitSketch::new(vector.clone()));
+    let of = ExplicitSketch::new(t(&[8, 16])).unwrap();
+    found.shapes("ExplicitSketch::apply", &[&[3, 4], &[8, 16]], of.apply(&a, 1));
+    found.shapes("ExplicitSketch::adjoint", &[&[3, 4], &[8, 16]], of.adjoint(&a, 1));
+    found.shapes("ExplicitSketch::left", &[&[10]], of.left(&vector));
+    found.shapes("ExplicitSketch::right", &[&[3, 4], &[8, 16]], of.right(&a));
+    found.shapes("rsvd", &[&[10]], rsvd(&vector, 2));
+    found.shapes("range", &[&[10]], range(&vector, 2));
+    found.shapes("cqrrpt", &[&[10]], cqrrpt(&vector));
+    found.shapes("cqrrpt", &[&[3, 4], &[8, 16]], Cqrrpt::new(&a).operator(sketches()[0]).run());
+    found.shapes("lstsq", &[&[3, 4], &[5, 6]], lstsq(&a, &b));
+    found.shapes("trace", given, trace(&a, 4, 1));
+    found.shapes("recommend_rank", &[&[10]], recommend_rank(&vector, Budget::Params(0.5)));
+    found.shapes(
+        "SkLinear::recommend_rank",
+        &[&[10]],
+        SkLinear::recommend_rank(&vector, Budget::Params(0.5)),
+    );
+    found.shapes("SkLinear::fit", &[&[10]], SkLinear::fit(&vector, 1, 1));
+    found.shapes("SkLinear::panther", &[&[10]], SkLinear::builder(1, 1).panther(&vector));
+    found.shapes("SkLinear::least_squares", &[&[10]], SkLinear::builder(1, 1).least_squares(&vector));
+    let wide_enough = t(&[12, 16]);
+    found.shapes("SkLinear::fit_to", given, SkLinear::builder(1, 1).fit_to(&wide_enough, &a));
+    let builder = SkLinear::builder(1 << 63, 2).allow_larger();
+    let beyond: &[&[usize]] = &[&[1 << 63, 2], &[16, 12]];
+    found.shapes("SkLinear::fit", beyond, builder.fit(&wide_enough));
+    found.shapes("SkLinear::fit_to", beyond, builder.fit_to(&wide_enough, &t(&[5, 16])));
+    found.shapes("SkLinear::panther", beyond, builder.panther(&wide_enough));
+    found.shapes("SkLinear::least_squares", beyond, builder.least_squares(&wide_enough));
+    found.shapes("SkLinear::random", beyond, builder.random(&gpu, [16, 12]));
+    found.shapes("SkLinear::random", &[&[0, 4]], SkLinear::<f32>::builder(1, 1).random(&gpu, [0, 4]));
+    found.shapes(
+        "SkLinear::from_factors",
+        &[&[3, 4]],
+        SkLinear::from_factors([&a, &a, &a, &a], None, Activation::None),
+    );
+    let layer = sketched(&gpu);
+    found.shapes("SkLinear::forward", given, layer.forward(&a));
+    found.shapes("SkLinear::hidden", given, layer.hidden(&a));
+    found.shapes("SkLinear::output", given, layer.output::<f32>(&b));
+    found.shapes("SkLinear::plans", given, layer.plans(&a));
+    found.shapes("SkLinear::backward", given, layer.backward(&a, &a, &a));
+    let of_other = || {
+        let other = SkLinear::<f32>::builder(1, 2).allow_larger().random(&gpu, [3, 4]).unwrap();
+        let [x, hidden, g] = [[5, 3], [5, 4], [5, 4]].map(|shape| random(&gpu, &shape));
+        other.backward(&x, &hidden, &g).unwrap().1
+    };
+    let sizes: &[&[usize]] = &[&[3, 2], &[16, 2]];
+    found.shapes("SkLinear::backward_into", sizes, layer.backward_into(&a, &a, &a, &mut of_other()));
+    found.shapes("SkLinear::descend", sizes, layer.clone().descend(&of_other(), 0.1));
+
+    let mvs = |shape: &[usize]| mv(t(shape));
+    let (x, y) = (mvs(&[4, 3, 2]), mvs(&[4, 5, 2]));
+    let positions: &[&[usize]] = &[&[3, 2], &[5, 2]];
+    found.shapes("Multivectors::new", given, Multivectors::new(a.clone(), &PLANE.blades(), BladeAxis::First));
+    found.shapes("geometric", positions, x.geometric(&y));
+    found.shapes("product", positions, x.product(Product::Geometric, &y));
+    found.shapes(
+        "product",
+        positions,
+        MvProduct::new(Product::Geometric, &x, &y).blades(&PLANE.even()).run(),
+    );
+    found.shapes("product", positions, MvProduct::new(Product::Geometric, &x, &y).plan());
+    found.shapes("product_backward", positions, x.product_backward(Product::Outer, &x, &y));
+    found.shapes("product_backward", positions, x.product_backward(Product::Outer, &y, &x));
+    found.shapes("inverse_backward", positions, x.inverse_backward(&y));
+    let scalars = Multivectors::new(t(&[1, 5, 2]), &PLANE.scalars(), BladeAxis::First).unwrap();
+    found.shapes("norm_backward", positions, x.norm_backward(&scalars));
+    let rotor = |shape: &[usize]| Multivectors::new(t(shape), &PLANE.even(), BladeAxis::First).unwrap();
+    found.shapes("sandwich", positions, rotor(&[2, 3, 2]).sandwich(&y));
+    found.shapes("plan_sandwich", positions, rotor(&[2, 3, 2]).plan_sandwich(&y));
+    let of = t(&[7, 7]);
+    let motors = [rotor(&[2, 3, 2]), rotor(&[2, 3, 2]), rotor(&[2, 5, 2])];
+    found.shapes("interpolate", &[&[7, 7], &[3, 2]], motors[0].interpolate(&motors[1], &of));
+    found.shapes("interpolate", positions, motors[0].interpolate(&motors[2], &of));
+
+    let all = t(&[PLANE.paths().len(), 2, 2]);
+    let connected = Connected::new(product(), &x, &x, &all).unwrap();
+    found.shapes("LayerProduct::connected_backward", positions, connected.backward(&y));
+    found.shapes("Connected::plan_backward", positions, connected.plan_backward(&y));
+    let weight = t(&[2, 9]);
+    let layer = product();
+    found.shapes("LayerProduct::steerable", positions, layer.steerable(&x, &y, &weight));
+    let paths = [2, PLANE.paths().len()];
+    found.shapes("LayerProduct::steerable", &[&[2, 9], &paths], layer.steerable(&x, &x, &weight));
+    found.shapes("LayerProduct::plan_steerable", positions, layer.plan_steerable(&x, &y, &weight));
+    let plan = layer.plan_steerable_backward(&x, &y, &weight, &x);
+    found.shapes("LayerProduct::plan_steerable_backward", positions, plan);
+    found.shapes(
+        "LayerProduct::steerable_backward",
+        positions,
+        layer.steerable_backward(&x, &y, &weight, &x),
+    );
+    found.shapes("LayerProduct::connected", positions, layer.connected(&x, &y, &weight));
+    found.shapes("LayerProduct::plan_connected", positions, layer.plan_connected(&x, &y, &weight));
+    found.shapes(
+        "LayerProduct::connected_backward",
+        positions,
+        layer.connected_backward(&x, &y, &weight, &x),
+    );
+    found.shapes("LayerProduct::normalized_backward", positions, layer.normalized_backward(&x, &y));
+    found.shapes("MvLinear::new", given, MvLinear::new(PLANE, a.clone()));
+    let of = MvLinear::new(PLANE, t(&[3, 5, 6])).unwrap();
+    let biased = MvLinear::builder(PLANE, t(&[3, 5, 6])).bias(vector.clone(), BiasOn::Scalar);
+    found.shapes("MvLinear::build", &[&[10]], biased.build());
+    found.shapes("MvLinear::forward", positions, of.forward(&x));
+    found.shapes("MvLinear::backward", positions, of.backward(&x, &x));
+    found.shapes("MvNormalization::new", given, MvNormalization::new(PLANE, a.clone()));
+    found.shapes("MvLayerNorm::new", given, MvLayerNorm::new(PLANE, a.clone()));
+    found.shapes("MvSilu::new", given, MvSilu::new(PLANE, a.clone(), a.clone()));
+    let clifford = CliffordLayer::<f32>::builder(layer, ProductKind::Connected).random(&gpu, [5, 6]).unwrap();
+    found.shapes("CliffordLayer::forward", positions, clifford.forward(&x));
+    found.shapes("CliffordLayer::backward", positions, clifford.backward(&x, &x));
+    std::mem::take(found).none();
+}

@@ -1,0 +1,244 @@
+//! The floors of the house: what a file may import.
+//!
+//! - A file imports from its own room and from rooms below it. `lib.rs` and `planning` stand above all and hold re-exports only.
+//! - No two folders import each other.
+//! - No circle of imports has more than two files.
+//! - `reference` reaches neither `gpu` nor `tensor`, whichever files lie between.
+//!
+//! A name that is imported through a re-export is an import of the file that defines it. Code for tests is left out.
+
+use crate::imports::Imports;
+use crate::modules::{Files, Module};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write;
+use std::path::Path;
+use syn::spanned::Spanned;
+
+mod checked;
+mod picture;
+
+/// The rooms from below; the rooms of one line import nothing from each other.
+const ROOMS: &[&[&str]] = &[
+    &["error"],
+    &["files"],
+    &["layout"],
+    &["caps"],
+    &["kernel"],
+    &["plan"],
+    &["gpu"],
+    &["tensor"],
+    &["ops", "io"],
+    &["gemm"],
+    &["sketch"],
+    &["clifford"],
+    &["reference"],
+    &["fuzz"],
+    &["planning", "lib"],
+];
+
+/// Rooms that hold nothing but modules and re-exports.
+const LISTS: &[&str] = &["planning", "lib"];
+
+/// Rooms whose circles are still to be cut. The list goes when it is empty.
+const UNSORTED: &[&str] = &["clifford"];
+
+#[test]
+fn imports_follow_the_floors() {
+    let mut faults = faults(&Imports::of(&sources()));
+    let first = |fault: &str| {
+        let path = fault.split("src/").nth(1).unwrap_or_default();
+        path.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
+    };
+    for unsorted in UNSORTED {
+        assert!(
+            faults.iter().any(|fault| first(fault) == *unsorted),
+            "{unsorted} is sorted: take it off the list"
+        );
+    }
+    faults.retain(|fault| !UNSORTED.contains(&first(fault).as_str()));
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// The files of `src`.
+pub(crate) fn sources() -> Files {
+    rust_files("src")
+}
+
+/// The Rust files of a folder of the repository, by their path in it.
+pub(crate) fn rust_files(folder: &str) -> Files {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut files = Files::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                let name = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+                files.insert(name, std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+fn room(file: &str) -> &str {
+    file.split('/').next().unwrap_or(file).trim_end_matches(".rs")
+}
+
+fn floor(room: &str) -> Option<usize> {
+    ROOMS.iter().position(|rooms| rooms.contains(&room))
+}
+
+/// Everything that breaks a rule, a line each.
+fn faults(imports: &Imports) -> Vec<String> {
+    let mut faults = Vec::new();
+    strangers(imports, &mut faults);
+    arrows_up(imports, &mut faults);
+    mutual_folders(imports, &mut faults);
+    circles(imports, &mut faults);
+    reference(imports, &mut faults);
+    faults
+}
+
+/// Files in no room, definitions in lists, and imports that cannot be read.
+fn strangers(imports: &Imports, faults: &mut Vec<String>) {
+    for file in &imports.files {
+        if floor(room(file)).is_none() {
+            faults.push(format!(
+                "src/{file}: there is no room `{}`; tests/house/floors.rs lists the rooms",
+                room(file)
+            ));
+        }
+    }
+    for Module { file, items, .. } in &imports.modules {
+        for item in items.iter().filter(|_| LISTS.contains(&room(file))) {
+            let line = item.span().start().line;
+            faults.push(format!(
+                "src/{file}:{line}: this file holds re-exports only; define the item in its room"
+            ));
+        }
+    }
+    for (file, line, path) in imports.globs.iter().filter(|(file, ..)| !LISTS.contains(&room(file))) {
+        faults.push(format!("src/{file}:{line}: {path}::*: name what is imported"));
+    }
+}
+
+fn arrows_up(imports: &Imports, faults: &mut Vec<String>) {
+    for ((from, to), (line, path)) in &imports.edges {
+        let (a, b) = (room(from), room(to));
+        if a != b && floor(b) >= floor(a) {
+            faults.push(format!(
+                "src/{from}:{line}: {path}: `{a}` imports src/{to}, but `{b}` is not below it; move the item down or its user up"
+            ));
+        }
+    }
+}
+
+/// The folders of a file, from the top: `""`, `gemm`, `gemm/kernels`.
+fn folders(file: &str) -> impl Iterator<Item = &str> {
+    std::iter::once("").chain(file.match_indices('/').map(|(at, _)| &file[..at]))
+}
+
+/// Folders next to each other, with all below them, and a folder with a sub-folder of it. Of the parent count the files that
+/// lie in it directly; its `mod.rs` may list what the sub-folder has, and then the sub-folder may not import what `mod.rs`
+/// defines.
+fn mutual_folders(imports: &Imports, faults: &mut Vec<String>) {
+    let mut pairs: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for ((from, to), (line, path)) in &imports.edges {
+        let (a, b) = (folders(from).collect::<Vec<_>>(), folders(to).collect::<Vec<_>>());
+        let common = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+        let pair = match (a.get(common), b.get(common)) {
+            (None, None) => continue,
+            // Rooms: their floors are in one order, so of two that import each other one has been found already.
+            _ if common == 1 => continue,
+            (Some(a), Some(b)) => (*a, *b),
+            // From the parent's `mod.rs`, or to what it defines: apart, since the list of an API imports what it lists.
+            (None, Some(b)) if is_list(from) => (a[common - 1], *b),
+            (Some(a), None) if is_list(to) => (*a, b[common - 1]),
+            (None, Some(b)) => (a[common - 1], *b),
+            (Some(a), None) => (*a, b[common - 1]),
+        };
+        let key = if is_list(from) && a.len() == common || is_list(to) && b.len() == common {
+            "/mod.rs"
+        } else {
+            ""
+        };
+        let name = |folder: &str, of: bool| if of { format!("{folder}{key}") } else { folder.to_owned() };
+        let pair = (name(pair.0, a.len() == common), name(pair.1, b.len() == common));
+        pairs.entry(pair).or_default().push(format!("    src/{from}:{line}: {path} of src/{to}"));
+    }
+    for ((a, b), lines) in &pairs {
+        if a < b
+            && let Some(back) = pairs.get(&(b.clone(), a.clone()))
+        {
+            let (lines, back) = (lines.join("\n"), back.join("\n"));
+            faults.push(format!("src/{a} and src/{b} import each other:\n{lines}\n  and\n{back}"));
+        }
+    }
+}
+
+fn is_list(file: &str) -> bool {
+    file.ends_with("/mod.rs")
+}
+
+/// Groups of more than two files of which each leads to every other.
+fn circles(imports: &Imports, faults: &mut Vec<String>) {
+    let reach: BTreeMap<&str, BTreeSet<&str>> = imports
+        .files
+        .iter()
+        .map(|file| (file.as_str(), reached(imports, file).into_keys().collect()))
+        .collect();
+    let mut seen = BTreeSet::new();
+    for file in imports.files.iter().map(String::as_str) {
+        let circle: Vec<_> = reach[file].iter().copied().filter(|to| reach[to].contains(file)).collect();
+        if circle.len() > 2 && seen.insert(circle[0]) {
+            let mut text = format!("a circle of {} files:", circle.len());
+            for ((from, to), (line, path)) in &imports.edges {
+                if circle.contains(&from.as_str()) && circle.contains(&to.as_str()) {
+                    write!(text, "\n    src/{from}:{line}: {path} of src/{to}").unwrap();
+                }
+            }
+            faults.push(text);
+        }
+    }
+}
+
+/// The files that a file imports, directly or through others, with the file through which each was reached first.
+fn reached<'a>(imports: &'a Imports, from: &'a str) -> BTreeMap<&'a str, &'a str> {
+    let mut reached = BTreeMap::new();
+    let mut open = VecDeque::from([from]);
+    while let Some(file) = open.pop_front() {
+        for to in imports.of_file(file) {
+            reached.entry(to).or_insert_with(|| {
+                open.push_back(to);
+                file
+            });
+        }
+    }
+    reached
+}
+
+fn reference(imports: &Imports, faults: &mut Vec<String>) {
+    let mut told = BTreeSet::new();
+    for from in imports.files.iter().filter(|file| room(file) == "reference") {
+        let reached = reached(imports, from);
+        for &to in reached.keys().filter(|to| matches!(room(to), "gpu" | "tensor")) {
+            // The shortest route, and only where it first enters the room.
+            let mut route = vec![to];
+            while let Some(&before) = reached.get(route[route.len() - 1])
+                && before != from
+            {
+                route.push(before);
+            }
+            route.push(from);
+            route.reverse();
+            let entry =
+                route.iter().position(|file| matches!(room(file), "gpu" | "tensor")) == Some(route.len() - 1);
+            if entry && told.insert((route[route.len() - 2], to)) {
+                faults.push(format!("src/{} reaches `{}`", route.join(" -> src/"), room(to)));
+            }
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The house's rules, read from its sources: floors, sizes, words, and the public API. No device.
+
+mod floors;
+mod imports;
+mod modules;
+mod sizes;
+mod surface;
+mod words;

@@ -1,0 +1,171 @@
+//! Words of an English of our own that are retired: the field has one for each thing.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Whole words in any case, and what to write instead. A space stands for white space, a line break in a comment, or an
+/// underscore: `in halves` is `in_halves` too. To retire a word, add a line.
+const WORDS: &[(&str, &str)] = &[
+    ("as it lies", "stored (out, in); read in place; no copy"),
+    ("as it was trained", "stored (out, in)"),
+    ("at the most", "at most"),
+    ("beside", "next to, alongside, with"),
+    ("found out", "verified, detected"),
+    ("half sign", "sign half"),
+    ("half signs", "sign half"),
+    ("halved axis", "split axis"),
+    ("hand back", "return; backward pass (vector-Jacobian product)"),
+    ("handed back", "returned"),
+    ("hands back", "returns; backward pass (vector-Jacobian product)"),
+    ("in front of", "before, leading"),
+    ("in halves", "f16 split (high half and low half)"),
+    ("it is told", "it is detected, it is reported"),
+    ("nobody else", "uniquely owned"),
+    ("of such a", "name the thing"),
+    ("parts of k", "split-k, splits"),
+    ("patch", "register tile, subgroup tile; fragment of a cooperative matrix"),
+    ("patches", "register tiles, subgroup tiles; fragments of cooperative matrices"),
+    ("roof", "peak"),
+    ("roofs", "peaks"),
+    ("so many", "a number, a count, at most"),
+    ("split parts", "splits"),
+    ("sums in parts", "split-k"),
+    ("that which", "name the thing"),
+    ("there is none", "say what is missing"),
+    ("thin product", "skinny product, GEMV"),
+    ("thin products", "skinny products, GEMV"),
+    ("what comes back", "returns; gradient"),
+    ("what stands between", "elementwise operations"),
+];
+
+/// Parts of names, in this case.
+const NAMES: &[(&str, &str)] = &[
+    ("_AT_MOST", "MAX_"),
+    ("HalfSigns", "SignHalf"),
+    ("HalvedAxis", "SplitAxis"),
+    ("Walk", "the vector width, the layout of the loop"),
+];
+
+/// Where they may not occur.
+const ROOMS: &[&str] = &["src", "shaders", "book/src", "README.md", "CONTRIBUTING.md", "examples", "benches"];
+
+/// Folders of other data, and pages that programs write.
+const LEFT_OUT: &[&str] = &["benches/results", "examples/data", "book/src/katex"];
+
+const ENDS: &[&str] = &["rs", "wgsl", "glsl", "md", "sh", "awk", "txt", "toml"];
+
+/// Rooms that are still to be rewritten, and how many retired words each has. A count may only fall, and the list says so
+/// when it does; it goes when it is empty.
+const LEFT: &[(&str, usize)] = &[
+    ("book/src", 1),
+    ("shaders/clifford", 1),
+    ("shaders/ops", 1),
+    ("src/caps", 5),
+    ("src/clifford", 110),
+    ("src/gpu", 44),
+    ("src/kernel", 24),
+    ("src/lib.rs", 1),
+    ("src/ops", 7),
+    ("src/reference", 1),
+    ("src/tensor", 1),
+];
+
+#[test]
+fn retired_words_are_not_used() {
+    let mut found = Vec::new();
+    let mut counts = BTreeMap::new();
+    for room in ROOMS {
+        let mut files = Vec::new();
+        add_files(room, &mut files);
+        for file in files {
+            let text = std::fs::read_to_string(root().join(&file)).unwrap();
+            for (line, retired, instead) in retired(&text) {
+                let place = file.split('/').take(2).collect::<Vec<_>>().join("/");
+                *counts.entry(place).or_insert(0) += 1;
+                found.push(format!("{file}:{line}: \"{retired}\": write: {instead}"));
+            }
+        }
+    }
+    let left: BTreeMap<String, usize> =
+        LEFT.iter().map(|&(place, count)| (place.to_owned(), count)).collect();
+    assert!(counts == left, "{}\n{} retired words: {counts:?}, not {left:?}", found.join("\n"), found.len());
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The files of a folder, or a file that there is.
+fn add_files(path: &str, files: &mut Vec<String>) {
+    if root().join(path).is_dir() {
+        let entries = std::fs::read_dir(root().join(path)).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        for name in names {
+            let path = format!("{path}/{name}");
+            if !LEFT_OUT.contains(&path.as_str()) {
+                add_files(&path, files);
+            }
+        }
+    } else if root().join(path).is_file() && path.rsplit('.').next().is_some_and(|end| ENDS.contains(&end)) {
+        files.push(path.to_owned());
+    }
+}
+
+/// Retired words of a text: the line, the word, what to write instead.
+fn retired(text: &str) -> Vec<(usize, &'static str, &'static str)> {
+    let mut found = Vec::new();
+    let (words, lines) = words(text);
+    for &(retired, instead) in WORDS {
+        let retired_words: Vec<&str> = retired.split(' ').collect();
+        for (at, part) in words.windows(retired_words.len()).enumerate() {
+            if part.iter().zip(&retired_words).all(|(word, retired)| word == retired) {
+                found.push((lines[at], retired, instead));
+            }
+        }
+    }
+    for (at, line) in text.lines().enumerate() {
+        let names = NAMES.iter().filter(|(name, _)| line.contains(name));
+        found.extend(names.map(|&(name, instead)| (at + 1, name, instead)));
+    }
+    found.sort_unstable();
+    found
+}
+
+/// The words of a text, in lower case, and the line of each. A mark between words is a word too, but for those that begin
+/// a line of a comment.
+fn words(text: &str) -> (Vec<String>, Vec<usize>) {
+    let (mut words, mut lines) = (Vec::new(), Vec::new());
+    for (at, line) in text.lines().enumerate() {
+        let line = line.trim_start().trim_start_matches(['/', '!', '#', '>']);
+        let mut word = String::new();
+        for c in line.chars().chain([' ']) {
+            if c.is_alphabetic() {
+                word.extend(c.to_lowercase());
+                continue;
+            }
+            for word in [std::mem::take(&mut word), c.to_string()] {
+                if !word.trim_matches([' ', '_']).is_empty() {
+                    words.push(word);
+                    lines.push(at + 1);
+                }
+            }
+        }
+    }
+    (words, lines)
+}
+
+#[test]
+fn words_are_found_whole() {
+    let found = |text: &str| -> Vec<(usize, &str)> {
+        retired(text).into_iter().map(|(line, word, _)| (line, word)).collect()
+    };
+    assert_eq!(found("a patch of 4 x 4;\n PATCH_ROWS"), [(1, "patch"), (2, "patch")]);
+    assert_eq!(found("dispatch, roofline, despatched, Patchwork"), []);
+    assert_eq!(found("/// It lies as\n/// it lies."), [(1, "as it lies")]);
+    assert_eq!(found("fn in_halves() {}"), [(1, "in halves")]);
+    assert_eq!(found("so. Many, so, many"), []);
+    assert_eq!(found("const ROWS_AT_MOST: u32; // at most"), [(1, "_AT_MOST")]);
+    assert_eq!(found("struct RowWalk; // a random walk"), [(1, "Walk")]);
+}

@@ -1,0 +1,5 @@
+//! Files of tensors: what is written is read, and what is damaged is refused.
+
+mod npy;
+mod npy_write;
+mod safetensors;

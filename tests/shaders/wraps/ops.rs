@@ -1,0 +1,96 @@
+//! Copies, elementwise operations, operations along an axis and the f16 split, as large as they may be.
+
+use super::gemm::{WINDOW, bare, caps};
+use super::launch::Launch;
+use tilewise::ops::Overflow;
+use tilewise::planning::Problem;
+use tilewise::planning::gemm::{F16SplitProblem, Side};
+use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
+use tilewise::{DType, Layout, Precision};
+
+/// Shapes and strides of views of up to six axes, which span so many elements: without gaps, permuted, with an axis far
+/// apart, with many of extent 2, with one that is repeated.
+pub(crate) fn views(elements: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let row = |shape: &[usize]| {
+        let strides = (0..shape.len()).map(|axis| shape[axis + 1..].iter().product()).collect::<Vec<usize>>();
+        (shape.to_vec(), strides)
+    };
+    let reversed = |shape: &[usize]| {
+        let strides = (0..shape.len()).map(|axis| shape[..axis].iter().product()).collect::<Vec<usize>>();
+        (shape.to_vec(), strides)
+    };
+    let edge = elements.isqrt();
+    vec![
+        row(&[elements]),
+        row(&[elements / 5, 5]),
+        row(&[5, elements / 5]),
+        reversed(&[edge, edge]),
+        reversed(&[5, elements / 5]),
+        reversed(&[3, 5, 7, 2, 3, elements / 630]),
+        row(&[elements / 630, 3, 5, 7, 2, 3]),
+        (vec![2, 3], vec![elements - 5, 2]),
+        (vec![3, 2], vec![2, elements - 5]),
+        (vec![2, 2, 2], vec![elements / 2, elements / 3, 1]),
+        (vec![1000, 1000], vec![elements / 1001, 1]),
+        (vec![7, 9, 11], vec![elements / 8, elements / 100, 0]),
+    ]
+}
+
+fn layouts(dtype: DType) -> Vec<Layout> {
+    let elements = WINDOW / dtype.size();
+    let layout = |(i, (shape, strides)): (usize, (Vec<usize>, Vec<usize>))| {
+        Layout::new("test", &shape, &strides, [0, 63, 6][i % 3], 1 << 40).expect("a view of a large buffer")
+    };
+    views(elements).into_iter().enumerate().map(layout).collect()
+}
+
+const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
+
+pub(crate) fn launches() -> Vec<Launch> {
+    let mut launches = Vec::new();
+    let devices = [caps(), bare()];
+    let [caps, _] = &devices;
+    for (i, from) in DType::ALL.into_iter().enumerate() {
+        for (at, view) in layouts(from).into_iter().enumerate() {
+            let to = DType::ALL[(i + at) % DType::ALL.len()];
+            let overflow = [Overflow::Rust, Overflow::Saturate][at % 2];
+            let Ok(problem) = CastProblem::new(&view, from, to, overflow) else { continue };
+            let Ok(plan) = problem.plan(&devices[at / 2 % 2]) else { continue };
+            launches.extend(Launch::steps(&format!("{from} {view:?} to {to}"), &plan));
+        }
+    }
+    let functions = Elementwise::all();
+    let mut case = 0;
+    for dtype in REALS {
+        for view in layouts(dtype) {
+            let dense = Layout::contiguous("test", view.shape()).expect("no more than the view");
+            for c in [&dense, &view] {
+                case += 1;
+                let function = functions[case % functions.len()];
+                let caps = &devices[case / functions.len() % 2];
+                let operands = vec![&view; function.operands()];
+                let Ok(problem) = ElementwiseProblem::new(function, &operands, c, dtype) else { continue };
+                let Ok(plan) = problem.plan(caps) else { continue };
+                launches.extend(Launch::steps(&format!("{function:?} of {dtype} {view:?} in {c:?}"), &plan));
+            }
+            for (axis, function) in
+                (0..view.rank()).flat_map(|axis| AxisFunction::ALL.map(|function| (axis, function)))
+            {
+                let Ok(problem) = AxisProblem::new(function, &view, axis, dtype) else { continue };
+                let Ok(plan) = problem.plan(&devices[axis % 2]) else { continue };
+                launches
+                    .extend(Launch::steps(&format!("{function:?} along {axis} of {dtype} {view:?}"), &plan));
+            }
+        }
+    }
+    for view in layouts(DType::F32) {
+        for (side, precision) in
+            [(Side::A, Precision::Fast), (Side::A, Precision::Split), (Side::B, Precision::Split)]
+        {
+            let Ok(problem) = F16SplitProblem::new(&view, side, precision) else { continue };
+            let Ok(plan) = problem.plan(caps) else { continue };
+            launches.extend(Launch::steps(&format!("{precision:?} of {side:?} {view:?}"), &plan));
+        }
+    }
+    launches
+}

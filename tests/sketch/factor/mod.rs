@@ -1,0 +1,6 @@
+//! Factorisations.
+
+mod example;
+mod qr;
+mod stages;
+mod svd;

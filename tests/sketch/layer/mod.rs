@@ -1,0 +1,8 @@
+//! Sketched linear layers.
+
+mod advise;
+mod definition;
+mod example;
+mod fit;
+mod setup;
+mod usage;

@@ -1,0 +1,7 @@
+//! Operators: dense and sparse ones, Hadamard transforms, and products whose operands they generate.
+
+mod dense;
+mod hadamard;
+mod shares;
+mod sign_half;
+mod sparse;

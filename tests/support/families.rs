@@ -1,0 +1,161 @@
+//! A plan of each family, and devices that are slower than others.
+
+use super::wgsl::{I8, plain};
+use tilewise::clifford::layer::{FeatureFunction, LayerProduct};
+use tilewise::clifford::{BladeAxis, Product, Signature};
+use tilewise::gemm::SplitK;
+use tilewise::ops::Overflow;
+use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
+use tilewise::planning::clifford_layer::{
+    ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, OperandRounding, RowFunction,
+    RowOperandLayouts, RowProblem,
+};
+use tilewise::planning::gemm::{
+    Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
+};
+use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
+use tilewise::planning::{Plan, Problem};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
+use tilewise::{Caps, DType, GemmKernel, Layout, Precision, Result};
+
+/// A family's problem, planned for a device.
+pub(crate) type Family = (&'static str, fn(&Caps) -> Result<Plan>);
+
+pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
+
+/// A problem of every family, of several workgroups.
+pub(crate) const FAMILIES: [Family; 28] = [
+    ("naive", |caps| naive([40, 50, 60]).plan(caps)),
+    ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
+    ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
+    ("tiled, in parts", |caps| {
+        pinned(GemmKernel::Tiled, [65, 66, 300], F32).split_k(SplitK::Splits(3)).plan(caps)
+    }),
+    ("dot", |caps| pinned(GemmKernel::Dot, [200, 260, 64], I8).plan(caps)),
+    ("coop", |caps| {
+        pinned(GemmKernel::Coop, [300, 400, 64], GemmTypes::new(DType::F16, DType::F32)).plan(caps)
+    }),
+    ("fast product", |caps| naive([64, 96, 64]).precision(Precision::Fast).plan(caps)),
+    ("split product", |caps| naive([64, 96, 64]).precision(Precision::Split).plan(caps)),
+    ("product of what is made", |caps| {
+        let generated =
+            GeneratedOperand { side: Side::B, entries: Distribution::Sign, outer: OuterAxis::Rows, tag: 1 };
+        pinned(GemmKernel::Tiled, [200, 260, 64], F32).generated(generated).plan(caps)
+    }),
+    ("f16_split", |caps| F16SplitProblem::new(&flat(&[100, 64])?, Side::A, Precision::Split)?.plan(caps)),
+    ("addition", |caps| {
+        let x = flat(&[50, 80])?;
+        ElementwiseProblem::new(Elementwise::Add, &[&x, &x], &x, DType::F32)?.plan(caps)
+    }),
+    ("sum", |caps| AxisProblem::new(AxisFunction::Sum, &flat(&[64, 256])?, 1, DType::F32)?.plan(caps)),
+    ("sum across", |caps| {
+        AxisProblem::new(AxisFunction::Sum, &flat(&[64, 2048])?, 0, DType::F32)?.plan(caps)
+    }),
+    ("softmax", |caps| {
+        AxisProblem::new(AxisFunction::Softmax, &flat(&[64, 256])?, 1, DType::F32)?.plan(caps)
+    }),
+    ("cast", |caps| {
+        CastProblem::new(&flat(&[64, 256])?, DType::F32, DType::Bf16, Overflow::Saturate)?.plan(caps)
+    }),
+    ("dense sketch", |caps| {
+        let sketch = Sketch::new(SketchKind::Gaussian, [192, 200], 1)?;
+        DenseProblem::new(&sketch, Direction::Forward, &flat(&[200, 256])?, 0, DType::F32)?.plan(caps)
+    }),
+    ("sparse sketch", |caps| sketched(SketchKind::Sjlt { nonzeros: 4 }, Direction::Forward, caps)),
+    ("sparse sketch, adjoint", |caps| sketched(SketchKind::CountSketch, Direction::Adjoint, caps)),
+    ("hadamard", |caps| {
+        let sketch = Sketch::new(SketchKind::Hadamard, [64, 4096], 1)?;
+        HadamardProblem::new(&sketch, Direction::Forward, &flat(&[4096, 16])?, 0, DType::F32)?.plan(caps)
+    }),
+    ("geometric product", |caps| multivectors(Signature::CL3, 2000, caps)),
+    ("geometric product by a table", |caps| multivectors(Signature::new(6, 0, 0)?, 600, caps)),
+    ("steerable layer", |caps| rows(RowFunction::Steerable, caps)),
+    ("steerable layer, backward", |caps| rows(RowFunction::SteerableBackward, caps)),
+    ("norm", |caps| rows(RowFunction::Normalize, caps)),
+    ("features", |caps| features(None, caps)),
+    ("features, backward", |caps| features(Some(()), caps)),
+    ("connected layer", |caps| connected()?.plan(caps)),
+    ("connected layer, backward", |caps| {
+        ConnectedBackward::new(connected()?, &flat(&[4, 96, 64])?)?.plan(caps)
+    }),
+];
+
+/// A product in one part. Which tile of the tiled kernel is taken depends on how long each takes to compile, so it is named.
+fn pinned(kernel: GemmKernel, shape: [usize; 3], types: GemmTypes) -> GemmProblem {
+    let pin = match kernel {
+        GemmKernel::Tiled => Pin::Tile(kernel.tiles()[4]),
+        _ => Pin::Kernel(kernel),
+    };
+    plain(shape, types).pinned(pin).split_k(SplitK::Splits(1))
+}
+
+fn naive(shape: [usize; 3]) -> GemmProblem {
+    pinned(GemmKernel::Naive, shape, F32)
+}
+
+fn flat(shape: &[usize]) -> Result<Layout> {
+    Layout::contiguous("test", shape)
+}
+
+fn sketched(kind: SketchKind, direction: Direction, caps: &Caps) -> Result<Plan> {
+    let sketch = Sketch::new(kind, [600, 2000], 1)?;
+    let rows = if direction == Direction::Forward { 2000 } else { 600 };
+    SparseProblem::new(&sketch, direction, &flat(&[rows, 64])?, 0, DType::F32)?.plan(caps)
+}
+
+fn multivectors(signature: Signature, positions: usize, caps: &Caps) -> Result<Plan> {
+    let blades = signature.blades();
+    let x = flat(&[blades.len(), positions])?;
+    let placed = MvLayout { layout: &x, blades: &blades };
+    let function = Function::Product(Product::Geometric);
+    CliffordProblem::new(function, &[placed, placed], placed, BladeAxis::First, DType::F32)?.plan(caps)
+}
+
+fn rows(function: RowFunction, caps: &Caps) -> Result<Plan> {
+    let product = LayerProduct::new(Signature::CL3);
+    let (blades, features) = (product.blades(), 16);
+    let x = flat(&[blades.len(), 300, features])?;
+    let w = flat(&[features, Signature::CL3.paths().len()])?;
+    let layouts = RowOperandLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
+    RowProblem::new(function, product, &blades, layouts, DType::F32)?.plan(caps)
+}
+
+fn features(g: Option<()>, caps: &Caps) -> Result<Plan> {
+    let (blades, features) = (Signature::CL3.blades(), 32);
+    let x = flat(&[8, 100, features])?;
+    let function = FeatureFunction::ALL[0];
+    let parameter = flat(&[features, function.parts(&blades)])?;
+    let parameters = vec![&parameter; function.parameters()];
+    FeaturesProblem::new(function, &blades, &x, g.map(|()| &x), &parameters, DType::F32)?.plan(caps)
+}
+
+fn connected() -> Result<ConnectedForward> {
+    let product = LayerProduct::new(Signature::CL2);
+    let (blades, features) = (product.blades(), 64);
+    let x = flat(&[blades.len(), 96, features])?;
+    let weight = flat(&[Signature::CL2.paths().len(), features, features])?;
+    let product = ConnectedProblem::new(product, &blades, [&x, &x], &weight, DType::F32)?;
+    ConnectedForward::new(product, OperandRounding::None, Pin::Free)
+}
+
+/// The same device, if all of it took so many times as long.
+pub(crate) fn slowed(caps: &Caps, times: f64) -> Caps {
+    let mut slow = caps.clone();
+    let machine = &mut slow.machine;
+    for rate in [
+        &mut machine.f32_flops,
+        &mut machine.f16_flops,
+        &mut machine.i8_flops,
+        &mut machine.matrix_flops,
+        &mut machine.bytes,
+        &mut machine.cache_bytes,
+        &mut machine.shared_bytes,
+    ] {
+        *rate /= times;
+    }
+    for seconds in [&mut machine.launch_seconds, &mut machine.load_seconds, &mut machine.invocation_seconds] {
+        *seconds *= times;
+    }
+    slow
+}
