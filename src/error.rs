@@ -1,10 +1,11 @@
-//! What can go wrong, always with the values that made it go wrong.
+//! Errors. Each contains the values that caused it.
 //!
-//! An error names the public function that the user called, not one that this calls in turn. So every public function that
-//! can fail runs its work through [`call`] or renames its errors with [`Named::named`]. Functions, and methods of `Gpu`,
-//! `Tensor` and `Multivectors`, are named by their name alone, methods of other types by type and name (`SkLinear::forward`),
-//! and a builder by its plain function (`Gemm::run` is `matmul`). Shapes are those of the operands as the user gave them, so a
-//! function that passes on a view of an operand checks its shape first.
+//! An error names the public function that the user called, not one that this function calls in turn. So every public
+//! function that can fail runs its work through [`call`] or renames its errors with [`Named::named`]. Functions, and
+//! methods of `Gpu`, `Tensor` and `Multivectors`, are named by their name alone; methods of other types by type and
+//! name (`SkLinear::forward`); a builder by its plain function (`Gemm::run` is `matmul`). Shapes are those of the
+//! operands as the user passed them. So a function that passes on a view of an operand checks the operand's shape
+//! first.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,14 +13,14 @@ use std::fmt;
 /// The result of a fallible operation of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of this crate. It leaves the operands and the device usable, except
-/// for [`Error::Device`] after the device is lost.
+/// An error of this crate. The operands and the device remain usable, except for [`Error::Device`] after the device is
+/// lost.
 ///
-/// `Debug` prints the same message as `Display`: so does a `main` that returns an error.
+/// `Debug` prints the same message as `Display`, so a `main` that returns an error prints it too.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A shape that is not allowed, or two that do not go together: the caller's mistake.
+    /// A mistake of the caller: a shape that is not allowed, or two shapes that do not match.
     #[error("{op}: {rule}; got {}{remedy}", Shapes(lhs, rhs.as_deref()))]
     #[non_exhaustive]
     Shape {
@@ -27,79 +28,79 @@ pub enum Error {
         op: &'static str,
         /// The rule that was broken.
         rule: Cow<'static, str>,
-        /// A suggestion what to do about it, or empty.
+        /// The remedy, or an empty text.
         remedy: &'static str,
-        /// The first shape.
+        /// Shape of the first operand.
         lhs: Vec<usize>,
-        /// The second shape (or range, or length), where there are two.
+        /// Shape of the second operand (or a range, or a length), if there are two.
         rhs: Option<Vec<usize>>,
     },
-    /// Something that this device cannot do, in any size.
+    /// An operation that this device cannot run, at any size.
     #[error("{op} cannot run on {device}: it needs {needs}")]
     Unsupported {
         /// The public function that was called.
         op: &'static str,
-        /// What it needs.
+        /// Features that the operation needs.
         needs: String,
-        /// The device that lacks it.
+        /// Name of the device that lacks them.
         device: String,
     },
-    /// Something too large for this device.
+    /// A size that exceeds a limit of this device.
     #[error("{op}: {what} is {needed}, but this device allows {allowed}")]
     Limit {
         /// The public function that was called.
         op: &'static str,
-        /// The quantity, with its unit.
+        /// Name of the quantity, with its unit.
         what: String,
-        /// How much the operation needs.
+        /// Value that the operation needs.
         needed: u64,
-        /// How much the device allows.
+        /// Maximum that the device allows.
         allowed: u64,
     },
     /// The memory budget or the device's memory is used up.
-    #[error("{op}: no room for {needed} more bytes{}", Left(*available))]
+    #[error("{op}: not enough memory for {needed} more bytes{}", Left(*available))]
     OutOfMemory {
         /// The public function that was called.
         op: &'static str,
-        /// Bytes that were asked for.
+        /// Requested bytes.
         needed: u64,
-        /// Bytes left of the memory budget. None where that is not what is used up: the device or the host has no more
+        /// Unused bytes of the memory budget. None if the budget is not the cause: the device or the host is out of
         /// memory.
         available: Option<u64>,
     },
-    /// Operands of different [`Gpu`](crate::Gpu)s.
-    #[error("{op}: {apart}")]
+    /// Operands that belong to different [`Gpu`](crate::Gpu)s.
+    #[error("{op}: {mismatch}")]
     #[non_exhaustive]
     Gpu {
         /// The public function that was called.
         op: &'static str,
-        /// Why the operands do not go together.
-        apart: Apart,
+        /// How the two `Gpu`s differ.
+        mismatch: GpuMismatch,
     },
-    /// A value from outside (a file, an environment variable, an argument) that makes no sense.
+    /// An invalid value from outside: of a file, an environment variable or an argument.
     #[error("{what}: {why}")]
     Input {
-        /// What was read.
+        /// Name of the value.
         what: String,
-        /// Why it cannot be used.
+        /// Reason why it is invalid.
         why: String,
     },
-    /// The device or its driver failed: a shader that does not compile, a lost device.
+    /// A failure of the device or its driver, such as a shader that does not compile, or a lost device.
     #[error("the GPU failed: {0}")]
     Device(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Why operands of two [`Gpu`](crate::Gpu)s do not go together.
+/// How the [`Gpu`](crate::Gpu)s of two operands differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Apart {
-    /// The two are on different devices.
+pub enum GpuMismatch {
+    /// They are different devices.
     Devices,
-    /// Both adopted the same device of an application.
+    /// They are two adoptions of one device of an application.
     Adoptions,
 }
 
-impl fmt::Display for Apart {
+impl fmt::Display for GpuMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Devices => "the operands live on different devices; upload both through the same Gpu",
@@ -110,7 +111,7 @@ impl fmt::Display for Apart {
     }
 }
 
-/// The shapes of an error: one or two.
+/// One or two shapes, as the error prints them.
 struct Shapes<'a>(&'a [usize], Option<&'a [usize]>);
 
 impl fmt::Display for Shapes<'_> {
@@ -121,7 +122,7 @@ impl fmt::Display for Shapes<'_> {
     }
 }
 
-/// What is left of the memory budget, if that is what is used up.
+/// Unused bytes of the memory budget, if the budget is used up.
 struct Left(Option<u64>);
 
 impl fmt::Display for Left {
@@ -136,17 +137,17 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Runs the work of the public function `op`. Errors name that function.
+/// Runs the work of the public function `op`, and renames its errors after that function.
 pub(crate) fn call<T>(op: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     work().named(op)
 }
 
 /// Renames the error of a result after the public function that the user called.
 pub(crate) trait Named {
-    /// The error names `op`, whatever it named before.
+    /// Renames the error after `op`.
     fn named(self, op: &'static str) -> Self;
 
-    /// As [`named`](Self::named), but leaves [`Error::Input`], which names a file, as it is.
+    /// As [`named`](Self::named), but leaves [`Error::Input`] unchanged, because it names a file.
     #[cfg(feature = "safetensors")]
     fn named_except_files(self, op: &'static str) -> Self;
 }
@@ -162,15 +163,15 @@ impl<T> Named for Result<T> {
     }
 }
 
-/// Whether the text `what` of an error begins with the name `call`.
+/// Whether `what` of an error begins with the name `call`.
 fn is_of(what: &str, call: &str) -> bool {
     let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
     what.strip_prefix(call).is_some_and(|rest| !goes_on(rest))
 }
 
 impl Error {
-    /// The same error, named after another call. The text `what` of [`Error::Input`] is the call, the call and an argument
-    /// after a colon, or an argument in several words.
+    /// Renames the error after the call `call`. The text `what` of [`Error::Input`] is one of: a call; a call and an
+    /// argument after a colon; an argument of several words.
     fn of(mut self, call: &'static str) -> Self {
         match &mut self {
             Self::Shape { op, .. }
@@ -224,8 +225,11 @@ mod tests {
     #[test]
     fn what_is_left_of_a_budget_is_said_where_a_budget_is_used_up() {
         let full = |available| Error::OutOfMemory { op: "zeros", needed: 512, available }.to_string();
-        assert_eq!(full(Some(256)), "zeros: no room for 512 more bytes (256 of the memory budget are free)");
-        assert_eq!(full(None), "zeros: no room for 512 more bytes");
+        assert_eq!(
+            full(Some(256)),
+            "zeros: not enough memory for 512 more bytes (256 of the memory budget are free)"
+        );
+        assert_eq!(full(None), "zeros: not enough memory for 512 more bytes");
     }
 
     #[test]

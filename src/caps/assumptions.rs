@@ -1,15 +1,15 @@
-//! Facts about a device that a test assumes.
+//! Facts that a test assumes about a device.
 
 use super::coop::CoopRow;
 use super::device_type::DeviceType;
 
-/// Facts to assume about a device instead of asking its driver: for tests, so that kernels meant for GPUs run on software
+/// Facts to assume about a device instead of asking its driver. For tests, so that kernels for GPUs run on software
 /// devices. The default assumes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assumptions {
-    /// Rows of cooperative matrices to add to those that the adapter lists. They pass the same self-test; its verdicts on them
-    /// are not cached.
+    /// Rows of cooperative matrices to add to those that the adapter lists. They have to pass the same self-test; its
+    /// verdicts on them are not cached.
     pub rows: Vec<CoopRow>,
-    /// The type of device to make plans for.
+    /// Device type to plan for.
     pub device_type: Option<DeviceType>,
 }

@@ -1,4 +1,4 @@
-//! Cooperative matrices (tensor cores) as data: the rows that an adapter lists, and whether a kernel may use one.
+//! Cooperative matrices (tensor cores) as data: the rows that an adapter lists, and their verdicts.
 
 use std::fmt;
 
@@ -17,9 +17,9 @@ pub struct CoopRow {
     pub b: CoopScalar,
     /// Scalar type of C, operand and result.
     pub c: CoopScalar,
-    /// Who holds a matrix together.
+    /// The invocations that hold a matrix jointly.
     pub scope: CoopScope,
-    /// What the self-test of the row found.
+    /// Verdict of the row's self-test.
     pub verdict: Verdict,
 }
 
@@ -37,7 +37,7 @@ pub enum CoopScalar {
     U32,
 }
 
-/// The invocations that hold a cooperative matrix together.
+/// The invocations that hold a cooperative matrix jointly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CoopScope {
@@ -45,30 +45,30 @@ pub enum CoopScope {
     Subgroup,
 }
 
-/// What the self-test of a row found: a small product of integers that must be exact, computed while a
-/// [`Gpu`](crate::Gpu) is opened or adopted.
+/// Verdict of a row's self-test: a small product of integers that must be exact, computed while a [`Gpu`](crate::Gpu)
+/// is opened or adopted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Nothing: the row was read from an adapter or written down by hand, or the device cannot run the test.
+    /// No verdict: the row was read from an adapter or written by hand, or the device cannot run the test.
     Untested,
     /// The product was exact.
     Verified,
-    /// The product was not exact: no kernel uses the row.
+    /// The product was not exact. No kernel uses the row.
     Wrong,
-    /// The driver would not compile or run the test: no kernel uses the row.
+    /// The driver refused to compile or run the test. No kernel uses the row.
     Refused,
 }
 
 impl CoopRow {
-    /// Whether kernels are written for rows like this: square, with operands of one type.
+    /// Whether kernels exist for rows of this form: square, with A and B of the same type.
     pub(crate) fn is_square(&self) -> bool {
         [self.n, self.k] == [self.m; 2] && self.a == self.b
     }
 }
 
 impl CoopScalar {
-    /// Bytes of one number.
+    /// Size of one number in bytes.
     pub(crate) fn size(self) -> usize {
         match self {
             Self::F16 => 2,
@@ -77,7 +77,7 @@ impl CoopScalar {
     }
 }
 
-/// `16x16x16 f16 x f16 -> f32 (subgroup), verified`: m, n, k, the types of A, B and C, what the self-test found.
+/// `16x16x16 f16 x f16 -> f32 (subgroup), verified`: m, n, k, the types of A, B and C, and the verdict.
 impl fmt::Display for CoopRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { m, n, k, a, b, c, scope, verdict } = self;

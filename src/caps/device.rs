@@ -1,85 +1,86 @@
-//! What a device can do, as plain data: everything that a choice of kernel may depend on.
+//! The capabilities of a device as plain data: everything that the choice of a kernel may depend on.
 
 use super::coop::{CoopRow, CoopScalar, Verdict};
 use super::device_type::DeviceType;
 use super::machine::Machine;
-use super::units::bytes;
+use super::units::format_bytes;
 use std::fmt;
 
-/// What a device can do: plain data, read once from the adapter, or made by hand.
+/// The capabilities of a device: plain data, read once from the adapter or written by hand.
 ///
-/// The plan of a problem ([`Problem::plan`](crate::plan::Problem::plan)) is a pure function of it and a `Caps`, so a plan
-/// for a device that is not here can be printed and tested. [`fixtures`](crate::caps::fixtures)
-/// holds the data of real devices.
+/// The plan of a problem ([`Problem::plan`](crate::plan::Problem::plan)) is a pure function of the problem and a
+/// `Caps`. So a plan for a device that is not present can be printed and tested. [`fixtures`](crate::caps::fixtures)
+/// contains the data of real devices.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Caps {
-    /// The adapter's name, as its driver reports it.
+    /// Adapter's name, as its driver reports it.
     pub adapter: String,
-    /// The API underneath: `vulkan`, `metal`, `dx12`, `browser-webgpu`, `noop`.
+    /// Name of the API: `vulkan`, `metal`, `dx12`, `browser-webgpu`, `noop`.
     pub backend: String,
-    /// The driver's name and version.
+    /// Driver's name and version.
     pub driver: String,
-    /// Discrete, integrated, virtual or software.
+    /// Device type: discrete, integrated, virtual or software.
     pub device_type: DeviceType,
-    /// PCI vendor id (0 where there is none).
+    /// PCI vendor id; 0 for a device without one.
     pub vendor: u32,
-    /// Bytes of device memory, where the driver tells.
+    /// Device memory in bytes, if the driver reports it.
     pub memory: Option<u64>,
-    /// Whether shaders may compute with and store `f16`.
+    /// Support for computing with and storing `f16` in shaders.
     pub f16: bool,
-    /// Whether shaders may load and compute with integers of 64 bits: two elements of f32 in one load.
+    /// Support for 64-bit integers in shaders, with which one load fetches two f32 elements.
     pub int64: bool,
-    /// Subgroup sizes, where subgroup operations are available.
+    /// Subgroup sizes; None without subgroup operations.
     pub subgroups: Option<SubgroupSizes>,
-    /// The cooperative-matrix shapes that the adapter lists and the shading language can spell.
+    /// Rows of cooperative matrices that the adapter lists and the shading language can express.
     pub rows: Vec<CoopRow>,
-    /// Whether a compute pass can be timed by the GPU's own clock.
+    /// Support for timing a compute pass by the GPU's own clock.
     pub timestamps: bool,
-    /// Whether compiled pipelines can be kept across runs.
+    /// Support for storing compiled pipelines across runs.
     pub pipeline_cache: bool,
-    /// Sizes that the device allows.
+    /// Limits of the device.
     pub limits: CapsLimits,
-    /// What is assumed of the device: what plans are weighed by.
+    /// Assumptions about the device's speed, from which the costs of plans are predicted.
     pub machine: Machine,
 }
 
-/// The sizes that a subgroup may have, in invocations.
+/// Range of subgroup sizes in invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SubgroupSizes {
-    /// The smallest.
+    /// Smallest subgroup size.
     pub min: u32,
-    /// The largest.
+    /// Largest subgroup size.
     pub max: u32,
 }
 
-/// Sizes that a device allows. Bytes and invocations, as named.
+/// Limits of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CapsLimits {
-    /// Bytes of one storage binding: the window of a tensor that a kernel may see.
+    /// Maximum size of one storage binding in bytes: the window of a tensor that a kernel can access.
     pub binding_bytes: u64,
-    /// Bytes of one buffer.
+    /// Maximum size of one buffer in bytes.
     pub buffer_bytes: u64,
-    /// Storage bindings of one kernel.
+    /// Maximum number of storage bindings of one kernel.
     pub storage_bindings: u32,
-    /// Bytes of shared memory of one workgroup.
+    /// Maximum shared memory of one workgroup in bytes.
     pub workgroup_bytes: u32,
-    /// Invocations of one workgroup.
+    /// Maximum invocations of one workgroup.
     pub workgroup_invocations: u32,
-    /// Workgroups along each axis of a grid.
+    /// Maximum workgroups along each axis of a grid.
     pub grid: u32,
-    /// Bytes of immediates (push constants); 0 where there are none.
+    /// Maximum size of immediates (push constants) in bytes; 0 if there are none.
     pub immediate_bytes: u32,
 }
 
 impl Caps {
-    /// Whether a kernel may use the square matrices of this size, with operands of type `ab` and sums of type `c`.
+    /// Whether a kernel may use square cooperative matrices of this size, with operands of type `ab` and sums of type
+    /// `c`.
     ///
-    /// A row that was not tested counts as usable, so that plans for devices that are not here can be made;
-    /// [`Gpu::caps`](crate::Gpu::caps) holds no such row that its device could run.
+    /// A row without a verdict counts as usable, so that plans for devices that are not present can be made. In
+    /// [`Gpu::caps`](crate::Gpu::caps), every row that the device can run has a verdict.
     ///
     /// # Errors
-    /// What the kernel needs and why it is not so, in words.
+    /// A text that says what the kernel needs and what is missing.
     pub fn coop(&self, size: u32, ab: CoopScalar, c: CoopScalar) -> Result<(), String> {
         let needs =
             |why: String| format!("cooperative matrices {size}x{size}x{size} {ab} x {ab} -> {c}, {why}");
@@ -92,9 +93,8 @@ impl Caps {
         self.coop_conditions(row).map(|_| ()).map_err(needs)
     }
 
-    /// What every kernel on matrices of this row needs besides the row: its types, and subgroups of a size that it can
-    /// be written for.
-    /// The subgroup's size, or what is missing.
+    /// Checks the conditions that every kernel on matrices of this row has besides the row itself: the scalar types,
+    /// and subgroups of one known size. Returns the subgroup size, or a text that says what is missing.
     pub(crate) fn coop_conditions(&self, row: &CoopRow) -> Result<u32, String> {
         if [row.a, row.b, row.c].contains(&CoopScalar::F16) && !self.f16 {
             return Err("and f16 in shaders".into());
@@ -106,13 +106,13 @@ impl Caps {
         }
     }
 
-    /// Whether a kernel may use some row of cooperative matrices, see [`coop`](Self::coop).
+    /// Whether a kernel may use at least one row of cooperative matrices, see [`coop`](Self::coop).
     #[must_use]
     pub fn has_tensor_cores(&self) -> bool {
         self.rows.iter().any(|row| self.coop(row.m, row.a, row.c).is_ok())
     }
 
-    /// The same device, if it were one of another type: its plans are those that such devices get.
+    /// The same device, planned for as a device of another type.
     #[must_use]
     pub fn planned_for(self, device_type: DeviceType) -> Self {
         let machine = Machine::of(&self.adapter, &self.backend, device_type, !self.rows.is_empty());
@@ -120,13 +120,13 @@ impl Caps {
     }
 }
 
-/// A table for people: one line per fact, sizes in powers of 1024, speeds in powers of 1000.
+/// A table with one line per fact. Sizes are in powers of 1024, rates in powers of 1000.
 impl fmt::Display for Caps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let yes = |has| if has { "yes" } else { "no" };
         let name = if self.adapter.is_empty() { "(no name)" } else { &self.adapter };
         let driver = if self.driver.is_empty() { "(no name)" } else { &self.driver };
-        let memory = self.memory.map_or("not told".into(), bytes);
+        let memory = self.memory.map_or("not reported".into(), format_bytes);
         let subgroups = self.subgroups.map_or("none".into(), |s| s.to_string());
         let limits = &self.limits;
         writeln!(f, "{name}")?;
@@ -146,17 +146,17 @@ impl fmt::Display for Caps {
         writeln!(f, "  timestamps       {}", yes(self.timestamps))?;
         writeln!(f, "  pipeline cache   {}", yes(self.pipeline_cache))?;
         writeln!(f, "  workgroup        {} invocations", limits.workgroup_invocations)?;
-        writeln!(f, "  shared memory    {}", bytes(limits.workgroup_bytes.into()))?;
+        writeln!(f, "  shared memory    {}", format_bytes(limits.workgroup_bytes.into()))?;
         writeln!(f, "  grid             {} workgroups along each axis", limits.grid)?;
-        writeln!(f, "  binding          {}", bytes(limits.binding_bytes))?;
+        writeln!(f, "  binding          {}", format_bytes(limits.binding_bytes))?;
         writeln!(f, "  bindings         {}", limits.storage_bindings)?;
-        writeln!(f, "  buffer           {}", bytes(limits.buffer_bytes))?;
-        writeln!(f, "  immediates       {}", bytes(limits.immediate_bytes.into()))?;
+        writeln!(f, "  buffer           {}", format_bytes(limits.buffer_bytes))?;
+        writeln!(f, "  immediates       {}", format_bytes(limits.immediate_bytes.into()))?;
         write!(f, "{}", self.machine)
     }
 }
 
-/// `32`, or `32 to 64` where a kernel cannot know.
+/// `32`, or `32 to 64` if the size is not known before a kernel is compiled.
 impl fmt::Display for SubgroupSizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.min == self.max {

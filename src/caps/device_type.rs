@@ -1,19 +1,19 @@
-//! The kind of a device.
+//! The type of a device.
 
 use std::fmt;
 
-/// The kind of a device.
+/// The type of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeviceType {
-    /// A GPU with memory of its own.
+    /// A GPU with its own memory.
     Discrete,
     /// A GPU that shares the CPU's memory.
     Integrated,
-    /// A GPU lent to a virtual machine.
+    /// A GPU of a virtual machine.
     Virtual,
-    /// A CPU that plays a GPU: slow, and the same everywhere.
+    /// A driver that executes shaders on the CPU: slow, and the same everywhere.
     Software,
-    /// The driver does not say.
+    /// A device whose driver does not report a type.
     Unknown,
 }
 

@@ -1,10 +1,10 @@
-//! [`Caps`] of real devices, made by hand: plans for a GPU that is not here.
+//! [`Caps`] of real devices, written by hand, to plan for a GPU that is not present.
 //!
-//! Each says where its figures come from. Rows of cooperative matrices are those that pass both
-//! wgpu's filter and the shading language: square, 8 or 16, of floats. Four figures are common to
-//! all devices that were not read here: 65,535 workgroups per axis (the least that Vulkan and Metal
-//! allow, and what drivers report), 8 storage bindings (the least that WebGPU allows; most have
-//! thousands), 1,024 invocations, and on Vulkan 256 bytes of immediates (the least of Vulkan 1.4).
+//! The documentation of each says where its figures come from. Its rows of cooperative matrices are those that both
+//! wgpu's filter and the shading language accept: square, of size 8 or 16, of floats. Devices whose figures were not
+//! read from a driver share four assumptions: 65,535 workgroups per axis (the minimum of Vulkan and Metal, and what
+//! drivers report), 8 storage bindings (the minimum of WebGPU; most have thousands), 1,024 invocations, and on Vulkan
+//! 256 bytes of immediates (the minimum of Vulkan 1.4).
 //!
 //! ```
 //! use tilewise::planning::fixtures;
@@ -16,10 +16,10 @@
 
 use super::{Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes, Verdict};
 
-/// A name, and what makes the device of that name.
+/// A fixture's name, and the function that returns its `Caps`.
 pub type Fixture = (&'static str, fn() -> Caps);
 
-/// Every fixture, from the largest to the barest.
+/// Every fixture, from the most to the least capable.
 pub const ALL: [Fixture; 10] = [
     ("h200", h200),
     ("rtx-4090", rtx_4090),
@@ -37,57 +37,56 @@ const KIB: u32 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// The largest window that a kernel sees of a buffer, see [`CapsLimits::binding_bytes`].
+/// Largest window of a buffer that a kernel can bind, see [`CapsLimits::binding_bytes`].
 const WINDOW: u64 = (1 << 31) - 16;
-/// The largest buffer that wgpu makes on Linux, NVIDIA's driver excepted.
+/// Largest buffer that wgpu creates on Linux, except with NVIDIA's driver.
 const LINUX_BUFFER: u64 = (1 << 31) - 1;
 
-/// NVIDIA H200 (SXM) under NVIDIA's Vulkan driver.
+/// NVIDIA H200 (SXM) with NVIDIA's Vulkan driver.
 ///
-/// Published: speed, 141 GB of memory, 132 multiprocessors (data sheet). Of the driver: subgroups of
-/// 32, 48 KiB of shared memory, one buffer just under 4 GiB, as it reports for every card of the last
-/// generations. Assumed: no row list of a Hopper card has been published; the rows are as on other
-/// NVIDIA drivers.
+/// Published: speed, 141 GB of memory, 132 multiprocessors (data sheet). From the driver: subgroups of 32, 48 KiB of
+/// shared memory, buffers of just under 4 GiB, as it reports for every card of the last generations. Assumed: the rows,
+/// which are those of other NVIDIA drivers, because no list of a Hopper card has been published.
 #[must_use]
 pub fn h200() -> Caps {
     nvidia("NVIDIA H200", 141_000_000_000)
 }
 
-/// NVIDIA `GeForce` RTX 4090 under NVIDIA's Vulkan driver.
+/// NVIDIA `GeForce` RTX 4090 with NVIDIA's Vulkan driver.
 ///
-/// Published: speed, memory, multiprocessors (Ada paper); rows 16x16x16 of f16 with f16 and f32
-/// accumulation. The driver's limits as for [`h200`].
+/// Published: speed, memory, multiprocessors (Ada paper); the rows 16x16x16 of f16 with f16 and f32 accumulation. The
+/// driver's limits are those of [`h200`].
 #[must_use]
 pub fn rtx_4090() -> Caps {
     nvidia("NVIDIA GeForce RTX 4090", 24 * GIB)
 }
 
-/// AMD Radeon RX 7900 XTX (RDNA3) under Mesa's RADV.
+/// AMD Radeon RX 7900 XTX (RDNA3) with Mesa's RADV.
 ///
-/// Published: speed and memory (product page), the rows, 64 KiB of shared memory, subgroups of 32 or
-/// 64. wgpu cannot pin which of the two a kernel gets, so [`Caps::has_tensor_cores`] is false.
+/// Published: speed and memory (product page), the rows, 64 KiB of shared memory, subgroups of 32 or 64. wgpu cannot
+/// fix which of the two sizes a kernel gets, so [`Caps::has_tensor_cores`] is false.
 #[must_use]
 pub fn radv_rdna3() -> Caps {
     radv("AMD Radeon RX 7900 XTX (RADV NAVI31)", 24 * GIB)
 }
 
-/// AMD Radeon RX 9070 XT (RDNA4) under Mesa's RADV.
+/// AMD Radeon RX 9070 XT (RDNA4) with Mesa's RADV.
 ///
-/// Published: speed and memory (product page), 20 rows, all 16x16x16. Assumed: its f16 rows and its
-/// limits are those of [`radv_rdna3`].
+/// Published: speed and memory (product page), 20 rows, all 16x16x16. Assumed: its f16 rows and its limits are those of
+/// [`radv_rdna3`].
 #[must_use]
 pub fn radv_rdna4() -> Caps {
     radv("AMD Radeon RX 9070 XT (RADV GFX1201)", 16 * GIB)
 }
 
-/// Intel Arc B580 (Xe2) under Mesa's ANV.
+/// Intel Arc B580 (Xe2) with Mesa's ANV.
 ///
-/// Published: speed and memory (product page), and that its only f16 row is 8x16x16, which the
-/// shading language cannot spell: none is left. Assumed: subgroups of 16 or 32 (as other Xe2
-/// devices report), 64 KiB of shared memory.
+/// Published: speed and memory (product page), and that its only f16 row is 8x16x16. The shading language cannot
+/// express that row, so it has none here. Assumed: subgroups of 16 or 32 (as other Xe2 devices report), 64 KiB of
+/// shared memory.
 #[must_use]
 pub fn intel_xe2() -> Caps {
-    rated(Caps {
+    add_machine(Caps {
         driver: "Intel open-source Mesa driver".into(),
         vendor: 0x8086,
         memory: Some(12 * GIB),
@@ -96,16 +95,15 @@ pub fn intel_xe2() -> Caps {
     })
 }
 
-/// Apple M2 (10 GPU cores, 16 GB) under Metal.
+/// Apple M2 (10 GPU cores, 16 GB) with Metal.
 ///
-/// From the sources of wgpu 30, which fix them for every Apple device: the 8x8x8 rows, 29 storage
-/// bindings, 4 KiB of immediates, 32 KiB of shared memory. Published: speed (announcement), and that
-/// every Apple GPU has subgroups of 32, which [`Caps::of`] takes where wgpu says "4 to 64". Assumed:
-/// the longest buffer is half of the memory.
+/// From the sources of wgpu 30, where they are fixed for every Apple device: the 8x8x8 rows, 29 storage bindings, 4 KiB
+/// of immediates, 32 KiB of shared memory. Published: speed (announcement), and that every Apple GPU has subgroups of
+/// 32, which [`Caps::of`] uses although wgpu says "4 to 64". Assumed: the largest buffer is half of the memory.
 #[must_use]
 pub fn apple_m2() -> Caps {
     use CoopScalar::{F16, F32};
-    rated(Caps {
+    add_machine(Caps {
         backend: "metal".into(),
         rows: vec![row(8, F32, F32), row(8, F16, F16), row(8, F16, F32)],
         pipeline_cache: false,
@@ -122,12 +120,12 @@ pub fn apple_m2() -> Caps {
 
 /// Mesa 26.1's software driver: f16, subgroups of 8 and cooperative matrices without a GPU.
 ///
-/// Everything was read from the driver on x86-64 with AVX2, speed measured on 2 cores; only the
-/// memory is left out, being the host's.
+/// All figures were read from the driver on x86-64 with AVX2; speed was measured on 2 cores. The memory is left out,
+/// because it is the host's.
 #[must_use]
 pub fn lavapipe() -> Caps {
     use CoopScalar::{F16, F32};
-    rated(Caps {
+    add_machine(Caps {
         driver: "llvmpipe Mesa 26.1.6 (LLVM 19.1.7)".into(),
         vendor: 0x1_0005, // Mesa's number with Khronos: there is no card
         subgroups: Some(SubgroupSizes { min: 8, max: 8 }),
@@ -142,13 +140,12 @@ pub fn lavapipe() -> Caps {
     })
 }
 
-/// `SwiftShader` as Chromium carries it: a second software driver, without f16 and with workgroups
-/// of 256.
+/// `SwiftShader`, the software driver of Chromium: no f16, workgroups of at most 256 invocations.
 ///
-/// Everything was read from the driver; only the memory is left out, being the host's.
+/// All figures were read from the driver. The memory is left out, because it is the host's.
 #[must_use]
 pub fn swiftshader() -> Caps {
-    rated(Caps {
+    add_machine(Caps {
         driver: "SwiftShader driver".into(),
         vendor: 0x1ae0,
         f16: false,
@@ -167,11 +164,11 @@ pub fn swiftshader() -> Caps {
     })
 }
 
-/// A browser that offers no more than the WebGPU standard demands: its default limits, no feature,
-/// no name. A test compares them with wgpu's.
+/// A browser with the minimum of the WebGPU standard: its default limits, no features, no name. A test compares the
+/// limits with wgpu's.
 #[must_use]
 pub fn bare_webgpu() -> Caps {
-    rated(Caps {
+    add_machine(Caps {
         backend: "browser-webgpu".into(),
         f16: false,
         int64: false,
@@ -198,7 +195,7 @@ pub fn bare_webgpu() -> Caps {
 /// `maxMemoryAllocationSize`).
 #[must_use]
 pub fn bare_vulkan() -> Caps {
-    rated(Caps {
+    add_machine(Caps {
         f16: false,
         int64: false,
         subgroups: None,
@@ -218,7 +215,7 @@ pub fn bare_vulkan() -> Caps {
 
 fn nvidia(adapter: &str, memory: u64) -> Caps {
     use CoopScalar::{F16, F32};
-    rated(Caps {
+    add_machine(Caps {
         driver: "NVIDIA".into(),
         vendor: 0x10de,
         memory: Some(memory),
@@ -230,7 +227,7 @@ fn nvidia(adapter: &str, memory: u64) -> Caps {
 
 fn radv(adapter: &str, memory: u64) -> Caps {
     use CoopScalar::{F16, F32};
-    rated(Caps {
+    add_machine(Caps {
         driver: "radv".into(),
         vendor: 0x1002,
         memory: Some(memory),
@@ -240,7 +237,7 @@ fn radv(adapter: &str, memory: u64) -> Caps {
     })
 }
 
-/// What the devices above have in common; each spells out where it differs.
+/// Common data of the devices above; each overrides what differs.
 fn vulkan(adapter: &str, device_type: DeviceType) -> Caps {
     Caps {
         adapter: adapter.into(),
@@ -272,8 +269,8 @@ fn vulkan_limits() -> CapsLimits {
     }
 }
 
-/// The same device with the machine that [`Caps::of`] would give it.
-fn rated(caps: Caps) -> Caps {
+/// The same device with the machine that [`Caps::of`] gives it.
+fn add_machine(caps: Caps) -> Caps {
     let machine = Machine::of(&caps.adapter, &caps.backend, caps.device_type, !caps.rows.is_empty());
     Caps { machine, ..caps }
 }

@@ -1,4 +1,4 @@
-//! What a device can do, and what is assumed of it: plain data that plans are made from.
+//! The capabilities of a device and the assumptions about its speed: the plain data that plans are made from.
 
 mod assumptions;
 mod coop;

@@ -1,25 +1,25 @@
-//! Peak rates by device name: data sheets where we know the device, its kind where we do not.
+//! Peak rates by device name, from data sheets. Unknown devices get coarse figures by device type.
 
 use super::device_type::DeviceType;
 
-/// A well-known device: part of the name that its driver reports; f32 in Tflop/s, and f16 on the same units as a
-/// multiple of it; cooperative matrices of f16 in Tflop/s; memory in GB/s; the last cache that all cores share, in
-/// MiB; cores.
+/// A known device: part of the name that its driver reports; f32 in Tflop/s; f16 on the same units, as a multiple of
+/// f32; cooperative matrices of f16 in Tflop/s; memory bandwidth in GB/s; size of the last cache that all cores share
+/// in MiB; number of cores.
 type Known = (&'static str, f64, f64, f64, f64, u32, u32);
 
-/// Bytes per second that the shared cache delivers to each core: an order of magnitude, assumed to be the same for all
-/// (64 bytes every second or third cycle), and not measured.
+/// Bandwidth of the shared cache per core in bytes/s: an order of magnitude, 64 bytes every second or third cycle. It
+/// is assumed to be the same for all devices, and not measured.
 const CACHE_BYTES_PER_CORE: f64 = 40e9;
 
-/// The first entry whose name is part of the adapter's wins: longer names stand before their own
-/// beginnings. A laptop's GPU takes the figures of the desktop card of that name.
+/// The first entry whose name is part of the adapter's name is used, so a longer name must come before its own prefix.
+/// A laptop's GPU gets the figures of the desktop card of that name.
 ///
-/// Figures are those of the vendor's data sheet at boost clock, dense (never "with sparsity"), and
-/// for matrices with f32 accumulation, which `GeForce` cards run at half speed. Caches: NVIDIA's and
-/// Intel's L2, AMD's Infinity Cache, Apple's system cache (not published by Apple, measured by others).
+/// Figures are from the vendor's data sheet: at boost clock, dense (never "with sparsity"), and for matrices with f32
+/// accumulation, which `GeForce` cards run at half speed. Caches: the L2 of NVIDIA and Intel, AMD's Infinity Cache,
+/// Apple's system cache (not published by Apple; measured by others).
 const KNOWN: &[Known] = &[
-    // NVIDIA, data centre: data sheets. NOTE: 62 % of Hopper's matrix figure is the most that anyone
-    // has published for what Vulkan's cooperative matrices issue there.
+    // NVIDIA, data centre: data sheets. NOTE: the highest published rate of Vulkan's cooperative matrices on Hopper is
+    // 62 % of this matrix figure.
     ("NVIDIA H200 NVL", 60.0, 2.0, 835.0, 4800.0, 50, 132),
     ("NVIDIA H200", 66.9, 2.0, 989.4, 4800.0, 50, 132),
     ("NVIDIA GH200", 66.9, 2.0, 989.4, 4000.0, 50, 132),
@@ -87,26 +87,26 @@ const KNOWN: &[Known] = &[
     ("Apple M4 Max", 16.2, 1.0, 16.2, 546.0, 48, 40),
     ("Apple M4 Pro", 8.1, 1.0, 8.1, 273.0, 24, 20),
     ("Apple M4", 3.8, 1.0, 3.8, 120.0, 8, 10),
-    // Software: llvmpipe as measured on 2 cores (an fma loop, a copy, the best of several
-    // cooperative kernels); SwiftShader is about a tenth of it.
-    // NOTE: matrices are emulated there and lose to plain code, and f16 is converted to and fro around every operation.
+    // Software: llvmpipe as measured on 2 cores (an fma loop, a copy, the best of several cooperative kernels);
+    // SwiftShader is about a tenth of it.
+    // NOTE: both emulate matrices, which are slower than plain code, and convert f16 before and after every operation.
     ("llvmpipe", 0.058, 0.25, 0.010, 9.5, 32, 2),
     ("SwiftShader", 0.0058, 0.25, 0.001, 0.95, 32, 2),
 ];
 
-/// The peak rates of a device, in flop/s and bytes/s; the size of its last shared cache, in bytes; its cores.
+/// Peak rates of a device in flop/s and bytes/s, the size of its last shared cache in bytes, and its number of cores.
 pub(super) struct Peaks {
     pub(super) f32_flops: f64,
     pub(super) f16_flops: f64,
     pub(super) matrix_flops: f64,
-    pub(super) bytes: f64,
-    pub(super) cache_bytes: f64,
-    pub(super) cache: u64,
+    pub(super) memory_bandwidth: f64,
+    pub(super) cache_bandwidth: f64,
+    pub(super) cache_size: u64,
     pub(super) cores: u32,
 }
 
 impl Peaks {
-    /// The peaks of the device that its driver calls `adapter`, or coarse ones for its kind.
+    /// The peaks of the device that its driver calls `adapter`, or coarse ones for its type.
     pub(super) fn of(adapter: &str, device_type: DeviceType) -> Self {
         let known = KNOWN.iter().find(|known| adapter.contains(known.0));
         let (_, f32_tera, f16_times, matrix_tera, bytes_giga, cache_mib, cores) =
@@ -115,15 +115,15 @@ impl Peaks {
             f32_flops: f32_tera * 1e12,
             f16_flops: f16_times * f32_tera * 1e12,
             matrix_flops: matrix_tera * 1e12,
-            bytes: bytes_giga * 1e9,
-            cache_bytes: f64::from(cores) * CACHE_BYTES_PER_CORE,
-            cache: u64::from(cache_mib) << 20,
+            memory_bandwidth: bytes_giga * 1e9,
+            cache_bandwidth: f64::from(cores) * CACHE_BYTES_PER_CORE,
+            cache_size: u64::from(cache_mib) << 20,
             cores,
         }
     }
 }
 
-/// The middle of what is sold of each kind: a plan made from these is sound, not tuned.
+/// Typical figures of each type on the market. A plan that is made from them is correct, but not tuned.
 fn by_type(device_type: DeviceType) -> Known {
     match device_type {
         DeviceType::Discrete => ("discrete", 20.0, 1.0, 40.0, 450.0, 32, 40),
@@ -188,7 +188,10 @@ mod tests {
             [DeviceType::Discrete, DeviceType::Integrated, DeviceType::Virtual, DeviceType::Unknown]
         {
             let peaks = Peaks::of("", device_type);
-            assert!(peaks.matrix_flops > peaks.f32_flops && peaks.f32_flops > peaks.bytes, "{device_type:?}");
+            assert!(
+                peaks.matrix_flops > peaks.f32_flops && peaks.f32_flops > peaks.memory_bandwidth,
+                "{device_type:?}"
+            );
         }
     }
 

@@ -1,7 +1,7 @@
-//! Sizes and rates as people read them.
+//! Sizes and rates as text.
 
-/// `128 MiB`; `~2.0 GiB` where the size is no whole number of its unit.
-pub(crate) fn bytes(size: u64) -> String {
+/// `128 MiB`; `~2.0 GiB` if the size is not a whole number of its unit.
+pub(crate) fn format_bytes(size: u64) -> String {
     let (unit, name) = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
         .into_iter()
         .find(|&(unit, _)| size >= unit)
@@ -13,8 +13,8 @@ pub(crate) fn bytes(size: u64) -> String {
     }
 }
 
-/// `58 GFLOP/s`, with one decimal where it is not zero.
-pub(crate) fn rate(per_second: f64, unit: &str) -> String {
+/// `58 GFLOP/s`, with one decimal unless it is zero.
+pub(crate) fn format_rate(per_second: f64, unit: &str) -> String {
     let (scale, prefix) = [(1e12, "T"), (1e9, "G"), (1e6, "M")]
         .into_iter()
         .find(|&(scale, _)| per_second >= scale)

@@ -31,7 +31,7 @@ impl Problem for CliffordProblem {
             args.push((draft.operand(name, self.dtype, self.layout(i)?, access), access));
         }
         let terms = self.terms()?;
-        match terms.as_ref().filter(|terms| terms.terms.len() > caps.machine.terms) {
+        match terms.as_ref().filter(|terms| terms.terms.len() > caps.machine.max_terms) {
             Some(terms) => self.plan_table(&mut draft, terms, args)?,
             None => self.plan_generated(&mut draft, terms.as_ref(), &args)?,
         }
@@ -51,8 +51,8 @@ impl CliffordProblem {
         let versor = if self.is_repeated(1) { VersorUse::Shared } else { VersorUse::PerPosition };
         let operands =
             Operands { x: &self.x, y: self.blades_of(2), out: &self.out, dtype: self.dtype, versor };
-        let formula = formula(self.function, terms, operands, caps.machine.terms)?;
-        let (needed, allowed) = (formula.flops() as u64, 2 * caps.machine.terms as u64);
+        let formula = formula(self.function, terms, operands, caps.machine.max_terms)?;
+        let (needed, allowed) = (formula.flops() as u64, 2 * caps.machine.max_terms as u64);
         if needed > allowed {
             let what = "the number of operations per position".to_owned();
             return Err(Error::Limit { op, what, needed, allowed });

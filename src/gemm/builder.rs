@@ -210,7 +210,7 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
     /// The plan of the product if A had this layout.
     pub(crate) fn plan_for(mut self, a: &Layout) -> Result<Plan> {
         // NOTE: the view may now extend past its buffer. Plans only use its layout.
-        self.product.a = self.product.a.seen_as(*a);
+        self.product.a = self.product.a.with_layout(*a);
         self.plan()
     }
 
@@ -241,7 +241,7 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
             if layout.is_empty() {
                 return gpu.empty(layout.shape());
             }
-            Tensor::made(self.product.make(gpu, &problem)?, layout.shape())
+            Tensor::from_output(self.product.make(gpu, &problem)?, layout.shape())
         })
     }
 

@@ -104,7 +104,7 @@ impl<'a> Product<'a> {
     /// Computes the product into a new buffer.
     pub(super) fn make(&self, gpu: &Gpu, problem: &GemmProblem) -> Result<Allocation> {
         let inputs: Vec<_> = [self.a, self.b].into_iter().chain(self.extras()).collect();
-        let [c] = gpu.make(problem, &inputs, &self.numbers(problem))?;
+        let [c] = gpu.compute(problem, &inputs, &self.numbers(problem))?;
         Ok(c)
     }
 

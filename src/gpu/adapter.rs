@@ -6,15 +6,15 @@ use crate::caps::{
 };
 
 impl Caps {
-    /// Reads what `adapter` can do at best. A device opened with fewer features can do less:
-    /// [`Gpu::caps`](crate::Gpu::caps) tells.
+    /// Reads the capabilities of `adapter`: an upper bound. A device that was opened with fewer features can do less,
+    /// see [`Gpu::caps`](crate::Gpu::caps).
     #[must_use]
     pub fn of(adapter: &wgpu::Adapter) -> Self {
         Self::read(adapter, adapter.features(), &adapter.limits(), &[])
     }
 
-    /// What a device opened on `adapter` with these features and limits can do, if it has these rows besides those
-    /// that the adapter lists.
+    /// The capabilities of a device that was opened on `adapter` with these features and limits. Adds the rows of
+    /// `claims` to those that the adapter lists.
     pub(super) fn read(
         adapter: &wgpu::Adapter,
         features: wgpu::Features,
@@ -70,8 +70,9 @@ impl DeviceType {
 
 impl SubgroupSizes {
     fn of(info: &wgpu::AdapterInfo) -> Self {
-        // NOTE: Metal does not tell, and wgpu says "4 to 64" of every device. Apple's own GPUs have 32, all of them;
-        // the self-test of each row, which compares, would fence off its row if one had not.
+        // NOTE: Metal does not report subgroup sizes, and wgpu says "4 to 64" for every Metal device. All of Apple's own
+        // GPUs have 32. If a device had another size, the self-test of each row would detect it and fence off the row,
+        // because it checks the size.
         if info.backend == wgpu::Backend::Metal && info.name.starts_with("Apple") {
             return Self { min: 32, max: 32 };
         }
@@ -83,7 +84,8 @@ impl CapsLimits {
     fn of(limits: &wgpu::Limits, features: wgpu::Features) -> Self {
         let immediates = features.contains(wgpu::Features::IMMEDIATES);
         Self {
-            // NOTE: shaders count in u32 and some drivers in i32, so a window stays below 2^31. It is whole units.
+            // NOTE: a window stays below 2^31 bytes, because shaders count in u32 and some drivers in i32. It is a
+            // whole number of 16-byte units.
             binding_bytes: limits.max_storage_buffer_binding_size.min((1 << 31) - 1) / 16 * 16,
             buffer_bytes: limits.max_buffer_size,
             storage_bindings: limits.max_storage_buffers_per_shader_stage,
@@ -98,7 +100,7 @@ impl CapsLimits {
 }
 
 impl CoopRow {
-    /// The row, if the shading language can spell it: naga 30 has square matrices of floats only.
+    /// The row, if the shading language can express it: naga 30 has only square matrices of floats.
     pub(super) fn of(row: &wgpu::CooperativeMatrixProperties) -> Option<Self> {
         let (m, n, k) = (row.m_size, row.n_size, row.k_size);
         let ab = CoopScalar::of(row.ab_type);

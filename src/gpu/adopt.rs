@@ -1,36 +1,37 @@
-//! Adopting an application's device.
+//! Adopts an application's device.
 
 use super::open::Device;
 use super::{Gpu, GpuOptions};
 use crate::Result;
 
-/// How to compute on an application's device.
+/// Options to adopt an application's device with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AdoptOptions {
-    /// The same options as for [`Gpu::open_with`]; [`GpuOptions::adapter`] is ignored. Without a
-    /// [`memory_budget`](GpuOptions::memory_budget) tensors take at most half of the device's memory: the rest is left to
-    /// the application.
+    /// The options of [`Gpu::open_with`]. [`GpuOptions::adapter`] is ignored. Without a
+    /// [`memory_budget`](GpuOptions::memory_budget), tensors take at most half of the device's memory; the rest is left
+    /// to the application.
     pub options: GpuOptions,
-    /// Who polls the device while an asynchronous read waits. Ignored in a browser, which polls by itself.
+    /// Who polls the device during an asynchronous read. Ignored in a browser, which polls by itself.
     pub polling: Polling,
 }
 
-/// Who polls an adopted device while an asynchronous call waits for it.
+/// Who polls an adopted device during an asynchronous call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Polling {
-    /// A thread of this crate, so that reads complete under any executor. It starts with the first asynchronous read or
-    /// self-test, polls only while one is pending, and ends when the last [`Gpu`] is dropped. Callbacks of the application
-    /// may run in it. If every such thread is busy when another read starts, one more is started, up to eight.
+    /// A thread of this crate, so that reads complete under any executor. The thread starts with the first asynchronous
+    /// read or self-test, polls only while one is pending, and ends when the last [`Gpu`] is dropped. Callbacks of the
+    /// application may run in it. If all such threads are busy when another read starts, one more thread is started, up
+    /// to eight.
     #[default]
     Tilewise,
-    /// The application: reads complete when it polls the device or submits to its queue. Blocking calls still poll in the
-    /// thread that calls them. A callback that runs in the polling thread must not wait for a `read()`: nobody would poll,
-    /// and it would wait for ever. Call `to_vec()` there.
+    /// The application: a read completes when the application polls the device or submits to its queue. Blocking calls
+    /// still poll in the thread that calls them. A callback that runs in the polling thread must not wait for a
+    /// `read()`: no thread would poll, so it would wait forever. Call `to_vec()` there.
     Application,
 }
 
 impl AdoptOptions {
-    /// The options that the environment variables set; this crate polls the device.
+    /// Reads the options from the environment variables; this crate polls the device.
     ///
     /// # Errors
     /// As [`GpuOptions::from_env`].
@@ -38,7 +39,7 @@ impl AdoptOptions {
         GpuOptions::from_env().map(Self::from)
     }
 
-    /// The same options, but only the application polls the device.
+    /// Sets [`Polling::Application`]: only the application polls the device.
     #[must_use]
     pub fn polled_by_application(self) -> Self {
         Self { polling: Polling::Application, ..self }
@@ -52,26 +53,27 @@ impl From<GpuOptions> for AdoptOptions {
 }
 
 impl Gpu {
-    /// Computes on an application's own device. Missing features only narrow [`Gpu::caps`]; ask for those that
-    /// help with [`Gpu::device_descriptor`].
+    /// Computes on an application's own device. If the device lacks a feature, [`Gpu::caps`] says so and the plans do
+    /// without it. [`Gpu::device_descriptor`] lists the features to ask for.
     ///
-    /// The application's own callbacks on the device are not replaced, and may call this crate. That of a lost device
-    /// ([`wgpu::Device::set_device_lost_callback`]) must call [`Gpu::mark_lost`] before anything else of this crate, since
-    /// wgpu holds locks of its own while it runs. From then on every call returns that error at once.
+    /// The application's own callbacks on the device stay in place and may call this crate. One rule applies to the
+    /// callback for a lost device ([`wgpu::Device::set_device_lost_callback`]): it must call [`Gpu::mark_lost`] before
+    /// any other function of this crate, because wgpu holds locks of its own while it runs that callback. From then on
+    /// every call returns that error at once.
     ///
-    /// Cooperative matrices that no earlier run has tested on this driver are tested here: this thread launches the test,
-    /// and polls the device until it is done.
+    /// This call tests each row of cooperative matrices that no earlier run has tested on this driver: the calling
+    /// thread launches the test and polls the device until it is done.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) if an environment variable has a value that means nothing;
+    /// [`Error::Input`](crate::Error::Input) if an environment variable has an invalid value;
     /// [`Error::Device`](crate::Error::Device) if the device is lost.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn adopt(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
         Self::adopt_with(adapter, device, queue, AdoptOptions::from_env()?)
     }
 
-    /// As [`adopt`](Self::adopt), with these options. No environment variable is read but those of the user's cache folder
-    /// ([`CacheFolder::User`](crate::gpu::CacheFolder::User), the default).
+    /// As [`adopt`](Self::adopt), with these options. The only environment variables that this reads are those of the
+    /// user's cache folder ([`CacheFolder::User`](crate::gpu::CacheFolder::User), the default).
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if the device is lost.
@@ -100,8 +102,8 @@ impl Gpu {
         Self::adopt_with_async(adapter, device, queue, AdoptOptions::from_env()?).await
     }
 
-    /// As [`adopt_with`](Self::adopt_with), without blocking. NOTE: with [`Polling::Application`], if
-    /// cooperative matrices have to be tested, this completes only if the application polls the device meanwhile.
+    /// As [`adopt_with`](Self::adopt_with), without blocking. NOTE: with [`Polling::Application`], if rows of
+    /// cooperative matrices have to be tested, this completes only if the application polls the device in the meantime.
     ///
     /// # Errors
     /// As [`adopt_with`](Self::adopt_with).

@@ -1,35 +1,37 @@
-//! Cache files: accessible to this user alone, each with a digest of its contents and of the device it was made for.
+//! Cache files. Only this user can access them. Each contains a digest of its contents and of the device that it is
+//! for.
 
 use crate::files::private::{self, Found};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// A cache file, of an earlier run or of none, which this run may replace.
+/// A cache file that this run may replace. It may exist from an earlier run.
 pub(super) struct CacheFile {
     path: PathBuf,
-    /// What it holds, as warnings call it.
+    /// Name of the contents, for warnings.
     what: &'static str,
-    /// Something under this name is not a file of this user: it is not replaced.
+    /// Whether the path is something other than a file of this user. It is then not replaced.
     foreign: bool,
-    /// Whether a warning was logged: then a failure to replace the file is not logged, too.
+    /// Whether a warning was logged. A later failure to replace the file is then not logged.
     warned: bool,
 }
 
 impl CacheFile {
-    /// The file at `path`, and its contents if only this user can have written it and it has at most `at_most` bytes.
-    pub(super) fn open(path: PathBuf, what: &'static str, at_most: u64) -> (Self, Option<Vec<u8>>) {
-        let found = private::read(&path, at_most);
+    /// Opens the file at `path`. Also returns its contents if no other user can have written it and it has at most
+    /// `max_bytes` bytes.
+    pub(super) fn open(path: PathBuf, what: &'static str, max_bytes: u64) -> (Self, Option<Vec<u8>>) {
+        let found = private::read(&path, max_bytes);
         let mut file = Self { path, what, foreign: false, warned: false };
         let contents = match found {
             Found::Nothing => None,
             Found::Contents(contents) => Some(contents),
             Found::Unfit(why) => {
-                file.warn(&why, "it is replaced");
+                file.warn(&why, "this run replaces it");
                 None
             }
             Found::Foreign(why) => {
                 file.foreign = true;
-                file.warn(&why, "nothing is kept until it is removed");
+                file.warn(&why, "nothing is cached until it is removed");
                 None
             }
         };
@@ -40,53 +42,53 @@ impl CacheFile {
         &self.path
     }
 
-    /// Logs why the file is not used, and what happens then.
+    /// Logs why the file is not used, and the consequence.
     pub(super) fn warn(&mut self, why: &str, then: &str) {
         self.warned = true;
         log::warn!("{} in {} are not used: {why}; {then}", self.what, self.path.display());
     }
 
-    /// Replaces the file, unless it is not this user's.
+    /// Replaces the file, unless it belongs to another user.
     pub(super) fn write(&self, contents: &[u8]) {
         if self.foreign {
             return;
         }
         match private::write(&self.path, contents) {
             Err(error) if !self.warned => {
-                log::warn!("cannot keep {} in {}: {error}", self.what, self.path.display());
+                log::warn!("cannot store {} in {}: {error}", self.what, self.path.display());
             }
             _ => {}
         }
     }
 }
 
-/// The length of a digest in bytes.
+/// Length of a digest in bytes.
 const DIGEST: usize = 32;
 
-/// The data behind a digest of it and of `made_for`, which names the device, driver and version. So a driver never gets data
-/// that is incomplete or that another driver made.
+/// Prefixes the data with a digest of it and of `compiled_for`, which names the device, driver and version. So a driver
+/// never receives data that is incomplete or that another driver wrote.
 #[must_use]
-pub fn seal(made_for: &str, data: &[u8]) -> Vec<u8> {
-    [&digest(made_for, data), data].concat()
+pub fn seal(compiled_for: &str, data: &[u8]) -> Vec<u8> {
+    [&digest(compiled_for, data), data].concat()
 }
 
-/// The data of a file of [`seal`]. None if the digest is wrong.
+/// The data of a file that [`seal`] wrote. None if the digest is wrong.
 #[must_use]
-pub fn unseal<'a>(made_for: &str, file: &'a [u8]) -> Option<&'a [u8]> {
+pub fn unseal<'a>(compiled_for: &str, file: &'a [u8]) -> Option<&'a [u8]> {
     let (sum, data) = file.split_first_chunk::<DIGEST>()?;
-    (*sum == digest(made_for, data)).then_some(data)
+    (*sum == digest(compiled_for, data)).then_some(data)
 }
 
-/// SHA-256 of the length of `made_for`, `made_for` and the data.
-pub(super) fn digest(made_for: &str, data: &[u8]) -> [u8; DIGEST] {
+/// SHA-256 of the length of `compiled_for`, of `compiled_for` itself and of the data.
+pub(super) fn digest(compiled_for: &str, data: &[u8]) -> [u8; DIGEST] {
     let mut digest = Sha256::new();
-    digest.update((made_for.len() as u64).to_le_bytes());
-    digest.update(made_for);
+    digest.update((compiled_for.len() as u64).to_le_bytes());
+    digest.update(compiled_for);
     digest.update(data);
     digest.finalize().into()
 }
 
-/// SHA-256 of a text, in hexadecimal: what `sha256sum` prints.
+/// SHA-256 of a text in hexadecimal, as `sha256sum` prints it.
 pub(super) fn digest_of_text(text: &str) -> String {
     let mut digest = Sha256::new();
     digest.update(text);

@@ -1,33 +1,34 @@
-//! The constants of plans on a device: uploaded once, and shared by all plans that have the same words.
+//! The constants of plans on a device. Each is uploaded once and shared by all plans with the same words.
 
 use super::lock::Lock;
-use super::pooled::Pooled;
+use super::pooled_buffer::PooledBuffer;
 use crate::plan::Constant;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// All constants that are on a device.
+/// The constants that are on the device now.
 #[derive(Default)]
-pub(super) struct Constants(Lock<HashMap<Constant, Arc<Pooled>>>);
+pub(super) struct Constants(Lock<HashMap<Constant, Arc<PooledBuffer>>>);
 
 impl Constants {
-    /// Forgets all. The buffers of those that recordings still use go back once these have run. Returns whether there were any.
+    /// Drops all constants; returns whether there were any. A buffer that a recording still uses returns to the pool
+    /// after that recording has run.
     pub(super) fn forget(&self) -> bool {
         let forgotten = std::mem::take(&mut *self.0.lock());
         !forgotten.is_empty()
     }
 
-    /// The buffer of a constant, if it is there.
-    pub(super) fn get(&self, constant: &Constant) -> Option<Arc<Pooled>> {
+    /// The buffer of a constant, if it has been uploaded.
+    pub(super) fn get(&self, constant: &Constant) -> Option<Arc<PooledBuffer>> {
         self.0.lock().get(constant).cloned()
     }
 
-    /// The buffer of a constant: the one that is there, else `uploaded` from now on.
-    pub(super) fn insert(&self, constant: &Constant, uploaded: Pooled) -> Arc<Pooled> {
+    /// The buffer of a constant: the existing one, if another thread has uploaded it in the meantime, else `uploaded`.
+    pub(super) fn insert(&self, constant: &Constant, uploaded: PooledBuffer) -> Arc<PooledBuffer> {
         let uploaded = Arc::new(uploaded);
         let mut constants = self.0.lock();
-        let kept = constants.entry(constant.clone()).or_insert_with(|| uploaded.clone()).clone();
+        let shared = constants.entry(constant.clone()).or_insert_with(|| uploaded.clone()).clone();
         drop(constants);
-        kept
+        shared
     }
 }

@@ -1,13 +1,13 @@
-//! Running plans: the one way in which this crate launches anything.
+//! Executes plans. This is the only code that launches kernels.
 
 use super::binding::Binding;
 use super::handle::Gpu;
-use super::launch::Launch;
-use super::lives::{Lives, Outputs};
+use super::launch::NewLaunch;
+use super::lifetimes::{Lifetimes, Outputs};
 use super::memory::Allocation;
 use super::prepared::Prepared;
-use super::recording::{BoundWindow, Use};
-use super::same::check_same_gpu;
+use super::recording::{BoundWindow, WindowUse};
+use super::same_gpu::check_same_gpu;
 use super::storage::Storage;
 use super::view::View;
 use crate::caps::Caps;
@@ -17,17 +17,18 @@ use crate::{Error, Result};
 use std::sync::Arc;
 
 /// An operand of a call.
-enum Operand<'a> {
-    There(Binding<'a>),
-    /// The plan makes it: allocated for the first step that binds it.
+enum OperandBuffer<'a> {
+    Supplied(Binding<'a>),
+    /// An output of the plan, allocated for the first step that binds it.
     New(Option<Allocation>),
 }
 
 impl Gpu {
-    /// Executes a plan: records its steps, which run in their order behind what was recorded before.
+    /// Executes a plan: records its steps, which run in order, after everything that was recorded before.
     ///
-    /// `operands` are views of tensors of this device, in the order of [`Plan::parameters`]: [`Tensor::view_mut`] of what the
-    /// plan writes, [`Tensor::view`] of the rest. `scalars` are the numbers that [`Plan::scalars`] names.
+    /// `operands` are views of tensors of this device, in the order of [`Plan::parameters`]: a [`Tensor::view_mut`] for
+    /// each operand that the plan writes, a [`Tensor::view`] for the others. `scalars` are the numbers that
+    /// [`Plan::scalars`] names.
     ///
     /// [`Tensor::view`]: crate::Tensor::view
     /// [`Tensor::view_mut`]: crate::Tensor::view_mut
@@ -48,36 +49,40 @@ impl Gpu {
     /// # }
     /// ```
     /// # Errors
-    /// [`Error::Input`] if there are not as many operands or scalars as the plan takes, one is of another type, what the plan
-    /// writes is no [`Tensor::view_mut`], or it is another operand as well; [`Error::Shape`] if an operand's shape or strides
-    /// are others than the plan was made for; [`Error::Gpu`] of an operand on another device; [`Error::Unsupported`] if this
-    /// device lacks what the plan was made for; [`Error::OutOfMemory`] without room for its temporaries. Nothing is recorded
-    /// then. Where another thread, or the driver, takes that room while the steps are recorded, what the plan writes has no
-    /// result and is an error to read.
-    /// [`Error::Device`] if an operand that is read was never computed, because a launch failed, or the device is lost.
+    /// [`Error::Input`] if the number of operands or scalars differs from the plan's, an operand or scalar has another
+    /// type, an operand that the plan writes is not a [`Tensor::view_mut`], or an output shares its buffer with another
+    /// operand; [`Error::Shape`] if an operand's shape or strides differ from the plan's; [`Error::Gpu`] if an operand
+    /// is on another device; [`Error::Unsupported`] if this device lacks a feature that the plan needs;
+    /// [`Error::OutOfMemory`] if there is no memory for the plan's temporaries; [`Error::Device`] if an operand that
+    /// the plan reads was never computed, because a launch failed, or if the device is lost. In these cases nothing is
+    /// recorded.
+    ///
+    /// There is one exception: another thread, or the driver, can take the memory for the temporaries while the steps
+    /// are being recorded. The outputs then have no result, and reading them is an error.
     pub fn execute(&self, plan: &Plan, operands: &[View<'_>], scalars: &[Scalar]) -> Result<()> {
-        self.inner.fault.check()?;
+        self.inner.status.check()?;
         plan.check_call(self, operands, scalars)?;
         let prepared = self.prepared_plan(plan)?;
         let operands: Vec<(Access, View<'_>)> =
             plan.parameters().iter().map(|to| to.access).zip(operands.iter().copied()).collect();
-        // What an earlier launch has failed to write no longer matters where this plan writes all of it.
+        // If this plan writes the whole storage, failures of earlier writes no longer matter.
         let bound = operands.iter().map(|&(access, view)| match access {
-            Access::Write => Operand::There(view.overwritten_if_whole().bind()),
-            Access::Read | Access::Update => Operand::There(view.bind()),
+            Access::Write => OperandBuffer::Supplied(view.overwritten_if_whole().bind()),
+            Access::Read | Access::Update => OperandBuffer::Supplied(view.bind()),
         });
-        let mut bound: Vec<Operand<'_>> = bound.collect();
+        let mut bound: Vec<OperandBuffer<'_>> = bound.collect();
         let begun = self.inner.recorder.lock().next_sequence();
-        self.launch_all(&prepared, Outputs::Held, &mut bound, scalars).inspect_err(|error| {
-            // What some steps have written and others have not is no result.
+        self.launch_all(&prepared, Outputs::Supplied, &mut bound, scalars).inspect_err(|error| {
+            // The outputs are invalid: some steps have written to them and others have not.
             for (_, view) in operands.iter().filter(|(access, _)| *access != Access::Read) {
                 view.fail_if_written_since(begun, error);
             }
         })
     }
 
-    /// Executes the plan of a problem, made for these operands, of which those that it writes may hold something: looked up if
-    /// it was seen before. If it fails between two steps, the caller marks what they leave.
+    /// Executes the plan of a problem with these operands. The outputs among them may have contents. A problem's plan
+    /// is prepared once and then looked up. If this fails between two steps, the caller must mark the outputs as
+    /// failed.
     pub(crate) fn run<P: Problem>(
         &self,
         problem: &P,
@@ -86,13 +91,13 @@ impl Gpu {
     ) -> Result<()> {
         let prepared = self.prepared(problem)?;
         prepared.check_own(prepared.plan.parameters(), operands, scalars);
-        let mut operands: Vec<_> = operands.iter().map(|view| Operand::There(view.bind())).collect();
-        self.launch_all(&prepared, Outputs::Held, &mut operands, scalars)
+        let mut operands: Vec<_> = operands.iter().map(|view| OperandBuffer::Supplied(view.bind())).collect();
+        self.launch_all(&prepared, Outputs::Supplied, &mut operands, scalars)
     }
 
-    /// Executes the plan of a problem, made for these inputs, which are all that it does not write. Returns what it writes, in
-    /// new buffers.
-    pub(crate) fn make<P: Problem, const N: usize>(
+    /// Executes the plan of a problem with these inputs: all operands that it does not only write. Returns its outputs,
+    /// in new buffers.
+    pub(crate) fn compute<P: Problem, const N: usize>(
         &self,
         problem: &P,
         inputs: &[View<'_>],
@@ -103,29 +108,32 @@ impl Gpu {
         prepared.check_own(parameters.iter().filter(|to| to.access != Access::Write), inputs, scalars);
         let mut inputs = inputs.iter();
         let operand = |to: &Parameter| match to.access {
-            Access::Write => Ok(Operand::New(None)),
+            Access::Write => Ok(OperandBuffer::New(None)),
             Access::Read | Access::Update => {
-                let missing = || Error::device(format!("{} takes more operands", prepared.plan.op()));
-                Ok(Operand::There(inputs.next().ok_or_else(missing)?.bind()))
+                let missing = || Error::device(format!("{}: an operand is missing", prepared.plan.op()));
+                Ok(OperandBuffer::Supplied(inputs.next().ok_or_else(missing)?.bind()))
             }
         };
         let mut operands = parameters.iter().map(operand).collect::<Result<Vec<_>>>()?;
         self.launch_all(&prepared, Outputs::New, &mut operands, scalars)?;
-        let made = operands.into_iter().filter_map(|operand| match operand {
-            Operand::There(_) => None,
-            Operand::New(made) => made,
+        let allocation = operands.into_iter().filter_map(|operand| match operand {
+            OperandBuffer::Supplied(_) => None,
+            OperandBuffer::New(allocation) => allocation,
         });
-        let made: Vec<Allocation> = made.collect();
-        Ok(made.try_into().unwrap_or_else(|made: Vec<_>| unreachable!("{} results, not {N}", made.len())))
+        let allocation: Vec<Allocation> = allocation.collect();
+        Ok(allocation
+            .try_into()
+            .unwrap_or_else(|allocation: Vec<_>| unreachable!("{} results, not {N}", allocation.len())))
     }
 
-    /// Plan and pipelines for `problem`: looked up if it was seen before.
+    /// The plan and pipelines of `problem`, prepared once and then looked up.
     pub(super) fn prepared<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
-        self.inner.fault.check()?;
+        self.inner.status.check()?;
         if let Some(prepared) = self.inner.plans.get(problem) {
             return Ok(prepared);
         }
-        // Neither planning nor compiling holds the lock: two threads may do the same work once.
+        // The lock is held neither for planning nor for compiling, so two threads may prepare the same plan at the same
+        // time.
         let prepared = Arc::new(self.compiled(problem.plan(self.caps())?)?);
         drop(self.inner.plans.insert(problem, prepared.clone()));
         Ok(prepared)
@@ -136,18 +144,18 @@ impl Gpu {
     /// # Errors
     /// [`Error::Device`] if the driver refuses a kernel; [`Error::Unsupported`] if this device lacks what a step needs.
     pub fn prepare(&self, plan: &Plan) -> Result<()> {
-        self.inner.fault.check()?;
+        self.inner.status.check()?;
         self.prepared_plan(plan).map(|_| ())
     }
 
-    /// A plan that an application has.
+    /// The prepared form of an application's plan.
     fn prepared_plan(&self, plan: &Plan) -> Result<Arc<Prepared>> {
-        if let Some(known) = self.inner.plans.get_given(plan) {
+        if let Some(known) = self.inner.plans.get_plan(plan) {
             return Ok(known);
         }
         plan.check_on(self.caps())?;
         let prepared = Arc::new(self.compiled(plan.clone())?);
-        drop(self.inner.plans.insert_given(plan, prepared.clone()));
+        drop(self.inner.plans.insert_plan(plan, prepared.clone()));
         Ok(prepared)
     }
 
@@ -155,48 +163,50 @@ impl Gpu {
         let pipeline = |step: &crate::plan::Step| self.inner.pipelines.get(&self.inner.device, &step.kernel);
         let pipelines = plan.steps().iter().map(pipeline).collect::<Result<_>>()?;
         let pool = self.inner.pool.lock();
-        let lives = Lives::of(&plan, |bytes| pool.class(bytes));
+        let lifetimes = Lifetimes::of(&plan, |bytes| pool.class(bytes));
         drop(pool);
-        Ok(Prepared { pipelines, lives, plan })
+        Ok(Prepared { pipelines, lifetimes, plan })
     }
 
-    /// Records all steps, once everything that they need is there or has room. Every [`Operand::New`] holds its buffer then.
+    /// Records all steps, after checking that all inputs are valid and the memory suffices. Afterwards every
+    /// [`OperandBuffer::New`] has its buffer.
     fn launch_all(
         &self,
         prepared: &Prepared,
         outputs: Outputs,
-        operands: &mut [Operand<'_>],
+        operands: &mut [OperandBuffer<'_>],
         scalars: &[Scalar],
     ) -> Result<()> {
-        let Prepared { plan, pipelines, lives } = prepared;
+        let Prepared { plan, pipelines, lifetimes } = prepared;
         for operand in &*operands {
-            if let Operand::There(binding) = operand {
+            if let OperandBuffer::Supplied(binding) = operand {
                 binding.check()?;
             }
         }
         let constants = plan.constants().iter().map(|constant| self.constant(plan.op(), constant));
         let constants = constants.collect::<Result<Vec<_>>>()?;
-        self.check_room(plan.op(), lives.room(outputs))?;
-        self.inner.watchers.tell(plan);
+        self.check_memory(plan.op(), lifetimes.memory(outputs))?;
+        self.inner.captures.add(plan);
         let mut temporaries: Vec<Option<Allocation>> = plan.temporaries().iter().map(|_| None).collect();
         for (at, (step, pipeline)) in plan.steps().iter().zip(pipelines).enumerate() {
             let mut bound = Vec::with_capacity(step.args.len());
             for (arg, &writes) in step.args.iter().zip(&pipeline.writes) {
                 bound.push(match arg.buffer {
                     Buffer::Operand(index) => match &mut operands[index] {
-                        Operand::There(binding) => binding.part(&arg.window).bound(writes),
-                        Operand::New(made) => {
-                            arg.bind(self.made(plan, made, plan.parameters()[index].new_bytes())?, writes)
-                        }
+                        OperandBuffer::Supplied(binding) => binding.part(&arg.window).bound(writes),
+                        OperandBuffer::New(allocation) => arg.bind(
+                            self.allocated(plan, allocation, plan.parameters()[index].new_bytes())?,
+                            writes,
+                        ),
                     },
                     Buffer::Temporary(index) => {
                         let bytes = plan.temporaries()[index];
-                        arg.bind(self.made(plan, &mut temporaries[index], bytes)?, writes)
+                        arg.bind(self.allocated(plan, &mut temporaries[index], bytes)?, writes)
                     }
                     Buffer::Constant(index) => arg.bind(constants[index].storage(), false),
                 });
             }
-            self.record(Launch {
+            self.record(NewLaunch {
                 pipeline,
                 bound,
                 dims: &step.dims,
@@ -207,23 +217,23 @@ impl Gpu {
             })?;
             for arg in &step.args {
                 if let Buffer::Temporary(index) = arg.buffer
-                    && lives.ends(index, at)
+                    && lifetimes.ends_after(index, at)
                 {
                     temporaries[index] = None;
                 }
             }
         }
-        // What no step binds is there all the same.
+        // An output that no step binds gets a buffer too.
         for (operand, to) in operands.iter_mut().zip(plan.parameters()) {
-            if let Operand::New(made) = operand {
-                self.made(plan, made, to.new_bytes())?;
+            if let OperandBuffer::New(allocation) = operand {
+                self.allocated(plan, allocation, to.new_bytes())?;
             }
         }
         Ok(())
     }
 
-    /// The buffer in its place, where it is allocated if it is not there yet.
-    fn made<'a>(
+    /// The buffer in this place, allocated if the place is empty.
+    fn allocated<'a>(
         &self,
         plan: &Plan,
         place: &'a mut Option<Allocation>,
@@ -238,7 +248,7 @@ impl Gpu {
 }
 
 impl Prepared {
-    /// Checks, where assertions are on, that this crate passes what the plan was made for.
+    /// Checks, in builds with debug assertions, that this crate's own call matches the plan's parameters.
     fn check_own<'a>(
         &self,
         parameters: impl IntoIterator<Item = &'a Parameter, IntoIter: Clone>,
@@ -257,14 +267,18 @@ impl Prepared {
 }
 
 impl Arg {
-    /// The window of a buffer that has nothing but what the plan puts there.
+    /// The window of a temporary, a constant or a new output: a buffer that only this plan writes.
     fn bind(&self, storage: &Arc<Storage>, writes: bool) -> BoundWindow {
-        BoundWindow::new(storage.clone(), self.window.clone(), if writes { Use::Write } else { Use::Read })
+        BoundWindow::new(
+            storage.clone(),
+            self.window.clone(),
+            if writes { WindowUse::Write } else { WindowUse::Read },
+        )
     }
 }
 
 impl Plan {
-    /// Checks what an application passes.
+    /// Checks an application's call.
     fn check_call(&self, gpu: &Gpu, operands: &[View<'_>], scalars: &[Scalar]) -> Result<()> {
         let counts = |operands: usize, scalars: usize| format!("{operands} operands and {scalars} scalars");
         let needed = counts(self.parameters().len(), self.scalars().len());
@@ -295,7 +309,7 @@ impl Plan {
         self.check_layouts(self.parameters(), operands)
     }
 
-    /// Checks that scalars are of the types that kernels read.
+    /// Checks that scalars have the types that the kernels read.
     fn check_scalars(&self, scalars: &[Scalar]) -> Result<()> {
         for (parameter, scalar) in self.scalars().iter().zip(scalars) {
             if parameter.kind != scalar.kind() {
@@ -306,18 +320,18 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks that operands lie where the plan has these parameters.
+    /// Checks that the operands' layouts match these parameters.
     fn check_layouts<'a>(
         &self,
         parameters: impl IntoIterator<Item = &'a Parameter>,
         operands: &[View<'_>],
     ) -> Result<()> {
         for (parameter, view) in parameters.into_iter().zip(operands) {
-            if !parameter.layout.admits(&view.layout, view.dtype) {
+            if !parameter.layout.accepts(&view.layout, view.dtype) {
                 return Err(Error::Shape {
                     op: self.op(),
                     rule: format!(
-                        "{} must lie as the plan has it, strides {:?} and {} elements from its window",
+                        "{} must have the plan's layout: strides {:?}, {} elements after the start of its window",
                         parameter.name,
                         parameter.layout.strides(),
                         parameter.layout.offset()
@@ -332,13 +346,13 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks that a device, perhaps not the one that the plan was made for, can run it.
+    /// Checks that a device can run the plan, since the plan may have been made for another device.
     fn check_on(&self, caps: &Caps) -> Result<()> {
         for (at, step) in self.steps().iter().enumerate() {
             let lacks =
                 |needs: String| Error::Unsupported { op: self.op(), needs, device: caps.adapter.clone() };
             step.needs.fit(caps).map_err(lacks)?;
-            // Pieces of one step have one kernel.
+            // The pieces of one step have the same kernel.
             if at == 0 || self.steps()[at - 1].kernel != step.kernel {
                 step.kernel.fits(caps, step.dims.len()).map_err(lacks)?;
             }
@@ -355,11 +369,12 @@ impl Plan {
     }
 }
 
-/// Compiles a kernel and discards it: whether the driver accepts its shader.
+/// Compiles a kernel and discards it, to check whether the driver accepts its shader.
 ///
 /// # Errors
-/// [`Error::Input`] if there is no such shader or it lacks a parameter or slot; [`Error::Device`] if the driver refuses it.
+/// [`Error::Input`] if the shader does not exist or lacks a parameter or slot; [`Error::Device`] if the driver refuses
+/// it.
 pub fn compile(gpu: &Gpu, kernel: &Kernel) -> Result<()> {
-    gpu.inner.fault.check()?;
+    gpu.inner.status.check()?;
     gpu.inner.pipelines.get(&gpu.inner.device, kernel).map(|_| ())
 }

@@ -1,18 +1,18 @@
-//! The handle of a device: [`Gpu`], and what its clones share.
+//! [`Gpu`], the handle of a device, and the state that its clones share.
 
 use super::constants::Constants;
-use super::fault::Fault;
+use super::device_status::DeviceStatus;
 use super::lock::Lock;
-use super::memo::Memo;
 use super::options::GpuOptions;
 use super::pipeline::Pipelines;
+use super::plan_cache::PlanCache;
+use super::plan_capture::PlanCaptures;
 use super::pool::{Pool, Usage};
 use super::progress::Progress;
 use super::recorder::Recorder;
 use super::stats::Stats;
 #[cfg(not(target_arch = "wasm32"))]
 use super::waiter::Waiter;
-use super::watchers::Watchers;
 use crate::caps::Caps;
 use crate::layout::Precision;
 use std::sync::Arc;
@@ -35,54 +35,54 @@ pub struct Gpu {
     pub(super) inner: Arc<Inner>,
 }
 
-/// What all clones of a [`Gpu`] share.
+/// The state that all clones of a [`Gpu`] share.
 pub(super) struct Inner {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) caps: Caps,
     pub(super) options: GpuOptions,
-    pub(super) fault: Arc<Fault>,
+    pub(super) status: Arc<DeviceStatus>,
     pub(super) pipelines: Pipelines,
-    pub(super) plans: Memo,
+    pub(super) plans: PlanCache,
     pub(super) constants: Constants,
-    pub(super) watchers: Watchers,
+    pub(super) captures: PlanCaptures,
     pub(super) pool: Arc<Lock<Pool<wgpu::Buffer>>>,
     pub(super) staging: Lock<Pool<wgpu::Buffer>>,
     pub(super) recorder: Recorder,
     pub(super) progress: Progress,
     pub(super) buffers_created: AtomicU64,
-    /// Polls while asynchronous reads wait; None if the application polls.
+    /// Polls during asynchronous reads; None if the application polls.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) waiter: Option<Waiter>,
 }
 
 impl Gpu {
-    /// What the device can do.
+    /// The device's capabilities.
     #[must_use]
     pub fn caps(&self) -> &Caps {
         &self.inner.caps
     }
 
-    /// How precise products of f32 operands are here that do not ask for a precision of their own
-    /// ([`GpuOptions::precision`]).
+    /// The default precision of products of f32 operands ([`GpuOptions::precision`]).
     #[must_use]
     pub fn precision(&self) -> Precision {
         self.inner.options.precision
     }
 
-    /// The device underneath, to share with an application's own work.
+    /// The underlying wgpu device, to share with an application's own work.
     #[must_use]
     pub fn device(&self) -> &wgpu::Device {
         &self.inner.device
     }
 
-    /// The queue underneath. What is submitted to it after [`flush`](Self::flush) runs after our work.
+    /// The underlying wgpu queue. Work that is submitted to it after [`flush`](Self::flush) runs after this crate's
+    /// work.
     #[must_use]
     pub fn queue(&self) -> &wgpu::Queue {
         &self.inner.queue
     }
 
-    /// The counters.
+    /// The current values of the counters.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let state = self.inner.recorder.lock();
@@ -106,14 +106,14 @@ impl Gpu {
         }
     }
 
-    /// Tells that the device is lost, for an adopted device whose loss only its owner is told. From then on every
-    /// operation returns [`Error::Device`](crate::Error::Device). Tasks that wait for a read are woken by another
-    /// thread: where wgpu says that a device is lost, it may hold locks of its own.
+    /// Reports that the device is lost. Needed for an adopted device, because wgpu notifies only the owner. From then
+    /// on every operation returns [`Error::Device`](crate::Error::Device). Another thread wakes the tasks that wait for
+    /// a read: wgpu may hold locks of its own while it reports the loss.
     pub fn mark_lost(&self, why: impl Into<String>) {
-        self.inner.fault.mark_lost(why);
+        self.inner.status.mark_lost(why);
     }
 
-    /// Whether both are the same device.
+    /// Whether both are handles of the same device.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)

@@ -1,4 +1,4 @@
-//! Recording a launch.
+//! Records launches.
 
 use super::handle::Gpu;
 use super::options::Submission;
@@ -8,13 +8,13 @@ use crate::Result;
 use crate::plan::Scalar;
 use std::sync::Arc;
 
-/// A launch to be recorded.
-pub(super) struct Launch<'a> {
+/// A launch to record.
+pub(super) struct NewLaunch<'a> {
     pub(super) pipeline: &'a Arc<Pipeline>,
-    /// What is bound, in the order in which the shader declares it.
+    /// Windows of the operands, in the order in which the shader declares them.
     pub(super) bound: Vec<BoundWindow>,
     pub(super) dims: &'a [u8],
-    /// Where which of the values lie in the dims, by offset.
+    /// Pairs of a byte offset in `dims` and the index in `values` of the scalar to write there.
     pub(super) scalars: &'a [(usize, usize)],
     pub(super) values: &'a [Scalar],
     pub(super) grid: [u32; 3],
@@ -23,9 +23,9 @@ pub(super) struct Launch<'a> {
 }
 
 impl Gpu {
-    /// Records one launch.
-    pub(super) fn record(&self, launch: Launch<'_>) -> Result<()> {
-        let Launch { pipeline, bound, dims, scalars, values, grid, seconds } = launch;
+    /// Records one launch, and submits the recording if it is full.
+    pub(super) fn record(&self, launch: NewLaunch<'_>) -> Result<()> {
+        let NewLaunch { pipeline, bound, dims, scalars, values, grid, seconds } = launch;
         let mut state = self.inner.recorder.lock();
         let sequence = state.next_sequence();
         state.count(&bound);
@@ -40,16 +40,18 @@ impl Gpu {
         let number = state.close(None);
         drop(state);
         if each {
-            self.hand_over(number)?;
+            self.submit_up_to(number)?;
             self.wait_for_last()?;
             return self.outcome_of(&outcome);
         }
-        // The launch is recorded: what keeps it from the queue now is told by the call that next needs it there.
-        let _ = self.hand_over(number);
+        // The launch is recorded, so this call succeeds. If the submission fails, the next call that needs it returns
+        // the error.
+        let _ = self.submit_up_to(number);
         Ok(())
     }
 
-    /// The failure of a recording that has been handed over, which no other call then returns.
+    /// The failure of a recording after its submission. Clears it from the recorder, so that no other call returns it
+    /// again.
     fn outcome_of(&self, outcome: &Outcome) -> Result<()> {
         let failed = self.index_of(outcome).map(|_| ());
         if let Some(Err(why)) = outcome.get() {

@@ -1,21 +1,22 @@
-//! The runtime's mutex, and the rule about locks: none is held while wgpu may run foreign code.
+//! The runtime's mutex, and its rule: a thread holds no lock of this crate while wgpu may run foreign code.
 //!
-//! wgpu runs callbacks (of the application too) inside `submit`, `poll` and the last drop of an object; and we run wakers.
-//! They may call this crate. So calls of `submit`, `poll`, `map_async` and `finish` go through [`foreign`], which panics, in
-//! builds with debug assertions, if the calling thread holds a lock of this crate. That objects are dropped and wakers woken
-//! without a lock is for the reader to see: nothing checks it.
+//! wgpu runs callbacks, the application's among them, inside `submit`, `poll` and the last drop of an object, and this
+//! crate runs wakers. This foreign code may call back into this crate (re-entrancy), so a held lock would be a
+//! deadlock. So calls of `submit`, `poll`, `map_async` and `finish` go through [`foreign`]. In builds with debug
+//! assertions it panics if the calling thread holds a lock of this crate. Nothing checks that objects are dropped and
+//! wakers woken without a lock; reviewers must.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A mutex. Builds with debug assertions count how many of them each thread holds.
+/// A mutex. In builds with debug assertions, each thread counts the locks that it holds.
 ///
 /// Poisoning is ignored: every critical section leaves its data consistent, even if it panics.
 #[derive(Default)]
 pub(super) struct Lock<T>(Mutex<T>);
 
-/// Access to the data; unlocks when it is dropped.
+/// Access to the data. Its drop unlocks.
 pub(super) struct Locked<'a, T> {
     guard: MutexGuard<'a, T>,
     held: Held,
@@ -55,7 +56,7 @@ impl<T> DerefMut for Locked<'_, T> {
     }
 }
 
-/// Makes a call that may run foreign code. The thread must hold no [`Lock`].
+/// Makes a call that may run foreign code. The calling thread must hold no [`Lock`].
 pub(super) fn foreign<R>(call: impl FnOnce() -> R) -> R {
     #[cfg(debug_assertions)]
     HELD.with(|held| assert_eq!(held.get(), 0, "a lock is held while wgpu may run foreign code"));
@@ -64,11 +65,11 @@ pub(super) fn foreign<R>(call: impl FnOnce() -> R) -> R {
 
 #[cfg(debug_assertions)]
 thread_local! {
-    /// How many locks this thread holds.
+    /// Number of locks that this thread holds.
     static HELD: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// Counts a lock as held while it lives; does nothing without debug assertions.
+/// Counts a lock as held until it is dropped. Does nothing without debug assertions.
 struct Held;
 
 impl Held {

@@ -1,25 +1,25 @@
-//! Buffers that tensors hold: taken from the pool, filled, given back at the last drop.
+//! Tensors' buffers: allocated from the pool, filled, and returned to the pool at the last drop.
 
-use super::fault::caught;
+use super::content_state::ContentState;
+use super::error_scope::in_error_scope;
 use super::handle::Gpu;
-use super::lives::Room;
+use super::lifetimes::MemoryNeed;
 use super::lock::Lock;
-use super::mark::Mark;
 use super::pool::{Pool, Taken};
-use super::pooled::Pooled;
+use super::pooled_buffer::PooledBuffer;
 use super::storage::Storage;
 use crate::plan::Constant;
 use crate::{Element, Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Uploads whose data the host generates go in chunks of this many bytes: it holds no more of them in memory.
+/// Size in bytes of the chunks in which the host generates and uploads data. It bounds the host memory that this takes.
 const CHUNK: usize = 8 << 20;
 
-/// A buffer from the pool and its device.
+/// A buffer from the pool, with its device.
 pub(crate) struct Allocation {
-    // NOTE: goes first: while the buffer goes back, the device is there.
-    pooled: Pooled,
+    // NOTE: declared first, so that the device still exists while the buffer returns to the pool.
+    pooled: PooledBuffer,
     gpu: Gpu,
 }
 
@@ -32,7 +32,7 @@ impl Allocation {
         &self.pooled.storage().buffer
     }
 
-    /// The size in bytes that was asked for.
+    /// Requested size in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.pooled.storage().len
     }
@@ -42,59 +42,60 @@ impl Allocation {
     }
 
     /// The buffer without its device.
-    pub(super) fn into_pooled(self) -> Pooled {
+    pub(super) fn into_pooled(self) -> PooledBuffer {
         self.pooled
     }
 
     /// Fails if its contents were never computed, because a launch failed.
     pub(crate) fn check(&self) -> Result<()> {
-        self.pooled.storage().mark.check()
+        self.pooled.storage().contents.check()
     }
 
-    /// The sequence at which an operation begins that may write to it in several launches.
+    /// Begins an operation that may write to the storage in several launches. Returns the operation's sequence.
     pub(crate) fn begin_write(&self) -> u64 {
         self.gpu.inner.recorder.lock().next_sequence()
     }
 
-    /// Whether a launch that was recorded since then writes to it.
+    /// Whether a launch that was recorded after `begun` writes to the storage.
     pub(crate) fn is_written_since(&self, begun: u64) -> bool {
-        self.pooled.storage().mark.last_write() > begun
+        self.pooled.storage().contents.last_write() > begun
     }
 
-    /// Marks the contents as never computed because of `error`: reading them is an error from now on.
+    /// Marks the contents as never computed because of `error`. From now on, reading them is an error.
     pub(crate) fn fail(&self, error: &Error) {
         let sequence = self.gpu.inner.recorder.lock().next_sequence();
-        self.pooled.storage().mark.fail(sequence, &Arc::from(error.to_string()));
+        self.pooled.storage().contents.fail(sequence, &Arc::from(error.to_string()));
     }
 }
 
 impl Gpu {
-    /// A buffer of at least `bytes`, its contents unspecified.
+    /// Allocates a buffer of at least `bytes`. Its contents are unspecified.
     pub(crate) fn allocate(&self, op: &'static str, bytes: u64) -> Result<Allocation> {
         self.allocate_unused(op, bytes, u64::MAX)
     }
 
-    /// Fails if there is no room for these buffers, also where constants of plans give up theirs.
-    pub(super) fn check_room(&self, op: &'static str, room: Room) -> Result<()> {
-        if room == Room::default() {
+    /// Fails if there is not enough memory for these buffers, even after the constants of plans are freed.
+    pub(super) fn check_memory(&self, op: &'static str, need: MemoryNeed) -> Result<()> {
+        if need == MemoryNeed::default() {
             return Ok(());
         }
-        let checked = self.inner.pool.lock().check_room(op, room);
+        let checked = self.inner.pool.lock().check_memory(op, need);
         if matches!(checked, Err(Error::OutOfMemory { .. })) && self.inner.constants.forget() {
-            return self.inner.pool.lock().check_room(op, room);
+            return self.inner.pool.lock().check_memory(op, need);
         }
         checked
     }
 
-    /// A buffer that holds `bytes`.
+    /// Allocates a buffer and uploads `bytes` to it.
     pub(crate) fn upload(&self, op: &'static str, bytes: &[u8]) -> Result<Allocation> {
         let allocation = self.allocate_for_writing(op, bytes.len() as u64)?;
         self.write_words(&allocation, 0, bytes)?;
         Ok(allocation)
     }
 
-    /// A buffer of `len` elements, made chunk by chunk once there is room for it: each call fills the elements from a place
-    /// on. A chunk holds zeros at first, and then what the call before has left.
+    /// Allocates a buffer of `len` elements, then fills and uploads it chunk by chunk. Each call of `fill` receives the
+    /// index of its first element and the chunk. The first chunk contains zeros; each later one contains the values
+    /// that the previous call left.
     pub(crate) fn upload_chunks<T: Element>(
         &self,
         op: &'static str,
@@ -114,49 +115,50 @@ impl Gpu {
         Ok(allocation)
     }
 
-    /// Writes `bytes` at the start of the storage, after everything that was recorded before.
+    /// Writes `bytes` at the start of the storage, ordered after everything that was recorded before.
     pub(crate) fn overwrite(&self, allocation: &Allocation, bytes: &[u8]) -> Result<()> {
-        self.inner.fault.check()?;
-        self.settle(allocation)?;
+        self.inner.status.check()?;
+        self.submit_if_used(allocation)?;
         self.write_words(allocation, 0, bytes)?;
         if bytes.len() as u64 >= allocation.len() {
             let sequence = self.inner.recorder.lock().next_sequence();
-            allocation.pooled.storage().mark.written_whole(sequence);
+            allocation.pooled.storage().contents.note_whole_write(sequence);
         }
         Ok(())
     }
 
-    /// The buffer, for an application. Submits the recorded launches that use it; the buffer is not reused for other tensors.
+    /// The buffer, for use by an application. Submits the recorded launches that use it. The pool does not reuse the
+    /// buffer for other tensors.
     pub(crate) fn export<'a>(&self, allocation: &'a Allocation) -> Result<&'a wgpu::Buffer> {
-        self.settle(allocation)?;
+        self.submit_if_used(allocation)?;
         allocation.check()?;
         allocation.pooled.storage().export();
         Ok(allocation.buffer())
     }
 
-    /// Submits the recorded launches, if any of them uses the buffer. So they run before whatever this crate or the
-    /// application submits from then on.
-    fn settle(&self, allocation: &Allocation) -> Result<()> {
+    /// Submits all recorded launches if any of them uses the buffer. They then run before all work that this crate or
+    /// the application submits later.
+    fn submit_if_used(&self, allocation: &Allocation) -> Result<()> {
         let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
-        if allocation.pooled.storage().mark.last_use() >= first_unsubmitted {
+        if allocation.pooled.storage().contents.last_use() >= first_unsubmitted {
             self.submit_all()
         } else {
             Ok(())
         }
     }
 
-    /// A constant on this device: uploaded, unless the same words are there.
-    pub(super) fn constant(&self, op: &'static str, constant: &Constant) -> Result<Arc<Pooled>> {
+    /// The buffer of a constant on this device, uploaded unless the same words are there already.
+    pub(super) fn constant(&self, op: &'static str, constant: &Constant) -> Result<Arc<PooledBuffer>> {
         if let Some(known) = self.inner.constants.get(constant) {
             return Ok(known);
         }
-        // Without the lock: two threads may upload the same words once each.
+        // The lock is not held during the upload, so two threads may upload the same words at the same time.
         let uploaded = self.upload(op, bytemuck::cast_slice(constant.words()))?.into_pooled();
         Ok(self.inner.constants.insert(constant, uploaded))
     }
 
-    /// Frees all buffers that wait for reuse, staging buffers included, and the constants of plans, which are uploaded again
-    /// where they are needed.
+    /// Frees all cached buffers, including staging buffers, and the constants of plans, which are uploaded again when
+    /// they are needed.
     pub fn trim(&self) {
         self.inner.constants.forget();
         let tensors = self.inner.pool.lock().shrink(0);
@@ -164,12 +166,12 @@ impl Gpu {
         drop((tensors, staging));
     }
 
-    /// Waits for the work that holds buffers of dropped tensors, recorded or under way, and frees those. Does nothing
-    /// in a callback that can submit nothing, and in a browser, where nobody waits.
-    fn free_behind_work(&self) {
+    /// Waits for recorded and submitted work that uses buffers of dropped tensors, then frees these buffers. Does
+    /// nothing in a callback that may not submit, or in a browser, where nothing may block.
+    fn wait_and_trim(&self) {
         #[cfg(not(target_arch = "wasm32"))]
         if self.submit_all().is_ok() {
-            // The loss of the device is told by whoever allocates.
+            // If the device is lost, the allocation that follows returns the error.
             let _ = self.wait_for_last();
             self.trim();
         }
@@ -180,14 +182,15 @@ impl Gpu {
         self.inner.pool.lock().reset_peak();
     }
 
-    /// A buffer for an upload. NOTE: a write to a buffer runs at the next submit, before the open recording. So no unsubmitted
-    /// recording may use the buffer: it might do so for an earlier owner.
+    /// Allocates a buffer for an upload. NOTE: a queue write runs at the next submission, before the open recording. So
+    /// no recording that is not yet submitted may use the buffer, which it might do on behalf of an earlier owner.
     fn allocate_for_writing(&self, op: &'static str, bytes: u64) -> Result<Allocation> {
         let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
         self.allocate_unused(op, bytes, first_unsubmitted)
     }
 
-    /// Writes whole words. The bytes that follow an odd end become zero; no tensor has them.
+    /// Writes whole 4-byte words. If the length is not a multiple of 4, the rest of the last word becomes zero; it
+    /// belongs to no tensor.
     fn write_words(&self, allocation: &Allocation, offset: u64, bytes: &[u8]) -> Result<()> {
         let whole = bytes.len() / 4 * 4;
         if whole > 0 {
@@ -202,16 +205,16 @@ impl Gpu {
     }
 
     fn allocate_unused(&self, op: &'static str, bytes: u64, unused_since: u64) -> Result<Allocation> {
-        self.inner.fault.check()?;
+        self.inner.status.check()?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let (buffer, last_use) =
             self.take(&self.inner.pool, op, bytes, unused_since, usage, "tilewise tensor")?;
-        let storage = Storage::new(buffer, bytes, Mark::of_buffer(last_use));
-        let pooled = Pooled::new(&self.inner.pool, storage);
+        let storage = Storage::new(buffer, bytes, ContentState::of_reused_buffer(last_use));
+        let pooled = PooledBuffer::new(&self.inner.pool, storage);
         Ok(Allocation { pooled, gpu: self.clone() })
     }
 
-    /// Takes a buffer from `pool`, creating it where none is free.
+    /// Takes a free buffer from `pool`, or creates one.
     pub(super) fn take(
         &self,
         pool: &Lock<Pool<wgpu::Buffer>>,
@@ -222,25 +225,25 @@ impl Gpu {
         label: &'static str,
     ) -> Result<(wgpu::Buffer, u64)> {
         let mut taken = pool.lock().take(op, bytes, unused_since);
-        // Tables that plans have uploaded are uploaded again where they are needed: they keep nothing else from its memory.
+        // The constants of plans can be uploaded again when they are needed, so they never cause an allocation to fail.
         if matches!(taken, Err(Error::OutOfMemory { .. })) && self.inner.constants.forget() {
             taken = pool.lock().take(op, bytes, unused_since);
         }
         let size = match taken? {
             Taken::Reused(buffer, last_use) => return Ok((buffer, last_use)),
-            Taken::Create(size, given_up) => {
-                drop(given_up);
+            Taken::Create(size, evicted) => {
+                drop(evicted);
                 size
             }
         };
         let create = |size| {
             let desc = wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };
-            caught(&self.inner.device, || self.inner.device.create_buffer(&desc))
+            in_error_scope(&self.inner.device, || self.inner.device.create_buffer(&desc))
         };
         let mut created = create(size);
-        // Where the device is short of memory, it may be short of buffers that wait, or that only work under way still
-        // holds.
-        for free in [Self::trim, Self::free_behind_work] {
+        // If the device is out of memory, first free the cached buffers and retry; then wait for the work that still
+        // uses freed buffers, and retry.
+        for free in [Self::trim, Self::wait_and_trim] {
             if matches!(created, Err(wgpu::Error::OutOfMemory { .. })) {
                 free(self);
                 created = create(size);
@@ -254,11 +257,11 @@ impl Gpu {
             }
             Err(error) => {
                 let mut pool = pool.lock();
-                let given_up = pool.give(size, None);
+                let evicted = pool.give(size, None);
                 drop(pool);
-                drop(given_up);
+                drop(evicted);
                 Err(match error {
-                    // The device's memory is used up, whatever is left of a budget.
+                    // The device itself is out of memory, even if the budget is not used up.
                     wgpu::Error::OutOfMemory { .. } => {
                         Error::OutOfMemory { op, needed: size, available: None }
                     }

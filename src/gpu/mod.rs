@@ -2,25 +2,28 @@
 
 mod adapter;
 mod adopt;
-mod arrival;
 mod binding;
 pub(crate) mod cache_file;
+mod completion;
 mod constants;
+mod content_state;
+mod device_status;
+mod error_scope;
 pub(crate) mod execute;
-mod fault;
 mod handle;
 mod launch;
-mod lives;
+mod lifetimes;
 mod lock;
-mod mark;
-mod memo;
 mod memory;
 mod open;
 mod options;
 mod pipeline;
+mod plan_cache;
+mod plan_capture;
+mod plans_of;
 mod poll;
 mod pool;
-mod pooled;
+mod pooled_buffer;
 mod prepared;
 mod progress;
 mod raw;
@@ -28,24 +31,22 @@ mod read;
 mod recorder;
 mod recording;
 mod ring;
-mod same;
+mod same_gpu;
 mod self_test;
-mod staging;
 mod stats;
 mod storage;
 mod submit;
+mod submit_guard;
+mod submit_turn;
 mod timing;
-mod turn;
-mod turn_holder;
-mod uploads;
+mod upload;
+mod upload_count;
 pub(crate) mod verdicts;
 mod verify;
 mod view;
 mod wait;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;
-mod watch;
-mod watchers;
 
 pub use crate::caps::{
     Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes,
@@ -59,4 +60,4 @@ pub use timing::{Clock, Timing};
 pub use view::View;
 
 pub(crate) use memory::Allocation;
-pub(crate) use same::check_same_gpu;
+pub(crate) use same_gpu::check_same_gpu;

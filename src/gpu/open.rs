@@ -1,7 +1,8 @@
-//! Opening a device, and the code that opening and adopting share.
+//! Opens devices; also the code that opening and adopting share.
 
 use super::adopt::Polling;
-use super::fault::{Fault, caught, told};
+use super::device_status::DeviceStatus;
+use super::error_scope::{device_error, in_error_scope};
 use super::handle::{Gpu, Inner};
 use super::lock::Lock;
 use super::options::AdapterChoice;
@@ -20,18 +21,19 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 impl Gpu {
-    /// Opens the fastest device, or the one that the environment asks for ([`GpuOptions::from_env`]).
+    /// Opens the fastest device, or the one that the environment selects ([`GpuOptions::from_env`]).
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if there is no adapter; [`Error::Input`] if an environment variable has a value that
-    /// means nothing or names no adapter; [`Error::Device`] if the driver refuses.
+    /// [`Error::Unsupported`] if the machine has no adapter; [`Error::Input`] if an environment variable has an invalid
+    /// value or selects an adapter that does not exist; [`Error::Device`] if the driver refuses to open the device.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn open() -> Result<Self> {
         Self::open_with(GpuOptions::from_env()?)
     }
 
-    /// Opens a device with these options. No environment variable is read but those of the user's cache folder
-    /// ([`CacheFolder::User`](crate::gpu::CacheFolder::User), the default) and wgpu's own, such as `WGPU_VALIDATION`.
+    /// Opens a device with these options. The only environment variables that this reads are those of the user's cache
+    /// folder ([`CacheFolder::User`](crate::gpu::CacheFolder::User), the default) and wgpu's own, such as
+    /// `WGPU_VALIDATION`.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -56,15 +58,16 @@ impl Gpu {
         let adapter = choose(&options.adapter, Self::adapters_async().await)?;
         let mut device = Device::request(&adapter).await?;
         let caps = device.verify(&options).wait_async().await;
-        if device.fault.check().is_err() {
-            // A self-test has broken the device. Its row is fenced off; a fresh device does the rest.
+        if device.status.check().is_err() {
+            // A self-test can break the device. The row that it tested is fenced off; open a fresh device for
+            // everything else.
             device = Device::request(&adapter).await?;
         }
         device.assemble(caps, options)
     }
 
-    /// The device to ask `adapter` for: every feature that a kernel of this crate can use, the adapter's own limits.
-    /// An application may add to both.
+    /// The device descriptor to open `adapter` with: every feature that a kernel of this crate can use, and the
+    /// adapter's own limits. An application may add to both.
     #[must_use]
     pub fn device_descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
         use wgpu::Features as F;
@@ -84,7 +87,7 @@ impl Gpu {
         }
     }
 
-    /// The adapters that [`GpuOptions::adapter`] chooses from, in the order that an index counts.
+    /// The adapters that [`GpuOptions::adapter`] selects from. An index counts in this order.
     #[cfg(not(target_arch = "wasm32"))]
     #[must_use]
     pub fn adapters() -> Vec<wgpu::Adapter> {
@@ -96,7 +99,7 @@ impl Gpu {
         let backends = wgpu::Backends::PRIMARY;
         let mut flags = wgpu::InstanceFlags::from_build_config().with_env();
         if flags.contains(wgpu::InstanceFlags::VALIDATION) {
-            // NOTE: without it wgpu loads Vulkan's validation layer and passes on nothing of what it says.
+            // NOTE: without `DEBUG`, wgpu loads Vulkan's validation layer but forwards none of its messages.
             flags |= wgpu::InstanceFlags::DEBUG;
         }
         let desc = wgpu::InstanceDescriptor {
@@ -108,15 +111,15 @@ impl Gpu {
     }
 }
 
-/// A device that is open, before anything is computed on it.
+/// An open device, before a [`Gpu`] is built on it.
 pub(super) struct Device<'a> {
     adapter: &'a wgpu::Adapter,
     device: wgpu::Device,
     queue: wgpu::Queue,
-    pub(super) fault: Arc<Fault>,
+    pub(super) status: Arc<DeviceStatus>,
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser polls by itself"))]
     polling: Polling,
-    /// Without a memory budget in the options, tensors may take the device's memory divided by this.
+    /// Divisor of the device's memory that gives the memory budget if the options set none.
     share: u64,
 }
 
@@ -124,12 +127,12 @@ impl<'a> Device<'a> {
     async fn request(adapter: &'a wgpu::Adapter) -> Result<Self> {
         let opened = adapter.request_device(&Gpu::device_descriptor(adapter)).await;
         let (device, queue) = opened.map_err(Error::device)?;
-        let fault = Arc::new(Fault::default());
-        let reporter = fault.clone();
+        let status = Arc::new(DeviceStatus::default());
+        let reporter = status.clone();
         device.on_uncaptured_error(Arc::new(move |error| reporter.report(&error)));
-        let reporter = fault.clone();
+        let reporter = status.clone();
         device.set_device_lost_callback(move |reason, why| reporter.mark_lost(format!("{reason:?}: {why}")));
-        Ok(Self { adapter, device, queue, fault, polling: Polling::Tilewise, share: 1 })
+        Ok(Self { adapter, device, queue, status, polling: Polling::Tilewise, share: 1 })
     }
 
     pub(super) fn of_application(
@@ -138,7 +141,7 @@ impl<'a> Device<'a> {
         queue: wgpu::Queue,
         polling: Polling,
     ) -> Self {
-        Self { adapter, device, queue, fault: Arc::default(), polling, share: ADOPTED_SHARE }
+        Self { adapter, device, queue, status: Arc::default(), polling, share: ADOPTED_SHARE }
     }
 
     pub(super) fn verify(&self, options: &GpuOptions) -> Verification {
@@ -152,46 +155,46 @@ impl<'a> Device<'a> {
         Verification::start(caps, &self.adapter.get_info(), options, probe)
     }
 
-    /// A `Gpu` on this device, which can do what `caps` says.
+    /// Builds a `Gpu` with capabilities `caps` on this device.
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost.
     pub(super) fn assemble(&self, caps: Caps, options: GpuOptions) -> Result<Gpu> {
-        self.fault.check()?;
+        self.status.check()?;
         let budget = options.memory_budget.or(caps.memory.map(|bytes| bytes / self.share));
-        let cached_at_most = budget.map_or(CACHED_WITHOUT_BUDGET, |bytes| bytes / 2);
+        let max_cached = budget.map_or(MAX_CACHED_BYTES_WITHOUT_BUDGET, |bytes| bytes / 2);
         let largest = caps.limits.buffer_bytes;
-        let made = caught(&self.device, || {
+        let created = in_error_scope(&self.device, || {
             (Pipelines::new(&self.device, self.adapter, &options), Progress::new(&self.device))
         });
-        let (pipelines, progress) = made.map_err(told)?;
+        let (pipelines, progress) = created.map_err(device_error)?;
         let inner = Inner {
             pipelines,
             progress,
-            pool: Arc::new(Lock::new(Pool::new(budget, cached_at_most, largest))),
-            staging: Lock::new(Pool::new(None, STAGING_AT_MOST, largest)),
+            pool: Arc::new(Lock::new(Pool::new(budget, max_cached, largest))),
+            staging: Lock::new(Pool::new(None, MAX_CACHED_STAGING_BYTES, largest)),
             recorder: Recorder::new(),
             buffers_created: AtomicU64::new(0),
-            plans: super::memo::Memo::default(),
+            plans: super::plan_cache::PlanCache::default(),
             constants: super::constants::Constants::default(),
-            watchers: super::watchers::Watchers::default(),
+            captures: super::plan_capture::PlanCaptures::default(),
             device: self.device.clone(),
             queue: self.queue.clone(),
             caps,
             options,
-            fault: self.fault.clone(),
+            status: self.status.clone(),
             #[cfg(not(target_arch = "wasm32"))]
-            waiter: (self.polling == Polling::Tilewise).then(|| Waiter::new(self.fault.clone())),
+            waiter: (self.polling == Polling::Tilewise).then(|| Waiter::new(self.status.clone())),
         };
         Ok(Gpu { inner: Arc::new(inner) })
     }
 }
 
-/// At most this many bytes of staging buffers are kept for the next read.
-const STAGING_AT_MOST: u64 = 64 << 20;
-/// Without a memory budget, free buffers of at most this many bytes are kept for reuse.
-const CACHED_WITHOUT_BUDGET: u64 = 1 << 30;
-/// On an adopted device tensors take at most its memory divided by this: the rest is left to the application.
+/// Maximum bytes of staging buffers that are cached for later reads.
+const MAX_CACHED_STAGING_BYTES: u64 = 64 << 20;
+/// Maximum bytes of free buffers that are cached for reuse if there is no memory budget.
+const MAX_CACHED_BYTES_WITHOUT_BUDGET: u64 = 1 << 30;
+/// Divisor of an adopted device's memory that gives the default budget. The rest is left to the application.
 const ADOPTED_SHARE: u64 = 2;
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -232,7 +235,7 @@ fn choose(choice: &AdapterChoice, mut adapters: Vec<wgpu::Adapter>) -> Result<wg
             .collect();
         Error::input(
             format!("adapter {choice}"),
-            format!("there is no such adapter; these are: {}", names.join(", ")),
+            format!("no adapter has this index or name; the adapters are: {}", names.join(", ")),
         )
     })
 }

@@ -1,4 +1,4 @@
-//! How a [`Gpu`](crate::Gpu) is opened: options, and the environment variables that set the same.
+//! Options to open a [`Gpu`](crate::Gpu) with, and the environment variables that set them.
 
 use crate::caps::Assumptions;
 use crate::layout::Precision;
@@ -6,51 +6,51 @@ use crate::{Error, Result};
 use std::fmt;
 use std::path::PathBuf;
 
-/// How to open a [`Gpu`](crate::Gpu).
+/// Options to open a [`Gpu`](crate::Gpu) with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GpuOptions {
-    /// Which adapter. `TILEWISE_ADAPTER` = an index, `high`, `low`, or a part of its name.
+    /// The adapter to open. `TILEWISE_ADAPTER` = an index, `high`, `low`, or part of the adapter's name.
     pub adapter: AdapterChoice,
-    /// Bytes of device memory that tensors may take; None: what the device has, where its driver tells.
+    /// Bytes of device memory that tensors may take. None: all of the device's memory, if the driver reports its size.
     /// `TILEWISE_MEMORY` = bytes, or a number with `KiB`, `MiB` or `GiB`.
     pub memory_budget: Option<u64>,
     /// Run-time checks in shaders. `TILEWISE_CHECKED` = `1` or `0`.
     pub checks: Checks,
     /// When recorded work is submitted. `TILEWISE_SYNC` = `1` or `0`.
     pub submission: Submission,
-    /// How precise products of f32 operands are that do not ask for a precision of their own. `TILEWISE_PRECISION` =
-    /// `strict`, `split` or `fast`.
+    /// Default precision of products of f32 operands; a call can set its own. `TILEWISE_PRECISION` = `strict`, `split`
+    /// or `fast`.
     pub precision: Precision,
-    /// Where things are kept across runs: compiled pipelines on devices that can, and what the self-tests of
-    /// cooperative matrices found. New files and folders are accessible to this user alone; a file that is not a regular
-    /// file of this user, or that others may write to, is not read.
+    /// Folder of the files that are cached across runs: compiled pipelines, on devices that support that, and the
+    /// verdicts of the self-tests of cooperative matrices. Only this user can access new files and folders. A file is
+    /// not read unless it is a regular file that only this user may write to.
     /// `TILEWISE_CACHE` = `off`, or a folder.
     pub cache: CacheFolder,
-    /// For tests: facts to assume about the device instead of asking its driver. No environment variable sets it.
+    /// For tests: facts to assume about the device instead of asking its driver. No environment variable sets them.
     pub assume: Assumptions,
 }
 
-/// Which adapter to open.
+/// The adapter to open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AdapterChoice {
-    /// The first discrete GPU, else integrated, virtual, software.
+    /// The first discrete GPU, else the first integrated, virtual or software device.
     #[default]
     Fastest,
-    /// The first integrated GPU, else discrete, virtual, software.
+    /// The first integrated GPU, else the first discrete, virtual or software device.
     LowPower,
-    /// The adapter at this place in [`Gpu::adapters`](crate::Gpu::adapters).
+    /// The adapter at this index of [`Gpu::adapters`](crate::Gpu::adapters).
     Index(usize),
-    /// The first adapter whose name contains this, in any case.
+    /// The first adapter whose name contains this text. Case is ignored.
     Name(String),
 }
 
-/// Run-time checks in shaders: indices, loops and divisors.
+/// Run-time checks of indices, loops and divisors in shaders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checks {
-    /// None: the crate's tests have covered the index arithmetic.
+    /// No checks: the crate's tests cover the index arithmetic.
     #[default]
     Trusted,
-    /// All: slower, for finding out whether a wrong result is an index that ran away.
+    /// All checks. Slower; shows whether an index out of bounds causes a wrong result.
     Checked,
 }
 
@@ -60,32 +60,32 @@ pub enum Submission {
     /// In batches, at the latest when a result is read.
     #[default]
     Batched,
-    /// After every launch, waiting for its end: an error names the kernel that failed.
+    /// After every launch; the call then waits until the launch has ended. An error names the kernel that failed.
     EachLaunch,
 }
 
-/// Where things are kept across runs.
+/// Folder of the files that are cached across runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CacheFolder {
     /// `tilewise` in the user's cache folder (`XDG_CACHE_HOME`, `~/.cache`, `LOCALAPPDATA`).
     #[default]
     User,
-    /// Nowhere.
+    /// No files are cached.
     Off,
     /// This folder.
     At(PathBuf),
 }
 
 impl GpuOptions {
-    /// The options that the environment variables set.
+    /// Reads the options from the environment variables.
     ///
     /// # Errors
-    /// [`Error::Input`] if a variable has a value that means nothing.
+    /// [`Error::Input`] if a variable has an invalid value.
     pub fn from_env() -> Result<Self> {
         Self::from_variables(|name| std::env::var(name).ok())
     }
 
-    /// The options that these variables set, an empty one counting as not set.
+    /// Reads the options from these variables. An empty variable counts as not set.
     ///
     /// # Errors
     /// As [`from_env`](Self::from_env).
@@ -131,7 +131,7 @@ impl fmt::Display for AdapterChoice {
 
 impl CacheFolder {
     pub(crate) fn path(&self) -> Option<PathBuf> {
-        // A relative one would mean another folder wherever the program is started, and whoever's that is.
+        // A relative path would depend on the current folder, which might belong to another user.
         let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
         match self {
             Self::Off => None,
@@ -153,7 +153,7 @@ fn switch<T>(name: &str, value: impl Fn(&str) -> Option<String>, off: T, on: T) 
 }
 
 fn precision(value: String) -> Result<Precision> {
-    let why = |_| format!("`{value}` is none of strict, split, fast");
+    let why = |_| format!("`{value}` is not one of strict, split and fast");
     value.parse().map_err(|error| Error::input("TILEWISE_PRECISION", why(error)))
 }
 

@@ -1,7 +1,8 @@
-//! Compiled kernels: bindings read from the shader, layouts shared, pipelines kept by kernel and across runs.
+//! Compiled kernels. Bindings are read from the shader, layouts are shared, and pipelines are cached by kernel and
+//! across runs.
 
 use super::cache_file::{CacheFile, digest, seal, unseal};
-use super::fault::caught;
+use super::error_scope::in_error_scope;
 use super::lock::{Lock, foreign};
 use super::options::Checks;
 use super::{GpuOptions, raw};
@@ -11,56 +12,57 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A compiled kernel and how to bind its operands.
+/// A compiled kernel, and how to bind its operands.
 pub(super) struct Pipeline {
     pub(super) name: String,
     pub(super) pipeline: wgpu::ComputePipeline,
-    layout: Arc<Layout>,
-    /// Per operand, whether the kernel writes it.
+    layout: Arc<BindingLayouts>,
+    /// Whether the kernel writes each operand.
     pub(super) writes: Vec<bool>,
-    /// How the kernel gets its dims.
+    /// How the kernel receives its dims.
     pub(super) dims: Dims,
 }
 
-/// How a kernel gets its dims.
+/// How a kernel receives its dims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Dims {
-    /// As this many bytes of immediates.
+    /// As immediates, with this many bytes.
     Immediates(u32),
     /// In the ring of the recording, at a dynamic offset.
     Ring,
 }
 
-struct Layout {
+struct BindingLayouts {
     operands: wgpu::BindGroupLayout,
     pipeline: wgpu::PipelineLayout,
 }
 
-/// What layouts are shared by: the kinds of the operands, and of the dims.
-type Kinds = (Vec<bool>, Dims);
+/// Kernels share layouts with the same key: whether each operand is written, and how dims are passed.
+type LayoutKey = (Vec<bool>, Dims);
 
 /// All pipelines of a device.
 pub(super) struct Pipelines {
     by_kernel: Lock<HashMap<Kernel, Arc<Pipeline>>>,
-    layouts: Lock<HashMap<Kinds, Arc<Layout>>>,
+    layouts: Lock<HashMap<LayoutKey, Arc<BindingLayouts>>>,
     ring_layout: wgpu::BindGroupLayout,
     checks: Checks,
     compiled: AtomicU64,
-    kept: Option<Kept>,
+    stored: Option<StoredCache>,
 }
 
-/// The cache of an earlier run, and where this run leaves its own.
-struct Kept {
+/// The pipeline cache that is stored in a file across runs.
+struct StoredCache {
     cache: wgpu::PipelineCache,
     file: CacheFile,
     /// The device, driver and version that the pipelines are compiled for.
-    made_for: String,
-    /// The digest of the file that was read, if any: if the pipelines have not changed, it is not written again.
+    compiled_for: String,
+    /// Digest of the data that was read from the file, if any. If the data has not changed at the end, the file is not
+    /// written again.
     start: Option<[u8; 32]>,
 }
 
-/// Files of pipelines that are larger, in bytes, are not read.
-const KEPT_BYTES: u64 = 1 << 28;
+/// Maximum size in bytes of a cache file. A larger file is not read.
+const MAX_FILE_BYTES: u64 = 1 << 28;
 
 impl Pipeline {
     /// Binds the operands, in the order in which the shader declares them.
@@ -89,11 +91,11 @@ impl Pipelines {
             ring_layout: ring_layout(device),
             checks: options.checks,
             compiled: AtomicU64::new(0),
-            kept: Kept::open(device, adapter, options),
+            stored: StoredCache::open(device, adapter, options),
         }
     }
 
-    /// Pipelines compiled so far.
+    /// Number of pipelines compiled so far.
     pub(super) fn compiled(&self) -> u64 {
         self.compiled.load(Ordering::Relaxed)
     }
@@ -115,7 +117,7 @@ impl Pipelines {
             |error: &dyn std::fmt::Display| Error::device(format!("{name} does not compile: {error}"));
         let Signature { writes, immediates } = signature(&text).map_err(|why| failed(&why))?;
         let dims = immediates.map_or(Dims::Ring, Dims::Immediates);
-        let compiled = caught(device, || {
+        let compiled = in_error_scope(device, || {
             let layout = self.layout(device, &writes, dims);
             let desc = wgpu::ShaderModuleDescriptor {
                 label: Some(&name),
@@ -134,7 +136,7 @@ impl Pipelines {
                     zero_initialize_workgroup_memory: self.checks == Checks::Checked,
                     ..Default::default()
                 },
-                cache: self.kept.as_ref().map(|kept| &kept.cache),
+                cache: self.stored.as_ref().map(|stored| &stored.cache),
             });
             (layout, pipeline)
         });
@@ -143,12 +145,12 @@ impl Pipelines {
         Ok(Pipeline { name, pipeline, layout, writes, dims })
     }
 
-    fn layout(&self, device: &wgpu::Device, writes: &[bool], dims: Dims) -> Arc<Layout> {
+    fn layout(&self, device: &wgpu::Device, writes: &[bool], dims: Dims) -> Arc<BindingLayouts> {
         let key = (writes.to_vec(), dims);
         if let Some(layout) = self.layouts.lock().get(&key) {
             return layout.clone();
         }
-        // No lock is held meanwhile: where the device fails, wgpu calls the application.
+        // No lock is held during these calls: if the device fails, wgpu calls the application.
         let entries: Vec<_> =
             (0..).zip(writes).map(|(binding, &writes)| storage_entry(binding, writes)).collect();
         let desc = wgpu::BindGroupLayoutDescriptor { label: Some("tilewise operands"), entries: &entries };
@@ -164,12 +166,12 @@ impl Pipelines {
             immediate_size,
         };
         let pipeline = foreign(|| device.create_pipeline_layout(&desc));
-        let layout = Arc::new(Layout { operands, pipeline });
+        let layout = Arc::new(BindingLayouts { operands, pipeline });
         self.layouts.lock().entry(key).or_insert(layout).clone()
     }
 }
 
-/// The layout of the ring that dims travel through on devices without immediates.
+/// The bind group layout of the ring, which carries dims on devices without immediates.
 pub(super) fn ring_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: Some("tilewise dims"),
@@ -199,37 +201,40 @@ fn storage_entry(binding: u32, writes: bool) -> wgpu::BindGroupLayoutEntry {
     }
 }
 
-impl Kept {
+impl StoredCache {
     fn open(device: &wgpu::Device, adapter: &wgpu::Adapter, options: &GpuOptions) -> Option<Self> {
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
         let adapter = adapter.get_info();
         let path = options.cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter)?);
-        let made_for = made_for(&adapter);
-        let (file, contents) = CacheFile::open(path, "compiled kernels", KEPT_BYTES);
-        let data = contents.as_deref().and_then(|contents| unseal(&made_for, contents));
+        let compiled_for = compiled_for(&adapter);
+        let (file, contents) = CacheFile::open(path, "compiled kernels", MAX_FILE_BYTES);
+        let data = contents.as_deref().and_then(|contents| unseal(&compiled_for, contents));
         if contents.is_some() && data.is_none() {
-            // As after every update of the driver or of this crate.
+            // This happens after every update of the driver or of this crate.
             let path = file.path().display();
-            log::info!("compiled kernels in {path} are of another driver or version, or damaged: not used");
+            log::info!(
+                "compiled kernels in {path} are not used: they are damaged, or of another driver or version"
+            );
         }
-        // A cache that the driver rejects is only a slower start.
-        let cache = caught(device, || raw::pipeline_cache(device, data)).ok()?;
-        let start = data.map(|data| digest(&made_for, data));
-        Some(Self { cache, file, made_for, start })
+        // If the driver rejects the cache, only the start is slower.
+        let cache = in_error_scope(device, || raw::pipeline_cache(device, data)).ok()?;
+        let start = data.map(|data| digest(&compiled_for, data));
+        Some(Self { cache, file, compiled_for, start })
     }
 
     fn save(&self) {
         let Some(data) = self.cache.get_data() else { return };
-        if self.start != Some(digest(&self.made_for, &data)) {
-            self.file.write(&seal(&self.made_for, &data));
+        if self.start != Some(digest(&self.compiled_for, &data)) {
+            self.file.write(&seal(&self.compiled_for, &data));
         }
     }
 }
 
-/// What pipelines are bound to: only this driver, on this device, with this version of this crate, may get them again.
-fn made_for(adapter: &wgpu::AdapterInfo) -> String {
+/// The identity that a cache of pipelines belongs to: adapter, driver and the version of this crate. Only the same
+/// identity may load it again.
+fn compiled_for(adapter: &wgpu::AdapterInfo) -> String {
     let wgpu::AdapterInfo { name, vendor, device, driver, driver_info, backend, .. } = adapter;
     let version = env!("CARGO_PKG_VERSION");
     format!(
@@ -239,22 +244,22 @@ fn made_for(adapter: &wgpu::AdapterInfo) -> String {
 
 impl Drop for Pipelines {
     fn drop(&mut self) {
-        if let Some(kept) = self.kept.as_ref().filter(|_| self.compiled() > 0) {
-            kept.save();
+        if let Some(stored) = self.stored.as_ref().filter(|_| self.compiled() > 0) {
+            stored.save();
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::made_for;
+    use super::compiled_for;
 
     #[test]
     fn pipelines_are_bound_to_device_driver_and_version() {
         let adapter = |change: &dyn Fn(&mut wgpu::AdapterInfo)| {
             let mut adapter = wgpu::AdapterInfo::new(wgpu::DeviceType::DiscreteGpu, wgpu::Backend::Vulkan);
             change(&mut adapter);
-            made_for(&adapter)
+            compiled_for(&adapter)
         };
         let usual = adapter(&|_| ());
         assert!(usual.contains(env!("CARGO_PKG_VERSION")), "{usual}");

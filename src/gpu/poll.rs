@@ -1,22 +1,22 @@
-//! Polling the device, which runs callbacks.
+//! Polls the device, which runs callbacks.
 
 use super::lock::foreign;
 use crate::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
-/// How long a thread sleeps that looks again and again whether the device is done.
-const BETWEEN_POLLS: Duration = Duration::from_micros(200);
+/// Interval at which a thread polls while it waits with a time limit.
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
-/// Waits for a submission, or for all.
+/// Waits for a submission, or for all if `index` is None.
 pub(super) fn poll(device: &wgpu::Device, index: Option<&wgpu::SubmissionIndex>) -> Result<()> {
-    // NOTE: no wait has a timeout. wgpu 30 panics, and loses callbacks, where one ends in the moment in which another thread
-    // finds the submission done.
+    // NOTE: no wait has a timeout. wgpu 30 panics and loses callbacks if a wait times out at the moment at which
+    // another thread finds the submission done.
     let wait = wgpu::PollType::Wait { submission_index: index.cloned(), timeout: None };
     poll_as(device, wait)
 }
 
-/// Polls the device again and again until `is_done`, for so long at most. Returns whether it is done.
+/// Polls the device repeatedly until `is_done` or until `limit` has passed. Returns whether it is done.
 pub(super) fn poll_until(device: &wgpu::Device, is_done: impl Fn() -> bool, limit: Duration) -> Result<bool> {
     let begun = Instant::now();
     while !is_done() {
@@ -24,20 +24,20 @@ pub(super) fn poll_until(device: &wgpu::Device, is_done: impl Fn() -> bool, limi
         if begun.elapsed() > limit {
             return Ok(is_done());
         }
-        std::thread::sleep(BETWEEN_POLLS);
+        std::thread::sleep(POLL_INTERVAL);
     }
     Ok(true)
 }
 
-/// NOTE: wgpu panics where the device is lost while it waits; that is caught here. A panic of a callback, the application's
-/// own, goes on.
+/// NOTE: wgpu panics if the device is lost during a wait; this function catches that panic and returns an error. It
+/// lets any other panic continue, because that comes from a callback of the application.
 fn poll_as(device: &wgpu::Device, poll: wgpu::PollType) -> Result<()> {
     match foreign(|| catch_unwind(AssertUnwindSafe(|| device.poll(poll)))) {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(wgpu::PollError::Timeout)) => {
-            Err(Error::device("the device was not waited for: please report this"))
+            Err(Error::device("a wait for the device timed out: please report this"))
         }
-        // A device that is lost takes no submission, and says so only here: there is nothing with that index.
+        // A lost device accepts no submission, and reports that only here: it knows no submission with that index.
         Ok(Err(wgpu::PollError::WrongSubmissionIndex(..))) => {
             Err(Error::device("the device was lost before the submission"))
         }

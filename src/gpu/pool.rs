@@ -1,22 +1,22 @@
-//! Buffers by size class, handed out again in the order of the queue.
+//! A pool of buffers by size class. The order of the queue makes immediate reuse safe.
 
-use super::lives::Room;
+use super::lifetimes::MemoryNeed;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
-/// The smallest buffer, in bytes: also the alignment of every size.
+/// Size of the smallest buffer in bytes, and the granularity of all sizes.
 const SMALLEST: u64 = 256;
 
-/// Free buffers by size, and a count of the bytes in use. It creates no buffers and touches no device. Buffers that it gives
-/// up are returned: the caller drops them where it holds no lock.
+/// Free buffers by size, and the number of bytes in use. It creates no buffers and makes no call of wgpu. It returns
+/// the buffers that it evicts: the caller must drop them while it holds no lock.
 ///
-/// A buffer may be handed out as soon as its last tensor is dropped: commands that still use it run before
-/// those of its next owner, because both go through one queue.
+/// A buffer may be reused as soon as its last tensor is dropped. Commands that still use it run before those of its
+/// next owner, because both go through one queue.
 pub(super) struct Pool<B> {
-    /// By size, no list empty. `cached` is the sum of the sizes.
+    /// Free buffers by size; no list is empty. `cached` is the sum of the sizes.
     free: BTreeMap<u64, Vec<Free<B>>>,
     budget: u64,
-    cached_at_most: u64,
+    max_cached: u64,
     largest: u64,
     in_use: u64,
     cached: u64,
@@ -25,73 +25,73 @@ pub(super) struct Pool<B> {
 
 struct Free<B> {
     buffer: B,
-    /// The recording that used it last.
+    /// Number of the last recording that used it.
     last_use: u64,
 }
 
-/// What to do for a request.
+/// The answer to a request.
 #[derive(Debug)]
 pub(super) enum Taken<B> {
-    /// A free buffer, and the recording that used it last.
+    /// A free buffer, and the last recording that used it.
     Reused(B, u64),
-    /// Drop these buffers, then create one of this many bytes.
+    /// Instructions to drop these buffers, then create one of this many bytes.
     Create(u64, Vec<B>),
 }
 
-/// How many bytes a pool has.
+/// Bytes of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Usage {
     pub(super) in_use: u64,
     pub(super) cached: u64,
     pub(super) peak: u64,
-    /// Left of the budget; None without one.
+    /// Unused bytes of the budget; None without one.
     pub(super) available: Option<u64>,
 }
 
 impl<B> Pool<B> {
-    /// A pool whose buffers in use and waiting have at most `budget` bytes together, those waiting `cached_at_most`. No
-    /// buffer is larger than `largest`.
-    pub(super) fn new(budget: Option<u64>, cached_at_most: u64, largest: u64) -> Self {
+    /// Creates a pool. Buffers in use and free buffers together have at most `budget` bytes; free buffers have at most
+    /// `max_cached` bytes. No buffer is larger than `largest`.
+    pub(super) fn new(budget: Option<u64>, max_cached: u64, largest: u64) -> Self {
         let budget = budget.unwrap_or(u64::MAX);
         let largest = largest / SMALLEST * SMALLEST;
-        Self { free: BTreeMap::new(), budget, cached_at_most, largest, in_use: 0, cached: 0, peak: 0 }
+        Self { free: BTreeMap::new(), budget, max_cached, largest, in_use: 0, cached: 0, peak: 0 }
     }
 
-    /// A buffer of at least `bytes` that no recording from `unused_since` on uses.
-    /// If the budget is short, free buffers are given up.
+    /// Takes a buffer of at least `bytes` that no recording from number `unused_since` on uses. Evicts free buffers if
+    /// the budget is short.
     pub(super) fn take(&mut self, op: &'static str, bytes: u64, unused_since: u64) -> Result<Taken<B>> {
-        let size = self.class_with_room(op, bytes)?;
+        let size = self.class_that_fits(op, bytes)?;
         if let Some(free) = self.take_free(size, unused_since) {
             self.hand_out(size);
             return Ok(Taken::Reused(free.buffer, free.last_use));
         }
-        let given_up = self.shrink(self.budget - self.in_use - size);
+        let evicted = self.shrink(self.budget - self.in_use - size);
         self.hand_out(size);
-        Ok(Taken::Create(size, given_up))
+        Ok(Taken::Create(size, evicted))
     }
 
-    /// Takes back a buffer of `size`, or, if `buffer` is None, only its bytes. Returns the buffers to drop.
+    /// Returns a buffer of `size` to the pool; if `buffer` is None, only its bytes. Returns the buffers to drop.
     pub(super) fn give(&mut self, size: u64, buffer: Option<(B, u64)>) -> Vec<B> {
         self.in_use -= size;
         let Some((buffer, last_use)) = buffer else { return Vec::new() };
         self.cached += size;
         self.free.entry(size).or_default().push(Free { buffer, last_use });
-        self.shrink(self.cached_at_most)
+        self.shrink(self.max_cached)
     }
 
-    /// Gives up free buffers, the largest first, until at most `bytes` wait.
+    /// Evicts free buffers, largest first, until their total is at most `bytes`.
     pub(super) fn shrink(&mut self, bytes: u64) -> Vec<B> {
-        let mut given_up = Vec::new();
+        let mut evicted = Vec::new();
         while self.cached > bytes {
             let Some(mut list) = self.free.last_entry() else { break };
             let size = *list.key();
-            given_up.extend(list.get_mut().pop().map(|free| free.buffer));
+            evicted.extend(list.get_mut().pop().map(|free| free.buffer));
             if list.get().is_empty() {
                 list.remove();
             }
             self.cached -= size;
         }
-        given_up
+        evicted
     }
 
     /// Resets the peak to the bytes that are in use now.
@@ -104,32 +104,32 @@ impl<B> Pool<B> {
         Usage { in_use: self.in_use, cached: self.cached, peak: self.peak, available }
     }
 
-    /// Bytes left of the budget, counting free buffers as given up.
+    /// Unused bytes of the budget, as if all free buffers were evicted.
     fn available(&self) -> u64 {
         self.budget.saturating_sub(self.in_use)
     }
 
-    /// The size of the buffer that who asks for `bytes` gets.
+    /// Size of the buffer that a request for `bytes` gets.
     pub(super) fn class(&self, bytes: u64) -> u64 {
         size_class(bytes.min(self.largest)).min(self.largest)
     }
 
-    /// Fails if these buffers would not find room.
-    pub(super) fn check_room(&self, op: &'static str, room: Room) -> Result<()> {
-        let Room { together, largest } = room;
+    /// Fails if there is not enough memory for these buffers.
+    pub(super) fn check_memory(&self, op: &'static str, need: MemoryNeed) -> Result<()> {
+        let MemoryNeed { peak, largest } = need;
         if largest > self.largest {
             let what = "the size of one buffer in bytes".into();
             return Err(Error::Limit { op, what, needed: largest, allowed: self.largest });
         }
-        if together > self.available() {
-            return Err(Error::OutOfMemory { op, needed: together, available: self.usage().available });
+        if peak > self.available() {
+            return Err(Error::OutOfMemory { op, needed: peak, available: self.usage().available });
         }
         Ok(())
     }
 
-    fn class_with_room(&self, op: &'static str, bytes: u64) -> Result<u64> {
+    fn class_that_fits(&self, op: &'static str, bytes: u64) -> Result<u64> {
         let size = self.class(bytes);
-        self.check_room(op, Room { together: size, largest: bytes })?;
+        self.check_memory(op, MemoryNeed { peak: size, largest: bytes })?;
         Ok(size)
     }
 
@@ -150,7 +150,7 @@ impl<B> Pool<B> {
     }
 }
 
-/// The next of four sizes per power of two: at most a quarter is wasted.
+/// Rounds up to one of four sizes per power of two, which wastes at most a quarter.
 fn size_class(bytes: u64) -> u64 {
     let bytes = bytes.max(SMALLEST);
     let quarter = (bytes.next_power_of_two() / 8).max(SMALLEST);
@@ -176,7 +176,7 @@ mod tests {
         let mut pool = Pool::<u32>::new(Some(1024), 512, 512);
         for _ in 0..2 {
             assert!(
-                matches!(pool.take("test", 512, 0), Ok(Taken::Create(512, given_up)) if given_up.is_empty())
+                matches!(pool.take("test", 512, 0), Ok(Taken::Create(512, evicted)) if evicted.is_empty())
             );
         }
         let error = pool.take("test", 1, 0).expect_err("the budget is used up");
@@ -190,10 +190,10 @@ mod tests {
         assert_eq!(pool.usage().peak, 768);
     }
 
-    /// A buffer of the model: its name, its size and the recording that used it last.
+    /// A buffer of the model: its name, its size, and the last recording that used it.
     type Buffer = (u32, u64, u64);
 
-    /// A simple model of what a pool must do.
+    /// A simple reference model of the pool.
     struct Model {
         free: Vec<Buffer>,
         out: Vec<Buffer>,
@@ -205,8 +205,8 @@ mod tests {
             buffers.iter().map(|(_, size, _)| size).sum()
         }
 
-        /// Removes the buffers that the pool gave up.
-        fn give_up(&mut self, names: &[u32]) {
+        /// Removes the buffers that the pool evicted.
+        fn remove_evicted(&mut self, names: &[u32]) {
             for name in names {
                 let at = self.free.iter().position(|(free, ..)| free == name).expect("it was free");
                 self.free.remove(at);
@@ -214,8 +214,8 @@ mod tests {
         }
     }
 
-    /// Makes random calls to a pool and to the model, and compares them after each.
-    fn walk(seed: u64) {
+    /// Makes random calls to a pool and to the model, and compares both after each call.
+    fn compare_with_model(seed: u64) {
         const BUDGET: u64 = 64 << 10;
         const CACHED: u64 = 24 << 10;
         const LARGEST: u64 = 16 << 10;
@@ -233,7 +233,7 @@ mod tests {
                     let (bytes, unused_since) = (1 + random(LARGEST + 500), random(6));
                     let size = size_class(bytes);
                     let room = BUDGET - Model::bytes(&model.out);
-                    match pool.take("walk", bytes, unused_since) {
+                    match pool.take("compare_with_model", bytes, unused_since) {
                         Err(Error::Limit { .. }) => assert!(bytes > LARGEST, "step {step}"),
                         Err(error) => assert!(size > room, "step {step}: {error}"),
                         Ok(Taken::Reused(name, last_use)) => {
@@ -242,10 +242,10 @@ mod tests {
                             model.free.retain(|free| *free != found);
                             model.out.push(found);
                         }
-                        Ok(Taken::Create(created, given_up)) => {
+                        Ok(Taken::Create(created, evicted)) => {
                             let usable = |free: &Buffer| free.1 == size && free.2 < unused_since;
                             assert!(created == size && !model.free.iter().any(usable), "step {step}");
-                            model.give_up(&given_up);
+                            model.remove_evicted(&evicted);
                             names += 1;
                             model.out.push((names, size, 0));
                         }
@@ -259,14 +259,14 @@ mod tests {
                     } else {
                         let last_use = random(6);
                         model.free.push((name, size, last_use));
-                        let given_up = pool.give(size, Some((name, last_use)));
-                        model.give_up(&given_up);
+                        let evicted = pool.give(size, Some((name, last_use)));
+                        model.remove_evicted(&evicted);
                     }
                 }
                 9 => {
                     let bytes = random(CACHED);
-                    let given_up = pool.shrink(bytes);
-                    model.give_up(&given_up);
+                    let evicted = pool.shrink(bytes);
+                    model.remove_evicted(&evicted);
                     assert!(Model::bytes(&model.free) <= bytes, "step {step}");
                 }
                 _ => {}
@@ -283,6 +283,6 @@ mod tests {
 
     #[test]
     fn random_calls_agree_with_a_plain_model() {
-        (0..50).for_each(walk);
+        (0..50).for_each(compare_with_model);
     }
 }

@@ -1,14 +1,14 @@
-//! A plan that is ready to run.
+//! A plan with compiled kernels.
 
-use super::lives::Lives;
+use super::lifetimes::Lifetimes;
 use super::pipeline::Pipeline;
 use crate::plan::Plan;
 use std::sync::Arc;
 
-/// A plan with its compiled kernels, ready to be executed any number of times.
+/// A plan with its compiled kernels. It can be executed any number of times.
 pub(super) struct Prepared {
     pub(super) plan: Plan,
     /// The pipeline of each step.
     pub(super) pipelines: Vec<Arc<Pipeline>>,
-    pub(super) lives: Lives,
+    pub(super) lifetimes: Lifetimes,
 }

@@ -1,32 +1,32 @@
-//! Asks the device which of our submissions it has run last. This proves to another thread that a submission was made, while
-//! the thread that made it is still inside wgpu's `submit`, in a callback that waits.
+//! Asks the device which submission of this crate it ran last. The answer can prove to another thread that a submission
+//! was made while the submitting thread is still inside wgpu's `submit`, in a callback that waits.
 
-use super::fault::caught_beside;
+use super::error_scope::result_and_error;
 use super::lock::foreign;
 use super::poll::{poll, poll_until};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Turns are told apart modulo this.
-pub(super) const NUMBERS: u32 = 4096;
+/// Number of distinct values that identify turns: tickets are taken modulo this.
+pub(super) const TICKET_MODULUS: u32 = 4096;
 
-/// Every submission of a recording ends with a copy of its turn's number.
+/// Progress of the queue. Every submission of a recording ends with a copy of its turn's number to `now`.
 pub(super) struct Progress {
-    /// The numbers 1, 2, ..., to copy from.
+    /// The numbers 1, 2, ..., as the source of the copies.
     numbers: wgpu::Buffer,
-    /// The number of the submission that has run last.
+    /// The number of the submission that ran last.
     now: wgpu::Buffer,
 }
 
-/// What the device says of a submission.
+/// The device's answer about a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ran {
-    /// It has run, and no later one of ours has.
+pub(super) enum HasRun {
+    /// It has run, and no later submission of this crate has.
     Yes,
-    /// The device has the number of another: when it was asked, this submission had not been made.
+    /// The device holds another submission's number: when it answered, this submission had not been made.
     No,
-    /// The question has not come back.
+    /// There was no answer.
     Unknown,
 }
 
@@ -45,39 +45,40 @@ impl Progress {
             buffer.unmap();
             buffer
         };
-        let all: Vec<u32> = (1..=NUMBERS).collect();
+        let all: Vec<u32> = (1..=TICKET_MODULUS).collect();
         let numbers = filled("tilewise numbers", &all, wgpu::BufferUsages::empty());
-        // No turn has this number, and it is not the zero of a buffer that nothing was copied to.
-        let now = filled("tilewise progress", &[NUMBERS + 1], wgpu::BufferUsages::COPY_DST);
+        // No turn has this number. It also differs from 0, the value of a buffer that nothing was copied to.
+        let now = filled("tilewise progress", &[TICKET_MODULUS + 1], wgpu::BufferUsages::COPY_DST);
         Self { numbers, now }
     }
 
-    /// Appends the copy to a submission: once that has run, `now` has the number of its turn.
+    /// Appends the copy to a submission. After that has run, `now` contains the number of its turn.
     pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder, ticket: u64) {
-        let place = ticket % u64::from(NUMBERS);
+        let place = ticket % u64::from(TICKET_MODULUS);
         encoder.copy_buffer_to_buffer(&self.numbers, place * 4, &self.now, 0, 4);
     }
 
-    /// Asks the device, with a submission of its own, whether the submission of this turn has run, and waits for the answer:
-    /// for so long at most, if a limit is given. wgpu runs callbacks meanwhile. An error that one of them raises is logged.
+    /// Asks the device, by a submission of its own, whether the submission of this turn has run, and waits for the
+    /// answer, at most for `limit` if there is one. wgpu runs callbacks during the wait. If one of them raises an
+    /// error, the error is logged.
     ///
-    /// In the browser nobody waits, and nobody needs to ask: it calls back outside of `submit`.
+    /// In the browser nothing may block, and there is no need to ask: the browser runs callbacks outside of `submit`.
     pub(super) fn has_run(
         &self,
         device: &wgpu::Device,
         queue: &wgpu::Queue,
         ticket: u64,
         limit: Option<Duration>,
-    ) -> Ran {
+    ) -> HasRun {
         if cfg!(target_arch = "wasm32") {
-            return Ran::Unknown;
+            return HasRun::Unknown;
         }
         let has_mapped = Arc::new(AtomicBool::new(false));
         let tell = {
             let has_mapped = has_mapped.clone();
             move |_| has_mapped.store(true, Ordering::Release)
         };
-        let ((answer, index), error) = caught_beside(device, || {
+        let ((answer, index), error) = result_and_error(device, || {
             let answer = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("tilewise progress"),
                 size: 4,
@@ -92,20 +93,20 @@ impl Progress {
             (answer, index)
         });
         if let Some(error) = error {
-            log::error!("an error while the device was asked what has run: {error}");
+            log::error!("an error while the device was asked for its progress: {error}");
         }
-        let has_come = match limit {
+        let has_answer = match limit {
             Some(limit) => poll_until(device, || has_mapped.load(Ordering::Acquire), limit),
             None => poll(device, Some(&index)).map(|()| true),
         };
-        if !matches!(has_come, Ok(true)) {
-            return Ran::Unknown;
+        if !matches!(has_answer, Ok(true)) {
+            return HasRun::Unknown;
         }
-        let Ok(view) = answer.get_mapped_range(..) else { return Ran::Unknown };
+        let Ok(view) = answer.get_mapped_range(..) else { return HasRun::Unknown };
         match bytemuck::pod_read_unaligned::<u32>(&view) {
-            0 => Ran::Unknown, // Nothing was copied.
-            number if u64::from(number - 1) == ticket % u64::from(NUMBERS) => Ran::Yes,
-            _ => Ran::No,
+            0 => HasRun::Unknown, // Nothing was copied.
+            number if u64::from(number - 1) == ticket % u64::from(TICKET_MODULUS) => HasRun::Yes,
+            _ => HasRun::No,
         }
     }
 }

@@ -1,7 +1,7 @@
-//! All `unsafe` code of the crate: each call has the reason why its conditions hold.
+//! All `unsafe` code of the crate. A comment at each call says why its conditions hold.
 #![expect(unsafe_code, reason = "every unsafe call of the crate is here, with its reason")]
 
-/// Bytes of the largest memory heap that is the device's own, where the API tells.
+/// Size in bytes of the largest device-local memory heap, if the API reports it.
 pub(crate) fn device_memory(adapter: &wgpu::Adapter) -> Option<u64> {
     #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
     {
@@ -25,29 +25,31 @@ pub(crate) fn device_memory(adapter: &wgpu::Adapter) -> Option<u64> {
     }
 }
 
-/// Leave to use the experimental features that an adapter offers: cooperative matrices.
+/// Permission to use an adapter's experimental features, here cooperative matrices.
 pub(crate) fn experimental() -> wgpu::ExperimentalFeatures {
-    // SAFETY: the promise is to expect bugs. Ours are looked for by the tests of every kernel that uses them.
+    // SAFETY: the caller must accept that these features may have bugs. The tests of every kernel that uses them look
+    // for such bugs.
     unsafe { wgpu::ExperimentalFeatures::enabled() }
 }
 
-/// A shader without run-time checks of indices, loops and divisors.
+/// Compiles a shader without run-time checks of indices, loops and divisors.
 pub(crate) fn trusted_module(
     device: &wgpu::Device,
     desc: wgpu::ShaderModuleDescriptor<'_>,
 ) -> wgpu::ShaderModule {
-    // SAFETY: only shaders of this crate come here. A `Layout` proves that every element lies in its buffer, a
-    // checked problem that every dimension fits in u32, and the sweeps in tests/ run every kernel in both modes.
-    // Their loops end: bounds are constants or dimensions, steps are constants above 0. No divisor is 0: they are
-    // constants, or extents of problems that are not empty. What `Gpu::prepare` compiles of a plan that an application
-    // has changed is never launched.
+    // SAFETY: only shaders of this crate are compiled here. Indices: a `Layout` proves that every element is within its
+    // buffer, a checked problem proves that every dimension fits in u32, and the sweeps in tests/ run every kernel with
+    // and without checks. Loops end: their bounds are constants or dimensions, and their increments are constants above
+    // 0. Divisors are not 0: they are constants, or extents of problems that are not empty. If an application has
+    // changed a plan, `Gpu::prepare` may compile its kernels, but they are never launched.
     unsafe { device.create_shader_module_trusted(desc, wgpu::ShaderRuntimeChecks::unchecked()) }
 }
 
-/// A pipeline cache that starts from what an earlier run has kept.
+/// Creates a pipeline cache from the data that an earlier run stored.
 pub(crate) fn pipeline_cache(device: &wgpu::Device, data: Option<&[u8]>) -> wgpu::PipelineCache {
     let desc = wgpu::PipelineCacheDescriptor { label: Some("tilewise"), data, fallback: true };
-    // SAFETY: the data is what `PipelineCache::get_data` returned to this user, from a file that nobody else may write,
-    // whose digest binds it to adapter, driver and version; wgpu compares adapter and driver with its own header.
+    // SAFETY: the data is what `PipelineCache::get_data` returned to this user. It comes from a file that no other user
+    // may write, and the file's digest binds it to adapter, driver and version. wgpu also compares adapter and driver
+    // with its own header.
     unsafe { device.create_pipeline_cache(&desc) }
 }

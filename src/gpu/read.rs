@@ -1,7 +1,7 @@
-//! Reading results back.
+//! Reads results back to the host.
 
-use super::arrival::{Arrival, Told};
-use super::fault::caught;
+use super::completion::{Completion, SignalOnDrop};
+use super::error_scope::in_error_scope;
 use super::handle::Gpu;
 use super::lock::foreign;
 use super::memory::Allocation;
@@ -14,21 +14,21 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 
-/// Bytes on their way from the device.
+/// A read that has been submitted: a staging buffer that the device copies to.
 pub(crate) struct Pending {
     gpu: Gpu,
     staging: wgpu::Buffer,
-    /// What was asked for, within the staging buffer.
+    /// The requested bytes, as a range of the staging buffer.
     bytes: Range<u64>,
-    /// None if the thread that submitted the copy is still in a callback: only it knows the index.
+    /// None if the thread that submitted the copy is still in a callback: only that thread knows the index.
     index: Option<wgpu::SubmissionIndex>,
-    arrival: Arc<Arrival>,
+    completion: Arc<Completion>,
 }
 
 impl Gpu {
-    /// Submits what is recorded, and a copy of these bytes behind it.
+    /// Submits the open recording, followed by a copy of these bytes to a staging buffer.
     pub(crate) fn start_read(&self, allocation: &Allocation, bytes: Range<u64>) -> Result<Pending> {
-        self.inner.fault.check()?;
+        self.inner.status.check()?;
         allocation.check()?;
         let window = window(bytes.clone());
         let size = window.end - window.start;
@@ -36,34 +36,35 @@ impl Gpu {
         let (staging, _) = self.take(&self.inner.staging, "read", size, u64::MAX, usage, "tilewise read")?;
         let source = allocation.storage().clone();
         let mut state = self.inner.recorder.lock();
-        let (since, sequence) = (source.mark.last_whole_write(), state.next_sequence());
-        source.mark.used_by(state.open.number);
+        let (since, sequence) = (source.contents.last_whole_write(), state.next_sequence());
+        source.contents.note_use(state.open.number);
         let outcome = state.open.outcome.clone();
         let tail = Tail::Read { source: source.clone(), window: window.clone(), staging: staging.clone() };
         let number = state.close(Some(tail));
         drop(state);
         let bytes = bytes.start - window.start..bytes.end - window.start;
-        let arrival = Arc::default();
+        let completion = Arc::default();
         let gpu = self.clone();
-        // From here on a drop takes care of the staging buffer.
-        let mut pending = Pending { gpu, staging, bytes, index: None, arrival };
-        self.hand_over(number)?;
+        // From here on, the drop of `pending` returns the staging buffer.
+        let mut pending = Pending { gpu, staging, bytes, index: None, completion };
+        self.submit_up_to(number)?;
         pending.index = self.index_of(&outcome)?;
-        self.inner.fault.check()?;
-        if let Some(why) = source.mark.failure_between(since, sequence) {
+        self.inner.status.check()?;
+        if let Some(why) = source.contents.failure_between(since, sequence) {
             return Err(Error::device(why.to_string()));
         }
         pending.map()?;
         Ok(pending)
     }
 
-    /// The submission of a recording whose turn has ended; None if only a thread in a callback knows its index.
+    /// The submission of a recording whose turn has ended; None if only a thread that is still in a callback knows the
+    /// index.
     pub(super) fn index_of(&self, outcome: &Outcome) -> Result<Option<wgpu::SubmissionIndex>> {
         match outcome.get() {
             None => Ok(None),
             Some(Ok(index)) => Ok(Some(index.clone())),
             Some(Err(why)) => {
-                self.inner.fault.check()?;
+                self.inner.status.check()?;
                 Err(Error::device(why.to_string()))
             }
         }
@@ -72,18 +73,19 @@ impl Gpu {
 
 impl Pending {
     fn map(&self) -> Result<()> {
-        let told = Told(self.arrival.clone());
+        let signal = SignalOnDrop(self.completion.clone());
         let called_back = move |_: Result<(), wgpu::BufferAsyncError>| {
-            let Told(arrival) = &told;
-            arrival.called_back.store(true, Ordering::Release);
+            let SignalOnDrop(completion) = &signal;
+            completion.called_back.store(true, Ordering::Release);
         };
         let (device, size) = (&self.gpu.inner.device, self.bytes_mapped());
-        let asked =
-            caught(device, || foreign(|| self.staging.map_async(wgpu::MapMode::Read, size, called_back)));
+        let asked = in_error_scope(device, || {
+            foreign(|| self.staging.map_async(wgpu::MapMode::Read, size, called_back))
+        });
         asked.map_err(|error| self.gpu.cause_of(error))
     }
 
-    /// Waits in this thread.
+    /// Waits in the calling thread, which polls the device.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn wait<R>(self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         match &self.index {
@@ -93,25 +95,25 @@ impl Pending {
         self.finish(take)
     }
 
-    /// Waits without blocking: a thread of this crate polls, unless the application does ([`Polling`](super::Polling)).
+    /// Waits without blocking. A thread of this crate polls, unless the application does ([`Polling`](super::Polling)).
     pub(crate) async fn wait_async<R>(self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         #[cfg(not(target_arch = "wasm32"))]
         if let Some(waiter) = &self.gpu.inner.waiter {
-            waiter.wait_for(&self.gpu.inner.device, self.index.clone(), &self.arrival)?;
+            waiter.wait_for(&self.gpu.inner.device, self.index.clone(), &self.completion)?;
         }
-        self.gpu.inner.fault.tell_if_lost(&self.arrival);
+        self.gpu.inner.status.signal_if_lost(&self.completion);
         poll_fn(|context| {
-            self.arrival.waker.register(context.waker());
-            if self.arrival.told.load(Ordering::Acquire) { Poll::Ready(()) } else { Poll::Pending }
+            self.completion.waker.register(context.waker());
+            if self.completion.is_signalled.load(Ordering::Acquire) { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
         self.finish(take)
     }
 
-    /// Takes the bytes. NOTE: they are there as soon as some thread has polled; that thread may have to run other callbacks
-    /// before ours. So this does not wait for our callback.
+    /// Takes the bytes from the staging buffer. NOTE: it does not wait for our map callback. The bytes are available as
+    /// soon as any thread has polled, but that thread may have to run other callbacks before ours.
     fn finish<R>(&self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
-        self.gpu.inner.fault.check()?;
+        self.gpu.inner.status.check()?;
         let view = self.staging.slice(self.bytes_mapped()).get_mapped_range().map_err(Error::device)?;
         let start = usize::try_from(self.bytes.start).map_err(Error::device)?;
         let end = usize::try_from(self.bytes.end).map_err(Error::device)?;
@@ -124,14 +126,14 @@ impl Pending {
 }
 
 impl Drop for Pending {
-    /// NOTE: wgpu completes a cancelled map later, and would complete another map of the same buffer in its place. So the buffer
-    /// is used again only if the callback of its map has run.
+    /// NOTE: wgpu completes a cancelled map later, and then completes another map of the same buffer in its place. So
+    /// the buffer is reused only if the callback of its map has run.
     fn drop(&mut self) {
         let staging = &self.gpu.inner.staging;
-        let called_back = self.arrival.called_back.load(Ordering::Acquire);
-        let unmapped = called_back && caught(&self.gpu.inner.device, || self.staging.unmap()).is_ok();
+        let called_back = self.completion.called_back.load(Ordering::Acquire);
+        let unmapped = called_back && in_error_scope(&self.gpu.inner.device, || self.staging.unmap()).is_ok();
         let reusable = unmapped.then(|| (self.staging.clone(), 0));
-        let given_up = staging.lock().give(self.staging.size(), reusable);
-        drop(given_up);
+        let evicted = staging.lock().give(self.staging.size(), reusable);
+        drop(evicted);
     }
 }

@@ -1,20 +1,21 @@
-//! The recorder: the open recording, the closed ones that wait to be submitted, and counters.
+//! The recorder: the open recording, the closed recordings that wait to be submitted, and counters.
 
+use super::content_state::Reason;
 use super::lock::Lock;
-use super::mark::Why;
-use super::recording::{BoundWindow, Recording, Tail, Use};
+use super::recording::{BoundWindow, Recording, Tail, WindowUse};
 use super::ring::Ring;
-use super::turn::Turn;
-use super::uploads::Uploads;
+use super::submit_turn::SubmitTurn;
+use super::upload_count::UploadCount;
 use std::collections::VecDeque;
 use std::sync::Condvar;
 
-/// A recording with this many launches is submitted by itself.
-pub(super) const LAUNCHES_AT_MOST: usize = 64;
-/// So is one with this much predicted work: the device starts while the host goes on.
-const SECONDS_AT_MOST: f64 = 2e-3;
+/// Number of launches at which a recording is submitted automatically.
+pub(super) const MAX_LAUNCHES: usize = 64;
+/// Predicted seconds of work at which a recording is submitted automatically, so that the device starts while the host
+/// continues to record.
+const MAX_SECONDS: f64 = 2e-3;
 
-/// What is recorded and not submitted, behind one lock. No call of wgpu is made under it.
+/// Recorded work that is not yet submitted, behind one lock. No call of wgpu is made while this lock is held.
 pub(super) struct Recorder {
     state: Lock<State>,
     /// Notified when a turn has ended.
@@ -23,35 +24,36 @@ pub(super) struct Recorder {
 
 pub(super) struct State {
     pub(super) open: Recording,
-    /// Recordings that are closed, in the order of their numbers.
+    /// Closed recordings, in the order of their numbers.
     pub(super) closed: VecDeque<Recording>,
-    /// Whose turn it is to submit.
-    pub(super) turn: Option<Turn>,
-    /// Every recording up to this number was submitted or has failed.
-    pub(super) through: u64,
-    /// The ticket of the turn that made the last submission, and that submission.
-    pub(super) last: (u64, Last),
-    /// How many turns have begun.
+    /// The current turn to submit, if a thread has one.
+    pub(super) turn: Option<SubmitTurn>,
+    /// Every recording up to this number has been submitted or has failed.
+    pub(super) done_up_to: u64,
+    /// The last submission, and the ticket of the turn that made it.
+    pub(super) last_submission: (u64, LastSubmission),
+    /// Number of turns so far.
     pub(super) turns: u64,
-    /// The first failure of a launch since a call returned one.
-    pub(super) failure: Option<Why>,
-    /// Rings for dims, free for the next submission.
+    /// The first failure of a launch that no call has returned yet.
+    pub(super) failure: Option<Reason>,
+    /// Rings for dims that are free for the next submission.
     pub(super) rings: Vec<Ring>,
-    /// Whether work is being timed: then the recording is not submitted before the timing ends.
+    /// Whether the open recording is being timed. It is then not submitted before the timing ends.
     pub(super) timed: bool,
     pub(super) counts: Counts,
-    pub(super) uploads: Uploads,
-    /// Counts launches, reads and writes of whole storages.
+    pub(super) uploads: UploadCount,
+    /// Clock of launches, reads, and writes of whole storages.
     sequence: u64,
 }
 
 /// The last submission.
 #[derive(Clone)]
-pub(super) enum Last {
+pub(super) enum LastSubmission {
     /// There was none.
     Never,
     At(wgpu::SubmissionIndex),
-    /// The thread that made it does not know its index yet, or never will: a callback in `submit` is running, or has panicked.
+    /// The submitting thread does not know the index yet, because a callback is running inside `submit`; or it never
+    /// will, because that callback panicked.
     Unknown,
 }
 
@@ -70,14 +72,14 @@ impl Recorder {
             open: Recording::new(1),
             closed: VecDeque::new(),
             turn: None,
-            through: 0,
-            last: (0, Last::Never),
+            done_up_to: 0,
+            last_submission: (0, LastSubmission::Never),
             turns: 0,
             failure: None,
             rings: Vec::new(),
             timed: false,
             counts: Counts::default(),
-            uploads: Uploads::default(),
+            uploads: UploadCount::default(),
             sequence: 0,
         };
         Self { state: Lock::new(state), turn_ended: Condvar::new() }
@@ -89,23 +91,24 @@ impl Recorder {
 }
 
 impl State {
-    /// The number of the next launch, write or read, counted from 1.
+    /// Advances the clock of launches, writes and reads. The first value is 1.
     pub(super) fn next_sequence(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence
     }
 
-    /// The first recording that is not submitted. An upload may write to a buffer that neither it nor a later one uses.
+    /// The first recording that is not yet submitted. An upload may write to a buffer only if neither this recording
+    /// nor a later one uses the buffer.
     pub(super) fn first_unsubmitted(&self) -> u64 {
-        self.through + 1
+        self.done_up_to + 1
     }
 
-    /// Whether there is anything to submit.
+    /// Whether there is work to submit.
     pub(super) fn has_work(&self) -> bool {
         self.open.len() > 0 || self.uploads.staged() > 0
     }
 
-    /// Closes the open recording, to be submitted after those before it. Returns its number.
+    /// Closes the open recording, which is then the last in the order of submission. Returns its number.
     pub(super) fn close(&mut self, tail: Option<Tail>) -> u64 {
         let number = self.open.number;
         let mut closed = std::mem::replace(&mut self.open, Recording::new(number + 1));
@@ -116,8 +119,8 @@ impl State {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        let due = !self.timed && self.open.seconds >= SECONDS_AT_MOST;
-        due || self.open.len() >= LAUNCHES_AT_MOST
+        let due = !self.timed && self.open.seconds >= MAX_SECONDS;
+        due || self.open.len() >= MAX_LAUNCHES
     }
 
     pub(super) fn count(&mut self, bound: &[BoundWindow]) {
@@ -125,8 +128,10 @@ impl State {
         for bound in bound {
             let bytes = bound.window.end - bound.window.start;
             match bound.access {
-                Use::Read => self.counts.bytes_bound_for_reading += bytes,
-                Use::Write | Use::Overwrite { .. } => self.counts.bytes_bound_for_writing += bytes,
+                WindowUse::Read => self.counts.bytes_bound_for_reading += bytes,
+                WindowUse::Write | WindowUse::Overwrite { .. } => {
+                    self.counts.bytes_bound_for_writing += bytes
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
-//! A recording: a list of launches as data. It is encoded when it is submitted, while no lock is held.
+//! A recording: a list of launches as plain data. It is encoded when it is submitted, while no lock is held.
 
+use super::content_state::Reason;
 use super::lock::foreign;
-use super::mark::Why;
 use super::pipeline::Dims;
 use super::pipeline::Pipeline;
 use super::progress::Progress;
@@ -11,32 +11,33 @@ use crate::plan::Scalar;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Launches that are submitted together, and what follows them. No command of it has been given to wgpu yet.
+/// Launches that are submitted together, and what follows them. None of its commands have been passed to wgpu yet.
 pub(super) struct Recording {
-    /// Recordings are submitted in the order of their numbers, which count from 1.
+    /// Number of the recording. Recordings are submitted in the order of their numbers, which start at 1.
     pub(super) number: u64,
-    launches: Vec<Launch>,
-    /// What the launches bind, one launch after another.
+    launches: Vec<RecordedLaunch>,
+    /// Windows that the launches bind, one launch after another.
     bound: Vec<BoundWindow>,
     /// The launches' dims, one launch after another.
     dims: Vec<u8>,
     /// Predicted seconds of all launches.
     pub(super) seconds: f64,
-    /// The queries that the pass writes its timestamps to, if it is timed.
+    /// Queries that the pass writes its timestamps to, if it is timed.
     pub(super) timestamps: Option<wgpu::QuerySet>,
     pub(super) tail: Option<Tail>,
-    /// The outcome of the recording, or of its last piece: for a reader that waits for the tail.
+    /// The outcome of the recording, or of its last piece. A reader that waits for the tail gets the submission from
+    /// it.
     pub(super) outcome: Arc<Outcome>,
-    /// Whether this is a piece of a split recording, and more pieces follow.
-    pub(super) goes_on: bool,
+    /// Whether this is a piece of a split recording, with more pieces to follow.
+    pub(super) has_more_pieces: bool,
 }
 
-/// The submission of a recording, or why it failed. It may be unset after the turn has ended: while the thread that submitted
-/// is still in a callback, only that thread knows the index.
-pub(super) type Outcome = OnceLock<Result<wgpu::SubmissionIndex, Why>>;
+/// The submission of a recording, or why it failed. It may still be unset after the turn has ended: while the
+/// submitting thread is in a callback, only that thread knows the index.
+pub(super) type Outcome = OnceLock<Result<wgpu::SubmissionIndex, Reason>>;
 
 /// One launch.
-struct Launch {
+struct RecordedLaunch {
     pipeline: Arc<Pipeline>,
     bound: Range<usize>,
     dims: Range<usize>,
@@ -44,7 +45,7 @@ struct Launch {
     sequence: u64,
 }
 
-/// The uniform of a launch: its dims, in which some values lie at these offsets, by index.
+/// The dims of a launch, and the scalars to write into them: pairs of a byte offset in `dims` and an index in `values`.
 pub(super) struct Uniform<'a> {
     pub(super) dims: &'a [u8],
     pub(super) scalars: &'a [(usize, usize)],
@@ -55,27 +56,27 @@ pub(super) struct Uniform<'a> {
 pub(super) struct BoundWindow {
     pub(super) storage: Arc<Storage>,
     pub(super) window: Range<u64>,
-    pub(super) access: Use,
-    /// The sequence at which the storage was last written as a whole before the launch.
+    pub(super) access: WindowUse,
+    /// Sequence of the last write of the whole storage before the launch.
     since: u64,
 }
 
-/// What a launch does with a storage.
+/// How a launch uses a storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
-    /// It reads.
+pub(super) enum WindowUse {
+    /// It reads the storage.
     Read,
-    /// It writes, and may read.
+    /// It writes to the storage, and may read it.
     Write,
-    /// It is a launch of an operation that began at this sequence, writes the whole storage, and reads nothing of it.
+    /// It belongs to an operation that began at this sequence, writes the whole storage, and reads nothing of it.
     Overwrite { begun: u64 },
 }
 
-/// What follows the launches.
+/// The commands after the launches.
 pub(super) enum Tail {
     /// A copy of a window to a staging buffer, for the host to read.
     Read { source: Arc<Storage>, window: Range<u64>, staging: wgpu::Buffer },
-    /// The pass's timestamps, copied to a storage.
+    /// A copy of the pass's timestamps to a storage.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "timing waits, which a browser forbids"))]
     Timestamps { queries: wgpu::QuerySet, ticks: Arc<Storage> },
 }
@@ -91,13 +92,13 @@ impl Recording {
             timestamps: None,
             tail: None,
             outcome: Arc::default(),
-            goes_on: false,
+            has_more_pieces: false,
         }
     }
 
     /// An empty piece of the same recording.
     pub(super) fn piece_of(whole: &Self) -> Self {
-        Self { goes_on: whole.goes_on, ..Self::new(whole.number) }
+        Self { has_more_pieces: whole.has_more_pieces, ..Self::new(whole.number) }
     }
 
     /// The number of launches.
@@ -116,15 +117,15 @@ impl Recording {
     ) {
         let start = self.bound.len();
         for mut bound in bound {
-            let mark = &bound.storage.mark;
-            mark.used_by(self.number);
-            if let Use::Overwrite { begun } = bound.access {
-                mark.written_whole(begun);
+            let contents = &bound.storage.contents;
+            contents.note_use(self.number);
+            if let WindowUse::Overwrite { begun } = bound.access {
+                contents.note_whole_write(begun);
             }
-            if bound.access != Use::Read {
-                mark.written(sequence);
+            if bound.access != WindowUse::Read {
+                contents.note_write(sequence);
             }
-            bound.since = mark.last_whole_write();
+            bound.since = contents.last_whole_write();
             self.bound.push(bound);
         }
         let from = self.dims.len();
@@ -134,76 +135,76 @@ impl Recording {
             self.dims[at..at + 4].copy_from_slice(&uniform.values[index].bits().to_ne_bytes());
         }
         let (bound, dims) = (start..self.bound.len(), from..self.dims.len());
-        self.launches.push(Launch { pipeline: pipeline.clone(), bound, dims, grid, sequence });
+        self.launches.push(RecordedLaunch { pipeline: pipeline.clone(), bound, dims, grid, sequence });
     }
 
-    /// Why the launch at `at` cannot run, if one of its inputs was never computed.
-    fn missing_input(&self, at: usize) -> Option<Why> {
+    /// Reason why the launch at `at` cannot run, if one of its inputs was never computed.
+    fn missing_input(&self, at: usize) -> Option<Reason> {
         let launch = &self.launches[at];
-        let is_input = |bound: &&BoundWindow| !matches!(bound.access, Use::Overwrite { .. });
+        let is_input = |bound: &&BoundWindow| !matches!(bound.access, WindowUse::Overwrite { .. });
         let mut inputs = self.bound[launch.bound.clone()].iter().filter(is_input);
-        inputs.find_map(|bound| bound.storage.mark.failure_between(bound.since, launch.sequence))
+        inputs.find_map(|bound| bound.storage.contents.failure_between(bound.since, launch.sequence))
     }
 
-    /// Marks as failed what the launch at `at` should have written.
-    fn fail(&self, at: usize, why: &Why) {
+    /// Marks the outputs of the launch at `at` as failed.
+    fn fail(&self, at: usize, why: &Reason) {
         let launch = &self.launches[at];
-        let written = self.bound[launch.bound.clone()].iter().filter(|bound| bound.access != Use::Read);
-        written.for_each(|bound| bound.storage.mark.fail(launch.sequence, why));
+        let written = self.bound[launch.bound.clone()].iter().filter(|bound| bound.access != WindowUse::Read);
+        written.for_each(|bound| bound.storage.contents.fail(launch.sequence, why));
     }
 
-    /// Marks as failed everything that the launches should have written.
-    pub(super) fn fail_all(&self, why: &Why) {
+    /// Marks the outputs of all launches as failed.
+    pub(super) fn fail_all(&self, why: &Reason) {
         (0..self.launches.len()).for_each(|at| self.fail(at, why));
-        // NOTE: set already where another piece has failed before.
+        // NOTE: the outcome is already set if another piece has failed before.
         let _ = self.outcome.set(Err(why.clone()));
     }
 
-    /// The first launch's name, for errors.
+    /// Name of the first launch, for errors.
     pub(super) fn name(&self) -> &str {
         self.launches.first().map_or("reading a tensor", |launch| &launch.pipeline.name)
     }
 
-    /// Whether it has one launch or one copy at most, so that an error is due to that.
+    /// Whether it contains at most one launch or one copy, so that an error has only one possible cause.
     pub(super) fn is_single(&self) -> bool {
         self.launches.len() + usize::from(self.tail.is_some()) <= 1
     }
 
-    /// The same work in pieces, each of one launch or only the tail, to find out which of them fails.
-    pub(super) fn split(self, why: &Why) -> Vec<Self> {
-        let Self { number, launches, bound, dims, tail, outcome, goes_on, .. } = self;
-        let piece = || Self { outcome: Arc::default(), goes_on: true, ..Self::new(number) };
+    /// Splits the recording into pieces, each with one launch or only the tail, to identify which of them fails.
+    pub(super) fn split(self, why: &Reason) -> Vec<Self> {
+        let Self { number, launches, bound, dims, tail, outcome, has_more_pieces, .. } = self;
+        let piece = || Self { outcome: Arc::default(), has_more_pieces: true, ..Self::new(number) };
         let mut bound = bound.into_iter();
         let mut pieces: Vec<Self> = Vec::with_capacity(launches.len() + 1);
         for launch in launches {
             let own: Vec<BoundWindow> = bound.by_ref().take(launch.bound.len()).collect();
             let dims = dims[launch.dims.clone()].to_vec();
-            let launch = Launch { bound: 0..own.len(), dims: 0..dims.len(), ..launch };
+            let launch = RecordedLaunch { bound: 0..own.len(), dims: 0..dims.len(), ..launch };
             pieces.push(Self { launches: vec![launch], bound: own, dims, ..piece() });
         }
         match tail {
             Some(tail @ Tail::Read { .. }) => {
                 pieces.push(Self { tail: Some(tail), outcome, ..piece() });
             }
-            // Timestamps of launches one by one are not those of a pass.
+            // Timestamps of separate launches would not be those of one pass.
             Some(Tail::Timestamps { .. }) => _ = outcome.set(Err(why.clone())),
-            // Who closed the recording asks for its last launch.
+            // The thread that closed the recording reads the outcome of its last launch.
             None => pieces.last_mut().into_iter().for_each(|last| last.outcome = outcome.clone()),
         }
         if let Some(last) = pieces.last_mut() {
-            last.goes_on = goes_on;
+            last.has_more_pieces = has_more_pieces;
         }
         pieces
     }
 
-    /// Whether a kernel of these launches gets its dims from a ring.
+    /// Whether a kernel of these launches receives its dims through a ring.
     pub(super) fn needs_ring(&self) -> bool {
         self.launches.iter().any(|launch| launch.pipeline.dims == Dims::Ring)
     }
 
-    /// Commands for all of it; behind them, a copy of the ticket's number to `progress`. The dims of kernels that read them
-    /// from a ring are put into `ring`. Launches whose inputs were never computed are left out, and what they should have
-    /// written is marked.
+    /// Encodes all commands, and a copy of the ticket's number to `progress` after them. The dims of kernels that use a
+    /// ring are appended to `ring`. A launch whose inputs were never computed is skipped, and its outputs are marked as
+    /// failed.
     pub(super) fn encode(
         &self,
         device: &wgpu::Device,
@@ -263,7 +264,7 @@ impl Recording {
                 encoder.copy_buffer_to_buffer(&source.buffer, window.start, staging, 0, size);
             }
             Some(Tail::Timestamps { queries, ticks }) => {
-                // Resolved into a buffer of its own: tensors' buffers lack the usage.
+                // The timestamps are resolved into a separate buffer, because tensors' buffers lack the usage flag.
                 let resolved = device.create_buffer(&wgpu::BufferDescriptor {
                     label: Some("tilewise timestamps"),
                     size: 16,
@@ -279,7 +280,7 @@ impl Recording {
 }
 
 impl BoundWindow {
-    pub(super) fn new(storage: Arc<Storage>, window: Range<u64>, access: Use) -> Self {
+    pub(super) fn new(storage: Arc<Storage>, window: Range<u64>, access: WindowUse) -> Self {
         Self { storage, window, access, since: 0 }
     }
 

@@ -1,12 +1,13 @@
-//! The dims of a recording's launches on devices without immediates: a uniform buffer, bound at dynamic offsets.
+//! The ring: a uniform buffer, bound at dynamic offsets, with the dims of a recording's launches. Used on devices
+//! without immediates.
 
 use super::pipeline::ring_layout;
 
-/// Bytes between the dims of two launches: every device allows dynamic offsets of this alignment.
+/// Bytes from one launch's dims to the next. Every device allows dynamic offsets with this alignment.
 const STEP: usize = 256;
 
-/// Room for the dims of one recording. It is written when that recording is submitted, and another may take it afterwards:
-/// the queue runs the next write after the launches that read this one.
+/// Space for the dims of one recording. It is written when that recording is submitted. Another recording may use it
+/// afterwards, because the queue runs the next write after the launches that read this one.
 pub(super) struct Ring {
     buffer: wgpu::Buffer,
     group: wgpu::BindGroup,
@@ -14,7 +15,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// Room for `launches`.
+    /// A ring with space for `launches` launches.
     pub(super) fn new(device: &wgpu::Device, launches: usize) -> Self {
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("tilewise dims"),
@@ -36,12 +37,12 @@ impl Ring {
         &self.group
     }
 
-    /// Removes the dims that were appended.
+    /// Removes all dims.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    /// Appends one launch's dims; returns their offset.
+    /// Appends the dims of one launch. Returns their offset.
     pub(super) fn push(&mut self, dims: &[u8]) -> wgpu::DynamicOffset {
         let offset = self.bytes.len();
         self.bytes.extend_from_slice(dims);
@@ -49,7 +50,7 @@ impl Ring {
         wgpu::DynamicOffset::try_from(offset).unwrap_or(wgpu::DynamicOffset::MAX)
     }
 
-    /// Writes the appended dims, ahead of the next submission.
+    /// Writes the dims to the buffer. The queue runs this write before the next submission.
     pub(super) fn write(&mut self, queue: &wgpu::Queue) {
         if !self.bytes.is_empty() {
             queue.write_buffer(&self.buffer, 0, &self.bytes);

@@ -1,4 +1,4 @@
-//! One row's self-test as data: the kernel, its operands, and the judgement of what it writes.
+//! The self-test of one row as plain data: the kernel, its operands, and the check of its result.
 
 use crate::Result;
 use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
@@ -12,14 +12,15 @@ pub(super) const OP: &str = "self-test";
 /// The shader of every self-test.
 pub(super) const SHADER: &str = "gemm/coop_verify";
 
-// What the shader fixes: ways of loading, subgroups of a workgroup, how often each of them stores its result.
-const WAYS: usize = 4;
+// Constants of the shader: methods to load a matrix, subgroups per workgroup, and stores of the result per subgroup and
+// method.
+const LOAD_METHODS: usize = 4;
 const SUBGROUPS: usize = 2;
 const STORES: usize = 2;
-/// Matrices along k: enough that sums go on, and that what is staged is replaced.
-const STEPS: usize = 4;
+/// Matrices along k: enough that sums accumulate and that staged data is replaced.
+const ITERATIONS: usize = 4;
 
-/// A row under test, on subgroups of this size.
+/// A row to test, with the subgroup size to test it with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Case {
     pub(super) row: CoopRow,
@@ -33,13 +34,13 @@ enum Operand {
     B,
 }
 
-/// An element of one of an operand's matrices, as a way of loading sees it.
+/// An element of an operand's matrix, in the coordinates of a load method.
 #[derive(Clone, Copy)]
 struct Place {
-    way: usize,
+    method: usize,
     operand: Operand,
     subgroup: usize,
-    step: usize,
+    iteration: usize,
     row: usize,
     col: usize,
 }
@@ -77,61 +78,66 @@ impl Problem for Case {
 }
 
 impl Case {
-    /// The shader's `Dims`: in memory, every row is longer by a matrix than what lies in it.
+    /// The shader's `Dims`. In memory, a row is longer than its data by the width of one matrix.
     pub(super) fn dims(&self) -> [u32; 4] {
         let quads = self.row.m / 4;
         [4 * quads, 5 * quads, 2 * self.row.m, 4 * self.row.m * quads]
     }
 
-    /// A and B as the device gets them: the rows of A and the rows of B of each subgroup in turn.
+    /// The uploaded operands: for each subgroup, the rows of A, then the rows of B.
     pub(super) fn operands(&self) -> Vec<u8> {
         self.integers().into_iter().flat_map(|x| encode(x, self.row.a)).collect()
     }
 
-    /// C as the device gets it: NaN everywhere, so that what is not written shows.
+    /// The initial contents of C: NaN everywhere, so that elements that were not written can be detected.
     pub(super) fn poison(&self) -> Vec<u8> {
-        vec![0xff; (self.facts() + WAYS * SUBGROUPS * self.subgroup as usize * 4) * self.row.c.size()]
+        vec![
+            0xff;
+            (self.lane_records() + LOAD_METHODS * SUBGROUPS * self.subgroup as usize * 4) * self.row.c.size()
+        ]
     }
 
-    /// Whether C, as the device has left it, is what it must be to the bit.
+    /// The verdict on C as the device left it: every bit must be right.
     pub(super) fn judge(&self, bytes: &[u8]) -> Verdict {
         let numbers: Vec<f64> = bytes.chunks_exact(self.row.c.size()).map(decode).collect();
         if bytes.len() != self.poison().len() {
             return Verdict::Wrong;
         }
-        let (results, facts) = numbers.split_at(self.facts());
+        let (results, lane_records) = numbers.split_at(self.lane_records());
         let size = self.size();
         let exact =
             results.chunks(2 * size).zip(self.product(|place| place).chunks(size)).all(|(row, want)| {
-                let (within, beside) = row.split_at(size);
-                within == want && beside.iter().all(|x| x.is_nan())
+                let (values, padding) = row.split_at(size);
+                values == want && padding.iter().all(|x| x.is_nan())
             });
-        let lanes = facts.chunks(facts.len() / WAYS).all(|facts| self.has_all_lanes(facts));
+        let lanes = lane_records
+            .chunks(lane_records.len() / LOAD_METHODS)
+            .all(|lane_records| self.has_all_lanes(lane_records));
         if exact && lanes { Verdict::Verified } else { Verdict::Wrong }
     }
 
-    /// Whether the lanes of a workgroup say that they are in whole subgroups of the size that the kernel was made for.
-    fn has_all_lanes(&self, facts: &[f64]) -> bool {
+    /// Whether the lanes of a workgroup report whole subgroups of the size that the kernel was compiled for.
+    fn has_all_lanes(&self, lane_records: &[f64]) -> bool {
         let subgroup = |index: usize| {
             (0..self.subgroup)
                 .map(move |lane| [f64::from(self.subgroup), SUBGROUPS as f64, index as f64, lane.into()])
         };
         (0..SUBGROUPS)
             .flat_map(subgroup)
-            .all(|want| facts.chunks(4).filter(|lane| *lane == want).count() == 1)
+            .all(|want| lane_records.chunks(4).filter(|lane| *lane == want).count() == 1)
     }
 
     fn size(&self) -> usize {
         self.row.m as usize
     }
 
-    /// Elements of C before what the lanes say of their subgroups.
-    fn facts(&self) -> usize {
-        WAYS * SUBGROUPS * STORES * self.size() * 2 * self.size()
+    /// Number of elements of C before the lanes' records of their subgroups.
+    fn lane_records(&self) -> usize {
+        LOAD_METHODS * SUBGROUPS * STORES * self.size() * 2 * self.size()
     }
 
-    /// The operands' memory. Integers whose sums are exact, and as large as that allows: where sums should be in f32,
-    /// sums in f16 show; so do operands of f32 that lose bits on the way.
+    /// The elements of the operands: integers whose sums are exact, and as large as that allows. So sums in f16 instead
+    /// of f32 give a wrong result, and so do f32 operands that lose bits.
     fn integers(&self) -> Vec<i32> {
         let [a, b] = match (self.row.a, self.row.c) {
             (_, CoopScalar::F16) => [3.0, 3.0],
@@ -146,36 +152,37 @@ impl Case {
         uniform.into_iter().enumerate().map(integer).collect()
     }
 
-    /// Elements from one row of an operand's memory to the next.
+    /// Row stride of an operand in elements.
     fn stride(&self) -> usize {
-        (STEPS + 1) * self.size()
+        (ITERATIONS + 1) * self.size()
     }
 
-    /// Everything that the kernel computes, row by row, if each place is loaded as `load` says.
+    /// All results of the kernel, row by row, if each place is loaded from `load(place)`.
     fn product(&self, load: impl Fn(Place) -> Place) -> Vec<f64> {
         let size = self.size();
         let memory = self.integers();
         let element = |place: Place| {
-            let Place { way, operand, subgroup, step, row, col } = load(place);
-            // The ways whose loads say T, for which a row of the matrix is one of memory: even of A, odd of B.
-            let by_rows = (way % 2 == 0) == (operand == Operand::A);
+            let Place { method, operand, subgroup, iteration, row, col } = load(place);
+            // In these methods the load says T, and a row of the matrix is a row of memory: the even methods for A, the
+            // odd ones for B.
+            let by_rows = (method % 2 == 0) == (operand == Operand::A);
             let (down, along) = if by_rows { (row, col) } else { (col, row) };
             let down = (2 * subgroup + operand as usize) * size + down;
-            memory[down * self.stride() + step * size + along]
+            memory[down * self.stride() + iteration * size + along]
         };
-        let sum = |way: usize, subgroup: usize, row: usize, col: usize| -> i32 {
+        let sum = |method: usize, subgroup: usize, row: usize, col: usize| -> i32 {
             let term = |k: usize| {
-                let (step, k) = (k / size, k % size);
-                let a = Place { way, operand: Operand::A, subgroup, step, row, col: k };
-                let b = Place { way, operand: Operand::B, subgroup, step, row: k, col };
+                let (iteration, k) = (k / size, k % size);
+                let a = Place { method, operand: Operand::A, subgroup, iteration, row, col: k };
+                let b = Place { method, operand: Operand::B, subgroup, iteration, row: k, col };
                 element(a) * element(b)
             };
-            (0..STEPS * size).map(term).sum()
+            (0..ITERATIONS * size).map(term).sum()
         };
         let mut stored = Vec::new();
-        for (way, subgroup) in (0..WAYS * SUBGROUPS).map(|i| (i / SUBGROUPS, i % SUBGROUPS)) {
+        for (method, subgroup) in (0..LOAD_METHODS * SUBGROUPS).map(|i| (i / SUBGROUPS, i % SUBGROUPS)) {
             let result: Vec<f64> =
-                (0..size * size).map(|at| sum(way, subgroup, at / size, at % size).into()).collect();
+                (0..size * size).map(|at| sum(method, subgroup, at / size, at % size).into()).collect();
             (0..STORES).for_each(|_| stored.extend(&result));
         }
         stored
@@ -216,12 +223,12 @@ mod tests {
             .to_vec()
     }
 
-    /// What a device that computes these matrices leaves behind.
+    /// The contents of C on a device that computes `results`.
     fn left_by(case: &Case, results: &[f64]) -> Vec<f64> {
-        let beside = vec![f64::NAN; case.size()];
+        let padding = vec![f64::NAN; case.size()];
         let mut left: Vec<f64> =
-            results.chunks(case.size()).flat_map(|row| [row, &beside[..]].concat()).collect();
-        for index in 0..WAYS * SUBGROUPS {
+            results.chunks(case.size()).flat_map(|row| [row, &padding[..]].concat()).collect();
+        for index in 0..LOAD_METHODS * SUBGROUPS {
             let lane = |lane: u32| [case.subgroup.into(), 2.0, (index % SUBGROUPS) as f64, lane.into()];
             left.extend((0..case.subgroup).flat_map(lane));
         }
@@ -247,8 +254,8 @@ mod tests {
                 rows.flatten().map(|x| x.abs()).max().unwrap_or(0)
             };
             let (a, b) = (largest(0), largest(1));
-            let sum = a * b * i32::try_from(STEPS * case.size()).unwrap();
-            // All integers up to 2^11 are exact in f16, and up to 2^24 in f32: a few bits stay free.
+            let sum = a * b * i32::try_from(ITERATIONS * case.size()).unwrap();
+            // All integers up to 2^11 are exact in f16, and up to 2^24 in f32. These bounds keep a few bits in reserve.
             assert!(sum <= if case.row.c == F16 { 1 << 11 } else { 1 << 20 }, "{case:?}: {sum}");
             assert!(a < if case.row.a == F16 { 1 << 11 } else { 1 << 24 }, "{case:?}: {a}");
             assert!(case.row.a == F16 || a > 1 << 11, "{case:?}: operands in tf32 show");
@@ -260,7 +267,7 @@ mod tests {
     #[test]
     fn whatever_is_wrong_in_the_result_is_found() {
         for case in cases() {
-            let (size, facts) = (case.size(), case.facts());
+            let (size, lane_records) = (case.size(), case.lane_records());
             let right = left_by(&case, &case.product(|place| place));
             let wrong = |what: &str, change: &dyn Fn(&mut Vec<f64>)| {
                 let mut left = right.clone();
@@ -270,15 +277,15 @@ mod tests {
             wrong("zeros", &|left| left.fill(0.0));
             wrong("nothing written", &|left| left.fill(f64::NAN));
             wrong("the first entry is off", &|left| left[0] += 1.0);
-            wrong("the last entry is off", &|left| left[facts - size - 1] += 1.0);
+            wrong("the last entry is off", &|left| left[lane_records - size - 1] += 1.0);
             wrong("NaN in a row", &|left| left[4 * size] = f64::NAN);
-            wrong("written beside a row", &|left| left[size] = 0.0);
+            wrong("written into the padding", &|left| left[size] = 0.0);
             wrong("two entries exchanged", &|left| left.swap(0, 1));
-            wrong("a subgroup of another size", &|left| left[facts] /= 2.0);
-            wrong("more subgroups", &|left| left[facts + 1] = 4.0);
-            wrong("a lane in another subgroup", &|left| left[facts + 2] = 1.0);
-            wrong("a lane twice", &|left| left[facts + 3] = 1.0);
-            wrong("cut short", &|left| left.truncate(facts));
+            wrong("a subgroup of another size", &|left| left[lane_records] /= 2.0);
+            wrong("more subgroups", &|left| left[lane_records + 1] = 4.0);
+            wrong("a lane in another subgroup", &|left| left[lane_records + 2] = 1.0);
+            wrong("a lane twice", &|left| left[lane_records + 3] = 1.0);
+            wrong("cut short", &|left| left.truncate(lane_records));
         }
     }
 
@@ -287,12 +294,12 @@ mod tests {
         type Mistake = (&'static str, fn(Place) -> Place);
         let mistakes: [Mistake; 7] = [
             ("a transposed load", |p| Place { row: p.col, col: p.row, ..p }),
-            ("another way", |p| Place { way: (p.way + 1) % WAYS, ..p }),
+            ("another method", |p| Place { method: (p.method + 1) % LOAD_METHODS, ..p }),
             ("the other operand", |p| match p.operand {
                 Operand::A => Place { operand: Operand::B, row: p.col, col: p.row, ..p },
                 Operand::B => Place { operand: Operand::A, row: p.col, col: p.row, ..p },
             }),
-            ("another step", |p| Place { step: (p.step + 1) % STEPS, ..p }),
+            ("another iteration", |p| Place { iteration: (p.iteration + 1) % ITERATIONS, ..p }),
             ("the other subgroup", |p| Place { subgroup: SUBGROUPS - 1 - p.subgroup, ..p }),
             ("the next row", |p| Place { row: p.row ^ 1, ..p }),
             ("the next column", |p| Place { col: p.col ^ 1, ..p }),
@@ -302,13 +309,13 @@ mod tests {
             let matrix = case.size() * case.size();
             for (what, mistake) in mistakes {
                 for (operand, step) in
-                    (0..2 * STEPS).map(|i| ([Operand::A, Operand::B][i / STEPS], i % STEPS))
+                    (0..2 * ITERATIONS).map(|i| ([Operand::A, Operand::B][i / ITERATIONS], i % ITERATIONS))
                 {
-                    let here = |p: Place| p.operand == operand && p.step == step;
+                    let here = |p: Place| p.operand == operand && p.iteration == step;
                     let wrong = case.product(|p| if here(p) { mistake(p) } else { p });
                     assert!(
                         right.chunks(matrix).zip(wrong.chunks(matrix)).all(|(right, wrong)| right != wrong),
-                        "{case:?}: {what} of {operand:?} in step {step}"
+                        "{case:?}: {what} of {operand:?} in iteration {step}"
                     );
                 }
             }

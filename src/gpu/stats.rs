@@ -1,12 +1,13 @@
-//! What a `Gpu` counts, so that claims about it can be asserted.
+//! The counters of a `Gpu`.
 
-/// Counters of one [`Gpu`](crate::Gpu), shared by its clones: what tests and applications assert claims with.
+/// Counters of one [`Gpu`](crate::Gpu), shared by its clones. Tests and applications assert with them how much work a
+/// call causes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
     /// Kernel launches recorded.
     pub launches: u64,
-    /// Submissions of recorded work to the queue. Those that only ask the device what it has run do not count.
+    /// Submissions of recorded work to the queue. Submissions that only ask the device for its progress do not count.
     pub submits: u64,
     /// Bytes of the windows that launches bound for reading.
     pub bytes_bound_for_reading: u64,
@@ -14,22 +15,24 @@ pub struct Stats {
     pub bytes_bound_for_writing: u64,
     /// Pipelines compiled.
     pub pipelines: u64,
-    /// Plans made and prepared: one for each problem that was not seen before.
+    /// Plans that were prepared: one for each new problem.
     pub plans: u64,
-    /// Buffers created for tensors; reuse of a pooled one does not count.
+    /// Buffers created for tensors. Reuse of a pooled buffer does not count.
     pub buffers_created: u64,
-    /// Bytes of buffers that tensors hold now.
+    /// Bytes of buffers that tensors use now.
     pub bytes_in_use: u64,
-    /// Bytes of buffers that wait in the pool for reuse: at most half of the budget, or 1 GiB without one.
+    /// Bytes of free buffers that are cached in the pool: at most half of the budget, or 1 GiB without one.
     /// [`Gpu::trim`](crate::Gpu::trim) frees them.
     pub bytes_cached: u64,
-    /// The most bytes that were in use at one time since the start, or the last [`Gpu::reset_peak`](crate::Gpu::reset_peak).
+    /// Maximum of `bytes_in_use` since the device was opened, or since the last
+    /// [`Gpu::reset_peak`](crate::Gpu::reset_peak).
     pub bytes_peak: u64,
-    /// Bytes of the memory budget that are not in use; None without a budget.
+    /// Unused bytes of the memory budget; None without a budget.
     pub bytes_free: Option<u64>,
-    /// Bytes of staging buffers that wait for the next read: at most 64 MiB.
+    /// Bytes of staging buffers that are cached for later reads: at most 64 MiB.
     pub bytes_staging_cached: u64,
-    /// Bytes that were uploaded since the last submission and wait in host memory for the next: less than 64 MiB, as so many are
-    /// submitted by themselves. Of those that are submitted twice as many are under way at most, or two larger uploads.
+    /// Bytes uploaded since the last submission, which wait in host memory for the next one. Always less than 64 MiB,
+    /// because uploads of that many bytes are submitted at once. In addition, at most twice as many submitted bytes are
+    /// under way, or two larger uploads.
     pub bytes_staged: u64,
 }

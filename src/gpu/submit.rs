@@ -1,57 +1,59 @@
-//! Submitting: recordings go to the queue one at a time, in the order of their numbers, each in the turn of the thread that
-//! needs it there.
+//! Queue submission: recordings are submitted one at a time, in the order of their numbers. Each is submitted by the
+//! thread that needs it, during that thread's turn (see [`submit_turn`](super::submit_turn)).
 
-use super::fault::{caught, caught_beside};
+use super::error_scope::{in_error_scope, result_and_error};
 use super::handle::Gpu;
 use super::lock::foreign;
-use super::recorder::LAUNCHES_AT_MOST;
+use super::recorder::MAX_LAUNCHES;
 use super::recording::Recording;
 use super::ring::Ring;
-use super::turn::{Failure, Phase};
-use super::turn_holder::Holder;
+use super::submit_guard::SubmitGuard;
+use super::submit_turn::{Failure, Phase};
 use crate::{Error, Result};
 use std::time::Duration;
 
-/// How long a thread waits for a turn to end before it asks the device whether the turn's submission has run.
-const PATIENCE: Duration = Duration::from_millis(20);
+/// Time that a thread waits for another thread's turn to end before it asks the device whether the turn's submission
+/// has run.
+const TURN_TIMEOUT: Duration = Duration::from_millis(20);
 
 impl Gpu {
     /// Submits all recorded launches and uploads. Work that the application submits afterwards sees their results.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device is lost, or if a launch has failed since the last such error of `flush`,
-    /// [`wait`](Self::wait) or [`time`](Self::time). To read what a failed launch should have written is an error in any case.
+    /// [`Error::Device`] if the device is lost, or if a launch has failed since `flush`, [`wait`](Self::wait) or
+    /// [`time`](Self::time) last returned such an error. Reading a tensor that a failed launch should have written is
+    /// an error in any case.
     pub fn flush(&self) -> Result<()> {
-        self.inner.fault.check()?;
+        self.inner.status.check()?;
         self.submit_all()?;
         self.take_failure()
     }
 
-    /// Closes the open recording; returns once it and all before it are submitted or have failed.
+    /// Closes the open recording. Returns when it and all earlier recordings are submitted or have failed.
     pub(super) fn submit_all(&self) -> Result<()> {
         let mut state = self.inner.recorder.lock();
         let number = if state.has_work() { state.close(None) } else { state.open.number - 1 };
         drop(state);
-        self.hand_over(number)
+        self.submit_up_to(number)
     }
 
-    /// The first failure of a launch since this was called last, as an error.
+    /// Returns the first failure of a launch since the last call of this function, as an error.
     pub(super) fn take_failure(&self) -> Result<()> {
         let failure = self.inner.recorder.lock().failure.take();
-        self.inner.fault.check()?;
+        self.inner.status.check()?;
         failure.map_or(Ok(()), |why| Err(Error::device(why.to_string())))
     }
 
-    /// Returns when every recording up to `number` is submitted or has failed. What failed launches should have written is
+    /// Returns when every recording up to `number` is submitted or has failed. The outputs of failed launches are
     /// marked as failed.
     ///
     /// # Errors
-    /// [`Error::Device`] if called by a callback that runs while its own thread encodes commands.
-    pub(super) fn hand_over(&self, number: u64) -> Result<()> {
+    /// [`Error::Device`] if the caller is a callback that wgpu runs while the same thread encodes commands.
+    pub(super) fn submit_up_to(&self, number: u64) -> Result<()> {
         let this = std::thread::current().id();
         loop {
             let mut state = self.inner.recorder.lock();
-            if state.through >= number {
+            if state.done_up_to >= number {
                 return Ok(());
             }
             let Some(turn) = &state.turn else {
@@ -66,50 +68,50 @@ impl Gpu {
             let (ticket, is_own) = (turn.ticket, turn.thread == this);
             match turn.phase {
                 Phase::Encoding if is_own => {
-                    let why = "a callback was called while commands were made, and cannot submit there";
+                    let why = "a callback cannot submit while its own thread encodes commands";
                     return Err(Error::device(why));
                 }
                 Phase::Submitting if is_own => {
                     state.end_turn(ticket);
                     self.inner.recorder.turn_ended.notify_all();
                 }
-                Phase::Doubtful(_) if is_own => {
+                Phase::Unconfirmed(_) if is_own => {
                     drop(state);
-                    self.ask(ticket, None);
+                    self.query_turn(ticket, None);
                 }
                 ref phase => {
                     let may_ask = !matches!(phase, Phase::Encoding);
-                    let state = state.wait(&self.inner.recorder.turn_ended, PATIENCE);
+                    let state = state.wait(&self.inner.recorder.turn_ended, TURN_TIMEOUT);
                     let is_same = state.turn.as_ref().is_some_and(|turn| turn.ticket == ticket);
                     drop(state);
                     if is_same && may_ask {
-                        self.ask(ticket, Some(PATIENCE));
+                        self.query_turn(ticket, Some(TURN_TIMEOUT));
                     }
                 }
             }
         }
     }
 
-    /// Submits a recording, or a piece of one. This thread has the turn.
+    /// Submits a recording, or a piece of one. The calling thread has the turn.
     fn take_turn(&self, recording: Recording, ticket: u64) {
-        let holder = Holder::new(self, recording, ticket);
-        match self.submit_recording(&holder.recording, ticket) {
-            Sent::Made(index) => holder.made(index),
-            Sent::Refused(failure) => holder.refused(&failure),
-            Sent::Doubtful(index, failure) => {
-                holder.doubt(index, failure);
-                self.ask(ticket, None);
+        let guard = SubmitGuard::new(self, recording, ticket);
+        match self.submit_recording(&guard.recording, ticket) {
+            SubmitOutcome::Submitted(index) => guard.submitted(index),
+            SubmitOutcome::Refused(failure) => guard.refused(&failure),
+            SubmitOutcome::Unconfirmed(index, failure) => {
+                guard.leave_unconfirmed(index, failure);
+                self.query_turn(ticket, None);
             }
         }
     }
 
     /// Encodes the commands and submits them.
-    fn submit_recording(&self, recording: &Recording, ticket: u64) -> Sent {
+    fn submit_recording(&self, recording: &Recording, ticket: u64) -> SubmitOutcome {
         let (device, queue) = (&self.inner.device, &self.inner.queue);
         let mut ring = recording.needs_ring().then(|| self.inner.recorder.lock().rings.pop());
-        let encoded = caught(device, || {
+        let encoded = in_error_scope(device, || {
             let mut ring = ring.as_mut().map(|ring| {
-                let ring = ring.get_or_insert_with(|| Ring::new(device, LAUNCHES_AT_MOST));
+                let ring = ring.get_or_insert_with(|| Ring::new(device, MAX_LAUNCHES));
                 ring.clear();
                 ring
             });
@@ -121,37 +123,39 @@ impl Gpu {
         });
         let commands = match encoded {
             Ok(commands) => commands,
-            Err(error) => return Sent::Refused(Failure::of(recording, &error)),
+            Err(error) => return SubmitOutcome::Refused(Failure::of(recording, &error)),
         };
         if let Some(turn) = &mut self.inner.recorder.lock().turn {
             turn.phase = Phase::Submitting;
         }
-        let (index, error) = caught_beside(device, || foreign(|| queue.submit([commands])));
+        let (index, error) = result_and_error(device, || foreign(|| queue.submit([commands])));
         let mut state = self.inner.recorder.lock();
         state.counts.submits += 1;
         state.rings.extend(ring.flatten());
         drop(state);
         match error {
-            None => Sent::Made(index),
-            Some(error) if is_of_submit(&error) => Sent::Doubtful(index, Failure::of(recording, &error)),
-            // NOTE: the scope has seen what a callback of the application's has raised in there. wgpu offers no way to
-            // hand it on to the handler that it was meant for.
+            None => SubmitOutcome::Submitted(index),
+            Some(error) if is_of_submit(&error) => {
+                SubmitOutcome::Unconfirmed(index, Failure::of(recording, &error))
+            }
+            // NOTE: the error scope has caught an error that a callback of the application raised inside `submit`. wgpu
+            // offers no way to pass it on to the handler that it was meant for.
             Some(error) => {
                 log::error!("an error in an application's callback: {error}");
-                Sent::Made(index)
+                SubmitOutcome::Submitted(index)
             }
         }
     }
 }
 
-/// What became of a recording.
-enum Sent {
-    /// It is with the queue.
-    Made(wgpu::SubmissionIndex),
-    /// Nothing of it is.
+/// The outcome of a submission attempt.
+enum SubmitOutcome {
+    /// The recording is in the queue.
+    Submitted(wgpu::SubmissionIndex),
+    /// Nothing of the recording is in the queue.
     Refused(Failure),
-    /// wgpu has refused it, or another submission that a callback has made inside it.
-    Doubtful(wgpu::SubmissionIndex, Failure),
+    /// wgpu has refused a submission: this one, or another that a callback made inside it.
+    Unconfirmed(wgpu::SubmissionIndex, Failure),
 }
 
 /// Whether the error says that wgpu refused a submission.

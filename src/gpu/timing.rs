@@ -1,38 +1,39 @@
-//! Seconds on the device's own clock.
+//! Measures the seconds that work takes, on the device's clock if it has one.
 
 use super::handle::Gpu;
 #[cfg(not(target_arch = "wasm32"))]
-use super::{fault::caught, recording::Tail};
+use super::{error_scope::in_error_scope, recording::Tail};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::{Error, Result};
 
-/// How long work took.
+/// The duration of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
     /// Seconds from the start of the first launch to the end of the last.
     pub seconds: f64,
-    /// Whose seconds.
+    /// The clock that measured the seconds.
     pub clock: Clock,
 }
 
-/// A clock that work is timed by.
+/// A clock that measures work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The device's timestamps: the launches alone.
+    /// The device's timestamps. They cover the launches only.
     Gpu,
-    /// The host's clock around submitting and waiting, where the device has no timestamps.
+    /// The host's clock, around submitting and waiting. Used if the device has no timestamps.
     Host,
 }
 
 impl Gpu {
-    /// Times what `work` launches, on an otherwise idle device. Compile and plan first: run it once before.
+    /// Measures the time of the launches of `work`, on an otherwise idle device. Run the work once before, so that
+    /// planning and compiling are not measured.
     ///
-    /// Work from other threads that is recorded meanwhile is timed along.
+    /// If other threads record work in the meantime, the time includes it.
     ///
     /// # Errors
-    /// Those of `work`; [`Error::Input`] if it launches nothing; on the device's clock also if other work is being timed there,
-    /// or if it reads, flushes, launches 64 kernels or more, or uploads 64 MiB or more: these submit by themselves, as do
-    /// calls of other threads.
+    /// The errors of `work`; [`Error::Input`] if it launches nothing. On the device's clock also [`Error::Input`] if
+    /// other work is being timed on the device, or if the work is submitted before it ends: because it reads, flushes,
+    /// launches 64 kernels or more, or uploads 64 MiB or more, or because another thread does so.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn time<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
         self.wait()?;
@@ -54,7 +55,7 @@ impl Gpu {
     #[cfg(not(target_arch = "wasm32"))]
     fn time_by_timestamps<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
         let ticks = self.allocate("time", 16)?;
-        let queries = caught(&self.inner.device, || {
+        let queries = in_error_scope(&self.inner.device, || {
             self.inner.device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: Some("tilewise timestamps"),
                 ty: wgpu::QueryType::Timestamp,
@@ -71,12 +72,12 @@ impl Gpu {
                        leave reads, flushes, 64 launches or more and 64 MiB of uploads or more out of it";
             return Err(Error::input("Gpu::time", why));
         }
-        ticks.storage().mark.used_by(timed.number);
+        ticks.storage().contents.note_use(timed.number);
         let outcome = state.open.outcome.clone();
         let number = state.close(Some(Tail::Timestamps { queries, ticks: ticks.storage().clone() }));
         drop(state);
         drop(timed);
-        self.hand_over(number)?;
+        self.submit_up_to(number)?;
         self.index_of(&outcome)?;
         let ticks: [u64; 2] = self.start_read(&ticks, 0..16)?.wait(bytemuck::pod_read_unaligned)?;
         let period = f64::from(self.inner.queue.get_timestamp_period());
@@ -86,7 +87,8 @@ impl Gpu {
     }
 }
 
-/// While this lives, the open recording is timed and not submitted automatically. Dropping it ends that, even after a panic.
+/// While this exists, the open recording is timed and is not submitted automatically. Its drop ends that, even after a
+/// panic.
 #[cfg(not(target_arch = "wasm32"))]
 struct Timed<'a> {
     gpu: &'a Gpu,
@@ -101,7 +103,7 @@ impl<'a> Timed<'a> {
             if state.timed {
                 return Err(Error::input("Gpu::time", "other work is being timed on this device"));
             }
-            // Another thread may have recorded something since the wait.
+            // Another thread may have recorded something since the wait: submit that first.
             if state.open.len() == 0 {
                 state.timed = true;
                 state.open.timestamps = Some(queries.clone());

@@ -1,4 +1,4 @@
-//! What the self-tests found, kept across runs in a small text file for each adapter.
+//! Verdicts of the self-tests, cached across runs in a small text file for each adapter.
 
 use super::cache_file::{CacheFile, digest_of_text};
 use super::options::Checks;
@@ -6,10 +6,10 @@ use super::{GpuOptions, self_test};
 use crate::caps::{Caps, CoopRow, Verdict};
 use crate::kernel::KERNELS;
 
-/// Files of verdicts that are larger, in bytes, are not read.
-const KEPT_BYTES: u64 = 1 << 20;
+/// Maximum size in bytes of a file of verdicts. A larger file is not read.
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The verdicts of one adapter and driver, as its file holds them: a line each behind a header.
+/// The verdicts of one adapter and driver as in its file: a header, then one line for each verdict.
 pub(super) struct Verdicts {
     file: CacheFile,
     header: String,
@@ -17,7 +17,7 @@ pub(super) struct Verdicts {
 }
 
 impl Verdicts {
-    /// Reads what an earlier run has found. None where nothing is to be kept.
+    /// Reads the verdicts of an earlier run. None if no files are cached.
     pub(super) fn open(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOptions) -> Option<Self> {
         let folder = options.cache.path()?;
         let identity = identity(caps, adapter, options.checks);
@@ -25,30 +25,31 @@ impl Verdicts {
         let path = folder.join(format!("verdicts-{}.txt", &name[..16]));
         let header = header(caps, &identity);
         let what = "the verdicts on cooperative matrices";
-        let (mut file, contents) = CacheFile::open(path, what, KEPT_BYTES);
+        let (mut file, contents) = CacheFile::open(path, what, MAX_FILE_BYTES);
         let lines = contents.map_or(Ok(Vec::new()), |contents| unseal_verdicts(&contents, &header));
         let lines = lines.unwrap_or_else(|why| {
-            file.warn(&why, "the rows are tested anew");
+            file.warn(&why, "the rows are tested again");
             Vec::new()
         });
         Some(Self { file, header, lines })
     }
 
-    /// What was found about a row; [`Verdict::Untested`] where nothing was.
+    /// The verdict on a row; [`Verdict::Untested`] for a row without one.
     pub(super) fn of(&self, row: &CoopRow) -> Verdict {
         let known = |&verdict: &Verdict| self.lines.contains(&line(row, verdict));
         let verdicts = [Verdict::Verified, Verdict::Wrong, Verdict::Refused];
         verdicts.into_iter().find(known).unwrap_or(Verdict::Untested)
     }
 
-    /// Adds what was found about these rows, and keeps it.
-    pub(super) fn keep(mut self, rows: &[CoopRow]) {
+    /// Adds the verdicts on these rows and writes the file.
+    pub(super) fn store(mut self, rows: &[CoopRow]) {
         self.lines.extend(rows.iter().map(|row| line(row, row.verdict)));
         self.file.write(seal_verdicts(&self.header, &self.lines).as_bytes());
     }
 }
 
-/// What makes a file that adapter's own. Verdicts on shaders with run-time checks say nothing about those without.
+/// The identity of an adapter that its file belongs to. It includes whether shaders have run-time checks, because a
+/// verdict on one kind says nothing about the other.
 fn identity(caps: &Caps, adapter: &wgpu::AdapterInfo, checks: Checks) -> String {
     let wgpu::AdapterInfo { vendor, device, driver, .. } = adapter;
     let checks = match checks {
@@ -58,12 +59,12 @@ fn identity(caps: &Caps, adapter: &wgpu::AdapterInfo, checks: Checks) -> String 
     format!("{}, {}, {vendor:x}:{device:x}, {driver}, {checks} shaders", caps.adapter, caps.backend)
 }
 
-/// What a file of another crate, test or driver does not begin with.
+/// The first lines of the file. Files of another crate version, self-test or driver have another header.
 fn header(caps: &Caps, identity: &str) -> String {
     let test = KERNELS.iter().find(|(name, _)| *name == self_test::SHADER).map_or("", |(_, text)| text);
     let subgroups = caps.subgroups.map_or("none".into(), |sizes| sizes.to_string());
     format!(
-        "Verdicts of Tilewise on cooperative matrices. Delete this file, and the rows are tested anew.\n\
+        "Verdicts of Tilewise on cooperative matrices. Delete this file to test the rows again.\n\
          version {}, test {}\nadapter {identity}\ndriver {}\nsubgroups {subgroups}\n",
         env!("CARGO_PKG_VERSION"),
         digest_of_text(test),
@@ -83,12 +84,12 @@ pub fn seal_verdicts(header: &str, lines: &[String]) -> String {
     format!("{text}sha256 {}\n", digest_of_text(&text))
 }
 
-/// The lines of a file of verdicts that has this header.
+/// The lines of a file of verdicts with this header.
 ///
 /// # Errors
-/// Why the file is not used.
+/// A message that says why the file is not used.
 pub fn unseal_verdicts(contents: &[u8], header: &str) -> Result<Vec<String>, String> {
-    let text = str::from_utf8(contents).map_err(|_| "it is no text")?;
+    let text = str::from_utf8(contents).map_err(|_| "it is not a text")?;
     let (body, _) = text.rsplit_once("sha256 ").ok_or("it is damaged")?;
     let lines: Vec<String> = match body.strip_prefix(header) {
         Some(rows) => rows.lines().map(ToOwned::to_owned).collect(),
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_is_found_by_row() {
+    fn stored_verdicts_are_found_by_row() {
         let rows = fixtures::apple_m2().rows;
         let lines = [line(&rows[0], Verdict::Wrong), line(&rows[1], Verdict::Verified)];
         let read =

@@ -1,8 +1,8 @@
-//! Tests each row of cooperative matrices before anything relies on it: one small exact product per row, while a
-//! device is opened or adopted, its verdict kept across runs.
+//! Tests each row of cooperative matrices before any kernel relies on it. A test is one small exact product. It runs
+//! while a device is opened or adopted, and its verdict is cached across runs.
 //!
-//! naga and wgpu let a shader use matrices that the adapter does not have, and drivers are young at those that they
-//! do have: no launch may be the first to find out.
+//! The tests are needed because naga and wgpu let a shader use matrices that the adapter does not have, and because
+//! drivers' support for matrices is young. No user's launch may be the first to meet such a fault.
 
 use super::read::Pending;
 use super::self_test::{Case, OP};
@@ -13,26 +13,26 @@ use crate::gpu::View;
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// The test of a device's rows, under way; its result is what the device can do.
+/// The pending tests of a device's rows. The result is the device's `Caps` with verdicts.
 pub(super) struct Verification {
     caps: Caps,
-    /// Rows that are taken as if they were listed: what is found out about them is not kept.
+    /// Assumed rows, which the adapter does not list. Their verdicts are not cached.
     claims: Vec<CoopRow>,
     verdicts: Option<Verdicts>,
-    /// What this run has found out, to be kept.
+    /// The verdicts of this run, to be cached.
     found: Vec<CoopRow>,
     launched: Option<Launched>,
 }
 
-/// Tests on their way, and where each one's result lies in what is read.
+/// Tests that were launched, and the range of each one's result in the bytes that are read.
 struct Launched {
     cases: Vec<(Case, Range<usize>)>,
     read: Pending,
 }
 
 impl Verification {
-    /// Starts the test of every row that a kernel could use and of which nothing is known. It runs on a `Gpu` of its
-    /// own, from `probe`, so that the one that is opened has counted nothing.
+    /// Starts the test of every row that a kernel could use and that has no verdict. The tests run on a separate `Gpu`,
+    /// which `probe` creates, so that the counters of the user's `Gpu` start at 0.
     pub(super) fn start(
         caps: Caps,
         adapter: &wgpu::AdapterInfo,
@@ -58,14 +58,14 @@ impl Verification {
         this
     }
 
-    /// Waits in this thread, which polls the device.
+    /// Waits in the calling thread, which polls the device.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn wait(mut self) -> Caps {
         if let Some(Launched { cases, read }) = self.launched.take() {
             let read = read.wait(<[u8]>::to_vec);
             self.judge(cases, read);
         }
-        self.keep()
+        self.finish()
     }
 
     /// Waits without blocking, as reads of tensors do.
@@ -74,10 +74,10 @@ impl Verification {
             let read = read.wait_async(<[u8]>::to_vec).await;
             self.judge(cases, read);
         }
-        self.keep()
+        self.finish()
     }
 
-    /// The rows that a kernel could use and of which nothing is known.
+    /// The rows that a kernel could use and that have no verdict.
     fn cases(&self) -> Vec<Case> {
         let case = |row: &CoopRow| {
             let subgroup = self.caps.coop_conditions(row).ok()?;
@@ -86,7 +86,7 @@ impl Verification {
         self.caps.rows.iter().filter_map(case).collect()
     }
 
-    /// Takes over what an earlier run has found.
+    /// Takes over the verdicts of an earlier run.
     fn recall(&mut self) {
         let Some(verdicts) = &self.verdicts else { return };
         for row in self.caps.rows.iter_mut().filter(|row| !self.claims.contains(row)) {
@@ -101,10 +101,10 @@ impl Verification {
                 Ok(_) => compiled.push(case),
                 Err(error) => {
                     let row = self.refuse(case, &error);
-                    // A device that is lost, or short of memory, which loses it, compiles nothing, and says nothing of
-                    // the next one.
-                    probe.look_for_loss();
-                    if !probe.inner.fault.is_lost() {
+                    // If the device is lost, or out of memory, which leads to its loss, then it compiles nothing. That
+                    // says nothing about the row, so the verdict is not cached.
+                    probe.check_for_loss();
+                    if !probe.inner.status.is_lost() {
                         self.found.push(row);
                     }
                 }
@@ -132,7 +132,7 @@ impl Verification {
                     }
                     self.found.push(row);
                 }
-                // What failed here may have been the device, or another row's test: not kept.
+                // The cause may have been the device, or another row's test. So the verdict is not cached.
                 Err(error) => _ = self.refuse(case, error),
             }
         }
@@ -150,17 +150,17 @@ impl Verification {
         row
     }
 
-    fn keep(self) -> Caps {
+    fn finish(self) -> Caps {
         let claimed = |row: &CoopRow| self.claims.contains(&untested(*row));
         let found: Vec<CoopRow> = self.found.into_iter().filter(|row| !claimed(row)).collect();
         if let Some(verdicts) = self.verdicts.filter(|_| !found.is_empty()) {
-            verdicts.keep(&found);
+            verdicts.store(&found);
         }
         self.caps
     }
 }
 
-/// Launches all tests, in one recording, and reads what they write.
+/// Launches all tests in one recording, and starts reading their results.
 fn launch(probe: &Gpu, tests: &[Case]) -> Result<Launched> {
     let mut c = Vec::new();
     let mut cases = Vec::new();

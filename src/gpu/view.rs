@@ -1,4 +1,4 @@
-//! A tensor as kernels see it: where its elements lie, their type as a value.
+//! A tensor as kernels see it: a buffer, a layout, and the element type as a value.
 
 use super::binding::Binding;
 use super::handle::Gpu;
@@ -8,39 +8,39 @@ use crate::{Error, Result};
 use std::fmt;
 use std::ops::Range;
 
-/// A borrowed tensor as plans take it, without its element type: [`Tensor::view`](crate::Tensor::view) of what they read, [`Tensor::view_mut`](crate::Tensor::view_mut) of
-/// what they write.
+/// A borrowed tensor without its static element type, as plans take it. [`Tensor::view`](crate::Tensor::view) gives one
+/// for an operand that a plan reads, [`Tensor::view_mut`](crate::Tensor::view_mut) for one that it writes.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     allocation: &'a Allocation,
     pub(crate) layout: Layout,
     pub(crate) dtype: DType,
-    /// Where the operation writes every element of the storage and reads none of it: the sequence at which it begins.
+    /// For an operation that writes the whole storage and reads nothing of it: the sequence at which it begins.
     overwritten_from: Option<u64>,
-    holder: Holder,
+    ownership: Ownership,
 }
 
-/// Who else may see the buffer of a view.
+/// Whether other tensors may share the buffer of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holder {
-    /// Anybody.
+enum Ownership {
+    /// Other tensors may share it.
     Shared,
-    /// Nobody: it may be written.
+    /// The buffer is uniquely owned, so it may be written.
     Exclusive,
 }
 
 impl<'a> View<'a> {
-    /// A view of this layout of a buffer, which others may see too.
+    /// A view with this layout of a buffer that other tensors may share.
     pub(crate) fn new(allocation: &'a Allocation, layout: Layout, dtype: DType) -> Self {
-        Self { allocation, layout, dtype, overwritten_from: None, holder: Holder::Shared }
+        Self { allocation, layout, dtype, overwritten_from: None, ownership: Ownership::Shared }
     }
 
-    /// The same view, of a buffer that nobody else sees.
+    /// Marks the buffer as uniquely owned.
     pub(crate) fn exclusive(self) -> Self {
-        Self { holder: Holder::Exclusive, ..self }
+        Self { ownership: Ownership::Exclusive, ..self }
     }
 
-    /// These bytes of a buffer that is no tensor's, as whole words.
+    /// A view of these bytes of a buffer that belongs to no tensor, as whole words.
     pub(crate) fn of_words(allocation: &'a Allocation, bytes: Range<usize>) -> Result<Self> {
         let layout = Layout::contiguous("words", &[bytes.len() / 4])?.at(&[1], bytes.start / 4);
         let dtype = DType::I32;
@@ -55,38 +55,39 @@ impl<'a> View<'a> {
         std::ptr::eq(self.allocation, other.allocation)
     }
 
-    /// The same view, as an output of which an operation writes every element and reads none, if that is so, and where that
-    /// operation begins.
+    /// Marks the view as an output of an operation that began at this sequence, writes the whole storage and reads
+    /// nothing of it. Does nothing if `begun` is None.
     pub(crate) fn overwritten_from(self, begun: Option<u64>) -> Self {
         Self { overwritten_from: begun, ..self }
     }
 
-    /// The same buffer, of which this layout has been proved to lie within the elements of this view.
-    pub(crate) fn seen_as(self, layout: Layout) -> Self {
+    /// The same buffer with another layout. The caller has proved that the layout is within the elements of this view.
+    pub(crate) fn with_layout(self, layout: Layout) -> Self {
         Self { layout, ..self }
     }
 
-    /// Whether nobody else sees the buffer.
+    /// Whether the buffer is uniquely owned.
     pub(crate) fn is_exclusive(&self) -> bool {
-        self.holder == Holder::Exclusive
+        self.ownership == Ownership::Exclusive
     }
 
-    /// The same view, as an output of which an operation writes every element and reads none; that begins now. What of it
-    /// has failed to be written before no longer matters if it is all of its storage.
+    /// Begins an operation that writes every element of this view and reads none. If the view covers the whole storage,
+    /// failures of earlier writes no longer matter.
     pub(crate) fn overwritten_if_whole(&self) -> Self {
         let is_whole =
             self.layout.is_contiguous() && self.layout.bytes(self.dtype) == (0..self.allocation.len());
         Self { overwritten_from: is_whole.then(|| self.allocation.begin_write()), ..*self }
     }
 
-    /// Marks the contents as never computed because of `error`, if a launch that was recorded since then writes to them.
+    /// Marks the contents as never computed because of `error`, if a launch that was recorded after `begun` writes to
+    /// them.
     pub(crate) fn fail_if_written_since(&self, begun: u64, error: &Error) {
         if self.allocation.is_written_since(begun) {
             self.allocation.fail(error);
         }
     }
 
-    /// What a kernel binds: the window that holds the elements.
+    /// The window of the buffer that contains the elements, for a kernel to bind.
     pub(crate) fn bind(&self) -> Binding<'a> {
         let binding = Binding::new(self.allocation, self.layout.bytes(self.dtype));
         match self.overwritten_from {

@@ -1,13 +1,13 @@
-//! Waiting for the device, and finding out that it is lost.
+//! Waits for the device, and detects its loss.
 
+use super::error_scope::device_error;
 #[cfg(not(target_arch = "wasm32"))]
-use super::fault::caught_beside;
-use super::fault::told;
+use super::error_scope::result_and_error;
 use super::handle::Gpu;
 #[cfg(not(target_arch = "wasm32"))]
 use super::lock::foreign;
 use super::poll::poll;
-use super::recorder::Last;
+use super::recorder::LastSubmission;
 use crate::{Error, Result};
 
 impl Gpu {
@@ -19,41 +19,43 @@ impl Gpu {
     pub fn wait(&self) -> Result<()> {
         self.flush()?;
         self.wait_for_last()?;
-        self.inner.fault.check()
+        self.inner.status.check()
     }
 
-    /// Tells the fault if the device is lost. NOTE: what is created on a lost device is invalid, and using it fails before
-    /// the loss is told, which is when all work has ended and some thread that polls has called back. What tells at once is
-    /// a submission: a lost device takes none, not even an empty one.
-    pub(super) fn look_for_loss(&self) {
+    /// Updates the status if the device is lost.
+    ///
+    /// NOTE: objects that are created on a lost device are invalid, and using them fails before the loss is reported.
+    /// wgpu reports it only when all work has ended and a thread that polls has run the callback. A submission reports
+    /// it at once: a lost device accepts none, not even an empty one.
+    pub(super) fn check_for_loss(&self) {
         #[cfg(not(target_arch = "wasm32"))]
-        if self.inner.fault.check().is_ok() {
+        if self.inner.status.check().is_ok() {
             let (device, queue) = (&self.inner.device, &self.inner.queue);
-            // What is wrong with a submission of nothing is told by the wait, whose error is kept as the fault.
-            let (index, _) = caught_beside(device, || foreign(|| queue.submit([])));
+            // An error of the empty submission is not needed: the wait fails too, and stores its error in the status.
+            let (index, _) = result_and_error(device, || foreign(|| queue.submit([])));
             let _ = self.wait_for(&index);
         }
     }
 
-    /// The cause of an error: the loss, if the device is lost, else the error itself.
+    /// The cause of an error: the loss of the device, if it is lost, else the error itself.
     pub(super) fn cause_of(&self, error: wgpu::Error) -> Error {
-        self.look_for_loss();
-        self.inner.fault.check().err().unwrap_or_else(|| told(error))
+        self.check_for_loss();
+        self.inner.status.check().err().unwrap_or_else(|| device_error(error))
     }
 
-    /// Waits for a submission, running its callbacks in this thread.
+    /// Waits for a submission. Callbacks run in the calling thread.
     pub(super) fn wait_for(&self, index: &wgpu::SubmissionIndex) -> Result<()> {
         let polled = poll(&self.inner.device, Some(index));
-        polled.inspect_err(|error| self.inner.fault.mark_lost(error.to_string()))
+        polled.inspect_err(|error| self.inner.status.mark_lost(error.to_string()))
     }
 
-    /// Waits for everything that has been submitted.
+    /// Waits for all submissions so far.
     pub(super) fn wait_for_last(&self) -> Result<()> {
-        let (_, last) = self.inner.recorder.lock().last.clone();
+        let (_, last) = self.inner.recorder.lock().last_submission.clone();
         match last {
-            Last::Never => Ok(()),
-            Last::At(index) => self.wait_for(&index),
-            Last::Unknown => poll(&self.inner.device, None),
+            LastSubmission::Never => Ok(()),
+            LastSubmission::At(index) => self.wait_for(&index),
+            LastSubmission::Unknown => poll(&self.inner.device, None),
         }
     }
 }

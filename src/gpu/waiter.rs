@@ -1,7 +1,7 @@
-//! Threads that poll the device while an asynchronous read or self-test waits, so that it completes under any executor.
+//! Threads that poll the device during an asynchronous read or self-test, so that it completes under any executor.
 
-use super::arrival::Arrival;
-use super::fault::Fault;
+use super::completion::Completion;
+use super::device_status::DeviceStatus;
 use super::lock::{Lock, foreign};
 use super::poll::poll;
 use crate::{Error, Result};
@@ -12,30 +12,31 @@ use std::sync::{Arc, Condvar};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// So many threads wait at most. Another one starts where all are busy: a callback that one of them runs may wait for a
-/// read of another thread's.
-const THREADS_AT_MOST: usize = 8;
+/// Maximum number of threads. If all are busy, another one is started, because a callback that runs in one of them may
+/// wait for a read of another thread.
+const MAX_THREADS: usize = 8;
 
-/// An idle thread looks this often whether it has missed a call. It never does; waiting has a limit all the same.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// Time limit of an idle thread's wait for work. A precaution: no notification is ever missed.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// On a lost device the last drop waits this long for a thread to end.
-const PATIENCE_WHEN_LOST: Duration = Duration::from_millis(200);
+/// Time that the last drop of a `Gpu` on a lost device waits for a thread to end.
+const JOIN_TIMEOUT_WHEN_LOST: Duration = Duration::from_millis(200);
 
 thread_local! {
-    /// Whether this is one of the threads here.
+    /// Whether the current thread is one of the waiter's threads.
     static IS_WAITER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Threads start with the first asynchronous read. They end before the last drop of the `Gpu` returns; where that is in
-/// one of them, in a callback, this one ends after it. On a lost device one that is held up may end later, too.
+/// A pool of threads, which start with the first asynchronous read. They end before the last drop of the `Gpu` returns.
+/// There are two exceptions: if that drop happens in a callback in one of the threads, this thread ends after it; and
+/// on a lost device, a thread that is blocked may end later.
 pub(super) struct Waiter {
-    fault: Arc<Fault>,
+    status: Arc<DeviceStatus>,
     queue: Arc<Queue>,
     threads: Lock<Vec<JoinHandle<()>>>,
 }
 
-/// What the threads take their work from.
+/// The threads' work queue.
 #[derive(Default)]
 struct Queue {
     state: Lock<State>,
@@ -45,35 +46,36 @@ struct Queue {
 #[derive(Default)]
 struct State {
     awaited: VecDeque<Awaited>,
-    /// Threads that have nothing to do.
+    /// Number of threads without work.
     idle: usize,
     has_ended: bool,
 }
 
-/// The submission to wait for, and the future to tell.
+/// The submission to wait for, and the future to signal.
 struct Awaited {
     /// None: all submissions so far.
     index: Option<wgpu::SubmissionIndex>,
-    arrival: Arc<Arrival>,
+    completion: Arc<Completion>,
 }
 
 impl Waiter {
-    /// Of a device with this fault.
-    pub(super) fn new(fault: Arc<Fault>) -> Self {
-        Self { fault, queue: Arc::default(), threads: Lock::default() }
+    /// A waiter for a device with this status.
+    pub(super) fn new(status: Arc<DeviceStatus>) -> Self {
+        Self { status, queue: Arc::default(), threads: Lock::default() }
     }
 
-    /// Tells `arrival` when the submission is done.
+    /// Signals `completion` when the submission is done.
     pub(super) fn wait_for(
         &self,
         device: &wgpu::Device,
         index: Option<wgpu::SubmissionIndex>,
-        arrival: &Arc<Arrival>,
+        completion: &Arc<Completion>,
     ) -> Result<()> {
-        let awaited = Awaited { index, arrival: arrival.clone() };
+        let awaited = Awaited { index, completion: completion.clone() };
         if IS_WAITER.get() {
-            // A callback in one of the threads, or a task that it runs, keeps the thread busy in any case.
-            awaited.wait(device, &self.fault);
+            // The caller is a callback that runs in one of the threads, or a task that such a callback runs. It
+            // occupies the thread anyway, so wait here.
+            awaited.wait(device, &self.status);
             return Ok(());
         }
         let mut state = self.queue.state.lock();
@@ -84,20 +86,19 @@ impl Waiter {
         if needs_thread { self.start(device) } else { Ok(()) }
     }
 
-    /// Starts another thread, unless there are as many as may be. One that cannot be started is missed only if it is the
-    /// first.
+    /// Starts another thread, up to the maximum. A failure to start one is an error only if there is no other thread.
     fn start(&self, device: &wgpu::Device) -> Result<()> {
         let mut threads = self.threads.lock();
-        if threads.len() == THREADS_AT_MOST {
+        if threads.len() == MAX_THREADS {
             return Ok(());
         }
         let queue = self.queue.clone();
-        // NOTE: the thread holds device and fault, not the Gpu, which would keep itself alive.
-        let (device, fault) = (device.clone(), self.fault.clone());
+        // NOTE: the thread holds the device and its status, but not the Gpu, which would then keep itself alive.
+        let (device, status) = (device.clone(), self.status.clone());
         let work = move || {
             IS_WAITER.set(true);
             while let Some(awaited) = queue.next() {
-                awaited.wait(&device, &fault);
+                awaited.wait(&device, &status);
             }
         };
         match thread::Builder::new().name("tilewise waiter".into()).spawn(work) {
@@ -108,13 +109,15 @@ impl Waiter {
         Ok(())
     }
 
-    /// Waits until a thread has ended, so that a join does not wait. NOTE: on a lost device this may be the callback
-    /// that wgpu tells it by, and the thread may need a lock that wgpu holds meanwhile: then it is not waited for. It
-    /// ends by itself, as no wait for a lost device lasts.
+    /// Waits until a thread has ended, so that joining it does not block. Returns false if it is not to be joined.
+    ///
+    /// NOTE: on a lost device the caller may be the callback by which wgpu reports the loss. The thread may then need a
+    /// lock that wgpu holds during the callback, so joining it could be a deadlock. It ends by itself, because no wait
+    /// for a lost device lasts.
     fn ends(&self, thread: &JoinHandle<()>) -> bool {
         let begun = Instant::now();
-        while self.fault.is_lost() && !thread.is_finished() {
-            if begun.elapsed() > PATIENCE_WHEN_LOST {
+        while self.status.is_lost() && !thread.is_finished() {
+            if begun.elapsed() > JOIN_TIMEOUT_WHEN_LOST {
                 return false;
             }
             thread::sleep(Duration::from_millis(1));
@@ -124,7 +127,7 @@ impl Waiter {
 }
 
 impl Queue {
-    /// The next to wait for, as soon as there is one. None: the `Gpu` is gone.
+    /// Waits for the next item of work. None: the `Gpu` was dropped.
     fn next(&self) -> Option<Awaited> {
         let mut state = self.state.lock();
         loop {
@@ -135,36 +138,36 @@ impl Queue {
                 return None;
             }
             state.idle += 1;
-            state = state.wait(&self.changed, LOOK_AGAIN);
+            state = state.wait(&self.changed, IDLE_TIMEOUT);
             state.idle -= 1;
         }
     }
 }
 
 impl Awaited {
-    /// Waits, and tells. Callbacks that run in here may panic.
-    fn wait(self, device: &wgpu::Device, fault: &Fault) {
-        let Self { index, arrival } = self;
-        // Where a callback of the application's has panicked, the submission is done nevertheless.
+    /// Waits for the submission, then signals. Callbacks that run during the wait may panic.
+    fn wait(self, device: &wgpu::Device, status: &DeviceStatus) {
+        let Self { index, completion } = self;
+        // If a callback of the application panics, the submission is done nevertheless.
         match catch_unwind(AssertUnwindSafe(|| poll(device, index.as_ref()))) {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => fault.mark_lost(error.to_string()),
+            Ok(Err(error)) => status.mark_lost(error.to_string()),
             Err(_) => log::error!("a callback of the application has panicked"),
         }
-        arrival.tell();
+        completion.signal();
     }
 }
 
 impl Drop for Waiter {
-    /// NOTE: the threads must end here. Otherwise one might be the last to hold the device, and destroy it while the process
-    /// exits and the driver shuts down: a crash after the end of `main`.
+    /// NOTE: the threads must end here. Otherwise one of them might be the last owner of the device and destroy it
+    /// while the process exits and the driver shuts down: a crash after the end of `main`.
     fn drop(&mut self) {
         self.queue.state.lock().has_ended = true;
         self.queue.changed.notify_all();
-        // The lock is not held while they are waited for: they may run foreign code.
+        // The lock is not held while this thread joins the others, because they may run foreign code.
         let threads = std::mem::take(&mut *self.threads.lock());
         for thread in threads {
-            // An executor may drop the last Gpu in a callback, which is in this very thread.
+            // An executor may drop the last Gpu in a callback in one of these threads, which cannot join itself.
             if thread.thread().id() != thread::current().id() && self.ends(&thread) {
                 let _ = foreign(|| thread.join());
             }

@@ -5,23 +5,23 @@ use std::fmt;
 
 /// A scalar that tensors can hold: `f32`, [`struct@f16`], [`struct@bf16`], `i8` or `i32`.
 pub trait Element: bytemuck::Pod + fmt::Debug + PartialOrd + Send + Sync + sealed::Sealed {
-    /// The type, as a value.
+    /// The element type as a value.
     const DTYPE: DType;
 
-    /// The value, exactly.
+    /// Converts to f64, exactly.
     fn to_f64(self) -> f64;
 
-    /// The nearest value of this type; integers saturate.
+    /// Converts from f64, rounded to the nearest value of this type; integers saturate.
     fn from_f64(value: f64) -> Self;
 }
 
-/// A type of which matrices can be multiplied: every [`Real`] one, and `i8`.
+/// A type of matrices that can be multiplied: every [`Real`] type, and `i8`.
 pub trait Operand: Element {
-    /// The type of sums, and of the product unless another is asked for.
+    /// The type of the accumulator, and of the product by default.
     type Sum: Element;
 }
 
-/// A scalar with a fraction: `f32`, [`struct@f16`] or [`struct@bf16`]. Arithmetic on any of them is in f32.
+/// A floating-point type: `f32`, [`struct@f16`] or [`struct@bf16`]. Arithmetic on any of them is in f32.
 pub trait Real: Operand<Sum = f32> {}
 
 /// The type of a tensor's elements, as a value.
@@ -32,19 +32,19 @@ pub enum DType {
     F32,
     /// IEEE 754 half precision.
     F16,
-    /// The upper half of an f32: its range, with 8 significant bits.
+    /// The upper 16 bits of an f32: the same range, with 8 significant bits.
     Bf16,
-    /// Integers of 8 bits, with a sign.
+    /// 8-bit signed integers.
     I8,
-    /// Integers of 32 bits, with a sign.
+    /// 32-bit signed integers.
     I32,
 }
 
 impl DType {
-    /// Every type.
+    /// Every element type.
     pub const ALL: [Self; 5] = [Self::F32, Self::F16, Self::Bf16, Self::I8, Self::I32];
 
-    /// Bytes of one element.
+    /// Size of one element in bytes.
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
@@ -54,7 +54,7 @@ impl DType {
         }
     }
 
-    /// Whether values have a fraction.
+    /// Whether this is a floating-point type.
     #[must_use]
     pub const fn is_real(self) -> bool {
         matches!(self, Self::F32 | Self::F16 | Self::Bf16)

@@ -1,15 +1,15 @@
-//! Random values from a counter.
+//! Random values as a function of a seed and a counter.
 
 use super::element::{DType, Element};
 
 /// Random values to fill a tensor with. The same seed gives bit-identical values on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fill {
-    /// Uniform in [-1, 1): multiples of $2^{-23}$ in f32, the same rounded down to multiples of $2^{-10}$ in f16 and of
-    /// $2^{-7}$ in bf16. Exact, never a subnormal; f32 values need all their bits, so that a kernel that drops some
-    /// shows. Integers are uniform over all that i8 has, and over 24 bits of i32.
+    /// Uniform in [-1, 1): multiples of $2^{-23}$ in f32; the same values rounded down to multiples of $2^{-10}$ in f16
+    /// and of $2^{-7}$ in bf16. Exact, and never subnormal. f32 values use all their bits, so that a kernel which drops
+    /// some gives a wrong result. Integers are uniform over the range of i8, and over 24 bits in i32.
     Uniform,
-    /// Integers in -3..=3: their products are exact, so that a wrong index shows as a wrong integer.
+    /// Integers in -3..=3. Their products are exact, so a wrong index gives a wrong integer.
     Integers,
 }
 
@@ -23,7 +23,7 @@ impl Fill {
         (0..len as u64).map(|i| self.value(i, seed)).collect()
     }
 
-    /// The value at place `i` of the sequence with this seed.
+    /// Value number `i` of the sequence with this seed.
     pub(crate) fn value<T: Element>(self, i: u64, seed: u64) -> T {
         let bits = match T::DTYPE {
             DType::F32 | DType::I32 => 24,

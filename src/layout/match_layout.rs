@@ -1,39 +1,38 @@
-//! Which layouts a plan that was made for another layout can take.
+//! Comparison of layouts: whether a plan for one layout can run on another.
 
 use super::element::DType;
 use super::strided::Layout;
 
 impl Layout {
-    /// Whether an operand of this layout and type may take the place of one that lies as `self` says, counted from the start of
-    /// its aligned window: the same elements in the same order, whose axes `self` may have as fewer.
-    pub(crate) fn admits(&self, operand: &Self, dtype: DType) -> bool {
+    /// Whether a plan for an operand with layout `self`, relative to its aligned window, can run on `operand`: both
+    /// have the same elements in the same order, though `self` may merge several axes of `operand` into one.
+    pub(crate) fn accepts(&self, operand: &Self, dtype: DType) -> bool {
         if self.is_empty() || operand.is_empty() {
             return self.is_empty() && operand.is_empty();
         }
         let mut theirs = operand.steps();
-        let mut admitted = self.offset() == operand.offset_in_window(dtype) as usize;
+        let mut accepted = self.offset() == operand.offset_in_window(dtype) as usize;
         for (extent, stride) in self.steps() {
             let mut together = 1;
-            while admitted && together < extent {
+            while accepted && together < extent {
                 match theirs.next() {
                     Some((more, step)) if step == stride * together => together *= more,
-                    _ => admitted = false,
+                    _ => accepted = false,
                 }
             }
-            admitted &= together == extent;
+            accepted &= together == extent;
         }
-        admitted && theirs.next().is_none()
+        accepted && theirs.next().is_none()
     }
 
-    /// Whether both have the same elements in the same order, counted from the start of their aligned windows, whatever their
-    /// axes are.
-    pub(crate) fn lies_as(&self, other: &Self, dtype: DType) -> bool {
+    /// Whether both have the same elements in the same order, relative to their aligned windows. Their axes may differ.
+    pub(crate) fn has_same_elements(&self, other: &Self, dtype: DType) -> bool {
         let is_empty = self.is_empty() || other.is_empty();
         let begin = self.offset_in_window(dtype) == other.offset_in_window(dtype);
         if is_empty { self.is_empty() && other.is_empty() } else { begin && self.merged().eq(other.merged()) }
     }
 
-    /// As [`steps`](Self::steps), with axes that step as one joined.
+    /// As [`steps`](Self::steps), with axes merged if one stride covers both.
     fn merged(&self) -> impl Iterator<Item = (usize, usize)> {
         let mut steps = self.steps().peekable();
         std::iter::from_fn(move || {
@@ -45,7 +44,7 @@ impl Layout {
         })
     }
 
-    /// Extents and strides of the axes along which there are steps, the last axis first.
+    /// Extents and strides of the axes with more than one index and a stride above 0, the last axis first.
     fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
         let axes = self.shape().iter().copied().zip(self.strides().iter().copied()).rev();
         axes.filter(|&(extent, stride)| extent > 1 && stride > 0)
@@ -63,18 +62,18 @@ mod tests {
     #[test]
     fn an_operand_is_admitted_where_its_elements_come_in_the_same_order() {
         let square = layout(&[4, 4], &[4, 1], 0);
-        assert!(square.admits(&square, DType::F32));
-        assert!(square.admits(&layout(&[1, 4, 1, 4], &[7, 4, 9, 1], 64), DType::F32), "a window further on");
-        assert!(!square.admits(&square.t(), DType::F32), "transposed");
-        assert!(!square.admits(&layout(&[4, 4], &[4, 1], 1), DType::F32), "another place in its window");
-        assert!(!square.admits(&layout(&[2, 8], &[8, 1], 0), DType::F32), "another shape");
-        assert!(!square.admits(&layout(&[5, 4], &[4, 1], 0), DType::F32), "more");
+        assert!(square.accepts(&square, DType::F32));
+        assert!(square.accepts(&layout(&[1, 4, 1, 4], &[7, 4, 9, 1], 64), DType::F32), "a window further on");
+        assert!(!square.accepts(&square.t(), DType::F32), "transposed");
+        assert!(!square.accepts(&layout(&[4, 4], &[4, 1], 1), DType::F32), "another place in its window");
+        assert!(!square.accepts(&layout(&[2, 8], &[8, 1], 0), DType::F32), "another shape");
+        assert!(!square.accepts(&layout(&[5, 4], &[4, 1], 0), DType::F32), "more");
         let merged = layout(&[6], &[1], 0);
-        assert!(merged.admits(&layout(&[2, 3], &[3, 1], 0), DType::F32), "axes that step as one");
-        assert!(!merged.admits(&layout(&[2, 3], &[4, 1], 0), DType::F32), "with a gap");
+        assert!(merged.accepts(&layout(&[2, 3], &[3, 1], 0), DType::F32), "axes that step as one");
+        assert!(!merged.accepts(&layout(&[2, 3], &[4, 1], 0), DType::F32), "with a gap");
         let repeated = layout(&[4, 3], &[0, 1], 0);
         assert!(
-            repeated.admits(&layout(&[3], &[1], 0), DType::F32) && repeated.admits(&repeated, DType::F32)
+            repeated.accepts(&layout(&[3], &[1], 0), DType::F32) && repeated.accepts(&repeated, DType::F32)
         );
         for (other, is_same) in [
             (layout(&[16], &[1], 64), true),
@@ -84,9 +83,9 @@ mod tests {
             (square.t(), false),
             (layout(&[2, 4], &[4, 1], 0), false),
         ] {
-            assert_eq!(square.lies_as(&other, DType::F32), is_same, "{other:?}");
+            assert_eq!(square.has_same_elements(&other, DType::F32), is_same, "{other:?}");
         }
         let empty = layout(&[0, 3], &[3, 1], 0);
-        assert!(empty.admits(&layout(&[0], &[1], 5), DType::F32) && !empty.admits(&merged, DType::F32));
+        assert!(empty.accepts(&layout(&[0], &[1], 5), DType::F32) && !empty.accepts(&merged, DType::F32));
     }
 }

@@ -1,4 +1,4 @@
-//! What tensors hold and where: element types, shapes and strides, windows of buffers, and what may be rounded.
+//! Element types, shapes and strides, windows of buffers, and numerical precision.
 
 mod element;
 mod fill;

@@ -1,4 +1,4 @@
-//! Where the elements of a tensor lie in its buffer.
+//! [`Layout`]: the positions of a tensor's elements in its buffer.
 
 use crate::{Error, Result};
 use std::fmt;
@@ -7,9 +7,9 @@ use std::ops::{Bound, Range, RangeBounds};
 /// The largest number of axes of a tensor.
 pub const MAX_RANK: usize = 6;
 
-/// Shape, strides and offset of a view, in elements. Small, plain, compared by value.
+/// Shape, strides and offset of a view, in elements. Small plain data, compared by value.
 ///
-/// Its constructors prove that every element lies in the buffer: kernels rely on it.
+/// Its constructors prove that every element is within the buffer. Kernels rely on that.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Layout {
     rank: usize,
@@ -19,7 +19,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Row-major, without gaps, from the start of the buffer.
+    /// A row-major layout without gaps, from the start of the buffer.
     ///
     /// # Errors
     /// [`Error::Shape`] for more than [`MAX_RANK`] axes, or if the number of elements overflows.
@@ -36,11 +36,11 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Any strides, in a buffer of `len` elements.
+    /// A layout with any strides, in a buffer of `len` elements.
     ///
     /// # Errors
-    /// [`Error::Shape`] if shape and strides differ in length, have more than [`MAX_RANK`] axes, or reach an
-    /// element beyond `len`.
+    /// [`Error::Shape`] if shape and strides differ in length or have more than [`MAX_RANK`] axes, or if an element is
+    /// beyond `len`.
     pub fn new(
         op: &'static str,
         shape: &[usize],
@@ -50,7 +50,7 @@ impl Layout {
     ) -> Result<Self> {
         let mut layout = Self::contiguous(op, shape)?;
         if strides.len() != shape.len() {
-            return Err(Error::shapes(op, "shape and strides must have one length", shape, strides));
+            return Err(Error::shapes(op, "shape and strides must have the same length", shape, strides));
         }
         layout.strides[..shape.len()].copy_from_slice(strides);
         layout.offset = offset;
@@ -65,7 +65,8 @@ impl Layout {
         Err(Error::shapes(op, rule, &[last.unwrap_or(usize::MAX)], &[len]))
     }
 
-    /// The same shape with these strides, from this element on: a place in another buffer that has as many elements.
+    /// The same shape with these strides and this offset, for another buffer. The caller ensures that it is large
+    /// enough.
     pub(crate) fn at(&self, strides: &[usize], offset: usize) -> Self {
         let mut layout = Self { offset, ..*self };
         layout.strides[..self.rank].copy_from_slice(&strides[..self.rank]);
@@ -82,13 +83,13 @@ impl Layout {
         &self.shape[..self.rank]
     }
 
-    /// Elements from one index to the next along each axis.
+    /// Stride of each axis in elements.
     #[must_use]
     pub fn strides(&self) -> &[usize] {
         &self.strides[..self.rank]
     }
 
-    /// Elements before the first one.
+    /// Position of the first element in the buffer.
     #[must_use]
     pub fn offset(&self) -> usize {
         self.offset
@@ -112,7 +113,7 @@ impl Layout {
         self.shape().contains(&0)
     }
 
-    /// The elements of the buffer from the first to behind the last that the view has.
+    /// Range of the buffer from the view's first element to its last.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
         if self.is_empty() {
@@ -123,7 +124,7 @@ impl Layout {
         self.offset..self.offset + last + 1
     }
 
-    /// Whether the elements lie row-major without gaps.
+    /// Whether the elements are row-major without gaps.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         let mut stride = 1;
@@ -136,7 +137,7 @@ impl Layout {
         true
     }
 
-    /// The layout with its axes in another order: axis i of the result is axis `axes[i]` of this one.
+    /// Reorders the axes. Axis `i` of the result is axis `axes[i]` of this layout.
     ///
     /// # Errors
     /// [`Error::Shape`] unless `axes` names each axis once.
@@ -146,7 +147,7 @@ impl Layout {
         if sorted != (0..self.rank).collect::<Vec<_>>() {
             return Err(Error::shapes(
                 "permute",
-                "the axes must be those of the shape, once each",
+                "every axis of the shape must be named once",
                 self.shape(),
                 axes,
             ));
@@ -159,7 +160,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The layout with its last two axes exchanged; with fewer than two axes, the same.
+    /// Exchanges the last two axes. A layout of fewer than two axes stays as it is.
     #[must_use]
     pub fn t(&self) -> Self {
         let mut layout = *self;
@@ -170,10 +171,10 @@ impl Layout {
         layout
     }
 
-    /// The layout of the indices in `range` of one axis.
+    /// Selects the indices in `range` along one axis.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is no such axis or the range exceeds it.
+    /// [`Error::Shape`] if the axis does not exist or the range exceeds it.
     pub fn slice(&self, axis: usize, range: impl RangeBounds<usize>) -> Result<Self> {
         let op = "slice";
         if axis >= self.rank {
@@ -205,7 +206,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The layout of the same elements, in the same order, in another shape.
+    /// Gives the same elements, in the same order, another shape.
     ///
     /// # Errors
     /// [`Error::Shape`] if the number of elements differs, or the elements are not contiguous in row-major order.
@@ -215,7 +216,7 @@ impl Layout {
             return Err(Error::shapes(op, "the number of elements must stay the same", self.shape(), shape));
         }
         if !self.is_contiguous() {
-            let rule = "a view with gaps or transposed axes takes a copy: call contiguous() first";
+            let rule = "the view must be contiguous: call contiguous() first, which copies it";
             return Err(Error::shapes(op, rule, self.shape(), shape));
         }
         Ok(Self { offset: self.offset, ..Self::contiguous(op, shape)? })
@@ -232,10 +233,10 @@ fn element_count(op: &'static str, shape: &[usize]) -> Result<usize> {
     if shape.len() > MAX_RANK {
         return Err(Error::shapes(op, "a tensor has at most 6 axes", shape, &[shape.len()]));
     }
-    // NOTE: strides are products of the extents that are not zero, so those must not overflow either.
+    // NOTE: strides are products of the extents other than zero, so these products must not overflow either.
     let count = shape.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent.max(1)));
     match count {
-        // 8 bytes of the largest element type and rounding up to a size class still fit in 64 bits.
+        // This limit leaves room in 64 bits for the largest element size and for rounding up to a size class.
         Some(count) if count <= usize::MAX >> 5 => Ok(if shape.contains(&0) { 0 } else { count }),
         _ => Err(Error::shapes(op, "the number of elements must not overflow", shape, &[usize::MAX >> 5])),
     }

@@ -1,22 +1,23 @@
-//! Windows: the aligned part of a buffer that a kernel binds, and the 32-bit sizes that it counts in.
+//! Windows: the aligned part of a buffer that a kernel binds. Also the 32-bit sizes of shaders.
 
 use super::element::DType;
 use super::strided::Layout;
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// Alignment in bytes of every window of a buffer: no device asks for more.
+/// Alignment of every window in bytes. No device requires more.
 pub(crate) const WINDOW_ALIGNMENT: u64 = 256;
 
-/// The window of a buffer that holds these bytes: aligned for a binding, and in whole units of 16 bytes, because a kernel
-/// may read whole units and mask what is not the operand's. The size of every buffer is a multiple of 256.
+/// The window of a buffer that contains these bytes. It is aligned for a binding, and a whole number of units of 16
+/// bytes, because a kernel may read whole units and mask the bytes that do not belong to the operand. The size of every
+/// buffer is a multiple of 256.
 pub(crate) fn window(bytes: Range<u64>) -> Range<u64> {
     let start = bytes.start / WINDOW_ALIGNMENT * WINDOW_ALIGNMENT;
     start..bytes.end.max(start + 1).next_multiple_of(16)
 }
 
-/// A size in elements, as shaders count. NOTE: below 2^31, so that what is a block beyond it does not wrap around:
-/// a loop over a repeated axis, which takes no memory, would never end.
+/// Converts a size in elements to the u32 that shaders use. NOTE: it must be below 2^31, so that an index one block
+/// past the end does not wrap around. Otherwise a loop over a repeated axis, which takes no memory, would never end.
 pub(crate) fn dim(op: &'static str, size: usize) -> Result<u32> {
     const ALLOWED: u32 = u32::MAX / 2;
     let limit = || {
@@ -27,7 +28,7 @@ pub(crate) fn dim(op: &'static str, size: usize) -> Result<u32> {
 }
 
 impl Layout {
-    /// The bytes of the buffer that the elements span.
+    /// The range of bytes that the elements span in the buffer.
     pub(crate) fn bytes(&self, dtype: DType) -> Range<u64> {
         if self.is_empty() {
             return 0..0;
@@ -36,14 +37,14 @@ impl Layout {
         self.span().start as u64 * size..self.span().end as u64 * size
     }
 
-    /// The first element's index in the window that a kernel binds.
+    /// Index of the first element in the window that a kernel binds.
     pub(crate) fn offset_in_window(&self, dtype: DType) -> u32 {
         let elements = WINDOW_ALIGNMENT / dtype.size() as u64;
         u32::try_from(self.offset() as u64 % elements).unwrap_or(0)
     }
 
-    /// The same layout, counted from the start of its aligned window, and without steps along axes of one index: two operands
-    /// whose layouts are the same then take the same plan.
+    /// The same layout, relative to its aligned window, with stride 0 for axes of one index. Two operands with equal
+    /// results take the same plan.
     pub(crate) fn in_window(&self, dtype: DType) -> Self {
         let strides = self.shape().iter().zip(self.strides());
         let strides: Vec<usize> = strides.map(|(&n, &stride)| if n > 1 { stride } else { 0 }).collect();

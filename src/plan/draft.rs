@@ -81,7 +81,7 @@ impl Dims {
 
 impl Region {
     /// The same buffer with another layout.
-    pub(crate) fn seen_as(self, layout: Layout) -> Self {
+    pub(crate) fn with_layout(self, layout: Layout) -> Self {
         Self { layout, ..self }
     }
 
@@ -253,7 +253,8 @@ impl<'a> Draft<'a> {
         let content = Arc::unwrap_or_clone(plan.0);
         let Content { op, parameters, scalars: numbers, steps, temporaries, constants, reasons } = content;
         let fits = |(parameter, region): (&Parameter, &Region)| {
-            parameter.dtype == region.dtype && parameter.layout.lies_as(&region.layout, region.dtype)
+            parameter.dtype == region.dtype
+                && parameter.layout.has_same_elements(&region.layout, region.dtype)
         };
         let kind = |&index: &usize| self.plan.scalars.get(index).map(|scalar| scalar.kind);
         if parameters.len() != operands.len()

@@ -118,7 +118,7 @@ impl Prediction {
     /// The roofline model: arithmetic at its peak or bytes at theirs, whichever takes longer.
     pub(super) fn roofline(flops: &Flops, bytes: u64, caps: &Caps) -> Self {
         let [matrix, vector] = flops.seconds(caps);
-        let memory = bytes as f64 / caps.machine.bytes;
+        let memory = bytes as f64 / caps.machine.memory_bandwidth;
         Self::longest(&[(memory, Bound::Memory), (vector, Bound::Vector), (matrix, Bound::Matrix)])
     }
 

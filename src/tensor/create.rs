@@ -1,4 +1,4 @@
-//! Making tensors: from data, from nothing, at random.
+//! Creates tensors: from data, uninitialised, of zeros, or of random values.
 
 use super::array::Tensor;
 use crate::gpu::{Allocation, Gpu};
@@ -9,28 +9,28 @@ impl Gpu {
     /// Uploads `data`, row-major, as a tensor of this shape.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the shape has another number of elements than `data`, or more than 6 axes;
-    /// [`Error::OutOfMemory`] or [`Error::Limit`] if there is no room.
+    /// [`Error::Shape`] if the shape's number of elements differs from that of `data`, or if it has more than 6 axes;
+    /// [`Error::OutOfMemory`] or [`Error::Limit`] if there is not enough memory.
     pub fn tensor<T: Element>(&self, data: &[T], shape: impl AsRef<[usize]>) -> Result<Tensor<T>> {
         let layout = Layout::contiguous("tensor", shape.as_ref())?;
         if layout.len() != data.len() {
             let rule = "the data must have as many elements as the shape";
             return Err(Error::shapes("tensor", rule, &[data.len()], shape.as_ref()));
         }
-        Ok(Tensor::on(self.upload("tensor", bytemuck::cast_slice(data))?, layout))
+        Ok(Tensor::from_allocation(self.upload("tensor", bytemuck::cast_slice(data))?, layout))
     }
 
-    /// A tensor whose elements are unspecified until something is written into it.
+    /// Creates a tensor with unspecified elements.
     ///
     /// # Errors
     /// As [`tensor`](Self::tensor).
     pub fn empty<T: Element>(&self, shape: impl AsRef<[usize]>) -> Result<Tensor<T>> {
         let layout = Layout::contiguous("empty", shape.as_ref())?;
         let bytes = layout.len() as u64 * T::DTYPE.size() as u64;
-        Ok(Tensor::on(self.allocate("empty", bytes)?, layout))
+        Ok(Tensor::from_allocation(self.allocate("empty", bytes)?, layout))
     }
 
-    /// A tensor of zeros.
+    /// Creates a tensor of zeros.
     ///
     /// # Errors
     /// As [`tensor`](Self::tensor).
@@ -38,7 +38,7 @@ impl Gpu {
         self.filled("zeros", shape.as_ref(), |_, _| ())
     }
 
-    /// A tensor of random values: element $i$ depends on the seed and $i$ alone.
+    /// Creates a tensor of random values. Element $i$ depends only on the seed and $i$.
     ///
     /// # Errors
     /// As [`tensor`](Self::tensor).
@@ -50,8 +50,9 @@ impl Gpu {
         })
     }
 
-    /// A tensor that the host makes chunk by chunk, row-major: each call fills the elements from a place on, which are zeros
-    /// at first, and then what the call before has left. There is room for the tensor before the first call.
+    /// Creates a row-major tensor that the host generates chunk by chunk, after its buffer has been allocated. Each
+    /// call of `fill` receives the index of its first element and the chunk. The first chunk contains zeros; each later
+    /// one contains the values that the previous call left.
     pub(crate) fn filled<T: Element>(
         &self,
         op: &'static str,
@@ -59,14 +60,14 @@ impl Gpu {
         fill: impl FnMut(u64, &mut [T]),
     ) -> Result<Tensor<T>> {
         let layout = Layout::contiguous(op, shape)?;
-        Ok(Tensor::on(self.upload_chunks(op, layout.len(), fill)?, layout))
+        Ok(Tensor::from_allocation(self.upload_chunks(op, layout.len(), fill)?, layout))
     }
 }
 
 impl<T: Element> Tensor<T> {
-    /// The elements that a plan has put in a new buffer, row-major ([`Gpu::make`]).
-    pub(crate) fn made(allocation: Allocation, shape: impl AsRef<[usize]>) -> Result<Self> {
-        let made = Self::on(allocation, Layout::contiguous("made", shape.as_ref())?);
+    /// A row-major tensor on the new buffer of a plan's output ([`Gpu::compute`]).
+    pub(crate) fn from_output(allocation: Allocation, shape: impl AsRef<[usize]>) -> Result<Self> {
+        let made = Self::from_allocation(allocation, Layout::contiguous("made", shape.as_ref())?);
         debug_assert!(made.is_empty() || made.covers_storage(), "{:?}", made.shape());
         Ok(made)
     }

@@ -28,8 +28,8 @@ impl Gpu {
 }
 
 impl<T: Element> Tensor<T> {
-    /// Reads the tensor back as an `ndarray` array of the same shape, row-major. Not available in a
-    /// browser: use [`read_ndarray`](Self::read_ndarray).
+    /// Reads the tensor as a row-major `ndarray` array of the same shape. Not available in a browser: use
+    /// [`read_ndarray`](Self::read_ndarray).
     ///
     /// # Errors
     /// As [`Tensor::to_vec`].
@@ -38,7 +38,7 @@ impl<T: Element> Tensor<T> {
         ArrayD::from_shape_vec(IxDyn(self.shape()), self.to_vec().named("to_ndarray")?).map_err(Error::device)
     }
 
-    /// As `to_ndarray`, without blocking: it waits as [`read`](Self::read) does.
+    /// As `to_ndarray`, without blocking; waits like [`read`](Self::read).
     ///
     /// # Errors
     /// As [`read`](Self::read).

@@ -19,7 +19,7 @@ use crate::layout::Element;
 /// # }
 /// ```
 pub trait Parameters<T: Element> {
-    /// The layer's parameters with the names that files use for them. An optional parameter that the layer does not have is
+    /// The layer's parameters, with the names that files use for them. An optional parameter that the layer lacks is
     /// left out.
     fn parameters(&self) -> Vec<(&'static str, &Tensor<T>)>;
 }

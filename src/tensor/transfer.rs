@@ -1,4 +1,4 @@
-//! Reading tensors back and overwriting them.
+//! Reads tensors and overwrites them from the host.
 
 use super::array::Tensor;
 use crate::error::Named;
@@ -9,12 +9,13 @@ use crate::{Error, Result};
 use std::future::Future;
 
 impl<T: Element> Tensor<T> {
-    /// The elements, row-major. Submits all recorded launches and waits for them. Not available in a browser, which allows
-    /// no blocking: use [`read`](Self::read).
+    /// Reads the elements, row-major. Submits all recorded launches and waits for them. Not available in a browser,
+    /// which does not allow blocking: use [`read`](Self::read).
     ///
     /// # Errors
-    /// [`Error::Device`] if the device is lost, or a launch that these elements depend on has failed; [`Error::OutOfMemory`]
-    /// without room for the staging buffer or, for a view with gaps, for a contiguous copy.
+    /// [`Error::Device`] if the device is lost, or a launch that these elements depend on has failed;
+    /// [`Error::OutOfMemory`] if there is no memory for the staging buffer or, for a view with gaps, for a contiguous
+    /// copy.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         if self.is_empty() {
@@ -26,13 +27,14 @@ impl<T: Element> Tensor<T> {
         })
     }
 
-    /// The elements, row-major, without blocking. The call submits all recorded launches; the future only waits. It completes
-    /// under any executor. Exception: on a device that was adopted with
+    /// Reads the elements, row-major, without blocking. The call submits all recorded launches; the future only waits,
+    /// and completes under any executor. Exception: on a device that was adopted with
     /// [`Polling::Application`](crate::gpu::Polling::Application), it completes when the application polls the device.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device is lost, or a launch that these elements depend on has failed; [`Error::OutOfMemory`]
-    /// without room for the staging buffer or, for a view with gaps, for a contiguous copy.
+    /// [`Error::Device`] if the device is lost, or a launch that these elements depend on has failed;
+    /// [`Error::OutOfMemory`] if there is no memory for the staging buffer or, for a view with gaps, for a contiguous
+    /// copy.
     pub fn read(&self) -> impl Future<Output = Result<Vec<T>>> + use<T> {
         let started = if self.is_empty() {
             Ok(None)
@@ -53,7 +55,7 @@ impl<T: Element> Tensor<T> {
     ///
     /// # Errors
     /// [`Error::Shape`] if `data` has another length; [`Error::Input`] if another tensor shares the buffer, or this
-    /// one is a view.
+    /// tensor is a view.
     pub fn write(&mut self, data: &[T]) -> Result<()> {
         let op = "write";
         if data.len() != self.len() {
@@ -68,7 +70,8 @@ impl<T: Element> Tensor<T> {
     }
 }
 
-/// A staging buffer's bytes as elements; they need not be aligned. Who calls it says in errors what was called.
+/// Copies a staging buffer's bytes, of any alignment, as elements. The caller renames the error after the function that
+/// the user called.
 fn elements<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
     let len = bytes.len() / size_of::<T>();
     let mut elements = Vec::new();

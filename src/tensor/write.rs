@@ -1,4 +1,4 @@
-//! Writing into tensors: who may, and what an error in the middle leaves.
+//! Writes into tensors: the check for unique ownership, and errors between two launches.
 
 use super::array::Tensor;
 use crate::gpu::View;
@@ -7,7 +7,7 @@ use crate::{Error, Result};
 use std::sync::Arc;
 
 impl<T: Element> Tensor<T> {
-    /// Checks that nobody else sees the buffer, so that it may be overwritten.
+    /// Checks that the buffer is uniquely owned, so that it may be overwritten.
     pub(crate) fn check_unshared(&self, op: &'static str) -> Result<()> {
         match Arc::strong_count(&self.storage) {
             1 => Ok(()),
@@ -19,26 +19,26 @@ impl<T: Element> Tensor<T> {
         }
     }
 
-    /// Whether others see the buffer.
+    /// Whether another tensor shares the buffer.
     pub(crate) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.storage) > 1
     }
 
-    /// Lets `write` see a part of the tensor as if that were all: there is no second holder of the buffer meanwhile.
-    pub(crate) fn narrowed<R>(&mut self, part: Layout, write: impl FnOnce(&mut Self) -> R) -> R {
+    /// Runs `write` with the tensor's layout temporarily narrowed to one part. The buffer stays uniquely owned.
+    pub(crate) fn write_part<R>(&mut self, part: Layout, write: impl FnOnce(&mut Self) -> R) -> R {
         let whole = std::mem::replace(&mut self.layout, part);
         let written = write(self);
         self.layout = whole;
         written
     }
 
-    /// Runs `write`, which may launch several kernels that write to the tensor. If it fails between them, what they leave
-    /// is an error to read.
+    /// Runs `write`, which may launch several kernels that write to the tensor. If it fails between two launches,
+    /// reading the tensor is an error from then on.
     pub(crate) fn write_with<R>(&self, write: impl FnOnce(View<'_>) -> Result<R>) -> Result<R> {
         self.written_from(self.storage.begin_write(), self.as_view(), write)
     }
 
-    /// As [`write_with`](Self::write_with), where every element is written and none is read.
+    /// As [`write_with`](Self::write_with), for a `write` that writes every element and reads none.
     pub(crate) fn overwrite_with<R>(&self, write: impl FnOnce(View<'_>) -> Result<R>) -> Result<R> {
         let begun = self.storage.begin_write();
         let view = self.as_view().overwritten_from(self.covers_storage().then_some(begun));

@@ -88,7 +88,7 @@ fn vectors_stand_in_another_order() {
     let renamed = planes.reordered(Signature::PGA3D.null_first()).unwrap();
     assert_eq!((renamed.blades().to_string().as_str(), gpu.stats().launches), ("e1 e2 e3 e0", before));
     let error = planes.reordered(Signature::SPACETIME).map(drop).unwrap_err().to_string();
-    assert!(error.contains("Cl(3,0,1) has not the vectors of Cl(1,3,0) in another order"), "{error}");
+    assert!(error.contains("Cl(3,0,1) and Cl(1,3,0) do not have the same vectors"), "{error}");
 }
 
 /// The norm by any metric, and its gradient; both are 0 of null multivectors.

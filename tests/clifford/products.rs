@@ -349,19 +349,22 @@ fn mistakes_are_errors_and_nothing_is_nothing() {
         assert!(error.contains(words), "{error}");
     };
     says(x.geometric(&batch(&[2, 3], &pga.blades(), First)), "the operands are of Cl(3,0,0) and Cl(2,0,1)");
-    says(x.geometric(&batch(&[2, 3], &cl3.blades(), Last)), "blades lie along axes First and Last");
+    says(
+        x.geometric(&batch(&[2, 3], &cl3.blades(), Last)),
+        "the operands have different blade axes, First and Last",
+    );
     says(x.geometric(&batch(&[2, 4], &cl3.blades(), First)), "extents must be equal or 1");
     says(
         MvProduct::new(Product::Outer, &x, &x).blades(&pga.blades()).run(),
         "the operands are of Cl(3,0,0) and Cl(2,0,1)",
     );
     says(x.select(&pga.blades()), "the operands are of");
-    says(x.project(&[4]), "there is no grade 4");
-    says(Multivectors::new(x.tensor().clone(), &cl3.even(), First), "as long as there are blades");
-    says(Multivectors::new(x.tensor().clone(), &cl3.blades(), Last), "as long as there are blades");
+    says(x.project(&[4]), "the algebra has no grade 4");
+    says(Multivectors::new(x.tensor().clone(), &cl3.even(), First), "one element per blade");
+    says(Multivectors::new(x.tensor().clone(), &cl3.blades(), Last), "one element per blade");
     let other = x.product_backward(Product::Geometric, &x, &batch(&[2, 1], &cl3.blades(), First));
     says(other.map(|(x, _)| x), "the positions of the result");
-    says(x.norm_backward(&x), "the gradient is of");
+    says(x.norm_backward(&x), "the gradient must have the blades");
     // An inverse of so many blades is not written out.
     let large = Signature::new(6, 0, 0).unwrap();
     says(batch(&[1], &large.blades(), First).inverse(), "number of operations");

@@ -161,10 +161,13 @@ fn a_fenced_off_row_is_no_tensor_core() {
 fn machines_order_the_devices() {
     each(|name, caps| {
         let machine = &caps.machine;
-        assert!(machine.f32_flops > 0.0 && machine.bytes > 0.0 && machine.cores > 0, "{name}: {machine:?}");
+        assert!(
+            machine.f32_flops > 0.0 && machine.memory_bandwidth > 0.0 && machine.cores > 0,
+            "{name}: {machine:?}"
+        );
         assert_eq!(machine.matrix_flops > 0.0, !caps.rows.is_empty(), "{name}: {machine:?}");
         // More than a flop per byte everywhere, or reuse in shared memory would not pay at all.
-        assert!(machine.f32_flops > machine.bytes, "{name}: {machine:?}");
+        assert!(machine.f32_flops > machine.memory_bandwidth, "{name}: {machine:?}");
         let emulated = caps.device_type == DeviceType::Software && machine.matrix_flops > 0.0;
         assert_eq!(emulated, name == "lavapipe", "{name}");
         assert!(
@@ -176,7 +179,11 @@ fn machines_order_the_devices() {
         [fixtures::h200(), fixtures::rtx_4090(), fixtures::lavapipe(), fixtures::swiftshader()]
             .map(|c| c.machine);
     assert!(h200.matrix_flops > rtx.matrix_flops && rtx.matrix_flops > lavapipe.matrix_flops);
-    assert!(h200.bytes > rtx.bytes && rtx.bytes > lavapipe.bytes && lavapipe.bytes > swiftshader.bytes);
+    assert!(
+        h200.memory_bandwidth > rtx.memory_bandwidth
+            && rtx.memory_bandwidth > lavapipe.memory_bandwidth
+            && lavapipe.memory_bandwidth > swiftshader.memory_bandwidth
+    );
     assert!(h200.cores > rtx.cores && rtx.cores > lavapipe.cores);
     // Outside tensor cores the card for games is the faster one.
     assert!(rtx.f32_flops > h200.f32_flops && h200.f32_flops > lavapipe.f32_flops);
@@ -239,14 +246,14 @@ NVIDIA H200
   shared peak      5.3 TB/s
   cache            50 MiB
   cores            132, 4 workgroups each, busy with 128 invocations in vectors of 32
-  a launch         4.0 us
-  a load           0.6 us, 4 together, in vectors of 4
-  an invocation    0.0 us
-  runs of memory   lines of 128 B, sectors of 32 B, 0 B to come to another
-  a read           2 multiply-adds from shared memory, 9 from a cache
-  registers        128 of an invocation, 65536 of a workgroup
-  accumulators     128, no more
-  terms            1024 written out";
+  launch gap       4.0 us
+  load latency     0.6 us, 4 loads in flight, in vectors of 4
+  invocation start 0.0 us
+  memory access    lines of 128 B, sectors of 32 B, a jump costs 0 B
+  read cost        2 multiply-adds from shared memory, 9 from a cache
+  registers        128 per invocation, 65536 per workgroup
+  accumulators     128 at most
+  terms            1024 written out at most";
     assert_eq!(caps.to_string(), want);
 }
 
@@ -288,9 +295,9 @@ fn display_tells_devices_apart() {
                 "binding          128 MiB",
                 "f32 peak         58 GFLOP/s",
                 "cores            2, 4 workgroups each, busy with 1 invocations in vectors of 8",
-                "4 together, in vectors of 1",
-                "registers        64 of an invocation, no limit of a workgroup",
-                "accumulators     128, 3.0 s longer to compile with more",
+                "4 loads in flight, in vectors of 1",
+                "registers        64 per invocation, no limit per workgroup",
+                "accumulators     128, 3.0 s longer to compile above that",
                 "matrix peak      10 GFLOP/s",
                 "memory peak      9.5 GB/s",
             ],
@@ -310,7 +317,7 @@ fn display_tells_devices_apart() {
             &[
                 "(no name)\n",
                 "device           unknown, browser-webgpu",
-                "memory           not told",
+                "memory           not reported",
                 "subgroups        none",
                 "timestamps       no",
                 "pipeline cache   no",

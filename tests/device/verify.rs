@@ -163,7 +163,7 @@ fn a_file_that_is_not_to_be_relied_on_is_replaced_with_one_warning() {
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "{what}: it is written anew");
         let warnings = support::warnings_with(&folder.display().to_string());
         assert_eq!(warnings.len() - before, 1, "{what}: {warnings:?}");
-        assert!(warnings[before].contains("tested anew"), "{warnings:?}");
+        assert!(warnings[before].contains("tested again"), "{warnings:?}");
         assert_eq!(open_at(&folder).caps(), &caps, "{what}");
         assert_eq!(support::warnings_with(&folder.display().to_string()).len() - before, 1, "{what}");
     }
@@ -193,7 +193,7 @@ fn where_nothing_can_be_written_there_is_one_warning() {
     assert!(all_verified(&open_at(&folder)));
     let warnings = support::warnings_with(&folder.display().to_string());
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].contains("cannot keep"), "{warnings:?}");
+    assert!(warnings[0].contains("cannot store"), "{warnings:?}");
     std::fs::remove_file(&folder).unwrap();
 
     // A folder that may not be written to, which says nothing to an administrator.

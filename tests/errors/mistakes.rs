@@ -91,7 +91,12 @@ fn views_that_do_not_lie_in_their_tensor() {
     assert_says!(fails(&gpu, || a.t().reshape([12])), Error::Shape { .. }, "contiguous()", "[4, 3]");
     assert_says!(fails(&gpu, || a.as_strided(&[3, 4], &[4, 1], 1)), Error::Shape { .. }, "[12]", "[12]");
     assert_says!(fails(&gpu, || a.as_strided(&[2], &[usize::MAX], 1)), Error::Shape { .. }, "as_strided");
-    assert_says!(fails(&gpu, || a.as_strided(&[2, 2], &[1], 0)), Error::Shape { .. }, "one length", "[1]");
+    assert_says!(
+        fails(&gpu, || a.as_strided(&[2, 2], &[1], 0)),
+        Error::Shape { .. },
+        "the same length",
+        "[1]"
+    );
     let half = a.slice(0, ..2).unwrap();
     assert_says!(fails(&gpu, || half.as_strided(&[9], &[1], 0)), Error::Shape { .. }, "[8]");
 }

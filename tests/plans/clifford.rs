@@ -98,7 +98,7 @@ fn the_machine_says_how_many_terms_are_written_out() {
     let shader =
         |caps: &Caps| plan(Signature::CL2, [8, 8], BladeAxis::First, caps).steps()[0].kernel.shader();
     for (terms, want) in [(16, "clifford/product"), (15, "clifford/table")] {
-        caps.machine.terms = terms;
+        caps.machine.max_terms = terms;
         assert_eq!(shader(&caps), want, "{terms} of 16 terms");
     }
 }
@@ -108,7 +108,7 @@ fn predictions_are_those_of_the_peaks() {
     let caps = fixtures::h200();
     let cl3 = plan(Signature::CL3, [4096, 512], BladeAxis::First, &caps);
     let bytes = (24 * 4096 * 512 * 4) as f64;
-    assert!((cl3.seconds() / (bytes / caps.machine.bytes) - 1.0).abs() < 1e-12, "{cl3}");
+    assert!((cl3.seconds() / (bytes / caps.machine.memory_bandwidth) - 1.0).abs() < 1e-12, "{cl3}");
     let eight = plan(Signature::new(8, 0, 0).unwrap(), [64, 64], BladeAxis::First, &caps);
     let flops = (2 * 65_536 * 64 * 64) as f64;
     assert!((eight.seconds() / (flops / caps.machine.f32_flops) - 1.0).abs() < 1e-12, "{eight}");

@@ -65,7 +65,7 @@ fn plans_say_what_they_read_and_compute() {
     assert_eq!(work.bytes(), 5 * 4 * elements + weights + slab, "{backward}");
     assert!(backward.to_string().contains("gated by gelu, norm rms"), "{backward}");
     let seconds = |function| plan(function, Signature::CL3, [4096, 512], &caps).seconds();
-    let copy = elements as f64 * 4.0 / caps.machine.bytes;
+    let copy = elements as f64 * 4.0 / caps.machine.memory_bandwidth;
     assert!((3.0..3.1).contains(&(seconds(RowFunction::Steerable) / copy)));
     assert!((5.0..6.0).contains(&(seconds(RowFunction::SteerableBackward) / copy)));
 }

@@ -119,7 +119,7 @@ fn plans_say_what_they_move_and_compute() {
             );
             // Not faster than the device, and not slower by far.
             let peak = if dtype == DType::F16 { caps.machine.matrix_flops } else { caps.machine.f32_flops };
-            let floor = (flops as f64 / peak).max(bytes as f64 / caps.machine.bytes);
+            let floor = (flops as f64 / peak).max(bytes as f64 / caps.machine.memory_bandwidth);
             assert!(
                 (0.95..5.0).contains(&(plan.seconds() / floor)),
                 "{} of the floor: {plan}",

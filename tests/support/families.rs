@@ -148,9 +148,9 @@ pub(crate) fn slowed(caps: &Caps, times: f64) -> Caps {
         &mut machine.f16_flops,
         &mut machine.i8_flops,
         &mut machine.matrix_flops,
-        &mut machine.bytes,
-        &mut machine.cache_bytes,
-        &mut machine.shared_bytes,
+        &mut machine.memory_bandwidth,
+        &mut machine.cache_bandwidth,
+        &mut machine.shared_bandwidth,
     ] {
         *rate /= times;
     }

@@ -204,8 +204,8 @@ impl<T: Real> Multivectors<T> {
         }
         let inputs = [Some(&self.tensor), y.map(|y| &y.tensor)];
         let inputs: Vec<_> = inputs.into_iter().flatten().map(Tensor::view).collect();
-        let [c] = gpu.make(&self.problem(function, y, out, &layout)?, &inputs, &[])?;
-        Ok(Self { tensor: Tensor::made(c, layout.shape())?, blades: out.clone(), axis: self.axis })
+        let [c] = gpu.compute(&self.problem(function, y, out, &layout)?, &inputs, &[])?;
+        Ok(Self { tensor: Tensor::from_output(c, layout.shape())?, blades: out.clone(), axis: self.axis })
     }
 
     fn problem(

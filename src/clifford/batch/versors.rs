@@ -88,7 +88,7 @@ impl<T: Real> Multivectors<T> {
     /// Positions broadcast as in [`product`](Self::product): (8, 1) with (4, n) is one motor for all points, (8, n)
     /// with (4, n) is one motor per point, and (8, m, 1) with (4, 1, n) is all pairs. A versor keeps grades, so the
     /// result has all blades of the grades of `x`. It is one launch if two products would have at most 1024 terms
-    /// ([`Machine::terms`](crate::caps::Machine::terms)), as in every algebra of up to 5 vectors; otherwise it is two
+    /// ([`Machine::max_terms`](crate::caps::Machine::max_terms)), as in every algebra of up to 5 vectors; otherwise it is two
     /// products.
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if v has both even and odd blades; otherwise as
@@ -99,7 +99,7 @@ impl<T: Real> Multivectors<T> {
         call("sandwich", || {
             let out = sandwich::blades(x.blades());
             let terms = sandwich::max_terms_of_two(self.blades(), x.blades(), &out);
-            if terms > self.tensor().gpu().caps().machine.terms {
+            if terms > self.tensor().gpu().caps().machine.max_terms {
                 return self.sandwich_in_two(x, &out);
             }
             self.binary(Function::Sandwich, x, &out)

@@ -45,8 +45,8 @@ pub fn f16_split(x: &Tensor<f32>, side: Side, precision: Precision) -> Result<F1
         if x.is_empty() {
             return Ok(F16Split { values: gpu.empty(problem.shape())?, exponents: gpu.zeros([rows])? });
         }
-        let [values, exponents] = gpu.make(&problem, &[x.view()], &[])?;
-        let values = Tensor::made(values, problem.shape())?;
-        Ok(F16Split { values, exponents: Tensor::made(exponents, [rows])? })
+        let [values, exponents] = gpu.compute(&problem, &[x.view()], &[])?;
+        let values = Tensor::from_output(values, problem.shape())?;
+        Ok(F16Split { values, exponents: Tensor::from_output(exponents, [rows])? })
     })
 }

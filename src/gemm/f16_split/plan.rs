@@ -40,7 +40,7 @@ impl Problem for F16SplitProblem {
             args: &[(x, Access::Read), (values, Access::Write), (exponents, Access::Write)],
             flops: Flops::of_f32(entries * f64::from(1 + 2 * self.half_count)),
             time: Time::Predicted(Prediction {
-                seconds: (read + written) / caps.machine.bytes,
+                seconds: (read + written) / caps.machine.memory_bandwidth,
                 bound: Bound::Memory,
             }),
         })?;

@@ -84,8 +84,8 @@ impl Cost {
         let arithmetic = if self.unit == Unit::Matrix { Bound::Matrix } else { Bound::Vector };
         let terms = [
             (self.arithmetic(invocations, problem, caps), arithmetic),
-            (self.cache_bytes(problem) / caps.machine.cache_bytes, Bound::Memory),
-            (self.memory_bytes(problem, caps) / caps.machine.bytes, Bound::Memory),
+            (self.cache_bytes(problem) / caps.machine.cache_bandwidth, Bound::Memory),
+            (self.memory_bytes(problem, caps) / caps.machine.memory_bandwidth, Bound::Memory),
             (self.chain(problem, caps), Bound::Latency),
         ];
         let longest = Prediction::longest(&terms);
@@ -135,7 +135,7 @@ impl Cost {
             let longer = (machine.line_bytes / run_bytes).max(1.0) + machine.jump_bytes / run_bytes;
             return pairs(problem) * (a + b + c) * longer;
         }
-        let stays = |bytes: f64| bytes <= caps.machine.cache as f64;
+        let stays = |bytes: f64| bytes <= caps.machine.cache_size as f64;
         let group = (GROUP * self.block[0]).min(m) * row;
         let [rows, cols] = self.blocks;
         let b_times = if stays(b + group) { 1.0 } else { (rows / GROUP).ceil() };

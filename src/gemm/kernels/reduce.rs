@@ -19,7 +19,7 @@ pub(in crate::gemm) fn seconds(problem: &GemmProblem, splits: u32, caps: &Caps) 
 
 fn memory_seconds(problem: &GemmProblem, splits: u32, caps: &Caps) -> f64 {
     let bytes = problem.elements() as f64 * (4.0 * f64::from(splits) + problem.types.c.size() as f64);
-    bytes / caps.machine.bytes
+    bytes / caps.machine.memory_bandwidth
 }
 
 /// The same with the bound that dominates it.

@@ -76,7 +76,7 @@ impl GemmProblem {
             let plan = problem.plan(draft.caps())?;
             draft.call(plan, &[operand, values[values.len() - 1], exponents[exponents.len() - 1]], &[])?;
         }
-        let seen = |layouts: [Layout; 2]| [0, 1].map(|i| values[i].seen_as(layouts[i]));
+        let seen = |layouts: [Layout; 2]| [0, 1].map(|i| values[i].with_layout(layouts[i]));
         let Some(cross) = cross else {
             let [a, b] = seen(whole);
             return last.add_steps(draft, &[&[a, b], &operands[2..], &exponents].concat());

@@ -51,7 +51,7 @@ impl GemmProblem {
         for block in panels.blocks() {
             let whole = block.of(&layouts, &self.dims, &ranges[0])?;
             let problem = self.with_operands(&whole, self.types.ab)?;
-            let regions = seen_as(operands, &whole);
+            let regions = with_layout(operands, &whole);
             if ranges.len() == 1 {
                 problem.add_steps(draft, &regions)?;
                 continue;
@@ -61,9 +61,9 @@ impl GemmProblem {
             for (i, range) in ranges.iter().enumerate() {
                 let panel = block.of(&layouts, &self.dims, range)?;
                 let own = sums.layout.slice(0, i..i + 1)?.reshape(shape)?;
-                let [a, b] = [operands[0].seen_as(panel.a), operands[1].seen_as(panel.b)];
+                let [a, b] = [operands[0].with_layout(panel.a), operands[1].with_layout(panel.b)];
                 let product = problem.k_panel(&panel, own)?.split_if_too_long(draft.caps())?;
-                product.add_inner_steps(draft, &[a, b, sums.seen_as(own)])?;
+                product.add_inner_steps(draft, &[a, b, sums.with_layout(own)])?;
             }
             let panels_of_k = dim(OP, ranges.len())?;
             kernels::step(draft, &problem, panels_of_k, [sums, regions[2]], &regions[3..])?;
@@ -73,8 +73,8 @@ impl GemmProblem {
 }
 
 /// The operands of a product, narrowed to these layouts.
-fn seen_as(operands: &[Region], layouts: &Layouts) -> Vec<Region> {
+fn with_layout(operands: &[Region], layouts: &Layouts) -> Vec<Region> {
     let Layouts { a, b, c, bias, residual } = layouts;
     let narrowed = [Some(a), Some(b), Some(c), bias.as_ref(), residual.as_ref()].into_iter().flatten();
-    operands.iter().zip(narrowed).map(|(operand, layout)| operand.seen_as(*layout)).collect()
+    operands.iter().zip(narrowed).map(|(operand, layout)| operand.with_layout(*layout)).collect()
 }

@@ -126,6 +126,6 @@ pub fn softmax<T: Real>(a: &Tensor<T>) -> Result<Tensor<T>> {
 
 /// Runs a function along an axis; the result has this shape.
 fn run<T: Real>(function: AxisFunction, a: &Tensor<T>, axis: usize, shape: &[usize]) -> Result<Tensor<T>> {
-    let [c] = a.gpu().make(&AxisProblem::new(function, a.layout(), axis, T::DTYPE)?, &[a.view()], &[])?;
-    Tensor::made(c, shape)
+    let [c] = a.gpu().compute(&AxisProblem::new(function, a.layout(), axis, T::DTYPE)?, &[a.view()], &[])?;
+    Tensor::from_output(c, shape)
 }

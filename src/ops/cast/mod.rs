@@ -54,7 +54,7 @@ impl<T: Element> Tensor<T> {
     /// ```
     pub fn cast<U: Element>(&self) -> Result<Tensor<U>> {
         if T::DTYPE == U::DTYPE {
-            return Ok(self.retyped());
+            return Ok(self.assume_type());
         }
         convert(self, Overflow::Rust).named("cast")
     }
@@ -83,7 +83,7 @@ impl<T: Element> Tensor<T> {
     /// ```
     pub fn cast_saturating<U: Element>(&self) -> Result<Tensor<U>> {
         if T::DTYPE == U::DTYPE && !U::DTYPE.is_real() {
-            Ok(self.retyped())
+            Ok(self.assume_type())
         } else {
             convert(self, Overflow::Saturate).named("cast_saturating")
         }
@@ -97,6 +97,6 @@ fn convert<T: Element, U: Element>(view: &Tensor<T>, overflow: Overflow) -> Resu
         return gpu.empty(view.shape());
     }
     let problem = CastProblem::new(view.layout(), T::DTYPE, U::DTYPE, overflow)?;
-    let [copy] = gpu.make(&problem, &[view.view()], &[])?;
-    Tensor::made(copy, view.shape())
+    let [copy] = gpu.compute(&problem, &[view.view()], &[])?;
+    Tensor::from_output(copy, view.shape())
 }

@@ -215,8 +215,8 @@ fn compute<T: Real>(function: Elementwise, operands: &[&Tensor<T>]) -> Result<Te
     let layouts: Vec<&Layout> = operands.iter().map(|x| x.layout()).collect();
     let problem = ElementwiseProblem::new(function, &layouts, &layout, T::DTYPE)?;
     let inputs: Vec<_> = operands.iter().copied().map(Tensor::view).collect();
-    let [c] = gpu.make(&problem, &inputs, &[])?;
-    Tensor::made(c, shape)
+    let [c] = gpu.compute(&problem, &inputs, &[])?;
+    Tensor::from_output(c, shape)
 }
 
 /// Writes `function` of the operands to `c`, which is an operand too if the function is `AddAssign`.

@@ -101,7 +101,7 @@ impl<T: Real> ExplicitSketch<T> {
             return Ok(y);
         }
         let (side, matrices, products) = layout.as_product(x.layout(), y.layout())?;
-        let (matrices, products) = (x.view().seen_as(matrices), y.view().seen_as(products));
+        let (matrices, products) = (x.view().with_layout(matrices), y.view().with_layout(products));
         // On the right of a product, the operator stands transposed.
         let matrix = match (direction, side) {
             (Direction::Forward, Side::A) | (Direction::Adjoint, Side::B) => self.matrix.clone(),

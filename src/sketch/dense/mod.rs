@@ -24,6 +24,6 @@ pub(super) fn apply<T: Real>(
 pub(super) fn run<T: Real>(sketch: &Sketch, problem: &DenseProblem, x: &Tensor<T>) -> Result<Tensor<f32>> {
     let mut shape = x.shape().to_vec();
     shape[problem.axis] = problem.extents[1];
-    let [y] = x.gpu().make(problem, &[x.view()], &problem.numbers(sketch))?;
-    Tensor::made(y, shape)
+    let [y] = x.gpu().compute(problem, &[x.view()], &problem.numbers(sketch))?;
+    Tensor::from_output(y, shape)
 }

@@ -16,8 +16,8 @@ impl Problem for DenseProblem {
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, self.scalars(), caps);
         let Product { problem, side, x, y, result } = self.product()?;
-        let x = draft.operand("x", self.dtype, self.x, Access::Read).seen_as(x);
-        let y = draft.operand("the result", DType::F32, result, Access::Write).seen_as(y);
+        let x = draft.operand("x", self.dtype, self.x, Access::Read).with_layout(x);
+        let y = draft.operand("the result", DType::F32, result, Access::Write).with_layout(y);
         let words = if self.entries == Distribution::Normal { normal_table() } else { &[0] };
         debug_assert!(words.len() as u64 == self.entries.table_words());
         let table = draft.constant(words)?;

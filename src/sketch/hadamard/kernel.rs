@@ -216,8 +216,8 @@ impl HadamardPass {
         let moved = lines * (f64::from(d.rows_in) * read + f64::from(d.rows_out) * write);
         let exchanged = lines * f64::from(1u32 << d.bits) * 8.0 * f64::from(tile.stages() - 1);
         let terms = [
-            (moved / caps.machine.bytes, Bound::Memory),
-            (exchanged / caps.machine.shared_bytes, Bound::Memory),
+            (moved / caps.machine.memory_bandwidth, Bound::Memory),
+            (exchanged / caps.machine.shared_bandwidth, Bound::Memory),
             (caps.machine.launch_seconds, Bound::Latency),
         ];
         let [memory, shared, launch] = terms.map(|(seconds, _)| seconds);

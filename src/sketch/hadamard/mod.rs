@@ -22,8 +22,8 @@ pub(super) fn apply<T: Real>(
     axis: usize,
 ) -> Result<Tensor<f32>> {
     let problem = HadamardProblem::new(sketch, direction, x.layout(), axis, T::DTYPE)?;
-    let [y] = x.gpu().make(&problem, &[x.view()], &HadamardProblem::scalars(sketch))?;
-    Tensor::made(y, problem.result()?.shape())
+    let [y] = x.gpu().compute(&problem, &[x.view()], &HadamardProblem::scalars(sketch))?;
+    Tensor::from_output(y, problem.result()?.shape())
 }
 
 /// Applies an operator by this plan.

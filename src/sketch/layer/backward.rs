@@ -125,7 +125,7 @@ impl<T: Real> SkLinear<T> {
             let ones =
                 self.gpu().tensor(&[T::from_f64(1.0)], [1])?.as_strided(&[1, g.shape()[0]], &[0, 0], 0)?;
             let row = bias.layout().reshape(&[1, self.outputs()])?;
-            bias.narrowed(row, |bias| summed(&ones, &g, 1.0, bias))?;
+            bias.write_part(row, |bias| summed(&ones, &g, 1.0, bias))?;
         }
         Ok(dx)
     }
@@ -192,5 +192,5 @@ fn add_step<T: Real>(whole: &mut Tensor<T>, part: Layout, step: &Tensor<T>) -> R
     if whole.is_shared() {
         *whole = copied(whole)?;
     }
-    whole.narrowed(part, |part| ops::add_assign(part, step))
+    whole.write_part(part, |part| ops::add_assign(part, step))
 }

@@ -76,7 +76,7 @@ impl Tile {
             SparseMethod::Scatter => MAX_ROWS.min(of_y.next_power_of_two()),
             SparseMethod::Gather => MAX_ROWS.min(list / d.nonzeros),
         };
-        let wanted = caps.machine.cores.saturating_mul(caps.machine.groups_per_core.div_ceil(2)).max(1);
+        let wanted = caps.machine.cores.saturating_mul(caps.machine.workgroups_per_core.div_ceil(2)).max(1);
         let blocks = |rows: u32, each: u32| {
             u64::from(of_y.div_ceil(rows)) * u64::from(d.columns.div_ceil(across * each))
         };

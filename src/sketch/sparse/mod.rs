@@ -18,6 +18,6 @@ pub(super) fn apply<T: Real>(
     axis: usize,
 ) -> Result<Tensor<f32>> {
     let problem = SparseProblem::new(sketch, direction, x.layout(), axis, T::DTYPE)?;
-    let [y] = x.gpu().make(&problem, &[x.view()], &sketch.scalars())?;
-    Tensor::made(y, problem.result()?.shape())
+    let [y] = x.gpu().compute(&problem, &[x.view()], &sketch.scalars())?;
+    Tensor::from_output(y, problem.result()?.shape())
 }

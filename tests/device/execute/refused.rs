@@ -33,7 +33,7 @@ fn operands_that_the_plan_is_not_for_are_refused_before_anything_is_recorded() {
     for wrong in [&wide, &turned.t(), &wide.slice(1, 1..).unwrap()] {
         let error = gpu.execute(&plan, &[wrong.view(), bv, c.view_mut().unwrap()], &scalars);
         assert!(matches!(error, Err(Error::Shape { .. })), "{error:?}");
-        refused(error, &["A must lie as the plan has it"]);
+        refused(error, &["A must have the plan's layout"]);
     }
     refused(gpu.execute(&plan, &[av, bv], &scalars), &["3 operands and 2 scalars", "2 operands"]);
     refused(gpu.execute(&plan, &[av, bv, c.view_mut().unwrap()], &[]), &["2 scalars", "0 scalars"]);

@@ -325,8 +325,8 @@ fn what_is_no_signature_is_refused() {
 fn what_are_no_blades_is_refused() {
     let cl3 = Signature::CL3;
     says(cl3.grades(&[1, 4]).unwrap_err(), &["Cl(3,0,0)", "grade 4"]);
-    says(cl3.grades(&[]).unwrap_err(), &["one at least"]);
-    says(Blades::new(cl3, &[]).unwrap_err(), &["one at least"]);
+    says(cl3.grades(&[]).unwrap_err(), &["at least one blade"]);
+    says(Blades::new(cl3, &[]).unwrap_err(), &["at least one blade"]);
     says(Blades::new(cl3, &[1, 8]).unwrap_err(), &["0b1000"]);
     says(Blades::new(cl3, &[3, 1, 3]).unwrap_err(), &["e12", "twice"]);
     says(Multivector::blade(cl3, 8).unwrap_err(), &["0b1000"]);

@@ -69,8 +69,8 @@ pub(in super::super) fn forward<T: Real>(
     let layouts: Vec<&Layout> = parameters.iter().map(|parameter| parameter.layout()).collect();
     let problem = FeaturesProblem::new(function, blades, x.layout(), None, &layouts, T::DTYPE)?;
     let inputs: Vec<_> = [x].into_iter().chain(parameters.iter().copied()).map(Tensor::view).collect();
-    let [c] = x.gpu().make(&problem, &inputs, &[])?;
-    Tensor::made(c, x.shape())
+    let [c] = x.gpu().compute(&problem, &inputs, &[])?;
+    Tensor::from_output(c, x.shape())
 }
 
 /// Computes the gradients of a function with respect to `x` and its parameters, from the gradient `g` of its result. A
@@ -85,6 +85,6 @@ pub(in super::super) fn backward<T: Real>(
     let layouts: Vec<&Layout> = parameters.iter().map(|parameter| parameter.layout()).collect();
     let problem = FeaturesProblem::new(function, blades, x.layout(), Some(g.layout()), &layouts, T::DTYPE)?;
     let inputs: Vec<_> = [x, g].into_iter().chain(parameters.iter().copied()).map(Tensor::view).collect();
-    let [c, dparameters] = x.gpu().make(&problem, &inputs, &[])?;
-    Ok((Tensor::made(c, x.shape())?, Tensor::made(dparameters, &problem.sums()[1..])?))
+    let [c, dparameters] = x.gpu().compute(&problem, &inputs, &[])?;
+    Ok((Tensor::from_output(c, x.shape())?, Tensor::from_output(dparameters, &problem.sums()[1..])?))
 }

@@ -99,7 +99,7 @@ impl<T: Real> MvLinear<T> {
             let product = Gemm::new(&x, &g).out::<f32>().precision(Precision::Strict);
             let product = product.alpha(f32::from(map.sign)).beta(keep);
             let place = all.layout().slice(0, map.grade..=map.grade)?.reshape(&shape[1..])?;
-            all.narrowed(place, |to| product.run_into(to))?;
+            all.write_part(place, |to| product.run_into(to))?;
         }
         Ok(all)
     }

@@ -188,7 +188,7 @@ pub(super) fn multiply<T: Real>(
         place = place.reshape(&[rows[0], weight.shape()[1]])?;
     }
     let product = Gemm::new(&x, weight).out::<T>().alpha(f32::from(map.sign)).beta(keep);
-    y.narrowed(place, |y| match bias {
+    y.write_part(place, |y| match bias {
         Some(bias) => product.bias(bias).run_into(y),
         None => product.run_into(y),
     })

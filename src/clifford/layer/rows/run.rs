@@ -67,10 +67,10 @@ pub(in super::super) fn run<T: Real>(
     let inputs = [Some(inputs.x), inputs.y, inputs.g, inputs.w].into_iter().flatten();
     let inputs: Vec<_> = inputs.map(Tensor::view).collect();
     if function != RowFunction::SteerableBackward {
-        let [c] = gpu.make(&problem, &inputs, &[])?;
-        return Ok(RowOutputs { c: Tensor::made(c, shape)?, d: None, w: None });
+        let [c] = gpu.compute(&problem, &inputs, &[])?;
+        return Ok(RowOutputs { c: Tensor::from_output(c, shape)?, d: None, w: None });
     }
-    let [c, d, w] = gpu.make(&problem, &inputs, &[])?;
-    let w = Tensor::made(w, [shape[2], product.signature.paths().len()])?;
-    Ok(RowOutputs { c: Tensor::made(c, shape)?, d: Some(Tensor::made(d, shape)?), w: Some(w) })
+    let [c, d, w] = gpu.compute(&problem, &inputs, &[])?;
+    let w = Tensor::from_output(w, [shape[2], product.signature.paths().len()])?;
+    Ok(RowOutputs { c: Tensor::from_output(c, shape)?, d: Some(Tensor::from_output(d, shape)?), w: Some(w) })
 }

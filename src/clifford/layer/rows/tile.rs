@@ -54,7 +54,7 @@ impl RowTile {
         let max_groups = rows.div_ceil(at_once);
         // Enough workgroups for all cores: twice as many on GPUs, to hide latency, since each has few invocations, but
         // half as many if each stores sums of weight gradients. Both factors are tuning values of these kernels.
-        let per_core = caps.machine.groups_per_core.max(1);
+        let per_core = caps.machine.workgroups_per_core.max(1);
         let each = match problem.function {
             _ if in_turn => per_core,
             RowFunction::SteerableBackward => per_core.div_ceil(2),

@@ -206,8 +206,8 @@ impl<'a, T: Real> Connected<'a, T> {
         call("LayerProduct::connected", || {
             let [blades, rows, _, outputs] = self.problem.sizes();
             let inputs = [self.x.view(), self.y.view(), self.weight.view()];
-            let [c] = self.gpu().make(&self.problem()?, &inputs, &[])?;
-            from_rows(self.operand, &Tensor::made(c, [blades, rows, outputs])?)
+            let [c] = self.gpu().compute(&self.problem()?, &inputs, &[])?;
+            from_rows(self.operand, &Tensor::from_output(c, [blades, rows, outputs])?)
         })
     }
 
@@ -219,9 +219,10 @@ impl<'a, T: Real> Connected<'a, T> {
         call("LayerProduct::connected_backward", || {
             let (gpu, g) = (self.gpu(), self.gradient_rows(g)?);
             let inputs = [self.x.view(), self.y.view(), self.weight.view(), g.view()];
-            let [x, y, weight] = gpu.make(&self.backward_problem(g.layout())?, &inputs, &[])?;
-            let [x, y] = [x, y].map(|made| from_rows(self.operand, &Tensor::made(made, self.x.shape())?));
-            Ok(ProductGradients { x: x?, y: y?, weight: Tensor::made(weight, self.weight.shape())? })
+            let [x, y, weight] = gpu.compute(&self.backward_problem(g.layout())?, &inputs, &[])?;
+            let [x, y] =
+                [x, y].map(|made| from_rows(self.operand, &Tensor::from_output(made, self.x.shape())?));
+            Ok(ProductGradients { x: x?, y: y?, weight: Tensor::from_output(weight, self.weight.shape())? })
         })
     }
 

@@ -39,7 +39,7 @@ impl ConnectedForward {
                 let [_, rows, inputs, _] = self.product.sizes();
                 let plane = draft.temporary(&[1, rows, inputs], DType::F32)?;
                 let at = self.product.scalar();
-                let scalars = |operand: Region| Ok(operand.seen_as(operand.layout.slice(0, at..at + 1)?));
+                let scalars = |operand: Region| Ok(operand.with_layout(operand.layout.slice(0, at..at + 1)?));
                 let (x, y) = (scalars(operands[0])?, scalars(operands[1])?);
                 draft.call(gates.plan(draft.caps())?, &[plane, x, y], &[])?;
                 Some(plane)
@@ -207,7 +207,7 @@ impl Problem for ConnectedBackward {
         )?;
         let pairs = pairs(&forward.product.blades)?.len();
         for [first, rows] in self.chunks(caps)? {
-            let chunk = g.seen_as(g.layout.slice(1, first..first + rows)?);
+            let chunk = g.with_layout(g.layout.slice(1, first..first + rows)?);
             let path_gradients = draft.temporary(&[pairs, rows, x.shape()[2]], DType::F32)?;
             let product = factors.problem.path_gradients(&chunk.layout)?;
             forward.multiply(&mut draft, product, &[chunk, factors.weight, path_gradients])?;

@@ -1,22 +1,23 @@
-//! Uploads: written to a buffer ahead of the next submission.
+//! Uploads: queue writes, which run before the next submission.
 
-use super::fault::caught;
+use super::error_scope::in_error_scope;
 use super::handle::Gpu;
 use super::memory::Allocation;
-use super::uploads::STAGED_AT_MOST;
+use super::upload_count::MAX_STAGED_BYTES;
 use crate::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 #[cfg(not(target_arch = "wasm32"))]
 use std::sync::Arc;
 
 impl Gpu {
-    /// Writes whole words into a storage, ahead of the next submission. Past a limit of bytes that wait, that is now.
+    /// Writes whole words into a storage. The write runs before the next submission. If too many bytes wait for a
+    /// submission, this submits now.
     pub(super) fn stage(&self, allocation: &Allocation, offset: u64, bytes: &[u8]) -> Result<()> {
         #[cfg(not(target_arch = "wasm32"))]
         self.wait_for_older_uploads()?;
-        // NOTE: wgpu panics where a device that fails cannot begin a command buffer for the copy.
+        // NOTE: wgpu panics if the device fails and cannot begin a command buffer for the copy.
         let written = catch_unwind(AssertUnwindSafe(|| {
-            caught(&self.inner.device, || {
+            in_error_scope(&self.inner.device, || {
                 self.inner.queue.write_buffer(allocation.buffer(), offset, bytes);
             })
         }));
@@ -25,17 +26,17 @@ impl Gpu {
             .map_err(|error| self.cause_of(error))?;
         let mut state = self.inner.recorder.lock();
         state.uploads.staged += bytes.len() as u64;
-        if state.uploads.staged < STAGED_AT_MOST {
+        if state.uploads.staged < MAX_STAGED_BYTES {
             return Ok(());
         }
         let number = state.close(None);
         drop(state);
-        self.hand_over(number)
+        self.submit_up_to(number)
     }
 
-    /// Waits until the device has done with earlier uploads, if it has as much again to do behind them. What is not
-    /// known to be submitted is not waited for, nor anything by a callback that runs while its own thread encodes
-    /// commands.
+    /// Waits for the device to complete earlier uploads, if as many bytes again are queued after them. This bounds the
+    /// host memory of uploads. It does not wait for a recording that is not known to be submitted, and it does not wait
+    /// at all in a callback that runs while its own thread encodes commands.
     #[cfg(not(target_arch = "wasm32"))]
     fn wait_for_older_uploads(&self) -> Result<()> {
         let state = self.inner.recorder.lock();

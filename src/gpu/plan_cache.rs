@@ -1,4 +1,4 @@
-//! Plans that were prepared before, by their problems or by themselves.
+//! Cache of prepared plans, by problem or by the plan's identity.
 
 use super::lock::Lock;
 use super::prepared::Prepared;
@@ -8,12 +8,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Problems seen before, by type, and how many plans were prepared.
+/// Prepared plans, by the type and value of their problem, and the number of plans prepared so far.
 #[derive(Default)]
-pub(super) struct Memo {
+pub(super) struct PlanCache {
     plans: Lock<Plans>,
-    /// Plans that an application has executed, by their identity: what is kept keeps its plan.
-    given: Lock<HashMap<usize, Arc<Prepared>>>,
+    /// Plans that an application has executed, by the identity of the plan. An entry keeps its plan alive, so the
+    /// identity stays unique.
+    by_identity: Lock<HashMap<usize, Arc<Prepared>>>,
     prepared: AtomicU64,
 }
 
@@ -22,8 +23,9 @@ struct Plans {
     by_type: HashMap<TypeId, Box<dyn Any + Send>>,
 }
 
-/// More problems than this of one kind are forgotten, all at once: planning again takes microseconds.
-const MEMO_AT_MOST: usize = 4096;
+/// Maximum number of plans for problems of one type, and of application's plans. Past it all of them are evicted at
+/// once: planning again takes microseconds.
+const MAX_PLANS: usize = 4096;
 
 impl Plans {
     fn of<P: Problem>(&mut self) -> Option<&mut HashMap<P, Arc<Prepared>>> {
@@ -35,8 +37,8 @@ impl Plans {
     }
 }
 
-impl Memo {
-    /// How many plans were prepared: problems that were not seen before.
+impl PlanCache {
+    /// Number of plans that were prepared, one for each new problem.
     pub(super) fn prepared(&self) -> u64 {
         self.prepared.load(Ordering::Relaxed)
     }
@@ -45,7 +47,7 @@ impl Memo {
         self.plans.lock().of::<P>()?.get(problem).cloned()
     }
 
-    /// Keeps a prepared plan. Returns those that it displaces: the caller drops them where it holds no lock.
+    /// Caches a prepared plan. Returns the evicted plans: the caller must drop them while it holds no lock.
     pub(super) fn insert<P: Problem>(
         &self,
         problem: &P,
@@ -54,7 +56,7 @@ impl Memo {
         self.prepared.fetch_add(1, Ordering::Relaxed);
         let mut forgotten = HashMap::new();
         if let Some(map) = self.plans.lock().of::<P>() {
-            if map.len() >= MEMO_AT_MOST {
+            if map.len() >= MAX_PLANS {
                 std::mem::swap(map, &mut forgotten);
             }
             map.insert(problem.clone(), prepared);
@@ -62,20 +64,20 @@ impl Memo {
         forgotten
     }
 
-    /// A plan that an application has executed before, prepared.
-    pub(super) fn get_given(&self, plan: &Plan) -> Option<Arc<Prepared>> {
-        self.given.lock().get(&plan.identity()).cloned()
+    /// The prepared form of a plan that an application has executed before.
+    pub(super) fn get_plan(&self, plan: &Plan) -> Option<Arc<Prepared>> {
+        self.by_identity.lock().get(&plan.identity()).cloned()
     }
 
-    /// As [`insert`](Self::insert), for a plan that an application has.
-    pub(super) fn insert_given(&self, plan: &Plan, prepared: Arc<Prepared>) -> HashMap<usize, Arc<Prepared>> {
+    /// As [`insert`](Self::insert), for an application's plan.
+    pub(super) fn insert_plan(&self, plan: &Plan, prepared: Arc<Prepared>) -> HashMap<usize, Arc<Prepared>> {
         self.prepared.fetch_add(1, Ordering::Relaxed);
         let mut forgotten = HashMap::new();
-        let mut given = self.given.lock();
-        if given.len() >= MEMO_AT_MOST {
-            std::mem::swap(&mut *given, &mut forgotten);
+        let mut by_identity = self.by_identity.lock();
+        if by_identity.len() >= MAX_PLANS {
+            std::mem::swap(&mut *by_identity, &mut forgotten);
         }
-        given.insert(plan.identity(), prepared);
+        by_identity.insert(plan.identity(), prepared);
         forgotten
     }
 }

@@ -1,13 +1,15 @@
-//! Which plans are executed while some work goes on.
+//! [`Gpu::plans_of`]: the plans that a call executes.
 
 use super::handle::Gpu;
-use super::watchers::Watching;
+use super::plan_capture::PlanCapture;
 use crate::plan::Plan;
 
 impl Gpu {
-    /// Runs `work` and returns what it returns, and the plans that were executed meanwhile, in order: what an operation
-    /// launches in all of its stages, also where these depend on what is read back in between, as in a factorisation. Plans
-    /// that other threads execute here at the same time are among them.
+    /// Runs `work` and returns its result, with the plans that were executed in the meantime, in order.
+    ///
+    /// This shows all launches of an operation with several stages, even if a later stage depends on values that an
+    /// earlier one read back, as in a factorisation. Plans that other threads execute on this device at the same time
+    /// are included.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -19,9 +21,9 @@ impl Gpu {
     /// # }
     /// ```
     pub fn plans_of<R>(&self, work: impl FnOnce() -> R) -> (R, Vec<Plan>) {
-        let watching = Watching::begin(&self.inner.watchers);
+        let capture = PlanCapture::begin(&self.inner.captures);
         let result = work();
-        let plans = std::mem::take(&mut *watching.told.lock());
+        let plans = std::mem::take(&mut *capture.plans.lock());
         (result, plans)
     }
 }

@@ -1,0 +1,36 @@
+//! The signal that wakes a future when its read has completed or failed.
+
+use futures::task::AtomicWaker;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Signals a waiting future that its bytes are available, or that reading them has failed.
+#[derive(Default)]
+pub(super) struct Completion {
+    /// Whether wgpu has run the map callback, so that the map is no longer pending.
+    pub(super) called_back: AtomicBool,
+    /// Whether the future may continue.
+    pub(super) is_signalled: AtomicBool,
+    pub(super) waker: AtomicWaker,
+}
+
+impl Completion {
+    /// Wakes the future. A waker is foreign code: an executor may run its task inside. If the task panics, the panic is
+    /// logged and the caller continues, because other futures wait for its signal.
+    pub(super) fn signal(&self) {
+        self.is_signalled.store(true, Ordering::Release);
+        if catch_unwind(AssertUnwindSafe(|| self.waker.wake())).is_err() {
+            log::error!("a task panicked while it was woken");
+        }
+    }
+}
+
+/// Signals when it is dropped: if another callback panics, wgpu drops this one without running it.
+pub(super) struct SignalOnDrop(pub(super) Arc<Completion>);
+
+impl Drop for SignalOnDrop {
+    fn drop(&mut self) {
+        self.0.signal();
+    }
+}

@@ -1,0 +1,48 @@
+//! Captures the plans that are executed during a call.
+
+use super::lock::Lock;
+use crate::plan::Plan;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The active captures of a device.
+#[derive(Default)]
+pub(super) struct PlanCaptures {
+    all: Lock<Vec<Arc<CapturedPlans>>>,
+    /// Number of active captures. While it is 0, executing a plan takes no lock.
+    active: AtomicUsize,
+}
+
+/// The plans that one capture has collected.
+pub(super) type CapturedPlans = Lock<Vec<Plan>>;
+
+impl PlanCaptures {
+    pub(super) fn add(&self, plan: &Plan) {
+        if self.active.load(Ordering::Relaxed) > 0 {
+            let all = self.all.lock().clone();
+            all.iter().for_each(|plans| plans.lock().push(plan.clone()));
+        }
+    }
+}
+
+/// A capture, active until it is dropped.
+pub(super) struct PlanCapture<'a> {
+    captures: &'a PlanCaptures,
+    pub(super) plans: Arc<CapturedPlans>,
+}
+
+impl<'a> PlanCapture<'a> {
+    pub(super) fn begin(captures: &'a PlanCaptures) -> Self {
+        let plans = Arc::new(CapturedPlans::default());
+        captures.all.lock().push(plans.clone());
+        captures.active.fetch_add(1, Ordering::Relaxed);
+        Self { captures, plans }
+    }
+}
+
+impl Drop for PlanCapture<'_> {
+    fn drop(&mut self) {
+        self.captures.active.fetch_sub(1, Ordering::Relaxed);
+        self.captures.all.lock().retain(|plans| !Arc::ptr_eq(plans, &self.plans));
+    }
+}

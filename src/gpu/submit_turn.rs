@@ -1,0 +1,93 @@
+//! The turn to submit. Recordings are submitted one at a time, in the order of their numbers, by whichever thread needs
+//! one submitted.
+//!
+//! wgpu runs callbacks inside `submit`, the application's among them, and they may call this crate (re-entrancy). So no
+//! lock is held during `submit`. The turn keeps the order instead. A thread takes the turn together with the first
+//! closed recording, and owns both until the recording is in the queue. Other threads wait for the end of the turn. If
+//! a callback calls this crate during a turn, there are three cases:
+//!
+//! - The callback runs in the submitting thread, inside wgpu's `submit`, and needs something submitted. wgpu runs
+//!   callbacks only after the submission itself, so the call ends the turn.
+//! - The callback waits inside `submit` for another thread, and that thread waits for the turn. The other thread asks
+//!   the device whether the submission has run, and if so, ends the turn.
+//! - wgpu reports that a submission was refused. That may have been this submission, or one that a callback made inside
+//!   it. The turn becomes unconfirmed. Before anything else is submitted, any thread that needs to know asks the device
+//!   which of the two it was.
+
+use super::content_state::Reason;
+use super::recorder::{LastSubmission, State};
+use super::recording::Recording;
+use std::sync::Arc;
+use std::thread::ThreadId;
+
+/// The turn of the thread that submits, and its progress.
+pub(super) struct SubmitTurn {
+    pub(super) thread: ThreadId,
+    pub(super) phase: Phase,
+    /// Number of this turn.
+    pub(super) ticket: u64,
+    /// Number of the recording that is submitted; `has_more_pieces`: whether more pieces of it follow.
+    pub(super) number: u64,
+    pub(super) has_more_pieces: bool,
+}
+
+pub(super) enum Phase {
+    /// Commands are being encoded. Nothing has been submitted yet.
+    Encoding,
+    /// wgpu's `submit` has been called. wgpu runs callbacks after the submission itself.
+    Submitting,
+    /// wgpu has refused a submission: this one, or another that a callback made inside it.
+    Unconfirmed(Box<UnconfirmedSubmission>),
+}
+
+/// A recording that may or may not be in the queue.
+pub(super) struct UnconfirmedSubmission {
+    pub(super) recording: Recording,
+    /// Its submission, if the recording is in the queue.
+    pub(super) index: wgpu::SubmissionIndex,
+    /// Why it was refused, if it is not in the queue.
+    pub(super) failure: Failure,
+}
+
+/// Why a recording could not be submitted.
+pub(super) struct Failure {
+    pub(super) why: Reason,
+    /// Whether a single launch may be the cause. The launches are then submitted one by one.
+    pub(super) may_be_one_launch: bool,
+}
+
+impl Failure {
+    pub(super) fn of(recording: &Recording, error: &wgpu::Error) -> Self {
+        let why = Arc::from(format!("{} failed: {error}", recording.name()));
+        Self { why, may_be_one_launch: matches!(error, wgpu::Error::Validation { .. }) }
+    }
+}
+
+impl State {
+    /// Begins a turn. Returns its ticket.
+    pub(super) fn begin_turn(&mut self, thread: ThreadId, recording: &Recording) -> u64 {
+        let Recording { number, has_more_pieces, .. } = *recording;
+        self.turns += 1;
+        let ticket = self.turns;
+        self.turn = Some(SubmitTurn { thread, phase: Phase::Encoding, ticket, number, has_more_pieces });
+        ticket
+    }
+
+    /// Whether this thread is encoding commands. A callback that it runs can then neither submit nor wait.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn is_encoded_by(&self, thread: ThreadId) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.thread == thread && matches!(turn.phase, Phase::Encoding))
+    }
+
+    /// Ends the turn, if it is still the current one. Its recording is then done, unless more pieces of it follow.
+    pub(super) fn end_turn(&mut self, ticket: u64) {
+        if let Some(turn) = self.turn.take_if(|turn| turn.ticket == ticket) {
+            if matches!(turn.phase, Phase::Submitting) && ticket > self.last_submission.0 {
+                self.last_submission = (ticket, LastSubmission::Unknown);
+            }
+            if !turn.has_more_pieces {
+                self.done_up_to = self.done_up_to.max(turn.number);
+            }
+        }
+    }
+}
