@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use crate::Result;
     use crate::caps::fixtures;
-    use crate::clifford::algebra::Signature;
+    use crate::clifford::algebra::signature::Signature;
     use crate::clifford::layer::features::terms::{NORM_OF, NORM_SLOPE, sigmoid_of};
     use crate::kernel::write::{Expression, flops_as_read};
     use crate::layout::{DType, Layout};
