@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use support::paired::{self, Paired, Side, TOGETHER};
 use support::peak::Peaks;
 use support::{ByDevice, Session, ran};
-use tilewise::clifford::{BladeAxis, Blades, Multivectors, Product, Signature};
+use tilewise::clifford::{BladeAxis, Blades, Multivectors, MvProduct, Product, Signature};
 use tilewise::{DType, Fill, Real, Result, f16};
 
 const FEATURES: ByDevice<&[usize]> = ByDevice { software: &[64], gpu: &[512] };
@@ -108,7 +108,7 @@ impl Bench {
         let pairs = paired::repeated(gpu, bytes, || {
             Ok((operand(&case.blades[0], 1)?, operand(&case.blades[1], 2)?))
         })?;
-        let plan = pairs[0].0.plan_product(case.product, &pairs[0].1)?;
+        let plan = MvProduct::new(case.product, &pairs[0].0, &pairs[0].1).plan()?;
         let own = Side::launches(gpu, &plan, TOGETHER, |at| {
             let (x, y) = &pairs[at % pairs.len()];
             x.product(case.product, y).map(drop)

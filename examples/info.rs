@@ -14,9 +14,10 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use support::{chosen_kernel, ended};
 use tilewise::gpu::{CoopRow, Machine, Verdict};
-use tilewise::ops::{CastProblem, Overflow};
+use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes};
+use tilewise::planning::ops::CastProblem;
 use tilewise::{Caps, DType, Fill, Gpu, Layout, Plan, Result, f16, matmul, reference};
 
 /// Shows every device of this machine: its capabilities, and the kernel that each operation would use on it.

@@ -5,12 +5,12 @@
 //! and testable without a GPU.
 //! ```
 //! # fn main() -> tilewise::Result<()> {
-//! use tilewise::ops::{Rows, RowsProblem};
+//! use tilewise::planning::ops::{AxisFunction, AxisProblem};
 //! use tilewise::planning::{Problem, fixtures};
 //! use tilewise::{DType, Layout};
 //!
 //! let rows = Layout::contiguous("example", &[4096, 4096])?;
-//! let problem = RowsProblem::new(Rows::Softmax, &rows, 1, DType::F16)?;
+//! let problem = AxisProblem::new(AxisFunction::Softmax, &rows, 1, DType::F16)?;
 //! println!("{}", problem.plan(&fixtures::h200())?);
 //! # Ok(())
 //! # }
@@ -72,4 +72,22 @@ pub mod sketch {
     };
     pub use crate::sketch::layer::pinned_layer;
     pub use crate::sketch::sparse::{SparseDims, SparseMethod, SparseProblem};
+}
+
+/// Products and functions of multivectors.
+pub mod clifford {
+    pub use crate::clifford::algebra::function::{Function, LogBranch};
+    pub use crate::clifford::algebra::product::{left_complement, right_complement};
+    pub use crate::clifford::algebra::signs::{conjugate_sign, involute_sign, reverse_sign};
+    pub use crate::clifford::algebra::terms::{Term, Terms};
+    pub use crate::clifford::problem::{CliffordDims, CliffordProblem, MAX_AXES, MvLayout};
+}
+
+/// Elementwise functions, functions along an axis, and casts.
+pub mod ops {
+    pub use crate::ops::axis::problem::{AxisDims, AxisFunction, AxisProblem};
+    pub use crate::ops::cast::problem::{CastDims, CastProblem};
+    pub use crate::ops::elementwise::problem::{
+        Elementwise, ElementwiseDims, ElementwiseProblem, broadcast_shape,
+    };
 }

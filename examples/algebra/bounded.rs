@@ -2,7 +2,7 @@
 
 use crate::expression::Value;
 use tilewise::Result;
-use tilewise::clifford::{Blades, Multivector, Order, Product, Unary};
+use tilewise::clifford::{BladeOrder, Blades, Multivector, Product, Unary};
 use tilewise::reference::gamma;
 
 /// Largest value that a driver may flush to zero, in each operation.
@@ -26,7 +26,7 @@ fn zipped(x: &Multivector, y: &Multivector, of: impl Fn(f64, f64) -> f64) -> Res
 
 /// All blades in the order of `coefficients`.
 fn ascending(x: &Multivector) -> Blades {
-    x.signature().blades().ordered(Order::Ascending)
+    x.signature().blades().ordered(BladeOrder::Ascending)
 }
 
 /// Error of a value after `roundings` more roundings, if it had the error `error` before.

@@ -2,7 +2,7 @@
 
 use crate::expression::Expression;
 use tilewise::Result;
-use tilewise::clifford::{Multivector, Product, Signature, Unary, misread};
+use tilewise::clifford::{Multivector, Product, Signature, Unary, parse_error};
 
 /// The grammar of expressions, for `--help`.
 pub(crate) const GRAMMAR: &str = "\
@@ -89,7 +89,7 @@ impl<'a> Parser<'a> {
     }
 
     fn wrong(&self, why: impl std::fmt::Display) -> tilewise::Error {
-        misread(self.text, self.at, why)
+        parse_error(self.text, self.at, why)
     }
 
     /// Whether a symbol is next; if so, skips it.

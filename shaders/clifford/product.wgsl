@@ -1,18 +1,18 @@
-//! A function of one multivector or two, position by position, whose code is made from the algebra's table of signs.
+//! A function of one or two multivectors at each position, with code generated from the algebra's table of signs.
 //!
-//! shapes    C (blades, ...), or (..., blades), up to 5 axes beside the blades'; X and Y likewise, strides 0 where repeated
-//! grid      one invocation per position, or per two or four along the innermost axis, LANES a workgroup
+//! shapes    C (blades, ...) or (..., blades), with up to 5 position axes; X and Y likewise, strides 0 where broadcast
+//! grid      one invocation per WIDTH positions along the innermost axis (1, 2 or 4), LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive positions
 //! requires  nothing
-//! edges     invocations past the end leave, what is past a row's end is cut: any extents >= 1
+//! edges     invocations past the end return, positions past a row's end are not stored: any extents >= 1
 
 struct Dims {
     axes: array<vec4<u32>, 5>, // extent, then the strides of C, X and Y, in elements; innermost first
     blades: vec4<u32>,         // strides of C, X and Y from blade to blade
-    offsets: vec4<u32>,        // first elements of C, X and Y in their bindings; and the units of all rows
-    units: u32,                // of a row: its positions, or twos or fours of them
-    rank: u32,                 // axes that there are, 1 at least
-    out: u32,                  // blades of C
+    offsets: vec4<u32>,        // first elements of C, X and Y in their bindings, and the number of units of all rows
+    units: u32,                // of a row: groups of WIDTH positions
+    rank: u32,                 // number of axes, at least 1
+    out: u32,                  // number of blades of C
     reserved0: u32,
 }
 
@@ -23,19 +23,19 @@ struct Dims {
 
 //#param  set by CliffordProblem::kernel; these defaults are a legal kernel
 alias c_unit = f32;
-alias sum = f32; // what is stored, before it is
-alias lanes = vec4<f32>; // positions of an invocation
-const WIDTH: u32 = 4u; // how many
+alias sum = f32; // type of results before they are stored
+alias lanes = vec4<f32>; // one value per position of an invocation
+const WIDTH: u32 = 4u; // positions of an invocation
 const LANES: u32 = 64u;
 //#end
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
 //#generated operands
-// The operands, bound from 1 on: X and, of functions of two, Y, each with its `x_unit`, `load_x` and `read_x`. Plans make the
-// declarations.
+// The operands, from binding 1 on: X, and Y if the function has two, each with its `x_unit`, `load_x` and `read_x`.
+// Plans generate these declarations.
 
-// Two operands, which stand here for them.
+// The default: two operands.
 //#param
 alias x_unit = f32;
 alias y_unit = f32;
@@ -52,15 +52,15 @@ alias y_unit = f32;
 //#slot store_consecutive default four
 
 //#generated results
-// What an invocation computes: a function that plans make from an algebra's table of signs.
+// The computation of an invocation: a function that plans generate from an algebra's table of signs.
 //
-// `results(at, stride, step, count)` reads all blades of X, and of Y if there is one, computes each blade of C and stores
-// it. `at` are the places of C, X and Y (x, y, z) at the invocation's first position and the first blade, `stride` is from
-// position to position, and `step` from blade to blade, in elements. `count` says how many positions there are, from 1 to
-// WIDTH; behind them nothing is stored. It calls `read_x` and `read_y` for operands, `store_consecutive` for C, and what it
-// imports.
+// `results(at, stride, step, count)` reads all blades of X and Y, computes each blade of C and stores it. `at` has the
+// indices in C, X and Y (x, y, z) of the first blade at the invocation's first position, `stride` the distances between
+// positions, and `step` the distances between blades, in elements. `count` is the number of positions, from 1 to WIDTH;
+// nothing is stored after them. It calls `read_x` and `read_y` for operands, `store_consecutive` for C, and imported
+// functions.
 
-// The product of two scalars, which stands here for what plans make.
+// The default: the product of two scalars.
 fn results(at: vec3<u32>, stride: vec3<u32>, step: vec3<u32>, count: u32) {
     let x0 = read_x(at.y + 0u * step.y, stride.y, count);
     let y0 = read_y(at.z + 0u * step.z, stride.z, count);

@@ -1,18 +1,18 @@
-//! A product of multivectors of many terms: a loop over a table of them.
+//! A product of multivectors with many terms: a loop over a table of terms.
 //!
-//! shapes    as clifford/product; the table has, per blade of C, where its terms begin, and the end; then the terms
+//! shapes    as clifford/product; the table has the index of the first term of each blade of C, the end, then all terms
 //! grid      one invocation per position and blade of C, LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive positions, so that they read the same terms
 //! requires  nothing
-//! edges     invocations past the end leave: any extents >= 1
+//! edges     invocations past the end return: any extents >= 1
 
 struct Dims {
     axes: array<vec4<u32>, 5>, // extent, then the strides of C, X and Y, in elements; innermost first
     blades: vec4<u32>,         // strides of C, X and Y from blade to blade
-    offsets: vec4<u32>,        // first elements of C, X and Y in their bindings; and the positions of all rows
+    offsets: vec4<u32>,        // first elements of C, X and Y in their bindings, and the number of positions
     units: u32,                // positions of a row
-    rank: u32,                 // axes that there are, 1 at least
-    out: u32,                  // blades of C
+    rank: u32,                 // number of axes, at least 1
+    out: u32,                  // number of blades of C
     reserved0: u32,
 }
 
@@ -25,7 +25,7 @@ struct Dims {
 alias x_unit = f32;
 alias y_unit = f32;
 alias c_unit = f32;
-alias sum = f32; // what is stored, before it is
+alias sum = f32; // type of results before they are stored
 const LANES: u32 = 64u;
 //#end
 
@@ -57,7 +57,7 @@ fn main(
     var value = 0.0;
     let end = table[blade + 1u];
     for (var i = table[blade]; i < end; i++) {
-        // The places of both operands' blades, 8 bits each, and whether the term is taken away.
+        // The indices of both operands' blades, 8 bits each, and a bit that is set if the term is subtracted.
         let term = table[i];
         let x_part = load_x(at.y + (term & 255u) * dims.blades.y);
         let y_part = load_y(at.z + ((term >> 8u) & 255u) * dims.blades.z);

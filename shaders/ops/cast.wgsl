@@ -1,20 +1,20 @@
-//! Copies a view element by element into a tensor without gaps, converting its type in integer code.
+//! Copies a view to a contiguous tensor and converts its type, in integer code.
 //!
 //! shapes    A of up to 6 axes, any strides -> C of the same shape, row-major from the start of its binding
 //! grid      one invocation per word of C (1, 2 or 4 elements), LANES a workgroup
 //! subgroup  not used; consecutive invocations write consecutive words
-//! requires  nothing: memory is words of 32 bits, whatever the types
-//! edges     invocations past the end leave: any count >= 1; the rest of C's last word is zero, and padding
+//! requires  nothing: memory is read and written as 32-bit words for all types
+//! edges     invocations past the end return: any count >= 1; the rest of C's last word is zero padding
 
 // Axes are outermost first; missing ones have extent 1.
 struct Dims {
-    extents: vec4<u32>, // of axes 2 to 5; those of axes 0 and 1 are not needed: the last quotient is axis 0's index
+    extents: vec4<u32>, // of axes 2 to 5; that of axis 0 is not needed: the last quotient is its index
     strides: vec4<u32>, // of axes 2 to 5, in elements
     extent1: u32,
     stride0: u32,
     stride1: u32,
     a_offset: u32, // first element of A in its binding
-    count: u32,    // elements
+    count: u32,    // number of elements
     reserved0: u32,
     reserved1: u32,
     reserved2: u32,
@@ -26,10 +26,10 @@ struct Dims {
 //#param  set by CastProblem::kernel
 const A_PER_WORD: u32 = 1u;
 const C_PER_WORD: u32 = 1u;
-const FROM: u32 = F32;       // A's type and C's, as `numbers` calls them
+const FROM: u32 = F32;       // types of A and C, constants of `numbers`
 const TO: u32 = F32;
-const KEPT: bool = true;     // elements keep their bits, those of NaN too
-const LIMITED: bool = false; // what TO does not hold becomes the nearest that it does
+const KEPT: bool = true;     // elements keep their bits, also those of NaN
+const LIMITED: bool = false; // values outside the range of TO saturate
 const LANES: u32 = 64u;
 //#end
 const A_BITS: u32 = 32u / A_PER_WORD;
@@ -54,6 +54,7 @@ fn converted(bits: u32) -> u32 {
     return narrowed(TO, value);
 }
 
+// The element at this index of C, in its lowest bits.
 fn element(at: u32) -> u32 {
     var rest = at;
     var index = dims.a_offset;

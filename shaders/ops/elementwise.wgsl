@@ -1,16 +1,16 @@
-//! A function of the elements of one tensor or two, element by element; what is missing of a shape is repeated.
+//! An elementwise function of one or two tensors, with broadcasting.
 //!
-//! shapes    C of up to 6 axes, any strides that do not overlap; A and B of its shape, any strides, 0 where repeated
+//! shapes    C of up to 6 axes, any strides that do not overlap; A and B of its shape, any strides, 0 where broadcast
 //! grid      one invocation per four elements of a row of C, LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive quads
 //! requires  nothing
-//! edges     invocations past the end leave, quads past a row's end are cut: any extents >= 1
+//! edges     invocations past the end return, elements past a row's end are not stored: any extents >= 1
 
 struct Dims {
     axes: array<vec4<u32>, 6>, // extent, then the strides of C, A and B, in elements; innermost first
-    offsets: vec4<u32>,        // first elements of C, A and B in their bindings; and the units: quads of all rows
-    quads: u32,                // of a row
-    rank: u32,                 // axes that there are, 1 at least
+    offsets: vec4<u32>,        // first elements of C, A and B in their bindings, and the number of quads of all rows
+    quads: u32,                // of a row: groups of four elements
+    rank: u32,                 // number of axes, at least 1
     reserved0: u32,
     reserved1: u32,
 }
@@ -23,14 +23,14 @@ struct Dims {
 //#param  set by ElementwiseProblem::kernel
 alias a_unit = f32;
 alias c_unit = f32;
-alias sum = f32; // what is stored, before it is
-const COMBINATION: u32 = SUM; // what becomes of two operands
+alias sum = f32; // type of results before they are stored
+const COMBINATION: u32 = SUM; // the function of two operands
 const LANES: u32 = 64u;
 //#end
 const SUM: u32 = 0u;
 const DIFFERENCE: u32 = 1u;
 const PRODUCT: u32 = 2u;
-const GRADIENT: u32 = 3u; // that an activation of A hands back: B, the gradient of its result, times its slope at A
+const GRADIENT: u32 = 3u; // the backward pass of an activation: B times the derivative at A
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
@@ -38,6 +38,7 @@ const GRADIENT: u32 = 3u; // that an activation of A hands back: B, the gradient
 //#slot operands default two
 //#slot store_quad default elements
 
+// The function of two operands.
 fn combined(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     if COMBINATION == DIFFERENCE { return a - b; }
     if COMBINATION == PRODUCT { return a * b; }

@@ -1,5 +1,6 @@
-//! The operands of an elementwise function, and what it makes of them: `value(at, count)` of the first `count` of four
-//! neighbours along the innermost axis. `at` has the first's places in C, A and B; what is behind `count` may be anything.
+//! The operands of an elementwise function, and its result: `value(at, count)` for the first `count` of four neighbours
+//! along the innermost axis. `at` has the indices of the first one in C, A and B. Components after `count` are
+//! undefined.
 
 //#variant two
 // Two operands, combined.
@@ -30,7 +31,7 @@ fn value(at: vec3<u32>, count: u32) -> vec4<f32> {
 }
 
 //#variant update
-// What C holds, combined with one operand.
+// C, combined with one operand.
 @group(0) @binding(1) var<storage, read> a: array<a_unit>;
 
 //#slot load x=a default element

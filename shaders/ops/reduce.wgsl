@@ -1,27 +1,27 @@
-//! Sums along one axis, of elements or of their squares, and largest magnitudes, in a fixed order.
+//! Sums of elements or of their squares along one axis, and largest absolute values, in a fixed order.
 //!
-//! shapes    A of up to 6 axes, any strides -> C without one of them, any strides; sums in f32, magnitudes as bits
+//! shapes    A of up to 6 axes, any strides -> C without one of them, any strides; sums in f32, absolute values as bits
 //! grid      dims.lanes invocations per element of C, LANES a workgroup
-//! subgroup  not used: lanes of a row meet in shared memory, whatever the subgroup size
+//! subgroup  not used: lanes of a row combine their values in shared memory
 //! requires  nothing
 //! edges     rows past the end are empty and not stored: any length >= 0, any rows >= 1
 
-//#import rows
+//#import axis
 //#slot dims default immediate
 //#import block
 //#slot pack_pair default f16
 
-//#param  set by RowsProblem::kernel
+//#param  set by AxisProblem::kernel
 alias a_unit = f32;
 alias c_unit = f32;
-alias held = f32; // what lanes hold: sums, or bits of magnitudes
-alias sum = f32; // what is stored, before it is
+alias held = f32; // type of a lane's value: a sum, or the bits of an absolute value
+alias sum = f32; // type of results before they are stored
 const LANES: u32 = 256u;
 //#end
 
 @group(0) @binding(0) var<storage, read> a: array<a_unit>;
 @group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
-var<workgroup> parts: array<held, LANES>; // where the lanes of a row meet
+var<workgroup> parts: array<held, LANES>; // one value per lane
 
 //#slot term default sum
 //#slot save x=c default element

@@ -1,26 +1,26 @@
-//! Softmax along the last axis: exponentials of the distance to a row's maximum, over their sum.
+//! Softmax along the last axis: exponentials of the distances to a row's maximum, divided by their sum.
 //!
 //! shapes    A of up to 6 axes, any strides -> C of its shape, row-major from the start of its binding; f32 sums
 //! grid      dims.lanes invocations per row, LANES a workgroup
-//! subgroup  not used: lanes of a row meet in shared memory, whatever the subgroup size
+//! subgroup  not used: lanes of a row combine their values in shared memory
 //! requires  nothing
-//! edges     rows past the end are empty, quads past a row's end are cut: any length >= 1, any rows >= 1
+//! edges     rows past the end are empty, elements past a row's end are not stored: any length >= 1, any rows >= 1
 
-//#import rows
+//#import axis
 //#slot dims default immediate
 //#import block
 //#slot pack_pair default f16
 
-//#param  set by RowsProblem::kernel
+//#param  set by AxisProblem::kernel
 alias a_unit = f32;
 alias c_unit = f32;
-alias sum = f32; // what is stored, before it is
+alias sum = f32; // type of results before they are stored
 const LANES: u32 = 256u;
 //#end
 
 @group(0) @binding(0) var<storage, read> a: array<a_unit>;
 @group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
-var<workgroup> parts: array<f32, LANES>; // where the lanes of a row meet
+var<workgroup> parts: array<f32, LANES>; // one value per lane
 
 //#slot load x=a default element
 //#import load_quad x=a
@@ -38,7 +38,7 @@ fn main(
     let at = row_at(min(row, dims.rows - 1u));
     let length = select(0u, dims.length, row < dims.rows); // rows past the end are empty
 
-    // The lowest f32: a row of nothing above it has no sum, and is NaN.
+    // The lowest f32. A row without a larger element has an undefined sum and becomes NaN.
     var most = vec4<f32>(-3.40282347e38);
     for (var i = 4u * part; i < length; i += 4u * dims.lanes) {
         most = max(most, load_quad_a(at.y + i * dims.a_stride, dims.a_stride, length - i));

@@ -1,8 +1,8 @@
-//! What a row is reduced to: `term(at)` of the element at this place of A, `joined(x, y)` of two terms or what was joined
-//! before, and `total(x)`, which is stored. Of no element it is held(0).
+//! The reduction of a row: `term(at)` is the term of the element of A at this index, `joined(x, y)` combines two terms
+//! or partial results, and `total(x)` is stored. An empty row starts from held(0).
 
 //#variant sum
-// What becomes of the elements of a row: their sum.
+// The sum of the elements.
 //#slot load x=a default element
 
 fn term(at: u32) -> held {
@@ -18,7 +18,7 @@ fn total(x: held) -> sum {
 }
 
 //#variant square
-// What becomes of the elements of a row: the sum of their squares.
+// The sum of the squares.
 //#slot load x=a default element
 
 fn term(at: u32) -> held {
@@ -35,13 +35,13 @@ fn total(x: held) -> sum {
 }
 
 //#variant magnitude
-// What becomes of the elements of a row: the largest magnitude. Bits of floats without their sign are in the order of
-// their values, NaN above infinity; as integers, no driver may flush them or drop a NaN.
+// The largest absolute value. The bits of floats without their sign have the order of the values, with NaN above
+// infinity. As integers they are neither flushed nor lose a NaN on any driver.
 //#import numbers
 
-//#param  set by RowsProblem::words
-const A_TYPE: u32 = F32;    // as `numbers` calls it
-const A_PER_WORD: u32 = 1u; // elements of a word
+//#param  set by AxisProblem::read_bits
+const A_TYPE: u32 = F32;    // a constant of `numbers`
+const A_PER_WORD: u32 = 1u; // elements per word
 //#end
 
 fn term(at: u32) -> held {

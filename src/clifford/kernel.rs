@@ -1,32 +1,34 @@
-//! The two kernels of functions of multivectors: what fills their parameters and slots. One has all terms of the function
-//! written out; the other loops over a table of them.
+//! The two kernels of functions of multivectors. One has generated code for all terms; the other loops over a table of
+//! terms.
 
-use super::blades::Blades;
-use super::body::Body;
-use super::function::Function;
-use super::problem::{Beside, CliffordDims, CliffordProblem};
-use super::product::{Term, Terms};
-use super::walk::{Load, READ_BLADES, Store, Walk};
+use super::access::{Load, READ_BLADES, Store};
+use super::algebra::blades::Blades;
+use super::algebra::function::Function;
+use super::algebra::terms::{Term, Terms};
+use super::generate::formula::Formula;
+use super::problem::{CliffordDims, CliffordProblem, UnitStride};
+use super::vector_width::VectorWidth;
 use crate::caps::Caps;
 use crate::kernel::wgsl::{Block, Callee, Expression, FunctionDefinition, Module, index, integer, name};
-use crate::kernel::{self, Kernel, Needs, OperandAccess, StorageFormat, VectorWidth};
+use crate::kernel::{self, AccessWidth, Kernel, Needs, OperandAccess, StorageFormat};
 
-/// Invocations of one workgroup, these kernels' own tuning: few where they share registers, of which each may need many;
-/// elsewhere starting a group takes longer than what is idle in its last.
+/// Invocations per workgroup, tuned for these kernels. Workgroups are small if their invocations share registers, since
+/// each may need many. Otherwise they are large: starting a workgroup costs more than idle invocations in the last one.
 pub(super) fn invocations(caps: &Caps) -> u32 {
     kernel::workgroup_size(if caps.machine.workgroup_registers.is_some() { 64 } else { 256 }, caps)
 }
 
-/// The place of a blade of C, X or Y, whose component of the places is `of`.
-fn place(of: &'static str, blade: usize) -> Expression {
+/// The index of a blade of C, X or Y. `of` is the operand's component of the index vectors.
+fn blade_index(of: &'static str, blade: usize) -> Expression {
     index("at").member(of) + integer(blade) * index("step").member(of)
 }
 
-/// Loads all blades of an operand, called `of`, whose component of the places is `component`.
+/// Loads all blades of operand `of`. `component` is its component of the index vectors.
 fn load(to: &mut Block, of: char, component: &'static str, blades: usize, load: Load) {
     let read = Callee::without_flops(format!("read_{of}"));
     for i in 0..blades {
-        let value = || read.call([place(component, i), index("stride").member(component), index("count")]);
+        let value =
+            || read.call([blade_index(component, i), index("stride").member(component), index("count")]);
         if load.read != READ_BLADES {
             to.define(format!("{of}{i}"), value());
             continue;
@@ -39,20 +41,24 @@ fn load(to: &mut Block, of: char, component: &'static str, blades: usize, load: 
     }
 }
 
-/// Loads all blades of operand x as scalars.
+/// Loads all blades of x as scalars.
 fn load_scalars(to: &mut Block, blades: usize) {
     for i in 0..blades {
-        to.define(format!("x{i}"), Callee::without_flops("load_x").call([place("y", i)]));
+        to.define(format!("x{i}"), Callee::without_flops("load_x").call([blade_index("y", i)]));
     }
 }
 
-/// The results, each stored as soon as it is there; blades that lie side by side by fours.
-fn store(to: &mut Block, out: &Blades, results: &[Expression], beside: Beside) {
+/// Computes and stores the results one by one; contiguous blades are stored four at a time.
+fn store(to: &mut Block, out: &Blades, results: &[Expression], direction: UnitStride) {
     for (k, result) in results.iter().enumerate() {
         to.comment(out.signature().name(out.masks()[k]));
         let z = to.define(format!("z{k}"), result);
-        if beside == Beside::Positions {
-            to.call(Callee::without_flops("store_consecutive").call([place("x", k), index("count"), z]));
+        if direction == UnitStride::Positions {
+            to.call(Callee::without_flops("store_consecutive").call([
+                blade_index("x", k),
+                index("count"),
+                z,
+            ]));
         } else if k % 4 == 3 || k + 1 == results.len() {
             let first = k - k % 4;
             let four = [0, 1, 2, 3].map(|i| name(format!("z{}", (first + i).min(k))));
@@ -67,15 +73,16 @@ fn store(to: &mut Block, out: &Blades, results: &[Expression], beside: Beside) {
 }
 
 impl CliffordProblem {
-    pub(super) fn kernel(&self, body: &Body, walk: Walk, caps: &Caps) -> Kernel {
+    /// The kernel with generated code.
+    pub(super) fn kernel(&self, formula: &Formula, width: VectorWidth, caps: &Caps) -> Kernel {
         let format = StorageFormat::of(self.dtype, caps);
-        let loads = [1, 2].map(|operand| Load::of(self, operand, walk));
-        let store = Store::of(self, walk, format);
+        let loads = [1, 2].map(|operand| Load::of(self, operand, width));
+        let store = Store::of(self, width, format);
         let mut kernel = Kernel::new("clifford/product")
             .dims(caps, size_of::<CliffordDims>())
             .result(OperandAccess::write(format, store.width))
-            .param("lanes", walk.lanes())
-            .param("WIDTH", format!("{}u", walk.width()))
+            .param("lanes", width.wgsl_type())
+            .param("WIDTH", format!("{}u", width.count()))
             .param("LANES", format!("{}u", invocations(caps)));
         let mut declarations = String::new();
         let names = [("x", "read_x"), ("y", "read_y")];
@@ -90,47 +97,52 @@ impl CliffordProblem {
             kernel = kernel.slot(slot, variant);
         }
         let kernel = kernel.generated("operands", "its operands".to_owned(), declarations);
-        kernel.generated("results", self.what(), self.results(body, loads, store.beside).to_string())
+        kernel.generated(
+            "results",
+            self.description(),
+            self.results(formula, loads, store.direction).to_string(),
+        )
     }
 
+    /// The kernel with a loop over a table of terms.
     pub(super) fn table_kernel(&self, caps: &Caps) -> Kernel {
         let format = StorageFormat::of(self.dtype, caps);
-        let operand = OperandAccess::read(format, VectorWidth::One);
+        let operand = OperandAccess::read(format, AccessWidth::One);
         Kernel::new("clifford/table")
             .dims(caps, size_of::<CliffordDims>())
-            .result(OperandAccess::write(format, VectorWidth::One))
+            .result(OperandAccess::write(format, AccessWidth::One))
             .operand("x", operand)
             .operand("y", operand)
             .param("LANES", format!("{}u", invocations(caps)))
     }
 
-    /// The limits that a workgroup needs: bindings for the result and the operands.
+    /// The device limits that the kernel needs: one binding for the result and one per operand.
     pub(super) fn needs(&self, caps: &Caps) -> Needs {
         let bindings = if self.operands() == 1 { 2 } else { 3 };
         Needs { bindings, invocations: invocations(caps), workgroup_bytes: 0 }
     }
 
-    /// The function `results` of the kernel: `shaders/clifford/product.wgsl` says what it is called with and what it calls.
-    fn results(&self, function: &Body, loads: [Load; 2], beside: Beside) -> Module {
+    /// The function `results` of the kernel. `shaders/clifford/product.wgsl` documents its contract.
+    fn results(&self, formula: &Formula, loads: [Load; 2], direction: UnitStride) -> Module {
         let mut body = Block::default();
         if self.function == Function::Sandwich && loads[0].read == "one" {
-            load_scalars(&mut body, self.x.len()); // one for all lanes
+            load_scalars(&mut body, self.x.len()); // shared by all positions
         } else {
             load(&mut body, 'x', "y", self.x.len(), loads[0]);
         }
         if let Some(y) = &self.y {
             load(&mut body, 'y', "z", y.len(), loads[1]);
         }
-        body.append(&function.lines);
-        store(&mut body, &self.out, &function.results, beside);
+        body.append(&formula.statements);
+        store(&mut body, &self.out, &formula.results, direction);
         let places = ["at", "stride", "step"].map(|name| (name, "vec3<u32>"));
         let parameters = places.into_iter().chain([("count", "u32")]).collect();
-        let comment = "What an invocation reads, computes and stores, blade by blade.";
+        let comment = "Loads the operands, then computes and stores the result, blade by blade.";
         Module::from(FunctionDefinition { comment, name: "results", parameters, result: None, body })
     }
 
-    /// What is computed, in words.
-    pub(super) fn what(&self) -> String {
+    /// The function, the algebra and the numbers of blades, for plans.
+    pub(super) fn description(&self) -> String {
         let [out, x, y] = [0, 1, 2].map(|i| self.blades_of(i).len());
         let (function, signature) = (self.function.name(), self.out.signature());
         match self.operands() {
@@ -140,13 +152,13 @@ impl CliffordProblem {
     }
 }
 
-/// Where the terms of each of the result's blades begin, and the end; then all terms, as the shader has them.
+/// The table of the shader: for each blade of the result, the index of its first term, then the end; then all terms.
 pub(super) fn table(terms: &Terms) -> Vec<u32> {
     let mut ends = vec![0; terms.out.len() + 1];
     for term in &terms.terms {
         ends[usize::from(term.out) + 1] += 1;
     }
-    let mut at = u32::try_from(ends.len()).unwrap_or(u32::MAX); // behind the ends themselves, 257 at most
+    let mut at = u32::try_from(ends.len()).unwrap_or(u32::MAX); // after the indices, at most 257
     for end in &mut ends {
         at += *end;
         *end = at;

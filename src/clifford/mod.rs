@@ -1,38 +1,29 @@
-//! Clifford algebras $\mathrm{Cl}(p,q,r)$: products, versors and what is built on them, of batches on the device and of
-//! single multivectors on the CPU.
+//! Clifford algebras $\mathrm{Cl}(p,q,r)$: products, versors and network layers.
+//!
+//! [`Signature`] is an algebra, and [`Blades`] selects some of its blades. [`Multivectors`] is a batch on the device,
+//! [`Multivector`] a single one on the CPU, in f64.
 
-mod algebra;
-mod blades;
-mod body;
-mod exponential;
-mod function;
-mod gradients;
+mod access;
+pub(crate) mod algebra;
+pub(crate) mod batch;
+pub(crate) mod cpu;
+pub(crate) mod generate;
 mod kernel;
 pub mod layer;
-mod motor_body;
-mod multivector;
-mod multivectors;
-mod paths;
-mod pga;
 mod plan;
-mod problem;
-mod product;
-mod reorder;
-mod sandwich_body;
-mod text;
-mod unary;
-mod versor;
-mod versors;
-mod walk;
+pub(crate) mod problem;
+mod vector_width;
 
-pub use algebra::{DIMENSION_AT_MOST, Signature, conjugate_sign, involute_sign, reverse_sign};
-pub use blades::{Blades, Order, grade};
-pub use function::{Branch, Function};
-pub use multivector::Multivector;
-pub use multivectors::Multivectors;
-pub use paths::Path;
-pub use pga::Pga;
-pub use problem::{AXES_AT_MOST, BladeAxis, CliffordDims, CliffordProblem, Placed};
-pub use product::{Product, Term, Terms, left_complement, right_complement};
-pub use text::misread;
-pub use unary::Unary;
+pub use algebra::blades::{BladeOrder, Blades};
+pub use algebra::path::Path;
+pub use algebra::product::Product;
+pub use algebra::signature::{MAX_DIMENSION, Signature};
+pub use algebra::signs::grade;
+pub(crate) use algebra::terms::Terms;
+pub use algebra::unary::Unary;
+pub use batch::multivectors::Multivectors;
+pub use batch::product::MvProduct;
+pub use cpu::multivector::Multivector;
+pub use cpu::parse::parse_error;
+pub use cpu::pga::Pga;
+pub use problem::BladeAxis;

@@ -1,27 +1,28 @@
-//! How to compute a function of multivectors: written out, or in a loop over a table; and the grid.
+//! The plan of a function of multivectors: generated code, or a loop over a table of terms.
 
-use super::body::Body;
+use super::algebra::terms::Terms;
+use super::generate::function::{Operands, formula};
+use super::generate::sandwich::VersorUse;
 use super::kernel::{invocations, table};
 use super::problem::CliffordProblem;
-use super::product::Terms;
-use super::walk::Walk;
+use super::vector_width::VectorWidth;
 use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
 use crate::{Error, Result};
 
 impl Problem for CliffordProblem {
-    /// Written out, or in a loop over a table where a product has too many terms.
+    /// A kernel with generated code, or, for products with too many terms, a loop over a table of terms.
     ///
-    /// Operands: C, X, and Y if the function has it. A table is a constant.
+    /// Operands: C, X, and Y if the function has two. The table is a constant.
     ///
     /// # Errors
-    /// [`Error::Limit`] too if the function has too many operations to be written out and is no product.
+    /// [`Error::Limit`] also if the function is no product and has too many operations for generated code.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let op = self.function.name();
         let results = [self.blades_of(0).len(), usize::try_from(self.positions()).unwrap_or(usize::MAX)];
         if results.contains(&0) {
-            return Err(Error::shape(op, "there must be something to compute", &results));
+            return Err(Error::shape(op, "the result must have at least one element", &results));
         }
         let mut draft = Draft::new(op, &[], caps);
         let mut args = Vec::with_capacity(4);
@@ -31,56 +32,94 @@ impl Problem for CliffordProblem {
         }
         let terms = self.terms()?;
         match terms.as_ref().filter(|terms| terms.terms.len() > caps.machine.max_terms) {
-            Some(terms) => self.by_table(&mut draft, terms, args)?,
-            None => self.written_out(&mut draft, terms.as_ref(), &args)?,
+            Some(terms) => self.plan_table(&mut draft, terms, args)?,
+            None => self.plan_generated(&mut draft, terms.as_ref(), &args)?,
         }
         Ok(draft.finish())
     }
 }
 
 impl CliffordProblem {
-    fn written_out(
+    /// One step with generated code.
+    fn plan_generated(
         &self,
         draft: &mut Draft<'_>,
         terms: Option<&Terms>,
         args: &[(Region, Access)],
     ) -> Result<()> {
         let (caps, op) = (draft.caps(), self.function.name());
-        let body = Body::of(self, terms, caps.machine.max_terms)?;
-        let (needed, allowed) = (body.flops() as u64, 2 * caps.machine.max_terms as u64);
+        let versor = if self.is_repeated(1) { VersorUse::Shared } else { VersorUse::PerPosition };
+        let operands =
+            Operands { x: &self.x, y: self.blades_of(2), out: &self.out, dtype: self.dtype, versor };
+        let formula = formula(self.function, terms, operands, caps.machine.max_terms)?;
+        let (needed, allowed) = (formula.flops() as u64, 2 * caps.machine.max_terms as u64);
         if needed > allowed {
-            let what = "the number of operations at a position".to_owned();
+            let what = "the number of operations per position".to_owned();
             return Err(Error::Limit { op, what, needed, allowed });
         }
-        let walk = Walk::of(self, caps);
-        let (dims, lanes) = (walk.dims(self), invocations(caps));
+        let width = VectorWidth::of(self, caps);
+        let (dims, lanes) = (width.dims(self), invocations(caps));
         draft.step(NewStep {
-            kernel: self.kernel(&body, walk, caps),
-            tile: format!("{lanes} invocations of {}, {}, {}", walk.width(), self.what(), self.dtype),
+            kernel: self.kernel(&formula, width, caps),
+            tile: format!("{lanes} invocations of {}, {}, {}", width.count(), self.description(), self.dtype),
             needs: self.needs(caps),
             blocks: u64::from(dims.offsets[3].div_ceil(lanes)),
             dims: Dims::of(&dims),
             args,
-            flops: Flops::of_f32(body.flops() as f64 * self.positions() as f64),
+            flops: Flops::of_f32(formula.flops() as f64 * self.positions() as f64),
             time: Time::Roofline,
         })
     }
 
-    /// A loop over a table of terms, of one position and one blade of the result in an invocation.
-    fn by_table(&self, draft: &mut Draft<'_>, terms: &Terms, mut args: Vec<(Region, Access)>) -> Result<()> {
+    /// One step with a loop over a table of terms. An invocation computes one blade of the result at one position.
+    fn plan_table(
+        &self,
+        draft: &mut Draft<'_>,
+        terms: &Terms,
+        mut args: Vec<(Region, Access)>,
+    ) -> Result<()> {
         let (caps, needs) = (draft.caps(), self.needs(draft.caps()));
         let units = self.positions() * self.out.len() as u64;
         let lanes = invocations(caps);
         args.push((draft.constant(&table(terms))?, Access::Read));
         draft.step(NewStep {
             kernel: self.table_kernel(caps),
-            tile: format!("{lanes} invocations of a blade, {}, {}", self.what(), self.dtype),
+            tile: format!("{lanes} invocations of a blade, {}, {}", self.description(), self.dtype),
             needs: Needs { bindings: needs.bindings + 1, ..needs },
             blocks: units.div_ceil(u64::from(lanes)),
-            dims: Dims::of(&Walk::Ones.dims(self)),
+            dims: Dims::of(&VectorWidth::One.dims(self)),
             args: &args,
             flops: Flops::of_f32(2.0 * terms.terms.len() as f64 * self.positions() as f64),
             time: Time::Roofline,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::fixtures;
+    use crate::clifford::algebra::function::Function;
+    use crate::clifford::algebra::signature::Signature;
+    use crate::clifford::generate::trigonometry::ALL;
+    use crate::clifford::problem::{BladeAxis, MvLayout};
+    use crate::kernel::wgsl::{Expression, naga_flops};
+    use crate::layout::{DType, Layout};
+
+    /// The operation counts of `shaders/common/trigonometry.wgsl` against its text.
+    #[test]
+    fn trigonometry_has_the_stated_operation_counts() -> Result<()> {
+        let motors = Signature::CL2.even();
+        let layout = Layout::contiguous("test", &[motors.len(), 8])?;
+        let placed = MvLayout { layout: &layout, blades: &motors };
+        let problem =
+            CliffordProblem::new(Function::Normalize, &[placed], placed, BladeAxis::First, DType::F32)?;
+        let text = problem.plan(&fixtures::h200())?.steps()[0].kernel.specialize()?;
+        for callee in ALL {
+            let call = callee.call::<Expression>([]);
+            let name = call.to_string().replace("()", "");
+            assert_eq!(call.flops(), naga_flops(&text, &name), "{name}");
+        }
+        Ok(())
     }
 }

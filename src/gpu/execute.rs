@@ -35,7 +35,7 @@ impl Gpu {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// use tilewise::ops::{Elementwise, ElementwiseProblem};
+    /// use tilewise::planning::ops::{Elementwise, ElementwiseProblem};
     /// use tilewise::planning::Problem;
     ///
     /// let a = gpu.tensor(&[1.0f32, 2.0, 3.0], [3])?;

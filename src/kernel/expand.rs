@@ -188,7 +188,8 @@ impl<'k> Expander<'k> {
         };
         let file = self.file(name, location)?;
         let found = NumberedLines::of_variant(file, wanted);
-        let (lines, variant) = found.map_err(|why| self.error(location, format!("slot {slot_name}: {why}")))?;
+        let (lines, variant) =
+            found.map_err(|why| self.error(location, format!("slot {slot_name}: {why}")))?;
         self.expanded.includes.insert((file.name, Some(variant)));
         let renames = slot.renames.clone();
         self.slots.insert(slot_name, Slot { location: location.clone(), variants: Some(slot) });

@@ -26,5 +26,5 @@ pub use limits::Needs;
 pub(crate) use limits::{check_binding, check_scratch, max_buffer_bytes, workgroup_size};
 pub(crate) use operand_access::OperandAccess;
 pub use source::Kernel;
-pub(crate) use storage_format::{StorageFormat, VectorWidth};
+pub(crate) use storage_format::{AccessWidth, StorageFormat};
 pub use unroll::{UnrollError, unroll};

@@ -2,7 +2,7 @@
 //! load and store its elements.
 
 use super::source::{Kernel, SlotContent};
-use super::storage_format::{StorageFormat, VectorWidth};
+use super::storage_format::{AccessWidth, StorageFormat};
 
 /// How a kernel accesses an operand.
 ///
@@ -13,31 +13,31 @@ pub(crate) struct OperandAccess {
     /// The format of the operand's elements.
     pub(crate) format: StorageFormat,
     /// The vector width of loads, if the kernel loads the operand.
-    load: Option<VectorWidth>,
+    load: Option<AccessWidth>,
     /// The vector width of stores, if the kernel stores the operand.
-    store: Option<VectorWidth>,
+    store: Option<AccessWidth>,
 }
 
 impl OperandAccess {
     /// Access to an operand that is only read.
-    pub(crate) const fn read(format: StorageFormat, width: VectorWidth) -> Self {
+    pub(crate) const fn read(format: StorageFormat, width: AccessWidth) -> Self {
         Self { format, load: Some(width), store: None }
     }
 
     /// Access to an operand that is only written.
-    pub(crate) const fn write(format: StorageFormat, width: VectorWidth) -> Self {
+    pub(crate) const fn write(format: StorageFormat, width: AccessWidth) -> Self {
         Self { format, load: None, store: Some(width) }
     }
 
     /// The same access, which also reads the operand with vectors of `width`.
-    pub(crate) const fn and_read(self, width: VectorWidth) -> Self {
+    pub(crate) const fn and_read(self, width: AccessWidth) -> Self {
         Self { load: Some(width), ..self }
     }
 
     /// The element type of the binding's array.
     pub(crate) fn unit(self) -> &'static str {
         match self.store.or(self.load) {
-            Some(VectorWidth::One) if self.stores_half_words() => "atomic<u32>",
+            Some(AccessWidth::One) if self.stores_half_words() => "atomic<u32>",
             Some(width) => self.format.unit(width),
             // NOTE: no constructor returns such a value.
             None => self.format.scalar(),
@@ -51,7 +51,7 @@ impl OperandAccess {
 
     /// Whether each store changes half of a 32-bit word.
     pub(crate) fn stores_half_words(self) -> bool {
-        self.packs_pairs() && self.store == Some(VectorWidth::One)
+        self.packs_pairs() && self.store == Some(AccessWidth::One)
     }
 
     /// The declaration of the operand `name` for a generated text: its binding, and the parameter for its element type.
@@ -65,7 +65,7 @@ impl OperandAccess {
 
     /// The `load` and `save` slots of the operand `name` for a generated text.
     pub(crate) fn functions(self, name: &str) -> String {
-        let slot = |function, width: Option<VectorWidth>| {
+        let slot = |function, width: Option<AccessWidth>| {
             width.map(|_| format!("//#slot {function} x={name} default {ELEMENT}\n")).unwrap_or_default()
         };
         slot("load", self.load) + &slot("save", self.store)
@@ -73,41 +73,41 @@ impl OperandAccess {
 
     /// The variant of the slot `load` (`shaders/common/load.wgsl`). The file has no variants for accesses that no kernel needs;
     /// specialisation fails for them.
-    fn load_variant(self, width: VectorWidth) -> &'static str {
+    fn load_variant(self, width: AccessWidth) -> &'static str {
         match (width, self.format) {
             // A binding has one element type, so loads and stores must agree on it.
             _ if self.store.is_some_and(|store| self.format.unit(store) != self.format.unit(width)) => {
                 "of_another_unit"
             }
-            (VectorWidth::One, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => ELEMENT,
-            (VectorWidth::One, StorageFormat::PackedF16) if self.stores_half_words() => "atomic_packed",
-            (VectorWidth::One, StorageFormat::Bf16) if self.stores_half_words() => "atomic_bf16",
-            (VectorWidth::One, StorageFormat::PackedF16) => "element_packed",
-            (VectorWidth::One, StorageFormat::Bf16) => "element_bf16",
-            (VectorWidth::One, StorageFormat::I8) => "element_i8",
-            (VectorWidth::Two, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => "two",
-            (VectorWidth::Two, StorageFormat::PackedF16) => "two_packed",
-            (VectorWidth::Two, StorageFormat::Bf16) => "two_bf16",
-            (VectorWidth::Two, StorageFormat::I8) => "two_i8",
-            (VectorWidth::Four, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => "four",
-            (VectorWidth::Four, StorageFormat::PackedF16) => "four_packed",
-            (VectorWidth::Four, StorageFormat::Bf16) => "four_bf16",
-            (VectorWidth::Four, StorageFormat::I8) => "four_i8",
+            (AccessWidth::One, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => ELEMENT,
+            (AccessWidth::One, StorageFormat::PackedF16) if self.stores_half_words() => "atomic_packed",
+            (AccessWidth::One, StorageFormat::Bf16) if self.stores_half_words() => "atomic_bf16",
+            (AccessWidth::One, StorageFormat::PackedF16) => "element_packed",
+            (AccessWidth::One, StorageFormat::Bf16) => "element_bf16",
+            (AccessWidth::One, StorageFormat::I8) => "element_i8",
+            (AccessWidth::Two, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => "two",
+            (AccessWidth::Two, StorageFormat::PackedF16) => "two_packed",
+            (AccessWidth::Two, StorageFormat::Bf16) => "two_bf16",
+            (AccessWidth::Two, StorageFormat::I8) => "two_i8",
+            (AccessWidth::Four, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => "four",
+            (AccessWidth::Four, StorageFormat::PackedF16) => "four_packed",
+            (AccessWidth::Four, StorageFormat::Bf16) => "four_bf16",
+            (AccessWidth::Four, StorageFormat::I8) => "four_i8",
         }
     }
 
     /// The variant of the slot `save` (`shaders/common/save.wgsl`), likewise.
-    fn save_variant(self, width: VectorWidth) -> &'static str {
+    fn save_variant(self, width: AccessWidth) -> &'static str {
         match (width, self.format) {
             (_, StorageFormat::I8) => "packed_i8",
-            (VectorWidth::One, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => ELEMENT,
-            (VectorWidth::One, StorageFormat::PackedF16 | StorageFormat::Bf16) => "element_packed",
+            (AccessWidth::One, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => ELEMENT,
+            (AccessWidth::One, StorageFormat::PackedF16 | StorageFormat::Bf16) => "element_packed",
             (
-                VectorWidth::Two | VectorWidth::Four,
+                AccessWidth::Two | AccessWidth::Four,
                 StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32,
             ) => "vector",
-            (VectorWidth::Two, StorageFormat::PackedF16 | StorageFormat::Bf16) => "two_packed",
-            (VectorWidth::Four, StorageFormat::PackedF16 | StorageFormat::Bf16) => "four_packed",
+            (AccessWidth::Two, StorageFormat::PackedF16 | StorageFormat::Bf16) => "two_packed",
+            (AccessWidth::Four, StorageFormat::PackedF16 | StorageFormat::Bf16) => "four_packed",
         }
     }
 
@@ -165,18 +165,18 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use super::{OperandAccess, VectorWidth};
+    use super::{AccessWidth, OperandAccess};
     use crate::kernel::library::{INCLUDES, Library};
     use crate::kernel::specialize::specialize_from;
     use crate::kernel::{Kernel, StorageFormat};
+    use AccessWidth::{Four, One, Two};
     use StorageFormat::{Bf16, F16, F32, I8, I32, PackedF16};
-    use VectorWidth::{Four, One, Two};
 
     const FORMATS: [StorageFormat; 6] = [F32, F16, PackedF16, Bf16, I8, I32];
-    const WIDTHS: [Option<VectorWidth>; 4] = [None, Some(One), Some(Two), Some(Four)];
+    const WIDTHS: [Option<AccessWidth>; 4] = [None, Some(One), Some(Two), Some(Four)];
 
     /// The format, the vector widths of loads and stores, the unit, and the slots that are filled.
-    type Row = (StorageFormat, Option<VectorWidth>, Option<VectorWidth>, &'static str, &'static str);
+    type Row = (StorageFormat, Option<AccessWidth>, Option<AccessWidth>, &'static str, &'static str);
 
     /// Every access that the slots have variants for.
     const TABLE: [Row; 48] = [

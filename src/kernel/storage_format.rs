@@ -5,7 +5,7 @@ use crate::layout::DType;
 
 /// The number of consecutive elements that one access loads or stores. The index of the first is a multiple of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum VectorWidth {
+pub(crate) enum AccessWidth {
     One,
     Two,
     Four,
@@ -69,15 +69,15 @@ impl StorageFormat {
     }
 
     /// The smallest WGSL type that holds this number of elements. Of packed formats it may hold more.
-    pub(crate) fn unit(self, width: VectorWidth) -> &'static str {
+    pub(crate) fn unit(self, width: AccessWidth) -> &'static str {
         match (width, self) {
-            (VectorWidth::One, _) | (VectorWidth::Two, Self::PackedF16 | Self::Bf16 | Self::I8) => {
+            (AccessWidth::One, _) | (AccessWidth::Two, Self::PackedF16 | Self::Bf16 | Self::I8) => {
                 self.scalar()
             }
-            (VectorWidth::Two, Self::F32) => "vec2<f32>",
-            (VectorWidth::Two, Self::F16) => "vec2<f16>",
-            (VectorWidth::Two, Self::I32) => "vec2<i32>",
-            (VectorWidth::Four, _) => self.vector(),
+            (AccessWidth::Two, Self::F32) => "vec2<f32>",
+            (AccessWidth::Two, Self::F16) => "vec2<f16>",
+            (AccessWidth::Two, Self::I32) => "vec2<i32>",
+            (AccessWidth::Four, _) => self.vector(),
         }
     }
 }

@@ -1,10 +1,10 @@
-//! The functions between the layers of a network, as values.
+//! Activation functions.
 
 use std::fmt;
 
-/// A function of one variable that stands between the layers of a network; by default none.
+/// The activation function of a network's layer. The default is none.
 ///
-/// NaN stays NaN. At $-\infty$ a function has its limit there.
+/// NaN stays NaN. At $-\infty$ the value is the limit.
 ///
 /// # Precision
 /// [`reference::activation_tolerance`](crate::reference::activation_tolerance).
@@ -18,7 +18,7 @@ pub enum Activation {
     Relu,
     /// $x\,\Phi(x)$ with the normal distribution $\Phi(x) = \frac{1}{2}(1 + \operatorname{erf}(x / \sqrt{2}))$.
     Gelu,
-    /// $\frac{1}{2} x\,(1 + \tanh(\sqrt{2 / \pi}\,(x + 0.044715\,x^3)))$, which some models have in place of
+    /// $\frac{1}{2} x\,(1 + \tanh(\sqrt{2 / \pi}\,(x + 0.044715\,x^3)))$, which some models use in place of
     /// [`Gelu`](Self::Gelu).
     GeluTanh,
     /// $x / (1 + e^{-x})$.
@@ -30,11 +30,11 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// Every function.
+    /// Every activation.
     pub const ALL: [Self; 7] =
         [Self::None, Self::Relu, Self::Gelu, Self::GeluTanh, Self::Silu, Self::Sigmoid, Self::Tanh];
 
-    /// The variant of it for a shader's slot `activation`, and of its derivative for the slot `slope`.
+    /// The variant of the shader slots `activation`, its value, and `slope`, its derivative.
     pub(crate) fn variant(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -47,7 +47,7 @@ impl Activation {
         }
     }
 
-    /// Operations for each element, about.
+    /// The approximate number of operations per element.
     pub(crate) fn flops(self) -> f64 {
         match self {
             Self::None => 0.0,

@@ -1,16 +1,18 @@
-//! Operations on elements and along axes: copies, sums, products, activations, softmax.
+//! Elementwise operations, reductions along an axis, softmax, and casts.
 
-mod activation;
-mod cast;
-mod elementwise;
-mod numbers;
-mod rows;
+pub(crate) mod activation;
+pub(crate) mod axis;
+pub(crate) mod cast;
+pub(crate) mod elementwise;
+mod packing;
 
 pub use crate::layout::Overflow;
 pub use activation::Activation;
-pub use cast::{CastDims, CastProblem};
+pub(crate) use axis::{AxisFunction, AxisProblem};
+pub use axis::{max_abs, softmax, sum, sum_squares};
+pub(crate) use cast::CastProblem;
+pub(crate) use elementwise::broadcast_shape;
 pub use elementwise::{
-    Elementwise, ElementwiseDims, ElementwiseProblem, activate, activate_backward, activate_into, add,
-    add_inplace, add_into, bias_add_inplace, broadcast_shape, mul, mul_into, sub, sub_into,
+    activate, activate_backward, activate_into, add, add_assign, add_into, bias_add_assign, mul, mul_into,
+    sub, sub_into,
 };
-pub use rows::{Rows, RowsDims, RowsProblem, max_abs, softmax, sum, sum_squares};

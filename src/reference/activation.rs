@@ -1,13 +1,13 @@
-//! Activations by definition, and how far the shaders' may be from them.
+//! Activations by definition, and error bounds of the shaders' activations.
 
 use crate::ops::Activation;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-/// An activation's value in f64. At minus infinity it is the limit.
+/// The value of an activation in f64. At minus infinity it is the limit.
 #[must_use]
 pub fn activate(activation: Activation, x: f64) -> f64 {
     match activation {
-        // A product that is 0 at minus infinity, where the factors are not.
+        // The limit at minus infinity, where the product of the factors is NaN.
         Activation::Gelu | Activation::GeluTanh | Activation::Silu if x == f64::NEG_INFINITY => -0.0,
         Activation::Relu if x <= 0.0 => 0.0,
         Activation::None | Activation::Relu => x,
@@ -19,7 +19,7 @@ pub fn activate(activation: Activation, x: f64) -> f64 {
     }
 }
 
-/// How much an activation's values differ at most, over the difference of their arguments.
+/// The Lipschitz constant of an activation.
 #[must_use]
 pub fn activation_lipschitz(activation: Activation) -> f64 {
     match activation {
@@ -30,12 +30,12 @@ pub fn activation_lipschitz(activation: Activation) -> f64 {
     }
 }
 
-/// How far an activation that a kernel computes in f32, of an argument within `dz` of `z`, may be from its value at
-/// `z`. With the Lipschitz constant $L$ and $u = 2^{-23}$ it is
+/// The error bound of an activation that a kernel computes in f32 from an argument within `dz` of `z`, relative to the
+/// exact value at `z`. With the Lipschitz constant $L$ and $u = 2^{-23}$ it is
 /// $$L\,dz + r u\,(|f(z)| + L\,dz) + 2^{-119},$$
-/// where $r$ is 0 for none and relu, 8 for the sigmoid and tanh, 10 for the products gelu and silu. Gelu by tanh takes
-/// its exponential, of $w = 2 \sqrt{2 / \pi}\,(|z| + 0.044715 |z|^3)$, from an argument that is rounded:
-/// $r = 10 + 4 w$. The last term is for an exponential below $2^{-126}$ that a driver flushes to zero before it is
+/// where $r$ is 0 for none and relu, 8 for the sigmoid and tanh, 10 for gelu and silu, which are products. The
+/// exponential in gelu by tanh has a rounded argument $w = 2 \sqrt{2 / \pi}\,(|z| + 0.044715 |z|^3)$, so
+/// $r = 10 + 4 w$. The last term covers an exponential below $2^{-126}$ that a driver flushes to zero before it is
 /// multiplied by z. `z` and `dz` must be finite.
 #[must_use]
 pub fn activation_tolerance(activation: Activation, z: f64, dz: f64) -> f64 {
@@ -44,24 +44,24 @@ pub fn activation_tolerance(activation: Activation, z: f64, dz: f64) -> f64 {
         Activation::None | Activation::Relu => return moved,
         Activation::Sigmoid | Activation::Tanh => 8.0,
         Activation::Gelu | Activation::Silu => 10.0,
-        // Beyond 20 the kernel knows that the sigmoid is 0 or 1.
+        // Beyond 20 the kernel sets the sigmoid to 0 or 1.
         Activation::GeluTanh => 10.0 + 8.0 * tanh_argument((z.abs() + dz).min(20.0)),
     };
     moved + units * 2f64.powi(-23) * (activate(activation, z).abs() + moved) + 2f64.powi(-119)
 }
 
-/// An activation's slope in f64; of relu 0 at 0.
+/// The derivative of an activation in f64. That of relu at 0 is 0.
 #[must_use]
 pub fn activation_slope(activation: Activation, x: f64) -> f64 {
     let [first, second] = slope_terms(activation, x);
     first + second
 }
 
-/// How far a slope that a kernel computes in f32 may be from [`activation_slope`]: $r u$ times the sum of its terms'
-/// magnitudes with $u = 2^{-23}$, and $2^{-117}$ for exponentials that a driver flushes to zero before they are
-/// multiplied. The terms are $\Phi(x)$ and $x \varphi(x)$ of gelu, $\sigma(w)$ and $x \sigma(w) \sigma(-w) w'$ of the
-/// others. r is 0 for none and relu, 24 for the others; for gelu $24 + 2 x^2$ and for gelu by tanh $24 + 8 w$, whose
-/// exponentials have rounded arguments.
+/// The error bound of a derivative that a kernel computes in f32, relative to [`activation_slope`]: $r u$ times the sum
+/// of the absolute values of its terms, with $u = 2^{-23}$, plus $2^{-117}$ for exponentials that a driver flushes to
+/// zero before they are multiplied. The terms are $\Phi(x)$ and $x \varphi(x)$ for gelu, $\sigma(w)$ and
+/// $x \sigma(w) \sigma(-w) w'$ for the others. $r$ is 0 for none and relu, $24 + 2 x^2$ for gelu and $24 + 8 w$ for
+/// gelu by tanh, whose exponentials have rounded arguments, and 24 for the others.
 #[must_use]
 pub fn slope_tolerance(activation: Activation, x: f64) -> f64 {
     let units = match activation {
@@ -74,9 +74,9 @@ pub fn slope_tolerance(activation: Activation, x: f64) -> f64 {
     units * 2f64.powi(-23) * magnitude + 2f64.powi(-117)
 }
 
-/// What a slope is the sum of.
+/// The terms whose sum is the derivative.
 fn slope_terms(activation: Activation, x: f64) -> [f64; 2] {
-    // Where it is the limit, infinity times 0 would not be.
+    // Avoids infinity times 0; beyond these values the derivative equals its limit.
     let bounded = x.clamp(-200.0, 200.0);
     match activation {
         Activation::None => [1.0, 0.0],
@@ -87,9 +87,9 @@ fn slope_terms(activation: Activation, x: f64) -> [f64; 2] {
             [0.5 * libm::erfc(-x * FRAC_1_SQRT_2), bounded * density]
         }
         Activation::GeluTanh => {
-            let (w, rises) =
+            let (w, slope_of_w) =
                 (2.0 * tanh_argument(bounded), (8.0 / PI).sqrt() * (1.0 + 0.134145 * bounded * bounded));
-            [sigmoid(w), bounded * sigmoid(w) * sigmoid(-w) * rises]
+            [sigmoid(w), bounded * sigmoid(w) * sigmoid(-w) * slope_of_w]
         }
         Activation::Silu => [sigmoid(bounded), bounded * sigmoid(bounded) * sigmoid(-bounded)],
         Activation::Sigmoid => [sigmoid(x) * sigmoid(-x), 0.0],
@@ -97,10 +97,12 @@ fn slope_terms(activation: Activation, x: f64) -> [f64; 2] {
     }
 }
 
+/// The logistic function.
 fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
+/// The argument of tanh in gelu by tanh.
 fn tanh_argument(x: f64) -> f64 {
     (2.0 / PI).sqrt() * (x + 0.044715 * x * x * x)
 }

@@ -1,4 +1,4 @@
-//! Operations on elements and along an axis, by definition.
+//! Elementwise operations and operations along an axis, by definition.
 
 use super::activation::{activate as activation_of, activation_slope, activation_tolerance, slope_tolerance};
 use super::bounds::{Comparison, compare, gamma, store_tolerance, sum_tolerance};
@@ -6,31 +6,31 @@ use crate::gemm::Accumulator;
 use crate::layout::Element;
 use crate::ops::Activation;
 
-/// The relative error of one operation in f32. Not $2^{-24}$: a driver may truncate instead of rounding.
+/// The relative error of one operation in f32. It is not $2^{-24}$, since a driver may truncate instead of rounding.
 const U: f64 = 1.0 / (1 << 23) as f64;
-/// The smallest normal f32: a driver may flush what is below to zero.
+/// The smallest normal f32. A driver may flush smaller values to zero.
 const NORMAL: f64 = 1.0 / (1u128 << 126) as f64;
 
-/// Results by definition, and how far from each one that is computed in f32 may be.
+/// Exact results, and the error bounds of results that are computed in f32.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
     /// The results in f64.
     pub value: Vec<f64>,
-    /// How far an f32 result may be from each, before it is stored.
+    /// The error bound of each f32 result, before it is stored.
     pub tolerance: Vec<f64>,
 }
 
 impl Definition {
-    /// Compares results, one by one, within the tolerance and [`store_tolerance`].
+    /// Compares results elementwise, within the tolerance and [`store_tolerance`].
     ///
     /// # Panics
-    /// If there are not as many.
+    /// If the number of results differs.
     #[must_use]
     pub fn compare<T: Element>(&self, results: &[T]) -> Comparison {
-        assert_eq!(results.len(), self.value.len(), "as many results as definitions");
+        assert_eq!(results.len(), self.value.len(), "the number of results");
         let defined = self.value.iter().zip(&self.tolerance);
         compare(results.iter().zip(defined).map(|(got, (&value, &tolerance))| {
-            // What is stored is what was computed: its rounding may be that of a neighbour.
+            // The computed value is stored, not the exact one, so it may round to a neighbour.
             let stored = store_tolerance(value.abs() + tolerance, T::DTYPE);
             (got.to_f64(), value, tolerance + stored)
         }))
@@ -42,7 +42,7 @@ impl Definition {
     }
 }
 
-/// Sums $a + b$ of elements, within $u |a + b| + 3 \cdot 2^{-126}$ with $u = 2^{-23}$: operands and result may be
+/// Elementwise sums $a + b$, within $u |a + b| + 3 \cdot 2^{-126}$ with $u = 2^{-23}$. Operands and result may be
 /// flushed to zero.
 ///
 /// # Panics
@@ -52,7 +52,7 @@ pub fn add<T: Element>(a: &[T], b: &[T]) -> Definition {
     both(a, b, |a, b| [a + b, U * (a + b).abs() + 3.0 * NORMAL])
 }
 
-/// Differences $a - b$ of elements, within the tolerance of [`add`].
+/// Elementwise differences $a - b$, within the tolerance of [`add`].
 ///
 /// # Panics
 /// If the operands differ in length.
@@ -61,7 +61,7 @@ pub fn sub<T: Element>(a: &[T], b: &[T]) -> Definition {
     both(a, b, |a, b| [a - b, U * (a - b).abs() + 3.0 * NORMAL])
 }
 
-/// Products $ab$ of elements, within $u |ab| + 2^{-126} (1 + |a| + |b|)$ with $u = 2^{-23}$.
+/// Elementwise products $ab$, within $u |ab| + 2^{-126} (1 + |a| + |b|)$ with $u = 2^{-23}$.
 ///
 /// # Panics
 /// If the operands differ in length.
@@ -70,8 +70,9 @@ pub fn mul<T: Element>(a: &[T], b: &[T]) -> Definition {
     both(a, b, |a, b| [a * b, U * (a * b).abs() + NORMAL * (1.0 + a.abs() + b.abs())])
 }
 
+/// A definition from two operands.
 fn both<T: Element>(a: &[T], b: &[T], entry: impl Fn(f64, f64) -> [f64; 2]) -> Definition {
-    assert_eq!(a.len(), b.len(), "operands of one length");
+    assert_eq!(a.len(), b.len(), "the operands must have the same length");
     Definition::of(a.iter().zip(b).map(|(a, b)| entry(a.to_f64(), b.to_f64())))
 }
 
@@ -84,7 +85,8 @@ pub fn activations<T: Element>(activation: Activation, x: &[T]) -> Definition {
     }))
 }
 
-/// What activations hand back, $f'(a)\,g$, within [`slope_tolerance`] times $|g|$ and what [`mul`] adds.
+/// The backward pass of an activation, $f'(a)\,g$, within $|g|$ times [`slope_tolerance`] plus the tolerance of
+/// [`mul`].
 ///
 /// # Panics
 /// If the operands differ in length.
@@ -97,46 +99,46 @@ pub fn activations_backward<T: Element>(activation: Activation, a: &[T], g: &[T]
     })
 }
 
-/// Sums along the middle one of three axes (outer, length, inner), row-major, within
+/// Sums along the middle axis of a contiguous (outer, length, inner) tensor, within
 /// $\gamma_{n} \sum_{i} |a_{i}| + n 2^{-126}$ for length $n$.
 ///
 /// # Panics
-/// If there are not as many elements.
+/// If the number of elements is not that of the shape.
 #[must_use]
 pub fn sum<T: Element>(a: &[T], shape: [usize; 3]) -> Definition {
-    Definition::of(along(a, shape).map(|row| {
+    Definition::of(rows_along(a, shape).map(|row| {
         let [sum, magnitude] = row.into_iter().fold([0.0, 0.0], |[sum, all], x| [sum + x, all + x.abs()]);
         [sum, sum_tolerance(shape[1], magnitude, Accumulator::F32)]
     }))
 }
 
-/// Sums of squares along the middle one of three axes, within
-/// $\gamma_{n + 1} \sum_{i} a_{i}^{2} + 2 n 2^{-126}$ for length $n$: squares may be flushed to zero, too.
+/// Sums of squares along the middle of three axes, within $\gamma_{n + 1} \sum_{i} a_{i}^{2} + 2 n 2^{-126}$ for length
+/// $n$. Squares may be flushed to zero, too.
 ///
 /// # Panics
-/// If there are not as many elements.
+/// If the number of elements is not that of the shape.
 #[must_use]
 pub fn sum_squares<T: Element>(a: &[T], shape: [usize; 3]) -> Definition {
     let length = shape[1];
-    Definition::of(along(a, shape).map(|row| {
+    Definition::of(rows_along(a, shape).map(|row| {
         let sum: f64 = row.iter().map(|x| x * x).sum();
         [sum, sum_tolerance(length + 1, sum, Accumulator::F32) + length as f64 * NORMAL]
     }))
 }
 
-/// Largest magnitudes along the middle one of three axes, exact; NaN where there is one.
+/// Largest absolute values along the middle of three axes, exact; NaN if any element is NaN.
 ///
 /// # Panics
-/// If there are not as many elements.
+/// If the number of elements is not that of the shape.
 #[must_use]
 pub fn max_abs<T: Element>(a: &[T], shape: [usize; 3]) -> Definition {
     let larger = |x: f64, y: f64| if x.is_nan() || x > y { x } else { y };
-    Definition::of(along(a, shape).map(|row| [row.into_iter().map(f64::abs).fold(0.0, larger), 0.0]))
+    Definition::of(rows_along(a, shape).map(|row| [row.into_iter().map(f64::abs).fold(0.0, larger), 0.0]))
 }
 
-/// The rows along the middle one of three axes.
-fn along<T: Element>(a: &[T], [outer, length, inner]: [usize; 3]) -> impl Iterator<Item = Vec<f64>> {
-    assert_eq!(a.len(), outer * length * inner, "an operand of another shape");
+/// The rows along the middle of three axes.
+fn rows_along<T: Element>(a: &[T], [outer, length, inner]: [usize; 3]) -> impl Iterator<Item = Vec<f64>> {
+    assert_eq!(a.len(), outer * length * inner, "the number of elements");
     (0..outer * inner).map(move |at| {
         (0..length).map(|i| a[(at / inner * length + i) * inner + at % inner].to_f64()).collect()
     })
@@ -144,20 +146,21 @@ fn along<T: Element>(a: &[T], [outer, length, inner]: [usize; 3]) -> impl Iterat
 
 /// Softmax of rows of `length` elements.
 ///
-/// With the distances $d_{i}$ to a row's maximum, at most 105 as what is further has no exponential in f32, and
-/// $u = 2^{-23}$: an exponential is off by a factor of at most $1 + (|d_{i}| + 8) u$, for the rounding of $d_{i}$ and
-/// for itself; the sum of $n$ by $1 + \gamma_{n} + \sum_{j} p_{j} (|d_{j}| + 8) u$; the division by $1 + 3 u$. A
-/// result $p_{i}$ is within $p_{i} \varepsilon / (1 - \varepsilon) + n 2^{-125}$ where $\varepsilon$ is the sum of
-/// these, the last term for exponentials and results that are flushed to zero.
+/// Let $u = 2^{-23}$, and $d_{i}$ the distances to a row's maximum, limited to 105, since larger ones have no
+/// exponential in f32. The relative errors are: of an exponential $(|d_{i}| + 8) u$, from the rounding of $d_{i}$ and
+/// its own evaluation; of the sum of $n$ exponentials $\gamma_{n} + \sum_{j} p_{j} (|d_{j}| + 8) u$; of the division
+/// $3 u$. With their sum $\varepsilon$, a result $p_{i}$ is within
+/// $p_{i} \varepsilon / (1 - \varepsilon) + n 2^{-125}$. The last term covers exponentials and results that are flushed
+/// to zero.
 ///
 /// # Panics
-/// If the elements are no whole rows.
+/// If the number of elements is not a multiple of `length`.
 #[must_use]
 pub fn softmax<T: Element>(a: &[T], length: usize) -> Definition {
-    assert!(a.len().is_multiple_of(length.max(1)), "whole rows");
+    assert!(a.len().is_multiple_of(length.max(1)), "the number of elements must be a multiple of the length");
     Definition::of(a.chunks(length.max(1)).flat_map(|row| {
         let row: Vec<f64> = row.iter().map(|x| x.to_f64()).collect();
-        // NOTE: `max` ignores NaN; the sum does not.
+        // NOTE: `max` ignores NaN, but the sum does not.
         let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let total: f64 = row.iter().map(|x| (x - top).exp()).sum();
         let exponent = |x: f64| (top - x).min(105.0) + 8.0;

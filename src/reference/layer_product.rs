@@ -35,7 +35,7 @@ impl LayerProductReference {
     #[must_use]
     pub fn new(product: LayerProduct, blades: &Blades, rows: usize) -> Self {
         assert_eq!((blades.signature(), blades.len()), (product.signature, product.signature.size()));
-        let of_terms = Product::Geometric.terms_onto(blades, blades, blades);
+        let of_terms = Product::Geometric.terms(blades, blades).and_then(|terms| terms.select(blades));
         let terms = of_terms.unwrap_or_else(|error| unreachable!("one algebra: {error}"));
         let paths = product.signature.paths();
         let mask = |i: u8| blades.masks()[usize::from(i)];

@@ -1,5 +1,5 @@
-//! The definitions, in f64 and plain loops, and the bounds within which a kernel must agree with them.
-//! Public: users test against them too.
+//! Definitions of the operations in f64, as plain loops, and the error bounds that the kernels satisfy. Applications
+//! can test against them.
 
 mod activation;
 mod bounded;

@@ -4,7 +4,7 @@ use crate::batch::{Batch, Wanted, assert_within};
 use crate::support;
 use crate::support::strided::Lay;
 use tilewise::clifford::BladeAxis::{First, Last};
-use tilewise::clifford::{Blades, Multivector, Multivectors, Order, Signature, Unary};
+use tilewise::clifford::{BladeOrder, Blades, Multivector, Multivectors, Signature, Unary};
 use tilewise::reference::gamma;
 use tilewise::{Gpu, f16};
 
@@ -43,7 +43,7 @@ fn blades_are_selected_reordered_and_projected() {
     let Some(gpu) = support::gpu() else { return };
     let blades = Signature::CL3.blades();
     let x = batch(&gpu, &blades, Last, 1);
-    let ascending = x.on_device.select(&blades.ordered(Order::Ascending)).unwrap();
+    let ascending = x.on_device.select(&blades.ordered(BladeOrder::Ascending)).unwrap();
     assert_eq!(ascending.blades().to_string(), "1 e1 e2 e12 e3 e13 e23 e123");
     assert_within(&ascending, |index| exactly(x.at(index).clone()), "ascending");
     assert_eq!(
@@ -66,7 +66,9 @@ fn blades_are_selected_reordered_and_projected() {
 #[test]
 fn vectors_stand_in_another_order() {
     let Some(gpu) = support::own(|_| ()) else { return };
-    for (signature, axis) in [(Signature::PGA3D, First), (Signature::of(&[0, 1, -1, 1]).unwrap(), Last)] {
+    for (signature, axis) in
+        [(Signature::PGA3D, First), (Signature::from_squares(&[0, 1, -1, 1]).unwrap(), Last)]
+    {
         let x = batch(&gpu, &signature.blades(), axis, 1);
         let to = if signature == Signature::PGA3D { signature.null_first() } else { signature.null_last() };
         let found = x.on_device.reordered(to).unwrap();
@@ -86,7 +88,7 @@ fn vectors_stand_in_another_order() {
     let renamed = planes.reordered(Signature::PGA3D.null_first()).unwrap();
     assert_eq!((renamed.blades().to_string().as_str(), gpu.stats().launches), ("e1 e2 e3 e0", before));
     let error = planes.reordered(Signature::SPACETIME).map(drop).unwrap_err().to_string();
-    assert!(error.contains("Cl(3,0,1) has not the vectors of Cl(1,3,0) in another order"), "{error}");
+    assert!(error.contains("Cl(3,0,1) and Cl(1,3,0) do not have the same vectors"), "{error}");
 }
 
 /// The norm by any metric, and its gradient; both are 0 of null multivectors.

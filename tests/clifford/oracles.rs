@@ -6,7 +6,7 @@ use crate::support;
 use crate::support::safetensors::Safetensors;
 use std::path::Path;
 use tilewise::clifford::{
-    BladeAxis, Blades, Multivector, Multivectors, Order, Product, Signature, Unary, grade,
+    BladeAxis, BladeOrder, Blades, Multivector, Multivectors, Product, Signature, Unary, grade,
 };
 use tilewise::{Element, Gpu};
 
@@ -71,7 +71,7 @@ fn tables(gpu: &Gpu, path: &Path, name: &str, turn: usize) {
     let runs_product = |i: usize| full || i == 0 || [2 * turn % 7, (2 * turn + 1) % 7].contains(&(i - 1));
     let file = Npz::read(path);
     let squares: Vec<i8> = file.integers("signature").iter().map(|&s| i8::try_from(s).unwrap()).collect();
-    let signature = Signature::of(&squares).unwrap();
+    let signature = Signature::from_squares(&squares).unwrap();
     assert_eq!(signature, support::oracles::signature(name));
     let mut seen = vec!["signature", "index", "rp_index", "grade", "shortlex_to_bitmask"];
     let short_lex: Vec<i64> = signature.blades().masks().iter().copied().map(i64::from).collect();
@@ -104,7 +104,7 @@ fn tables(gpu: &Gpu, path: &Path, name: &str, turn: usize) {
 fn each_blade(gpu: &Gpu, signature: Signature, shape: &[usize]) -> Multivectors<f32> {
     let n = signature.size();
     let identity: Vec<f32> = (0..n * n).map(|at| f32::from(u8::from(at % (n + 1) == 0))).collect();
-    let blades = signature.blades().ordered(Order::Ascending);
+    let blades = signature.blades().ordered(BladeOrder::Ascending);
     Multivectors::new(gpu.tensor(&identity, shape).unwrap(), &blades, BladeAxis::Last).unwrap()
 }
 

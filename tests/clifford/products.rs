@@ -4,8 +4,9 @@ use crate::batch::{Batch, Wanted, assert_within};
 use crate::support;
 use crate::support::strided::Lay;
 use tilewise::clifford::BladeAxis::{First, Last};
-use tilewise::clifford::{BladeAxis, Blades, Multivector, Multivectors, Product, Signature, Terms};
+use tilewise::clifford::{BladeAxis, Blades, Multivector, Multivectors, MvProduct, Product, Signature};
 use tilewise::gpu::DeviceType;
+use tilewise::planning::clifford::Terms;
 use tilewise::reference::{gamma, store_tolerance};
 use tilewise::{Error, Gpu, Real, bf16, f16};
 
@@ -32,7 +33,7 @@ fn dense(product: Product, signature: Signature, axis: BladeAxis, positions: &'s
 /// The value on some blades, and how far its parts may be off: as sums of so many terms, and as they are stored.
 fn wanted<T: Real>(value: &Multivector, terms: &Terms, x: &[f64], y: &[f64]) -> Wanted {
     let value = Multivector::new(&terms.out, &value.select(&terms.out)).unwrap();
-    let longest = terms.longest();
+    let longest = terms.max_terms_per_blade();
     let summed = terms
         .magnitude(x, y)
         .into_iter()
@@ -193,7 +194,7 @@ fn what_gpus_are_given_runs_on_every_device() {
     let geometric = |signature, positions| dense(Product::Geometric, signature, First, positions);
     let plan = |case: &Case| {
         let [x, y] = operands::<f32>(&gpu, case);
-        x.on_device.plan_product(case.product, &y.on_device).unwrap().steps()[0].kernel.to_string()
+        MvProduct::new(case.product, &x.on_device, &y.on_device).plan().unwrap().steps()[0].kernel.to_string()
     };
     for (case, read) in [
         (geometric(Signature::CL2, &[3, 7]), "shifted "),
@@ -348,16 +349,22 @@ fn mistakes_are_errors_and_nothing_is_nothing() {
         assert!(error.contains(words), "{error}");
     };
     says(x.geometric(&batch(&[2, 3], &pga.blades(), First)), "the operands are of Cl(3,0,0) and Cl(2,0,1)");
-    says(x.geometric(&batch(&[2, 3], &cl3.blades(), Last)), "blades lie along axes First and Last");
+    says(
+        x.geometric(&batch(&[2, 3], &cl3.blades(), Last)),
+        "the operands have different blade axes, First and Last",
+    );
     says(x.geometric(&batch(&[2, 4], &cl3.blades(), First)), "extents must be equal or 1");
-    says(x.product_onto(Product::Outer, &x, &pga.blades()), "the operands are of Cl(3,0,0) and Cl(2,0,1)");
+    says(
+        MvProduct::new(Product::Outer, &x, &x).blades(&pga.blades()).run(),
+        "the operands are of Cl(3,0,0) and Cl(2,0,1)",
+    );
     says(x.select(&pga.blades()), "the operands are of");
-    says(x.project(&[4]), "there is no grade 4");
-    says(Multivectors::new(x.tensor().clone(), &cl3.even(), First), "as long as there are blades");
-    says(Multivectors::new(x.tensor().clone(), &cl3.blades(), Last), "as long as there are blades");
+    says(x.project(&[4]), "the algebra has no grade 4");
+    says(Multivectors::new(x.tensor().clone(), &cl3.even(), First), "one element per blade");
+    says(Multivectors::new(x.tensor().clone(), &cl3.blades(), Last), "one element per blade");
     let other = x.product_backward(Product::Geometric, &x, &batch(&[2, 1], &cl3.blades(), First));
     says(other.map(|(x, _)| x), "the positions of the result");
-    says(x.norm_backward(&x), "the gradient is of");
+    says(x.norm_backward(&x), "the gradient must have the blades");
     // An inverse of so many blades is not written out.
     let large = Signature::new(6, 0, 0).unwrap();
     says(batch(&[1], &large.blades(), First).inverse(), "number of operations");

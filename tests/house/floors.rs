@@ -39,23 +39,9 @@ const ROOMS: &[&[&str]] = &[
 /// Rooms that hold nothing but modules and re-exports.
 const LISTS: &[&str] = &["planning", "lib"];
 
-/// Rooms whose circles are still to be cut. The list goes when it is empty.
-const UNSORTED: &[&str] = &["clifford"];
-
 #[test]
 fn imports_follow_the_floors() {
-    let mut faults = faults(&Imports::of(&sources()));
-    let first = |fault: &str| {
-        let path = fault.split("src/").nth(1).unwrap_or_default();
-        path.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
-    };
-    for unsorted in UNSORTED {
-        assert!(
-            faults.iter().any(|fault| first(fault) == *unsorted),
-            "{unsorted} is sorted: take it off the list"
-        );
-    }
-    faults.retain(|fault| !UNSORTED.contains(&first(fault).as_str()));
+    let faults = faults(&Imports::of(&sources()));
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 

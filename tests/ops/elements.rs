@@ -113,7 +113,7 @@ fn a_bias_is_added_in_place_in_one_launch_without_a_buffer() {
                 let mut placed = Placed::new(gpu, &x, shape, lay);
                 let bias = Placed::new(gpu, &bias, &[n], bias_lay);
                 let before = gpu.stats();
-                ops::bias_add_inplace(&mut placed.tensor, &bias.tensor).unwrap();
+                ops::bias_add_assign(&mut placed.tensor, &bias.tensor).unwrap();
                 let after = gpu.stats();
                 assert_eq!(after.launches - before.launches, u64::from(!x.is_empty()));
                 assert_eq!(after.buffers_created, before.buffers_created, "no buffer");
@@ -177,9 +177,9 @@ fn mistakes_are_errors_with_both_shapes() {
     assert_says!(ops::sum(&zeros(&[]), 0), Error::Shape { .. }, "sum", "[]", "[0]");
     assert_says!(ops::softmax(&zeros(&[])), Error::Shape { .. }, "softmax", "[]");
     let mut x = zeros(&[3, 4]);
-    assert_says!(ops::bias_add_inplace(&mut x, &zeros(&[3])), Error::Shape { .. }, "bias", "[3]", "[3, 4]");
-    assert_says!(ops::bias_add_inplace(&mut x, &zeros(&[1])), Error::Shape { .. }, "[1]", "[3, 4]");
-    assert_says!(ops::bias_add_inplace(&mut x, &zeros(&[1, 4])), Error::Shape { .. }, "[1, 4]", "[3, 4]");
+    assert_says!(ops::bias_add_assign(&mut x, &zeros(&[3])), Error::Shape { .. }, "bias", "[3]", "[3, 4]");
+    assert_says!(ops::bias_add_assign(&mut x, &zeros(&[1])), Error::Shape { .. }, "[1]", "[3, 4]");
+    assert_says!(ops::bias_add_assign(&mut x, &zeros(&[1, 4])), Error::Shape { .. }, "[1, 4]", "[3, 4]");
     assert_says!(ops::add_into(&a, &a, &mut zeros(&[4, 3])), Error::Shape { .. }, "[4, 3]", "[3, 4]");
     assert_says!(ops::add_into(&a, &a, &mut zeros(&[1, 3, 4])), Error::Shape { .. }, "[1, 3, 4]", "[3, 4]");
     assert_says!(
@@ -191,13 +191,13 @@ fn mistakes_are_errors_with_both_shapes() {
     );
     let kept = x.clone();
     let bias = zeros(&[4]);
-    assert_says!(ops::bias_add_inplace(&mut x, &bias), Error::Input { .. }, "shared with 1 other");
+    assert_says!(ops::bias_add_assign(&mut x, &bias), Error::Input { .. }, "shared with 1 other");
     drop(kept);
     let row = x.slice(0, 0..1).unwrap().reshape([4]).unwrap();
-    assert_says!(ops::bias_add_inplace(&mut x, &row), Error::Input { .. }, "shares its buffer");
+    assert_says!(ops::bias_add_assign(&mut x, &row), Error::Input { .. }, "shares its buffer");
     let mut overlap = zeros(&[6]).as_strided(&[3, 4], &[1, 1], 0).unwrap();
     assert_says!(
-        ops::bias_add_inplace(&mut overlap, &bias),
+        ops::bias_add_assign(&mut overlap, &bias),
         Error::Shape { .. },
         "overlap",
         "[3, 4]",
@@ -215,7 +215,7 @@ fn mistakes_are_errors_with_both_shapes() {
 
 #[test]
 fn axes_that_step_as_one_are_one() {
-    use ops::{Elementwise, ElementwiseProblem};
+    use tilewise::planning::ops::{Elementwise, ElementwiseProblem};
     let gpu = support::noop();
     let a = gpu.zeros::<f32>([2, 3, 4, 5]).unwrap();
     let rank = |x: &Tensor<f32>, y: &Tensor<f32>| {
@@ -231,17 +231,17 @@ fn axes_that_step_as_one_are_one() {
 
 #[test]
 fn plans_fold_their_grid_and_refuse_what_cannot_be_bound() {
-    use tilewise::ops::{Elementwise, ElementwiseProblem, Rows, RowsProblem};
     use tilewise::planning::Problem;
     use tilewise::planning::fixtures;
+    use tilewise::planning::ops::{AxisFunction, AxisProblem, Elementwise, ElementwiseProblem};
     let caps = fixtures::h200();
     let large = Layout::contiguous("test", &[1 << 14, 1 << 14]).unwrap();
     let problem = ElementwiseProblem::new(Elementwise::Add, &[&large; 2], &large, DType::F32).unwrap();
     let [x, y, z] = problem.plan(&caps).unwrap().steps()[0].grid;
     assert!(y > 1 && z == 1 && x <= 65_535 && u64::from(x) * u64::from(y) >= 1 << 20, "{x} {y} {z}");
-    let rows = RowsProblem::new(Rows::Softmax, &large, 1, DType::F32).unwrap();
+    let rows = AxisProblem::new(AxisFunction::Softmax, &large, 1, DType::F32).unwrap();
     assert_eq!((rows.dims().lanes, rows.plan(&caps).unwrap().steps()[0].grid), (256, [1 << 14, 1, 1]));
-    let columns = RowsProblem::new(Rows::Sum, &large, 0, DType::F32).unwrap();
+    let columns = AxisProblem::new(AxisFunction::Sum, &large, 0, DType::F32).unwrap();
     assert_eq!((columns.dims().lanes, columns.plan(&caps).unwrap().steps()[0].grid), (1, [1 << 6, 1, 1]));
     let mut small = caps.clone();
     small.limits.binding_bytes = 1 << 29;

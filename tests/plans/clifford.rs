@@ -1,8 +1,9 @@
 //! How functions of multivectors are planned for devices as they are: by how many blades there are, where they lie and what
 //! the device is.
 
-use tilewise::clifford::{BladeAxis, Blades, CliffordProblem, Function, Placed, Product, Signature};
+use tilewise::clifford::{BladeAxis, Blades, Product, Signature};
 use tilewise::planning::Problem;
+use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
 use tilewise::planning::fixtures;
 use tilewise::{Caps, DType, Error, Layout, Plan};
 
@@ -15,7 +16,7 @@ fn problem(signature: Signature, positions: [usize; 2], axis: BladeAxis, dtype: 
         BladeAxis::Last => [batch, features, blades.len()],
     };
     let layout = Layout::contiguous("test", &shape).unwrap();
-    let placed = Placed { layout: &layout, blades: &blades };
+    let placed = MvLayout { layout: &layout, blades: &blades };
     CliffordProblem::new(Function::Product(Product::Geometric), &[placed; 2], placed, axis, dtype).unwrap()
 }
 
@@ -119,7 +120,7 @@ fn what_is_too_large_is_refused() {
     let six = Signature::new(6, 0, 0).unwrap();
     let layout = Layout::contiguous("test", &[64, 3]).unwrap();
     let blades = six.blades();
-    let placed = Placed { layout: &layout, blades: &blades };
+    let placed = MvLayout { layout: &layout, blades: &blades };
     let inverse = CliffordProblem::new(Function::Inverse, &[placed], placed, BladeAxis::First, DType::F32);
     let refused = inverse.unwrap().plan(&caps).unwrap_err();
     assert!(matches!(refused, Error::Limit { op: "inverse", allowed: 2048, .. }), "{refused}");
@@ -129,7 +130,7 @@ fn what_is_too_large_is_refused() {
     let refused = large.plan(&small).unwrap_err();
     assert!(matches!(refused, Error::Limit { op: "geometric", needed: 2_097_152, .. }), "{refused}");
     let wrong = Blades::new(six, &[0, 1]).unwrap();
-    let mistaken = Placed { layout: &layout, blades: &wrong };
+    let mistaken = MvLayout { layout: &layout, blades: &wrong };
     let refused = CliffordProblem::new(Function::Select, &[placed], mistaken, BladeAxis::First, DType::F32);
     assert!(matches!(refused, Err(Error::Shape { op: "select", .. })), "{refused:?}");
 }

@@ -3,9 +3,10 @@
 use crate::support::families::slowed;
 use crate::support::wgsl;
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
-use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature};
+use tilewise::clifford::{BladeAxis, Product, Signature};
 use tilewise::gpu::DeviceType;
-use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::ops::Overflow;
+use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
 use tilewise::planning::clifford_layer::{
     ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, GatesProblem, OperandRounding,
     RowFunction, RowOperandLayouts, RowProblem,
@@ -14,6 +15,7 @@ use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
+use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -84,14 +86,16 @@ const FAMILIES: [Family; 41] = [
         let x = flat(&[n])?;
         ElementwiseProblem::new(Elementwise::Activate(Activation::Gelu), &[&x], &x, DType::F32)?.plan(caps)
     }),
-    ("sum", |n, caps| RowsProblem::new(Rows::Sum, &flat(&[1, n])?, 1, DType::F32)?.plan(caps)),
+    ("sum", |n, caps| AxisProblem::new(AxisFunction::Sum, &flat(&[1, n])?, 1, DType::F32)?.plan(caps)),
     ("sum across", |n, caps| {
-        RowsProblem::new(Rows::Sum, &flat(&[n / 1024, 1024])?, 0, DType::F32)?.plan(caps)
+        AxisProblem::new(AxisFunction::Sum, &flat(&[n / 1024, 1024])?, 0, DType::F32)?.plan(caps)
     }),
     ("sums in a batch", |n, caps| {
-        RowsProblem::new(Rows::MaxAbs, &flat(&[n / 1024, 64, 16])?, 1, DType::F32)?.plan(caps)
+        AxisProblem::new(AxisFunction::MaxAbs, &flat(&[n / 1024, 64, 16])?, 1, DType::F32)?.plan(caps)
     }),
-    ("softmax", |n, caps| RowsProblem::new(Rows::Softmax, &flat(&[n / 64, 64])?, 1, DType::F32)?.plan(caps)),
+    ("softmax", |n, caps| {
+        AxisProblem::new(AxisFunction::Softmax, &flat(&[n / 64, 64])?, 1, DType::F32)?.plan(caps)
+    }),
     ("cast", |n, caps| {
         CastProblem::new(&flat(&[n])?, DType::F32, DType::F16, Overflow::Saturate)?.plan(caps)
     }),
@@ -120,7 +124,7 @@ const FAMILIES: [Family; 41] = [
     ("sandwich", |n, caps| {
         let (motors, points) = (Signature::PGA3D.even(), Signature::PGA3D.points());
         let [m, x] = [flat(&[motors.len(), n / 8])?, flat(&[points.len(), n / 8])?];
-        let [m, x] = [(&m, &motors), (&x, &points)].map(|(layout, blades)| Placed { layout, blades });
+        let [m, x] = [(&m, &motors), (&x, &points)].map(|(layout, blades)| MvLayout { layout, blades });
         CliffordProblem::new(Function::Sandwich, &[m, x], x, BladeAxis::First, DType::F32)?.plan(caps)
     }),
     ("steerable layer", |n, caps| rows(RowFunction::Steerable, n, caps)),
@@ -161,7 +165,7 @@ fn product([m, n, k]: [usize; 3], types: GemmTypes) -> Result<GemmProblem> {
 fn multivectors(signature: Signature, n: usize, caps: &Caps) -> Result<Plan> {
     let blades = signature.blades();
     let x = flat(&[blades.len(), n / blades.len()])?;
-    let placed = Placed { layout: &x, blades: &blades };
+    let placed = MvLayout { layout: &x, blades: &blades };
     let function = Function::Product(Product::Geometric);
     CliffordProblem::new(function, &[placed, placed], placed, BladeAxis::First, DType::F32)?.plan(caps)
 }

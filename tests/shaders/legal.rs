@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::DeviceType;
-use tilewise::ops::{CastProblem, Overflow};
+use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{F16SplitProblem, GemmProblem, GemmTypes, Pin, Side};
 use tilewise::planning::kernel::{INCLUDES, Include, KERNELS, Kernel};
+use tilewise::planning::ops::CastProblem;
 use tilewise::{Accumulator, Caps, DType, Error, Layout, Precision};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of

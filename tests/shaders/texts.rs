@@ -3,11 +3,11 @@
 use crate::support::wgsl;
 use std::mem::offset_of;
 use tilewise::Error;
-use tilewise::clifford::CliffordDims;
-use tilewise::ops::{CastDims, ElementwiseDims, RowsDims};
+use tilewise::planning::clifford::CliffordDims;
 use tilewise::planning::clifford_layer::{FeaturesDims, GatesDims, OperandGradientsDims, RowDims};
 use tilewise::planning::gemm::{F16SplitDims, GemmDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
+use tilewise::planning::ops::{AxisDims, CastDims, ElementwiseDims};
 use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
 #[test]
@@ -97,7 +97,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     assert_eq!(dims_of("gemm/f16_split"), halves);
     let elementwise: Members = members!(ElementwiseDims: axes offsets quads rank reserved0 reserved1);
     assert_eq!(dims_of("ops/elementwise"), elementwise);
-    let rows: Members = members!(RowsDims: axes c_offset a_offset a_stride length rows rank lanes reserved);
+    let rows: Members = members!(AxisDims: axes c_offset a_offset a_stride length rows rank lanes reserved);
     for shader in ["ops/reduce", "ops/softmax"] {
         assert_eq!(dims_of(shader), rows, "{shader}");
     }

@@ -2,9 +2,10 @@
 
 use super::wgsl::{I8, plain};
 use tilewise::clifford::layer::{FeatureFunction, LayerProduct};
-use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature};
+use tilewise::clifford::{BladeAxis, Product, Signature};
 use tilewise::gemm::SplitK;
-use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::ops::Overflow;
+use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
 use tilewise::planning::clifford_layer::{
     ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, OperandRounding, RowFunction,
     RowOperandLayouts, RowProblem,
@@ -12,6 +13,7 @@ use tilewise::planning::clifford_layer::{
 use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
+use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -46,9 +48,13 @@ pub(crate) const FAMILIES: [Family; 28] = [
         let x = flat(&[50, 80])?;
         ElementwiseProblem::new(Elementwise::Add, &[&x, &x], &x, DType::F32)?.plan(caps)
     }),
-    ("sum", |caps| RowsProblem::new(Rows::Sum, &flat(&[64, 256])?, 1, DType::F32)?.plan(caps)),
-    ("sum across", |caps| RowsProblem::new(Rows::Sum, &flat(&[64, 2048])?, 0, DType::F32)?.plan(caps)),
-    ("softmax", |caps| RowsProblem::new(Rows::Softmax, &flat(&[64, 256])?, 1, DType::F32)?.plan(caps)),
+    ("sum", |caps| AxisProblem::new(AxisFunction::Sum, &flat(&[64, 256])?, 1, DType::F32)?.plan(caps)),
+    ("sum across", |caps| {
+        AxisProblem::new(AxisFunction::Sum, &flat(&[64, 2048])?, 0, DType::F32)?.plan(caps)
+    }),
+    ("softmax", |caps| {
+        AxisProblem::new(AxisFunction::Softmax, &flat(&[64, 256])?, 1, DType::F32)?.plan(caps)
+    }),
     ("cast", |caps| {
         CastProblem::new(&flat(&[64, 256])?, DType::F32, DType::Bf16, Overflow::Saturate)?.plan(caps)
     }),
@@ -102,7 +108,7 @@ fn sketched(kind: SketchKind, direction: Direction, caps: &Caps) -> Result<Plan>
 fn multivectors(signature: Signature, positions: usize, caps: &Caps) -> Result<Plan> {
     let blades = signature.blades();
     let x = flat(&[blades.len(), positions])?;
-    let placed = Placed { layout: &x, blades: &blades };
+    let placed = MvLayout { layout: &x, blades: &blades };
     let function = Function::Product(Product::Geometric);
     CliffordProblem::new(function, &[placed, placed], placed, BladeAxis::First, DType::F32)?.plan(caps)
 }

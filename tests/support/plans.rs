@@ -8,13 +8,14 @@ use super::wgsl_clifford::{self as clifford, connected_problem};
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{Gate, GradeNorm};
 use tilewise::gemm::{GemmKernel, SplitK};
-use tilewise::ops::{CastProblem, Overflow};
+use tilewise::ops::Overflow;
 use tilewise::planning::clifford_layer::{
     ConnectedBackward, ConnectedForward, OperandGradientsProblem, OperandRounding,
 };
 use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
+use tilewise::planning::ops::CastProblem;
 use tilewise::{Caps, DType, Layout, Precision};
 
 /// Plans of all operations for a device, in every variant that changes a kernel.

@@ -3,12 +3,12 @@
 use super::operand::View;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::gpu::DeviceType;
-use tilewise::ops::{Elementwise, ElementwiseProblem, Rows, RowsProblem};
 use tilewise::planning::gemm::{
     Distribution, Epilogue, GemmDims, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition,
     OuterAxis, Pin, Previous, Scale, Side, SignHalf,
 };
 use tilewise::planning::kernel::Kernel;
+use tilewise::planning::ops::{AxisFunction, AxisProblem, Elementwise, ElementwiseProblem};
 use tilewise::planning::sketch::{HadamardPass, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -114,7 +114,7 @@ pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
 
 /// Elementwise functions and functions along an axis: all functions and types, with rows that begin at even indices and rows that
 /// do not.
-pub fn elementwise_problems() -> (Vec<ElementwiseProblem>, Vec<RowsProblem>) {
+pub fn elementwise_problems() -> (Vec<ElementwiseProblem>, Vec<AxisProblem>) {
     let view = |shape: [usize; 2]| {
         let strides = [shape[1] + 1, 1];
         Layout::new("test", &shape, &strides, 0, 1 << 20).expect("the view lies in the buffer")
@@ -126,7 +126,9 @@ pub fn elementwise_problems() -> (Vec<ElementwiseProblem>, Vec<RowsProblem>) {
                 let operands = vec![&view; function.operands()];
                 ElementwiseProblem::new(function, &operands, &view, dtype).expect("a small view")
             }));
-            of_rows.extend(Rows::ALL.map(|f| RowsProblem::new(f, &view, 1, dtype).expect("a small view")));
+            of_rows.extend(
+                AxisFunction::ALL.map(|f| AxisProblem::new(f, &view, 1, dtype).expect("a small view")),
+            );
         }
     }
     (of_elements, of_rows)

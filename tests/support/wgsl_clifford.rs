@@ -3,12 +3,11 @@
 use super::strided::Lay;
 use super::wgsl::{REALS, kernels_of};
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
-use tilewise::clifford::{
-    BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary,
-};
+use tilewise::clifford::{BladeAxis, Blades, Product, Signature, Unary};
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
+use tilewise::planning::clifford::{CliffordProblem, Function, LogBranch, MvLayout};
 use tilewise::planning::clifford_layer::{
     ConnectedProblem, FeaturesProblem, OperandGradientsProblem, RowFunction, RowOperandLayouts, RowProblem,
 };
@@ -67,8 +66,8 @@ pub fn clifford_problems(dtype: DType) -> Vec<CliffordProblem> {
                 BladeAxis::Last => [3, features, blades.len()],
             };
             let (whole, one) = (contiguous(&shape(features)), contiguous(&shape(1)));
-            let placed = |layout| Placed { layout, blades: &blades };
-            let mut push = |function: Function, operands: &[Placed<'_>]| {
+            let placed = |layout| MvLayout { layout, blades: &blades };
+            let mut push = |function: Function, operands: &[MvLayout<'_>]| {
                 let problem = CliffordProblem::new(function, operands, placed(&whole), axis, dtype);
                 problems.push(problem.expect("shapes go together"));
             };
@@ -94,7 +93,7 @@ fn problem_with_gaps(dtype: DType) -> CliffordProblem {
     let layout =
         |strides: &[usize; 3]| Layout::new("test", &[4, 3, 8], strides, 0, 1 << 10).expect("a small view");
     let [gaps, whole] = [layout(&[48, 16, 2]), layout(&[24, 8, 1])];
-    let [x, c] = [&gaps, &whole].map(|layout| Placed { layout, blades: &blades });
+    let [x, c] = [&gaps, &whole].map(|layout| MvLayout { layout, blades: &blades });
     let function = Function::Unary(Unary::Reverse);
     CliffordProblem::new(function, &[x], c, BladeAxis::First, dtype).expect("shapes go together")
 }
@@ -157,9 +156,9 @@ pub fn versor_problems() -> Vec<CliffordProblem> {
         let mut functions = vec![(Function::Normalize, vec![&even], &even)];
         if algebra != Signature::SPACETIME {
             functions.push((Function::Exp, vec![&turns], &even));
-            functions.push((Function::Log(Branch::Whole), vec![&even], &turns));
-            functions.push((Function::Log(Branch::Shorter), vec![&even], &turns));
-            functions.push((Function::Way, vec![&even, &even], &turns));
+            functions.push((Function::Log(LogBranch::OfMotor), vec![&even], &turns));
+            functions.push((Function::Log(LogBranch::Shortest), vec![&even], &turns));
+            functions.push((Function::LogBetween, vec![&even, &even], &turns));
         }
         let [odd, vectors, points, all] =
             [algebra.odd(), algebra.vectors(), algebra.points(), algebra.blades()];
@@ -174,10 +173,13 @@ pub fn versor_problems() -> Vec<CliffordProblem> {
                 };
                 let mut layouts: Vec<Layout> = operands.iter().map(|blades| layout(blades, 8)).collect();
                 layouts[0] = layout(operands[0], if operands.len() == 2 { features } else { 8 });
-                let placed: Vec<Placed<'_>> =
-                    layouts.iter().zip(&operands).map(|(layout, blades)| Placed { layout, blades }).collect();
+                let placed: Vec<MvLayout<'_>> = layouts
+                    .iter()
+                    .zip(&operands)
+                    .map(|(layout, blades)| MvLayout { layout, blades })
+                    .collect();
                 let c = layout(out, 8);
-                let c = Placed { layout: &c, blades: out };
+                let c = MvLayout { layout: &c, blades: out };
                 let problem = CliffordProblem::new(function, &placed, c, BladeAxis::First, DType::F32);
                 problems.push(problem.expect("shapes go together"));
             }

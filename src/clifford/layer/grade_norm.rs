@@ -1,7 +1,7 @@
 //! The norm of a layer's product: the number by which each grade of the result is divided.
 
-use crate::clifford::algebra::Signature;
-use crate::clifford::blades::grade;
+use crate::clifford::algebra::signature::Signature;
+use crate::clifford::algebra::signs::grade;
 use std::fmt;
 
 /// The norm by which a layer divides each grade G of its product: $r_{G} = \sqrt{m_{G} + \varepsilon}$, one number for

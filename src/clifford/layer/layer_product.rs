@@ -2,8 +2,8 @@
 
 use super::gate::Gate;
 use super::grade_norm::GradeNorm;
-use crate::clifford::algebra::Signature;
-use crate::clifford::blades::Blades;
+use crate::clifford::algebra::blades::Blades;
+use crate::clifford::algebra::signature::Signature;
 
 /// The weighted product of multivectors in a layer, $N(\sum_{p} w_{p} (\hat x \hat y)_{p})$. Operands are gated, each
 /// path of the geometric product ([`Signature::paths`]) has its own weights, and the result is normalised grade by

@@ -1,7 +1,7 @@
 //! The operands of layers as tensors (blade, row, feature), and back.
 
-use crate::clifford::algebra::Signature;
-use crate::clifford::multivectors::Multivectors;
+use crate::clifford::algebra::signature::Signature;
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::problem::BladeAxis;
 use crate::layout::Real;
 use crate::tensor::Tensor;

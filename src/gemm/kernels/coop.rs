@@ -9,7 +9,7 @@ use crate::caps::{Caps, CoopScalar};
 use crate::gemm::problem::{
     GemmDims, GemmKernel, GemmProblem, Generated, HalfAxis, PlaneSource, SignHalf, Tile,
 };
-use crate::kernel::{Kernel, OperandAccess, StorageFormat, VectorWidth};
+use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 use crate::layout::DType;
 use crate::plan::Flops;
 use std::cmp::Ordering;
@@ -234,7 +234,7 @@ impl KernelSpec for Coop {
         let direct = problem.types.c == DType::F32
             && problem.dims.c_starts().iter().all(|start| start.is_multiple_of(4));
         if direct && problem.epilogue.is_plain() {
-            return kernel.result(OperandAccess::write(StorageFormat::F32, VectorWidth::One));
+            return kernel.result(OperandAccess::write(StorageFormat::F32, AccessWidth::One));
         }
         store(kernel, problem, 3, caps).slot("store_whole", "none")
     }

@@ -5,7 +5,7 @@ use super::spec::{KernelSpec, in_memory, of_fractions};
 use super::store::store;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmKernel, GemmProblem, Tile};
-use crate::kernel::{Kernel, OperandAccess, StorageFormat, VectorWidth};
+use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 
 pub(super) struct Gemv;
 
@@ -197,7 +197,7 @@ impl KernelSpec for Gemv {
         let lanes_along_k = u32::from(matrix_loads.axis() == Axis::K);
         let kernel = kernel.param("MATRIX_BINDING", matrix as u32).param("LANES_ALONG_K", lanes_along_k);
         let [element, vector] =
-            [VectorWidth::One, VectorWidth::Four].map(|width| OperandAccess::read(ab, width));
+            [AccessWidth::One, AccessWidth::Four].map(|width| OperandAccess::read(ab, width));
         let kernel = match matrix_loads {
             Loads::Elements(_) => kernel.operand("matrix", element),
             Loads::Vectors(Axis::K) => {

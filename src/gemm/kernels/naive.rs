@@ -5,7 +5,7 @@ use super::spec::{KernelSpec, in_memory};
 use super::store::store_elements;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmKernel, GemmProblem, Tile};
-use crate::kernel::{Kernel, OperandAccess, StorageFormat, VectorWidth};
+use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 
 pub(super) struct Naive;
 
@@ -60,8 +60,8 @@ impl KernelSpec for Naive {
         let kernel = Kernel::new(self.shader())
             .dims(caps, size_of_val(&problem.dims))
             .param("LANES", self.invocations(tile, caps))
-            .operand("a", OperandAccess::read(ab, VectorWidth::One))
-            .operand("b", OperandAccess::read(ab, VectorWidth::One));
+            .operand("a", OperandAccess::read(ab, AccessWidth::One))
+            .operand("b", OperandAccess::read(ab, AccessWidth::One));
         let kernel = if ab == StorageFormat::I8 {
             kernel.param("sum", "i32").slot("multiply_add", "i32")
         } else {

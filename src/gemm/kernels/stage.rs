@@ -1,6 +1,6 @@
 //! How kernels load the operands that they stage.
 
-use crate::kernel::VectorWidth;
+use crate::kernel::AccessWidth;
 
 /// How the tiled kernel loads an operand: the constants `STAGE_...` of `gemm/tiled.wgsl`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,10 +27,10 @@ impl Stage {
     }
 
     /// The number of elements per load.
-    pub(super) fn width(self) -> VectorWidth {
+    pub(super) fn width(self) -> AccessWidth {
         match self {
-            Self::VectorOuter => VectorWidth::Four,
-            Self::ScalarK | Self::ScalarOuter => VectorWidth::One,
+            Self::VectorOuter => AccessWidth::Four,
+            Self::ScalarK | Self::ScalarOuter => AccessWidth::One,
         }
     }
 }

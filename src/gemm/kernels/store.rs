@@ -2,7 +2,7 @@
 
 use crate::caps::Caps;
 use crate::gemm::problem::{Epilogue, GemmProblem, Previous, Scale};
-use crate::kernel::{Kernel, OperandAccess, StorageFormat, VectorWidth};
+use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 
 /// How C is stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,8 +17,8 @@ impl Store {
     /// How a kernel accesses C. If its previous contents are added, they are read with the width of the store.
     fn access(self, problem: &GemmProblem, caps: &Caps) -> OperandAccess {
         let width = match self {
-            Self::Elements => VectorWidth::One,
-            Self::Vectors => VectorWidth::Four,
+            Self::Elements => AccessWidth::One,
+            Self::Vectors => AccessWidth::Four,
         };
         let c = OperandAccess::write(StorageFormat::of(problem.types.c, caps), width);
         if problem.epilogue.adds_previous() { c.and_read(width) } else { c }
@@ -68,7 +68,7 @@ impl GemmProblem {
                 binding += 1;
                 kernel.operand(
                     "bias_vector",
-                    OperandAccess::read(StorageFormat::of(dtype, caps), VectorWidth::One),
+                    OperandAccess::read(StorageFormat::of(dtype, caps), AccessWidth::One),
                 )
             }
         };
@@ -80,7 +80,7 @@ impl GemmProblem {
                 binding += 1;
                 kernel.operand(
                     "residual_matrix",
-                    OperandAccess::read(StorageFormat::of(dtype, caps), VectorWidth::One),
+                    OperandAccess::read(StorageFormat::of(dtype, caps), AccessWidth::One),
                 )
             }
         };

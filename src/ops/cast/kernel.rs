@@ -1,23 +1,23 @@
-//! The kernel of copies, `shaders/ops/cast.wgsl`: its parameters say from which type to which.
+//! The kernel of copies and casts, `shaders/ops/cast.wgsl`.
 
 use super::problem::{CastDims, CastProblem};
 use crate::caps::Caps;
 use crate::kernel::Kernel;
 use crate::layout::{DType, Overflow};
-use crate::ops::numbers::constant;
+use crate::ops::packing::{constant, per_word};
 
-/// Invocations of one workgroup.
+/// Invocations per workgroup.
 pub(super) const LANES: u32 = 64;
 
 impl CastProblem {
-    /// What runs in each workgroup.
+    /// The kernel with the parameters of the two types.
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
         let kernel = Kernel::new("ops/cast")
             .dims(caps, size_of::<CastDims>())
             .param("A_PER_WORD", per_word(self.from))
             .param("C_PER_WORD", per_word(self.to))
             .param("LANES", LANES);
-        // What stays the same type and is not limited keeps its bits, of NaN too: no step is taken.
+        // A copy keeps the bits of every element, also those of NaN.
         if !changes(self.from, self.to, self.overflow) {
             return kernel;
         }
@@ -35,16 +35,7 @@ impl CastProblem {
     }
 }
 
-/// Whether a value may come out as another, or with other bits. NOTE: saturating changes infinities of the same type.
+/// Whether an element may change its value or bits. NOTE: saturation changes infinities even if the type is the same.
 fn changes(from: DType, to: DType, overflow: Overflow) -> bool {
     from != to || (overflow == Overflow::Saturate && to.is_real())
-}
-
-/// Elements in a word of memory.
-pub(super) fn per_word(dtype: DType) -> u32 {
-    match dtype {
-        DType::F32 | DType::I32 => 1,
-        DType::F16 | DType::Bf16 => 2,
-        DType::I8 => 4,
-    }
 }

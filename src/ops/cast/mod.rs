@@ -1,10 +1,10 @@
-//! Copies of views, row-major without gaps, in another type if asked for.
+//! Contiguous copies and casts.
 
 mod kernel;
 mod plan;
-mod problem;
+pub(crate) mod problem;
 
-pub use problem::{CastDims, CastProblem};
+pub(crate) use problem::CastProblem;
 
 use crate::Result;
 use crate::error::Named;
@@ -12,10 +12,11 @@ use crate::layout::{Element, Overflow};
 use crate::tensor::Tensor;
 
 impl<T: Element> Tensor<T> {
-    /// The same elements, row-major without gaps: this tensor if it is so already, else a copy.
+    /// This tensor if it is contiguous, otherwise a contiguous copy.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Limit`](crate::Error::Limit) if the copy has no room.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or [`Error::Limit`](crate::Error::Limit) if the copy does not
+    /// fit.
     pub fn contiguous(&self) -> Result<Self> {
         if self.layout().is_contiguous() {
             return Ok(self.clone());
@@ -23,20 +24,20 @@ impl<T: Element> Tensor<T> {
         convert(self, Overflow::Rust).named("contiguous")
     }
 
-    /// The elements converted to another type, as Rust's `as` and [`half`] convert them, to the bit on every device.
-    /// Without a copy if the type is the same.
+    /// Converts the elements to another type as Rust's `as` and [`half`] do, with bit-identical results on every
+    /// device. There is no copy if the type is the same.
     ///
     /// # Shapes
-    /// Any view -> the same shape, row-major without gaps; the same view if the type is the same.
+    /// Any view -> the same shape, contiguous; the same view if the type is the same.
     ///
     /// # Precision
-    /// To a type that holds the value: exact. Subnormal numbers are kept, as operands and as results; NaN stays NaN.
-    /// - Real to a narrower real: rounded to the nearest, ties to even; infinity beyond the largest.
+    /// Exact if the new type represents the value. Subnormal operands and results are preserved; NaN stays NaN.
+    /// - Real to a narrower real: rounded to nearest, ties to even; overflow becomes infinity.
     /// - Real to integer: truncated toward zero; saturated; NaN becomes 0.
-    /// - Integer to narrower integer: the low bits, so that it wraps.
-    /// - Integer to real: rounded to the nearest, ties to even; i32 to f16 or bf16 goes through f32, with two roundings.
+    /// - Integer to a narrower integer: the low bits, so it wraps.
+    /// - Integer to real: rounded to nearest, ties to even; i32 to f16 or bf16 goes through f32, with two roundings.
     ///
-    /// [`cast_saturating`](Self::cast_saturating) has neither infinities nor wrapping.
+    /// [`cast_saturating`](Self::cast_saturating) neither overflows to infinity nor wraps.
     ///
     /// # Errors
     /// As [`contiguous`](Self::contiguous).
@@ -58,8 +59,8 @@ impl<T: Element> Tensor<T> {
         convert(self, Overflow::Rust).named("cast")
     }
 
-    /// As [`cast`](Self::cast), but what the new type does not hold, infinities too, becomes its largest finite value of
-    /// the same sign. Without a copy if the type is the same and has no infinities, which is i8 and i32.
+    /// Converts the elements as [`cast`](Self::cast) does, but values outside the new type's range, infinities
+    /// included, become its largest finite value of the same sign. There is no copy between i8 and i8, or i32 and i32.
     ///
     /// # Shapes
     /// As [`cast`](Self::cast).
@@ -74,7 +75,7 @@ impl<T: Element> Tensor<T> {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// let sums = gpu.tensor(&[1000, -1000, 7], [3])?; // of i32
+    /// let sums = gpu.tensor(&[1000, -1000, 7], [3])?; // i32
     /// assert_eq!(sums.cast_saturating::<i8>()?.to_vec()?, [127, -128, 7]);
     /// assert_eq!(sums.cast::<i8>()?.to_vec()?, [-24, 24, 7]);
     /// # Ok(())
@@ -89,7 +90,7 @@ impl<T: Element> Tensor<T> {
     }
 }
 
-/// A new tensor with the elements of `view` as `U`, row-major without gaps.
+/// A new contiguous tensor with the elements of `view` as `U`.
 fn convert<T: Element, U: Element>(view: &Tensor<T>, overflow: Overflow) -> Result<Tensor<U>> {
     let gpu = view.gpu();
     if view.is_empty() {

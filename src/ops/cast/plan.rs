@@ -1,21 +1,22 @@
-//! How a copy is computed: in one step.
+//! The plan of a copy or cast: one step.
 
-use super::kernel::{LANES, per_word};
+use super::kernel::LANES;
 use super::problem::{CastProblem, op};
 use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::Layout;
+use crate::ops::packing::per_word;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 use crate::{Error, Result};
 
 impl Problem for CastProblem {
-    /// There is one kernel, which differs by the types alone.
+    /// One step. The kernel depends on the types only.
     ///
     /// Operands: the view, the copy.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let op = op(self.from, self.to);
         if self.dims.count == 0 {
-            return Err(Error::shape(op, "there must be something to convert", &[0]));
+            return Err(Error::shape(op, "the view must have at least one element", &[0]));
         }
         let mut draft = Draft::new(op, &[], caps);
         let view = draft.operand("the view", self.from, self.layout()?, Access::Read);

@@ -1,4 +1,4 @@
-//! A copy of a view: what to compute, as plain data.
+//! A checked copy or cast of a view, as plain data.
 
 use crate::Result;
 use crate::layout::{DType, Layout, MAX_RANK, Overflow, dim};
@@ -20,24 +20,24 @@ pub struct CastDims {
     pub reserved2: u32,
 }
 
-/// A copy of a view into a tensor without gaps, checked.
+/// A checked copy of a view to a contiguous tensor, with a cast if the types differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CastProblem {
-    /// The sizes, as the shader has them.
+    /// The shader's uniform.
     pub(crate) dims: CastDims,
-    /// The type of the view's elements.
+    /// Type of the view's elements.
     pub(crate) from: DType,
-    /// The type of the copy's elements.
+    /// Type of the copy's elements.
     pub(crate) to: DType,
-    /// What becomes of values that `to` does not hold.
+    /// Treatment of values outside the range of `to`.
     pub(crate) overflow: Overflow,
 }
 
 impl CastProblem {
-    /// The copy of a view of `from` elements as `to` elements. The view must not be empty.
+    /// The copy of a view from type `from` to type `to`. The view must not be empty.
     ///
     /// # Errors
-    /// [`Error::Limit`](crate::Error::Limit) if the view spans more than 32-bit indices reach.
+    /// [`Error::Limit`](crate::Error::Limit) if the view exceeds 32-bit indices.
     pub fn new(view: &Layout, from: DType, to: DType, overflow: Overflow) -> Result<Self> {
         let op = op(from, to);
         let missing = MAX_RANK - view.rank();
@@ -64,7 +64,7 @@ impl CastProblem {
         Ok(Self { dims, from, to, overflow })
     }
 
-    /// Where the view's elements lie.
+    /// The layout of the view.
     pub(super) fn layout(&self) -> Result<Layout> {
         let d = &self.dims;
         let inner = d.extents.iter().product::<u32>() * d.extent1;
@@ -76,7 +76,7 @@ impl CastProblem {
     }
 }
 
-/// What errors call it.
+/// The name of the operation in errors.
 pub(super) fn op(from: DType, to: DType) -> &'static str {
     if from == to { "contiguous" } else { "cast" }
 }

@@ -1,12 +1,10 @@
-//! Functions of elements, one by one: sums, differences, products and activations.
-//!
-//! The functions that applications call are here. Each makes an [`ElementwiseProblem`] of its operands and runs it.
+//! Elementwise functions: sums, differences, products and activations.
 
 mod kernel;
 mod plan;
-mod problem;
+pub(crate) mod problem;
 
-pub use problem::{Elementwise, ElementwiseDims, ElementwiseProblem, broadcast_shape};
+pub(crate) use problem::broadcast_shape;
 
 use super::activation::Activation;
 use crate::error::{Named, call};
@@ -14,15 +12,16 @@ use crate::gpu::View;
 use crate::layout::{Layout, Real};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
+use problem::{Elementwise, ElementwiseProblem};
 
-/// The sum $a + b$ of elements.
+/// The elementwise sum $a + b$.
 ///
 /// # Shapes
-/// Counted from the last axis, extents are equal or one of them is 1 or missing, and is then repeated, as `NumPy` does:
-/// (3, 1) and (4) -> (3, 4). Transposed, sliced and repeated views cost no copy.
+/// The operands broadcast as in `NumPy`: counted from the last axis, extents are equal, or one of them is 1 or missing.
+/// (3, 1) and (4) -> (3, 4). Transposed, sliced and broadcast views are read in place.
 /// # Errors
-/// [`Error::Shape`] if extents differ and none is 1; [`Error::Gpu`] if the operands live on different devices;
-/// [`Error::Limit`] if one exceeds what the device can bind; [`Error::OutOfMemory`] without room for the result.
+/// [`Error::Shape`] if extents differ and neither is 1; [`Error::Gpu`] if the operands are on different devices;
+/// [`Error::Limit`] if a tensor exceeds the device's binding size; [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
 /// Computed in f32, then stored: [`reference::add`](crate::reference::add).
 /// ```
@@ -37,10 +36,10 @@ use crate::{Error, Result};
 /// # }
 /// ```
 pub fn add<T: Real>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T>> {
-    fresh(Elementwise::Add, &[a, b]).named("add")
+    compute(Elementwise::Add, &[a, b]).named("add")
 }
 
-/// The difference $a - b$ of elements.
+/// The elementwise difference $a - b$.
 ///
 /// # Shapes
 /// As [`add`].
@@ -49,10 +48,10 @@ pub fn add<T: Real>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T>> {
 /// # Precision
 /// Computed in f32, then stored: [`reference::sub`](crate::reference::sub).
 pub fn sub<T: Real>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T>> {
-    fresh(Elementwise::Sub, &[a, b]).named("sub")
+    compute(Elementwise::Sub, &[a, b]).named("sub")
 }
 
-/// The product $ab$ of elements.
+/// The elementwise product $ab$.
 ///
 /// # Shapes
 /// As [`add`].
@@ -61,15 +60,15 @@ pub fn sub<T: Real>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T>> {
 /// # Precision
 /// Computed in f32, then stored: [`reference::mul`](crate::reference::mul).
 pub fn mul<T: Real>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T>> {
-    fresh(Elementwise::Mul, &[a, b]).named("mul")
+    compute(Elementwise::Mul, &[a, b]).named("mul")
 }
 
-/// An [`Activation`] of every element.
+/// Applies an [`Activation`] to every element.
 ///
 /// # Shapes
-/// The result has the shape of `a`, any view of up to 6 axes.
+/// Any view of up to 6 axes. The result has the shape of `a`.
 /// # Errors
-/// [`Error::Limit`] if a tensor exceeds what the device can bind; [`Error::OutOfMemory`] without room for the result.
+/// [`Error::Limit`] if a tensor exceeds the device's binding size; [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
 /// Computed in f32 within [`reference::activation_tolerance`](crate::reference::activation_tolerance), then stored
 /// ([`reference::store_tolerance`](crate::reference::store_tolerance)).
@@ -84,13 +83,14 @@ pub fn mul<T: Real>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T>> {
 /// # }
 /// ```
 pub fn activate<T: Real>(a: &Tensor<T>, activation: Activation) -> Result<Tensor<T>> {
-    fresh(Elementwise::Activate(activation), &[a]).named("activate")
+    compute(Elementwise::Activate(activation), &[a]).named("activate")
 }
 
-/// The gradient that an [`Activation`] hands back, $f'(a)\,g$: of a loss whose gradient with respect to $f(a)$ is g.
+/// The backward pass of an [`Activation`], $f'(a)\,g$: the gradient with respect to a, from the gradient g with respect
+/// to $f(a)$.
 ///
 /// # Shapes
-/// As [`add`]. At 0 the slope of relu is 0.
+/// As [`add`]. The derivative of relu at 0 is 0.
 /// # Errors
 /// As [`add`].
 /// # Precision
@@ -107,23 +107,23 @@ pub fn activate<T: Real>(a: &Tensor<T>, activation: Activation) -> Result<Tensor
 /// # }
 /// ```
 pub fn activate_backward<T: Real>(a: &Tensor<T>, g: &Tensor<T>, activation: Activation) -> Result<Tensor<T>> {
-    fresh(Elementwise::Slope(activation), &[a, g]).named("activate_backward")
+    compute(Elementwise::ActivateBackward(activation), &[a, g]).named("activate_backward")
 }
 
-/// The sum $a + b$ into a tensor that nobody else holds: nothing is allocated.
+/// Writes the sum $a + b$ to `c`, a uniquely owned tensor. Nothing is allocated.
 ///
 /// # Shapes
-/// `c` has the shape that [`add`] would return; any strides without overlap.
+/// `c` has the shape of the result of [`add`], and any strides without overlap.
 /// # Errors
 /// As [`add`]; [`Error::Shape`] if `c` has another shape or its elements overlap; [`Error::Input`] if another tensor
 /// shares its buffer.
 /// # Precision
 /// As [`add`].
 pub fn add_into<T: Real>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
-    into(Elementwise::Add, &[a, b], c).named("add_into")
+    compute_into(Elementwise::Add, &[a, b], c).named("add_into")
 }
 
-/// The difference $a - b$ into a tensor that nobody else holds.
+/// Writes the difference $a - b$ to `c`, a uniquely owned tensor.
 ///
 /// # Shapes
 /// As [`add_into`].
@@ -132,10 +132,10 @@ pub fn add_into<T: Real>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Res
 /// # Precision
 /// As [`sub`].
 pub fn sub_into<T: Real>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
-    into(Elementwise::Sub, &[a, b], c).named("sub_into")
+    compute_into(Elementwise::Sub, &[a, b], c).named("sub_into")
 }
 
-/// The product $ab$ of elements into a tensor that nobody else holds.
+/// Writes the elementwise product $ab$ to `c`, a uniquely owned tensor.
 ///
 /// # Shapes
 /// As [`add_into`].
@@ -144,65 +144,66 @@ pub fn sub_into<T: Real>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Res
 /// # Precision
 /// As [`mul`].
 pub fn mul_into<T: Real>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
-    into(Elementwise::Mul, &[a, b], c).named("mul_into")
+    compute_into(Elementwise::Mul, &[a, b], c).named("mul_into")
 }
 
-/// An [`Activation`] of every element into a tensor that nobody else holds.
+/// Writes an [`Activation`] of every element of `a` to `c`, a uniquely owned tensor.
 ///
 /// # Shapes
-/// `c` has the shape of `a`; any strides without overlap.
+/// `c` has the shape of `a`, and any strides without overlap.
 /// # Errors
-/// As [`activate`], and as [`add_into`] of `c`.
+/// As [`activate`], and as [`add_into`] for `c`.
 /// # Precision
 /// As [`activate`].
 pub fn activate_into<T: Real>(a: &Tensor<T>, activation: Activation, c: &mut Tensor<T>) -> Result<()> {
-    into(Elementwise::Activate(activation), &[a], c).named("activate_into")
+    compute_into(Elementwise::Activate(activation), &[a], c).named("activate_into")
 }
 
-/// Adds `bias` to every row of `x`, in place: one launch, and no buffer.
+/// Adds `bias` to every row of `x`, in place. `x` is an operand and the output, as in Rust's `AddAssign`: one launch,
+/// no allocation.
 ///
 /// # Shapes
-/// `x` (..., n), any strides without overlap; `bias` (n).
+/// `x` (..., n), with any strides without overlap; `bias` (n).
 /// # Errors
-/// [`Error::Shape`] if `bias` is not of one axis as long as the last of `x`, or elements of `x` overlap;
-/// [`Error::Input`] if another tensor shares the buffer of `x`; [`Error::Gpu`], [`Error::Limit`] as [`add`].
+/// [`Error::Shape`] if `bias` does not have one axis as long as the last axis of `x`, or elements of `x` overlap;
+/// [`Error::Input`] if another tensor shares the buffer of `x`; [`Error::Gpu`] and [`Error::Limit`] as [`add`].
 /// # Precision
 /// As [`add`].
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
 /// let mut x = gpu.zeros::<f32>([2, 3])?;
-/// tilewise::ops::bias_add_inplace(&mut x, &gpu.tensor(&[1.0f32, 2.0, 3.0], [3])?)?;
+/// tilewise::ops::bias_add_assign(&mut x, &gpu.tensor(&[1.0f32, 2.0, 3.0], [3])?)?;
 /// assert_eq!(x.to_vec()?, [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]);
 /// # Ok(())
 /// # }
 /// ```
-pub fn bias_add_inplace<T: Real>(x: &mut Tensor<T>, bias: &Tensor<T>) -> Result<()> {
-    call("bias_add_inplace", || {
-        let function = Elementwise::Update;
+pub fn bias_add_assign<T: Real>(x: &mut Tensor<T>, bias: &Tensor<T>) -> Result<()> {
+    call("bias_add_assign", || {
+        let function = Elementwise::AddAssign;
         if bias.shape().len() != 1 || x.shape().last() != bias.shape().last() {
-            let rule = "the bias must have one axis, as long as the operand's last";
+            let rule = "the bias must have one axis, as long as the last axis of x";
             return Err(Error::shapes(function.op(), rule, bias.shape(), x.shape()));
         }
-        into(function, &[bias], x)
+        compute_into(function, &[bias], x)
     })
 }
 
-/// Adds `a` to `x`, in place.
+/// Adds `a` to `x`, in place. `x` is an operand and the output, as in Rust's `AddAssign`.
 ///
 /// # Shapes
-/// `x` any strides without overlap; `a` of its shape, or of extents of 1 that are repeated.
+/// `x` has any strides without overlap; `a` broadcasts to the shape of `x`.
 /// # Errors
-/// [`Error::Shape`] if `a` cannot be repeated to the shape of `x`, or elements of `x` overlap; otherwise as
-/// [`bias_add_inplace`].
+/// [`Error::Shape`] if `a` does not broadcast to the shape of `x`, or elements of `x` overlap; otherwise as
+/// [`bias_add_assign`].
 /// # Precision
 /// As [`add`].
-pub fn add_inplace<T: Real>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
-    into(Elementwise::Update, &[a], x).named("add_inplace")
+pub fn add_assign<T: Real>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
+    compute_into(Elementwise::AddAssign, &[a], x).named("add_assign")
 }
 
-/// `function` of the operands in a new tensor of the shape that they have together.
-fn fresh<T: Real>(function: Elementwise, operands: &[&Tensor<T>]) -> Result<Tensor<T>> {
+/// `function` of the operands in a new tensor of their broadcast shape.
+fn compute<T: Real>(function: Elementwise, operands: &[&Tensor<T>]) -> Result<Tensor<T>> {
     let [a, b] = [operands[0], operands[operands.len() - 1]];
     let op = function.op();
     let gpu = a.same_gpu(op, b)?;
@@ -218,13 +219,13 @@ fn fresh<T: Real>(function: Elementwise, operands: &[&Tensor<T>]) -> Result<Tens
     Tensor::from_output(c, shape)
 }
 
-/// `function` of the operands, and of what `c` holds if it is an update, in `c`.
-fn into<T: Real>(function: Elementwise, operands: &[&Tensor<T>], c: &Tensor<T>) -> Result<()> {
+/// Writes `function` of the operands to `c`, which is an operand too if the function is `AddAssign`.
+fn compute_into<T: Real>(function: Elementwise, operands: &[&Tensor<T>], c: &Tensor<T>) -> Result<()> {
     let op = function.op();
     operands.iter().try_for_each(|x| c.same_gpu(op, x).map(|_| ()))?;
     let layouts: Vec<&Layout> = operands.iter().map(|x| x.layout()).collect();
     let shape = match function {
-        Elementwise::Update => c.shape().to_vec(),
+        Elementwise::AddAssign => c.shape().to_vec(),
         _ => broadcast_shape(op, layouts[0], layouts[layouts.len() - 1])?,
     };
     if c.shape() != shape {
@@ -243,5 +244,5 @@ fn into<T: Real>(function: Elementwise, operands: &[&Tensor<T>], c: &Tensor<T>) 
         let operands: Vec<_> = [output].into_iter().chain(operands.iter().map(|x| x.view())).collect();
         c.gpu().run(&problem, &operands, &[])
     };
-    if function == Elementwise::Update { run(c.view()) } else { c.overwrite_with(run) }
+    if function == Elementwise::AddAssign { run(c.view()) } else { c.overwrite_with(run) }
 }

@@ -1,4 +1,4 @@
-//! How a function of elements is computed: in one step.
+//! The plan of an elementwise function: one step.
 
 use super::kernel::LANES;
 use super::problem::{Elementwise, ElementwiseProblem};
@@ -9,12 +9,12 @@ use crate::layout::dim;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 
 impl Problem for ElementwiseProblem {
-    /// There is one kernel, which differs by function and by how elements lie in memory.
+    /// One step. The kernel depends on the function and the memory layout.
     ///
-    /// Operands: C, A, and B if the function has it.
+    /// Operands: C, A, and B if the function has two.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let op = self.function.op();
-        let access = if self.function == Elementwise::Update { Access::Update } else { Access::Write };
+        let access = if self.function == Elementwise::AddAssign { Access::Update } else { Access::Write };
         let mut draft = Draft::new(op, &[], caps);
         let mut args = Vec::with_capacity(3);
         let operands = ["the output", "a", "b"].into_iter().zip(self.layouts()?);
@@ -39,11 +39,11 @@ impl Problem for ElementwiseProblem {
 }
 
 impl Elementwise {
-    /// Operations for each element, about.
+    /// The approximate number of operations per element.
     fn flops(self) -> f64 {
         match self {
-            Self::Activate(activation) | Self::Slope(activation) => activation.flops(),
-            Self::Add | Self::Sub | Self::Mul | Self::Update => 1.0,
+            Self::Activate(activation) | Self::ActivateBackward(activation) => activation.flops(),
+            Self::Add | Self::Sub | Self::Mul | Self::AddAssign => 1.0,
         }
     }
 }

@@ -1,7 +1,7 @@
-//! A function of elements: what to compute, as plain data.
+//! A checked elementwise function, as plain data.
 
 use crate::layout::{DType, Layout, MAX_RANK, dim};
-use crate::ops::Activation;
+use crate::ops::activation::Activation;
 use crate::{Error, Result};
 
 /// The uniform of `shaders/ops/elementwise.wgsl`, in elements.
@@ -17,14 +17,14 @@ pub struct ElementwiseDims {
     pub reserved1: u32,
 }
 
-/// What is computed of each element.
+/// An elementwise function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Elementwise {
     /// $c = f(a)$.
     Activate(Activation),
     /// $c = f'(a)\,b$.
-    Slope(Activation),
+    ActivateBackward(Activation),
     /// $c = a + b$.
     Add,
     /// $c = a - b$.
@@ -32,51 +32,53 @@ pub enum Elementwise {
     /// $c = ab$.
     Mul,
     /// $c = c + a$.
-    Update,
+    AddAssign,
 }
 
 impl Elementwise {
     /// Every function.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        let activations = Activation::ALL.into_iter().flat_map(|f| [Self::Activate(f), Self::Slope(f)]);
-        activations.chain([Self::Add, Self::Sub, Self::Mul, Self::Update]).collect()
+        let activations =
+            Activation::ALL.into_iter().flat_map(|f| [Self::Activate(f), Self::ActivateBackward(f)]);
+        activations.chain([Self::Add, Self::Sub, Self::Mul, Self::AddAssign]).collect()
     }
 
+    /// The name in errors and plans.
     pub(super) fn op(self) -> &'static str {
         match self {
             Self::Activate(_) => "activate",
-            Self::Slope(_) => "activate_backward",
+            Self::ActivateBackward(_) => "activate_backward",
             Self::Add => "add",
             Self::Sub => "sub",
             Self::Mul => "mul",
-            Self::Update => "add_inplace",
+            Self::AddAssign => "add_assign",
         }
     }
 
-    /// Operands beside C.
+    /// The number of operands, without C.
     #[must_use]
     pub fn operands(self) -> usize {
         match self {
-            Self::Activate(_) | Self::Update => 1,
-            Self::Slope(_) | Self::Add | Self::Sub | Self::Mul => 2,
+            Self::Activate(_) | Self::AddAssign => 1,
+            Self::ActivateBackward(_) | Self::Add | Self::Sub | Self::Mul => 2,
         }
     }
 }
 
-/// A function of elements, checked: the operands have the output's shape once their axes are repeated, and the output's
-/// elements do not overlap.
+/// A checked elementwise function: the operands broadcast to the output's shape, and the output's elements do not
+/// overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ElementwiseProblem {
-    /// The sizes, as the shader has them.
+    /// The shader's uniform.
     pub(crate) dims: ElementwiseDims,
-    /// The type of all elements.
+    /// Type of all elements.
     pub(crate) dtype: DType,
-    /// What is computed.
+    /// The function.
     pub(crate) function: Elementwise,
 }
 
-/// The shape that two shapes have once axes that are missing or of extent 1 are repeated, as `NumPy` does.
+/// The broadcast shape of two layouts, as in `NumPy`.
 ///
 /// # Errors
 /// [`Error::Shape`] if two extents differ and neither is 1.
@@ -96,7 +98,7 @@ pub fn broadcast_shape(op: &'static str, a: &Layout, b: &Layout) -> Result<Vec<u
 }
 
 impl ElementwiseProblem {
-    /// The sizes, as the shader has them.
+    /// The shader's uniform.
     #[must_use]
     pub fn dims(&self) -> &ElementwiseDims {
         &self.dims
@@ -105,11 +107,11 @@ impl ElementwiseProblem {
     /// `function` of `operands`, elements of type `dtype`, in `c`. C must not be empty.
     ///
     /// # Errors
-    /// [`Error::Shape`] if an operand cannot be repeated to C's shape, or C's elements overlap; [`Error::Limit`] if a
-    /// size is $2^{31}$ or more.
+    /// [`Error::Shape`] if an operand does not broadcast to the shape of C, or elements of C overlap; [`Error::Limit`]
+    /// if a size is $2^{31}$ or more.
     ///
     /// # Panics
-    /// If there are not as many operands as the function has.
+    /// If the number of operands is not that of the function.
     pub fn new(function: Elementwise, operands: &[&Layout], c: &Layout, dtype: DType) -> Result<Self> {
         assert_eq!(operands.len(), function.operands(), "{function:?}");
         let op = function.op();
@@ -117,12 +119,13 @@ impl ElementwiseProblem {
         let [a, b] = [operands[0], operands.last().unwrap_or(&operands[0])];
         // Per axis, innermost first: extent and the strides of C, A and B.
         let mut axes: Vec<[usize; 4]> = Vec::with_capacity(MAX_RANK);
-        let strides = [repeated(op, c, c)?, repeated(op, a, c)?, repeated(op, b, c)?];
+        let strides =
+            [broadcast_strides(op, c, c)?, broadcast_strides(op, a, c)?, broadcast_strides(op, b, c)?];
         for axis in (0..c.rank()).rev().filter(|&axis| c.shape()[axis] > 1) {
             let [sc, sa, sb] = strides.each_ref().map(|strides| strides[axis]);
             let extent = c.shape()[axis];
             match axes.last_mut() {
-                // Both axes are one where every operand steps from the end of the inner to the next of the outer.
+                // Axes merge if, in every operand, the outer stride is the extent times the inner stride.
                 Some(inner) if [sc, sa, sb] == [1, 2, 3].map(|x| inner[0] * inner[x]) => inner[0] *= extent,
                 _ => axes.push([extent, sc, sa, sb]),
             }
@@ -145,7 +148,7 @@ impl ElementwiseProblem {
         Ok(Self { dims, dtype, function })
     }
 
-    /// Where the elements of C (0), A (1) and B (2) lie.
+    /// The layouts of C, A and B.
     pub(super) fn layouts(&self) -> Result<[Layout; 3]> {
         let axes = self.dims.axes[..self.dims.rank as usize].iter().rev();
         let shape: Vec<usize> = axes.clone().map(|axis| axis[0] as usize).collect();
@@ -157,8 +160,8 @@ impl ElementwiseProblem {
     }
 }
 
-/// The strides of an operand along the axes of `c`, 0 where it is repeated.
-fn repeated(op: &'static str, x: &Layout, c: &Layout) -> Result<[usize; MAX_RANK]> {
+/// The strides of an operand along the axes of `c`, 0 where it is broadcast.
+fn broadcast_strides(op: &'static str, x: &Layout, c: &Layout) -> Result<[usize; MAX_RANK]> {
     let mut strides = [0; MAX_RANK];
     let rule = "the operands must have the output's shape, or extents of 1";
     let wrong = || Error::shapes(op, rule, x.shape(), c.shape());
@@ -173,8 +176,8 @@ fn repeated(op: &'static str, x: &Layout, c: &Layout) -> Result<[usize; MAX_RANK
     Ok(strides)
 }
 
-/// Checks that no two indices of a view are the same element, in the way that views come about: sorted by stride, each
-/// axis steps over all that is within it.
+/// Checks that no two indices of a view refer to the same element. It suffices for views of tensors: sorted by stride,
+/// each axis must step over the whole span of the smaller strides.
 fn check_no_overlap(op: &'static str, c: &Layout) -> Result<()> {
     let mut axes: Vec<_> =
         c.strides().iter().zip(c.shape()).filter(|&(_, &n)| n > 1).map(|(&stride, &n)| (stride, n)).collect();

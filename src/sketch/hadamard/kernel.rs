@@ -1,7 +1,7 @@
 //! One pass of a Hadamard transform: consecutive levels, in one launch.
 
 use crate::caps::Caps;
-use crate::kernel::{Kernel, Needs, OperandAccess, StorageFormat, VectorWidth};
+use crate::kernel::{AccessWidth, Kernel, Needs, OperandAccess, StorageFormat};
 use crate::layout::DType;
 use crate::plan::{Bound, Prediction};
 use std::fmt;
@@ -246,7 +246,7 @@ impl HadamardPass {
             return kernel.slot("hadamard_operands", "in_place");
         }
         kernel =
-            kernel.operand("a", OperandAccess::read(StorageFormat::of(self.dtype, caps), VectorWidth::One));
+            kernel.operand("a", OperandAccess::read(StorageFormat::of(self.dtype, caps), AccessWidth::One));
         kernel = match self.source {
             HadamardSource::Signed => kernel.slot("hadamard_read", "signed"),
             HadamardSource::Permuted => kernel.slot("hadamard_read", "permuted"),

@@ -192,5 +192,5 @@ fn add_step<T: Real>(whole: &mut Tensor<T>, part: Layout, step: &Tensor<T>) -> R
     if whole.is_shared() {
         *whole = copied(whole)?;
     }
-    whole.write_part(part, |part| ops::add_inplace(part, step))
+    whole.write_part(part, |part| ops::add_assign(part, step))
 }

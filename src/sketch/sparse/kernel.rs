@@ -2,7 +2,7 @@
 
 use super::problem::{SparseDims, SparseMethod, SparseProblem};
 use crate::caps::Caps;
-use crate::kernel::{self, Kernel, Needs, OperandAccess, StorageFormat, VectorWidth};
+use crate::kernel::{self, AccessWidth, Kernel, Needs, OperandAccess, StorageFormat};
 
 /// Largest number of result rows of a workgroup. The shaders have the same constant.
 const MAX_ROWS: u32 = 256;
@@ -149,6 +149,6 @@ impl Tile {
         if self.pairs {
             return kernel.param("x_unit", "u64").slot("sparse", "pairs");
         }
-        kernel.operand("x", OperandAccess::read(format, VectorWidth::One))
+        kernel.operand("x", OperandAccess::read(format, AccessWidth::One))
     }
 }

@@ -4,7 +4,7 @@ use crate::layers::common::{U, algebras, assert_slope, dot, first, largest, near
 use crate::layers::equivariance::{Layer, assert_equivariant};
 use crate::support::{self, strided::Lay};
 use tilewise::clifford::layer::{FeatureFunction, MvLayerNorm, MvNormalization, MvSilu};
-use tilewise::clifford::{BladeAxis, Blades, Multivectors, Order, Signature, grade};
+use tilewise::clifford::{BladeAxis, BladeOrder, Blades, Multivectors, Signature, grade};
 use tilewise::reference::{MvFeaturesReference, MvFeaturesValues, gamma, store_tolerance};
 use tilewise::{Element, Error, Fill, Gpu, Real, Tensor, bf16, f16};
 
@@ -250,7 +250,7 @@ fn values_and_gradients_are_those_by_definition() {
         }
         if is_turn(1) {
             check::<bf16>(&gpu, function, &space, [3, 5], Lay::Gaps);
-            check::<f32>(&gpu, function, &space.ordered(Order::Ascending), [3, 4], Lay::Plain);
+            check::<f32>(&gpu, function, &space.ordered(BladeOrder::Ascending), [3, 4], Lay::Plain);
         }
         if is_turn(2)
             && let Some(bare) = support::bare()
@@ -317,7 +317,7 @@ fn what_is_wrong_is_refused() {
     assert!(why(norm.forward(&vectors)).contains("all 8 blades"));
     let good = x(space, &[8, 1, 3]);
     assert!(why(norm.backward(&good, &x(space, &[8, 2, 3]))).contains("the same rows"));
-    let ascending = space.blades().ordered(Order::Ascending);
+    let ascending = space.blades().ordered(BladeOrder::Ascending);
     let other = Multivectors::new(of(&[8, 1, 3]), &ascending, BladeAxis::First).unwrap();
     assert!(why(norm.backward(&good, &other)).contains("have the blades"));
     assert!(why(norm.clone().descend(&of(&[2]), 1.0)).contains("this layer's parameters"));

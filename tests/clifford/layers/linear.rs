@@ -4,7 +4,7 @@ use crate::layers::common::{U, algebras, assert_slope, dot, first, laid, near, r
 use crate::layers::equivariance::{Layer, assert_equivariant, assert_not_equivariant, result};
 use crate::support::{self, strided::Lay};
 use tilewise::clifford::layer::{BiasOn, MvLinear};
-use tilewise::clifford::{BladeAxis, Blades, Multivectors, Order, Signature};
+use tilewise::clifford::{BladeAxis, BladeOrder, Blades, Multivectors, Signature};
 use tilewise::reference::{MvLinearReference, MvLinearValues, gamma, store_tolerance};
 use tilewise::{Error, Gpu, Real, bf16, f16};
 
@@ -130,8 +130,8 @@ fn values_and_gradients_are_those_by_definition() {
     for lay in Lay::ALL {
         check::<f32>(&gpu, &pga, 3, [5, 4], BiasOn::Scalar, lay);
     }
-    check::<f32>(&gpu, &pga.ordered(Order::Ascending), 3, [5, 4], BiasOn::Scalar, Lay::Plain);
-    check::<f16>(&gpu, &space.ordered(Order::Ascending), 2, [4, 4], BiasOn::Scalar, Lay::Gaps);
+    check::<f32>(&gpu, &pga.ordered(BladeOrder::Ascending), 3, [5, 4], BiasOn::Scalar, Lay::Plain);
+    check::<f16>(&gpu, &space.ordered(BladeOrder::Ascending), 2, [4, 4], BiasOn::Scalar, Lay::Gaps);
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn what_is_wrong_is_refused() {
     let good = x(space, &[8, 1, 3]);
     assert!(why(layer().backward(&good, &x(space, &[8, 1, 3]))).contains("the layer's outputs"));
     assert!(why(layer().backward(&good, &x(space, &[8, 2, 2]))).contains("the rows of x"));
-    let ascending = space.blades().ordered(Order::Ascending);
+    let ascending = space.blades().ordered(BladeOrder::Ascending);
     let other = Multivectors::new(of(&[8, 1, 2]), &ascending, BladeAxis::First).unwrap();
     assert!(why(layer().backward(&good, &other)).contains("has the blades"));
     let (_, gradients) = layer().backward(&good, &x(space, &[8, 1, 2])).unwrap();

@@ -4,7 +4,7 @@
 use crate::support;
 use crate::support::strided::{Lay, Placed};
 use tilewise::clifford::layer::{Gate, GradeNorm, LayerProduct};
-use tilewise::clifford::{BladeAxis, Multivectors, Order, Signature};
+use tilewise::clifford::{BladeAxis, BladeOrder, Multivectors, Signature};
 use tilewise::gpu::DeviceType;
 use tilewise::reference::LayerProductReference;
 use tilewise::{Fill, Gpu, Real, Tensor, bf16, f16};
@@ -235,7 +235,7 @@ fn norms_by_themselves() {
 fn operands_in_other_layouts() {
     let Some(gpu) = support::gpu() else { return };
     let product = LayerProduct::new(Signature::CL3);
-    let blades = product.blades().ordered(Order::Ascending);
+    let blades = product.blades().ordered(BladeOrder::Ascending);
     let values = Fill::Uniform.values::<f32>(2 * 3 * 5 * 8, 1);
     let x = gpu.tensor(&values, [2, 3, 5, 8]).unwrap();
     let last = Multivectors::new(x.clone(), &blades, BladeAxis::Last).unwrap();

@@ -8,12 +8,12 @@ mod work;
 use crate::support;
 use crate::support::TestGpu;
 use tilewise::clifford::layer::{Connected, LayerProduct};
-use tilewise::clifford::{BladeAxis, Multivectors, Signature};
+use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Signature};
 use tilewise::gemm::SplitK;
 use tilewise::gpu::Stats;
-use tilewise::ops::{Elementwise, ElementwiseProblem};
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
+use tilewise::planning::ops::{Elementwise, ElementwiseProblem};
 use tilewise::planning::{Access, Buffer, Plan, Problem, Scalar};
 use tilewise::{DType, Fill, Gemm, GemmKernel, Gpu, Precision, Tensor, ops};
 
@@ -118,7 +118,7 @@ fn a_constant_is_uploaded_once_and_released_by_trim() {
     let six = Signature::new(6, 0, 0).unwrap();
     let x = gpu.random::<f32>([64, 3, 5], Fill::Integers, 1).unwrap();
     let x = Multivectors::new(x, &six.blades(), BladeAxis::First).unwrap();
-    let plan = x.plan_product(tilewise::clifford::Product::Geometric, &x).unwrap();
+    let plan = MvProduct::new(tilewise::clifford::Product::Geometric, &x, &x).plan().unwrap();
     let [table] = plan.constants() else { panic!("{plan}") };
     assert!(table.bytes() > 4096);
     let first = x.geometric(&x).unwrap();
@@ -198,7 +198,7 @@ fn plans_share_their_constants_by_content() {
         Multivectors::new(x, &six.blades(), BladeAxis::First).unwrap()
     };
     let (x, y) = (batch(3), batch(7));
-    let plans = [&x, &y].map(|x| x.plan_product(product, x).unwrap());
+    let plans = [&x, &y].map(|x| MvProduct::new(product, x, x).plan().unwrap());
     assert_ne!(plans[0], plans[1]);
     assert_eq!(plans[0].constants(), plans[1].constants());
     drop(x.geometric(&x).unwrap());
@@ -273,9 +273,9 @@ fn arguments_name_buffers_that_the_plan_has() {
     let six = Signature::new(6, 0, 0).unwrap();
     let layout = tilewise::Layout::contiguous("test", &[64, 3, 5]).unwrap();
     let blades = six.blades();
-    let placed = tilewise::clifford::Placed { layout: &layout, blades: &blades };
-    let function = tilewise::clifford::Function::Product(tilewise::clifford::Product::Geometric);
-    let problem = tilewise::clifford::CliffordProblem::new(
+    let placed = tilewise::planning::clifford::MvLayout { layout: &layout, blades: &blades };
+    let function = tilewise::planning::clifford::Function::Product(tilewise::clifford::Product::Geometric);
+    let problem = tilewise::planning::clifford::CliffordProblem::new(
         function,
         &[placed; 2],
         placed,

@@ -4,12 +4,12 @@ use super::{Product, TYPES, launches, own, product, support};
 use tilewise::clifford::layer::LayerProduct;
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::gemm::SplitK;
-use tilewise::ops::{Elementwise, ElementwiseProblem};
 use tilewise::planning::clifford_layer::{
     ConnectedBackward, ConnectedForward, ConnectedProblem, OperandRounding,
 };
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
+use tilewise::planning::ops::{Elementwise, ElementwiseProblem};
 use tilewise::planning::{Plan, Problem, Scalar};
 use tilewise::{DType, Error, Fill, GemmKernel, Gpu, GpuOptions, Layout, Tensor, f16, ops};
 
@@ -223,7 +223,8 @@ fn an_operand_that_was_never_computed_is_an_error_unless_the_plan_writes_all_of_
     assert_eq!(failed.to_vec().unwrap(), [8.0; 64]);
     // An update in place reads, too.
     let mut failed = never_computed(&gpu);
-    let update = ElementwiseProblem::new(Elementwise::Update, &[ones.layout()], failed.layout(), DType::F32);
+    let update =
+        ElementwiseProblem::new(Elementwise::AddAssign, &[ones.layout()], failed.layout(), DType::F32);
     let update = update.unwrap().plan(gpu.caps()).unwrap();
     let error = gpu.execute(&update, &[failed.view_mut().unwrap(), ones.view()], &[]);
     assert!(matches!(error, Err(Error::Device(_))) && failed.to_vec().is_err(), "{error:?}");

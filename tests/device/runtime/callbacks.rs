@@ -169,8 +169,8 @@ fn a_submission_of_the_applications_that_is_refused_inside_ours_repeats_nothing(
             let called = when_done(&gpu, |gpu| _ = gpu.queue().submit([refused(gpu)]));
             let mut added = 0.0;
             while still_to_come(&called, Duration::ZERO) {
-                ops::add_inplace(&mut counter, &one).unwrap();
-                ops::add_inplace(&mut counter, &one).unwrap();
+                ops::add_assign(&mut counter, &one).unwrap();
+                ops::add_assign(&mut counter, &one).unwrap();
                 gpu.flush().expect("what is refused is not ours");
                 added += 2.0;
             }
@@ -201,8 +201,8 @@ fn refused_submissions_in_a_row_of_callbacks_repeat_nothing() {
             drop(when_done(&gpu, move |gpu| refuse(gpu, again, &done)));
             let mut added = 0.0;
             while still_to_come(&called, Duration::ZERO) {
-                ops::add_inplace(&mut counter, &one).unwrap();
-                ops::add_inplace(&mut counter, &one).unwrap();
+                ops::add_assign(&mut counter, &one).unwrap();
+                ops::add_assign(&mut counter, &one).unwrap();
                 gpu.flush().expect("what is refused is not ours");
                 added += 2.0;
             }
@@ -295,7 +295,7 @@ fn launches_that_are_submitted_one_by_one_fail_by_themselves() {
         let (zero, one) = (vec![0.0f32; 64], gpu.tensor(&[1.0f32; 64], [8, 8]).unwrap());
         let mut counter = gpu.tensor(&zero, [8, 8]).unwrap();
         for _ in 0..200 {
-            ops::add_inplace(&mut counter, &one).expect("the failure is another thread's");
+            ops::add_assign(&mut counter, &one).expect("the failure is another thread's");
         }
         assert_eq!(counter.to_vec().unwrap(), [200.0; 64]);
         others.join().unwrap();

@@ -79,7 +79,7 @@ fn only_a_write_of_the_whole_storage_makes_a_failed_result_good() {
         let mut c = tensor(&gpu, 4);
         let want = sum(&data(1), &data(2));
         fail(&mut c);
-        says(ops::add_inplace(&mut c, &a), &["failed"]);
+        says(ops::add_assign(&mut c, &a), &["failed"]);
         says(Gemm::new(&a, &b).beta(1.0).run_into(&mut c), &["failed"]);
         says(c.to_vec(), &["failed"]);
         ops::add_into(&a, &b, &mut c).unwrap();

@@ -3,7 +3,7 @@
 use super::{Found, PLANE, mv, product, random, wide};
 use crate::support;
 use tilewise::clifford::layer::{MvNormalization, MvSilu};
-use tilewise::clifford::{BladeAxis, Multivectors, Product};
+use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product};
 use tilewise::sketch::{
     Budget, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd, trace,
 };
@@ -32,8 +32,8 @@ fn operands_that_cannot_be_bound() {
     let mut c = t(&[64, 64]);
     large("add_into", ops::add_into(&a, &a, &mut c));
     large("activate_into", ops::activate_into(&a, Activation::Gelu, &mut c));
-    large("add_inplace", ops::add_inplace(&mut c, &a));
-    large("bias_add_inplace", ops::bias_add_inplace(&mut c, &t(&[64])));
+    large("add_assign", ops::add_assign(&mut c, &a));
+    large("bias_add_assign", ops::bias_add_assign(&mut c, &t(&[64])));
     large("softmax", ops::softmax(&a).map(drop));
     large("max_abs", ops::max_abs(&a, 1).map(drop));
     for sketch in [SketchKind::CountSketch, SketchKind::Hadamard] {
@@ -51,7 +51,7 @@ fn operands_that_cannot_be_bound() {
     large("SkLinear::fit", SkLinear::fit(&a, 1, 2).map(drop));
     let x = mv(t(&[4, 64, 8]));
     large("geometric", x.geometric(&x).map(drop));
-    large("plan_product", x.plan_product(Product::Geometric, &x).map(drop));
+    large("product", MvProduct::new(Product::Geometric, &x, &x).plan().map(drop));
     large("reverse", x.reverse().map(drop));
     large("project", x.project(&[0]).map(drop));
     large("inverse", x.inverse().map(drop));

@@ -36,8 +36,8 @@ fn operands_of_different_devices() {
     apart("sub_into", ops::sub_into(&a, &b, &mut c));
     apart("mul_into", ops::mul_into(&a, &b, &mut c));
     apart("activate_into", ops::activate_into(&b, Activation::Gelu, &mut c));
-    apart("add_inplace", ops::add_inplace(&mut c, &b));
-    apart("bias_add_inplace", ops::bias_add_inplace(&mut c, &o(&[4])));
+    apart("add_assign", ops::add_assign(&mut c, &b));
+    apart("bias_add_assign", ops::bias_add_assign(&mut c, &o(&[4])));
     let of = ExplicitSketch::new(t(&[2, 4])).unwrap();
     apart("ExplicitSketch::apply", of.apply(&b, 1).map(drop));
     apart("ExplicitSketch::left", of.left(&b).map(drop));

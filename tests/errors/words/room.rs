@@ -3,7 +3,7 @@
 use super::{Found, PLANE, mv, product, sketched, wide};
 use crate::support;
 use tilewise::clifford::layer::{CliffordLayer, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind};
-use tilewise::clifford::{BladeAxis, Multivectors, Product, Unary};
+use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product, Unary};
 use tilewise::sketch::{
     Budget, ExplicitSketch, RangeFinder, Rsvd, SkLinear, Sketch, SketchKind, Svd, Timings, cqrrpt, lstsq,
     range, recommend_rank, rsvd, trace,
@@ -92,7 +92,7 @@ fn results_without_room() {
     let x = m(&[4, 2048, 8]);
     full("geometric", x.geometric(&x).map(drop));
     full("product", x.product(Product::Geometric, &x).map(drop));
-    full("product_onto", x.product_onto(Product::Outer, &x, &PLANE.blades()).map(drop));
+    full("product", MvProduct::new(Product::Outer, &x, &x).blades(&PLANE.blades()).run().map(drop));
     full("product_backward", x.product_backward(Product::Outer, &x, &x).map(drop));
     full("reverse", x.reverse().map(drop));
     full("unary", x.unary(Unary::Reverse).map(drop));

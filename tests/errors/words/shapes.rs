@@ -5,7 +5,7 @@ use crate::support;
 use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, Connected, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
 };
-use tilewise::clifford::{BladeAxis, Multivectors, Product};
+use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product};
 use tilewise::sketch::{
     Budget, Cqrrpt, ExplicitSketch, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd,
     trace,
@@ -51,8 +51,8 @@ fn shapes_that_do_not_go_together() {
     found.shapes("sub_into", given, ops::sub_into(&a, &b, &mut c));
     found.shapes("mul_into", given, ops::mul_into(&a, &b, &mut c));
     found.shapes("activate_into", given, ops::activate_into(&b, Activation::Gelu, &mut c));
-    found.shapes("add_inplace", given, ops::add_inplace(&mut c, &b));
-    found.shapes("bias_add_inplace", &[&[10], &[3, 4]], ops::bias_add_inplace(&mut c, &vector));
+    found.shapes("add_assign", given, ops::add_assign(&mut c, &b));
+    found.shapes("bias_add_assign", &[&[10], &[3, 4]], ops::bias_add_assign(&mut c, &vector));
     found.shapes("sum", given, ops::sum(&a, 2));
     found.shapes("sum_squares", given, ops::sum_squares(&a, 2));
     found.shapes("max_abs", given, ops::max_abs(&a, 2));
@@ -129,8 +129,12 @@ fn shapes_that_do_not_go_together() {
     found.shapes("Multivectors::new", given, Multivectors::new(a.clone(), &PLANE.blades(), BladeAxis::First));
     found.shapes("geometric", positions, x.geometric(&y));
     found.shapes("product", positions, x.product(Product::Geometric, &y));
-    found.shapes("product_onto", positions, x.product_onto(Product::Geometric, &y, &PLANE.even()));
-    found.shapes("plan_product", positions, x.plan_product(Product::Geometric, &y));
+    found.shapes(
+        "product",
+        positions,
+        MvProduct::new(Product::Geometric, &x, &y).blades(&PLANE.even()).run(),
+    );
+    found.shapes("product", positions, MvProduct::new(Product::Geometric, &x, &y).plan());
     found.shapes("product_backward", positions, x.product_backward(Product::Outer, &x, &y));
     found.shapes("product_backward", positions, x.product_backward(Product::Outer, &y, &x));
     found.shapes("inverse_backward", positions, x.inverse_backward(&y));

@@ -6,10 +6,11 @@ use arbitrary::{Error, Result, Unstructured};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
-use tilewise::clifford::{BladeAxis, CliffordProblem, Function, Placed, Product, Signature, Unary};
+use tilewise::clifford::{BladeAxis, Product, Signature, Unary};
 use tilewise::gemm::{GemmKernel, SplitK};
-use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::ops::Overflow;
 use tilewise::planning::Buffer;
+use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
 use tilewise::planning::clifford_layer::{
     ConnectedProblem, FeaturesProblem, Pass, RowFunction, RowOperandLayouts, RowProblem,
 };
@@ -18,6 +19,7 @@ use tilewise::planning::gemm::{
     HalfPosition, OuterAxis, Pin, Previous, Scale, Side, SignHalf, product_shape,
 };
 use tilewise::planning::kernel::{Kernel, Needs};
+use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
 use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType, Layout, Precision};
@@ -240,8 +242,8 @@ fn elementwise(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
 fn along(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let (dtype, shape) = (real(u)?, shape(u)?);
     let (a, axis) = (view(u, &shape)?, u.int_in_range(0..=shape.len() - 1)?);
-    let problem =
-        RowsProblem::new(*u.choose(&Rows::ALL)?, &a, axis, dtype).map_err(|_| Error::IncorrectFormat)?;
+    let problem = AxisProblem::new(*u.choose(&AxisFunction::ALL)?, &a, axis, dtype)
+        .map_err(|_| Error::IncorrectFormat)?;
     Ok(of_views(Planned::of("rows", &problem, caps), &[(0, &a, dtype)]))
 }
 
@@ -299,7 +301,7 @@ fn multivectors(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
         _ => Function::Product(*u.choose(&Product::ALL)?),
     };
     let (x, y, c) = (view(u, &shape)?, view(u, &shape)?, dense(&shape)?);
-    let placed = |layout| Placed { layout, blades: &blades };
+    let placed = |layout| MvLayout { layout, blades: &blades };
     let operands = &[placed(&x), placed(&y)][..function.operands()];
     let dtype = real(u)?;
     let problem = CliffordProblem::new(function, operands, placed(&c), axis, dtype);

@@ -3,11 +3,10 @@
 use crate::support::operand::View;
 use crate::support::{limits, plans, wgsl};
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
-use tilewise::clifford::{
-    BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary,
-};
+use tilewise::clifford::{BladeAxis, Blades, Product, Signature, Unary};
 use tilewise::gemm::SplitK;
-use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::ops::Overflow;
+use tilewise::planning::clifford::{CliffordProblem, Function, LogBranch, MvLayout};
 use tilewise::planning::clifford_layer::{
     ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, OperandRounding, RowFunction,
     RowOperandLayouts, RowProblem,
@@ -16,6 +15,7 @@ use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin,
     Previous, Scale, Side,
 };
+use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -162,9 +162,9 @@ fn elements(plans: &mut List<'_>) {
             let problem = ElementwiseProblem::new(function, &operands, &plane, dtype).expect(FITS);
             plans.add("elementwise", &format!("{name} {dtype}"), &problem);
         }
-        for (name, rows) in [("softmax", Rows::Softmax), ("sum", Rows::Sum)] {
+        for (name, rows) in [("softmax", AxisFunction::Softmax), ("sum", AxisFunction::Sum)] {
             for (along, axis) in [("rows", 1), ("columns", 0)] {
-                let problem = RowsProblem::new(rows, &plane, axis, dtype).expect(FITS);
+                let problem = AxisProblem::new(rows, &plane, axis, dtype).expect(FITS);
                 plans.add("rows", &format!("{name} {dtype}, along {along}"), &problem);
             }
         }
@@ -221,8 +221,8 @@ fn multivectors(plans: &mut List<'_>) {
             BladeAxis::Last => flat(&[4096, 64, blades.len()]),
         };
         let (of_x, of_c) = (layout(x), layout(c));
-        let operands = vec![Placed { layout: &of_x, blades: x }; function.operands()];
-        let c = Placed { layout: &of_c, blades: c };
+        let operands = vec![MvLayout { layout: &of_x, blades: x }; function.operands()];
+        let c = MvLayout { layout: &of_c, blades: c };
         let problem = CliffordProblem::new(function, &operands, c, axis, dtype).expect(FITS);
         plans.add("clifford", &format!("{name} {dtype}"), &problem);
     };
@@ -241,8 +241,8 @@ fn multivectors(plans: &mut List<'_>) {
         ("sandwich of motors", Function::Sandwich, [&even; 2]),
         ("normalised motors", Function::Normalize, [&even; 2]),
         ("exponential of lines", Function::Exp, [&turns, &even]),
-        ("logarithm of motors", Function::Log(Branch::Shorter), [&even, &turns]),
-        ("between motors", Function::Way, [&even, &turns]),
+        ("logarithm of motors", Function::Log(LogBranch::Shortest), [&even, &turns]),
+        ("between motors", Function::LogBetween, [&even, &turns]),
     ] {
         add(name, function, blades, BladeAxis::First, F32);
     }

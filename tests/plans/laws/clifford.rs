@@ -2,10 +2,8 @@
 //! time, and identities; blades, paths and what is no signature. On the device: `tests/clifford`.
 
 use std::collections::BTreeSet;
-use tilewise::clifford::{
-    Blades, Multivector, Order, Path, Product, Signature, Unary, conjugate_sign, grade, involute_sign,
-    reverse_sign,
-};
+use tilewise::clifford::{BladeOrder, Blades, Multivector, Path, Product, Signature, Unary, grade};
+use tilewise::planning::clifford::{conjugate_sign, involute_sign, reverse_sign};
 use tilewise::{Error, Fill};
 
 /// Every signature of at most 5 vectors, PGA with its null vector in front, orders that are no one's, three of 8 vectors.
@@ -17,7 +15,7 @@ fn signatures() -> Vec<Signature> {
         }
     }
     all.extend([Signature::PGA2D, Signature::PGA3D].map(Signature::null_first));
-    all.extend([[0, -1, 1, 0], [-1, 1, 0, 1]].map(|squares| Signature::of(&squares).unwrap()));
+    all.extend([[0, -1, 1, 0], [-1, 1, 0, 1]].map(|squares| Signature::from_squares(&squares).unwrap()));
     all.extend([[8, 0, 0], [4, 3, 1], [2, 2, 4]].map(|[p, q, r]| Signature::new(p, q, r).unwrap()));
     all
 }
@@ -231,9 +229,9 @@ fn duals_complete_blades_and_are_undone() {
 #[test]
 fn orders_have_the_same_blades() {
     for signature in signatures() {
-        let (short, ascending) = (signature.blades(), signature.blades().ordered(Order::Ascending));
+        let (short, ascending) = (signature.blades(), signature.blades().ordered(BladeOrder::Ascending));
         assert!(ascending.masks().iter().copied().eq(masks(signature)), "{signature}");
-        assert_eq!(ascending.ordered(Order::ShortLex), short, "{signature}");
+        assert_eq!(ascending.ordered(BladeOrder::ShortLex), short, "{signature}");
         let keys: Vec<_> = short.masks().iter().map(|&blade| (grade(blade), vectors(blade))).collect();
         assert!(keys.is_sorted(), "{signature}: {short}");
         for (i, &blade) in short.masks().iter().enumerate() {
@@ -313,8 +311,8 @@ fn says(error: Error, words: &[&str]) {
 fn what_is_no_signature_is_refused() {
     says(Signature::new(5, 3, 1).unwrap_err(), &["9", "8"]);
     says(Signature::new(usize::MAX, 1, 0).unwrap_err(), &["8"]);
-    says(Signature::of(&[0; 9]).unwrap_err(), &["9", "8"]);
-    says(Signature::of(&[1, 2]).unwrap_err(), &["not 2"]);
+    says(Signature::from_squares(&[0; 9]).unwrap_err(), &["9", "8"]);
+    says(Signature::from_squares(&[1, 2]).unwrap_err(), &["not 2"]);
     for text in ["", "a", "3,0,0,1", "3,-1", "1.5"] {
         says(text.parse::<Signature>().unwrap_err(), &["p,q,r", &format!("`{text}`")]);
     }
@@ -327,8 +325,8 @@ fn what_is_no_signature_is_refused() {
 fn what_are_no_blades_is_refused() {
     let cl3 = Signature::CL3;
     says(cl3.grades(&[1, 4]).unwrap_err(), &["Cl(3,0,0)", "grade 4"]);
-    says(cl3.grades(&[]).unwrap_err(), &["one at least"]);
-    says(Blades::new(cl3, &[]).unwrap_err(), &["one at least"]);
+    says(cl3.grades(&[]).unwrap_err(), &["at least one blade"]);
+    says(Blades::new(cl3, &[]).unwrap_err(), &["at least one blade"]);
     says(Blades::new(cl3, &[1, 8]).unwrap_err(), &["0b1000"]);
     says(Blades::new(cl3, &[3, 1, 3]).unwrap_err(), &["e12", "twice"]);
     says(Multivector::blade(cl3, 8).unwrap_err(), &["0b1000"]);

@@ -1,6 +1,6 @@
 //! Multivectors as text: what is written, what is read, and where an expression does not parse.
 
-use tilewise::clifford::{Multivector, Order, Signature};
+use tilewise::clifford::{BladeOrder, Multivector, Signature};
 use tilewise::{Error, Fill};
 
 const CL3: Signature = Signature::CL3;
@@ -170,7 +170,7 @@ fn literals_end_where_they_end() {
 #[test]
 fn order_of_blades_is_that_of_their_grades() {
     let signature = Signature::SPACETIME;
-    let ascending = signature.blades().ordered(Order::Ascending);
+    let ascending = signature.blades().ordered(BladeOrder::Ascending);
     let x = Multivector::new(&ascending, &[1.0; 16]).unwrap();
     let names = x.to_string().replace("+ ", "");
     assert_eq!(names, signature.blades().to_string());

@@ -3,11 +3,10 @@
 use super::gemm::{WINDOW, bare, caps, is_full};
 use super::launch::Launch;
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
-use tilewise::clifford::{
-    BladeAxis, Blades, Branch, CliffordProblem, Function, Placed, Product, Signature, Unary,
-};
+use tilewise::clifford::{BladeAxis, Blades, Product, Signature, Unary};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
+use tilewise::planning::clifford::{CliffordProblem, Function, LogBranch, MvLayout};
 use tilewise::planning::clifford_layer::{FeaturesProblem, RowFunction, RowOperandLayouts, RowProblem};
 use tilewise::{Caps, DType, Layout};
 
@@ -98,9 +97,9 @@ fn chosen(signature: Signature, case: usize) -> Vec<(Function, Vec<Blades>, Blad
     if signature.dimension() <= 3 {
         others.push(one(Function::Normalize, &even, &even));
         others.push(one(Function::Exp, &turns, &even));
-        others.push(one(Function::Log(Branch::Whole), &even, &turns));
-        others.push(one(Function::Log(Branch::Shorter), &even, &turns));
-        others.push((Function::Way, vec![even.clone(); 2], turns));
+        others.push(one(Function::Log(LogBranch::OfMotor), &even, &turns));
+        others.push(one(Function::Log(LogBranch::Shortest), &even, &turns));
+        others.push((Function::LogBetween, vec![even.clone(); 2], turns));
     }
     let mut chosen = vec![
         same(Function::Product(Product::Geometric)),
@@ -136,9 +135,9 @@ fn functions(
         } else {
             Layout::contiguous("test", c.shape()).expect("no more than the view")
         };
-        let of: Vec<Placed<'_>> =
-            operands.iter().zip(&blades).map(|(layout, blades)| Placed { layout, blades }).collect();
-        let problem = CliffordProblem::new(function, &of, Placed { layout: &c, blades: &out }, axis, dtype);
+        let of: Vec<MvLayout<'_>> =
+            operands.iter().zip(&blades).map(|(layout, blades)| MvLayout { layout, blades }).collect();
+        let problem = CliffordProblem::new(function, &of, MvLayout { layout: &c, blades: &out }, axis, dtype);
         let Ok(problem) = problem else { continue };
         let Ok(plan) = problem.plan(caps) else { continue };
         let what = format!("{function:?} of {signature}, {dtype} {x:?}, {axis:?}");

@@ -2,9 +2,10 @@
 
 use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
-use tilewise::ops::{CastProblem, Elementwise, ElementwiseProblem, Overflow, Rows, RowsProblem};
+use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{F16SplitProblem, Side};
+use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
 use tilewise::{DType, Layout, Precision};
 
 /// Shapes and strides of views of up to six axes, which span so many elements: without gaps, permuted, with an axis far
@@ -73,9 +74,9 @@ pub(crate) fn launches() -> Vec<Launch> {
                 launches.extend(Launch::steps(&format!("{function:?} of {dtype} {view:?} in {c:?}"), &plan));
             }
             for (axis, function) in
-                (0..view.rank()).flat_map(|axis| Rows::ALL.map(|function| (axis, function)))
+                (0..view.rank()).flat_map(|axis| AxisFunction::ALL.map(|function| (axis, function)))
             {
-                let Ok(problem) = RowsProblem::new(function, &view, axis, dtype) else { continue };
+                let Ok(problem) = AxisProblem::new(function, &view, axis, dtype) else { continue };
                 let Ok(plan) = problem.plan(&devices[axis % 2]) else { continue };
                 launches
                     .extend(Launch::steps(&format!("{function:?} along {axis} of {dtype} {view:?}"), &plan));

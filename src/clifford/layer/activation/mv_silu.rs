@@ -1,12 +1,12 @@
 //! The activation `MvSilu` of multivectors: every grade is multiplied by a sigmoid of its invariant.
 
 use crate::Result;
-use crate::clifford::algebra::Signature;
+use crate::clifford::algebra::signature::Signature;
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::layer::descent::gradient_step;
 use crate::clifford::layer::features::FeatureFunction;
 use crate::clifford::layer::features::run::{backward, check_parameter, forward, operand, operands};
 use crate::clifford::layer::row_tensors::from_rows;
-use crate::clifford::multivectors::Multivectors;
 use crate::error::call;
 use crate::layout::Real;
 use crate::tensor::{Parameters, Tensor};

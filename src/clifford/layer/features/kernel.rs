@@ -4,7 +4,7 @@
 use super::problem::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};
 use crate::caps::Caps;
 use crate::kernel::wgsl::Module;
-use crate::kernel::{self, Kernel, Needs, OperandAccess, StorageFormat, VectorWidth};
+use crate::kernel::{self, AccessWidth, Kernel, Needs, OperandAccess, StorageFormat};
 
 impl FeaturesProblem {
     pub(super) fn kernel(&self, terms: &Module, caps: &Caps) -> Kernel {
@@ -12,10 +12,10 @@ impl FeaturesProblem {
         let has_row_mean = self.function.has_row_mean();
         let mut kernel = Kernel::new(if has_row_mean { "clifford/mean" } else { "clifford/features" })
             .dims(caps, size_of::<FeaturesDims>())
-            .result(OperandAccess::write(format, VectorWidth::One))
+            .result(OperandAccess::write(format, AccessWidth::One))
             .param("LANES", format!("{}u", self.lanes(caps)));
         let (names, access) =
-            (operands(self.function, self.pass), OperandAccess::read(format, VectorWidth::One));
+            (operands(self.function, self.pass), OperandAccess::read(format, AccessWidth::One));
         for &name in &names {
             kernel = kernel.operand(name, access);
         }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::Result;
     use crate::caps::fixtures;
-    use crate::clifford::algebra::Signature;
+    use crate::clifford::algebra::signature::Signature;
     use crate::clifford::layer::features::terms::{NORM_OF, NORM_SLOPE, sigmoid_of};
     use crate::kernel::wgsl::{Expression, naga_flops};
     use crate::layout::{DType, Layout};

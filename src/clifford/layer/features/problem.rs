@@ -1,6 +1,6 @@
 //! A function of multivectors with parameters for each feature: the checked problem, as plain data.
 
-use crate::clifford::blades::Blades;
+use crate::clifford::algebra::blades::Blades;
 use crate::layout::{DType, Layout, dim};
 use crate::{Error, Result};
 

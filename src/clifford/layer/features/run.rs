@@ -1,10 +1,10 @@
 //! Checks the operands of functions with parameters for each feature, and runs them on the device.
 
 use super::problem::{FeatureFunction, FeaturesProblem};
-use crate::clifford::algebra::Signature;
-use crate::clifford::blades::Blades;
+use crate::clifford::algebra::blades::Blades;
+use crate::clifford::algebra::signature::Signature;
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::layer::row_tensors::{check_same_rows, check_signature, to_rows};
-use crate::clifford::multivectors::Multivectors;
 use crate::layout::{Layout, Real};
 use crate::tensor::Tensor;
 use crate::{Error, Result};

@@ -1,7 +1,8 @@
 //! Writes the shader code of functions with parameters for each feature, from the algebra's table of squares.
 
 use super::problem::{FeatureFunction, Pass};
-use crate::clifford::blades::{Blades, grade};
+use crate::clifford::algebra::blades::Blades;
+use crate::clifford::algebra::signs::grade;
 use crate::kernel::wgsl::{
     Block, Callee, Expression, FunctionDefinition, Member, Module, StructDefinition, Sum, index, integer,
     name, number,

@@ -2,9 +2,9 @@
 
 use super::blade_map::BladeMap;
 use super::mv_linear::{MvLinear, OP, matrix, multiply};
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::layer::descent::gradient_step;
 use crate::clifford::layer::row_tensors::from_rows;
-use crate::clifford::multivectors::Multivectors;
 use crate::error::call;
 use crate::gemm::Gemm;
 use crate::layout::Real;

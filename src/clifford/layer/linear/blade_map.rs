@@ -1,6 +1,7 @@
 //! Which blades of x a linear layer's matrices map to which blades of y, and which blades its bias is added to.
 
-use crate::clifford::blades::{Blades, grade};
+use crate::clifford::algebra::blades::Blades;
+use crate::clifford::algebra::signs::grade;
 use std::ops::Range;
 
 /// Which blades a bias is added to.

@@ -2,7 +2,7 @@
 
 use super::blade_map::BiasOn;
 use super::mv_linear::{MvLinear, OP};
-use crate::clifford::algebra::Signature;
+use crate::clifford::algebra::signature::Signature;
 use crate::clifford::layer::row_tensors::check_signature;
 use crate::error::call;
 use crate::layout::Real;

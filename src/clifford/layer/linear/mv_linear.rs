@@ -2,9 +2,9 @@
 //! multiplication by it.
 
 use super::blade_map::{BiasOn, BladeMap};
-use crate::clifford::algebra::Signature;
+use crate::clifford::algebra::signature::Signature;
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::layer::row_tensors::{from_rows, to_rows};
-use crate::clifford::multivectors::Multivectors;
 use crate::error::call;
 use crate::gemm::Gemm;
 use crate::layout::Real;

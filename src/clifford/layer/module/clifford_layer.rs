@@ -1,12 +1,12 @@
 //! A whole layer: a linear map of the features, and the weighted product of the features with its result.
 
 use crate::Result;
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::layer::descent::gradient_step;
 use crate::clifford::layer::layer_product::{LayerProduct, ProductKind};
 use crate::clifford::layer::linear::{MvLinear, MvLinearGradients};
 use crate::clifford::layer::product::ProductGradients;
 use crate::clifford::layer::row_tensors::{from_rows, to_rows};
-use crate::clifford::multivectors::Multivectors;
 use crate::error::call;
 use crate::layout::Real;
 use crate::ops;

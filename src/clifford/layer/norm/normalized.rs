@@ -1,12 +1,12 @@
 //! The grade norm on its own, for a product that was computed without one.
 
 use crate::Result;
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::layer::grade_norm::GradeNorm;
 use crate::clifford::layer::layer_product::LayerProduct;
 use crate::clifford::layer::row_tensors::{check_same_rows, from_rows, to_rows};
 use crate::clifford::layer::rows::RowFunction;
 use crate::clifford::layer::rows::run::{RowInputs, run};
-use crate::clifford::multivectors::Multivectors;
 use crate::error::call;
 use crate::layout::Real;
 

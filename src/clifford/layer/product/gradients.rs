@@ -1,6 +1,6 @@
 //! The gradients of a layer's product.
 
-use crate::clifford::multivectors::Multivectors;
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::layout::Real;
 use crate::tensor::Tensor;
 

@@ -1,9 +1,9 @@
 //! The terms of a geometric product, grouped by the blade of the result and the path.
 
 use crate::Result;
-use crate::clifford::blades::Blades;
-use crate::clifford::paths::Path;
-use crate::clifford::product::Product;
+use crate::clifford::algebra::blades::Blades;
+use crate::clifford::algebra::path::Path;
+use crate::clifford::algebra::product::Product;
 use std::collections::BTreeMap;
 
 /// A blade of the result, a path into its grade, and the terms of the path that end in the blade.
@@ -31,7 +31,7 @@ pub(super) struct PairTerm {
 /// [`Error::Input`](crate::Error::Input) for blades of different algebras, which cannot occur here.
 pub(super) fn pairs(blades: &Blades) -> Result<Vec<Pair>> {
     let paths = blades.signature().paths();
-    let terms = Product::Geometric.terms_onto(blades, blades, blades)?;
+    let terms = Product::Geometric.terms(blades, blades)?.select(blades)?;
     let mask = |place: u8| blades.masks()[usize::from(place)];
     let mut pairs: BTreeMap<(u32, u32), Vec<PairTerm>> = BTreeMap::new();
     for term in &terms.terms {

@@ -3,7 +3,7 @@
 use super::problem::{RowFunction, RowProblem, RowStep};
 use super::tile::RowTile;
 use crate::caps::Caps;
-use crate::kernel::{Kernel, OperandAccess, StorageFormat, VectorWidth};
+use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 use crate::layout::DType;
 
 /// An operand of a launch.
@@ -74,7 +74,7 @@ pub(super) fn operands(problem: &RowProblem) -> Vec<Operand> {
 pub(super) struct Accessed {
     pub(super) operand: Operand,
     /// Elements per load or store.
-    pub(super) width: VectorWidth,
+    pub(super) width: AccessWidth,
     access: OperandAccess,
 }
 
@@ -98,9 +98,9 @@ impl Accessed {
             Operand::W | Operand::Slab | Operand::Sums => false,
         };
         let width = match tile.width {
-            4 if together => VectorWidth::Four,
-            2 if together => VectorWidth::Two,
-            _ => VectorWidth::One,
+            4 if together => AccessWidth::Four,
+            2 if together => AccessWidth::Two,
+            _ => AccessWidth::One,
         };
         let format = StorageFormat::of(dtype, caps);
         let access = if operand.is_written(problem) {

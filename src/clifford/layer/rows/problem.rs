@@ -1,8 +1,8 @@
 //! A function of rows of multivectors: the checked problem, as plain data.
 
 use crate::Result;
-use crate::clifford::algebra::Signature;
-use crate::clifford::blades::Blades;
+use crate::clifford::algebra::blades::Blades;
+use crate::clifford::algebra::signature::Signature;
 use crate::clifford::layer::gate::Gate;
 use crate::clifford::layer::grade_norm::GradeNorm;
 use crate::clifford::layer::layer_product::LayerProduct;

@@ -1,7 +1,7 @@
 //! Runs a function of rows on the device.
 
 use super::problem::{RowFunction, RowOperandLayouts, RowProblem};
-use crate::clifford::blades::Blades;
+use crate::clifford::algebra::blades::Blades;
 use crate::clifford::layer::layer_product::LayerProduct;
 use crate::gpu::check_same_gpu;
 use crate::layout::Real;

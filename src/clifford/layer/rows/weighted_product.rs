@@ -4,8 +4,8 @@
 use super::expressions::{fused, vector};
 use super::problem::RowProblem;
 use crate::Result;
-use crate::clifford::paths::Path;
-use crate::clifford::product::Product;
+use crate::clifford::algebra::path::Path;
+use crate::clifford::algebra::product::Product;
 use crate::kernel::wgsl::{Expression, fma, name};
 
 /// A term of the geometric product: the places of its blades, its sign and its path.
@@ -30,7 +30,7 @@ impl WeightedProduct {
     pub(super) fn new(problem: &RowProblem) -> Result<Self> {
         let blades = &problem.blades;
         let paths = problem.signature().paths();
-        let product = Product::Geometric.terms_onto(blades, blades, blades)?;
+        let product = Product::Geometric.terms(blades, blades)?.select(blades)?;
         let place = |i: u8| usize::from(i);
         let path = |x: u8, y: u8| Path::of(blades.masks()[place(x)], blades.masks()[place(y)]);
         let terms = product.terms.iter().map(|term| WeightedTerm {

@@ -3,7 +3,7 @@
 use super::expressions::{count, factor, fused, mean, vector};
 use super::problem::RowStep;
 use super::writer::Writer;
-use crate::clifford::blades::grade;
+use crate::clifford::algebra::signs::grade;
 use crate::clifford::layer::grade_norm::GradeNorm;
 use crate::kernel::wgsl::{ABS, Block, Callee, Expression, SIGN, fma, integer, name, number, select};
 

@@ -5,7 +5,7 @@ use super::operands::Operand;
 use super::problem::{RowFunction, RowStep};
 use super::writer::Writer;
 use crate::clifford::layer::gate::Gate;
-use crate::kernel::VectorWidth;
+use crate::kernel::AccessWidth;
 use crate::kernel::wgsl::{Block, Callee, Expression, SQRT, index, integer, name, number, select};
 
 impl Writer<'_> {
@@ -94,7 +94,7 @@ impl Writer<'_> {
         let mut stores = Block::default();
         for (k, (blade, value)) in self.names.iter().zip(values).enumerate() {
             let at = index("c_at") + integer(k) * index("dims").member("plane");
-            if access.width != VectorWidth::One || self.width == 1 {
+            if access.width != AccessWidth::One || self.width == 1 {
                 stores.call(save.call([at, value]));
                 stores.remark(blade);
                 continue;

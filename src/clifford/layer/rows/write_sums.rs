@@ -3,7 +3,7 @@
 use super::expressions::vector;
 use super::operands::{Accessed, Operand};
 use super::writer::Writer;
-use crate::kernel::VectorWidth;
+use crate::kernel::AccessWidth;
 use crate::kernel::wgsl::{Block, Callee, Expression, index, integer, name, select};
 
 impl Writer<'_> {
@@ -70,7 +70,7 @@ impl Writer<'_> {
         let row = place("w") + index("row") * place("y");
         let first = row + index("unit").member("feature") * place("z");
         match access.width {
-            VectorWidth::One => self.feature_indices(to, operand, first, &place("z")),
+            AccessWidth::One => self.feature_indices(to, operand, first, &place("z")),
             _ => vec![to.define(format!("{operand}_at"), first)],
         }
     }

@@ -3,7 +3,7 @@
 use crate::support;
 use crate::support::strided::{Lay, Placed};
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
-use tilewise::clifford::{BladeAxis, Blades, Multivectors, Order, Signature};
+use tilewise::clifford::{BladeAxis, BladeOrder, Blades, Multivectors, Signature};
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::gpu::{CoopRow, DeviceType};
@@ -14,7 +14,7 @@ use tilewise::{DType, Fill, Gpu, Real, bf16, f16};
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) signature: Signature,
-    pub(crate) order: Order,
+    pub(crate) order: BladeOrder,
     pub(crate) gate: Gate,
     /// Rows, inputs and outputs.
     pub(crate) shape: [usize; 3],
@@ -34,7 +34,7 @@ pub(crate) enum Extent {
 
 impl Case {
     pub(crate) fn new(signature: Signature, shape: [usize; 3]) -> Self {
-        let (order, gate, axis) = (Order::ShortLex, Gate::Gelu, BladeAxis::First);
+        let (order, gate, axis) = (BladeOrder::ShortLex, Gate::Gelu, BladeAxis::First);
         Self { signature, order, gate, shape, axis, lays: [Lay::Plain; 4], tile: None, extent: Extent::Both }
     }
 }
@@ -168,7 +168,8 @@ fn any_strides_and_order_of_blades_agree_with_the_reference() {
         let [a, b, c] = [1, 2, 3].map(|by| Lay::ALL[(i + by) % 5]);
         for (turn, lays) in [[lay; 4], [lay, a, b, c]].into_iter().enumerate() {
             let axis = [BladeAxis::First, BladeAxis::Last][i % 2];
-            let case = Case { lays, axis, order: Order::Ascending, ..Case::new(Signature::CL3, [7, 36, 12]) };
+            let case =
+                Case { lays, axis, order: BladeOrder::Ascending, ..Case::new(Signature::CL3, [7, 36, 12]) };
             // Each layout with one of the types, but in the full sweep; in a short one no f16.
             if i % 2 == turn || support::is_full_sweep() {
                 check::<f32>(&gpu, &case);

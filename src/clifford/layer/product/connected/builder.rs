@@ -2,9 +2,9 @@
 
 use super::super::gradients::ProductGradients;
 use super::problem::{ConnectedBackward, ConnectedForward, ConnectedProblem, OP, OperandRounding};
+use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::layer::layer_product::LayerProduct;
 use crate::clifford::layer::row_tensors::{check_same_rows, from_rows, to_rows};
-use crate::clifford::multivectors::Multivectors;
 use crate::error::call;
 use crate::gemm::{GemmKernel, Pin, Tile};
 use crate::layout::{DType, Layout, Precision, Real};

@@ -1,6 +1,6 @@
 //! A fully connected product and its backward pass: the checked problems, as plain data.
 
-use crate::clifford::blades::Blades;
+use crate::clifford::algebra::blades::Blades;
 use crate::clifford::layer::gate::Gate;
 use crate::clifford::layer::grade_norm::GradeNorm;
 use crate::clifford::layer::layer_product::LayerProduct;

@@ -2,7 +2,7 @@
 
 use super::problem::{GatesDims, GatesProblem};
 use crate::caps::Caps;
-use crate::kernel::{Kernel, Needs, OperandAccess, StorageFormat, VectorWidth};
+use crate::kernel::{AccessWidth, Kernel, Needs, OperandAccess, StorageFormat};
 
 /// Invocations of one workgroup.
 pub(super) const LANES: u32 = 64;
@@ -14,7 +14,7 @@ impl GatesProblem {
     }
 
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
-        let operand = OperandAccess::read(StorageFormat::of(self.dtype, caps), VectorWidth::One);
+        let operand = OperandAccess::read(StorageFormat::of(self.dtype, caps), AccessWidth::One);
         Kernel::new("clifford/gates")
             .dims(caps, size_of::<GatesDims>())
             .operand("x", operand)

@@ -2,7 +2,7 @@
 
 use super::problem::{OperandGradientsDims, OperandGradientsProblem};
 use crate::caps::Caps;
-use crate::kernel::{Kernel, Needs, OperandAccess, StorageFormat, VectorWidth};
+use crate::kernel::{AccessWidth, Kernel, Needs, OperandAccess, StorageFormat};
 
 /// Invocations of one workgroup.
 pub(super) const LANES: u32 = 64;
@@ -10,8 +10,8 @@ pub(super) const LANES: u32 = 64;
 impl OperandGradientsProblem {
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
         let format = StorageFormat::of(self.dtype, caps);
-        let operand = OperandAccess::read(format, VectorWidth::One);
-        let result = OperandAccess::write(format, VectorWidth::One);
+        let operand = OperandAccess::read(format, AccessWidth::One);
+        let result = OperandAccess::write(format, AccessWidth::One);
         Kernel::new("clifford/operand_gradients")
             .dims(caps, size_of::<OperandGradientsDims>())
             .operand("x", operand)

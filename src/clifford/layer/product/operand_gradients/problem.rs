@@ -2,7 +2,7 @@
 
 use super::super::pairs::pairs;
 use super::terms::terms;
-use crate::clifford::blades::Blades;
+use crate::clifford::algebra::blades::Blades;
 use crate::clifford::layer::gate::Gate;
 use crate::clifford::layer::layer_product::LayerProduct;
 use crate::layout::{DType, Layout, dim};

@@ -1,10 +1,10 @@
 //! Writes the shader code of both operands' gradients from the algebra's table of signs.
 
 use super::super::pairs::Pair;
-use crate::clifford::blades::Blades;
+use crate::clifford::algebra::blades::Blades;
+use crate::clifford::algebra::path::Path;
 use crate::clifford::layer::gate::Gate;
 use crate::clifford::layer::layer_product::LayerProduct;
-use crate::clifford::paths::Path;
 use crate::kernel::wgsl::{
     Block, Callee, Expression, FunctionDefinition, Module, Sum, fma, index, integer, name, number,
 };

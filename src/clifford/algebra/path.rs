@@ -1,0 +1,53 @@
+//! Paths of the geometric product: triples of grades.
+
+use super::signature::Signature;
+use super::signs::grade;
+
+/// A path of the geometric product: the part of grade `out` in the product of a part of grade `left` and a part of
+/// grade `right`. Layers have one weight per path. Paths are ordered by left, then by out, then by right, as in other
+/// libraries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Path {
+    /// Grade of the left operand's part.
+    pub left: usize,
+    /// Grade of the result's part.
+    pub out: usize,
+    /// Grade of the right operand's part.
+    pub right: usize,
+}
+
+impl Path {
+    /// The path of the product of two basis blades, given as bitmasks.
+    ///
+    /// ```
+    /// use tilewise::clifford::{Path, Signature};
+    ///
+    /// let of_vectors = Path::of(0b01, 0b10);
+    /// assert_eq!(of_vectors, Path { left: 1, out: 2, right: 1 });
+    /// assert_eq!(Signature::CL2.paths().binary_search(&of_vectors), Ok(6));
+    /// ```
+    #[must_use]
+    pub fn of(a: u8, b: u8) -> Self {
+        Self { left: grade(a), out: grade(a ^ b), right: grade(b) }
+    }
+}
+
+impl Signature {
+    /// The paths with at least one nonzero term, sorted.
+    #[must_use]
+    pub fn paths(self) -> Vec<Path> {
+        let [p, q, _] = self.pqr();
+        let n = self.dimension();
+        let mut paths = Vec::new();
+        for left in 0..=n {
+            for right in 0..=n {
+                // Two such blades can share from `fewest` to `most` vectors, none of them null.
+                let fewest = (left + right).saturating_sub(n);
+                let most = left.min(right).min(p + q);
+                paths.extend((fewest..=most).map(|c| Path { left, out: left + right - 2 * c, right }));
+            }
+        }
+        paths.sort_unstable();
+        paths
+    }
+}

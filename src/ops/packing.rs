@@ -1,0 +1,23 @@
+//! How shaders read elements as bits: elements per word, and the constants of types in `shaders/ops/numbers.wgsl`.
+
+use crate::layout::DType;
+
+/// The number of elements in a 32-bit word of memory.
+pub(super) fn per_word(dtype: DType) -> u32 {
+    match dtype {
+        DType::F32 | DType::I32 => 1,
+        DType::F16 | DType::Bf16 => 2,
+        DType::I8 => 4,
+    }
+}
+
+/// The shader's constant for a type.
+pub(super) fn constant(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F32 => "F32",
+        DType::F16 => "F16",
+        DType::Bf16 => "BF16",
+        DType::I8 => "I8",
+        DType::I32 => "I32",
+    }
+}
