@@ -241,7 +241,7 @@ impl<'k> Expander<'k> {
         self.library.include(self.folder, name).map_err(|why| self.error(location, why))
     }
 
-    /// Checks that the kernel fills only slots that exist, each once. To be slot_name after the whole text was expanded.
+    /// Checks that the kernel fills only slots that exist, each once. Must be called after the whole text was expanded.
     fn check_slots(&self) -> Result<(), String> {
         for (i, (name, _)) in self.kernel.slots.iter().enumerate() {
             let Some(slot) = self.slots.get(&**name) else {

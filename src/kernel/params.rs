@@ -40,7 +40,7 @@ impl<'k> Params<'k> {
         })
     }
 
-    /// Checks that every value of the kernel belongs to a declared parameter. To be called after the whole text was expanded.
+    /// Checks that every value of the kernel belongs to a declared parameter. Must be called after the whole text was expanded.
     ///
     /// # Errors
     /// A message if a parameter does not exist or is set twice.

@@ -56,9 +56,7 @@ const ENDS: &[&str] = &["rs", "wgsl", "glsl", "md", "sh", "awk", "txt", "toml"];
 
 /// Rooms that are still to be rewritten, and how many retired words each has. A count may only fall, and the list says so
 /// when it does; it goes when it is empty.
-const LEFT: &[(&str, usize)] = &[
-    ("book/src", 1),
-];
+const LEFT: &[(&str, usize)] = &[("book/src", 1)];
 
 #[test]
 fn retired_words_are_not_used() {
