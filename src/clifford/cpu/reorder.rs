@@ -21,7 +21,7 @@ impl Multivector {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Input`] if `to` has other vectors.
+    /// [`Error::Input`](crate::Error::Input) if `to` has other vectors.
     pub fn reordered(&self, to: Signature) -> Result<Self> {
         let places = self.signature().vector_permutation(to)?;
         let mut out = Self::zero(to);
