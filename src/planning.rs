@@ -22,13 +22,13 @@ pub use crate::plan::{
     ScalarParameter, Step, Work,
 };
 
-/// Shaders with their parameters and slots filled in.
+/// Kernels: shaders, their specialisation, and the limits that they need.
 pub mod kernel {
     pub use crate::gpu::execute::compile;
     pub use crate::kernel::{INCLUDES, Include, KERNELS, Kernel, Needs, UnrollError, fold_grid, unroll};
 }
 
-/// The files that a [`Gpu`](crate::Gpu) caches across runs: each is sealed with a digest, and one that is not whole is not read.
+/// The files that a [`Gpu`](crate::Gpu) caches across runs. Each is sealed with a digest, and a damaged file is not read.
 pub mod cache {
     pub use crate::gpu::cache_file::{seal, unseal};
     pub use crate::gpu::verdicts::{seal_verdicts, unseal_verdicts};

@@ -1,8 +1,8 @@
 //! Specialises shaders: turns a file of `shaders/` and a [`Kernel`]'s parameters and slots into plain WGSL.
 //!
 //! A shader file is WGSL with *directives*: comments that begin with `//#`, each on a line of its own. This page is their
-//! reference. All of them work on functions and declarations. None inserts statements into a function, so the `main` of a
-//! kernel can be read in its file from the first line to the last.
+//! reference. Directives include functions and declarations from other files, mark parameters, and unroll loops. None includes
+//! statements in a function, so the `main` of a kernel can be read in its file from the first line to the last.
 //!
 //! # `//#import name x=a`
 //! Includes the file `name`: functions and declarations that several kernels share.

@@ -69,7 +69,7 @@ pub fn check_summed<T: Real, C: Real>(gpu: &Gpu, case: &Case, sums: Accumulator)
                 assert!(found.ok(), "{case:?} {} to {}, sums {sums:?}: {found:?}", T::DTYPE, C::DTYPE);
             }
         }
-        beside_c_is_untouched(&c, &buffer, case);
+        outside_c_is_unchanged(&c, &buffer, case);
     }
     launches
 }
@@ -90,13 +90,13 @@ pub fn check_integers(gpu: &Gpu, case: &Case) -> usize {
     let buffer = c.read_buffer();
     let found = want.compare(&c.elements(&buffer));
     assert_eq!((found.max_abs_err, found.bound_ratio), (0.0, 0.0), "{case:?}: {found:?}");
-    beside_c_is_untouched(&c, &buffer, case);
+    outside_c_is_unchanged(&c, &buffer, case);
     1
 }
 
 /// The bits of the elements, which are equal to themselves even for NaN.
-fn beside_c_is_untouched<C: Element>(c: &Placed<C>, buffer: &[C], case: &Case) {
+fn outside_c_is_unchanged<C: Element>(c: &Placed<C>, buffer: &[C], case: &Case) {
     let bits = |values: &[C]| bytemuck::cast_slice::<C, u8>(values).to_vec();
     let expected = c.expected(&c.elements(buffer));
-    assert_eq!(bits(buffer), bits(&expected), "{case:?}: something beside C was written");
+    assert_eq!(bits(buffer), bits(&expected), "{case:?}: something outside C was written");
 }

@@ -78,7 +78,7 @@ impl<T: Element> Placed<T> {
         let mut expected = self.buffer.clone();
         self.places.iter().for_each(|&place| expected[place] = now[place]);
         let bits = |values: &[T]| bytemuck::cast_slice::<T, u8>(values).to_vec();
-        assert_eq!(bits(&now), bits(&expected), "{:?}: something beside it was written", self.tensor);
+        assert_eq!(bits(&now), bits(&expected), "{:?}: something outside it was written", self.tensor);
         self.places.iter().map(|&place| now[place]).collect()
     }
 }

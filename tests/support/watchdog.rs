@@ -93,8 +93,8 @@ fn watch() {
         if !desks.clone().any(stuck) {
             continue;
         }
-        let mut text = String::from("stuck: a step takes too long. What each thread does:\n");
-        text += &format!("  (beside {:.1} s in which nothing ran)\n", stopped.as_secs_f64());
+        let mut text = String::from("stuck: a step takes too long. The work of each thread:\n");
+        text += &format!("  (without {:.1} s in which nothing ran)\n", stopped.as_secs_f64());
         for desk in desks {
             text += &format!("  {}\n", desk.thread);
             for Task { what, begun, .. } in &desk.doing {

@@ -257,7 +257,7 @@ fn cast(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
 }
 
 fn sparse(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
-    let (rows, cols, beside) = (extent(u)?, extent(u)?, extent(u)?);
+    let (rows, cols, others) = (extent(u)?, extent(u)?, extent(u)?);
     let kind = match u.int_in_range(0..=1)? {
         0 => SketchKind::CountSketch,
         _ => SketchKind::Sjlt { nonzeros: u.int_in_range(1..=16)? },
@@ -266,7 +266,7 @@ fn sparse(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let direction = *u.choose(&[Direction::Forward, Direction::Adjoint])?;
     let from = if direction == Direction::Forward { cols } else { rows };
     let axis = u.int_in_range(0..=1)?;
-    let x = view(u, &if axis == 0 { [from, beside] } else { [beside, from] })?;
+    let x = view(u, &if axis == 0 { [from, others] } else { [others, from] })?;
     let dtype = real(u)?;
     let problem =
         SparseProblem::new(&sketch, direction, &x, axis, dtype).map_err(|_| Error::IncorrectFormat)?;
@@ -274,10 +274,10 @@ fn sparse(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
 }
 
 fn hadamard(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
-    let (rows, cols, beside, dtype) = (extent(u)?, extent(u)?, extent(u)?, real(u)?);
+    let (rows, cols, others, dtype) = (extent(u)?, extent(u)?, extent(u)?, real(u)?);
     let sketch = Sketch::new(SketchKind::Hadamard, [rows, cols], 1).map_err(|_| Error::IncorrectFormat)?;
     let direction = *u.choose(&[Direction::Forward, Direction::Adjoint])?;
-    let x = view(u, &[if direction == Direction::Forward { cols } else { rows }, beside])?;
+    let x = view(u, &[if direction == Direction::Forward { cols } else { rows }, others])?;
     let problem =
         HadamardProblem::new(&sketch, direction, &x, 0, dtype).map_err(|_| Error::IncorrectFormat)?;
     Ok(of_views(Planned::of("hadamard", &problem, caps), &[(0, &x, dtype)]))

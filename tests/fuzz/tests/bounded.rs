@@ -12,12 +12,12 @@ use tilewise_fuzz::{Mutations, Outcome, TARGETS, Target, outcome};
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Limit of the bytes that one input may allocate, whatever sizes it declares. naga needs most of them, for an unrolled shader.
-const MOST_BYTES: usize = 256 << 20;
+const MAX_BYTES: usize = 256 << 20;
 /// Limit of the time that one input may take.
-const LONGEST: Duration = Duration::from_secs(20);
+const MAX_TIME: Duration = Duration::from_secs(20);
 
 /// A lock that runs one target at a time, so that the allocated bytes belong to it.
-static ALONE: Mutex<()> = Mutex::new(());
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn duration() -> Duration {
     match std::env::var("TILEWISE_FUZZ") {
@@ -44,21 +44,21 @@ fn check(target: Target, input: &[u8]) {
     let ran = catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
     let took = begun.elapsed();
     let bytes = MEMORY.peak_usage().saturating_sub(before);
-    if ran.is_ok() && bytes <= MOST_BYTES && took <= LONGEST {
+    if ran.is_ok() && bytes <= MAX_BYTES && took <= MAX_TIME {
         return;
     }
-    let kept = std::env::temp_dir().join(format!("tilewise-fuzz-{}-{}", target.name, std::process::id()));
-    std::fs::write(&kept, input).unwrap();
+    let stored = std::env::temp_dir().join(format!("tilewise-fuzz-{}-{}", target.name, std::process::id()));
+    std::fs::write(&stored, input).unwrap();
     panic!(
         "{}: {took:?}, {bytes} bytes; the input is stored in {}: {}",
         target.name,
-        kept.display(),
+        stored.display(),
         input.escape_ascii()
     );
 }
 
 fn holds(name: &str) {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let target = *TARGETS.iter().find(|target| target.name == name).expect("the target is in the table");
     let seed = std::env::var("TILEWISE_FUZZ_SEED")
         .map_or(1, |seed| seed.parse().expect("TILEWISE_FUZZ_SEED must be a number"));
