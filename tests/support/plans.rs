@@ -23,7 +23,9 @@ pub fn every(caps: &Caps) -> Vec<Planned> {
     let mut plans = Vec::new();
     plans.extend(products().iter().map(|problem| Planned::of("product", problem, caps)));
     plans.extend(
-        made_products().iter().map(|problem| Planned::of("product with a generated operand", problem, caps)),
+        generated_products()
+            .iter()
+            .map(|problem| Planned::of("product with a generated operand", problem, caps)),
     );
     plans.extend(connected(caps));
     plans.extend(of_elements(caps));
@@ -61,7 +63,7 @@ fn products() -> Vec<GemmProblem> {
 }
 
 /// Products with a generated operand, or with an operand of which one half is generated.
-fn made_products() -> Vec<GemmProblem> {
+fn generated_products() -> Vec<GemmProblem> {
     let mut problems = Vec::new();
     for (i, (side, entries)) in [Side::A, Side::B]
         .into_iter()
