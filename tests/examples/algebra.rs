@@ -162,7 +162,7 @@ fn what_has_no_value_is_refused_in_one_sentence() {
         assert!(ended.refusal().starts_with("inverse: "), "{ended:?}");
     }
     for (arguments, words) in [
-        (&["--signature", "5,3,1", "--expr", "1"][..], &["5,3,1", "9 basis vectors are too many"][..]),
+        (&["--signature", "5,3,1", "--expr", "1"][..], &["5,3,1", "at most 8 basis vectors, not 9"][..]),
         (&["--signature", "3,x", "--expr", "1"], &["3,x", "three numbers"]),
         (&["--table", "--product", "cross"], &["cross", "geometric, outer"]),
         (&["--signature", "3"], &["--expr"]),
