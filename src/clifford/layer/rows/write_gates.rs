@@ -19,8 +19,8 @@ impl Writer<'_> {
 
     /// Defines the multivector `result`: `of` times `gates`. Without gates it is `of` itself. Returns its name.
     ///
-    /// A product is linear in its operands. So one of them is multiplied by the gates of all, and the others keep their
-    /// registers.
+    /// A product is linear in its operands. So one of them is multiplied by all gates, and the others need no second
+    /// copy in registers.
     pub(super) fn gated(
         &self,
         to: &mut Block,
