@@ -151,7 +151,7 @@ impl RowProblem {
         draft.step(NewStep {
             kernel: self.kernel(tile, code, caps),
             tile: format!(
-                "{lanes} invocations, {part} for {of_row}, {units} x {width} features and {iterations} rows each, {}",
+                "{lanes} invocations, {part} for {of_row}; each: rows {iterations}, units {units}, vector width {width}; {}",
                 self.description()
             ),
             needs: Needs {
