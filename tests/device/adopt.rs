@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::gpu::{AdoptOptions, CacheFolder};
+use tilewise::gpu::{AdoptOptions, CacheFolder, RobustBufferAccess};
 use tilewise::{Error, Fill, Gemm, Gpu, GpuOptions, Real, Tensor, f16, matmul, reference, wgpu};
 
 /// Products by one tile in every type, in ways of loading and storing that differ.
@@ -81,7 +81,9 @@ fn results_that_f16_cannot_hold_are_infinite_on_every_device() {
 fn a_device_with_all_that_helps_can_do_what_an_opened_one_can() {
     let Some(gpu) = support::adopted(|_| ()) else { return };
     let Some(opened) = support::gpu() else { return };
-    assert_eq!(gpu.caps(), opened.caps());
+    let mut caps = opened.caps().clone();
+    caps.robust_buffer_access = RobustBufferAccess::Unknown;
+    assert_eq!(gpu.caps(), &caps);
     sweep(&gpu, small_tiles()[0]);
 }
 
