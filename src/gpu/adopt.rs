@@ -87,7 +87,7 @@ impl Gpu {
         options: impl Into<AdoptOptions>,
     ) -> Result<Self> {
         let AdoptOptions { options, polling } = options.into();
-        BufferAccess::check_to_adopt(&options)?;
+        BufferAccess::check_for_adopting(&options)?;
         let device = Device::of_application(adapter, device, queue, polling);
         let caps = device.verify(&options).wait();
         device.assemble(caps, options)
@@ -117,7 +117,7 @@ impl Gpu {
         options: impl Into<AdoptOptions>,
     ) -> Result<Self> {
         let AdoptOptions { options, polling } = options.into();
-        BufferAccess::check_to_adopt(&options)?;
+        BufferAccess::check_for_adopting(&options)?;
         let device = Device::of_application(adapter, device, queue, polling);
         let caps = device.verify(&options).wait_async().await;
         device.assemble(caps, options)

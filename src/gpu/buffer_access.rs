@@ -22,7 +22,7 @@ impl BufferAccess {
     /// # Errors
     /// [`Error::Input`] if shaders are to be checked: where the driver checks accesses to buffers, wgpu's checked
     /// shaders leave those to it.
-    pub(super) fn to_open(options: &GpuOptions) -> Result<Self> {
+    pub(super) fn for_opening(options: &GpuOptions) -> Result<Self> {
         if options.buffer_access.is_unchecked && options.checks == Checks::Checked {
             return Err(Error::input(
                 "Gpu::open: buffer_access",
@@ -37,7 +37,7 @@ impl BufferAccess {
     ///
     /// # Errors
     /// [`Error::Input`] if they do not: the device is open already.
-    pub(super) fn check_to_adopt(options: &GpuOptions) -> Result<()> {
+    pub(super) fn check_for_adopting(options: &GpuOptions) -> Result<()> {
         if options.buffer_access.is_unchecked {
             return Err(Error::input(
                 "Gpu::adopt: buffer_access",

@@ -58,7 +58,7 @@ impl Gpu {
     /// # Errors
     /// As [`open_with`](Self::open_with).
     pub async fn open_with_async(options: GpuOptions) -> Result<Self> {
-        let access = BufferAccess::to_open(&options)?;
+        let access = BufferAccess::for_opening(&options)?;
         let adapter = choose(&options.adapter, Self::adapters_async().await)?;
         let mut device = Device::request(&adapter, access).await?;
         let caps = device.verify(&options).wait_async().await;
