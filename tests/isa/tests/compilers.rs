@@ -78,6 +78,20 @@ fn a_tile_that_spills_is_a_fault_on_every_compiler() {
     }
 }
 
+/// The driver's checks of accesses are the compiler's own code on NVIDIA's GPUs: without them a kernel is much shorter.
+#[test]
+fn nvidias_compiler_checks_no_access_of_a_device_without_checks() {
+    let step = |arguments: &[&str]| {
+        let rows = rows(&[&["nv176", "--only", "gemv f32, a row"], arguments].concat())?;
+        let [row] = &rows[..] else { panic!("{rows:?}") };
+        Some(row.clone())
+    };
+    let (Some(usual), Some(unchecked)) = (step(&[]), step(&["--unchecked-access"])) else { return };
+    assert_eq!([usual.unchecked_access, unchecked.unchecked_access], [false, true]);
+    let [usual, unchecked] = [usual.instructions, unchecked.instructions];
+    assert!(4 * unchecked < 3 * usual, "{usual} instructions, {unchecked} without checks");
+}
+
 #[test]
 fn a_wrong_argument_is_an_error_of_one_line() {
     assert_eq!(
