@@ -79,13 +79,14 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
 /// Every kernel that a copy or cast may take on a device.
 fn cast_kernels(caps: &Caps) -> Vec<Kernel> {
     let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
-    let kernel = |from, to, overflow| {
-        let problem = CastProblem::new(&view, from, to, overflow).expect("a small view");
+    let kernel = |view: &Layout, (from, to), overflow| {
+        let problem = CastProblem::new(view, from, to, overflow).expect("a small view");
         problem.plan(caps).expect("it fits").steps()[0].kernel.clone()
     };
     let pairs = DType::ALL.into_iter().flat_map(|from| DType::ALL.map(|to| (from, to)));
     let kernels: HashSet<Kernel> = pairs
-        .flat_map(|(from, to)| [Overflow::Rust, Overflow::Saturate].map(|o| kernel(from, to, o)))
+        .flat_map(|types| [&view, &view.t()].map(|view| (*view, types)))
+        .flat_map(|(view, types)| [Overflow::Rust, Overflow::Saturate].map(|o| kernel(&view, types, o)))
         .collect();
     kernels.into_iter().collect()
 }
