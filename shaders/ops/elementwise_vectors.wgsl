@@ -9,7 +9,6 @@
 //#import elementwise_dims
 //#slot dims default immediate
 //#import block
-//#import outer_axes
 //#slot pack_pair default f16
 
 //#param  set by ElementwiseProblem::kernel
@@ -29,16 +28,7 @@ const WIDTH: u32 = 4u * QUADS; // elements of a vector
 //#slot quad_operands default two
 //#slot save_quad x=c default plain
 //#import save_vector x=c
-
-// The first quads of a vector in C, A and B, and the number of elements from there to the end of the row.
-fn place(vector: u32) -> vec4<u32> {
-    if dims.rank == 1u {
-        return vec4<u32>((dims.offsets.xyz / WIDTH + vector) * QUADS, dims.axes[0].x - vector * WIDTH);
-    }
-    let row = vector / dims.units;
-    let col = (vector - row * dims.units) * WIDTH;
-    return vec4<u32>(in_row(row, dims.offsets.xyz + col) / WIDTH * QUADS, dims.axes[0].x - col);
-}
+//#slot vector_place default only_row
 
 @compute @workgroup_size(LANES)
 fn main(

@@ -130,6 +130,10 @@ pub fn elementwise_problems() -> (Vec<ElementwiseProblem>, Vec<AxisProblem>) {
                 AxisFunction::ALL.map(|f| AxisProblem::new(f, &view, 1, dtype).expect("a small view")),
             );
         }
+        // Vectors with gaps between the rows.
+        let gaps = view([3, 5], 8);
+        let add = ElementwiseProblem::new(Elementwise::Add, &[&gaps; 2], &gaps, dtype);
+        of_elements.push(add.expect("a small view"));
     }
     (of_elements, of_rows)
 }

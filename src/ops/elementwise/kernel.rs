@@ -66,6 +66,7 @@ impl ElementwiseProblem {
             .param("VECTORS", self.units_per_invocation())
             .quads("a", operand)
             .quads("c", if is_update { result.and_read(AccessWidth::Four) } else { result });
+        let kernel = if self.dims.rank > 1 { kernel.slot("vector_place", "rows") } else { kernel };
         let kernel = if self.function.operands() == 2 { kernel.quads("b", operand) } else { kernel };
         self.function.fill(kernel, "quad_operands")
     }

@@ -73,6 +73,12 @@ pub(crate) fn launches() -> Vec<Launch> {
                 let Ok(plan) = problem.plan(caps) else { continue };
                 launches.extend(Launch::steps(&format!("{function:?} of {dtype} {view:?} in {c:?}"), &plan));
             }
+            // Here functions and views do not take turns: an update by vectors, too.
+            if let Ok(problem) = ElementwiseProblem::new(Elementwise::AddAssign, &[&dense], &dense, dtype)
+                && let Ok(plan) = problem.plan(caps)
+            {
+                launches.extend(Launch::steps(&format!("AddAssign of {dtype} {dense:?}"), &plan));
+            }
             for (axis, function) in
                 (0..view.rank()).flat_map(|axis| AxisFunction::ALL.map(|function| (axis, function)))
             {
