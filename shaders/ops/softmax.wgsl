@@ -43,9 +43,8 @@ fn joined_sums(x: held, y: held) -> held {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    place: Place,
+    @builtin(local_invocation_index) lane: u32,
 ) {
-    let lane = lane_of(place);
     let row = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
     let part = lane % dims.lanes;
     let at = row_at(min(row, dims.rows - 1u));

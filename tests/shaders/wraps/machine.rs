@@ -111,13 +111,8 @@ impl<'a> Machine<'a> {
         });
         let state = State { private: private.collect(), frames: Vec::new(), guarded: false };
         let main = &shader.module.entry_points[0].function;
-        let argument = |argument: &naga::FunctionArgument| match &shader.module.types[argument.ty].inner {
-            naga::TypeInner::Struct { members, .. } => {
-                Value::many(members.iter().map(|member| self.built_in(member.binding.as_ref())))
-            }
-            _ => self.built_in(argument.binding.as_ref()),
-        };
-        let arguments = main.arguments.iter().map(argument).collect();
+        let arguments =
+            main.arguments.iter().map(|argument| self.built_in(argument.binding.as_ref())).collect();
         let idle = shader.idle.last().expect("there is a main");
         self.call(state, main, idle, arguments);
     }
