@@ -1,7 +1,9 @@
 //! Contiguous, aligned operands, which kernels move in vectors of 16 bytes: rows of every length, with NaN behind each.
 
+use crate::support;
 use crate::support::strided::{Lay, Placed, repeated};
 use crate::support::values::{assert_ok, for_all_types, values};
+use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
 use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
 use tilewise::planning::{Plan, Problem, fixtures};
@@ -10,6 +12,11 @@ use tilewise::{Activation, DType, Gpu, Layout, Real, ops};
 
 const ROWS: [&[usize]; 8] =
     [&[3, 5], &[4, 13], &[2, 3, 8], &[2, 2, 3], &[5, 1], &[3, 16], &[2, 1, 7], &[2, 523]];
+
+/// A device for which kernels of f32 are planned as for a GPU: with two vectors for each invocation.
+fn planned_as_a_gpu() -> Option<support::TestGpu> {
+    support::own(|options| options.assume.device_type = Some(DeviceType::Discrete))
+}
 
 #[test]
 fn vectors_are_stored_to_the_last_element_and_not_beyond() {
@@ -27,6 +34,9 @@ fn vectors_are_stored_to_the_last_element_and_not_beyond() {
         }
     }
     for_all_types!(test);
+    if let Some(gpu) = planned_as_a_gpu() {
+        test::<f32>(&gpu);
+    }
 }
 
 #[test]
@@ -51,6 +61,9 @@ fn aligned_rows_with_gaps_are_moved_in_vectors() {
         }
     }
     for_all_types!(test);
+    if let Some(gpu) = planned_as_a_gpu() {
+        test::<f32>(&gpu);
+    }
 }
 
 #[test]

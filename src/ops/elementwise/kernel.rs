@@ -4,7 +4,7 @@
 use super::problem::{Elementwise, ElementwiseDims, ElementwiseProblem};
 use crate::caps::Caps;
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
-use crate::ops::vectors::{Moves, quads};
+use crate::ops::vectors::{Moves, per_vector, quads};
 
 /// Invocations per workgroup.
 pub(super) const LANES: u32 = 64;
@@ -20,18 +20,20 @@ impl ElementwiseProblem {
     }
 
     /// The number of elements of an invocation.
-    pub(super) fn elements_per_invocation(&self) -> u32 {
+    pub(super) fn elements_per_invocation(&self, caps: &Caps) -> u32 {
         match self.moves() {
+            // On software devices, two vectors of f32 were slower than one in tensors larger than the caches.
+            Moves::Vectors if caps.machine.elements_per_load > 1 => 8,
+            Moves::Vectors => per_vector(self.dtype),
             Moves::Elements => 4,
-            Moves::Vectors => 8,
         }
     }
 
     /// The number of units of an invocation: groups of four elements, or vectors.
-    pub(super) fn units_per_invocation(&self) -> u32 {
+    pub(super) fn units_per_invocation(&self, caps: &Caps) -> u32 {
         match self.moves() {
             Moves::Elements => 1,
-            Moves::Vectors => self.elements_per_invocation() / (4 * quads(self.dtype)),
+            Moves::Vectors => self.elements_per_invocation(caps) / per_vector(self.dtype),
         }
     }
 
@@ -63,7 +65,7 @@ impl ElementwiseProblem {
             .dims(caps, size_of::<ElementwiseDims>())
             .param("LANES", LANES)
             .param("QUADS", quads(self.dtype))
-            .param("VECTORS", self.units_per_invocation())
+            .param("VECTORS", self.units_per_invocation(caps))
             .quads("a", operand)
             .quads("c", if is_update { result.and_read(AccessWidth::Four) } else { result });
         let kernel = if self.dims.rank > 1 { kernel.slot("vector_place", "rows") } else { kernel };

@@ -2,6 +2,7 @@
 
 use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
+use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{F16SplitProblem, Side};
@@ -48,7 +49,7 @@ const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 
 pub(crate) fn launches() -> Vec<Launch> {
     let mut launches = Vec::new();
-    let devices = [caps(), bare()];
+    let devices = [caps().planned_for(DeviceType::Discrete), bare()];
     let [caps, _] = &devices;
     for (i, from) in DType::ALL.into_iter().enumerate() {
         for (at, view) in layouts(from).into_iter().enumerate() {
