@@ -70,7 +70,8 @@ fn main(
                     drawn = draw(first + line, t, drawn.moved);
                     //#unroll
                     for (var i = 0u; i < 4u; i++) {
-                        let row = (drawn.nonzeros[i] >> 1u) - row0; // wraps: past all rows if it is before the first
+                        let nonzero = drawn.nonzeros[i];
+                        let row = (nonzero >> 1u) - row0; // wraps: past all rows if it is before the first
                         if t + i < dims.nonzeros && row < rows { atomicAdd(&buckets[row * segments + segment], 1u); }
                     }
                 }
