@@ -19,7 +19,6 @@ const SHORT: &[(&str, &str)] = &[
     ("gpu/plans_of.rs", "the method of a Gpu above its data, plan_capture.rs"),
     ("kernel/grid.rs", "the one function of grids"),
     ("layout/overflow.rs", "a type of its own"),
-    ("ops/packing.rs", "how the shaders of all operations read elements"),
     ("plan/problem.rs", "the trait of all problems"),
     ("tensor/parameters.rs", "the trait of all layers"),
     ("tensor/view.rs", "the methods of a tensor that plans use"),

@@ -1,5 +1,6 @@
 //! Checks of compiled kernels: rules for every kernel and compiler, and limits for some kernels with one version of Mesa.
 
+use crate::contiguous;
 use crate::row::Row;
 
 /// The version of Mesa to which [`CEILINGS`] applies.
@@ -25,7 +26,7 @@ const fn ceiling(name: &'static str, registers: [u32; 3], global: [u32; 3], shar
     Ceiling { name, registers, global, shared }
 }
 
-const CEILINGS: [Ceiling; 12] = [
+const CEILINGS: [Ceiling; 13] = [
     ceiling("f16", [132, 120, 192], [0, 0, 0], [8, 8, 16]),
     ceiling("f16, B transposed", [132, 120, 192], [0, 0, 0], [8, 8, 16]),
     ceiling("f32", [120, 120, 104], [0, 0, 0], [8, 8, 16]),
@@ -33,8 +34,9 @@ const CEILINGS: [Ceiling; 12] = [
     ceiling("gaussian f32, 1 of 2", [120, 120, 96], [0, 0, 0], [8, 8, 16]),
     ceiling("gemv f32, a row", [36, 36, 40], [16, 16, 4], [0, 0, 0]),
     ceiling("gemv f16, a column", [48, 48, 40], [8, 8, 2], [0, 0, 0]),
-    ceiling("gelu f16", [48, 48, 24], [2, 2, 0], [0, 0, 0]),
-    ceiling("softmax f32, along rows", [48, 48, 32], [4, 4, 0], [0, 0, 0]),
+    ceiling("add f32", [36, 36, 24], [16, 16, 4], [0, 0, 0]),
+    ceiling("gelu f16", [48, 48, 24], [16, 16, 2], [0, 0, 0]),
+    ceiling("softmax f32, along rows", [48, 48, 32], [16, 16, 4], [0, 0, 0]),
     ceiling("geometric product Cl(3) f32", [48, 48, 48], [8, 8, 4], [0, 0, 0]),
     ceiling("between motors f32", [60, 60, 48], [8, 8, 4], [0, 0, 0]),
     ceiling("steerable product Cl(3,0,0) f32", [108, 108, 104], [8, 8, 4], [8, 8, 0]),
@@ -46,6 +48,8 @@ pub fn faults(rows: &[Row]) -> Vec<String> {
     let mut faults: Vec<String> = rows.iter().filter_map(fault).collect();
     let of_version: Vec<&Row> = rows.iter().filter(|row| row.mesa == MESA).collect();
     faults.extend(CEILINGS.iter().filter_map(|ceiling| above(ceiling, &of_version)));
+    faults.extend(of_version.iter().filter_map(|row| contiguous::narrow(row)));
+    faults.extend(of_version.iter().filter_map(|row| contiguous::many(row)));
     faults
 }
 
