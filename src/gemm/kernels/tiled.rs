@@ -12,7 +12,7 @@ use crate::plan::Flops;
 
 pub(super) struct Tiled;
 
-const TILES: [Tile; 7] = [
+const TILES: [Tile; 9] = [
     Tile::of_invocations(GemmKernel::Tiled, [128, 128, 8], [8, 8]),
     Tile::of_invocations(GemmKernel::Tiled, [128, 128, 8], [16, 16]),
     Tile::of_invocations(GemmKernel::Tiled, [64, 64, 8], [32, 8]),
@@ -20,6 +20,8 @@ const TILES: [Tile; 7] = [
     Tile::of_invocations(GemmKernel::Tiled, [64, 64, 16], [4, 4]),
     Tile::of_invocations(GemmKernel::Tiled, [32, 64, 8], [8, 8]),
     Tile::of_invocations(GemmKernel::Tiled, [32, 64, 16], [4, 4]),
+    Tile::of_invocations(GemmKernel::Tiled, [128, 128, 16], [8, 4]),
+    Tile::of_invocations(GemmKernel::Tiled, [64, 128, 16], [4, 8]),
 ];
 
 /// The compile time of a kernel is spread over this number of launches. Tuned for this kernel.
@@ -118,7 +120,7 @@ impl KernelSpec for Tiled {
         let signs = match stages {
             Stage::ScalarK if outer * tile.bk > 4 * lanes => Signs::Scattered,
             Stage::ScalarK => Signs::Apart(tile.bk),
-            Stage::ScalarOuter | Stage::VectorOuter => Signs::Apart(4 * lanes / outer),
+            Stage::ScalarOuter | Stage::VectorOuter | Stage::Squares => Signs::Apart(4 * lanes / outer),
         };
         generated::flops(tile, problem, signs)
     }
