@@ -84,7 +84,7 @@ fn main(
     // The sums of this lane's register tile, and those that products are added to: of the iteration, or of all iterations.
     var acc: array<array<vec4<f32>, TN / 4u>, TM>;
     var sums: array<array<vec4<iteration_sum>, TN / 4u>, TM>;
-    // The places of this lane's patches at k = 0, and the patches of the next iteration, which are loaded during this one.
+    // The places of this lane's chunks at k = 0, and the chunks of the next iteration, which are loaded during this one.
     var a_from: array<u32, A_SHARE>;
     var b_from: array<u32, B_SHARE>;
     var a_next: array<a_elements, A_SHARE>;
@@ -107,7 +107,7 @@ fn main(
         if A_AHEAD && ahead {
             //#unroll
             for (var v = 0u; v < A_SHARE; v++) {
-                if is_patch_a(lane + v * LANES) {
+                if is_chunk_a(lane + v * LANES) {
                     put_a(lane + v * LANES, stage, a_next[v]);
                 }
             }
@@ -117,7 +117,7 @@ fn main(
         if B_AHEAD && ahead {
             //#unroll
             for (var v = 0u; v < B_SHARE; v++) {
-                if is_patch_b(lane + v * LANES) {
+                if is_chunk_b(lane + v * LANES) {
                     put_b(lane + v * LANES, stage, b_next[v]);
                 }
             }
@@ -126,14 +126,14 @@ fn main(
         }
         // NOTE: two stages need no other barrier: the stage that is filled next was read before this barrier.
         workgroupBarrier();
-        // Start to load the patches of the next iteration, if they are loaded ahead.
+        // Start to load the chunks of the next iteration, if they are loaded ahead.
         let next = k0 + BK;
         if next + BK <= k_end {
             enter_segment(next);
             if A_AHEAD {
                 //#unroll
                 for (var v = 0u; v < A_SHARE; v++) {
-                    if is_patch_a(lane + v * LANES) {
+                    if is_chunk_a(lane + v * LANES) {
                         a_next[v] = fetch_a(a_from[v], row0, dims.m, next, lane + v * LANES);
                     }
                 }
@@ -141,7 +141,7 @@ fn main(
             if B_AHEAD {
                 //#unroll
                 for (var v = 0u; v < B_SHARE; v++) {
-                    if is_patch_b(lane + v * LANES) {
+                    if is_chunk_b(lane + v * LANES) {
                         b_next[v] = fetch_b(b_from[v], col0, dims.n, next, lane + v * LANES);
                     }
                 }

@@ -1,22 +1,22 @@
-//! A patch of operand x, widened: X_DEPTH vectors of four elements along its outer axis, consecutive along k.
-//! `x_start(outer, extent, k)` returns the place of the patch at these indices, `x_patch(at, outer, extent)` the patch at a
-//! place, and `x_ahead(at, outer, extent, k0)` the patch k0 further along k. Past `extent` of the outer axis the last elements
-//! are read again; k and k0 are within k, but a square may extend past its end. `X_AHEAD` says whether `main` loads patches one
+//! A chunk of operand x, widened: X_DEPTH vectors of four elements along its outer axis, consecutive along k.
+//! `x_start(outer, extent, k)` returns the place of the chunk at these indices, `x_chunk(at, outer, extent)` the chunk at a
+//! place, and `x_ahead(at, outer, extent, k0)` the chunk k0 further along k. Past `extent` of the outer axis the last elements
+//! are read again; k and k0 are within k, but a square may extend past its end. `X_AHEAD` says whether `main` loads chunks one
 //! iteration ahead.
 
 //#variant memory
 // A stored operand x.
 const X_AHEAD: bool = true;
 
-// The place of the patch's first element, clamped to the outer edge.
+// The place of the chunk's first element, clamped to the outer edge.
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     let last = extent - select(1u, 4u, X_STAGE == STAGE_VECTOR_OUTER);
     return matrices.x_offset + min(outer, last) * dims.x_outer + of_segment(k) * dims.x_k;
 }
 
-// The patch at `at`. A square is four vectors along k, of consecutive places of the outer axis, and is transposed. A vector may
+// The chunk at `at`. A square is four vectors along k, of consecutive places of the outer axis, and is transposed. A vector may
 // extend past the end of the operand: windows contain whole vectors.
-fn x_patch(at: u32, outer: u32, extent: u32) -> x_elements {
+fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
     var elements: x_elements;
     if X_STAGE == STAGE_VECTOR_OUTER {
         elements[0] = vec4<f32>(load_x(at));
@@ -35,9 +35,9 @@ fn x_patch(at: u32, outer: u32, extent: u32) -> x_elements {
     return elements;
 }
 
-// The patch k0 further along k than the one at `at`.
+// The chunk k0 further along k than the one at `at`.
 fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
-    return x_patch(at + k0 * dims.x_k, outer, extent);
+    return x_chunk(at + k0 * dims.x_k, outer, extent);
 }
 
 //#variant generated
@@ -52,12 +52,12 @@ fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return k;
 }
 
-fn x_patch(at: u32, outer: u32, extent: u32) -> x_elements {
+fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
     return x_elements(entries(outer, at, vec2<u32>(dims.seed_low, dims.seed_high)));
 }
 
 fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
-    return x_patch(at + k0, outer, extent);
+    return x_chunk(at + k0, outer, extent);
 }
 
 fn table(i: u32) -> u32 {
@@ -75,7 +75,7 @@ fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return k;
 }
 
-fn x_patch(at: u32, outer: u32, extent: u32) -> x_elements {
+fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
     var elements: vec4<f32>;
     // NOTE: unrolled, this would repeat the code of the signs four times. Elements are shifted in one by one, because an
     // index that is not a literal would move them out of registers.
@@ -86,7 +86,7 @@ fn x_patch(at: u32, outer: u32, extent: u32) -> x_elements {
 }
 
 fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
-    return x_patch(at + k0, outer, extent);
+    return x_chunk(at + k0, outer, extent);
 }
 
 //#variant products
@@ -120,7 +120,7 @@ fn four_y(at: vec4<u32>) -> vec4<f32> {
 }
 
 // Four elements along the outer axis.
-fn x_patch(at: u32, outer: u32, extent: u32) -> x_elements {
+fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
     let last = extent - select(1u, 4u, A_STAGE == STAGE_VECTOR_OUTER);
     let outers = min(min(outer, last) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(extent - 1u));
     let a_from = dims.a_offset + outers * dims.a_outer + at * dims.a_k;
@@ -135,5 +135,5 @@ fn x_patch(at: u32, outer: u32, extent: u32) -> x_elements {
 }
 
 fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
-    return x_patch(at + k0, outer, extent);
+    return x_chunk(at + k0, outer, extent);
 }
