@@ -14,7 +14,7 @@ const X_SHARE: u32 = (X_CHUNKS + LANES - 1u) / LANES; // chunks per lane
 var<workgroup> x_tile: array<vec4<iteration_sum>, STAGES * BK * X_LD>;
 
 // A chunk: its vectors along the outer axis, in the order of k.
-alias x_elements = array<vec4<f32>, X_DEPTH>;
+alias x_elements = array<vec4<iteration_sum>, X_DEPTH>;
 
 // Whether there is a chunk for a lane: there may be fewer squares than lanes.
 fn is_chunk_x(chunk: u32) -> bool {
@@ -41,7 +41,7 @@ fn put_x(chunk: u32, stage: u32, elements: x_elements) {
     let place = (stage * BK + x_k_of(chunk)) * X_LD + x_outer_of(chunk) / 4u;
     //#unroll
     for (var j = 0u; j < X_DEPTH; j++) {
-        x_tile[place + j * X_LD] = vec4<iteration_sum>(elements[j]);
+        x_tile[place + j * X_LD] = elements[j];
     }
 }
 
@@ -53,7 +53,7 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> x_elements {
     var elements = x_chunk(x_start(outer, extent, k), outer, extent);
     //#unroll
     for (var j = 1u; j < X_DEPTH; j++) {
-        elements[j] = select(vec4<f32>(), elements[j], k + j < matrices.k_end);
+        elements[j] = select(vec4<iteration_sum>(), elements[j], k + j < matrices.k_end);
     }
     return elements;
 }

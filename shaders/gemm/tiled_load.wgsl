@@ -1,8 +1,8 @@
-//! A chunk of operand x, widened: X_DEPTH vectors of four elements along its outer axis, consecutive along k.
-//! `x_start(outer, extent, k)` returns the place of the chunk at these indices, `x_chunk(at, outer, extent)` the chunk at a
-//! place, and `x_ahead(at, outer, extent, k0)` the chunk k0 further along k. Past `extent` of the outer axis the last elements
-//! are read again; k and k0 are within k, but a square may extend past its end. `X_AHEAD` says whether `main` loads chunks one
-//! iteration ahead.
+//! A chunk of operand x, of the type of an iteration's sums: X_DEPTH vectors of four elements along its outer axis, consecutive
+//! along k. `x_start(outer, extent, k)` returns the place of the chunk at these indices, `x_chunk(at, outer, extent)` the chunk
+//! at a place, and `x_ahead(at, outer, extent, k0)` the chunk k0 further along k. Past `extent` of the outer axis the last
+//! elements are read again; k and k0 are within k, but a square may extend past its end. `X_AHEAD` says whether `main` loads
+//! chunks one iteration ahead.
 
 //#variant memory
 // A stored operand x.
@@ -19,15 +19,15 @@ fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
 fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
     var elements: x_elements;
     if X_STAGE == STAGE_VECTOR_OUTER {
-        elements[0] = vec4<f32>(load_x(at));
+        elements[0] = vec4<iteration_sum>(load_x(at));
         return elements;
     }
     let beyond = extent - 1u - min(outer, extent - 1u); // elements to the outer edge
-    let v0 = vec4<f32>(load_x(at));
-    let v1 = vec4<f32>(load_x(at + min(1u, beyond) * dims.x_outer));
-    let v2 = vec4<f32>(load_x(at + min(2u, beyond) * dims.x_outer));
-    let v3 = vec4<f32>(load_x(at + min(3u, beyond) * dims.x_outer));
-    let square = transpose(mat4x4<f32>(v0, v1, v2, v3));
+    let v0 = vec4<iteration_sum>(load_x(at));
+    let v1 = vec4<iteration_sum>(load_x(at + min(1u, beyond) * dims.x_outer));
+    let v2 = vec4<iteration_sum>(load_x(at + min(2u, beyond) * dims.x_outer));
+    let v3 = vec4<iteration_sum>(load_x(at + min(3u, beyond) * dims.x_outer));
+    let square = transpose(mat4x4<iteration_sum>(v0, v1, v2, v3));
     //#unroll
     for (var j = 0u; j < X_DEPTH; j++) {
         elements[j] = square[j];
@@ -53,7 +53,7 @@ fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
 }
 
 fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
-    return x_elements(entries(outer, at, vec2<u32>(dims.seed_low, dims.seed_high)));
+    return x_elements(vec4<iteration_sum>(entries(outer, at, vec2<u32>(dims.seed_low, dims.seed_high))));
 }
 
 fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
@@ -82,7 +82,7 @@ fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
     for (var e = 0u; e < 4u; e++) {
         elements = vec4<f32>(elements.yzw, sign_half_b(min(outer + e, extent - 1u), at));
     }
-    return x_elements(elements);
+    return x_elements(vec4<iteration_sum>(elements));
 }
 
 fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
@@ -131,7 +131,7 @@ fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
         let left = four_a(a_from + a_blade(term)) * term_sign(term);
         elements = fma(left, four_y(y_from + y_blade(term)), elements);
     }
-    return x_elements(elements * gates_at(outers, vec4<u32>(at)));
+    return x_elements(vec4<iteration_sum>(elements * gates_at(outers, vec4<u32>(at))));
 }
 
 fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {

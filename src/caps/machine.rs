@@ -72,11 +72,12 @@ pub struct Machine {
     /// Time of a read through the caches, in f32 multiply-adds of a core: 9.
     pub cached_read_weight: f64,
     /// Number of values that an invocation can hold before spills cost time. GPUs: 128, half of the registers of NVIDIA
-    /// and AMD. Intel: 64, half of what an invocation has in the smallest subgroups: a thread has 128 registers, each
-    /// with one value for every invocation of such a subgroup. Software devices: 64; on CPUs with 16 vector registers,
+    /// and AMD. Intel: 64, half of what an invocation has in subgroups of 16: a subgroup has 128 registers, and each
+    /// holds one value per invocation. Software devices: 64; on CPUs with 16 vector registers,
     /// lavapipe slows down in functions of multivectors that use more than three quarters of that.
     pub registers: u32,
-    /// Number of sums that an invocation of a matrix product can hold in addition to its operands. GPUs: 128; Apple:
+    /// Number of sums that an invocation of a matrix product can hold in addition to its operands, and of rows that one
+    /// of a fast transform can hold. GPUs: 128; Apple:
     /// 64, because it has half the registers; Intel: 32, because its compiler spills register tiles of 64 (see the
     /// book's page on compilers). Software devices: 128; with 256 their compilers took seconds longer.
     pub accumulators: u32,

@@ -21,7 +21,7 @@ const TILES: [Tile; 9] = [
     Tile::of_invocations(GemmKernel::Tiled, [32, 64, 8], [8, 8]),
     Tile::of_invocations(GemmKernel::Tiled, [32, 64, 16], [4, 4]),
     Tile::of_invocations(GemmKernel::Tiled, [128, 128, 16], [8, 4]),
-    Tile::of_invocations(GemmKernel::Tiled, [64, 128, 16], [4, 8]),
+    Tile::of_invocations(GemmKernel::Tiled, [128, 64, 16], [8, 4]),
 ];
 
 /// The compile time of a kernel is spread over this number of launches. Tuned for this kernel.
@@ -74,6 +74,19 @@ fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
         None => of(Side::B, d.n, [d.b_outer, d.b_k], problem.b_starts()),
     };
     [a, b]
+}
+
+/// The number of accumulators of a device with registers for squares of both operands: 16 elements of each are loaded ahead.
+const FOR_TWO_SQUARES: u32 = 64;
+
+/// How a device stages the operands: without the registers for two squares, B is staged element by element.
+fn stages_on(problem: &GemmProblem, caps: &Caps) -> [Stage; 2] {
+    match stages_of(problem) {
+        [a, Stage::Squares] if a == Stage::Squares && caps.machine.accumulators < FOR_TWO_SQUARES => {
+            [a, Stage::ScalarK]
+        }
+        stages => stages,
+    }
 }
 
 impl KernelSpec for Tiled {
@@ -133,7 +146,7 @@ impl KernelSpec for Tiled {
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
         let ab = StorageFormat::of(problem.types.ab, caps);
-        let [a, b] = stages_of(problem);
+        let [a, b] = stages_on(problem, caps);
         let kernel = tile.staged_in_registers(
             self.shader(),
             stages(tile, problem, caps),
