@@ -72,8 +72,7 @@ pub struct Machine {
     /// Time of a read through the caches, in f32 multiply-adds of a core: 9.
     pub cached_read_weight: f64,
     /// Number of values that an invocation can hold before spills cost time. GPUs: 128, half of the registers of NVIDIA
-    /// and AMD. Intel: 64, half of what an invocation has in subgroups of 16: a subgroup has 128 registers, and each
-    /// holds one value per invocation. Software devices: 64; on CPUs with 16 vector registers,
+    /// and AMD. Intel: 96, three quarters of what an invocation has in subgroups of 16. Software devices: 64; on CPUs with 16 vector registers,
     /// lavapipe slows down in functions of multivectors that use more than three quarters of that.
     pub registers: u32,
     /// Number of sums that an invocation of a matrix product can hold in addition to its operands, and of rows that one
@@ -117,7 +116,7 @@ impl Machine {
             cores,
         } = Peaks::of(adapter, device_type);
         let [registers, accumulators] = match (vendor, backend) {
-            (INTEL, _) => [64, 32],
+            (INTEL, _) => [96, 32],
             (_, "metal") => [128, 64],
             _ => [128, 128],
         };
@@ -244,8 +243,7 @@ mod tests {
         for (name, caps) in fixtures::ALL {
             let caps = caps();
             let has_rows = !caps.rows.is_empty();
-            let machine =
-                Machine::of(&caps.adapter, &caps.backend, caps.vendor, caps.device_type, has_rows);
+            let machine = Machine::of(&caps.adapter, &caps.backend, caps.vendor, caps.device_type, has_rows);
             assert_eq!(caps.machine, machine, "{name}");
         }
     }

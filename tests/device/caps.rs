@@ -276,7 +276,7 @@ fn display_tells_devices_apart() {
                 "subgroups        16 to 32",
                 "matrix rows      none",
                 "matrix peak      0 FLOP/s",
-                "registers        64 per invocation",
+                "registers        96 per invocation",
                 "accumulators     32 at most",
             ],
         ),

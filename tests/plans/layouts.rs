@@ -124,7 +124,9 @@ fn stage_of_a(shape: [usize; 2], strides: [usize; 2], offset: usize) -> String {
     let stage = kernel.split("A_STAGE=").nth(1).and_then(|rest| rest.chars().next()).expect("A is staged");
     let vector = kernel.contains("load_a:four") && kernel.contains("a_unit=vec4<f32>");
     assert_eq!(vector, stage >= '2', "{kernel}");
-    ["scalars along k", "scalars along m", "vectors along m", "squares along k"][stage as usize - '0' as usize].into()
+    ["scalars along k", "scalars along m", "vectors along m", "squares along k"]
+        [stage as usize - '0' as usize]
+        .into()
 }
 
 #[test]

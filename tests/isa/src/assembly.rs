@@ -112,7 +112,8 @@ impl Compiler {
                 let is_width = rest.split_once(')').is_some_and(|(width, _)| width.parse::<u32>().is_ok());
                 let is_word = operation.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');
                 // The operation of a message is at the end of its line.
-                let is_message = operation.split('.').next().is_some_and(|name| name == "send" || name == "sends");
+                let is_message =
+                    operation.split('.').next().is_some_and(|name| name == "send" || name == "sends");
                 match is_message.then(|| line.split_whitespace().find(|word| is_lsc(word))).flatten() {
                     Some(message) => Some(message),
                     None => (is_width && is_word && !operation.is_empty()).then_some(operation),

@@ -109,7 +109,7 @@ fn registers(problem: &RowProblem) -> usize {
     let (blades, paths) = (problem.blade_count(), problem.signature().paths().len());
     match problem.function {
         RowFunction::Steerable => 3 * blades + paths,
-        RowFunction::SteerableBackward => 4 * blades + 2 * paths,
+        RowFunction::SteerableBackward => 6 * blades + 3 * paths,
         RowFunction::Normalize => 2 * blades,
         RowFunction::NormalizeBackward => 3 * blades,
     }
