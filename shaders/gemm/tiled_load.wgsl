@@ -19,14 +19,14 @@ fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
 fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
     var elements: x_elements;
     if X_STAGE == STAGE_VECTOR_OUTER {
-        elements[0] = vec4<iteration_sum>(load_x(at));
+        elements[0] = vec4<iteration_sum>(vec4<f32>(load_x(at)));
         return elements;
     }
     let beyond = extent - 1u - min(outer, extent - 1u); // elements to the outer edge
-    let v0 = vec4<iteration_sum>(load_x(at));
-    let v1 = vec4<iteration_sum>(load_x(at + min(1u, beyond) * dims.x_outer));
-    let v2 = vec4<iteration_sum>(load_x(at + min(2u, beyond) * dims.x_outer));
-    let v3 = vec4<iteration_sum>(load_x(at + min(3u, beyond) * dims.x_outer));
+    let v0 = vec4<iteration_sum>(vec4<f32>(load_x(at)));
+    let v1 = vec4<iteration_sum>(vec4<f32>(load_x(at + min(1u, beyond) * dims.x_outer)));
+    let v2 = vec4<iteration_sum>(vec4<f32>(load_x(at + min(2u, beyond) * dims.x_outer)));
+    let v3 = vec4<iteration_sum>(vec4<f32>(load_x(at + min(3u, beyond) * dims.x_outer)));
     let square = transpose(mat4x4<iteration_sum>(v0, v1, v2, v3));
     //#unroll
     for (var j = 0u; j < X_DEPTH; j++) {

@@ -108,7 +108,7 @@ impl KernelSpec for Tiled {
     fn admits(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
         let is_gpu = caps.machine.compile_seconds.is_none();
         if is_gpu && [tile.tm, tile.tn] == [8, 4] && caps.machine.accumulators >= FULL_TILE {
-            return Err(format!("registers for fewer than {FULL_TILE} sums per invocation"));
+            return Err(format!("a GPU with fewer than {FULL_TILE} accumulators per invocation"));
         }
         of_fractions(problem)
     }
