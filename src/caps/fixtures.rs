@@ -259,7 +259,7 @@ fn vulkan(adapter: &str, device_type: DeviceType) -> Caps {
         pipeline_cache: true,
         robust_buffer_access: RobustBufferAccess::On,
         limits: vulkan_limits(),
-        machine: Machine::of(adapter, "vulkan", device_type, false),
+        machine: Machine::of(adapter, "vulkan", 0, device_type, false),
     }
 }
 
@@ -277,7 +277,8 @@ fn vulkan_limits() -> CapsLimits {
 
 /// The same device with the machine that [`Caps::of`] gives it.
 fn add_machine(caps: Caps) -> Caps {
-    let machine = Machine::of(&caps.adapter, &caps.backend, caps.device_type, !caps.rows.is_empty());
+    let has_rows = !caps.rows.is_empty();
+    let machine = Machine::of(&caps.adapter, &caps.backend, caps.vendor, caps.device_type, has_rows);
     Caps { machine, ..caps }
 }
 

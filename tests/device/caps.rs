@@ -272,7 +272,14 @@ fn display_tells_devices_apart() {
         ),
         (
             fixtures::intel_xe2,
-            &["B580", "subgroups        16 to 32", "matrix rows      none", "matrix peak      0 FLOP/s"],
+            &[
+                "B580",
+                "subgroups        16 to 32",
+                "matrix rows      none",
+                "matrix peak      0 FLOP/s",
+                "registers        96 per invocation",
+                "accumulators     32 at most",
+            ],
         ),
         (
             fixtures::apple_m2,

@@ -50,7 +50,11 @@ fn a_large_cube_takes_the_largest_patches() {
             ("rtx-4090", "coop 256x128, 64x64 of 16", REUSE),
             ("radv-rdna4", "tiled 128x128, 8x8", UNPINNED),
             ("radv-rdna3", "tiled 128x128, 8x8", UNPINNED),
-            ("intel-xe2", "tiled 128x128, 8x8", "no row that the shading language can spell"),
+            (
+                "intel-xe2",
+                "tiled 128x128, 8x4",
+                "no row that the shading language can spell; 32 sums are what fits",
+            ),
             ("apple-m2", "coop 128x128, 64x32 of 8", "its registers hold 64 sums a lane, no patch of 64x64"),
             (
                 "lavapipe",
@@ -89,7 +93,7 @@ fn few_rows_take_blocks_that_keep_every_core_busy() {
             ("rtx-4090", "coop 64x64, 32x32 of 16 in 2 parts", WAVE),
             ("radv-rdna4", "tiled 64x64, 8x8 in 2 parts", WAVE),
             ("radv-rdna3", "tiled 64x64, 4x4 in 2 parts", WAVE),
-            ("intel-xe2", "tiled 32x64, 8x8", "256 blocks fill 20 cores more evenly than 128 do"),
+            ("intel-xe2", "tiled 32x64, 4x4", "256 blocks fill 20 cores more evenly than 128 do"),
             (
                 "apple-m2",
                 "coop 64x64, 32x32 of 8",
@@ -122,7 +126,7 @@ fn a_small_cube_waits_for_its_chain_of_steps() {
                 "tiled 32x64, 4x4 in 2 parts",
                 "half the chain of steps of 16, and 256 workgroups on 96 cores",
             ),
-            ("intel-xe2", "tiled 128x128, 8x8", "16 blocks are one wave of 20 cores, 64 would be four"),
+            ("intel-xe2", "tiled 128x128, 8x4", "16 blocks are one wave of 20 cores, 64 would be four"),
             ("apple-m2", "coop 32x64, 32x32 of 8", "128 blocks fill 10 cores more evenly than 64 do"),
             ("lavapipe", "tiled 128x128, 16x16", "emulated matrices lose; the largest patches read least"),
             ("swiftshader", "tiled 128x128, 16x16", "the largest patches read least"),
@@ -147,7 +151,7 @@ fn few_columns_take_the_narrowest_blocks() {
             ("rtx-4090", "coop 64x64, 32x32 of 16 in 2 parts", PARTS),
             ("radv-rdna4", "tiled 64x64, 8x8 in 2 parts", PARTS),
             ("radv-rdna3", "tiled 64x64, 4x4 in 2 parts", PARTS),
-            ("intel-xe2", "tiled 32x64, 8x8", "256 blocks fill 20 cores more evenly than 128 do"),
+            ("intel-xe2", "tiled 32x64, 4x4", "256 blocks fill 20 cores more evenly than 128 do"),
             (
                 "apple-m2",
                 "coop 64x64, 32x32 of 8",

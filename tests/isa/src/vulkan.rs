@@ -84,7 +84,7 @@ impl Device {
     #[must_use]
     pub(crate) fn version(&self) -> String {
         let version =
-            self.driver.split_once("Mesa ").and_then(|(_, rest)| rest.split(['-', ' ', '(']).next());
+            self.driver.rsplit_once("Mesa ").and_then(|(_, rest)| rest.split(['-', ' ', '(']).next());
         version.unwrap_or(&self.driver).to_owned()
     }
 
