@@ -7,6 +7,7 @@ mod device_type;
 pub mod fixtures;
 mod machine;
 mod peaks;
+mod robust_access;
 mod units;
 
 pub use assumptions::Assumptions;
@@ -14,3 +15,4 @@ pub use coop::{CoopRow, CoopScalar, CoopScope, Verdict};
 pub use device::{Caps, CapsLimits, SubgroupSizes};
 pub use device_type::DeviceType;
 pub use machine::Machine;
+pub use robust_access::RobustBufferAccess;
