@@ -7,10 +7,12 @@ mod device_type;
 pub mod fixtures;
 mod machine;
 mod peaks;
+mod subgroups;
 mod units;
 
 pub use assumptions::Assumptions;
 pub use coop::{CoopRow, CoopScalar, CoopScope, Verdict};
-pub use device::{Caps, CapsLimits, SubgroupSizes};
+pub use device::{Caps, CapsLimits};
 pub use device_type::DeviceType;
 pub use machine::Machine;
+pub use subgroups::SubgroupSizes;

@@ -4,14 +4,17 @@ use super::adopt::Polling;
 use super::device_status::DeviceStatus;
 use super::error_scope::{device_error, in_error_scope};
 use super::handle::{Gpu, Inner};
+use super::known_caps::KnownCaps;
 use super::lock::Lock;
 use super::options::AdapterChoice;
 use super::options::GpuOptions;
 use super::pipeline::Pipelines;
 use super::pool::Pool;
 use super::progress::Progress;
+use super::proof::Proofs;
 use super::raw;
 use super::recorder::Recorder;
+use super::verdicts::Verdicts;
 use super::verify::Verification;
 #[cfg(not(target_arch = "wasm32"))]
 use super::waiter::Waiter;
@@ -57,13 +60,13 @@ impl Gpu {
     pub async fn open_with_async(options: GpuOptions) -> Result<Self> {
         let adapter = choose(&options.adapter, Self::adapters_async().await)?;
         let mut device = Device::request(&adapter).await?;
-        let caps = device.verify(&options).wait_async().await;
+        let (caps, verdicts) = device.verify(&options).wait_async().await;
         if device.status.check().is_err() {
             // A self-test can break the device. The row that it tested is fenced off; open a fresh device for
             // everything else.
             device = Device::request(&adapter).await?;
         }
-        device.assemble(caps, options)
+        device.assemble(caps, verdicts, options)
     }
 
     /// The device descriptor to open `adapter` with: every feature that a kernel of this crate can use, and the
@@ -145,21 +148,29 @@ impl<'a> Device<'a> {
     }
 
     pub(super) fn verify(&self, options: &GpuOptions) -> Verification {
-        let caps =
-            Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.assume.rows);
+        let caps = Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.assume);
         let caps = match options.assume.device_type {
             Some(device_type) => caps.planned_for(device_type),
             None => caps,
         };
-        let probe = |caps, options| self.assemble(caps, options);
+        let caps = match &options.assume.speed_of {
+            Some(adapter) => caps.at_speed_of(adapter),
+            None => caps,
+        };
+        let probe = |caps, options| self.assemble(caps, None, options);
         Verification::start(caps, &self.adapter.get_info(), options, probe)
     }
 
-    /// Builds a `Gpu` with capabilities `caps` on this device.
+    /// Builds a `Gpu` with capabilities `caps` on this device. `verdicts` are those of earlier runs.
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost.
-    pub(super) fn assemble(&self, caps: Caps, options: GpuOptions) -> Result<Gpu> {
+    pub(super) fn assemble(
+        &self,
+        caps: Caps,
+        verdicts: Option<Verdicts>,
+        options: GpuOptions,
+    ) -> Result<Gpu> {
         self.status.check()?;
         let budget = options.memory_budget.or(caps.memory.map(|bytes| bytes / self.share));
         let max_cached = budget.map_or(MAX_CACHED_BYTES_WITHOUT_BUDGET, |bytes| bytes / 2);
@@ -180,7 +191,8 @@ impl<'a> Device<'a> {
             captures: super::plan_capture::PlanCaptures::default(),
             device: self.device.clone(),
             queue: self.queue.clone(),
-            caps,
+            caps: KnownCaps::new(caps),
+            proofs: Proofs::new(verdicts),
             options,
             status: self.status.clone(),
             #[cfg(not(target_arch = "wasm32"))]

@@ -1,6 +1,8 @@
-//! Verdicts of the self-tests, cached across runs in a small text file for each adapter.
+//! Verdicts of the self-tests, and the subgroup sizes that kernels were found to have, cached across runs in a small text
+//! file for each adapter.
 
 use super::cache_file::{CacheFile, digest_of_text};
+use super::lock::Lock;
 use super::options::Checks;
 use super::{GpuOptions, self_test};
 use crate::caps::{Caps, CoopRow, Verdict};
@@ -9,11 +11,11 @@ use crate::kernel::KERNELS;
 /// Maximum size in bytes of a file of verdicts. A larger file is not read.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The verdicts of one adapter and driver as in its file: a header, then one line for each verdict.
+/// The verdicts of one adapter and driver as in its file: a header, then one line for each verdict and each kernel.
 pub(super) struct Verdicts {
     file: CacheFile,
     header: String,
-    lines: Vec<String>,
+    lines: Lock<Vec<String>>,
 }
 
 impl Verdicts {
@@ -31,21 +33,52 @@ impl Verdicts {
             file.warn(&why, "the rows are tested again");
             Vec::new()
         });
-        Some(Self { file, header, lines })
+        Some(Self { file, header, lines: Lock::new(lines) })
     }
 
     /// The verdict on a row; [`Verdict::Untested`] for a row without one.
     pub(super) fn of(&self, row: &CoopRow) -> Verdict {
-        let known = |&verdict: &Verdict| self.lines.contains(&line(row, verdict));
-        let verdicts = [Verdict::Verified, Verdict::Wrong, Verdict::Refused];
+        let lines = self.lines.lock();
+        let known = |&verdict: &Verdict| lines.contains(&line(row, verdict));
+        let verdicts = [Verdict::OtherSubgroups, Verdict::Wrong, Verdict::Refused, Verdict::Verified];
         verdicts.into_iter().find(known).unwrap_or(Verdict::Untested)
     }
 
-    /// Adds the verdicts on these rows and writes the file.
-    pub(super) fn store(mut self, rows: &[CoopRow]) {
-        self.lines.extend(rows.iter().map(|row| line(row, row.verdict)));
-        self.file.write(seal_verdicts(&self.header, &self.lines).as_bytes());
+    /// The subgroup size that the kernel of this name was found to have.
+    pub(super) fn subgroup_size(&self, kernel: &str) -> Option<u32> {
+        let lines = self.lines.lock();
+        let size = |line: &String| line.strip_prefix(kernel)?.strip_prefix(SUBGROUPS_OF)?.parse().ok();
+        lines.iter().find_map(size)
     }
+
+    /// Adds the verdicts on these rows and writes the file.
+    pub(super) fn store(&self, rows: &[CoopRow]) {
+        self.write(rows.iter().map(|row| line(row, row.verdict)).collect());
+    }
+
+    /// Adds the subgroup size that a kernel was found to have and writes the file.
+    pub(super) fn store_subgroup_size(&self, kernel: &str, size: u32) {
+        self.write(vec![format!("{kernel}{SUBGROUPS_OF}{size}")]);
+    }
+
+    /// Adds lines, which replace those about the same row or kernel, and writes the file.
+    fn write(&self, new: Vec<String>) {
+        let mut lines = self.lines.lock();
+        lines.retain(|line| new.iter().all(|new| subject(new) != subject(line)));
+        lines.extend(new);
+        let text = seal_verdicts(&self.header, &lines);
+        // Not while the lines are locked: the file can log a warning, and a logger is foreign code.
+        drop(lines);
+        self.file.write(text.as_bytes());
+    }
+}
+
+/// What is between the name of a kernel and its subgroup size.
+const SUBGROUPS_OF: &str = ", subgroups of ";
+
+/// The row or kernel that a line is about.
+fn subject(line: &str) -> &str {
+    line.rsplit_once(", ").map_or(line, |(subject, _)| subject)
 }
 
 /// The identity of an adapter that its file belongs to. It includes whether shaders have run-time checks, because a
@@ -104,8 +137,8 @@ mod tests {
     use crate::caps::fixtures;
 
     fn verdicts(lines: &[String]) -> Verdicts {
-        let (file, _) = CacheFile::open("".into(), "nothing", 0);
-        Verdicts { file, header: "header\n".into(), lines: lines.to_vec() }
+        let (file, _) = CacheFile::open(".".into(), "nothing", 0);
+        Verdicts { file, header: "header\n".into(), lines: Lock::new(lines.to_vec()) }
     }
 
     #[test]
@@ -117,6 +150,23 @@ mod tests {
         assert_eq!(read, lines);
         let found = rows.iter().map(|row| verdicts(&read).of(row)).collect::<Vec<_>>();
         assert_eq!(found, [Verdict::Wrong, Verdict::Verified, Verdict::Untested]);
+    }
+
+    #[test]
+    fn stored_sizes_are_found_by_kernel_and_a_new_line_replaces_the_one_before() {
+        let row = fixtures::radv_rdna3().rows[1];
+        let found = verdicts(&[line(&row, Verdict::Verified), "gemm/coop 12, subgroups of 32".into()]);
+        found.store_subgroup_size("gemm/coop 1", 64);
+        found.store_subgroup_size("gemm/coop 12", 8);
+        assert_eq!(found.subgroup_size("gemm/coop 1"), Some(64));
+        assert_eq!(found.subgroup_size("gemm/coop 12"), Some(8));
+        assert_eq!(found.subgroup_size("gemm/coop"), None);
+        assert_eq!(found.of(&row), Verdict::Verified);
+        found.store(&[CoopRow { verdict: Verdict::OtherSubgroups, ..row }]);
+        assert_eq!(found.of(&row), Verdict::OtherSubgroups);
+        let lines = found.lines.lock().clone();
+        let row = line(&row, Verdict::OtherSubgroups);
+        assert_eq!(lines, ["gemm/coop 1, subgroups of 64", "gemm/coop 12, subgroups of 8", &row]);
     }
 
     #[test]

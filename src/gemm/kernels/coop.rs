@@ -114,7 +114,7 @@ fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
 
 /// The number of invocations that hold a subgroup tile together.
 fn subgroup(caps: &Caps) -> u32 {
-    caps.subgroups.map_or(1, |sizes| sizes.min)
+    caps.subgroups.and_then(|sizes| sizes.matrices).unwrap_or(1)
 }
 
 /// Bytes of one stage of both operands, and of the buffer through which results are stored.
@@ -233,10 +233,12 @@ impl KernelSpec for Coop {
         // Drivers require that the rows of an f32 matrix are stored at multiples of 16 bytes.
         let direct = problem.types.c == DType::F32
             && problem.dims.c_starts().iter().all(|start| start.is_multiple_of(4));
-        if direct && problem.epilogue.is_plain() {
-            return kernel.result(OperandAccess::write(StorageFormat::F32, AccessWidth::One));
-        }
-        store(kernel, problem, 3, caps).slot("store_whole", "none")
+        let kernel = if direct && problem.epilogue.is_plain() {
+            kernel.result(OperandAccess::write(StorageFormat::F32, AccessWidth::One))
+        } else {
+            store(kernel, problem, 3, caps).slot("store_whole", "none")
+        };
+        kernel.report_subgroup_size(caps)
     }
 
     fn describe(&self, tile: &Tile) -> String {
