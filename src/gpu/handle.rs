@@ -10,7 +10,7 @@ use super::plan_cache::PlanCache;
 use super::plan_capture::PlanCaptures;
 use super::pool::{Pool, Usage};
 use super::progress::Progress;
-use super::proof::Proofs;
+use super::proofs::Proofs;
 use super::recorder::Recorder;
 use super::stats::Stats;
 #[cfg(not(target_arch = "wasm32"))]

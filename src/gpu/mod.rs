@@ -28,6 +28,7 @@ mod pooled_buffer;
 mod prepared;
 mod progress;
 mod proof;
+mod proofs;
 mod raw;
 mod read;
 mod recorder;

@@ -11,7 +11,7 @@ use super::options::GpuOptions;
 use super::pipeline::Pipelines;
 use super::pool::Pool;
 use super::progress::Progress;
-use super::proof::Proofs;
+use super::proofs::Proofs;
 use super::raw;
 use super::recorder::Recorder;
 use super::verdicts::Verdicts;

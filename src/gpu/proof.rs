@@ -8,39 +8,13 @@ use super::lock::foreign;
 use super::pipeline::{Dims, Pipeline};
 use super::ring::Ring;
 use super::submit::is_of_submit;
-use super::verdicts::Verdicts;
 use crate::caps::CoopRow;
 use crate::kernel::{Kernel, SubgroupReport};
 use crate::{Error, Result};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// The proofs on a device.
-pub(super) struct Proofs {
-    /// Sizes that were found in earlier runs. None if nothing is cached.
-    verdicts: Option<Verdicts>,
-    launched: AtomicU64,
-}
 
 /// Bytes of each buffer that a proof binds: at least one element of any operand.
 const BYTES: u64 = 256;
-
-impl Proofs {
-    pub(super) fn new(verdicts: Option<Verdicts>) -> Self {
-        Self { verdicts, launched: AtomicU64::new(0) }
-    }
-
-    /// Number of proofs launched so far.
-    pub(super) fn launched(&self) -> u64 {
-        self.launched.load(Ordering::Relaxed)
-    }
-
-    /// The size that an earlier run found for a kernel. NOTE: it is believed once this run has proven another kernel,
-    /// because the environment can change what the same driver chooses (RADV's `RADV_PERFTEST=cswave32`).
-    fn known(&self, name: &str) -> Option<u32> {
-        self.verdicts.as_ref().filter(|_| self.launched() > 0)?.subgroup_size(name)
-    }
-}
 
 impl Gpu {
     /// The pipeline of `kernel`, compiled on first use. If the kernel reports its subgroup size, then it has the size that
@@ -74,10 +48,7 @@ impl Gpu {
             Some(size) => size,
             None => {
                 let size = self.launch_proof(pipeline, report)?;
-                proofs.launched.fetch_add(1, Ordering::Relaxed);
-                if let Some(verdicts) = &proofs.verdicts {
-                    verdicts.store_subgroup_size(&name, size);
-                }
+                proofs.add(&name, size, report.expected);
                 size
             }
         };

@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(found.of(&row), Verdict::OtherSubgroups);
         let lines = found.lines.lock().clone();
         let row = line(&row, Verdict::OtherSubgroups);
-        assert_eq!(lines, ["gemm/coop 1, subgroups of 64", "gemm/coop 12, subgroups of 8", &row]);
+        assert_eq!(lines, ["gemm/coop 1, subgroups of 64", "gemm/coop 12, subgroups of 8", row.as_str()]);
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl SubgroupReport {
             Number::F32 => f32::from_le_bytes(*first),
             Number::U32 => return u32::from_le_bytes(*first),
         };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
+        #[expect(clippy::cast_possible_truncation, reason = "a cast saturates")]
         let size = number as u32;
         size
     }
