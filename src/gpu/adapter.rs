@@ -2,7 +2,8 @@
 
 use super::raw;
 use crate::caps::{
-    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes, Verdict,
+    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes,
+    Verdict,
 };
 
 impl Caps {

@@ -62,7 +62,9 @@ mod tests {
         let fenced = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| fenced.fetch_add(usize::from(known.fence_off(16).is_some()), Ordering::Relaxed));
+                scope.spawn(|| {
+                    fenced.fetch_add(usize::from(known.fence_off(16).is_some()), Ordering::Relaxed)
+                });
             }
         });
         assert_eq!(fenced.load(Ordering::Relaxed), 1);

@@ -9,8 +9,8 @@ use super::{GpuOptions, raw};
 use crate::kernel::{Kernel, ShaderInterface, shader_interface};
 use crate::{Error, Result};
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// A compiled kernel, and how to bind its operands.
 pub(super) struct Pipeline {

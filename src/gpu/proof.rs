@@ -33,15 +33,23 @@ impl Gpu {
         if size == report.expected {
             return Ok(pipeline);
         }
-        let needs =
-            format!("subgroups of {} in {}, to which the driver gives {size}", report.expected, kernel.shader());
+        let needs = format!(
+            "subgroups of {} in {}, to which the driver gives {size}",
+            report.expected,
+            kernel.shader()
+        );
         self.fence_off(kernel, &needs);
         Err(Error::Unsupported { op, needs, device: self.caps().adapter.clone() })
     }
 
     /// The subgroup size of a pipeline: that of an earlier run, or the one that it reports now. Two threads may find it at
     /// the same time.
-    fn find_subgroup_size(&self, kernel: &Kernel, pipeline: &Pipeline, report: SubgroupReport) -> Result<u32> {
+    fn find_subgroup_size(
+        &self,
+        kernel: &Kernel,
+        pipeline: &Pipeline,
+        report: SubgroupReport,
+    ) -> Result<u32> {
         let proofs = &self.inner.proofs;
         let name = format!("{} {}", kernel.shader(), digest_of_text(&kernel.specialize()?));
         let size = match proofs.known(&name) {
@@ -81,8 +89,7 @@ impl Gpu {
             Some(error) => log::error!("an error in an application's callback: {error}"),
             None => {}
         }
-        let asked =
-            in_error_scope(device, || foreign(|| staging.map_async(wgpu::MapMode::Read, .., |_| ())));
+        let asked = in_error_scope(device, || foreign(|| staging.map_async(wgpu::MapMode::Read, .., |_| ())));
         asked.map_err(|error| self.cause_of(error))?;
         self.wait_for(&index)?;
         self.inner.status.check()?;

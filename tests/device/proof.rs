@@ -5,8 +5,8 @@ use crate::support::{self, TestGpu, watchdog};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
-use tilewise::gpu::{AdoptOptions, Assumptions, CacheFolder, DeviceType, SubgroupSizes, Verdict};
 use tilewise::gpu::CoopScalar::{F16, F32};
+use tilewise::gpu::{AdoptOptions, Assumptions, CacheFolder, DeviceType, SubgroupSizes, Verdict};
 use tilewise::{Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, f16, ops, reference, wgpu};
 
 const FENCED: &str = "fenced off: the driver gives its kernels subgroups of another size";
@@ -22,9 +22,10 @@ fn claim(sizes: Option<[u32; 3]>) -> Assumptions {
 }
 
 /// The device with this claim. None, and a message, if its subgroups have another size than lavapipe's, or it has no
-/// matrices, or a test before has covered it.
+/// matrices.
 fn claiming(sizes: Option<[u32; 3]>, cache: &CacheFolder) -> Option<TestGpu> {
-    if !support::gpu()?.caps().to_string().contains("subgroups        8\n") || !support::gpu()?.caps().has_tensor_cores()
+    if !support::gpu()?.caps().to_string().contains("subgroups        8\n")
+        || !support::gpu()?.caps().has_tensor_cores()
     {
         println!("skipped: a device with matrices and subgroups of 8");
         return None;
@@ -79,8 +80,8 @@ fn warnings(words: &str) -> usize {
 /// The file of verdicts in a folder, and its lines about kernels.
 fn file_in(folder: &Path) -> (PathBuf, String, Vec<String>) {
     let entries = std::fs::read_dir(folder).expect("the folder is there");
-    let paths = entries.map(|entry| entry.expect("it can be read").path());
-    let path = paths.filter(|path| path.to_string_lossy().contains("verdicts-")).next().expect("the file");
+    let mut paths = entries.map(|entry| entry.expect("it can be read").path());
+    let path = paths.find(|path| path.to_string_lossy().contains("verdicts-")).expect("the file");
     let text = std::fs::read_to_string(&path).expect("it is a text");
     let kernels = text.lines().filter(|line| line.starts_with("gemm/coop ")).map(ToOwned::to_owned).collect();
     (path, text, kernels)
@@ -142,7 +143,8 @@ fn an_adopted_device_is_asked_too_with_dims_in_a_ring() {
         desc.required_limits.max_immediate_size = 0;
     };
     let Some((adapter, device, queue)) = support::application(change) else { return };
-    let options = GpuOptions { assume: claim(Some([4, 8, 8])), cache: CacheFolder::Off, ..Default::default() };
+    let options =
+        GpuOptions { assume: claim(Some([4, 8, 8])), cache: CacheFolder::Off, ..Default::default() };
     let options = AdoptOptions::from(options).polled_by_application();
     let gpu = Gpu::adopt_with(&adapter, device, queue, options).unwrap();
     assert_eq!(gpu.caps().limits.immediate_bytes, 0);
@@ -189,7 +191,10 @@ fn a_kernel_of_another_size_than_the_self_test_is_not_used_and_the_next_plan_is_
     drop(gpu);
     // The next run knows.
     let gpu = claiming(sizes, &cache).unwrap();
-    assert_eq!((verdict(&gpu), multiply(&gpu), gpu.stats().proofs), (Verdict::OtherSubgroups, "gemm/tiled", 0));
+    assert_eq!(
+        (verdict(&gpu), multiply(&gpu), gpu.stats().proofs),
+        (Verdict::OtherSubgroups, "gemm/tiled", 0)
+    );
     assert_eq!(warnings(WHY), before + 1);
     std::fs::remove_dir_all(&folder).unwrap();
 }
