@@ -235,6 +235,7 @@ NVIDIA H200
                    16x16x16 f16 x f16 -> f32 (subgroup), not tested
   timestamps       yes
   pipeline cache   yes
+  robust access    on
   workgroup        1024 invocations
   shared memory    48 KiB
   grid             65535 workgroups along each axis
@@ -292,6 +293,7 @@ fn display_tells_devices_apart() {
                 "tensor cores     yes",
                 "8x8x8 f32 x f32 -> f32 (subgroup)",
                 "immediates       4 KiB",
+                "robust access    unknown (adopted, or not Vulkan)",
                 "memory peak      100 GB/s",
             ],
         ),

@@ -12,6 +12,7 @@ const MIN_LINES: usize = 30;
 const SHORT: &[(&str, &str)] = &[
     ("caps/assumptions.rs", "a type that only tests set"),
     ("caps/units.rs", "formatting that caps and machine share"),
+    ("caps/robust_access.rs", "a type of its own"),
     ("clifford/generate/trigonometry.rs", "the functions that exponentials and logarithms share"),
     ("clifford/layer/product/gradients.rs", "the gradients that both products return"),
     ("gpu/prepared.rs", "a type that the plan cache and execution share"),
