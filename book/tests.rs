@@ -97,8 +97,11 @@ fn portability_row(caps: &Caps) -> String {
     let rows = if rows.is_empty() { "none".into() } else { rows.join(", ") };
     let usable = match caps.rows.first() {
         None => "no",
-        Some(_) if caps.has_tensor_cores() => "if the self-test passes",
-        Some(_) => "no: subgroups of more than one size",
+        Some(_) if !caps.has_tensor_cores() => "no: subgroups of an unknown size",
+        Some(_) if caps.subgroups.is_some_and(|sizes| sizes.min != sizes.max) => {
+            "if the self-test passes and kernels have subgroups of the expected size"
+        }
+        Some(_) => "if the self-test passes",
     };
     format!("| {} | {f32} | {f16}, {loads} | {subgroups} | {rows} | {usable} |", device(caps))
 }

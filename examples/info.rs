@@ -164,7 +164,9 @@ fn device_json(caps: &Caps, paths: &[Path]) -> Value {
         "memory": caps.memory,
         "f16": caps.f16,
         "int64": caps.int64,
-        "subgroups": caps.subgroups.map(|sizes| json!({ "min": sizes.min, "max": sizes.max })),
+        "subgroups": caps.subgroups.map(|sizes| {
+            json!({ "min": sizes.min, "max": sizes.max, "matrices": sizes.matrices })
+        }),
         "tensor_cores": caps.has_tensor_cores(),
         "rows": caps.rows.iter().map(row_json).collect::<Vec<_>>(),
         "timestamps": caps.timestamps,

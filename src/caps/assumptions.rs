@@ -2,6 +2,7 @@
 
 use super::coop::CoopRow;
 use super::device_type::DeviceType;
+use super::subgroups::SubgroupSizes;
 
 /// Facts to assume about a device instead of asking its driver. For tests, so that kernels for GPUs run on software
 /// devices. The default assumes nothing.
@@ -10,6 +11,10 @@ pub struct Assumptions {
     /// Rows of cooperative matrices to add to those that the adapter lists. They have to pass the same self-test; its
     /// verdicts on them are not cached.
     pub rows: Vec<CoopRow>,
+    /// Subgroup sizes of the device, if it has subgroups.
+    pub subgroups: Option<SubgroupSizes>,
     /// Device type to plan for.
     pub device_type: Option<DeviceType>,
+    /// Name of the device whose speed to plan for, as its driver reports it.
+    pub speed_of: Option<String>,
 }

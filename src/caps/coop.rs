@@ -46,7 +46,8 @@ pub enum CoopScope {
 }
 
 /// Verdict of a row's self-test: a small product of integers that must be exact, computed while a [`Gpu`](crate::Gpu)
-/// is opened or adopted.
+/// is opened or adopted. On a device with several subgroup sizes, a kernel on the row that is compiled later can change
+/// it to [`OtherSubgroups`](Self::OtherSubgroups).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -58,12 +59,20 @@ pub enum Verdict {
     Wrong,
     /// The driver refused to compile or run the test. No kernel uses the row.
     Refused,
+    /// The driver gave the test, or a kernel on the row, subgroups of another size than
+    /// [`SubgroupSizes::matrices`](crate::gpu::SubgroupSizes::matrices). No kernel that is compiled later uses the row.
+    OtherSubgroups,
 }
 
 impl CoopRow {
     /// Whether kernels exist for rows of this form: square, with A and B of the same type.
     pub(crate) fn is_square(&self) -> bool {
         [self.n, self.k] == [self.m; 2] && self.a == self.b
+    }
+
+    /// Whether no kernel may use the row.
+    pub(crate) fn is_fenced_off(&self) -> bool {
+        !matches!(self.verdict, Verdict::Untested | Verdict::Verified)
     }
 }
 
@@ -111,6 +120,7 @@ impl fmt::Display for Verdict {
             Self::Verified => "verified",
             Self::Wrong => "fenced off: wrong results in the self-test",
             Self::Refused => "fenced off: the driver refuses it",
+            Self::OtherSubgroups => "fenced off: the driver gives its kernels subgroups of another size",
         })
     }
 }

@@ -1,9 +1,10 @@
 //! The capabilities of a device as plain data: everything that the choice of a kernel may depend on.
 
-use super::coop::{CoopRow, CoopScalar, Verdict};
+use super::coop::{CoopRow, CoopScalar};
 use super::device_type::DeviceType;
 use super::machine::Machine;
 use super::robust_access::RobustBufferAccess;
+use super::subgroups::SubgroupSizes;
 use super::units::format_bytes;
 use std::fmt;
 
@@ -47,15 +48,6 @@ pub struct Caps {
     pub machine: Machine,
 }
 
-/// Range of subgroup sizes in invocations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SubgroupSizes {
-    /// Smallest subgroup size.
-    pub min: u32,
-    /// Largest subgroup size.
-    pub max: u32,
-}
-
 /// Limits of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CapsLimits {
@@ -90,23 +82,20 @@ impl Caps {
         let asked = |row: &&CoopRow| row.is_square() && row.m == size && [row.a, row.c] == [ab, c];
         let row =
             self.rows.iter().find(asked).ok_or_else(|| needs("which the adapter does not list".into()))?;
-        if matches!(row.verdict, Verdict::Wrong | Verdict::Refused) {
+        if row.is_fenced_off() {
             return Err(needs(row.verdict.to_string()));
         }
         self.coop_conditions(row).map(|_| ()).map_err(needs)
     }
 
     /// Checks the conditions that every kernel on matrices of this row has besides the row itself: the scalar types,
-    /// and subgroups of one known size. Returns the subgroup size, or a text that says what is missing.
+    /// and a known subgroup size. Returns the subgroup size, or a text that says what is missing.
     pub(crate) fn coop_conditions(&self, row: &CoopRow) -> Result<u32, String> {
         if [row.a, row.b, row.c].contains(&CoopScalar::F16) && !self.f16 {
             return Err("and f16 in shaders".into());
         }
-        match self.subgroups {
-            Some(sizes) if sizes.min == sizes.max => Ok(sizes.min),
-            Some(sizes) => Err(format!("and subgroups of one size, not {sizes}")),
-            None => Err("and subgroups".into()),
-        }
+        let sizes = self.subgroups.ok_or("and subgroups")?;
+        sizes.matrices.ok_or_else(|| format!("and subgroups of a known size, not {sizes}"))
     }
 
     /// Whether a kernel may use at least one row of cooperative matrices, see [`coop`](Self::coop).
@@ -121,6 +110,12 @@ impl Caps {
         let has_rows = !self.rows.is_empty();
         let machine = Machine::of(&self.adapter, &self.backend, self.vendor, device_type, has_rows);
         Self { device_type, machine, ..self }
+    }
+
+    /// The same device, with the speed that is assumed of the device of this name.
+    pub(crate) fn at_speed_of(self, adapter: &str) -> Self {
+        let machine = Machine::of(adapter, &self.backend, self.device_type, !self.rows.is_empty());
+        Self { machine, ..self }
     }
 }
 
@@ -162,16 +157,5 @@ impl fmt::Display for Caps {
         writeln!(f, "  buffer           {}", format_bytes(limits.buffer_bytes))?;
         writeln!(f, "  immediates       {}", format_bytes(limits.immediate_bytes.into()))?;
         write!(f, "{}", self.machine)
-    }
-}
-
-/// `32`, or `32 to 64` if the size is not known before a kernel is compiled.
-impl fmt::Display for SubgroupSizes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.min == self.max {
-            write!(f, "{}", self.min)
-        } else {
-            write!(f, "{} to {}", self.min, self.max)
-        }
     }
 }

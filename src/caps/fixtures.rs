@@ -67,7 +67,8 @@ pub fn rtx_4090() -> Caps {
 /// AMD Radeon RX 7900 XTX (RDNA3) with Mesa's RADV.
 ///
 /// Published: speed and memory (product page), the rows, 64 KiB of shared memory, subgroups of 32 or 64. wgpu cannot
-/// fix which of the two sizes a kernel gets, so [`Caps::has_tensor_cores`] is false.
+/// fix which of the two sizes a kernel gets. Assumed: RADV gives those on cooperative matrices 64
+/// ([`SubgroupSizes::matrices`]).
 #[must_use]
 pub fn radv_rdna3() -> Caps {
     radv("AMD Radeon RX 7900 XTX (RADV NAVI31)", 24 * GIB)
@@ -93,7 +94,7 @@ pub fn intel_xe2() -> Caps {
         driver: "Intel open-source Mesa driver".into(),
         vendor: 0x8086,
         memory: Some(12 * GIB),
-        subgroups: Some(SubgroupSizes { min: 16, max: 32 }),
+        subgroups: Some(SubgroupSizes::on(16, 32, "")),
         ..vulkan("Intel(R) Arc(tm) B580 Graphics (BMG G21)", DeviceType::Discrete)
     })
 }
@@ -132,7 +133,7 @@ pub fn lavapipe() -> Caps {
     add_machine(Caps {
         driver: "llvmpipe Mesa 26.1.6 (LLVM 19.1.7)".into(),
         vendor: 0x1_0005, // Mesa's number with Khronos: there is no card
-        subgroups: Some(SubgroupSizes { min: 8, max: 8 }),
+        subgroups: Some(SubgroupSizes::on(8, 8, "")),
         rows: vec![row(8, F16, F16), row(8, F16, F32)],
         limits: CapsLimits {
             binding_bytes: 128 * MIB,
@@ -154,7 +155,7 @@ pub fn swiftshader() -> Caps {
         vendor: 0x1ae0,
         f16: false,
         int64: false,
-        subgroups: Some(SubgroupSizes { min: 4, max: 4 }),
+        subgroups: Some(SubgroupSizes::on(4, 4, "")),
         limits: CapsLimits {
             binding_bytes: GIB,
             buffer_bytes: GIB,
@@ -236,7 +237,7 @@ fn radv(adapter: &str, memory: u64) -> Caps {
         driver: "radv".into(),
         vendor: 0x1002,
         memory: Some(memory),
-        subgroups: Some(SubgroupSizes { min: 32, max: 64 }),
+        subgroups: Some(SubgroupSizes::on(32, 64, "radv")),
         rows: vec![row(16, F16, F16), row(16, F16, F32)],
         ..vulkan(adapter, DeviceType::Discrete)
     })
@@ -253,7 +254,7 @@ fn vulkan(adapter: &str, device_type: DeviceType) -> Caps {
         memory: None,
         f16: true,
         int64: true,
-        subgroups: Some(SubgroupSizes { min: 32, max: 32 }),
+        subgroups: Some(SubgroupSizes::on(32, 32, "")),
         rows: Vec::new(),
         timestamps: true,
         pipeline_cache: true,

@@ -8,11 +8,13 @@ pub mod fixtures;
 mod machine;
 mod peaks;
 mod robust_access;
+mod subgroups;
 mod units;
 
 pub use assumptions::Assumptions;
 pub use coop::{CoopRow, CoopScalar, CoopScope, Verdict};
-pub use device::{Caps, CapsLimits, SubgroupSizes};
+pub use device::{Caps, CapsLimits};
 pub use device_type::DeviceType;
 pub use machine::Machine;
 pub use robust_access::RobustBufferAccess;
+pub use subgroups::SubgroupSizes;

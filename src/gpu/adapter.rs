@@ -3,8 +3,8 @@
 use super::buffer_access::BufferAccess;
 use super::raw;
 use crate::caps::{
-    Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, RobustBufferAccess, SubgroupSizes,
-    Verdict,
+    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, RobustBufferAccess,
+    SubgroupSizes, Verdict,
 };
 
 impl Caps {
@@ -13,17 +13,17 @@ impl Caps {
     #[must_use]
     pub fn of(adapter: &wgpu::Adapter) -> Self {
         let robust = BufferAccess::default().on(adapter.get_info().backend);
-        Self::read(adapter, adapter.features(), &adapter.limits(), robust, &[])
+        Self::read(adapter, adapter.features(), &adapter.limits(), robust, &Assumptions::default())
     }
 
-    /// The capabilities of a device that was opened on `adapter` with these features and limits. Adds the rows of
-    /// `claims` to those that the adapter lists.
+    /// The capabilities of a device that was opened on `adapter` with these features and limits, and what is assumed of
+    /// it: rows are added to those that the adapter lists, and subgroup sizes replace those that it reports.
     pub(super) fn read(
         adapter: &wgpu::Adapter,
         features: wgpu::Features,
         limits: &wgpu::Limits,
         robust_buffer_access: RobustBufferAccess,
-        claims: &[CoopRow],
+        assume: &Assumptions,
     ) -> Self {
         use wgpu::Features as F;
         let info = adapter.get_info();
@@ -33,14 +33,14 @@ impl Caps {
         } else {
             Vec::new()
         };
-        let claimed = claims.iter().map(|row| CoopRow { verdict: Verdict::Untested, ..*row });
+        let claimed = assume.rows.iter().map(|row| CoopRow { verdict: Verdict::Untested, ..*row });
         let mut rows = Vec::new();
         for row in listed.iter().filter_map(CoopRow::of).chain(claimed) {
             if !rows.contains(&row) {
                 rows.push(row);
             }
         }
-        let subgroups = SubgroupSizes::of(&info);
+        let subgroups = assume.subgroups.unwrap_or_else(|| SubgroupSizes::of(&info));
         Self {
             machine: Machine::of(
                 &info.name,
@@ -85,9 +85,11 @@ impl SubgroupSizes {
         // GPUs have 32. If a device had another size, the self-test of each row would detect it and fence off the row,
         // because it checks the size.
         if info.backend == wgpu::Backend::Metal && info.name.starts_with("Apple") {
-            return Self { min: 32, max: 32 };
+            return Self::on(32, 32, &info.driver);
         }
-        Self { min: info.subgroup_min_size, max: info.subgroup_max_size }
+        // NOTE: a browser names no driver, so the size of a device with several is never known there. The proof of a
+        // size waits for the device, which a browser does not allow.
+        Self::on(info.subgroup_min_size, info.subgroup_max_size, &info.driver)
     }
 }
 
@@ -147,7 +149,7 @@ mod tests {
         ] {
             let mut info = wgpu::AdapterInfo::new(wgpu::DeviceType::IntegratedGpu, backend);
             (info.name, info.subgroup_min_size, info.subgroup_max_size) = (name.into(), 4, 64);
-            let SubgroupSizes { min, max } = SubgroupSizes::of(&info);
+            let SubgroupSizes { min, max, .. } = SubgroupSizes::of(&info);
             assert_eq!([min, max], sizes, "{name}, {backend}");
         }
     }

@@ -28,6 +28,9 @@ pub enum Polling {
     /// The application: a read completes when the application polls the device or submits to its queue. Blocking calls
     /// still poll in the thread that calls them. A callback that runs in the polling thread must not wait for a
     /// `read()`: no thread would poll, so it would wait forever. Call `to_vec()` there.
+    ///
+    /// On a device with several subgroup sizes, compiling a kernel on cooperative matrices is such a blocking call: the
+    /// kernel is asked for its subgroup size.
     Application,
 }
 
@@ -89,8 +92,8 @@ impl Gpu {
         let AdoptOptions { options, polling } = options.into();
         BufferAccess::check_for_adopting(&options)?;
         let device = Device::of_application(adapter, device, queue, polling);
-        let caps = device.verify(&options).wait();
-        device.assemble(caps, options)
+        let (caps, verdicts) = device.verify(&options).wait();
+        device.assemble(caps, verdicts, options)
     }
 
     /// As [`adopt`](Self::adopt), without blocking.
@@ -119,7 +122,7 @@ impl Gpu {
         let AdoptOptions { options, polling } = options.into();
         BufferAccess::check_for_adopting(&options)?;
         let device = Device::of_application(adapter, device, queue, polling);
-        let caps = device.verify(&options).wait_async().await;
-        device.assemble(caps, options)
+        let (caps, verdicts) = device.verify(&options).wait_async().await;
+        device.assemble(caps, verdicts, options)
     }
 }

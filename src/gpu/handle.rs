@@ -2,6 +2,7 @@
 
 use super::constants::Constants;
 use super::device_status::DeviceStatus;
+use super::known_caps::KnownCaps;
 use super::lock::Lock;
 use super::options::GpuOptions;
 use super::pipeline::Pipelines;
@@ -9,6 +10,7 @@ use super::plan_cache::PlanCache;
 use super::plan_capture::PlanCaptures;
 use super::pool::{Pool, Usage};
 use super::progress::Progress;
+use super::proofs::Proofs;
 use super::recorder::Recorder;
 use super::stats::Stats;
 #[cfg(not(target_arch = "wasm32"))]
@@ -39,10 +41,11 @@ pub struct Gpu {
 pub(super) struct Inner {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
-    pub(super) caps: Caps,
+    pub(super) caps: KnownCaps,
     pub(super) options: GpuOptions,
     pub(super) status: Arc<DeviceStatus>,
     pub(super) pipelines: Pipelines,
+    pub(super) proofs: Proofs,
     pub(super) plans: PlanCache,
     pub(super) constants: Constants,
     pub(super) captures: PlanCaptures,
@@ -57,10 +60,12 @@ pub(super) struct Inner {
 }
 
 impl Gpu {
-    /// The device's capabilities.
+    /// The device's capabilities. On a device with several subgroup sizes, a row of cooperative matrices is fenced off as
+    /// soon as a kernel on it turns out to have another size than
+    /// [`SubgroupSizes::matrices`](crate::gpu::SubgroupSizes::matrices). Later calls then return that.
     #[must_use]
     pub fn caps(&self) -> &Caps {
-        &self.inner.caps
+        self.inner.caps.latest()
     }
 
     /// The default precision of products of f32 operands ([`GpuOptions::precision`]).
@@ -97,6 +102,7 @@ impl Gpu {
             bytes_bound_for_reading: counts.bytes_bound_for_reading,
             bytes_bound_for_writing: counts.bytes_bound_for_writing,
             pipelines: self.inner.pipelines.compiled(),
+            proofs: self.inner.proofs.launched(),
             plans: self.inner.plans.prepared(),
             buffers_created: self.inner.buffers_created.load(Ordering::Relaxed),
             bytes_in_use: in_use,

@@ -5,14 +5,17 @@ use super::buffer_access::BufferAccess;
 use super::device_status::DeviceStatus;
 use super::error_scope::{device_error, in_error_scope};
 use super::handle::{Gpu, Inner};
+use super::known_caps::KnownCaps;
 use super::lock::Lock;
 use super::options::AdapterChoice;
 use super::options::GpuOptions;
 use super::pipeline::Pipelines;
 use super::pool::Pool;
 use super::progress::Progress;
+use super::proofs::Proofs;
 use super::raw;
 use super::recorder::Recorder;
+use super::verdicts::Verdicts;
 use super::verify::Verification;
 #[cfg(not(target_arch = "wasm32"))]
 use super::waiter::Waiter;
@@ -61,13 +64,13 @@ impl Gpu {
         let access = BufferAccess::for_opening(&options)?;
         let adapter = choose(&options.adapter, Self::adapters_async().await)?;
         let mut device = Device::request(&adapter, access).await?;
-        let caps = device.verify(&options).wait_async().await;
+        let (caps, verdicts) = device.verify(&options).wait_async().await;
         if device.status.check().is_err() {
             // A self-test can break the device. The row that it tested is fenced off; open a fresh device for
             // everything else.
             device = Device::request(&adapter, access).await?;
         }
-        device.assemble(caps, options)
+        device.assemble(caps, verdicts, options)
     }
 
     /// The device descriptor to open `adapter` with: every feature that a kernel of this crate can use, and the
@@ -157,20 +160,29 @@ impl<'a> Device<'a> {
 
     pub(super) fn verify(&self, options: &GpuOptions) -> Verification {
         let (features, limits) = (self.device.features(), self.device.limits());
-        let caps = Caps::read(self.adapter, features, &limits, self.robust, &options.assume.rows);
+        let caps = Caps::read(self.adapter, features, &limits, self.robust, &options.assume);
         let caps = match options.assume.device_type {
             Some(device_type) => caps.planned_for(device_type),
             None => caps,
         };
-        let probe = |caps, options| self.assemble(caps, options);
+        let caps = match &options.assume.speed_of {
+            Some(adapter) => caps.at_speed_of(adapter),
+            None => caps,
+        };
+        let probe = |caps, options| self.assemble(caps, None, options);
         Verification::start(caps, &self.adapter.get_info(), options, probe)
     }
 
-    /// Builds a `Gpu` with capabilities `caps` on this device.
+    /// Builds a `Gpu` with capabilities `caps` on this device. `verdicts` are those of earlier runs.
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost.
-    pub(super) fn assemble(&self, caps: Caps, options: GpuOptions) -> Result<Gpu> {
+    pub(super) fn assemble(
+        &self,
+        caps: Caps,
+        verdicts: Option<Verdicts>,
+        options: GpuOptions,
+    ) -> Result<Gpu> {
         self.status.check()?;
         let budget = options.memory_budget.or(caps.memory.map(|bytes| bytes / self.share));
         let max_cached = budget.map_or(MAX_CACHED_BYTES_WITHOUT_BUDGET, |bytes| bytes / 2);
@@ -191,7 +203,8 @@ impl<'a> Device<'a> {
             captures: super::plan_capture::PlanCaptures::default(),
             device: self.device.clone(),
             queue: self.queue.clone(),
-            caps,
+            caps: KnownCaps::new(caps),
+            proofs: Proofs::new(verdicts),
             options,
             status: self.status.clone(),
             #[cfg(not(target_arch = "wasm32"))]

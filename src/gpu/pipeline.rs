@@ -9,8 +9,8 @@ use super::{GpuOptions, raw};
 use crate::kernel::{Kernel, ShaderInterface, shader_interface};
 use crate::{Error, Result};
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// A compiled kernel, and how to bind its operands.
 pub(super) struct Pipeline {
@@ -21,6 +21,8 @@ pub(super) struct Pipeline {
     pub(super) writes: Vec<bool>,
     /// How the kernel receives its dims.
     pub(super) dims: Dims,
+    /// The subgroup size, once it was asked for.
+    pub(super) subgroup_size: OnceLock<u32>,
 }
 
 /// How a kernel receives its dims.
@@ -142,7 +144,7 @@ impl Pipelines {
         });
         let (layout, pipeline) = compiled.map_err(|error| failed(&error))?;
         log::debug!("compiled {name}");
-        Ok(Pipeline { name, pipeline, layout, writes, dims })
+        Ok(Pipeline { name, pipeline, layout, writes, dims, subgroup_size: OnceLock::new() })
     }
 
     fn layout(&self, device: &wgpu::Device, writes: &[bool], dims: Dims) -> Arc<BindingLayouts> {

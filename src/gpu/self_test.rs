@@ -97,7 +97,8 @@ impl Case {
         ]
     }
 
-    /// The verdict on C as the device left it: every bit must be right.
+    /// The verdict on C as the device left it: every bit must be right, and every lane in a subgroup of the size that the
+    /// kernel was compiled for. So the self-test proves its own subgroup size.
     pub(super) fn judge(&self, bytes: &[u8]) -> Verdict {
         let numbers: Vec<f64> = bytes.chunks_exact(self.row.c.size()).map(decode).collect();
         if bytes.len() != self.poison().len() {
@@ -113,7 +114,11 @@ impl Case {
         let lanes = lane_records
             .chunks(lane_records.len() / LOAD_METHODS)
             .all(|lane_records| self.has_all_lanes(lane_records));
-        if exact && lanes { Verdict::Verified } else { Verdict::Wrong }
+        match lane_records.first() {
+            Some(&size) if size >= 1.0 && size != f64::from(self.subgroup) => Verdict::OtherSubgroups,
+            _ if exact && lanes => Verdict::Verified,
+            _ => Verdict::Wrong,
+        }
     }
 
     /// Whether the lanes of a workgroup report whole subgroups of the size that the kernel was compiled for.
@@ -269,10 +274,13 @@ mod tests {
         for case in cases() {
             let (size, lane_records) = (case.size(), case.lane_records());
             let right = left_by(&case, &case.product(|place| place));
-            let wrong = |what: &str, change: &dyn Fn(&mut Vec<f64>)| {
+            let judged = |change: &dyn Fn(&mut Vec<f64>)| {
                 let mut left = right.clone();
                 change(&mut left);
-                assert_eq!(judged(&case, &left), Verdict::Wrong, "{case:?}: {what}");
+                judged(&case, &left)
+            };
+            let wrong = |what: &str, change: &dyn Fn(&mut Vec<f64>)| {
+                assert_eq!(judged(change), Verdict::Wrong, "{case:?}: {what}");
             };
             wrong("zeros", &|left| left.fill(0.0));
             wrong("nothing written", &|left| left.fill(f64::NAN));
@@ -281,7 +289,9 @@ mod tests {
             wrong("NaN in a row", &|left| left[4 * size] = f64::NAN);
             wrong("written into the padding", &|left| left[size] = 0.0);
             wrong("two entries exchanged", &|left| left.swap(0, 1));
-            wrong("a subgroup of another size", &|left| left[lane_records] /= 2.0);
+            let other_size = judged(&|left| left[lane_records] /= 2.0);
+            assert_eq!(other_size, Verdict::OtherSubgroups, "{case:?}: a subgroup of another size");
+            wrong("another lane's subgroup of another size", &|left| left[lane_records + 4] /= 2.0);
             wrong("more subgroups", &|left| left[lane_records + 1] = 4.0);
             wrong("a lane in another subgroup", &|left| left[lane_records + 2] = 1.0);
             wrong("a lane twice", &|left| left[lane_records + 3] = 1.0);

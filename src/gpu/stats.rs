@@ -15,6 +15,9 @@ pub struct Stats {
     pub bytes_bound_for_writing: u64,
     /// Pipelines compiled.
     pub pipelines: u64,
+    /// Launches that asked a new pipeline for its subgroup size, each in a submission of its own. Only on devices with
+    /// several sizes, for kernels on cooperative matrices. They do not count as `launches` and `submits`.
+    pub proofs: u64,
     /// Plans that were prepared: one for each new problem.
     pub plans: u64,
     /// Buffers created for tensors. Reuse of a pooled buffer does not count.

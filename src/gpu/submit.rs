@@ -159,7 +159,7 @@ enum SubmitOutcome {
 }
 
 /// Whether the error says that wgpu refused a submission.
-fn is_of_submit(error: &wgpu::Error) -> bool {
+pub(super) fn is_of_submit(error: &wgpu::Error) -> bool {
     let source = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
     [error.to_string(), source].iter().any(|said| said.contains("Queue::submit"))
 }

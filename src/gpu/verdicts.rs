@@ -1,6 +1,8 @@
-//! Verdicts of the self-tests, cached across runs in a small text file for each adapter.
+//! Verdicts of the self-tests, and the subgroup sizes that kernels were found to have, cached across runs in a small text
+//! file for each adapter.
 
 use super::cache_file::{CacheFile, digest_of_text};
+use super::lock::Lock;
 use super::options::Checks;
 use super::{GpuOptions, self_test};
 use crate::caps::{Caps, CoopRow, Verdict};
@@ -9,11 +11,20 @@ use crate::kernel::KERNELS;
 /// Maximum size in bytes of a file of verdicts. A larger file is not read.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The verdicts of one adapter and driver as in its file: a header, then one line for each verdict.
+/// The verdicts of one adapter and driver as in its file: a header, then one line for each verdict and each kernel.
 pub(super) struct Verdicts {
     file: CacheFile,
     header: String,
+    state: Lock<State>,
+}
+
+#[derive(Default)]
+struct State {
     lines: Vec<String>,
+    /// Whether the file lacks some of the lines.
+    is_stale: bool,
+    /// Whether a thread is writing the file. It writes it again if more lines are added meanwhile.
+    is_written: bool,
 }
 
 impl Verdicts {
@@ -31,21 +42,65 @@ impl Verdicts {
             file.warn(&why, "the rows are tested again");
             Vec::new()
         });
-        Some(Self { file, header, lines })
+        Some(Self { file, header, state: Lock::new(State { lines, ..State::default() }) })
     }
 
     /// The verdict on a row; [`Verdict::Untested`] for a row without one.
     pub(super) fn of(&self, row: &CoopRow) -> Verdict {
-        let known = |&verdict: &Verdict| self.lines.contains(&line(row, verdict));
-        let verdicts = [Verdict::Verified, Verdict::Wrong, Verdict::Refused];
+        let state = self.state.lock();
+        let known = |&verdict: &Verdict| state.lines.contains(&line(row, verdict));
+        let verdicts = [Verdict::OtherSubgroups, Verdict::Wrong, Verdict::Refused, Verdict::Verified];
         verdicts.into_iter().find(known).unwrap_or(Verdict::Untested)
     }
 
-    /// Adds the verdicts on these rows and writes the file.
-    pub(super) fn store(mut self, rows: &[CoopRow]) {
-        self.lines.extend(rows.iter().map(|row| line(row, row.verdict)));
-        self.file.write(seal_verdicts(&self.header, &self.lines).as_bytes());
+    /// The subgroup size that the kernel of this name was found to have.
+    pub(super) fn subgroup_size(&self, kernel: &str) -> Option<u32> {
+        let state = self.state.lock();
+        let size = |line: &String| line.strip_prefix(kernel)?.strip_prefix(SUBGROUPS_OF)?.parse().ok();
+        state.lines.iter().find_map(size)
     }
+
+    /// Adds the verdicts on these rows and writes the file.
+    pub(super) fn store(&self, rows: &[CoopRow]) {
+        self.write(rows.iter().map(|row| line(row, row.verdict)).collect());
+    }
+
+    /// Adds the subgroup size that a kernel was found to have and writes the file.
+    pub(super) fn store_subgroup_size(&self, kernel: &str, size: u32) {
+        self.write(vec![format!("{kernel}{SUBGROUPS_OF}{size}")]);
+    }
+
+    /// Adds lines, which replace those about the same row or kernel, and writes the file. Does nothing if they are there.
+    fn write(&self, new: Vec<String>) {
+        let mut state = self.state.lock();
+        if new.iter().all(|new| state.lines.contains(new)) {
+            return;
+        }
+        state.lines.retain(|line| new.iter().all(|new| subject(new) != subject(line)));
+        state.lines.extend(new);
+        state.is_stale = true;
+        if state.is_written {
+            return;
+        }
+        state.is_written = true;
+        while state.is_stale {
+            state.is_stale = false;
+            let text = seal_verdicts(&self.header, &state.lines);
+            // Not while the state is locked: the file can log a warning, and a logger is foreign code.
+            drop(state);
+            self.file.write(text.as_bytes());
+            state = self.state.lock();
+        }
+        state.is_written = false;
+    }
+}
+
+/// What is between the name of a kernel and its subgroup size.
+const SUBGROUPS_OF: &str = ", subgroups of ";
+
+/// The row or kernel that a line is about.
+fn subject(line: &str) -> &str {
+    line.rsplit_once(", ").map_or(line, |(subject, _)| subject)
 }
 
 /// The identity of an adapter that its file belongs to. It includes whether shaders have run-time checks and whether the
@@ -106,8 +161,12 @@ mod tests {
     use crate::gpu::BufferAccess;
 
     fn verdicts(lines: &[String]) -> Verdicts {
-        let (file, _) = CacheFile::open("".into(), "nothing", 0);
-        Verdicts { file, header: "header\n".into(), lines: lines.to_vec() }
+        let (file, _) = CacheFile::open(".".into(), "nothing", 0);
+        Verdicts {
+            file,
+            header: "header\n".into(),
+            state: Lock::new(State { lines: lines.to_vec(), ..State::default() }),
+        }
     }
 
     #[test]
@@ -119,6 +178,23 @@ mod tests {
         assert_eq!(read, lines);
         let found = rows.iter().map(|row| verdicts(&read).of(row)).collect::<Vec<_>>();
         assert_eq!(found, [Verdict::Wrong, Verdict::Verified, Verdict::Untested]);
+    }
+
+    #[test]
+    fn stored_sizes_are_found_by_kernel_and_a_new_line_replaces_the_one_before() {
+        let row = fixtures::radv_rdna3().rows[1];
+        let found = verdicts(&[line(&row, Verdict::Verified), "gemm/coop 12, subgroups of 32".into()]);
+        found.store_subgroup_size("gemm/coop 1", 64);
+        found.store_subgroup_size("gemm/coop 12", 8);
+        assert_eq!(found.subgroup_size("gemm/coop 1"), Some(64));
+        assert_eq!(found.subgroup_size("gemm/coop 12"), Some(8));
+        assert_eq!(found.subgroup_size("gemm/coop"), None);
+        assert_eq!(found.of(&row), Verdict::Verified);
+        found.store(&[CoopRow { verdict: Verdict::OtherSubgroups, ..row }]);
+        assert_eq!(found.of(&row), Verdict::OtherSubgroups);
+        let lines = found.state.lock().lines.clone();
+        let row = line(&row, Verdict::OtherSubgroups);
+        assert_eq!(lines, ["gemm/coop 1, subgroups of 64", "gemm/coop 12, subgroups of 8", row.as_str()]);
     }
 
     #[test]

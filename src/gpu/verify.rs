@@ -13,7 +13,7 @@ use crate::gpu::View;
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// The pending tests of a device's rows. The result is the device's `Caps` with verdicts.
+/// The pending tests of a device's rows. The result is the device's `Caps` with verdicts, and the cached verdicts.
 pub(super) struct Verification {
     caps: Caps,
     /// Assumed rows, which the adapter does not list. Their verdicts are not cached.
@@ -60,7 +60,7 @@ impl Verification {
 
     /// Waits in the calling thread, which polls the device.
     #[cfg(not(target_arch = "wasm32"))]
-    pub(super) fn wait(mut self) -> Caps {
+    pub(super) fn wait(mut self) -> (Caps, Option<Verdicts>) {
         if let Some(Launched { cases, read }) = self.launched.take() {
             let read = read.wait(<[u8]>::to_vec);
             self.judge(cases, read);
@@ -69,7 +69,7 @@ impl Verification {
     }
 
     /// Waits without blocking, as reads of tensors do.
-    pub(super) async fn wait_async(mut self) -> Caps {
+    pub(super) async fn wait_async(mut self) -> (Caps, Option<Verdicts>) {
         if let Some(Launched { cases, read }) = self.launched.take() {
             let read = read.wait_async(<[u8]>::to_vec).await;
             self.judge(cases, read);
@@ -127,7 +127,7 @@ impl Verification {
             match &read {
                 Ok(bytes) => {
                     let row = self.set(case, case.judge(&bytes[place]));
-                    if row.verdict == Verdict::Wrong {
+                    if row.is_fenced_off() {
                         log::warn!("{}: cooperative matrices {row}", self.caps.adapter);
                     }
                     self.found.push(row);
@@ -150,13 +150,13 @@ impl Verification {
         row
     }
 
-    fn finish(self) -> Caps {
+    fn finish(self) -> (Caps, Option<Verdicts>) {
         let claimed = |row: &CoopRow| self.claims.contains(&untested(*row));
         let found: Vec<CoopRow> = self.found.into_iter().filter(|row| !claimed(row)).collect();
-        if let Some(verdicts) = self.verdicts.filter(|_| !found.is_empty()) {
+        if let Some(verdicts) = self.verdicts.as_ref().filter(|_| !found.is_empty()) {
             verdicts.store(&found);
         }
-        self.caps
+        (self.caps, self.verdicts)
     }
 }
 

@@ -11,18 +11,21 @@ pub struct Kernel {
     pub(super) shader: &'static str,
     pub(super) params: Vec<(Cow<'static, str>, String)>,
     pub(super) slots: Vec<(Cow<'static, str>, SlotContent)>,
-    requires: Requires,
+    pub(super) requires: Requires,
     /// Whether a launch may run a range of the workgroups.
     pub(super) is_launched_in_pieces: bool,
 }
 
 /// Requirements on the device that the kernel's text does not declare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Requires {
-    /// The only subgroup size that the device may have.
-    subgroup: Option<u32>,
+pub(super) struct Requires {
+    /// The subgroup size that the kernel is written for.
+    pub(super) subgroup: Option<u32>,
+    /// Whether the device may have other subgroup sizes too. Then the kernel's text reports the size that it was
+    /// compiled for (`report.rs`).
+    pub(super) reports_subgroup_size: bool,
     /// The size of the cooperative matrices of f16 with an f32 accumulator.
-    matrices: Option<u32>,
+    pub(super) matrices: Option<u32>,
 }
 
 /// The content of a slot.
@@ -78,7 +81,8 @@ impl Kernel {
         self
     }
 
-    /// Requires a device on which every subgroup has this size.
+    /// Requires a device on which every subgroup has this size, or, if the kernel
+    /// [reports its subgroup size](Self::report_subgroup_size), one that is known to give this size to kernels on matrices.
     #[must_use]
     pub(crate) fn require_subgroup_size(mut self, size: u32) -> Self {
         self.requires.subgroup = Some(size);
@@ -102,10 +106,12 @@ impl Kernel {
         if let Some(size) = self.requires.matrices {
             caps.coop(size, CoopScalar::F16, CoopScalar::F32)?;
         }
-        match (self.requires.subgroup, caps.subgroups) {
-            (Some(size), Some(sizes)) if [sizes.min, sizes.max] == [size; 2] => {}
-            (Some(size), _) => return Err(format!("subgroups of {size} and no other size")),
-            (None, _) => {}
+        if let Some(size) = self.requires.subgroup {
+            let reports = self.requires.reports_subgroup_size;
+            let found = caps.subgroups.and_then(|sizes| if reports { sizes.matrices } else { sizes.only() });
+            if found != Some(size) {
+                return Err(format!("subgroups of {size} and no other size"));
+            }
         }
         if !caps.f16 && text.lines().any(|line| line.starts_with("enable f16")) {
             return Err("f16 in shaders".into());

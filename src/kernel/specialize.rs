@@ -64,6 +64,7 @@
 use super::expand::{Include, expand};
 use super::identifiers::tokens;
 use super::library::{Library, SHADERS};
+use super::report::add_report;
 use super::source::Kernel;
 use super::unroll::{UnrollError, unroll};
 use crate::Result;
@@ -96,6 +97,7 @@ pub(super) fn specialize_from(kernel: &Kernel, library: &Library) -> Result<Stri
             .error(expanded.locations.get(line).map_or(why.clone(), |location| format!("{location}: {why}")))
     })?;
     let text = if kernel.is_launched_in_pieces { add_first_block(kernel, &text)? } else { text };
+    let text = if kernel.requires.reports_subgroup_size { add_report(kernel, &text)? } else { text };
     Ok(enable_types(&text))
 }
 

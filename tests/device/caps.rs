@@ -47,8 +47,9 @@ fn limits_hold_what_the_standards_promise_and_fit_together() {
         if let Some(memory) = caps.memory {
             assert!(limits.buffer_bytes <= memory, "{name}: a buffer larger than the memory");
         }
-        if let Some(SubgroupSizes { min, max }) = caps.subgroups {
+        if let Some(SubgroupSizes { min, max, matrices }) = caps.subgroups {
             assert!(min <= max && min.is_power_of_two() && max.is_power_of_two(), "{name}: {min} to {max}");
+            assert!(matrices.is_none_or(|size| (min..=max).contains(&size)), "{name}: {matrices:?}");
             assert!(max <= limits.workgroup_invocations, "{name}: a subgroup larger than a workgroup");
         }
     });
@@ -76,21 +77,21 @@ fn rows_are_those_of_each_vendor() {
 }
 
 #[test]
-fn tensor_cores_need_rows_f16_and_one_subgroup_size() {
+fn tensor_cores_need_rows_f16_and_a_known_subgroup_size() {
     let have: Vec<_> =
         fixtures::ALL.iter().filter(|(_, caps)| caps().has_tensor_cores()).map(|f| f.0).collect();
-    assert_eq!(have, ["h200", "rtx-4090", "apple-m2", "lavapipe"]);
+    assert_eq!(have, ["h200", "rtx-4090", "radv-rdna4", "radv-rdna3", "apple-m2", "lavapipe"]);
 
     let mut caps = fixtures::radv_rdna3();
-    assert_eq!(caps.subgroups, Some(SubgroupSizes { min: 32, max: 64 }));
-    caps.subgroups = Some(SubgroupSizes { min: 32, max: 32 });
-    assert!(caps.has_tensor_cores(), "the open subgroup size is all that RADV lacks");
+    assert_eq!(caps.subgroups, Some(SubgroupSizes { min: 32, max: 64, matrices: Some(64) }));
+    caps.subgroups = Some(SubgroupSizes { min: 32, max: 64, matrices: None });
+    assert!(!caps.has_tensor_cores(), "what is known about RADV is all that makes them usable");
 
     let broken: [fn(&mut Caps); 4] = [
         |c| c.rows.clear(),
         |c| c.f16 = false,
         |c| c.subgroups = None,
-        |c| c.subgroups.as_mut().unwrap().min = 16,
+        |c| c.subgroups.as_mut().unwrap().matrices = None,
     ];
     for (at, break_it) in broken.iter().enumerate() {
         let mut caps = fixtures::h200();
@@ -117,11 +118,15 @@ fn a_kernel_is_told_in_words_why_it_may_not_use_a_row() {
         (told(|c| c.rows[1].n = 8), "which the adapter does not list"),
         (told(|c| c.rows[1].verdict = Verdict::Wrong), "fenced off: wrong results in the self-test"),
         (told(|c| c.rows[1].verdict = Verdict::Refused), "fenced off: the driver refuses it"),
+        (
+            told(|c| c.rows[1].verdict = Verdict::OtherSubgroups),
+            "fenced off: the driver gives its kernels subgroups of another size",
+        ),
         (told(|c| c.f16 = false), "and f16 in shaders"),
         (told(|c| c.subgroups = None), "and subgroups"),
         (
-            told(|c| c.subgroups = Some(SubgroupSizes { min: 32, max: 64 })),
-            "and subgroups of one size, not 32 to 64",
+            told(|c| c.subgroups = Some(SubgroupSizes { min: 32, max: 64, matrices: None })),
+            "and subgroups of a known size, not 32 to 64",
         ),
     ] {
         assert_eq!(change, format!("{row}{why}"));
@@ -268,7 +273,12 @@ fn display_tells_devices_apart() {
         (fixtures::radv_rdna4, &["RADV GFX1201", "shared memory    64 KiB", "matrix peak      195 TFLOP/s"]),
         (
             fixtures::radv_rdna3,
-            &["RADV NAVI31", "subgroups        32 to 64", "tensor cores     no", "16x16x16 f16"],
+            &[
+                "RADV NAVI31",
+                "subgroups        32 to 64 (matrices 64)",
+                "tensor cores     yes",
+                "16x16x16 f16",
+            ],
         ),
         (
             fixtures::intel_xe2,

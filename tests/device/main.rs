@@ -6,6 +6,7 @@ mod cache_files;
 mod caps;
 mod execute;
 mod opening;
+mod proof;
 mod recording;
 mod runtime;
 #[path = "../support/mod.rs"]

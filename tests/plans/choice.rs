@@ -39,7 +39,8 @@ fn a_large_square_product_of_f16_is_on_tensor_cores_where_they_are_and_tiled_els
     each(|name, caps| {
         for types in TYPES {
             let plan = wgsl::plain([2048; 3], types).plan(caps).unwrap();
-            let coop = types.ab == DType::F16 && ["h200", "rtx-4090", "apple-m2"].contains(&name);
+            let has_matrices = ["h200", "rtx-4090", "radv-rdna4", "radv-rdna3", "apple-m2"].contains(&name);
+            let coop = types.ab == DType::F16 && has_matrices;
             let want = if coop { GemmKernel::Coop } else { GemmKernel::Tiled };
             assert_eq!(taken(&plan).kernel, want, "{name}: {plan}");
         }
@@ -215,7 +216,7 @@ fn tensor_cores_that_are_not_to_be_trusted_are_passed_over_with_the_row_and_the_
     for verdict in [Verdict::Untested, Verdict::Verified] {
         assert_eq!(taken(&problem.plan(&fenced(verdict)).unwrap()).kernel, GemmKernel::Coop, "{verdict}");
     }
-    for verdict in [Verdict::Wrong, Verdict::Refused] {
+    for verdict in [Verdict::Wrong, Verdict::Refused, Verdict::OtherSubgroups] {
         let lacks = coop_lacks(&fenced(verdict));
         assert!(lacks.starts_with(&format!("{ROW}{verdict}")) && lacks.contains("fenced off"), "{lacks}");
     }
@@ -223,10 +224,10 @@ fn tensor_cores_that_are_not_to_be_trusted_are_passed_over_with_the_row_and_the_
     caps.rows.clear();
     assert!(coop_lacks(&caps).starts_with(&format!("{ROW}which the adapter does not list")));
     let mut caps = fixtures::rtx_4090();
-    caps.subgroups = Some(SubgroupSizes { min: 16, max: 32 });
-    assert!(coop_lacks(&caps).starts_with(&format!("{ROW}and subgroups of one size, not 16 to 32")));
+    caps.subgroups = Some(SubgroupSizes { min: 16, max: 32, matrices: None });
+    assert!(coop_lacks(&caps).starts_with(&format!("{ROW}and subgroups of a known size, not 16 to 32")));
     // Subgroups so large that a block has not a unit for every lane.
-    caps.subgroups = Some(SubgroupSizes { min: 128, max: 128 });
+    caps.subgroups = Some(SubgroupSizes { min: 128, max: 128, matrices: Some(128) });
     assert!(coop_lacks(&caps).contains("smaller subgroups"), "{}", coop_lacks(&caps));
 }
 

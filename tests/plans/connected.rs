@@ -52,7 +52,7 @@ fn plan(product: &SegmentedProblem, caps: &Caps) -> Plan {
 fn f16_goes_to_tensor_cores_and_f32_does_not_unless_it_may_be_rounded() {
     let strict = problem(Gate::Gelu, DType::F32);
     let kinds = [strict.rounded_to_f16().unwrap(), problem(Gate::Gelu, DType::F16), strict];
-    for caps in [fixtures::h200(), fixtures::rtx_4090(), fixtures::apple_m2(), fixtures::radv_rdna3()] {
+    for caps in [fixtures::h200(), fixtures::rtx_4090(), fixtures::radv_rdna3(), fixtures::intel_xe2()] {
         for (i, problem) in kinds.iter().enumerate() {
             let kernel = if i < 2 && caps.has_tensor_cores() { GemmKernel::Coop } else { GemmKernel::Tiled };
             for product in products(problem) {
@@ -62,8 +62,8 @@ fn f16_goes_to_tensor_cores_and_f32_does_not_unless_it_may_be_rounded() {
             }
         }
     }
-    assert!(fixtures::h200().has_tensor_cores() && fixtures::apple_m2().has_tensor_cores());
-    assert!(!fixtures::radv_rdna3().has_tensor_cores());
+    assert!(fixtures::h200().has_tensor_cores() && fixtures::radv_rdna3().has_tensor_cores());
+    assert!(!fixtures::intel_xe2().has_tensor_cores());
 }
 
 #[test]

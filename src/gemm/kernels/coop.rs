@@ -16,12 +16,14 @@ use std::cmp::Ordering;
 
 pub(super) struct Coop;
 
-/// Blocks from large to small. Subgroup tiles are as large as the registers of a subgroup of 32 allow: with 64 x 64, each
-/// staged element is used 64 times. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers. The depth is 16 where
-/// two stages of depth 32 would not fit into 48 KiB, and where a software driver would take twice as long to compile.
-const TILES: [Tile; 12] = [
+/// Blocks from large to small. Subgroup tiles are as large as the registers allow: in a subgroup of 32, 64 x 64, where each
+/// staged element is used 64 times; in one of 64, 128 x 64. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers.
+/// The depth is 16 where two stages of depth 32 would not fit into 48 KiB, and where a software driver would take twice as long
+/// to compile.
+const TILES: [Tile; 13] = [
     Tile::of_subgroups(16, [128, 256, 16], [64, 64]),
     Tile::of_subgroups(16, [256, 128, 16], [64, 64]),
+    Tile::of_subgroups(16, [256, 128, 16], [128, 64]),
     Tile::of_subgroups(16, [128, 128, 16], [64, 64]),
     Tile::of_subgroups(16, [128, 64, 16], [64, 32]),
     Tile::of_subgroups(16, [64, 64, 32], [32, 32]),
@@ -114,7 +116,7 @@ fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
 
 /// The number of invocations that hold a subgroup tile together.
 fn subgroup(caps: &Caps) -> u32 {
-    caps.subgroups.map_or(1, |sizes| sizes.min)
+    caps.subgroups.and_then(|sizes| sizes.matrices).unwrap_or(1)
 }
 
 /// Bytes of one stage of both operands, and of the buffer through which results are stored.
@@ -233,10 +235,12 @@ impl KernelSpec for Coop {
         // Drivers require that the rows of an f32 matrix are stored at multiples of 16 bytes.
         let direct = problem.types.c == DType::F32
             && problem.dims.c_starts().iter().all(|start| start.is_multiple_of(4));
-        if direct && problem.epilogue.is_plain() {
-            return kernel.result(OperandAccess::write(StorageFormat::F32, AccessWidth::One));
-        }
-        store(kernel, problem, 3, caps).slot("store_whole", "none")
+        let kernel = if direct && problem.epilogue.is_plain() {
+            kernel.result(OperandAccess::write(StorageFormat::F32, AccessWidth::One))
+        } else {
+            store(kernel, problem, 3, caps).slot("store_whole", "none")
+        };
+        kernel.report_subgroup_size(caps)
     }
 
     fn describe(&self, tile: &Tile) -> String {

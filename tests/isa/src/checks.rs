@@ -27,8 +27,8 @@ const fn ceiling(name: &'static str, registers: [u32; 3], global: [u32; 3], shar
 }
 
 const CEILINGS: [Ceiling; 13] = [
-    ceiling("f16", [132, 120, 192], [0, 0, 0], [8, 8, 16]),
-    ceiling("f16, B transposed", [144, 144, 192], [0, 0, 0], [8, 8, 16]),
+    ceiling("f16", [144, 192, 192], [0, 0, 0], [8, 8, 16]),
+    ceiling("f16, B transposed", [156, 180, 192], [0, 0, 0], [8, 8, 16]),
     ceiling("f32", [120, 120, 128], [0, 0, 0], [8, 8, 16]),
     ceiling("i8", [132, 120, 96], [0, 0, 0], [8, 8, 16]),
     ceiling("gaussian f32, 1 of 2", [120, 120, 96], [0, 0, 0], [8, 8, 16]),

@@ -57,7 +57,7 @@ fn no_kernel_spills_and_every_coop_plan_multiplies_matrices() {
             "{name}: {} steps",
             rows.len()
         );
-        assert_eq!(rows.iter().any(|row| row.kernel == COOP), name == "nv176", "{name}: plans of coop");
+        assert!(rows.iter().any(|row| row.kernel == COOP), "{name}: no plan of coop");
         found.extend(faults(&rows));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));

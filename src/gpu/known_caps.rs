@@ -1,0 +1,77 @@
+//! The capabilities of an open device, of which rows of cooperative matrices can be fenced off later.
+
+use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
+use std::sync::OnceLock;
+
+/// What is known about a device, and what was detected later. An earlier version stays alive, because callers hold
+/// references to it.
+pub(super) struct KnownCaps {
+    caps: Caps,
+    next: OnceLock<Box<Self>>,
+}
+
+impl KnownCaps {
+    pub(super) fn new(caps: Caps) -> Self {
+        Self { caps, next: OnceLock::new() }
+    }
+
+    /// The latest version.
+    pub(super) fn latest(&self) -> &Caps {
+        &self.last().caps
+    }
+
+    fn last(&self) -> &Self {
+        let mut last = self;
+        while let Some(next) = last.next.get() {
+            last = next;
+        }
+        last
+    }
+
+    /// Fences off the row of f16 matrices of this size with f32 sums: its kernels have subgroups of another size. None if
+    /// the row was fenced off before, also by another thread.
+    pub(super) fn fence_off(&self, size: u32) -> Option<CoopRow> {
+        loop {
+            let last = self.last();
+            let mut caps = last.caps.clone();
+            let is_meant = |row: &&mut CoopRow| {
+                row.is_square() && row.m == size && (row.a, row.c) == (CoopScalar::F16, CoopScalar::F32)
+            };
+            let row = caps.rows.iter_mut().find(is_meant).filter(|row| !row.is_fenced_off())?;
+            row.verdict = Verdict::OtherSubgroups;
+            let row = *row;
+            // Fails if another thread has added a version since.
+            if last.next.set(Box::new(Self::new(caps))).is_ok() {
+                return Some(row);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KnownCaps;
+    use crate::caps::{CoopScalar, Verdict, fixtures};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn a_row_is_fenced_off_once_and_what_was_handed_out_stays() {
+        let known = KnownCaps::new(fixtures::radv_rdna3());
+        let before = known.latest();
+        assert!(known.fence_off(8).is_none(), "there is no such row");
+        let fenced = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    fenced.fetch_add(usize::from(known.fence_off(16).is_some()), Ordering::Relaxed)
+                });
+            }
+        });
+        assert_eq!(fenced.load(Ordering::Relaxed), 1);
+        let lacks = |caps: &crate::Caps| caps.coop(16, CoopScalar::F16, CoopScalar::F32).err();
+        assert_eq!(lacks(before), None);
+        let why = lacks(known.latest()).expect("it is fenced off");
+        assert!(why.ends_with(&Verdict::OtherSubgroups.to_string()), "{why}");
+        assert!(known.latest().coop(16, CoopScalar::F16, CoopScalar::F16).is_ok(), "another row");
+    }
+}

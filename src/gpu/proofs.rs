@@ -1,0 +1,39 @@
+//! The proofs of subgroup sizes so far, and what earlier runs found.
+
+use super::verdicts::Verdicts;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The proofs on a device.
+pub(super) struct Proofs {
+    /// What was found in earlier runs. None if nothing is cached.
+    pub(super) verdicts: Option<Verdicts>,
+    launched: AtomicU64,
+    /// Whether a kernel has had the size that it is written for.
+    has_agreed: AtomicBool,
+}
+
+impl Proofs {
+    pub(super) fn new(verdicts: Option<Verdicts>) -> Self {
+        Self { verdicts, launched: AtomicU64::new(0), has_agreed: AtomicBool::new(false) }
+    }
+
+    /// Number of proofs launched so far.
+    pub(super) fn launched(&self) -> u64 {
+        self.launched.load(Ordering::Relaxed)
+    }
+
+    /// Counts a proof, and caches the size that it found for a kernel that is written for `expected`.
+    pub(super) fn add(&self, name: &str, size: u32, expected: u32) {
+        self.launched.fetch_add(1, Ordering::Relaxed);
+        self.has_agreed.fetch_or(size == expected, Ordering::Relaxed);
+        if let Some(verdicts) = &self.verdicts {
+            verdicts.store_subgroup_size(name, size);
+        }
+    }
+
+    /// The size that an earlier run found for a kernel. NOTE: it is believed once this run has proven another kernel,
+    /// because the environment can change what the same driver chooses (RADV's `RADV_PERFTEST=cswave32`).
+    pub(super) fn known(&self, name: &str) -> Option<u32> {
+        self.verdicts.as_ref().filter(|_| self.has_agreed.load(Ordering::Relaxed))?.subgroup_size(name)
+    }
+}
