@@ -114,7 +114,8 @@ impl Caps {
 
     /// The same device, with the speed that is assumed of the device of this name.
     pub(crate) fn at_speed_of(self, adapter: &str) -> Self {
-        let machine = Machine::of(adapter, &self.backend, self.device_type, !self.rows.is_empty());
+        let machine =
+            Machine::of(adapter, &self.backend, self.vendor, self.device_type, !self.rows.is_empty());
         Self { machine, ..self }
     }
 }

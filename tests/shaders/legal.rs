@@ -26,7 +26,8 @@ fn device(f16: bool, immediate_bytes: u32) -> Caps {
     let mut caps = fixtures::lavapipe();
     (caps.f16, caps.limits.immediate_bytes) = (f16, immediate_bytes);
     // Subgroups of one size, or of several.
-    caps.subgroups = Some(SubgroupSizes { min: 8, max: if f16 { 8 } else { 16 } });
+    let (max, matrices) = if f16 { (8, Some(8)) } else { (16, None) };
+    caps.subgroups = Some(SubgroupSizes { min: 8, max, matrices });
     caps.rows.extend(fixtures::h200().rows);
     assert_eq!(caps.device_type, DeviceType::Software, "the largest patches are for software devices");
     caps
