@@ -4,6 +4,7 @@
 use crate::files::private::{self, Found};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A cache file that this run may replace. It may exist from an earlier run.
 pub(super) struct CacheFile {
@@ -13,7 +14,7 @@ pub(super) struct CacheFile {
     /// Whether the path is something other than a file of this user. It is then not replaced.
     foreign: bool,
     /// Whether a warning was logged. A later failure to replace the file is then not logged.
-    warned: bool,
+    warned: AtomicBool,
 }
 
 impl CacheFile {
@@ -21,7 +22,7 @@ impl CacheFile {
     /// `max_bytes` bytes.
     pub(super) fn open(path: PathBuf, what: &'static str, max_bytes: u64) -> (Self, Option<Vec<u8>>) {
         let found = private::read(&path, max_bytes);
-        let mut file = Self { path, what, foreign: false, warned: false };
+        let mut file = Self { path, what, foreign: false, warned: AtomicBool::new(false) };
         let contents = match found {
             Found::Nothing => None,
             Found::Contents(contents) => Some(contents),
@@ -44,7 +45,7 @@ impl CacheFile {
 
     /// Logs why the file is not used, and the consequence.
     pub(super) fn warn(&mut self, why: &str, then: &str) {
-        self.warned = true;
+        *self.warned.get_mut() = true;
         log::warn!("{} in {} are not used: {why}; {then}", self.what, self.path.display());
     }
 
@@ -54,7 +55,7 @@ impl CacheFile {
             return;
         }
         match private::write(&self.path, contents) {
-            Err(error) if !self.warned => {
+            Err(error) if !self.warned.swap(true, Ordering::Relaxed) => {
                 log::warn!("cannot store {} in {}: {error}", self.what, self.path.display());
             }
             _ => {}

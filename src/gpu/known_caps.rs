@@ -3,7 +3,7 @@
 use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
 use std::sync::OnceLock;
 
-/// What is known about a device, and what was found out later. An earlier version stays alive, because callers hold
+/// What is known about a device, and what was detected later. An earlier version stays alive, because callers hold
 /// references to it.
 pub(super) struct KnownCaps {
     caps: Caps,

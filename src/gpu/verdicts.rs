@@ -15,7 +15,16 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 pub(super) struct Verdicts {
     file: CacheFile,
     header: String,
-    lines: Lock<Vec<String>>,
+    state: Lock<State>,
+}
+
+#[derive(Default)]
+struct State {
+    lines: Vec<String>,
+    /// Whether the file lacks some of the lines.
+    is_stale: bool,
+    /// Whether a thread is writing the file. It writes it again if more lines are added meanwhile.
+    is_written: bool,
 }
 
 impl Verdicts {
@@ -33,22 +42,22 @@ impl Verdicts {
             file.warn(&why, "the rows are tested again");
             Vec::new()
         });
-        Some(Self { file, header, lines: Lock::new(lines) })
+        Some(Self { file, header, state: Lock::new(State { lines, ..State::default() }) })
     }
 
     /// The verdict on a row; [`Verdict::Untested`] for a row without one.
     pub(super) fn of(&self, row: &CoopRow) -> Verdict {
-        let lines = self.lines.lock();
-        let known = |&verdict: &Verdict| lines.contains(&line(row, verdict));
+        let state = self.state.lock();
+        let known = |&verdict: &Verdict| state.lines.contains(&line(row, verdict));
         let verdicts = [Verdict::OtherSubgroups, Verdict::Wrong, Verdict::Refused, Verdict::Verified];
         verdicts.into_iter().find(known).unwrap_or(Verdict::Untested)
     }
 
     /// The subgroup size that the kernel of this name was found to have.
     pub(super) fn subgroup_size(&self, kernel: &str) -> Option<u32> {
-        let lines = self.lines.lock();
+        let state = self.state.lock();
         let size = |line: &String| line.strip_prefix(kernel)?.strip_prefix(SUBGROUPS_OF)?.parse().ok();
-        lines.iter().find_map(size)
+        state.lines.iter().find_map(size)
     }
 
     /// Adds the verdicts on these rows and writes the file.
@@ -61,15 +70,28 @@ impl Verdicts {
         self.write(vec![format!("{kernel}{SUBGROUPS_OF}{size}")]);
     }
 
-    /// Adds lines, which replace those about the same row or kernel, and writes the file.
+    /// Adds lines, which replace those about the same row or kernel, and writes the file. Does nothing if they are there.
     fn write(&self, new: Vec<String>) {
-        let mut lines = self.lines.lock();
-        lines.retain(|line| new.iter().all(|new| subject(new) != subject(line)));
-        lines.extend(new);
-        let text = seal_verdicts(&self.header, &lines);
-        // Not while the lines are locked: the file can log a warning, and a logger is foreign code.
-        drop(lines);
-        self.file.write(text.as_bytes());
+        let mut state = self.state.lock();
+        if new.iter().all(|new| state.lines.contains(new)) {
+            return;
+        }
+        state.lines.retain(|line| new.iter().all(|new| subject(new) != subject(line)));
+        state.lines.extend(new);
+        state.is_stale = true;
+        if state.is_written {
+            return;
+        }
+        state.is_written = true;
+        while state.is_stale {
+            state.is_stale = false;
+            let text = seal_verdicts(&self.header, &state.lines);
+            // Not while the state is locked: the file can log a warning, and a logger is foreign code.
+            drop(state);
+            self.file.write(text.as_bytes());
+            state = self.state.lock();
+        }
+        state.is_written = false;
     }
 }
 
@@ -138,7 +160,11 @@ mod tests {
 
     fn verdicts(lines: &[String]) -> Verdicts {
         let (file, _) = CacheFile::open(".".into(), "nothing", 0);
-        Verdicts { file, header: "header\n".into(), lines: Lock::new(lines.to_vec()) }
+        Verdicts {
+            file,
+            header: "header\n".into(),
+            state: Lock::new(State { lines: lines.to_vec(), ..State::default() }),
+        }
     }
 
     #[test]
@@ -164,7 +190,7 @@ mod tests {
         assert_eq!(found.of(&row), Verdict::Verified);
         found.store(&[CoopRow { verdict: Verdict::OtherSubgroups, ..row }]);
         assert_eq!(found.of(&row), Verdict::OtherSubgroups);
-        let lines = found.lines.lock().clone();
+        let lines = found.state.lock().lines.clone();
         let row = line(&row, Verdict::OtherSubgroups);
         assert_eq!(lines, ["gemm/coop 1, subgroups of 64", "gemm/coop 12, subgroups of 8", row.as_str()]);
     }

@@ -4,19 +4,20 @@
 use crate::support::{self, TestGpu, watchdog};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
-use std::sync::Barrier;
+use std::sync::{Barrier, mpsc};
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::gpu::{AdoptOptions, Assumptions, CacheFolder, DeviceType, SubgroupSizes, Verdict};
 use tilewise::{Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, f16, ops, reference, wgpu};
 
 const FENCED: &str = "fenced off: the driver gives its kernels subgroups of another size";
 
-/// What is claimed: this range of sizes, this size of kernels on matrices, and a speed with which plans choose matrices.
+/// What is claimed: this range of sizes, this size of kernels on matrices, and the speed of a device whose matrices are so
+/// fast that a plan chooses them for a small product too.
 fn claim(sizes: Option<[u32; 3]>) -> Assumptions {
     Assumptions {
         subgroups: sizes.map(|[min, max, matrices]| SubgroupSizes { min, max, matrices: Some(matrices) }),
         device_type: Some(DeviceType::Discrete),
-        speed_of: Some("AMD Radeon RX 7900 XTX (RADV NAVI31)".into()),
+        speed_of: Some("NVIDIA A100-SXM4-40GB".into()),
         ..Assumptions::default()
     }
 }
@@ -124,6 +125,19 @@ fn kernels_of_the_expected_size_are_used_and_each_is_asked_once() {
     assert_eq!(after.launches, before.launches + 2);
     assert!(product.to_vec().unwrap().iter().all(|x| x.to_f32() == 16.0));
     assert_eq!(y.to_vec().unwrap(), [2.0, 4.0]);
+}
+
+#[test]
+fn a_callback_inside_a_proof_may_need_another_proof() {
+    let Some(gpu) = claiming(Some([4, 8, 8]), &CacheFolder::Off) else { return };
+    let (sender, inside) = mpsc::channel();
+    let callback = gpu.clone();
+    gpu.queue().submit([]);
+    // wgpu runs this where it next submits or polls, which is in the upload or in the proof.
+    gpu.queue().on_submitted_work_done(move || sender.send(multiply_to_f16(&callback)).unwrap());
+    let _doing = watchdog::doing("a proof inside a proof");
+    assert_eq!((multiply(&gpu), inside.recv()), ("gemm/coop", Ok("gemm/coop")));
+    assert_eq!(gpu.stats().proofs, 2);
 }
 
 #[test]

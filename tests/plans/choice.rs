@@ -39,7 +39,8 @@ fn a_large_square_product_of_f16_is_on_tensor_cores_where_they_are_and_tiled_els
     each(|name, caps| {
         for types in TYPES {
             let plan = wgsl::plain([2048; 3], types).plan(caps).unwrap();
-            let coop = types.ab == DType::F16 && ["h200", "rtx-4090", "apple-m2"].contains(&name);
+            let has_matrices = ["h200", "rtx-4090", "radv-rdna4", "radv-rdna3", "apple-m2"].contains(&name);
+            let coop = types.ab == DType::F16 && has_matrices;
             let want = if coop { GemmKernel::Coop } else { GemmKernel::Tiled };
             assert_eq!(taken(&plan).kernel, want, "{name}: {plan}");
         }

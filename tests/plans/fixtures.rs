@@ -41,15 +41,15 @@ fn check(shape: [usize; 3], choices: [Choice; fixtures::ALL.len()]) {
 fn a_large_cube_takes_the_largest_patches() {
     const REUSE: &str =
         "the largest patches read least; taller blocks read B again less often than wider ones A";
-    const UNPINNED: &str =
-        "subgroups of more than one size; the largest patches that a GPU keeps in registers";
+    const SUBGROUPS_OF_64: &str =
+        "subgroups of 64 hold patches of 128x64, which read less than those of 64x64";
     check(
         [8192; 3],
         [
             ("h200", "coop 256x128, 64x64 of 16", REUSE),
             ("rtx-4090", "coop 256x128, 64x64 of 16", REUSE),
-            ("radv-rdna4", "tiled 128x128, 8x8", UNPINNED),
-            ("radv-rdna3", "tiled 128x128, 8x8", UNPINNED),
+            ("radv-rdna4", "coop 256x128, 128x64 of 16", SUBGROUPS_OF_64),
+            ("radv-rdna3", "coop 256x128, 128x64 of 16", SUBGROUPS_OF_64),
             ("intel-xe2", "tiled 128x128, 8x8", "no row that the shading language can spell"),
             ("apple-m2", "coop 128x128, 64x32 of 8", "its registers hold 64 sums a lane, no patch of 64x64"),
             (
@@ -87,8 +87,12 @@ fn few_rows_take_blocks_that_keep_every_core_busy() {
         [
             ("h200", "coop 128x256, 64x64 of 16 in 8 parts", LARGE),
             ("rtx-4090", "coop 64x64, 32x32 of 16 in 2 parts", WAVE),
-            ("radv-rdna4", "tiled 64x64, 8x8 in 2 parts", WAVE),
-            ("radv-rdna3", "tiled 64x64, 4x4 in 2 parts", WAVE),
+            (
+                "radv-rdna4",
+                "coop 64x64, 32x32 of 16",
+                "no row of a block is idle; 128 blocks fill 64 cores twice",
+            ),
+            ("radv-rdna3", "coop 64x64, 32x32 of 16 in 2 parts", WAVE),
             ("intel-xe2", "tiled 32x64, 8x8", "256 blocks fill 20 cores more evenly than 128 do"),
             (
                 "apple-m2",
@@ -106,7 +110,6 @@ fn few_rows_take_blocks_that_keep_every_core_busy() {
 #[test]
 fn a_small_cube_waits_for_its_chain_of_steps() {
     const CHAIN: &str = "steps of 32 make the shortest chain, and less than a wave is there to hide it";
-    const DEEP: &str = "steps of 16 make a chain half as long as steps of 8";
     check(
         [512; 3],
         [
@@ -116,12 +119,8 @@ fn a_small_cube_waits_for_its_chain_of_steps() {
                 "64 blocks leave half the cores idle, and a quarter of the chain is worth the second launch",
             ),
             ("rtx-4090", "coop 64x64, 32x32 of 16", CHAIN),
-            ("radv-rdna4", "tiled 64x64, 4x4", DEEP),
-            (
-                "radv-rdna3",
-                "tiled 32x64, 4x4 in 2 parts",
-                "half the chain of steps of 16, and 256 workgroups on 96 cores",
-            ),
+            ("radv-rdna4", "coop 64x64, 32x32 of 16", CHAIN),
+            ("radv-rdna3", "coop 64x64, 32x32 of 16", CHAIN),
             ("intel-xe2", "tiled 128x128, 8x8", "16 blocks are one wave of 20 cores, 64 would be four"),
             ("apple-m2", "coop 32x64, 32x32 of 8", "128 blocks fill 10 cores more evenly than 64 do"),
             ("lavapipe", "tiled 128x128, 16x16", "emulated matrices lose; the largest patches read least"),
@@ -145,8 +144,12 @@ fn few_columns_take_the_narrowest_blocks() {
                 "half of every block is idle, so reading A bounds it: taller blocks read B less often, parts fill the cores",
             ),
             ("rtx-4090", "coop 64x64, 32x32 of 16 in 2 parts", PARTS),
-            ("radv-rdna4", "tiled 64x64, 8x8 in 2 parts", PARTS),
-            ("radv-rdna3", "tiled 64x64, 4x4 in 2 parts", PARTS),
+            (
+                "radv-rdna4",
+                "coop 64x64, 32x32 of 16",
+                "no block is narrower than 64 columns; 128 of them fill 64 cores twice",
+            ),
+            ("radv-rdna3", "coop 64x64, 32x32 of 16 in 2 parts", PARTS),
             ("intel-xe2", "tiled 32x64, 8x8", "256 blocks fill 20 cores more evenly than 128 do"),
             (
                 "apple-m2",

@@ -16,10 +16,12 @@ use std::cmp::Ordering;
 
 pub(super) struct Coop;
 
-/// Blocks from large to small. Subgroup tiles are as large as the registers of a subgroup of 32 allow: with 64 x 64, each
-/// staged element is used 64 times. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers. The depth is 16 where
-/// two stages of depth 32 would not fit into 48 KiB, and where a software driver would take twice as long to compile.
-const TILES: [Tile; 12] = [
+/// Blocks from large to small. Subgroup tiles are as large as the registers allow: in a subgroup of 32, 64 x 64, where each
+/// staged element is used 64 times; in one of 64, 128 x 64. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers.
+/// The depth is 16 where two stages of depth 32 would not fit into 48 KiB, and where a software driver would take twice as long
+/// to compile.
+const TILES: [Tile; 13] = [
+    Tile::of_subgroups(16, [256, 128, 16], [128, 64]),
     Tile::of_subgroups(16, [128, 256, 16], [64, 64]),
     Tile::of_subgroups(16, [256, 128, 16], [64, 64]),
     Tile::of_subgroups(16, [128, 128, 16], [64, 64]),
