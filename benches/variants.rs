@@ -1,6 +1,7 @@
 //! Variants of a product, each timed in turn with a baseline: matrix-vector products and a few rows against a copy, a
 //! split-k product against the same without splits, a layer against its bare product, the faster precisions against the
-//! strict one, i8 against f32. One JSON object per line; the exit status says whether everything ran.
+//! strict one, i8 against f32, a device without the driver's checks of accesses to buffers against the usual one. One
+//! JSON object per line; the exit status says whether everything ran.
 //!
 //! - `TILEWISE_SIZES=4096` sets the edge of matrix operands and of cubes.
 //! - `TILEWISE_SKINNY=1,8` sets the numbers of rows or columns of the vector operands.
@@ -10,10 +11,12 @@ mod support;
 
 use std::process::ExitCode;
 use support::paired::{Paired, Side, TOGETHER, pairs};
-use support::{ByDevice, Session, environment, ran};
+use support::{ByDevice, Session, environment, ran, unchecked};
 use tilewise::gemm::{SplitK, Tile};
+use tilewise::gpu::RobustBufferAccess;
+use tilewise::ops::{add, add_into};
 use tilewise::{
-    Activation, DType, Error, Fill, Gemm, GemmKernel, Precision, Real, Result, Tensor, f16, linear,
+    Activation, DType, Error, Fill, Gemm, GemmKernel, Gpu, Precision, Real, Result, Tensor, f16, linear,
 };
 
 /// The product that has few elements and a long inner size.
@@ -22,12 +25,13 @@ const DEEP: [usize; 3] = [64, 64, 65_536];
 /// A case and its default sizes.
 type Case = (&'static str, fn(&Bench, usize) -> Result<()>, ByDevice<&'static [usize]>);
 
-const CASES: [Case; 5] = [
+const CASES: [Case; 6] = [
     ("gemv", Bench::gemv, ByDevice { software: &[4096], gpu: &[4096] }),
     ("rows", Bench::rows, ByDevice { software: &[512], gpu: &[8192] }),
     ("epilogue", Bench::epilogue, ByDevice { software: &[512], gpu: &[4096] }),
     ("precision", Bench::precision, ByDevice { software: &[512], gpu: &[4096] }),
     ("i8", Bench::integers, ByDevice { software: &[512], gpu: &[4096] }),
+    ("access", Bench::access, ByDevice { software: &[512], gpu: &[4096] }),
 ];
 
 fn main() -> ExitCode {
@@ -160,6 +164,28 @@ impl Bench {
         Paired { case: "i8", variant: "i8", baseline: "f32", size, types }.run(&self.session, own, strict)
     }
 
+    /// Products and a sum on a device whose driver does not check accesses to buffers, against the usual device.
+    fn access(&self, size: usize) -> Result<()> {
+        if self.session.gpu.caps().robust_buffer_access != RobustBufferAccess::On {
+            return Ok(()); // not Vulkan
+        }
+        let gpu = unchecked::open()?;
+        self.access_of_product::<f16>(&gpu, "product", [size; 3])?;
+        self.access_of_product::<f32>(&gpu, "product", [size; 3])?;
+        self.access_of_product::<f16>(&gpu, "a row", [1, size, size])?;
+        self.access_of_product::<f32>(&gpu, "a row", [1, size, size])?;
+        let paired = accesses("sum", [size, size, 1], [DType::F32; 2]);
+        paired.run(&self.session, sum(&gpu, size)?, sum(&self.session.gpu, size)?)
+    }
+
+    fn access_of_product<T: Real>(&self, gpu: &Gpu, variant: &str, size: [usize; 3]) -> Result<()> {
+        let usual = &self.session.gpu;
+        let (own, usual_pairs) = (pairs::<T>(gpu, size)?, pairs::<T>(usual, size)?);
+        let own = Side::product(gpu, &own, TOGETHER, |product| product)?;
+        let usual = Side::product(usual, &usual_pairs, TOGETHER, |product| product)?;
+        accesses(variant, size, [T::DTYPE, DType::F32]).run(&self.session, own, usual)
+    }
+
     /// A product of few elements and a long inner size, with as many splits as the plan chooses and without.
     fn deep(&self) -> Result<()> {
         let gpu = &self.session.gpu;
@@ -170,6 +196,20 @@ impl Bench {
         let (variant, baseline, types) = ("split-k", "one split", [DType::F32; 2]);
         Paired { case: "split-k", variant, baseline, size, types }.run(&self.session, own, one)
     }
+}
+
+/// A row of the case `access`.
+fn accesses(variant: &str, size: [usize; 3], types: [DType; 2]) -> Paired<'_> {
+    Paired { case: "access", variant, baseline: "checked by the driver", size, types }
+}
+
+/// The elementwise sum of two matrices.
+fn sum(gpu: &Gpu, size: usize) -> Result<Side<'_>> {
+    let matrix = |seed| gpu.random::<f32>([size, size], Fill::Uniform, seed);
+    let (a, b) = (matrix(1)?, matrix(2)?);
+    let (c, plans) = gpu.plans_of(|| add(&a, &b));
+    let mut c = c?;
+    Side::launches(gpu, &plans[0], TOGETHER, move |_| add_into(&a, &b, &mut c))
 }
 
 /// The tiles that GEMV products are pinned to, one after the other; `None` is the plan's choice.

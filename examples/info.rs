@@ -171,6 +171,7 @@ fn device_json(caps: &Caps, paths: &[Path]) -> Value {
         "rows": caps.rows.iter().map(row_json).collect::<Vec<_>>(),
         "timestamps": caps.timestamps,
         "pipeline_cache": caps.pipeline_cache,
+        "robust_buffer_access": caps.robust_buffer_access.to_string(),
         "limits": {
             "binding_bytes": limits.binding_bytes,
             "buffer_bytes": limits.buffer_bytes,

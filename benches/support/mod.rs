@@ -10,6 +10,7 @@ pub(crate) mod paired;
 #[path = "../peak/mod.rs"]
 pub(crate) mod peak;
 pub(crate) mod table;
+pub(crate) mod unchecked;
 
 use peak::Peaks;
 use serde_json::json;

@@ -27,16 +27,20 @@ struct Dims {
 //#param  set by GatesProblem::kernel; these defaults are a legal kernel
 alias x_unit = f32;
 alias y_unit = f32;
+alias c_unit = f32;
 const LANES: u32 = 64u;
 //#end
 
-@group(0) @binding(0) var<storage, read_write> c: array<f32>;
+alias sum = f32; // type of results before they are stored
+
+@group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 @group(0) @binding(1) var<storage, read> x: array<x_unit>;
 @group(0) @binding(2) var<storage, read> y: array<y_unit>;
 
-//#slot load x=x default element
-//#slot load x=y default element
+//#slot scalars x=x default elements
+//#slot scalars x=y default elements
 //#slot gate default one
+//#slot store_consecutive default four
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -50,15 +54,6 @@ fn main(
         return;
     }
     let first = (unit - row * dims.units) * 4u;
-    let features = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(dims.features - 1u));
-    let at_x = dims.x_offset + row * dims.x_row + features * dims.x_feature;
-    let at_y = dims.y_offset + row * dims.y_row + features * dims.y_feature;
-    let gate_x = gate(vec4<f32>(load_x(at_x.x), load_x(at_x.y), load_x(at_x.z), load_x(at_x.w)));
-    let gate_y = gate(vec4<f32>(load_y(at_y.x), load_y(at_y.y), load_y(at_y.z), load_y(at_y.w)));
-    let gates = gate_x * gate_y;
-    let at = row * dims.features + first;
-    c[at] = gates.x;
-    if first + 1u < dims.features { c[at + 1u] = gates.y; }
-    if first + 2u < dims.features { c[at + 2u] = gates.z; }
-    if first + 3u < dims.features { c[at + 3u] = gates.w; }
+    let gates = gate(scalars_x(row, first)) * gate(scalars_y(row, first));
+    store_consecutive(row * dims.features + first, dims.features - first, gates);
 }

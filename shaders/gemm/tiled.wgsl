@@ -31,10 +31,13 @@ const TAG: u32 = 0u; // last word of the Philox counters, for a generated operan
 //#import register_tile
 const GROUP: u32 = 8u; // rows of blocks
 const_assert BM * BK % (4u * LANES) == 0u && BN * BK % (4u * LANES) == 0u;
-// How an operand is loaded: elements, with lanes along k or along the outer axis, or vectors of four along the outer axis.
+const_assert BM % 16u == 0u && BN % 16u == 0u && BK % 8u == 0u; // for squares
+// How an operand is loaded: elements, with lanes along k or along the outer axis; vectors of four along the outer axis; or
+// squares, four vectors of four along k.
 const STAGE_SCALAR_K: u32 = 0u;
 const STAGE_SCALAR_OUTER: u32 = 1u;
 const STAGE_VECTOR_OUTER: u32 = 2u;
+const STAGE_SQUARES: u32 = 3u;
 
 @group(0) @binding(0) var<storage, read> a: array<a_unit>;
 @group(0) @binding(1) var<storage, read> b: array<b_unit>;
@@ -81,11 +84,11 @@ fn main(
     // The sums of this lane's register tile, and those that products are added to: of the iteration, or of all iterations.
     var acc: array<array<vec4<f32>, TN / 4u>, TM>;
     var sums: array<array<vec4<iteration_sum>, TN / 4u>, TM>;
-    // The places of this lane's vectors at k = 0, and the vectors of the next iteration, which are loaded during this one.
+    // The places of this lane's chunks at k = 0, and the chunks of the next iteration, which are loaded during this one.
     var a_from: array<u32, A_SHARE>;
     var b_from: array<u32, B_SHARE>;
-    var a_next: array<vec4<f32>, A_SHARE>;
-    var b_next: array<vec4<f32>, B_SHARE>;
+    var a_next: array<a_elements, A_SHARE>;
+    var b_next: array<b_elements, B_SHARE>;
     //#unroll
     for (var v = 0u; v < A_SHARE; v++) {
         a_from[v] = locate_a(row0, dims.m, lane + v * LANES);
@@ -104,7 +107,9 @@ fn main(
         if A_AHEAD && ahead {
             //#unroll
             for (var v = 0u; v < A_SHARE; v++) {
-                put_a(lane + v * LANES, stage, a_next[v]);
+                if is_chunk_a(lane + v * LANES) {
+                    put_a(lane + v * LANES, stage, a_next[v]);
+                }
             }
         } else {
             stage_a(row0, dims.m, k0, stage, lane);
@@ -112,27 +117,33 @@ fn main(
         if B_AHEAD && ahead {
             //#unroll
             for (var v = 0u; v < B_SHARE; v++) {
-                put_b(lane + v * LANES, stage, b_next[v]);
+                if is_chunk_b(lane + v * LANES) {
+                    put_b(lane + v * LANES, stage, b_next[v]);
+                }
             }
         } else {
             stage_b(col0, dims.n, k0, stage, lane);
         }
         // NOTE: two stages need no other barrier: the stage that is filled next was read before this barrier.
         workgroupBarrier();
-        // Start to load the vectors of the next iteration, if it is loaded ahead.
+        // Start to load the chunks of the next iteration, if they are loaded ahead.
         let next = k0 + BK;
         if next + BK <= k_end {
             enter_segment(next);
             if A_AHEAD {
                 //#unroll
                 for (var v = 0u; v < A_SHARE; v++) {
-                    a_next[v] = fetch_a(a_from[v], row0, dims.m, next, lane + v * LANES);
+                    if is_chunk_a(lane + v * LANES) {
+                        a_next[v] = fetch_a(a_from[v], row0, dims.m, next, lane + v * LANES);
+                    }
                 }
             }
             if B_AHEAD {
                 //#unroll
                 for (var v = 0u; v < B_SHARE; v++) {
-                    b_next[v] = fetch_b(b_from[v], col0, dims.n, next, lane + v * LANES);
+                    if is_chunk_b(lane + v * LANES) {
+                        b_next[v] = fetch_b(b_from[v], col0, dims.n, next, lane + v * LANES);
+                    }
                 }
             }
         }

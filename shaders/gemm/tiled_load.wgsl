@@ -1,35 +1,43 @@
-//! Four elements of operand x along its outer axis, widened. `x_start(outer, extent, k)` returns the place of the vector at
-//! these indices, `x_vector(at, outer, extent)` the vector at a place, and `x_ahead(at, outer, extent, k0)` the vector k0
-//! further along k. Past `extent` of the outer axis the last elements are read again; k and k0 are within k. `X_AHEAD` says
-//! whether `main` loads vectors one iteration ahead.
+//! A chunk of operand x, of the type of an iteration's sums: X_DEPTH vectors of four elements along its outer axis, consecutive
+//! along k. `x_start(outer, extent, k)` returns the place of the chunk at these indices, `x_chunk(at, outer, extent)` the chunk
+//! at a place, and `x_ahead(at, outer, extent, k0)` the chunk k0 further along k. Past `extent` of the outer axis the last
+//! elements are read again; k and k0 are within k, but a square may extend past its end. `X_AHEAD` says whether `main` loads
+//! chunks one iteration ahead.
 
 //#variant memory
-// A stored operand x: vectors of four elements along its outer axis.
+// A stored operand x.
 const X_AHEAD: bool = true;
 
-// The place of the vector's first element, clamped to the outer edge.
+// The place of the chunk's first element, clamped to the outer edge.
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     let last = extent - select(1u, 4u, X_STAGE == STAGE_VECTOR_OUTER);
     return matrices.x_offset + min(outer, last) * dims.x_outer + of_segment(k) * dims.x_k;
 }
 
-// The vector at `at`, four elements along the outer axis.
-fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
+// The chunk at `at`. A square is four vectors along k, of consecutive places of the outer axis, and is transposed. A vector may
+// extend past the end of the operand: windows contain whole vectors.
+fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
+    var elements: x_elements;
     if X_STAGE == STAGE_VECTOR_OUTER {
-        return vec4<f32>(load_x(at));
+        elements[0] = vec4<iteration_sum>(vec4<f32>(load_x(at)));
+        return elements;
     }
     let beyond = extent - 1u - min(outer, extent - 1u); // elements to the outer edge
-    return vec4<f32>(
-        vec4<f32>(load_x(at)).x,
-        vec4<f32>(load_x(at + min(1u, beyond) * dims.x_outer)).x,
-        vec4<f32>(load_x(at + min(2u, beyond) * dims.x_outer)).x,
-        vec4<f32>(load_x(at + min(3u, beyond) * dims.x_outer)).x,
-    );
+    let v0 = vec4<iteration_sum>(vec4<f32>(load_x(at)));
+    let v1 = vec4<iteration_sum>(vec4<f32>(load_x(at + min(1u, beyond) * dims.x_outer)));
+    let v2 = vec4<iteration_sum>(vec4<f32>(load_x(at + min(2u, beyond) * dims.x_outer)));
+    let v3 = vec4<iteration_sum>(vec4<f32>(load_x(at + min(3u, beyond) * dims.x_outer)));
+    let square = transpose(mat4x4<iteration_sum>(v0, v1, v2, v3));
+    //#unroll
+    for (var j = 0u; j < X_DEPTH; j++) {
+        elements[j] = square[j];
+    }
+    return elements;
 }
 
-// The vector k0 further along k than the one at `at`.
-fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
-    return x_vector(at + k0 * dims.x_k, outer, extent);
+// The chunk k0 further along k than the one at `at`.
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
+    return x_chunk(at + k0 * dims.x_k, outer, extent);
 }
 
 //#variant generated
@@ -44,12 +52,12 @@ fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return k;
 }
 
-fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
-    return entries(outer, at, vec2<u32>(dims.seed_low, dims.seed_high));
+fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
+    return x_elements(vec4<iteration_sum>(entries(outer, at, vec2<u32>(dims.seed_low, dims.seed_high))));
 }
 
-fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
-    return x_vector(at + k0, outer, extent);
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
+    return x_chunk(at + k0, outer, extent);
 }
 
 fn table(i: u32) -> u32 {
@@ -67,18 +75,18 @@ fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return k;
 }
 
-fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
+fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
     var elements: vec4<f32>;
     // NOTE: unrolled, this would repeat the code of the signs four times. Elements are shifted in one by one, because an
     // index that is not a literal would move them out of registers.
     for (var e = 0u; e < 4u; e++) {
         elements = vec4<f32>(elements.yzw, sign_half_b(min(outer + e, extent - 1u), at));
     }
-    return elements;
+    return x_elements(vec4<iteration_sum>(elements));
 }
 
-fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
-    return x_vector(at + k0, outer, extent);
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
+    return x_chunk(at + k0, outer, extent);
 }
 
 //#variant products
@@ -112,7 +120,7 @@ fn four_y(at: vec4<u32>) -> vec4<f32> {
 }
 
 // Four elements along the outer axis.
-fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
+fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
     let last = extent - select(1u, 4u, A_STAGE == STAGE_VECTOR_OUTER);
     let outers = min(min(outer, last) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(extent - 1u));
     let a_from = dims.a_offset + outers * dims.a_outer + at * dims.a_k;
@@ -123,9 +131,9 @@ fn x_vector(at: u32, outer: u32, extent: u32) -> vec4<f32> {
         let left = four_a(a_from + a_blade(term)) * term_sign(term);
         elements = fma(left, four_y(y_from + y_blade(term)), elements);
     }
-    return elements * gates_at(outers, vec4<u32>(at));
+    return x_elements(vec4<iteration_sum>(elements * gates_at(outers, vec4<u32>(at))));
 }
 
-fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> vec4<f32> {
-    return x_vector(at + k0, outer, extent);
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
+    return x_chunk(at + k0, outer, extent);
 }

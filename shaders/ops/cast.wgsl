@@ -6,20 +6,7 @@
 //! requires  nothing: memory is read and written as 32-bit words for all types
 //! edges     invocations past the end return: any count >= 1; the rest of C's last word is zero padding
 
-// Axes are outermost first; missing ones have extent 1.
-struct Dims {
-    extents: vec4<u32>, // of axes 2 to 5; that of axis 0 is not needed: the last quotient is its index
-    strides: vec4<u32>, // of axes 2 to 5, in elements
-    extent1: u32,
-    stride0: u32,
-    stride1: u32,
-    a_offset: u32, // first element of A in its binding
-    count: u32,    // number of elements
-    reserved0: u32,
-    reserved1: u32,
-    reserved2: u32,
-}
-
+//#import cast_dims
 //#slot dims default immediate
 //#import block
 
@@ -40,19 +27,7 @@ const C_MASK: u32 = 0xffffffffu >> (32u - C_BITS);
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> c: array<u32>;
 
-//#import numbers
-
-// An element of A as one of C.
-fn converted(bits: u32) -> u32 {
-    if KEPT {
-        return bits;
-    }
-    var value = widened(FROM, bits);
-    if is_real(FROM) && !is_real(TO) { value = to_integer(value); }
-    if !is_real(FROM) && is_real(TO) { value = to_real(value); }
-    if LIMITED { value = limited(TO, value); }
-    return narrowed(TO, value);
-}
+//#import converted
 
 // The element at this index of C, in its lowest bits.
 fn element(at: u32) -> u32 {
@@ -68,7 +43,7 @@ fn element(at: u32) -> u32 {
     rest /= dims.extents.x;
     index += rest % dims.extent1 * dims.stride1 + rest / dims.extent1 * dims.stride0;
     let bits = (a[index / A_PER_WORD] >> (index % A_PER_WORD * A_BITS)) & A_MASK;
-    return converted(bits) & C_MASK;
+    return converted(bits);
 }
 
 @compute @workgroup_size(LANES)

@@ -6,15 +6,7 @@
 //! requires  nothing
 //! edges     invocations past the end return, elements past a row's end are not stored: any extents >= 1
 
-struct Dims {
-    axes: array<vec4<u32>, 6>, // extent, then the strides of C, A and B, in elements; innermost first
-    offsets: vec4<u32>,        // first elements of C, A and B in their bindings, and the number of quads of all rows
-    quads: u32,                // of a row: groups of four elements
-    rank: u32,                 // number of axes, at least 1
-    reserved0: u32,
-    reserved1: u32,
-}
-
+//#import elementwise_dims
 //#slot dims default immediate
 //#import block
 //#import outer_axes
@@ -27,24 +19,13 @@ alias sum = f32; // type of results before they are stored
 const COMBINATION: u32 = SUM; // the function of two operands
 const LANES: u32 = 64u;
 //#end
-const SUM: u32 = 0u;
-const DIFFERENCE: u32 = 1u;
-const PRODUCT: u32 = 2u;
-const GRADIENT: u32 = 3u; // the backward pass of an activation: B times the derivative at A
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
 //#slot activation default none
+//#import combined
 //#slot operands default two
 //#slot store_quad default elements
-
-// The function of two operands.
-fn combined(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    if COMBINATION == DIFFERENCE { return a - b; }
-    if COMBINATION == PRODUCT { return a * b; }
-    if COMBINATION == GRADIENT { return slope(a) * b; }
-    return a + b;
-}
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -56,8 +37,8 @@ fn main(
     if unit >= dims.offsets.w {
         return;
     }
-    let row = unit / dims.quads;
-    let col = (unit - row * dims.quads) * 4u;
+    let row = unit / dims.units;
+    let col = (unit - row * dims.units) * 4u;
     let at = in_row(row, dims.offsets.xyz + col * dims.axes[0].yzw);
     let count = min(dims.axes[0].x - col, 4u);
     store_quad(at.x, dims.axes[0].y, count, value(at, count));

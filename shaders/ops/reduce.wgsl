@@ -2,7 +2,7 @@
 //!
 //! shapes    A of up to 6 axes, any strides -> C without one of them, any strides; sums in f32, absolute values as bits
 //! grid      dims.lanes invocations per element of C, LANES a workgroup
-//! subgroup  not used: lanes of a row combine their values in shared memory
+//! subgroup  lanes of a row combine their values, in shared memory too if they are more or the size is not known
 //! requires  nothing
 //! edges     rows past the end are empty and not stored: any length >= 0, any rows >= 1
 
@@ -21,10 +21,17 @@ const LANES: u32 = 256u;
 
 @group(0) @binding(0) var<storage, read> a: array<a_unit>;
 @group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
-var<workgroup> parts: array<held, LANES>; // one value per lane
+var<workgroup> parts: array<held, LANES / SUBGROUP>; // one value per subgroup
 
+//#slot row_lanes default shared
+//#import across x=terms
 //#slot term default sum
+//#slot row_terms default elements
 //#slot save x=c default element
+
+fn joined_terms(x: held, y: held) -> held {
+    return joined(x, y);
+}
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -37,16 +44,12 @@ fn main(
     let at = row_at(min(row, dims.rows - 1u));
     let length = select(0u, dims.length, row < dims.rows); // rows past the end are empty
     var own = held(0);
-    for (var i = part; i < length; i += dims.lanes) {
-        own = joined(own, term(at.y + i * dims.a_stride));
+    let groups = (length + WIDTH - 1u) / WIDTH;
+    for (var group = part; group < groups; group += dims.lanes) {
+        own = joined(own, row_term(at.y, group, length));
     }
-    parts[lane] = own;
-    workgroupBarrier();
-    for (var width = dims.lanes / 2u; width > 0u; width /= 2u) {
-        if part < width { parts[lane] = joined(parts[lane], parts[lane + width]); }
-        workgroupBarrier();
-    }
+    let all = across_terms(own, lane);
     if part == 0u && row < dims.rows {
-        save_c(at.x, total(parts[lane]));
+        save_c(at.x, total(all));
     }
 }

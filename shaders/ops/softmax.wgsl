@@ -2,7 +2,7 @@
 //!
 //! shapes    A of up to 6 axes, any strides -> C of its shape, row-major from the start of its binding; f32 sums
 //! grid      dims.lanes invocations per row, LANES a workgroup
-//! subgroup  not used: lanes of a row combine their values in shared memory
+//! subgroup  lanes of a row combine their values, in shared memory too if they are more or the size is not known
 //! requires  nothing
 //! edges     rows past the end are empty, elements past a row's end are not stored: any length >= 1, any rows >= 1
 
@@ -15,17 +15,29 @@
 alias a_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // type of results before they are stored
+const QUADS: u32 = 1u; // groups of four elements that a lane loads together
 const LANES: u32 = 256u;
 //#end
+const WIDTH: u32 = 4u * QUADS;
 
 @group(0) @binding(0) var<storage, read> a: array<a_unit>;
 @group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
-var<workgroup> parts: array<f32, LANES>; // one value per lane
+var<workgroup> parts: array<held, LANES / SUBGROUP>; // one value per subgroup
+alias held = f32;
 
-//#slot load x=a default element
-//#import load_quad x=a
-//#slot store_quad default elements
+//#slot row default strided
+//#slot row_lanes default shared
+//#import across x=most
+//#import across x=sums
 //#import math
+
+fn joined_most(x: held, y: held) -> held {
+    return max(x, y);
+}
+
+fn joined_sums(x: held, y: held) -> held {
+    return x + y;
+}
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -37,36 +49,38 @@ fn main(
     let part = lane % dims.lanes;
     let at = row_at(min(row, dims.rows - 1u));
     let length = select(0u, dims.length, row < dims.rows); // rows past the end are empty
+    let groups = (length + WIDTH - 1u) / WIDTH;
+    let four = vec4<u32>(0u, 1u, 2u, 3u);
 
     // The lowest f32. A row without a larger element has an undefined sum and becomes NaN.
-    var most = vec4<f32>(-3.40282347e38);
-    for (var i = 4u * part; i < length; i += 4u * dims.lanes) {
-        most = max(most, load_quad_a(at.y + i * dims.a_stride, dims.a_stride, length - i));
+    let lowest = vec4<f32>(-3.40282347e38);
+    var most = lowest;
+    for (var group = part; group < groups; group += dims.lanes) {
+        //#unroll
+        for (var k = 0u; k < QUADS; k++) {
+            let is_within = four + 4u * k < vec4<u32>(length - group * WIDTH);
+            most = max(most, select(lowest, row_quad(at.y, group, k, length), is_within));
+        }
     }
-    parts[lane] = max(max(most.x, most.y), max(most.z, most.w));
-    workgroupBarrier();
-    for (var width = dims.lanes / 2u; width > 0u; width /= 2u) {
-        if part < width { parts[lane] = max(parts[lane], parts[lane + width]); }
-        workgroupBarrier();
-    }
-    let top = parts[lane - part];
-    workgroupBarrier();
+    let top = across_most(max(max(most.x, most.y), max(most.z, most.w)), lane);
 
     var sums = vec4<f32>(0.0);
-    for (var i = 4u * part; i < length; i += 4u * dims.lanes) {
-        let e = exp_of(load_quad_a(at.y + i * dims.a_stride, dims.a_stride, length - i) - top);
-        sums += select(vec4<f32>(0.0), e, vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(length - i));
+    for (var group = part; group < groups; group += dims.lanes) {
+        //#unroll
+        for (var k = 0u; k < QUADS; k++) {
+            let is_within = four + 4u * k < vec4<u32>(length - group * WIDTH);
+            let e = exp_of(row_quad(at.y, group, k, length) - top);
+            sums += select(vec4<f32>(0.0), e, is_within);
+        }
     }
-    parts[lane] = (sums.x + sums.y) + (sums.z + sums.w);
-    workgroupBarrier();
-    for (var width = dims.lanes / 2u; width > 0u; width /= 2u) {
-        if part < width { parts[lane] += parts[lane + width]; }
-        workgroupBarrier();
-    }
-    let total = parts[lane - part];
+    let total = across_sums((sums.x + sums.y) + (sums.z + sums.w), lane);
 
-    for (var i = 4u * part; i < length; i += 4u * dims.lanes) {
-        let e = exp_of(load_quad_a(at.y + i * dims.a_stride, dims.a_stride, length - i) - top);
-        store_quad(at.x + i, 1u, length - i, e / total);
+    for (var group = part; group < groups; group += dims.lanes) {
+        var e: array<vec4<f32>, QUADS>;
+        //#unroll
+        for (var k = 0u; k < QUADS; k++) {
+            e[k] = exp_of(row_quad(at.y, group, k, length) - top) / total;
+        }
+        store_group(at.x, group, length - group * WIDTH, e);
     }
 }

@@ -1,12 +1,13 @@
-//! The reduction of a row: `term(at)` is the term of the element of A at this index, `joined(x, y)` combines two terms
-//! or partial results, and `total(x)` is stored. An empty row starts from held(0).
+//! The reduction of a row: `term_of(x)` is the term of an element of A, of type `element`, `joined(x, y)` combines two terms or
+//! partial results, and `total(x)` is stored. An empty row starts from held(0), and so does what is missing of a row's end: the
+//! term of element(0).
 
 //#variant sum
 // The sum of the elements.
-//#slot load x=a default element
+alias element = f32;
 
-fn term(at: u32) -> held {
-    return load_a(at);
+fn term_of(x: element) -> held {
+    return x;
 }
 
 fn joined(x: held, y: held) -> held {
@@ -19,10 +20,9 @@ fn total(x: held) -> sum {
 
 //#variant square
 // The sum of the squares.
-//#slot load x=a default element
+alias element = f32;
 
-fn term(at: u32) -> held {
-    let x = load_a(at);
+fn term_of(x: element) -> held {
     return x * x;
 }
 
@@ -40,14 +40,12 @@ fn total(x: held) -> sum {
 //#import numbers
 
 //#param  set by AxisProblem::read_bits
-const A_TYPE: u32 = F32;    // a constant of `numbers`
-const A_PER_WORD: u32 = 1u; // elements per word
+const A_TYPE: u32 = F32; // a constant of `numbers`
 //#end
+alias element = u32; // bits
 
-fn term(at: u32) -> held {
-    let bits = 32u / A_PER_WORD;
-    let element = (a[at / A_PER_WORD] >> (at % A_PER_WORD * bits)) & (0xffffffffu >> (32u - bits));
-    return widened(A_TYPE, element) & 0x7fffffffu;
+fn term_of(x: element) -> held {
+    return widened(A_TYPE, x) & 0x7fffffffu;
 }
 
 fn joined(x: held, y: held) -> held {

@@ -3,6 +3,7 @@
 use super::coop::{CoopRow, CoopScalar};
 use super::device_type::DeviceType;
 use super::machine::Machine;
+use super::robust_access::RobustBufferAccess;
 use super::subgroups::SubgroupSizes;
 use super::units::format_bytes;
 use std::fmt;
@@ -39,6 +40,8 @@ pub struct Caps {
     pub timestamps: bool,
     /// Support for storing compiled pipelines across runs.
     pub pipeline_cache: bool,
+    /// Whether the driver checks accesses to buffers. No plan depends on it.
+    pub robust_buffer_access: RobustBufferAccess,
     /// Limits of the device.
     pub limits: CapsLimits,
     /// Assumptions about the device's speed, from which the costs of plans are predicted.
@@ -104,13 +107,15 @@ impl Caps {
     /// The same device, planned for as a device of another type.
     #[must_use]
     pub fn planned_for(self, device_type: DeviceType) -> Self {
-        let machine = Machine::of(&self.adapter, &self.backend, device_type, !self.rows.is_empty());
+        let has_rows = !self.rows.is_empty();
+        let machine = Machine::of(&self.adapter, &self.backend, self.vendor, device_type, has_rows);
         Self { device_type, machine, ..self }
     }
 
     /// The same device, with the speed that is assumed of the device of this name.
     pub(crate) fn at_speed_of(self, adapter: &str) -> Self {
-        let machine = Machine::of(adapter, &self.backend, self.device_type, !self.rows.is_empty());
+        let machine =
+            Machine::of(adapter, &self.backend, self.vendor, self.device_type, !self.rows.is_empty());
         Self { machine, ..self }
     }
 }
@@ -123,6 +128,10 @@ impl fmt::Display for Caps {
         let driver = if self.driver.is_empty() { "(no name)" } else { &self.driver };
         let memory = self.memory.map_or("not reported".into(), format_bytes);
         let subgroups = self.subgroups.map_or("none".into(), |s| s.to_string());
+        let why_unknown = match self.robust_buffer_access {
+            RobustBufferAccess::Unknown => " (adopted, or not Vulkan)",
+            _ => "",
+        };
         let limits = &self.limits;
         writeln!(f, "{name}")?;
         writeln!(f, "  device           {}, {}", self.device_type, self.backend)?;
@@ -140,6 +149,7 @@ impl fmt::Display for Caps {
         }
         writeln!(f, "  timestamps       {}", yes(self.timestamps))?;
         writeln!(f, "  pipeline cache   {}", yes(self.pipeline_cache))?;
+        writeln!(f, "  robust access    {}{why_unknown}", self.robust_buffer_access)?;
         writeln!(f, "  workgroup        {} invocations", limits.workgroup_invocations)?;
         writeln!(f, "  shared memory    {}", format_bytes(limits.workgroup_bytes.into()))?;
         writeln!(f, "  grid             {} workgroups along each axis", limits.grid)?;

@@ -14,7 +14,10 @@
 //! println!("{caps}");
 //! ```
 
-use super::{Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes, Verdict};
+use super::{
+    Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, RobustBufferAccess, SubgroupSizes,
+    Verdict,
+};
 
 /// A fixture's name, and the function that returns its `Caps`.
 pub type Fixture = (&'static str, fn() -> Caps);
@@ -106,6 +109,7 @@ pub fn apple_m2() -> Caps {
     use CoopScalar::{F16, F32};
     add_machine(Caps {
         backend: "metal".into(),
+        robust_buffer_access: RobustBufferAccess::Unknown,
         rows: vec![row(8, F32, F32), row(8, F16, F16), row(8, F16, F32)],
         pipeline_cache: false,
         limits: CapsLimits {
@@ -171,6 +175,7 @@ pub fn swiftshader() -> Caps {
 pub fn bare_webgpu() -> Caps {
     add_machine(Caps {
         backend: "browser-webgpu".into(),
+        robust_buffer_access: RobustBufferAccess::Unknown,
         f16: false,
         int64: false,
         subgroups: None,
@@ -253,8 +258,9 @@ fn vulkan(adapter: &str, device_type: DeviceType) -> Caps {
         rows: Vec::new(),
         timestamps: true,
         pipeline_cache: true,
+        robust_buffer_access: RobustBufferAccess::On,
         limits: vulkan_limits(),
-        machine: Machine::of(adapter, "vulkan", device_type, false),
+        machine: Machine::of(adapter, "vulkan", 0, device_type, false),
     }
 }
 
@@ -272,7 +278,8 @@ fn vulkan_limits() -> CapsLimits {
 
 /// The same device with the machine that [`Caps::of`] gives it.
 fn add_machine(caps: Caps) -> Caps {
-    let machine = Machine::of(&caps.adapter, &caps.backend, caps.device_type, !caps.rows.is_empty());
+    let has_rows = !caps.rows.is_empty();
+    let machine = Machine::of(&caps.adapter, &caps.backend, caps.vendor, caps.device_type, has_rows);
     Caps { machine, ..caps }
 }
 

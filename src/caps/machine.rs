@@ -72,11 +72,13 @@ pub struct Machine {
     /// Time of a read through the caches, in f32 multiply-adds of a core: 9.
     pub cached_read_weight: f64,
     /// Number of values that an invocation can hold before spills cost time. GPUs: 128, half of the registers of NVIDIA
-    /// and AMD. Software devices: 64; on CPUs with 16 vector registers, lavapipe slows down in functions of
-    /// multivectors that use more than three quarters of that.
+    /// and AMD. Intel: 96, three quarters of what an invocation has in subgroups of 16. Software devices: 64; on CPUs with 16 vector registers,
+    /// lavapipe slows down in functions of multivectors that use more than three quarters of that.
     pub registers: u32,
-    /// Number of sums that an invocation of a matrix product can hold in addition to its operands. GPUs: 128; Apple:
-    /// 64, because it has half the registers. Software devices: 128; with 256 their compilers took seconds longer.
+    /// Number of sums that an invocation of a matrix product can hold in addition to its operands, and of rows that one
+    /// of a fast transform can hold. GPUs: 128; Apple:
+    /// 64, because it has half the registers; Intel: 32, because its compiler spills register tiles of 64 (see the
+    /// book's page on compilers). Software devices: 128; with 256 their compilers took seconds longer.
     pub accumulators: u32,
     /// Additional compile time in seconds of a kernel whose invocations hold more sums than `accumulators`. Software
     /// devices: 3, measured on lavapipe; the sums are in the CPU's first cache, so larger register tiles can pay off.
@@ -91,10 +93,19 @@ pub struct Machine {
     pub max_terms: usize,
 }
 
+/// Intel's PCI id.
+const INTEL: u32 = 0x8086;
+
 impl Machine {
-    /// The assumptions about the device that its driver calls `adapter`. Without rows of cooperative matrices
-    /// (`has_rows`), the matrix peak is 0, even if the hardware has tensor cores.
-    pub(crate) fn of(adapter: &str, backend: &str, device_type: DeviceType, has_rows: bool) -> Self {
+    /// The assumptions about the device that its driver calls `adapter`, of the vendor with this PCI id. Without rows of
+    /// cooperative matrices (`has_rows`), the matrix peak is 0, even if the hardware has tensor cores.
+    pub(crate) fn of(
+        adapter: &str,
+        backend: &str,
+        vendor: u32,
+        device_type: DeviceType,
+        has_rows: bool,
+    ) -> Self {
         let Peaks {
             f32_flops,
             f16_flops,
@@ -104,6 +115,11 @@ impl Machine {
             cache_size,
             cores,
         } = Peaks::of(adapter, device_type);
+        let [registers, accumulators] = match (vendor, backend) {
+            (INTEL, _) => [96, 32],
+            (_, "metal") => [128, 64],
+            _ => [128, 128],
+        };
         let gpu = Self {
             f32_flops,
             f16_flops,
@@ -127,8 +143,8 @@ impl Machine {
             elements_per_load: 4,
             shared_read_weight: 2.0,
             cached_read_weight: 9.0,
-            registers: 128,
-            accumulators: if backend == "metal" { 64 } else { 128 },
+            registers,
+            accumulators,
             compile_seconds: None,
             workgroup_registers: Some(65_536),
             max_terms: 1024,
@@ -217,7 +233,7 @@ mod tests {
     #[test]
     fn matrices_count_only_where_there_are_rows() {
         for (has_rows, peak) in [(false, 0.0), (true, 989.4e12)] {
-            let machine = Machine::of("NVIDIA H200", "vulkan", DeviceType::Discrete, has_rows);
+            let machine = Machine::of("NVIDIA H200", "vulkan", 0x10de, DeviceType::Discrete, has_rows);
             assert_eq!(machine.matrix_flops, peak);
         }
     }
@@ -226,7 +242,8 @@ mod tests {
     fn fixtures_have_the_machine_of_their_names() {
         for (name, caps) in fixtures::ALL {
             let caps = caps();
-            let machine = Machine::of(&caps.adapter, &caps.backend, caps.device_type, !caps.rows.is_empty());
+            let has_rows = !caps.rows.is_empty();
+            let machine = Machine::of(&caps.adapter, &caps.backend, caps.vendor, caps.device_type, has_rows);
             assert_eq!(caps.machine, machine, "{name}");
         }
     }

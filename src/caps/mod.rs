@@ -7,6 +7,7 @@ mod device_type;
 pub mod fixtures;
 mod machine;
 mod peaks;
+mod robust_access;
 mod subgroups;
 mod units;
 
@@ -15,4 +16,5 @@ pub use coop::{CoopRow, CoopScalar, CoopScope, Verdict};
 pub use device::{Caps, CapsLimits};
 pub use device_type::DeviceType;
 pub use machine::Machine;
+pub use robust_access::RobustBufferAccess;
 pub use subgroups::SubgroupSizes;

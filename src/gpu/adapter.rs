@@ -1,9 +1,10 @@
 //! Reads [`Caps`] from an adapter and from a device that was opened on it.
 
+use super::buffer_access::BufferAccess;
 use super::raw;
 use crate::caps::{
-    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes,
-    Verdict,
+    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, RobustBufferAccess,
+    SubgroupSizes, Verdict,
 };
 
 impl Caps {
@@ -11,7 +12,8 @@ impl Caps {
     /// see [`Gpu::caps`](crate::Gpu::caps).
     #[must_use]
     pub fn of(adapter: &wgpu::Adapter) -> Self {
-        Self::read(adapter, adapter.features(), &adapter.limits(), &Assumptions::default())
+        let robust = BufferAccess::default().on(adapter.get_info().backend);
+        Self::read(adapter, adapter.features(), &adapter.limits(), robust, &Assumptions::default())
     }
 
     /// The capabilities of a device that was opened on `adapter` with these features and limits, and what is assumed of
@@ -20,6 +22,7 @@ impl Caps {
         adapter: &wgpu::Adapter,
         features: wgpu::Features,
         limits: &wgpu::Limits,
+        robust_buffer_access: RobustBufferAccess,
         assume: &Assumptions,
     ) -> Self {
         use wgpu::Features as F;
@@ -39,7 +42,13 @@ impl Caps {
         }
         let subgroups = assume.subgroups.unwrap_or_else(|| SubgroupSizes::of(&info));
         Self {
-            machine: Machine::of(&info.name, info.backend.to_str(), device_type, !rows.is_empty()),
+            machine: Machine::of(
+                &info.name,
+                info.backend.to_str(),
+                info.vendor,
+                device_type,
+                !rows.is_empty(),
+            ),
             backend: info.backend.to_str().to_owned(),
             driver: [info.driver, info.driver_info].join(" ").trim().to_owned(),
             adapter: info.name,
@@ -52,6 +61,7 @@ impl Caps {
             rows,
             timestamps: features.contains(F::TIMESTAMP_QUERY),
             pipeline_cache: features.contains(F::PIPELINE_CACHE),
+            robust_buffer_access,
             limits: CapsLimits::of(limits, features),
         }
     }

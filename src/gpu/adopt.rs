@@ -1,5 +1,6 @@
 //! Adopts an application's device.
 
+use super::buffer_access::BufferAccess;
 use super::open::Device;
 use super::{Gpu, GpuOptions};
 use crate::Result;
@@ -7,9 +8,9 @@ use crate::Result;
 /// Options to adopt an application's device with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AdoptOptions {
-    /// The options of [`Gpu::open_with`]. [`GpuOptions::adapter`] is ignored. Without a
-    /// [`memory_budget`](GpuOptions::memory_budget), tensors take at most half of the device's memory; the rest is left
-    /// to the application.
+    /// The options of [`Gpu::open_with`]. [`GpuOptions::adapter`] is ignored, and
+    /// [`BufferAccess::unchecked`] is an error. Without a [`memory_budget`](GpuOptions::memory_budget), tensors take at
+    /// most half of the device's memory; the rest is left to the application.
     pub options: GpuOptions,
     /// Who polls the device during an asynchronous read. Ignored in a browser, which polls by itself.
     pub polling: Polling,
@@ -79,7 +80,8 @@ impl Gpu {
     /// user's cache folder ([`CacheFolder::User`](crate::gpu::CacheFolder::User), the default).
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) if the device is lost.
+    /// [`Error::Device`](crate::Error::Device) if the device is lost; [`Error::Input`](crate::Error::Input) if the
+    /// options have [`BufferAccess::unchecked`], because the device is open already.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn adopt_with(
         adapter: &wgpu::Adapter,
@@ -88,6 +90,7 @@ impl Gpu {
         options: impl Into<AdoptOptions>,
     ) -> Result<Self> {
         let AdoptOptions { options, polling } = options.into();
+        BufferAccess::check_for_adopting(&options)?;
         let device = Device::of_application(adapter, device, queue, polling);
         let (caps, verdicts) = device.verify(&options).wait();
         device.assemble(caps, verdicts, options)
@@ -117,6 +120,7 @@ impl Gpu {
         options: impl Into<AdoptOptions>,
     ) -> Result<Self> {
         let AdoptOptions { options, polling } = options.into();
+        BufferAccess::check_for_adopting(&options)?;
         let device = Device::of_application(adapter, device, queue, polling);
         let (caps, verdicts) = device.verify(&options).wait_async().await;
         device.assemble(caps, verdicts, options)

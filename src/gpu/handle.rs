@@ -74,7 +74,9 @@ impl Gpu {
         self.inner.options.precision
     }
 
-    /// The underlying wgpu device, to share with an application's own work.
+    /// The underlying wgpu device, to share with an application's own work. If it was opened with
+    /// [`BufferAccess::unchecked`](crate::gpu::BufferAccess::unchecked), the condition of that function includes every
+    /// shader that is created on it.
     #[must_use]
     pub fn device(&self) -> &wgpu::Device {
         &self.inner.device

@@ -3,6 +3,7 @@
 mod adapter;
 mod adopt;
 mod binding;
+mod buffer_access;
 pub(crate) mod cache_file;
 mod completion;
 mod constants;
@@ -52,10 +53,11 @@ mod wait;
 mod waiter;
 
 pub use crate::caps::{
-    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes,
-    Verdict,
+    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, RobustBufferAccess,
+    SubgroupSizes, Verdict,
 };
 pub use adopt::{AdoptOptions, Polling};
+pub use buffer_access::BufferAccess;
 pub use handle::Gpu;
 pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
 pub use stats::Stats;

@@ -1,6 +1,7 @@
 //! Opens devices; also the code that opening and adopting share.
 
 use super::adopt::Polling;
+use super::buffer_access::BufferAccess;
 use super::device_status::DeviceStatus;
 use super::error_scope::{device_error, in_error_scope};
 use super::handle::{Gpu, Inner};
@@ -18,7 +19,7 @@ use super::verdicts::Verdicts;
 use super::verify::Verification;
 #[cfg(not(target_arch = "wasm32"))]
 use super::waiter::Waiter;
-use crate::caps::{Caps, DeviceType};
+use crate::caps::{Caps, DeviceType, RobustBufferAccess};
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -39,7 +40,9 @@ impl Gpu {
     /// `WGPU_VALIDATION`.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// As [`open`](Self::open). With [`BufferAccess::unchecked`]: [`Error::Input`] if
+    /// [`Checks::Checked`](crate::gpu::Checks::Checked) is set too, and [`Error::Unsupported`] if the adapter's API is
+    /// not Vulkan.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn open_with(options: GpuOptions) -> Result<Self> {
         pollster::block_on(Self::open_with_async(options))
@@ -56,15 +59,16 @@ impl Gpu {
     /// As [`open_with`](Self::open_with), without blocking.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// As [`open_with`](Self::open_with).
     pub async fn open_with_async(options: GpuOptions) -> Result<Self> {
+        let access = BufferAccess::for_opening(&options)?;
         let adapter = choose(&options.adapter, Self::adapters_async().await)?;
-        let mut device = Device::request(&adapter).await?;
+        let mut device = Device::request(&adapter, access).await?;
         let (caps, verdicts) = device.verify(&options).wait_async().await;
         if device.status.check().is_err() {
             // A self-test can break the device. The row that it tested is fenced off; open a fresh device for
             // everything else.
-            device = Device::request(&adapter).await?;
+            device = Device::request(&adapter, access).await?;
         }
         device.assemble(caps, verdicts, options)
     }
@@ -120,6 +124,7 @@ pub(super) struct Device<'a> {
     device: wgpu::Device,
     queue: wgpu::Queue,
     pub(super) status: Arc<DeviceStatus>,
+    robust: RobustBufferAccess,
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser polls by itself"))]
     polling: Polling,
     /// Divisor of the device's memory that gives the memory budget if the options set none.
@@ -127,15 +132,20 @@ pub(super) struct Device<'a> {
 }
 
 impl<'a> Device<'a> {
-    async fn request(adapter: &'a wgpu::Adapter) -> Result<Self> {
-        let opened = adapter.request_device(&Gpu::device_descriptor(adapter)).await;
-        let (device, queue) = opened.map_err(Error::device)?;
+    async fn request(adapter: &'a wgpu::Adapter, access: BufferAccess) -> Result<Self> {
+        let desc = Gpu::device_descriptor(adapter);
+        let (device, queue) = if access == BufferAccess::default() {
+            adapter.request_device(&desc).await.map_err(Error::device)?
+        } else {
+            raw::open_unchecked(adapter, &desc)?
+        };
         let status = Arc::new(DeviceStatus::default());
         let reporter = status.clone();
         device.on_uncaptured_error(Arc::new(move |error| reporter.report(&error)));
         let reporter = status.clone();
         device.set_device_lost_callback(move |reason, why| reporter.mark_lost(format!("{reason:?}: {why}")));
-        Ok(Self { adapter, device, queue, status, polling: Polling::Tilewise, share: 1 })
+        let robust = access.on(adapter.get_info().backend);
+        Ok(Self { adapter, device, queue, status, robust, polling: Polling::Tilewise, share: 1 })
     }
 
     pub(super) fn of_application(
@@ -144,11 +154,13 @@ impl<'a> Device<'a> {
         queue: wgpu::Queue,
         polling: Polling,
     ) -> Self {
-        Self { adapter, device, queue, status: Arc::default(), polling, share: ADOPTED_SHARE }
+        let robust = RobustBufferAccess::Unknown;
+        Self { adapter, device, queue, status: Arc::default(), robust, polling, share: ADOPTED_SHARE }
     }
 
     pub(super) fn verify(&self, options: &GpuOptions) -> Verification {
-        let caps = Caps::read(self.adapter, self.device.features(), &self.device.limits(), &options.assume);
+        let (features, limits) = (self.device.features(), self.device.limits());
+        let caps = Caps::read(self.adapter, features, &limits, self.robust, &options.assume);
         let caps = match options.assume.device_type {
             Some(device_type) => caps.planned_for(device_type),
             None => caps,

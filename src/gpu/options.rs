@@ -1,5 +1,6 @@
 //! Options to open a [`Gpu`](crate::Gpu) with, and the environment variables that set them.
 
+use super::buffer_access::BufferAccess;
 use crate::caps::Assumptions;
 use crate::layout::Precision;
 use crate::{Error, Result};
@@ -16,6 +17,9 @@ pub struct GpuOptions {
     pub memory_budget: Option<u64>,
     /// Run-time checks in shaders. `TILEWISE_CHECKED` = `1` or `0`.
     pub checks: Checks,
+    /// Whether the driver checks accesses to buffers. It does, unless `unsafe` code sets [`BufferAccess::unchecked`],
+    /// which only [`Gpu::open_with`](crate::Gpu::open_with) takes. No environment variable sets it.
+    pub buffer_access: BufferAccess,
     /// When recorded work is submitted. `TILEWISE_SYNC` = `1` or `0`.
     pub submission: Submission,
     /// Default precision of products of f32 operands; a call can set its own. `TILEWISE_PRECISION` = `strict`, `split`
@@ -95,6 +99,7 @@ impl GpuOptions {
             adapter: value("TILEWISE_ADAPTER").map(AdapterChoice::parse).unwrap_or_default(),
             memory_budget: value("TILEWISE_MEMORY").map(|v| bytes("TILEWISE_MEMORY", &v)).transpose()?,
             checks: switch("TILEWISE_CHECKED", value, Checks::Trusted, Checks::Checked)?,
+            buffer_access: BufferAccess::default(),
             submission: switch("TILEWISE_SYNC", value, Submission::Batched, Submission::EachLaunch)?,
             precision: value("TILEWISE_PRECISION").map(precision).transpose()?.unwrap_or_default(),
             cache: match value("TILEWISE_CACHE") {

@@ -209,8 +209,9 @@ impl StoredCache {
             return None;
         }
         let adapter = adapter.get_info();
-        let path = options.cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter)?);
-        let compiled_for = compiled_for(&adapter);
+        let kind = options.buffer_access.suffix();
+        let path = options.cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter)? + kind);
+        let compiled_for = compiled_for(&adapter) + kind;
         let (file, contents) = CacheFile::open(path, "compiled kernels", MAX_FILE_BYTES);
         let data = contents.as_deref().and_then(|contents| unseal(&compiled_for, contents));
         if contents.is_some() && data.is_none() {

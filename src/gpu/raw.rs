@@ -1,6 +1,136 @@
 //! All `unsafe` code of the crate. A comment at each call says why its conditions hold.
 #![expect(unsafe_code, reason = "every unsafe call of the crate is here, with its reason")]
 
+use super::buffer_access::BufferAccess;
+use crate::{Error, Result};
+
+impl BufferAccess {
+    /// The driver does not check accesses to buffers: [`Gpu::open_with`](crate::Gpu::open_with) opens the device without
+    /// Vulkan's features `robustBufferAccess` and `robustBufferAccess2`. On other APIs than Vulkan it returns
+    /// [`Error::Unsupported`].
+    ///
+    /// Kernels, plans and results are the same. Whether kernels are faster depends on the driver's compiler: measure.
+    ///
+    /// # Safety
+    /// No shader that runs on the device may access a buffer outside of the range that is bound, whoever made the
+    /// shader. The kernels of this crate do not. But the condition includes every shader that safe code creates on
+    /// [`Gpu::device`](crate::Gpu::device). If the driver has `robustBufferAccess2`, wgpu relies on it and adds no checks
+    /// of its own to accesses to buffers, and it does not know that this device is without. Vertex and index buffers are
+    /// not checked either. An access outside of a buffer can then read or write any memory of this process that the GPU
+    /// can reach, such as other tensors, and can lose the device.
+    ///
+    /// So give such a device only to code that you trust as much as your own `unsafe` code.
+    ///
+    /// ```no_run
+    /// use tilewise::gpu::BufferAccess;
+    /// use tilewise::{Gpu, GpuOptions};
+    ///
+    /// // SAFETY: this program runs no shaders on the device but those of Tilewise.
+    /// let buffer_access = unsafe { BufferAccess::unchecked() };
+    /// let gpu = Gpu::open_with(GpuOptions { buffer_access, ..GpuOptions::default() })?;
+    /// # Ok::<_, tilewise::Error>(())
+    /// ```
+    #[must_use]
+    pub const unsafe fn unchecked() -> Self {
+        Self { is_unchecked: true }
+    }
+}
+
+/// Opens a device as wgpu does, with the same extensions, features and queue, except that the driver does not check
+/// accesses to buffers. Only for a device that a caller of [`BufferAccess::unchecked`] asked for. `desc` is that of
+/// [`Gpu::device_descriptor`](crate::Gpu::device_descriptor) for this adapter.
+///
+/// # Errors
+/// [`Error::Unsupported`] if the adapter's API is not Vulkan; [`Error::Device`] if the driver refuses.
+pub(super) fn open_unchecked(
+    adapter: &wgpu::Adapter,
+    desc: &wgpu::DeviceDescriptor<'_>,
+) -> Result<(wgpu::Device, wgpu::Queue)> {
+    #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
+    {
+        // SAFETY: the handle is used to create a device, while the adapter is alive.
+        let hal = unsafe { adapter.as_hal::<wgpu::hal::vulkan::Api>() };
+        if let Some(hal) = hal.as_deref() {
+            let device = vulkan::open_unchecked(hal, desc)?;
+            // SAFETY: the device was created on this adapter, with the features and limits of `desc`.
+            return unsafe { adapter.create_device_from_hal(device, desc) }.map_err(Error::device);
+        }
+    }
+    let wgpu::AdapterInfo { name, backend, .. } = adapter.get_info();
+    let _ = desc;
+    Err(Error::Unsupported {
+        op: "Gpu::open",
+        needs: "Vulkan, for `BufferAccess::unchecked`".into(),
+        device: format!("{name} ({backend})"),
+    })
+}
+
+#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
+mod vulkan {
+    use crate::{Error, Result};
+    use ash::{ext, vk};
+    use std::ffi::CStr;
+    use wgpu::hal::vulkan::{Adapter, Api, PhysicalDeviceFeatures};
+
+    /// The queue family that wgpu uses.
+    const FAMILY: u32 = 0;
+
+    /// What a device is created with.
+    pub(super) struct Enabled {
+        pub(super) extensions: Vec<&'static CStr>,
+        pub(super) core: vk::PhysicalDeviceFeatures,
+        pub(super) features: PhysicalDeviceFeatures,
+    }
+
+    /// What wgpu enables for `desc`, without `robustBufferAccess` and `robustBufferAccess2`.
+    pub(super) fn enabled(adapter: &Adapter, desc: &wgpu::DeviceDescriptor<'_>) -> Enabled {
+        let extensions = adapter.required_device_extensions(desc.required_features);
+        // NOTE: wgpu asks for the features of this extension if it is in the list. The extension itself stays enabled.
+        // `robustImageAccess2` goes too; `robustImageAccess`, of another extension, stays.
+        let listed: Vec<_> =
+            extensions.iter().copied().filter(|name| *name != ext::robustness2::NAME).collect();
+        let features = adapter.physical_device_features(&listed, desc.required_features);
+        let core = vk::PhysicalDeviceFeatures { robust_buffer_access: vk::FALSE, ..features.get_core() };
+        Enabled { extensions, core, features }
+    }
+
+    pub(super) fn open_unchecked(
+        adapter: &Adapter,
+        desc: &wgpu::DeviceDescriptor<'_>,
+    ) -> Result<wgpu::hal::OpenDevice<Api>> {
+        let Enabled { extensions, core, mut features } = enabled(adapter, desc);
+        let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
+        let queue = vk::DeviceQueueCreateInfo::default().queue_family_index(FAMILY).queue_priorities(&[1.0]);
+        let queues = [queue];
+        let info =
+            vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+        let info = features.add_to_device_create(info).enabled_features(&core);
+        let instance = adapter.shared_instance().raw_instance();
+        // SAFETY: the physical device comes from that instance. All that `info` points to lives until the call returns.
+        let device = unsafe { instance.create_device(adapter.raw_physical_device(), &info, None) };
+        let device = device.map_err(|error| {
+            Error::device(format!("the driver does not open a device without robustBufferAccess: {error}"))
+        })?;
+        // NOTE: without a callback, wgpu destroys the device, and then lets go of the instance. A callback would be called
+        // after the instance is gone.
+        // SAFETY: the device was created on this adapter, with this family, these extensions and `physical_device_features`
+        // but for those that the caller of `BufferAccess::unchecked` has vouched for. wgpu owns it from here on.
+        let opened = unsafe {
+            adapter.device_from_raw(
+                device,
+                None,
+                &extensions,
+                desc.required_features,
+                &desc.required_limits,
+                &desc.memory_hints,
+                FAMILY,
+                0,
+            )
+        };
+        opened.map_err(Error::device)
+    }
+}
+
 /// Size in bytes of the largest device-local memory heap, if the API reports it.
 pub(crate) fn device_memory(adapter: &wgpu::Adapter) -> Option<u64> {
     #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
@@ -52,4 +182,80 @@ pub(crate) fn pipeline_cache(device: &wgpu::Device, data: Option<&[u8]>) -> wgpu
     // may write, and the file's digest binds it to adapter, driver and version. wgpu also compares adapter and driver
     // with its own header.
     unsafe { device.create_pipeline_cache(&desc) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Error, Gpu};
+
+    #[test]
+    fn only_vulkan_opens_a_device_without_checks() {
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+            backends: wgpu::Backends::NOOP,
+            backend_options: wgpu::BackendOptions {
+                noop: wgpu::NoopBackendOptions { enable: true, ..Default::default() },
+                ..Default::default()
+            },
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        });
+        let adapter = pollster::block_on(instance.request_adapter(&Default::default())).unwrap();
+        let error = super::open_unchecked(&adapter, &Gpu::device_descriptor(&adapter)).unwrap_err();
+        assert!(matches!(error, Error::Unsupported { op: "Gpu::open", .. }), "{error}");
+        assert!(error.to_string().contains("it needs Vulkan, for `BufferAccess::unchecked`"), "{error}");
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
+    mod vulkan {
+        use super::super::{open_unchecked, vulkan};
+        use crate::{Error, Gpu};
+
+        fn adapters() -> Vec<wgpu::Adapter> {
+            let mut adapters = Gpu::adapters();
+            adapters.retain(|adapter| adapter.get_info().backend == wgpu::Backend::Vulkan);
+            if adapters.is_empty() {
+                println!("skipped: no Vulkan adapter");
+            }
+            adapters
+        }
+
+        #[test]
+        fn all_is_enabled_as_wgpu_does_except_two_features() {
+            for adapter in adapters() {
+                let desc = Gpu::device_descriptor(&adapter);
+                // SAFETY: the handle is only read.
+                let hal = unsafe { adapter.as_hal::<wgpu::hal::vulkan::Api>() }.expect("it is Vulkan");
+                let extensions = hal.required_device_extensions(desc.required_features);
+                let usual = hal.physical_device_features(&extensions, desc.required_features);
+                let vulkan::Enabled { extensions: enabled, core, features } = vulkan::enabled(&hal, &desc);
+                assert_eq!(enabled, extensions);
+                let mut usual_core = usual.get_core();
+                assert_eq!([usual_core.robust_buffer_access, core.robust_buffer_access], [1, 0]);
+                usual_core.robust_buffer_access = 0;
+                assert_eq!(format!("{core:?}"), format!("{usual_core:?}"));
+                let lines =
+                    |features| format!("{features:#?}").lines().map(str::to_owned).collect::<Vec<_>>();
+                let (usual, features) = (lines(usual), lines(features));
+                let other: Vec<_> = features.iter().filter(|line| !usual.contains(line)).collect();
+                let off = features.iter().any(|line| line.trim() == "robustness2: None,");
+                assert!(off && other.iter().all(|line| line.trim() == "robustness2: None,"), "{other:?}");
+            }
+        }
+
+        /// Vulkan prescribes this error for a feature that the driver does not have.
+        #[test]
+        fn a_driver_that_refuses_is_an_error_of_the_device() {
+            use wgpu::Features as F;
+            for adapter in adapters() {
+                let (mut desc, has) = (Gpu::device_descriptor(&adapter), adapter.features());
+                let some = [F::TEXTURE_COMPRESSION_ASTC, F::TEXTURE_COMPRESSION_ETC2, F::SHADER_F64];
+                let Some(missing) = some.into_iter().find(|feature| !has.contains(*feature)) else {
+                    continue;
+                };
+                desc.required_features |= missing;
+                let error = open_unchecked(&adapter, &desc).unwrap_err();
+                assert!(matches!(error, Error::Device(_)), "{error}");
+                assert!(error.to_string().contains("without robustBufferAccess"), "{error}");
+            }
+        }
+    }
 }

@@ -31,7 +31,7 @@ impl Verdicts {
     /// Reads the verdicts of an earlier run. None if no files are cached.
     pub(super) fn open(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOptions) -> Option<Self> {
         let folder = options.cache.path()?;
-        let identity = identity(caps, adapter, options.checks);
+        let identity = identity(caps, adapter, options);
         let name = digest_of_text(&identity);
         let path = folder.join(format!("verdicts-{}.txt", &name[..16]));
         let header = header(caps, &identity);
@@ -103,15 +103,16 @@ fn subject(line: &str) -> &str {
     line.rsplit_once(", ").map_or(line, |(subject, _)| subject)
 }
 
-/// The identity of an adapter that its file belongs to. It includes whether shaders have run-time checks, because a
-/// verdict on one kind says nothing about the other.
-fn identity(caps: &Caps, adapter: &wgpu::AdapterInfo, checks: Checks) -> String {
+/// The identity of an adapter that its file belongs to. It includes whether shaders have run-time checks and whether the
+/// driver checks their accesses, because a verdict on one kind says nothing about the others.
+fn identity(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOptions) -> String {
     let wgpu::AdapterInfo { vendor, device, driver, .. } = adapter;
-    let checks = match checks {
+    let kind = options.buffer_access.suffix();
+    let checks = match options.checks {
         Checks::Trusted => "trusted",
         Checks::Checked => "checked",
     };
-    format!("{}, {}, {vendor:x}:{device:x}, {driver}, {checks} shaders", caps.adapter, caps.backend)
+    format!("{}, {}, {vendor:x}:{device:x}, {driver}, {checks}{kind} shaders", caps.adapter, caps.backend)
 }
 
 /// The first lines of the file. Files of another crate version, self-test or driver have another header.
@@ -157,6 +158,7 @@ pub fn unseal_verdicts(contents: &[u8], header: &str) -> Result<Vec<String>, Str
 mod tests {
     use super::*;
     use crate::caps::fixtures;
+    use crate::gpu::BufferAccess;
 
     fn verdicts(lines: &[String]) -> Verdicts {
         let (file, _) = CacheFile::open(".".into(), "nothing", 0);
@@ -217,14 +219,16 @@ mod tests {
     #[test]
     fn whatever_a_verdict_depends_on_is_in_the_header() {
         let adapter = wgpu::AdapterInfo::new(wgpu::DeviceType::DiscreteGpu, wgpu::Backend::Vulkan);
-        let of = |caps: &Caps, checks| header(caps, &identity(caps, &adapter, checks));
-        let caps = fixtures::h200();
-        let usual = of(&caps, Checks::Trusted);
+        let of = |caps: &Caps, options: &GpuOptions| header(caps, &identity(caps, &adapter, options));
+        let (caps, options) = (fixtures::h200(), GpuOptions::default());
+        let usual = of(&caps, &options);
         assert!(usual.contains(env!("CARGO_PKG_VERSION")) && usual.contains("NVIDIA H200"), "{usual}");
-        assert_ne!(usual, of(&caps, Checks::Checked));
-        assert_ne!(usual, of(&Caps { driver: "NVIDIA 1.2".into(), ..caps.clone() }, Checks::Trusted));
-        assert_ne!(usual, of(&Caps { adapter: "NVIDIA H100".into(), ..caps.clone() }, Checks::Trusted));
-        assert_ne!(usual, of(&Caps { subgroups: None, ..caps.clone() }, Checks::Trusted));
-        assert!(identity(&caps, &adapter, Checks::Trusted).contains("trusted"));
+        assert_ne!(usual, of(&caps, &GpuOptions { checks: Checks::Checked, ..options.clone() }));
+        let buffer_access = BufferAccess { is_unchecked: true };
+        assert_ne!(usual, of(&caps, &GpuOptions { buffer_access, ..options.clone() }));
+        assert_ne!(usual, of(&Caps { driver: "NVIDIA 1.2".into(), ..caps.clone() }, &options));
+        assert_ne!(usual, of(&Caps { adapter: "NVIDIA H100".into(), ..caps.clone() }, &options));
+        assert_ne!(usual, of(&Caps { subgroups: None, ..caps.clone() }, &options));
+        assert!(identity(&caps, &adapter, &options).contains("trusted"));
     }
 }

@@ -119,6 +119,8 @@ impl OperandAccess {
 
 /// The default of the slots `load` and `save` in all shaders.
 const ELEMENT: &str = "element";
+/// The default of the slots `aligned_quad` and `save_quad`.
+const PLAIN: &str = "plain";
 
 impl Kernel {
     /// Sets the access to the operand `name`: the parameter `<name>_unit`, and the slots `load_<name>`, `save_<name>` and
@@ -140,12 +142,36 @@ impl Kernel {
         if access.stores_half_words() { kernel.slot("save_c", "element_packed") } else { kernel }
     }
 
+    /// Sets the access to the operand `name` of a kernel that counts its elements in groups of four: the parameter
+    /// `<name>_unit`, and the slots `aligned_quad_<name>`, `save_quad_<name>` and `pack_pair`. The width of all accesses is four.
+    #[must_use]
+    pub(crate) fn quads(mut self, name: &'static str, access: OperandAccess) -> Self {
+        self.params.push((format!("{name}_unit").into(), access.unit().to_owned()));
+        let load = match access.format {
+            StorageFormat::Bf16 => "bf16",
+            _ if access.format.elements_per_scalar() == 2 => "packed",
+            _ => PLAIN,
+        };
+        if access.load.is_some() && load != PLAIN {
+            self = self.fill(format!("aligned_quad_{name}"), load);
+        }
+        if access.packs_pairs() {
+            self = self.fill(format!("save_quad_{name}"), "packed");
+        }
+        self.packing(access)
+    }
+
     fn bind(mut self, name: &'static str, access: OperandAccess) -> Self {
         self.params.push((format!("{name}_unit").into(), access.unit().to_owned()));
         match access.load.map(|width| access.load_variant(width)) {
             None | Some(ELEMENT) => {}
             Some(variant) => self = self.fill(format!("load_{name}"), variant),
         }
+        self.packing(access)
+    }
+
+    /// Fills the slot `pack_pair` if the access packs pairs.
+    fn packing(self, access: OperandAccess) -> Self {
         match access.pack_variant() {
             // Several results may share a variant. Different ones fill the slot twice, which specialisation refuses.
             Some(variant) if !self.is_filled("pack_pair", variant) => self.slot("pack_pair", variant),

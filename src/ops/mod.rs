@@ -5,6 +5,7 @@ pub(crate) mod axis;
 pub(crate) mod cast;
 pub(crate) mod elementwise;
 mod packing;
+mod vectors;
 
 pub use crate::layout::Overflow;
 pub use activation::Activation;

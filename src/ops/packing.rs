@@ -21,3 +21,21 @@ pub(super) fn constant(dtype: DType) -> &'static str {
         DType::I32 => "I32",
     }
 }
+
+/// The WGSL type of the memory of four elements.
+pub(super) fn quad_unit(dtype: DType) -> &'static str {
+    match per_word(dtype) {
+        1 => "vec4<u32>",
+        2 => "vec2<u32>",
+        _ => "u32",
+    }
+}
+
+/// The variant of the slots `quad_bits` and `save_bits`.
+pub(super) fn quad_variant(dtype: DType) -> &'static str {
+    match per_word(dtype) {
+        1 => "words",
+        2 => "halves",
+        _ => "bytes",
+    }
+}

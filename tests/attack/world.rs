@@ -126,6 +126,7 @@ pub(crate) fn worlds() -> Vec<World> {
         }),
         opened(|options| options.memory_budget = Some(TINY))
             .map(|gpu| World { budget: Some(TINY), ..World::new("tiny", gpu, Menu::Plain, &stop) }),
+        opened(support::unchecked).map(|gpu| World::new("unchecked", gpu, Menu::Plain, &stop)),
         adopted("rough", Menu::Plain, Polling::Application, |_| ())
             .map(|world| World { is_rough: true, ..world }),
     ]

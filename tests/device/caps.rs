@@ -235,6 +235,7 @@ NVIDIA H200
                    16x16x16 f16 x f16 -> f32 (subgroup), not tested
   timestamps       yes
   pipeline cache   yes
+  robust access    on
   workgroup        1024 invocations
   shared memory    48 KiB
   grid             65535 workgroups along each axis
@@ -281,7 +282,14 @@ fn display_tells_devices_apart() {
         ),
         (
             fixtures::intel_xe2,
-            &["B580", "subgroups        16 to 32", "matrix rows      none", "matrix peak      0 FLOP/s"],
+            &[
+                "B580",
+                "subgroups        16 to 32",
+                "matrix rows      none",
+                "matrix peak      0 FLOP/s",
+                "registers        96 per invocation",
+                "accumulators     32 at most",
+            ],
         ),
         (
             fixtures::apple_m2,
@@ -292,6 +300,7 @@ fn display_tells_devices_apart() {
                 "tensor cores     yes",
                 "8x8x8 f32 x f32 -> f32 (subgroup)",
                 "immediates       4 KiB",
+                "robust access    unknown (adopted, or not Vulkan)",
                 "memory peak      100 GB/s",
             ],
         ),

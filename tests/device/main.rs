@@ -12,5 +12,6 @@ mod runtime;
 #[path = "../support/mod.rs"]
 mod support;
 mod tensor;
+mod unchecked_access;
 mod validation;
 mod verify;

@@ -302,6 +302,7 @@ fn info_tells_what_each_device_can_do_and_how_it_would_compute() {
         devices.iter().find(|device| device["device"] == gpu.caps().adapter).expect("the device is listed");
     assert_eq!(here["driver"], gpu.caps().driver);
     assert_eq!(here["f16"], gpu.caps().f16);
+    assert_eq!(here["robust_buffer_access"], gpu.caps().robust_buffer_access.to_string());
     let rows = here["rows"].as_array().expect("a list of rows");
     assert_eq!(rows.len(), gpu.caps().rows.len());
     for (row, cap) in rows.iter().zip(&gpu.caps().rows) {

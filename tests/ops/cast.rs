@@ -297,6 +297,25 @@ fn every_view_is_cast_from_every_type_to_every_other() {
 }
 
 #[test]
+fn tensors_of_every_length_are_cast_to_their_last_element() {
+    fn from<T: Scalar>(gpu: &Gpu) {
+        let data = mixed::<T>(600);
+        let tensor = gpu.tensor(&data, [600]).unwrap();
+        for range in
+            [0..1, 16..18, 32..35, 48..52, 64..69, 80..87, 96..104, 0..9, 0..15, 0..16, 0..17, 16..529]
+        {
+            let view = tensor.slice(0, range.clone()).unwrap();
+            check::<T, f32>(&view, &data[range.clone()]);
+            check::<T, bf16>(&view, &data[range.clone()]);
+            check::<T, i8>(&view, &data[range]);
+        }
+    }
+    // As above: the same kernels.
+    let Some(gpu) = support::gpu() else { return };
+    support::of_every_type!(from, &gpu);
+}
+
+#[test]
 fn copies_keep_every_bit() {
     fn copies<T: Scalar>(gpu: &Gpu) {
         for (view, values) in views::<T>(gpu) {

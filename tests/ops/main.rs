@@ -6,3 +6,4 @@ mod io;
 mod rows;
 #[path = "../support/mod.rs"]
 mod support;
+mod vectors;

@@ -50,7 +50,11 @@ fn a_large_cube_takes_the_largest_patches() {
             ("rtx-4090", "coop 256x128, 64x64 of 16", REUSE),
             ("radv-rdna4", "coop 256x128, 128x64 of 16", SUBGROUPS_OF_64),
             ("radv-rdna3", "coop 256x128, 128x64 of 16", SUBGROUPS_OF_64),
-            ("intel-xe2", "tiled 128x128, 8x8", "no row that the shading language can spell"),
+            (
+                "intel-xe2",
+                "tiled 128x128, 8x4",
+                "no row that the shading language can spell; 32 sums are what fits",
+            ),
             ("apple-m2", "coop 128x128, 64x32 of 8", "its registers hold 64 sums a lane, no patch of 64x64"),
             (
                 "lavapipe",
@@ -93,7 +97,7 @@ fn few_rows_take_blocks_that_keep_every_core_busy() {
                 "no row of a block is idle; 128 blocks fill 64 cores twice",
             ),
             ("radv-rdna3", "coop 64x64, 32x32 of 16 in 2 parts", WAVE),
-            ("intel-xe2", "tiled 32x64, 8x8", "256 blocks fill 20 cores more evenly than 128 do"),
+            ("intel-xe2", "tiled 32x64, 4x4", "256 blocks fill 20 cores more evenly than 128 do"),
             (
                 "apple-m2",
                 "coop 64x64, 32x32 of 8",
@@ -121,7 +125,7 @@ fn a_small_cube_waits_for_its_chain_of_steps() {
             ("rtx-4090", "coop 64x64, 32x32 of 16", CHAIN),
             ("radv-rdna4", "coop 64x64, 32x32 of 16", CHAIN),
             ("radv-rdna3", "coop 64x64, 32x32 of 16", CHAIN),
-            ("intel-xe2", "tiled 128x128, 8x8", "16 blocks are one wave of 20 cores, 64 would be four"),
+            ("intel-xe2", "tiled 128x128, 8x4", "16 blocks are one wave of 20 cores, 64 would be four"),
             ("apple-m2", "coop 32x64, 32x32 of 8", "128 blocks fill 10 cores more evenly than 64 do"),
             ("lavapipe", "tiled 128x128, 16x16", "emulated matrices lose; the largest patches read least"),
             ("swiftshader", "tiled 128x128, 16x16", "the largest patches read least"),
@@ -150,7 +154,7 @@ fn few_columns_take_the_narrowest_blocks() {
                 "no block is narrower than 64 columns; 128 of them fill 64 cores twice",
             ),
             ("radv-rdna3", "coop 64x64, 32x32 of 16 in 2 parts", PARTS),
-            ("intel-xe2", "tiled 32x64, 8x8", "256 blocks fill 20 cores more evenly than 128 do"),
+            ("intel-xe2", "tiled 32x64, 4x4", "256 blocks fill 20 cores more evenly than 128 do"),
             (
                 "apple-m2",
                 "coop 64x64, 32x32 of 8",

@@ -6,7 +6,7 @@ use crate::support::wgsl::{self, I8, TYPES};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::gpu::DeviceType;
+use tilewise::gpu::{DeviceType, SubgroupSizes};
 use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
@@ -25,6 +25,8 @@ fn devices() -> Vec<Caps> {
 fn device(f16: bool, immediate_bytes: u32) -> Caps {
     let mut caps = fixtures::lavapipe();
     (caps.f16, caps.limits.immediate_bytes) = (f16, immediate_bytes);
+    // Subgroups of one size, or of several.
+    caps.subgroups = Some(SubgroupSizes { min: 8, max: if f16 { 8 } else { 16 } });
     caps.rows.extend(fixtures::h200().rows);
     assert_eq!(caps.device_type, DeviceType::Software, "the largest patches are for software devices");
     caps
@@ -79,13 +81,14 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
 /// Every kernel that a copy or cast may take on a device.
 fn cast_kernels(caps: &Caps) -> Vec<Kernel> {
     let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
-    let kernel = |from, to, overflow| {
-        let problem = CastProblem::new(&view, from, to, overflow).expect("a small view");
+    let kernel = |view: &Layout, (from, to), overflow| {
+        let problem = CastProblem::new(view, from, to, overflow).expect("a small view");
         problem.plan(caps).expect("it fits").steps()[0].kernel.clone()
     };
     let pairs = DType::ALL.into_iter().flat_map(|from| DType::ALL.map(|to| (from, to)));
     let kernels: HashSet<Kernel> = pairs
-        .flat_map(|(from, to)| [Overflow::Rust, Overflow::Saturate].map(|o| kernel(from, to, o)))
+        .flat_map(|types| [&view, &view.t()].map(|view| (*view, types)))
+        .flat_map(|(view, types)| [Overflow::Rust, Overflow::Saturate].map(|o| kernel(&view, types, o)))
         .collect();
     kernels.into_iter().collect()
 }
@@ -319,8 +322,9 @@ fn casts_have_no_floats_that_a_driver_could_flush_or_round() {
 #[test]
 fn casts_that_compute_the_same_share_a_pipeline() {
     let caps = &devices()[0];
-    // 20 casts and a copy for each of three sizes; with limits, from five types to three reals, and from i32 to i8.
-    assert_eq!(cast_kernels(caps).len(), 20 + 3 + 5 * 3 + 1);
+    // 20 casts and a copy for each of three sizes; with limits, from five types to three reals, and from i32 to i8. All of them
+    // for views without gaps, and for others.
+    assert_eq!(cast_kernels(caps).len(), 2 * (20 + 3 + 5 * 3 + 1));
 }
 
 /// What naga 30 accepts and gets wrong, or panics at, in a shader's text.

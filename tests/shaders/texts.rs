@@ -92,11 +92,15 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         }
     }
     let cast: Members = members!(CastDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
-    assert_eq!(dims_of("ops/cast"), cast);
+    for shader in ["ops/cast", "ops/cast_vectors"] {
+        assert_eq!(dims_of(shader), cast, "{shader}");
+    }
     let halves: Members = members!(F16SplitDims: rows outer k batch1 batch0_stride batch1_stride outer_stride k_stride x_offset units hi lo);
     assert_eq!(dims_of("gemm/f16_split"), halves);
-    let elementwise: Members = members!(ElementwiseDims: axes offsets quads rank reserved0 reserved1);
-    assert_eq!(dims_of("ops/elementwise"), elementwise);
+    let elementwise: Members = members!(ElementwiseDims: axes offsets units rank reserved0 reserved1);
+    for shader in ["ops/elementwise", "ops/elementwise_vectors"] {
+        assert_eq!(dims_of(shader), elementwise, "{shader}");
+    }
     let rows: Members = members!(AxisDims: axes c_offset a_offset a_stride length rows rank lanes reserved);
     for shader in ["ops/reduce", "ops/softmax"] {
         assert_eq!(dims_of(shader), rows, "{shader}");

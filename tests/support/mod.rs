@@ -22,6 +22,7 @@ pub mod rounding;
 pub mod safetensors;
 pub mod sketches;
 pub mod strided;
+pub mod unchecked;
 pub mod values;
 pub mod watchdog;
 pub mod wgsl;
@@ -29,6 +30,7 @@ pub mod wgsl_clifford;
 
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use tilewise::{Error, Gpu, GpuOptions};
+pub use unchecked::unchecked;
 
 /// The device that all tests of a process share. If there is no adapter, prints so and returns None, or fails under
 /// `GPU_REQUIRED=1`.

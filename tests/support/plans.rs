@@ -120,7 +120,10 @@ fn of_elements(caps: &Caps) -> Vec<Planned> {
     plans.extend(of_elements.iter().map(|problem| Planned::of("elementwise", problem, caps)));
     plans.extend(of_rows.iter().map(|problem| Planned::of("rows", problem, caps)));
     let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
-    for (from, to) in DType::ALL.into_iter().flat_map(|from| DType::ALL.map(|to| (from, to))) {
+    let types = DType::ALL.into_iter().flat_map(|from| DType::ALL.map(|to| (from, to)));
+    for (i, (from, to)) in types.enumerate() {
+        // Contiguous, and not.
+        let view = if i % 2 == 0 { view } else { view.t() };
         let problem = CastProblem::new(&view, from, to, Overflow::Saturate).expect("a small view");
         plans.push(Planned::of("cast", &problem, caps));
     }

@@ -16,6 +16,9 @@ pub enum Lay {
     Even,
     /// Row-major without gaps, with an odd offset.
     Odd,
+    /// Row-major, with all axes at multiples of eight, so that rows of any length begin at whole vectors of 16 bytes. Not in
+    /// [`ALL`](Self::ALL).
+    Vectors,
 }
 
 impl Lay {
@@ -34,6 +37,7 @@ impl Lay {
             match self {
                 Self::Gaps => next += 3,
                 Self::Even => next = (next + 1).next_multiple_of(2),
+                Self::Vectors => next = next.next_multiple_of(8),
                 Self::Plain | Self::Reversed | Self::Odd => {}
             }
         }
@@ -41,6 +45,7 @@ impl Lay {
             Self::Plain | Self::Reversed => 0,
             Self::Gaps | Self::Odd => 13,
             Self::Even => 6,
+            Self::Vectors => 24,
         };
         (strides, offset)
     }

@@ -112,16 +112,16 @@ pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
     kernels
 }
 
-/// Elementwise functions and functions along an axis: all functions and types, with rows that begin at even indices and rows that
-/// do not.
+/// Elementwise functions and functions along an axis: all functions and types, with rows that begin at even indices, rows that do
+/// not, and rows that begin at whole vectors.
 pub fn elementwise_problems() -> (Vec<ElementwiseProblem>, Vec<AxisProblem>) {
-    let view = |shape: [usize; 2]| {
-        let strides = [shape[1] + 1, 1];
+    let view = |shape: [usize; 2], row: usize| {
+        let strides = [row, 1];
         Layout::new("test", &shape, &strides, 0, 1 << 20).expect("the view lies in the buffer")
     };
     let (mut of_elements, mut of_rows) = (Vec::new(), Vec::new());
     for dtype in REALS {
-        for view in [view([3, 5]), view([3, 4])] {
+        for view in [view([3, 5], 6), view([3, 4], 5), view([3, 8], 8)] {
             of_elements.extend(Elementwise::all().into_iter().map(|function| {
                 let operands = vec![&view; function.operands()];
                 ElementwiseProblem::new(function, &operands, &view, dtype).expect("a small view")
@@ -130,6 +130,10 @@ pub fn elementwise_problems() -> (Vec<ElementwiseProblem>, Vec<AxisProblem>) {
                 AxisFunction::ALL.map(|f| AxisProblem::new(f, &view, 1, dtype).expect("a small view")),
             );
         }
+        // Vectors with gaps between the rows.
+        let gaps = view([3, 5], 8);
+        let add = ElementwiseProblem::new(Elementwise::Add, &[&gaps; 2], &gaps, dtype);
+        of_elements.push(add.expect("a small view"));
     }
     (of_elements, of_rows)
 }

@@ -248,8 +248,8 @@ pub fn connected_kernels(caps: &Caps) -> Vec<Kernel> {
             let signatures = [Signature::CL2, Signature::CGA3D];
             for signature in signatures.into_iter().take(if gate == Gate::None { 2 } else { 1 }) {
                 let (problem, _) = connected_problem(signature, gate, dtype, [Lay::Plain; 3]);
-                let gates = problem.gates().expect("small sizes");
-                if let Some(gates) = gates {
+                let (gaps, _) = connected_problem(signature, gate, dtype, [Lay::Gaps, Lay::Odd, Lay::Plain]);
+                for gates in [&problem, &gaps].into_iter().filter_map(|p| p.gates().expect("small sizes")) {
                     kernels.extend(kernels_of(&gates.plan(caps).expect("it fits")));
                 }
                 let back = problem.operand_gradients([8, 16]).expect("small sizes");

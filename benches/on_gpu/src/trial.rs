@@ -36,6 +36,8 @@ const ROWS: &[(Section, &str)] = &[
     (Section::Variants, "| bias and gelu | 32 x 32 x 32 | f32 -> f32 | # | the bare product | # | # | # |"),
     (Section::Variants, "| split | 32 x 32 x 32 | f32 -> f32 | # | strict | # | # | # |"),
     (Section::Variants, "| i8 | 32 x 32 x 32 | i8 -> i32 | # | f32 | # | # | # |"),
+    (Section::Variants, "| product | 32 x 32 x 32 | f16 -> f32 | # | checked by the driver | # | # | # |"),
+    (Section::Variants, "| sum | 32 x 32 x 1 | f32 -> f32 | # | checked by the driver | # | # | # |"),
     (Section::Variants, "| split-k | 64 x 64 x 65536 | f32 -> f32 | # | one split | # | # | # |"),
     (Section::Sketch, "| sign, from the left | 32 x 32 x 32 | f32 -> f32 | # | stored | # | # | # |"),
     (Section::Sketch, "| sjlt 4, along the outer axis | 8 x 8 x 32 | f32 -> f32 | # | a copy | # | # | # |"),

@@ -5,12 +5,14 @@ use crate::gemm::problem::{Gated, GemmProblem, PlaneSource, Segments};
 use crate::kernel::{Kernel, OperandAccess, StorageFormat};
 
 impl Segments {
-    /// How the tiled kernel stages A: in vectors only if both factors of its products can be loaded in vectors.
+    /// How the tiled kernel stages A. Products of blades are summed vector by vector along the outer axis: in vectors only if
+    /// both factors can be loaded so, and never in squares.
     pub(super) fn stage(&self, problem: &GemmProblem, a: Stage) -> Stage {
         let y = &self.y;
         let stage_of_y = || Stage::of(problem.dims.m, [y.outer, y.k], y.starts());
         match (self.source, a) {
             (PlaneSource::Products(_), Stage::VectorOuter) if stage_of_y() != a => Stage::ScalarOuter,
+            (PlaneSource::Products(_), Stage::Squares) => Stage::ScalarK,
             _ => a,
         }
     }

@@ -11,17 +11,20 @@ pub(super) enum Stage {
     ScalarOuter = 1,
     /// Vectors of four elements along the outer axis.
     VectorOuter = 2,
+    /// Squares of four vectors along k, transposed in registers: shared memory stores four elements along the outer axis
+    /// together.
+    Squares = 3,
 }
 
 impl Stage {
-    /// The widest load for an operand with this outer extent, these strides and starts: vectors if the outer axis is
-    /// contiguous and every vector is aligned and lies within it. There are no vectors along k: shared memory stores four
-    /// elements along the outer axis together, and consecutive lanes that read along k still access consecutive elements.
+    /// The widest load for an operand with this outer extent, these strides and starts. Vectors along the outer axis must be
+    /// aligned and lie within it. Vectors along k must be aligned; they may extend past its end, beyond which they are zeroed.
     pub(super) fn of(outer: u32, [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
-        let whole = [outer, k_stride].iter().chain(&starts).all(|size| size.is_multiple_of(4));
-        match outer_stride {
-            1 if whole => Self::VectorOuter,
-            1 => Self::ScalarOuter,
+        let in_fours = |sizes: &[u32]| sizes.iter().chain(&starts).all(|size| size.is_multiple_of(4));
+        match [outer_stride, k_stride] {
+            [1, _] if in_fours(&[outer, k_stride]) => Self::VectorOuter,
+            [1, _] => Self::ScalarOuter,
+            [_, 1] if in_fours(&[outer_stride]) => Self::Squares,
             _ => Self::ScalarK,
         }
     }
@@ -29,7 +32,7 @@ impl Stage {
     /// The number of elements per load.
     pub(super) fn width(self) -> AccessWidth {
         match self {
-            Self::VectorOuter => AccessWidth::Four,
+            Self::VectorOuter | Self::Squares => AccessWidth::Four,
             Self::ScalarK | Self::ScalarOuter => AccessWidth::One,
         }
     }

@@ -20,7 +20,7 @@ use problem::check_axis;
 /// [`Error::Shape`] if `a` has no such axis; [`Error::Limit`] if a tensor exceeds the device's binding size;
 /// [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
-/// Summed in f32, in an order that depends only on the layout, then stored:
+/// Summed in f32, in an order that depends only on the layout and the device, then stored:
 /// $|s - \sum_{i} a_{i}| \le \gamma_{n} \sum_{i} |a_{i}|$, see [`reference::sum`](crate::reference::sum). In f16, a
 /// sum above 65,504 overflows to infinity: cast `a` to f32 first.
 /// ```

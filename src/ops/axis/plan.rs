@@ -1,5 +1,6 @@
 //! The plan of an operation along an axis: one step.
 
+use super::kernel::subgroup;
 use super::problem::{AxisDims, AxisFunction, AxisProblem, LANES};
 use crate::Result;
 use crate::caps::Caps;
@@ -8,7 +9,7 @@ use crate::layout::Layout;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 
 impl Problem for AxisProblem {
-    /// One step. There is one kernel for softmax and one for reductions.
+    /// One step. There is one kernel for softmax and one for reductions, with variants for contiguous, aligned rows.
     ///
     /// Operands: A, the result.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
@@ -26,7 +27,7 @@ impl Problem for AxisProblem {
             needs: Needs {
                 bindings: 2,
                 invocations: lanes,
-                workgroup_bytes: (4 * lanes).next_multiple_of(16),
+                workgroup_bytes: (4 * lanes / subgroup(caps).unwrap_or(1)).next_multiple_of(16),
             },
             blocks: u64::from(d.rows.div_ceil(lanes / d.lanes)),
             dims: Dims::of(&d),

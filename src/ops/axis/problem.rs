@@ -1,12 +1,12 @@
 //! A checked operation along an axis, as plain data.
 
 use crate::layout::{DType, Layout, MAX_RANK, dim};
+use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
 
 /// Invocations per workgroup, if the device allows them.
 pub(super) const LANES: u32 = 256;
-/// With this many rows, one invocation per row is enough. The value is the same for all devices, so that the number of
-/// lanes of a problem, and with it the order of its sums, is the same on every device that allows full workgroups.
+/// With this many rows, one invocation per row is enough.
 const MANY_ROWS: usize = 4096;
 
 /// The uniform of `shaders/ops/reduce.wgsl` and `shaders/ops/softmax.wgsl` (`shaders/ops/axis.wgsl`), in elements.
@@ -105,15 +105,31 @@ impl AxisProblem {
         // Consecutive lanes read neighbours: along the axis if it has the smallest stride, otherwise across rows, if
         // there are enough rows.
         let outer = (0..a.rank()).any(|other| a.shape()[other] > 1 && stride(other) < stride(axis));
+        let problem = Self { dims, dtype, function, axis };
+        let group = match problem.moves() {
+            Moves::Elements => 4,
+            Moves::Vectors => per_vector(dtype),
+        };
         dims.lanes = match function {
             AxisFunction::Sum | AxisFunction::MaxAbs | AxisFunction::SumSquares
                 if outer && rows >= MANY_ROWS =>
             {
                 1
             }
-            _ => dims.length.div_ceil(4).max(1).next_power_of_two().min(LANES),
+            _ => dims.length.div_ceil(group).max(1).next_power_of_two().min(LANES),
         };
-        Ok(Self { dims, dtype, function, axis })
+        Ok(Self { dims, ..problem })
+    }
+
+    /// How the kernel moves elements: those of the operand, and those of a softmax's result.
+    pub(super) fn moves(&self) -> Moves {
+        let d = &self.dims;
+        let axes = d.axes[..d.rank as usize].iter().filter(|[extent, ..]| *extent > 1);
+        let starts = axes.flat_map(|&[_, c, a, _]| match self.function {
+            AxisFunction::Softmax => [a, c],
+            AxisFunction::Sum | AxisFunction::MaxAbs | AxisFunction::SumSquares => [a, 0],
+        });
+        Moves::of(self.dtype, [d.a_stride], starts.chain([d.a_offset]))
     }
 
     /// The layout of A.

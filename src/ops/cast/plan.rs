@@ -5,12 +5,11 @@ use super::problem::{CastProblem, op};
 use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::Layout;
-use crate::ops::packing::per_word;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 use crate::{Error, Result};
 
 impl Problem for CastProblem {
-    /// One step. The kernel depends on the types only.
+    /// One step. The kernel depends on the types, and on whether the view is contiguous.
     ///
     /// Operands: the view, the copy.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
@@ -22,12 +21,11 @@ impl Problem for CastProblem {
         let view = draft.operand("the view", self.from, self.layout()?, Access::Read);
         let copy = Layout::contiguous(op, &[self.dims.count as usize])?;
         let copy = draft.operand("the copy", self.to, copy, Access::Write);
-        let words = self.dims.count.div_ceil(per_word(self.to));
         draft.step(NewStep {
             kernel: self.kernel(caps),
             tile: format!("{LANES} invocations, {} to {}", self.from, self.to),
             needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
-            blocks: u64::from(words.div_ceil(LANES)),
+            blocks: u64::from(self.blocks(LANES)),
             dims: Dims::of(&self.dims),
             args: &[(view, Access::Read), (copy, Access::Write)],
             flops: Flops::default(),

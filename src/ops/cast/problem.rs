@@ -2,8 +2,10 @@
 
 use crate::Result;
 use crate::layout::{DType, Layout, MAX_RANK, Overflow, dim};
+use crate::ops::packing::per_word;
+use crate::ops::vectors::Moves;
 
-/// The uniform of `shaders/ops/cast.wgsl`, in elements.
+/// The uniform of `shaders/ops/cast.wgsl` and `cast_vectors.wgsl` (`cast_dims.wgsl`), in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -73,6 +75,44 @@ impl CastProblem {
         let shape = [d.count / inner.max(1), d.extent1, e2, e3, e4, e5].map(|extent| extent as usize);
         let strides = [d.stride0, d.stride1, s2, s3, s4, s5].map(|stride| stride as usize);
         Layout::new(op(self.from, self.to), &shape, &strides, d.a_offset as usize, usize::MAX)
+    }
+}
+
+impl CastProblem {
+    /// How the kernel moves elements: in vectors if the view is contiguous and aligned.
+    pub(super) fn moves(&self) -> Moves {
+        let d = &self.dims;
+        let [e2, e3, e4, e5] = d.extents;
+        let [s2, s3, s4, s5] = d.strides;
+        let inner = [(e5, s5), (e4, s4), (e3, s3), (e2, s2), (d.extent1, d.stride1)];
+        let mut next = 1;
+        let is_contiguous = inner.into_iter().all(|(extent, stride)| {
+            let follows = extent == 1 || stride == next;
+            next *= extent;
+            follows
+        });
+        let is_contiguous = is_contiguous && (d.count == next || d.stride0 == next);
+        let is_aligned = d.a_offset.is_multiple_of(4 * self.quads());
+        if is_contiguous && is_aligned { Moves::Vectors } else { Moves::Elements }
+    }
+
+    /// The number of groups of four elements that the kernel of vectors moves together. Two have 16 bytes if one of the types
+    /// has 16 bits.
+    pub(super) fn quads(&self) -> u32 {
+        if per_word(self.from) == 1 && per_word(self.to) == 1 { 1 } else { 2 }
+    }
+
+    /// The number of such groups of an invocation, which together have eight elements.
+    pub(super) fn groups_per_invocation(&self) -> u32 {
+        2 / self.quads()
+    }
+
+    /// The number of workgroups of this many invocations.
+    pub(super) fn blocks(&self, lanes: u32) -> u32 {
+        match self.moves() {
+            Moves::Elements => self.dims.count.div_ceil(per_word(self.to)).div_ceil(lanes),
+            Moves::Vectors => self.dims.count.div_ceil(8 * lanes),
+        }
     }
 }
 

@@ -26,9 +26,13 @@ impl Problem for ElementwiseProblem {
         let elements = args[0].0.layout.len() as f64;
         draft.step(NewStep {
             kernel: self.kernel(caps),
-            tile: format!("{LANES} invocations, 4 elements each, {}", self.dtype),
+            tile: format!(
+                "{LANES} invocations, {} elements each, {}",
+                self.elements_per_invocation(caps),
+                self.dtype
+            ),
             needs: Needs { bindings: dim(op, args.len())?, invocations: LANES, workgroup_bytes: 0 },
-            blocks: u64::from(units.div_ceil(LANES)),
+            blocks: u64::from(units.div_ceil(LANES * self.units_per_invocation(caps))),
             dims: Dims::of(&self.dims),
             args: &args,
             flops: Flops::of_f32(elements * self.function.flops()),

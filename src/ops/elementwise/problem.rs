@@ -2,16 +2,17 @@
 
 use crate::layout::{DType, Layout, MAX_RANK, dim};
 use crate::ops::activation::Activation;
+use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
 
-/// The uniform of `shaders/ops/elementwise.wgsl`, in elements.
+/// The uniform of `shaders/ops/elementwise.wgsl` and `elementwise_vectors.wgsl` (`elementwise_dims.wgsl`), in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
 pub struct ElementwiseDims {
     pub axes: [[u32; 4]; MAX_RANK],
     pub offsets: [u32; 4],
-    pub quads: u32,
+    pub units: u32,
     pub rank: u32,
     pub reserved0: u32,
     pub reserved1: u32,
@@ -139,13 +140,31 @@ impl ElementwiseProblem {
                 *to = dim(op, size)?;
             }
         }
-        let quads = axes[0][0].div_ceil(4);
-        let rows: usize = axes[1..].iter().map(|axis| axis[0]).product();
         dim(op, c.len())?;
         let [c, a, b] = [c, a, b].map(|x| x.offset_in_window(dtype));
-        dims.offsets = [c, a, b, dim(op, quads * rows)?];
-        dims.quads = dim(op, quads)?;
-        Ok(Self { dims, dtype, function })
+        dims.offsets = [c, a, b, 0];
+        let problem = Self { dims, dtype, function };
+        let rows: usize = axes[1..].iter().map(|axis| axis[0]).product();
+        let units = axes[0][0].div_ceil(problem.per_unit());
+        dims.offsets[3] = dim(op, units * rows)?;
+        dims.units = dim(op, units)?;
+        Ok(Self { dims, ..problem })
+    }
+
+    /// How the kernel moves elements.
+    pub(super) fn moves(&self) -> Moves {
+        let [inner, outer @ ..] = &self.dims.axes[..self.dims.rank as usize] else { return Moves::Elements };
+        let [offsets @ .., _] = self.dims.offsets;
+        let starts = outer.iter().flat_map(|[_, strides @ ..]| *strides).chain(offsets);
+        Moves::of(self.dtype, inner[1..].iter().copied(), starts)
+    }
+
+    /// The number of elements of a row that are moved together.
+    fn per_unit(&self) -> usize {
+        match self.moves() {
+            Moves::Elements => 4,
+            Moves::Vectors => per_vector(self.dtype) as usize,
+        }
     }
 
     /// The layouts of C, A and B.

@@ -8,7 +8,7 @@ use crate::caps::Caps;
 use crate::layout::DType;
 use crate::sketch::operator::Direction;
 
-/// Largest number of levels that an invocation computes by itself, with 64 rows in registers.
+/// Largest number of levels that an invocation computes by itself on any device, with 64 rows in registers.
 const MAX_RADIX_BITS: u32 = 6;
 /// Levels of a stage in a pass of several stages.
 const STAGE_LEVELS: u32 = 4;
@@ -75,17 +75,23 @@ fn candidates(
     caps: &Caps,
 ) -> impl Iterator<Item = HadamardPass> {
     let of = move |radix, lines| pass(problem, low, tile(&problem.dims, low, levels, [radix, lines]));
-    let alone = (levels <= MAX_RADIX_BITS).then(|| of(levels, MAX_LINES));
+    let most = max_radix_bits(caps);
+    let alone = (levels <= most).then(|| of(levels, MAX_LINES));
     let exchanging = (levels > STAGE_LEVELS).then(|| {
         // The smallest number of rows per invocation that the limit of invocations allows.
         let invocations = caps.limits.workgroup_invocations.min(MAX_INVOCATIONS);
         let of = |lines: u32| {
             let fits = |radix: &u32| lines << (levels - radix) <= invocations;
-            Some(of((STAGE_LEVELS..levels.min(MAX_RADIX_BITS + 1)).find(fits)?, lines))
+            Some(of((STAGE_LEVELS..levels.min(most + 1)).find(fits)?, lines))
         };
         (0..=MAX_LINES.ilog2()).rev().filter_map(|bits| of(1 << bits)).find(|pass| pass.fits(caps))
     });
     [alone, exchanging.flatten()].into_iter().flatten()
+}
+
+/// The largest number of levels that an invocation of this device computes by itself, with its rows in registers.
+fn max_radix_bits(caps: &Caps) -> u32 {
+    MAX_RADIX_BITS.min(caps.machine.accumulators.max(1).ilog2())
 }
 
 /// A tile of this number of lines: columns of one set of rows if there are enough, otherwise columns of several sets.

@@ -84,7 +84,7 @@ impl Compiler {
         match self {
             Self::Aco => line.starts_with("BB"),
             Self::Nak => line.starts_with("block"),
-            Self::Brw => line.starts_with("START B"),
+            Self::Brw => line.starts_with("START B") || line.starts_with('L') && line.ends_with(':'),
         }
     }
 
@@ -100,7 +100,7 @@ impl Compiler {
                 let code = code.split_once('=').map_or(code, |(_, code)| code);
                 code.split_whitespace().find(|word| !word.starts_with('@'))
             }
-            // For example `(+f0.0) mad(16) g1<1>F ...  { align1 };`.
+            // For example `(+f0.0) mad(16) g1<1>F ...  { align1 };`, or `(W)     add (16)  r1:d  r2:d {I@1}`.
             Self::Brw => {
                 let code = line.trim_start();
                 let code = code
@@ -108,10 +108,12 @@ impl Compiler {
                     .and_then(|rest| rest.split_once(')'))
                     .map_or(code, |(_, rest)| rest);
                 let (operation, rest) = code.trim_start().split_once('(')?;
+                let operation = operation.trim_end();
                 let is_width = rest.split_once(')').is_some_and(|(width, _)| width.parse::<u32>().is_ok());
                 let is_word = operation.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');
                 // The operation of a message is at the end of its line.
-                let is_message = operation == "send" || operation == "sends";
+                let is_message =
+                    operation.split('.').next().is_some_and(|name| name == "send" || name == "sends");
                 match is_message.then(|| line.split_whitespace().find(|word| is_lsc(word))).flatten() {
                     Some(message) => Some(message),
                     None => (is_width && is_word && !operation.is_empty()).then_some(operation),
@@ -280,6 +282,21 @@ mod tests {
         assert_eq!(counted.instructions, 8);
         assert_eq!((counted.heaviest.matrix, counted.heaviest.multiply_adds), (1, 1));
         assert_eq!((global, shared), (vec![(2, 1), (4, 1)], vec![(16, 2)]));
+    }
+
+    #[test]
+    fn intel() {
+        let text = "(W)     mov (16)    r85    r0.1<0>    {Compacted}\n\
+            (f0.0)  if (16)     jip:L0 uip:L1\n\
+            \n\
+            L0:\n\
+            \x20       mad (16)    r1:f   r2:f   r3:f   r4<0>:f {I@1}\n\
+            (W)     send.ugm (1) r4 r9 null:0 0x0 0x1 {I@2,$1}  // wr:1+0, rd:1; load.ugm.d32x4t.a64\n\
+            \x20       send.slm (16) r4 r9 null:0 0x0 0x1 {$1}  // wr:1+0, rd:4; load.slm.d32x4.a32\n\
+            \x20       while (16)  L0\n";
+        let (counted, global, shared) = counted(Compiler::Brw, text);
+        assert_eq!((counted.instructions, counted.heaviest.instructions), (6, 4));
+        assert_eq!((counted.heaviest.multiply_adds, global, shared), (1, vec![(16, 1)], vec![(16, 1)]));
     }
 
     #[test]

@@ -18,6 +18,10 @@ pub(crate) fn row(device: &Device, step: &Step, folder: Option<&Path>) -> std::i
     let compiled = spirv.and_then(|spirv| Ok((device.compile(&spirv)?, spirv.shared_bytes)));
     if let (Some(folder), Ok(text)) = (folder, &step.text) {
         write(folder, &row.name, "wgsl", text)?;
+        if let Ok((compiled, _)) = &compiled {
+            let of = compiled.statistics.iter().map(|(name, value)| format!("{name}: {value}\n"));
+            write(folder, &row.name, "statistics", &of.collect::<String>())?;
+        }
         for (what, text) in compiled.iter().flat_map(|(compiled, _)| &compiled.texts) {
             write(folder, &row.name, what, text)?;
         }
@@ -54,6 +58,8 @@ fn with_results(row: Row, compiled: &Compiled) -> Row {
             "Fills from memory",
             "Spill Count",
             "Fill Count",
+            "Spills",
+            "Fills",
         ])
         .unwrap_or(0),
         scratch: found(&["Scratch size", "SLM size", "Scratch Memory Size"]).unwrap_or(0),

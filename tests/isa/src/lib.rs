@@ -8,6 +8,7 @@
 pub mod assembly;
 pub mod checks;
 mod compile;
+mod contiguous;
 pub mod diff;
 pub mod plans;
 pub mod row;

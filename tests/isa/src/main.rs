@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use tilewise_isa::diff;
 use tilewise_isa::row::{Heading, Row};
 use tilewise_isa::session::{self, BEGIN};
-use tilewise_isa::steps::Selection;
+use tilewise_isa::steps::{Access, Selection};
 use tilewise_isa::target::Target;
 
 /// Compiles the plans for a GPU with Mesa's compiler, without that GPU, and prints the results of each step.
@@ -31,6 +31,9 @@ struct Options {
     /// Plan as if an invocation could hold this number of accumulators in registers, to compile tiles that plans avoid
     #[arg(long, value_name = "NUMBER")]
     accumulators: Option<u32>,
+    /// Compile for a device whose driver does not check accesses to buffers, see `BufferAccess::unchecked` of the library
+    #[arg(long)]
+    unchecked_access: bool,
     /// Write each step's text, and the compiler's intermediate texts, to this folder
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -49,8 +52,12 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<ExitCode, String> {
     let target = Target::named(&options.target)?;
-    let selection =
-        Selection { sweep: options.sweep, only: options.only.clone(), accumulators: options.accumulators };
+    let selection = Selection {
+        sweep: options.sweep,
+        only: options.only.clone(),
+        accumulators: options.accumulators,
+        access: if options.unchecked_access { Access::Unchecked } else { Access::Robust },
+    };
     if let Ok(begin) = std::env::var(BEGIN) {
         let begin = begin.parse().map_err(|_| format!("{BEGIN}={begin} is not a number"))?;
         session::inside(&target, &selection, begin, options.out.as_deref())?;

@@ -20,6 +20,9 @@ pub struct Row {
     pub target: String,
     /// The driver's version.
     pub mesa: String,
+    /// Whether the driver does not check accesses to buffers. Rows of a usual device leave this field out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchecked_access: bool,
     /// Invocations of a subgroup.
     pub subgroup: u32,
     /// Vector registers of an invocation (Intel: of a subgroup).

@@ -89,7 +89,7 @@ pub fn inside(
     folder: Option<&Path>,
 ) -> Result<(), String> {
     let steps = selection.steps(target);
-    let device = Device::open()?;
+    let device = Device::open(selection.access)?;
     let mut out = std::io::stdout().lock();
     for step in steps.iter().skip(begin) {
         let row =

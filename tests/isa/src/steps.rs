@@ -22,6 +22,18 @@ pub struct Selection {
     pub only: Option<String>,
     /// The accumulators that an invocation can hold in registers, instead of the library's assumption.
     pub accumulators: Option<u32>,
+    /// Whether the driver checks accesses to buffers.
+    pub access: Access,
+}
+
+/// Whether the driver checks accesses to buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// It does: the device has the features that wgpu asks for.
+    #[default]
+    Robust,
+    /// It does not: `BufferAccess::unchecked` of the library.
+    Unchecked,
 }
 
 impl Selection {
@@ -32,7 +44,10 @@ impl Selection {
         caps.machine.accumulators = self.accumulators.unwrap_or(caps.machine.accumulators);
         let plans = if self.sweep { crate::plans::sweep(&caps) } else { crate::plans::all(&caps) };
         let mut seen = HashSet::new();
-        let steps = plans.iter().flat_map(|named| of_plan(named, target));
+        let steps = plans.iter().flat_map(|named| of_plan(named, target)).map(|step| {
+            let row = Row { unchecked_access: self.access == Access::Unchecked, ..step.row };
+            Step { row, ..step }
+        });
         let is_new = |step: &Step| !self.sweep || seen.insert(step.text.clone());
         steps.filter(|step| self.takes(&step.row)).filter(is_new).collect()
     }

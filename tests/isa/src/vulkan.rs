@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "Vulkan is called without a library that checks the calls")]
 
 use crate::spirv::Spirv;
+use crate::steps::Access;
 use ash::vk;
 use std::ffi::CStr;
 
@@ -39,11 +40,11 @@ fn text(raw: &[std::ffi::c_char]) -> String {
 }
 
 impl Device {
-    /// Opens the first device as `wgpu_hal::vulkan` 30 does for this crate.
+    /// Opens the first device as `wgpu_hal::vulkan` 30 does for this crate, or as the library does for unchecked access.
     ///
     /// # Errors
     /// A message if there is no loader, driver or device, or if the device cannot report about pipelines.
-    pub(crate) fn open() -> Found<Self> {
+    pub(crate) fn open(access: Access) -> Found<Self> {
         // SAFETY: the library is the system's Vulkan loader, or the one that the runner provides.
         let entry = unsafe { ash::Entry::load() }.map_err(|error| format!("no Vulkan loader: {error}"))?;
         let app = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
@@ -68,6 +69,7 @@ impl Device {
             &instance,
             physical,
             [shown].into_iter().chain(OPTIONAL.into_iter().filter(|name| has(name))).collect(),
+            access,
         )?;
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
@@ -82,7 +84,7 @@ impl Device {
     #[must_use]
     pub(crate) fn version(&self) -> String {
         let version =
-            self.driver.split_once("Mesa ").and_then(|(_, rest)| rest.split(['-', ' ', '(']).next());
+            self.driver.rsplit_once("Mesa ").and_then(|(_, rest)| rest.split(['-', ' ', '(']).next());
         version.unwrap_or(&self.driver).to_owned()
     }
 
@@ -199,14 +201,17 @@ fn value(one: &vk::PipelineExecutableStatisticKHR<'_>) -> Option<u64> {
 /// Extensions that wgpu enables if the device has them.
 const OPTIONAL: [&CStr; 2] = [ash::khr::cooperative_matrix::NAME, ash::ext::robustness2::NAME];
 
-/// Opens a device with the features that wgpu requests, as far as they affect kernels.
+/// Opens a device with the features that wgpu requests, as far as they affect kernels. For unchecked access, without
+/// those of robust buffers.
 fn open(
     instance: &ash::Instance,
     physical: vk::PhysicalDevice,
     extensions: Vec<&CStr>,
+    access: Access,
 ) -> Found<ash::Device> {
     let has = |name: &CStr| extensions.contains(&name);
-    let [has_matrices, is_robust2] = OPTIONAL.map(has);
+    let [has_matrices, has_robust2] = OPTIONAL.map(has);
+    let is_robust = access == Access::Robust;
     let mut v11 = vk::PhysicalDeviceVulkan11Features::default()
         .storage_buffer16_bit_access(true)
         .uniform_and_storage_buffer16_bit_access(true);
@@ -227,7 +232,7 @@ fn open(
     let mut robustness = vk::PhysicalDeviceRobustness2FeaturesEXT::default()
         .robust_buffer_access2(true)
         .robust_image_access2(true);
-    let core = vk::PhysicalDeviceFeatures::default().shader_int64(true).robust_buffer_access(true);
+    let core = vk::PhysicalDeviceFeatures::default().shader_int64(true).robust_buffer_access(is_robust);
     let mut features = vk::PhysicalDeviceFeatures2::default()
         .features(core)
         .push_next(&mut v11)
@@ -237,7 +242,7 @@ fn open(
     if has_matrices {
         features = features.push_next(&mut matrices);
     }
-    if is_robust2 {
+    if has_robust2 && is_robust {
         features = features.push_next(&mut robustness);
     }
     let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];

@@ -24,10 +24,10 @@ pub(crate) fn caps() -> Caps {
     caps
 }
 
-/// The same without what a shader does without: f16, and immediates.
+/// The same without what a shader does without: f16, immediates, and subgroups.
 pub(crate) fn bare() -> Caps {
     let mut caps = caps();
-    (caps.f16, caps.limits.immediate_bytes) = (false, 0);
+    (caps.f16, caps.limits.immediate_bytes, caps.subgroups) = (false, 0, None);
     caps
 }
 

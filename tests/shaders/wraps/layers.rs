@@ -28,7 +28,7 @@ pub(crate) fn launches() -> Vec<Launch> {
             let [inputs, outputs] = [x.shape()[2], 9];
             let weight = Layout::contiguous("test", &[paths, inputs, outputs]).expect("few axes");
             let g = Layout::contiguous("test", &[blades.len(), x.shape()[1], outputs]).expect("few axes");
-            let product = LayerProduct::new(signature).gate([Gate::Gelu, Gate::None][j % 2]);
+            let product = LayerProduct::new(signature).gate([Gate::Gelu, Gate::None][j % 3 % 2]);
             let Ok(problem) = ConnectedProblem::new(product, &blades, [&x, &x], &weight, dtype) else {
                 continue;
             };

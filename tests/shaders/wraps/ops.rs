@@ -2,6 +2,7 @@
 
 use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
+use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{F16SplitProblem, Side};
@@ -48,7 +49,7 @@ const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 
 pub(crate) fn launches() -> Vec<Launch> {
     let mut launches = Vec::new();
-    let devices = [caps(), bare()];
+    let devices = [caps().planned_for(DeviceType::Discrete), bare()];
     let [caps, _] = &devices;
     for (i, from) in DType::ALL.into_iter().enumerate() {
         for (at, view) in layouts(from).into_iter().enumerate() {
@@ -72,6 +73,12 @@ pub(crate) fn launches() -> Vec<Launch> {
                 let Ok(problem) = ElementwiseProblem::new(function, &operands, c, dtype) else { continue };
                 let Ok(plan) = problem.plan(caps) else { continue };
                 launches.extend(Launch::steps(&format!("{function:?} of {dtype} {view:?} in {c:?}"), &plan));
+            }
+            // Here functions and views do not take turns: an update by vectors, too.
+            if let Ok(problem) = ElementwiseProblem::new(Elementwise::AddAssign, &[&dense], &dense, dtype)
+                && let Ok(plan) = problem.plan(caps)
+            {
+                launches.extend(Launch::steps(&format!("AddAssign of {dtype} {dense:?}"), &plan));
             }
             for (axis, function) in
                 (0..view.rank()).flat_map(|axis| AxisFunction::ALL.map(|function| (axis, function)))

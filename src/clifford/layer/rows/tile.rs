@@ -132,8 +132,14 @@ fn width(problem: &RowProblem, caps: &Caps) -> u32 {
         }
         d.features.is_multiple_of(width) && operands.into_iter().all(in_vectors)
     };
+    // While it computes the weights' gradients, an invocation holds half as many temporaries again: on Intel two features of
+    // Cl(2) spilled (see the book's page on compilers).
+    let held = match problem.function {
+        RowFunction::SteerableBackward => registers(problem) * 3 / 2,
+        _ => registers(problem),
+    };
     let available = caps.machine.registers as usize;
-    let fits = |width: &u32| is_aligned(*width) && *width as usize * registers(problem) <= available;
+    let fits = |width: &u32| is_aligned(*width) && *width as usize * held <= available;
     // If single elements load as fast as vectors, registers are better used for more units.
     let faster = |width: &u32| *width <= caps.machine.elements_per_load;
     [4, 2].into_iter().filter(faster).find(fits).unwrap_or(1)

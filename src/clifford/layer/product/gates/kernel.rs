@@ -13,14 +13,24 @@ impl GatesProblem {
         Needs { bindings: 3, invocations: LANES, workgroup_bytes: 0 }
     }
 
+    /// The kernel. It moves four features together if those of every operand are neighbours, from multiples of four.
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
-        let operand = OperandAccess::read(StorageFormat::of(self.dtype, caps), AccessWidth::One);
-        Kernel::new("clifford/gates")
+        let format = StorageFormat::of(self.dtype, caps);
+        let kernel = Kernel::new("clifford/gates")
             .dims(caps, size_of::<GatesDims>())
-            .operand("x", operand)
-            .operand("y", operand)
             .param("LANES", format!("{LANES}u"))
-            .slot("gate", self.gate.variant())
+            .slot("gate", self.gate.variant());
+        let d = &self.dims;
+        let starts = [d.features, d.x_offset, d.x_row, d.y_offset, d.y_row];
+        if [d.x_feature, d.y_feature] == [1; 2] && starts.iter().all(|start| start.is_multiple_of(4)) {
+            let operand = OperandAccess::read(format, AccessWidth::Four);
+            let kernel = kernel.slot("scalars_x", "quads").slot("scalars_y", "quads");
+            let kernel = kernel.quads("x", operand).quads("y", operand);
+            let result = OperandAccess::write(StorageFormat::F32, AccessWidth::Four);
+            return kernel.slot("store_consecutive", "four_whole").result(result);
+        }
+        let operand = OperandAccess::read(format, AccessWidth::One);
+        kernel.operand("x", operand).operand("y", operand)
     }
 }
 

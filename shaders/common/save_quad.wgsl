@@ -1,0 +1,32 @@
+//! Stores four consecutive elements of operand x, rounded to its type: `save_quad_x(at, v)`, where `at` counts quads. At the end
+//! of a row, `save_first_x(at, count, v)` stores the first `count`, one to four, and preserves the others. `Kernel::quads`
+//! chooses the variant.
+
+//#variant plain
+// Stores four consecutive elements of operand x: f32 or f16 memory.
+fn save_quad_x(at: u32, v: vec4<f32>) {
+    x[at] = x_unit(v);
+}
+
+fn save_first_x(at: u32, count: u32, v: vec4<f32>) {
+    let quad = x_unit(v);
+    x[at].x = quad.x;
+    if count > 1u { x[at].y = quad.y; }
+    if count > 2u { x[at].z = quad.z; }
+    if count > 3u { x[at].w = quad.w; }
+}
+
+//#variant packed
+// Stores four consecutive elements of operand x, of 16 bits: memory is u32, two elements each.
+fn save_quad_x(at: u32, v: vec4<f32>) {
+    x[at] = vec2<u32>(pack_pair(v.xy), pack_pair(v.zw));
+}
+
+fn save_first_x(at: u32, count: u32, v: vec4<f32>) {
+    var quad = vec2<u32>(pack_pair(v.xy), pack_pair(v.zw));
+    // An odd count ends a row. No other invocation writes to its last word.
+    if count == 1u { quad.x = (quad.x & 0xffffu) | (x[at].x & 0xffff0000u); }
+    if count == 3u { quad.y = (quad.y & 0xffffu) | (x[at].y & 0xffff0000u); }
+    x[at].x = quad.x;
+    if count > 2u { x[at].y = quad.y; }
+}

@@ -1,0 +1,14 @@
+//! The conversion of an element, in integer code: `converted(bits)`.
+//#import numbers
+
+// An element of A as one of C, in the lowest bits; the others are 0.
+fn converted(bits: u32) -> u32 {
+    if KEPT {
+        return bits;
+    }
+    var value = widened(FROM, bits);
+    if is_real(FROM) && !is_real(TO) { value = to_integer(value); }
+    if !is_real(FROM) && is_real(TO) { value = to_real(value); }
+    if LIMITED { value = limited(TO, value); }
+    return narrowed(TO, value) & C_MASK;
+}

@@ -1,0 +1,156 @@
+//! Contiguous, aligned operands, which kernels move in vectors of 16 bytes: rows of every length, with NaN behind each.
+
+use crate::support;
+use crate::support::strided::{Lay, Placed, repeated};
+use crate::support::values::{assert_ok, for_all_types, values};
+use tilewise::gpu::DeviceType;
+use tilewise::ops::Overflow;
+use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::{Plan, Problem, fixtures};
+use tilewise::reference;
+use tilewise::{Activation, DType, Gpu, Layout, Real, ops};
+
+const ROWS: [&[usize]; 8] =
+    [&[3, 5], &[4, 13], &[2, 3, 8], &[2, 2, 3], &[5, 1], &[3, 16], &[2, 1, 7], &[2, 523]];
+
+/// A device for which kernels of f32 are planned as for a GPU: with two vectors for each invocation.
+fn planned_as_a_gpu() -> Option<support::TestGpu> {
+    support::own(|options| options.assume.device_type = Some(DeviceType::Discrete))
+}
+
+#[test]
+fn vectors_are_stored_to_the_last_element_and_not_beyond() {
+    fn test<T: Real>(gpu: &Gpu) {
+        for n in (1..10).chain([15, 16, 17, 511, 512, 515, 1030]) {
+            let [x, y] = [1, 2].map(|seed| values::<T>(&[n], 2.0, seed));
+            let want = reference::add(&x, &y);
+            let [a, b] = [&x, &y].map(|data| Placed::new(gpu, data, &[n], Lay::Plain));
+            let mut c = Placed::new(gpu, &x, &[n], Lay::Vectors);
+            ops::add_into(&a.tensor, &b.tensor, &mut c.tensor).unwrap();
+            assert_ok(&want.compare(&c.read()), (T::DTYPE, n));
+            let mut c = Placed::new(gpu, &x, &[n], Lay::Plain);
+            ops::add_assign(&mut c.tensor, &b.tensor).unwrap();
+            assert_ok(&want.compare(&c.read()), (T::DTYPE, n, "in place"));
+        }
+    }
+    for_all_types!(test);
+    if let Some(gpu) = planned_as_a_gpu() {
+        test::<f32>(&gpu);
+    }
+}
+
+#[test]
+fn aligned_rows_with_gaps_are_moved_in_vectors() {
+    fn test<T: Real>(gpu: &Gpu) {
+        for shape in ROWS {
+            let n = shape[shape.len() - 1];
+            let (x, y) = (values::<T>(shape, 2.0, 3), values::<T>(&[n], 1.0, 4));
+            let [a, bias] = [(&x, shape), (&y, &[n][..])]
+                .map(|(data, shape)| Placed::new(gpu, data, shape, Lay::Vectors));
+            let want = reference::add(&x, &repeated(&y, &[n], shape));
+            let mut c = Placed::new(gpu, &x, shape, Lay::Vectors);
+            ops::add_into(&a.tensor, &bias.tensor, &mut c.tensor).unwrap();
+            assert_ok(&want.compare(&c.read()), (T::DTYPE, shape));
+            let mut c = Placed::new(gpu, &x, shape, Lay::Vectors);
+            ops::bias_add_assign(&mut c.tensor, &bias.tensor).unwrap();
+            assert_ok(&want.compare(&c.read()), (T::DTYPE, shape, "in place"));
+            let mut c = Placed::new(gpu, &x, shape, Lay::Vectors);
+            ops::activate_into(&a.tensor, Activation::Gelu, &mut c.tensor).unwrap();
+            let want = reference::activations(Activation::Gelu, &x);
+            assert_ok(&want.compare(&c.read()), (T::DTYPE, shape, "gelu"));
+        }
+    }
+    for_all_types!(test);
+    if let Some(gpu) = planned_as_a_gpu() {
+        test::<f32>(&gpu);
+    }
+}
+
+#[test]
+fn aligned_rows_are_reduced_in_vectors() {
+    fn test<T: Real>(gpu: &Gpu) {
+        let single: [&[usize]; 4] = [&[7], &[1, 4103], &[3, 4104], &[70, 8]];
+        for (shape, lay) in
+            ROWS.map(|shape| (shape, Lay::Vectors)).into_iter().chain(single.map(|s| (s, Lay::Plain)))
+        {
+            let axis = shape.len() - 1;
+            let x = values::<T>(shape, 3.0, 7);
+            let a = Placed::new(gpu, &x, shape, lay);
+            let dims = [shape[..axis].iter().product(), shape[axis], 1];
+            let what = (T::DTYPE, shape, lay);
+            let got = ops::sum(&a.tensor, axis).unwrap().to_vec().unwrap();
+            assert_ok(&reference::sum(&x, dims).compare(&got), what);
+            assert_eq!(got, ops::sum(&a.tensor, axis).unwrap().to_vec().unwrap(), "same plan, same bits");
+            let got = ops::max_abs(&a.tensor, axis).unwrap().to_vec().unwrap();
+            let want = reference::max_abs(&x, dims);
+            assert!(got.iter().zip(&want.value).all(|(got, want)| got.to_f64() == *want), "{what:?}");
+            let got = ops::softmax(&a.tensor).unwrap().to_vec().unwrap();
+            assert_ok(&reference::softmax(&x, shape[axis]).compare(&got), what);
+            assert_eq!(got, ops::softmax(&a.tensor).unwrap().to_vec().unwrap(), "same plan, same bits");
+        }
+    }
+    for_all_types!(test);
+}
+
+/// The shader of a plan of one step.
+fn shader(plan: tilewise::Result<Plan>) -> String {
+    let plan = plan.unwrap();
+    assert_eq!(plan.steps().len(), 1);
+    plan.steps()[0].kernel.to_string()
+}
+
+#[test]
+fn plans_move_vectors_if_all_rows_are_contiguous_and_aligned() {
+    let layout = |shape: &[usize], strides: &[usize], offset| {
+        Layout::new("test", shape, strides, offset, 1 << 20).unwrap()
+    };
+    let caps = fixtures::h200();
+    let plane = layout(&[24, 40], &[40, 1], 0);
+    let add = |dtype, b: &Layout, c: &Layout| {
+        let problem = ElementwiseProblem::new(Elementwise::Add, &[&plane, b], c, dtype).unwrap();
+        shader(problem.plan(&caps)).starts_with("ops/elementwise_vectors")
+    };
+    let padded = layout(&[24, 40], &[44, 1], 8);
+    for (b, single, half) in [
+        (&plane, true, true),
+        (&layout(&[40], &[1], 0), true, true),
+        (&layout(&[40], &[1], 4), true, false),
+        (&padded, true, false),
+        (&layout(&[24, 40], &[40, 1], 1), false, false),
+        (&layout(&[24, 40], &[1, 24], 0), false, false),
+        (&layout(&[24, 1], &[1, 1], 0), false, false),
+    ] {
+        assert_eq!(add(DType::F32, b, &plane), single, "{b:?}");
+        assert_eq!([DType::F16, DType::Bf16].map(|dtype| add(dtype, b, &plane)), [half; 2], "{b:?}");
+        assert!(!add(DType::F32, b, &layout(&[24, 40], &[42, 1], 0)), "{b:?}");
+    }
+    let softmax = |dtype, a: &Layout| {
+        let kernel = shader(AxisProblem::new(AxisFunction::Softmax, a, 1, dtype).unwrap().plan(&caps));
+        kernel.contains("row:vectors")
+    };
+    assert!(softmax(DType::F32, &plane) && softmax(DType::F16, &plane) && softmax(DType::F32, &padded));
+    assert!(!softmax(DType::F16, &padded) && !softmax(DType::F32, &plane.t()));
+    assert!(!softmax(DType::F32, &layout(&[24, 39], &[40, 1], 0)), "rows of the result are not aligned");
+    assert!(softmax(DType::F32, &layout(&[1, 39], &[40, 1], 0)), "a single row");
+    let cast = |a: &Layout| {
+        let problem = CastProblem::new(a, DType::F32, DType::F16, Overflow::Rust).unwrap();
+        shader(problem.plan(&caps)).starts_with("ops/cast_vectors")
+    };
+    assert!(cast(&plane) && cast(&layout(&[3, 1, 5], &[5, 7, 1], 8)));
+    assert!(!cast(&padded) && !cast(&plane.t()) && !cast(&layout(&[40], &[1], 4)));
+    assert!(!cast(&layout(&[3, 5], &[0, 1], 0)), "a repeated row");
+}
+
+#[test]
+fn a_sum_of_vectors_has_the_bits_of_a_sum_of_elements() {
+    fn test<T: Real>(gpu: &Gpu) {
+        let (x, y) = (values::<T>(&[40, 24], 2.0, 5), values::<T>(&[24], 2.0, 6));
+        let sums = [Lay::Plain, Lay::Odd].map(|lay| {
+            let [a, b] = [(&x, &[40, 24][..]), (&y, &[24][..])]
+                .map(|(data, shape)| Placed::new(gpu, data, shape, lay));
+            ops::add(&a.tensor, &b.tensor).unwrap().to_vec().unwrap()
+        });
+        assert_eq!(sums[0], sums[1], "{}", T::DTYPE);
+    }
+    for_all_types!(test);
+}
