@@ -115,7 +115,8 @@ impl Caps {
     /// The same device, planned for as a device of another type.
     #[must_use]
     pub fn planned_for(self, device_type: DeviceType) -> Self {
-        let machine = Machine::of(&self.adapter, &self.backend, device_type, !self.rows.is_empty());
+        let has_rows = !self.rows.is_empty();
+        let machine = Machine::of(&self.adapter, &self.backend, self.vendor, device_type, has_rows);
         Self { device_type, machine, ..self }
     }
 }

@@ -253,7 +253,7 @@ fn vulkan(adapter: &str, device_type: DeviceType) -> Caps {
         timestamps: true,
         pipeline_cache: true,
         limits: vulkan_limits(),
-        machine: Machine::of(adapter, "vulkan", device_type, false),
+        machine: Machine::of(adapter, "vulkan", 0, device_type, false),
     }
 }
 
@@ -271,7 +271,8 @@ fn vulkan_limits() -> CapsLimits {
 
 /// The same device with the machine that [`Caps::of`] gives it.
 fn add_machine(caps: Caps) -> Caps {
-    let machine = Machine::of(&caps.adapter, &caps.backend, caps.device_type, !caps.rows.is_empty());
+    let has_rows = !caps.rows.is_empty();
+    let machine = Machine::of(&caps.adapter, &caps.backend, caps.vendor, caps.device_type, has_rows);
     Caps { machine, ..caps }
 }
 

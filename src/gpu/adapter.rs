@@ -38,7 +38,13 @@ impl Caps {
         }
         let subgroups = SubgroupSizes::of(&info);
         Self {
-            machine: Machine::of(&info.name, info.backend.to_str(), device_type, !rows.is_empty()),
+            machine: Machine::of(
+                &info.name,
+                info.backend.to_str(),
+                info.vendor,
+                device_type,
+                !rows.is_empty(),
+            ),
             backend: info.backend.to_str().to_owned(),
             driver: [info.driver, info.driver_info].join(" ").trim().to_owned(),
             adapter: info.name,

@@ -49,8 +49,8 @@ mod wait;
 mod waiter;
 
 pub use crate::caps::{
-    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, SubgroupSizes,
-    Verdict,
+    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, MatrixOrder,
+    SubgroupSizes, Verdict,
 };
 pub use adopt::{AdoptOptions, Polling};
 pub use handle::Gpu;

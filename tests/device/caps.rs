@@ -241,12 +241,14 @@ NVIDIA H200
   f16 peak         133.8 TFLOP/s
   i8 peak          133.8 TFLOP/s
   matrix peak      989.4 TFLOP/s
+  matrix order     any
   memory peak      4.8 TB/s
   cache peak       5.3 TB/s
   shared peak      5.3 TB/s
   cache            50 MiB
   cores            132, 4 workgroups each, busy with 128 invocations in vectors of 32
   launch gap       4.0 us
+  barrier          50 ns
   load latency     0.6 us, 4 loads in flight, in vectors of 4
   invocation start 0.0 us
   memory access    lines of 128 B, sectors of 32 B, a jump costs 0 B
@@ -264,7 +266,15 @@ fn display_tells_devices_apart() {
             fixtures::rtx_4090,
             &["NVIDIA GeForce RTX 4090\n", "memory           24 GiB", "f32 peak         82.6 TFLOP/s"],
         ),
-        (fixtures::radv_rdna4, &["RADV GFX1201", "shared memory    64 KiB", "matrix peak      195 TFLOP/s"]),
+        (
+            fixtures::radv_rdna4,
+            &[
+                "RADV GFX1201",
+                "shared memory    64 KiB",
+                "matrix peak      195 TFLOP/s",
+                "matrix order     along k",
+            ],
+        ),
         (
             fixtures::radv_rdna3,
             &["RADV NAVI31", "subgroups        32 to 64", "tensor cores     no", "16x16x16 f16"],

@@ -6,7 +6,7 @@ use crate::support::wgsl::{self, I8, TYPES};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::gpu::DeviceType;
+use tilewise::gpu::{DeviceType, MatrixOrder};
 use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
@@ -38,6 +38,8 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     const OPERANDS: [View; 4] = [View::Plain, View::Transposed, View::Gaps, View::TransposedGaps];
     let mut kernels = Vec::new();
     let mut seen = HashSet::new();
+    let mut along_k = caps.clone();
+    along_k.machine.matrix_order = MatrixOrder::AlongK;
     for tile in GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()) {
         for types in TYPES.into_iter().chain([F16_SUMS, I8]) {
             for views in
@@ -61,7 +63,8 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
                     assert!(matches!(refused, Error::Unsupported { .. }), "{refused:?}");
                     continue;
                 }
-                let plan = match problem.plan(caps) {
+                // Operands of cooperative matrices as they are in memory, or transposed to rows along k.
+                let plan = match problem.plan([caps, &along_k][seen.len() % 2]) {
                     // The longest runs are for vectors alone.
                     Err(Error::Unsupported { .. }) if tile.kernel == GemmKernel::Gemv => continue,
                     plan => plan.expect("the device runs every tile"),

@@ -1,5 +1,6 @@
 //! Checks of compiled kernels: rules for every kernel and compiler, and limits for some kernels with one version of Mesa.
 
+use crate::issue;
 use crate::row::Row;
 
 /// The version of Mesa to which [`CEILINGS`] applies.
@@ -66,6 +67,7 @@ const CEILINGS: [Ceiling; 12] = [
 #[must_use]
 pub fn faults(rows: &[Row]) -> Vec<String> {
     let mut faults: Vec<String> = rows.iter().filter_map(fault).collect();
+    faults.extend(rows.iter().flat_map(issue::faults));
     let of_version: Vec<&Row> = rows.iter().filter(|row| row.mesa == MESA).collect();
     faults.extend(CEILINGS.iter().filter_map(|ceiling| above(ceiling, &of_version)));
     faults

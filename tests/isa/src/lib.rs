@@ -9,6 +9,7 @@ pub mod assembly;
 pub mod checks;
 mod compile;
 pub mod diff;
+pub mod issue;
 pub mod plans;
 pub mod row;
 pub mod session;
