@@ -106,7 +106,7 @@ impl fmt::Display for Report {
         writeln!(f, "plan       {}", self.plan.to_string().replace("\n  ", "\n           "))?;
         writeln!(
             f,
-            "passes     {} (bytes over those of an operand), {launches} launches",
+            "passes     {} (bytes over those of an operand); launches {launches}",
             significant(passes)
         )?;
         let [own, copy] = [self.measured.gbps(), self.measured.copy_gbps()].map(significant);

@@ -99,7 +99,7 @@ impl fmt::Display for Report {
         let share = 100.0 * self.params as f64 / self.dense_params as f64;
         writeln!(
             f,
-            "layer      {} terms of rank {}: {} parameters, {share:.1} % of {}",
+            "layer      terms {}, rank {}: {} parameters, {share:.1} % of {}",
             self.terms, self.rank, self.params, self.dense_params
         )?;
         let [weight, least, output] =

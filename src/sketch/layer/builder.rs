@@ -154,8 +154,8 @@ impl<T: Real> SkLinearBuilder<T> {
         }
         let (terms, rank) = (self.terms, self.rank);
         let why = format!(
-            "saves nothing: {terms} terms of rank {rank} have {own} parameters, the dense weight of {outputs} x \
-             {inputs} has {dense}. Lower the rank, or set `allow_larger` on the builder"
+            "saves nothing: a layer with terms = {terms} and rank = {rank} has {own} parameters, the dense weight of \
+             {outputs} x {inputs} has {dense}. Lower the rank, or set `allow_larger` on the builder"
         );
         Err(Error::input(OP, why))
     }

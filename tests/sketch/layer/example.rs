@@ -105,8 +105,7 @@ fn a_layer_learns_what_least_squares_would_find_and_is_drawn() {
     assert_eq!(picture.matches("<circle").count(), 24, "eight ranks of each");
     let ended = run("sketched_linear", &[&own[..], &["--train", "3"]].concat(), &[]);
     assert_eq!(ended.code(), Some(0), "{ended:?}");
-    for told in ["w, 96 x 80, f32", "1 terms of rank 6", "step     2  loss", "times as fast", "check      ok"]
-    {
+    for told in ["w, 96 x 80, f32", "terms 1, rank 6", "step     2  loss", "times as fast", "check      ok"] {
         assert!(ended.stdout.contains(told), "{told}: {}", ended.stdout);
     }
     for path in [weights, svg] {

@@ -146,12 +146,12 @@ impl RowProblem {
         let code = row_code(self, tile, caps)?;
         let flops = code.flops as f64 * f64::from(self.dims.plane);
         let RowTile { width, units, lanes, part, blocks, iterations, .. } = *tile;
-        let cut = if blocks == 1 { String::new() } else { format!(" of {blocks}") };
+        let of_row =
+            if blocks == 1 { String::from("a row") } else { format!("one of {blocks} parts of a row") };
         draft.step(NewStep {
             kernel: self.kernel(tile, code, caps),
             tile: format!(
-                "{} rows in {lanes} invocations, {part}{cut} a row with {units} times {width} features each, {iterations} rows down, {}",
-                lanes / part,
+                "{lanes} invocations, {part} for {of_row}; each: rows {iterations}, units {units}, vector width {width}; {}",
                 self.description()
             ),
             needs: Needs {
