@@ -214,6 +214,7 @@ fn machine_json(machine: &Machine) -> Value {
         "accumulators": machine.accumulators,
         "compile_seconds": machine.compile_seconds,
         "workgroup_registers": machine.workgroup_registers,
+        "core_registers": machine.core_registers,
         "terms": machine.max_terms,
     })
 }

@@ -106,19 +106,11 @@ fn main(
             acc[i][j] = mat_c();
         }
     }
-    // Places in shared memory, in the first stage: of the subgroup's first matrices, and of what this lane puts.
+    // Places in the first stage of shared memory: of the subgroup's first matrices, and of this lane's first puts.
     let a_first = a_place(tile_row, 0u);
     let b_first = b_place(tile_col, 0u);
-    var a_to: array<u32, A_SHARE / A_PUT>;
-    var b_to: array<u32, B_SHARE / B_PUT>;
-    //#unroll
-    for (var v = 0u; v < A_SHARE / A_PUT; v++) {
-        a_to[v] = a_place(a_outer_of(lane + v * LANES), a_k_of(lane + v * LANES));
-    }
-    //#unroll
-    for (var v = 0u; v < B_SHARE / B_PUT; v++) {
-        b_to[v] = b_place(b_outer_of(lane + v * LANES), b_k_of(lane + v * LANES));
-    }
+    let a_to = a_place(a_outer_of(lane), a_k_of(lane));
+    let b_to = b_place(b_outer_of(lane), b_k_of(lane));
     // The places of this lane's units at k = 0, and the units of the next iteration, which are loaded during this one.
     var a_from: array<u32, A_SHARE>;
     var b_from: array<u32, B_SHARE>;
@@ -143,7 +135,7 @@ fn main(
             //#unroll
             for (var v = 0u; v < A_SHARE / A_PUT; v++) {
                 let last = a_next[(v + 1u) * A_PUT - 1u];
-                put_a(a_to[v] + stage * A_STAGE, lane + v * LANES, a_next[v * A_PUT], last);
+                put_a(a_put_place(a_to, stage, lane, v), lane + v * LANES, a_next[v * A_PUT], last);
             }
         } else {
             stage_a(row0, dims.m, k0, stage, lane);
@@ -152,7 +144,7 @@ fn main(
             //#unroll
             for (var v = 0u; v < B_SHARE / B_PUT; v++) {
                 let last = b_next[(v + 1u) * B_PUT - 1u];
-                put_b(b_to[v] + stage * B_STAGE, lane + v * LANES, b_next[v * B_PUT], last);
+                put_b(b_put_place(b_to, stage, lane, v), lane + v * LANES, b_next[v * B_PUT], last);
             }
         } else {
             stage_b(col0, dims.n, k0, stage, lane);

@@ -1,8 +1,12 @@
 //! How lanes put units of operand x into shared memory. `x_outer_of(put)` and `x_k_of(put)` return the indices within the block
-//! of the first unit of a put; `put_x(at, put, first, last)` puts the units of a put at the place `at` of the first.
+//! of the first unit of a put; `put_x(at, put, first, last)` puts the units of a put at the place `at` of the first. X_CYCLE
+//! successive puts fill X_CYCLE_ROWS rows.
 
 //#variant in_order
 // One unit at a time, in the order of device memory: nothing is transposed.
+const X_CYCLE: u32 = X_ROW / 8u;
+const X_CYCLE_ROWS: u32 = 1u;
+
 fn x_outer_of(put: u32) -> u32 {
     return put / (X_ROW / 8u) * (1u - X_OUTER) + put % (X_ROW / 8u) * 8u * X_OUTER;
 }
@@ -19,6 +23,9 @@ fn put_x(at: u32, put: u32, first: Unit, last: Unit) {
 //#variant transposed
 // Units along the outer axis, in rows along k: two units, neighbours along k, whose elements are put in pairs of 4 bytes. Four
 // lanes load 64 bytes of a line, and the next lanes its neighbours along k, so that lanes write to different banks.
+const X_CYCLE: u32 = 2u * BK;
+const X_CYCLE_ROWS: u32 = 32u;
+
 fn x_outer_of(put: u32) -> u32 {
     return put / (2u * BK) * 32u + put % 4u * 8u;
 }

@@ -21,6 +21,16 @@ fn x_place(outer: u32, k: u32) -> u32 {
     return row * X_LD + col / 4u;
 }
 
+// The place in shared memory of a lane's put `nth`, from the place of its first in the first stage. If as many puts as there are
+// lanes fill whole rows, the distance is a constant, and no place but the first takes a register.
+fn x_put_place(first: u32, stage: u32, lane: u32, nth: u32) -> u32 {
+    if LANES % X_CYCLE == 0u {
+        return first + stage * X_STAGE + nth * (LANES / X_CYCLE * X_CYCLE_ROWS * X_LD);
+    }
+    let put = lane + nth * LANES;
+    return x_place(x_outer_of(put), x_k_of(put)) + stage * X_STAGE;
+}
+
 // The place in device memory of a lane's unit at k = 0, computed once before the first iteration: unit `nth` of a put. If k is
 // less than BK, no unit is loaded ahead and the place is not used; k is clamped so that its product with a stride does not
 // wrap. With segments the place changes.

@@ -91,6 +91,9 @@ pub struct Machine {
     /// Number of registers of all invocations of a workgroup: 65,536, as on an NVIDIA multiprocessor. None on software
     /// devices.
     pub workgroup_registers: Option<u32>,
+    /// Number of registers that the workgroups of a core share. GPUs: 65,536, as on an NVIDIA multiprocessor. AMD: 98,304,
+    /// as in a compute unit of a large GPU of RDNA 3 or 4; its small ones have 65,536.
+    pub core_registers: u32,
     /// Maximum number of terms of a function of multivectors that a kernel has written out, one multiply-add each:
     /// 1,024. Drivers take seconds to compile that many, and it is just enough for the product of the conformal algebra
     /// of space.
@@ -159,6 +162,7 @@ impl Machine {
             accumulators: if backend == "metal" { 64 } else { 128 },
             compile_seconds: None,
             workgroup_registers: Some(65_536),
+            core_registers: if vendor == AMD { 98_304 } else { 65_536 },
             max_terms: 1024,
         };
         if device_type != DeviceType::Software {
@@ -243,7 +247,11 @@ impl fmt::Display for Machine {
             "  read cost        {} multiply-adds from shared memory, {} from a cache",
             self.shared_read_weight, self.cached_read_weight
         )?;
-        writeln!(f, "  registers        {} per invocation, {of_workgroup} per workgroup", self.registers)?;
+        writeln!(
+            f,
+            "  registers        {} per invocation, {of_workgroup} per workgroup, {} per core",
+            self.registers, self.core_registers
+        )?;
         writeln!(f, "  accumulators     {}{more}", self.accumulators)?;
         write!(f, "  terms            {} written out at most", self.max_terms)
     }

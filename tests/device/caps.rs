@@ -253,7 +253,7 @@ NVIDIA H200
   invocation start 0.0 us
   memory access    lines of 128 B, sectors of 32 B, a jump costs 0 B
   read cost        2 multiply-adds from shared memory, 9 from a cache
-  registers        128 per invocation, 65536 per workgroup
+  registers        128 per invocation, 65536 per workgroup, 65536 per core
   accumulators     128 at most
   terms            1024 written out at most";
     assert_eq!(caps.to_string(), want);

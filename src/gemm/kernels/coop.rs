@@ -42,8 +42,8 @@ const TILES: [Tile; 16] = [
 /// The most units, of four registers each, that a GPU's invocation stages in one iteration, in addition to its sums.
 const MAX_UNITS: u32 = 8;
 
-/// The registers of an invocation for matrices A and B and for places, as compiled for AMD and NVIDIA: about 64.
-const OTHER_REGISTERS: u32 = 64;
+/// The registers of an invocation for places and counters, as compiled for AMD and NVIDIA: about 40.
+const PLACE_REGISTERS: u32 = 40;
 
 impl Tile {
     /// A tile whose subgroup tiles consist of cooperative matrices.
@@ -160,6 +160,14 @@ fn units(tile: &Tile, caps: &Caps) -> u32 {
     (tile.bm + tile.bn) * tile.bk / (8 * tile.tiles_per_block() * subgroup(caps))
 }
 
+/// The registers of an invocation: its share of the sums, of a column of matrices A and of a matrix B, the units of the next
+/// iteration, and places.
+fn registers(tile: &Tile, caps: &Caps) -> u32 {
+    let sums = tile.tm * tile.tn / subgroup(caps);
+    let matrices = (tile.tm + tile.fragment) * tile.fragment / (2 * subgroup(caps));
+    sums + matrices + 4 * units(tile, caps) + PLACE_REGISTERS
+}
+
 fn fetch(kernel: Kernel, slot: &'static str, unit: &'static str, by: Loads) -> Kernel {
     let kernel = kernel.param(unit, by.unit());
     match by {
@@ -227,9 +235,7 @@ impl KernelSpec for Coop {
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let machine = &caps.machine;
         let read_weight = machine.matrix_flops / machine.f32_flops;
-        let registers = tile.tm * tile.tn / subgroup(caps) + 4 * units(tile, caps) + OTHER_REGISTERS;
-        let of_workgroup = self.invocations(tile, caps) * registers;
-        let is_alone = machine.workgroup_registers.is_some_and(|registers| 2 * of_workgroup > registers);
+        let is_alone = 2 * self.invocations(tile, caps) * registers(tile, caps) > machine.core_registers;
         let barrier_seconds = if is_alone { machine.barrier_seconds } else { 0.0 };
         Cost { read_weight, barrier_seconds, ..Cost::of_blocks(tile, problem, caps, Unit::Matrix) }
     }
