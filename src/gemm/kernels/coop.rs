@@ -20,16 +20,14 @@ pub(super) struct Coop;
 /// staged element is used 64 times. A subgroup of 64 needs half as many registers for each, but more units to stage: with a
 /// depth of 32, or in fewer subgroup tiles. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers. The depth is 16
 /// where two stages of depth 32 would not fit into 48 KiB, and where a software driver would take twice as long to compile.
-const TILES: [Tile; 16] = [
+const TILES: [Tile; 14] = [
     Tile::of_subgroups(16, [128, 256, 16], [64, 64]),
     Tile::of_subgroups(16, [256, 128, 16], [64, 64]),
     Tile::of_subgroups(16, [128, 128, 32], [64, 64]),
-    Tile::of_subgroups(16, [128, 128, 16], [64, 64]),
     Tile::of_subgroups(16, [128, 64, 32], [64, 64]),
     Tile::of_subgroups(16, [128, 64, 16], [64, 32]),
     Tile::of_subgroups(16, [64, 64, 32], [32, 64]),
     Tile::of_subgroups(16, [64, 64, 32], [32, 32]),
-    Tile::of_subgroups(16, [32, 64, 32], [32, 64]),
     Tile::of_subgroups(16, [32, 64, 32], [32, 32]),
     Tile::of_subgroups(8, [128, 256, 16], [64, 64]),
     Tile::of_subgroups(8, [256, 128, 16], [64, 64]),

@@ -163,7 +163,7 @@ mod tests {
             (&|row| (row.kernel, row.scratch) = (KNOWN[0].kernel.into(), 33), "33 bytes of scratch above 32"),
             (&|row| row.kernel = COOP.into(), "no matrix instruction"),
             (&|row| row.refused = Some("refused: ERROR".into()), "refused: ERROR"),
-            (&|row| row.registers = Some(193), "193 registers"),
+            (&|row| row.registers = Some(241), "241 registers"),
             (&|row| row.shared_access = [(8, 1)].into(), "accesses of 0 and 8 bytes"),
             (&|row| row.name = "another".into(), "f16: the step does not exist"),
             (&|row| row.refused = Some("crashed".into()), "crashed"),
