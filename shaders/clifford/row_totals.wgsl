@@ -29,6 +29,7 @@ fn row_totals(
     row: u32,
 ) {
     let buffer = (iteration % BUFFERS) * SUMS * LANES;
+    //#unroll
     for (var i = 0u; i < SUMS; i++) {
         parts[buffer + i * LANES + lane] = (*own)[i];
     }
@@ -46,11 +47,16 @@ fn row_totals(
         }
         workgroupBarrier();
     }
+    let first = buffer + (lane / PART) * PART;
+    //#unroll
     for (var i = 0u; i < SUMS; i++) {
-        let first = buffer + i * LANES + (lane / PART) * PART;
-        var sum = parts[first];
-        for (var j = 1u; j < left; j++) { sum += parts[first + j]; }
-        (*total)[i] = sum;
+        (*total)[i] = parts[first + i * LANES];
+    }
+    for (var j = 1u; j < left; j++) {
+        //#unroll
+        for (var i = 0u; i < SUMS; i++) {
+            (*total)[i] += parts[first + i * LANES + j];
+        }
     }
     if BUFFERS == 1u { workgroupBarrier(); }
 }
@@ -68,6 +74,7 @@ fn row_totals(
     lane: u32,
     row: u32,
 ) {
+    //#unroll
     for (var i = 0u; i < SUMS; i++) {
         var sum = (*own)[i];
         for (var by = 1u; by < min(PART, SUBGROUP); by *= 2u) { sum += subgroupShuffleXor(sum, by); }
@@ -76,14 +83,22 @@ fn row_totals(
     if PART > SUBGROUP {
         let buffer = (iteration % BUFFERS) * SUMS * LANES;
         if lane % SUBGROUP == 0u {
-            for (var i = 0u; i < SUMS; i++) { parts[buffer + i * LANES + lane / SUBGROUP] = (*total)[i]; }
+            //#unroll
+            for (var i = 0u; i < SUMS; i++) {
+                parts[buffer + i * LANES + lane / SUBGROUP] = (*total)[i];
+            }
         }
         workgroupBarrier();
+        let first = buffer + (lane / PART) * (PART / SUBGROUP);
+        //#unroll
         for (var i = 0u; i < SUMS; i++) {
-            let first = buffer + i * LANES + (lane / PART) * (PART / SUBGROUP);
-            var sum = parts[first];
-            for (var j = 1u; j < PART / SUBGROUP; j++) { sum += parts[first + j]; }
-            (*total)[i] = sum;
+            (*total)[i] = parts[first + i * LANES];
+        }
+        for (var j = 1u; j < PART / SUBGROUP; j++) {
+            //#unroll
+            for (var i = 0u; i < SUMS; i++) {
+                (*total)[i] += parts[first + i * LANES + j];
+            }
         }
         if BUFFERS == 1u { workgroupBarrier(); }
     }
@@ -98,10 +113,14 @@ fn row_totals(
     lane: u32,
     row: u32,
 ) {
+    //#unroll
     for (var i = 0u; i < SUMS; i++) {
-        let first = (i * dims.rows + row) * dims.parts;
-        var sum = sums[first];
-        for (var j = 1u; j < dims.parts; j++) { sum += sums[first + j]; }
-        (*total)[i] = sum;
+        (*total)[i] = sums[(i * dims.rows + row) * dims.parts];
+    }
+    for (var j = 1u; j < dims.parts; j++) {
+        //#unroll
+        for (var i = 0u; i < SUMS; i++) {
+            (*total)[i] += sums[(i * dims.rows + row) * dims.parts + j];
+        }
     }
 }

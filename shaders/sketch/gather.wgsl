@@ -14,10 +14,9 @@ alias x_unit = f32;
 const LANES: u32 = 64u;
 const ACROSS: u32 = 64u; // lanes along columns
 const EACH: u32 = 4u;    // columns of a lane
-const MOST: u32 = 4u;    // nonzeros of a line, rounded up to a power of two
 const LIST: u32 = 2048u; // nonzeros of all lines of a workgroup
 //#end
-const_assert LANES % ACROSS == 0u && LIST >= MOST;
+const_assert LANES % ACROSS == 0u && LIST >= 64u; // a line has at most 64 nonzeros
 
 const ROWS: u32 = 256u; // largest number of rows of Y in a workgroup
 
@@ -46,9 +45,14 @@ fn main(
     let rows = min(dims.rows, dims.lines - row0);
 
     for (var row = lane; row < rows; row += LANES) {
-        draw(row0 + row);
-        for (var t = 0u; t < dims.nonzeros; t++) {
-            list[row * dims.nonzeros + t] = drawn[t];
+        var drawn = Drawn();
+        for (var t = 0u; t < dims.nonzeros; t += 4u) {
+            drawn = draw(row0 + row, t, drawn.moved);
+            let at = row * dims.nonzeros + t;
+            //#unroll
+            for (var i = 0u; i < 4u; i++) {
+                if t + i < dims.nonzeros { list[at + i] = drawn.nonzeros[i]; }
+            }
         }
     }
     for (var row = lane; row <= rows; row += LANES) {

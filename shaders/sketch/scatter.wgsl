@@ -14,10 +14,9 @@ alias x_unit = f32;
 const LANES: u32 = 64u;
 const ACROSS: u32 = 64u; // lanes along columns
 const EACH: u32 = 4u;    // columns of a lane
-const MOST: u32 = 4u;    // nonzeros of a line, rounded up to a power of two
 const LIST: u32 = 2048u; // nonzeros that are sorted at once
 //#end
-const_assert LANES % ACROSS == 0u && LIST >= MOST && BUCKETS % LANES == 0u;
+const_assert LANES % ACROSS == 0u && BUCKETS % LANES == 0u && LIST >= 64u; // a line has at most 64 nonzeros
 
 const ROWS: u32 = 256u; // largest number of rows of Y in a workgroup
 // Buckets for a counting sort of the list. A row of Y has one or more buckets, each for a range of consecutive lines.
@@ -65,10 +64,16 @@ fn main(
             workgroupBarrier();
             shift = max(32u - countLeadingZeros(lines - 1u), firstLeadingBit(segments)) - firstLeadingBit(segments);
             for (var line = lane; line < lines; line += LANES) {
-                draw(first + line);
-                for (var t = 0u; t < dims.nonzeros; t++) {
-                    let row = (drawn[t] >> 1u) - row0; // wraps: past all rows if it is before the first
-                    if row < rows { atomicAdd(&buckets[row * segments + (line >> shift)], 1u); }
+                let segment = line >> shift;
+                var drawn = Drawn();
+                for (var t = 0u; t < dims.nonzeros; t += 4u) {
+                    drawn = draw(first + line, t, drawn.moved);
+                    //#unroll
+                    for (var i = 0u; i < 4u; i++) {
+                        let nonzero = drawn.nonzeros[i];
+                        let row = (nonzero >> 1u) - row0; // wraps: past all rows if it is before the first
+                        if t + i < dims.nonzeros && row < rows { atomicAdd(&buckets[row * segments + segment], 1u); }
+                    }
                 }
             }
             workgroupBarrier();
@@ -101,11 +106,17 @@ fn main(
         }
         workgroupBarrier();
         for (var line = lane; line < lines; line += LANES) {
-            draw(first + line);
-            for (var t = 0u; t < dims.nonzeros; t++) {
-                let row = (drawn[t] >> 1u) - row0; // wraps: past all rows if it is before the first
-                if row < rows {
-                    list[atomicAdd(&buckets[row * segments + (line >> shift)], 1u)] = (line << 1u) | (drawn[t] & 1u);
+            let segment = line >> shift;
+            var drawn = Drawn();
+            for (var t = 0u; t < dims.nonzeros; t += 4u) {
+                drawn = draw(first + line, t, drawn.moved);
+                //#unroll
+                for (var i = 0u; i < 4u; i++) {
+                    let nonzero = drawn.nonzeros[i];
+                    let row = (nonzero >> 1u) - row0; // wraps: past all rows if it is before the first
+                    if t + i < dims.nonzeros && row < rows {
+                        list[atomicAdd(&buckets[row * segments + segment], 1u)] = (line << 1u) | (nonzero & 1u);
+                    }
                 }
             }
         }

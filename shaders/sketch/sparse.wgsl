@@ -51,36 +51,70 @@ fn column_at(column: u32) -> vec2<u32> {
     );
 }
 
-// The nonzeros of the line that was drawn last, in the order in which they are drawn: the position, and in the lowest
-// bit 1 for a negative sign. MOST is the largest number of nonzeros per line.
-var<private> drawn: array<u32, MOST>;
+// Four nonzeros of a line, in the order in which they are drawn, and what drawing the next ones needs.
+struct Drawn {
+    nonzeros: vec4<u32>, // twice the position, plus 1 for a negative sign
+    moved: vec2<u32>, // bit t is set if the position of nonzero t was taken, so that it has the last one instead
+}
 
-// Draws the nonzeros of a line. `SparseLines::nonzeros` in `src/sketch/operator/sparse_lines.rs` does the same.
-fn draw(line: u32) {
-    var words = vec4<u32>();
-    for (var t = 0u; t < MOST; t++) {
-        if t >= dims.nonzeros {
-            break;
-        }
-        if t % 4u == 0u {
-            words = philox(vec4<u32>(line, t / 4u, 0u, dims.tag), vec2<u32>(dims.seed0, dims.seed1));
-        }
-        let word = words[t % 4u];
-        var position: u32;
-        if dims.distinct == 1u {
-            // Floyd's algorithm: draw from the positions up to `last`; if that one is taken, take `last`.
-            let last = dims.positions - dims.nonzeros + t;
-            position = mul_high(word, last + 1u);
-            var taken = false;
-            for (var before = 0u; before < t; before++) {
-                taken |= drawn[before] >> 1u == position;
-            }
-            position = select(position, last, taken);
-        } else {
-            position = mul_high(word, dims.positions);
-        }
-        drawn[t] = (position << 1u) | (word & 1u);
+// The random words of nonzeros `first` to `first + 3` of a line. `first` is a multiple of 4.
+fn words_of(line: u32, first: u32) -> vec4<u32> {
+    return philox(vec4<u32>(line, first / 4u, 0u, dims.tag), vec2<u32>(dims.seed0, dims.seed1));
+}
+
+// A position below each bound.
+fn below(words: vec4<u32>, bounds: vec4<u32>) -> vec4<u32> {
+    return vec4<u32>(
+        mul_high(words.x, bounds.x),
+        mul_high(words.y, bounds.y),
+        mul_high(words.z, bounds.z),
+        mul_high(words.w, bounds.w),
+    );
+}
+
+// The last position from which each of four nonzeros is drawn, if positions are distinct.
+fn lasts_of(first: u32) -> vec4<u32> {
+    return vec4<u32>(0u, 1u, 2u, 3u) + (dims.positions - dims.nonzeros + first);
+}
+
+// The positions of nonzeros `first` to `first + 3`, which have been drawn before.
+fn positions_of(line: u32, first: u32, moved: vec2<u32>) -> vec4<u32> {
+    let lasts = lasts_of(first);
+    let bits = vec4<u32>(select(moved.x, moved.y, first >= 32u)) >> (vec4<u32>(0u, 1u, 2u, 3u) + first % 32u);
+    return select(below(words_of(line, first), lasts + 1u), lasts, (bits & vec4<u32>(1u)) == vec4<u32>(1u));
+}
+
+// Draws nonzeros `first` to `first + 3` of a line. `first` is a multiple of 4, `moved` is that of the nonzeros before.
+// Those past the last nonzero mean nothing. Earlier ones are drawn again rather than kept, as arrays of private memory
+// with computed indices are slow. `SparseLines::nonzeros` in `src/sketch/operator/sparse_lines.rs` does the same.
+fn draw(line: u32, first: u32, moved: vec2<u32>) -> Drawn {
+    let words = words_of(line, first);
+    let signs = words & vec4<u32>(1u);
+    if dims.distinct == 0u {
+        return Drawn((below(words, vec4<u32>(dims.positions)) << vec4<u32>(1u)) | signs, moved);
     }
+    // Floyd's algorithm: draw from the positions up to `last`; if that one is taken, take `last`.
+    let lasts = lasts_of(first);
+    let own = below(words, lasts + 1u);
+    var taken = vec4<bool>();
+    for (var before = 0u; before < first; before += 4u) {
+        let others = positions_of(line, before, moved);
+        taken |= own == others.xxxx;
+        taken |= own == others.yyyy;
+        taken |= own == others.zzzz;
+        taken |= own == others.wwww;
+    }
+    // Then those of these four.
+    let x = select(own.x, lasts.x, taken.x);
+    let is_y = taken.y || own.y == x;
+    let y = select(own.y, lasts.y, is_y);
+    let is_z = taken.z || own.z == x || own.z == y;
+    let z = select(own.z, lasts.z, is_z);
+    let is_w = taken.w || own.w == x || own.w == y || own.w == z;
+    let w = select(own.w, lasts.w, is_w);
+    let bits = (u32(taken.x) | (u32(is_y) << 1u) | (u32(is_z) << 2u) | (u32(is_w) << 3u)) << (first % 32u);
+    let now = moved | select(vec2<u32>(bits, 0u), vec2<u32>(0u, bits), first >= 32u);
+    return Drawn((vec4<u32>(x, y, z, w) << vec4<u32>(1u)) | signs, now);
 }
 
 //#variant elements

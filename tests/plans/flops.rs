@@ -73,8 +73,9 @@ fn sparse(plan: &Plan, [lines, nonzeros, columns, rows]: [usize; 4], is_scattere
     let words: Vec<&str> = plan.steps()[0].tile.split(' ').collect();
     let [rows_of, columns_of] = [words[0], words[2]].map(|word| word.parse::<usize>().expect("a size"));
     let times = columns.div_ceil(columns_of) * if is_scattered { 2 * rows.div_ceil(rows_of) } else { 1 };
-    // The upper word of a product, place and sign brought together, and that places differ.
-    let draw = PHILOX * nonzeros.div_ceil(4) + (20 + 3 + 4) * nonzeros + 3 * nonzeros * (nonzeros - 1) / 2;
+    // Four at a time. The upper word of a product, place and sign brought together, and that places differ.
+    let drawn = nonzeros.next_multiple_of(4);
+    let draw = PHILOX * (drawn / 4) + (20 + 3 + 4) * drawn + 3 * drawn * (drawn - 1) / 2;
     let [matrix, f32, f16, _] = f32(2 * lines * nonzeros * columns + of_parts(plan));
     [matrix, f32, f16, (lines * times * draw) as f64]
 }
@@ -99,8 +100,9 @@ fn weighted([_, blades, terms, pairs]: [usize; 4]) -> usize {
 /// is added to what there is, and those of both operands, behind the gates and before.
 fn steerable_backward(algebra: [usize; 4]) -> usize {
     let [_, blades, ..] = algebra;
-    let gated = 2 * blades;
-    let gates = 2 * (GATE + GATE_SLOPE) + 2 * gated + 2 * ((2 * blades - 1) + 3 + (blades - 1));
+    // Both gates at once, twice; and each for the other operand's gradient.
+    let gated = 2 * (1 + blades) + 2 * blades;
+    let gates = 2 * (GATE + GATE_SLOPE) + gated + 2 * ((2 * blades - 1) + 3 + (blades - 1));
     gates + norm_backward(algebra) + 4 * weighted(algebra) + blades
 }
 
@@ -163,7 +165,7 @@ fn expected(what: &str, plan: &Plan) -> Units {
         }
         "geometric product" => f32(2 * terms * 2000),
         "geometric product by a table" => f32(2 * 64 * 64 * 600),
-        "steerable layer" => f32((2 * (GATE + blades) + weighted(CL3) + norm(CL3)) * positions),
+        "steerable layer" => f32((2 * GATE + 1 + blades + weighted(CL3) + norm(CL3)) * positions),
         "steerable layer, backward" => f32(steerable_backward(CL3) * positions + of_sums(plan)),
         "norm" => f32(norm(CL3) * positions),
         // A strip has one row.

@@ -26,8 +26,12 @@ const LONGEST: f64 = 0.5;
 
 /// What one workgroup has to itself and takes longer for, on devices whose watchdog does not wait: a row, or a range of places,
 /// for which it draws all lines of a sparse operator.
-const TOO_LONG: [(&str, &str); 3] =
-    [("swiftshader", "sum"), ("swiftshader", "sparse sketch"), ("swiftshader", "steerable layer, backward")];
+const TOO_LONG: [(&str, &str); 4] = [
+    ("lavapipe", "sparse sketch"),
+    ("swiftshader", "sum"),
+    ("swiftshader", "sparse sketch"),
+    ("swiftshader", "steerable layer, backward"),
+];
 
 /// What a device cannot run in any size, for want of storage bindings: it has four.
 const NONE: [(&str, &str); 6] = [

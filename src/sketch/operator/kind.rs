@@ -1,6 +1,7 @@
 //! The kinds of random operators and how their entries are scaled.
 
-/// Largest number of nonzeros in a column or row of a sparse operator: an invocation holds them in registers.
+/// Largest number of nonzeros in a column or row of a sparse operator: an invocation keeps two words of 32 bits, one bit
+/// for each.
 pub const MAX_NONZEROS: usize = 64;
 
 /// Largest length of a Hadamard transform, after padding to a power of two.

@@ -144,7 +144,6 @@ impl Tile {
             .param("LANES", self.lanes)
             .param("ACROSS", self.across)
             .param("EACH", self.each)
-            .param("MOST", problem.dims.nonzeros.next_power_of_two())
             .param("LIST", self.list);
         if self.pairs {
             return kernel.param("x_unit", "u64").slot("sparse", "pairs");

@@ -70,13 +70,16 @@ impl SparseProblem {
         }
     }
 
-    /// Integer operations that draw a line in `shaders/sketch/sparse.wgsl`: one call of Philox for four nonzeros; for
-    /// each nonzero, 20 for the upper word of a product and 3 to combine position and sign. Distinct positions take 4
-    /// more, and 3 for each nonzero drawn before. Sorting is not counted.
+    /// Integer operations that draw a line in `shaders/sketch/sparse.wgsl`, four nonzeros at a time: one call of Philox;
+    /// for each nonzero, 20 for the upper word of a product and 3 to combine position and sign. Distinct positions take
+    /// 4 more, and 3 for each nonzero drawn before; for each four, the earlier ones are drawn again. Sorting is not
+    /// counted.
     fn draw_operations(&self) -> f64 {
-        let nonzeros = f64::from(self.dims.nonzeros);
-        let pairs = nonzeros * (nonzeros - 1.0) / 2.0;
-        let distinct = if self.dims.distinct == 1 { 4.0 * nonzeros + 3.0 * pairs } else { 0.0 };
-        PHILOX * (nonzeros / 4.0).ceil() + 23.0 * nonzeros + distinct
+        let fours = f64::from(self.dims.nonzeros.div_ceil(4));
+        let (nonzeros, earlier) = (4.0 * fours, fours * (fours - 1.0) / 2.0);
+        let again = earlier * (PHILOX + 4.0 * 27.0);
+        let compared = 3.0 * nonzeros * (nonzeros - 1.0) / 2.0;
+        let distinct = if self.dims.distinct == 1 { 4.0 * nonzeros + compared + again } else { 0.0 };
+        PHILOX * fours + 23.0 * nonzeros + distinct
     }
 }

@@ -6,30 +6,8 @@ use crate::row::Row;
 /// The version of Mesa to which [`CEILINGS`] applies.
 pub const MESA: &str = "26.1.6";
 
-/// An exception: a kernel that is known to need scratch memory, for arrays that are indexed dynamically.
-struct KnownScratch {
-    target: &'static str,
-    kernel: &'static str,
-    /// The largest allowed size in bytes, as the driver counts them.
-    scratch: u32,
-    /// The issue that will remove the exception.
-    until: &'static str,
-}
-
-const fn known(kernel: &'static str, scratch: u32, until: &'static str) -> KnownScratch {
-    KnownScratch { target: "nv176", kernel, scratch, until }
-}
-
 /// The kernel of cooperative matrices.
 pub const COOP: &str = "gemm/coop";
-
-const COMPILERS: &str = "What the compilers showed";
-
-const KNOWN: [KnownScratch; 3] = [
-    known("clifford/rows", 32, COMPILERS),
-    known("sketch/gather", 16, COMPILERS),
-    known("sketch/scatter", 16, COMPILERS),
-];
 
 /// Limits for a step: the most registers, and the least width of the widest accesses in its heaviest block.
 struct Ceiling {
@@ -60,7 +38,7 @@ const CEILINGS: [Ceiling; 12] = [
     ceiling("softmax f32, along rows", [48, 48, 32], [4, 4, 0], [0, 0, 0]),
     ceiling("geometric product Cl(3) f32", [48, 48, 48], [8, 8, 4], [0, 0, 0]),
     ceiling("between motors f32", [60, 60, 48], [8, 8, 4], [0, 0, 0]),
-    ceiling("steerable product Cl(3,0,0) f32", [108, 108, 96], [8, 8, 4], [8, 8, 0]),
+    ceiling("steerable product Cl(3,0,0) f32", [108, 108, 104], [8, 8, 4], [8, 8, 0]),
 ];
 
 /// The rules that a target's rows violate, one line each.
@@ -76,16 +54,12 @@ pub fn faults(rows: &[Row]) -> Vec<String> {
 /// The rule for all versions of Mesa that a row violates, if any.
 fn fault(row: &Row) -> Option<String> {
     let Row { name, target, kernel, spills, scratch, .. } = row;
-    let known = KNOWN.iter().find(|known| known.target == *target && known.kernel == *kernel);
-    let allowed = known.map_or(0, |known| known.scratch);
     let what = if let Some(why) = &row.refused {
         why.clone()
     } else if *spills > 0 {
         format!("{spills} spills")
-    } else if *scratch > allowed {
-        let until =
-            known.map_or_else(String::new, |known| format!(" above {allowed}, until {:?}", known.until));
-        format!("{scratch} bytes of scratch{until}")
+    } else if *scratch > 0 {
+        format!("{scratch} bytes of scratch")
     } else if kernel == COOP && row.matrix == 0 {
         "no matrix instruction in its heaviest block".into()
     } else {
@@ -113,23 +87,9 @@ fn above(ceiling: &Ceiling, rows: &[&Row]) -> Option<String> {
     })
 }
 
-/// The exceptions that are larger than any row needs.
-#[must_use]
-pub fn needless(rows: &[Row]) -> Vec<String> {
-    let is_of = |known: &KnownScratch, row: &&Row| row.target == known.target && row.kernel == known.kernel;
-    let most =
-        |known: &KnownScratch| rows.iter().filter(|row| is_of(known, row)).map(|row| row.scratch).max();
-    let lower = KNOWN.iter().filter(|known| most(known).is_some_and(|most| most < known.scratch));
-    lower
-        .map(|known| {
-            format!("{} needs less scratch on {} than its exception allows", known.kernel, known.target)
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{CEILINGS, COOP, KNOWN, MESA, TARGETS, faults, needless};
+    use super::{CEILINGS, COOP, MESA, TARGETS, faults};
     use crate::row::Row;
 
     type Change<'a> = &'a dyn Fn(&mut Row);
@@ -157,10 +117,9 @@ mod tests {
             change(&mut rows[0]);
             faults(&rows)
         };
-        let cases: [(Change<'_>, &str); 9] = [
+        let cases: [(Change<'_>, &str); 8] = [
             (&|row| row.spills = 3, "3 spills"),
             (&|row| row.scratch = 4, "4 bytes of scratch"),
-            (&|row| (row.kernel, row.scratch) = (KNOWN[0].kernel.into(), 33), "33 bytes of scratch above 32"),
             (&|row| row.kernel = COOP.into(), "no matrix instruction"),
             (&|row| row.refused = Some("refused: ERROR".into()), "refused: ERROR"),
             (&|row| row.registers = Some(241), "241 registers"),
@@ -172,24 +131,8 @@ mod tests {
             let found = changed(change);
             assert!(found.len() == 1 && found[0].contains(want), "{want}: {found:?}");
         }
-        // KnownScratch scratch is allowed, and so are other registers with another version of Mesa.
-        assert_eq!(changed(&|row| (row.kernel, row.scratch) = (KNOWN[0].kernel.into(), 32)), [""; 0]);
+        // Other registers are allowed with another version of Mesa.
         let other = rows(1).into_iter().map(|row| Row { registers: Some(255), mesa: "99".into(), ..row });
         assert_eq!(faults(&other.collect::<Vec<_>>()), [""; 0]);
-    }
-
-    #[test]
-    fn an_unneeded_exception_is_reported() {
-        let row = |scratch| Row {
-            target: "nv176".into(),
-            kernel: KNOWN[1].kernel.into(),
-            scratch,
-            ..Row::default()
-        };
-        assert_eq!(needless(&[row(16), row(4)]), [""; 0]);
-        assert_eq!(
-            needless(&[row(4)]),
-            [format!("{} needs less scratch on nv176 than its exception allows", KNOWN[1].kernel)]
-        );
     }
 }

@@ -6,11 +6,6 @@ use crate::clifford::layer::gate::Gate;
 use crate::kernel::wgsl::{Block, Callee, Expression, fma, name, number};
 
 impl Writer<'_> {
-    /// The names of the gated operands.
-    pub(super) fn gated(&self) -> [&'static str; 2] {
-        if self.problem.is_gated() { ["xh", "yh"] } else { ["x", "y"] }
-    }
-
     pub(super) fn scalar(&self) -> usize {
         self.problem.blades.position(0).unwrap_or_default()
     }
@@ -22,17 +17,30 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn gated_blades(&self, to: &mut Block) {
+    /// Defines the multivector `result`: `of` times `gates`. Without gates it is `of` itself. Returns its name.
+    ///
+    /// A product is linear in its operands. So one of them is multiplied by all gates, and the others need no second
+    /// copy in registers.
+    pub(super) fn gated(
+        &self,
+        to: &mut Block,
+        of: &'static str,
+        gates: &Expression,
+        result: &'static str,
+    ) -> &'static str {
         if !self.problem.is_gated() {
-            return;
+            return of;
         }
-        to.comment("The gated operands.");
-        for operand in ["x", "y"] {
-            for (k, blade) in self.names.iter().enumerate() {
-                let gated = name(format!("{operand}_gate")) * self.blade(operand, k);
-                to.define(format!("{operand}h_{blade}"), gated);
-            }
+        for (k, blade) in self.names.iter().enumerate() {
+            to.define(format!("{result}_{blade}"), gates * self.blade(of, k));
         }
+        result
+    }
+
+    /// The product of both operands' gates.
+    pub(super) fn both_gates(&self, to: &mut Block) -> Expression {
+        let both = name("x_gate") * name("y_gate");
+        if self.problem.is_gated() { to.define("both_gates", both) } else { both }
     }
 
     /// Calls a function of the scalars of X and of Y. The function takes four numbers. With a vector width of 4 it is

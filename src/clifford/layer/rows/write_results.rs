@@ -64,27 +64,32 @@ impl Writer<'_> {
             let value = if is_masked { select(vector(0.0), value, name("is_mine")) } else { value };
             to.define(format!("h_{blade}"), value);
         }
-        let [x, y] = self.gated();
-        self.gated_blades(to);
         if self.problem.is_gated() {
             self.of_scalars(to, "gate_slopes", Gate::slope_of, ["x_slope", "y_slope"]);
         }
         to.comment("The gradients of the weights.");
+        let both = self.both_gates(to);
+        let h = self.gated(to, "h", &both, "hxy");
         let next = to.variable("next", name("strip"));
-        for (path, sum) in product.weight_gradient(x, y, "h").into_iter().enumerate() {
+        for (path, sum) in product.weight_gradient("x", "y", h).into_iter().enumerate() {
             to.assign(next.clone().member(format!("gw{path}")), sum);
         }
-        let sides =
-            [(Operand::C, "x", product.x_gradient("h", y)), (Operand::D, "y", product.y_gradient("h", x))];
-        for (result, operand, gradients) in sides {
-            to.comment(format!("The gradient of {operand}."));
-            for (blade, gradient) in self.names.iter().zip(gradients) {
-                to.define(format!("g{operand}_{blade}"), gradient);
-            }
-            let values = self.gate_backward(to, operand);
-            self.store(to, result, values);
-        }
+        to.comment("The gradient of x.");
+        let h = self.gated(to, "h", &name("y_gate"), "hy");
+        self.operand_gradient(to, Operand::C, "x", product.x_gradient(h, "y"));
+        to.comment("The gradient of y.");
+        let h = self.gated(to, "h", &name("x_gate"), "hx");
+        self.operand_gradient(to, Operand::D, "y", product.y_gradient(h, "x"));
         next
+    }
+
+    /// Stores the gradient of an operand, from the gradient of the gated operand.
+    fn operand_gradient(&self, to: &mut Block, result: Operand, operand: &str, gradients: Vec<Expression>) {
+        for (blade, gradient) in self.names.iter().zip(gradients) {
+            to.define(format!("g{operand}_{blade}"), gradient);
+        }
+        let values = self.gate_backward(to, operand);
+        self.store(to, result, values);
     }
 
     /// Stores the blades of a result.

@@ -54,10 +54,10 @@ impl Writer<'_> {
         if self.problem.function.is_backward() && !self.problem.is_normalised() {
             return;
         }
-        self.gated_blades(to);
+        let both = self.both_gates(to);
+        let x = self.gated(to, "x", &both, "xh");
         to.comment("The product.");
-        let [x, y] = self.gated();
-        for (blade, o) in self.names.iter().zip(product.forward(x, y)) {
+        for (blade, o) in self.names.iter().zip(product.forward(x, "y")) {
             to.define(format!("o_{blade}"), o);
         }
     }
