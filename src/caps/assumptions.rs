@@ -2,6 +2,7 @@
 
 use super::coop::CoopRow;
 use super::device_type::DeviceType;
+use super::machine::MatrixOrder;
 
 /// Facts to assume about a device instead of asking its driver. For tests, so that kernels for GPUs run on software
 /// devices. The default assumes nothing.
@@ -12,4 +13,6 @@ pub struct Assumptions {
     pub rows: Vec<CoopRow>,
     /// Device type to plan for.
     pub device_type: Option<DeviceType>,
+    /// Order in shared memory of cooperative matrices.
+    pub matrix_order: Option<MatrixOrder>,
 }

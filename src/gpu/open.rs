@@ -158,10 +158,11 @@ impl<'a> Device<'a> {
     pub(super) fn verify(&self, options: &GpuOptions) -> Verification {
         let (features, limits) = (self.device.features(), self.device.limits());
         let caps = Caps::read(self.adapter, features, &limits, self.robust, &options.assume.rows);
-        let caps = match options.assume.device_type {
+        let mut caps = match options.assume.device_type {
             Some(device_type) => caps.planned_for(device_type),
             None => caps,
         };
+        caps.machine.matrix_order = options.assume.matrix_order.unwrap_or(caps.machine.matrix_order);
         let probe = |caps, options| self.assemble(caps, options);
         Verification::start(caps, &self.adapter.get_info(), options, probe)
     }
