@@ -227,7 +227,7 @@ fn tensor_cores_that_are_not_to_be_trusted_are_passed_over_with_the_row_and_the_
     caps.subgroups = Some(SubgroupSizes { min: 16, max: 32, matrices: None });
     assert!(coop_lacks(&caps).starts_with(&format!("{ROW}and subgroups of a known size, not 16 to 32")));
     // Subgroups so large that a block has not a unit for every lane.
-    caps.subgroups = Some(SubgroupSizes { min: 128, max: 128, matrices: Some(128) });
+    caps.subgroups = Some(SubgroupSizes { min: 256, max: 256, matrices: Some(256) });
     assert!(coop_lacks(&caps).contains("smaller subgroups"), "{}", coop_lacks(&caps));
 }
 

@@ -47,7 +47,11 @@ fn a_large_cube_takes_the_largest_patches() {
         [8192; 3],
         [
             ("h200", "coop 256x128, 64x64 of 16", REUSE),
-            ("rtx-4090", "coop 256x128, 64x64 of 16", REUSE),
+            (
+                "rtx-4090",
+                "coop 128x128, 64x64 of 16",
+                "its cache delivers enough; two workgroups on a core, each with 64 matrices between barriers, hide the barriers",
+            ),
             ("radv-rdna4", "coop 256x128, 128x64 of 16", SUBGROUPS_OF_64),
             ("radv-rdna3", "coop 256x128, 128x64 of 16", SUBGROUPS_OF_64),
             (
@@ -90,7 +94,7 @@ fn few_rows_take_blocks_that_keep_every_core_busy() {
         [64, 8192, 8192],
         [
             ("h200", "coop 128x256, 64x64 of 16 in 8 parts", LARGE),
-            ("rtx-4090", "coop 64x64, 32x32 of 16 in 2 parts", WAVE),
+            ("rtx-4090", "coop 64x64, 32x64 of 16 in 2 parts", WAVE),
             (
                 "radv-rdna4",
                 "coop 64x64, 32x32 of 16",
@@ -119,8 +123,8 @@ fn a_small_cube_waits_for_its_chain_of_steps() {
         [
             (
                 "h200",
-                "coop 64x64, 32x32 of 16 in 4 parts",
-                "64 blocks leave half the cores idle, and a quarter of the chain is worth the second launch",
+                "coop 128x128, 64x64 of 16 in 4 parts",
+                "a quarter of the chain is worth the second launch; the largest patches read least while it waits",
             ),
             ("rtx-4090", "coop 64x64, 32x32 of 16", CHAIN),
             ("radv-rdna4", "coop 64x64, 32x32 of 16", CHAIN),
@@ -147,7 +151,7 @@ fn few_columns_take_the_narrowest_blocks() {
                 "coop 128x64, 64x32 of 16 in 8 parts",
                 "half of every block is idle, so reading A bounds it: taller blocks read B less often, parts fill the cores",
             ),
-            ("rtx-4090", "coop 64x64, 32x32 of 16 in 2 parts", PARTS),
+            ("rtx-4090", "coop 64x64, 32x64 of 16 in 2 parts", PARTS),
             (
                 "radv-rdna4",
                 "coop 64x64, 32x32 of 16",
