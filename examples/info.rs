@@ -193,6 +193,7 @@ fn machine_json(machine: &Machine) -> Value {
         "f16_flops": machine.f16_flops,
         "i8_flops": machine.i8_flops,
         "matrix_flops": machine.matrix_flops,
+        "matrix_order": machine.matrix_order.to_string(),
         "bytes": machine.memory_bandwidth,
         "cache_bytes": machine.cache_bandwidth,
         "shared_bytes": machine.shared_bandwidth,
@@ -203,6 +204,7 @@ fn machine_json(machine: &Machine) -> Value {
         "groups_per_core": machine.workgroups_per_core,
         "launch_seconds": machine.launch_seconds,
         "load_seconds": machine.load_seconds,
+        "barrier_seconds": machine.barrier_seconds,
         "invocation_seconds": machine.invocation_seconds,
         "line_bytes": machine.line_bytes,
         "sector_bytes": machine.sector_bytes,
@@ -215,6 +217,7 @@ fn machine_json(machine: &Machine) -> Value {
         "accumulators": machine.accumulators,
         "compile_seconds": machine.compile_seconds,
         "workgroup_registers": machine.workgroup_registers,
+        "core_registers": machine.core_registers,
         "terms": machine.max_terms,
     })
 }

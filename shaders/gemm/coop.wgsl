@@ -25,8 +25,10 @@ const WM: u32 = 32u;
 const WN: u32 = 32u;
 const SUBGROUP: u32 = 32u;
 const STAGES: u32 = 2u;
-const A_OUTER: u32 = 0u;
+const A_OUTER: u32 = 0u; // 1: a unit runs along the outer axis
 const B_OUTER: u32 = 1u;
+const A_SHARED_OUTER: u32 = 0u; // 1: rows of shared memory run along the outer axis
+const B_SHARED_OUTER: u32 = 1u;
 const TAG: u32 = 0u; // last word of the Philox counters, for a sign half
 //#end
 const_assert BM % WM == 0u && BN % WN == 0u && WM % FRAGMENT == 0u && WN % FRAGMENT == 0u && BK % FRAGMENT == 0u;
@@ -104,6 +106,11 @@ fn main(
             acc[i][j] = mat_c();
         }
     }
+    // Places in the first stage of shared memory: of the subgroup's first matrices, and of this lane's first puts.
+    let a_first = a_place(tile_row, 0u);
+    let b_first = b_place(tile_col, 0u);
+    let a_to = a_place(a_outer_of(lane), a_k_of(lane));
+    let b_to = b_place(b_outer_of(lane), b_k_of(lane));
     // The places of this lane's units at k = 0, and the units of the next iteration, which are loaded during this one.
     var a_from: array<u32, A_SHARE>;
     var b_from: array<u32, B_SHARE>;
@@ -111,11 +118,11 @@ fn main(
     var b_next: array<Unit, B_SHARE>;
     //#unroll
     for (var v = 0u; v < A_SHARE; v++) {
-        a_from[v] = locate_a(row0, dims.m, lane + v * LANES);
+        a_from[v] = locate_a(row0, dims.m, lane + v / A_PUT * LANES, v % A_PUT);
     }
     //#unroll
     for (var v = 0u; v < B_SHARE; v++) {
-        b_from[v] = locate_b(col0, dims.n, lane + v * LANES);
+        b_from[v] = locate_b(col0, dims.n, lane + v / B_PUT * LANES, v % B_PUT);
     }
     if k_begin < k_end {
         enter_segment(k_begin);
@@ -126,16 +133,18 @@ fn main(
         let ahead = k0 > k_begin && k0 + BK <= k_end;
         if A_AHEAD && ahead {
             //#unroll
-            for (var v = 0u; v < A_SHARE; v++) {
-                put_a(lane + v * LANES, stage, a_next[v]);
+            for (var v = 0u; v < A_SHARE / A_PUT; v++) {
+                let last = a_next[(v + 1u) * A_PUT - 1u];
+                put_a(a_put_place(a_to, stage, lane, v), lane + v * LANES, a_next[v * A_PUT], last);
             }
         } else {
             stage_a(row0, dims.m, k0, stage, lane);
         }
         if B_AHEAD && ahead {
             //#unroll
-            for (var v = 0u; v < B_SHARE; v++) {
-                put_b(lane + v * LANES, stage, b_next[v]);
+            for (var v = 0u; v < B_SHARE / B_PUT; v++) {
+                let last = b_next[(v + 1u) * B_PUT - 1u];
+                put_b(b_put_place(b_to, stage, lane, v), lane + v * LANES, b_next[v * B_PUT], last);
             }
         } else {
             stage_b(col0, dims.n, k0, stage, lane);
@@ -149,24 +158,26 @@ fn main(
             if A_AHEAD {
                 //#unroll
                 for (var v = 0u; v < A_SHARE; v++) {
-                    a_next[v] = fetch_a(a_from[v], row0, dims.m, next, lane + v * LANES);
+                    a_next[v] = fetch_a(a_from[v], row0, dims.m, next, lane + v / A_PUT * LANES, v % A_PUT);
                 }
             }
             if B_AHEAD {
                 //#unroll
                 for (var v = 0u; v < B_SHARE; v++) {
-                    b_next[v] = fetch_b(b_from[v], col0, dims.n, next, lane + v * LANES);
+                    b_next[v] = fetch_b(b_from[v], col0, dims.n, next, lane + v / B_PUT * LANES, v % B_PUT);
                 }
             }
         }
 
+        let a_now = a_first + stage * A_STAGE;
+        let b_now = b_first + stage * B_STAGE;
         //#unroll
         for (var kk = 0u; kk < BK; kk += FRAGMENT) {
             var a_rows: array<mat_a, ROWS>;
             //#unroll
             for (var i = 0u; i < ROWS; i++) {
-                let a_at = a_place(stage, tile_row + i * FRAGMENT, kk);
-                if A_OUTER == 0u {
+                let a_at = a_now + (i * A_NEXT_OUTER + kk / FRAGMENT * A_NEXT_K);
+                if A_SHARED_OUTER == 0u {
                     var from_rows: mat_a = coopLoadT<mat_a>(&a_tile[a_at], A_LD);
                     a_rows[i] = from_rows;
                 } else {
@@ -176,9 +187,9 @@ fn main(
             }
             //#unroll
             for (var j = 0u; j < COLS; j++) {
-                let b_at = b_place(stage, tile_col + j * FRAGMENT, kk);
+                let b_at = b_now + (j * B_NEXT_OUTER + kk / FRAGMENT * B_NEXT_K);
                 var b_col: mat_b;
-                if B_OUTER == 1u {
+                if B_SHARED_OUTER == 1u {
                     var from_rows: mat_b = coopLoadT<mat_b>(&b_tile[b_at], B_LD);
                     b_col = from_rows;
                 } else {

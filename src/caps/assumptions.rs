@@ -2,6 +2,7 @@
 
 use super::coop::CoopRow;
 use super::device_type::DeviceType;
+use super::machine::MatrixOrder;
 use super::subgroups::SubgroupSizes;
 
 /// Facts to assume about a device instead of asking its driver. For tests, so that kernels for GPUs run on software
@@ -17,4 +18,6 @@ pub struct Assumptions {
     pub device_type: Option<DeviceType>,
     /// Name of the device whose speed to plan for, as its driver reports it.
     pub speed_of: Option<String>,
+    /// Order in shared memory of cooperative matrices.
+    pub matrix_order: Option<MatrixOrder>,
 }

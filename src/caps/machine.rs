@@ -25,6 +25,8 @@ pub struct Machine {
     pub i8_flops: f64,
     /// Rate of f16 multiply-adds on cooperative matrices, in flop/s; 0 if there are none.
     pub matrix_flops: f64,
+    /// Order in shared memory from which the device loads cooperative matrices A and B.
+    pub matrix_order: MatrixOrder,
     /// Bandwidth of device memory in bytes/s.
     pub memory_bandwidth: f64,
     /// Bandwidth of the last cache that all cores share, in bytes/s.
@@ -50,6 +52,10 @@ pub struct Machine {
     /// Latency in seconds of a load from device memory. GPUs: 0.6 us, assumed. Software devices: 0, because their
     /// compiler and CPU prefetch.
     pub load_seconds: f64,
+    /// Time in seconds in which a core has nothing to compute at a barrier of its only workgroup: until the last results
+    /// are there, all have arrived, and the first operands are read. GPUs: 50 ns, about 90 cycles, assumed. Software
+    /// devices: 0, because they compute the whole workgroup one invocation after another.
+    pub barrier_seconds: f64,
     /// Time in seconds in which a software device starts an invocation and adds its sums to those of its neighbours.
     /// GPUs: 0, because invocations start in parallel.
     pub invocation_seconds: f64,
@@ -87,14 +93,30 @@ pub struct Machine {
     /// Number of registers of all invocations of a workgroup: 65,536, as on an NVIDIA multiprocessor. None on software
     /// devices.
     pub workgroup_registers: Option<u32>,
+    /// Number of registers that the workgroups of a core share. GPUs: 65,536, as on an NVIDIA multiprocessor. AMD: 98,304,
+    /// as in a compute unit of a large GPU of RDNA 3 or 4; its small ones have 65,536.
+    pub core_registers: u32,
     /// Maximum number of terms of a function of multivectors that a kernel has written out, one multiply-add each:
     /// 1,024. Drivers take seconds to compile that many, and it is just enough for the product of the conformal algebra
     /// of space.
     pub max_terms: usize,
 }
 
+/// Order in shared memory from which a device loads cooperative matrices A and B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MatrixOrder {
+    /// Any: along k, and along the rows of B or the columns of A, which the load transposes. NVIDIA has an instruction for
+    /// that (`ldmatrix.trans`). Assumed for other devices.
+    Any,
+    /// Along k: an invocation holds neighbours along k, and would load others one by one. AMD, as compiled by Mesa.
+    AlongK,
+}
+
 /// Intel's PCI id.
 const INTEL: u32 = 0x8086;
+/// AMD's PCI id.
+const AMD: u32 = 0x1002;
 
 impl Machine {
     /// The assumptions about the device that its driver calls `adapter`, of the vendor with this PCI id. Without rows of
@@ -125,6 +147,7 @@ impl Machine {
             f16_flops,
             i8_flops: 2.0 * f32_flops,
             matrix_flops: if has_rows { matrix_flops } else { 0.0 },
+            matrix_order: if vendor == AMD { MatrixOrder::AlongK } else { MatrixOrder::Any },
             memory_bandwidth,
             cache_bandwidth,
             shared_bandwidth: cache_bandwidth,
@@ -135,6 +158,7 @@ impl Machine {
             workgroups_per_core: 4,
             launch_seconds: 4e-6,
             load_seconds: 0.6e-6,
+            barrier_seconds: 50e-9,
             invocation_seconds: 0.0,
             line_bytes: 128.0,
             sector_bytes: 32.0,
@@ -147,6 +171,7 @@ impl Machine {
             accumulators,
             compile_seconds: None,
             workgroup_registers: Some(65_536),
+            core_registers: if vendor == AMD { 98_304 } else { 65_536 },
             max_terms: 1024,
         };
         if device_type != DeviceType::Software {
@@ -158,6 +183,7 @@ impl Machine {
             vector_lanes: 8,
             launch_seconds: 40e-6,
             load_seconds: 0.0,
+            barrier_seconds: 0.0,
             invocation_seconds: 0.2e-6,
             line_bytes: 0.0,
             jump_bytes: 128.0,
@@ -178,6 +204,15 @@ impl Machine {
     }
 }
 
+impl fmt::Display for MatrixOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Any => "any",
+            Self::AlongK => "along k",
+        })
+    }
+}
+
 /// One line per assumption, as part of the table of [`Caps`](super::Caps).
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -191,6 +226,7 @@ impl fmt::Display for Machine {
         writeln!(f, "  f16 peak         {}", format_rate(self.f16_flops, "FLOP/s"))?;
         writeln!(f, "  i8 peak          {}", format_rate(self.i8_flops, "FLOP/s"))?;
         writeln!(f, "  matrix peak      {}", format_rate(self.matrix_flops, "FLOP/s"))?;
+        writeln!(f, "  matrix order     {}", self.matrix_order)?;
         writeln!(f, "  memory peak      {}", format_rate(self.memory_bandwidth, "B/s"))?;
         writeln!(f, "  cache peak       {}", format_rate(self.cache_bandwidth, "B/s"))?;
         writeln!(f, "  shared peak      {}", format_rate(self.shared_bandwidth, "B/s"))?;
@@ -201,6 +237,7 @@ impl fmt::Display for Machine {
             self.cores, self.workgroups_per_core, self.busy_invocations, self.vector_lanes
         )?;
         writeln!(f, "  launch gap       {}", micros(self.launch_seconds))?;
+        writeln!(f, "  barrier          {:.0} ns", self.barrier_seconds * 1e9)?;
         writeln!(
             f,
             "  load latency     {}, {} loads in flight, in vectors of {}",
@@ -219,7 +256,11 @@ impl fmt::Display for Machine {
             "  read cost        {} multiply-adds from shared memory, {} from a cache",
             self.shared_read_weight, self.cached_read_weight
         )?;
-        writeln!(f, "  registers        {} per invocation, {of_workgroup} per workgroup", self.registers)?;
+        writeln!(
+            f,
+            "  registers        {} per invocation, {of_workgroup} per workgroup, {} per core",
+            self.registers, self.core_registers
+        )?;
         writeln!(f, "  accumulators     {}{more}", self.accumulators)?;
         write!(f, "  terms            {} written out at most", self.max_terms)
     }

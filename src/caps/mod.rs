@@ -15,6 +15,6 @@ pub use assumptions::Assumptions;
 pub use coop::{CoopRow, CoopScalar, CoopScope, Verdict};
 pub use device::{Caps, CapsLimits};
 pub use device_type::DeviceType;
-pub use machine::Machine;
+pub use machine::{Machine, MatrixOrder};
 pub use robust_access::RobustBufferAccess;
 pub use subgroups::SubgroupSizes;

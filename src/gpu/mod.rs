@@ -53,8 +53,8 @@ mod wait;
 mod waiter;
 
 pub use crate::caps::{
-    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, RobustBufferAccess,
-    SubgroupSizes, Verdict,
+    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, MatrixOrder,
+    RobustBufferAccess, SubgroupSizes, Verdict,
 };
 pub use adopt::{AdoptOptions, Polling};
 pub use buffer_access::BufferAccess;

@@ -165,10 +165,11 @@ impl<'a> Device<'a> {
             Some(device_type) => caps.planned_for(device_type),
             None => caps,
         };
-        let caps = match &options.assume.speed_of {
+        let mut caps = match &options.assume.speed_of {
             Some(adapter) => caps.at_speed_of(adapter),
             None => caps,
         };
+        caps.machine.matrix_order = options.assume.matrix_order.unwrap_or(caps.machine.matrix_order);
         let probe = |caps, options| self.assemble(caps, None, options);
         Verification::start(caps, &self.adapter.get_info(), options, probe)
     }

@@ -247,17 +247,19 @@ NVIDIA H200
   f16 peak         133.8 TFLOP/s
   i8 peak          133.8 TFLOP/s
   matrix peak      989.4 TFLOP/s
+  matrix order     any
   memory peak      4.8 TB/s
   cache peak       5.3 TB/s
   shared peak      5.3 TB/s
   cache            50 MiB
   cores            132, 4 workgroups each, busy with 128 invocations in vectors of 32
   launch gap       4.0 us
+  barrier          50 ns
   load latency     0.6 us, 4 loads in flight, in vectors of 4
   invocation start 0.0 us
   memory access    lines of 128 B, sectors of 32 B, a jump costs 0 B
   read cost        2 multiply-adds from shared memory, 9 from a cache
-  registers        128 per invocation, 65536 per workgroup
+  registers        128 per invocation, 65536 per workgroup, 65536 per core
   accumulators     128 at most
   terms            1024 written out at most";
     assert_eq!(caps.to_string(), want);
@@ -270,7 +272,15 @@ fn display_tells_devices_apart() {
             fixtures::rtx_4090,
             &["NVIDIA GeForce RTX 4090\n", "memory           24 GiB", "f32 peak         82.6 TFLOP/s"],
         ),
-        (fixtures::radv_rdna4, &["RADV GFX1201", "shared memory    64 KiB", "matrix peak      195 TFLOP/s"]),
+        (
+            fixtures::radv_rdna4,
+            &[
+                "RADV GFX1201",
+                "shared memory    64 KiB",
+                "matrix peak      195 TFLOP/s",
+                "matrix order     along k",
+            ],
+        ),
         (
             fixtures::radv_rdna3,
             &[

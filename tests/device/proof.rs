@@ -119,7 +119,7 @@ fn kernels_of_the_expected_size_are_used_and_each_is_asked_once() {
     let x = gpu.tensor(&[1.0f32, 2.0], [2]).unwrap();
     let before = gpu.stats();
     let y = ops::add(&x, &x).unwrap();
-    let a = gpu.tensor(&[f16::ONE; 9 * 16], [9, 16]).unwrap();
+    let a = gpu.tensor(&[f16::ONE; 12 * 16], [12, 16]).unwrap();
     let product = Gemm::new(&a, &a.t()).out::<tilewise::bf16>().kernel(GemmKernel::Coop).run().unwrap();
     let after = gpu.stats();
     assert_eq!((after.proofs, after.submits), (before.proofs + 1, before.submits));

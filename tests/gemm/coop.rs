@@ -7,7 +7,7 @@ use crate::support::product::{Case, check};
 use std::collections::BTreeMap;
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::CoopScalar::{F16, F32};
-use tilewise::gpu::{CoopRow, DeviceType};
+use tilewise::gpu::{CoopRow, DeviceType, MatrixOrder};
 use tilewise::{Fill, Gemm, Gpu, f16};
 
 /// By units along k and along the outer axis, then by elements: of A (m, k), and the other way round of B (k, n).
@@ -76,7 +76,11 @@ fn shapes(tile: &Tile) -> Vec<[usize; 3]> {
 /// software driver compiles on the thread of a device's queue: two devices compile at once.
 fn sweep(gpus: [&Gpu; 2], fragment: u32) {
     let variants = variants(gpus[0], fragment);
-    let halves = [0, 1].map(|first| variants.iter().skip(first).step_by(2).copied().collect::<Vec<_>>());
+    // Tiles and methods of loading alternate too, so each device has some of all.
+    let of = |which: usize| move |(i, _): &(usize, &Variant)| (i + i / 4) % 2 == which;
+    let halves = [0, 1].map(|which| {
+        variants.iter().enumerate().filter(of(which)).map(|(_, variant)| *variant).collect::<Vec<_>>()
+    });
     let launches: BTreeMap<String, usize> = std::thread::scope(|scope| {
         let [one, other] = [0, 1].map(|i| {
             let (gpu, half) = (gpus[i], &halves[i]);
@@ -120,7 +124,10 @@ fn every_tile_of_8x8_matrices_agrees_with_the_reference() {
 #[test]
 fn every_tile_of_16x16_matrices_agrees_with_the_reference() {
     let own = || able(16).and_then(|_| support::own(|_| ()));
-    if let (Some(gpu), Some(other)) = (own().or_else(|| claiming(16)), own().or_else(|| claiming(16))) {
+    // Where the matrices are claimed, one of the devices transposes operands to rows along k, as AMD's do.
+    let [gpu, other] =
+        [MatrixOrder::Any, MatrixOrder::AlongK].map(|order| own().or_else(|| claiming(16, order)));
+    if let (Some(gpu), Some(other)) = (gpu, other) {
         sweep([&gpu, &other], 16);
     }
 }
@@ -135,17 +142,20 @@ fn able(size: u32) -> Option<TestGpu> {
     lacks.is_ok().then_some(gpu)
 }
 
-/// The device, with matrices of a size that it does not list. Lavapipe computes with NVIDIA's all the same, and no tile
-/// should run for the first time on a scarce GPU. The validation layer objects, and what a GPU would do nobody knows.
-fn claiming(size: u32) -> Option<TestGpu> {
+/// The device, with matrices of a size that it does not list, loaded in this order. Lavapipe computes with NVIDIA's and
+/// AMD's all the same, and no tile should run for the first time on a scarce GPU. The validation layer objects, and what a
+/// GPU would do nobody knows.
+fn claiming(size: u32, order: MatrixOrder) -> Option<TestGpu> {
     let gpu = support::gpu()?;
     let caps = gpu.caps();
     if caps.rows.is_empty() || caps.device_type != DeviceType::Software || support::validates() {
         return None;
     }
     let claim = CoopRow { m: size, n: size, k: size, ..gpu.caps().rows[0] };
-    let claiming =
-        support::own(|options| options.assume.rows = vec![CoopRow { a: F16, b: F16, c: F32, ..claim }])?;
+    let claiming = support::own(|options| {
+        options.assume.rows = vec![CoopRow { a: F16, b: F16, c: F32, ..claim }];
+        options.assume.matrix_order = Some(order);
+    })?;
     claiming.caps().coop(size, F16, F32).expect("the self-test of a claimed row");
     Some(claiming)
 }

@@ -41,15 +41,19 @@ fn check(shape: [usize; 3], choices: [Choice; fixtures::ALL.len()]) {
 fn a_large_cube_takes_the_largest_patches() {
     const REUSE: &str =
         "the largest patches read least; taller blocks read B again less often than wider ones A";
-    const SUBGROUPS_OF_64: &str =
-        "subgroups of 64 hold patches of 128x64, which read less than those of 64x64";
+    const PAIRS: &str =
+        "B is put along k in pairs of units, and larger blocks have less than a pair for each invocation";
     check(
         [8192; 3],
         [
             ("h200", "coop 256x128, 64x64 of 16", REUSE),
-            ("rtx-4090", "coop 256x128, 64x64 of 16", REUSE),
-            ("radv-rdna4", "coop 256x128, 128x64 of 16", SUBGROUPS_OF_64),
-            ("radv-rdna3", "coop 256x128, 128x64 of 16", SUBGROUPS_OF_64),
+            (
+                "rtx-4090",
+                "coop 128x128, 64x64 of 16",
+                "its cache delivers enough; two workgroups on a core, each with 64 matrices between barriers, hide the barriers",
+            ),
+            ("radv-rdna4", "coop 128x128, 64x64 of 16", PAIRS),
+            ("radv-rdna3", "coop 128x128, 64x64 of 16", PAIRS),
             (
                 "intel-xe2",
                 "tiled 128x128, 8x4",
@@ -90,13 +94,13 @@ fn few_rows_take_blocks_that_keep_every_core_busy() {
         [64, 8192, 8192],
         [
             ("h200", "coop 128x256, 64x64 of 16 in 8 parts", LARGE),
-            ("rtx-4090", "coop 64x64, 32x32 of 16 in 2 parts", WAVE),
+            ("rtx-4090", "coop 64x64, 32x64 of 16 in 2 parts", WAVE),
             (
                 "radv-rdna4",
-                "coop 64x64, 32x32 of 16",
+                "coop 64x64, 32x64 of 16",
                 "no row of a block is idle; 128 blocks fill 64 cores twice",
             ),
-            ("radv-rdna3", "coop 64x64, 32x32 of 16 in 2 parts", WAVE),
+            ("radv-rdna3", "coop 64x64, 32x64 of 16 in 2 parts", WAVE),
             ("intel-xe2", "tiled 32x64, 4x4", "256 blocks fill 20 cores more evenly than 128 do"),
             (
                 "apple-m2",
@@ -119,12 +123,12 @@ fn a_small_cube_waits_for_its_chain_of_steps() {
         [
             (
                 "h200",
-                "coop 64x64, 32x32 of 16 in 4 parts",
-                "64 blocks leave half the cores idle, and a quarter of the chain is worth the second launch",
+                "coop 128x128, 64x64 of 16 in 4 parts",
+                "a quarter of the chain is worth the second launch; the largest patches read least while it waits",
             ),
             ("rtx-4090", "coop 64x64, 32x32 of 16", CHAIN),
-            ("radv-rdna4", "coop 64x64, 32x32 of 16", CHAIN),
-            ("radv-rdna3", "coop 64x64, 32x32 of 16", CHAIN),
+            ("radv-rdna4", "coop 64x64, 32x64 of 16", CHAIN),
+            ("radv-rdna3", "coop 64x64, 32x64 of 16", CHAIN),
             ("intel-xe2", "tiled 128x128, 8x4", "16 blocks are one wave of 20 cores, 64 would be four"),
             ("apple-m2", "coop 32x64, 32x32 of 8", "128 blocks fill 10 cores more evenly than 64 do"),
             ("lavapipe", "tiled 128x128, 16x16", "emulated matrices lose; the largest patches read least"),
@@ -137,23 +141,20 @@ fn a_small_cube_waits_for_its_chain_of_steps() {
 
 #[test]
 fn few_columns_take_the_narrowest_blocks() {
+    const TALL: &str = "half of every block is idle, so reading A bounds it: taller blocks read B less often, parts fill the cores";
     const PARTS: &str =
         "no block is narrower than 64 columns; 128 of them in two parts fill the cores more evenly";
     check(
         [8192, 32, 8192],
         [
-            (
-                "h200",
-                "coop 128x64, 64x32 of 16 in 8 parts",
-                "half of every block is idle, so reading A bounds it: taller blocks read B less often, parts fill the cores",
-            ),
-            ("rtx-4090", "coop 64x64, 32x32 of 16 in 2 parts", PARTS),
+            ("h200", "coop 128x64, 64x32 of 16 in 8 parts", TALL),
+            ("rtx-4090", "coop 64x64, 32x64 of 16 in 2 parts", PARTS),
             (
                 "radv-rdna4",
-                "coop 64x64, 32x32 of 16",
-                "no block is narrower than 64 columns; 128 of them fill 64 cores twice",
+                "coop 128x64, 64x64 of 16",
+                "64 blocks fill 64 cores; half of every block is idle, so reading A bounds it",
             ),
-            ("radv-rdna3", "coop 64x64, 32x32 of 16 in 2 parts", PARTS),
+            ("radv-rdna3", "coop 128x64, 64x64 of 16 in 4 parts", TALL),
             ("intel-xe2", "tiled 32x64, 4x4", "256 blocks fill 20 cores more evenly than 128 do"),
             (
                 "apple-m2",

@@ -9,6 +9,7 @@ mod fixtures;
 mod flops;
 mod laws;
 mod layouts;
+mod matrices;
 mod pieces;
 mod printed;
 #[path = "../support/mod.rs"]

@@ -6,7 +6,7 @@ use crate::support::wgsl::{self, I8, TYPES};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::gpu::{DeviceType, SubgroupSizes};
+use tilewise::gpu::{DeviceType, MatrixOrder, SubgroupSizes};
 use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
@@ -36,11 +36,19 @@ fn device(f16: bool, immediate_bytes: u32) -> Caps {
 /// Operands of f16 whose sums may be in f16.
 const F16_SUMS: GemmTypes = GemmTypes { accumulator: Accumulator::F16, ..TYPES[1] };
 
+/// The device, with operands of cooperative matrices transposed to rows along k.
+fn along_k(caps: &Caps) -> Caps {
+    let mut caps = caps.clone();
+    caps.machine.matrix_order = MatrixOrder::AlongK;
+    caps
+}
+
 /// Every kernel that a product may take on a device, with a tile that makes it: all types, ways of staging and storing.
 fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     const OPERANDS: [View; 4] = [View::Plain, View::Transposed, View::Gaps, View::TransposedGaps];
     let mut kernels = Vec::new();
     let mut seen = HashSet::new();
+    let along_k = along_k(caps);
     for tile in GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()) {
         for types in TYPES.into_iter().chain([F16_SUMS, I8]) {
             for views in
@@ -64,7 +72,8 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
                     assert!(matches!(refused, Error::Unsupported { .. }), "{refused:?}");
                     continue;
                 }
-                let plan = match problem.plan(caps) {
+                // Operands of cooperative matrices as they are in memory, or transposed to rows along k.
+                let plan = match problem.plan([caps, &along_k][seen.len() % 2]) {
                     // The longest runs are for vectors alone.
                     Err(Error::Unsupported { .. }) if tile.kernel == GemmKernel::Gemv => continue,
                     plan => plan.expect("the device runs every tile"),
@@ -219,7 +228,9 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
             let shared =
                 module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
             let bytes: u32 = shared.map(|(_, v)| module.types[v.ty].inner.size(module.to_ctx())).sum();
-            assert_eq!(bytes, tile.workgroup_bytes(problem, &caps), "{kernel}");
+            let is_transposed = kernel.to_string().contains(":transposed");
+            let planned = if is_transposed { along_k(&caps) } else { caps.clone() };
+            assert_eq!(bytes, tile.workgroup_bytes(problem, &planned), "{kernel}");
         };
         let fresh: Vec<&Kernel> =
             others.iter().filter(|kernel| seen.insert(((*kernel).clone(), format!("{allowed:?}")))).collect();

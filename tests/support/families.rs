@@ -155,7 +155,12 @@ pub(crate) fn slowed(caps: &Caps, times: f64) -> Caps {
     ] {
         *rate /= times;
     }
-    for seconds in [&mut machine.launch_seconds, &mut machine.load_seconds, &mut machine.invocation_seconds] {
+    for seconds in [
+        &mut machine.launch_seconds,
+        &mut machine.load_seconds,
+        &mut machine.barrier_seconds,
+        &mut machine.invocation_seconds,
+    ] {
         *seconds *= times;
     }
     slow

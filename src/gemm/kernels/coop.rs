@@ -4,8 +4,8 @@ use super::cost::{Cost, Unit};
 use super::generated::{self, Signs};
 use super::spec::KernelSpec;
 use super::stage::Loads;
-use super::store::store;
-use crate::caps::{Caps, CoopScalar};
+use super::store::{store, stores_half_words};
+use crate::caps::{Caps, CoopScalar, MatrixOrder};
 use crate::gemm::problem::{
     GemmDims, GemmKernel, GemmProblem, Generated, HalfAxis, PlaneSource, SignHalf, Tile,
 };
@@ -17,15 +17,17 @@ use std::cmp::Ordering;
 pub(super) struct Coop;
 
 /// Blocks from large to small. Subgroup tiles are as large as the registers allow: in a subgroup of 32, 64 x 64, where each
-/// staged element is used 64 times; in one of 64, 128 x 64. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers.
-/// The depth is 16 where two stages of depth 32 would not fit into 48 KiB, and where a software driver would take twice as long
-/// to compile.
-const TILES: [Tile; 13] = [
+/// staged element is used 64 times; in one of 64, 128 x 64. A subgroup of 64 has more units to stage too: with a depth of 32,
+/// or in fewer subgroup tiles. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers. The depth is 16 where two
+/// stages of depth 32 would not fit into 48 KiB, and where a software driver would take twice as long to compile.
+const TILES: [Tile; 15] = [
     Tile::of_subgroups(16, [128, 256, 16], [64, 64]),
     Tile::of_subgroups(16, [256, 128, 16], [64, 64]),
     Tile::of_subgroups(16, [256, 128, 16], [128, 64]),
-    Tile::of_subgroups(16, [128, 128, 16], [64, 64]),
+    Tile::of_subgroups(16, [128, 128, 32], [64, 64]),
+    Tile::of_subgroups(16, [128, 64, 32], [64, 64]),
     Tile::of_subgroups(16, [128, 64, 16], [64, 32]),
+    Tile::of_subgroups(16, [64, 64, 32], [32, 64]),
     Tile::of_subgroups(16, [64, 64, 32], [32, 32]),
     Tile::of_subgroups(16, [32, 64, 32], [32, 32]),
     Tile::of_subgroups(8, [128, 256, 16], [64, 64]),
@@ -35,6 +37,12 @@ const TILES: [Tile; 13] = [
     Tile::of_subgroups(8, [64, 64, 16], [32, 32]),
     Tile::of_subgroups(8, [32, 64, 16], [32, 32]),
 ];
+
+/// The most units, of four registers each, that a GPU's invocation stages in one iteration, in addition to its sums.
+const MAX_UNITS: u32 = 8;
+
+/// The registers of an invocation for places and counters, as compiled for AMD and NVIDIA: about 40.
+const PLACE_REGISTERS: u32 = 40;
 
 impl Tile {
     /// A tile whose subgroup tiles consist of cooperative matrices.
@@ -50,7 +58,7 @@ struct Stage {
     by: Loads,
 }
 
-/// The axis along which eight elements form a unit. Rows of shared memory run along the same axis.
+/// The axis along which eight elements form a unit, or a row of shared memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Axis {
     K = 0,
@@ -89,9 +97,22 @@ impl Stage {
         Self { axis, by: Loads::Elements }
     }
 
+    /// The axis of rows in shared memory: that of the units, unless the device loads matrices along k.
+    fn shared(self, caps: &Caps) -> Axis {
+        match caps.machine.matrix_order {
+            MatrixOrder::Any => self.axis,
+            MatrixOrder::AlongK => Axis::K,
+        }
+    }
+
+    /// The number of units that an invocation puts into shared memory at once: two if they are transposed on the way.
+    fn units_per_put(self, caps: &Caps) -> u32 {
+        if self.shared(caps) == self.axis { 1 } else { 2 }
+    }
+
     /// Bytes of one block of `outer` x `bk` in shared memory, each row padded by 16 bytes.
-    fn bytes(self, outer: u32, bk: u32) -> u32 {
-        match self.axis {
+    fn bytes(self, outer: u32, bk: u32, caps: &Caps) -> u32 {
+        match self.shared(caps) {
             Axis::K => outer * (bk + 8) * 2,
             Axis::Outer => bk * (outer + 8) * 2,
         }
@@ -120,17 +141,30 @@ fn subgroup(caps: &Caps) -> u32 {
 }
 
 /// Bytes of one stage of both operands, and of the buffer through which results are stored.
-fn workgroup_bytes(tile: &Tile, problem: &GemmProblem) -> [u32; 2] {
+fn workgroup_bytes(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [u32; 2] {
     let [a, b] = stages_of(problem);
-    let stage = a.bytes(tile.bm, tile.bk) + b.bytes(tile.bn, tile.bk);
+    let stage = a.bytes(tile.bm, tile.bk, caps) + b.bytes(tile.bn, tile.bk, caps);
     // One f32 matrix per subgroup tile, each row padded by a vector (`gemm/coop.wgsl`).
     [stage, tile.tiles_per_block() * tile.fragment * (tile.fragment + 4) * 4]
 }
 
 /// The number of stages: two if they fit, so that one is filled while the other is read.
 fn stages(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
-    let [stage, output] = workgroup_bytes(tile, problem);
+    let [stage, output] = workgroup_bytes(tile, problem, caps);
     if 2 * stage + output <= caps.limits.workgroup_bytes { 2 } else { 1 }
+}
+
+/// The units of both operands that an invocation stages in one iteration.
+fn units(tile: &Tile, caps: &Caps) -> u32 {
+    (tile.bm + tile.bn) * tile.bk / (8 * tile.tiles_per_block() * subgroup(caps))
+}
+
+/// The registers of an invocation: its share of the sums, of a column of matrices A and of a matrix B, the units of the next
+/// iteration, and places.
+fn registers(tile: &Tile, caps: &Caps) -> u32 {
+    let sums = tile.tm * tile.tn / subgroup(caps);
+    let matrices = (tile.tm + tile.fragment) * tile.fragment / (2 * subgroup(caps));
+    sums + matrices + 4 * units(tile, caps) + PLACE_REGISTERS
 }
 
 fn fetch(kernel: Kernel, slot: &'static str, unit: &'static str, by: Loads) -> Kernel {
@@ -162,10 +196,25 @@ impl KernelSpec for Coop {
         if problem.types.ab != DType::F16 {
             return Err(format!("operands of f16, not {}", problem.types.ab));
         }
+        // NOTE: a kernel on matrices has Vulkan's memory model, for which naga declares no capability that its atomics need.
+        if stores_half_words(problem, caps) {
+            return Err(format!(
+                "C of {} whose rows are whole vectors of four, as it has no atomics",
+                problem.types.c
+            ));
+        }
         caps.coop(tile.fragment, CoopScalar::F16, CoopScalar::F32)?;
         let lanes = self.invocations(tile, caps);
-        if [tile.bm, tile.bn].iter().any(|outer| !(outer * tile.bk).is_multiple_of(8 * lanes)) {
-            return Err(format!("smaller subgroups: {lanes} invocations have no unit each to stage"));
+        for (stage, outer) in stages_of(problem).into_iter().zip([tile.bm, tile.bn]) {
+            let least = stage.units_per_put(caps);
+            if !(outer * tile.bk).is_multiple_of(8 * lanes * least) {
+                let units = if least == 1 { "no unit" } else { "not two units" };
+                return Err(format!("smaller subgroups: {lanes} invocations have {units} each to stage"));
+            }
+        }
+        let units = units(tile, caps);
+        if units > MAX_UNITS && caps.machine.compile_seconds.is_none() {
+            return Err(format!("larger subgroups: {units} units per invocation, which a GPU would spill"));
         }
         Ok(())
     }
@@ -183,15 +232,18 @@ impl KernelSpec for Coop {
     }
 
     fn shared_bytes(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
-        let [stage, output] = workgroup_bytes(tile, problem);
+        let [stage, output] = workgroup_bytes(tile, problem, caps);
         stages(tile, problem, caps) * stage + output
     }
 
     /// A read of an f16 from shared memory takes as long as several multiply-adds: the ratio of the matrix unit's rate to that
-    /// of f32.
+    /// of f32. A core that has registers for a single workgroup waits at its barriers.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
-        let read_weight = caps.machine.matrix_flops / caps.machine.f32_flops;
-        Cost { read_weight, ..Cost::of_blocks(tile, problem, caps, Unit::Matrix) }
+        let machine = &caps.machine;
+        let read_weight = machine.matrix_flops / machine.f32_flops;
+        let is_alone = 2 * self.invocations(tile, caps) * registers(tile, caps) > machine.core_registers;
+        let barrier_seconds = if is_alone { machine.barrier_seconds } else { 0.0 };
+        Cost { read_weight, barrier_seconds, ..Cost::of_blocks(tile, problem, caps, Unit::Matrix) }
     }
 
     /// The signs of a sign half are f16.
@@ -219,7 +271,16 @@ impl KernelSpec for Coop {
             .require_subgroup_size(subgroup(caps))
             .require_f16_matrices(size);
         let [a, b] = stages_of(problem);
-        let kernel = kernel.param("A_OUTER", a.axis as u32).param("B_OUTER", b.axis as u32);
+        let kernel = kernel
+            .param("A_OUTER", a.axis as u32)
+            .param("B_OUTER", b.axis as u32)
+            .param("A_SHARED_OUTER", a.shared(caps) as u32)
+            .param("B_SHARED_OUTER", b.shared(caps) as u32);
+        let put = |kernel: Kernel, slot, stage: Stage| match stage.units_per_put(caps) {
+            1 => kernel,
+            _ => kernel.slot(slot, "transposed"),
+        };
+        let kernel = put(put(kernel, "coop_put_a", a), "coop_put_b", b);
         let kernel = match problem.segments() {
             Some(segments) if segments.source != PlaneSource::Stored => kernel.param("a_unit", a.by.unit()),
             _ => fetch(kernel, "coop_load_a", "a_unit", a.by),

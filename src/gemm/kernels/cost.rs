@@ -23,6 +23,8 @@ pub(in crate::gemm) struct Cost {
     pub(super) read_weight: f64,
     /// Iterations along k. Each waits for its loads.
     pub(super) iterations: f64,
+    /// Seconds of each iteration in which a core waits at a barrier, if it has room for a single workgroup.
+    pub(super) barrier_seconds: f64,
     /// Invocations of a workgroup that add their sums to each other's.
     pub(super) reducing: u32,
     /// How the operands are read from device memory.
@@ -66,6 +68,7 @@ impl Cost {
             tile: [tile.tm, tile.tn].map(f64::from),
             read_weight: machine.shared_read_weight,
             iterations: (depth(problem) / f64::from(tile.bk)).ceil(),
+            barrier_seconds: 0.0,
             reducing: 0,
             traffic: Traffic::ByBlock,
         }
@@ -100,13 +103,14 @@ impl Cost {
     }
 
     /// Seconds of arithmetic. Every core computes its share of the blocks, and the last wave takes as long as the others. Few
-    /// invocations leave lanes idle.
+    /// invocations leave lanes idle, and so do barriers that no other workgroup hides.
     fn arithmetic(&self, invocations: u32, problem: &GemmProblem, caps: &Caps) -> f64 {
         let per_core = self.per_core(problem, caps);
         let busy = (per_core * f64::from(invocations) / f64::from(caps.machine.busy_invocations)).min(1.0);
         let [rows, cols] = self.block;
         let block_flops = 2.0 * rows * cols * depth(problem);
-        per_core * block_flops / (self.peak / cores(caps) * self.efficiency() * busy)
+        let waiting = self.iterations * self.barrier_seconds;
+        per_core * (block_flops / (self.peak / cores(caps) * self.efficiency() * busy) + waiting)
     }
 
     /// The fraction of the peak that the inner loop reaches. Reads of staged operands limit it: the smaller the tile, the more

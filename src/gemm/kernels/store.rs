@@ -25,11 +25,22 @@ impl Store {
     }
 }
 
-/// Binds the store of C and the epilogue, whose operands' bindings begin at `first`. The store writes vectors of four if
-/// every row consists of whole, aligned vectors.
-pub(super) fn store(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Caps) -> Kernel {
+/// How kernels that prefer vectors store C: by vectors of four if every row consists of whole, aligned vectors.
+fn preferred(problem: &GemmProblem) -> Store {
     let d = &problem.dims;
-    if d.n.is_multiple_of(4) && d.c_starts().iter().all(|start| start.is_multiple_of(4)) {
+    let is_whole = d.n.is_multiple_of(4) && d.c_starts().iter().all(|start| start.is_multiple_of(4));
+    if is_whole { Store::Vectors } else { Store::Elements }
+}
+
+/// Whether [`store`] changes halves of 32-bit words, by atomics.
+pub(super) fn stores_half_words(problem: &GemmProblem, caps: &Caps) -> bool {
+    preferred(problem).access(problem, caps).stores_half_words()
+}
+
+/// Binds the store of C and the epilogue, whose operands' bindings begin at `first`. The store writes vectors of four if
+/// it can.
+pub(super) fn store(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Caps) -> Kernel {
+    if preferred(problem) == Store::Vectors {
         let c = Store::Vectors.access(problem, caps);
         let variant = if c.packs_pairs() { "vector_packed" } else { "vector" };
         let kernel = kernel.result(c).slot("store_c", variant);

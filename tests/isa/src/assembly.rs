@@ -1,5 +1,6 @@
 //! Counts a compiled kernel's instructions by their kind: in the whole kernel, and in its heaviest basic block.
 
+use crate::issue;
 use std::collections::BTreeMap;
 
 /// The number of memory accesses of each width. The width is in bytes for one invocation.
@@ -35,6 +36,8 @@ pub struct Block {
     pub matrix: u32,
     /// Multiply-adds of scalars and vectors.
     pub multiply_adds: u32,
+    /// AMD: cycles of the vector unit for all but matrix instructions, in subgroups of 32 and of 64 invocations.
+    pub vector_cycles: [u32; 2],
     /// Loads and stores of storage buffers.
     pub global: Widths,
     /// Loads and stores of shared memory.
@@ -73,6 +76,10 @@ impl Compiler {
             }
             if let (Some(op), Some(block)) = (self.operation(line), blocks.last_mut()) {
                 block.add(self.kind(op));
+                if self == Self::Aco {
+                    let cycles = issue::cycles(op);
+                    block.vector_cycles = [0, 1].map(|i| block.vector_cycles[i] + cycles[i]);
+                }
             }
         }
         let instructions = blocks.iter().map(|block| block.instructions).sum();

@@ -1,6 +1,7 @@
 //! Compiles a step with this process's driver, and returns the results as a row.
 
 use crate::assembly::Compiler;
+use crate::issue::matrix_percent;
 use crate::row::Row;
 use crate::spirv::Spirv;
 use crate::steps::Step;
@@ -67,6 +68,7 @@ fn with_results(row: Row, compiled: &Compiled) -> Row {
         instructions: counted.instructions,
         block: block.instructions,
         matrix: block.matrix,
+        matrix_percent: matrix_percent(&row.target, compiled.subgroup, &block),
         global: block.global,
         shared_access: block.shared,
         code: format!("{:016x}", digest.finish()),

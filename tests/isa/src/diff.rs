@@ -132,6 +132,9 @@ fn compared(old: &Row, new: &Row) -> (String, bool) {
     note("instructions", old.instructions, new.instructions, above(old.instructions, new.instructions));
     note("block", old.block, new.block, above(old.block, new.block));
     note("matrix", old.matrix, new.matrix, new.matrix < old.matrix);
+    if let (Some(old), Some(new)) = (old.matrix_percent, new.matrix_percent) {
+        note("percent", old, new, above(new, old));
+    }
     let is_narrower = |old: &Widths, new: &Widths| {
         let [old, new] = [old, new].map(|widths| widths.keys().last().copied());
         new.is_some() && new < old

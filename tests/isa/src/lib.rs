@@ -10,6 +10,7 @@ pub mod checks;
 mod compile;
 mod contiguous;
 pub mod diff;
+pub mod issue;
 pub mod plans;
 pub mod row;
 pub mod session;

@@ -41,6 +41,9 @@ pub struct Row {
     pub block: u32,
     /// Matrix instructions.
     pub matrix: u32,
+    /// Percent of the vector unit's time that is left to matrix instructions, see [`matrix_percent`](crate::issue::matrix_percent).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix_percent: Option<u32>,
     /// Accesses to storage buffers by their width in bytes.
     pub global: Widths,
     /// Accesses to shared memory by their width in bytes.
@@ -70,7 +73,7 @@ impl fmt::Display for Heading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:<44} {:>9} {:>6} {:>7} {:>6} {:>9} {:>8} {:>12} {:>5} {:>6}  {:<16} {:<16} kernel",
+            "{:<44} {:>9} {:>6} {:>7} {:>6} {:>9} {:>8} {:>12} {:>5} {:>6} {:>7}  {:<16} {:<16} kernel",
             "plan",
             "registers",
             "spills",
@@ -81,6 +84,7 @@ impl fmt::Display for Heading {
             "instructions",
             "block",
             "matrix",
+            "percent",
             "global",
             "shared memory"
         )
@@ -95,7 +99,7 @@ impl fmt::Display for Row {
         }
         write!(
             f,
-            "{name:<44} {:>9} {:>6} {:>7} {:>6} {:>9} {:>8} {:>12} {:>5} {:>6}  {:<16} {:<16} {kernel} {tile}",
+            "{name:<44} {:>9} {:>6} {:>7} {:>6} {:>9} {:>8} {:>12} {:>5} {:>6} {:>7}  {:<16} {:<16} {kernel} {tile}",
             or_dash(self.registers),
             self.spills,
             self.scratch,
@@ -105,6 +109,7 @@ impl fmt::Display for Row {
             self.instructions,
             self.block,
             self.matrix,
+            or_dash(self.matrix_percent),
             widths(&self.global),
             widths(&self.shared_access),
         )

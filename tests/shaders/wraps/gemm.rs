@@ -3,6 +3,7 @@
 use super::launch::Launch;
 use crate::support::{limits, wgsl};
 use tilewise::gemm::{Accumulator, GemmKernel, SplitK, Tile};
+use tilewise::gpu::MatrixOrder;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin, product_shape};
@@ -21,6 +22,13 @@ pub(crate) fn caps() -> Caps {
     let mut caps = fixtures::lavapipe();
     caps.rows.extend(fixtures::h200().rows);
     caps.limits = fixtures::h200().limits;
+    caps
+}
+
+/// The same, with operands of cooperative matrices transposed to rows along k.
+fn along_k() -> Caps {
+    let mut caps = caps();
+    caps.machine.matrix_order = MatrixOrder::AlongK;
     caps
 }
 
@@ -106,7 +114,7 @@ pub(crate) fn tiles() -> impl Iterator<Item = &'static Tile> {
 
 /// Every tile, each with every problem that it takes.
 pub(crate) fn launches() -> Vec<Launch> {
-    let devices = [caps(), bare()];
+    let devices = [caps(), bare(), along_k()];
     let mut launches = Vec::new();
     for (i, tile) in tiles().enumerate() {
         for (j, types) in TYPES.into_iter().enumerate() {
@@ -118,12 +126,17 @@ pub(crate) fn launches() -> Vec<Launch> {
                     }
                     let case = i + j + k;
                     // Cooperative matrices are of f16.
-                    let is_bare = tile.kernel != GemmKernel::Coop && case % 2 == 1;
+                    let device = match (case % 2, tile.kernel) {
+                        (0, _) => 0,
+                        (_, GemmKernel::Coop) => 2,
+                        _ => 1,
+                    };
+                    let is_bare = device == 1;
                     let mut types = types;
                     if types.ab == DType::F16 && !is_bare && case % 4 == 0 {
                         types.accumulator = Accumulator::F16;
                     }
-                    let caps = &devices[usize::from(is_bare)];
+                    let caps = &devices[device];
                     // Steps that no number of epilogues divides, so that each meets every tile and type.
                     let which = 31 * i + 17 * j + 5 * k + offset;
                     launches.extend(product(caps, tile, types, what, [&a, &b], parts, [offset, which]));
