@@ -77,7 +77,6 @@ const END_OF_PARAMETERS: &str = ",\n) {\n";
 pub(super) fn add_report(kernel: &Kernel, text: &str) -> Result<String> {
     let unit = kernel.c_unit();
     let store = match unit.split('<').next() {
-        Some("atomic") => "atomicStore(&c[0], subgroup_size);".to_owned(),
         Some(vector @ ("vec2" | "vec4")) => format!("c[0] = c_unit({vector}<u32>(subgroup_size));"),
         _ => "c[0] = c_unit(subgroup_size);".to_owned(),
     };

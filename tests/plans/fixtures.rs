@@ -41,19 +41,14 @@ fn check(shape: [usize; 3], choices: [Choice; fixtures::ALL.len()]) {
 fn a_large_cube_takes_the_largest_patches() {
     const REUSE: &str =
         "the largest patches read least; taller blocks read B again less often than wider ones A";
-    const PAIRS: &str =
-        "B is put along k in pairs of units, and larger blocks have less than a pair for each invocation";
+    const PAIRS_OF_WORKGROUPS: &str = "its cache delivers enough; two workgroups on a core, with twice the arithmetic between barriers, hide the barriers";
     check(
         [8192; 3],
         [
             ("h200", "coop 256x128, 64x64 of 16", REUSE),
-            (
-                "rtx-4090",
-                "coop 128x128, 64x64 of 16",
-                "its cache delivers enough; two workgroups on a core, each with 64 matrices between barriers, hide the barriers",
-            ),
-            ("radv-rdna4", "coop 128x128, 64x64 of 16", PAIRS),
-            ("radv-rdna3", "coop 128x128, 64x64 of 16", PAIRS),
+            ("rtx-4090", "coop 128x128, 64x64 of 16", PAIRS_OF_WORKGROUPS),
+            ("radv-rdna4", "coop 128x128, 64x64 of 16", PAIRS_OF_WORKGROUPS),
+            ("radv-rdna3", "coop 128x128, 64x64 of 16", PAIRS_OF_WORKGROUPS),
             (
                 "intel-xe2",
                 "tiled 128x128, 8x4",

@@ -64,11 +64,13 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
                 let takes = match tile.kernel {
                     GemmKernel::Tiled | GemmKernel::Gemv => types != I8,
                     GemmKernel::Dot => types == I8,
+                    // Its rows of bf16 are whole vectors.
+                    GemmKernel::Coop if types.c == DType::Bf16 && views[2] == View::Gaps => false,
                     GemmKernel::Coop => caps.f16 && types.ab == DType::F16,
                     _ => true,
                 };
                 if !takes {
-                    let refused = problem.plan(caps).expect_err("the kernel is for other types");
+                    let refused = problem.plan(caps).expect_err("the kernel is for other types or rows");
                     assert!(matches!(refused, Error::Unsupported { .. }), "{refused:?}");
                     continue;
                 }

@@ -28,6 +28,8 @@ fn kernels_on_matrices_report_their_subgroup_size_where_there_are_several() {
     for (one, several) in one.iter().zip(&several) {
         let [before, after] = [one, several].map(|kernel| kernel.specialize().unwrap());
         assert!(!before.contains("subgroup_size"), "{one}");
+        // Beside matrices no atomic is valid for Vulkan: naga declares no capability for it.
+        assert!(!after.contains("atomic"), "{several}");
         let built_in = "    @builtin(subgroup_size) subgroup_size: u32,\n";
         let (start, rest) = after.split_once("    // Launched with zeros for dims").expect("the report");
         let (report, end) = rest.split_once("        return;\n    }\n").expect("the report's end");
@@ -35,9 +37,8 @@ fn kernels_on_matrices_report_their_subgroup_size_where_there_are_several() {
         stores.insert(report.lines().find(|line| line.contains("[0]")).expect("a store").trim().to_owned());
         wgsl::validate(&after, capabilities).unwrap_or_else(|error| panic!("{several}: {error}"));
     }
-    // f32 and f16 elements and vectors; bf16 elements and vectors.
+    // f32 and f16 elements; vectors of bf16; vectors of f32 and f16.
     let want = [
-        "atomicStore(&c[0], subgroup_size);",
         "c[0] = c_unit(subgroup_size);",
         "c[0] = c_unit(vec2<u32>(subgroup_size));",
         "c[0] = c_unit(vec4<u32>(subgroup_size));",

@@ -16,14 +16,13 @@ use std::cmp::Ordering;
 
 pub(super) struct Coop;
 
-/// Blocks from large to small. Subgroup tiles are as large as the registers allow: in a subgroup of 32, 64 x 64, where each
-/// staged element is used 64 times; in one of 64, 128 x 64. A subgroup of 64 has more units to stage too: with a depth of 32,
-/// or in fewer subgroup tiles. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers. The depth is 16 where two
-/// stages of depth 32 would not fit into 48 KiB, and where a software driver would take twice as long to compile.
-const TILES: [Tile; 15] = [
+/// Blocks from large to small. Subgroup tiles are as large as the registers of a subgroup of 32 allow: with 64 x 64, each
+/// staged element is used 64 times. A subgroup of 64 needs half as many registers for each, but more units to stage: with a
+/// depth of 32, or in fewer subgroup tiles. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers. The depth is 16
+/// where two stages of depth 32 would not fit into 48 KiB, and where a software driver would take twice as long to compile.
+const TILES: [Tile; 14] = [
     Tile::of_subgroups(16, [128, 256, 16], [64, 64]),
     Tile::of_subgroups(16, [256, 128, 16], [64, 64]),
-    Tile::of_subgroups(16, [256, 128, 16], [128, 64]),
     Tile::of_subgroups(16, [128, 128, 32], [64, 64]),
     Tile::of_subgroups(16, [128, 64, 32], [64, 64]),
     Tile::of_subgroups(16, [128, 64, 16], [64, 32]),
