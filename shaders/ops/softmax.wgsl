@@ -43,8 +43,9 @@ fn joined_sums(x: held, y: held) -> held {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    place: Place,
 ) {
+    let lane = lane_at(place);
     let row = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
     let part = lane % dims.lanes;
     let at = row_at(min(row, dims.rows - 1u));

@@ -7,9 +7,6 @@ use crate::ops::packing::{constant, per_word, quad_unit, quad_variant};
 use crate::ops::vectors::{Moves, quads};
 
 /// The subgroup size of a device, if it has one only and workgroups consist of whole subgroups.
-///
-/// The shaders assume more than WGSL promises: that as many invocations with neighbouring indices are a subgroup. Tests
-/// run this on software devices; on GPUs nothing proves it.
 pub(super) fn subgroup(caps: &Caps) -> Option<u32> {
     let lanes = kernel::workgroup_size(LANES, caps);
     let sizes = caps.subgroups.filter(|sizes| sizes.min == sizes.max)?;
