@@ -3,6 +3,7 @@
 use super::CHAPTERS;
 use std::collections::BTreeSet;
 use std::path::Path;
+use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes};
@@ -106,6 +107,17 @@ fn portability_row(caps: &Caps) -> String {
     format!("| {} | {f32} | {f16}, {loads} | {subgroups} | {rows} | {usable} |", device(caps))
 }
 
+/// What is known about a device's kernels beyond their plans. By hand: nothing here knows what was done elsewhere.
+fn seen(caps: &Caps) -> &'static str {
+    match caps.adapter.as_str() {
+        name if name.contains("RTX 4090") => "compiled for Ampere by Mesa's NAK",
+        name if name.contains("RADV") => "compiled by Mesa's ACO",
+        name if name.contains("B580") => "compiled by Mesa's ANV, by hand",
+        _ if caps.device_type == DeviceType::Software => "run and measured",
+        _ => "neither",
+    }
+}
+
 fn readme_row(caps: &Caps) -> String {
     let f16 = if caps.f16 { "native" } else { "packed pairs" };
     let coop = match (caps.rows.first(), caps.has_tensor_cores()) {
@@ -113,7 +125,8 @@ fn readme_row(caps: &Caps) -> String {
         (Some(row), true) => format!("{}x{}x{}", row.m, row.n, row.k),
         (Some(row), false) => format!("{}x{}x{}, not usable", row.m, row.n, row.k),
     };
-    format!("| {} | {} | {f16} | {coop} |", device(caps), chosen_kernel(caps, DType::F16))
+    let kernel = chosen_kernel(caps, DType::F16);
+    format!("| {} | {kernel} | {f16} | {coop} | {} |", device(caps), seen(caps))
 }
 
 fn assert_table(file: &str, row: fn(&Caps) -> String) {

@@ -1,6 +1,7 @@
 //! [`Caps`] of real devices, written by hand, to plan for a GPU that is not present.
 //!
-//! The documentation of each says where its figures come from. Its rows of cooperative matrices are those that both
+//! The documentation of each says where its figures come from, and whether kernels were compiled for it or measured on
+//! it. Only the two software drivers have run any. Its rows of cooperative matrices are those that both
 //! wgpu's filter and the shading language accept: square, of size 8 or 16, of floats. Devices whose figures were not
 //! read from a driver share four assumptions: 65,535 workgroups per axis (the minimum of Vulkan and Metal, and what
 //! drivers report), 8 storage bindings (the minimum of WebGPU; most have thousands), 1,024 invocations, and on Vulkan
@@ -50,6 +51,8 @@ const LINUX_BUFFER: u64 = (1 << 31) - 1;
 /// Published: speed, 141 GB of memory, 132 multiprocessors (data sheet). From the driver: subgroups of 32, 48 KiB of
 /// shared memory, buffers of just under 4 GiB, as it reports for every card of the last generations. Assumed: the rows,
 /// which are those of other NVIDIA drivers, because no list of a Hopper card has been published.
+///
+/// Its kernels have been neither compiled for it nor measured on it.
 #[must_use]
 pub fn h200() -> Caps {
     nvidia("NVIDIA H200", 141_000_000_000)
@@ -59,6 +62,8 @@ pub fn h200() -> Caps {
 ///
 /// Published: speed, memory, multiprocessors (Ada paper); the rows 16x16x16 of f16 with f16 and f32 accumulation. The
 /// driver's limits are those of [`h200`].
+///
+/// Its kernels are compiled for Ampere by Mesa's compiler, which is not NVIDIA's, in CI; not measured.
 #[must_use]
 pub fn rtx_4090() -> Caps {
     nvidia("NVIDIA GeForce RTX 4090", 24 * GIB)
@@ -69,6 +74,8 @@ pub fn rtx_4090() -> Caps {
 /// Published: speed and memory (product page), the rows, 64 KiB of shared memory, subgroups of 32 or 64. wgpu cannot
 /// fix which of the two sizes a kernel gets. Assumed: RADV gives those on cooperative matrices 64
 /// ([`SubgroupSizes::matrices`]).
+///
+/// Its kernels are compiled for it by Mesa's compiler, which RADV uses, in CI; not measured.
 #[must_use]
 pub fn radv_rdna3() -> Caps {
     radv("AMD Radeon RX 7900 XTX (RADV NAVI31)", 24 * GIB)
@@ -78,6 +85,8 @@ pub fn radv_rdna3() -> Caps {
 ///
 /// Published: speed and memory (product page), 20 rows, all 16x16x16. Assumed: its f16 rows and its limits are those of
 /// [`radv_rdna3`].
+///
+/// Its kernels are compiled for it by Mesa's compiler, which RADV uses, in CI; not measured.
 #[must_use]
 pub fn radv_rdna4() -> Caps {
     radv("AMD Radeon RX 9070 XT (RADV GFX1201)", 16 * GIB)
@@ -88,6 +97,8 @@ pub fn radv_rdna4() -> Caps {
 /// Published: speed and memory (product page), and that its only f16 row is 8x16x16. The shading language cannot
 /// express that row, so it has none here. Assumed: subgroups of 16 or 32 (as other Xe2 devices report), 64 KiB of
 /// shared memory.
+///
+/// Its kernels have been compiled for it by Mesa's compiler, which ANV uses, by hand; not measured.
 #[must_use]
 pub fn intel_xe2() -> Caps {
     add_machine(Caps {
@@ -104,6 +115,8 @@ pub fn intel_xe2() -> Caps {
 /// From the sources of wgpu 30, where they are fixed for every Apple device: the 8x8x8 rows, 29 storage bindings, 4 KiB
 /// of immediates, 32 KiB of shared memory. Published: speed (announcement), and that every Apple GPU has subgroups of
 /// 32, which [`Caps::of`] uses although wgpu says "4 to 64". Assumed: the largest buffer is half of the memory.
+///
+/// Its kernels have been neither compiled for it nor measured on it.
 #[must_use]
 pub fn apple_m2() -> Caps {
     use CoopScalar::{F16, F32};
