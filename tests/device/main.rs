@@ -5,6 +5,7 @@ mod adopt;
 mod cache_files;
 mod caps;
 mod execute;
+mod hazards;
 mod opening;
 mod proof;
 mod recording;
