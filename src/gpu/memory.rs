@@ -130,6 +130,7 @@ impl Gpu {
     /// The buffer, for use by an application. Submits the recorded launches that use it. The pool does not reuse the
     /// buffer for other tensors.
     pub(crate) fn export<'a>(&self, allocation: &'a Allocation) -> Result<&'a wgpu::Buffer> {
+        self.inner.status.check()?;
         self.submit_if_used(allocation)?;
         allocation.check()?;
         allocation.pooled.storage().export();

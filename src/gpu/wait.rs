@@ -11,14 +11,20 @@ use super::recorder::LastSubmission;
 use crate::{Error, Result};
 
 impl Gpu {
-    /// Submits all recorded launches and uploads, and waits until the device has run them.
+    /// Submits all recorded launches and uploads, and waits until the device has run them. If there are none, asks the
+    /// device whether it is lost: if this returns without an error, the device was there.
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(&self) -> Result<()> {
+        let last_ticket = || self.inner.recorder.lock().last_submission.0;
+        let before = last_ticket();
         self.flush()?;
         self.wait_for_last()?;
+        if last_ticket() == before {
+            self.check_for_loss();
+        }
         self.inner.status.check()
     }
 

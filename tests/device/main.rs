@@ -6,6 +6,7 @@ mod cache_files;
 mod caps;
 mod execute;
 mod hazards;
+mod lost;
 mod opening;
 mod proof;
 mod recording;

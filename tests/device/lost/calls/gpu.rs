@@ -1,0 +1,34 @@
+//! Devices and tensors.
+
+use super::Call;
+use pollster::block_on;
+use tilewise::{Fill, f16};
+
+pub(super) const CALLS: &[Call] = &[
+    ("Gpu::empty", |it| it.gpu.empty::<f32>([3, 3]).map(drop)),
+    ("Gpu::execute", |it| {
+        let operands = [it.a.view(), it.b.view(), it.c.view_mut()?];
+        it.gpu.execute(&it.plan, &operands, &it.scalars)
+    }),
+    ("Gpu::flush", |it| it.gpu.flush()),
+    ("Gpu::prepare", |it| it.gpu.prepare(&it.plan)),
+    ("Gpu::random", |it| it.gpu.random::<f32>([3, 3], Fill::Uniform, 1).map(drop)),
+    ("Gpu::tensor", |it| it.gpu.tensor(&[1.0f32; 9], [3, 3]).map(drop)),
+    ("Gpu::time", |it| it.gpu.time(|| Ok(())).map(drop)),
+    ("Gpu::wait", |it| it.gpu.wait()),
+    ("Gpu::zeros", |it| it.gpu.zeros::<f32>([3, 3]).map(drop)),
+    ("Tensor::buffer", |it| it.a.buffer().map(drop)),
+    ("Tensor::cast", |it| it.a.cast::<f16>().map(drop)),
+    ("Tensor::cast_saturating", |it| it.a.cast_saturating::<i8>().map(drop)),
+    ("Tensor::contiguous", |it| it.a.t().contiguous().map(drop)),
+    ("Tensor::read", |it| block_on(it.a.read()).map(drop)),
+    ("Tensor::to_vec", |it| it.a.to_vec().map(drop)),
+    ("Tensor::write", |it| it.c.write(&[1.0; 64])),
+];
+
+#[cfg(feature = "ndarray")]
+pub(super) const NDARRAY: &[Call] = &[
+    ("Gpu::from_ndarray", |it| it.gpu.from_ndarray(&ndarray::arr1(&[1.0f32, 2.0])).map(drop)),
+    ("Tensor::read_ndarray", |it| block_on(it.a.read_ndarray()).map(drop)),
+    ("Tensor::to_ndarray", |it| it.a.to_ndarray().map(drop)),
+];

@@ -1,0 +1,74 @@
+//! Random operators, factorisations and sketched layers.
+
+use super::Call;
+use tilewise::f16;
+use tilewise::sketch::{
+    Budget, Cqrrpt, Lstsq, RangeFinder, Rsvd, SignStorage, SkLinear, cqrrpt, lstsq, range, recommend_rank,
+    rsvd, trace,
+};
+
+pub(super) const CALLS: &[Call] = &[
+    ("sketch::Cqrrpt::run", |it| Cqrrpt::new(&it.sketches.tall).run().map(drop)),
+    ("sketch::ExplicitSketch::adjoint", |it| it.sketches.explicit.adjoint(&it.a, 0).map(drop)),
+    ("sketch::ExplicitSketch::apply", |it| it.sketches.explicit.apply(&it.a, 0).map(drop)),
+    ("sketch::ExplicitSketch::left", |it| it.sketches.explicit.left(&it.a).map(drop)),
+    ("sketch::ExplicitSketch::right", |it| it.sketches.explicit.right(&it.a).map(drop)),
+    ("sketch::Lstsq::run", |it| Lstsq::new(&it.sketches.tall, &it.sketches.long).run().map(drop)),
+    ("sketch::RangeFinder::run", |it| RangeFinder::new(&it.sketches.tall, 4).run().map(drop)),
+    ("sketch::Rsvd::run", |it| Rsvd::new(&it.sketches.tall).rank(2).run().map(drop)),
+    ("sketch::SkLinear::backward", |it| {
+        it.sketches.layer.backward(&it.sketches.square, &it.sketches.hidden, &it.sketches.square).map(drop)
+    }),
+    ("sketch::SkLinear::backward_into", |it| {
+        it.sketches
+            .layer
+            .backward_into(
+                &it.sketches.square,
+                &it.sketches.hidden,
+                &it.sketches.square,
+                &mut it.sketches.gradients,
+            )
+            .map(drop)
+    }),
+    ("sketch::SkLinear::cast", |it| it.sketches.layer.cast::<f16>().map(drop)),
+    ("sketch::SkLinear::descend", |it| it.sketches.layer.descend(&it.sketches.gradients, 0.5)),
+    ("sketch::SkLinear::fit", |it| SkLinear::fit(&it.sketches.square, 1, 2).map(drop)),
+    ("sketch::SkLinear::forward", |it| it.sketches.layer.forward(&it.sketches.square).map(drop)),
+    ("sketch::SkLinear::hidden", |it| it.sketches.layer.hidden(&it.sketches.square).map(drop)),
+    ("sketch::SkLinear::output", |it| it.sketches.layer.output::<f32>(&it.sketches.hidden).map(drop)),
+    ("sketch::SkLinear::recommend_rank", |it| {
+        SkLinear::recommend_rank(&it.sketches.square, Budget::Params(0.5)).map(drop)
+    }),
+    ("sketch::SkLinear::to_sign_storage", |it| {
+        it.sketches.generated.to_sign_storage(SignStorage::Stored).map(drop)
+    }),
+    ("sketch::SkLinear::to_weight", |it| it.sketches.layer.to_weight().map(drop)),
+    ("sketch::SkLinear::u1", |it| it.sketches.generated.u1().map(drop)),
+    ("sketch::SkLinear::u2", |it| it.sketches.generated.u2().map(drop)),
+    ("sketch::SkLinearBuilder::fit", |it| SkLinear::builder(1, 2).fit(&it.sketches.square).map(drop)),
+    ("sketch::SkLinearBuilder::fit_to", |it| {
+        SkLinear::builder(1, 2).fit_to(&it.sketches.square, &it.sketches.square).map(drop)
+    }),
+    ("sketch::SkLinearBuilder::least_squares", |it| {
+        SkLinear::builder(1, 2).least_squares(&it.sketches.square).map(drop)
+    }),
+    ("sketch::SkLinearBuilder::panther", |it| SkLinear::builder(1, 2).panther(&it.sketches.square).map(drop)),
+    ("sketch::SkLinearBuilder::random", |it| {
+        SkLinear::<f32>::builder(1, 2).random(&it.gpu, [32, 32]).map(drop)
+    }),
+    ("sketch::SkLinearForward::run", |it| {
+        it.sketches.layer.apply(&it.sketches.square).output::<f16>().run().map(drop)
+    }),
+    ("sketch::Sketch::adjoint", |it| it.sketches.operator.adjoint(&it.sketches.short, 0).map(drop)),
+    ("sketch::Sketch::apply", |it| it.sketches.operator.apply(&it.sketches.square, 0).map(drop)),
+    ("sketch::Sketch::left", |it| it.sketches.operator.left(&it.sketches.square).map(drop)),
+    ("sketch::Sketch::right", |it| it.sketches.operator.right(&it.sketches.square).map(drop)),
+    ("sketch::Sketch::to_tensor", |it| it.sketches.operator.to_tensor(&it.gpu).map(drop)),
+    ("sketch::Svd::to_matrix", |it| it.sketches.svd.to_matrix().map(drop)),
+    ("sketch::cqrrpt", |it| cqrrpt(&it.sketches.tall).map(drop)),
+    ("sketch::lstsq", |it| lstsq(&it.sketches.tall, &it.sketches.long).map(drop)),
+    ("sketch::range", |it| range(&it.sketches.tall, 4).map(drop)),
+    ("sketch::recommend_rank", |it| recommend_rank(&it.sketches.square, Budget::Params(0.5)).map(drop)),
+    ("sketch::rsvd", |it| rsvd(&it.sketches.tall, 2).map(drop)),
+    ("sketch::trace", |it| trace(&it.sketches.square, 4, 1).map(drop)),
+];

@@ -1,0 +1,108 @@
+//! Every public function that can fail is called on lost devices, or is listed here with the reason why it needs no device.
+
+use super::calls;
+use std::collections::BTreeSet;
+
+/// Functions that need no device, and why. A name that ends in `::` stands for all names below it.
+const WITHOUT_DEVICE: &[(&str, &str)] = &[
+    ("Caps::coop", "plain data"),
+    ("Gemm::plan", "a plan is made without a device"),
+    ("Gemm::problem", "a problem is plain data"),
+    (
+        "Gpu::adopt",
+        "a device of its own: `a_device_that_is_lost_already_leaves_no_verdict_behind` adopts lost ones",
+    ),
+    ("Gpu::adopt_async", "as `Gpu::adopt`"),
+    ("Gpu::adopt_with", "as `Gpu::adopt`"),
+    ("Gpu::adopt_with_async", "as `Gpu::adopt`"),
+    ("Gpu::open", "opens a device of its own"),
+    ("Gpu::open_async", "opens a device of its own"),
+    ("Gpu::open_with", "opens a device of its own"),
+    ("Gpu::open_with_async", "opens a device of its own"),
+    ("GpuOptions::", "plain data"),
+    ("Layout::", "plain data"),
+    ("Linear::new", "checks shapes and keeps its operands"),
+    ("Tensor::as_strided", "a view"),
+    ("Tensor::permute", "a view"),
+    ("Tensor::reshape", "a view, as the tensor here is contiguous; else as `Tensor::contiguous`"),
+    ("Tensor::slice", "a view"),
+    ("Tensor::view_mut", "checks who else owns the buffer"),
+    ("clifford::Blades::", "plain data"),
+    ("clifford::Multivector::", "computes on the CPU"),
+    ("clifford::Multivectors::new", "checks shapes and keeps its operand"),
+    ("clifford::Multivectors::plan_sandwich", "a plan is made without a device"),
+    ("clifford::MvProduct::plan", "a plan is made without a device"),
+    ("clifford::Pga::", "computes on the CPU"),
+    ("clifford::Product::", "plain data"),
+    ("clifford::Signature::", "plain data"),
+    ("clifford::layer::CliffordLayerBuilder::from_parts", "checks shapes and keeps its operands"),
+    ("clifford::layer::Connected::new", "checks shapes and keeps its operands"),
+    ("clifford::layer::Connected::plan", "a plan is made without a device"),
+    ("clifford::layer::Connected::plan_backward", "a plan is made without a device"),
+    ("clifford::layer::Connected::problem", "a problem is plain data"),
+    ("clifford::layer::LayerProduct::plan_connected", "a plan is made without a device"),
+    ("clifford::layer::LayerProduct::plan_steerable", "a plan is made without a device"),
+    ("clifford::layer::LayerProduct::plan_steerable_backward", "a plan is made without a device"),
+    ("clifford::layer::MvLayerNorm::new", "checks shapes and keeps its operand"),
+    ("clifford::layer::MvLinear::new", "checks shapes and keeps its operand"),
+    ("clifford::layer::MvLinearBuilder::build", "checks shapes and keeps its operands"),
+    ("clifford::layer::MvNormalization::new", "checks shapes and keeps its operand"),
+    ("clifford::layer::MvSilu::new", "checks shapes and keeps its operands"),
+    ("gemm::Tile::fits", "plain data"),
+    ("gpu::AdoptOptions::from_env", "plain data"),
+    ("io::Npy::from_bytes", "on the CPU"),
+    ("io::Npy::read", "on the CPU"),
+    ("io::Safetensors::bytes", "on the CPU"),
+    ("io::Safetensors::dtype", "on the CPU"),
+    ("io::Safetensors::from_bytes", "on the CPU"),
+    ("io::Safetensors::read", "on the CPU"),
+    ("io::Safetensors::shape", "on the CPU"),
+    ("io::Safetensors::values", "on the CPU"),
+    ("io::SafetensorsWriter::copied", "on the CPU"),
+    ("io::SafetensorsWriter::to_bytes", "on the CPU"),
+    ("io::SafetensorsWriter::write", "on the CPU"),
+    ("io::npy_bytes", "on the CPU"),
+    ("io::read_npy_f64", "on the CPU"),
+    ("io::write_npy_slice", "on the CPU"),
+    ("sketch::ExplicitSketch::new", "checks the shape and keeps its operand"),
+    ("sketch::SkLinear::from_factors", "checks shapes and keeps its operands"),
+    ("sketch::SkLinear::plans", "plans are made without a device"),
+    ("sketch::SkLinear::s1", "a view"),
+    ("sketch::SkLinear::s2", "a view"),
+    ("sketch::Sketch::new", "plain data"),
+    ("sketch::Sketch::plan", "a plan is made without a device"),
+];
+
+/// Functions of the public API that return a `Result`, at once or by a future.
+fn fallible() -> BTreeSet<&'static str> {
+    let fails = |line: &&str| {
+        line.contains("fn ")
+            && line.rsplit_once(" -> ").is_some_and(|(_, returned)| returned.contains("Result<"))
+    };
+    let of_feature = |name: &&str| cfg!(feature = "ndarray") || !name.contains("ndarray");
+    let lines = include_str!("../../house/api.txt").lines().filter(fails);
+    lines.map(|line| line.split(": ").next().expect("a name")).filter(of_feature).collect()
+}
+
+fn covers(listed: &str, name: &str) -> bool {
+    listed == name || listed.ends_with("::") && name.starts_with(listed)
+}
+
+#[test]
+fn every_function_that_can_fail_is_called_on_a_lost_device_or_needs_none() {
+    let fallible = fallible();
+    assert!(fallible.len() > 200, "{}", fallible.len());
+    let called: Vec<&str> = calls::all().iter().map(|(name, _)| *name).collect();
+    let needs_none = |name: &str| WITHOUT_DEVICE.iter().any(|(listed, _)| covers(listed, name));
+    let missing: Vec<_> =
+        fallible.iter().filter(|name| !called.contains(name) && !needs_none(name)).collect();
+    assert!(
+        missing.is_empty(),
+        "a line in tests/device/lost/calls, or in WITHOUT_DEVICE, is missing for {missing:?}"
+    );
+    let twice: Vec<_> = called.iter().filter(|name| needs_none(name)).collect();
+    assert!(twice.is_empty(), "called and said to need no device: {twice:?}");
+    let listed = called.into_iter().chain(WITHOUT_DEVICE.iter().map(|(name, _)| *name));
+    let gone: Vec<_> = listed.filter(|listed| !fallible.iter().any(|name| covers(listed, name))).collect();
+    assert!(gone.is_empty(), "no public function that can fail has one of these names: {gone:?}");
+}

@@ -1,0 +1,82 @@
+//! Lost devices: every public function returns `Error::Device`, whoever knows of the loss and whatever is under way, and
+//! nothing hangs, panics or stays behind.
+
+mod calls;
+mod listed;
+mod under_way;
+mod world;
+
+use crate::support;
+use crate::support::watchdog::{doing, in_time};
+use calls::Call;
+use tilewise::{Error, Gpu};
+use world::World;
+
+/// The fault of a call that does not say that the device is lost, and why.
+fn fault(world: &mut World, why: &str, (name, call): Call) -> Option<String> {
+    let _doing = doing(name);
+    match call(world) {
+        Ok(()) => Some(format!("{name} went through")),
+        Err(error @ Error::Device(_)) if error.to_string().contains(why) => None,
+        Err(error) => Some(format!("{name}: {error:?}")),
+    }
+}
+
+/// Every call says that the device is lost, and why.
+fn assert_lost(world: &mut World, why: &str) {
+    let faults: Vec<String> = calls::all().into_iter().filter_map(|call| fault(world, why, call)).collect();
+    assert!(faults.is_empty(), "on a lost device:\n{}", faults.join("\n"));
+}
+
+fn marked(gpu: &Gpu) {
+    in_time("a device that is marked as lost", || {
+        let mut world = World::new(gpu).unwrap();
+        gpu.mark_lost("the cable was pulled");
+        assert_lost(&mut world, "the cable was pulled");
+    });
+}
+
+#[test]
+fn every_call_on_a_device_that_is_marked_as_lost_says_so() {
+    marked(&support::noop());
+}
+
+#[test]
+fn every_call_on_a_real_device_that_is_marked_as_lost_says_so() {
+    let Some(gpu) = support::adopted(|_| ()) else { return };
+    marked(&gpu);
+}
+
+/// Nobody says that the device is lost. The call says so, or has only recorded work: then waiting for it does.
+#[test]
+fn every_call_on_a_destroyed_device_says_so_or_its_wait_does() {
+    let mut faults = Vec::new();
+    for call @ (name, function) in calls::all() {
+        let gpu = support::noop();
+        let mut world = World::new(&gpu).unwrap();
+        gpu.device().destroy();
+        in_time(name, || {
+            let said = function(&mut world).err();
+            faults.extend(
+                said.filter(|error| !matches!(error, Error::Device(_)))
+                    .map(|error| format!("{name}: {error:?}")),
+            );
+            if !matches!(gpu.wait(), Err(Error::Device(_))) {
+                faults.push(format!("the wait after {name} went through"));
+            }
+            faults.extend(fault(&mut world, "lost", call));
+        });
+    }
+    assert!(faults.is_empty(), "on a destroyed device:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn every_call_on_a_real_device_that_was_destroyed_says_so() {
+    for gpu in support::every_device() {
+        let mut world = World::new(&gpu).unwrap();
+        gpu.device().destroy();
+        let error = gpu.wait().expect_err("the device is lost");
+        assert!(matches!(error, Error::Device(_)), "{error:?}");
+        assert_lost(&mut world, "lost");
+    }
+}

@@ -1,0 +1,194 @@
+//! What the calls work on: a device, and operands of every kind on it. All of it is made before the device is lost.
+
+use crate::support;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tilewise::clifford::layer::{
+    CliffordLayer, GradeNorm, LayerGradients, LayerProduct, MvLayerNorm, MvLinear, MvLinearGradients,
+    MvNormalization, MvSilu, MvSiluGradients, ProductKind,
+};
+use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
+use tilewise::io::{Npy, Safetensors, SafetensorsWriter, npy_bytes};
+use tilewise::planning::Scalar;
+use tilewise::sketch::{
+    ExplicitSketch, ParameterGradients, SignStorage, SkLinear, Sketch, SketchKind, Svd, Timings,
+};
+use tilewise::{Activation, Fill, Gemm, Gpu, Linear, Plan, Result, Tensor};
+
+/// A device and operands on it.
+pub(super) struct World {
+    pub(super) gpu: Gpu,
+    /// Matrices (8, 8).
+    pub(super) a: Tensor<f32>,
+    pub(super) b: Tensor<f32>,
+    pub(super) c: Tensor<f32>,
+    /// (8).
+    pub(super) row: Tensor<f32>,
+    pub(super) linear: Linear<f32>,
+    /// A product of matrices (8, 8) that has not been compiled, and its scalars.
+    pub(super) plan: Plan,
+    pub(super) scalars: Vec<Scalar>,
+    pub(super) space: Space,
+    pub(super) sketches: Sketches,
+    /// A folder of this device's own, with a model file.
+    pub(super) folder: PathBuf,
+    pub(super) npy: Npy,
+    pub(super) file: Safetensors,
+}
+
+/// Multivectors of three rows of two features, and layers for them.
+pub(super) struct Space {
+    pub(super) x: Multivectors<f32>,
+    pub(super) y: Multivectors<f32>,
+    pub(super) bivectors: Multivectors<f32>,
+    pub(super) rotors: Multivectors<f32>,
+    pub(super) norms: Multivectors<f32>,
+    pub(super) lines: Multivectors<f32>,
+    /// (3, 2).
+    pub(super) times: Tensor<f32>,
+    pub(super) product: LayerProduct,
+    /// (paths, 2, 2).
+    pub(super) weight: Tensor<f32>,
+    pub(super) layer: CliffordLayer<f32>,
+    pub(super) gradients: LayerGradients,
+    pub(super) linear: MvLinear<f32>,
+    pub(super) linear_gradients: MvLinearGradients,
+    pub(super) layer_norm: MvLayerNorm<f32>,
+    pub(super) normalization: MvNormalization<f32>,
+    pub(super) silu: MvSilu<f32>,
+    pub(super) silu_gradients: MvSiluGradients,
+    /// Gradients of the norms' parameters: (2), and (2, 4).
+    pub(super) layer_norm_gradient: Tensor<f32>,
+    pub(super) normalization_gradient: Tensor<f32>,
+}
+
+/// Operators, and layers of 32 features.
+pub(super) struct Sketches {
+    /// Matrices (32, 32), (16, 32), (256, 8) and (256, 1).
+    pub(super) square: Tensor<f32>,
+    pub(super) short: Tensor<f32>,
+    pub(super) tall: Tensor<f32>,
+    pub(super) long: Tensor<f32>,
+    /// (8, 8), and (16, 32).
+    pub(super) explicit: ExplicitSketch<f32>,
+    pub(super) operator: Sketch,
+    pub(super) layer: SkLinear<f32>,
+    pub(super) hidden: Tensor<f32>,
+    pub(super) gradients: ParameterGradients,
+    pub(super) generated: SkLinear<f32>,
+    pub(super) svd: Svd,
+}
+
+impl World {
+    pub(super) fn new(gpu: &Gpu) -> Result<Self> {
+        let square = || random(gpu, &[8, 8]);
+        let (a, b) = (square()?, square()?);
+        let (space, sketches) = (Space::new(gpu)?, Sketches::new(gpu)?);
+        let folder = folder();
+        std::fs::create_dir_all(&folder).expect("a folder for tests");
+        let writer = SafetensorsWriter::new().tensor("square", &sketches.square)?;
+        let writer = space.layer.save(sketches.generated.save(writer, "sketched.")?, "clifford.")?;
+        writer.write(folder.join("model.safetensors"))?;
+        let world = Self {
+            linear: Linear::new(b.clone(), None, Activation::None)?,
+            plan: Gemm::new(&a, &b).activation(Activation::Sigmoid).plan()?,
+            scalars: Vec::new(),
+            c: square()?,
+            row: random(gpu, &[8])?,
+            npy: Npy::from_bytes(&npy_bytes([2, 2], &[1.0f32; 4])?)?,
+            file: Safetensors::from_bytes(writer.to_bytes()?)?,
+            gpu: gpu.clone(),
+            a,
+            b,
+            space,
+            sketches,
+            folder,
+        };
+        gpu.wait()?;
+        Ok(world)
+    }
+}
+
+impl Space {
+    fn new(gpu: &Gpu) -> Result<Self> {
+        let space = Signature::CL3;
+        let of = |blades: &Blades| {
+            Multivectors::new(random(gpu, &[blades.len(), 3, 2])?, blades, BladeAxis::First)
+        };
+        let product = LayerProduct::new(space).norm(GradeNorm::Rms);
+        let (x, y) = (of(&space.blades())?, of(&space.blades())?);
+        let layer =
+            CliffordLayer::<f32>::builder(product, ProductKind::Steerable).random::<f32>(gpu, [2, 2])?;
+        let (_, gradients) = layer.backward(&x, &y)?;
+        let linear = MvLinear::new(space, random(gpu, &[4, 2, 2])?)?;
+        let (_, linear_gradients) = linear.backward(&x, &y)?;
+        Ok(Self {
+            bivectors: of(&space.bivectors())?,
+            rotors: of(&space.even())?,
+            norms: of(&space.scalars())?,
+            lines: of(&Signature::PGA3D.lines())?,
+            times: random(gpu, &[3, 2])?,
+            weight: random(gpu, &[space.paths().len(), 2, 2])?,
+            linear,
+            linear_gradients,
+            layer_norm: MvLayerNorm::new(space, random(gpu, &[2])?)?,
+            normalization: MvNormalization::new(space, random(gpu, &[2, 4])?)?,
+            silu: MvSilu::new(space, random(gpu, &[2, 4])?, random(gpu, &[2, 4])?)?,
+            silu_gradients: MvSiluGradients { a: random(gpu, &[2, 4])?, b: random(gpu, &[2, 4])? },
+            layer_norm_gradient: random(gpu, &[2])?,
+            normalization_gradient: random(gpu, &[2, 4])?,
+            x,
+            y,
+            product,
+            layer,
+            gradients,
+        })
+    }
+}
+
+impl Sketches {
+    fn new(gpu: &Gpu) -> Result<Self> {
+        let square = random(gpu, &[32, 32])?;
+        let builder = SkLinear::<f32>::builder(1, 2);
+        let layer = builder.random(gpu, [32, 32])?;
+        let hidden = layer.hidden(&square)?;
+        let (_, gradients) = layer.backward(&square, &hidden, &square)?;
+        Ok(Self {
+            short: random(gpu, &[16, 32])?,
+            tall: random(gpu, &[256, 8])?,
+            long: random(gpu, &[256, 1])?,
+            explicit: ExplicitSketch::new(random(gpu, &[8, 8])?)?,
+            operator: Sketch::new(SketchKind::Gaussian, [16, 32], 1)?,
+            generated: builder.signs(SignStorage::Generated).random(gpu, [32, 32])?,
+            svd: Svd {
+                u: random(gpu, &[8, 2])?,
+                s: vec![2.0, 1.0],
+                v: random(gpu, &[8, 2])?,
+                rank: 2,
+                residual: 0.0,
+                rel_residual: 0.0,
+                timings: Timings::default(),
+            },
+            square,
+            layer,
+            hidden,
+            gradients,
+        })
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn random(gpu: &Gpu, shape: &[usize]) -> Result<Tensor<f32>> {
+    gpu.random(shape, Fill::Uniform, shape.iter().sum::<usize>() as u64)
+}
+
+/// A path that no other device of this process has.
+fn folder() -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    support::folder(&format!("lost-device-{}", NEXT.fetch_add(1, Ordering::Relaxed)))
+}
