@@ -1,6 +1,6 @@
 //! The signal that wakes a future when its read has completed or failed.
 
-use futures::task::AtomicWaker;
+use futures_util::task::AtomicWaker;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -26,7 +26,7 @@ pub(crate) fn result_and_error<R>(
 ) -> (R, Option<wgpu::Error>) {
     #[cfg(not(target_arch = "wasm32"))]
     {
-        use futures::FutureExt;
+        use futures_util::FutureExt;
         use wgpu::ErrorFilter as Filter;
         let internal = device.push_error_scope(Filter::Internal);
         let memory = device.push_error_scope(Filter::OutOfMemory);

@@ -3,7 +3,7 @@
 use crate::error::GpuMismatch;
 use crate::gpu::Gpu;
 use crate::{Error, Result};
-use futures::FutureExt;
+use futures_util::FutureExt;
 
 /// Checks that both operands belong to the same `Gpu`. The error says whether the devices differ, or the application
 /// adopted one device twice.

@@ -4,22 +4,22 @@
 //! [`cqrrpt`], [`lstsq`], [`range`], [`rsvd`] and [`trace`]. Layers: [`SkLinear`], [`recommend_rank`] and [`Compress`].
 
 pub(crate) mod apply;
-#[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]
+#[cfg(all(feature = "factorisations", feature = "safetensors", not(target_arch = "wasm32")))]
 mod compress;
 pub(crate) mod dense;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "factorisations", not(target_arch = "wasm32")))]
 mod factor;
 pub(crate) mod hadamard;
 pub(crate) mod layer;
 mod operator;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "factorisations", not(target_arch = "wasm32")))]
 mod rank;
 pub(crate) mod sparse;
 
 pub use apply::ExplicitSketch;
-#[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]
+#[cfg(all(feature = "factorisations", feature = "safetensors", not(target_arch = "wasm32")))]
 pub use compress::{Compress, Compressed, CompressedLayer, Progress, ProgressStep, Selection};
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "factorisations", not(target_arch = "wasm32")))]
 pub use factor::{
     Cqrrpt, LeastSquares, Lstsq, PivotedQr, RangeFinder, Rsvd, Svd, Timings, TraceEstimate, cqrrpt, lstsq,
     range, rsvd, trace,
@@ -28,5 +28,5 @@ pub use layer::{FittedLayer, ParameterGradients, SignStorage, SkLinear, SkLinear
 pub use operator::{
     Direction, MAX_HADAMARD_LENGTH, MAX_NONZEROS, Scaling, Sketch, SketchKind, SparseAxis, philox,
 };
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "factorisations", not(target_arch = "wasm32")))]
 pub use rank::{Budget, Choice, RankRecommendation, recommend_rank};

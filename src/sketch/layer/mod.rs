@@ -5,7 +5,7 @@ mod builder;
 mod factors;
 #[cfg(feature = "safetensors")]
 mod file;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "factorisations", not(target_arch = "wasm32")))]
 mod fit;
 mod forward;
 mod frozen;
