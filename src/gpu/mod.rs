@@ -59,6 +59,8 @@ pub use crate::caps::{
 pub use adopt::{AdoptOptions, Polling};
 pub use buffer_access::BufferAccess;
 pub use handle::Gpu;
+#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
+pub use raw::{VulkanAdapter, VulkanDevice, VulkanFeatureChain, VulkanFeatures};
 pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
 pub use stats::Stats;
 pub use timing::{Clock, Timing};
