@@ -3,29 +3,9 @@
 
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 mod application;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-mod extensions;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-mod feature_chain;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-mod features;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-mod from_vulkan;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-mod live;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-mod semaphores;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-mod told;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-mod vk_buffers;
 
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-pub use application::{VulkanAdapter, VulkanDevice};
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-pub use feature_chain::VulkanFeatureChain;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-pub use features::VulkanFeatures;
+pub use application::{VulkanAdapter, VulkanDevice, VulkanFeatureChain, VulkanFeatures};
 
 use super::buffer_access::BufferAccess;
 use crate::{Error, Result};

@@ -5,6 +5,8 @@ mod adopt;
 mod cache_files;
 mod caps;
 mod execute;
+#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
+mod from_vulkan;
 mod opening;
 mod proof;
 mod recording;

@@ -1,6 +1,6 @@
 //! Adopts an application's own Vulkan device.
 
-use super::application::{OP, VulkanAdapter, VulkanDevice};
+use super::device::{OP, VulkanAdapter, VulkanDevice};
 use super::extensions;
 use super::features::VulkanFeatures;
 use super::live;
@@ -150,7 +150,12 @@ unsafe fn open(vulkan: &VulkanDevice<'_>) -> Result<Opened> {
             )
         };
         let instance = instance.map_err(Error::device)?;
-        let exposed = instance.expose_adapter(adapter.physical_device).ok_or_else(refused)?;
+        let mut exposed = instance.expose_adapter(adapter.physical_device).ok_or_else(refused)?;
+        // NOTE: wgpu takes lavapipe for unable to convert f16 in shaders (`pack2x16float`) if it is told of no arithmetic in
+        // f16. What counts is the driver's compiler, not what the device was created with. All other drivers can.
+        if found.shader_float16 {
+            exposed.capabilities.downlevel.flags |= wgpu::DownlevelFlags::SHADER_F16_IN_F32;
+        }
         Ok::<_, Error>((instance, exposed))
     })?;
     // SAFETY: the instance is valid, and the adapter was made by it.
@@ -202,7 +207,11 @@ fn not_enabled(adapter: &VulkanAdapter<'_>, features: &VulkanFeatures, version: 
         return vec![format!("{} (of the instance)", extension.to_string_lossy())];
     }
     // SAFETY: called from `open`, whose caller guarantees the adapter.
-    let supported = unsafe { VulkanFeatures::supported(adapter) };
+    let (supported, instance) = unsafe { (VulkanFeatures::supported(adapter), adapter.load()) };
+    // SAFETY: as above.
+    let properties = unsafe { instance.get_physical_device_properties(adapter.physical_device) };
+    let is_too_old = version < vk::API_VERSION_1_1 && properties.api_version >= vk::API_VERSION_1_1;
+    let version_1_1 = is_too_old.then(|| "Vulkan 1.1 (of the instance)".to_owned());
     let missing = |name: &str, extension: Option<&CStr>, has: bool, could: bool| {
         let extension = extension.filter(|extension| !extensions::is_core(extension, version));
         let of = extension.map_or(String::new(), |name| format!(" ({})", name.to_string_lossy()));
@@ -213,6 +222,7 @@ fn not_enabled(adapter: &VulkanAdapter<'_>, features: &VulkanFeatures, version: 
         .into_iter()
         .zip(features.named())
         .filter_map(|((name, extension, could), (_, _, has))| missing(name, extension, has, could))
+        .chain(version_1_1)
         .collect()
 }
 

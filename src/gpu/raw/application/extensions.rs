@@ -1,6 +1,6 @@
 //! The extensions that wgpu's Vulkan backend and this crate know, and the versions of Vulkan that took them over.
 
-use super::application::VulkanAdapter;
+use super::device::VulkanAdapter;
 use ash::{ext, khr, vk};
 use std::ffi::CStr;
 
@@ -70,6 +70,9 @@ pub(super) unsafe fn listed(adapter: &VulkanAdapter<'_>, instance: &ash::Instanc
 /// As [`listed`].
 pub(super) unsafe fn usable(adapter: &VulkanAdapter<'_>, instance: &ash::Instance) -> Vec<&'static CStr> {
     // SAFETY: the caller guarantees the adapter and the instance.
-    let (listed, version) = unsafe { (listed(adapter, instance), adapter.device_version()) };
+    let (mut listed, version) = unsafe { (listed(adapter, instance), adapter.device_version()) };
+    // NOTE: the first needs Vulkan 1.1, though the physical device lists it, and the second is of no use without the first.
+    let needs_1_1 = [ext::subgroup_size_control::NAME, khr::cooperative_matrix::NAME];
+    listed.retain(|name| version >= vk::API_VERSION_1_1 || !needs_1_1.contains(name));
     present(&listed, &listed, version)
 }
