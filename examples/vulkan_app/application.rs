@@ -142,11 +142,11 @@ impl Application {
         }
     }
 
-    /// Copies a buffer of the device into one that the host reads.
-    pub(crate) fn copy(&self, from: vk::Buffer, to: &Buffer<'_>) -> Result<()> {
+    /// Copies a buffer of the device, from this byte on, into one that the host reads.
+    pub(crate) fn copy(&self, from: vk::Buffer, start: u64, to: &Buffer<'_>) -> Result<()> {
         self.submit(|commands| {
             self.barrier(commands);
-            let region = [vk::BufferCopy { size: to.size, ..Default::default() }];
+            let region = [vk::BufferCopy { src_offset: start, size: to.size, ..Default::default() }];
             let host = [vk::MemoryBarrier::default()
                 .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
                 .dst_access_mask(vk::AccessFlags::HOST_READ)];

@@ -99,8 +99,8 @@ fn run<T: Real + Operand<Sum = f32>>(application: &Application, args: &Args) -> 
     println!("launches   {}", stats.launches - before.launches);
     println!("submits    {}", stats.submits - before.submits);
 
-    let c_buffer = c.buffer()?;
-    application.copy(gpu.vk_buffer(&c_buffer)?, &read_back)?;
+    let (c_buffer, bytes) = c.buffer()?;
+    application.copy(gpu.vk_buffer(c_buffer)?, bytes.start, &read_back)?;
     let c_values: Vec<f32> = read_back.read(m * n);
 
     let [a_values, b_values] = [(m * k, 1), (k * n, 2)].map(|(len, seed)| fill::values::<T>(len, seed));

@@ -1,5 +1,6 @@
 //! Buffers of an application's own Vulkan device, in both directions.
 
+use crate::gpu::buffer_owner::check_usable;
 use crate::gpu::error_scope::{device_error, in_error_scope};
 use crate::gpu::handle::Gpu;
 use crate::{Error, Result};
@@ -80,14 +81,19 @@ impl Gpu {
     /// [`wrap_vk_buffer`](Self::wrap_vk_buffer) says. The handle is valid while `buffer` or a clone of it exists; never
     /// destroy it.
     ///
-    /// The buffer must be one of this `Gpu`'s device, which cannot be seen here: Vulkan's handles do not tell.
-    ///
     /// # Errors
-    /// [`Error::Unsupported`] if this device is not one of Vulkan; [`Error::Input`] if the buffer was destroyed or belongs to
-    /// a device of another API.
+    /// [`Error::Unsupported`] if this device is not one of Vulkan; [`Error::Gpu`] if the buffer belongs to another device, as
+    /// far as a buffer with `STORAGE` shows; [`Error::Input`] if it was destroyed, is mapped or belongs to a device of
+    /// another API.
     pub fn vk_buffer(&self, buffer: &wgpu::Buffer) -> Result<vk::Buffer> {
         const OP: &str = "vk_buffer";
         self.check_vulkan(OP)?;
+        let usage = buffer.usage();
+        let map = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::MAP_WRITE;
+        // A binding of 16 bytes shows whose it is.
+        if usage.contains(wgpu::BufferUsages::STORAGE) && !usage.intersects(map) && buffer.size() >= 16 {
+            check_usable(OP, self, buffer)?;
+        }
         // SAFETY: the handle is only read, while the guard keeps the buffer.
         let handle = unsafe { buffer.as_hal::<Api>().map(|buffer| buffer.raw_handle()) };
         handle.ok_or_else(|| {
