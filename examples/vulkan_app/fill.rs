@@ -11,12 +11,12 @@ use tilewise::{DType, Element, Error, Result};
 const SHADER: &str = "
 @group(0) @binding(0) var<storage, read_write> words: array<u32>;
 
-// One of 256 numbers from -1 to 1, each exact in f16.
+// One of 2048 numbers from -1 to 1, each exact in f16.
 fn value(element: u32) -> f32 {
     var x = (element + SEED) * 0x9e3779b9u;
     x = (x ^ (x >> 16u)) * 0x85ebca6bu;
     x = x ^ (x >> 13u);
-    return (f32(x & 255u) - 127.5) / 128.0;
+    return (f32(x & 2047u) - 1023.5) / 1024.0;
 }
 
 @compute @workgroup_size(256)
@@ -34,7 +34,7 @@ pub(crate) fn values<T: Element>(len: usize, seed: u32) -> Vec<T> {
         let x = element.wrapping_add(seed).wrapping_mul(0x9e37_79b9);
         let x = (x ^ (x >> 16)).wrapping_mul(0x85eb_ca6b);
         let x = x ^ (x >> 13);
-        T::from_f64((f64::from(x & 255) - 127.5) / 128.0)
+        T::from_f64((f64::from(x & 2047) - 1023.5) / 1024.0)
     };
     (0..).take(len).map(value).collect()
 }
@@ -129,7 +129,7 @@ fn spirv(dtype: DType, seed: u32) -> Result<Vec<u32>> {
     let text = SHADER.replace("SEED", &format!("{seed}u")).replace("WORD", word);
     let failed = |error: String| Error::Device(format!("the shader: {error}").into());
     let module = naga::front::wgsl::parse_str(&text).map_err(|error| failed(error.to_string()))?;
-    let (flags, capabilities) = (naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+    let (flags, capabilities) = (naga::valid::ValidationFlags::all(), naga::valid::Capabilities::SHADER_FLOAT16_IN_FLOAT32);
     let info = naga::valid::Validator::new(flags, capabilities).validate(&module);
     let info = info.map_err(|error| failed(error.to_string()))?;
     let options = naga::back::spv::Options { lang_version: (1, 5), ..Default::default() };

@@ -69,7 +69,7 @@ fn main() -> ExitCode {
         for message in &messages {
             eprintln!("validation: {message}");
         }
-        println!("validation {}", application.validation(&messages));
+        println!("layer      {}", application.validation(&messages));
         Ok(within? && messages.is_empty())
     }))
 }
@@ -83,7 +83,11 @@ fn run<T: Real + Operand<Sum = f32>>(application: &Application, args: &Args) -> 
     let read_back = application.host_visible(m * n * 4)?;
     // SAFETY: the description is true, and the application outlives the `Gpu`. It has one thread.
     let gpu = unsafe { Gpu::from_vulkan(application.described())? };
-    print!("{}", gpu.caps());
+    let caps = gpu.caps();
+    println!("device     {} ({}, {})", caps.adapter, caps.driver, caps.backend);
+    for name in &caps.not_enabled {
+        println!("not enabled: {name}");
+    }
 
     let fill = Fill::new(application, T::DTYPE)?;
     fill.run(&a_buffer, 1)?;
@@ -95,7 +99,7 @@ fn run<T: Real + Operand<Sum = f32>>(application: &Application, args: &Args) -> 
     let c = matmul(&a, &b)?;
     gpu.flush()?;
     let stats = gpu.stats();
-    println!("\nplan       {}", tilewise::Gemm::new(&a, &b).plan()?);
+    println!("plan       {}", tilewise::Gemm::new(&a, &b).plan()?);
     println!("launches   {}", stats.launches - before.launches);
     println!("submits    {}", stats.submits - before.submits);
 
