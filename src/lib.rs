@@ -82,6 +82,8 @@ pub mod reference;
 pub mod sketch;
 mod tensor;
 
+#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
+pub use ash;
 pub use error::{Error, Result};
 pub use gemm::{Accumulator, Gemm, GemmKernel, Linear, SplitK, linear, matmul, matmul_into};
 pub use gpu::{Caps, Gpu, GpuOptions, View};

@@ -42,6 +42,9 @@ pub struct Caps {
     pub pipeline_cache: bool,
     /// Whether the driver checks accesses to buffers. No plan depends on it.
     pub robust_buffer_access: RobustBufferAccess,
+    /// What the physical device has and an application's own Vulkan device was not created with, under Vulkan's names: see
+    /// `Gpu::from_vulkan`. Empty on other devices. No plan depends on it.
+    pub not_enabled: Vec<String>,
     /// Limits of the device.
     pub limits: CapsLimits,
     /// Assumptions about the device's speed, from which the costs of plans are predicted.
@@ -150,6 +153,9 @@ impl fmt::Display for Caps {
         writeln!(f, "  timestamps       {}", yes(self.timestamps))?;
         writeln!(f, "  pipeline cache   {}", yes(self.pipeline_cache))?;
         writeln!(f, "  robust access    {}{why_unknown}", self.robust_buffer_access)?;
+        for (at, name) in self.not_enabled.iter().enumerate() {
+            writeln!(f, "  {:<16} {name}", if at == 0 { "not enabled" } else { "" })?;
+        }
         writeln!(f, "  workgroup        {} invocations", limits.workgroup_invocations)?;
         writeln!(f, "  shared memory    {}", format_bytes(limits.workgroup_bytes.into()))?;
         writeln!(f, "  grid             {} workgroups along each axis", limits.grid)?;

@@ -123,6 +123,7 @@ pub fn apple_m2() -> Caps {
     add_machine(Caps {
         backend: "metal".into(),
         robust_buffer_access: RobustBufferAccess::Unknown,
+        not_enabled: Vec::new(),
         rows: vec![row(8, F32, F32), row(8, F16, F16), row(8, F16, F32)],
         pipeline_cache: false,
         limits: CapsLimits {
@@ -189,6 +190,7 @@ pub fn bare_webgpu() -> Caps {
     add_machine(Caps {
         backend: "browser-webgpu".into(),
         robust_buffer_access: RobustBufferAccess::Unknown,
+        not_enabled: Vec::new(),
         f16: false,
         int64: false,
         subgroups: None,
@@ -272,6 +274,7 @@ fn vulkan(adapter: &str, device_type: DeviceType) -> Caps {
         timestamps: true,
         pipeline_cache: true,
         robust_buffer_access: RobustBufferAccess::On,
+        not_enabled: Vec::new(),
         limits: vulkan_limits(),
         machine: Machine::of(adapter, "vulkan", 0, device_type, false),
     }

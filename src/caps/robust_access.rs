@@ -9,9 +9,9 @@ pub enum RobustBufferAccess {
     /// It does. wgpu asks for this on every Vulkan device that it opens.
     On,
     /// It does not: the device was opened with
-    /// [`BufferAccess::unchecked`](crate::gpu::BufferAccess::unchecked).
+    /// [`BufferAccess::unchecked`](crate::gpu::BufferAccess::unchecked), or an application created its Vulkan device so.
     Off,
-    /// Not known: an application opened the device, or its API is not Vulkan.
+    /// Not known: an application opened the device through wgpu, or its API is not Vulkan.
     Unknown,
 }
 

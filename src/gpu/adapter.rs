@@ -62,6 +62,7 @@ impl Caps {
             timestamps: features.contains(F::TIMESTAMP_QUERY),
             pipeline_cache: features.contains(F::PIPELINE_CACHE),
             robust_buffer_access,
+            not_enabled: Vec::new(),
             limits: CapsLimits::of(limits, features),
         }
     }

@@ -129,6 +129,8 @@ pub(super) struct Device<'a> {
     polling: Polling,
     /// Divisor of the device's memory that gives the memory budget if the options set none.
     share: u64,
+    /// See [`Caps::not_enabled`].
+    not_enabled: Vec<String>,
 }
 
 impl<'a> Device<'a> {
@@ -139,13 +141,23 @@ impl<'a> Device<'a> {
         } else {
             raw::open_unchecked(adapter, &desc)?
         };
-        let status = Arc::new(DeviceStatus::default());
-        let reporter = status.clone();
-        device.on_uncaptured_error(Arc::new(move |error| reporter.report(&error)));
-        let reporter = status.clone();
-        device.set_device_lost_callback(move |reason, why| reporter.mark_lost(format!("{reason:?}: {why}")));
-        let robust = access.on(adapter.get_info().backend);
-        Ok(Self { adapter, device, queue, status, robust, polling: Polling::Tilewise, share: 1 })
+        let (status, robust) = (reported(&device), access.on(adapter.get_info().backend));
+        let (polling, not_enabled) = (Polling::Tilewise, Vec::new());
+        Ok(Self { adapter, device, queue, status, robust, polling, share: 1, not_enabled })
+    }
+
+    /// A device that wgpu has from an application's Vulkan device. Nobody but this crate has callbacks on it yet.
+    #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
+    pub(super) fn of_vulkan(
+        adapter: &'a wgpu::Adapter,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        polling: Polling,
+        access: BufferAccess,
+        not_enabled: Vec<String>,
+    ) -> Self {
+        let (status, robust) = (reported(&device), access.on(wgpu::Backend::Vulkan));
+        Self { adapter, device, queue, status, robust, polling, share: ADOPTED_SHARE, not_enabled }
     }
 
     pub(super) fn of_application(
@@ -154,8 +166,8 @@ impl<'a> Device<'a> {
         queue: wgpu::Queue,
         polling: Polling,
     ) -> Self {
-        let robust = RobustBufferAccess::Unknown;
-        Self { adapter, device, queue, status: Arc::default(), robust, polling, share: ADOPTED_SHARE }
+        let (robust, share, not_enabled) = (RobustBufferAccess::Unknown, ADOPTED_SHARE, Vec::new());
+        Self { adapter, device, queue, status: Arc::default(), robust, polling, share, not_enabled }
     }
 
     pub(super) fn verify(&self, options: &GpuOptions) -> Verification {
@@ -169,6 +181,7 @@ impl<'a> Device<'a> {
             Some(adapter) => caps.at_speed_of(adapter),
             None => caps,
         };
+        caps.not_enabled.clone_from(&self.not_enabled);
         caps.machine.matrix_order = options.assume.matrix_order.unwrap_or(caps.machine.matrix_order);
         let probe = |caps, options| self.assemble(caps, None, options);
         Verification::start(caps, &self.adapter.get_info(), options, probe)
@@ -199,6 +212,7 @@ impl<'a> Device<'a> {
             staging: Lock::new(Pool::new(None, MAX_CACHED_STAGING_BYTES, largest)),
             recorder: Recorder::new(),
             buffers_created: AtomicU64::new(0),
+            known_buffers: super::known_buffers::KnownBuffers::default(),
             plans: super::plan_cache::PlanCache::default(),
             constants: super::constants::Constants::default(),
             captures: super::plan_capture::PlanCaptures::default(),
@@ -213,6 +227,16 @@ impl<'a> Device<'a> {
         };
         Ok(Gpu { inner: Arc::new(inner) })
     }
+}
+
+/// The status of a device, with callbacks of this crate that report to it.
+fn reported(device: &wgpu::Device) -> Arc<DeviceStatus> {
+    let status = Arc::new(DeviceStatus::default());
+    let reporter = status.clone();
+    device.on_uncaptured_error(Arc::new(move |error| reporter.report(&error)));
+    let reporter = status.clone();
+    device.set_device_lost_callback(move |reason, why| reporter.mark_lost(format!("{reason:?}: {why}")));
+    status
 }
 
 /// Maximum bytes of staging buffers that are cached for later reads.

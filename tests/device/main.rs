@@ -5,6 +5,9 @@ mod adopt;
 mod cache_files;
 mod caps;
 mod execute;
+mod from_buffer;
+#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
+mod from_vulkan;
 mod hazards;
 mod lost;
 mod opening;

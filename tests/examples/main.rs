@@ -7,3 +7,5 @@ mod mlp;
 mod motors;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
+mod vulkan_app;

@@ -24,6 +24,8 @@ pub mod sketches;
 pub mod strided;
 pub mod unchecked;
 pub mod values;
+#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
+pub mod vulkan;
 pub mod watchdog;
 pub mod wgsl;
 pub mod wgsl_clifford;

@@ -1,0 +1,169 @@
+//! Vulkan's structs of the features of a device, as a chain.
+
+use super::features::VulkanFeatures;
+use ash::{ext, khr, vk};
+use std::ffi::CStr;
+use std::marker::PhantomData;
+use std::ptr;
+
+/// Vulkan's structs of [`VulkanFeatures`], with which an application creates its device.
+///
+/// An application that has `VkPhysicalDeviceVulkan11Features` and the like in its own chain sets these features there
+/// instead, because Vulkan allows each feature only once.
+#[derive(Clone, Copy, Default)]
+pub struct VulkanFeatureChain {
+    pub(super) core: vk::PhysicalDeviceFeatures,
+    pub(super) storage16: vk::PhysicalDevice16BitStorageFeatures<'static>,
+    pub(super) float16_int8: vk::PhysicalDeviceShaderFloat16Int8Features<'static>,
+    pub(super) dot: vk::PhysicalDeviceShaderIntegerDotProductFeatures<'static>,
+    pub(super) subgroups: vk::PhysicalDeviceSubgroupSizeControlFeatures<'static>,
+    pub(super) matrix: vk::PhysicalDeviceCooperativeMatrixFeaturesKHR<'static>,
+    pub(super) memory_model: vk::PhysicalDeviceVulkanMemoryModelFeatures<'static>,
+    pub(super) timeline: vk::PhysicalDeviceTimelineSemaphoreFeatures<'static>,
+    pub(super) zeros: vk::PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures<'static>,
+    pub(super) robustness2: vk::PhysicalDeviceRobustness2FeaturesEXT<'static>,
+    pub(super) image_robustness: vk::PhysicalDeviceImageRobustnessFeatures<'static>,
+}
+
+impl VulkanFeatureChain {
+    /// Adds the structs with an enabled feature to the front of `info`'s `pNext` chain, which has none of them yet, and
+    /// sets `pEnabledFeatures`.
+    #[must_use]
+    pub fn push_to<'a>(&'a mut self, mut info: vk::DeviceCreateInfo<'a>) -> vk::DeviceCreateInfo<'a> {
+        for node in self.nodes() {
+            if node.is_used() {
+                // SAFETY: the struct is borrowed for as long as `info` lives, and nothing else refers to it.
+                unsafe { (*node.head).p_next = info.p_next.cast_mut().cast() };
+                info.p_next = node.head.cast();
+            }
+        }
+        info.enabled_features(&self.core)
+    }
+
+    /// Links the structs that `is_wanted` selects, and returns the first. The others are not changed.
+    pub(super) fn linked(&mut self, is_wanted: impl Fn(&Node<'_>) -> bool) -> *mut vk::BaseOutStructure<'static> {
+        let mut next = ptr::null_mut();
+        for node in self.nodes().into_iter().filter(is_wanted) {
+            // SAFETY: the struct is borrowed here.
+            unsafe { (*node.head).p_next = next };
+            next = node.head;
+        }
+        next
+    }
+
+    /// Writes the features into those structs of another chain that this one has too. All other structs of that chain keep
+    /// their values.
+    ///
+    /// # Safety
+    /// `next` is null or the first struct of a valid chain that nothing else refers to.
+    pub(super) unsafe fn answer(&mut self, mut next: *mut vk::BaseOutStructure<'static>) {
+        let nodes = self.nodes();
+        while !next.is_null() {
+            // SAFETY: the caller guarantees a valid chain.
+            let asked = unsafe { &*next };
+            for node in &nodes {
+                // SAFETY: this chain is borrowed. Structs with the same type have the same bools behind the same head.
+                unsafe {
+                    if (*node.head).s_type == asked.s_type {
+                        let to = next.add(1).cast::<vk::Bool32>();
+                        to.copy_from_nonoverlapping(node.head.add(1).cast(), node.len);
+                    }
+                }
+            }
+            next = asked.p_next;
+        }
+    }
+
+    /// The features that both chains have, of the structs whose extension `is_present`.
+    pub(super) fn both(mut self, other: &mut Self, is_present: impl Fn(&CStr) -> bool) -> Self {
+        for (mut node, mut other) in self.nodes().into_iter().zip(other.nodes()) {
+            let is_present = is_present(node.extension);
+            for (bool, other) in node.bools_mut().iter_mut().zip(other.bools_mut()) {
+                *bool = vk::Bool32::from(is_present && *bool != vk::FALSE && *other != vk::FALSE);
+            }
+        }
+        for (bool, other) in core_bools(&mut self.core).iter_mut().zip(core_bools(&mut other.core)) {
+            *bool = vk::Bool32::from(*bool != vk::FALSE && *other != vk::FALSE);
+        }
+        self
+    }
+
+    /// The features of the structs.
+    pub(super) fn features(&self) -> VulkanFeatures {
+        let is = |value: vk::Bool32| value != vk::FALSE;
+        VulkanFeatures {
+            core: self.core,
+            storage_buffer16_bit_access: is(self.storage16.storage_buffer16_bit_access),
+            uniform_and_storage_buffer16_bit_access: is(self
+                .storage16
+                .uniform_and_storage_buffer16_bit_access),
+            shader_float16: is(self.float16_int8.shader_float16),
+            shader_int8: is(self.float16_int8.shader_int8),
+            shader_integer_dot_product: is(self.dot.shader_integer_dot_product),
+            subgroup_size_control: is(self.subgroups.subgroup_size_control),
+            cooperative_matrix: is(self.matrix.cooperative_matrix),
+            vulkan_memory_model: is(self.memory_model.vulkan_memory_model),
+            vulkan_memory_model_device_scope: is(self.memory_model.vulkan_memory_model_device_scope),
+            timeline_semaphore: is(self.timeline.timeline_semaphore),
+            shader_zero_initialize_workgroup_memory: is(self.zeros.shader_zero_initialize_workgroup_memory),
+            robust_buffer_access2: is(self.robustness2.robust_buffer_access2),
+            robust_image_access2: is(self.robustness2.robust_image_access2),
+            robust_image_access: is(self.image_robustness.robust_image_access),
+        }
+    }
+
+    pub(super) fn nodes(&mut self) -> [Node<'_>; 10] {
+        [
+            Node::new(khr::_16bit_storage::NAME, &mut self.storage16, 4),
+            Node::new(khr::shader_float16_int8::NAME, &mut self.float16_int8, 2),
+            Node::new(khr::shader_integer_dot_product::NAME, &mut self.dot, 1),
+            Node::new(ext::subgroup_size_control::NAME, &mut self.subgroups, 2),
+            Node::new(khr::cooperative_matrix::NAME, &mut self.matrix, 2),
+            Node::new(khr::vulkan_memory_model::NAME, &mut self.memory_model, 3),
+            Node::new(khr::timeline_semaphore::NAME, &mut self.timeline, 1),
+            Node::new(khr::zero_initialize_workgroup_memory::NAME, &mut self.zeros, 1),
+            Node::new(ext::robustness2::NAME, &mut self.robustness2, 3),
+            Node::new(ext::image_robustness::NAME, &mut self.image_robustness, 1),
+        ]
+    }
+}
+
+/// A struct of a chain. Every one is a head and then only bools.
+pub(super) struct Node<'a> {
+    /// The extension that brought the struct.
+    pub(super) extension: &'static CStr,
+    head: *mut vk::BaseOutStructure<'static>,
+    /// Number of bools.
+    len: usize,
+    borrowed: PhantomData<&'a mut VulkanFeatureChain>,
+}
+
+impl<'a> Node<'a> {
+    /// `of` has `len` bools behind its head.
+    fn new<T>(extension: &'static CStr, of: &'a mut T, len: usize) -> Self {
+        debug_assert!(size_of::<T>() >= size_of::<vk::BaseOutStructure<'_>>() + 4 * len);
+        Self { extension, head: ptr::from_mut(of).cast(), len, borrowed: PhantomData }
+    }
+
+    /// Whether a feature is enabled.
+    pub(super) fn is_used(&self) -> bool {
+        self.bools().contains(&vk::TRUE)
+    }
+
+    fn bools(&self) -> &[vk::Bool32] {
+        // SAFETY: `new` borrowed a struct with this number of bools behind its head.
+        unsafe { std::slice::from_raw_parts(self.head.add(1).cast::<vk::Bool32>(), self.len) }
+    }
+
+    fn bools_mut(&mut self) -> &mut [vk::Bool32] {
+        // SAFETY: as above; the borrow is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.head.add(1).cast::<vk::Bool32>(), self.len) }
+    }
+}
+
+/// The features of Vulkan 1.0 as a list.
+fn core_bools(core: &mut vk::PhysicalDeviceFeatures) -> &mut [vk::Bool32] {
+    let len = size_of::<vk::PhysicalDeviceFeatures>() / size_of::<vk::Bool32>();
+    // SAFETY: Vulkan's struct has bools only.
+    unsafe { std::slice::from_raw_parts_mut(ptr::from_mut(core).cast(), len) }
+}

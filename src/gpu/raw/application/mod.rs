@@ -1,0 +1,15 @@
+//! An application's own Vulkan device: adopted, with its buffers and its semaphores.
+
+mod device;
+mod extensions;
+mod feature_chain;
+mod features;
+mod from_vulkan;
+mod live;
+mod semaphores;
+mod told;
+mod vk_buffers;
+
+pub use device::{VulkanAdapter, VulkanDevice};
+pub use feature_chain::VulkanFeatureChain;
+pub use features::VulkanFeatures;

@@ -1,0 +1,86 @@
+//! The application owns its device: nothing of it is destroyed, and nothing is left behind.
+
+use crate::support::vulkan::{Application, Ask};
+use crate::support::{self, process};
+use std::time::{Duration, Instant};
+use tilewise::gpu::{AdoptOptions, CacheFolder};
+use tilewise::{GpuOptions, matmul};
+
+#[test]
+fn the_device_is_the_applications_before_and_after() {
+    let Some(application) = Application::new(Ask::default()) else { return };
+    let gpu = application.adopt();
+    let a = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0], [2, 2]).unwrap();
+    let c = matmul(&a, &a).unwrap();
+    let clone = gpu.clone();
+    drop(gpu);
+    assert_eq!(c.to_vec().unwrap(), [7.0, 10.0, 15.0, 22.0]);
+    drop((a, c, clone));
+    application.wait();
+    let again = application.adopt();
+    let a = again.tensor(&[2.0f32], [1, 1]).unwrap();
+    assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap(), [4.0]);
+}
+
+#[test]
+fn two_adoptions_of_one_device_take_turns() {
+    let Some(application) = Application::new(Ask::default()) else { return };
+    let gpus = [application.adopt(), application.adopt()];
+    for round in 0..4u8 {
+        for gpu in &gpus {
+            let a = gpu.tensor(&[f32::from(round), 1.0, 0.0, 2.0], [2, 2]).unwrap();
+            let want = [f32::from(round).powi(2), f32::from(round) + 2.0, 0.0, 4.0];
+            assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap(), want);
+        }
+    }
+    let [a, b] = gpus.each_ref().map(|gpu| gpu.tensor(&[1.0f32], [1, 1]).unwrap());
+    let error = matmul(&a, &b).unwrap_err();
+    assert!(matches!(error, tilewise::Error::Gpu { .. }), "{error}");
+}
+
+#[test]
+fn several_applications_live_in_one_process() {
+    let Some(first) = Application::new(Ask::default()) else { return };
+    let second = Application::new(Ask { features: |features| features.shader_float16 = false, ..Ask::default() });
+    let Some(second) = second else { return };
+    let (a, b) = (first.adopt(), second.adopt());
+    assert_eq!([a.caps().f16, b.caps().f16], [first.features.shader_float16, false]);
+    drop(a);
+    let x = b.tensor(&[3.0f32], [1, 1]).unwrap();
+    assert_eq!(matmul(&x, &x).unwrap().to_vec().unwrap(), [9.0]);
+}
+
+/// Host memory that 900 adoptions may add: less than 4 KiB each. The validation layer and the drivers keep some.
+const GROWTH: u64 = 900 * 4096;
+
+/// In a process of its own, because it measures the process.
+#[test]
+fn a_thousand_adoptions_leave_nothing_behind() {
+    if support::is_left_to_the_first_driver()
+        || !process::is_alone(concat!(module_path!(), "::a_thousand_adoptions_leave_nothing_behind"))
+    {
+        return;
+    }
+    let Some(application) = Application::new(Ask::default()) else { return };
+    let folder = support::folder("from-vulkan");
+    let options = GpuOptions { cache: CacheFolder::At(folder.clone()), ..GpuOptions::default() };
+    let round = || {
+        let begun = Instant::now();
+        let gpu = application.try_adopt(AdoptOptions::from(options.clone())).expect("it is adopted");
+        let took = begun.elapsed();
+        let a = gpu.tensor(&[2.0f32; 256], [16, 16]).unwrap();
+        drop(a);
+        took
+    };
+    let mut took: Vec<Duration> = (0..100).map(|_| round()).collect();
+    let before = process::bytes("VmRSS");
+    took.extend((0..900).map(|_| round()));
+    let after = process::bytes("VmRSS");
+    took.sort();
+    println!("median {:?}, slowest {:?}; VmRSS {before:?}, then {after:?}", took[500], took[999]);
+    if let (Some(before), Some(after)) = (before, after) {
+        assert!(after < before + GROWTH, "{before} bytes of memory became {after}");
+    }
+    assert!(took[500] < Duration::from_millis(20), "adopting with known verdicts took {:?}", took[500]);
+    let _ = std::fs::remove_dir_all(folder);
+}

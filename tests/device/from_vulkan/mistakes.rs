@@ -1,0 +1,45 @@
+//! Wrong descriptions of a device that can be seen are errors, which leave the device usable.
+
+use crate::support::vulkan::{Application, Ask};
+use crate::support;
+use tilewise::ash::vk;
+use tilewise::gpu::AdoptOptions;
+use tilewise::{Error, GpuOptions};
+
+#[test]
+fn null_handles_and_missing_queues_are_refused() {
+    let Some(application) = Application::new(Ask::default()) else { return };
+    let said = |error: Error, text: &str| {
+        assert!(matches!(error, Error::Input { .. }), "{error}");
+        assert!(error.to_string().contains(text), "{error}");
+    };
+    let refused = application.refused(|vulkan| vulkan.device = vk::Device::null());
+    said(refused, "Gpu::from_vulkan: device: it is VK_NULL_HANDLE");
+    let refused = application.refused(|vulkan| vulkan.adapter.instance = vk::Instance::null());
+    said(refused, "Gpu::from_vulkan: instance: it is VK_NULL_HANDLE");
+    let refused = application.refused(|vulkan| vulkan.adapter.physical_device = vk::PhysicalDevice::null());
+    said(refused, "Gpu::from_vulkan: physical_device: it is VK_NULL_HANDLE");
+    let refused = application.refused(|vulkan| vulkan.queue_family = 99);
+    said(refused, "Gpu::from_vulkan: queue_family: it is 99, but the physical device has");
+    let refused = application.refused(|vulkan| vulkan.queue_index = 99);
+    said(refused, "Gpu::from_vulkan: queue_index: it is 99, but family 0 has");
+    application.adopt();
+}
+
+#[test]
+fn an_option_of_opening_is_refused() {
+    let Some(application) = Application::new(Ask::default()) else { return };
+    let mut options = GpuOptions::default();
+    support::unchecked(&mut options);
+    let error = application.try_adopt(AdoptOptions::from(options)).err().expect("it is open already");
+    assert!(error.to_string().starts_with("Gpu::from_vulkan: buffer_access: "), "{error}");
+}
+
+#[test]
+fn a_device_of_vulkan_1_0_without_what_wgpu_needs_is_refused() {
+    let ask = Ask { api_version: vk::API_VERSION_1_0, extensions: Vec::clear, ..Ask::default() };
+    let Some(application) = Application::new(ask) else { return };
+    let error = application.try_adopt(AdoptOptions::default()).err().expect("nothing works without");
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    assert!(error.to_string().contains("VK_KHR_maintenance1"), "{error}");
+}

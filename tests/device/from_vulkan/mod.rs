@@ -1,0 +1,6 @@
+//! An application's own Vulkan device: what it has, what it lacks, its buffers and semaphores, and the end of it.
+
+mod features;
+mod lifetimes;
+mod mistakes;
+mod products;
