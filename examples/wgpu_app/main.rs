@@ -1,0 +1,81 @@
+//! An application with a wgpu device of its own draws pictures with a neural network, inside its frames.
+//!
+//! ```sh
+//! cargo run --release --example wgpu_app
+//! cargo run --release --example wgpu_app -- --frames 60 --size 960x540 --seed 3 --out pictures
+//! cargo run --release -p tilewise-window    # the same frames in a window
+//! ```
+//! A frame is one encoder of the application with three parts: a compute pass of the application writes every pixel's
+//! place and the time into a buffer, the network turns them into colours in another buffer, and a render pass of the
+//! application paints these. The application submits it once; the library submits nothing, copies nothing and waits for
+//! nothing, which its counters must confirm. The exit status is 0 only if, in addition, every checked value of every
+//! layer and every checked pixel is within its bound of the definition in f64, frames in flight have the same bits as
+//! frames alone, and neither wgpu nor a validation layer (`WGPU_VALIDATION=1`) reported an error.
+
+mod application;
+mod check;
+mod network;
+mod offscreen;
+mod report;
+mod scene;
+#[path = "../support/mod.rs"]
+mod support;
+
+use application::faults;
+use clap::Parser;
+use report::Report;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use support::reported;
+use tilewise::f16;
+
+/// Draws pictures with a neural network that runs inside the frames of a wgpu application.
+#[derive(Parser)]
+#[command(after_help = "In a window: cargo run --release -p tilewise-window")]
+struct Args {
+    /// Number of frames of one period
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=9999), default_value_t = 8)]
+    frames: u32,
+    /// Size of the pictures
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "640x360", value_parser = size)]
+    size: [u32; 2],
+    /// Writes each picture as a PNG file into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// The seed of the network's weights
+    #[arg(long, default_value_t = 14)]
+    seed: u64,
+    /// Type of the network's weights and hidden values: `f16` or `f32`
+    #[arg(long, value_enum, default_value_t = Type::F16)]
+    dtype: Type,
+    /// Prints one JSON object and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Type {
+    F16,
+    F32,
+}
+
+/// Largest width and height of a picture.
+const MAX_SIDE: u32 = 8192;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    faults::listen();
+    let out = args.out.as_deref();
+    let report = match args.dtype {
+        Type::F16 => offscreen::run::<f16>(args.size, args.frames, args.seed, out),
+        Type::F32 => offscreen::run::<f32>(args.size, args.frames, args.seed, out),
+    };
+    reported(report, args.json, Report::json, Report::ok)
+}
+
+/// `640x360` as two numbers.
+fn size(text: &str) -> Result<[u32; 2], String> {
+    let side = |text: &str| text.parse().ok().filter(|side| (1..=MAX_SIDE).contains(side));
+    let sides = text.split_once('x').and_then(|(width, height)| Some([side(width)?, side(height)?]));
+    sides.ok_or_else(|| format!("must be WIDTHxHEIGHT, such as 640x360, of 1 to {MAX_SIDE} pixels each"))
+}
