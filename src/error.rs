@@ -98,6 +98,8 @@ pub enum GpuMismatch {
     Devices,
     /// They are two adoptions of one device of an application.
     Adoptions,
+    /// An application's buffer belongs to another device.
+    Buffer,
 }
 
 impl fmt::Display for GpuMismatch {
@@ -107,6 +109,7 @@ impl fmt::Display for GpuMismatch {
             Self::Adoptions => {
                 "the operands belong to two Gpus, though both adopted the same device; adopt it once, and clone that Gpu"
             }
+            Self::Buffer => "the buffer belongs to another device; create it on that of this Gpu (`Gpu::device`)",
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::constants::Constants;
 use super::device_status::DeviceStatus;
+use super::known_buffers::KnownBuffers;
 use super::known_caps::KnownCaps;
 use super::lock::Lock;
 use super::options::GpuOptions;
@@ -52,6 +53,7 @@ pub(super) struct Inner {
     pub(super) pool: Arc<Lock<Pool<wgpu::Buffer>>>,
     pub(super) staging: Lock<Pool<wgpu::Buffer>>,
     pub(super) recorder: Recorder,
+    pub(super) known_buffers: KnownBuffers,
     pub(super) progress: Progress,
     pub(super) buffers_created: AtomicU64,
     /// Polls during asynchronous reads; None if the application polls.

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 /// Size in bytes of the chunks in which the host generates and uploads data. It bounds the host memory that this takes.
 const CHUNK: usize = 8 << 20;
 
-/// A buffer from the pool, with its device.
+/// A buffer, from the pool or of an application, with its device.
 pub(crate) struct Allocation {
     // NOTE: declared first, so that the device still exists while the buffer returns to the pool.
     pooled: PooledBuffer,
@@ -24,6 +24,11 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
+    /// The storage of a buffer that an application supplies.
+    pub(super) fn of_application(gpu: &Gpu, storage: Arc<Storage>) -> Self {
+        Self { pooled: PooledBuffer::of_application(storage), gpu: gpu.clone() }
+    }
+
     pub(crate) fn gpu(&self) -> &Gpu {
         &self.gpu
     }
@@ -115,12 +120,13 @@ impl Gpu {
         Ok(allocation)
     }
 
-    /// Writes `bytes` at the start of the storage, ordered after everything that was recorded before.
-    pub(crate) fn overwrite(&self, allocation: &Allocation, bytes: &[u8]) -> Result<()> {
+    /// Writes `bytes` to the storage from byte `start` on, ordered after everything that was recorded before. It begins and
+    /// ends with whole words, or with the storage.
+    pub(crate) fn overwrite(&self, allocation: &Allocation, start: u64, bytes: &[u8]) -> Result<()> {
         self.inner.status.check()?;
         self.submit_if_used(allocation)?;
-        self.write_words(allocation, 0, bytes)?;
-        if bytes.len() as u64 >= allocation.len() {
+        self.write_words(allocation, start, bytes)?;
+        if start == 0 && bytes.len() as u64 >= allocation.len() {
             let sequence = self.inner.recorder.lock().next_sequence();
             allocation.pooled.storage().contents.note_whole_write(sequence);
         }
@@ -129,10 +135,11 @@ impl Gpu {
 
     /// The buffer, for use by an application. Submits the recorded launches that use it. The pool does not reuse the
     /// buffer for other tensors.
-    pub(crate) fn export<'a>(&self, allocation: &'a Allocation) -> Result<&'a wgpu::Buffer> {
+    pub(crate) fn export<'a>(&self, allocation: &'a Arc<Allocation>) -> Result<&'a wgpu::Buffer> {
         self.submit_if_used(allocation)?;
         allocation.check()?;
         allocation.pooled.storage().export();
+        self.inner.known_buffers.add(allocation);
         Ok(allocation.buffer())
     }
 

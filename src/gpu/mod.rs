@@ -4,6 +4,8 @@ mod adapter;
 mod adopt;
 mod binding;
 mod buffer_access;
+#[cfg(not(target_arch = "wasm32"))]
+mod buffer_owner;
 pub(crate) mod cache_file;
 mod completion;
 mod constants;
@@ -11,7 +13,9 @@ mod content_state;
 mod device_status;
 mod error_scope;
 pub(crate) mod execute;
+mod foreign_buffer;
 mod handle;
+mod known_buffers;
 mod known_caps;
 mod launch;
 mod lifetimes;

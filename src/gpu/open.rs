@@ -199,6 +199,7 @@ impl<'a> Device<'a> {
             staging: Lock::new(Pool::new(None, MAX_CACHED_STAGING_BYTES, largest)),
             recorder: Recorder::new(),
             buffers_created: AtomicU64::new(0),
+            known_buffers: super::known_buffers::KnownBuffers::default(),
             plans: super::plan_cache::PlanCache::default(),
             constants: super::constants::Constants::default(),
             captures: super::plan_capture::PlanCaptures::default(),

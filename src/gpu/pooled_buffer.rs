@@ -5,7 +5,8 @@ use super::pool::Pool;
 use super::storage::Storage;
 use std::sync::{Arc, Weak};
 
-/// A buffer from the pool, which returns there when this is dropped. It keeps neither the pool nor the device alive.
+/// A buffer from the pool, which returns there when this is dropped. It keeps neither the pool nor the device alive. A
+/// buffer of an application belongs to no pool.
 pub(super) struct PooledBuffer {
     pool: Weak<Lock<Pool<wgpu::Buffer>>>,
     storage: Arc<Storage>,
@@ -16,6 +17,11 @@ impl PooledBuffer {
         Self { pool: Arc::downgrade(pool), storage: Arc::new(storage) }
     }
 
+    /// A buffer of an application.
+    pub(super) fn of_application(storage: Arc<Storage>) -> Self {
+        Self { pool: Weak::new(), storage }
+    }
+
     pub(super) fn storage(&self) -> &Arc<Storage> {
         &self.storage
     }
@@ -23,7 +29,7 @@ impl PooledBuffer {
 
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
-        // The pool was dropped together with the device.
+        // The pool was dropped together with the device, or the buffer belongs to none.
         let Some(pool) = self.pool.upgrade() else { return };
         let Storage { buffer, contents, .. } = &*self.storage;
         let reusable = (!self.storage.is_exported()).then(|| (buffer.clone(), contents.last_use()));

@@ -3,10 +3,10 @@
 use super::content_state::ContentState;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A buffer from the pool and the state of its contents. Tensors and recordings share it.
+/// A buffer, from the pool or of an application, and the state of its contents. Tensors and recordings share it.
 pub(crate) struct Storage {
     pub(super) buffer: wgpu::Buffer,
-    /// Requested size in bytes. A write of that many bytes from the start is a write of the whole storage.
+    /// Requested size in bytes; for a buffer of an application, its size. A write of that many bytes from the start is a write of the whole storage.
     pub(super) len: u64,
     pub(super) contents: ContentState,
     exported: AtomicBool,
@@ -15,6 +15,12 @@ pub(crate) struct Storage {
 impl Storage {
     pub(super) fn new(buffer: wgpu::Buffer, len: u64, contents: ContentState) -> Self {
         Self { buffer, len, contents, exported: AtomicBool::new(false) }
+    }
+
+    /// The storage of a buffer that an application supplies.
+    pub(super) fn of_application(buffer: wgpu::Buffer) -> Self {
+        let len = buffer.size();
+        Self { buffer, len, contents: ContentState::default(), exported: AtomicBool::new(true) }
     }
 
     /// Records that the application has access to the buffer.

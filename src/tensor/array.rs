@@ -135,7 +135,12 @@ impl<T: Element> Tensor<T> {
 
     /// A tensor that uniquely owns a new allocation.
     pub(super) fn from_allocation(storage: Allocation, layout: Layout) -> Self {
-        Self { storage: Arc::new(storage), layout, element: PhantomData }
+        Self::on(Arc::new(storage), layout)
+    }
+
+    /// A tensor that shares an allocation.
+    pub(super) fn on(storage: Arc<Allocation>, layout: Layout) -> Self {
+        Self { storage, layout, element: PhantomData }
     }
 
     pub(super) fn with_layout(&self, layout: Layout) -> Self {

@@ -2,6 +2,7 @@
 
 mod array;
 mod create;
+mod from_buffer;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod parameters;

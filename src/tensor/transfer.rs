@@ -22,7 +22,7 @@ impl<T: Element> Tensor<T> {
             return Ok(Vec::new());
         }
         call("to_vec", || {
-            let whole = self.contiguous()?;
+            let whole = self.readable()?;
             self.gpu().start_read(&whole.storage, whole.bytes())?.wait(elements)?
         })
     }
@@ -39,7 +39,7 @@ impl<T: Element> Tensor<T> {
         let started = if self.is_empty() {
             Ok(None)
         } else {
-            let whole = self.contiguous();
+            let whole = self.readable();
             whole.and_then(|whole| self.gpu().start_read(&whole.storage, whole.bytes())).map(Some)
         };
         let started = started.named("read");
@@ -54,8 +54,9 @@ impl<T: Element> Tensor<T> {
     /// Replaces the elements, row-major, after everything that was recorded before.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `data` has another length; [`Error::Input`] if another tensor shares the buffer, or this
-    /// tensor is a view.
+    /// [`Error::Shape`] if `data` has another length; [`Error::Input`] if another tensor shares the buffer, if this
+    /// tensor is a view with gaps or transposed axes, if it begins or ends within a word of 4 bytes that belongs to
+    /// others too, or if an application's buffer lacks `BufferUsages::COPY_DST`.
     pub fn write(&mut self, data: &[T]) -> Result<()> {
         let op = "write";
         if data.len() != self.len() {
@@ -63,10 +64,24 @@ impl<T: Element> Tensor<T> {
             return Err(Error::shapes(op, rule, &[data.len()], self.shape()));
         }
         self.check_unshared(op)?;
-        if self.layout.offset() != 0 || !self.layout.is_contiguous() {
-            return Err(Error::input("write: the output", format!("it is a view: {:?}", self.layout)));
+        self.storage.check_copy_destination(op)?;
+        if !self.layout.is_contiguous() {
+            let why = format!("it is a view with gaps or transposed axes: {:?}", self.layout);
+            return Err(Error::input("write: the output", why));
         }
-        self.gpu().overwrite(&self.storage, bytemuck::cast_slice(data))
+        // The rest of the last word of a storage belongs to no tensor.
+        let bytes = self.bytes();
+        let is_whole = |at: u64| at.is_multiple_of(4);
+        if !is_whole(bytes.start) || !(is_whole(bytes.end) || bytes.end == self.storage.len()) {
+            let why = format!("bytes {bytes:?} of its buffer begin or end within a word of 4 bytes");
+            return Err(Error::input("write: the output", why));
+        }
+        self.gpu().overwrite(&self.storage, bytes.start, bytemuck::cast_slice(data))
+    }
+
+    /// This tensor if its elements can be copied to the host as they are, otherwise a contiguous copy.
+    fn readable(&self) -> Result<Self> {
+        if self.storage.is_copy_source() { self.contiguous() } else { self.copied() }
     }
 }
 

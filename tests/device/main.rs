@@ -5,6 +5,7 @@ mod adopt;
 mod cache_files;
 mod caps;
 mod execute;
+mod from_buffer;
 mod opening;
 mod proof;
 mod recording;

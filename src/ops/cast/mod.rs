@@ -21,6 +21,11 @@ impl<T: Element> Tensor<T> {
         if self.layout().is_contiguous() {
             return Ok(self.clone());
         }
+        self.copied()
+    }
+
+    /// A contiguous copy.
+    pub(crate) fn copied(&self) -> Result<Self> {
         convert(self, Overflow::Rust).named("contiguous")
     }
 

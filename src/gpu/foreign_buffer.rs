@@ -1,0 +1,69 @@
+//! Storages in the buffers of an application.
+
+use super::handle::Gpu;
+use super::memory::Allocation;
+use crate::layout::window;
+use crate::{Error, Result};
+use std::ops::Range;
+use std::sync::Arc;
+
+impl Gpu {
+    /// The storage in an application's buffer, of which a tensor takes these bytes. Tensors that share a buffer share the
+    /// storage.
+    ///
+    /// Kernels bind [windows](window) of buffers, so the window of these bytes must end within the buffer. A buffer from
+    /// the pool has a size that ensures it. The window begins within the buffer in any case.
+    pub(crate) fn storage_in(
+        &self,
+        op: &'static str,
+        buffer: &wgpu::Buffer,
+        bytes: Range<u64>,
+    ) -> Result<Arc<Allocation>> {
+        self.inner.status.check()?;
+        let wrong = |why: String| Err(Error::input(format!("{op}: the buffer"), why));
+        if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
+            return wrong("it lacks `BufferUsages::STORAGE`, so no kernel can bind it".into());
+        }
+        if buffer.usage().intersects(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::MAP_WRITE) {
+            let why = "it has `BufferUsages::MAP_READ` or `MAP_WRITE`, and no kernel may run while the host maps it; \
+                       use a buffer without them";
+            return wrong(why.into());
+        }
+        let (size, needed) = (buffer.size(), window(bytes.clone()).end);
+        if bytes.end > size {
+            return wrong(format!("it has {size} bytes, but the tensor takes bytes {bytes:?}"));
+        }
+        if needed > size {
+            return wrong(format!(
+                "it has {size} bytes, but a tensor of bytes {bytes:?} needs {needed}, because kernels read whole units \
+                 of 16 bytes; create it with a size that is a multiple of 16"
+            ));
+        }
+        #[cfg(not(target_arch = "wasm32"))]
+        super::buffer_owner::check_usable(op, self, buffer)?;
+        let allocation = self.inner.known_buffers.allocation(self, buffer);
+        if bytes.end > allocation.len() {
+            let len = allocation.len();
+            return wrong(format!(
+                "it is that of a tensor of {len} bytes, but the new one takes bytes {bytes:?}"
+            ));
+        }
+        Ok(allocation)
+    }
+}
+
+impl Allocation {
+    /// Whether the device may copy from the buffer, so that the host can read it.
+    pub(crate) fn is_copy_source(&self) -> bool {
+        self.buffer().usage().contains(wgpu::BufferUsages::COPY_SRC)
+    }
+
+    /// Fails if the host cannot write to the buffer.
+    pub(crate) fn check_copy_destination(&self, op: &'static str) -> Result<()> {
+        if self.buffer().usage().contains(wgpu::BufferUsages::COPY_DST) {
+            return Ok(());
+        }
+        let why = "the application's buffer lacks `BufferUsages::COPY_DST`, which writes of the host need";
+        Err(Error::input(format!("{op}: the output"), why))
+    }
+}
