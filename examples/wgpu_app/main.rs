@@ -16,6 +16,7 @@ mod application;
 mod check;
 mod network;
 mod offscreen;
+mod options;
 mod report;
 mod scene;
 #[path = "../support/mod.rs"]
@@ -23,6 +24,7 @@ mod support;
 
 use application::faults;
 use clap::Parser;
+use options::{Type, size};
 use report::Report;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,22 +47,13 @@ struct Args {
     /// The seed of the network's weights
     #[arg(long, default_value_t = 14)]
     seed: u64,
-    /// Type of the network's weights and hidden values: `f16` or `f32`
+    /// Type of the network's weights and hidden values
     #[arg(long, value_enum, default_value_t = Type::F16)]
     dtype: Type,
     /// Prints one JSON object and nothing else
     #[arg(long)]
     json: bool,
 }
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Type {
-    F16,
-    F32,
-}
-
-/// Largest width and height of a picture.
-const MAX_SIDE: u32 = 8192;
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -71,11 +64,4 @@ fn main() -> ExitCode {
         Type::F32 => offscreen::run::<f32>(args.size, args.frames, args.seed, out),
     };
     reported(report, args.json, Report::json, Report::ok)
-}
-
-/// `640x360` as two numbers.
-fn size(text: &str) -> Result<[u32; 2], String> {
-    let side = |text: &str| text.parse().ok().filter(|side| (1..=MAX_SIDE).contains(side));
-    let sides = text.split_once('x').and_then(|(width, height)| Some([side(width)?, side(height)?]));
-    sides.ok_or_else(|| format!("must be WIDTHxHEIGHT, such as 640x360, of 1 to {MAX_SIDE} pixels each"))
 }

@@ -142,10 +142,14 @@ fn shared<T: Element>(
     label: &str,
     shape: [usize; 2],
 ) -> Result<(Tensor<T>, wgpu::Buffer)> {
-    let _ = label;
-    let tensor = app.gpu.empty(shape)?;
-    let buffer = tensor.buffer()?.0.clone();
-    Ok((tensor, buffer))
+    let bytes = (shape[0] * shape[1] * size_of::<T>()) as u64;
+    let buffer = app.device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some(label),
+        size: bytes.next_multiple_of(16), // as kernels read whole units of 16 bytes
+        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC, // to be read, too
+        mapped_at_creation: false,
+    });
+    Ok((Tensor::from_buffer(&app.gpu, buffer.clone(), ..bytes, shape)?, buffer))
 }
 
 /// The frame, and the buffer that a pass shares with the network.

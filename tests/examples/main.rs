@@ -7,3 +7,4 @@ mod mlp;
 mod motors;
 #[path = "../support/mod.rs"]
 mod support;
+mod wgpu_app;
