@@ -9,3 +9,4 @@ mod motors;
 mod support;
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 mod vulkan_app;
+mod wgpu_app;
