@@ -7,6 +7,7 @@ mod caps;
 mod execute;
 mod hazards;
 mod lost;
+mod manners;
 mod opening;
 mod proof;
 mod recording;
