@@ -63,7 +63,8 @@ fn a_thousand_adoptions_of_a_noop_device_leave_nothing_behind() {
     let adapter = support::noop_adapter();
     let request = Gpu::device_descriptor(&adapter);
     let (device, queue) = pollster::block_on(adapter.request_device(&request)).unwrap();
-    let took = in_time("rounds", || rounds(&adapter, &device, &queue, &GpuOptions::default()));
+    let options = GpuOptions { cache: CacheFolder::Off, ..GpuOptions::default() };
+    let took = in_time("rounds", || rounds(&adapter, &device, &queue, &options));
     assert!(took < MAX_ADOPTION, "{took:?}");
 }
 
