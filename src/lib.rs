@@ -33,7 +33,7 @@
 //! | trade precision for tensor cores | [`Precision`], per call or in [`GpuOptions`] |
 //! | add, multiply, activate, sum, softmax, convert | [`ops`], [`Tensor::cast`] |
 //! | multiply by a random operator | [`sketch::Sketch`] |
-//! | compute an SVD, a pivoted QR, least squares or a trace | [`sketch`] |
+//! | compute an SVD, a pivoted QR, least squares or a trace | [`sketch`] (feature `factorisations`) |
 //! | compress layers and whole model files | [`sketch::SkLinear`], [`sketch`] |
 //! | compute with multivectors, rotors and motors | [`clifford`] |
 //! | build equivariant layers | [`clifford::layer`] |
@@ -61,6 +61,8 @@
 //! memory. The crate compiles for browsers; no test has run in one yet.
 //!
 //! # Features
+//! - `factorisations` (default): factorisations, fits of sketched layers, advice on ranks, and compression (with
+//!   `safetensors`). They need the crate `faer`; without them, a program builds half as many crates.
 //! - `npy` (default): NumPy's `.npy` files.
 //! - `safetensors` (default): `.safetensors` files, and their compression.
 //! - `ndarray`: conversions from and to `ndarray` arrays.

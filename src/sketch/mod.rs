@@ -2,6 +2,9 @@
 //!
 //! Operators are [`Sketch`] (random, never stored) and [`ExplicitSketch`] (a stored matrix). Factorisations:
 //! [`cqrrpt`], [`lstsq`], [`range`], [`rsvd`] and [`trace`]. Layers: [`SkLinear`], [`recommend_rank`] and [`Compress`].
+//!
+//! Without the feature `factorisations`, and in a browser, there are the operators, and layers that are random, loaded from
+//! files or built from their factors. The functions that factorise a matrix, or fit a layer to a weight, are left out.
 
 pub(crate) mod apply;
 #[cfg(all(feature = "factorisations", feature = "safetensors", not(target_arch = "wasm32")))]

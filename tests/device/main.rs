@@ -10,6 +10,7 @@ mod from_buffer;
 mod from_vulkan;
 mod hazards;
 mod lost;
+mod manners;
 mod opening;
 mod proof;
 mod recording;

@@ -1,0 +1,66 @@
+//! The application's callbacks and error scopes on a device that is adopted afterwards.
+
+use super::{mistake, support, work};
+use crate::support::watchdog::in_time;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tilewise::{Gpu, wgpu};
+use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
+
+#[test]
+fn adopting_replaces_no_callback_and_each_is_called_once() {
+    let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
+    let (errors, losses) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (of_errors, of_losses) = (errors.clone(), losses.clone());
+    device.on_uncaptured_error(Arc::new(move |_| {
+        of_errors.fetch_add(1, Ordering::SeqCst);
+    }));
+    device.set_device_lost_callback(move |_, _| {
+        of_losses.fetch_add(1, Ordering::SeqCst);
+    });
+    in_time("an adopted device with callbacks", || {
+        let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone()).unwrap();
+        work(&gpu);
+        assert_eq!(errors.load(Ordering::SeqCst), 0, "our work raises nothing");
+        mistake(&device);
+        assert_eq!(errors.load(Ordering::SeqCst), 1, "its own mistake is told to it once");
+        drop(gpu);
+        mistake(&device);
+        assert_eq!(errors.load(Ordering::SeqCst), 2, "and after the last Gpu is dropped");
+        assert_eq!(losses.load(Ordering::SeqCst), 0, "the device outlives the Gpu");
+        let again = Gpu::adopt(&adapter, device.clone(), queue).unwrap();
+        work(&again);
+        device.destroy();
+        assert!(again.wait().is_err());
+        let _ = device.poll(wgpu::PollType::Poll);
+        assert_eq!(losses.load(Ordering::SeqCst), 1, "the loss is told to it once");
+        assert_eq!(errors.load(Ordering::SeqCst), 2, "a loss is no error of its own");
+    });
+}
+
+#[test]
+fn error_scopes_of_the_application_hold_its_own_errors_only() {
+    let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
+    in_time("error scopes", || {
+        let outer = device.push_error_scope(Validation);
+        let inner = [Internal, OutOfMemory, Validation].map(|filter| device.push_error_scope(filter));
+        let gpu = Gpu::adopt(&adapter, device.clone(), queue).unwrap();
+        work(&gpu);
+        for scope in inner.into_iter().rev() {
+            let caught = pollster::block_on(scope.pop());
+            assert!(caught.is_none(), "our calls, those that fail included, leave nothing: {caught:?}");
+        }
+        mistake(&device);
+        work(&gpu);
+        let inside = device.push_error_scope(Validation);
+        work(&gpu);
+        mistake(&device);
+        drop(gpu);
+        let caught =
+            [inside, outer].map(|scope| pollster::block_on(scope.pop()).map(|error| error.to_string()));
+        assert!(
+            caught.iter().all(Option::is_some),
+            "each scope has the mistake that was made in it: {caught:?}"
+        );
+    });
+}

@@ -1,0 +1,78 @@
+//! A `Gpu` and its tensors are used and dropped in any thread, and in callbacks.
+
+use super::{square, support, work};
+use crate::support::watchdog::{doing, in_time};
+use std::sync::mpsc::channel;
+use std::thread;
+use tilewise::clifford::Multivectors;
+use tilewise::clifford::layer::CliffordLayer;
+use tilewise::sketch::SkLinear;
+use tilewise::{Caps, Error, Gpu, Linear, Plan, Tensor, f16, matmul, wgpu};
+
+fn is_shared<T: Send + Sync + 'static>() {}
+fn is_sent<T: Send>(_: &T) {}
+
+#[test]
+fn handles_go_to_any_thread() {
+    is_shared::<(Gpu, Tensor<f32>, Tensor<f16>, Tensor<i8>, Plan, Caps, Error)>();
+    is_shared::<(Linear<f32>, SkLinear<f32>, CliffordLayer<f32>, Multivectors<f32>)>();
+    let gpu = support::noop();
+    is_sent(&square(&gpu).read());
+    is_sent(&Gpu::open_async());
+}
+
+/// Runs this in a new thread, and returns what it returns.
+fn elsewhere<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
+    let run = move || {
+        let _doing = doing("a thread of its own");
+        work()
+    };
+    thread::spawn(run).join().expect("no panic")
+}
+
+#[test]
+fn a_device_is_adopted_used_and_dropped_in_different_threads() {
+    let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
+    for _ in 0..3 {
+        let (adapter, device, queue) = (adapter.clone(), device.clone(), queue.clone());
+        let gpu = elsewhere(move || Gpu::adopt(&adapter, device, queue).unwrap());
+        let (gpu, a) = elsewhere(move || {
+            let a = square(&gpu);
+            (gpu, a)
+        });
+        let (gpu, c) = elsewhere(move || {
+            let c = matmul(&a, &a).unwrap();
+            (gpu, c)
+        });
+        let values = elsewhere(move || pollster::block_on(c.read()).unwrap());
+        assert_eq!(values.len(), 64);
+        elsewhere(move || drop(gpu));
+    }
+    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+}
+
+#[test]
+fn the_last_gpu_is_dropped_inside_a_callback() {
+    let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
+    in_time("a last drop inside a callback", || {
+        for recorded in [false, true] {
+            let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone()).unwrap();
+            let a = square(&gpu);
+            // A waiting thread of ours has started, and ends in the drop.
+            assert_eq!(pollster::block_on(a.read()).unwrap().len(), 64);
+            let c = matmul(&a, &a).unwrap();
+            if !recorded {
+                gpu.flush().unwrap();
+            }
+            let (sender, receiver) = channel();
+            queue.submit([]);
+            queue.on_submitted_work_done(move || {
+                drop((a, c, gpu));
+                sender.send(()).unwrap();
+            });
+            device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+            receiver.recv().expect("the callback has run");
+        }
+        work(&Gpu::adopt(&adapter, device.clone(), queue.clone()).unwrap());
+    });
+}
