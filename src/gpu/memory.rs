@@ -139,7 +139,7 @@ impl Gpu {
         self.submit_if_used(allocation)?;
         allocation.check()?;
         allocation.pooled.storage().export();
-        self.inner.known_buffers.add(allocation);
+        self.know_buffer(allocation);
         Ok(allocation.buffer())
     }
 
