@@ -21,3 +21,4 @@ mod tensor;
 mod unchecked_access;
 mod validation;
 mod verify;
+mod writable;
