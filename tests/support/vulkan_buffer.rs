@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "Vulkan is called without a library that checks the calls")]
 
 use super::vulkan::Application;
+use std::sync::PoisonError;
 use tilewise::ash::vk;
 use tilewise::{Element, Gpu, Result, wgpu};
 
@@ -42,14 +43,14 @@ impl Application {
         }
     }
 
-    /// Submits commands, with semaphores to wait on and to signal.
+    /// Submits commands, with semaphores to wait on and to signal. Does not wait.
     pub fn submit(
         &self,
         wait: Option<(vk::Semaphore, u64)>,
         signal: Option<(vk::Semaphore, u64)>,
         record: impl FnOnce(&Self, vk::CommandBuffer),
     ) {
-        // SAFETY: the objects are this device's. They are destroyed when the queue is idle.
+        // SAFETY: the objects are this device's. They are destroyed with the application, when the queue is idle.
         unsafe {
             let info = vk::CommandPoolCreateInfo::default().queue_family_index(self.family);
             let pool = self.device.create_command_pool(&info, None).expect("a pool");
@@ -76,8 +77,7 @@ impl Application {
                 work = work.push_next(&mut timeline);
             }
             self.device.queue_submit(self.queue, &[work], vk::Fence::null()).expect("it is submitted");
-            self.wait();
-            self.device.destroy_command_pool(pool, None);
+            self.pools.lock().unwrap_or_else(PoisonError::into_inner).push(pool);
         }
     }
 

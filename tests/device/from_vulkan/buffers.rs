@@ -27,7 +27,7 @@ fn a_product_runs_in_the_applications_buffers() {
         let mut c = tensor::<f32>(&gpu, &c, [m, n]);
         let before = gpu.stats();
         matmul_into(&a, &b, &mut c).unwrap();
-        gpu.wait().unwrap();
+        gpu.flush().unwrap();
         let after = gpu.stats();
         assert_eq!(after.launches - before.launches, 1);
         assert_eq!(after.submits - before.submits, 1);
@@ -37,6 +37,7 @@ fn a_product_runs_in_the_applications_buffers() {
         );
     }
     application.submit(None, None, |application, commands| application.barrier(commands));
+    application.wait();
     assert_eq!(c.read::<f32>(m * n), want);
 }
 
@@ -58,6 +59,7 @@ fn a_result_is_a_vulkan_buffer_for_the_applications_commands() {
         application.copy(commands, raw, &read_back);
         application.barrier(commands);
     });
+    application.wait();
     assert_eq!(read_back.read::<f32>(m * n), want);
 }
 

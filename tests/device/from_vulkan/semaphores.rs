@@ -58,7 +58,7 @@ fn a_product_waits_for_the_host() {
     application.destroy(semaphore);
 }
 
-/// Two turns, with no other order between the two sides than the semaphore.
+/// Two turns, with no other order between the two sides than the semaphore: neither waits, and neither has barriers.
 #[test]
 fn submissions_of_both_sides_wait_for_each_other() {
     let Some(application) = application() else { return };
@@ -84,6 +84,7 @@ fn submissions_of_both_sides_wait_for_each_other() {
             application.copy(commands, raw, &read_back);
             application.barrier(commands);
         });
+        assert!(application.wait_on_host(semaphore, read));
         assert_eq!(read_back.read::<f32>(64), [8.0 * value * value; 64]);
     }
     drop(a);
