@@ -32,6 +32,7 @@ chapters! {
     clifford: "src/clifford.md",
     motors: "src/motors.md",
     clifford_layers: "src/clifford-layers.md",
+    vulkan_applications: "src/vulkan-applications.md",
     numerics: "src/numerics.md",
     precision: "src/precision.md",
     portability: "src/portability.md",

@@ -2,8 +2,8 @@
 #![expect(unsafe_code, reason = "Vulkan is called without a library that checks the calls")]
 
 use super::buffer::Buffer;
-use super::checked;
 use super::messages::{self, Messages, Messenger};
+use super::program::checked;
 use std::ffi::CStr;
 use std::sync::PoisonError;
 use tilewise::ash::{self, ext, vk};
@@ -51,8 +51,8 @@ impl Application {
 
             let devices = checked("physical devices", instance.enumerate_physical_devices())?;
             let found = devices.into_iter().find_map(|device| Some((device, family(&instance, device)?)));
-            let (physical_device, family) =
-                found.ok_or_else(|| Error::Device("no device has a queue for graphics and compute".into()))?;
+            let (physical_device, family) = found
+                .ok_or_else(|| Error::Device("no device has a queue for graphics and compute".into()))?;
             let adapter = adapter(&entry, &instance, &instance_extensions, physical_device);
             // What Tilewise can use. An application that needs more adds it, one that has its reasons takes some away.
             let features = VulkanFeatures::supported(&adapter);
@@ -107,8 +107,7 @@ impl Application {
             .command_pool(self.pool)
             .level(vk::CommandBufferLevel::PRIMARY)
             .command_buffer_count(1);
-        let begin =
-            vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         // SAFETY: the pool and the queue are this device's, and the application has one thread.
         unsafe {
             let buffers = checked("a command buffer", self.device.allocate_command_buffers(&info))?;
@@ -203,7 +202,8 @@ unsafe fn instance(
     messages: &Messages,
 ) -> Result<ash::Instance> {
     let application = vk::ApplicationInfo::default().application_name(c"vulkan_app").api_version(API_VERSION);
-    let (names, layers): (Vec<_>, _) = (extensions.iter().map(|name| name.as_ptr()).collect(), [LAYER.as_ptr()]);
+    let (names, layers): (Vec<_>, _) =
+        (extensions.iter().map(|name| name.as_ptr()).collect(), [LAYER.as_ptr()]);
     let mut listened = messages::info(messages);
     let mut checks = vk::ValidationFeaturesEXT::default()
         .enabled_validation_features(&[vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION]);

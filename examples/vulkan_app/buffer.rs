@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "Vulkan is called without a library that checks the calls")]
 
 use super::application::Application;
-use super::checked;
+use super::program::checked;
 use tilewise::ash::vk;
 use tilewise::{Element, Error, Result};
 
@@ -45,8 +45,7 @@ impl Application {
                 .zip(self.memory.memory_types_as_slice())
                 .find(is_right)
                 .ok_or_else(|| Error::Device("no memory of the right type".into()))?;
-            let info =
-                vk::MemoryAllocateInfo::default().allocation_size(needed.size).memory_type_index(kind);
+            let info = vk::MemoryAllocateInfo::default().allocation_size(needed.size).memory_type_index(kind);
             let memory = checked("memory", self.device.allocate_memory(&info, None))?;
             checked("binding", self.device.bind_buffer_memory(handle, memory, 0))?;
             Ok(Buffer { application: self, handle, memory, size })

@@ -3,7 +3,7 @@
 
 use super::application::Application;
 use super::buffer::Buffer;
-use super::checked;
+use super::program::checked;
 use tilewise::ash::vk;
 use tilewise::{DType, Element, Error, Result};
 
@@ -68,12 +68,12 @@ impl<'a> Fill<'a> {
     pub(crate) fn run(&self, buffer: &Buffer<'_>, seed: u32) -> Result<()> {
         let device = &self.application.device;
         let words = spirv(self.dtype, seed)?;
-        let size = [vk::DescriptorPoolSize::default()
-            .ty(vk::DescriptorType::STORAGE_BUFFER)
-            .descriptor_count(1)];
-        let (layouts, whole) = ([self.bindings], [vk::DescriptorBufferInfo::default()
-            .buffer(buffer.handle)
-            .range(vk::WHOLE_SIZE)]);
+        let size =
+            [vk::DescriptorPoolSize::default().ty(vk::DescriptorType::STORAGE_BUFFER).descriptor_count(1)];
+        let (layouts, whole) = (
+            [self.bindings],
+            [vk::DescriptorBufferInfo::default().buffer(buffer.handle).range(vk::WHOLE_SIZE)],
+        );
         let groups = u32::try_from(buffer.size.div_ceil(4 * 256)).unwrap_or(u32::MAX);
         // SAFETY: all objects are this device's. What the commands use is destroyed after they have run.
         unsafe {
@@ -129,7 +129,8 @@ fn spirv(dtype: DType, seed: u32) -> Result<Vec<u32>> {
     let text = SHADER.replace("SEED", &format!("{seed}u")).replace("WORD", word);
     let failed = |error: String| Error::Device(format!("the shader: {error}").into());
     let module = naga::front::wgsl::parse_str(&text).map_err(|error| failed(error.to_string()))?;
-    let (flags, capabilities) = (naga::valid::ValidationFlags::all(), naga::valid::Capabilities::SHADER_FLOAT16_IN_FLOAT32);
+    let (flags, capabilities) =
+        (naga::valid::ValidationFlags::all(), naga::valid::Capabilities::SHADER_FLOAT16_IN_FLOAT32);
     let info = naga::valid::Validator::new(flags, capabilities).validate(&module);
     let info = info.map_err(|error| failed(error.to_string()))?;
     let options = naga::back::spv::Options { lang_version: (1, 5), ..Default::default() };

@@ -63,9 +63,9 @@ pub use crate::caps::{
 pub use adopt::{AdoptOptions, Polling};
 pub use buffer_access::BufferAccess;
 pub use handle::Gpu;
+pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 pub use raw::{VulkanAdapter, VulkanDevice, VulkanFeatureChain, VulkanFeatures};
-pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
 pub use stats::Stats;
 pub use timing::{Clock, Timing};
 pub use view::View;

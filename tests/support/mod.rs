@@ -26,6 +26,8 @@ pub mod unchecked;
 pub mod values;
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 pub mod vulkan;
+#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
+pub mod vulkan_buffer;
 pub mod watchdog;
 pub mod wgsl;
 pub mod wgsl_clifford;

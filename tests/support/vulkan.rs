@@ -40,6 +40,8 @@ pub struct Application {
     pub family: u32,
     messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     messages: Box<Messages>,
+    /// Pools of commands that may still run.
+    pub pools: Mutex<Vec<vk::CommandPool>>,
 }
 
 /// Errors that the validation layer has reported to the application.
@@ -118,6 +120,7 @@ impl Application {
                 family,
                 messenger,
                 messages,
+                pools: Mutex::default(),
             })
         }
     }
@@ -182,6 +185,10 @@ impl Drop for Application {
     fn drop(&mut self) {
         // SAFETY: the tests drop all that was created on the device before.
         unsafe {
+            let _ = self.device.device_wait_idle();
+            for pool in self.pools.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+                self.device.destroy_command_pool(pool, None);
+            }
             self.device.destroy_device(None);
             if let Some((functions, messenger)) = &self.messenger {
                 functions.destroy_debug_utils_messenger(*messenger, None);

@@ -78,10 +78,8 @@ fn with_the_extension_of_cooperative_matrices_but_not_the_feature() {
 
 #[test]
 fn without_the_memory_model() {
-    let ask = Ask {
-        features: |features| features.vulkan_memory_model_device_scope = false,
-        ..Ask::default()
-    };
+    let ask =
+        Ask { features: |features| features.vulkan_memory_model_device_scope = false, ..Ask::default() };
     let Some((application, all)) = all(ask) else { return };
     let gpu = application.adopt();
     assert_eq!(gpu.caps().rows, []);
@@ -129,11 +127,8 @@ fn without_64_bit_integers_and_without_robust_access() {
 #[test]
 fn with_nothing_at_all() {
     for api_version in [vk::API_VERSION_1_1, vk::API_VERSION_1_2, vk::API_VERSION_1_3] {
-        let ask = Ask {
-            api_version,
-            features: |features| *features = VulkanFeatures::default(),
-            ..Ask::default()
-        };
+        let ask =
+            Ask { api_version, features: |features| *features = VulkanFeatures::default(), ..Ask::default() };
         let Some((application, _)) = all(ask) else { return };
         let gpu = application.adopt();
         let caps = gpu.caps();

@@ -41,7 +41,8 @@ fn two_adoptions_of_one_device_take_turns() {
 #[test]
 fn several_applications_live_in_one_process() {
     let Some(first) = Application::new(Ask::default()) else { return };
-    let second = Application::new(Ask { features: |features| features.shader_float16 = false, ..Ask::default() });
+    let second =
+        Application::new(Ask { features: |features| features.shader_float16 = false, ..Ask::default() });
     let Some(second) = second else { return };
     let (a, b) = (first.adopt(), second.adopt());
     assert_eq!([a.caps().f16, b.caps().f16], [first.features.shader_float16, false]);

@@ -1,7 +1,7 @@
 //! Wrong descriptions of a device that can be seen are errors, which leave the device usable.
 
-use crate::support::vulkan::{Application, Ask};
 use crate::support;
+use crate::support::vulkan::{Application, Ask};
 use tilewise::ash::vk;
 use tilewise::gpu::AdoptOptions;
 use tilewise::{Error, GpuOptions};

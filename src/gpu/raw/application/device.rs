@@ -105,9 +105,8 @@ impl VulkanDevice<'_> {
             }
         }
         // SAFETY: the caller guarantees the instance and the physical device, which are not null.
-        let families = unsafe {
-            adapter.load().get_physical_device_queue_family_properties(adapter.physical_device)
-        };
+        let families =
+            unsafe { adapter.load().get_physical_device_queue_family_properties(adapter.physical_device) };
         let (family, index) = (self.queue_family, self.queue_index);
         let Some(properties) = families.get(family as usize) else {
             let why =
@@ -121,9 +120,10 @@ impl VulkanDevice<'_> {
         if !properties.queue_flags.contains(vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE) {
             return Err(Error::Unsupported {
                 op: OP,
-                needs: "a queue family with graphics and compute, because wgpu's barriers name the stages of \
+                needs:
+                    "a queue family with graphics and compute, because wgpu's barriers name the stages of \
                         both"
-                    .into(),
+                        .into(),
                 device: format!("queue family {family}, which has {:?}", properties.queue_flags),
             });
         }

@@ -41,7 +41,10 @@ impl VulkanFeatureChain {
     }
 
     /// Links the structs that `is_wanted` selects, and returns the first. The others are not changed.
-    pub(super) fn linked(&mut self, is_wanted: impl Fn(&Node<'_>) -> bool) -> *mut vk::BaseOutStructure<'static> {
+    pub(super) fn linked(
+        &mut self,
+        is_wanted: impl Fn(&Node<'_>) -> bool,
+    ) -> *mut vk::BaseOutStructure<'static> {
         let mut next = ptr::null_mut();
         for node in self.nodes().into_iter().filter(is_wanted) {
             // SAFETY: the struct is borrowed here.

@@ -74,13 +74,13 @@ impl VulkanFeatures {
         let instance = unsafe { adapter.load() };
         // SAFETY: as above. The address is that of this function.
         let get_features2 = unsafe {
-            adapter
-                .of_properties2(c"vkGetPhysicalDeviceFeatures2", c"vkGetPhysicalDeviceFeatures2KHR")
-                .map(|address| {
+            adapter.of_properties2(c"vkGetPhysicalDeviceFeatures2", c"vkGetPhysicalDeviceFeatures2KHR").map(
+                |address| {
                     std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkGetPhysicalDeviceFeatures2>(
                         address,
                     )
-                })
+                },
+            )
         };
         let Some(get_features2) = get_features2 else {
             // SAFETY: the caller guarantees the physical device.
@@ -132,9 +132,8 @@ impl VulkanFeatures {
             .vulkan_memory_model(self.vulkan_memory_model)
             .vulkan_memory_model_device_scope(self.vulkan_memory_model_device_scope);
         chain.timeline = chain.timeline.timeline_semaphore(self.timeline_semaphore);
-        chain.zeros = chain
-            .zeros
-            .shader_zero_initialize_workgroup_memory(self.shader_zero_initialize_workgroup_memory);
+        chain.zeros =
+            chain.zeros.shader_zero_initialize_workgroup_memory(self.shader_zero_initialize_workgroup_memory);
         chain.robustness2 = chain
             .robustness2
             .robust_buffer_access2(self.robust_buffer_access2)

@@ -136,9 +136,7 @@ pub(super) unsafe extern "system" fn get_instance_proc_addr(
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
     let told = TOLD.with_borrow(|told| told.as_ref().map(|told| told.real.clone()));
-    let is_its = |real: &Arc<Real>| {
-        instance == vk::Instance::null() || real.instance.handle() == instance
-    };
+    let is_its = |real: &Arc<Real>| instance == vk::Instance::null() || real.instance.handle() == instance;
     let real = told.filter(is_its).or_else(|| live::of_instance(instance))?;
     // SAFETY: the caller passes a name that ends with a zero. An adoption that is alive guarantees the instance.
     unsafe { address(&real, instance, CStr::from_ptr(name)) }

@@ -96,9 +96,8 @@ impl Gpu {
         }
         // SAFETY: the handle is only read, while the guard keeps the buffer.
         let handle = unsafe { buffer.as_hal::<Api>().map(|buffer| buffer.raw_handle()) };
-        handle.ok_or_else(|| {
-            Error::input(format!("{OP}: buffer"), "it was destroyed, or is not one of Vulkan")
-        })
+        handle
+            .ok_or_else(|| Error::input(format!("{OP}: buffer"), "it was destroyed, or is not one of Vulkan"))
     }
 
     /// Checks that wgpu drives this device through Vulkan.
