@@ -60,7 +60,7 @@ impl<'a> Product<'a> {
     }
 
     /// The operands of the epilogue, in the order of plans.
-    fn extras(&self) -> impl Iterator<Item = View<'a>> {
+    pub(super) fn extras(&self) -> impl Iterator<Item = View<'a>> {
         self.bias.map(|(_, bias)| bias).into_iter().chain(self.residual)
     }
 

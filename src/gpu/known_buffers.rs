@@ -1,9 +1,8 @@
 //! The buffers that an application can access, and their storages. Two tensors of one buffer have one storage.
 
-use super::handle::Gpu;
 use super::lock::Lock;
-use super::memory::Allocation;
 use super::storage::Storage;
+use std::any::Any;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Weak};
@@ -17,43 +16,29 @@ pub(super) struct KnownBuffers {
     known: Lock<HashMap<u64, Vec<Known>>>,
 }
 
-/// A buffer: its storage lives while a tensor or a recording uses it, its allocation while a tensor does.
+/// What tensors of one buffer share: an `Allocation`, which this file need not know.
+pub(super) type Shared = dyn Any + Send + Sync;
+
+/// A buffer. Its storage lives while a tensor or a recording uses it, what tensors share only while a tensor does.
 struct Known {
     storage: Weak<Storage>,
-    allocation: Weak<Allocation>,
+    shared: Weak<Shared>,
 }
 
 impl Known {
-    fn of(allocation: &Arc<Allocation>) -> Self {
-        Self { storage: Arc::downgrade(allocation.storage()), allocation: Arc::downgrade(allocation) }
-    }
-
     fn is_alive(&self) -> bool {
         self.storage.strong_count() > 0
     }
 }
 
 impl KnownBuffers {
-    /// Adds the buffer of these tensors, unless it is known.
-    pub(super) fn add(&self, allocation: &Arc<Allocation>) {
-        self.known_or(allocation.buffer(), |_| allocation.clone());
-    }
-
-    /// The allocation of a buffer of this device: that of the tensors that share the buffer, or a new one.
-    pub(super) fn allocation(&self, gpu: &Gpu, buffer: &wgpu::Buffer) -> Arc<Allocation> {
-        self.known_or(buffer, |storage| {
-            let storage = storage.unwrap_or_else(|| Arc::new(Storage::of_application(buffer.clone())));
-            Arc::new(Allocation::of_application(gpu, storage))
-        })
-    }
-
-    /// The known allocation of a buffer. If no tensor shares it any more, that which `new` returns for its storage, which
-    /// recordings may still use.
-    fn known_or(
+    /// What the tensors of a buffer share. If the buffer has no tensors, `new` makes it, with the storage that recordings
+    /// still use, if any.
+    pub(super) fn shared_or(
         &self,
         buffer: &wgpu::Buffer,
-        new: impl FnOnce(Option<Arc<Storage>>) -> Arc<Allocation>,
-    ) -> Arc<Allocation> {
+        new: impl FnOnce(Option<Arc<Storage>>) -> (Arc<Storage>, Arc<Shared>),
+    ) -> Arc<Shared> {
         // The last drop of a buffer may run foreign code, so the storages seen are dropped after the lock.
         let mut seen = Vec::new();
         let mut known = self.known.lock();
@@ -63,24 +48,22 @@ impl KnownBuffers {
         let list = known.entry(self.hasher.hash_one(buffer)).or_default();
         list.retain(Known::is_alive);
         let mut same = None;
-        for (at, one) in list.iter().enumerate() {
+        for one in &*list {
             let Some(storage) = one.storage.upgrade() else { continue };
             if storage.buffer == *buffer {
-                if let Some(allocation) = one.allocation.upgrade() {
+                if let Some(shared) = one.shared.upgrade() {
                     seen.push(storage);
-                    return allocation;
+                    return shared;
                 }
-                same = Some((at, storage));
-                break;
+                same = Some(storage);
+            } else {
+                seen.push(storage);
             }
-            seen.push(storage);
         }
-        let (at, storage) = same.map_or((None, None), |(at, storage)| (Some(at), Some(storage)));
-        let allocation = new(storage);
-        match at {
-            Some(at) => list[at] = Known::of(&allocation),
-            None => list.push(Known::of(&allocation)),
-        }
-        allocation
+        let (storage, shared) = new(same);
+        list.retain(|one| !std::ptr::eq(one.storage.as_ptr(), Arc::as_ptr(&storage)));
+        list.push(Known { storage: Arc::downgrade(&storage), shared: Arc::downgrade(&shared) });
+        seen.push(storage);
+        shared
     }
 }

@@ -16,6 +16,10 @@ use std::sync::atomic::Ordering;
 /// Size in bytes of the chunks in which the host generates and uploads data. It bounds the host memory that this takes.
 const CHUNK: usize = 8 << 20;
 
+/// Usages of every buffer for tensors.
+pub(super) const TENSOR_USAGES: wgpu::BufferUsages =
+    wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_SRC).union(wgpu::BufferUsages::COPY_DST);
+
 /// A buffer, from the pool or of an application, with its device.
 pub(crate) struct Allocation {
     // NOTE: declared first, so that the device still exists while the buffer returns to the pool.
@@ -139,7 +143,7 @@ impl Gpu {
         self.submit_if_used(allocation)?;
         allocation.check()?;
         allocation.pooled.storage().export();
-        self.inner.known_buffers.add(allocation);
+        self.know_buffer(allocation);
         Ok(allocation.buffer())
     }
 
@@ -213,10 +217,29 @@ impl Gpu {
 
     fn allocate_unused(&self, op: &'static str, bytes: u64, unused_since: u64) -> Result<Allocation> {
         self.inner.status.check()?;
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let (buffer, last_use) =
-            self.take(&self.inner.pool, op, bytes, unused_since, usage, "tilewise tensor")?;
+            self.take(&self.inner.pool, op, bytes, unused_since, TENSOR_USAGES, "tilewise tensor")?;
         let storage = Storage::new(buffer, bytes, ContentState::of_reused_buffer(last_use));
+        self.pooled(storage)
+    }
+
+    /// Allocates a buffer with further usages. The pool counts its bytes, but never reuses it.
+    pub(crate) fn allocate_with(
+        &self,
+        op: &'static str,
+        bytes: u64,
+        usages: wgpu::BufferUsages,
+    ) -> Result<Allocation> {
+        self.inner.status.check()?;
+        // No free buffer was last used before recording 0, so a new one is created.
+        let usages = TENSOR_USAGES | usages;
+        let (buffer, _) = self.take(&self.inner.pool, op, bytes, 0, usages, "tilewise tensor")?;
+        let storage = Storage::new(buffer, bytes, ContentState::default());
+        storage.export();
+        self.pooled(storage)
+    }
+
+    fn pooled(&self, storage: Storage) -> Result<Allocation> {
         let pooled = PooledBuffer::new(&self.inner.pool, storage);
         Ok(Allocation { pooled, gpu: self.clone() })
     }

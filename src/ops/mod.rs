@@ -1,8 +1,9 @@
-//! Elementwise operations, reductions along an axis, softmax, and casts.
+//! Elementwise operations, reductions along an axis, softmax, casts, copies and concatenation.
 
 pub(crate) mod activation;
 pub(crate) mod axis;
 pub(crate) mod cast;
+pub(crate) mod copy;
 pub(crate) mod elementwise;
 mod packing;
 mod vectors;
@@ -12,6 +13,7 @@ pub use activation::Activation;
 pub(crate) use axis::{AxisFunction, AxisProblem};
 pub use axis::{max_abs, softmax, sum, sum_squares};
 pub(crate) use cast::CastProblem;
+pub use copy::{concat, copy_into, stack};
 pub(crate) use elementwise::broadcast_shape;
 pub use elementwise::{
     activate, activate_backward, activate_into, add, add_assign, add_into, bias_add_assign, mul, mul_into,

@@ -8,6 +8,7 @@ mod cqrrpt;
 mod elements;
 mod epilogue;
 mod gemm;
+mod joined;
 mod layer_product;
 mod mv_features;
 mod mv_linear;
@@ -27,6 +28,7 @@ pub use elements::{
 };
 pub use epilogue::EpilogueReference;
 pub use gemm::{GemmReference, gemm, gemm_entries, projection};
+pub use joined::{concat, stack};
 pub use layer_product::{LayerProductGradients, LayerProductReference};
 pub use mv_features::{MvFeaturesReference, MvFeaturesValues};
 pub use mv_linear::{MvLinearReference, MvLinearValues};

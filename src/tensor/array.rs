@@ -16,7 +16,17 @@ use std::sync::Arc;
 pub struct Tensor<T: Element> {
     pub(super) storage: Arc<Allocation>,
     pub(super) layout: Layout,
+    pub(super) writers: Writers,
     element: PhantomData<T>,
+}
+
+/// Which tensors of a buffer may be the output of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writers {
+    /// One that has the buffer alone.
+    SoleOwner,
+    /// This one, though others share the buffer ([`Tensor::writable_view`]).
+    AnyView,
 }
 
 impl<T: Element> Tensor<T> {
@@ -99,6 +109,37 @@ impl<T: Element> Tensor<T> {
         Ok(self.with_layout(layout))
     }
 
+    /// The same elements, as an output that operations may write though other tensors share the buffer; a view. Its views
+    /// and clones are writable too.
+    ///
+    /// Without it, functions such as [`ops::copy_into`](crate::ops::copy_into), [`matmul_into`](crate::matmul_into) and
+    /// [`write`](Self::write) take only an output that has its buffer alone, because all tensors of the buffer see what
+    /// they write. By this call you say that they shall:
+    /// - What a tensor sees is the recorded order. An operation or read that was recorded before a write sees the earlier
+    ///   contents; one that is recorded later sees the new ones. Threads that record at the same time must agree on the
+    ///   order, and one operation may be several launches.
+    /// - One operation cannot read and write the same buffer, even if the parts do not overlap: that is an error.
+    ///   Exceptions are the outputs that are operands by definition, as in
+    ///   [`ops::add_assign`](crate::ops::add_assign).
+    /// - If a launch fails that should have written a part, reading any tensor of the buffer is an error, until an operation
+    ///   writes the whole buffer.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::{matmul_into, ops};
+    ///
+    /// let cache = gpu.zeros::<f32>([3, 2])?; // rows that are computed one by one
+    /// let (x, weight) = (gpu.tensor(&[1.0f32, 1.0], [1, 2])?, gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?);
+    /// matmul_into(&x, &weight, &mut cache.slice(0, 1..2)?.writable_view())?;
+    /// assert_eq!(cache.to_vec()?, [0.0, 0.0, 4.0, 6.0, 0.0, 0.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn writable_view(&self) -> Self {
+        Self { writers: Writers::AnyView, ..self.clone() }
+    }
+
     /// The tensor's buffer and the range of bytes that the tensor spans, for an application's own shaders, copies and
     /// writes.
     ///
@@ -140,16 +181,16 @@ impl<T: Element> Tensor<T> {
 
     /// A tensor that shares an allocation.
     pub(super) fn on(storage: Arc<Allocation>, layout: Layout) -> Self {
-        Self { storage, layout, element: PhantomData }
+        Self { storage, layout, writers: Writers::SoleOwner, element: PhantomData }
     }
 
     pub(super) fn with_layout(&self, layout: Layout) -> Self {
-        Self { storage: self.storage.clone(), layout, element: PhantomData }
+        Self { storage: self.storage.clone(), layout, ..*self }
     }
 
     /// Converts the type of the tensor from `T` to `U`. Both are the same type, though the compiler cannot know that.
     pub(crate) fn assume_type<U: Element>(&self) -> Tensor<U> {
-        Tensor { storage: self.storage.clone(), layout: self.layout, element: PhantomData }
+        Tensor::on(self.storage.clone(), self.layout)
     }
 
     pub(super) fn bytes(&self) -> Range<u64> {

@@ -30,6 +30,44 @@ impl Gpu {
         Ok(Tensor::from_allocation(self.allocate("empty", bytes)?, layout))
     }
 
+    /// Creates a tensor with unspecified elements, in a buffer with further usages: for example, VERTEX or INDIRECT, to draw
+    /// a result or to launch by it. Every tensor's buffer has STORAGE, COPY_SRC and COPY_DST. The buffer is not shared with
+    /// other tensors' memory: it is created by this call, and freed after the last tensor that shares it is dropped.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if `usages` contains MAP_READ or MAP_WRITE; [`Error::Device`] if the device does not allow the
+    /// usages; otherwise as [`tensor`](Self::tensor).
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::{ops, wgpu::BufferUsages};
+    ///
+    /// let step = gpu.tensor(&[1.0f32; 6], [3, 2])?;
+    /// let mut points = gpu.empty_with::<f32>([3, 2], BufferUsages::VERTEX)?;
+    /// ops::add_into(&step, &step, &mut points)?;
+    /// let (vertices, bytes) = points.buffer()?; // submits; then, in a render pass:
+    /// # let _ = stringify! {
+    /// pass.set_vertex_buffer(0, vertices.slice(bytes));
+    /// # };
+    /// # assert!(vertices.usage().contains(BufferUsages::VERTEX) && bytes == (0..24));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn empty_with<T: Element>(
+        &self,
+        shape: impl AsRef<[usize]>,
+        usages: wgpu::BufferUsages,
+    ) -> Result<Tensor<T>> {
+        let op = "empty_with";
+        let layout = Layout::contiguous(op, shape.as_ref())?;
+        if usages.intersects(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::MAP_WRITE) {
+            let why = "no kernel may run while the host maps the buffer: use `to_vec`, `read` and `write`";
+            return Err(Error::input(format!("{op}: the usages MAP_READ and MAP_WRITE"), why));
+        }
+        let bytes = layout.len() as u64 * T::DTYPE.size() as u64;
+        Ok(Tensor::from_allocation(self.allocate_with(op, bytes, usages)?, layout))
+    }
+
     /// Creates a tensor of zeros.
     ///
     /// # Errors

@@ -1,19 +1,22 @@
 //! Writes into tensors: the check for unique ownership, and errors between two launches.
 
-use super::array::Tensor;
+use super::array::{Tensor, Writers};
 use crate::gpu::View;
 use crate::layout::{Element, Layout};
 use crate::{Error, Result};
 use std::sync::Arc;
 
 impl<T: Element> Tensor<T> {
-    /// Checks that the buffer is uniquely owned, so that it may be overwritten.
+    /// Checks that the tensor may be overwritten: that its buffer is uniquely owned, or that it is a writable view.
     pub(crate) fn check_unshared(&self, op: &'static str) -> Result<()> {
-        match Arc::strong_count(&self.storage) {
-            1 => Ok(()),
-            holders => {
-                let why =
-                    format!("its buffer is shared with {} other tensors (clones or views)", holders - 1);
+        match (self.writers, Arc::strong_count(&self.storage)) {
+            (Writers::AnyView, _) | (_, 1) => Ok(()),
+            (Writers::SoleOwner, holders) => {
+                let why = format!(
+                    "its buffer is shared with {} other tensors (clones or views); if they may see what is written, pass a \
+                     `writable_view`",
+                    holders - 1
+                );
                 Err(Error::input(format!("{op}: the output"), why))
             }
         }

@@ -197,7 +197,7 @@ fn broadcast_strides(op: &'static str, x: &Layout, c: &Layout) -> Result<[usize;
 
 /// Checks that no two indices of a view refer to the same element. It suffices for views of tensors: sorted by stride,
 /// each axis must step over the whole span of the smaller strides.
-fn check_no_overlap(op: &'static str, c: &Layout) -> Result<()> {
+pub(in crate::ops) fn check_no_overlap(op: &'static str, c: &Layout) -> Result<()> {
     let mut axes: Vec<_> =
         c.strides().iter().zip(c.shape()).filter(|&(_, &n)| n > 1).map(|(&stride, &n)| (stride, n)).collect();
     axes.sort_unstable();

@@ -1,0 +1,61 @@
+//! Copies a view into a view of the same shape, bit by bit: elements of 8 or 16 bits that do not form whole words.
+//!
+//! shapes    A of up to 6 axes, any strides -> C of the same shape, any strides that do not overlap
+//! grid      one invocation per word of C that a row may touch, LANES a workgroup
+//! subgroup  not used; consecutive invocations have consecutive words of a row
+//! requires  nothing: memory is read and written as 32-bit words for all types
+//! edges     a word with elements of others keeps them: only its own bits are replaced, atomically
+
+//#import copy_dims
+//#slot dims default immediate
+//#import block
+
+//#param  set by CopyProblem::kernel
+const PER_WORD: u32 = 2u; // elements in a word
+const LANES: u32 = 64u;
+//#end
+const BITS: u32 = 32u / PER_WORD;
+const MASK: u32 = 0xffffffffu >> (32u - BITS);
+
+@group(0) @binding(0) var<storage, read_write> c: array<atomic<u32>>;
+@group(0) @binding(1) var<storage, read> a: array<u32>;
+
+// The bits of an element of A.
+fn element(at: u32) -> u32 {
+    return (a[at / PER_WORD] >> (at % PER_WORD * BITS)) & MASK;
+}
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let index = block_index(workgroup, grid) * LANES + lane;
+    if index >= dims.units {
+        return;
+    }
+    let row = index / dims.row_units;
+    let at = row_at(row);
+    let word = at.x / PER_WORD + (index - row * dims.row_units);
+    // The elements of the row in this word of C.
+    let first = max(word * PER_WORD, at.x);
+    let end = min((word + 1u) * PER_WORD, at.x + dims.row);
+    if first >= end {
+        return;
+    }
+    var bits = 0u;
+    for (var i = first; i < end; i++) {
+        bits |= element(at.y + (i - at.x) * dims.a_stride) << (i % PER_WORD * BITS);
+    }
+    let count = end - first;
+    if count == PER_WORD {
+        atomicStore(&c[word], bits);
+    } else {
+        // Other rows or tensors may have the other elements of the word. No other invocation has these, so they can be
+        // cleared and set by two operations.
+        let own = ((1u << (count * BITS)) - 1u) << (first % PER_WORD * BITS);
+        atomicAnd(&c[word], ~own);
+        atomicOr(&c[word], bits);
+    }
+}
