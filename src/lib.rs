@@ -49,6 +49,11 @@
 //! that can be printed. The [`Gpu`] records the steps. Reading a tensor submits what is recorded and waits; so do [`Gpu::wait`]
 //! and operations that read intermediate results themselves, such as factorisations.
 //!
+//! # In an application
+//! A program that has a wgpu device lets this crate adopt it ([`Gpu::adopt`]). [`Tensor::from_buffer`] turns one of its buffers
+//! into a tensor, without a copy, and [`Gpu::record_into`] puts recorded work into its command encoder, so that a frame stays
+//! one submission, the application's own. The example `wgpu_app` draws that way.
+//!
 //! # Errors
 //! A mistake returns an [`Error`] with the values that caused it, and leaves operands and device usable. The error names the
 //! public function that you called, and shows shapes as you passed them. A method of [`Gpu`], [`Tensor`] or
