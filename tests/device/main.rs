@@ -6,6 +6,7 @@ mod cache_files;
 mod caps;
 mod execute;
 mod opening;
+mod ordering;
 mod proof;
 mod recording;
 mod runtime;
