@@ -18,6 +18,7 @@ impl Gpu {
     /// As [`flush`](Self::flush).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(&self) -> Result<()> {
+        self.check_outside_scope("wait", "submits and waits")?;
         let last_ticket = || self.inner.recorder.lock().last_submission.0;
         let before = last_ticket();
         self.flush()?;

@@ -12,6 +12,7 @@ mod hazards;
 mod lost;
 mod manners;
 mod opening;
+mod ordering;
 mod proof;
 mod recording;
 mod runtime;
