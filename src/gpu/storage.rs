@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A buffer, from the pool or of an application, and the state of its contents. Tensors and recordings share it.
 pub(crate) struct Storage {
     pub(super) buffer: wgpu::Buffer,
-    /// Requested size in bytes; for a buffer of an application, its size. A write of that many bytes from the start is a write of the whole storage.
+    /// Requested size in bytes; for a buffer of an application, its size. A write of that many bytes from the start is a
+    /// write of the whole storage.
     pub(super) len: u64,
     pub(super) contents: Arc<ContentState>,
     /// The work of applications that uses it.
@@ -25,7 +26,9 @@ impl Storage {
     /// The storage of a buffer that an application supplies.
     pub(super) fn of_application(buffer: wgpu::Buffer) -> Self {
         let len = buffer.size();
-        Self { buffer, len, contents: ContentState::default(), exported: AtomicBool::new(true) }
+        let storage = Self::new(buffer, len, ContentState::default());
+        storage.export();
+        storage
     }
 
     /// Records that the application has access to the buffer.
