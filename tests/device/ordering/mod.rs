@@ -2,6 +2,7 @@
 //! is an error until it is submitted, and what becomes of it if it never is. The book's page "Order of work" names these
 //! tests.
 
+mod buffers;
 mod callbacks;
 mod dropped;
 mod frames;
