@@ -77,7 +77,7 @@ fn exchange(
 }
 
 /// Whether a file name is that of a draft. Only a process that was killed leaves one behind.
-#[cfg(all(feature = "safetensors", not(target_arch = "wasm32")))]
+#[cfg(all(feature = "factorisations", feature = "safetensors", not(target_arch = "wasm32")))]
 pub(crate) fn is_draft(name: &str) -> bool {
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)
 }
@@ -98,7 +98,7 @@ fn filled(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> i
     buffer.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
-#[cfg(all(test, feature = "safetensors"))]
+#[cfg(all(test, feature = "factorisations", feature = "safetensors"))]
 mod tests {
     use super::{is_draft, replace};
     use std::fs;

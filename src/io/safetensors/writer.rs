@@ -99,7 +99,7 @@ impl SafetensorsWriter {
     }
 
     /// Adds f64 values, a type that no tensor has.
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(all(feature = "factorisations", not(target_arch = "wasm32")))]
     pub(crate) fn doubles(self, name: String, shape: &[usize], values: &[f64]) -> Result<Self> {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         self.owned(name, Dtype::F64, shape, bytes)

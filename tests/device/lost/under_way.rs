@@ -126,8 +126,10 @@ fn reads_on_a_device_that_its_application_polls_end_when_it_does() {
     device.set_device_lost_callback(|_, _| ());
 }
 
+type Work = fn(&Gpu, &Tensor<f32>) -> Result<()>;
+
 /// What each of the threads repeats.
-const LOOPS: [fn(&Gpu, &Tensor<f32>) -> Result<()>; 5] = [
+const LOOPS: [Work; 5] = [
     |_, a| matmul(a, a)?.to_vec().map(drop),
     |gpu, _| gpu.tensor(&[1.0f32; 4000], [4000])?.to_vec().map(drop),
     |_, a| pollster::block_on(ops::add(a, a)?.read()).map(drop),

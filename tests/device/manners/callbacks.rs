@@ -1,10 +1,10 @@
 //! The application's callbacks and error scopes on a device that is adopted afterwards.
 
-use super::{mistake, support, work};
+use super::{mistake, square, support, work};
 use crate::support::watchdog::in_time;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tilewise::{Gpu, wgpu};
+use tilewise::{Error, Gpu, matmul, ops, wgpu};
 use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
 
 #[test]
@@ -63,4 +63,30 @@ fn error_scopes_of_the_application_hold_its_own_errors_only() {
             "each scope has the mistake that was made in it: {caught:?}"
         );
     });
+}
+
+#[test]
+fn calls_that_fail_inside_wgpu_leave_the_applications_error_scopes_alone() {
+    for gpu in support::every_device() {
+        in_time("error scopes of a lost device", || {
+            let a = square(&gpu);
+            a.to_vec().unwrap();
+            let recorded = matmul(&a, &a).unwrap();
+            let scopes =
+                [Internal, OutOfMemory, Validation].map(|filter| gpu.device().push_error_scope(filter));
+            gpu.device().destroy();
+            // The device is lost without a word: wgpu refuses new buffers, pipelines and submissions.
+            let errors = [
+                gpu.tensor(&[1.0f32; 5000], [5000]).and_then(|b| b.to_vec()).err(),
+                ops::softmax(&a).and_then(|b| b.to_vec()).err(),
+                recorded.to_vec().err(),
+                gpu.wait().err(),
+            ];
+            assert!(errors.iter().all(|error| matches!(error, Some(Error::Device(_)))), "{errors:?}");
+            for scope in scopes.into_iter().rev() {
+                let caught = pollster::block_on(scope.pop());
+                assert!(caught.is_none(), "the errors of our calls are ours: {caught:?}");
+            }
+        });
+    }
 }
