@@ -1,6 +1,7 @@
 //! Adopts an application's own Vulkan device.
 
-use super::device::{OP, VulkanAdapter, VulkanDevice};
+use super::adapter::VulkanAdapter;
+use super::device::{OP, VulkanDevice};
 use super::extensions;
 use super::features::VulkanFeatures;
 use super::live;
@@ -151,8 +152,8 @@ unsafe fn open(vulkan: &VulkanDevice<'_>) -> Result<Opened> {
         };
         let instance = instance.map_err(Error::device)?;
         let mut exposed = instance.expose_adapter(adapter.physical_device).ok_or_else(refused)?;
-        // NOTE: wgpu takes lavapipe for unable to convert f16 in shaders (`pack2x16float`) if it is told of no arithmetic in
-        // f16. What counts is the driver's compiler, not what the device was created with. All other drivers can.
+        // NOTE: wgpu takes lavapipe for unable to convert f16 in shaders (`pack2x16float`) if it sees no arithmetic in f16.
+        // What counts is the driver's compiler, not what the device was created with. All other drivers can.
         if found.shader_float16 {
             exposed.capabilities.downlevel.flags |= wgpu::DownlevelFlags::SHADER_F16_IN_F32;
         }
