@@ -33,7 +33,10 @@ impl Gpu {
     ///   device were created with. A feature that the application has not enabled must not be claimed: a shader that uses
     ///   it may do anything. A feature that the *physical device* lacks is never used.
     /// - The instance and the device outlive this `Gpu`, all its clones, tensors, buffers and pending reads, and
-    ///   whatever was made with [`Gpu::device`]. Drop these before the device is destroyed.
+    ///   whatever was made with [`Gpu::device`]. Drop these before the device is destroyed;
+    ///   [`VulkanAdapter::is_adopted`] says whether something is left. On a lost device, a thread of this crate may hold the
+    ///   device for a moment longer, and if the last drop happens in a callback of wgpu's, the thread that runs it does:
+    ///   there, wait until the function returns false.
     /// - Vulkan allows only one thread at a time to use a queue. So while a call of this crate or of wgpu on this device
     ///   may run, no other thread uses the `VkQueue`, and none waits for the whole device. A read that is pending on a thread
     ///   of this crate only waits for fences; it does not use the queue.
