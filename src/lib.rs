@@ -25,7 +25,7 @@
 //! # What to call
 //! | task | items |
 //! |---|---|
-//! | open a device, or use an application's | [`Gpu::open`], [`Gpu::adopt`], [`GpuOptions`], [`gpu`] |
+//! | open a device, or use an application's | [`Gpu::open`], [`Gpu::adopt`], `Gpu::from_vulkan`, [`GpuOptions`], [`gpu`] |
 //! | move data to the device and back | [`Gpu::tensor`], [`Tensor::to_vec`], [`Tensor::read`], [`Tensor::write`] |
 //! | take views without copies | [`Tensor::t`], [`Tensor::slice`], [`Tensor::reshape`], [`Tensor::permute`] |
 //! | multiply matrices of f32, f16, bf16 or i8 | [`matmul`], [`matmul_into`]; with options [`Gemm`] |

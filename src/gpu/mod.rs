@@ -73,7 +73,7 @@ pub use buffer_access::BufferAccess;
 pub use handle::Gpu;
 pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-pub use raw::{VulkanAdapter, VulkanDevice, VulkanFeatureChain, VulkanFeatures};
+pub use raw::application::{VulkanAdapter, VulkanDevice, VulkanFeatureChain, VulkanFeatures};
 pub use stats::Stats;
 pub use timing::{Clock, Timing};
 pub use view::View;

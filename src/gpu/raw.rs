@@ -2,10 +2,7 @@
 #![expect(unsafe_code, reason = "every unsafe call of the crate is here, with its reason")]
 
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-mod application;
-
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-pub use application::{VulkanAdapter, VulkanDevice, VulkanFeatureChain, VulkanFeatures};
+pub(super) mod application;
 
 use super::buffer_access::BufferAccess;
 use crate::{Error, Result};

@@ -183,6 +183,9 @@ impl Application {
 
 impl Drop for Application {
     fn drop(&mut self) {
+        if !std::thread::panicking() {
+            assert!(!self.described().adapter.is_adopted(), "something is left on the device");
+        }
         // SAFETY: the tests drop all that was created on the device before.
         unsafe {
             let _ = self.device.device_wait_idle();

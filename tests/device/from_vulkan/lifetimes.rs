@@ -15,11 +15,33 @@ fn the_device_is_the_applications_before_and_after() {
     let clone = gpu.clone();
     drop(gpu);
     assert_eq!(c.to_vec().unwrap(), [7.0, 10.0, 15.0, 22.0]);
-    drop((a, c, clone));
+    drop((a, clone));
+    let wgpus = c.gpu().device().clone();
+    drop(c);
+    assert!(application.described().adapter.is_adopted(), "wgpu's device is alive");
+    drop(wgpus);
+    assert!(!application.described().adapter.is_adopted());
     application.wait();
     let again = application.adopt();
     let a = again.tensor(&[2.0f32], [1, 1]).unwrap();
     assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap(), [4.0]);
+}
+
+#[test]
+fn a_read_that_is_given_up_leaves_nothing_on_the_device() {
+    use std::future::Future;
+    use std::task::{Context, Waker};
+    let Some(application) = Application::new(Ask::default()) else { return };
+    for _ in 0..8 {
+        let gpu = application.adopt();
+        let a = gpu.tensor(&[1.0f32; 64], [8, 8]).unwrap();
+        let c = matmul(&a, &a).unwrap();
+        let mut read = Box::pin(c.read());
+        // Ready or not: what is asserted is what the drop leaves behind.
+        let _ = read.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        drop((read, a, c, gpu));
+        assert!(!application.described().adapter.is_adopted(), "a thread still has the device");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The extensions that wgpu's Vulkan backend and this crate know, and the versions of Vulkan that took them over.
 
-use super::device::VulkanAdapter;
+use super::adapter::VulkanAdapter;
 use ash::{ext, khr, vk};
 use std::ffi::CStr;
 

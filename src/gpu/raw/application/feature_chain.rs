@@ -170,3 +170,67 @@ fn core_bools(core: &mut vk::PhysicalDeviceFeatures) -> &mut [vk::Bool32] {
     // SAFETY: Vulkan's struct has bools only.
     unsafe { std::slice::from_raw_parts_mut(ptr::from_mut(core).cast(), len) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All features of which the struct's size in a chain is known, in an order that tells them apart.
+    fn every_second() -> VulkanFeatures {
+        let mut chain = VulkanFeatureChain::default();
+        for (at, mut node) in chain.nodes().into_iter().enumerate() {
+            node.bools_mut()[0] = vk::Bool32::from(at % 2 == 0);
+        }
+        chain.core.shader_int64 = vk::TRUE;
+        chain.features()
+    }
+
+    #[test]
+    fn features_and_structs_are_the_same() {
+        let features = every_second();
+        assert_eq!(format!("{:?}", features.chain().features()), format!("{features:?}"));
+        let names = features.required_extensions(vk::API_VERSION_1_3);
+        assert_eq!(names, [khr::cooperative_matrix::NAME, ext::robustness2::NAME]);
+        let names = features.required_extensions(vk::API_VERSION_1_0);
+        assert_eq!(names.len(), 2 + 5, "{names:?}");
+    }
+
+    #[test]
+    fn both_keeps_what_both_have_and_whose_extension_is_present() {
+        let (mut all, features) = (VulkanFeatureChain::default(), every_second());
+        all.nodes().iter_mut().for_each(|node| node.bools_mut().fill(vk::TRUE));
+        core_bools(&mut all.core).fill(vk::TRUE);
+        let both = features.chain().both(&mut all, |_| true).features();
+        assert_eq!(format!("{both:?}"), format!("{features:?}"));
+        let none = features.chain().both(&mut VulkanFeatureChain::default(), |_| true).features();
+        assert_eq!(format!("{none:?}"), format!("{:?}", VulkanFeatures::default()));
+        let without = all.both(&mut features.chain(), |name| name != khr::_16bit_storage::NAME).features();
+        assert!(features.storage_buffer16_bit_access && !without.storage_buffer16_bit_access);
+    }
+
+    #[test]
+    fn an_answer_changes_the_structs_that_it_knows() {
+        let mut chain = VulkanFeatureChain::default();
+        chain.float16_int8.shader_float16 = vk::TRUE;
+        let mut asked = vk::PhysicalDeviceShaderFloat16Int8Features::default().shader_int8(true);
+        let mut unknown = vk::PhysicalDeviceMultiviewFeatures::default().multiview(true);
+        let mut head = vk::PhysicalDeviceFeatures2::default().push_next(&mut asked).push_next(&mut unknown);
+        // SAFETY: the chain is valid and borrowed.
+        unsafe { chain.answer(std::mem::take(&mut head.p_next).cast()) };
+        assert_eq!([asked.shader_float16, asked.shader_int8, unknown.multiview], [1, 0, 1]);
+    }
+
+    #[test]
+    fn a_chain_goes_before_the_applications_own() {
+        let mut own = vk::PhysicalDeviceMultiviewFeatures::default();
+        let mut chain = every_second().chain();
+        let info = chain.push_to(vk::DeviceCreateInfo::default().push_next(&mut own));
+        let (mut types, mut next) = (Vec::new(), info.p_next.cast::<vk::BaseInStructure<'_>>());
+        while !next.is_null() {
+            // SAFETY: the chain is valid and borrowed.
+            unsafe { (types.push((*next).s_type), next = (*next).p_next) };
+        }
+        assert_eq!(types.len(), 6, "{types:?}");
+        assert_eq!(types[5], vk::StructureType::PHYSICAL_DEVICE_MULTIVIEW_FEATURES);
+    }
+}

@@ -1,6 +1,6 @@
 //! The features of a Vulkan device that wgpu and this crate can use: plain data, and the structs that Vulkan has for them.
 
-use super::device::VulkanAdapter;
+use super::adapter::VulkanAdapter;
 use super::extensions;
 use super::feature_chain::{Node, VulkanFeatureChain};
 use ash::{ext, khr, vk};

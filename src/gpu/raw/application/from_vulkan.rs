@@ -1,6 +1,7 @@
 //! Adopts an application's own Vulkan device.
 
-use super::device::{OP, VulkanAdapter, VulkanDevice};
+use super::adapter::VulkanAdapter;
+use super::device::{OP, VulkanDevice};
 use super::extensions;
 use super::features::VulkanFeatures;
 use super::live;
@@ -32,7 +33,10 @@ impl Gpu {
     ///   device were created with. A feature that the application has not enabled must not be claimed: a shader that uses
     ///   it may do anything. A feature that the *physical device* lacks is never used.
     /// - The instance and the device outlive this `Gpu`, all its clones, tensors, buffers and pending reads, and
-    ///   whatever was made with [`Gpu::device`]. Drop these before the device is destroyed.
+    ///   whatever was made with [`Gpu::device`]. Drop these before the device is destroyed;
+    ///   [`VulkanAdapter::is_adopted`] says whether something is left. On a lost device, a thread of this crate may hold the
+    ///   device for a moment longer, and if the last drop happens in a callback of wgpu's, the thread that runs it does:
+    ///   there, wait until the function returns false.
     /// - Vulkan allows only one thread at a time to use a queue. So while a call of this crate or of wgpu on this device
     ///   may run, no other thread uses the `VkQueue`, and none waits for the whole device. A read that is pending on a thread
     ///   of this crate only waits for fences; it does not use the queue.
@@ -151,8 +155,8 @@ unsafe fn open(vulkan: &VulkanDevice<'_>) -> Result<Opened> {
         };
         let instance = instance.map_err(Error::device)?;
         let mut exposed = instance.expose_adapter(adapter.physical_device).ok_or_else(refused)?;
-        // NOTE: wgpu takes lavapipe for unable to convert f16 in shaders (`pack2x16float`) if it is told of no arithmetic in
-        // f16. What counts is the driver's compiler, not what the device was created with. All other drivers can.
+        // NOTE: wgpu takes lavapipe for unable to convert f16 in shaders (`pack2x16float`) if it sees no arithmetic in f16.
+        // What counts is the driver's compiler, not what the device was created with. All other drivers can.
         if found.shader_float16 {
             exposed.capabilities.downlevel.flags |= wgpu::DownlevelFlags::SHADER_F16_IN_F32;
         }

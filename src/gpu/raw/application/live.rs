@@ -5,7 +5,7 @@
 //! without context, so those replacements look up here what they stand for, by the handle that they are called with. An
 //! adoption adds one entry and removes it when wgpu lets go of the instance. Nothing but a lookup happens under the lock.
 
-use super::device::VulkanAdapter;
+use super::adapter::VulkanAdapter;
 use ash::vk;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

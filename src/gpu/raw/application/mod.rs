@@ -1,5 +1,6 @@
 //! An application's own Vulkan device: adopted, with its buffers and its semaphores.
 
+mod adapter;
 mod device;
 mod extensions;
 mod feature_chain;
@@ -10,6 +11,7 @@ mod semaphores;
 mod told;
 mod vk_buffers;
 
-pub use device::{VulkanAdapter, VulkanDevice};
+pub use adapter::VulkanAdapter;
+pub use device::VulkanDevice;
 pub use feature_chain::VulkanFeatureChain;
 pub use features::VulkanFeatures;

@@ -175,7 +175,10 @@ unsafe extern "system" fn get_properties(
     physical_device: vk::PhysicalDevice,
     properties: *mut vk::PhysicalDeviceProperties,
 ) {
-    let Some(real) = live::of_physical_device(physical_device) else { return };
+    let Some(real) = live::of_physical_device(physical_device) else {
+        // SAFETY: `properties` is valid.
+        return unsafe { *properties = vk::PhysicalDeviceProperties::default() };
+    };
     // SAFETY: as in `enumerate_extensions`; `properties` is valid.
     unsafe {
         (real.instance.fp_v1_0().get_physical_device_properties)(physical_device, properties);
@@ -193,7 +196,10 @@ unsafe extern "system" fn get_features(
         // SAFETY: `features` is valid.
         return unsafe { *features = told.features.core };
     }
-    let Some(real) = live::of_physical_device(physical_device) else { return };
+    let Some(real) = live::of_physical_device(physical_device) else {
+        // SAFETY: `features` is valid.
+        return unsafe { *features = vk::PhysicalDeviceFeatures::default() };
+    };
     // SAFETY: as in `enumerate_extensions`.
     unsafe { (real.instance.fp_v1_0().get_physical_device_features)(physical_device, features) }
 }
@@ -203,7 +209,10 @@ unsafe extern "system" fn get_queue_families(
     count: *mut u32,
     families: *mut vk::QueueFamilyProperties,
 ) {
-    let Some(real) = live::of_physical_device(physical_device) else { return };
+    let Some(real) = live::of_physical_device(physical_device) else {
+        // SAFETY: `count` is valid.
+        return unsafe { *count = 0 };
+    };
     // SAFETY: as in `enumerate_extensions`.
     unsafe {
         (real.instance.fp_v1_0().get_physical_device_queue_family_properties)(
@@ -263,3 +272,6 @@ unsafe extern "system" fn get_properties2(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
