@@ -2,6 +2,7 @@
 
 use super::memory::Allocation;
 use super::recording::{BoundWindow, WindowUse};
+use super::storage::Storage;
 use crate::Result;
 use crate::layout::window;
 use std::ops::Range;
@@ -31,6 +32,10 @@ impl<'a> Binding<'a> {
     pub(super) fn part(&self, part: &Range<u64>) -> Self {
         let start = self.window.start;
         Self { window: start + part.start..start + part.end, ..self.clone() }
+    }
+
+    pub(super) fn storage(&self) -> &Storage {
+        self.allocation.storage()
     }
 
     /// Fails if the contents were never computed, because a launch failed.

@@ -9,6 +9,8 @@ use super::prepared::Prepared;
 use super::recording::{BoundWindow, WindowUse};
 use super::same_gpu::check_same_gpu;
 use super::storage::Storage;
+use super::taken_check::OwnScope;
+use super::taken_uses;
 use super::view::View;
 use crate::caps::Caps;
 use crate::kernel::Kernel;
@@ -186,13 +188,20 @@ impl Gpu {
         scalars: &[Scalar],
     ) -> Result<()> {
         let Prepared { plan, pipelines, lifetimes } = prepared;
-        for operand in &*operands {
+        for (operand, to) in operands.iter().zip(plan.parameters()) {
             if let OperandBuffer::Supplied(binding) = operand {
+                let access = if to.access == Access::Read {
+                    taken_uses::Access::Reads
+                } else {
+                    taken_uses::Access::Writes
+                };
+                self.check_taken(plan.op(), (binding.storage(), access), OwnScope::IsOrdered)?;
                 binding.check()?;
             }
         }
         let constants = plan.constants().iter().map(|constant| self.constant(plan.op(), constant));
         let constants = constants.collect::<Result<Vec<_>>>()?;
+        constants.iter().for_each(|constant| constant.storage().taken.forget_finished());
         self.check_memory(plan.op(), lifetimes.memory(outputs))?;
         self.inner.captures.add(plan);
         let mut temporaries: Vec<Option<Allocation>> = plan.temporaries().iter().map(|_| None).collect();
@@ -215,6 +224,7 @@ impl Gpu {
                 });
             }
             self.record(NewLaunch {
+                op: plan.op(),
                 pipeline,
                 bound,
                 dims: &step.dims,

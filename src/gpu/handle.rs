@@ -14,6 +14,7 @@ use super::progress::Progress;
 use super::proofs::Proofs;
 use super::recorder::Recorder;
 use super::stats::Stats;
+use super::taken_work::Spares;
 #[cfg(not(target_arch = "wasm32"))]
 use super::waiter::Waiter;
 use crate::caps::Caps;
@@ -54,6 +55,7 @@ pub(super) struct Inner {
     pub(super) staging: Lock<Pool<wgpu::Buffer>>,
     pub(super) recorder: Recorder,
     pub(super) known_buffers: KnownBuffers,
+    pub(super) spares: Arc<Spares>,
     pub(super) progress: Progress,
     pub(super) buffers_created: AtomicU64,
     /// Polls during asynchronous reads; None if the application polls.
@@ -95,7 +97,8 @@ impl Gpu {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let state = self.inner.recorder.lock();
-        let (counts, bytes_staged) = (state.counts, state.uploads.staged());
+        let bytes_left = self.inner.spares.bytes_left.load(Ordering::Relaxed);
+        let (counts, bytes_staged) = (state.counts, state.uploads.staged() + bytes_left);
         drop(state);
         let Usage { in_use, cached, peak, available } = self.inner.pool.lock().usage();
         Stats {

@@ -4,12 +4,15 @@ use super::handle::Gpu;
 use super::options::Submission;
 use super::pipeline::Pipeline;
 use super::recording::{BoundWindow, Outcome, Uniform};
+use super::taken_check::note_uses;
 use crate::Result;
 use crate::plan::Scalar;
 use std::sync::Arc;
 
 /// A launch to record.
 pub(super) struct NewLaunch<'a> {
+    /// The operation, for errors.
+    pub(super) op: &'static str,
     pub(super) pipeline: &'a Arc<Pipeline>,
     /// Windows of the operands, in the order in which the shader declares them.
     pub(super) bound: Vec<BoundWindow>,
@@ -23,13 +26,20 @@ pub(super) struct NewLaunch<'a> {
 }
 
 impl Gpu {
-    /// Records one launch, and submits the recording if it is full.
+    /// Records one launch, and submits the recording if it is full. In the closure of a `record_into`, the launch goes to
+    /// that scope.
     pub(super) fn record(&self, launch: NewLaunch<'_>) -> Result<()> {
-        let NewLaunch { pipeline, bound, dims, scalars, values, grid, seconds } = launch;
-        let mut state = self.inner.recorder.lock();
+        let NewLaunch { op, pipeline, bound, dims, scalars, values, grid, seconds } = launch;
+        let uses = bound.iter().map(|bound| (&*bound.storage, bound.taken_access()));
+        let mut state = self.lock_ordered(op, uses.clone())?;
         let sequence = state.next_sequence();
         state.count(&bound);
         let dims = Uniform { dims, scalars, values };
+        if let Some(scope) = state.scope() {
+            note_uses(&scope.work, uses);
+            scope.recording.push(pipeline, bound, &dims, grid, sequence);
+            return Ok(());
+        }
         state.open.push(pipeline, bound, &dims, grid, sequence);
         state.open.seconds += seconds;
         let each = self.inner.options.submission == Submission::EachLaunch && !state.timed;

@@ -8,6 +8,8 @@ use super::lock::Lock;
 use super::pool::{Pool, Taken};
 use super::pooled_buffer::PooledBuffer;
 use super::storage::Storage;
+use super::taken_check::OwnScope;
+use super::taken_uses::Access;
 use crate::plan::Constant;
 use crate::{Element, Error, Result};
 use std::sync::Arc;
@@ -80,7 +82,17 @@ impl Allocation {
 impl Gpu {
     /// Allocates a buffer of at least `bytes`. Its contents are unspecified.
     pub(crate) fn allocate(&self, op: &'static str, bytes: u64) -> Result<Allocation> {
-        self.allocate_unused(op, bytes, u64::MAX)
+        let mut state = self.inner.recorder.lock();
+        let (work, first_unsubmitted) = (state.own_work(), state.first_unsubmitted());
+        drop(state);
+        let Some(work) = work else { return self.allocate_unused(op, bytes, u64::MAX) };
+        // In the closure of `record_into`: what its launches have freed is free for later ones. Other buffers must not
+        // be used by recordings that are not yet submitted, which may run later.
+        let size = self.inner.pool.lock().class(bytes);
+        match work.reuse(size) {
+            Some(freed) => Ok(Allocation { pooled: PooledBuffer::again(freed, bytes), gpu: self.clone() }),
+            None => self.allocate_unused(op, bytes, first_unsubmitted),
+        }
     }
 
     /// Fails if there is not enough memory for these buffers, even after the constants of plans are freed.
@@ -128,6 +140,8 @@ impl Gpu {
     /// ends with whole words, or with the storage.
     pub(crate) fn overwrite(&self, allocation: &Allocation, start: u64, bytes: &[u8]) -> Result<()> {
         self.inner.status.check()?;
+        let used = (&**allocation.storage(), Access::Writes);
+        self.check_taken("write", used, OwnScope::Counts)?;
         self.submit_if_used(allocation)?;
         self.write_words(allocation, start, bytes)?;
         if start == 0 && bytes.len() as u64 >= allocation.len() {
@@ -140,6 +154,8 @@ impl Gpu {
     /// The buffer, for use by an application. Submits the recorded launches that use it. The pool does not reuse the
     /// buffer for other tensors.
     pub(crate) fn export<'a>(&self, allocation: &'a Arc<Allocation>) -> Result<&'a wgpu::Buffer> {
+        let used = (&**allocation.storage(), Access::Reads);
+        self.check_taken("buffer", used, OwnScope::Counts)?;
         self.submit_if_used(allocation)?;
         allocation.check()?;
         allocation.pooled.storage().export();
@@ -178,10 +194,10 @@ impl Gpu {
     }
 
     /// Waits for recorded and submitted work that uses buffers of dropped tensors, then frees these buffers. Does
-    /// nothing in a callback that may not submit, or in a browser, where nothing may block.
+    /// nothing in a callback that may not submit, in the closure of `record_into`, or in a browser, where nothing may block.
     fn wait_and_trim(&self) {
         #[cfg(not(target_arch = "wasm32"))]
-        if self.submit_all().is_ok() {
+        if self.check_outside_scope("allocate", "waits").is_ok() && self.submit_all().is_ok() {
             // If the device is lost, the allocation that follows returns the error.
             let _ = self.wait_for_last();
             self.trim();

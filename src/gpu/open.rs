@@ -198,6 +198,7 @@ impl<'a> Device<'a> {
             pool: Arc::new(Lock::new(Pool::new(budget, max_cached, largest))),
             staging: Lock::new(Pool::new(None, MAX_CACHED_STAGING_BYTES, largest)),
             recorder: Recorder::new(),
+            spares: Arc::default(),
             buffers_created: AtomicU64::new(0),
             known_buffers: super::known_buffers::KnownBuffers::default(),
             plans: super::plan_cache::PlanCache::default(),

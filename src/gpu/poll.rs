@@ -16,6 +16,11 @@ pub(super) fn poll(device: &wgpu::Device, index: Option<&wgpu::SubmissionIndex>)
     poll_as(device, wait)
 }
 
+/// Polls the device once, without waiting.
+pub(super) fn poll_once(device: &wgpu::Device) -> Result<()> {
+    poll_as(device, wgpu::PollType::Poll)
+}
+
 /// Polls the device repeatedly until `is_done` or until `limit` has passed. Returns whether it is done.
 pub(super) fn poll_until(device: &wgpu::Device, is_done: impl Fn() -> bool, limit: Duration) -> Result<bool> {
     let begun = Instant::now();

@@ -1,8 +1,11 @@
 //! A buffer that returns to its pool when it is dropped.
 
+use super::content_state::ContentState;
 use super::lock::Lock;
 use super::pool::Pool;
 use super::storage::Storage;
+use super::taken_uses::Access;
+use super::taken_work::FreedBuffer;
 use std::sync::{Arc, Weak};
 
 /// A buffer from the pool, which returns there when this is dropped. It keeps neither the pool nor the device alive. A
@@ -22,6 +25,16 @@ impl PooledBuffer {
         Self { pool: Weak::new(), storage }
     }
 
+    /// A buffer that taken work has freed, for another tensor of the same work.
+    pub(super) fn again(freed: FreedBuffer, len: u64) -> Self {
+        let FreedBuffer { pool, buffer, last_use, users } = freed;
+        let contents = ContentState::of_reused_buffer(last_use.unwrap_or_default());
+        let storage = Storage::new(buffer, len, contents);
+        // The work writes the buffer, even if it is not going to use this tensor.
+        users.iter().for_each(|work| storage.taken.note(work, Access::Writes));
+        Self { pool, storage: Arc::new(storage) }
+    }
+
     pub(super) fn storage(&self) -> &Arc<Storage> {
         &self.storage
     }
@@ -30,10 +43,16 @@ impl PooledBuffer {
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
         // The pool was dropped together with the device, or the buffer belongs to none.
-        let Some(pool) = self.pool.upgrade() else { return };
-        let Storage { buffer, contents, .. } = &*self.storage;
-        let reusable = (!self.storage.is_exported()).then(|| (buffer.clone(), contents.last_use()));
-        let evicted = pool.lock().give(buffer.size(), reusable);
-        drop(evicted);
+        if self.pool.strong_count() == 0 {
+            return;
+        }
+        let Storage { buffer, contents, taken, .. } = &*self.storage;
+        let freed = FreedBuffer {
+            pool: self.pool.clone(),
+            buffer: buffer.clone(),
+            last_use: (!self.storage.is_exported()).then(|| contents.last_use()),
+            users: taken.unsubmitted(),
+        };
+        freed.release();
     }
 }

@@ -58,6 +58,11 @@ impl Progress {
         encoder.copy_buffer_to_buffer(&self.numbers, place * 4, &self.now, 0, 4);
     }
 
+    /// Appends a copy of a number from 1 to [`TICKET_MODULUS`] to a buffer.
+    pub(super) fn encode_number(&self, encoder: &mut wgpu::CommandEncoder, number: u32, to: &wgpu::Buffer) {
+        encoder.copy_buffer_to_buffer(&self.numbers, u64::from(number - 1) * 4, to, 0, 4);
+    }
+
     /// Asks the device, by a submission of its own, whether the submission of this turn has run, and waits for the
     /// answer, at most for `limit` if there is one. wgpu runs callbacks during the wait. If one of them raises an
     /// error, the error is logged.

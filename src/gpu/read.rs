@@ -6,6 +6,8 @@ use super::handle::Gpu;
 use super::lock::foreign;
 use super::memory::Allocation;
 use super::recording::{Outcome, Tail};
+use super::taken_check::OwnScope;
+use super::taken_uses::Access;
 use crate::layout::window;
 use crate::{Error, Result};
 use std::future::poll_fn;
@@ -29,13 +31,16 @@ impl Gpu {
     /// Submits the open recording, followed by a copy of these bytes to a staging buffer.
     pub(crate) fn start_read(&self, allocation: &Allocation, bytes: Range<u64>) -> Result<Pending> {
         self.inner.status.check()?;
+        self.check_outside_scope("read", "submits and waits")?;
+        let used = (&**allocation.storage(), Access::Reads);
+        self.check_taken("read", used, OwnScope::Counts)?;
         allocation.check()?;
         let window = window(bytes.clone());
         let size = window.end - window.start;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let (staging, _) = self.take(&self.inner.staging, "read", size, u64::MAX, usage, "tilewise read")?;
         let source = allocation.storage().clone();
-        let mut state = self.inner.recorder.lock();
+        let mut state = self.lock_ordered("read", std::iter::once(used))?;
         let (since, sequence) = (source.contents.last_whole_write(), state.next_sequence());
         source.contents.note_use(state.open.number);
         let outcome = state.open.outcome.clone();

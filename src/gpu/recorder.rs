@@ -3,14 +3,14 @@
 use super::content_state::Reason;
 use super::lock::Lock;
 use super::recording::{BoundWindow, Recording, Tail, WindowUse};
-use super::ring::Ring;
+use super::ring::{MAX_LAUNCHES, Ring};
+use super::scope::Scope;
 use super::submit_turn::SubmitTurn;
+use super::taken_work::TakenWork;
 use super::upload_count::UploadCount;
 use std::collections::VecDeque;
-use std::sync::Condvar;
+use std::sync::{Arc, Condvar};
 
-/// Number of launches at which a recording is submitted automatically.
-pub(super) const MAX_LAUNCHES: usize = 64;
 /// Predicted seconds of work at which a recording is submitted automatically, so that the device starts while the host
 /// continues to record.
 const MAX_SECONDS: f64 = 2e-3;
@@ -23,7 +23,10 @@ pub(super) struct Recorder {
 }
 
 pub(super) struct State {
+    /// What is recorded for this crate to submit, automatically once there are [`MAX_LAUNCHES`] launches.
     pub(super) open: Recording,
+    /// What threads record in the closures of `record_into`, at most one for each thread.
+    pub(super) scopes: Vec<Scope>,
     /// Closed recordings, in the order of their numbers.
     pub(super) closed: VecDeque<Recording>,
     /// The current turn to submit, if a thread has one.
@@ -70,6 +73,7 @@ impl Recorder {
     pub(super) fn new() -> Self {
         let state = State {
             open: Recording::new(1),
+            scopes: Vec::new(),
             closed: VecDeque::new(),
             turn: None,
             done_up_to: 0,
@@ -101,6 +105,20 @@ impl State {
     /// nor a later one uses the buffer.
     pub(super) fn first_unsubmitted(&self) -> u64 {
         self.done_up_to + 1
+    }
+
+    /// The scope of the calling thread, if it is in the closure of a `record_into`.
+    pub(super) fn scope(&mut self) -> Option<&mut Scope> {
+        if self.scopes.is_empty() {
+            return None;
+        }
+        let this = std::thread::current().id();
+        self.scopes.iter_mut().find(|scope| scope.thread == this)
+    }
+
+    /// The taken work that the calling thread records for, if it is in the closure of a `record_into`.
+    pub(super) fn own_work(&mut self) -> Option<Arc<TakenWork>> {
+        self.scope().map(|scope| scope.work.clone())
     }
 
     /// Whether there is work to submit.

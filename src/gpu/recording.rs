@@ -1,12 +1,13 @@
 //! A recording: a list of launches as plain data. It is encoded when it is submitted, while no lock is held.
 
-use super::content_state::Reason;
+use super::content_state::{ContentState, Reason};
 use super::lock::foreign;
 use super::pipeline::Dims;
 use super::pipeline::Pipeline;
 use super::progress::Progress;
-use super::ring::Ring;
+use super::ring::{MAX_LAUNCHES, Ring};
 use super::storage::Storage;
+use super::taken_uses::Access;
 use crate::plan::Scalar;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -160,6 +161,21 @@ impl Recording {
         let _ = self.outcome.set(Err(why.clone()));
     }
 
+    /// The windows that the launches bind.
+    pub(super) fn bound(&self) -> &[BoundWindow] {
+        &self.bound
+    }
+
+    /// The contents that the launches write, each with the sequence of the launch.
+    pub(super) fn writes(&self) -> Vec<(Arc<ContentState>, u64)> {
+        let writes = |launch: &RecordedLaunch| {
+            let (bound, sequence) = (&self.bound[launch.bound.clone()], launch.sequence);
+            let written = bound.iter().filter(|bound| bound.access != WindowUse::Read);
+            written.map(|bound| (bound.storage.contents.clone(), sequence)).collect::<Vec<_>>()
+        };
+        self.launches.iter().flat_map(writes).collect()
+    }
+
     /// Name of the first launch, for errors.
     pub(super) fn name(&self) -> &str {
         self.launches.first().map_or("reading a tensor", |launch| &launch.pipeline.name)
@@ -215,18 +231,35 @@ impl Recording {
         let desc = wgpu::CommandEncoderDescriptor { label: Some("tilewise recording") };
         let mut encoder = device.create_command_encoder(&desc);
         if !self.launches.is_empty() {
-            self.encode_pass(device, &mut encoder, ring);
+            let groups = self.bind(device);
+            self.encode_pass(&groups, &mut encoder, ring.map_or(&mut [], std::slice::from_mut));
         }
         self.encode_tail(device, &mut encoder);
         progress.encode(&mut encoder, ticket);
         foreign(|| encoder.finish())
     }
 
-    fn encode_pass(
+    /// The bind groups of the launches. A launch whose inputs were never computed has none, and its outputs are marked
+    /// as failed.
+    pub(super) fn bind(&self, device: &wgpu::Device) -> Vec<Option<wgpu::BindGroup>> {
+        let group = |(at, launch): (usize, &RecordedLaunch)| {
+            if let Some(why) = self.missing_input(at) {
+                self.fail(at, &why);
+                return None;
+            }
+            let operands = self.bound[launch.bound.clone()].iter().map(BoundWindow::resource);
+            Some(launch.pipeline.bind(device, operands))
+        };
+        self.launches.iter().enumerate().map(group).collect()
+    }
+
+    /// Encodes one pass with the launches that have bind groups. The dims of kernels that use a ring are appended to
+    /// `rings`, which have room for [`MAX_LAUNCHES`] launches each.
+    pub(super) fn encode_pass(
         &self,
-        device: &wgpu::Device,
+        groups: &[Option<wgpu::BindGroup>],
         encoder: &mut wgpu::CommandEncoder,
-        mut ring: Option<&mut Ring>,
+        rings: &mut [Ring],
     ) {
         let timestamp_writes = self.timestamps.as_ref().map(|query_set| wgpu::ComputePassTimestampWrites {
             query_set,
@@ -235,17 +268,12 @@ impl Recording {
         });
         let desc = wgpu::ComputePassDescriptor { label: Some("tilewise"), timestamp_writes };
         let mut pass = encoder.begin_compute_pass(&desc);
-        for (at, launch) in self.launches.iter().enumerate() {
-            if let Some(why) = self.missing_input(at) {
-                self.fail(at, &why);
-                continue;
-            }
-            let operands = self.bound[launch.bound.clone()].iter().map(BoundWindow::resource);
-            let group = launch.pipeline.bind(device, operands);
+        for (at, (launch, group)) in self.launches.iter().zip(groups).enumerate() {
+            let Some(group) = group else { continue };
             pass.set_pipeline(&launch.pipeline.pipeline);
-            pass.set_bind_group(0, &group, &[]);
+            pass.set_bind_group(0, group, &[]);
             let dims = &self.dims[launch.dims.clone()];
-            match (launch.pipeline.dims, ring.as_deref_mut()) {
+            match (launch.pipeline.dims, rings.get_mut(at / MAX_LAUNCHES)) {
                 (Dims::Ring, Some(ring)) => {
                     let offset = ring.push(dims);
                     pass.set_bind_group(1, ring.group(), &[offset]);
@@ -282,6 +310,11 @@ impl Recording {
 impl BoundWindow {
     pub(super) fn new(storage: Arc<Storage>, window: Range<u64>, access: WindowUse) -> Self {
         Self { storage, window, access, since: 0 }
+    }
+
+    /// How the launch uses the storage, for taken work.
+    pub(super) fn taken_access(&self) -> Access {
+        if self.access == WindowUse::Read { Access::Reads } else { Access::Writes }
     }
 
     fn resource(&self) -> wgpu::BindingResource<'_> {

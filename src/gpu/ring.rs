@@ -3,6 +3,9 @@
 
 use super::pipeline::ring_layout;
 
+/// Number of launches whose dims fit in one ring.
+pub(super) const MAX_LAUNCHES: usize = 64;
+
 /// Bytes from one launch's dims to the next. Every device allows dynamic offsets with this alignment.
 const STEP: usize = 256;
 
@@ -15,7 +18,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// A ring with space for `launches` launches.
+    /// A ring with space for `launches` launches, at most [`MAX_LAUNCHES`].
     pub(super) fn new(device: &wgpu::Device, launches: usize) -> Self {
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("tilewise dims"),

@@ -1,6 +1,8 @@
 //! The storage of a tensor: a buffer and the state of its contents.
 
 use super::content_state::ContentState;
+use super::taken_uses::TakenUses;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A buffer, from the pool or of an application, and the state of its contents. Tensors and recordings share it.
@@ -8,19 +10,23 @@ pub(crate) struct Storage {
     pub(super) buffer: wgpu::Buffer,
     /// Requested size in bytes; for a buffer of an application, its size. A write of that many bytes from the start is a write of the whole storage.
     pub(super) len: u64,
-    pub(super) contents: ContentState,
+    pub(super) contents: Arc<ContentState>,
+    /// The work of applications that uses it.
+    pub(super) taken: TakenUses,
     exported: AtomicBool,
 }
 
 impl Storage {
     pub(super) fn new(buffer: wgpu::Buffer, len: u64, contents: ContentState) -> Self {
-        Self { buffer, len, contents, exported: AtomicBool::new(false) }
+        let (contents, taken) = (Arc::new(contents), TakenUses::default());
+        Self { buffer, len, contents, taken, exported: AtomicBool::new(false) }
     }
 
     /// The storage of a buffer that an application supplies.
     pub(super) fn of_application(buffer: wgpu::Buffer) -> Self {
         let len = buffer.size();
-        Self { buffer, len, contents: ContentState::default(), exported: AtomicBool::new(true) }
+        let (contents, taken) = (Arc::default(), TakenUses::default());
+        Self { buffer, len, contents, taken, exported: AtomicBool::new(true) }
     }
 
     /// Records that the application has access to the buffer.

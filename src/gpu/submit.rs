@@ -4,12 +4,12 @@
 use super::error_scope::{in_error_scope, result_and_error};
 use super::handle::Gpu;
 use super::lock::foreign;
-use super::recorder::MAX_LAUNCHES;
 use super::recording::Recording;
-use super::ring::Ring;
+use super::ring::{MAX_LAUNCHES, Ring};
 use super::submit_guard::SubmitGuard;
 use super::submit_turn::{Failure, Phase};
 use crate::{Error, Result};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Time that a thread waits for another thread's turn to end before it asks the device whether the turn's submission
@@ -25,13 +25,16 @@ impl Gpu {
     /// an error in any case.
     pub fn flush(&self) -> Result<()> {
         self.inner.status.check()?;
+        self.check_outside_scope("flush", "submits")?;
         self.submit_all()?;
         self.take_failure()
     }
 
     /// Closes the open recording. Returns when it and all earlier recordings are submitted or have failed.
     pub(super) fn submit_all(&self) -> Result<()> {
+        let left = self.inner.spares.bytes_left.swap(0, Ordering::Relaxed);
         let mut state = self.inner.recorder.lock();
+        state.uploads.staged += left;
         let number = if state.has_work() { state.close(None) } else { state.open.number - 1 };
         drop(state);
         self.submit_up_to(number)

@@ -36,6 +36,7 @@ impl Gpu {
     /// launches 64 kernels or more, or uploads 64 MiB or more, or because another thread does so.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn time<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
+        self.check_outside_scope("Gpu::time", "submits and waits")?;
         self.wait()?;
         if self.caps().timestamps { self.time_by_timestamps(work) } else { self.time_by_host(work) }
     }

@@ -8,11 +8,13 @@ use crate::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 #[cfg(not(target_arch = "wasm32"))]
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 impl Gpu {
     /// Writes whole words into a storage. The write runs before the next submission. If too many bytes wait for a
     /// submission, this submits now.
     pub(super) fn stage(&self, allocation: &Allocation, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.check_room_in_scope(bytes.len() as u64)?;
         #[cfg(not(target_arch = "wasm32"))]
         self.wait_for_older_uploads()?;
         // NOTE: wgpu panics if the device fails and cannot begin a command buffer for the copy.
@@ -24,9 +26,10 @@ impl Gpu {
         written
             .map_err(|_| Error::device("the device failed while an upload was prepared"))?
             .map_err(|error| self.cause_of(error))?;
+        let left = self.inner.spares.bytes_left.swap(0, Ordering::Relaxed);
         let mut state = self.inner.recorder.lock();
-        state.uploads.staged += bytes.len() as u64;
-        if state.uploads.staged < MAX_STAGED_BYTES {
+        state.uploads.staged += left + bytes.len() as u64;
+        if state.uploads.staged < MAX_STAGED_BYTES || state.scope().is_some() {
             return Ok(());
         }
         let number = state.close(None);
@@ -34,14 +37,25 @@ impl Gpu {
         self.submit_up_to(number)
     }
 
+    /// Fails in the closure of `record_into` if so many bytes would have to be submitted now.
+    fn check_room_in_scope(&self, bytes: u64) -> Result<()> {
+        let mut state = self.inner.recorder.lock();
+        if state.scope().is_none() || state.uploads.staged() + bytes < MAX_STAGED_BYTES {
+            return Ok(());
+        }
+        let why = "uploads of 64 MiB or more would be submitted now, which the closure of `record_into` cannot: \
+                   upload them before, and call `flush`";
+        Err(Error::input("upload", why))
+    }
+
     /// Waits for the device to complete earlier uploads, if as many bytes again are queued after them. This bounds the
     /// host memory of uploads. It does not wait for a recording that is not known to be submitted, and it does not wait
-    /// at all in a callback that runs while its own thread encodes commands.
+    /// at all in a callback that runs while its own thread encodes commands, or in the closure of `record_into`.
     #[cfg(not(target_arch = "wasm32"))]
     fn wait_for_older_uploads(&self) -> Result<()> {
-        let state = self.inner.recorder.lock();
-        let older =
-            if state.is_encoded_by(std::thread::current().id()) { None } else { state.uploads.older.clone() };
+        let mut state = self.inner.recorder.lock();
+        let may_wait = !state.is_encoded_by(std::thread::current().id()) && state.scope().is_none();
+        let older = state.uploads.older.clone().filter(|_| may_wait);
         drop(state);
         let Some(older) = older else { return Ok(()) };
         match older.get() {

@@ -27,6 +27,11 @@ impl UploadCount {
         self.staged
     }
 
+    /// Takes the count of bytes that taken work will bring to the queue at the latest.
+    pub(super) fn take_staged(&mut self) -> u64 {
+        std::mem::take(&mut self.staged)
+    }
+
     /// Records that the recording with this outcome is closed.
     pub(super) fn close(&mut self, outcome: &Arc<Outcome>) {
         self.closed += std::mem::take(&mut self.staged);

@@ -17,6 +17,7 @@ impl Gpu {
     /// As [`flush`](Self::flush).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(&self) -> Result<()> {
+        self.check_outside_scope("wait", "submits and waits")?;
         self.flush()?;
         self.wait_for_last()?;
         self.inner.status.check()

@@ -7,6 +7,7 @@ mod caps;
 mod execute;
 mod from_buffer;
 mod opening;
+mod ordering;
 mod proof;
 mod recording;
 mod runtime;

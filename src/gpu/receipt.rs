@@ -1,0 +1,168 @@
+//! Receipts of taken work: how this crate learns that an application has submitted commands, and whether wgpu accepted
+//! them, although it neither submits them nor wraps the application's queue.
+//!
+//! wgpu starts a map that was asked for with `map_buffer_on_submit` inside `Queue::submit`, after the submission itself,
+//! and drops its callback if the commands are dropped. Two such maps are attached to the commands:
+//!
+//! - The map of a receipt, a buffer that the commands copy a number to. It tells whether the submission was accepted: if
+//!   it was not, no submission uses the buffer, so the map succeeds at the next poll, and the number is missing.
+//! - The map of a buffer that is mapped already. wgpu refuses this map and calls back at once, inside `submit`. That
+//!   callback is the signal that the application has submitted.
+
+use super::error_scope::in_error_scope;
+use super::lock::Lock;
+use super::progress::{Progress, TICKET_MODULUS};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+/// Maximum number of receipts that are kept for later work.
+const MAX_KEPT: usize = 16;
+
+/// Receipts that are free or about to be, and the buffer whose map is the signal.
+#[derive(Default)]
+pub(super) struct Receipts {
+    kept: Arc<Lock<Vec<Slip>>>,
+    /// A buffer that stays mapped.
+    signal: OnceLock<wgpu::Buffer>,
+}
+
+/// The receipt of one submission. Its drop keeps the buffer for another one.
+pub(super) struct Receipt {
+    slip: Option<Slip>,
+    kept: Weak<Lock<Vec<Slip>>>,
+}
+
+/// A receipt's buffer.
+#[derive(Clone)]
+struct Slip {
+    buffer: wgpu::Buffer,
+    /// The number that the commands copy to the buffer. It differs from the one that the buffer contains before.
+    number: u32,
+    map: Arc<AtomicU8>,
+}
+
+/// What became of a receipt's map: it has not been asked for or is pending.
+const PENDING: u8 = 0;
+/// wgpu has mapped the buffer.
+const MAPPED: u8 = 1;
+/// It has failed, or wgpu has dropped it.
+const DROPPED: u8 = 2;
+
+/// What a receipt says about a submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// The commands have run.
+    HasRun,
+    /// The map is pending. After a poll that means that a submission uses the buffer, so it was accepted.
+    Pending,
+    /// The map is done, and the commands have not run.
+    HasNotRun,
+}
+
+impl Receipts {
+    /// A receipt for new work.
+    pub(super) fn take(&self, device: &wgpu::Device) -> Result<Receipt, wgpu::Error> {
+        let kept = Arc::downgrade(&self.kept);
+        let mut slips = self.kept.lock();
+        let free = slips.iter().position(|slip| slip.map.load(Ordering::Acquire) == MAPPED);
+        let free = free.map(|at| slips.swap_remove(at));
+        drop(slips);
+        if let Some(Slip { buffer, number, .. }) = free
+            && in_error_scope(device, || buffer.unmap()).is_ok()
+        {
+            let slip = Slip { buffer, number: number % TICKET_MODULUS + 1, map: Arc::default() };
+            return Ok(Receipt { slip: Some(slip), kept });
+        }
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let buffer = small_buffer(device, usage, false)?;
+        Ok(Receipt { slip: Some(Slip { buffer, number: 1, map: Arc::default() }), kept })
+    }
+
+    /// Attaches a receipt and the signal to the commands. `signal` is called inside the `submit` that submits them, even
+    /// if wgpu refuses them, and dropped uncalled if they are dropped.
+    pub(super) fn attach(
+        &self,
+        device: &wgpu::Device,
+        encoder: &mut wgpu::CommandEncoder,
+        progress: &Progress,
+        receipt: &Receipt,
+        signal: impl FnOnce() + Send + 'static,
+    ) -> Result<(), wgpu::Error> {
+        let mapped = match self.signal.get() {
+            Some(mapped) => mapped,
+            None => {
+                let mapped = small_buffer(device, wgpu::BufferUsages::MAP_WRITE, true)?;
+                self.signal.get_or_init(|| mapped)
+            }
+        };
+        if let Some(Slip { buffer, number, map }) = &receipt.slip {
+            in_error_scope(device, || progress.encode_number(encoder, *number, buffer))?;
+            let end = MapEnd(map.clone());
+            encoder
+                .map_buffer_on_submit(buffer, wgpu::MapMode::Read, .., move |mapped| end.is(mapped.is_ok()));
+        }
+        // The order counts: the signal comes after the receipt's map.
+        encoder.map_buffer_on_submit(mapped, wgpu::MapMode::Write, .., move |_| signal());
+        Ok(())
+    }
+}
+
+fn small_buffer(
+    device: &wgpu::Device,
+    usage: wgpu::BufferUsages,
+    mapped_at_creation: bool,
+) -> Result<wgpu::Buffer, wgpu::Error> {
+    let desc = wgpu::BufferDescriptor { label: Some("tilewise receipt"), size: 8, usage, mapped_at_creation };
+    in_error_scope(device, || device.create_buffer(&desc))
+}
+
+impl Receipt {
+    /// A copy that reads the same buffer and does not return it.
+    pub(super) fn reader(&self) -> Self {
+        Self { slip: self.slip.clone(), kept: Weak::new() }
+    }
+
+    /// What the receipt says now. NOTE: it reads the buffer rather than wait for the callback of its map: the thread that
+    /// polls may have to run other callbacks first.
+    pub(super) fn answer(&self) -> Answer {
+        let Some(slip) = &self.slip else { return Answer::Pending };
+        match slip.buffer.get_mapped_range(0..8) {
+            Err(_) => Answer::Pending,
+            Ok(view) if bytemuck::pod_read_unaligned::<u32>(&view[..4]) == slip.number => Answer::HasRun,
+            Ok(_) => Answer::HasNotRun,
+        }
+    }
+}
+
+impl Drop for Receipt {
+    fn drop(&mut self) {
+        let (Some(slip), Some(kept)) = (self.slip.take(), self.kept.upgrade()) else { return };
+        let mut slips = kept.lock();
+        let dropped = slips.iter().position(|slip| slip.map.load(Ordering::Acquire) == DROPPED);
+        let dropped = dropped.map(|at| slips.swap_remove(at));
+        let surplus = if slips.len() < MAX_KEPT {
+            slips.push(slip);
+            None
+        } else {
+            Some(slip)
+        };
+        drop(slips);
+        drop((dropped, surplus));
+    }
+}
+
+/// Records the end of a receipt's map, even if wgpu drops its callback.
+struct MapEnd(Arc<AtomicU8>);
+
+impl MapEnd {
+    fn is(self, mapped: bool) {
+        self.0.store(if mapped { MAPPED } else { DROPPED }, Ordering::Release);
+    }
+}
+
+impl Drop for MapEnd {
+    fn drop(&mut self) {
+        // A map that has ended stays as it is.
+        let _ = self.0.compare_exchange(PENDING, DROPPED, Ordering::AcqRel, Ordering::Acquire);
+    }
+}

@@ -1,0 +1,120 @@
+//! Checks of taken work before a storage is used: what the application has not submitted is not read, and not written
+//! under it.
+
+use super::handle::Gpu;
+use super::lock::Locked;
+use super::poll::poll_once;
+use super::recorder::State;
+use super::storage::Storage;
+use super::taken_uses::Access;
+use super::taken_work::{Stage, TakenWork};
+use crate::{Error, Result};
+use std::sync::Arc;
+
+/// A storage and how it is to be used.
+pub(super) type Use<'a> = (&'a Storage, Access);
+
+/// Whether the calling thread's own scope counts as taken work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OwnScope {
+    /// It does not: the use is recorded in it, in order.
+    IsOrdered,
+    /// It does: the use is not recorded.
+    Counts,
+}
+
+impl Gpu {
+    /// Fails if the use would come before taken work that it depends on. Taken work that was submitted is looked at, and
+    /// if wgpu refused it, its outputs are marked as failed.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if taken work that conflicts with the use has not been submitted.
+    pub(super) fn check_taken(
+        &self,
+        op: &'static str,
+        (storage, access): Use<'_>,
+        own: OwnScope,
+    ) -> Result<()> {
+        if !storage.taken.may_exist() {
+            return Ok(());
+        }
+        let own = match own {
+            OwnScope::IsOrdered => self.inner.recorder.lock().own_work(),
+            OwnScope::Counts => None,
+        };
+        loop {
+            storage.taken.forget_finished();
+            let Some(work) = storage.taken.conflict(access, own.as_ref()) else { return Ok(()) };
+            if work.stage() == Stage::Unsubmitted {
+                return Err(unsubmitted(op, &work, access));
+            }
+            // NOTE: a map that waits for no submission is done after one poll. So a map that is still pending then says
+            // that the submission was accepted. This does not wait for the device.
+            work.confirm(|| {
+                // If the device is lost, the call that follows returns the error.
+                let _ = poll_once(&self.inner.device);
+            });
+        }
+    }
+
+    /// Locks the recorder at a time at which no taken work conflicts with these uses, and, in a scope, no recording that
+    /// is not yet submitted uses the storages: the commands of the scope may run before it.
+    ///
+    /// # Errors
+    /// As [`check_taken`](Self::check_taken).
+    pub(super) fn lock_ordered<'a>(
+        &self,
+        op: &'static str,
+        uses: impl Iterator<Item = Use<'a>> + Clone,
+    ) -> Result<Locked<'_, State>> {
+        loop {
+            let mut state = self.inner.recorder.lock();
+            let own = state.own_work();
+            let first_unsubmitted = state.first_unsubmitted();
+            let is_recorded = |&(storage, _): &Use<'_>| storage.contents.last_use() >= first_unsubmitted;
+            if own.is_some() && uses.clone().any(|used| is_recorded(&used)) {
+                drop(state);
+                // Another thread has recorded it.
+                self.submit_all()?;
+                continue;
+            }
+            let conflicts =
+                |&(storage, access): &Use<'_>| storage.taken.conflict(access, own.as_ref()).is_some();
+            let Some(used) = uses.clone().find(conflicts) else { return Ok(state) };
+            drop(state);
+            self.check_taken(op, used, OwnScope::IsOrdered)?;
+        }
+    }
+
+    /// Fails if the calling thread is in the closure of a `record_into`.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is.
+    pub(super) fn check_outside_scope(&self, call: &'static str, does: &str) -> Result<()> {
+        if self.inner.recorder.lock().scope().is_none() {
+            return Ok(());
+        }
+        let why = format!(
+            "it {does}, which the closure of `record_into` cannot: call it after the application has submitted the \
+             encoder"
+        );
+        Err(Error::input(call, why))
+    }
+}
+
+fn unsubmitted(op: &'static str, work: &TakenWork, access: Access) -> Error {
+    let what = match access {
+        Access::Reads => "a tensor that it uses is written by",
+        Access::Writes => "a tensor that it writes is used by",
+    };
+    let why = format!(
+        "{what} commands of `{}` that have not been submitted; submit the application's command buffer first",
+        work.call
+    );
+    Error::input(op, why)
+}
+
+/// Records that taken work uses these storages.
+pub(super) fn note_uses<'a>(work: &Arc<TakenWork>, uses: impl Iterator<Item = Use<'a>>) {
+    uses.for_each(|(storage, access)| storage.taken.note(work, access));
+}

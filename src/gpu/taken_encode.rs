@@ -1,0 +1,92 @@
+//! Encodes taken work into an application's encoder.
+
+use super::content_state::Reason;
+use super::error_scope::in_error_scope;
+use super::handle::{Gpu, Inner};
+use super::recording::Recording;
+use super::ring::{MAX_LAUNCHES, Ring};
+use super::taken_work::{Commands, TakenWork};
+use crate::{Error, Result};
+use std::sync::Arc;
+
+/// Work that is being taken. If its drop comes before its commands are complete, the work has failed.
+pub(super) struct Taking<'a> {
+    pub(super) gpu: &'a Gpu,
+    pub(super) work: Arc<TakenWork>,
+    pub(super) recording: Recording,
+    /// Why the work fails if this is dropped now.
+    pub(super) why: Reason,
+}
+
+impl Taking<'_> {
+    /// Encodes one pass with all launches, and attaches the work to the encoder's submission. If that fails, the outputs
+    /// are marked as failed.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if the driver refuses something, or the device is lost.
+    pub(super) fn encode(mut self, encoder: &mut wgpu::CommandEncoder) -> Result<()> {
+        let gpu = self.gpu;
+        self.why = format!("`{}` could not encode its commands", self.work.call).into();
+        match self.try_encode(encoder) {
+            Ok(()) => {
+                // Nothing is left to fail.
+                self.recording = Recording::new(self.recording.number);
+                Ok(())
+            }
+            Err(error) => {
+                self.why = format!("`{}` could not encode its commands: {error}", self.work.call).into();
+                drop(self);
+                Err(gpu.cause_of(error))
+            }
+        }
+    }
+
+    fn try_encode(&self, encoder: &mut wgpu::CommandEncoder) -> Result<(), wgpu::Error> {
+        let Self { gpu, work, recording, .. } = self;
+        let Inner { device, queue, progress, spares, .. } = &*gpu.inner;
+        let receipt = spares.receipts.take(device)?;
+        // Everything that may fail comes before the first command, so that the application's encoder stays valid.
+        let groups = in_error_scope(device, || recording.bind(device))?;
+        let mut rings = if recording.needs_ring() { self.rings()? } else { Vec::new() };
+        in_error_scope(device, || {
+            recording.encode_pass(&groups, encoder, &mut rings);
+            rings.iter_mut().for_each(|ring| ring.write(queue));
+        })?;
+        // From here on, the commands' end of the work says what becomes of it.
+        let commands = Commands::of(work);
+        let signal = move || commands.submitted();
+        let attached = spares.receipts.attach(device, encoder, progress, &receipt, signal);
+        work.hold(rings, recording.writes(), receipt);
+        attached
+    }
+
+    /// Rings for the launches. They are the work's own until it is submitted, because a queue write to a ring runs at the
+    /// next submission, and the work may run later.
+    fn rings(&self) -> Result<Vec<Ring>, wgpu::Error> {
+        let Inner { device, spares, .. } = &*self.gpu.inner;
+        let needed = self.recording.len().div_ceil(MAX_LAUNCHES);
+        let mut spare = spares.rings.lock();
+        let keep = spare.len().saturating_sub(needed);
+        let mut rings = spare.split_off(keep);
+        drop(spare);
+        while rings.len() < needed {
+            rings.push(in_error_scope(device, || Ring::new(device, MAX_LAUNCHES))?);
+        }
+        rings.iter_mut().for_each(Ring::clear);
+        Ok(rings)
+    }
+}
+
+impl Drop for Taking<'_> {
+    fn drop(&mut self) {
+        if self.recording.len() > 0 {
+            self.recording.fail_all(&self.why);
+            self.work.fail(&self.why);
+        }
+    }
+}
+
+/// The error of a call that would take work of a time measurement.
+pub(super) fn is_timed(call: &'static str) -> Error {
+    Error::input(call, "other work is being timed on this device: take work outside of `Gpu::time`")
+}

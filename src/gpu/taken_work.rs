@@ -1,0 +1,208 @@
+//! Work that an application has taken to submit it itself: what it keeps until then, and what becomes of it.
+
+use super::content_state::{ContentState, Reason};
+use super::lock::Lock;
+use super::pool::Pool;
+use super::receipt::{Answer, Receipt, Receipts};
+use super::ring::Ring;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+/// Taken work. The commands that the application holds share it with the storages that the work uses.
+pub(super) struct TakenWork {
+    /// The call that took it, for errors.
+    pub(super) call: &'static str,
+    stage: AtomicU8,
+    held: Lock<Held>,
+    spares: Arc<Spares>,
+}
+
+/// How far taken work has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The application has not submitted it.
+    Unsubmitted,
+    /// The application has submitted it. Whether wgpu has accepted it has not been looked at.
+    Submitted,
+    /// It is in the queue, or has failed and its outputs are marked so.
+    Done,
+}
+
+/// What taken work keeps.
+#[derive(Default)]
+struct Held {
+    /// Buffers of tensors that were dropped before the work was submitted.
+    freed: Vec<FreedBuffer>,
+    /// The work's dims, on a device without immediates.
+    rings: Vec<Ring>,
+    /// Bytes of uploads that go to the queue with the work at the latest.
+    bytes_staged: u64,
+    /// What the work writes, with the sequences of its launches.
+    writes: Vec<(Arc<ContentState>, u64)>,
+    receipt: Option<Receipt>,
+}
+
+/// What taken work leaves for later work.
+#[derive(Default)]
+pub(super) struct Spares {
+    pub(super) receipts: Receipts,
+    pub(super) rings: Lock<Vec<Ring>>,
+    /// Bytes of uploads of work that was dropped: they still wait for a submission.
+    pub(super) bytes_left: AtomicU64,
+}
+
+/// A buffer whose last tensor was dropped while taken work uses it.
+pub(super) struct FreedBuffer {
+    pub(super) pool: Weak<Lock<Pool<wgpu::Buffer>>>,
+    pub(super) buffer: wgpu::Buffer,
+    /// None if the application has access to the buffer, so that the pool does not reuse it.
+    pub(super) last_use: Option<u64>,
+    /// Taken work that uses it.
+    pub(super) users: Vec<Arc<TakenWork>>,
+}
+
+impl TakenWork {
+    pub(super) fn new(call: &'static str, spares: &Arc<Spares>) -> Arc<Self> {
+        let stage = AtomicU8::new(Stage::Unsubmitted as u8);
+        Arc::new(Self { call, stage, held: Lock::default(), spares: spares.clone() })
+    }
+
+    pub(super) fn stage(&self) -> Stage {
+        match self.stage.load(Ordering::Acquire) {
+            0 => Stage::Unsubmitted,
+            1 => Stage::Submitted,
+            _ => Stage::Done,
+        }
+    }
+
+    /// Gives the work what it keeps until it is submitted.
+    pub(super) fn hold(&self, rings: Vec<Ring>, writes: Vec<(Arc<ContentState>, u64)>, receipt: Receipt) {
+        let mut held = self.held.lock();
+        held.rings = rings;
+        held.writes = writes;
+        held.receipt = Some(receipt);
+    }
+
+    /// Adds uploads that go to the queue with the work at the latest.
+    pub(super) fn hold_uploads(&self, bytes: u64) {
+        self.held.lock().bytes_staged += bytes;
+    }
+
+    /// Keeps a freed buffer until the work is submitted. Returns the buffer if it has been submitted.
+    fn keep(&self, freed: FreedBuffer) -> Option<FreedBuffer> {
+        let mut held = self.held.lock();
+        if self.stage() != Stage::Unsubmitted {
+            return Some(freed);
+        }
+        held.freed.push(freed);
+        None
+    }
+
+    /// Takes a freed buffer of this size that no other taken work uses, for a later launch of the same work.
+    pub(super) fn reuse(self: &Arc<Self>, size: u64) -> Option<FreedBuffer> {
+        let mut held = self.held.lock();
+        let is_own = |users: &[Arc<Self>]| users.iter().all(|user| Arc::ptr_eq(user, self));
+        let fits = |freed: &FreedBuffer| {
+            freed.buffer.size() == size && freed.last_use.is_some() && is_own(&freed.users)
+        };
+        let at = held.freed.iter().rposition(fits)?;
+        Some(held.freed.swap_remove(at))
+    }
+
+    /// The application has submitted the work, though wgpu may have refused it.
+    pub(super) fn submitted(&self) {
+        let kept = self.leave(Stage::Submitted);
+        self.give_back(kept);
+    }
+
+    /// The work will never run. Marks its outputs as failed.
+    pub(super) fn fail(&self, why: &Reason) {
+        let mut held = self.held.lock();
+        let writes = std::mem::take(&mut held.writes);
+        drop(held);
+        writes.iter().for_each(|(contents, sequence)| contents.fail(*sequence, why));
+        let mut kept = self.leave(Stage::Done);
+        self.spares.bytes_left.fetch_add(std::mem::take(&mut kept.bytes_staged), Ordering::Relaxed);
+        self.give_back(kept);
+    }
+
+    /// Whether wgpu has accepted the submission. `poll` polls the device once. Afterwards the work is done: its outputs
+    /// are marked as failed if it was refused.
+    pub(super) fn confirm(&self, poll: impl FnOnce()) {
+        let receipt = self.held.lock().receipt.as_ref().map(Receipt::reader);
+        let Some(receipt) = receipt.filter(|_| self.stage() == Stage::Submitted) else { return };
+        let mut answer = receipt.answer();
+        if answer == Answer::Pending {
+            poll();
+            answer = receipt.answer();
+        }
+        if answer == Answer::HasNotRun {
+            let why = format!("the commands of `{}` were refused when they were submitted", self.call);
+            return self.fail(&why.into());
+        }
+        let kept = self.leave(Stage::Done);
+        self.give_back(kept);
+    }
+
+    /// Enters a later stage, and takes what is not needed in it.
+    fn leave(&self, stage: Stage) -> Held {
+        let mut held = self.held.lock();
+        self.stage.fetch_max(stage as u8, Ordering::AcqRel);
+        let mut kept = std::mem::take(&mut *held);
+        if stage == Stage::Submitted {
+            held.writes = std::mem::take(&mut kept.writes);
+            held.receipt = kept.receipt.take();
+        }
+        kept
+    }
+
+    fn give_back(&self, kept: Held) {
+        let Held { freed, rings, receipt, .. } = kept;
+        self.spares.rings.lock().extend(rings);
+        drop(receipt);
+        freed.into_iter().for_each(FreedBuffer::release);
+    }
+}
+
+impl FreedBuffer {
+    /// Returns the buffer to its pool, unless taken work that is not yet submitted uses it: that work keeps it.
+    ///
+    /// NOTE: work that runs earlier must not get the buffer. So it goes back when the last such work is in the queue.
+    pub(super) fn release(mut self) {
+        while let Some(user) = self.users.pop() {
+            match user.keep(self) {
+                None => return,
+                Some(freed) => self = freed,
+            }
+        }
+        // The pool was dropped together with the device.
+        let Some(pool) = self.pool.upgrade() else { return };
+        let size = self.buffer.size();
+        let reusable = self.last_use.map(|last_use| (self.buffer, last_use));
+        let evicted = pool.lock().give(size, reusable);
+        drop(evicted);
+    }
+}
+
+/// The commands' end of taken work. Its drop says that they were dropped.
+pub(super) struct Commands(Option<Arc<TakenWork>>);
+
+impl Commands {
+    pub(super) fn of(work: &Arc<TakenWork>) -> Self {
+        Self(Some(work.clone()))
+    }
+
+    /// The application has submitted the commands.
+    pub(super) fn submitted(mut self) {
+        self.0.take().into_iter().for_each(|work| work.submitted());
+    }
+}
+
+impl Drop for Commands {
+    fn drop(&mut self) {
+        if let Some(work) = self.0.take() {
+            let why = format!("the commands of `{}` were dropped without being submitted", work.call);
+            work.fail(&why.into());
+        }
+    }
+}
