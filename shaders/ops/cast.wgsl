@@ -4,7 +4,7 @@
 //! grid      one invocation per word of C (1, 2 or 4 elements), LANES a workgroup
 //! subgroup  not used; consecutive invocations write consecutive words
 //! requires  nothing: memory is read and written as 32-bit words for all types
-//! edges     invocations past the end return: any count >= 1; the rest of C's last word is zero padding
+//! edges     invocations past the end return: any count >= 1; the rest of C's last word is preserved
 
 //#import cast_dims
 //#slot dims default immediate
@@ -57,6 +57,10 @@ fn main(
         var word = 0u;
         for (var i = 0u; i < min(C_PER_WORD, dims.count - first); i++) {
             word |= element(first + i) << (i * C_BITS);
+        }
+        if C_PER_WORD > 1u && dims.count - first < C_PER_WORD {
+            // No other invocation writes to the last word.
+            word |= c[first / C_PER_WORD] & ~(0xffffffffu >> (32u - (dims.count - first) * C_BITS));
         }
         c[first / C_PER_WORD] = word;
     }

@@ -4,7 +4,7 @@
 //! grid      one invocation per VECTORS groups of WIDTH elements, LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive groups
 //! requires  nothing: memory is read and written as 32-bit words for all types
-//! edges     past the end the last group is loaded again and not stored; the rest of C's last word is zero padding
+//! edges     past the end the last group is loaded again and not stored; the rest of C's last word is preserved
 
 //#import cast_dims
 //#slot dims default immediate

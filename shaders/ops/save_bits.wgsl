@@ -1,6 +1,6 @@
 //! Stores the bits of four consecutive elements of operand x, each in the lowest bits of its number: `save_bits_x(at, v)`, where
-//! `at` counts quads. `save_first_bits_x(at, count, v)` stores the words of the first `count`, one to four, in which the other
-//! elements become 0.
+//! `at` counts quads. `save_first_bits_x(at, count, v)` stores the first `count`, one to four, and preserves the others:
+//! no other invocation writes to their words.
 
 //#variant words
 // Stores the bits of four consecutive elements of operand x, of 32 bits.
@@ -22,9 +22,13 @@ fn save_bits_x(at: u32, v: vec4<u32>) {
 }
 
 fn save_first_bits_x(at: u32, count: u32, v: vec4<u32>) {
-    let w = select(vec4<u32>(), v, vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(count));
-    x[at].x = w.x | (w.y << 16u);
-    if count > 2u { x[at].y = w.z | (w.w << 16u); }
+    if count == 1u {
+        x[at].x = v.x | (x[at].x & 0xffff0000u);
+    } else {
+        x[at].x = v.x | (v.y << 16u);
+    }
+    if count == 3u { x[at].y = v.z | (x[at].y & 0xffff0000u); }
+    if count > 3u { x[at].y = v.z | (v.w << 16u); }
 }
 
 //#variant bytes
@@ -35,5 +39,7 @@ fn save_bits_x(at: u32, v: vec4<u32>) {
 }
 
 fn save_first_bits_x(at: u32, count: u32, v: vec4<u32>) {
-    save_bits_x(at, select(vec4<u32>(), v, vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(count)));
+    let w = select(vec4<u32>(), v, vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(count)) << vec4<u32>(0u, 8u, 16u, 24u);
+    let own = 0xffffffffu >> (32u - 8u * count);
+    x[at] = (w.x | w.y) | (w.z | w.w) | (x[at] & ~own);
 }

@@ -17,3 +17,4 @@ mod tensor;
 mod unchecked_access;
 mod validation;
 mod verify;
+mod writable;

@@ -1,6 +1,7 @@
 //! Operations on elements and along axes, casts, and files of tensors.
 
 mod cast;
+mod copies;
 mod elements;
 mod io;
 mod rows;

@@ -1,0 +1,265 @@
+//! Copies into views, concatenation and stacking: every bit arrives, and the bytes next to it stay.
+
+use crate::support;
+use tilewise::planning::ops::{CastProblem, CopyProblem};
+use tilewise::planning::{Plan, Problem};
+use tilewise::{DType, Element, Error, Gpu, Layout, Result, Tensor, ops, reference};
+
+/// Elements of all bit patterns.
+fn bits<T: Element>(len: usize, seed: u64) -> Vec<T> {
+    let mut state = seed;
+    let mut word = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u32
+    };
+    (0..len).map(|_| bytemuck::pod_read_unaligned(&word().to_ne_bytes()[..size_of::<T>()])).collect()
+}
+
+fn bytes<T: Element>(elements: &[T]) -> &[u8] {
+    bytemuck::cast_slice(elements)
+}
+
+/// The places of a view's elements, row-major, by definition.
+fn places(layout: &Layout) -> Vec<usize> {
+    let at = |mut index: usize| {
+        let axes = layout.shape().iter().zip(layout.strides()).rev();
+        layout.offset()
+            + axes.fold(0, |at, (&extent, &stride)| {
+                let step = index % extent * stride;
+                index /= extent;
+                at + step
+            })
+    };
+    (0..layout.len()).map(at).collect()
+}
+
+/// Shape, strides and offset of views that do not overlap, in a buffer of 4096 elements.
+const VIEWS: [(&[usize], &[usize], usize); 14] = [
+    (&[64], &[1], 0),
+    (&[64], &[1], 3),
+    (&[63], &[1], 64),
+    (&[1], &[1], 5),
+    (&[64], &[2], 1),
+    (&[5, 7], &[7, 1], 1),
+    (&[5, 7], &[1, 5], 2),
+    (&[8, 16], &[48, 1], 16),
+    (&[8, 16], &[1, 8], 0),
+    (&[8, 16], &[17, 1], 0),
+    (&[3, 4, 5], &[100, 25, 1], 7),
+    (&[3, 4, 8], &[8, 24, 1], 128),
+    (&[2, 3, 2, 3, 2, 5], &[1000, 301, 140, 40, 19, 3], 11),
+    (&[], &[], 9),
+];
+
+#[test]
+fn a_copy_changes_the_elements_of_its_output_and_no_bit_more() {
+    fn check<T: Element>(gpu: &Gpu) {
+        let (data, old) = (bits::<T>(4096, 1), bits::<T>(4096, 2));
+        let source = gpu.tensor(&data, [4096]).unwrap();
+        for (at, (shape, strides, offset)) in VIEWS.into_iter().enumerate() {
+            let outputs = VIEWS.iter().filter(|(other, ..)| *other == shape);
+            for (_, of_output, offset_of_output) in outputs {
+                let whole = gpu.tensor(&old, [4096]).unwrap();
+                let a = source.as_strided(shape, strides, offset).unwrap();
+                let c = whole.as_strided(shape, of_output, *offset_of_output).unwrap();
+                let launches = gpu.stats().launches;
+                ops::copy_into(&a, &mut c.writable_view()).unwrap();
+                assert_eq!(gpu.stats().launches, launches + 1);
+                let mut want = old.clone();
+                for (from, to) in places(a.layout()).into_iter().zip(places(c.layout())) {
+                    want[to] = data[from];
+                }
+                let case = format!("{} {at}: {:?} to {:?}", T::DTYPE, a.layout(), c.layout());
+                assert_eq!(bytes(&whole.to_vec().unwrap()), bytes(&want), "{case}");
+            }
+        }
+        // An axis of the operand may repeat.
+        let c = gpu.zeros::<T>([3, 5]).unwrap();
+        ops::copy_into(&source.as_strided(&[3, 5], &[0, 1], 3).unwrap(), &mut c.writable_view()).unwrap();
+        assert_eq!(bytes(&c.to_vec().unwrap()), bytes(&[&data[3..8]; 3].concat()));
+    }
+    for gpu in support::devices() {
+        support::of_every_type!(check, &gpu);
+    }
+}
+
+#[test]
+fn tensors_are_joined_as_defined_with_one_launch_for_each() {
+    fn check<T: Element>(gpu: &Gpu) {
+        for (outer, extents, inner) in [
+            (1, vec![3, 1, 4], 1),
+            (3, vec![5, 2, 8, 1], 7),
+            (4, vec![8, 16], 8),
+            (2, vec![0, 3, 0], 3),
+            (5, vec![6], 1),
+        ] {
+            let data: Vec<Vec<T>> =
+                extents.iter().zip(1..).map(|(n, seed)| bits(outer * n * inner, seed)).collect();
+            let shapes: Vec<[usize; 3]> = extents.iter().map(|&n| [outer, n, inner]).collect();
+            let parts: Vec<(&[T], &[usize])> =
+                data.iter().zip(&shapes).map(|(data, shape)| (&data[..], &shape[..])).collect();
+            let want = reference::concat(&parts, 1);
+            // Some operands are stored transposed.
+            let tensors: Vec<Tensor<T>> = parts
+                .iter()
+                .zip(0..)
+                .map(|(&(data, shape), i)| {
+                    let tensor = gpu.tensor(data, shape).unwrap();
+                    if i % 2 == 0 { tensor } else { tensor.t().contiguous().unwrap().t() }
+                })
+                .collect();
+            let before = gpu.stats();
+            let joined = ops::concat(&tensors.iter().collect::<Vec<_>>(), 1).unwrap();
+            let after = gpu.stats();
+            let filled = extents.iter().filter(|&&n| n > 0).count() as u64;
+            assert_eq!(after.launches - before.launches, filled);
+            assert_eq!(joined.shape(), [outer, extents.iter().sum(), inner]);
+            assert_eq!(bytes(&joined.to_vec().unwrap()), bytes(&want), "{} {extents:?}", T::DTYPE);
+        }
+        for shape in [&[][..], &[5], &[3, 4], &[1, 3, 5]] {
+            let len = shape.iter().product();
+            let data: Vec<Vec<T>> = (1..4).map(|seed| bits(len, seed)).collect();
+            let tensors: Vec<Tensor<T>> = data.iter().map(|data| gpu.tensor(data, shape).unwrap()).collect();
+            for axis in 0..=shape.len() {
+                let launches = gpu.stats().launches;
+                let stacked = ops::stack(&tensors.iter().collect::<Vec<_>>(), axis).unwrap();
+                assert_eq!(gpu.stats().launches, launches + 3);
+                let slices: Vec<&[T]> = data.iter().map(|data| &data[..]).collect();
+                let mut want_shape = shape.to_vec();
+                want_shape.insert(axis, 3);
+                assert_eq!(stacked.shape(), want_shape);
+                let want = reference::stack(&slices, shape, axis);
+                assert_eq!(bytes(&stacked.to_vec().unwrap()), bytes(&want), "{} {shape:?} {axis}", T::DTYPE);
+            }
+        }
+    }
+    for gpu in support::devices() {
+        support::of_every_type!(check, &gpu);
+    }
+}
+
+/// The bytes that the launches bind are those of the operands and of their places, with a few for alignment.
+#[test]
+fn each_element_is_read_once_and_written_once() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let parts: Vec<Tensor<f32>> = (1..4).map(|n| gpu.zeros([64 * n, 256]).unwrap()).collect();
+    let before = gpu.stats();
+    let whole = ops::concat(&parts.iter().collect::<Vec<_>>(), 0).unwrap();
+    let after = gpu.stats();
+    let all = whole.len() as u64 * 4;
+    assert_eq!(after.bytes_bound_for_reading - before.bytes_bound_for_reading, all);
+    assert_eq!(after.bytes_bound_for_writing - before.bytes_bound_for_writing, all);
+    assert_eq!(after.buffers_created - before.buffers_created, 1, "no temporary");
+    let (a, c) = (Layout::contiguous("test", &[64, 3]).unwrap(), whole.slice(1, 5..8).unwrap());
+    let c = c.slice(0, ..64).unwrap();
+    for (dtype, shader) in [(DType::F32, "ops/copy"), (DType::I8, "ops/copy_parts")] {
+        let plan: Plan = CopyProblem::new(&a, c.layout(), dtype).unwrap().plan(gpu.caps()).unwrap();
+        let [step] = plan.steps() else { panic!("one step: {plan}") };
+        let elements = 64 * 3 * dtype.size() as u64;
+        assert_eq!((&step.work.read, &step.work.written), (&vec![0, elements], &vec![elements, 0]), "{plan}");
+        assert_eq!(step.kernel.shader(), shader);
+    }
+}
+
+#[test]
+fn rows_that_are_whole_vectors_are_moved_as_vectors() {
+    let caps = tilewise::planning::fixtures::h200();
+    let tile = |a: &Layout, c: &Layout, dtype| {
+        let plan = CopyProblem::new(a, c, dtype).unwrap().plan(&caps).unwrap();
+        let [step] = plan.steps() else { panic!("one step: {plan}") };
+        step.tile.clone()
+    };
+    let layout = |strides: &[usize], offset| Layout::new("test", &[8, 16], strides, offset, 4096).unwrap();
+    for (row, offset, dtype, moved) in [
+        (16, 0, DType::F32, "16 bytes each"),
+        (20, 4, DType::F32, "16 bytes each"),
+        (18, 4, DType::F32, "8 bytes each"),
+        (17, 0, DType::F32, "4 bytes each"),
+        (24, 8, DType::F16, "16 bytes each"),
+        (20, 8, DType::F16, "8 bytes each"),
+        (18, 2, DType::Bf16, "4 bytes each"),
+        (17, 0, DType::Bf16, "in parts"),
+        (32, 16, DType::I8, "16 bytes each"),
+        (32, 4, DType::I8, "4 bytes each"),
+        (32, 2, DType::I8, "in parts"),
+    ] {
+        let dense = Layout::contiguous("test", &[8, 16]).unwrap();
+        for (a, c) in [(&dense, &layout(&[row, 1], offset)), (&layout(&[row, 1], offset), &dense)] {
+            assert!(tile(a, c, dtype).contains(moved), "{row} {offset} {dtype}: {}", tile(a, c, dtype));
+        }
+    }
+    let turned = layout(&[1, 8], 0);
+    assert!(tile(&turned, &turned, DType::F32).contains("4 bytes each"));
+}
+
+/// A cast's plan may write into a part, as any plan. The rest of its last word belongs to others.
+#[test]
+fn a_casts_last_word_keeps_what_is_not_the_outputs() {
+    fn check<T: Element>(gpu: &Gpu) {
+        for (len, stride) in [(1, 1), (5, 1), (63, 1), (66, 2), (71, 1)] {
+            let a = gpu.tensor(&vec![7i32; 2 * len], [2 * len]).unwrap();
+            let a = a.as_strided(&[len], &[stride], 0).unwrap();
+            let old = bits::<T>(128, 3);
+            let whole = gpu.tensor(&old, [128]).unwrap();
+            let problem = CastProblem::new(a.layout(), DType::I32, T::DTYPE, ops::Overflow::Rust).unwrap();
+            let mut part = whole.slice(0, ..len).unwrap().writable_view();
+            let operands = [a.view(), part.view_mut().unwrap()];
+            gpu.execute(&problem.plan(gpu.caps()).unwrap(), &operands, &[]).unwrap();
+            let want = [&vec![T::from_f64(7.0); len][..], &old[len..]].concat();
+            assert_eq!(bytes(&whole.to_vec().unwrap()), bytes(&want), "{len} of {}", T::DTYPE);
+        }
+    }
+    for gpu in support::devices() {
+        support::of_every_type!(check, &gpu);
+    }
+}
+
+fn says<R: std::fmt::Debug>(result: Result<R>, words: &[&str]) {
+    let said = result.expect_err("a mistake").to_string();
+    words.iter().for_each(|word| assert!(said.contains(word), "no {word:?} in: {said}"));
+}
+
+#[test]
+fn mistakes_are_errors_that_name_the_call() {
+    let gpu = support::noop();
+    let of = |shape: &[usize]| gpu.zeros::<f32>(shape).unwrap();
+    let (a, b) = (of(&[2, 3]), of(&[2, 4]));
+    says(ops::concat::<f32>(&[], 0), &["concat: there must be at least one tensor"]);
+    says(ops::stack::<f32>(&[], 0), &["stack: there must be at least one tensor"]);
+    says(
+        ops::concat(&[&a, &b], 0),
+        &["concat: the shapes must be equal, except along the axis", "[2, 3]", "[2, 4]"],
+    );
+    says(ops::concat(&[&a, &b], 2), &["concat: the axis", "[2, 3]", "[2]"]);
+    says(ops::concat(&[&a, &of(&[2, 3, 1])], 1), &["concat", "[2, 3, 1]"]);
+    says(ops::concat(&[&a, &of(&[2])], 1), &["concat: the axis", "[2]", "[1]"]);
+    says(ops::concat(&[&of(&[]), &of(&[])], 0), &["concat: the axis"]);
+    says(ops::stack(&[&a, &b], 0), &["stack: the shapes must be equal", "[2, 3]", "[2, 4]"]);
+    says(ops::stack(&[&a, &a], 3), &["stack: the new axis", "[2, 3]", "[3]"]);
+    let six = of(&[1; 6]);
+    says(ops::stack(&[&six, &six], 0), &["stack", "at most 6 axes"]);
+    says(
+        ops::copy_into(&a, &mut of(&[3, 2])),
+        &["copy_into", "the shape of the operand", "[3, 2]", "[2, 3]"],
+    );
+    let mut overlapping = of(&[4]).as_strided(&[2, 3], &[1, 1], 0).unwrap();
+    says(ops::copy_into(&a, &mut overlapping), &["copy_into", "must not overlap"]);
+    let whole = of(&[4, 3]);
+    let [top, bottom] = [whole.slice(0, ..2).unwrap(), whole.slice(0, 2..).unwrap()];
+    says(ops::copy_into(&top, &mut bottom.writable_view()), &["copy_into: the output", "an operand"]);
+    says(
+        ops::copy_into(&a, &mut bottom.clone()),
+        &["copy_into: the output", "shared with 3 other", "writable_view"],
+    );
+    let other = support::noop();
+    let there = other.zeros::<f32>([2, 3]).unwrap();
+    for result in [ops::concat(&[&a, &there], 0), ops::stack(&[&a, &there], 0)] {
+        assert!(matches!(result, Err(Error::Gpu { op: "concat" | "stack", .. })), "{result:?}");
+    }
+    assert!(matches!(ops::copy_into(&there, &mut of(&[2, 3])), Err(Error::Gpu { op: "copy_into", .. })));
+    assert_eq!(gpu.stats().launches, 0);
+    let empty = of(&[0, 3]);
+    assert!(ops::copy_into(&empty, &mut of(&[0, 3])).is_ok());
+    assert_eq!(ops::concat(&[&empty, &empty], 0).unwrap().shape(), [0, 3]);
+    assert_eq!(gpu.stats().launches, 0);
+}
