@@ -40,6 +40,38 @@ fn a_callback_inside_the_submit_of_taken_commands_may_call_us() {
 }
 
 #[test]
+fn a_callback_that_runs_inside_a_scope_is_not_part_of_it() {
+    on_every_device("a callback inside a scope", |gpu| {
+        let [a, b] = [tensor(gpu, 1), tensor(gpu, 2)];
+        for _ in 0..3 {
+            let (commands, c) = taken_product(gpu, &a, &b);
+            gpu.queue().submit([commands]);
+            let (inside, (done, called)) = (gpu.clone(), channel());
+            gpu.queue().on_submitted_work_done(move || {
+                let own = tensor(&inside, 5);
+                let square = matmul(&own, &own).unwrap();
+                inside.flush().unwrap();
+                assert_eq!(square.to_vec().unwrap(), product(&data(5), &data(5)));
+                inside.wait().unwrap();
+                done.send(()).unwrap();
+            });
+            // The work is done, and nobody has polled: the first use of its result does, inside the scope.
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            let mut encoder = encoder(gpu);
+            let d = gpu.record_into(&mut encoder, || {
+                let d = matmul(&c, &b)?;
+                called.try_recv().expect("it was called inside the scope");
+                matmul(&d, &b)
+            });
+            gpu.queue().submit([encoder.finish()]);
+            let [x, y] = [data(1), data(2)];
+            let want = product(&product(&product(&x, &y), &y), &y);
+            assert_eq!(d.unwrap().to_vec().unwrap(), want, "{gpu:?}");
+        }
+    });
+}
+
+#[test]
 fn commands_are_dropped_or_submitted_in_a_callback() {
     on_every_device("commands in a callback", |gpu| {
         let [a, b] = [tensor(gpu, 1), tensor(gpu, 2)];

@@ -4,6 +4,23 @@ use super::{SIZE, data, encoder, is_unsubmitted, on_every_device, product, taken
 use tilewise::{matmul, ops};
 
 #[test]
+fn flushed_work_runs_before_the_applications() {
+    on_every_device("flushed work", |gpu| {
+        let one = gpu.tensor(&[1.0f32; SIZE], [SIZE]).unwrap();
+        let mut sum = gpu.zeros::<f32>([SIZE]).unwrap();
+        let buffer = sum.buffer().unwrap().0.clone();
+        let copy = gpu.empty::<f32>([SIZE]).unwrap();
+        ops::add_into(&one, &one, &mut sum).unwrap(); // recorded after the buffer was asked for
+        gpu.flush().unwrap();
+        let mut encoder = encoder(gpu);
+        let (into, bytes) = copy.buffer().unwrap();
+        encoder.copy_buffer_to_buffer(&buffer, 0, into, bytes.start, (4 * SIZE) as u64);
+        gpu.queue().submit([encoder.finish()]);
+        assert_eq!(copy.to_vec().unwrap(), [2.0; SIZE], "{gpu:?}");
+    });
+}
+
+#[test]
 fn command_buffers_may_be_submitted_in_another_order_than_they_were_taken() {
     on_every_device("another order", |gpu| {
         let [a, b] = [tensor(gpu, 1), tensor(gpu, 2)];
@@ -70,7 +87,7 @@ fn ordinary_work_of_ours_overtakes_taken_work() {
 }
 
 #[test]
-fn a_gpu_that_shares_the_device_goes_on() {
+fn gpus_that_share_a_device_also_share_an_encoder() {
     let Some((adapter, device, queue)) = super::support::application(|_| ()) else { return };
     let adopt = || tilewise::Gpu::adopt(&adapter, device.clone(), queue.clone()).unwrap();
     let [gpu, other] = [adopt(), adopt()];
