@@ -91,7 +91,8 @@ impl Receipts {
         let mapped = match self.signal.get() {
             Some(mapped) => mapped,
             None => {
-                let mapped = small_buffer(device, wgpu::BufferUsages::MAP_WRITE, true)?;
+                let usage = wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC;
+                let mapped = small_buffer(device, usage, true)?;
                 self.signal.get_or_init(|| mapped)
             }
         };
