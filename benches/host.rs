@@ -6,6 +6,7 @@
 mod support;
 
 use criterion::Throughput;
+use std::cell::RefCell;
 use std::time::Instant;
 use support::table::{Format, Output, criterion};
 use tilewise::clifford::layer::LayerProduct;
@@ -35,8 +36,28 @@ fn main() {
     let product = || drop(matmul(&a, &b).expect("it is recorded"));
     let fast = || drop(Gemm::new(&a, &b).precision(Precision::Fast).run().expect("it is recorded"));
     let steerable = || drop(layer.steerable(&x, &x, &weight).expect("it is recorded"));
-    let measured: [Measured<'_>; 3] =
-        [("product", 1, &product), ("fast product", 3, &fast), ("steerable product", 1, &steerable)];
+    let frame = || drop(gpu.queue().submit([encoder(&gpu).finish()]));
+    let product_in_a_frame = || {
+        let mut encoder = encoder(&gpu);
+        drop(gpu.record_into(&mut encoder, || matmul(&a, &b)).expect("it is recorded"));
+        gpu.queue().submit([encoder.finish()]);
+    };
+    let last = RefCell::new(random(&[SIZE, SIZE], 5));
+    let dependent_frame = || {
+        let mut encoder = encoder(&gpu);
+        let work = || matmul(&last.borrow(), &b);
+        let next = gpu.record_into(&mut encoder, work).expect("it is recorded");
+        gpu.queue().submit([encoder.finish()]);
+        last.replace(next);
+    };
+    let measured: [Measured<'_>; 6] = [
+        ("product", 1, &product),
+        ("fast product", 3, &fast),
+        ("steerable product", 1, &steerable),
+        ("frame of an application, without a product", 0, &frame),
+        ("frame with a product", 1, &product_in_a_frame),
+        ("frame with a product of the frame before", 1, &dependent_frame),
+    ];
     let output = Output::requested();
     if output.statistics {
         let mut criterion = criterion(20);
@@ -53,6 +74,11 @@ fn main() {
     if let Some(format) = output.table {
         measured.iter().for_each(|measured| print(&gpu, measured, format));
     }
+}
+
+/// The encoder of an application's frame.
+fn encoder(gpu: &Gpu) -> wgpu::CommandEncoder {
+    gpu.device().create_command_encoder(&Default::default())
 }
 
 /// The thousand operations.

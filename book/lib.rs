@@ -22,6 +22,7 @@ chapters! {
     introduction: "src/introduction.md",
     quickstart: "src/quickstart.md",
     data_flow: "src/data-flow.md",
+    ordering: "src/ordering.md",
     wgpu_applications: "src/wgpu-applications.md",
     forms: "src/forms.md",
     types: "src/types.md",

@@ -199,3 +199,23 @@ fn files_named_in_the_chapters_exist() {
         }
     }
 }
+
+#[test]
+fn tests_named_in_the_table_of_orders_exist() {
+    let (_, text) = CHAPTERS.iter().find(|(name, _)| *name == "src/ordering.md").unwrap();
+    let device = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/device");
+    let rows: Vec<&str> = prose(text).filter(|line| line.starts_with("| ")).skip(1).collect();
+    assert!(rows.len() >= 15, "{} rows were found", rows.len());
+    for row in rows {
+        let cell = row.trim_end_matches(['|', ' ']).rsplit('|').next().unwrap_or_default();
+        let names: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+        assert!(!names.is_empty(), "no test holds the row {row}");
+        for name in names {
+            let (module, test) =
+                name.rsplit_once("::").unwrap_or_else(|| panic!("{name} is no path of a test"));
+            let file = device.join(module.replace("::", "/")).with_extension("rs");
+            let source = std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{name}: {why}"));
+            assert!(source.contains(&format!("#[test]\nfn {test}()")), "there is no test {name}");
+        }
+    }
+}

@@ -10,8 +10,26 @@ use tilewise::{Accumulator, Element, Linear, Operand, Real, Result, Tensor};
 /// Number of pixels of a picture that are checked at most, evenly spaced.
 const MAX_PIXELS: usize = 4096;
 
-/// Compares a frame with its definition, layer by layer, and returns the number of checked pixels and the largest error
-/// over its bound.
+/// What a comparison found.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Found {
+    /// Pixels of a picture that were checked.
+    pub(crate) pixels: usize,
+    /// The largest error over its bound in the inputs and in the outputs of the layers.
+    pub(crate) layers: f64,
+    /// The same in the bytes of the picture. Their rounding alone takes nearly all of the bound.
+    pub(crate) picture: f64,
+}
+
+impl Found {
+    /// The larger errors of both.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let Self { pixels, layers, picture } = other;
+        Self { pixels, layers: self.layers.max(layers), picture: self.picture.max(picture) }
+    }
+}
+
+/// Compares a frame with its definition, layer by layer.
 ///
 /// Each layer is held against the definition of the values that the layer before it left on the device, so no bound
 /// grows from layer to layer. `hidden` are the outputs of the hidden layers, `picture` the bytes of the application's
@@ -21,32 +39,33 @@ pub(crate) fn check<T: Operand + Real>(
     time: &Time,
     hidden: &[Tensor<T>],
     picture: &[u8],
-) -> Result<(usize, f64)> {
+) -> Result<Found> {
     let [width, height] = scene.size.map(|pixels| pixels as usize);
     let step = (width * height).div_ceil(MAX_PIXELS);
     let pixels: Vec<usize> = (0..width * height).step_by(step).collect();
     let inputs = some(&scene.inputs, &pixels, step)?;
-    let mut ratios = vec![inputs_of(&inputs, &pixels, scene.size, time)];
+    let mut layers = inputs_of(&inputs, &pixels, scene.size, time).bound_ratio;
     let mut x = inputs;
     for (layer, computed) in scene.network.layers().zip(hidden) {
         let computed = some(computed, &pixels, step)?;
         let defined = define(layer, &x)?;
-        ratios.push(compare(computed.iter().zip(defined).map(|(got, (want, bound))| {
+        let found = compare(computed.iter().zip(defined).map(|(got, (want, bound))| {
             (got.to_f64(), want, bound + store_tolerance(want.abs() + bound, T::DTYPE))
-        })));
+        }));
+        layers = layers.max(found.bound_ratio);
         x = computed;
     }
-    let Some(last) = scene.network.layers().last() else { return Ok((0, 0.0)) };
+    let Some(last) = scene.network.layers().last() else { return Ok(Found::default()) };
     let (defined, colours) = (define(last, &x)?, some(&scene.colours, &pixels, step)?);
-    ratios
-        .push(compare(colours.iter().zip(&defined).map(|(got, &(want, bound))| (got.to_f64(), want, bound))));
+    let found =
+        compare(colours.iter().zip(&defined).map(|(got, &(want, bound))| (got.to_f64(), want, bound)));
+    layers = layers.max(found.bound_ratio);
     // A byte is the nearest to 255 times the colour, which the shader may compute with two roundings.
     let stored = (0.5 + 255.0 * 2f64.powi(-22)) / 255.0;
     let bytes = pixels.iter().flat_map(|pixel| &picture[4 * pixel..][..COLOURS]);
-    ratios.push(compare(
-        bytes.zip(&defined).map(|(&got, &(want, bound))| (f64::from(got) / 255.0, want, bound + stored)),
-    ));
-    Ok((pixels.len(), ratios.iter().map(|found| found.bound_ratio).fold(0.0, f64::max)))
+    let bytes =
+        bytes.zip(&defined).map(|(&got, &(want, bound))| (f64::from(got) / 255.0, want, bound + stored));
+    Ok(Found { pixels: pixels.len(), layers, picture: compare(bytes).bound_ratio })
 }
 
 /// Every `step`-th row of a matrix.

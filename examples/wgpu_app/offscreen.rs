@@ -1,7 +1,7 @@
 //! Frames into a texture: checked, counted, timed, and written as PNG files.
 
 use crate::application::{Application, adapter, failed, flags};
-use crate::check::check;
+use crate::check::{Found, check};
 use crate::network::Network;
 use crate::report::{Counts, Report};
 use crate::scene::{Scene, Time};
@@ -48,14 +48,13 @@ pub(crate) fn run<T: Operand + Real>(
     }
     let mut film = Film { app: &app, scene: &mut scene, frames, counts: Counts::default(), host: Vec::new() };
     let (mut pictures, mut seconds) = (Vec::new(), Vec::new());
-    let (mut checked, mut bound_ratio) = (0, 0f64);
+    let mut found = Found::default();
     for index in 0..frames {
         let frame = film.submit(index)?;
         app.wait(frame.submission.clone())?;
         seconds.push(frame.begun.elapsed().as_secs_f64());
         let picture = film.read(&frame)?;
-        let (pixels, ratio) = check(film.scene, &film.time(index), &frame.hidden, &picture)?;
-        (checked, bound_ratio) = (pixels, bound_ratio.max(ratio));
+        found = found.and(check(film.scene, &film.time(index), &frame.hidden, &picture)?);
         if let Some(folder) = out {
             write(&folder.join(format!("frame-{index:04}.png")), size, &picture)?;
         }
@@ -83,8 +82,7 @@ pub(crate) fn run<T: Operand + Real>(
         frames,
         plans: scene.plans,
         counts,
-        checked,
-        bound_ratio,
+        found,
         same_bits,
         host_seconds,
         seconds,

@@ -1,6 +1,7 @@
 //! What the frames did.
 
 use crate::application::faults;
+use crate::check::Found;
 use crate::support::{chosen_kernel, significant};
 use serde_json::{Value, json};
 use std::fmt;
@@ -15,9 +16,7 @@ pub(crate) struct Report {
     pub(crate) frames: u32,
     pub(crate) plans: Vec<Plan>,
     pub(crate) counts: Counts,
-    /// Pixels of each frame that were checked.
-    pub(crate) checked: usize,
-    pub(crate) bound_ratio: f64,
+    pub(crate) found: Found,
     /// Whether frames in flight had the bits of frames alone.
     pub(crate) same_bits: bool,
     /// Seconds from the first command of a frame to its submission.
@@ -45,7 +44,8 @@ impl Report {
     /// Whether every value is within its bound, the library submitted and uploaded nothing, and nothing went wrong.
     pub(crate) fn ok(&self) -> bool {
         let counts = self.counts;
-        self.bound_ratio <= 1.0
+        self.found.layers <= 1.0
+            && self.found.picture <= 1.0
             && self.same_bits
             && counts.launches == counts.frames * self.plans.len() as u64
             && [counts.submits, counts.uploaded, counts.created_last] == [0; 3]
@@ -73,8 +73,9 @@ impl Report {
             "host_seconds": median(&self.host_seconds),
             "seconds": median(&self.seconds),
             "seconds_in_flight": self.seconds_in_flight,
-            "checked_pixels": self.checked,
-            "bound_ratio": self.bound_ratio,
+            "checked_pixels": self.found.pixels,
+            "bound_ratio": self.found.layers,
+            "picture_bound_ratio": self.found.picture,
             "same_bits_in_flight": self.same_bits,
             "faults": faults::all(),
             "ok": self.ok(),
@@ -114,12 +115,12 @@ impl fmt::Display for Report {
         )?;
         let verdict = if self.ok() { "ok" } else { "FAILED" };
         let same = if self.same_bits { "the same bits" } else { "OTHER BITS" };
-        let ratio = significant(self.bound_ratio);
+        let [layers, picture] = [self.found.layers, self.found.picture].map(significant);
         writeln!(
             f,
-            "check      {verdict} (largest error {ratio} of its bound, in {} pixels of each picture against f64; {same} \
-             with others in flight; {} faults)",
-            self.checked,
+            "check      {verdict} (against f64, in {} pixels of each picture: values {layers} of their bound, bytes \
+             {picture}; {same} with others in flight; {} faults)",
+            self.found.pixels,
             faults::all().len()
         )
     }

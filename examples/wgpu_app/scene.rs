@@ -111,10 +111,7 @@ impl<T: Operand + Real> Scene<T> {
         drop(pass);
 
         let Self { network, inputs, colours, .. } = self;
-        let first = std::mem::replace(encoder, app.device.create_command_encoder(&Default::default()));
-        app.queue.submit([first.finish()]);
-        let hidden = network.forward_into(inputs, colours)?;
-        app.gpu.flush()?;
+        let hidden = app.gpu.record_into(encoder, || network.forward_into(inputs, colours))?;
 
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {

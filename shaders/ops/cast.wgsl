@@ -60,7 +60,7 @@ fn main(
         }
         if C_PER_WORD > 1u && dims.count - first < C_PER_WORD {
             // No other invocation writes to the last word.
-            word |= c[first / C_PER_WORD] & (0xffffffffu << ((dims.count - first) * C_BITS));
+            word |= c[first / C_PER_WORD] & ~(0xffffffffu >> (32u - (dims.count - first) * C_BITS));
         }
         c[first / C_PER_WORD] = word;
     }

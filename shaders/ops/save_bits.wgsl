@@ -40,6 +40,6 @@ fn save_bits_x(at: u32, v: vec4<u32>) {
 
 fn save_first_bits_x(at: u32, count: u32, v: vec4<u32>) {
     let w = select(vec4<u32>(), v, vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(count)) << vec4<u32>(0u, 8u, 16u, 24u);
-    let others = select(0u, 0xffffffffu << (8u * min(count, 3u)), count < 4u);
-    x[at] = (w.x | w.y) | (w.z | w.w) | (x[at] & others);
+    let own = 0xffffffffu >> (32u - 8u * count);
+    x[at] = (w.x | w.y) | (w.z | w.w) | (x[at] & ~own);
 }

@@ -10,6 +10,7 @@ use super::pooled_buffer::PooledBuffer;
 use super::storage::Storage;
 use super::taken_check::OwnScope;
 use super::taken_uses::Access;
+use crate::error::Named;
 use crate::plan::Constant;
 use crate::{Element, Error, Result};
 use std::sync::Arc;
@@ -110,7 +111,7 @@ impl Gpu {
     /// Allocates a buffer and uploads `bytes` to it.
     pub(crate) fn upload(&self, op: &'static str, bytes: &[u8]) -> Result<Allocation> {
         let allocation = self.allocate_for_writing(op, bytes.len() as u64)?;
-        self.write_words(&allocation, 0, bytes)?;
+        self.write_words(&allocation, 0, bytes).named(op)?;
         Ok(allocation)
     }
 
@@ -130,7 +131,8 @@ impl Gpu {
         while start < len {
             let part = chunk.len().min(len - start);
             fill(start as u64, &mut chunk[..part]);
-            self.write_words(&allocation, (start * size) as u64, bytemuck::cast_slice(&chunk[..part]))?;
+            let bytes = bytemuck::cast_slice(&chunk[..part]);
+            self.write_words(&allocation, (start * size) as u64, bytes).named(op)?;
             start += part;
         }
         Ok(allocation)
@@ -143,7 +145,7 @@ impl Gpu {
         let used = (&**allocation.storage(), Access::Writes);
         self.check_taken("write", used, OwnScope::Counts)?;
         self.submit_if_used(allocation)?;
-        self.write_words(allocation, start, bytes)?;
+        self.write_words(allocation, start, bytes).named("write")?;
         if start == 0 && bytes.len() as u64 >= allocation.len() {
             let sequence = self.inner.recorder.lock().next_sequence();
             allocation.pooled.storage().contents.note_whole_write(sequence);

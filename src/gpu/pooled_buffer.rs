@@ -42,6 +42,10 @@ impl PooledBuffer {
 
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
+        // The pool was dropped together with the device, or the buffer belongs to none.
+        if self.pool.strong_count() == 0 {
+            return;
+        }
         let Storage { buffer, contents, taken, .. } = &*self.storage;
         let freed = FreedBuffer {
             pool: self.pool.clone(),

@@ -2,10 +2,11 @@
 
 use super::handle::Gpu;
 use super::recording::Recording;
-use super::scope::Scope;
+use super::scope::{Scope, Scoped};
 use super::taken_encode::Taking;
 use super::taken_work::TakenWork;
 use crate::Result;
+use std::sync::Arc;
 
 const CALL: &str = "record_into";
 
@@ -74,9 +75,39 @@ impl Gpu {
     }
 }
 
+/// The calling thread's scope, suspended while wgpu may run callbacks: what they record is not part of it. Its drop makes
+/// the scope active again.
+pub(super) struct Suspended<'a> {
+    gpu: &'a Gpu,
+    work: Option<Arc<TakenWork>>,
+}
+
+impl Gpu {
+    /// Suspends the scope of the calling thread, if there is one, before a call that may run callbacks.
+    pub(super) fn suspend_scope(&self) -> Suspended<'_> {
+        let mut state = self.inner.recorder.lock();
+        let work = state.scope().map(|scope| {
+            scope.scoped = Scoped::Suspended;
+            scope.work.clone()
+        });
+        drop(state);
+        Suspended { gpu: self, work }
+    }
+}
+
+impl Drop for Suspended<'_> {
+    fn drop(&mut self) {
+        let Some(work) = &self.work else { return };
+        let mut state = self.gpu.inner.recorder.lock();
+        let own = state.scopes.iter_mut().find(|scope| Arc::ptr_eq(&scope.work, work));
+        own.into_iter().for_each(|scope| scope.scoped = Scoped::Active);
+    }
+}
+
 /// The scope of the calling thread. Its drop ends the scope, even after a panic, and marks the outputs as failed.
 struct OpenScope<'a> {
     gpu: &'a Gpu,
+    work: Arc<TakenWork>,
     /// The error of the closure.
     why: std::cell::OnceCell<String>,
 }
@@ -84,9 +115,9 @@ struct OpenScope<'a> {
 impl<'a> OpenScope<'a> {
     fn begin(gpu: &'a Gpu) -> Self {
         let work = TakenWork::new(CALL, &gpu.inner.spares);
-        let scope = Scope::new(std::thread::current().id(), work);
+        let scope = Scope::new(std::thread::current().id(), work.clone());
         gpu.inner.recorder.lock().scopes.push(scope);
-        Self { gpu, why: std::cell::OnceCell::new() }
+        Self { gpu, work, why: std::cell::OnceCell::new() }
     }
 
     fn failed(&self, error: crate::Error) -> crate::Error {
@@ -96,16 +127,13 @@ impl<'a> OpenScope<'a> {
 
     /// Ends the scope: the work is now to be encoded.
     fn end(self) -> Taking<'a> {
-        let taking = self.take();
-        std::mem::forget(self);
-        taking
+        self.take()
     }
 
     fn take(&self) -> Taking<'a> {
-        let gpu = self.gpu;
-        let this = std::thread::current().id();
+        let (gpu, work) = (self.gpu, self.work.clone());
         let mut state = gpu.inner.recorder.lock();
-        let at = state.scopes.iter().position(|scope| scope.thread == this);
+        let at = state.scopes.iter().position(|scope| Arc::ptr_eq(&scope.work, &work));
         let scope = at.map(|at| state.scopes.swap_remove(at));
         if let Some(scope) = scope.as_ref().filter(|scope| scope.recording.len() > 0) {
             scope.work.hold_uploads(state.uploads.take_staged());
@@ -114,18 +142,14 @@ impl<'a> OpenScope<'a> {
         let ended = self.why.get().map_or("panicked", String::as_str);
         let why =
             format!("the closure of `record_into` {ended}, so nothing that it recorded was encoded").into();
-        match scope {
-            Some(Scope { work, recording, .. }) => Taking { gpu, work, recording, why },
-            // The scope was there since `begin`.
-            None => {
-                let work = TakenWork::new(CALL, &gpu.inner.spares);
-                Taking { gpu, work, recording: Recording::new(0), why }
-            }
-        }
+        // The scope is there since `begin`.
+        let recording = scope.map_or_else(|| Recording::new(0), |scope| scope.recording);
+        Taking { gpu, work, recording, why }
     }
 }
 
 impl Drop for OpenScope<'_> {
+    /// After [`end`](OpenScope::end), nothing is left to take.
     fn drop(&mut self) {
         drop(self.take());
     }

@@ -4,7 +4,7 @@ use super::content_state::Reason;
 use super::lock::Lock;
 use super::recording::{BoundWindow, Recording, Tail, WindowUse};
 use super::ring::{MAX_LAUNCHES, Ring};
-use super::scope::Scope;
+use super::scope::{Scope, Scoped};
 use super::submit_turn::SubmitTurn;
 use super::taken_work::TakenWork;
 use super::upload_count::UploadCount;
@@ -25,7 +25,7 @@ pub(super) struct Recorder {
 pub(super) struct State {
     /// What is recorded for this crate to submit, automatically once there are [`MAX_LAUNCHES`] launches.
     pub(super) open: Recording,
-    /// What threads record in the closures of `record_into`, at most one for each thread.
+    /// What threads record in the closures of `record_into`: at most one active scope for each thread.
     pub(super) scopes: Vec<Scope>,
     /// Closed recordings, in the order of their numbers.
     pub(super) closed: VecDeque<Recording>,
@@ -113,7 +113,7 @@ impl State {
             return None;
         }
         let this = std::thread::current().id();
-        self.scopes.iter_mut().find(|scope| scope.thread == this)
+        self.scopes.iter_mut().find(|scope| scope.thread == this && scope.scoped == Scoped::Active)
     }
 
     /// The taken work that the calling thread records for, if it is in the closure of a `record_into`.

@@ -5,9 +5,18 @@ use super::taken_work::TakenWork;
 use std::sync::Arc;
 use std::thread::ThreadId;
 
+/// Whether what the thread records goes into its scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scoped {
+    Active,
+    /// It does not now: wgpu may run callbacks, which record for themselves.
+    Suspended,
+}
+
 /// What one thread records for the commands of an application, apart from the open recording of the others.
 pub(super) struct Scope {
     pub(super) thread: ThreadId,
+    pub(super) scoped: Scoped,
     pub(super) work: Arc<TakenWork>,
     pub(super) recording: Recording,
 }
@@ -18,6 +27,6 @@ const UNNUMBERED: u64 = 0;
 
 impl Scope {
     pub(super) fn new(thread: ThreadId, work: Arc<TakenWork>) -> Self {
-        Self { thread, work, recording: Recording::new(UNNUMBERED) }
+        Self { thread, scoped: Scoped::Active, work, recording: Recording::new(UNNUMBERED) }
     }
 }

@@ -53,6 +53,7 @@ impl Gpu {
     /// # Errors
     /// [`Error::Device`] if the caller is a callback that wgpu runs while the same thread encodes commands.
     pub(super) fn submit_up_to(&self, number: u64) -> Result<()> {
+        let _suspended = self.suspend_scope();
         let this = std::thread::current().id();
         loop {
             let mut state = self.inner.recorder.lock();

@@ -51,6 +51,7 @@ impl Gpu {
             // NOTE: a map that waits for no submission is done after one poll. So a map that is still pending then says
             // that the submission was accepted. This does not wait for the device.
             work.confirm(|| {
+                let _suspended = self.suspend_scope();
                 // If the device is lost, the call that follows returns the error.
                 let _ = poll_once(&self.inner.device);
             });

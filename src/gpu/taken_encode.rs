@@ -7,6 +7,7 @@ use super::recording::Recording;
 use super::ring::{MAX_LAUNCHES, Ring};
 use super::taken_work::{Commands, TakenWork};
 use crate::{Error, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Work that is being taken. If its drop comes before its commands are complete, the work has failed.
@@ -25,7 +26,6 @@ impl Taking<'_> {
     /// # Errors
     /// [`Error::Device`] if the driver refuses something, or the device is lost.
     pub(super) fn encode(mut self, encoder: &mut wgpu::CommandEncoder) -> Result<()> {
-        let gpu = self.gpu;
         self.why = format!("`{}` could not encode its commands", self.work.call).into();
         match self.try_encode(encoder) {
             Ok(()) => {
@@ -35,29 +35,34 @@ impl Taking<'_> {
             }
             Err(error) => {
                 self.why = format!("`{}` could not encode its commands: {error}", self.work.call).into();
-                drop(self);
-                Err(gpu.cause_of(error))
+                Err(error)
             }
         }
     }
 
-    fn try_encode(&self, encoder: &mut wgpu::CommandEncoder) -> Result<(), wgpu::Error> {
+    fn try_encode(&self, encoder: &mut wgpu::CommandEncoder) -> Result<()> {
         let Self { gpu, work, recording, .. } = self;
         let Inner { device, queue, progress, spares, .. } = &*gpu.inner;
-        let receipt = spares.receipts.take(device)?;
+        let refused = |error| gpu.cause_of(error);
+        let receipt = spares.receipts.take(device).map_err(refused)?;
         // Everything that may fail comes before the first command, so that the application's encoder stays valid.
-        let groups = in_error_scope(device, || recording.bind(device))?;
-        let mut rings = if recording.needs_ring() { self.rings()? } else { Vec::new() };
-        in_error_scope(device, || {
-            recording.encode_pass(&groups, encoder, &mut rings);
-            rings.iter_mut().for_each(|ring| ring.write(queue));
-        })?;
+        let groups = in_error_scope(device, || recording.bind(device)).map_err(refused)?;
+        let mut rings = if recording.needs_ring() { self.rings().map_err(refused)? } else { Vec::new() };
+        // NOTE: wgpu panics if the encoder belongs to a device of another instance.
+        let encoded = catch_unwind(AssertUnwindSafe(|| {
+            in_error_scope(device, || {
+                recording.encode_pass(&groups, encoder, &mut rings);
+                rings.iter_mut().for_each(|ring| ring.write(queue));
+            })
+        }));
+        let failed = |_| Error::input(work.call, "the encoder must belong to the device of this `Gpu`");
+        encoded.map_err(failed)?.map_err(refused)?;
         // From here on, the commands' end of the work says what becomes of it.
         let commands = Commands::of(work);
         let signal = move || commands.submitted();
         let attached = spares.receipts.attach(device, encoder, progress, &receipt, signal);
         work.hold(rings, recording.writes(), receipt);
-        attached
+        attached.map_err(refused)
     }
 
     /// Rings for the launches. They are the work's own until it is submitted, because a queue write to a ring runs at the

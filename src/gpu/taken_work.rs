@@ -57,7 +57,7 @@ pub(super) struct FreedBuffer {
     pub(super) buffer: wgpu::Buffer,
     /// None if the application has access to the buffer, so that the pool does not reuse it.
     pub(super) last_use: Option<u64>,
-    /// Taken work that uses it.
+    /// Taken work that uses it, except the work that keeps it.
     pub(super) users: Vec<Arc<TakenWork>>,
 }
 
@@ -106,7 +106,9 @@ impl TakenWork {
             freed.buffer.size() == size && freed.last_use.is_some() && is_own(&freed.users)
         };
         let at = held.freed.iter().rposition(fits)?;
-        Some(held.freed.swap_remove(at))
+        let mut freed = held.freed.swap_remove(at);
+        freed.users.push(self.clone());
+        Some(freed)
     }
 
     /// The application has submitted the work, though wgpu may have refused it.

@@ -37,6 +37,7 @@ impl Gpu {
     pub(super) fn check_for_loss(&self) {
         #[cfg(not(target_arch = "wasm32"))]
         if self.inner.status.check().is_ok() {
+            let _suspended = self.suspend_scope();
             let (device, queue) = (&self.inner.device, &self.inner.queue);
             // An error of the empty submission is not needed: the wait fails too, and stores its error in the status.
             let (index, _) = result_and_error(device, || foreign(|| queue.submit([])));

@@ -48,6 +48,7 @@ const STEPS: &[Step] = &[
     ("abandon", 4, Actor::drop_read),
     ("elsewhere", 1, Actor::finish_elsewhere),
     ("application", 8, Actor::application),
+    ("frame", 6, Actor::frame),
     ("callback", 5, Actor::register_callback),
     ("mistake", 5, Actor::mistake),
     ("control", 4, Actor::control),

@@ -17,6 +17,7 @@ mod application;
 mod callbacks;
 mod compute;
 mod dropped_reads;
+mod frame;
 mod held;
 mod mistakes;
 mod model;

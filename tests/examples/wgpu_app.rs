@@ -25,7 +25,9 @@ fn assert_report(report: &Value, frames: u64) {
     }
     assert_eq!(report["same_bits_in_flight"], true);
     assert_eq!(report["faults"].as_array().map(Vec::len), Some(0));
-    assert!(number("bound_ratio") > 0.0 && number("bound_ratio") <= 1.0, "{report}");
+    for ratio in ["bound_ratio", "picture_bound_ratio"] {
+        assert!(number(ratio) > 0.0 && number(ratio) <= 1.0, "{ratio}: {report}");
+    }
     assert!(number("host_seconds") > 0.0 && number("seconds") >= number("host_seconds"), "{report}");
     assert!(number("seconds_in_flight") > 0.0, "{report}");
     assert_eq!(report["plans"].as_array().map(Vec::len), Some(5));

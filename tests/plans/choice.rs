@@ -253,13 +253,14 @@ fn narrow() -> Caps {
 }
 
 /// Every operation, as `support::plans` names it.
-const OPERATIONS: [&str; 17] = [
+const OPERATIONS: [&str; 18] = [
     "cast",
     "clifford",
     "connected",
     "connected layer",
     "connected layer, backward",
     "connected, backward",
+    "copy",
     "elementwise",
     "features",
     "gates",

@@ -154,7 +154,7 @@ fn expected(what: &str, plan: &Plan) -> Units {
         "sum" => f32(64 * 256),
         "sum across" => f32(64 * 2048),
         "softmax" => f32(40 * 64 * 256),
-        "cast" => f32(0),
+        "cast" | "copy" | "copy of parts of words" => f32(0),
         "sparse sketch" => sparse(plan, [2000, 4, 64, 600], true),
         "sparse sketch, adjoint" => sparse(plan, [2000, 1, 64, 2000], false),
         "hadamard" => {

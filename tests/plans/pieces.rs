@@ -15,7 +15,9 @@ use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
-use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::ops::{
+    AxisFunction, AxisProblem, CastProblem, CopyProblem, Elementwise, ElementwiseProblem,
+};
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -53,7 +55,7 @@ const OTHERWISE: [(&str, &str); 3] = [
 /// A problem whose largest operand has about so many elements of f32, planned.
 type Family = (&'static str, fn(usize, &Caps) -> Result<Plan>);
 
-const FAMILIES: [Family; 41] = [
+const FAMILIES: [Family; 42] = [
     ("product", |n, caps| product(cube(n), F32)?.plan(caps)),
     ("product of f16", |n, caps| product(cube(2 * n), GemmTypes::new(DType::F16, DType::F32))?.plan(caps)),
     ("product of i8", |n, caps| product(cube(n), wgsl::I8)?.plan(caps)),
@@ -103,6 +105,7 @@ const FAMILIES: [Family; 41] = [
     ("cast", |n, caps| {
         CastProblem::new(&flat(&[n])?, DType::F32, DType::F16, Overflow::Saturate)?.plan(caps)
     }),
+    ("copy", |n, caps| CopyProblem::new(&flat(&[n])?, &flat(&[n])?, DType::F16)?.plan(caps)),
     ("dense sketch", |n, caps| {
         let rows = cube(n)[0];
         let sketch = Sketch::new(SketchKind::Gaussian, [rows / 2, rows], 1)?;

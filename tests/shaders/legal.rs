@@ -187,10 +187,10 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
         let kernels =
             [gemm_kernels(&caps), wgsl::half_kernels(&caps), wgsl::connected_products(&caps)].concat();
         let allowed = wgsl::capabilities(&caps);
-        let forms = wgsl::form_kernels(&caps);
         let others = [
-            forms,
+            wgsl::form_kernels(&caps),
             cast_kernels(&caps),
+            wgsl::copy_kernels(&caps),
             halves_kernels(&caps),
             wgsl::elementwise_kernels(&caps),
             hadamard_kernels(&caps, &seen),

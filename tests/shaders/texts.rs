@@ -7,7 +7,7 @@ use tilewise::planning::clifford::CliffordDims;
 use tilewise::planning::clifford_layer::{FeaturesDims, GatesDims, OperandGradientsDims, RowDims};
 use tilewise::planning::gemm::{F16SplitDims, GemmDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
-use tilewise::planning::ops::{AxisDims, CastDims, ElementwiseDims};
+use tilewise::planning::ops::{AxisDims, CastDims, CopyDims, ElementwiseDims};
 use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
 #[test]
@@ -95,6 +95,10 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     for shader in ["ops/cast", "ops/cast_vectors"] {
         assert_eq!(dims_of(shader), cast, "{shader}");
     }
+    let copy: Members = members!(CopyDims: axes c_offset a_offset c_stride a_stride row row_units units rank);
+    for shader in ["ops/copy", "ops/copy_parts"] {
+        assert_eq!(dims_of(shader), copy, "{shader}");
+    }
     let halves: Members = members!(F16SplitDims: rows outer k batch1 batch0_stride batch1_stride outer_stride k_stride x_offset units hi lo);
     assert_eq!(dims_of("gemm/f16_split"), halves);
     let elementwise: Members = members!(ElementwiseDims: axes offsets units rank reserved0 reserved1);
@@ -129,8 +133,20 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     let back: Members = members!(OperandGradientsDims: positions features first plane x_offset x_blade x_row x_feature y_offset y_blade y_row y_feature);
     assert_eq!(dims_of("clifford/operand_gradients"), back);
     let of_layers = [rows_of_multivectors, features, gates, back];
-    let all =
-        [clifford, gemm, seeded_a, seeded_b, segments, cast, halves, elementwise, rows, hadamard, sparse];
+    let all = [
+        clifford,
+        gemm,
+        seeded_a,
+        seeded_b,
+        segments,
+        cast,
+        copy,
+        halves,
+        elementwise,
+        rows,
+        hadamard,
+        sparse,
+    ];
     for (members, size) in all.into_iter().chain(of_layers) {
         assert_eq!(
             members.iter().map(|(_, _, size)| size).sum::<u32>(),

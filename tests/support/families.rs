@@ -13,7 +13,9 @@ use tilewise::planning::clifford_layer::{
 use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
-use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::ops::{
+    AxisFunction, AxisProblem, CastProblem, CopyProblem, Elementwise, ElementwiseProblem,
+};
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -25,7 +27,7 @@ pub(crate) type Family = (&'static str, fn(&Caps) -> Result<Plan>);
 pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 
 /// A problem of every family. Each needs several workgroups.
-pub(crate) const FAMILIES: [Family; 28] = [
+pub(crate) const FAMILIES: [Family; 30] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
@@ -57,6 +59,14 @@ pub(crate) const FAMILIES: [Family; 28] = [
     }),
     ("cast", |caps| {
         CastProblem::new(&flat(&[64, 256])?, DType::F32, DType::Bf16, Overflow::Saturate)?.plan(caps)
+    }),
+    ("copy", |caps| {
+        let c = Layout::new("test", &[64, 256], &[260, 1], 4, 1 << 20)?;
+        CopyProblem::new(&flat(&[64, 256])?, &c, DType::F32)?.plan(caps)
+    }),
+    ("copy of parts of words", |caps| {
+        let c = Layout::new("test", &[64, 255], &[257, 1], 1, 1 << 20)?;
+        CopyProblem::new(&flat(&[64, 255])?, &c, DType::F16)?.plan(caps)
     }),
     ("dense sketch", |caps| {
         let sketch = Sketch::new(SketchKind::Gaussian, [192, 200], 1)?;

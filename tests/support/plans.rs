@@ -15,7 +15,7 @@ use tilewise::planning::clifford_layer::{
 use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
-use tilewise::planning::ops::CastProblem;
+use tilewise::planning::ops::{CastProblem, CopyProblem};
 use tilewise::{Caps, DType, Layout, Precision};
 
 /// Plans of all operations for a device, in every variant that changes a kernel.
@@ -113,7 +113,12 @@ fn connected(caps: &Caps) -> Vec<Planned> {
     plans
 }
 
-/// Elementwise operations, operations along an axis, conversions and the f16 split.
+/// A view with gaps between its rows.
+fn padded(shape: &[usize; 2]) -> Layout {
+    Layout::new("test", shape, &[shape[1] + 5, 1], 8, 1 << 10).expect("a small view")
+}
+
+/// Elementwise operations, operations along an axis, conversions, copies and the f16 split.
 fn of_elements(caps: &Caps) -> Vec<Planned> {
     let mut plans: Vec<Planned> = Vec::new();
     let (of_elements, of_rows) = wgsl::elementwise_problems();
@@ -126,6 +131,12 @@ fn of_elements(caps: &Caps) -> Vec<Planned> {
         let view = if i % 2 == 0 { view } else { view.t() };
         let problem = CastProblem::new(&view, from, to, Overflow::Saturate).expect("a small view");
         plans.push(Planned::of("cast", &problem, caps));
+    }
+    for dtype in DType::ALL {
+        for (a, c) in [(&view, &view), (&view.t(), &view.t()), (&view.t(), &padded(&[5, 3]))] {
+            let problem = CopyProblem::new(a, c, dtype).expect("views of one shape");
+            plans.push(Planned::of("copy", &problem, caps));
+        }
     }
     for precision in [Precision::Fast, Precision::Split] {
         for side in [Side::A, Side::B] {

@@ -1,6 +1,7 @@
 //! Problems whose plans need every specialised shader.
 
 use super::operand::View;
+use std::collections::HashSet;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::gemm::{
@@ -8,7 +9,7 @@ use tilewise::planning::gemm::{
     OuterAxis, Pin, Previous, Scale, Side, SignHalf,
 };
 use tilewise::planning::kernel::Kernel;
-use tilewise::planning::ops::{AxisFunction, AxisProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::ops::{AxisFunction, AxisProblem, CopyProblem, Elementwise, ElementwiseProblem};
 use tilewise::planning::sketch::{HadamardPass, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -144,6 +145,31 @@ pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
     let of_elements = of_elements.iter().map(|problem| problem.plan(caps));
     let plans = of_elements.chain(of_rows.iter().map(|problem| problem.plan(caps)));
     plans.flat_map(|plan| kernels_of(&plan.expect("it fits")).collect::<Vec<_>>()).collect()
+}
+
+/// Copies of every type in every unit.
+pub fn copy_problems() -> Vec<CopyProblem> {
+    let layout = |strides: &[usize], offset| {
+        Layout::new("test", &[8, 16], strides, offset, 1 << 10).expect("a small view")
+    };
+    let views = [
+        layout(&[32, 1], 16),
+        layout(&[20, 1], 4),
+        layout(&[18, 1], 2),
+        layout(&[17, 1], 1),
+        layout(&[1, 8], 0),
+    ];
+    let of_type =
+        |dtype| views.map(|view| CopyProblem::new(&view, &view, dtype).expect("views of one shape"));
+    DType::ALL.into_iter().flat_map(of_type).collect()
+}
+
+/// Every kernel that a copy may take on a device.
+pub fn copy_kernels(caps: &Caps) -> Vec<Kernel> {
+    let kernels = copy_problems()
+        .into_iter()
+        .flat_map(|problem| kernels_of(&problem.plan(caps).expect("it fits")).collect::<Vec<_>>());
+    kernels.collect::<HashSet<_>>().into_iter().collect()
 }
 
 /// Applications of Hadamard operators: all types, both directions, lengths of one pass and of several, and few and many columns.

@@ -19,7 +19,9 @@ use tilewise::planning::gemm::{
     HalfPosition, OuterAxis, Pin, Previous, Scale, Side, SignHalf, product_shape,
 };
 use tilewise::planning::kernel::{Kernel, Needs};
-use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::ops::{
+    AxisFunction, AxisProblem, CastProblem, CopyProblem, Elementwise, ElementwiseProblem,
+};
 use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType, Layout, Precision};
@@ -252,6 +254,12 @@ fn cast(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let [from, to] = [*u.choose(&DType::ALL)?, *u.choose(&DType::ALL)?];
     let overflow = *u.choose(&[Overflow::Rust, Overflow::Saturate])?;
     let x = view(u, &shape)?;
+    if from == to && overflow == Overflow::Rust {
+        // The same elements, copied into a view.
+        let c = view(u, &shape)?;
+        let problem = CopyProblem::new(&x, &c, from).map_err(|_| Error::IncorrectFormat)?;
+        return Ok(of_views(Planned::of("copy", &problem, caps), &[(0, &c, from), (1, &x, from)]));
+    }
     let problem = CastProblem::new(&x, from, to, overflow).map_err(|_| Error::IncorrectFormat)?;
     Ok(of_views(Planned::of("cast", &problem, caps), &[(0, &x, from)]))
 }

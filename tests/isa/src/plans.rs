@@ -15,7 +15,9 @@ use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin,
     Previous, Scale, Side,
 };
-use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::ops::{
+    AxisFunction, AxisProblem, CastProblem, CopyProblem, Elementwise, ElementwiseProblem,
+};
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -172,6 +174,15 @@ fn elements(plans: &mut List<'_>) {
     for (from, to) in [(F32, F16), (F16, F32), (F32, Bf16), (Bf16, F32), (F32, DType::I8)] {
         let problem = CastProblem::new(&plane, from, to, Overflow::Saturate).expect(FITS);
         plans.add("cast", &format!("cast {from} to {to}"), &problem);
+    }
+    let columns =
+        Layout::new("test", plane.shape(), &[2 * plane.shape()[1], 1], plane.shape()[1], usize::MAX);
+    let odd = Layout::new("test", plane.shape(), &[plane.shape()[1] + 1, 1], 1, usize::MAX);
+    for (name, c) in [("into columns", columns), ("at odd offsets", odd)] {
+        for dtype in [F32, F16, DType::I8] {
+            let problem = CopyProblem::new(&plane, &c.expect(FITS), dtype).expect(FITS);
+            plans.add("copy", &format!("copy {dtype}, {name}"), &problem);
+        }
     }
     for precision in [Precision::Fast, Precision::Split] {
         let problem = F16SplitProblem::new(&plane, Side::A, precision).expect(FITS);

@@ -6,7 +6,9 @@ use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{F16SplitProblem, Side};
-use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::ops::{
+    AxisFunction, AxisProblem, CastProblem, CopyProblem, Elementwise, ElementwiseProblem,
+};
 use tilewise::{DType, Layout, Precision};
 
 /// Shapes and strides of views of up to six axes, which span so many elements: without gaps, permuted, with an axis far
@@ -58,6 +60,16 @@ pub(crate) fn launches() -> Vec<Launch> {
             let Ok(problem) = CastProblem::new(&view, from, to, overflow) else { continue };
             let Ok(plan) = problem.plan(&devices[at / 2 % 2]) else { continue };
             launches.extend(Launch::steps(&format!("{from} {view:?} to {to}"), &plan));
+        }
+    }
+    for dtype in DType::ALL {
+        for (at, view) in layouts(dtype).into_iter().enumerate() {
+            let dense = Layout::contiguous("test", view.shape()).expect("no more than the view");
+            for (a, c) in [(&view, &dense), (&dense, &view), (&view, &view)] {
+                let Ok(problem) = CopyProblem::new(a, c, dtype) else { continue };
+                let Ok(plan) = problem.plan(&devices[at % 2]) else { continue };
+                launches.extend(Launch::steps(&format!("copy of {dtype} {a:?} to {c:?}"), &plan));
+            }
         }
     }
     let functions = Elementwise::all();
