@@ -29,7 +29,7 @@ use options::{Type, size};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
-use tilewise::{Operand, Real, Result, f16, wgpu};
+use tilewise::{Error, Operand, Real, Result, f16, wgpu};
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
 use winit::event::WindowEvent;
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
 
 /// Shows frames until the window is closed. Returns the number of submissions of the library within them.
 fn show<T: Operand + Real>(args: &Args) -> Result<u64> {
-    let events = EventLoop::new().map_err(failed)?;
+    let events = EventLoop::new().map_err(unopened)?;
     events.set_control_flow(ControlFlow::Poll);
     let mut shown = Shown::<T> { args, live: None, failure: None };
     events.run_app(&mut shown).map_err(failed)?;
@@ -86,11 +86,17 @@ fn show<T: Operand + Real>(args: &Args) -> Result<u64> {
     }
 }
 
+/// No window can be opened.
+fn unopened(error: impl std::error::Error) -> Error {
+    let why = format!("cannot be opened ({error}); the example `wgpu_app` draws without one");
+    Error::Input { what: "the window".into(), why }
+}
+
 /// What the event loop drives.
 struct Shown<'a, T: Real> {
     args: &'a Args,
     live: Option<Live<T>>,
-    failure: Option<tilewise::Error>,
+    failure: Option<Error>,
 }
 
 impl<T: Operand + Real> Shown<'_, T> {
@@ -100,7 +106,7 @@ impl<T: Operand + Real> Shown<'_, T> {
         let attributes = Window::default_attributes()
             .with_title("tilewise")
             .with_inner_size(PhysicalSize::new(width, height));
-        let window = Arc::new(events.create_window(attributes).map_err(failed)?);
+        let window = Arc::new(events.create_window(attributes).map_err(unopened)?);
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
             backends: wgpu::Backends::PRIMARY,
             flags: flags(),
