@@ -19,7 +19,7 @@ fn a_product_runs_in_the_applications_buffers() {
     let Some(application) = Application::new(Ask::default()) else { return };
     let shape @ [m, n, k] = [37, 29, 41];
     let (a, b) = (Fill::Integers.values::<f32>(m * k, 1), Fill::Integers.values::<f32>(k * n, 2));
-    let want: Vec<f32> = reference::gemm(&a, &b, shape).value.iter().map(|&v| v as f32).collect();
+    let want: Vec<f32> = reference::gemm(&a, &b, shape).value.iter().map(|&v| f32::from_f64(v)).collect();
     let [a, b, c] = [a, b, vec![f32::NAN; m * n]].map(|values| application.buffer_of(&values));
     let gpu = application.adopt();
     {
@@ -47,7 +47,7 @@ fn a_result_is_a_vulkan_buffer_for_the_applications_commands() {
     let gpu = application.adopt();
     let [m, n, k] = [16, 12, 20];
     let (a, b) = (Fill::Integers.values::<f32>(m * k, 1), Fill::Integers.values::<f32>(k * n, 2));
-    let want: Vec<f32> = reference::gemm(&a, &b, [m, n, k]).value.iter().map(|&v| v as f32).collect();
+    let want: Vec<f32> = reference::gemm(&a, &b, [m, n, k]).value.iter().map(|&v| f32::from_f64(v)).collect();
     let c = matmul(&gpu.tensor(&a, [m, k]).unwrap(), &gpu.tensor(&b, [k, n]).unwrap()).unwrap();
     gpu.flush().unwrap();
     let (buffer, bytes) = c.buffer().unwrap();

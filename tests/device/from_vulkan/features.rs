@@ -1,5 +1,6 @@
 //! What the application did not enable narrows the capabilities, and they say what that was.
 
+use crate::support;
 use crate::support::vulkan::{Application, Ask, properties2};
 use tilewise::ash::{khr, vk};
 use tilewise::gpu::{RobustBufferAccess, VulkanFeatures};
@@ -22,8 +23,11 @@ fn assert_lists(gpu: &Gpu, supported: bool, name: &str) {
     assert_eq!(caps.to_string().contains(name), supported, "{caps}");
 }
 
-/// The features that the physical device has.
+/// The application, and the features that the physical device has. None on the second driver, which has few of them.
 fn all(ask: Ask) -> Option<(Application, VulkanFeatures)> {
+    if support::is_left_to_the_first_driver() {
+        return None;
+    }
     let whole = Application::new(Ask::default())?;
     let features = whole.features;
     Some((Application::new(ask)?, features))

@@ -28,7 +28,6 @@ pub struct VulkanFeatureChain {
 impl VulkanFeatureChain {
     /// Adds the structs with an enabled feature to the front of `info`'s `pNext` chain, which has none of them yet, and
     /// sets `pEnabledFeatures`.
-    #[must_use]
     pub fn push_to<'a>(&'a mut self, mut info: vk::DeviceCreateInfo<'a>) -> vk::DeviceCreateInfo<'a> {
         for node in self.nodes() {
             if node.is_used() {

@@ -90,8 +90,8 @@ impl VulkanFeatures {
         // SAFETY: the caller guarantees the adapter.
         let known = unsafe { extensions::usable(adapter, &instance) };
         let mut chain = VulkanFeatureChain::default();
-        let mut features = vk::PhysicalDeviceFeatures2::default();
-        features.p_next = chain.linked(|node| known.contains(&node.extension)).cast();
+        let p_next = chain.linked(|node| known.contains(&node.extension)).cast();
+        let mut features = vk::PhysicalDeviceFeatures2 { p_next, ..Default::default() };
         // SAFETY: the function belongs to the physical device. All structs of the chain live until the call returns.
         unsafe { get_features2(adapter.physical_device, &mut features) };
         chain.core = features.features;

@@ -50,8 +50,11 @@ fn told(physical_device: vk::PhysicalDevice) -> Option<Rc<Told>> {
     TOLD.with_borrow(|told| told.clone()).filter(|told| told.physical_device == physical_device)
 }
 
+/// A function of any type, as Vulkan passes it.
+type Address = unsafe extern "system" fn();
+
 /// A name with the address of its replacement.
-type Replacement = (&'static CStr, unsafe extern "system" fn());
+type Replacement = (&'static CStr, Address);
 
 /// The functions that are replaced.
 fn replacements() -> [Replacement; 8] {
@@ -60,35 +63,35 @@ fn replacements() -> [Replacement; 8] {
         [
             (
                 c"vkEnumerateDeviceExtensionProperties",
-                transmute::<vk::PFN_vkEnumerateDeviceExtensionProperties, _>(enumerate_extensions),
+                transmute::<vk::PFN_vkEnumerateDeviceExtensionProperties, Address>(enumerate_extensions),
             ),
             (
                 c"vkGetPhysicalDeviceProperties",
-                transmute::<vk::PFN_vkGetPhysicalDeviceProperties, _>(get_properties),
+                transmute::<vk::PFN_vkGetPhysicalDeviceProperties, Address>(get_properties),
             ),
             (
                 c"vkGetPhysicalDeviceFeatures",
-                transmute::<vk::PFN_vkGetPhysicalDeviceFeatures, _>(get_features),
+                transmute::<vk::PFN_vkGetPhysicalDeviceFeatures, Address>(get_features),
             ),
             (
                 c"vkGetPhysicalDeviceQueueFamilyProperties",
-                transmute::<vk::PFN_vkGetPhysicalDeviceQueueFamilyProperties, _>(get_queue_families),
+                transmute::<vk::PFN_vkGetPhysicalDeviceQueueFamilyProperties, Address>(get_queue_families),
             ),
             (
                 c"vkGetPhysicalDeviceFeatures2",
-                transmute::<vk::PFN_vkGetPhysicalDeviceFeatures2, _>(get_features2),
+                transmute::<vk::PFN_vkGetPhysicalDeviceFeatures2, Address>(get_features2),
             ),
             (
                 c"vkGetPhysicalDeviceFeatures2KHR",
-                transmute::<vk::PFN_vkGetPhysicalDeviceFeatures2, _>(get_features2),
+                transmute::<vk::PFN_vkGetPhysicalDeviceFeatures2, Address>(get_features2),
             ),
             (
                 c"vkGetPhysicalDeviceProperties2",
-                transmute::<vk::PFN_vkGetPhysicalDeviceProperties2, _>(get_properties2),
+                transmute::<vk::PFN_vkGetPhysicalDeviceProperties2, Address>(get_properties2),
             ),
             (
                 c"vkGetPhysicalDeviceProperties2KHR",
-                transmute::<vk::PFN_vkGetPhysicalDeviceProperties2, _>(get_properties2),
+                transmute::<vk::PFN_vkGetPhysicalDeviceProperties2, Address>(get_properties2),
             ),
         ]
     }

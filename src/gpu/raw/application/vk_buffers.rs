@@ -47,7 +47,7 @@ impl Gpu {
         if buffer.is_null() {
             return input("buffer", "it is VK_NULL_HANDLE".into());
         }
-        if size == 0 || size % wgpu::COPY_BUFFER_ALIGNMENT != 0 {
+        if size == 0 || !size.is_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT) {
             return input("size", format!("it is {size}; a size is a multiple of 4 bytes above 0"));
         }
         let map = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::MAP_WRITE;

@@ -47,18 +47,20 @@ unsafe extern "system" fn driver(_: vk::Instance, name: *const c_char) -> vk::PF
     unsafe {
         Some(match CStr::from_ptr(name).to_bytes() {
             b"vkGetPhysicalDeviceProperties" => {
-                transmute::<vk::PFN_vkGetPhysicalDeviceProperties, unsafe extern "system" fn()>(properties)
+                transmute::<vk::PFN_vkGetPhysicalDeviceProperties, Address>(properties)
             }
             b"vkGetPhysicalDeviceQueueFamilyProperties" => {
-                transmute::<vk::PFN_vkGetPhysicalDeviceQueueFamilyProperties, _>(families)
+                transmute::<vk::PFN_vkGetPhysicalDeviceQueueFamilyProperties, Address>(families)
             }
             b"vkEnumerateDeviceExtensionProperties" => {
-                transmute::<vk::PFN_vkEnumerateDeviceExtensionProperties, _>(extensions)
+                transmute::<vk::PFN_vkEnumerateDeviceExtensionProperties, Address>(extensions)
             }
-            b"vkGetPhysicalDeviceFeatures" => transmute::<vk::PFN_vkGetPhysicalDeviceFeatures, _>(features),
+            b"vkGetPhysicalDeviceFeatures" => {
+                transmute::<vk::PFN_vkGetPhysicalDeviceFeatures, Address>(features)
+            }
             // Under the name of Vulkan 1.1 only.
             b"vkGetPhysicalDeviceMemoryProperties2" => {
-                transmute::<vk::PFN_vkGetPhysicalDeviceFeatures, _>(features)
+                transmute::<vk::PFN_vkGetPhysicalDeviceFeatures, Address>(features)
             }
             _ => return None,
         })
