@@ -134,6 +134,7 @@ impl Gpu {
         self.inner.status.check()?;
         let used = (&**allocation.storage(), Access::Writes);
         self.check_taken("write", used, OwnScope::Counts)?;
+        self.check_earlier_owner("write", allocation.storage())?;
         self.submit_if_used(allocation)?;
         self.write_words(allocation, 0, bytes).named("write")?;
         if bytes.len() as u64 >= allocation.len() {
@@ -148,6 +149,7 @@ impl Gpu {
     pub(crate) fn export<'a>(&self, allocation: &'a Allocation) -> Result<&'a wgpu::Buffer> {
         let used = (&**allocation.storage(), Access::Reads);
         self.check_taken("buffer", used, OwnScope::Counts)?;
+        self.check_earlier_owner("buffer", allocation.storage())?;
         self.submit_if_used(allocation)?;
         allocation.check()?;
         allocation.pooled.storage().export();
