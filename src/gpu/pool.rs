@@ -214,7 +214,7 @@ mod tests {
         for (buffer, last_use) in [(1, 5), (2, 6), (3, 6)] {
             assert!(pool.give(256, Some((buffer, last_use))).is_empty());
         }
-        assert_eq!(pool.withdraw(7), []);
+        assert!(pool.withdraw(7).is_empty());
         assert_eq!(pool.withdraw(6), [2, 3]);
         assert_eq!((pool.usage().in_use, pool.usage().cached), (512, 256));
         assert_eq!(pool.withdraw(5), [1]);
