@@ -36,7 +36,7 @@ fn main() {
     let product = || drop(matmul(&a, &b).expect("it is recorded"));
     let fast = || drop(Gemm::new(&a, &b).precision(Precision::Fast).run().expect("it is recorded"));
     let steerable = || drop(layer.steerable(&x, &x, &weight).expect("it is recorded"));
-    let frame = || drop(gpu.queue().submit([encoder(&gpu).finish()]));
+    let frame = || _ = gpu.queue().submit([encoder(&gpu).finish()]);
     let product_in_a_frame = || {
         let mut encoder = encoder(&gpu);
         drop(gpu.record_into(&mut encoder, || matmul(&a, &b)).expect("it is recorded"));

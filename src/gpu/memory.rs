@@ -144,6 +144,7 @@ impl Gpu {
         self.inner.status.check()?;
         let used = (&**allocation.storage(), Access::Writes);
         self.check_taken("write", used, OwnScope::Counts)?;
+        self.check_earlier_owner("write", allocation.storage())?;
         self.submit_if_used(allocation)?;
         self.write_words(allocation, start, bytes).named("write")?;
         if start == 0 && bytes.len() as u64 >= allocation.len() {
@@ -159,6 +160,7 @@ impl Gpu {
         self.inner.status.check()?;
         let used = (&**allocation.storage(), Access::Reads);
         self.check_taken("buffer", used, OwnScope::Counts)?;
+        self.check_earlier_owner("buffer", allocation.storage())?;
         self.submit_if_used(allocation)?;
         allocation.check()?;
         allocation.pooled.storage().export();

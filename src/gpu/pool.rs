@@ -79,6 +79,21 @@ impl<B> Pool<B> {
         self.shrink(self.max_cached)
     }
 
+    /// Takes all free buffers that this recording used last. They count as used until they are returned.
+    pub(super) fn withdraw(&mut self, recording: u64) -> Vec<B> {
+        let mut withdrawn = Vec::new();
+        for (size, list) in &mut self.free {
+            for free in list.extract_if(.., |free| free.last_use == recording) {
+                self.cached -= size;
+                self.in_use += size;
+                withdrawn.push(free.buffer);
+            }
+        }
+        self.free.retain(|_, list| !list.is_empty());
+        self.peak = self.peak.max(self.in_use);
+        withdrawn
+    }
+
     /// Evicts free buffers, largest first, until their total is at most `bytes`.
     pub(super) fn shrink(&mut self, bytes: u64) -> Vec<B> {
         let mut evicted = Vec::new();
@@ -188,6 +203,22 @@ mod tests {
         assert_eq!(pool.usage(), Usage { in_use: 768, cached: 0, peak: 1024, available: Some(256) });
         pool.reset_peak();
         assert_eq!(pool.usage().peak, 768);
+    }
+
+    #[test]
+    fn what_a_recording_used_last_can_be_withdrawn() {
+        let mut pool = Pool::<u32>::new(None, 4096, 1024);
+        for _ in 0..3 {
+            assert!(matches!(pool.take("test", 256, 0), Ok(Taken::Create(256, _))));
+        }
+        for (buffer, last_use) in [(1, 5), (2, 6), (3, 6)] {
+            assert!(pool.give(256, Some((buffer, last_use))).is_empty());
+        }
+        assert!(pool.withdraw(7).is_empty());
+        assert_eq!(pool.withdraw(6), [2, 3]);
+        assert_eq!((pool.usage().in_use, pool.usage().cached), (512, 256));
+        assert_eq!(pool.withdraw(5), [1]);
+        assert!(matches!(pool.take("test", 256, 9), Ok(Taken::Create(256, _))), "nothing is free");
     }
 
     /// A buffer of the model: its name, its size, and the last recording that used it.

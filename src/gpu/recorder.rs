@@ -5,8 +5,9 @@ use super::lock::Lock;
 use super::recording::{BoundWindow, Recording, Tail, WindowUse};
 use super::ring::{MAX_LAUNCHES, Ring};
 use super::scope::{Scope, Scoped};
+use super::storage::Storage;
 use super::submit_turn::SubmitTurn;
-use super::taken_work::TakenWork;
+use super::taken_work::{Stage, TakenWork};
 use super::upload_count::UploadCount;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
@@ -27,6 +28,8 @@ pub(super) struct State {
     pub(super) open: Recording,
     /// What threads record in the closures of `record_into`: at most one active scope for each thread.
     pub(super) scopes: Vec<Scope>,
+    /// Recordings that were taken and are perhaps not submitted, by their numbers.
+    pub(super) taken: Vec<(u64, Arc<TakenWork>)>,
     /// Closed recordings, in the order of their numbers.
     pub(super) closed: VecDeque<Recording>,
     /// The current turn to submit, if a thread has one.
@@ -74,6 +77,7 @@ impl Recorder {
         let state = State {
             open: Recording::new(1),
             scopes: Vec::new(),
+            taken: Vec::new(),
             closed: VecDeque::new(),
             turn: None,
             done_up_to: 0,
@@ -114,6 +118,19 @@ impl State {
         }
         let this = std::thread::current().id();
         self.scopes.iter_mut().find(|scope| scope.thread == this && scope.scoped == Scoped::Active)
+    }
+
+    /// Taken work that uses this storage's buffer on behalf of an earlier owner, and is not yet submitted. The buffer must
+    /// not be written before it.
+    pub(super) fn taken_from(&self, storage: &Storage) -> Option<Arc<TakenWork>> {
+        if self.taken.is_empty() {
+            return None;
+        }
+        let last_use = storage.contents.last_use();
+        let is_earlier = |(number, work): &&(u64, Arc<TakenWork>)| {
+            *number == last_use && work.stage() == Stage::Unsubmitted && !storage.taken.has(work)
+        };
+        self.taken.iter().find(is_earlier).map(|(_, work)| work.clone())
     }
 
     /// The taken work that the calling thread records for, if it is in the closure of a `record_into`.

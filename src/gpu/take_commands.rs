@@ -6,7 +6,7 @@ use super::lock::foreign;
 use super::recording::Recording;
 use super::taken_check::note_uses;
 use super::taken_encode::{Taking, is_timed};
-use super::taken_work::TakenWork;
+use super::taken_work::{Stage, TakenWork};
 use crate::Result;
 
 const CALL: &str = "take_commands";
@@ -68,9 +68,13 @@ impl Gpu {
                 return Ok(None);
             }
             let recording = std::mem::replace(&mut state.open, Recording::new(number + 1));
+            let work = TakenWork::new(CALL, &self.inner.spares);
+            let free = self.inner.pool.lock().withdraw(number);
+            work.keep_free(&self.inner.pool, free);
             // It does not count as recorded any more. Its storages know the taken work instead.
             state.done_up_to = number;
-            let work = TakenWork::new(CALL, &self.inner.spares);
+            state.taken.retain(|(_, work)| work.stage() == Stage::Unsubmitted);
+            state.taken.push((number, work.clone()));
             let uses = recording.bound().iter().map(|bound| (&*bound.storage, bound.taken_access()));
             note_uses(&work, uses);
             work.hold_uploads(state.uploads.take_staged());

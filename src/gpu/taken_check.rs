@@ -79,12 +79,22 @@ impl Gpu {
                 self.submit_all()?;
                 continue;
             }
+            let mut written = uses.clone().filter(|(_, access)| *access == Access::Writes);
+            if let Some(work) = written.find_map(|(storage, _)| state.taken_from(storage)) {
+                return Err(unsubmitted(op, &work, Access::Writes));
+            }
             let conflicts =
                 |&(storage, access): &Use<'_>| storage.taken.conflict(access, own.as_ref()).is_some();
             let Some(used) = uses.clone().find(conflicts) else { return Ok(state) };
             drop(state);
             self.check_taken(op, used, OwnScope::IsOrdered)?;
         }
+    }
+
+    /// Fails if the application or the host is to write a buffer that taken work uses on behalf of an earlier owner.
+    pub(super) fn check_earlier_owner(&self, op: &'static str, storage: &Storage) -> Result<()> {
+        let work = self.inner.recorder.lock().taken_from(storage);
+        work.map_or(Ok(()), |work| Err(unsubmitted(op, &work, Access::Writes)))
     }
 
     /// Fails if the calling thread is in the closure of a `record_into`.
@@ -106,7 +116,7 @@ impl Gpu {
 fn unsubmitted(op: &'static str, work: &TakenWork, access: Access) -> Error {
     let what = match access {
         Access::Reads => "a tensor that it uses is written by",
-        Access::Writes => "a tensor that it writes is used by",
+        Access::Writes => "a tensor that it writes, or its memory, is used by",
     };
     let why = format!(
         "{what} commands of `{}` that have not been submitted; submit the application's command buffer first",

@@ -32,6 +32,11 @@ impl TakenUses {
         self.has_uses.store(true, Ordering::Release);
     }
 
+    /// Whether this work uses the storage.
+    pub(super) fn has(&self, work: &Arc<TakenWork>) -> bool {
+        self.uses.lock().iter().any(|(known, _)| Arc::ptr_eq(known, work))
+    }
+
     /// Whether taken work may use the storage.
     pub(super) fn may_exist(&self) -> bool {
         self.has_uses.load(Ordering::Acquire)

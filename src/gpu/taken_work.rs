@@ -88,6 +88,15 @@ impl TakenWork {
         self.held.lock().bytes_staged += bytes;
     }
 
+    /// Keeps buffers that the work uses and that were free when it was taken.
+    pub(super) fn keep_free(&self, pool: &Arc<Lock<Pool<wgpu::Buffer>>>, buffers: Vec<wgpu::Buffer>) {
+        let freed = |buffer| {
+            let pool = Arc::downgrade(pool);
+            FreedBuffer { pool, buffer, last_use: Some(0), users: Vec::new() }
+        };
+        self.held.lock().freed.extend(buffers.into_iter().map(freed));
+    }
+
     /// Keeps a freed buffer until the work is submitted. Returns the buffer if it has been submitted.
     fn keep(&self, freed: FreedBuffer) -> Option<FreedBuffer> {
         let mut held = self.held.lock();

@@ -37,7 +37,7 @@ impl Gpu {
         self.submit_up_to(number)
     }
 
-    /// Fails in the closure of `record_into` if so many bytes would have to be submitted now.
+    /// Fails in the closure of `record_into` if these bytes would have to be submitted now.
     fn check_room_in_scope(&self, bytes: u64) -> Result<()> {
         let mut state = self.inner.recorder.lock();
         if state.scope().is_none() || state.uploads.staged() + bytes < MAX_STAGED_BYTES {

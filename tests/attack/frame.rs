@@ -22,10 +22,10 @@ impl Actor {
         let commands = if is_alone && self.random.chance(50) { self.take() } else { self.record() };
         self.say(format!("{fate:?}"));
         match fate {
-            Fate::Submitted => drop(self.world.gpu.queue().submit([commands])),
+            Fate::Submitted => _ = self.world.gpu.queue().submit([commands]),
             Fate::UsedTooEarly => {
                 self.use_too_early();
-                drop(self.world.gpu.queue().submit([commands]));
+                self.world.gpu.queue().submit([commands]);
             }
             Fate::Dropped => {
                 drop(commands);

@@ -1,8 +1,8 @@
 //! Memory of taken work: its buffers are not handed out to work that might run earlier, and come back when it is submitted
 //! or dropped.
 
-use super::{SIZE, data, encoder, on_every_device, product, support, taken_product, tensor};
-use tilewise::{Fill, Gpu, GpuOptions, Precision, matmul, ops};
+use super::{SIZE, data, encoder, is_unsubmitted, on_every_device, product, support, taken_product, tensor};
+use tilewise::{Fill, Gpu, GpuOptions, Precision, matmul, matmul_into, ops};
 
 #[test]
 fn buffers_of_dropped_tensors_stay_out_of_the_pool_until_the_work_is_submitted() {
@@ -28,6 +28,45 @@ fn buffers_of_dropped_tensors_stay_out_of_the_pool_until_the_work_is_submitted()
                 drop(commands);
             }
             assert!(gpu.stats().bytes_in_use < in_use, "{gpu:?}: they are back");
+        }
+    });
+}
+
+#[test]
+fn buffers_that_were_free_before_work_is_taken_are_part_of_it() {
+    on_every_device("freed before it is taken", |gpu| {
+        let [a, b] = [tensor(gpu, 1), tensor(gpu, 2)];
+        for round in 0..10 {
+            let between = matmul(&a, &b).unwrap();
+            let c = matmul(&between, &b).unwrap();
+            drop(between); // its buffer is free for work that is recorded later
+            let mut early = (round % 2 == 0).then(|| gpu.empty::<f32>([SIZE; 2]).unwrap());
+            let commands = gpu.take_commands().unwrap();
+            if let Some(early) = &mut early {
+                // It has the buffer of the product between, which the commands still write.
+                is_unsubmitted(early.write(&data(3)), "write", "`take_commands`");
+                is_unsubmitted(early.buffer(), "buffer", "`take_commands`");
+                is_unsubmitted(matmul_into(&a, &b, early), "matmul", "`take_commands`");
+            }
+            // Neither of these gets it: they run before the commands.
+            let uploaded = tensor(gpu, 4);
+            let others: Vec<_> = (0..4).map(|_| matmul(&b, &a).unwrap()).collect();
+            assert_eq!(others[0].to_vec().unwrap(), product(&data(2), &data(1)), "{gpu:?}");
+            if round % 3 == 0 {
+                drop(commands);
+                assert!(c.to_vec().is_err());
+            } else {
+                gpu.queue().submit([commands]);
+                assert_eq!(c.to_vec().unwrap(), product(&product(&data(1), &data(2)), &data(2)), "{gpu:?}");
+            }
+            assert_eq!(uploaded.to_vec().unwrap(), data(4), "{gpu:?}");
+            for other in others {
+                assert_eq!(other.to_vec().unwrap(), product(&data(2), &data(1)), "{gpu:?}");
+            }
+            if let Some(mut early) = early {
+                early.write(&data(3)).unwrap();
+                assert_eq!(early.to_vec().unwrap(), data(3), "{gpu:?}");
+            }
         }
     });
 }
@@ -145,7 +184,7 @@ fn thousand_frames(gpu: &Gpu, dropped: usize) {
     };
     (0..200).for_each(&mut frame);
     let (stats, resident) = (gpu.stats(), resident_bytes());
-    (0..1000).for_each(&mut frame);
+    (200..support::by_sweep(1200, 1200, 400)).for_each(&mut frame);
     let after = gpu.stats();
     assert_eq!(after.buffers_created, stats.buffers_created, "{gpu:?}");
     assert_eq!((after.bytes_in_use, after.bytes_cached), (stats.bytes_in_use, stats.bytes_cached), "{gpu:?}");
