@@ -20,6 +20,7 @@ mod dropped_reads;
 mod held;
 mod mistakes;
 mod model;
+mod parts;
 mod random;
 mod reads;
 mod rough;
