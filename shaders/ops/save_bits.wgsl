@@ -1,5 +1,5 @@
 //! Stores the bits of four consecutive elements of operand x, each in the lowest bits of its number: `save_bits_x(at, v)`, where
-//! `at` counts quads. `save_first_bits_x(at, count, v)` stores the first `count`, one to four, and preserves the others:
+//! `at` counts quads. `save_first_bits_x(at, count, v)` stores the first `count`, all if it is larger, and preserves the others:
 //! no other invocation writes to their words.
 
 //#variant words
@@ -40,6 +40,6 @@ fn save_bits_x(at: u32, v: vec4<u32>) {
 
 fn save_first_bits_x(at: u32, count: u32, v: vec4<u32>) {
     let w = select(vec4<u32>(), v, vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(count)) << vec4<u32>(0u, 8u, 16u, 24u);
-    let own = 0xffffffffu >> (32u - 8u * count);
+    let own = 0xffffffffu >> (32u - 8u * min(count, 4u));
     x[at] = (w.x | w.y) | (w.z | w.w) | (x[at] & ~own);
 }

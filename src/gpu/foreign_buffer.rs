@@ -75,6 +75,11 @@ impl Allocation {
         self.buffer().usage().contains(wgpu::BufferUsages::COPY_SRC)
     }
 
+    /// Whether the application has access to the buffer.
+    pub(crate) fn is_exported(&self) -> bool {
+        self.storage().is_exported()
+    }
+
     /// Fails if the host cannot write to the buffer.
     pub(crate) fn check_copy_destination(&self, op: &'static str) -> Result<()> {
         if self.buffer().usage().contains(wgpu::BufferUsages::COPY_DST) {

@@ -69,10 +69,11 @@ impl<T: Element> Tensor<T> {
             let why = format!("it is a view with gaps or transposed axes: {:?}", self.layout);
             return Err(Error::input("write: the output", why));
         }
-        // The rest of the last word of a storage belongs to no tensor.
         let bytes = self.bytes();
         let is_whole = |at: u64| at.is_multiple_of(4);
-        if !is_whole(bytes.start) || !(is_whole(bytes.end) || bytes.end == self.storage.len()) {
+        // The rest of the last word becomes zero. It must be the storage's last, or nothing else may see it.
+        let is_last = bytes.end == self.storage.len() || !(self.is_shared() || self.storage.is_exported());
+        if !is_whole(bytes.start) || !(is_whole(bytes.end) || is_last) {
             let why = format!("bytes {bytes:?} of its buffer begin or end within a word of 4 bytes");
             return Err(Error::input("write: the output", why));
         }

@@ -21,6 +21,7 @@ mod frame;
 mod held;
 mod mistakes;
 mod model;
+mod parts;
 mod random;
 mod reads;
 mod rough;
