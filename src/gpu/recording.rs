@@ -166,6 +166,14 @@ impl Recording {
         &self.bound
     }
 
+    /// The storages that the launches use, each once.
+    pub(super) fn storages(&self) -> Vec<Arc<Storage>> {
+        let mut storages: Vec<_> = self.bound.iter().map(|bound| bound.storage.clone()).collect();
+        storages.sort_unstable_by_key(Arc::as_ptr);
+        storages.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        storages
+    }
+
     /// The contents that the launches write, each with the sequence of the launch.
     pub(super) fn writes(&self) -> Vec<(Arc<ContentState>, u64)> {
         let writes = |launch: &RecordedLaunch| {

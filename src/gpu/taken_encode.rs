@@ -61,7 +61,7 @@ impl Taking<'_> {
         let commands = Commands::of(work);
         let signal = move || commands.submitted();
         let attached = spares.receipts.attach(device, encoder, progress, &receipt, signal);
-        work.hold(rings, recording.writes(), receipt);
+        work.hold(rings, recording, receipt);
         attached.map_err(refused)
     }
 

@@ -4,7 +4,9 @@ use super::content_state::{ContentState, Reason};
 use super::lock::Lock;
 use super::pool::Pool;
 use super::receipt::{Answer, Receipt, Receipts};
+use super::recording::Recording;
 use super::ring::Ring;
+use super::storage::Storage;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -37,6 +39,10 @@ struct Held {
     rings: Vec<Ring>,
     /// Bytes of uploads that go to the queue with the work at the latest.
     bytes_staged: u64,
+    /// The storages that the work uses. What is known of an application's buffer thus outlives its tensors.
+    ///
+    /// NOTE: a storage knows the work that uses it, so the two keep each other until the work is submitted or dropped.
+    storages: Vec<Arc<Storage>>,
     /// What the work writes, with the sequences of its launches.
     writes: Vec<(Arc<ContentState>, u64)>,
     receipt: Option<Receipt>,
@@ -76,10 +82,11 @@ impl TakenWork {
     }
 
     /// Gives the work what it keeps until it is submitted.
-    pub(super) fn hold(&self, rings: Vec<Ring>, writes: Vec<(Arc<ContentState>, u64)>, receipt: Receipt) {
+    pub(super) fn hold(&self, rings: Vec<Ring>, recording: &Recording, receipt: Receipt) {
         let mut held = self.held.lock();
         held.rings = rings;
-        held.writes = writes;
+        held.storages = recording.storages();
+        held.writes = recording.writes();
         held.receipt = Some(receipt);
     }
 
