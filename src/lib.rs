@@ -32,6 +32,7 @@
 //! | apply a linear layer | [`linear`], [`Linear`] |
 //! | trade precision for tensor cores | [`Precision`], per call or in [`GpuOptions`] |
 //! | add, multiply, activate, sum, softmax, convert | [`ops`], [`Tensor::cast`] |
+//! | copy into a part, concatenate, stack | [`ops::copy_into`], [`Tensor::writable_view`], [`ops::concat`], [`ops::stack`] |
 //! | multiply by a random operator | [`sketch::Sketch`] |
 //! | compute an SVD, a pivoted QR, least squares or a trace | [`sketch`] (feature `factorisations`) |
 //! | compress layers and whole model files | [`sketch::SkLinear`], [`sketch`] |
@@ -39,7 +40,7 @@
 //! | build equivariant layers | [`clifford::layer`] |
 //! | list a layer's parameters by name | [`Parameters`] |
 //! | read and write `.npy` and `.safetensors` files | `io` (features `npy`, `safetensors`) |
-//! | share buffers and submissions with an application | [`Tensor::buffer`], [`Gpu::flush`], [`Gpu::queue`] |
+//! | share buffers and submissions with an application | [`Tensor::from_buffer`], [`Tensor::buffer`], [`Gpu::empty_with`], [`Gpu::flush`], [`Gpu::queue`] |
 //! | count launches, bytes and time | [`Gpu::stats`], [`Gpu::time`] |
 //! | test results against f64, with error bounds | [`mod@reference`] |
 //! | plan for a device that is not here | [`planning`] (unstable), [`Plan`] |

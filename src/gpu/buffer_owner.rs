@@ -7,8 +7,8 @@ use crate::error::GpuMismatch;
 use crate::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Checks that an application's buffer is on this device and that kernels can use it now. The buffer has neither MAP_READ
-/// nor MAP_WRITE. In a browser, wgpu's own checks answer later.
+/// Checks that an application's buffer is on this device and that kernels can use it now. The buffer has neither `MAP_READ`
+/// nor `MAP_WRITE`. In a browser, wgpu's own checks answer later.
 ///
 /// NOTE: as for devices (`same_gpu`), `==` is not enough: wgpu compares buffers by numbers that each instance counts
 /// from 0, and a number of another instance can be that of one of our buffers, or of none, which is a panic of wgpu. So

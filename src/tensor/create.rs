@@ -30,12 +30,12 @@ impl Gpu {
         Ok(Tensor::from_allocation(self.allocate("empty", bytes)?, layout))
     }
 
-    /// Creates a tensor with unspecified elements, in a buffer with further usages: for example, VERTEX or INDIRECT, to draw
-    /// a result or to launch by it. Every tensor's buffer has STORAGE, COPY_SRC and COPY_DST. The buffer is not shared with
-    /// other tensors' memory: it is created by this call, and freed after the last tensor that shares it is dropped.
+    /// Creates a tensor with unspecified elements, in a buffer with further usages: for example, `VERTEX` or `INDIRECT`,
+    /// to draw a result or to launch by it. Every tensor's buffer has `STORAGE`, `COPY_SRC` and `COPY_DST`. This one is
+    /// created by the call and never reused for other tensors.
     ///
     /// # Errors
-    /// [`Error::Input`] if `usages` contains MAP_READ or MAP_WRITE; [`Error::Device`] if the device does not allow the
+    /// [`Error::Input`] if `usages` contains `MAP_READ` or `MAP_WRITE`; [`Error::Device`] if the device does not allow the
     /// usages; otherwise as [`tensor`](Self::tensor).
     /// ```
     /// # fn main() -> tilewise::Result<()> {
