@@ -9,7 +9,6 @@
 //! - The map of a buffer that is mapped already. wgpu refuses this map and calls back at once, inside `submit`. That
 //!   callback is the signal that the application has submitted.
 
-use super::error_scope::in_error_scope;
 use super::lock::Lock;
 use super::progress::{Progress, TICKET_MODULUS};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -60,64 +59,65 @@ pub(super) enum Answer {
 }
 
 impl Receipts {
-    /// A receipt for new work.
-    pub(super) fn take(&self, device: &wgpu::Device) -> Result<Receipt, wgpu::Error> {
+    /// A receipt for new work. The caller opens an error scope around this.
+    pub(super) fn take(&self, device: &wgpu::Device) -> Receipt {
         let kept = Arc::downgrade(&self.kept);
         let mut slips = self.kept.lock();
         let free = slips.iter().position(|slip| slip.map.load(Ordering::Acquire) == MAPPED);
         let free = free.map(|at| slips.swap_remove(at));
         drop(slips);
-        if let Some(Slip { buffer, number, .. }) = free
-            && in_error_scope(device, || buffer.unmap()).is_ok()
-        {
-            let slip = Slip { buffer, number: number % TICKET_MODULUS + 1, map: Arc::default() };
-            return Ok(Receipt { slip: Some(slip), kept });
-        }
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let buffer = small_buffer(device, usage, false)?;
-        Ok(Receipt { slip: Some(Slip { buffer, number: 1, map: Arc::default() }), kept })
-    }
-
-    /// Attaches a receipt and the signal to the commands. `signal` is called inside the `submit` that submits them, even
-    /// if wgpu refuses them, and dropped uncalled if they are dropped.
-    pub(super) fn attach(
-        &self,
-        device: &wgpu::Device,
-        encoder: &mut wgpu::CommandEncoder,
-        progress: &Progress,
-        receipt: &Receipt,
-        signal: impl FnOnce() + Send + 'static,
-    ) -> Result<(), wgpu::Error> {
-        let mapped = match self.signal.get() {
-            Some(mapped) => mapped,
+        let (buffer, number) = match free {
+            Some(Slip { buffer, number, .. }) => {
+                buffer.unmap();
+                (buffer, number % TICKET_MODULUS + 1)
+            }
             None => {
-                let usage = wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC;
-                let mapped = small_buffer(device, usage, true)?;
-                self.signal.get_or_init(|| mapped)
+                let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+                (small_buffer(device, usage, false), 1)
             }
         };
-        if let Some(Slip { buffer, number, map }) = &receipt.slip {
-            in_error_scope(device, || progress.encode_number(encoder, *number, buffer))?;
+        Receipt { slip: Some(Slip { buffer, number, map: Arc::default() }), kept }
+    }
+
+    /// The buffer that stays mapped. The caller opens an error scope around this.
+    pub(super) fn signal(&self, device: &wgpu::Device) -> &wgpu::Buffer {
+        self.signal.get_or_init(|| {
+            let usage = wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC;
+            small_buffer(device, usage, true)
+        })
+    }
+}
+
+fn small_buffer(device: &wgpu::Device, usage: wgpu::BufferUsages, mapped_at_creation: bool) -> wgpu::Buffer {
+    let desc = wgpu::BufferDescriptor { label: Some("tilewise receipt"), size: 8, usage, mapped_at_creation };
+    device.create_buffer(&desc)
+}
+
+impl Receipt {
+    /// Appends the copy of the number. The caller opens an error scope around this.
+    pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder, progress: &Progress) {
+        if let Some(Slip { buffer, number, .. }) = &self.slip {
+            progress.encode_number(encoder, *number, buffer);
+        }
+    }
+
+    /// Attaches the receipt and the signal to the commands. `submitted` is called inside the `submit` that submits them,
+    /// even if wgpu refuses them, and dropped uncalled if they are dropped.
+    pub(super) fn attach(
+        &self,
+        encoder: &wgpu::CommandEncoder,
+        signal: &wgpu::Buffer,
+        submitted: impl FnOnce() + Send + 'static,
+    ) {
+        if let Some(Slip { buffer, map, .. }) = &self.slip {
             let end = MapEnd(map.clone());
             encoder
                 .map_buffer_on_submit(buffer, wgpu::MapMode::Read, .., move |mapped| end.is(mapped.is_ok()));
         }
         // The order counts: the signal comes after the receipt's map.
-        encoder.map_buffer_on_submit(mapped, wgpu::MapMode::Write, .., move |_| signal());
-        Ok(())
+        encoder.map_buffer_on_submit(signal, wgpu::MapMode::Write, .., move |_| submitted());
     }
-}
 
-fn small_buffer(
-    device: &wgpu::Device,
-    usage: wgpu::BufferUsages,
-    mapped_at_creation: bool,
-) -> Result<wgpu::Buffer, wgpu::Error> {
-    let desc = wgpu::BufferDescriptor { label: Some("tilewise receipt"), size: 8, usage, mapped_at_creation };
-    in_error_scope(device, || device.create_buffer(&desc))
-}
-
-impl Receipt {
     /// A copy that reads the same buffer and does not return it.
     pub(super) fn reader(&self) -> Self {
         Self { slip: self.slip.clone(), kept: Weak::new() }

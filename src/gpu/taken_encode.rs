@@ -43,42 +43,44 @@ impl Taking<'_> {
     fn try_encode(&self, encoder: &mut wgpu::CommandEncoder) -> Result<()> {
         let Self { gpu, work, recording, .. } = self;
         let Inner { device, queue, progress, spares, .. } = &*gpu.inner;
-        let refused = |error| gpu.cause_of(error);
-        let receipt = spares.receipts.take(device).map_err(refused)?;
         // Everything that may fail comes before the first command, so that the application's encoder stays valid.
-        let groups = in_error_scope(device, || recording.bind(device)).map_err(refused)?;
-        let mut rings = if recording.needs_ring() { self.rings().map_err(refused)? } else { Vec::new() };
+        let prepared = in_error_scope(device, || {
+            let (receipt, signal) = (spares.receipts.take(device), spares.receipts.signal(device));
+            (receipt, signal, recording.bind(device), self.rings())
+        });
+        let (receipt, signal, groups, mut rings) = prepared.map_err(|error| gpu.cause_of(error))?;
         // NOTE: wgpu panics if the encoder belongs to a device of another instance.
         let encoded = catch_unwind(AssertUnwindSafe(|| {
             in_error_scope(device, || {
                 recording.encode_pass(&groups, encoder, &mut rings);
+                receipt.encode(encoder, progress);
                 rings.iter_mut().for_each(|ring| ring.write(queue));
             })
         }));
         let failed = |_| Error::input(work.call, "the encoder must belong to the device of this `Gpu`");
-        encoded.map_err(failed)?.map_err(refused)?;
+        encoded.map_err(failed)?.map_err(|error| gpu.cause_of(error))?;
         // From here on, the commands' end of the work says what becomes of it.
         let commands = Commands::of(work);
-        let signal = move || commands.submitted();
-        let attached = spares.receipts.attach(device, encoder, progress, &receipt, signal);
+        receipt.attach(encoder, signal, move || commands.submitted());
         work.hold(rings, recording, receipt);
-        attached.map_err(refused)
+        Ok(())
     }
 
-    /// Rings for the launches. They are the work's own until it is submitted, because a queue write to a ring runs at the
-    /// next submission, and the work may run later.
-    fn rings(&self) -> Result<Vec<Ring>, wgpu::Error> {
+    /// Rings for the launches, if they need any. They are the work's own until it is submitted, because a queue write to
+    /// a ring runs at the next submission, and the work may run later. The caller opens an error scope around this.
+    fn rings(&self) -> Vec<Ring> {
+        if !self.recording.needs_ring() {
+            return Vec::new();
+        }
         let Inner { device, spares, .. } = &*self.gpu.inner;
         let needed = self.recording.len().div_ceil(MAX_LAUNCHES);
         let mut spare = spares.rings.lock();
         let keep = spare.len().saturating_sub(needed);
         let mut rings = spare.split_off(keep);
         drop(spare);
-        while rings.len() < needed {
-            rings.push(in_error_scope(device, || Ring::new(device, MAX_LAUNCHES))?);
-        }
+        rings.resize_with(needed, || Ring::new(device, MAX_LAUNCHES));
         rings.iter_mut().for_each(Ring::clear);
-        Ok(rings)
+        rings
     }
 }
 
