@@ -4,9 +4,8 @@ use super::content_state::{ContentState, Reason};
 use super::lock::Lock;
 use super::pool::Pool;
 use super::receipt::{Answer, Receipt, Receipts};
-use super::recording::Recording;
 use super::ring::Ring;
-use super::storage::Storage;
+use std::any::Any;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -30,6 +29,12 @@ pub(super) enum Stage {
     Done,
 }
 
+/// What is kept alive, and not used: a storage, which this file need not know.
+type Kept = Arc<dyn Any + Send + Sync>;
+
+/// Contents that a launch writes, and the sequence of the launch.
+type Write = (Arc<ContentState>, u64);
+
 /// What taken work keeps.
 #[derive(Default)]
 struct Held {
@@ -42,9 +47,9 @@ struct Held {
     /// The storages that the work uses. What is known of an application's buffer thus outlives its tensors.
     ///
     /// NOTE: a storage knows the work that uses it, so the two keep each other until the work is submitted or dropped.
-    storages: Vec<Arc<Storage>>,
+    storages: Vec<Kept>,
     /// What the work writes, with the sequences of its launches.
-    writes: Vec<(Arc<ContentState>, u64)>,
+    writes: Vec<Write>,
     receipt: Option<Receipt>,
 }
 
@@ -82,11 +87,11 @@ impl TakenWork {
     }
 
     /// Gives the work what it keeps until it is submitted.
-    pub(super) fn hold(&self, rings: Vec<Ring>, recording: &Recording, receipt: Receipt) {
+    pub(super) fn hold(&self, rings: Vec<Ring>, storages: Vec<Kept>, writes: Vec<Write>, receipt: Receipt) {
         let mut held = self.held.lock();
         held.rings = rings;
-        held.storages = recording.storages();
-        held.writes = recording.writes();
+        held.storages = storages;
+        held.writes = writes;
         held.receipt = Some(receipt);
     }
 
