@@ -23,7 +23,8 @@ mod scene;
 mod support;
 
 use application::faults;
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use options::{Type, size};
 use report::Report;
 use std::path::PathBuf;
@@ -53,10 +54,23 @@ struct Args {
     /// Prints one JSON object and nothing else
     #[arg(long)]
     json: bool,
+    /// Says how to see the frames in a window, which is a package of its own
+    #[arg(long)]
+    window: bool,
+}
+
+/// Ends with what to run for a window. This program has none, so that no other example has to build winit.
+fn refer_to_window() -> ! {
+    let why =
+        "the frames in a window are the package `tilewise-window`: cargo run --release -p tilewise-window";
+    Args::command().error(ErrorKind::InvalidValue, format!("--window: {why}")).exit()
 }
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    if args.window {
+        refer_to_window();
+    }
     faults::listen();
     let out = args.out.as_deref();
     let report = match args.dtype {

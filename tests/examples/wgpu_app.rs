@@ -101,7 +101,7 @@ fn wrong_options_end_with_a_short_message() {
         (&["--frames", "0"], &["--frames", "0"]),
         (&["--dtype", "f64"], &["--dtype", "f64", "f16", "f32"]),
         (&["--seed", "-1"], &["-1"]),
-        (&["--window"], &["--window"]),
+        (&["--window"], &["--window", "cargo run --release -p tilewise-window"]),
     ] {
         let ended = run("wgpu_app", arguments, &[]);
         assert_eq!((ended.code(), ended.stdout.as_str()), (Some(2), ""), "{arguments:?}: {ended:?}");
