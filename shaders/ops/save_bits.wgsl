@@ -22,13 +22,14 @@ fn save_bits_x(at: u32, v: vec4<u32>) {
 }
 
 fn save_first_bits_x(at: u32, count: u32, v: vec4<u32>) {
-    if count == 1u {
-        x[at].x = v.x | (x[at].x & 0xffff0000u);
-    } else {
-        x[at].x = v.x | (v.y << 16u);
+    var second = v.y << 16u;
+    if count == 1u { second = x[at].x & 0xffff0000u; }
+    x[at].x = v.x | second;
+    if count > 2u {
+        var fourth = v.w << 16u;
+        if count == 3u { fourth = x[at].y & 0xffff0000u; }
+        x[at].y = v.z | fourth;
     }
-    if count == 3u { x[at].y = v.z | (x[at].y & 0xffff0000u); }
-    if count > 3u { x[at].y = v.z | (v.w << 16u); }
 }
 
 //#variant bytes
@@ -40,6 +41,7 @@ fn save_bits_x(at: u32, v: vec4<u32>) {
 
 fn save_first_bits_x(at: u32, count: u32, v: vec4<u32>) {
     let w = select(vec4<u32>(), v, vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(count)) << vec4<u32>(0u, 8u, 16u, 24u);
-    let own = 0xffffffffu >> (32u - 8u * min(count, 4u));
-    x[at] = (w.x | w.y) | (w.z | w.w) | (x[at] & ~own);
+    var word = (w.x | w.y) | (w.z | w.w);
+    if count < 4u { word |= x[at] & ~(0xffffffffu >> (32u - 8u * count)); }
+    x[at] = word;
 }

@@ -1,7 +1,6 @@
 //! Storages in the buffers of an application.
 
 use super::handle::Gpu;
-use super::known_buffers::Shared;
 use super::memory::Allocation;
 use super::storage::Storage;
 use crate::layout::window;
@@ -43,7 +42,7 @@ impl Gpu {
         }
         #[cfg(not(target_arch = "wasm32"))]
         super::buffer_owner::check_usable(op, self, buffer)?;
-        let allocation = self.allocation_of(buffer)?;
+        let allocation = self.allocation_of(buffer);
         if bytes.end > allocation.len() {
             let len = allocation.len();
             return wrong(format!(
@@ -54,17 +53,16 @@ impl Gpu {
     }
 
     /// The allocation that the tensors of this buffer share, or a new one.
-    fn allocation_of(&self, buffer: &wgpu::Buffer) -> Result<Arc<Allocation>> {
-        let shared = self.inner.known_buffers.shared_or(buffer, |storage| {
+    fn allocation_of(&self, buffer: &wgpu::Buffer) -> Arc<Allocation> {
+        self.inner.known_buffers.shared_or(buffer, |storage| {
             let storage = storage.unwrap_or_else(|| Arc::new(Storage::of_application(buffer.clone())));
             (storage.clone(), Arc::new(Allocation::of_application(self, storage)))
-        });
-        shared.downcast().map_err(|_| Error::device("a buffer has no allocation: please report this"))
+        })
     }
 
     /// Notes that the application can access a buffer, so that it can make further tensors of it.
     pub(super) fn know_buffer(&self, allocation: &Arc<Allocation>) {
-        let shared = |_| (allocation.storage().clone(), allocation.clone() as Arc<Shared>);
+        let shared = |_| (allocation.storage().clone(), allocation.clone());
         self.inner.known_buffers.shared_or(allocation.buffer(), shared);
     }
 }

@@ -5,6 +5,7 @@ use super::device_status::DeviceStatus;
 use super::known_buffers::KnownBuffers;
 use super::known_caps::KnownCaps;
 use super::lock::Lock;
+use super::memory::Allocation;
 use super::options::GpuOptions;
 use super::pipeline::Pipelines;
 use super::plan_cache::PlanCache;
@@ -54,8 +55,8 @@ pub(super) struct Inner {
     pub(super) pool: Arc<Lock<Pool<wgpu::Buffer>>>,
     pub(super) staging: Lock<Pool<wgpu::Buffer>>,
     pub(super) recorder: Recorder,
-    pub(super) known_buffers: KnownBuffers,
     pub(super) spares: Arc<Spares>,
+    pub(super) known_buffers: KnownBuffers<Allocation>,
     pub(super) progress: Progress,
     pub(super) buffers_created: AtomicU64,
     /// Polls during asynchronous reads; None if the application polls.

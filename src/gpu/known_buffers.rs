@@ -2,43 +2,44 @@
 
 use super::lock::Lock;
 use super::storage::Storage;
-use std::any::Any;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Weak};
 
 /// The buffers that an application supplied, or received from [`Tensor::buffer`](crate::Tensor::buffer). This keeps no
-/// buffer alive.
-#[derive(Default)]
-pub(super) struct KnownBuffers {
+/// buffer alive. `A` is what the tensors of one buffer share: an allocation.
+pub(super) struct KnownBuffers<A> {
     hasher: RandomState,
     /// By hash of the buffer.
-    known: Lock<HashMap<u64, Vec<Known>>>,
+    known: Lock<HashMap<u64, Vec<Known<A>>>>,
 }
-
-/// What tensors of one buffer share: an `Allocation`, which this file need not know.
-pub(super) type Shared = dyn Any + Send + Sync;
 
 /// A buffer. Its storage lives while a tensor or a recording uses it, what tensors share only while a tensor does.
-struct Known {
+struct Known<A> {
     storage: Weak<Storage>,
-    shared: Weak<Shared>,
+    shared: Weak<A>,
 }
 
-impl Known {
+impl<A> Known<A> {
     fn is_alive(&self) -> bool {
         self.storage.strong_count() > 0
     }
 }
 
-impl KnownBuffers {
+impl<A> Default for KnownBuffers<A> {
+    fn default() -> Self {
+        Self { hasher: RandomState::new(), known: Lock::default() }
+    }
+}
+
+impl<A> KnownBuffers<A> {
     /// What the tensors of a buffer share. If the buffer has no tensors, `new` makes it, with the storage that recordings
     /// still use, if any.
     pub(super) fn shared_or(
         &self,
         buffer: &wgpu::Buffer,
-        new: impl FnOnce(Option<Arc<Storage>>) -> (Arc<Storage>, Arc<Shared>),
-    ) -> Arc<Shared> {
+        new: impl FnOnce(Option<Arc<Storage>>) -> (Arc<Storage>, Arc<A>),
+    ) -> Arc<A> {
         // The last drop of a buffer may run foreign code, so the storages seen are dropped after the lock.
         let mut seen = Vec::new();
         let mut known = self.known.lock();
