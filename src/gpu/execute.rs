@@ -8,9 +8,8 @@ use super::memory::Allocation;
 use super::prepared::Prepared;
 use super::recording::{BoundWindow, WindowUse};
 use super::same_gpu::check_same_gpu;
-use super::storage::Storage;
-use super::taken_check::OwnScope;
-use super::taken_uses;
+use super::scope::OwnScope;
+use super::storage::{Access as StorageAccess, Storage};
 use super::view::View;
 use crate::caps::Caps;
 use crate::kernel::Kernel;
@@ -190,11 +189,8 @@ impl Gpu {
         let Prepared { plan, pipelines, lifetimes } = prepared;
         for (operand, to) in operands.iter().zip(plan.parameters()) {
             if let OperandBuffer::Supplied(binding) = operand {
-                let access = if to.access == Access::Read {
-                    taken_uses::Access::Reads
-                } else {
-                    taken_uses::Access::Writes
-                };
+                let access =
+                    if to.access == Access::Read { StorageAccess::Reads } else { StorageAccess::Writes };
                 self.check_taken(plan.op(), (binding.storage(), access), OwnScope::IsOrdered)?;
                 binding.check()?;
             }

@@ -7,9 +7,8 @@ use super::lifetimes::MemoryNeed;
 use super::lock::Lock;
 use super::pool::{Pool, Taken};
 use super::pooled_buffer::PooledBuffer;
-use super::storage::Storage;
-use super::taken_check::OwnScope;
-use super::taken_uses::Access;
+use super::scope::OwnScope;
+use super::storage::{Access, Storage};
 use crate::error::Named;
 use crate::plan::Constant;
 use crate::{Element, Error, Result};
@@ -26,8 +25,8 @@ pub(super) const TENSOR_USAGES: wgpu::BufferUsages =
 /// A buffer, from the pool or of an application, with its device.
 pub(crate) struct Allocation {
     // NOTE: declared first, so that the device still exists while the buffer returns to the pool.
-    pooled: PooledBuffer,
-    gpu: Gpu,
+    pub(super) pooled: PooledBuffer,
+    pub(super) gpu: Gpu,
 }
 
 impl Allocation {

@@ -52,7 +52,6 @@ mod submit_turn;
 mod take_commands;
 mod taken_check;
 mod taken_encode;
-mod taken_uses;
 mod taken_work;
 mod timing;
 mod upload;

@@ -3,8 +3,7 @@
 use super::content_state::ContentState;
 use super::lock::Lock;
 use super::pool::Pool;
-use super::storage::Storage;
-use super::taken_uses::Access;
+use super::storage::{Access, Storage};
 use super::taken_work::FreedBuffer;
 use std::sync::{Arc, Weak};
 

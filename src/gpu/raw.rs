@@ -3,6 +3,8 @@
 
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 pub(super) mod application;
+#[cfg(not(target_arch = "wasm32"))]
+mod threads;
 
 use super::buffer_access::BufferAccess;
 use crate::{Error, Result};

@@ -21,6 +21,15 @@ pub(super) struct Scope {
     pub(super) recording: Recording,
 }
 
+/// Whether the calling thread's own scope counts as taken work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OwnScope {
+    /// It does not: the use is recorded in it, in order.
+    IsOrdered,
+    /// It does: the use is not recorded.
+    Counts,
+}
+
 /// Number of a scope's recording. Numbers say in which order this crate submits recordings, and it does not submit this
 /// one. Its storages know the taken work instead.
 const UNNUMBERED: u64 = 0;

@@ -5,23 +5,14 @@ use super::handle::Gpu;
 use super::lock::Locked;
 use super::poll::poll_once;
 use super::recorder::State;
-use super::storage::Storage;
-use super::taken_uses::Access;
+use super::scope::OwnScope;
+use super::storage::{Access, Storage};
 use super::taken_work::{Stage, TakenWork};
 use crate::{Error, Result};
 use std::sync::Arc;
 
 /// A storage and how it is to be used.
 pub(super) type Use<'a> = (&'a Storage, Access);
-
-/// Whether the calling thread's own scope counts as taken work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OwnScope {
-    /// It does not: the use is recorded in it, in order.
-    IsOrdered,
-    /// It does: the use is not recorded.
-    Counts,
-}
 
 impl Gpu {
     /// Fails if the use would come before taken work that it depends on. Taken work that was submitted is looked at, and

@@ -62,8 +62,7 @@ impl Taking<'_> {
         // From here on, the commands' end of the work says what becomes of it.
         let commands = Commands::of(work);
         receipt.attach(encoder, signal, move || commands.submitted());
-        let storages = recording.storages().into_iter().map(|storage| storage as _).collect();
-        work.hold(rings, storages, recording.writes(), receipt);
+        work.hold(rings, recording.storages(), recording.writes(), receipt);
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use super::lock::Lock;
 use super::pool::Pool;
 use super::receipt::{Answer, Receipt, Receipts};
 use super::ring::Ring;
-use std::any::Any;
+use super::storage::Storage;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -29,9 +29,6 @@ pub(super) enum Stage {
     Done,
 }
 
-/// What is kept alive, and not used: a storage, which this file need not know.
-type Kept = Arc<dyn Any + Send + Sync>;
-
 /// Contents that a launch writes, and the sequence of the launch.
 type Write = (Arc<ContentState>, u64);
 
@@ -47,7 +44,7 @@ struct Held {
     /// The storages that the work uses. What is known of an application's buffer thus outlives its tensors.
     ///
     /// NOTE: a storage knows the work that uses it, so the two keep each other until the work is submitted or dropped.
-    storages: Vec<Kept>,
+    storages: Vec<Arc<Storage>>,
     /// What the work writes, with the sequences of its launches.
     writes: Vec<Write>,
     receipt: Option<Receipt>,
@@ -87,7 +84,13 @@ impl TakenWork {
     }
 
     /// Gives the work what it keeps until it is submitted.
-    pub(super) fn hold(&self, rings: Vec<Ring>, storages: Vec<Kept>, writes: Vec<Write>, receipt: Receipt) {
+    pub(super) fn hold(
+        &self,
+        rings: Vec<Ring>,
+        storages: Vec<Arc<Storage>>,
+        writes: Vec<Write>,
+        receipt: Receipt,
+    ) {
         let mut held = self.held.lock();
         held.rings = rings;
         held.storages = storages;

@@ -23,7 +23,7 @@ pub fn concat<T: Clone>(tensors: &[(&[T], &[usize])], axis: usize) -> Vec<T> {
 /// Row-major tensors of one shape, stacked along a new axis.
 ///
 /// # Panics
-/// As [`concat`].
+/// As [`concat()`].
 #[must_use]
 pub fn stack<T: Clone>(tensors: &[&[T]], shape: &[usize], axis: usize) -> Vec<T> {
     let mut with_axis = shape.to_vec();

@@ -81,13 +81,13 @@ pub fn concat<T: Element>(tensors: &[&Tensor<T>], axis: usize) -> Result<Tensor<
 
 /// Stacks tensors of one shape along a new axis, which becomes axis `axis` of the result.
 ///
-/// Launches as [`concat`].
+/// Launches as [`concat()`].
 ///
 /// # Shapes
 /// Tensors of one shape, with up to 5 axes and any strides: three of shape (2, 5) along axis 1 -> (2, 3, 5).
 /// # Errors
 /// [`Error::Shape`] if there is no tensor, two shapes differ, `axis` is larger than the number of axes, or the result has
-/// more than 6 axes; otherwise as [`concat`].
+/// more than 6 axes; otherwise as [`concat()`].
 /// # Precision
 /// Every bit is copied: [`reference::stack`](crate::reference::stack).
 /// ```
