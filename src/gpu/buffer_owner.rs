@@ -1,11 +1,14 @@
 //! Checks that a buffer can be used on a device: it belongs to the device, is not mapped, and is not destroyed.
 
-use super::error_scope::{in_error_scope, result_and_error};
+use super::error_scope::{device_error, in_error_scope, result_and_error};
 use super::handle::Gpu;
 use super::lock::foreign;
 use crate::error::GpuMismatch;
 use crate::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use wgpu::wgc::binding_model::CreateBindGroupError;
+use wgpu::wgc::device::DeviceError;
+use wgpu::wgc::resource::BufferAccessError;
 
 /// Checks that an application's buffer is on this device and that kernels can use it now. The buffer has neither `MAP_READ`
 /// nor `MAP_WRITE`. In a browser, wgpu's own checks answer later.
@@ -24,15 +27,16 @@ pub(super) fn check_usable(op: &'static str, gpu: &Gpu, buffer: &wgpu::Buffer) -
     let bound = catch_unwind(AssertUnwindSafe(|| bind(&gpu.inner.device, buffer)));
     let refused = match bound {
         Err(_) => return Err(elsewhere()),
-        Ok(Err(error)) if error.to_string().contains("doesn't match") => return Err(elsewhere()),
+        Ok(Err(error)) if is_of_another_device(&error) => return Err(elsewhere()),
+        Ok(Err(error @ wgpu::Error::OutOfMemory { .. })) => return Err(device_error(error)),
         Ok(bound) => bound.err(),
     };
     let unmap = || catch_unwind(AssertUnwindSafe(|| foreign(|| buffer.unmap())));
     let (_, own) = result_and_error(&gpu.inner.device, unmap);
     match own {
-        None if is_lost(&gpu.inner.device) => Err(Error::device("the device is lost")),
+        Some(error) if is_not_mapped(&error) && refused.is_none() => Ok(()),
+        _ if is_lost(&gpu.inner.device) => Err(Error::device("the device is lost")),
         None => Err(elsewhere()),
-        Some(error) if error.to_string().contains("not mapped") && refused.is_none() => Ok(()),
         Some(error) => {
             let why = format!("it was destroyed, or its creation failed: {}", refused.unwrap_or(error));
             Err(Error::input(format!("{op}: the buffer"), why))
@@ -47,6 +51,25 @@ fn is_mapped(buffer: &wgpu::Buffer) -> bool {
         Ok(_) => true,
         Err(error) => !error.to_string().contains("Validation Error"),
     }
+}
+
+/// Whether wgpu refused a binding because the buffer is another device's.
+fn is_of_another_device(error: &wgpu::Error) -> bool {
+    let mismatch = |error: &CreateBindGroupError| {
+        matches!(error, CreateBindGroupError::Device(DeviceError::DeviceMismatch(_)))
+    };
+    cause(error).is_some_and(mismatch)
+}
+
+/// Whether wgpu says that the buffer is not mapped.
+fn is_not_mapped(error: &wgpu::Error) -> bool {
+    matches!(cause(error), Some(BufferAccessError::NotMapped))
+}
+
+/// wgpu's own error in an error. NOTE: its text would not do, because it contains the application's labels.
+fn cause<E: std::error::Error + 'static>(error: &wgpu::Error) -> Option<&E> {
+    let first: &(dyn std::error::Error + 'static) = error;
+    std::iter::successors(Some(first), |error| error.source()).find_map(|error| error.downcast_ref())
 }
 
 /// Binds the buffer's first bytes.

@@ -13,7 +13,7 @@ use tilewise::planning::Scalar;
 use tilewise::sketch::{
     ExplicitSketch, ParameterGradients, SignStorage, SkLinear, Sketch, SketchKind, Svd, Timings,
 };
-use tilewise::{Activation, Fill, Gemm, Gpu, Linear, Plan, Result, Tensor};
+use tilewise::{Activation, Fill, Gemm, Gpu, Linear, Plan, Result, Tensor, wgpu};
 
 /// A device and operands on it.
 pub(super) struct World {
@@ -22,6 +22,8 @@ pub(super) struct World {
     pub(super) a: Tensor<f32>,
     pub(super) b: Tensor<f32>,
     pub(super) c: Tensor<f32>,
+    /// A buffer of the application's, of 256 bytes.
+    pub(super) buffer: wgpu::Buffer,
     /// (8).
     pub(super) row: Tensor<f32>,
     pub(super) linear: Linear<f32>,
@@ -94,6 +96,12 @@ impl World {
             plan: Gemm::new(&a, &b).activation(Activation::Sigmoid).plan()?,
             scalars: Vec::new(),
             c: square()?,
+            buffer: gpu.device().create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: 256,
+                usage: wgpu::BufferUsages::STORAGE,
+                mapped_at_creation: false,
+            }),
             row: random(gpu, &[8])?,
             npy: Npy::from_bytes(&npy_bytes([2, 2], &[1.0f32; 4])?)?,
             file: Safetensors::from_bytes(writer.to_bytes()?)?,

@@ -29,6 +29,9 @@ impl Gpu {
     /// - It is not destroyed, and its memory is not freed or bound to anything that is written, while the result, a clone of it,
     ///   a tensor on it, or work that uses any of them exists.
     /// - The application orders its own accesses as above.
+    /// - No other result of this call for the same buffer, nor a tensor on one, is used at the same time: wgpu and this crate
+    ///   take them for two buffers, and order nothing between them. Wrap a buffer once and clone the result. If it is
+    ///   wrapped anew, the application orders the work on the earlier result before, as its own accesses.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if this device is not one of Vulkan; [`Error::Input`] for a null handle, no usages, usages that
@@ -84,10 +87,11 @@ impl Gpu {
     /// # Errors
     /// [`Error::Unsupported`] if this device is not one of Vulkan; [`Error::Gpu`] if the buffer belongs to another device, as
     /// far as a buffer with `STORAGE` shows; [`Error::Input`] if it was destroyed, is mapped or belongs to a device of
-    /// another API.
+    /// another API; [`Error::Device`] if the device is lost.
     pub fn vk_buffer(&self, buffer: &wgpu::Buffer) -> Result<vk::Buffer> {
         const OP: &str = "vk_buffer";
         self.check_vulkan(OP)?;
+        self.inner.status.check()?;
         let usage = buffer.usage();
         let map = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::MAP_WRITE;
         // A binding of 16 bytes shows whose it is.
