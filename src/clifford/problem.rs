@@ -252,7 +252,9 @@ fn merge_axes(c: &Layout, axis: BladeAxis, strides: [Vec<usize>; 3]) -> Vec<[usi
         let [sc, sx, sy] = strides.each_ref().map(|strides| strides[at]);
         match axes.last_mut() {
             // In every operand, the outer stride is the extent times the inner stride.
-            Some(inner) if [sc, sx, sy] == [1, 2, 3].map(|i| inner[0] * inner[i]) => inner[0] *= extents[at],
+            Some(inner) if [sc, sx, sy] == [1, 2, 3].map(|i| inner[0].saturating_mul(inner[i])) => {
+                inner[0] *= extents[at]
+            }
             _ => axes.push([extents[at], sc, sx, sy]),
         }
     }

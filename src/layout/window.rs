@@ -11,9 +11,10 @@ pub(crate) const WINDOW_ALIGNMENT: u64 = 256;
 /// The window of a buffer that contains these bytes. It is aligned for a binding, and a whole number of units of 16
 /// bytes, because a kernel may read whole units and mask the bytes that do not belong to the operand. It ends within the
 /// buffer: the size of a buffer from the pool is a multiple of 256, and `Gpu::storage_in` checks an application's buffer.
+/// An end that exceeds 64 bits becomes the largest number, which no buffer has.
 pub(crate) fn window(bytes: Range<u64>) -> Range<u64> {
     let start = bytes.start / WINDOW_ALIGNMENT * WINDOW_ALIGNMENT;
-    start..bytes.end.max(start + 1).next_multiple_of(16)
+    start..bytes.end.max(start + 1).checked_next_multiple_of(16).unwrap_or(u64::MAX)
 }
 
 /// Converts a size in elements to the u32 that shaders use. NOTE: it must be below 2^31, so that an index one block

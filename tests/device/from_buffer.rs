@@ -241,6 +241,8 @@ fn buffers_and_ranges_that_do_not_fit_are_errors() {
         refused(&gpu, 20, USAGES, (0, 20), &["buffer", "20 bytes", "needs 32", "multiple of 16"]);
         refused(&gpu, 64, USAGES, (u64::MAX - 3, u64::MAX), &["range"]);
         assert!(Tensor::<f32>::from_buffer(&gpu, buffer(&gpu, 16), 4..4, [0]).is_ok_and(|x| x.is_empty()));
+        let far = Tensor::<f32>::from_buffer(&gpu, buffer(&gpu, 64), u64::MAX - 3.., [0]);
+        says(far, &["from_buffer: the buffer", "it has 64 bytes", "18446744073709551612"]);
         says(
             Tensor::<f32>::from_buffer(&gpu, buffer(&gpu, 64), .., [1; 7]),
             &["from_buffer", "at most 6 axes"],
@@ -284,6 +286,44 @@ fn a_buffer_that_is_mapped_or_destroyed_or_invalid_is_an_error() {
         assert!(matches!(invalid, Err(Error::Input { .. })), "{invalid:?}");
         let ok = gpu.tensor(&[1.0f32; 4], [4]).unwrap();
         assert_eq!(ops::add(&ok, &ok).unwrap().to_vec().unwrap(), [2.0; 4], "all else works");
+    }
+}
+
+/// wgpu's errors contain the application's labels, which may say anything.
+#[test]
+fn a_label_does_not_change_what_is_said_of_a_buffer() {
+    for gpu in devices() {
+        for label in ["it doesn't match", "not mapped", "Validation Error"] {
+            let create = |mapped_at_creation| {
+                let desc = wgpu::BufferDescriptor {
+                    label: Some(label),
+                    size: 64,
+                    usage: USAGES,
+                    mapped_at_creation,
+                };
+                gpu.device().create_buffer(&desc)
+            };
+            let of = |buffer: &wgpu::Buffer| Tensor::<f32>::from_buffer(&gpu, buffer.clone(), .., [16]);
+            let (whole, mapped) = (create(false), create(true));
+            assert_eq!(of(&whole).unwrap().to_vec().unwrap(), [0.0; 16], "{label}");
+            says(of(&mapped), &["it is mapped"]);
+            whole.destroy();
+            mapped.destroy();
+            says(of(&whole), &["from_buffer: the buffer", "destroyed"]);
+            says(of(&mapped), &["from_buffer: the buffer"]);
+        }
+    }
+}
+
+/// Nobody has said that the device is lost.
+#[test]
+fn a_buffer_of_a_lost_device_says_that_the_device_is_lost() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let before = buffer(&gpu, 64);
+    gpu.device().destroy();
+    for whole in [before, buffer(&gpu, 64)] {
+        let made = Tensor::<f32>::from_buffer(&gpu, whole, .., [16]);
+        assert!(matches!(made, Err(Error::Device(_))), "{made:?}");
     }
 }
 

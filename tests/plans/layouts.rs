@@ -8,8 +8,9 @@ use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
 use tilewise::planning::kernel::fold_grid;
+use tilewise::planning::ops::{CopyProblem, Elementwise, ElementwiseProblem};
 use tilewise::planning::{Plan, Problem, Step};
-use tilewise::{Caps, Error, Layout, Precision};
+use tilewise::{Caps, DType, Error, Layout, Precision};
 
 const F32: GemmTypes = TYPES[0];
 const F16: GemmTypes = TYPES[2];
@@ -270,5 +271,21 @@ fn what_is_no_half_of_an_operand_is_an_error_with_both_shapes() {
             let error = whole.sign_half(signs, &half).unwrap_err();
             assert!(matches!(error, Error::Shape { lhs, .. } if lhs == shape), "{shape:?}");
         }
+    }
+}
+
+/// A layout may have strides whose multiples exceed 64 bits, though no buffer is that large.
+#[test]
+fn strides_that_no_buffer_has_are_errors() {
+    let far = Layout::new("test", &[2, 2], &[1, 1 << 63], 0, usize::MAX).unwrap();
+    let near = Layout::contiguous("test", &[2, 2]).unwrap();
+    let (f32, add) = (DType::F32, Elementwise::Add);
+    for error in [
+        CopyProblem::new(&far, &near, f32).unwrap_err(),
+        CopyProblem::new(&near, &far, f32).unwrap_err(),
+        ElementwiseProblem::new(add, &[&near, &far], &near, f32).unwrap_err(),
+        ElementwiseProblem::new(add, &[&near, &near], &far, f32).unwrap_err(),
+    ] {
+        assert!(matches!(error, Error::Limit { .. }), "{error}");
     }
 }

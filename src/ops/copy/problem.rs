@@ -58,7 +58,9 @@ impl CopyProblem {
         for axis in (0..c.rank()).rev().filter(|&axis| c.shape()[axis] > 1) {
             let (extent, [sc, sa]) = (c.shape()[axis], [c, a].map(|x| x.strides()[axis]));
             match axes.last_mut() {
-                Some(inner) if [sc, sa] == [1, 2].map(|x| inner[0] * inner[x]) => inner[0] *= extent,
+                Some(inner) if [sc, sa] == [1, 2].map(|x| inner[0].saturating_mul(inner[x])) => {
+                    inner[0] *= extent
+                }
                 _ => axes.push([extent, sc, sa]),
             }
         }

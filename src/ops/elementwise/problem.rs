@@ -127,7 +127,9 @@ impl ElementwiseProblem {
             let extent = c.shape()[axis];
             match axes.last_mut() {
                 // Axes merge if, in every operand, the outer stride is the extent times the inner stride.
-                Some(inner) if [sc, sa, sb] == [1, 2, 3].map(|x| inner[0] * inner[x]) => inner[0] *= extent,
+                Some(inner) if [sc, sa, sb] == [1, 2, 3].map(|x| inner[0].saturating_mul(inner[x])) => {
+                    inner[0] *= extent
+                }
                 _ => axes.push([extent, sc, sa, sb]),
             }
         }
