@@ -55,8 +55,8 @@ impl<T: Element> Tensor<T> {
     ///
     /// # Errors
     /// [`Error::Shape`] if `data` has another length; [`Error::Input`] if another tensor shares the buffer, if this
-    /// tensor is a view with gaps or transposed axes, if it begins or ends within a word of 4 bytes that belongs to
-    /// others too, or if an application's buffer lacks `BufferUsages::COPY_DST`.
+    /// tensor is a view with gaps or transposed axes, if it begins within a word of 4 bytes or ends within one that others
+    /// may see, or if an application's buffer lacks `BufferUsages::COPY_DST`.
     pub fn write(&mut self, data: &[T]) -> Result<()> {
         let op = "write";
         if data.len() != self.len() {

@@ -38,8 +38,11 @@ impl Gpu {
     ///   device for a moment longer, and if the last drop happens in a callback of wgpu's, the thread that runs it does:
     ///   there, wait until the function returns false.
     /// - Vulkan allows only one thread at a time to use a queue. So while a call of this crate or of wgpu on this device
-    ///   may run, no other thread uses the `VkQueue`, and none waits for the whole device. A read that is pending on a thread
-    ///   of this crate only waits for fences; it does not use the queue.
+    ///   may run, no other thread uses the `VkQueue`, and none waits for the whole device. Calls on another `Gpu` that adopted
+    ///   the queue use it too. A read that is pending on a thread of this crate only waits for fences; it does not use the
+    ///   queue.
+    /// - The last drop of this `Gpu`, its tensors and wgpu's handles is such a call: wgpu then waits until the queue is idle,
+    ///   also for work of the application. What this work waits for comes from another thread, or has come before.
     /// - If `robustBufferAccess` is not enabled, the condition of
     ///   [`BufferAccess::unchecked`](crate::gpu::BufferAccess::unchecked) holds for vertex and index buffers of the
     ///   application's own draws on [`Gpu::device`].
@@ -116,7 +119,8 @@ unsafe fn open(vulkan: &VulkanDevice<'_>) -> Result<Opened> {
         });
     }
     let features = usable(vulkan.features, &found, &present);
-    let not_enabled = not_enabled(adapter, &features, version);
+    // SAFETY: the caller guarantees the adapter.
+    let not_enabled = unsafe { not_enabled(adapter, &features, version) };
     // NOTE: wgpu takes the features of these two for granted where it finds the extension.
     present.retain(|&name| name != khr::cooperative_matrix::NAME || features.cooperative_matrix);
     present.retain(|&name| name != ash::ext::subgroup_size_control::NAME || features.subgroup_size_control);
@@ -205,12 +209,15 @@ fn usable(enabled: VulkanFeatures, found: &VulkanFeatures, present: &[&'static C
 }
 
 /// What the physical device has and the application's device was not created with, as far as it would be used.
-fn not_enabled(adapter: &VulkanAdapter<'_>, features: &VulkanFeatures, version: u32) -> Vec<String> {
+///
+/// # Safety
+/// As [`VulkanAdapter::device_version`].
+unsafe fn not_enabled(adapter: &VulkanAdapter<'_>, features: &VulkanFeatures, version: u32) -> Vec<String> {
     let extension = khr::get_physical_device_properties2::NAME;
     if adapter.api_version < vk::API_VERSION_1_1 && !adapter.instance_extensions.contains(&extension) {
         return vec![format!("{} (of the instance)", extension.to_string_lossy())];
     }
-    // SAFETY: called from `open`, whose caller guarantees the adapter.
+    // SAFETY: the caller guarantees the adapter.
     let (supported, instance) = unsafe { (VulkanFeatures::supported(adapter), adapter.load()) };
     // SAFETY: as above.
     let properties = unsafe { instance.get_physical_device_properties(adapter.physical_device) };
