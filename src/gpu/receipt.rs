@@ -107,7 +107,7 @@ impl Receipt {
         &self,
         encoder: &wgpu::CommandEncoder,
         signal: &wgpu::Buffer,
-        submitted: impl FnOnce() + Send + 'static,
+        submitted: impl FnOnce() + wgpu::WasmNotSend + 'static,
     ) {
         if let Some(Slip { buffer, map, .. }) = &self.slip {
             let end = MapEnd(map.clone());
