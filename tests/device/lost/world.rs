@@ -13,7 +13,7 @@ use tilewise::planning::Scalar;
 use tilewise::sketch::{
     ExplicitSketch, ParameterGradients, SignStorage, SkLinear, Sketch, SketchKind, Svd, Timings,
 };
-use tilewise::{Activation, Fill, Gemm, Gpu, Linear, Plan, Result, Tensor};
+use tilewise::{Activation, Fill, Gemm, Gpu, Linear, Plan, Result, Tensor, wgpu};
 
 /// A device and operands on it.
 pub(super) struct World {
@@ -30,6 +30,8 @@ pub(super) struct World {
     pub(super) scalars: Vec<Scalar>,
     pub(super) space: Space,
     pub(super) sketches: Sketches,
+    /// A buffer of an application, of 256 bytes.
+    pub(super) buffer: wgpu::Buffer,
     /// A folder of this device's own, with a model file.
     pub(super) folder: PathBuf,
     pub(super) npy: Npy,
@@ -97,6 +99,12 @@ impl World {
             row: random(gpu, &[8])?,
             npy: Npy::from_bytes(&npy_bytes([2, 2], &[1.0f32; 4])?)?,
             file: Safetensors::from_bytes(writer.to_bytes()?)?,
+            buffer: gpu.device().create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: 256,
+                usage: wgpu::BufferUsages::STORAGE,
+                mapped_at_creation: false,
+            }),
             gpu: gpu.clone(),
             a,
             b,

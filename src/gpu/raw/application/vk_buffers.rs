@@ -88,6 +88,7 @@ impl Gpu {
     pub fn vk_buffer(&self, buffer: &wgpu::Buffer) -> Result<vk::Buffer> {
         const OP: &str = "vk_buffer";
         self.check_vulkan(OP)?;
+        self.inner.status.check()?;
         let usage = buffer.usage();
         let map = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::MAP_WRITE;
         // A binding of 16 bytes shows whose it is.
