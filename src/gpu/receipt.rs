@@ -29,6 +29,8 @@ pub(super) struct Receipts {
 pub(super) struct Receipt {
     slip: Option<Slip>,
     kept: Weak<Lock<Vec<Slip>>>,
+    /// Whether the buffer was created for it.
+    pub(super) is_new: bool,
 }
 
 /// A receipt's buffer.
@@ -66,17 +68,17 @@ impl Receipts {
         let free = slips.iter().position(|slip| slip.map.load(Ordering::Acquire) == MAPPED);
         let free = free.map(|at| slips.swap_remove(at));
         drop(slips);
-        let (buffer, number) = match free {
+        let (buffer, number, is_new) = match free {
             Some(Slip { buffer, number, .. }) => {
                 buffer.unmap();
-                (buffer, number % TICKET_MODULUS + 1)
+                (buffer, number % TICKET_MODULUS + 1, false)
             }
             None => {
                 let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-                (small_buffer(device, usage, false), 1)
+                (small_buffer(device, usage, false), 1, true)
             }
         };
-        Receipt { slip: Some(Slip { buffer, number, map: Arc::default() }), kept }
+        Receipt { slip: Some(Slip { buffer, number, map: Arc::default() }), kept, is_new }
     }
 
     /// The buffer that stays mapped. The caller opens an error scope around this.
@@ -107,7 +109,7 @@ impl Receipt {
         &self,
         encoder: &wgpu::CommandEncoder,
         signal: &wgpu::Buffer,
-        submitted: impl FnOnce() + Send + 'static,
+        submitted: impl FnOnce() + wgpu::WasmNotSend + 'static,
     ) {
         if let Some(Slip { buffer, map, .. }) = &self.slip {
             let end = MapEnd(map.clone());
@@ -120,7 +122,7 @@ impl Receipt {
 
     /// A copy that reads the same buffer and does not return it.
     pub(super) fn reader(&self) -> Self {
-        Self { slip: self.slip.clone(), kept: Weak::new() }
+        Self { slip: self.slip.clone(), kept: Weak::new(), is_new: false }
     }
 
     /// What the receipt says now. NOTE: it reads the buffer rather than wait for the callback of its map: the thread that

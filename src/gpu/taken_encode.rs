@@ -49,6 +49,13 @@ impl Taking<'_> {
             (receipt, signal, recording.bind(device), self.rings())
         });
         let (receipt, signal, groups, mut rings) = prepared.map_err(|error| gpu.cause_of(error))?;
+        // NOTE: on a device that was lost without a word, a new buffer is invalid and no error scope says so. The
+        // application's `submit` would then raise an error about a buffer of ours.
+        #[cfg(not(target_arch = "wasm32"))]
+        if receipt.is_new && super::buffer_owner::is_lost(device) {
+            gpu.check_for_loss();
+            return Err(Error::device("the device is lost"));
+        }
         // NOTE: wgpu panics if the encoder belongs to a device of another instance.
         let encoded = catch_unwind(AssertUnwindSafe(|| {
             in_error_scope(device, || {

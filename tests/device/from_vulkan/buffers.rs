@@ -150,15 +150,16 @@ fn a_lost_device_refuses_everything_and_drops_cleanly() {
     let Some(application) = Application::new(Ask::default()) else { return };
     let buffer = application.buffer_of(&[1.0f32; 64]);
     let gpu = application.adopt();
-    let (a, wrapped) = (tensor::<f32>(&gpu, &buffer, [8, 8]), buffer.wrapped(&gpu, USAGES).unwrap());
+    let wrapped = buffer.wrapped(&gpu, USAGES).unwrap();
+    let a = Tensor::<f32>::from_buffer(&gpu, wrapped.clone(), .., [8, 8]).unwrap();
     gpu.mark_lost("the test says so");
     for error in [
         buffer.wrapped(&gpu, USAGES).map(|_| ()),
-        gpu.vk_buffer(&wrapped).map(|_| ()),
         matmul(&a, &a).map(|_| ()),
         a.to_vec().map(|_| ()),
-        support::vulkan_buffer::wait_for(&gpu, vk::Semaphore::null(), 1),
+        gpu.vk_buffer(&wrapped).map(|_| ()),
         support::vulkan_buffer::signal_by(&gpu, vk::Semaphore::null(), 1),
+        support::vulkan_buffer::wait_for(&gpu, vk::Semaphore::null(), 1),
     ] {
         let error = error.unwrap_err();
         assert!(matches!(error, Error::Device(_)), "{error}");

@@ -22,8 +22,6 @@ pub(super) struct World {
     pub(super) a: Tensor<f32>,
     pub(super) b: Tensor<f32>,
     pub(super) c: Tensor<f32>,
-    /// A buffer of the application's, of 256 bytes.
-    pub(super) buffer: wgpu::Buffer,
     /// (8).
     pub(super) row: Tensor<f32>,
     pub(super) linear: Linear<f32>,
@@ -32,6 +30,8 @@ pub(super) struct World {
     pub(super) scalars: Vec<Scalar>,
     pub(super) space: Space,
     pub(super) sketches: Sketches,
+    /// A buffer of an application, of 256 bytes.
+    pub(super) buffer: wgpu::Buffer,
     /// A folder of this device's own, with a model file.
     pub(super) folder: PathBuf,
     pub(super) npy: Npy,
@@ -96,15 +96,15 @@ impl World {
             plan: Gemm::new(&a, &b).activation(Activation::Sigmoid).plan()?,
             scalars: Vec::new(),
             c: square()?,
+            row: random(gpu, &[8])?,
+            npy: Npy::from_bytes(&npy_bytes([2, 2], &[1.0f32; 4])?)?,
+            file: Safetensors::from_bytes(writer.to_bytes()?)?,
             buffer: gpu.device().create_buffer(&wgpu::BufferDescriptor {
                 label: None,
                 size: 256,
                 usage: wgpu::BufferUsages::STORAGE,
                 mapped_at_creation: false,
             }),
-            row: random(gpu, &[8])?,
-            npy: Npy::from_bytes(&npy_bytes([2, 2], &[1.0f32; 4])?)?,
-            file: Safetensors::from_bytes(writer.to_bytes()?)?,
             gpu: gpu.clone(),
             a,
             b,

@@ -2,12 +2,11 @@
 
 use super::Call;
 use pollster::block_on;
-use tilewise::wgpu::BufferUsages;
-use tilewise::{Fill, Tensor, f16, matmul};
+use tilewise::{Fill, Tensor, f16, matmul, wgpu};
 
 pub(super) const CALLS: &[Call] = &[
     ("Gpu::empty", |it| it.gpu.empty::<f32>([3, 3]).map(drop)),
-    ("Gpu::empty_with", |it| it.gpu.empty_with::<f32>([3, 3], BufferUsages::VERTEX).map(drop)),
+    ("Gpu::empty_with", |it| it.gpu.empty_with::<f32>([3, 3], wgpu::BufferUsages::VERTEX).map(drop)),
     ("Gpu::execute", |it| {
         let operands = [it.a.view(), it.b.view(), it.c.view_mut()?];
         it.gpu.execute(&it.plan, &operands, &it.scalars)
@@ -16,10 +15,14 @@ pub(super) const CALLS: &[Call] = &[
     ("Gpu::prepare", |it| it.gpu.prepare(&it.plan)),
     ("Gpu::random", |it| it.gpu.random::<f32>([3, 3], Fill::Uniform, 1).map(drop)),
     ("Gpu::record_into", |it| {
-        let mut encoder = it.gpu.device().create_command_encoder(&Default::default());
-        it.gpu.record_into(&mut encoder, || matmul(&it.a, &it.b)).map(drop)
+        let mut encoder = it.gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let recorded = it.gpu.record_into(&mut encoder, || matmul(&it.a, &it.b)).map(drop);
+        it.gpu.queue().submit([encoder.finish()]);
+        recorded
     }),
-    ("Gpu::take_commands", |it| it.gpu.take_commands().map(drop)),
+    ("Gpu::take_commands", |it| {
+        it.gpu.take_commands().map(|commands| drop(it.gpu.queue().submit([commands])))
+    }),
     ("Gpu::tensor", |it| it.gpu.tensor(&[1.0f32; 9], [3, 3]).map(drop)),
     ("Gpu::time", |it| it.gpu.time(|| Ok(())).map(drop)),
     ("Gpu::wait", |it| it.gpu.wait()),

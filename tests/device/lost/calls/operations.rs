@@ -17,7 +17,7 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::add_assign", |it| ops::add_assign(&mut it.c, &it.a)),
     ("ops::add_into", |it| ops::add_into(&it.a, &it.b, &mut it.c)),
     ("ops::bias_add_assign", |it| ops::bias_add_assign(&mut it.c, &it.row)),
-    ("ops::concat", |it| ops::concat(&[&it.a, &it.b], 1).map(drop)),
+    ("ops::concat", |it| ops::concat(&[&it.a, &it.b], 0).map(drop)),
     ("ops::copy_into", |it| ops::copy_into(&it.a, &mut it.c)),
     ("ops::max_abs", |it| ops::max_abs(&it.a, 0).map(drop)),
     ("ops::mul", |it| ops::mul(&it.a, &it.b).map(drop)),
