@@ -69,7 +69,7 @@ fn is_not_mapped(error: &wgpu::Error) -> bool {
 /// wgpu's own error in an error. NOTE: its text would not do, because it contains the application's labels.
 fn cause<E: std::error::Error + 'static>(error: &wgpu::Error) -> Option<&E> {
     let first: &(dyn std::error::Error + 'static) = error;
-    std::iter::successors(Some(first), |error| error.source()).find_map(|error| error.downcast_ref())
+    std::iter::successors(Some(first), |&error| error.source()).find_map(|error| error.downcast_ref())
 }
 
 /// Binds the buffer's first bytes.
