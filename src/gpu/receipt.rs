@@ -30,6 +30,10 @@ pub(super) struct Receipt {
     slip: Option<Slip>,
     kept: Weak<Lock<Vec<Slip>>>,
     /// Whether the buffer was created for it.
+    #[cfg_attr(
+        target_arch = "wasm32",
+        expect(dead_code, reason = "a browser does not say that a device is lost")
+    )]
     pub(super) is_new: bool,
 }
 
