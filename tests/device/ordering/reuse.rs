@@ -1,6 +1,6 @@
 //! Memory that taken work shares with tensors that are made, used or dropped before its submission.
 
-use super::{SIZE, data, is_unsubmitted, on_every_device, product, tensor};
+use super::{SIZE, data, encoder, is_unsubmitted, on_every_device, product, tensor};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tilewise::{Gpu, Tensor, matmul, matmul_into, ops, wgpu};
 
@@ -56,6 +56,30 @@ fn a_tensor_that_shares_memory_with_taken_work_is_not_used_before() {
         early.write(&data(3)).unwrap();
         assert_eq!(early.to_vec().unwrap(), data(3), "{gpu:?}");
         assert_eq!(c.to_vec().unwrap(), product(&product(&data(1), &data(2)), &data(2)), "{gpu:?}");
+    });
+}
+
+#[test]
+fn uploads_of_dropped_frames_are_bounded() {
+    on_every_device("uploads of dropped frames", |gpu| {
+        const LEN: usize = 4 << 20;
+        let one = gpu.zeros::<f32>([1]).unwrap().as_strided(&[LEN], &[0], 0).unwrap();
+        ops::add(&one, &one).unwrap();
+        gpu.wait().unwrap();
+        let values = vec![1.0f32; LEN];
+        let mut refused = None;
+        for _ in 0..8 {
+            let mut encoder = encoder(gpu);
+            let sum = gpu.record_into(&mut encoder, || ops::add(&gpu.tensor(&values, [LEN])?, &one));
+            refused = refused.or(sum.err());
+            drop(encoder);
+            let staged = gpu.stats().bytes_staged;
+            assert!(staged <= 64 << 20, "{gpu:?}: {staged} bytes wait");
+        }
+        let said = refused.expect("the uploads exceed 64 MiB together").to_string();
+        assert!(said.contains("call `flush`"), "{said}");
+        gpu.flush().unwrap();
+        assert_eq!(gpu.stats().bytes_staged, 0, "{gpu:?}");
     });
 }
 
