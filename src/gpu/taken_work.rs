@@ -142,10 +142,10 @@ impl TakenWork {
 
     /// The work will never run. Marks its outputs as failed.
     pub(super) fn fail(&self, why: &Reason) {
-        let mut held = self.held.lock();
-        let writes = std::mem::take(&mut held.writes);
+        // NOTE: under the lock, so that another thread that finds the same passes only when all are marked.
+        let held = self.held.lock();
+        held.writes.iter().for_each(|(contents, sequence)| contents.fail(*sequence, why));
         drop(held);
-        writes.iter().for_each(|(contents, sequence)| contents.fail(*sequence, why));
         let mut kept = self.leave(Stage::Done);
         self.spares.bytes_left.fetch_add(std::mem::take(&mut kept.bytes_staged), Ordering::Relaxed);
         self.give_back(kept);

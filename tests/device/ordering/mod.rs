@@ -8,6 +8,7 @@ mod dropped;
 mod frames;
 mod memory;
 mod order;
+mod receipts;
 mod reuse;
 mod rules;
 mod threads;
