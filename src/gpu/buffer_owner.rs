@@ -98,7 +98,7 @@ fn bind(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Result<(), wgpu::Error>
 }
 
 /// Whether the device reports no errors any more, as lost devices do.
-pub(super) fn is_lost(device: &wgpu::Device) -> bool {
+fn is_lost(device: &wgpu::Device) -> bool {
     let invalid = wgpu::BufferDescriptor {
         label: Some("tilewise: an invalid buffer"),
         size: 4,

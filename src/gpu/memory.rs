@@ -141,10 +141,7 @@ impl Gpu {
     /// ends with whole words, or with the storage.
     pub(crate) fn overwrite(&self, allocation: &Allocation, start: u64, bytes: &[u8]) -> Result<()> {
         self.inner.status.check()?;
-        let used = (&**allocation.storage(), Access::Writes);
-        self.check_taken("write", used, OwnScope::Counts)?;
-        self.check_earlier_owner("write", allocation.storage())?;
-        self.submit_if_used(allocation)?;
+        self.settle("write", allocation, Access::Writes)?;
         self.write_words(allocation, start, bytes).named("write")?;
         if start == 0 && bytes.len() as u64 >= allocation.len() {
             let sequence = self.inner.recorder.lock().next_sequence();
@@ -157,10 +154,7 @@ impl Gpu {
     /// buffer for other tensors.
     pub(crate) fn export<'a>(&self, allocation: &'a Arc<Allocation>) -> Result<&'a wgpu::Buffer> {
         self.inner.status.check()?;
-        let used = (&**allocation.storage(), Access::Reads);
-        self.check_taken("buffer", used, OwnScope::Counts)?;
-        self.check_earlier_owner("buffer", allocation.storage())?;
-        self.submit_if_used(allocation)?;
+        self.settle("buffer", allocation, Access::Reads)?;
         allocation.check()?;
         allocation.pooled.storage().export();
         self.know_buffer(allocation);
@@ -168,14 +162,17 @@ impl Gpu {
     }
 
     /// Submits all recorded launches if any of them uses the buffer. They then run before all work that this crate or
-    /// the application submits later.
-    fn submit_if_used(&self, allocation: &Allocation) -> Result<()> {
+    /// the application submits later. Fails if taken work that is not submitted conflicts with this access.
+    ///
+    /// NOTE: the check comes last. What another thread takes meanwhile is no longer recorded, but then the check finds it.
+    fn settle(&self, op: &'static str, allocation: &Allocation, access: Access) -> Result<()> {
+        let used = (&**allocation.storage(), access);
         let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
         if allocation.pooled.storage().contents.last_use() >= first_unsubmitted {
-            self.submit_all()
-        } else {
-            Ok(())
+            self.submit_all()?;
         }
+        self.check_taken(op, used, OwnScope::Counts)?;
+        self.check_earlier_owner(op, used)
     }
 
     /// The buffer of a constant on this device, uploaded unless the same words are there already.

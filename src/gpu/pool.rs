@@ -15,6 +15,9 @@ const SMALLEST: u64 = 256;
 pub(super) struct Pool<B> {
     /// Free buffers by size; no list is empty. `cached` is the sum of the sizes.
     free: BTreeMap<u64, Vec<Free<B>>>,
+    /// Recordings whose commands may run later than others, with the unused buffers that they used last. Those buffers
+    /// count as used.
+    held_back: Vec<(u64, Vec<(u64, B)>)>,
     budget: u64,
     max_cached: u64,
     largest: u64,
@@ -54,7 +57,8 @@ impl<B> Pool<B> {
     pub(super) fn new(budget: Option<u64>, max_cached: u64, largest: u64) -> Self {
         let budget = budget.unwrap_or(u64::MAX);
         let largest = largest / SMALLEST * SMALLEST;
-        Self { free: BTreeMap::new(), budget, max_cached, largest, in_use: 0, cached: 0, peak: 0 }
+        let (free, held_back) = (BTreeMap::new(), Vec::new());
+        Self { free, held_back, budget, max_cached, largest, in_use: 0, cached: 0, peak: 0 }
     }
 
     /// Takes a buffer of at least `bytes` that no recording from number `unused_since` on uses. Evicts free buffers if
@@ -72,26 +76,42 @@ impl<B> Pool<B> {
 
     /// Returns a buffer of `size` to the pool; if `buffer` is None, only its bytes. Returns the buffers to drop.
     pub(super) fn give(&mut self, size: u64, buffer: Option<(B, u64)>) -> Vec<B> {
+        let Some((buffer, last_use)) = buffer else {
+            self.in_use -= size;
+            return Vec::new();
+        };
+        if let Some((_, held)) = self.held_back.iter_mut().find(|(recording, _)| *recording == last_use) {
+            held.push((size, buffer));
+            return Vec::new();
+        }
         self.in_use -= size;
-        let Some((buffer, last_use)) = buffer else { return Vec::new() };
         self.cached += size;
         self.free.entry(size).or_default().push(Free { buffer, last_use });
         self.shrink(self.max_cached)
     }
 
-    /// Takes all free buffers that this recording used last. They count as used until they are returned.
-    pub(super) fn withdraw(&mut self, recording: u64) -> Vec<B> {
-        let mut withdrawn = Vec::new();
-        for (size, list) in &mut self.free {
+    /// From now on, no buffer that this recording used last is handed out, whether it is free now or returned later.
+    pub(super) fn hold_back(&mut self, recording: u64) {
+        let mut held = Vec::new();
+        for (&size, list) in &mut self.free {
             for free in list.extract_if(.., |free| free.last_use == recording) {
                 self.cached -= size;
                 self.in_use += size;
-                withdrawn.push(free.buffer);
+                held.push((size, free.buffer));
             }
         }
         self.free.retain(|_, list| !list.is_empty());
         self.peak = self.peak.max(self.in_use);
-        withdrawn
+        self.held_back.push((recording, held));
+    }
+
+    /// Ends [`hold_back`](Self::hold_back). Returns the buffers to drop.
+    pub(super) fn let_go(&mut self, recording: u64) -> Vec<B> {
+        let Some(at) = self.held_back.iter().position(|(held, _)| *held == recording) else {
+            return Vec::new();
+        };
+        let (_, held) = self.held_back.swap_remove(at);
+        held.into_iter().flat_map(|(size, buffer)| self.give(size, Some((buffer, recording)))).collect()
     }
 
     /// Evicts free buffers, largest first, until their total is at most `bytes`.
@@ -206,19 +226,22 @@ mod tests {
     }
 
     #[test]
-    fn what_a_recording_used_last_can_be_withdrawn() {
+    fn what_a_recording_used_last_can_be_held_back() {
         let mut pool = Pool::<u32>::new(None, 4096, 1024);
-        for _ in 0..3 {
+        for _ in 0..4 {
             assert!(matches!(pool.take("test", 256, 0), Ok(Taken::Create(256, _))));
         }
-        for (buffer, last_use) in [(1, 5), (2, 6), (3, 6)] {
+        for (buffer, last_use) in [(1, 5), (2, 6)] {
             assert!(pool.give(256, Some((buffer, last_use))).is_empty());
         }
-        assert!(pool.withdraw(7).is_empty());
-        assert_eq!(pool.withdraw(6), [2, 3]);
-        assert_eq!((pool.usage().in_use, pool.usage().cached), (512, 256));
-        assert_eq!(pool.withdraw(5), [1]);
-        assert!(matches!(pool.take("test", 256, 9), Ok(Taken::Create(256, _))), "nothing is free");
+        pool.hold_back(6);
+        assert!(pool.give(256, Some((3, 6))).is_empty(), "returned later");
+        assert_eq!((pool.usage().in_use, pool.usage().cached), (768, 256));
+        assert!(matches!(pool.take("test", 256, 9), Ok(Taken::Reused(1, 5))));
+        assert!(matches!(pool.take("test", 256, 9), Ok(Taken::Create(256, _))), "the others are held back");
+        assert!(pool.let_go(6).is_empty() && pool.let_go(6).is_empty());
+        assert_eq!((pool.usage().in_use, pool.usage().cached), (768, 512));
+        assert!(matches!(pool.take("test", 256, 9), Ok(Taken::Reused(3, 6))));
     }
 
     /// A buffer of the model: its name, its size, and the last recording that used it.

@@ -40,18 +40,17 @@ impl Gpu {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let (staging, _) = self.take(&self.inner.staging, "read", size, u64::MAX, usage, "tilewise read")?;
         let source = allocation.storage().clone();
+        let (gpu, completion) = (self.clone(), Arc::default());
+        let part = bytes.start - window.start..bytes.end - window.start;
+        // From here on, the drop of `pending` returns the staging buffer.
+        let mut pending = Pending { gpu, staging, bytes: part, index: None, completion };
         let mut state = self.lock_ordered("read", std::iter::once(used))?;
         let (since, sequence) = (source.contents.last_whole_write(), state.next_sequence());
         source.contents.note_use(state.open.number);
         let outcome = state.open.outcome.clone();
-        let tail = Tail::Read { source: source.clone(), window: window.clone(), staging: staging.clone() };
+        let tail = Tail::Read { source: source.clone(), window, staging: pending.staging.clone() };
         let number = state.close(Some(tail));
         drop(state);
-        let bytes = bytes.start - window.start..bytes.end - window.start;
-        let completion = Arc::default();
-        let gpu = self.clone();
-        // From here on, the drop of `pending` returns the staging buffer.
-        let mut pending = Pending { gpu, staging, bytes, index: None, completion };
         self.submit_up_to(number)?;
         pending.index = self.index_of(&outcome)?;
         self.inner.status.check()?;

@@ -5,11 +5,14 @@
 //! and drops its callback if the commands are dropped. Two such maps are attached to the commands:
 //!
 //! - The map of a receipt, a buffer that the commands copy a number to. It tells whether the submission was accepted: if
-//!   it was not, no submission uses the buffer, so the map succeeds at the next poll, and the number is missing.
+//!   it was not, no submission uses the buffer, so the map succeeds at the next poll, and the number is missing. In a
+//!   browser, where no poll maps, a refused submission counts as accepted until then.
 //! - The map of a buffer that is mapped already. wgpu refuses this map and calls back at once, inside `submit`. That
 //!   callback is the signal that the application has submitted.
 
-use super::lock::Lock;
+use super::error_scope::in_error_scope;
+use super::lock::{Lock, foreign};
+use super::poll::poll_once;
 use super::progress::{Progress, TICKET_MODULUS};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -29,12 +32,6 @@ pub(super) struct Receipts {
 pub(super) struct Receipt {
     slip: Option<Slip>,
     kept: Weak<Lock<Vec<Slip>>>,
-    /// Whether the buffer was created for it.
-    #[cfg_attr(
-        target_arch = "wasm32",
-        expect(dead_code, reason = "a browser does not say that a device is lost")
-    )]
-    pub(super) is_new: bool,
 }
 
 /// A receipt's buffer.
@@ -46,11 +43,11 @@ struct Slip {
     map: Arc<AtomicU8>,
 }
 
-/// What became of a receipt's map: it has not been asked for or is pending.
+/// What became of a receipt's map: it is pending.
 const PENDING: u8 = 0;
 /// wgpu has mapped the buffer.
 const MAPPED: u8 = 1;
-/// It has failed, or wgpu has dropped it.
+/// It was not asked for, has failed, or wgpu has dropped it.
 const DROPPED: u8 = 2;
 
 /// What a receipt says about a submission.
@@ -65,24 +62,17 @@ pub(super) enum Answer {
 }
 
 impl Receipts {
-    /// A receipt for new work. The caller opens an error scope around this.
-    pub(super) fn take(&self, device: &wgpu::Device) -> Receipt {
+    /// A receipt for new work. A new buffer takes a poll, which runs callbacks.
+    pub(super) fn take(&self, device: &wgpu::Device) -> Result<Receipt, wgpu::Error> {
         let kept = Arc::downgrade(&self.kept);
+        // A reader may still look at it. Once it is kept, it gets no new ones.
+        let is_free =
+            |slip: &Slip| slip.map.load(Ordering::Acquire) == MAPPED && Arc::strong_count(&slip.map) == 1;
         let mut slips = self.kept.lock();
-        let free = slips.iter().position(|slip| slip.map.load(Ordering::Acquire) == MAPPED);
-        let free = free.map(|at| slips.swap_remove(at));
+        let free = slips.iter().position(is_free).map(|at| slips.swap_remove(at).buffer);
         drop(slips);
-        let (buffer, number, is_new) = match free {
-            Some(Slip { buffer, number, .. }) => {
-                buffer.unmap();
-                (buffer, number % TICKET_MODULUS + 1, false)
-            }
-            None => {
-                let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-                (small_buffer(device, usage, false), 1, true)
-            }
-        };
-        Receipt { slip: Some(Slip { buffer, number, map: Arc::default() }), kept, is_new }
+        let buffer = free.map_or_else(|| mapped_buffer(device), Ok)?;
+        Ok(Receipt { slip: Some(Slip { buffer, number: 0, map: Arc::new(DROPPED.into()) }), kept })
     }
 
     /// The buffer that stays mapped. The caller opens an error scope around this.
@@ -94,12 +84,42 @@ impl Receipts {
     }
 }
 
+/// A receipt's buffer, mapped.
+///
+/// NOTE: to map it is what fills it with zeros. wgpu counts it as filled as soon as it has looked at commands that copy to
+/// it, even if it then refuses them.
+fn mapped_buffer(device: &wgpu::Device) -> Result<wgpu::Buffer, wgpu::Error> {
+    let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+    let buffer = in_error_scope(device, || small_buffer(device, usage, false))?;
+    // In a browser, new buffers contain zeros in any case.
+    if cfg!(not(target_arch = "wasm32")) {
+        in_error_scope(device, || foreign(|| buffer.map_async(wgpu::MapMode::Read, .., |_| ())))?;
+        // If the device is lost, the call that follows returns the error.
+        let _ = poll_once(device);
+    }
+    Ok(buffer)
+}
+
+/// The number in a receipt's buffer, if that is mapped.
+fn number_in(buffer: &wgpu::Buffer) -> Option<u32> {
+    let view = buffer.get_mapped_range(0..8).ok()?;
+    Some(bytemuck::pod_read_unaligned(&view[..4]))
+}
+
 fn small_buffer(device: &wgpu::Device, usage: wgpu::BufferUsages, mapped_at_creation: bool) -> wgpu::Buffer {
     let desc = wgpu::BufferDescriptor { label: Some("tilewise receipt"), size: 8, usage, mapped_at_creation };
     device.create_buffer(&desc)
 }
 
 impl Receipt {
+    /// Chooses the number and unmaps the buffer. The caller opens an error scope around this.
+    pub(super) fn begin(&mut self) {
+        if let Some(Slip { buffer, number, .. }) = &mut self.slip {
+            *number = number_in(buffer).unwrap_or(0) % TICKET_MODULUS + 1;
+            buffer.unmap();
+        }
+    }
+
     /// Appends the copy of the number. The caller opens an error scope around this.
     pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder, progress: &Progress) {
         if let Some(Slip { buffer, number, .. }) = &self.slip {
@@ -116,6 +136,7 @@ impl Receipt {
         submitted: impl FnOnce() + wgpu::WasmNotSend + 'static,
     ) {
         if let Some(Slip { buffer, map, .. }) = &self.slip {
+            map.store(PENDING, Ordering::Release);
             let end = MapEnd(map.clone());
             encoder
                 .map_buffer_on_submit(buffer, wgpu::MapMode::Read, .., move |mapped| end.is(mapped.is_ok()));
@@ -126,17 +147,17 @@ impl Receipt {
 
     /// A copy that reads the same buffer and does not return it.
     pub(super) fn reader(&self) -> Self {
-        Self { slip: self.slip.clone(), kept: Weak::new(), is_new: false }
+        Self { slip: self.slip.clone(), kept: Weak::new() }
     }
 
     /// What the receipt says now. NOTE: it reads the buffer rather than wait for the callback of its map: the thread that
     /// polls may have to run other callbacks first.
     pub(super) fn answer(&self) -> Answer {
         let Some(slip) = &self.slip else { return Answer::Pending };
-        match slip.buffer.get_mapped_range(0..8) {
-            Err(_) => Answer::Pending,
-            Ok(view) if bytemuck::pod_read_unaligned::<u32>(&view[..4]) == slip.number => Answer::HasRun,
-            Ok(_) => Answer::HasNotRun,
+        match number_in(&slip.buffer) {
+            None => Answer::Pending,
+            Some(number) if number == slip.number => Answer::HasRun,
+            Some(_) => Answer::HasNotRun,
         }
     }
 }
@@ -144,17 +165,13 @@ impl Receipt {
 impl Drop for Receipt {
     fn drop(&mut self) {
         let (Some(slip), Some(kept)) = (self.slip.take(), self.kept.upgrade()) else { return };
+        let is_dropped = |slip: &Slip| slip.map.load(Ordering::Acquire) == DROPPED;
         let mut slips = kept.lock();
-        let dropped = slips.iter().position(|slip| slip.map.load(Ordering::Acquire) == DROPPED);
-        let dropped = dropped.map(|at| slips.swap_remove(at));
-        let surplus = if slips.len() < MAX_KEPT {
-            slips.push(slip);
-            None
-        } else {
-            Some(slip)
-        };
+        let mut dropped: Vec<_> = slips.extract_if(.., |slip| is_dropped(slip)).collect();
+        let place = if slips.len() < MAX_KEPT && !is_dropped(&slip) { &mut *slips } else { &mut dropped };
+        place.push(slip);
         drop(slips);
-        drop((dropped, surplus));
+        drop(dropped);
     }
 }
 

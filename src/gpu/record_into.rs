@@ -23,7 +23,8 @@ impl Gpu {
     /// that they read cannot be written: both are errors. This includes callbacks that run inside that very `submit`.
     /// Afterwards everything is as usual. If the encoder or its command buffer is dropped, or wgpu refuses the
     /// submission, the outputs have no result, and reading them is an error. Memory of temporaries and of tensors that
-    /// are dropped returns to the pool when the commands are submitted or dropped.
+    /// are dropped returns to the pool when the commands are submitted or dropped. In a browser, which reports errors
+    /// later, a refused submission is not noticed, and the contents of its outputs are unspecified.
     ///
     /// Compiling a kernel takes milliseconds and, for cooperative matrices on a device with several subgroup sizes, also
     /// submits a test launch and waits for it ([`Stats::proofs`](super::Stats::proofs)). That comes before the recorded

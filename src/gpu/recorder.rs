@@ -121,7 +121,7 @@ impl State {
     }
 
     /// Taken work that uses this storage's buffer on behalf of an earlier owner, and is not yet submitted. The buffer must
-    /// not be written before it.
+    /// not be used before it: neither written, nor read, which would make another recording its last user.
     pub(super) fn taken_from(&self, storage: &Storage) -> Option<Arc<TakenWork>> {
         if self.taken.is_empty() {
             return None;

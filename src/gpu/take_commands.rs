@@ -8,6 +8,7 @@ use super::taken_check::note_uses;
 use super::taken_encode::{Taking, is_timed};
 use super::taken_work::{Stage, TakenWork};
 use crate::Result;
+use std::sync::Arc;
 
 const CALL: &str = "take_commands";
 
@@ -20,6 +21,10 @@ impl Gpu {
     /// it reads cannot be written: both are errors. So whatever depends on taken work is recorded after the application
     /// has submitted it, and command buffers that are taken one after another may be submitted in any order. The other
     /// rules are those of [`record_into`](Self::record_into).
+    ///
+    /// It takes what all threads have recorded. If another thread is recording an operation at that moment, the operation
+    /// may find its own first launch or its memory taken, and then returns the same error. So if several threads record,
+    /// prefer `record_into`.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -38,12 +43,11 @@ impl Gpu {
     pub fn take_commands(&self) -> Result<wgpu::CommandBuffer> {
         self.inner.status.check()?;
         self.check_outside_scope(CALL, "takes what is recorded")?;
-        let taking = self.take_recording()?;
         let device = &self.inner.device;
         let desc = wgpu::CommandEncoderDescriptor { label: Some("tilewise commands") };
         let encoder = in_error_scope(device, || device.create_command_encoder(&desc));
         let mut encoder = encoder.map_err(|error| self.cause_of(error))?;
-        if let Some(taking) = taking {
+        if let Some(taking) = self.take_recording()? {
             taking.encode(&mut encoder)?;
         }
         // NOTE: if this fails, the drop of the commands marks the outputs as failed.
@@ -69,16 +73,17 @@ impl Gpu {
             }
             let recording = std::mem::replace(&mut state.open, Recording::new(number + 1));
             let work = TakenWork::new(CALL, &self.inner.spares);
-            let free = self.inner.pool.lock().withdraw(number);
-            work.keep_free(&self.inner.pool, free);
+            work.hold_back(&self.inner.pool, number);
             // It does not count as recorded any more. Its storages know the taken work instead.
             state.done_up_to = number;
-            state.taken.retain(|(_, work)| work.stage() == Stage::Unsubmitted);
+            let is_over = |(_, work): &mut (u64, Arc<TakenWork>)| work.stage() != Stage::Unsubmitted;
+            let over: Vec<_> = state.taken.extract_if(.., is_over).collect();
             state.taken.push((number, work.clone()));
             let uses = recording.bound().iter().map(|bound| (&*bound.storage, bound.taken_access()));
             note_uses(&work, uses);
             work.hold_uploads(state.uploads.take_staged());
             drop(state);
+            drop(over);
             let why = "a panic while commands were encoded".into();
             return Ok(Some(Taking { gpu: self, work, recording, why }));
         }

@@ -70,9 +70,10 @@ impl Gpu {
                 self.submit_all()?;
                 continue;
             }
-            let mut written = uses.clone().filter(|(_, access)| *access == Access::Writes);
-            if let Some(work) = written.find_map(|(storage, _)| state.taken_from(storage)) {
-                return Err(unsubmitted(op, &work, Access::Writes));
+            let earlier =
+                |(storage, access)| state.taken_from(storage).map(|work| unsubmitted(op, &work, access));
+            if let Some(error) = uses.clone().find_map(earlier) {
+                return Err(error);
             }
             let conflicts =
                 |&(storage, access): &Use<'_>| storage.taken.conflict(access, own.as_ref()).is_some();
@@ -82,10 +83,10 @@ impl Gpu {
         }
     }
 
-    /// Fails if the application or the host is to write a buffer that taken work uses on behalf of an earlier owner.
-    pub(super) fn check_earlier_owner(&self, op: &'static str, storage: &Storage) -> Result<()> {
+    /// Fails if the application or the host is to use a buffer that taken work uses on behalf of an earlier owner.
+    pub(super) fn check_earlier_owner(&self, op: &'static str, (storage, access): Use<'_>) -> Result<()> {
         let work = self.inner.recorder.lock().taken_from(storage);
-        work.map_or(Ok(()), |work| Err(unsubmitted(op, &work, Access::Writes)))
+        work.map_or(Ok(()), |work| Err(unsubmitted(op, &work, access)))
     }
 
     /// Fails if the calling thread is in the closure of a `record_into`.
@@ -106,7 +107,7 @@ impl Gpu {
 
 fn unsubmitted(op: &'static str, work: &TakenWork, access: Access) -> Error {
     let what = match access {
-        Access::Reads => "a tensor that it uses is written by",
+        Access::Reads => "a tensor that it uses, or its memory, is written by",
         Access::Writes => "a tensor that it writes, or its memory, is used by",
     };
     let why = format!(

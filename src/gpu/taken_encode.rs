@@ -44,18 +44,12 @@ impl Taking<'_> {
         let Self { gpu, work, recording, .. } = self;
         let Inner { device, queue, progress, spares, .. } = &*gpu.inner;
         // Everything that may fail comes before the first command, so that the application's encoder stays valid.
+        let mut receipt = spares.receipts.take(device).map_err(|error| gpu.cause_of(error))?;
         let prepared = in_error_scope(device, || {
-            let (receipt, signal) = (spares.receipts.take(device), spares.receipts.signal(device));
-            (receipt, signal, recording.bind(device), self.rings())
+            receipt.begin();
+            (spares.receipts.signal(device), recording.bind(device), self.rings())
         });
-        let (receipt, signal, groups, mut rings) = prepared.map_err(|error| gpu.cause_of(error))?;
-        // NOTE: on a device that was lost without a word, a new buffer is invalid and no error scope says so. The
-        // application's `submit` would then raise an error about a buffer of ours.
-        #[cfg(not(target_arch = "wasm32"))]
-        if receipt.is_new && super::buffer_owner::is_lost(device) {
-            gpu.check_for_loss();
-            return Err(Error::device("the device is lost"));
-        }
+        let (signal, groups, mut rings) = prepared.map_err(|error| gpu.cause_of(error))?;
         // NOTE: wgpu panics if the encoder belongs to a device of another instance.
         let encoded = catch_unwind(AssertUnwindSafe(|| {
             in_error_scope(device, || {

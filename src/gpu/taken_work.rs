@@ -29,6 +29,8 @@ pub(super) enum Stage {
     Done,
 }
 
+type WeakPool = Weak<Lock<Pool<wgpu::Buffer>>>;
+
 /// Contents that a launch writes, and the sequence of the launch.
 type Write = (Arc<ContentState>, u64);
 
@@ -37,6 +39,8 @@ type Write = (Arc<ContentState>, u64);
 struct Held {
     /// Buffers of tensors that were dropped before the work was submitted.
     freed: Vec<FreedBuffer>,
+    /// The recording that the work was, whose buffers the pool holds back.
+    held_back: Option<(WeakPool, u64)>,
     /// The work's dims, on a device without immediates.
     rings: Vec<Ring>,
     /// Bytes of uploads that go to the queue with the work at the latest.
@@ -61,7 +65,7 @@ pub(super) struct Spares {
 
 /// A buffer whose last tensor was dropped while taken work uses it.
 pub(super) struct FreedBuffer {
-    pub(super) pool: Weak<Lock<Pool<wgpu::Buffer>>>,
+    pub(super) pool: WeakPool,
     pub(super) buffer: wgpu::Buffer,
     /// None if the application has access to the buffer, so that the pool does not reuse it.
     pub(super) last_use: Option<u64>,
@@ -103,13 +107,11 @@ impl TakenWork {
         self.held.lock().bytes_staged += bytes;
     }
 
-    /// Keeps buffers that the work uses and that were free when it was taken.
-    pub(super) fn keep_free(&self, pool: &Arc<Lock<Pool<wgpu::Buffer>>>, buffers: Vec<wgpu::Buffer>) {
-        let freed = |buffer| {
-            let pool = Arc::downgrade(pool);
-            FreedBuffer { pool, buffer, last_use: Some(0), users: Vec::new() }
-        };
-        self.held.lock().freed.extend(buffers.into_iter().map(freed));
+    /// Until the work is submitted or dropped, the pool hands out no buffer that this recording used last. The recording
+    /// is the work, which may run later than what is recorded next.
+    pub(super) fn hold_back(&self, pool: &Arc<Lock<Pool<wgpu::Buffer>>>, recording: u64) {
+        pool.lock().hold_back(recording);
+        self.held.lock().held_back = Some((Arc::downgrade(pool), recording));
     }
 
     /// Keeps a freed buffer until the work is submitted. Returns the buffer if it has been submitted.
@@ -143,10 +145,10 @@ impl TakenWork {
 
     /// The work will never run. Marks its outputs as failed.
     pub(super) fn fail(&self, why: &Reason) {
-        let mut held = self.held.lock();
-        let writes = std::mem::take(&mut held.writes);
+        // NOTE: under the lock, so that another thread that finds the same passes only when all are marked.
+        let held = self.held.lock();
+        held.writes.iter().for_each(|(contents, sequence)| contents.fail(*sequence, why));
         drop(held);
-        writes.iter().for_each(|(contents, sequence)| contents.fail(*sequence, why));
         let mut kept = self.leave(Stage::Done);
         self.spares.bytes_left.fetch_add(std::mem::take(&mut kept.bytes_staged), Ordering::Relaxed);
         self.give_back(kept);
@@ -183,9 +185,15 @@ impl TakenWork {
     }
 
     fn give_back(&self, kept: Held) {
-        let Held { freed, rings, receipt, .. } = kept;
+        let Held { freed, held_back, rings, receipt, .. } = kept;
         self.spares.rings.lock().extend(rings);
         drop(receipt);
+        if let Some((pool, recording)) = held_back
+            && let Some(pool) = pool.upgrade()
+        {
+            let evicted = pool.lock().let_go(recording);
+            drop(evicted);
+        }
         freed.into_iter().for_each(FreedBuffer::release);
     }
 }

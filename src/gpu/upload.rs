@@ -39,8 +39,9 @@ impl Gpu {
 
     /// Fails in the closure of `record_into` if these bytes would have to be submitted now.
     fn check_room_in_scope(&self, bytes: u64) -> Result<()> {
+        let left = self.inner.spares.bytes_left.load(Ordering::Relaxed);
         let mut state = self.inner.recorder.lock();
-        if state.scope().is_none() || state.uploads.staged() + bytes < MAX_STAGED_BYTES {
+        if state.scope().is_none() || state.uploads.staged() + left + bytes < MAX_STAGED_BYTES {
             return Ok(());
         }
         let why = "uploads of 64 MiB or more would be submitted now, which the closure of `record_into` cannot: \

@@ -8,6 +8,8 @@ mod dropped;
 mod frames;
 mod memory;
 mod order;
+mod receipts;
+mod reuse;
 mod rules;
 mod threads;
 
