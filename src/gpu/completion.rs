@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) struct Completion {
     /// Whether wgpu has run the map callback, so that the map is no longer pending.
     pub(super) called_back: AtomicBool,
+    /// Whether wgpu has refused the map. The buffer then may still show the bytes of an earlier one.
+    pub(super) was_refused: AtomicBool,
     /// Whether the future may continue.
     pub(super) is_signalled: AtomicBool,
     pub(super) waker: AtomicWaker,

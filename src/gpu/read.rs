@@ -78,8 +78,9 @@ impl Gpu {
 impl Pending {
     fn map(&self) -> Result<()> {
         let signal = SignalOnDrop(self.completion.clone());
-        let called_back = move |_: Result<(), wgpu::BufferAsyncError>| {
+        let called_back = move |mapped: Result<(), wgpu::BufferAsyncError>| {
             let SignalOnDrop(completion) = &signal;
+            completion.was_refused.store(mapped.is_err(), Ordering::Release);
             completion.called_back.store(true, Ordering::Release);
         };
         let (device, size) = (&self.gpu.inner.device, self.bytes_mapped());
@@ -116,8 +117,16 @@ impl Pending {
 
     /// Takes the bytes from the staging buffer. NOTE: it does not wait for our map callback. The bytes are available as
     /// soon as any thread has polled, but that thread may have to run other callbacks before ours.
+    ///
+    /// NOTE: a device that was lost without a word refuses maps at once, and does not unmap either. So a buffer that an
+    /// earlier read has mapped would show its bytes again.
     fn finish<R>(&self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         self.gpu.inner.status.check()?;
+        if self.completion.was_refused.load(Ordering::Acquire) {
+            self.gpu.check_for_loss();
+            self.gpu.inner.status.check()?;
+            return Err(Error::device("the device refused to map the bytes of a read"));
+        }
         let view = self.staging.slice(self.bytes_mapped()).get_mapped_range().map_err(Error::device)?;
         let start = usize::try_from(self.bytes.start).map_err(Error::device)?;
         let end = usize::try_from(self.bytes.end).map_err(Error::device)?;

@@ -10,7 +10,8 @@ impl<T: Element> Tensor<T> {
     /// A row-major tensor in an application's buffer. Nothing is copied, and no memory is allocated.
     ///
     /// `bytes` is the range of the buffer that the elements take. Without an end, it ends where the shape's elements end.
-    /// The buffer may hold other data next to it: no operation changes bytes outside of the range.
+    /// The buffer may hold other data next to it: no operation changes bytes outside of the range, except through a view of
+    /// [`as_strided`](Self::as_strided), which counts from the start of the buffer.
     ///
     /// # The buffer
     /// - It was created on the device of `gpu` ([`Gpu::device`]), with `BufferUsages::STORAGE`, and it is not mapped. It

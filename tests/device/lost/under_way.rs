@@ -99,6 +99,21 @@ fn pending_reads_end_with_the_device() {
 }
 
 #[test]
+fn bytes_that_arrived_before_the_loss_are_not_those_of_a_later_read() {
+    on_every_loss("bytes that arrived", |gpu, loss| {
+        let (a, b) = (square(&gpu).unwrap(), gpu.random::<f32>([8, 8], Fill::Integers, 2).unwrap());
+        let arrived = a.read();
+        gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        loss(&gpu);
+        if let Err(error) = pollster::block_on(arrived) {
+            assert!(matches!(error, Error::Device(_)), "{error:?}");
+        }
+        assert_device(pollster::block_on(b.read()), "a later read");
+        assert_device(b.to_vec(), "another later read");
+    });
+}
+
+#[test]
 fn reads_on_a_device_that_its_application_polls_end_when_it_does() {
     let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
     let options = AdoptOptions::from_env().unwrap().polled_by_application();
