@@ -63,7 +63,7 @@ struct Args {
 fn refer_to_window() -> ! {
     let why =
         "the frames in a window are the package `tilewise-window`: cargo run --release -p tilewise-window";
-    Args::command().error(ErrorKind::InvalidValue, format!("--window: {why}")).exit()
+    Args::command().bin_name("wgpu_app").error(ErrorKind::InvalidValue, format!("--window: {why}")).exit()
 }
 
 fn main() -> ExitCode {

@@ -19,6 +19,26 @@ pub(crate) fn in_error_scope<R>(device: &wgpu::Device, work: impl FnOnce() -> R)
     }
 }
 
+/// As [`in_error_scope`], for work that allocates nothing on the device, such as recording commands: only its validation
+/// can fail. It costs a third.
+pub(super) fn in_validation_scope<R>(
+    device: &wgpu::Device,
+    work: impl FnOnce() -> R,
+) -> Result<R, wgpu::Error> {
+    #[cfg(not(target_arch = "wasm32"))]
+    {
+        use futures_util::FutureExt;
+        let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let result = work();
+        match validation.pop().now_or_never().flatten() {
+            None => Ok(result),
+            Some(error) => Err(error),
+        }
+    }
+    #[cfg(target_arch = "wasm32")]
+    in_error_scope(device, work)
+}
+
 /// As [`in_error_scope`], but returns the result even if there is an error.
 pub(crate) fn result_and_error<R>(
     device: &wgpu::Device,

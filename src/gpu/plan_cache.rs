@@ -3,8 +3,8 @@
 use super::lock::Lock;
 use super::prepared::Prepared;
 use crate::plan::{Plan, Problem};
+use foldhash::{HashMap, HashMapExt};
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,7 +1,7 @@
 //! Encodes taken work into an application's encoder.
 
 use super::content_state::Reason;
-use super::error_scope::in_error_scope;
+use super::error_scope::{in_error_scope, in_validation_scope};
 use super::handle::{Gpu, Inner};
 use super::recording::Recording;
 use super::ring::{MAX_LAUNCHES, Ring};
@@ -52,14 +52,17 @@ impl Taking<'_> {
         let (signal, groups, mut rings) = prepared.map_err(|error| gpu.cause_of(error))?;
         // NOTE: wgpu panics if the encoder belongs to a device of another instance.
         let encoded = catch_unwind(AssertUnwindSafe(|| {
-            in_error_scope(device, || {
+            in_validation_scope(device, || {
                 recording.encode_pass(&groups, encoder, &mut rings);
                 receipt.encode(encoder, progress);
-                rings.iter_mut().for_each(|ring| ring.write(queue));
             })
         }));
         let failed = |_| Error::input(work.call, "the encoder must belong to the device of this `Gpu`");
         encoded.map_err(failed)?.map_err(|error| gpu.cause_of(error))?;
+        if !rings.is_empty() {
+            let write = || rings.iter_mut().for_each(|ring| ring.write(queue));
+            in_error_scope(device, write).map_err(|error| gpu.cause_of(error))?;
+        }
         // From here on, the commands' end of the work says what becomes of it.
         let commands = Commands::of(work);
         receipt.attach(encoder, signal, move || commands.submitted());

@@ -125,6 +125,16 @@ impl Application {
         }
     }
 
+    /// A queue family that has no graphics, if the physical device has one.
+    pub fn family_without_graphics(&self) -> Option<u32> {
+        // SAFETY: the physical device is one of the instance.
+        let families =
+            unsafe { self.instance.get_physical_device_queue_family_properties(self.physical_device) };
+        let lacks_graphics =
+            |family: &vk::QueueFamilyProperties| !family.queue_flags.contains(vk::QueueFlags::GRAPHICS);
+        families.iter().position(lacks_graphics).and_then(|at| at.try_into().ok())
+    }
+
     /// What Tilewise is told of the device.
     pub fn described(&self) -> VulkanDevice<'_> {
         VulkanDevice {

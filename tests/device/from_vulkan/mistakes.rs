@@ -26,6 +26,20 @@ fn null_handles_and_missing_queues_are_refused() {
     application.adopt();
 }
 
+/// AMD's driver has such families; those of lavapipe and SwiftShader all have graphics.
+#[test]
+fn a_queue_family_without_graphics_is_refused() {
+    let Some(application) = Application::new(Ask::default()) else { return };
+    let Some(family) = application.family_without_graphics() else {
+        return println!("skipped: every queue family has graphics");
+    };
+    let error = application.refused(|vulkan| vulkan.queue_family = family);
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    let text =
+        "needs a queue family with graphics and compute, because wgpu's barriers name the stages of both";
+    assert!(error.to_string().contains(text), "{error}");
+}
+
 #[test]
 fn an_option_of_opening_is_refused() {
     let Some(application) = Application::new(Ask::default()) else { return };

@@ -3,7 +3,9 @@
 use super::{
     SIZE, data, encoder, fails_with, is_unsubmitted, on_every_device, product, taken_product, tensor,
 };
-use tilewise::{Error, Result, Tensor, matmul, matmul_into, ops};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tilewise::{Error, Fill, Result, Tensor, matmul, matmul_into, ops};
 
 #[test]
 fn what_taken_work_writes_cannot_be_used_before_it_is_submitted() {
@@ -174,5 +176,29 @@ fn timed_work_is_not_taken() {
             Ok(c)
         });
         assert_eq!(timed.unwrap().0.to_vec().unwrap(), product(&data(1), &data(1)), "{gpu:?}");
+    });
+}
+
+#[test]
+fn the_hosts_clock_waits_for_timed_work_that_the_application_has_submitted() {
+    on_every_device("the host's clock", |gpu| {
+        if gpu.caps().timestamps {
+            return;
+        }
+        let a = gpu.random::<f32>([256, 256], Fill::Uniform, 1).unwrap();
+        for _ in 0..5 {
+            let has_run: Arc<AtomicBool> = Arc::default();
+            let tell = has_run.clone();
+            let submitted = gpu.time(|| {
+                let first = matmul(&a, &a)?;
+                let mut encoder = encoder(gpu);
+                let last = gpu.record_into(&mut encoder, || matmul(&matmul(&first, &a)?, &a))?;
+                gpu.queue().submit([encoder.finish()]);
+                gpu.queue().on_submitted_work_done(move || tell.store(true, Ordering::Release));
+                Ok(last)
+            });
+            submitted.unwrap();
+            assert!(has_run.load(Ordering::Acquire), "{gpu:?}");
+        }
     });
 }
