@@ -42,8 +42,9 @@ pub struct Caps {
     pub pipeline_cache: bool,
     /// Whether the driver checks accesses to buffers. No plan depends on it.
     pub robust_buffer_access: RobustBufferAccess,
-    /// What the physical device has and an application's own Vulkan device was not created with, under Vulkan's names: see
-    /// `Gpu::from_vulkan`. Empty on other devices. No plan depends on it.
+    /// What this crate could use and an application's own device was not opened with: the features of
+    /// [`Gpu::device_descriptor`](crate::Gpu::device_descriptor) under wgpu's names, or, after `Gpu::from_vulkan`, those of
+    /// the physical device under Vulkan's. Empty on other devices. No plan depends on it.
     pub not_enabled: Vec<String>,
     /// Limits of the device.
     pub limits: CapsLimits,

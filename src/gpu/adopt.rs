@@ -1,5 +1,6 @@
 //! Adopts an application's device.
 
+use super::adopt_check;
 use super::buffer_access::BufferAccess;
 use super::open::Device;
 use super::{Gpu, GpuOptions};
@@ -57,8 +58,10 @@ impl From<GpuOptions> for AdoptOptions {
 }
 
 impl Gpu {
-    /// Computes on an application's own device. If the device lacks a feature, [`Gpu::caps`] says so and the plans do
-    /// without it. [`Gpu::device_descriptor`] lists the features to ask for.
+    /// Computes on an application's own device, `device`, which was opened from `adapter` and has `queue`. If the device
+    /// lacks a feature, [`Gpu::caps`] says so and the plans do without it;
+    /// [`Caps::not_enabled`](crate::Caps::not_enabled) names what the adapter has and the device was not opened with.
+    /// [`Gpu::device_descriptor`] lists the features to ask for.
     ///
     /// The application's own callbacks on the device stay in place and may call this crate. One rule applies to the
     /// callback for a lost device ([`wgpu::Device::set_device_lost_callback`]): it must call [`Gpu::mark_lost`] before
@@ -69,8 +72,9 @@ impl Gpu {
     /// thread launches the test and polls the device until it is done.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) if an environment variable has an invalid value;
-    /// [`Error::Device`](crate::Error::Device) if the device is lost.
+    /// [`Error::Input`](crate::Error::Input) if an environment variable has an invalid value, or the device was opened
+    /// from another adapter or has another queue; [`Error::Unsupported`](crate::Error::Unsupported) if it was opened with
+    /// limits without compute shaders; [`Error::Device`](crate::Error::Device) if it is lost.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn adopt(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
         Self::adopt_with(adapter, device, queue, AdoptOptions::from_env()?)
@@ -80,8 +84,8 @@ impl Gpu {
     /// user's cache folder ([`CacheFolder::User`](crate::gpu::CacheFolder::User), the default).
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) if the device is lost; [`Error::Input`](crate::Error::Input) if the
-    /// options have [`BufferAccess::unchecked`], because the device is open already.
+    /// As [`adopt`](Self::adopt), but for the environment; also [`Error::Input`](crate::Error::Input) if the options have
+    /// [`BufferAccess::unchecked`], because the device is open already.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn adopt_with(
         adapter: &wgpu::Adapter,
@@ -91,6 +95,7 @@ impl Gpu {
     ) -> Result<Self> {
         let AdoptOptions { options, polling } = options.into();
         BufferAccess::check_for_adopting(&options)?;
+        adopt_check::check(adapter, &device, &queue)?;
         let device = Device::of_application(adapter, device, queue, polling);
         let (caps, verdicts) = device.verify(&options).wait();
         device.assemble(caps, verdicts, options)
@@ -121,6 +126,7 @@ impl Gpu {
     ) -> Result<Self> {
         let AdoptOptions { options, polling } = options.into();
         BufferAccess::check_for_adopting(&options)?;
+        adopt_check::check(adapter, &device, &queue)?;
         let device = Device::of_application(adapter, device, queue, polling);
         let (caps, verdicts) = device.verify(&options).wait_async().await;
         device.assemble(caps, verdicts, options)

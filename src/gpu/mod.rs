@@ -2,6 +2,7 @@
 
 mod adapter;
 mod adopt;
+mod adopt_check;
 mod binding;
 mod buffer_access;
 #[cfg(not(target_arch = "wasm32"))]

@@ -166,7 +166,9 @@ impl<'a> Device<'a> {
         queue: wgpu::Queue,
         polling: Polling,
     ) -> Self {
-        let (robust, share, not_enabled) = (RobustBufferAccess::Unknown, ADOPTED_SHARE, Vec::new());
+        let missing = Gpu::device_descriptor(adapter).required_features - device.features();
+        let not_enabled = missing.iter_names().map(|(name, _)| name.to_owned()).collect();
+        let (robust, share) = (RobustBufferAccess::Unknown, ADOPTED_SHARE);
         Self { adapter, device, queue, status: Arc::default(), robust, polling, share, not_enabled }
     }
 

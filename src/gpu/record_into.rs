@@ -4,7 +4,7 @@ use super::handle::Gpu;
 use super::recording::Recording;
 use super::scope::{Scope, Scoped};
 use super::taken_encode::Taking;
-use super::taken_work::TakenWork;
+use super::taken_work::{EncoderId, TakenWork};
 use crate::Result;
 use std::sync::Arc;
 
@@ -19,9 +19,11 @@ impl Gpu {
     /// anyone, so they run before the encoder's commands. Only what the calling thread records goes into the encoder;
     /// meanwhile other threads record as usual.
     ///
-    /// Until the application has submitted the encoder's commands, a tensor that they write cannot be used, and a tensor
-    /// that they read cannot be written: both are errors. This includes callbacks that run inside that very `submit`.
-    /// Afterwards everything is as usual. If the encoder or its command buffer is dropped, or wgpu refuses the
+    /// A later `record_into` with the same encoder may use what this one writes, and write what it reads: the encoder's
+    /// commands run in order, the application's own between them. For everything else, until the application has
+    /// submitted the encoder's commands, a tensor that they write cannot be used, and a tensor that they read cannot be
+    /// written: both are errors. This includes callbacks that run inside that very `submit`. Afterwards everything is as
+    /// usual. If the encoder or its command buffer is dropped, or wgpu refuses the
     /// submission, the outputs have no result, and reading them is an error. Memory of temporaries and of tensors that
     /// are dropped returns to the pool when the commands are submitted or dropped. In a browser, which reports errors
     /// later, a refused submission is not noticed, and the contents of its outputs are unspecified.
@@ -60,7 +62,7 @@ impl Gpu {
         self.inner.status.check()?;
         self.check_outside_scope(CALL, "begins another scope")?;
         self.submit_launches()?;
-        let scope = OpenScope::begin(self);
+        let scope = OpenScope::begin(self, EncoderId::of(encoder));
         let result = work().map_err(|error| scope.failed(error))?;
         scope.end().encode(encoder)?;
         self.inner.status.check()?;
@@ -114,8 +116,8 @@ struct OpenScope<'a> {
 }
 
 impl<'a> OpenScope<'a> {
-    fn begin(gpu: &'a Gpu) -> Self {
-        let work = TakenWork::new(CALL, &gpu.inner.spares);
+    fn begin(gpu: &'a Gpu, encoder: EncoderId) -> Self {
+        let work = TakenWork::new(CALL, Some(encoder), &gpu.inner.spares);
         let scope = Scope::new(std::thread::current().id(), work.clone());
         gpu.inner.recorder.lock().scopes.push(scope);
         Self { gpu, work, why: std::cell::OnceCell::new() }

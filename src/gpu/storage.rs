@@ -82,14 +82,14 @@ impl TakenUses {
     }
 
     /// Taken work that must be submitted, or confirmed, before this access. `own` is the work that the access is part
-    /// of.
+    /// of, which may follow other work in the same encoder.
     pub(super) fn conflict(&self, access: Access, own: Option<&Arc<TakenWork>>) -> Option<Arc<TakenWork>> {
         if !self.may_exist() {
             return None;
         }
         let conflicts = |&(work, theirs): &(&Arc<TakenWork>, Access)| {
-            let is_own = own.is_some_and(|own| Arc::ptr_eq(own, work));
-            !is_own
+            let is_ordered = own.is_some_and(|own| own.follows(work));
+            !is_ordered
                 && match work.stage() {
                     Stage::Unsubmitted => access.max(theirs) == Access::Writes,
                     // It may have been refused, so that what it should have written is not there.

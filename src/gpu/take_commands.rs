@@ -72,7 +72,7 @@ impl Gpu {
                 return Ok(None);
             }
             let recording = std::mem::replace(&mut state.open, Recording::new(number + 1));
-            let work = TakenWork::new(CALL, &self.inner.spares);
+            let work = TakenWork::new(CALL, None, &self.inner.spares);
             work.hold_back(&self.inner.pool, number);
             // It does not count as recorded any more. Its storages know the taken work instead.
             state.done_up_to = number;

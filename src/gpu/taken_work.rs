@@ -6,6 +6,7 @@ use super::pool::Pool;
 use super::receipt::{Answer, Receipt, Receipts};
 use super::ring::Ring;
 use super::storage::Storage;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -13,9 +14,23 @@ use std::sync::{Arc, Weak};
 pub(super) struct TakenWork {
     /// The call that took it, for errors.
     pub(super) call: &'static str,
+    /// The application's encoder that it is recorded into; None for a command buffer of its own.
+    encoder: Option<EncoderId>,
     stage: AtomicU8,
     held: Lock<Held>,
     spares: Arc<Spares>,
+}
+
+/// Identity of an application's encoder, as wgpu compares encoders. wgpu gives no encoder the number of an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct EncoderId(u64);
+
+impl EncoderId {
+    pub(super) fn of(encoder: &wgpu::CommandEncoder) -> Self {
+        let mut hasher = DefaultHasher::new();
+        encoder.hash(&mut hasher);
+        Self(hasher.finish())
+    }
 }
 
 /// How far taken work has come.
@@ -74,9 +89,14 @@ pub(super) struct FreedBuffer {
 }
 
 impl TakenWork {
-    pub(super) fn new(call: &'static str, spares: &Arc<Spares>) -> Arc<Self> {
+    pub(super) fn new(call: &'static str, encoder: Option<EncoderId>, spares: &Arc<Spares>) -> Arc<Self> {
         let stage = AtomicU8::new(Stage::Unsubmitted as u8);
-        Arc::new(Self { call, stage, held: Lock::default(), spares: spares.clone() })
+        Arc::new(Self { call, encoder, stage, held: Lock::default(), spares: spares.clone() })
+    }
+
+    /// Whether this work runs after `known`, or is it: what is recorded into one encoder runs in that order.
+    pub(super) fn follows(&self, known: &Self) -> bool {
+        std::ptr::eq(self, known) || (self.encoder.is_some() && self.encoder == known.encoder)
     }
 
     pub(super) fn stage(&self) -> Stage {

@@ -7,6 +7,7 @@ mod callbacks;
 mod dropped;
 mod frames;
 mod memory;
+mod one_encoder;
 mod order;
 mod receipts;
 mod reuse;
