@@ -14,7 +14,7 @@ fn two_devices() -> Option<(wgpu::Adapter, [(wgpu::Device, wgpu::Queue); 2])> {
 }
 
 fn is_refused(adopted: Result<Gpu>, words: &str) {
-    let error = adopted.err().expect("they do not belong together");
+    let error = adopted.expect_err("they do not belong together");
     assert!(matches!(error, Error::Input { .. } | Error::Unsupported { .. }), "{error}");
     assert!(error.to_string().contains(words), "{error}");
 }
