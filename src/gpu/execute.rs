@@ -6,7 +6,7 @@ use super::launch::NewLaunch;
 use super::lifetimes::{Lifetimes, Outputs};
 use super::memory::Allocation;
 use super::prepared::Prepared;
-use super::recording::{BoundWindow, WindowUse};
+use super::bound_window::{BoundWindow, WindowUse};
 use super::same_gpu::check_same_gpu;
 use super::scope::OwnScope;
 use super::storage::{Access as StorageAccess, Storage};
@@ -220,7 +220,8 @@ impl Gpu {
                 });
             }
             self.record(NewLaunch {
-                op: plan.op(),
+                plan,
+                step: at,
                 pipeline,
                 bound,
                 dims: &step.dims,

@@ -1,18 +1,22 @@
 //! Records launches.
 
+use super::bound_window::BoundWindow;
 use super::handle::Gpu;
+use super::lock::Locked;
 use super::options::Submission;
 use super::pipeline::Pipeline;
-use super::recording::{BoundWindow, Outcome, Uniform};
-use super::taken_check::note_uses;
+use super::recorder::State;
+use super::recording::Outcome;
+use super::scope::Sink;
 use crate::Result;
-use crate::plan::Scalar;
+use crate::plan::{Plan, Scalar};
 use std::sync::Arc;
 
 /// A launch to record.
 pub(super) struct NewLaunch<'a> {
-    /// The operation, for errors.
-    pub(super) op: &'static str,
+    pub(super) plan: &'a Plan,
+    /// Index of the plan's step that the launch runs.
+    pub(super) step: usize,
     pub(super) pipeline: &'a Arc<Pipeline>,
     /// Windows of the operands, in the order in which the shader declares them.
     pub(super) bound: Vec<BoundWindow>,
@@ -25,23 +29,41 @@ pub(super) struct NewLaunch<'a> {
     pub(super) seconds: f64,
 }
 
+impl NewLaunch<'_> {
+    /// Appends the dims to `to`, with the scalars written into them.
+    pub(super) fn append_dims(&self, to: &mut Vec<u8>) {
+        let from = to.len();
+        to.extend_from_slice(self.dims);
+        for &(offset, index) in self.scalars {
+            let at = from + offset;
+            to[at..at + 4].copy_from_slice(&self.values[index].bits().to_ne_bytes());
+        }
+    }
+}
+
 impl Gpu {
     /// Records one launch, and submits the recording if it is full. In the closure of a `record_into`, the launch goes to
     /// that scope.
     pub(super) fn record(&self, launch: NewLaunch<'_>) -> Result<()> {
-        let NewLaunch { op, pipeline, bound, dims, scalars, values, grid, seconds } = launch;
-        let uses = bound.iter().map(|bound| (&*bound.storage, bound.taken_access()));
-        let mut state = self.lock_ordered(op, uses.clone())?;
+        let uses = launch.bound.iter().map(|bound| (&*bound.storage, bound.taken_access()));
+        let mut state = self.lock_ordered(launch.plan.op(), uses)?;
         let sequence = state.next_sequence();
-        state.count(&bound);
-        let dims = Uniform { dims, scalars, values };
         if let Some(scope) = state.scope() {
-            note_uses(&scope.work, uses);
-            scope.recording.push(pipeline, bound, &dims, grid, sequence);
+            if let Sink::Recording(_) = scope.sink {
+                state.counts.add(&launch.bound);
+            }
+            // The scope is there: nobody else ends it.
+            state.scope().into_iter().for_each(|scope| scope.push(launch, sequence));
             return Ok(());
         }
-        state.open.push(pipeline, bound, &dims, grid, sequence);
-        state.open.seconds += seconds;
+        state.counts.add(&launch.bound);
+        state.open.seconds += launch.seconds;
+        state.open.push(launch, sequence);
+        self.submit_if_full(state)
+    }
+
+    /// Submits the open recording if it is full, or if each launch is to be submitted by itself.
+    pub(super) fn submit_if_full(&self, mut state: Locked<'_, State>) -> Result<()> {
         let each = self.inner.options.submission == Submission::EachLaunch && !state.timed;
         if !each && !state.is_full() {
             return Ok(());

@@ -48,7 +48,7 @@ impl Allocation {
         self.pooled.storage().len
     }
 
-    pub(super) fn storage(&self) -> &Arc<Storage> {
+    pub(crate) fn storage(&self) -> &Arc<Storage> {
         self.pooled.storage()
     }
 
@@ -91,7 +91,11 @@ impl Gpu {
         let size = self.inner.pool.lock().class(bytes);
         match work.reuse(size) {
             Some(freed) => Ok(Allocation { pooled: PooledBuffer::again(freed, bytes), gpu: self.clone() }),
-            None => self.allocate_unused(op, bytes, first_unsubmitted),
+            None => {
+                let allocation = self.allocate_unused(op, bytes, first_unsubmitted)?;
+                work.note_allocated(allocation.buffer());
+                Ok(allocation)
+            }
         }
     }
 
@@ -109,8 +113,14 @@ impl Gpu {
 
     /// Allocates a buffer and uploads `bytes` to it.
     pub(crate) fn upload(&self, op: &'static str, bytes: &[u8]) -> Result<Allocation> {
+        self.check_outside_capture(op)?;
+        self.upload_constant(op, bytes)
+    }
+
+    /// As [`upload`](Self::upload), in the closure of `capture` too: what is uploaded does not change.
+    fn upload_constant(&self, op: &'static str, bytes: &[u8]) -> Result<Allocation> {
         let allocation = self.allocate_for_writing(op, bytes.len() as u64)?;
-        self.write_words(&allocation, 0, bytes).named(op)?;
+        self.write_words(allocation.storage(), 0, bytes).named(op)?;
         Ok(allocation)
     }
 
@@ -123,6 +133,7 @@ impl Gpu {
         len: usize,
         mut fill: impl FnMut(u64, &mut [T]),
     ) -> Result<Allocation> {
+        self.check_outside_capture(op)?;
         let size = size_of::<T>();
         let allocation = self.allocate_for_writing(op, (len as u64).saturating_mul(size as u64))?;
         let mut chunk = vec![T::zeroed(); len.min(CHUNK / size)];
@@ -131,7 +142,7 @@ impl Gpu {
             let part = chunk.len().min(len - start);
             fill(start as u64, &mut chunk[..part]);
             let bytes = bytemuck::cast_slice(&chunk[..part]);
-            self.write_words(&allocation, (start * size) as u64, bytes).named(op)?;
+            self.write_words(allocation.storage(), (start * size) as u64, bytes).named(op)?;
             start += part;
         }
         Ok(allocation)
@@ -139,13 +150,14 @@ impl Gpu {
 
     /// Writes `bytes` to the storage from byte `start` on, ordered after everything that was recorded before. It begins and
     /// ends with whole words, or with the storage.
-    pub(crate) fn overwrite(&self, allocation: &Allocation, start: u64, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn overwrite(&self, storage: &Storage, start: u64, bytes: &[u8]) -> Result<()> {
         self.inner.status.check()?;
-        self.settle("write", allocation, Access::Writes)?;
-        self.write_words(allocation, start, bytes).named("write")?;
-        if start == 0 && bytes.len() as u64 >= allocation.len() {
+        self.check_outside_capture("write")?;
+        self.settle("write", storage, Access::Writes)?;
+        self.write_words(storage, start, bytes).named("write")?;
+        if start == 0 && bytes.len() as u64 >= storage.len {
             let sequence = self.inner.recorder.lock().next_sequence();
-            allocation.pooled.storage().contents.note_whole_write(sequence);
+            storage.contents.note_whole_write(sequence);
         }
         Ok(())
     }
@@ -154,7 +166,7 @@ impl Gpu {
     /// buffer for other tensors.
     pub(crate) fn export<'a>(&self, allocation: &'a Arc<Allocation>) -> Result<&'a wgpu::Buffer> {
         self.inner.status.check()?;
-        self.settle("buffer", allocation, Access::Reads)?;
+        self.settle("buffer", allocation.storage(), Access::Reads)?;
         allocation.check()?;
         allocation.pooled.storage().export();
         self.know_buffer(allocation);
@@ -165,10 +177,10 @@ impl Gpu {
     /// the application submits later. Fails if taken work that is not submitted conflicts with this access.
     ///
     /// NOTE: the check comes last. What another thread takes meanwhile is no longer recorded, but then the check finds it.
-    fn settle(&self, op: &'static str, allocation: &Allocation, access: Access) -> Result<()> {
-        let used = (&**allocation.storage(), access);
+    fn settle(&self, op: &'static str, storage: &Storage, access: Access) -> Result<()> {
+        let used = (storage, access);
         let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
-        if allocation.pooled.storage().contents.last_use() >= first_unsubmitted {
+        if storage.contents.last_use() >= first_unsubmitted {
             self.submit_all()?;
         }
         self.check_taken(op, used, OwnScope::Counts)?;
@@ -181,7 +193,7 @@ impl Gpu {
             return Ok(known);
         }
         // The lock is not held during the upload, so two threads may upload the same words at the same time.
-        let uploaded = self.upload(op, bytemuck::cast_slice(constant.words()))?.into_pooled();
+        let uploaded = self.upload_constant(op, bytemuck::cast_slice(constant.words()))?.into_pooled();
         Ok(self.inner.constants.insert(constant, uploaded))
     }
 
@@ -219,15 +231,15 @@ impl Gpu {
 
     /// Writes whole 4-byte words. If the length is not a multiple of 4, the rest of the last word becomes zero; it
     /// belongs to no tensor.
-    fn write_words(&self, allocation: &Allocation, offset: u64, bytes: &[u8]) -> Result<()> {
+    fn write_words(&self, storage: &Storage, offset: u64, bytes: &[u8]) -> Result<()> {
         let whole = bytes.len() / 4 * 4;
         if whole > 0 {
-            self.stage(allocation, offset, &bytes[..whole])?;
+            self.stage(storage, offset, &bytes[..whole])?;
         }
         if whole < bytes.len() {
             let mut word = [0; 4];
             word[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
-            self.stage(allocation, offset + whole as u64, &word)?;
+            self.stage(storage, offset + whole as u64, &word)?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ mod adapter;
 mod adopt;
 mod adopt_check;
 mod binding;
+mod bound_window;
 mod buffer_access;
 #[cfg(not(target_arch = "wasm32"))]
 mod buffer_owner;
@@ -41,6 +42,7 @@ mod receipt;
 mod record_into;
 mod recorder;
 mod recording;
+mod replay;
 mod ring;
 mod same_gpu;
 mod scope;
@@ -74,6 +76,7 @@ pub use handle::Gpu;
 pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 pub use raw::application::{VulkanAdapter, VulkanDevice, VulkanFeatureChain, VulkanFeatures};
+pub use replay::Replay;
 pub use stats::Stats;
 pub use timing::{Clock, Timing};
 pub use view::View;

@@ -50,7 +50,7 @@ impl Drop for PooledBuffer {
             pool: self.pool.clone(),
             buffer: buffer.clone(),
             last_use: (!self.storage.is_exported()).then(|| contents.last_use()),
-            users: taken.unsubmitted(),
+            users: taken.holders(),
         };
         freed.release();
     }

@@ -2,7 +2,7 @@
 
 use super::handle::Gpu;
 use super::recording::Recording;
-use super::scope::{Scope, Scoped};
+use super::scope::{Scope, Scoped, Sink};
 use super::taken_encode::Taking;
 use super::taken_work::{EncoderId, TakenWork};
 use crate::Result;
@@ -118,8 +118,7 @@ struct OpenScope<'a> {
 impl<'a> OpenScope<'a> {
     fn begin(gpu: &'a Gpu, encoder: EncoderId) -> Self {
         let work = TakenWork::new(CALL, Some(encoder), &gpu.inner.spares);
-        let scope = Scope::new(std::thread::current().id(), work.clone());
-        gpu.inner.recorder.lock().scopes.push(scope);
+        gpu.begin_scope(Scope::new(work.clone(), Sink::recording()));
         Self { gpu, work, why: std::cell::OnceCell::new() }
     }
 
@@ -135,18 +134,20 @@ impl<'a> OpenScope<'a> {
 
     fn take(&self) -> Taking<'a> {
         let (gpu, work) = (self.gpu, self.work.clone());
-        let mut state = gpu.inner.recorder.lock();
-        let at = state.scopes.iter().position(|scope| Arc::ptr_eq(&scope.work, &work));
-        let scope = at.map(|at| state.scopes.swap_remove(at));
-        if let Some(scope) = scope.as_ref().filter(|scope| scope.recording.len() > 0) {
-            scope.work.hold_uploads(state.uploads.take_staged());
+        let sink = gpu.end_scope(&work);
+        if let Some(Sink::Recording(recording)) = &sink
+            && recording.len() > 0
+        {
+            work.hold_uploads(gpu.inner.recorder.lock().uploads.take_staged());
         }
-        drop(state);
         let ended = self.why.get().map_or("panicked", String::as_str);
         let why =
             format!("the closure of `record_into` {ended}, so nothing that it recorded was encoded").into();
         // The scope is there since `begin`.
-        let recording = scope.map_or_else(|| Recording::new(0), |scope| scope.recording);
+        let recording = match sink {
+            Some(Sink::Recording(recording)) => recording,
+            _ => Recording::new(0),
+        };
         Taking { gpu, work, recording, why }
     }
 }

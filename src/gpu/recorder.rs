@@ -2,7 +2,8 @@
 
 use super::content_state::Reason;
 use super::lock::Lock;
-use super::recording::{BoundWindow, Recording, Tail, WindowUse};
+use super::bound_window::{BoundWindow, WindowUse};
+use super::recording::{Recording, Tail};
 use super::ring::{MAX_LAUNCHES, Ring};
 use super::scope::{Scope, Scoped};
 use super::storage::Storage;
@@ -155,19 +156,27 @@ impl State {
 
     pub(super) fn is_full(&self) -> bool {
         let due = !self.timed && self.open.seconds >= MAX_SECONDS;
-        due || self.open.len() >= MAX_LAUNCHES
+        due || self.open.launches() >= MAX_LAUNCHES
     }
+}
 
-    pub(super) fn count(&mut self, bound: &[BoundWindow]) {
-        self.counts.launches += 1;
+impl Counts {
+    /// Counts a launch that binds these windows.
+    pub(super) fn add(&mut self, bound: &[BoundWindow]) {
+        self.launches += 1;
         for bound in bound {
-            let bytes = bound.window.end - bound.window.start;
             match bound.access {
-                WindowUse::Read => self.counts.bytes_bound_for_reading += bytes,
-                WindowUse::Write | WindowUse::Overwrite { .. } => {
-                    self.counts.bytes_bound_for_writing += bytes
-                }
+                WindowUse::Read => self.bytes_bound_for_reading += bound.bytes(),
+                WindowUse::Write | WindowUse::Overwrite { .. } => self.bytes_bound_for_writing += bound.bytes(),
             }
         }
+    }
+
+    /// Adds those of other launches.
+    pub(super) fn add_all(&mut self, other: &Self) {
+        self.launches += other.launches;
+        self.submits += other.submits;
+        self.bytes_bound_for_reading += other.bytes_bound_for_reading;
+        self.bytes_bound_for_writing += other.bytes_bound_for_writing;
     }
 }

@@ -1,13 +1,15 @@
 //! A recording: a list of launches as plain data. It is encoded when it is submitted, while no lock is held.
 
+use super::bound_window::{BoundWindow, WindowUse};
 use super::content_state::{ContentState, Reason};
+use super::launch::NewLaunch;
 use super::lock::foreign;
 use super::pipeline::Dims;
 use super::pipeline::Pipeline;
 use super::progress::Progress;
+use super::replay::launches::{Bindings, Launches};
 use super::ring::{MAX_LAUNCHES, Ring};
-use super::storage::{Access, Storage};
-use crate::plan::Scalar;
+use super::storage::Storage;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -15,11 +17,13 @@ use std::sync::{Arc, OnceLock};
 pub(super) struct Recording {
     /// Number of the recording. Recordings are submitted in the order of their numbers, which start at 1.
     pub(super) number: u64,
-    launches: Vec<RecordedLaunch>,
-    /// Windows that the launches bind, one launch after another.
+    items: Vec<Item>,
+    /// Windows that the items bind, one item after another.
     bound: Vec<BoundWindow>,
     /// The launches' dims, one launch after another.
     dims: Vec<u8>,
+    /// The number of launches, those of replays included.
+    launches: usize,
     /// Predicted seconds of all launches.
     pub(super) seconds: f64,
     /// Queries that the pass writes its timestamps to, if it is timed.
@@ -36,40 +40,26 @@ pub(super) struct Recording {
 /// submitting thread is in a callback, only that thread knows the index.
 pub(super) type Outcome = OnceLock<Result<wgpu::SubmissionIndex, Reason>>;
 
-/// One launch.
-struct RecordedLaunch {
-    pipeline: Arc<Pipeline>,
+/// One launch, or one run of a replay.
+struct Item {
+    work: Work,
     bound: Range<usize>,
-    dims: Range<usize>,
-    grid: [u32; 3],
     sequence: u64,
 }
 
-/// The dims of a launch, and the scalars to write into them: pairs of a byte offset in `dims` and an index in `values`.
-pub(super) struct Uniform<'a> {
-    pub(super) dims: &'a [u8],
-    pub(super) scalars: &'a [(usize, usize)],
-    pub(super) values: &'a [Scalar],
+/// What an item runs.
+enum Work {
+    Launch { pipeline: Arc<Pipeline>, dims: Range<usize>, grid: [u32; 3] },
+    Replay { launches: Arc<Launches>, bindings: Arc<Bindings> },
 }
 
-/// A window of a storage that a launch binds.
-pub(super) struct BoundWindow {
-    pub(super) storage: Arc<Storage>,
-    pub(super) window: Range<u64>,
-    pub(super) access: WindowUse,
-    /// Sequence of the last write of the whole storage before the launch.
-    since: u64,
-}
-
-/// How a launch uses a storage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WindowUse {
-    /// It reads the storage.
-    Read,
-    /// It writes to the storage, and may read it.
-    Write,
-    /// It belongs to an operation that began at this sequence, writes the whole storage, and reads nothing of it.
-    Overwrite { begun: u64 },
+/// The bind groups of an item.
+pub(super) enum Groups {
+    /// It does not run, because one of its inputs was never computed.
+    Skipped,
+    OfLaunch(wgpu::BindGroup),
+    /// The replay has its own.
+    OfReplay,
 }
 
 /// The commands after the launches.
@@ -85,9 +75,10 @@ impl Recording {
     pub(super) fn new(number: u64) -> Self {
         Self {
             number,
-            launches: Vec::new(),
+            items: Vec::new(),
             bound: Vec::new(),
             dims: Vec::new(),
+            launches: 0,
             seconds: 0.0,
             timestamps: None,
             tail: None,
@@ -101,20 +92,46 @@ impl Recording {
         Self { has_more_pieces: whole.has_more_pieces, ..Self::new(whole.number) }
     }
 
-    /// The number of launches.
+    /// The number of launches, those of replays included.
+    pub(super) fn launches(&self) -> usize {
+        self.launches
+    }
+
+    /// The number of launches and runs of replays.
     pub(super) fn len(&self) -> usize {
-        self.launches.len()
+        self.items.len()
     }
 
     /// Appends a launch.
-    pub(super) fn push(
+    pub(super) fn push(&mut self, launch: NewLaunch<'_>, sequence: u64) {
+        let from = self.dims.len();
+        launch.append_dims(&mut self.dims);
+        let NewLaunch { pipeline, bound, grid, .. } = launch;
+        let bound = self.push_bound(bound, sequence);
+        let work = Work::Launch { pipeline: pipeline.clone(), dims: from..self.dims.len(), grid };
+        self.items.push(Item { work, bound, sequence });
+        self.launches += 1;
+    }
+
+    /// Appends a run of a replay.
+    pub(super) fn push_replay(
         &mut self,
-        pipeline: &Arc<Pipeline>,
-        bound: Vec<BoundWindow>,
-        uniform: &Uniform<'_>,
-        grid: [u32; 3],
+        launches: &Arc<Launches>,
+        bindings: &Arc<Bindings>,
+        bound: impl IntoIterator<Item = BoundWindow>,
         sequence: u64,
     ) {
+        let bound = self.push_bound(bound, sequence);
+        self.launches += launches.len();
+        let work = Work::Replay { launches: launches.clone(), bindings: bindings.clone() };
+        self.items.push(Item { work, bound, sequence });
+    }
+
+    fn push_bound(
+        &mut self,
+        bound: impl IntoIterator<Item = BoundWindow>,
+        sequence: u64,
+    ) -> Range<usize> {
         let start = self.bound.len();
         for mut bound in bound {
             let contents = &bound.storage.contents;
@@ -128,34 +145,27 @@ impl Recording {
             bound.since = contents.last_whole_write();
             self.bound.push(bound);
         }
-        let from = self.dims.len();
-        self.dims.extend_from_slice(uniform.dims);
-        for &(offset, index) in uniform.scalars {
-            let at = from + offset;
-            self.dims[at..at + 4].copy_from_slice(&uniform.values[index].bits().to_ne_bytes());
-        }
-        let (bound, dims) = (start..self.bound.len(), from..self.dims.len());
-        self.launches.push(RecordedLaunch { pipeline: pipeline.clone(), bound, dims, grid, sequence });
+        start..self.bound.len()
     }
 
-    /// Reason why the launch at `at` cannot run, if one of its inputs was never computed.
+    /// Reason why the item at `at` cannot run, if one of its inputs was never computed.
     fn missing_input(&self, at: usize) -> Option<Reason> {
-        let launch = &self.launches[at];
+        let item = &self.items[at];
         let is_input = |bound: &&BoundWindow| !matches!(bound.access, WindowUse::Overwrite { .. });
-        let mut inputs = self.bound[launch.bound.clone()].iter().filter(is_input);
-        inputs.find_map(|bound| bound.storage.contents.failure_between(bound.since, launch.sequence))
+        let mut inputs = self.bound[item.bound.clone()].iter().filter(is_input);
+        inputs.find_map(|bound| bound.storage.contents.failure_between(bound.since, item.sequence))
     }
 
-    /// Marks the outputs of the launch at `at` as failed.
+    /// Marks the outputs of the item at `at` as failed.
     fn fail(&self, at: usize, why: &Reason) {
-        let launch = &self.launches[at];
-        let written = self.bound[launch.bound.clone()].iter().filter(|bound| bound.access != WindowUse::Read);
-        written.for_each(|bound| bound.storage.contents.fail(launch.sequence, why));
+        let item = &self.items[at];
+        let written = self.bound[item.bound.clone()].iter().filter(|bound| bound.access != WindowUse::Read);
+        written.for_each(|bound| bound.storage.contents.fail(item.sequence, why));
     }
 
     /// Marks the outputs of all launches as failed.
     pub(super) fn fail_all(&self, why: &Reason) {
-        (0..self.launches.len()).for_each(|at| self.fail(at, why));
+        (0..self.items.len()).for_each(|at| self.fail(at, why));
         // NOTE: the outcome is already set if another piece has failed before.
         let _ = self.outcome.set(Err(why.clone()));
     }
@@ -175,35 +185,48 @@ impl Recording {
 
     /// The contents that the launches write, each with the sequence of the launch.
     pub(super) fn writes(&self) -> Vec<(Arc<ContentState>, u64)> {
-        let writes = |launch: &RecordedLaunch| {
-            let (bound, sequence) = (&self.bound[launch.bound.clone()], launch.sequence);
+        let writes = |item: &Item| {
+            let (bound, sequence) = (&self.bound[item.bound.clone()], item.sequence);
             let written = bound.iter().filter(|bound| bound.access != WindowUse::Read);
             written.map(|bound| (bound.storage.contents.clone(), sequence)).collect::<Vec<_>>()
         };
-        self.launches.iter().flat_map(writes).collect()
+        self.items.iter().flat_map(writes).collect()
     }
 
     /// Name of the first launch, for errors.
     pub(super) fn name(&self) -> &str {
-        self.launches.first().map_or("reading a tensor", |launch| &launch.pipeline.name)
+        match self.items.first().map(|item| &item.work) {
+            None => "reading a tensor",
+            Some(Work::Launch { pipeline, .. }) => &pipeline.name,
+            Some(Work::Replay { .. }) => "a replay",
+        }
     }
 
-    /// Whether it contains at most one launch or one copy, so that an error has only one possible cause.
+    /// Whether it contains at most one item or one copy, so that an error has only one possible cause.
     pub(super) fn is_single(&self) -> bool {
-        self.launches.len() + usize::from(self.tail.is_some()) <= 1
+        self.items.len() + usize::from(self.tail.is_some()) <= 1
     }
 
-    /// Splits the recording into pieces, each with one launch or only the tail, to identify which of them fails.
+    /// Splits the recording into pieces, each with one item or only the tail, to identify which of them fails.
     pub(super) fn split(self, why: &Reason) -> Vec<Self> {
-        let Self { number, launches, bound, dims, tail, outcome, has_more_pieces, .. } = self;
+        let Self { number, items, bound, dims, tail, outcome, has_more_pieces, .. } = self;
         let piece = || Self { outcome: Arc::default(), has_more_pieces: true, ..Self::new(number) };
         let mut bound = bound.into_iter();
-        let mut pieces: Vec<Self> = Vec::with_capacity(launches.len() + 1);
-        for launch in launches {
-            let own: Vec<BoundWindow> = bound.by_ref().take(launch.bound.len()).collect();
-            let dims = dims[launch.dims.clone()].to_vec();
-            let launch = RecordedLaunch { bound: 0..own.len(), dims: 0..dims.len(), ..launch };
-            pieces.push(Self { launches: vec![launch], bound: own, dims, ..piece() });
+        let mut pieces: Vec<Self> = Vec::with_capacity(items.len() + 1);
+        for item in items {
+            let own: Vec<BoundWindow> = bound.by_ref().take(item.bound.len()).collect();
+            let (work, launches, dims) = match item.work {
+                Work::Launch { pipeline, dims: range, grid } => {
+                    let dims = dims[range].to_vec();
+                    (Work::Launch { pipeline, dims: 0..dims.len(), grid }, 1, dims)
+                }
+                Work::Replay { launches, bindings } => {
+                    let len = launches.len();
+                    (Work::Replay { launches, bindings }, len, Vec::new())
+                }
+            };
+            let item = Item { work, bound: 0..own.len(), sequence: item.sequence };
+            pieces.push(Self { items: vec![item], bound: own, dims, launches, ..piece() });
         }
         match tail {
             Some(tail @ Tail::Read { .. }) => {
@@ -222,7 +245,8 @@ impl Recording {
 
     /// Whether a kernel of these launches receives its dims through a ring.
     pub(super) fn needs_ring(&self) -> bool {
-        self.launches.iter().any(|launch| launch.pipeline.dims == Dims::Ring)
+        let needs = |item: &Item| matches!(&item.work, Work::Launch { pipeline, .. } if pipeline.dims == Dims::Ring);
+        self.items.iter().any(needs)
     }
 
     /// Encodes all commands, and a copy of the ticket's number to `progress` after them. The dims of kernels that use a
@@ -237,7 +261,7 @@ impl Recording {
     ) -> wgpu::CommandBuffer {
         let desc = wgpu::CommandEncoderDescriptor { label: Some("tilewise recording") };
         let mut encoder = device.create_command_encoder(&desc);
-        if !self.launches.is_empty() {
+        if !self.items.is_empty() {
             let groups = self.bind(device);
             self.encode_pass(&groups, &mut encoder, ring.map_or(&mut [], std::slice::from_mut));
         }
@@ -246,25 +270,30 @@ impl Recording {
         foreign(|| encoder.finish())
     }
 
-    /// The bind groups of the launches. A launch whose inputs were never computed has none, and its outputs are marked
-    /// as failed.
-    pub(super) fn bind(&self, device: &wgpu::Device) -> Vec<Option<wgpu::BindGroup>> {
-        let group = |(at, launch): (usize, &RecordedLaunch)| {
+    /// The bind groups of the items. An item whose inputs were never computed is skipped, and its outputs are marked as
+    /// failed.
+    pub(super) fn bind(&self, device: &wgpu::Device) -> Vec<Groups> {
+        let groups = |(at, item): (usize, &Item)| {
             if let Some(why) = self.missing_input(at) {
                 self.fail(at, &why);
-                return None;
+                return Groups::Skipped;
             }
-            let operands = self.bound[launch.bound.clone()].iter().map(BoundWindow::resource);
-            Some(launch.pipeline.bind(device, operands))
+            match &item.work {
+                Work::Launch { pipeline, .. } => {
+                    let operands = self.bound[item.bound.clone()].iter().map(BoundWindow::resource);
+                    Groups::OfLaunch(pipeline.bind(device, operands))
+                }
+                Work::Replay { .. } => Groups::OfReplay,
+            }
         };
-        self.launches.iter().enumerate().map(group).collect()
+        self.items.iter().enumerate().map(groups).collect()
     }
 
-    /// Encodes one pass with the launches that have bind groups. The dims of kernels that use a ring are appended to
+    /// Encodes one pass with the items that are not skipped. The dims of kernels that use a ring are appended to
     /// `rings`, which have room for [`MAX_LAUNCHES`] launches each.
     pub(super) fn encode_pass(
         &self,
-        groups: &[Option<wgpu::BindGroup>],
+        groups: &[Groups],
         encoder: &mut wgpu::CommandEncoder,
         rings: &mut [Ring],
     ) {
@@ -275,20 +304,26 @@ impl Recording {
         });
         let desc = wgpu::ComputePassDescriptor { label: Some("tilewise"), timestamp_writes };
         let mut pass = encoder.begin_compute_pass(&desc);
-        for (at, (launch, group)) in self.launches.iter().zip(groups).enumerate() {
-            let Some(group) = group else { continue };
-            pass.set_pipeline(&launch.pipeline.pipeline);
-            pass.set_bind_group(0, group, &[]);
-            let dims = &self.dims[launch.dims.clone()];
-            match (launch.pipeline.dims, rings.get_mut(at / MAX_LAUNCHES)) {
-                (Dims::Ring, Some(ring)) => {
-                    let offset = ring.push(dims);
-                    pass.set_bind_group(1, ring.group(), &[offset]);
+        let mut in_ring = 0;
+        for (item, groups) in self.items.iter().zip(groups) {
+            match (&item.work, groups) {
+                (Work::Launch { pipeline, dims, grid: [x, y, z] }, Groups::OfLaunch(group)) => {
+                    pass.set_pipeline(&pipeline.pipeline);
+                    pass.set_bind_group(0, group, &[]);
+                    let dims = &self.dims[dims.clone()];
+                    match (pipeline.dims, rings.get_mut(in_ring / MAX_LAUNCHES)) {
+                        (Dims::Ring, Some(ring)) => {
+                            let offset = ring.push(dims);
+                            pass.set_bind_group(1, ring.group(), &[offset]);
+                            in_ring += 1;
+                        }
+                        _ => pass.set_immediates(0, dims),
+                    }
+                    pass.dispatch_workgroups(*x, *y, *z);
                 }
-                _ => pass.set_immediates(0, dims),
+                (Work::Replay { launches, bindings }, Groups::OfReplay) => launches.encode(bindings, &mut pass),
+                _ => {}
             }
-            let [x, y, z] = launch.grid;
-            pass.dispatch_workgroups(x, y, z);
         }
     }
 
@@ -311,24 +346,5 @@ impl Recording {
             }
             None => {}
         }
-    }
-}
-
-impl BoundWindow {
-    pub(super) fn new(storage: Arc<Storage>, window: Range<u64>, access: WindowUse) -> Self {
-        Self { storage, window, access, since: 0 }
-    }
-
-    /// How the launch uses the storage, for taken work.
-    pub(super) fn taken_access(&self) -> Access {
-        if self.access == WindowUse::Read { Access::Reads } else { Access::Writes }
-    }
-
-    fn resource(&self) -> wgpu::BindingResource<'_> {
-        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-            buffer: &self.storage.buffer,
-            offset: self.window.start,
-            size: std::num::NonZeroU64::new(self.window.end - self.window.start),
-        })
     }
 }

@@ -1,6 +1,10 @@
-//! The scope of `record_into`: the recording of one thread while its closure runs.
+//! The scope of `record_into` and of `capture`: what one thread records while its closure runs.
 
+use super::handle::Gpu;
+use super::launch::NewLaunch;
 use super::recording::Recording;
+use super::replay::captured::Captured;
+use super::taken_check::note_uses;
 use super::taken_work::TakenWork;
 use std::sync::Arc;
 use std::thread::ThreadId;
@@ -13,12 +17,20 @@ pub(super) enum Scoped {
     Suspended,
 }
 
-/// What one thread records for the commands of an application, apart from the open recording of the others.
+/// What one thread records apart from the open recording of the others.
 pub(super) struct Scope {
     pub(super) thread: ThreadId,
     pub(super) scoped: Scoped,
     pub(super) work: Arc<TakenWork>,
-    pub(super) recording: Recording,
+    pub(super) sink: Sink,
+}
+
+/// Where the launches of a scope go.
+pub(super) enum Sink {
+    /// Into commands of the application, which run once.
+    Recording(Recording),
+    /// Into a replay.
+    Capture(Captured),
 }
 
 /// Whether the calling thread's own scope counts as taken work.
@@ -35,7 +47,37 @@ pub(super) enum OwnScope {
 const UNNUMBERED: u64 = 0;
 
 impl Scope {
-    pub(super) fn new(thread: ThreadId, work: Arc<TakenWork>) -> Self {
-        Self { thread, scoped: Scoped::Active, work, recording: Recording::new(UNNUMBERED) }
+    /// A scope of the calling thread.
+    pub(super) fn new(work: Arc<TakenWork>, sink: Sink) -> Self {
+        Self { thread: std::thread::current().id(), scoped: Scoped::Active, work, sink }
+    }
+
+    /// Adds a launch.
+    pub(super) fn push(&mut self, launch: NewLaunch<'_>, sequence: u64) {
+        note_uses(&self.work, launch.bound.iter().map(|bound| (&*bound.storage, bound.taken_access())));
+        match &mut self.sink {
+            Sink::Recording(recording) => recording.push(launch, sequence),
+            Sink::Capture(captured) => captured.push(launch),
+        }
+    }
+}
+
+impl Sink {
+    /// Of a `record_into`.
+    pub(super) fn recording() -> Self {
+        Self::Recording(Recording::new(UNNUMBERED))
+    }
+}
+
+impl Gpu {
+    pub(super) fn begin_scope(&self, scope: Scope) {
+        self.inner.recorder.lock().scopes.push(scope);
+    }
+
+    /// Ends the scope of this work, and returns what it has recorded; None if it has ended already.
+    pub(super) fn end_scope(&self, work: &Arc<TakenWork>) -> Option<Sink> {
+        let mut state = self.inner.recorder.lock();
+        let at = state.scopes.iter().position(|scope| Arc::ptr_eq(&scope.work, work))?;
+        Some(state.scopes.swap_remove(at).sink)
     }
 }

@@ -94,7 +94,7 @@ impl TakenUses {
                     Stage::Unsubmitted => access.max(theirs) == Access::Writes,
                     // It may have been refused, so that what it should have written is not there.
                     Stage::Submitted => theirs == Access::Writes,
-                    Stage::Done => false,
+                    Stage::Captured | Stage::Done => false,
                 }
         };
         let uses = self.uses.lock();
@@ -102,14 +102,14 @@ impl TakenUses {
         found.map(|(work, _)| work.clone())
     }
 
-    /// The work that uses the storage and is not yet submitted.
-    pub(super) fn unsubmitted(&self) -> Vec<Arc<TakenWork>> {
+    /// The work that uses the storage and is going to run.
+    pub(super) fn holders(&self) -> Vec<Arc<TakenWork>> {
         if !self.may_exist() {
             return Vec::new();
         }
         let uses = self.uses.lock();
         let works = uses.iter().map(|(work, _)| work);
-        works.filter(|work| work.stage() == Stage::Unsubmitted).cloned().collect()
+        works.filter(|work| work.holds_buffers()).cloned().collect()
     }
 
     /// Forgets work that no access has to wait for any more. The caller holds no lock, because the work may be dropped.
@@ -118,7 +118,7 @@ impl TakenUses {
             return;
         }
         let is_finished = |(work, access): &mut (Arc<TakenWork>, Access)| match work.stage() {
-            Stage::Unsubmitted => false,
+            Stage::Unsubmitted | Stage::Captured => false,
             Stage::Submitted => *access == Access::Reads,
             Stage::Done => true,
         };

@@ -5,7 +5,7 @@ use super::handle::Gpu;
 use super::lock::Locked;
 use super::poll::poll_once;
 use super::recorder::State;
-use super::scope::OwnScope;
+use super::scope::{OwnScope, Sink};
 use super::storage::{Access, Storage};
 use super::taken_work::{Stage, TakenWork};
 use crate::{Error, Result};
@@ -89,18 +89,37 @@ impl Gpu {
         work.map_or(Ok(()), |work| Err(unsubmitted(op, &work, access)))
     }
 
-    /// Fails if the calling thread is in the closure of a `record_into`.
+    /// Fails if the calling thread is in the closure of a `record_into` or of a `capture`.
     ///
     /// # Errors
     /// [`Error::Input`] if it is.
     pub(super) fn check_outside_scope(&self, call: &'static str, does: &str) -> Result<()> {
-        if self.inner.recorder.lock().scope().is_none() {
+        let mut state = self.inner.recorder.lock();
+        let why = match state.scope().map(|scope| &scope.sink) {
+            None => return Ok(()),
+            Some(Sink::Recording(_)) => format!(
+                "it {does}, which the closure of `record_into` cannot: call it after the application has submitted the \
+                 encoder"
+            ),
+            Some(Sink::Capture(_)) => format!(
+                "it {does}, which the closure of `capture` cannot, because nothing has run: call it before or after"
+            ),
+        };
+        Err(Error::input(call, why))
+    }
+
+    /// Fails if the calling thread is in the closure of a `capture`, for an upload: it would happen once, not in every
+    /// run.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is.
+    pub(super) fn check_outside_capture(&self, call: &'static str) -> Result<()> {
+        let mut state = self.inner.recorder.lock();
+        if !matches!(state.scope().map(|scope| &scope.sink), Some(Sink::Capture(_))) {
             return Ok(());
         }
-        let why = format!(
-            "it {does}, which the closure of `record_into` cannot: call it after the application has submitted the \
-             encoder"
-        );
+        let why = "it uploads what the host has now, which a replay would not repeat: create the tensor before the \
+                   capture, and pass what changes as an input";
         Err(Error::input(call, why))
     }
 }

@@ -38,6 +38,8 @@ impl EncoderId {
 pub(super) enum Stage {
     /// The application has not submitted it.
     Unsubmitted,
+    /// It is in a replay, which runs it any number of times and keeps its buffers.
+    Captured,
     /// The application has submitted it. Whether wgpu has accepted it has not been looked at.
     Submitted,
     /// It is in the queue, or has failed and its outputs are marked so.
@@ -54,6 +56,9 @@ type Write = (Arc<ContentState>, u64);
 struct Held {
     /// Buffers of tensors that were dropped before the work was submitted.
     freed: Vec<FreedBuffer>,
+    /// In a capture: the buffers that it has allocated. Its temporaries take no others: what the captured launches only
+    /// read must still be there in the next run.
+    allocated: Option<Vec<wgpu::Buffer>>,
     /// The recording that the work was, whose buffers the pool holds back.
     held_back: Option<(WeakPool, u64)>,
     /// The work's dims, on a device without immediates.
@@ -102,7 +107,8 @@ impl TakenWork {
     pub(super) fn stage(&self) -> Stage {
         match self.stage.load(Ordering::Acquire) {
             0 => Stage::Unsubmitted,
-            1 => Stage::Submitted,
+            1 => Stage::Captured,
+            2 => Stage::Submitted,
             _ => Stage::Done,
         }
     }
@@ -134,27 +140,71 @@ impl TakenWork {
         self.held.lock().held_back = Some((Arc::downgrade(pool), recording));
     }
 
-    /// Keeps a freed buffer until the work is submitted. Returns the buffer if it has been submitted.
+    /// Keeps a freed buffer until the work is submitted, or its replay dropped. Returns the buffer if that has been.
     fn keep(&self, freed: FreedBuffer) -> Option<FreedBuffer> {
         let mut held = self.held.lock();
-        if self.stage() != Stage::Unsubmitted {
+        if !self.holds_buffers() {
             return Some(freed);
         }
         held.freed.push(freed);
         None
     }
 
+    /// Whether the work keeps the buffers that it uses, because it is going to run.
+    pub(super) fn holds_buffers(&self) -> bool {
+        matches!(self.stage(), Stage::Unsubmitted | Stage::Captured)
+    }
+
     /// Takes a freed buffer of this size that no other taken work uses, for a later launch of the same work.
     pub(super) fn reuse(self: &Arc<Self>, size: u64) -> Option<FreedBuffer> {
         let mut held = self.held.lock();
         let is_own = |users: &[Arc<Self>]| users.iter().all(|user| Arc::ptr_eq(user, self));
+        let Held { freed, allocated, .. } = &*held;
+        let may_be_overwritten =
+            |freed: &FreedBuffer| allocated.as_ref().is_none_or(|own| own.contains(&freed.buffer));
         let fits = |freed: &FreedBuffer| {
-            freed.buffer.size() == size && freed.last_use.is_some() && is_own(&freed.users)
+            let is_free = freed.last_use.is_some() && is_own(&freed.users);
+            freed.buffer.size() == size && is_free && may_be_overwritten(freed)
         };
-        let at = held.freed.iter().rposition(fits)?;
+        let at = freed.iter().rposition(fits)?;
         let mut freed = held.freed.swap_remove(at);
         freed.users.push(self.clone());
         Some(freed)
+    }
+
+    /// The work is a capture, which keeps what it allocates.
+    pub(super) fn begin_capture(&self) {
+        self.held.lock().allocated = Some(Vec::new());
+    }
+
+    /// Records that a capture has allocated this buffer.
+    pub(super) fn note_allocated(&self, buffer: &wgpu::Buffer) {
+        self.held.lock().allocated.iter_mut().for_each(|own| own.push(buffer.clone()));
+    }
+
+    /// The buffers that the capture has allocated.
+    pub(super) fn allocated(&self) -> Vec<wgpu::Buffer> {
+        self.held.lock().allocated.clone().unwrap_or_default()
+    }
+
+    /// The capture is complete: a replay runs it from now on. It keeps its buffers until [`retire`](Self::retire).
+    pub(super) fn captured(&self) {
+        let held = self.held.lock();
+        self.stage.fetch_max(Stage::Captured as u8, Ordering::AcqRel);
+        drop(held);
+    }
+
+    /// The replay will not run any more. Gives its buffers back, each for use after the last run of the storages that
+    /// lie in it.
+    pub(super) fn retire(&self, storages: &[Arc<Storage>]) {
+        let kept = self.leave(Stage::Done);
+        for mut freed in kept.freed {
+            for storage in storages.iter().filter(|storage| storage.buffer == freed.buffer) {
+                freed.last_use = freed.last_use.map(|last| last.max(storage.contents.last_use()));
+                freed.users.extend(storage.taken.holders());
+            }
+            freed.release();
+        }
     }
 
     /// The application has submitted the work, though wgpu may have refused it.

@@ -2,7 +2,7 @@
 
 use super::error_scope::in_error_scope;
 use super::handle::Gpu;
-use super::memory::Allocation;
+use super::storage::Storage;
 use super::upload_count::MAX_STAGED_BYTES;
 use crate::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,14 +13,14 @@ use std::sync::atomic::Ordering;
 impl Gpu {
     /// Writes whole words into a storage. The write runs before the next submission. If too many bytes wait for a
     /// submission, this submits now.
-    pub(super) fn stage(&self, allocation: &Allocation, offset: u64, bytes: &[u8]) -> Result<()> {
+    pub(super) fn stage(&self, storage: &Storage, offset: u64, bytes: &[u8]) -> Result<()> {
         self.check_room_in_scope(bytes.len() as u64)?;
         #[cfg(not(target_arch = "wasm32"))]
         self.wait_for_older_uploads()?;
         // NOTE: wgpu panics if the device fails and cannot begin a command buffer for the copy.
         let written = catch_unwind(AssertUnwindSafe(|| {
             in_error_scope(&self.inner.device, || {
-                self.inner.queue.write_buffer(allocation.buffer(), offset, bytes);
+                self.inner.queue.write_buffer(&storage.buffer, offset, bytes);
             })
         }));
         written

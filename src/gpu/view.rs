@@ -3,10 +3,12 @@
 use super::binding::Binding;
 use super::handle::Gpu;
 use super::memory::Allocation;
+use super::storage::Storage;
 use crate::layout::{DType, Layout};
 use crate::{Error, Result};
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A borrowed tensor without its static element type, as plans take it. [`Tensor::view`](crate::Tensor::view) gives one
 /// for an operand that a plan reads, [`Tensor::view_mut`](crate::Tensor::view_mut) for one that it writes.
@@ -49,6 +51,10 @@ impl<'a> View<'a> {
 
     pub(crate) fn gpu(&self) -> &'a Gpu {
         self.allocation.gpu()
+    }
+
+    pub(super) fn storage(&self) -> &'a Arc<Storage> {
+        self.allocation.storage()
     }
 
     pub(crate) fn shares_buffer(&self, other: &View<'_>) -> bool {

@@ -77,7 +77,7 @@ impl<T: Element> Tensor<T> {
             let why = format!("bytes {bytes:?} of its buffer begin or end within a word of 4 bytes");
             return Err(Error::input("write: the output", why));
         }
-        self.gpu().overwrite(&self.storage, bytes.start, bytemuck::cast_slice(data))
+        self.gpu().overwrite(self.storage.storage(), bytes.start, bytemuck::cast_slice(data))
     }
 
     /// This tensor if its elements can be copied to the host as they are, otherwise a contiguous copy.

@@ -1,0 +1,49 @@
+//! A window of a storage that launches bind, and how they use it.
+
+use super::storage::{Access, Storage};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A window of a storage that a launch binds.
+#[derive(Clone)]
+pub(super) struct BoundWindow {
+    pub(super) storage: Arc<Storage>,
+    pub(super) window: Range<u64>,
+    pub(super) access: WindowUse,
+    /// Sequence of the last write of the whole storage before the launch.
+    pub(super) since: u64,
+}
+
+/// How a launch uses a storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WindowUse {
+    /// It reads the storage.
+    Read,
+    /// It writes to the storage, and may read it.
+    Write,
+    /// It belongs to an operation that began at this sequence, writes the whole storage, and reads nothing of it.
+    Overwrite { begun: u64 },
+}
+
+impl BoundWindow {
+    pub(super) fn new(storage: Arc<Storage>, window: Range<u64>, access: WindowUse) -> Self {
+        Self { storage, window, access, since: 0 }
+    }
+
+    /// How the launch uses the storage, for taken work.
+    pub(super) fn taken_access(&self) -> Access {
+        if self.access == WindowUse::Read { Access::Reads } else { Access::Writes }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.window.end - self.window.start
+    }
+
+    pub(super) fn resource(&self) -> wgpu::BindingResource<'_> {
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer: &self.storage.buffer,
+            offset: self.window.start,
+            size: std::num::NonZeroU64::new(self.bytes()),
+        })
+    }
+}

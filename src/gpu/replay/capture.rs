@@ -1,0 +1,82 @@
+//! Captures what a closure launches.
+
+use super::OP;
+use super::captured::{Captured, CapturedUse, UseKind};
+use super::input::Input;
+use super::replay::Replay;
+use crate::gpu::content_state::Reason;
+use crate::gpu::handle::Gpu;
+use crate::gpu::same_gpu::check_same_gpu;
+use crate::gpu::scope::{Scope, Sink};
+use crate::gpu::taken_work::TakenWork;
+use crate::gpu::view::View;
+use crate::{Error, Result};
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+impl Gpu {
+    /// Records what `work` launches into a [`Replay`], which runs it any number of times without planning, allocating
+    /// or binding again. Nothing of it runs now.
+    ///
+    /// `inputs` are the tensors that change from run to run. Each run reads those that are passed to
+    /// [`Replay::run`]. All other tensors that `work` reads, such as weights, are the same in every run, which sees their
+    /// contents at that time. What `work` returns are the outputs: they have contents after the first run.
+    ///
+    /// Numbers are captured as they are: scales, seeds, shapes, and every decision of the host. A value that changes from
+    /// run to run belongs into a tensor, and a tensor of one element is enough: operations on elements repeat it along
+    /// all axes.
+    ///
+    /// The memory that `work` allocates belongs to the replay until it is dropped. Only what the calling thread
+    /// launches is captured.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::{matmul, ops};
+    ///
+    /// let weight = gpu.tensor(&[2.0f32, 0.0, 0.0, 2.0], [2, 2])?;
+    /// let x = gpu.tensor(&[1.0f32, -1.0], [1, 2])?;
+    /// let mut layer = gpu.capture(&[x.view()], || ops::relu(&matmul(&x, &weight)?))?;
+    /// assert_eq!(layer.run(&[x.view()])?.to_vec()?, [2.0, 0.0]);
+    ///
+    /// layer.write(0, &[3.0f32, 4.0])?; // new contents of x
+    /// assert_eq!(layer.run(&[x.view()])?.to_vec()?, [6.0, 8.0]);
+    ///
+    /// let y = gpu.tensor(&[5.0f32, 5.0], [1, 2])?; // another tensor
+    /// assert_eq!(layer.run(&[y.view()])?.to_vec()?, [10.0, 10.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    /// # Errors
+    /// The errors of `work`. [`Error::Input`] if two inputs share a buffer, if `work` launches nothing that reads an input,
+    /// reads a part of its buffer that is not the input, or writes to it; and inside `work` for what would run now or
+    /// depends on what the host has now: reads, uploads ([`Gpu::tensor`], [`Gpu::zeros`], [`Gpu::random`],
+    /// [`Tensor::write`](crate::Tensor::write)), [`flush`](Self::flush), [`wait`](Self::wait), [`time`](Self::time),
+    /// `capture`, [`Replay::run`], [`record_into`](Self::record_into) and [`take_commands`](Self::take_commands).
+    /// [`Error::Gpu`] if an input belongs to another `Gpu`; [`Error::OutOfMemory`] if the memory budget does not suffice
+    /// for what `work` allocates; [`Error::Device`] if the device is lost.
+    pub fn capture<R>(&self, inputs: &[View<'_>], work: impl FnOnce() -> Result<R>) -> Result<Replay<R>> {
+        self.inner.status.check()?;
+        self.check_outside_scope(OP, "begins another scope")?;
+        inputs.iter().try_for_each(|view| check_same_gpu(OP, self, view.gpu()))?;
+        let inputs: Vec<Input> = inputs.iter().map(Input::new).collect();
+        for (at, input) in inputs.iter().enumerate() {
+            if let Some(other) = inputs[..at].iter().position(|other| other.storage.buffer == input.storage.buffer) {
+                let why = "they share a buffer: pass the tensor that contains both, or copy one of them";
+                return Err(Error::input(format!("{OP}: inputs {other} and {at}"), why));
+            }
+        }
+        let capture = OpenCapture::begin(self);
+        let outputs = work().map_err(|error| capture.failed(error))?;
+        let (captured, uses) = capture.checked(&inputs)?;
+        Replay::new(self, capture.end(), captured, uses, inputs, outputs)
+    }
+}
+
+/// A capture that the closure is running in. Its drop ends it, even after a panic, and marks what was to be written as
+/// failed.
+struct OpenCapture<'a> {
+    gpu: &'a Gpu,
+    work: Option<Arc<TakenWork>>,
+    /// The error of the closure.
+    why: OnceCell<String>,
+}

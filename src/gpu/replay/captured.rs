@@ -1,0 +1,101 @@
+//! What the closure of a `capture` has launched.
+
+use crate::gpu::bound_window::{BoundWindow, WindowUse};
+use crate::gpu::launch::NewLaunch;
+use crate::gpu::pipeline::Pipeline;
+use crate::gpu::recorder::Counts;
+use crate::gpu::storage::Storage;
+use crate::plan::Plan;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+/// Launches that were captured, in order. Nothing has run.
+#[derive(Default)]
+pub(in crate::gpu) struct Captured {
+    pub(super) launches: Vec<CapturedLaunch>,
+    pub(super) plans: Vec<Plan>,
+    /// Predicted seconds of all launches.
+    pub(super) seconds: f64,
+    /// What one run adds to the counters.
+    pub(super) counts: Counts,
+}
+
+/// A captured launch. Its dims contain the values of its scalars.
+pub(super) struct CapturedLaunch {
+    pub(super) pipeline: Arc<Pipeline>,
+    pub(super) bound: Vec<BoundWindow>,
+    pub(super) dims: Vec<u8>,
+    pub(super) grid: [u32; 3],
+}
+
+/// A storage that captured launches use.
+pub(super) struct CapturedUse {
+    pub(super) storage: Arc<Storage>,
+    pub(super) kind: UseKind,
+}
+
+/// How all captured launches together use a storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UseKind {
+    /// They read it.
+    Reads,
+    /// They write to it, and may read what was there before.
+    Updates,
+    /// They write it as a whole before they read it.
+    Overwrites,
+}
+
+impl Captured {
+    pub(in crate::gpu) fn push(&mut self, launch: NewLaunch<'_>) {
+        let mut dims = Vec::new();
+        launch.append_dims(&mut dims);
+        self.counts.add(&launch.bound);
+        let NewLaunch { plan, step, pipeline, bound, grid, seconds, .. } = launch;
+        if step == 0 {
+            self.plans.push(plan.clone());
+        }
+        self.seconds += seconds;
+        self.launches.push(CapturedLaunch { pipeline: pipeline.clone(), bound, dims, grid });
+    }
+
+    /// The storages that the launches use, each once, in the order of their first use. Those in the buffers that the
+    /// capture has allocated contain nothing before a run.
+    pub(super) fn uses(&self, allocated: &[wgpu::Buffer]) -> Vec<CapturedUse> {
+        let mut uses: Vec<CapturedUse> = Vec::new();
+        let mut places = HashMap::new();
+        for bound in self.launches.iter().flat_map(|launch| &launch.bound) {
+            let kind = match bound.access {
+                WindowUse::Read => UseKind::Reads,
+                WindowUse::Overwrite { .. } => UseKind::Overwrites,
+                WindowUse::Write if allocated.contains(&bound.storage.buffer) => UseKind::Overwrites,
+                WindowUse::Write => UseKind::Updates,
+            };
+            match places.entry(Arc::as_ptr(&bound.storage)) {
+                Entry::Vacant(place) => {
+                    place.insert(uses.len());
+                    uses.push(CapturedUse { storage: bound.storage.clone(), kind });
+                }
+                Entry::Occupied(place) => {
+                    let known = &mut uses[*place.get()].kind;
+                    if *known == UseKind::Reads && kind != UseKind::Reads {
+                        *known = UseKind::Updates;
+                    }
+                }
+            }
+        }
+        uses
+    }
+}
+
+impl CapturedUse {
+    /// The storage as one run at `sequence` uses it.
+    pub(super) fn bound(&self, sequence: u64) -> BoundWindow {
+        let access = match self.kind {
+            UseKind::Reads => WindowUse::Read,
+            UseKind::Updates => WindowUse::Write,
+            UseKind::Overwrites => WindowUse::Overwrite { begun: sequence },
+        };
+        BoundWindow::new(self.storage.clone(), 0..self.storage.len, access)
+    }
+}

@@ -1,0 +1,72 @@
+//! An input of a replay: a tensor that another one can take the place of.
+
+use super::OP;
+use crate::gpu::bound_window::BoundWindow;
+use crate::gpu::storage::Storage;
+use crate::gpu::view::View;
+use crate::layout::{DType, Layout, window};
+use crate::{Error, Result};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A tensor that the launches of a replay read.
+pub(super) struct Input {
+    pub(super) storage: Arc<Storage>,
+    pub(super) layout: Layout,
+    pub(super) dtype: DType,
+    /// The aligned bytes that contain the elements.
+    window: Range<u64>,
+}
+
+impl Input {
+    pub(super) fn new(view: &View<'_>) -> Self {
+        let (layout, dtype) = (view.layout, view.dtype);
+        Self { storage: view.storage().clone(), layout, dtype, window: window(layout.bytes(dtype)) }
+    }
+
+    /// Whether a launch binds this input.
+    pub(super) fn has(&self, bound: &BoundWindow) -> bool {
+        Arc::ptr_eq(&self.storage, &bound.storage)
+    }
+
+    /// Whether a launch binds bytes of the buffer outside of this input.
+    pub(super) fn is_left_by(&self, bound: &BoundWindow) -> bool {
+        bound.window.start < self.window.start || bound.window.end > self.window.end
+    }
+
+    /// The window in which `other` has the elements that `bound` contains of this one.
+    pub(super) fn moved(&self, bound: &BoundWindow, other: &Self) -> BoundWindow {
+        let start = bound.window.start - self.window.start + other.window.start;
+        BoundWindow::new(other.storage.clone(), start..start + bound.bytes(), bound.access)
+    }
+
+    /// Where the elements lie.
+    pub(super) fn place(&self) -> (wgpu::Buffer, u64) {
+        (self.storage.buffer.clone(), self.window.start)
+    }
+
+    /// Whether the elements lie there.
+    pub(super) fn is_at(&self, (buffer, start): &(wgpu::Buffer, u64)) -> bool {
+        self.storage.buffer == *buffer && self.window.start == *start
+    }
+
+    /// Fails unless the replay can read this view in place of the input.
+    pub(super) fn check(&self, at: usize, view: &View<'_>) -> Result<()> {
+        let named = |why: String| Error::input(format!("{OP}: input {at}"), why);
+        if view.dtype != self.dtype {
+            return Err(named(format!("it was captured as {}, not {}", self.dtype, view.dtype)));
+        }
+        if view.layout.shape() != self.layout.shape() {
+            let rule = "an input must have the shape that it was captured with";
+            return Err(Error::shapes(OP, rule, view.layout.shape(), self.layout.shape()));
+        }
+        if !self.layout.has_same_elements(&view.layout, self.dtype) {
+            let (given, captured) = (view.layout, self.layout);
+            return Err(named(format!(
+                "its strides, or its place in its buffer modulo 256 bytes, are not those that it was captured with: \
+                 {given:?}, not {captured:?}; copy it into a tensor of its own"
+            )));
+        }
+        Ok(())
+    }
+}
