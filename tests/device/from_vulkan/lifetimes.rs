@@ -62,6 +62,12 @@ fn two_adoptions_of_one_device_take_turns() {
     // Each adoption has an instance of wgpu of its own, so the other one's buffers are strange to it.
     let error = Tensor::<f32>::from_buffer(&gpus[0], b.buffer().unwrap().0.clone(), .., [1, 1]).unwrap_err();
     assert!(error.to_string().contains("another adoption"), "{error}");
+    // So is its encoder: at once, or else when it is finished.
+    let mut encoder = gpus[1].device().create_command_encoder(&Default::default());
+    let mixed = gpus[0].record_into(&mut encoder, || matmul(&a, &a));
+    drop(encoder);
+    assert!(mixed.and_then(|c| c.to_vec()).is_err());
+    assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap(), [1.0], "the operands are as usable as before");
 }
 
 #[test]
