@@ -38,7 +38,7 @@ impl DeviceStatus {
     /// As [`mark_lost`](Self::mark_lost), because of an error of this crate.
     pub(super) fn mark_lost_by(&self, error: &Error) {
         self.mark_lost(match error {
-            // `check` says in front of it that the GPU failed.
+            // `check` makes it an error of this kind again.
             Error::Device(why) => why.to_string(),
             error => error.to_string(),
         });
