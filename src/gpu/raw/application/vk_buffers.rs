@@ -19,10 +19,6 @@ impl Gpu {
     /// `VK_PIPELINE_STAGE_ALL_COMMANDS_BIT`, and one from there at the beginning of its next work. Across queues it uses a
     /// semaphore: [`wait_for_semaphore`](Self::wait_for_semaphore).
     ///
-    /// Wrap a buffer once, and clone the result. Two results for one buffer, of one `Gpu` or of two, are two buffers to wgpu:
-    /// it puts no barrier between their uses, and no error says that one operation reads what it writes. They need a
-    /// barrier of the application's between them, like any two owners.
-    ///
     /// # Safety
     /// - The buffer was created on the device of this `Gpu`, which is one of [`Gpu::from_vulkan`] or a Vulkan device of wgpu's,
     ///   and is bound to memory. It has `size` bytes or more, and their contents were
