@@ -94,22 +94,24 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GpuMismatch {
-    /// They are different devices.
+    /// They are different devices, or two adoptions of one Vulkan device by `Gpu::from_vulkan`, which look like different
+    /// devices because each has an instance of wgpu of its own.
     Devices,
-    /// They are two adoptions of one device of an application.
+    /// They are two adoptions of one `wgpu::Device` of an application.
     Adoptions,
-    /// An application's buffer belongs to another device.
+    /// An application's buffer belongs to another device, or to another adoption of one Vulkan device.
     Buffer,
 }
 
 impl fmt::Display for GpuMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Devices => "the operands live on different devices; upload both through the same Gpu",
+            Self::Devices => "the operands live on different devices, or on one that was adopted twice; use one Gpu and its clones for both",
             Self::Adoptions => {
                 "the operands belong to two Gpus, though both adopted the same device; adopt it once, and clone that Gpu"
             }
-            Self::Buffer => "the buffer belongs to another device; create it on that of this Gpu (`Gpu::device`)",
+            Self::Buffer => "the buffer belongs to another device, or to another adoption of this one; create it on `Gpu::device` of this Gpu, \
+                 or wrap it with this Gpu",
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The application's own device, which the library adopts, and everything that goes wrong on it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tilewise::gpu::AdoptOptions;
 use tilewise::{Error, Gpu, Precision, Result, wgpu};
 
@@ -9,9 +9,9 @@ pub(crate) struct Application {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) gpu: Gpu,
-    /// The `Gpu` that the device-lost callback tells. Emptied at the end: the callback belongs to the device, which the
+    /// The `Gpu` that the device-lost callback tells. The callback has a `Weak` of it: it belongs to the device, which the
     /// `Gpu` keeps alive.
-    told: Arc<Mutex<Option<Gpu>>>,
+    _told: Arc<Gpu>,
 }
 
 impl Application {
@@ -23,30 +23,23 @@ impl Application {
         let (device, queue) = pollster::block_on(adapter.request_device(&desc)).map_err(failed)?;
         // The library keeps these callbacks in place. Its own errors never arrive here.
         device.on_uncaptured_error(Arc::new(|error| faults::add(&error)));
-        let told: Arc<Mutex<Option<Gpu>>> = Arc::default();
-        let lost = told.clone();
-        device.set_device_lost_callback(move |reason, why| {
-            if let Some(gpu) = &*lost.lock().unwrap_or_else(PoisonError::into_inner) {
-                gpu.mark_lost(format!("{reason:?}: {why}"));
-            }
-        });
         let mut options = AdoptOptions::from_env()?;
         options.options.precision = Precision::Strict; // the bounds of `check` are those of strict products
         let gpu = Gpu::adopt_with(adapter, device.clone(), queue.clone(), options)?;
-        *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(gpu.clone());
-        Ok(Self { device, queue, gpu, told })
+        let told = Arc::new(gpu.clone());
+        let lost = Arc::downgrade(&told);
+        device.set_device_lost_callback(move |reason, why| {
+            if let Some(gpu) = lost.upgrade() {
+                gpu.mark_lost(format!("{reason:?}: {why}"));
+            }
+        });
+        Ok(Self { device, queue, gpu, _told: told })
     }
 
     /// Waits for a submission and runs the callbacks that are due.
     pub(crate) fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<()> {
         let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: None };
         self.device.poll(wait).map(drop).map_err(failed)
-    }
-}
-
-impl Drop for Application {
-    fn drop(&mut self) {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 }
 

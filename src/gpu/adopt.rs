@@ -66,7 +66,8 @@ impl Gpu {
     /// The application's own callbacks on the device stay in place and may call this crate. One rule applies to the
     /// callback for a lost device ([`wgpu::Device::set_device_lost_callback`]): it must call [`Gpu::mark_lost`] before
     /// any other function of this crate, because wgpu holds locks of its own while it runs that callback. From then on
-    /// every call returns that error at once.
+    /// every call returns that error at once. The callback must not keep a `Gpu`, which keeps the device, which keeps the
+    /// callback: let it hold a `Weak`.
     ///
     /// This call tests each row of cooperative matrices that no earlier run has tested on this driver: the calling
     /// thread launches the test and polls the device until it is done.

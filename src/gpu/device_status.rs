@@ -35,6 +35,15 @@ impl DeviceStatus {
         signal_from_another_thread(waiting);
     }
 
+    /// As [`mark_lost`](Self::mark_lost), because of an error of this crate.
+    pub(super) fn mark_lost_by(&self, error: &Error) {
+        self.mark_lost(match error {
+            // `check` makes it an error of this kind again.
+            Error::Device(why) => why.to_string(),
+            error => error.to_string(),
+        });
+    }
+
     /// Registers a read to be signalled if the device is lost. If it is lost already, signals at once.
     pub(super) fn signal_if_lost(&self, completion: &Arc<Completion>) {
         let mut state = self.state.lock();

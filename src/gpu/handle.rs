@@ -123,6 +123,9 @@ impl Gpu {
     /// Reports that the device is lost. Needed for an adopted device, because wgpu notifies only the owner. From then
     /// on every operation returns [`Error::Device`](crate::Error::Device). Another thread wakes the tasks that wait for
     /// a read: wgpu may hold locks of its own while it reports the loss.
+    ///
+    /// A callback for a lost device holds a [`Weak`](std::sync::Weak), not a `Gpu`: a `Gpu` keeps the device, which keeps
+    /// the callback, so none of them would ever be freed.
     pub fn mark_lost(&self, why: impl Into<String>) {
         self.inner.status.mark_lost(why);
     }

@@ -14,6 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 /// A compiled kernel, and how to bind its operands.
 pub(super) struct Pipeline {
+    /// The name of its shader, without parameters: short enough for the errors of wgpu, which repeat it.
     pub(super) name: String,
     pub(super) pipeline: wgpu::ComputePipeline,
     layout: Arc<BindingLayouts>,
@@ -114,9 +115,10 @@ impl Pipelines {
 
     fn compile(&self, device: &wgpu::Device, kernel: &Kernel) -> Result<Pipeline> {
         let text = kernel.specialize()?;
-        let name = format!("tilewise {kernel}");
-        let failed =
-            |error: &dyn std::fmt::Display| Error::device(format!("{name} does not compile: {error}"));
+        let name = format!("tilewise {}", kernel.shader());
+        let failed = |error: &dyn std::fmt::Display| {
+            Error::device(format!("tilewise {kernel} does not compile: {error}"))
+        };
         let ShaderInterface { writes, immediates } = shader_interface(&text).map_err(|why| failed(&why))?;
         let dims = immediates.map_or(Dims::Ring, Dims::Immediates);
         let compiled = in_error_scope(device, || {
@@ -143,7 +145,7 @@ impl Pipelines {
             (layout, pipeline)
         });
         let (layout, pipeline) = compiled.map_err(|error| failed(&error))?;
-        log::debug!("compiled {name}");
+        log::debug!("compiled tilewise {kernel}");
         Ok(Pipeline { name, pipeline, layout, writes, dims, subgroup_size: OnceLock::new() })
     }
 

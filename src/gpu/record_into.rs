@@ -16,8 +16,9 @@ impl Gpu {
     /// commands that the application has encoded before and after.
     ///
     /// What was recorded before this call is submitted first. Uploads go to the queue with the next submission of
-    /// anyone, so they run before the encoder's commands. Only what the calling thread records goes into the encoder;
-    /// meanwhile other threads record as usual.
+    /// anyone, so they run before the encoder's commands. Only what the calling thread records through this `Gpu` or
+    /// its clones goes into the encoder. Meanwhile other threads record as usual, and so does another `Gpu`, even inside
+    /// `work`: its launches do not go into the encoder.
     ///
     /// A later `record_into` with the same encoder may use what this one writes, and write what it reads: the encoder's
     /// commands run in order, the application's own between them. For everything else, until the application has

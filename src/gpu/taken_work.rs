@@ -305,7 +305,10 @@ impl Commands {
 impl Drop for Commands {
     fn drop(&mut self) {
         if let Some(work) = self.0.take() {
-            let why = format!("the commands of `{}` were dropped without being submitted", work.call);
+            let why = format!(
+                "the commands of `{}` were dropped without being submitted; record them again",
+                work.call
+            );
             work.fail(&why.into());
         }
     }

@@ -54,7 +54,7 @@ impl Gpu {
     /// Waits for a submission. Callbacks run in the calling thread.
     pub(super) fn wait_for(&self, index: &wgpu::SubmissionIndex) -> Result<()> {
         let polled = poll(&self.inner.device, Some(index));
-        polled.inspect_err(|error| self.inner.status.mark_lost(error.to_string()))
+        polled.inspect_err(|error| self.inner.status.mark_lost_by(error))
     }
 
     /// Waits for all submissions so far.

@@ -151,7 +151,7 @@ impl Awaited {
         // If a callback of the application panics, the submission is done nevertheless.
         match catch_unwind(AssertUnwindSafe(|| poll(device, index.as_ref()))) {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => status.mark_lost(error.to_string()),
+            Ok(Err(error)) => status.mark_lost_by(&error),
             Err(_) => log::error!("a callback of the application has panicked"),
         }
         completion.signal();

@@ -148,7 +148,12 @@ impl<T: Element> Tensor<T> {
     /// recorded later are not submitted: call [`Gpu::flush`] before submitting work that reads their results. When the
     /// tensor is dropped, its buffer is not reused for another tensor; it is freed once no work uses it.
     ///
+    /// An output of [`Gpu::record_into`] has no buffer to ask for until the application has submitted the encoder. To bind
+    /// it in the same frame, ask once before the frame, for an output of [`Gpu::empty_with`], or make the output with
+    /// [`from_buffer`](Self::from_buffer): the buffer of a tensor never changes.
+    ///
     /// # Errors
+    /// [`Error::Input`](crate::Error::Input) if unsubmitted commands of the application write the tensor;
     /// [`Error::Device`](crate::Error::Device) if the device is lost, or if a launch that should have written the
     /// tensor has failed and no launch or upload of this crate has written the whole tensor since. An application's
     /// writes do not count. If an application is to write the tensor, use a tensor from [`Gpu::empty`] that has not

@@ -9,9 +9,10 @@ use std::ops::{Bound, RangeBounds};
 impl<T: Element> Tensor<T> {
     /// A row-major tensor in an application's buffer. Nothing is copied, and no memory is allocated.
     ///
-    /// `bytes` is the range of the buffer that the elements take. Without an end, it ends where the shape's elements end.
-    /// The buffer may hold other data next to it: no operation changes bytes outside of the range, except through a view of
-    /// [`as_strided`](Self::as_strided), which counts from the start of the buffer.
+    /// `bytes` is the range of the buffer that the elements take, in bytes. Without an end, it ends where the shape's
+    /// elements end: `..` is the beginning of a larger buffer. The buffer may hold other data next to it: no operation
+    /// changes bytes outside of the range, except through a view of [`as_strided`](Self::as_strided), which counts from the
+    /// start of the buffer.
     ///
     /// # The buffer
     /// - It was created on the device of `gpu` ([`Gpu::device`]), with `BufferUsages::STORAGE`, and it is not mapped. It
@@ -25,14 +26,17 @@ impl<T: Element> Tensor<T> {
     ///
     /// # Order
     /// Operations of this crate run in the order of the queue, as for any tensor. They see what the application has
-    /// submitted before the operation is submitted; call [`Gpu::flush`] first if a recorded operation must not see it.
-    /// The application's later submissions see what was recorded before [`Gpu::flush`] or [`buffer`](Self::buffer).
+    /// submitted before the operation is submitted. This includes `write_buffer`, which runs before the next submission
+    /// of anyone: call [`Gpu::flush`] *before* `write_buffer` if a recorded operation must not see it. The application's
+    /// later submissions see what was recorded before [`Gpu::flush`] or [`buffer`](Self::buffer). Tilewise does not notice
+    /// what the application, or another adoption of the device, does with the buffer: nothing of that is an error.
     ///
     /// # Several tensors of one buffer
     /// They are views of one storage, even if their ranges do not overlap: an operation that writes one of them cannot
-    /// read another, and a uniquely owned output has no other tensor in its buffer. A launch that fails to write one of
-    /// them makes reading any of them an error, until one operation writes the whole buffer, or all of them are dropped.
-    /// The same holds for a buffer that [`buffer`](Self::buffer) returned.
+    /// read another, and a uniquely owned output has no other tensor in its buffer. To write one of them, pass a
+    /// [`writable_view`](Self::writable_view) of it. A launch that fails to write one of them makes reading any of them an
+    /// error, until one operation writes the whole buffer, or all of them are dropped. The same holds for a buffer that
+    /// [`buffer`](Self::buffer) returned.
     ///
     /// # Errors
     /// [`Error::Input`] if the buffer or the range is not as described; [`Error::Gpu`] if the buffer belongs to another

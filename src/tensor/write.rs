@@ -12,10 +12,11 @@ impl<T: Element> Tensor<T> {
         match (self.writers, Arc::strong_count(&self.storage)) {
             (Writers::AnyView, _) | (_, 1) => Ok(()),
             (Writers::SoleOwner, holders) => {
+                let others = holders - 1;
+                let tensors = if others == 1 { "tensor" } else { "tensors" };
                 let why = format!(
-                    "its buffer is shared with {} other tensors (clones or views); if they may see what is written, pass a \
-                     `writable_view`",
-                    holders - 1
+                    "its buffer is shared with {others} other {tensors} (clones, views, or other tensors of one buffer); \
+                     if they may see what is written, pass a `writable_view`"
                 );
                 Err(Error::input(format!("{op}: the output"), why))
             }

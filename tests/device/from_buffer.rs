@@ -169,7 +169,7 @@ fn tensors_of_one_buffer_are_one_storage() {
         let one = gpu.tensor(&[1.0f32; 64], [64]).unwrap();
         says(ops::add_into(&one, &second, &mut first), &["add_into: the output", "an operand"]);
         says(ops::add_into(&one, &one, &mut first), &["add_into: the output", "shared with 1 other"]);
-        says(first.view_mut(), &["view_mut", "shared with 1 other"]);
+        says(first.view_mut(), &["view_mut", "1 other tensor (", "of one buffer", "writable_view"]);
         drop(second);
         ops::add_into(&one, &one, &mut first).unwrap();
         // A tensor that replaces dropped ones is ordered after their recorded work.

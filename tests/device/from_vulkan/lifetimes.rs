@@ -4,7 +4,7 @@ use crate::support::vulkan::{Application, Ask};
 use crate::support::{self, process};
 use std::time::{Duration, Instant};
 use tilewise::gpu::{AdoptOptions, CacheFolder};
-use tilewise::{GpuOptions, matmul};
+use tilewise::{GpuOptions, Tensor, matmul};
 
 #[test]
 fn the_device_is_the_applications_before_and_after() {
@@ -58,6 +58,16 @@ fn two_adoptions_of_one_device_take_turns() {
     let [a, b] = gpus.each_ref().map(|gpu| gpu.tensor(&[1.0f32], [1, 1]).unwrap());
     let error = matmul(&a, &b).unwrap_err();
     assert!(matches!(error, tilewise::Error::Gpu { .. }), "{error}");
+    assert!(error.to_string().contains("adopted twice"), "{error}");
+    // Each adoption has an instance of wgpu of its own, so the other one's buffers are strange to it.
+    let error = Tensor::<f32>::from_buffer(&gpus[0], b.buffer().unwrap().0.clone(), .., [1, 1]).unwrap_err();
+    assert!(error.to_string().contains("another adoption"), "{error}");
+    // So is its encoder: at once, or else when it is finished.
+    let mut encoder = gpus[1].device().create_command_encoder(&Default::default());
+    let mixed = gpus[0].record_into(&mut encoder, || matmul(&a, &a));
+    drop(encoder);
+    assert!(mixed.and_then(|c| c.to_vec()).is_err());
+    assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap(), [1.0], "the operands are as usable as before");
 }
 
 #[test]

@@ -2,10 +2,40 @@
 
 use super::{mistake, square, support, work};
 use crate::support::watchdog::in_time;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use tilewise::{Error, Gpu, matmul, ops, wgpu};
 use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
+
+/// The callback of the book's page: it marks the `Gpu` as lost, and does not keep it.
+#[test]
+fn a_callback_with_a_weak_gpu_is_freed_with_the_device() {
+    for loses in [false, true] {
+        let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
+        let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone()).unwrap();
+        let told = Arc::new(gpu.clone());
+        let (lost, kept): (Weak<Gpu>, _) = (Arc::downgrade(&told), Arc::new(()));
+        let inside = kept.clone();
+        device.set_device_lost_callback(move |_, why| {
+            let _inside = &inside;
+            if let Some(gpu) = lost.upgrade() {
+                gpu.mark_lost(format!("told: {why}"));
+            }
+        });
+        in_time("the end of a device", || {
+            let a = square(&gpu);
+            work(&gpu);
+            if loses {
+                device.destroy();
+                let _ = device.poll(wgpu::PollType::Poll);
+                let error = a.to_vec().unwrap_err().to_string();
+                assert!(error.contains("told: "), "{error}");
+            }
+            drop((a, gpu, told, device, queue));
+        });
+        assert_eq!(Arc::strong_count(&kept), 1, "something keeps the callback, and so the device");
+    }
+}
 
 #[test]
 fn adopting_replaces_no_callback_and_each_is_called_once() {

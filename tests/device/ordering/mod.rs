@@ -13,6 +13,7 @@ mod receipts;
 mod reuse;
 mod rules;
 mod threads;
+mod writes;
 
 use crate::support;
 use crate::support::TestGpu;

@@ -164,6 +164,20 @@ fn a_read_ends_though_a_callback_of_the_applications_panics_before_its_own() {
     });
 }
 
+/// Who first asks after the loss gets the same message as every later caller.
+#[test]
+fn the_message_of_a_loss_says_only_once_that_the_gpu_failed() {
+    for gpu in support::every_device() {
+        gpu.device().destroy();
+        for _ in 0..2 {
+            let error = gpu.wait().expect_err("the device is lost").to_string();
+            let start = "the GPU failed: the device is lost: ";
+            let why = error.strip_prefix(start).unwrap_or_else(|| panic!("it begins otherwise: {error}"));
+            assert!(why.contains("lost") && !why.contains("the GPU failed"), "{error}");
+        }
+    }
+}
+
 /// Notes who wakes it, and panics if it should.
 #[derive(Default)]
 struct Woken {

@@ -13,10 +13,15 @@ impl Gpu {
     /// recorded already and not yet submitted therefore waits too. To let it run before, call [`flush`](Self::flush) first.
     /// Later submissions wait as well, because wgpu runs submissions in order.
     ///
-    /// What was written before the semaphore was signalled can then be read: no barrier is needed.
+    /// What another queue wrote before it signalled the semaphore can then be read: no barrier is needed. Writes of the host
+    /// to mapped memory are another matter: they must come before the submission that reads them (before
+    /// [`flush`](Self::flush)), not between it and `vkSignalSemaphore`.
+    ///
+    /// Until the value is signalled, [`to_vec`](crate::Tensor::to_vec), [`wait`](Self::wait) and every other call that waits
+    /// for a submission on this queue waits too, without a time limit.
     ///
     /// # Safety
-    /// The semaphore is a timeline semaphore of this device. It lives until the submission has run. Something signals the
+    /// The semaphore is a timeline semaphore of this device, not a binary one. It lives until the submission has run. Something signals the
     /// value that does not itself wait for this queue; otherwise every later wait for this device hangs.
     ///
     /// # Errors
@@ -39,8 +44,13 @@ impl Gpu {
     /// is recorded, call this and then [`flush`](Self::flush). A flush that has nothing to submit signals nothing: then
     /// submit to [`Gpu::queue`], even an empty list.
     ///
+    /// Another queue that waits for the value needs no barrier. A host that waits for it and then reads mapped memory does:
+    /// waiting on the host makes no writes of the device visible to it. So the application submits commands of its own that
+    /// begin after Tilewise's work and end with a barrier to `VK_PIPELINE_STAGE_HOST_BIT` and `VK_ACCESS_HOST_READ_BIT`, and
+    /// waits for these. [`to_vec`](crate::Tensor::to_vec) needs nothing of that.
+    ///
     /// # Safety
-    /// The semaphore is a timeline semaphore of this device and lives until the submission has run. Its value is below
+    /// The semaphore is a timeline semaphore of this device, not a binary one, and lives until the submission has run. Its value is below
     /// `value` until then, and nothing else is to signal a value between.
     ///
     /// # Errors

@@ -21,7 +21,8 @@ impl Gpu {
     ///
     /// # Safety
     /// - The buffer was created on the device of this `Gpu`, which is one of [`Gpu::from_vulkan`] or a Vulkan device of wgpu's,
-    ///   and is bound to memory. It has `size` bytes or more, and their contents were written once.
+    ///   and is bound to memory. It has `size` bytes or more, and their contents were
+    ///   written at least once.
     /// - It was created with the usages of Vulkan that `usages` stands for; with `INDIRECT` or `QUERY_RESOLVE` also with
     ///   `VK_BUFFER_USAGE_STORAGE_BUFFER_BIT`, because wgpu checks such contents in a shader.
     /// - If queues of several families use it, it was created with `VK_SHARING_MODE_CONCURRENT` and names them all; wgpu
