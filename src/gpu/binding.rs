@@ -1,7 +1,7 @@
 //! A launch's binding of a tensor: a window of its buffer.
 
-use super::memory::Allocation;
 use super::bound_window::{BoundWindow, WindowUse};
+use super::memory::Allocation;
 use super::storage::Storage;
 use crate::Result;
 use crate::layout::window;

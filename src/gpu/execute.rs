@@ -1,12 +1,12 @@
 //! Executes plans. This is the only code that launches kernels.
 
 use super::binding::Binding;
+use super::bound_window::{BoundWindow, WindowUse};
 use super::handle::Gpu;
 use super::launch::NewLaunch;
 use super::lifetimes::{Lifetimes, Outputs};
 use super::memory::Allocation;
 use super::prepared::Prepared;
-use super::bound_window::{BoundWindow, WindowUse};
 use super::same_gpu::check_same_gpu;
 use super::scope::OwnScope;
 use super::storage::{Access as StorageAccess, Storage};

@@ -72,15 +72,12 @@ impl Allocation {
     pub(crate) fn is_copy_source(&self) -> bool {
         self.buffer().usage().contains(wgpu::BufferUsages::COPY_SRC)
     }
+}
 
-    /// Whether the application has access to the buffer.
-    pub(crate) fn is_exported(&self) -> bool {
-        self.storage().is_exported()
-    }
-
+impl Storage {
     /// Fails if the host cannot write to the buffer.
-    pub(crate) fn check_copy_destination(&self, op: &'static str) -> Result<()> {
-        if self.buffer().usage().contains(wgpu::BufferUsages::COPY_DST) {
+    pub(super) fn check_copy_destination(&self, op: &'static str) -> Result<()> {
+        if self.buffer.usage().contains(wgpu::BufferUsages::COPY_DST) {
             return Ok(());
         }
         let why = "the application's buffer lacks `BufferUsages::COPY_DST`, which writes of the host need";

@@ -7,7 +7,6 @@ use super::options::Submission;
 use super::pipeline::Pipeline;
 use super::recorder::State;
 use super::recording::Outcome;
-use super::scope::Sink;
 use crate::Result;
 use crate::plan::{Plan, Scalar};
 use std::sync::Arc;
@@ -42,21 +41,19 @@ impl NewLaunch<'_> {
 }
 
 impl Gpu {
-    /// Records one launch, and submits the recording if it is full. In the closure of a `record_into`, the launch goes to
-    /// that scope.
+    /// Records one launch, and submits the recording if it is full. In the closure of a `record_into` or a `capture`, the
+    /// launch goes to that scope.
     pub(super) fn record(&self, launch: NewLaunch<'_>) -> Result<()> {
         let uses = launch.bound.iter().map(|bound| (&*bound.storage, bound.taken_access()));
         let mut state = self.lock_ordered(launch.plan.op(), uses)?;
         let sequence = state.next_sequence();
+        if !state.is_capturing() {
+            state.counts.add(&launch.bound);
+        }
         if let Some(scope) = state.scope() {
-            if let Sink::Recording(_) = scope.sink {
-                state.counts.add(&launch.bound);
-            }
-            // The scope is there: nobody else ends it.
-            state.scope().into_iter().for_each(|scope| scope.push(launch, sequence));
+            scope.push(launch, sequence);
             return Ok(());
         }
-        state.counts.add(&launch.bound);
         state.open.seconds += launch.seconds;
         state.open.push(launch, sequence);
         self.submit_if_full(state)

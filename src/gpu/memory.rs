@@ -7,7 +7,6 @@ use super::lifetimes::MemoryNeed;
 use super::lock::Lock;
 use super::pool::{Pool, Taken};
 use super::pooled_buffer::PooledBuffer;
-use super::scope::OwnScope;
 use super::storage::{Access, Storage};
 use crate::error::Named;
 use crate::plan::Constant;
@@ -148,20 +147,6 @@ impl Gpu {
         Ok(allocation)
     }
 
-    /// Writes `bytes` to the storage from byte `start` on, ordered after everything that was recorded before. It begins and
-    /// ends with whole words, or with the storage.
-    pub(crate) fn overwrite(&self, storage: &Storage, start: u64, bytes: &[u8]) -> Result<()> {
-        self.inner.status.check()?;
-        self.check_outside_capture("write")?;
-        self.settle("write", storage, Access::Writes)?;
-        self.write_words(storage, start, bytes).named("write")?;
-        if start == 0 && bytes.len() as u64 >= storage.len {
-            let sequence = self.inner.recorder.lock().next_sequence();
-            storage.contents.note_whole_write(sequence);
-        }
-        Ok(())
-    }
-
     /// The buffer, for use by an application. Submits the recorded launches that use it. The pool does not reuse the
     /// buffer for other tensors.
     pub(crate) fn export<'a>(&self, allocation: &'a Arc<Allocation>) -> Result<&'a wgpu::Buffer> {
@@ -171,20 +156,6 @@ impl Gpu {
         allocation.pooled.storage().export();
         self.know_buffer(allocation);
         Ok(allocation.buffer())
-    }
-
-    /// Submits all recorded launches if any of them uses the buffer. They then run before all work that this crate or
-    /// the application submits later. Fails if taken work that is not submitted conflicts with this access.
-    ///
-    /// NOTE: the check comes last. What another thread takes meanwhile is no longer recorded, but then the check finds it.
-    fn settle(&self, op: &'static str, storage: &Storage, access: Access) -> Result<()> {
-        let used = (storage, access);
-        let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
-        if storage.contents.last_use() >= first_unsubmitted {
-            self.submit_all()?;
-        }
-        self.check_taken(op, used, OwnScope::Counts)?;
-        self.check_earlier_owner(op, used)
     }
 
     /// The buffer of a constant on this device, uploaded unless the same words are there already.
@@ -227,21 +198,6 @@ impl Gpu {
     fn allocate_for_writing(&self, op: &'static str, bytes: u64) -> Result<Allocation> {
         let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
         self.allocate_unused(op, bytes, first_unsubmitted)
-    }
-
-    /// Writes whole 4-byte words. If the length is not a multiple of 4, the rest of the last word becomes zero; it
-    /// belongs to no tensor.
-    fn write_words(&self, storage: &Storage, offset: u64, bytes: &[u8]) -> Result<()> {
-        let whole = bytes.len() / 4 * 4;
-        if whole > 0 {
-            self.stage(storage, offset, &bytes[..whole])?;
-        }
-        if whole < bytes.len() {
-            let mut word = [0; 4];
-            word[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
-            self.stage(storage, offset + whole as u64, &word)?;
-        }
-        Ok(())
     }
 
     fn allocate_unused(&self, op: &'static str, bytes: u64, unused_since: u64) -> Result<Allocation> {

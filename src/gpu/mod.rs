@@ -65,6 +65,7 @@ mod view;
 mod wait;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;
+mod write;
 
 pub use crate::caps::{
     Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, MatrixOrder,
@@ -83,3 +84,4 @@ pub use view::View;
 
 pub(crate) use memory::Allocation;
 pub(crate) use same_gpu::check_same_gpu;
+pub(crate) use write::SeenBy;

@@ -1,11 +1,11 @@
 //! The recorder: the open recording, the closed recordings that wait to be submitted, and counters.
 
+use super::bound_window::{BoundWindow, WindowUse};
 use super::content_state::Reason;
 use super::lock::Lock;
-use super::bound_window::{BoundWindow, WindowUse};
 use super::recording::{Recording, Tail};
 use super::ring::{MAX_LAUNCHES, Ring};
-use super::scope::{Scope, Scoped};
+use super::scope::{Scope, Scoped, Sink};
 use super::storage::Storage;
 use super::submit_turn::SubmitTurn;
 use super::taken_work::{Stage, TakenWork};
@@ -121,6 +121,11 @@ impl State {
         self.scopes.iter_mut().find(|scope| scope.thread == this && scope.scoped == Scoped::Active)
     }
 
+    /// Whether the calling thread is in the closure of a `capture`.
+    pub(super) fn is_capturing(&mut self) -> bool {
+        self.scope().is_some_and(|scope| matches!(scope.sink, Sink::Capture(_)))
+    }
+
     /// Taken work that uses this storage's buffer on behalf of an earlier owner, and is not yet submitted. The buffer must
     /// not be used before it: neither written, nor read, which would make another recording its last user.
     pub(super) fn taken_from(&self, storage: &Storage) -> Option<Arc<TakenWork>> {
@@ -167,7 +172,9 @@ impl Counts {
         for bound in bound {
             match bound.access {
                 WindowUse::Read => self.bytes_bound_for_reading += bound.bytes(),
-                WindowUse::Write | WindowUse::Overwrite { .. } => self.bytes_bound_for_writing += bound.bytes(),
+                WindowUse::Write | WindowUse::Overwrite { .. } => {
+                    self.bytes_bound_for_writing += bound.bytes()
+                }
             }
         }
     }

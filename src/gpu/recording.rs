@@ -127,11 +127,7 @@ impl Recording {
         self.items.push(Item { work, bound, sequence });
     }
 
-    fn push_bound(
-        &mut self,
-        bound: impl IntoIterator<Item = BoundWindow>,
-        sequence: u64,
-    ) -> Range<usize> {
+    fn push_bound(&mut self, bound: impl IntoIterator<Item = BoundWindow>, sequence: u64) -> Range<usize> {
         let start = self.bound.len();
         for mut bound in bound {
             let contents = &bound.storage.contents;
@@ -245,7 +241,8 @@ impl Recording {
 
     /// Whether a kernel of these launches receives its dims through a ring.
     pub(super) fn needs_ring(&self) -> bool {
-        let needs = |item: &Item| matches!(&item.work, Work::Launch { pipeline, .. } if pipeline.dims == Dims::Ring);
+        let needs =
+            |item: &Item| matches!(&item.work, Work::Launch { pipeline, .. } if pipeline.dims == Dims::Ring);
         self.items.iter().any(needs)
     }
 
@@ -321,7 +318,9 @@ impl Recording {
                     }
                     pass.dispatch_workgroups(*x, *y, *z);
                 }
-                (Work::Replay { launches, bindings }, Groups::OfReplay) => launches.encode(bindings, &mut pass),
+                (Work::Replay { launches, bindings }, Groups::OfReplay) => {
+                    launches.encode(bindings, &mut pass)
+                }
                 _ => {}
             }
         }

@@ -114,8 +114,7 @@ impl Gpu {
     /// # Errors
     /// [`Error::Input`] if it is.
     pub(super) fn check_outside_capture(&self, call: &'static str) -> Result<()> {
-        let mut state = self.inner.recorder.lock();
-        if !matches!(state.scope().map(|scope| &scope.sink), Some(Sink::Capture(_))) {
+        if !self.inner.recorder.lock().is_capturing() {
             return Ok(());
         }
         let why = "it uploads what the host has now, which a replay would not repeat: create the tensor before the \

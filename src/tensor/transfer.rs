@@ -4,6 +4,7 @@ use super::array::Tensor;
 use crate::error::Named;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::error::call;
+use crate::gpu::SeenBy;
 use crate::layout::Element;
 use crate::{Error, Result};
 use std::future::Future;
@@ -58,26 +59,9 @@ impl<T: Element> Tensor<T> {
     /// tensor is a view with gaps or transposed axes, if it begins within a word of 4 bytes or ends within one that others
     /// may see, or if an application's buffer lacks `BufferUsages::COPY_DST`.
     pub fn write(&mut self, data: &[T]) -> Result<()> {
-        let op = "write";
-        if data.len() != self.len() {
-            let rule = "the data must have as many elements as the tensor";
-            return Err(Error::shapes(op, rule, &[data.len()], self.shape()));
-        }
-        self.check_unshared(op)?;
-        self.storage.check_copy_destination(op)?;
-        if !self.layout.is_contiguous() {
-            let why = format!("it is a view with gaps or transposed axes: {:?}", self.layout);
-            return Err(Error::input("write: the output", why));
-        }
-        let bytes = self.bytes();
-        let is_whole = |at: u64| at.is_multiple_of(4);
-        // The rest of the last word becomes zero. It must be the storage's last, or nothing else may see it.
-        let is_last = bytes.end == self.storage.len() || !(self.is_shared() || self.storage.is_exported());
-        if !is_whole(bytes.start) || !(is_whole(bytes.end) || is_last) {
-            let why = format!("bytes {bytes:?} of its buffer begin or end within a word of 4 bytes");
-            return Err(Error::input("write: the output", why));
-        }
-        self.gpu().overwrite(self.storage.storage(), bytes.start, bytemuck::cast_slice(data))
+        self.check_unshared("write")?;
+        let seen_by = if self.is_shared() { SeenBy::Others } else { SeenBy::Writer };
+        self.gpu().write_elements("write", self.storage.storage(), (&self.layout, seen_by), data)
     }
 
     /// This tensor if its elements can be copied to the host as they are, otherwise a contiguous copy.

@@ -16,6 +16,7 @@ mod opening;
 mod ordering;
 mod proof;
 mod recording;
+mod replay;
 mod runtime;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,17 +1,17 @@
 //! Captures what a closure launches.
 
 use super::OP;
-use super::captured::{Captured, CapturedUse, UseKind};
+use super::captured::Captured;
 use super::input::Input;
+use super::kept::Kept;
 use super::replay::Replay;
 use crate::gpu::content_state::Reason;
 use crate::gpu::handle::Gpu;
 use crate::gpu::same_gpu::check_same_gpu;
 use crate::gpu::scope::{Scope, Sink};
-use crate::gpu::taken_work::TakenWork;
+use crate::gpu::taken_work::{Stage, TakenWork};
 use crate::gpu::view::View;
 use crate::{Error, Result};
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 impl Gpu {
@@ -31,11 +31,12 @@ impl Gpu {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::Activation;
     /// use tilewise::{matmul, ops};
     ///
     /// let weight = gpu.tensor(&[2.0f32, 0.0, 0.0, 2.0], [2, 2])?;
     /// let x = gpu.tensor(&[1.0f32, -1.0], [1, 2])?;
-    /// let mut layer = gpu.capture(&[x.view()], || ops::relu(&matmul(&x, &weight)?))?;
+    /// let mut layer = gpu.capture(&[x.view()], || ops::activate(&matmul(&x, &weight)?, Activation::Relu))?;
     /// assert_eq!(layer.run(&[x.view()])?.to_vec()?, [2.0, 0.0]);
     ///
     /// layer.write(0, &[3.0f32, 4.0])?; // new contents of x
@@ -60,23 +61,59 @@ impl Gpu {
         inputs.iter().try_for_each(|view| check_same_gpu(OP, self, view.gpu()))?;
         let inputs: Vec<Input> = inputs.iter().map(Input::new).collect();
         for (at, input) in inputs.iter().enumerate() {
-            if let Some(other) = inputs[..at].iter().position(|other| other.storage.buffer == input.storage.buffer) {
+            if let Some(other) =
+                inputs[..at].iter().position(|other| other.storage.buffer == input.storage.buffer)
+            {
                 let why = "they share a buffer: pass the tensor that contains both, or copy one of them";
                 return Err(Error::input(format!("{OP}: inputs {other} and {at}"), why));
             }
         }
         let capture = OpenCapture::begin(self);
-        let outputs = work().map_err(|error| capture.failed(error))?;
-        let (captured, uses) = capture.checked(&inputs)?;
-        Replay::new(self, capture.end(), captured, uses, inputs, outputs)
+        let outputs = work();
+        let kept = capture.end(outputs.as_ref().err());
+        Replay::new(kept, inputs, outputs?)
     }
 }
 
-/// A capture that the closure is running in. Its drop ends it, even after a panic, and marks what was to be written as
-/// failed.
+/// A capture that the closure is running in. Its drop ends it, even after a panic.
 struct OpenCapture<'a> {
     gpu: &'a Gpu,
-    work: Option<Arc<TakenWork>>,
-    /// The error of the closure.
-    why: OnceCell<String>,
+    work: Arc<TakenWork>,
+}
+
+impl<'a> OpenCapture<'a> {
+    fn begin(gpu: &'a Gpu) -> Self {
+        let work = TakenWork::new(OP, None, &gpu.inner.spares);
+        work.begin_capture();
+        gpu.begin_scope(Scope::new(work.clone(), Sink::Capture(Captured::default())));
+        Self { gpu, work }
+    }
+
+    /// Ends the scope. What the closure would have written has no contents.
+    fn end(self, error: Option<&Error>) -> Kept {
+        let why = match error {
+            None => "`capture` runs nothing: call `Replay::run`".to_owned(),
+            Some(error) => {
+                format!("the closure of `capture` failed ({error}), so nothing that it launched will run")
+            }
+        };
+        self.kept(&why.into())
+    }
+
+    fn kept(&self, why: &Reason) -> Kept {
+        let captured = match self.gpu.end_scope(&self.work) {
+            Some(Sink::Capture(captured)) => captured,
+            _ => Captured::default(), // It has ended already.
+        };
+        Kept::new(self.gpu, self.work.clone(), captured, why)
+    }
+}
+
+impl Drop for OpenCapture<'_> {
+    /// After [`end`](OpenCapture::end), nothing is left.
+    fn drop(&mut self) {
+        if self.work.stage() == Stage::Unsubmitted {
+            drop(self.kept(&"the closure of `capture` panicked".into()));
+        }
+    }
 }

@@ -87,15 +87,3 @@ impl Captured {
         uses
     }
 }
-
-impl CapturedUse {
-    /// The storage as one run at `sequence` uses it.
-    pub(super) fn bound(&self, sequence: u64) -> BoundWindow {
-        let access = match self.kind {
-            UseKind::Reads => WindowUse::Read,
-            UseKind::Updates => WindowUse::Write,
-            UseKind::Overwrites => WindowUse::Overwrite { begun: sequence },
-        };
-        BoundWindow::new(self.storage.clone(), 0..self.storage.len, access)
-    }
-}

@@ -1,6 +1,6 @@
 //! An input of a replay: a tensor that another one can take the place of.
 
-use super::OP;
+use super::RUN;
 use crate::gpu::bound_window::BoundWindow;
 use crate::gpu::storage::Storage;
 use crate::gpu::view::View;
@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A tensor that the launches of a replay read.
+#[derive(Clone)]
 pub(super) struct Input {
     pub(super) storage: Arc<Storage>,
     pub(super) layout: Layout,
@@ -22,6 +23,11 @@ impl Input {
     pub(super) fn new(view: &View<'_>) -> Self {
         let (layout, dtype) = (view.layout, view.dtype);
         Self { storage: view.storage().clone(), layout, dtype, window: window(layout.bytes(dtype)) }
+    }
+
+    /// Whether this is the tensor that the view is of, in the same place.
+    pub(super) fn is(&self, view: &View<'_>) -> bool {
+        Arc::ptr_eq(&self.storage, view.storage()) && self.layout == view.layout
     }
 
     /// Whether a launch binds this input.
@@ -52,13 +58,13 @@ impl Input {
 
     /// Fails unless the replay can read this view in place of the input.
     pub(super) fn check(&self, at: usize, view: &View<'_>) -> Result<()> {
-        let named = |why: String| Error::input(format!("{OP}: input {at}"), why);
+        let named = |why: String| Error::input(format!("{RUN}: input {at}"), why);
         if view.dtype != self.dtype {
             return Err(named(format!("it was captured as {}, not {}", self.dtype, view.dtype)));
         }
         if view.layout.shape() != self.layout.shape() {
             let rule = "an input must have the shape that it was captured with";
-            return Err(Error::shapes(OP, rule, view.layout.shape(), self.layout.shape()));
+            return Err(Error::shapes(RUN, rule, view.layout.shape(), self.layout.shape()));
         }
         if !self.layout.has_same_elements(&view.layout, self.dtype) {
             let (given, captured) = (view.layout, self.layout);

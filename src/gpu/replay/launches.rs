@@ -24,7 +24,7 @@ struct Launch {
 /// The bind groups of the launches, for one set of inputs.
 pub(in crate::gpu) struct Bindings {
     /// Where the inputs lie. Buffers rather than storages: a bind group holds for whatever lies there.
-    pub(super) places: Vec<(wgpu::Buffer, u64)>,
+    places: Vec<(wgpu::Buffer, u64)>,
     groups: Vec<wgpu::BindGroup>,
 }
 
@@ -89,5 +89,10 @@ impl Bindings {
         };
         let groups = captured.iter().enumerate().map(group).collect();
         Self { places: to.iter().map(Input::place).collect(), groups }
+    }
+
+    /// Whether these inputs are bound.
+    pub(super) fn are_of(&self, inputs: &[Input]) -> bool {
+        self.places.iter().zip(inputs).all(|(place, input)| input.is_at(place))
     }
 }

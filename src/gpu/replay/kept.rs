@@ -1,0 +1,74 @@
+//! What a replay keeps of its capture: the launches, and the buffers that they use.
+
+use super::OP;
+use super::captured::{Captured, CapturedUse, UseKind};
+use super::input::Input;
+use crate::gpu::content_state::Reason;
+use crate::gpu::handle::Gpu;
+use crate::gpu::storage::Storage;
+use crate::gpu::taken_work::TakenWork;
+use crate::{Error, Result};
+use std::sync::Arc;
+
+/// A complete capture. Its buffers go back to the pool when it is dropped.
+pub(super) struct Kept {
+    pub(super) gpu: Gpu,
+    pub(super) captured: Captured,
+    /// The storages that the launches use.
+    pub(super) uses: Vec<CapturedUse>,
+    /// Bytes of the buffers that the capture has allocated.
+    pub(super) bytes: u64,
+    work: Arc<TakenWork>,
+}
+
+impl Kept {
+    /// What the launches write in memory of the capture has no contents because of `why`.
+    pub(super) fn new(gpu: &Gpu, work: Arc<TakenWork>, captured: Captured, why: &Reason) -> Self {
+        let allocated = work.allocated();
+        let uses = captured.uses(&allocated);
+        let sequence = gpu.inner.recorder.lock().next_sequence();
+        let written = uses.iter().filter(|used| used.kind != UseKind::Reads);
+        for used in written.filter(|used| allocated.contains(&used.storage.buffer)) {
+            used.storage.contents.fail(sequence, why);
+        }
+        work.captured();
+        let bytes = allocated.iter().map(wgpu::Buffer::size).sum();
+        Self { gpu: gpu.clone(), captured, uses, bytes, work }
+    }
+
+    /// Fails unless other tensors can take the place of these inputs.
+    pub(super) fn check(&self, inputs: &[Input]) -> Result<()> {
+        for (at, input) in inputs.iter().enumerate().filter(|(_, input)| !input.layout.is_empty()) {
+            let why = match self.uses.iter().find(|used| Arc::ptr_eq(&used.storage, &input.storage)) {
+                None => "nothing that the closure launches reads it: use it in the closure, or leave it out",
+                Some(used) if used.kind != UseKind::Reads => {
+                    "the closure writes to it: write into another tensor, or leave it out of the inputs"
+                }
+                Some(_) if self.bound_beyond(input) => {
+                    "the closure also uses another part of its buffer: copy the input into a tensor of its own, or leave \
+                     it out"
+                }
+                Some(_) => continue,
+            };
+            return Err(Error::input(format!("{OP}: input {at}"), why));
+        }
+        Ok(())
+    }
+
+    fn bound_beyond(&self, input: &Input) -> bool {
+        let mut bound = self.captured.launches.iter().flat_map(|launch| &launch.bound);
+        bound.any(|bound| input.has(bound) && input.is_left_by(bound))
+    }
+
+    /// Whether the launches write to this buffer.
+    pub(super) fn writes(&self, storage: &Storage) -> bool {
+        self.uses.iter().any(|used| used.kind != UseKind::Reads && used.storage.buffer == storage.buffer)
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let storages: Vec<_> = self.uses.iter().map(|used| used.storage.clone()).collect();
+        self.work.retire(&storages);
+    }
+}

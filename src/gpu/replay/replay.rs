@@ -1,0 +1,235 @@
+//! [`Replay`]: captured launches, and their runs.
+
+use super::RUN;
+use super::captured::UseKind;
+use super::input::Input;
+use super::kept::Kept;
+use super::launches::{Bindings, Launches};
+use crate::error::call;
+use crate::gpu::bound_window::BoundWindow;
+use crate::gpu::error_scope::in_error_scope;
+use crate::gpu::same_gpu::check_same_gpu;
+use crate::gpu::scope::{OwnScope, Sink};
+use crate::gpu::storage::{Access, Storage};
+use crate::gpu::taken_check::note_uses;
+use crate::gpu::view::View;
+use crate::gpu::write::SeenBy;
+use crate::layout::Element;
+use crate::{Error, Result};
+use std::sync::Arc;
+
+/// Sets of inputs whose bind groups are kept.
+const MAX_BINDINGS: usize = 4;
+
+/// Launches that [`Gpu::capture`](crate::Gpu::capture) has recorded, to be run any number of times.
+///
+/// A run costs the host what it takes to encode the launches: nothing is planned, allocated or bound again. It goes where
+/// every other launch goes: into the `Gpu`'s recording, or, in the closure of
+/// [`Gpu::record_into`](crate::Gpu::record_into), into the application's encoder. Its results have the bits of the same
+/// operations without a replay.
+///
+/// The outputs, of type `R`, lie in memory that belongs to the replay. They keep their contents until the next run, which
+/// overwrites them: clone no tensor out of them to keep its values, but read it, or copy it with
+/// [`ops::copy_into`](crate::ops::copy_into). If tensors of the outputs outlive the replay, they stay valid.
+///
+/// `Display` lists the operations with the predicted time of a run; `{:#}` adds each operation's plan.
+pub struct Replay<R> {
+    // NOTE: declared first, so that the buffers of outputs that nobody else holds go to `kept`.
+    outputs: R,
+    launches: Arc<Launches>,
+    /// The inputs that the launches were captured with.
+    captured_inputs: Vec<Input>,
+    /// The inputs of the last run; before the first run those of the capture.
+    inputs: Vec<Input>,
+    /// Bind groups for the inputs of the last runs, the latest first; at least one.
+    bindings: Vec<Arc<Bindings>>,
+    pub(super) kept: Kept,
+}
+
+impl<R> Replay<R> {
+    pub(super) fn new(kept: Kept, inputs: Vec<Input>, outputs: R) -> Result<Self> {
+        kept.check(&inputs)?;
+        let gpu = &kept.gpu;
+        let (device, queue) = (&gpu.inner.device, &gpu.inner.queue);
+        let captured = &kept.captured.launches;
+        let created = in_error_scope(device, || {
+            let launches = Launches::new(captured, device, queue);
+            (launches, Bindings::new(captured, [&inputs, &inputs], None, device))
+        });
+        let (launches, bindings) = created.map_err(|error| gpu.cause_of(error))?;
+        let (launches, bindings) = (Arc::new(launches), vec![Arc::new(bindings)]);
+        Ok(Self { outputs, launches, captured_inputs: inputs.clone(), inputs, bindings, kept })
+    }
+
+    /// Records one run that reads these inputs: for each input of the capture, the same tensor, or another one of the
+    /// same shape, element type and strides. Returns the outputs.
+    ///
+    /// The first run with other tensors creates bind groups for them; those of the last four sets of inputs are kept, with
+    /// their buffers.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the number of inputs, an element type, or the strides or the place of an input in its buffer
+    /// modulo 256 bytes differ from the captured ones; if an input is an output of the replay, or lies in the buffer of
+    /// one; if taken work that conflicts with the run is not submitted; and in the closure of a `capture`.
+    /// [`Error::Shape`] if an input has another shape; [`Error::Gpu`] if it belongs to another `Gpu`; [`Error::Device`] if
+    /// the device is lost, or a tensor that the run reads was never computed.
+    pub fn run(&mut self, inputs: &[View<'_>]) -> Result<&R> {
+        call(RUN, || {
+            self.kept.gpu.inner.status.check()?;
+            self.bind(inputs)?;
+            self.record()
+        })?;
+        Ok(&self.outputs)
+    }
+
+    /// The outputs. Before the first run, reading their tensors is an error.
+    pub fn outputs(&self) -> &R {
+        &self.outputs
+    }
+
+    /// Replaces the elements of an input, row-major, after everything that was recorded before: of the tensor that the
+    /// last run had as input `at`, or, before the first run, that of the capture. Whoever holds a clone or a view of it
+    /// sees the new elements, too.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is no such input, its elements have another type, it has gaps or transposed axes, it
+    /// begins or ends within a word of 4 bytes, or its buffer is one of the application's without
+    /// `BufferUsages::COPY_DST`; [`Error::Shape`] if `data` has another length; [`Error::Device`] if the device is lost.
+    pub fn write<T: Element>(&mut self, at: usize, data: &[T]) -> Result<()> {
+        let op = "Replay::write";
+        let Some(input) = self.inputs.get(at) else {
+            let why = format!("there is none: the replay has {} inputs", self.inputs.len());
+            return Err(Error::input(format!("{op}: input {at}"), why));
+        };
+        if input.dtype != T::DTYPE {
+            let why = format!("its elements are {}, not {}", input.dtype, T::DTYPE);
+            return Err(Error::input(format!("{op}: input {at}"), why));
+        }
+        call(op, || self.kept.gpu.write_elements(op, &input.storage, (&input.layout, SeenBy::Others), data))
+    }
+
+    /// Number of launches of one run.
+    #[must_use]
+    pub fn launches(&self) -> usize {
+        self.launches.len()
+    }
+
+    /// Predicted seconds of one run on the device.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.kept.captured.seconds
+    }
+
+    /// Bytes of the buffers that the replay has allocated: its outputs and temporaries.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.kept.bytes
+    }
+
+    pub(super) fn captured_inputs(&self) -> &[Input] {
+        &self.captured_inputs
+    }
+
+    /// Makes these the inputs of the next run.
+    fn bind(&mut self, views: &[View<'_>]) -> Result<()> {
+        if views.len() != self.captured_inputs.len() {
+            let why = format!("it was captured with {}, not {}", self.captured_inputs.len(), views.len());
+            return Err(Error::input(format!("{RUN}: the inputs"), why));
+        }
+        for (at, (captured, view)) in self.captured_inputs.iter().zip(views).enumerate() {
+            check_same_gpu(RUN, &self.kept.gpu, view.gpu())?;
+            captured.check(at, view)?;
+        }
+        if self.inputs.iter().zip(views).all(|(input, view)| input.is(view)) {
+            return Ok(());
+        }
+        let inputs: Vec<Input> = views.iter().map(Input::new).collect();
+        if let Some(at) = inputs.iter().position(|input| self.kept.writes(&input.storage)) {
+            let why =
+                "it lies in a buffer that the replay writes to: copy it, or take turns with a second replay";
+            return Err(Error::input(format!("{RUN}: input {at}"), why));
+        }
+        let known = self.bindings.iter().position(|bindings| bindings.are_of(&inputs));
+        let bindings = match known {
+            Some(at) => self.bindings.remove(at),
+            None => {
+                let (captured, device) = (&self.kept.captured.launches, &self.kept.gpu.inner.device);
+                let places = [&self.captured_inputs[..], &inputs];
+                let created = in_error_scope(device, || {
+                    Bindings::new(captured, places, self.bindings.first().map(|known| &**known), device)
+                });
+                Arc::new(created.map_err(|error| self.kept.gpu.cause_of(error))?)
+            }
+        };
+        self.bindings.insert(0, bindings);
+        self.bindings.truncate(MAX_BINDINGS);
+        self.inputs = inputs;
+        Ok(())
+    }
+
+    /// Records a run with the bound inputs.
+    fn record(&self) -> Result<()> {
+        let (gpu, Some(bindings)) = (&self.kept.gpu, self.bindings.first()) else { return Ok(()) };
+        if self.launches.len() == 0 {
+            return Ok(());
+        }
+        let uses = self.uses().map(|(storage, kind)| {
+            (&**storage, if kind == UseKind::Reads { Access::Reads } else { Access::Writes })
+        });
+        for used in uses.clone() {
+            gpu.check_taken(RUN, used, OwnScope::IsOrdered)?;
+        }
+        for (storage, _) in self.uses().filter(|(_, kind)| *kind != UseKind::Overwrites) {
+            storage.contents.check()?;
+        }
+        let mut state = gpu.lock_ordered(RUN, uses.clone())?;
+        let sequence = state.next_sequence();
+        let bound = self.uses().map(|(storage, kind)| kind.bound(storage, sequence));
+        let counts = &self.kept.captured.counts;
+        if let Some(scope) = state.scope() {
+            let Sink::Recording(recording) = &mut scope.sink else {
+                let why =
+                    "a capture cannot contain a run of a replay: call what the replay was captured from";
+                return Err(Error::input(RUN, why));
+            };
+            note_uses(&scope.work, uses);
+            recording.push_replay(&self.launches, bindings, bound, sequence);
+            state.counts.add_all(counts);
+            return Ok(());
+        }
+        state.open.push_replay(&self.launches, bindings, bound, sequence);
+        state.open.seconds += self.seconds();
+        state.counts.add_all(counts);
+        gpu.submit_if_full(state)
+    }
+
+    /// The storages that the next run uses.
+    fn uses(&self) -> impl Iterator<Item = (&Arc<Storage>, UseKind)> + Clone {
+        let current = |storage| {
+            let mut inputs = self.captured_inputs.iter().zip(&self.inputs);
+            inputs
+                .find(|(captured, _)| Arc::ptr_eq(&captured.storage, storage))
+                .map_or(storage, |(_, now)| &now.storage)
+        };
+        self.kept.uses.iter().map(move |used| (current(&used.storage), used.kind))
+    }
+}
+
+impl UseKind {
+    /// The storage as one run at `sequence` uses it.
+    fn bound(self, storage: &Arc<Storage>, sequence: u64) -> BoundWindow {
+        use crate::gpu::bound_window::WindowUse;
+        let access = match self {
+            Self::Reads => WindowUse::Read,
+            Self::Updates => WindowUse::Write,
+            Self::Overwrites => WindowUse::Overwrite { begun: sequence },
+        };
+        BoundWindow::new(storage.clone(), 0..storage.len, access)
+    }
+}
+
+impl<R> std::fmt::Debug for Replay<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Replay({} launches)", self.launches.len())
+    }
+}

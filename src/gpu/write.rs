@@ -1,0 +1,86 @@
+//! Writes of the host into storages, ordered after everything that was recorded before.
+
+use super::handle::Gpu;
+use super::scope::OwnScope;
+use super::storage::{Access, Storage};
+use crate::error::Named;
+use crate::layout::{Element, Layout};
+use crate::{Error, Result};
+
+/// Whether others than the writer may see the bytes next to what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SeenBy {
+    Writer,
+    Others,
+}
+
+impl Gpu {
+    /// Replaces the elements of this layout, row-major, after everything that was recorded before.
+    pub(crate) fn write_elements<T: Element>(
+        &self,
+        op: &'static str,
+        storage: &Storage,
+        (layout, seen_by): (&Layout, SeenBy),
+        data: &[T],
+    ) -> Result<()> {
+        if data.len() != layout.len() {
+            let rule = "the data must have as many elements as the tensor";
+            return Err(Error::shapes(op, rule, &[data.len()], layout.shape()));
+        }
+        storage.check_copy_destination(op)?;
+        let refused = |why: String| Err(Error::input(format!("{op}: the output"), why));
+        if !layout.is_contiguous() {
+            return refused(format!("it is a view with gaps or transposed axes: {layout:?}"));
+        }
+        let bytes = layout.bytes(T::DTYPE);
+        let is_whole = |at: u64| at.is_multiple_of(4);
+        // The rest of the last word becomes zero. It must be the storage's last, or nothing else may see it.
+        let is_last = bytes.end == storage.len || (seen_by == SeenBy::Writer && !storage.is_exported());
+        if !is_whole(bytes.start) || !(is_whole(bytes.end) || is_last) {
+            return refused(format!("bytes {bytes:?} of its buffer begin or end within a word of 4 bytes"));
+        }
+        self.overwrite(storage, bytes.start, bytemuck::cast_slice(data))
+    }
+
+    /// Writes `bytes` to the storage from byte `start` on. It begins and ends with whole words, or with the storage.
+    fn overwrite(&self, storage: &Storage, start: u64, bytes: &[u8]) -> Result<()> {
+        self.inner.status.check()?;
+        self.check_outside_capture("write")?;
+        self.settle("write", storage, Access::Writes)?;
+        self.write_words(storage, start, bytes).named("write")?;
+        if start == 0 && bytes.len() as u64 >= storage.len {
+            let sequence = self.inner.recorder.lock().next_sequence();
+            storage.contents.note_whole_write(sequence);
+        }
+        Ok(())
+    }
+
+    /// Submits all recorded launches if any of them uses the buffer. They then run before all work that this crate or
+    /// the application submits later. Fails if taken work that is not submitted conflicts with this access.
+    ///
+    /// NOTE: the check comes last. What another thread takes meanwhile is no longer recorded, but then the check finds it.
+    pub(super) fn settle(&self, op: &'static str, storage: &Storage, access: Access) -> Result<()> {
+        let used = (storage, access);
+        let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
+        if storage.contents.last_use() >= first_unsubmitted {
+            self.submit_all()?;
+        }
+        self.check_taken(op, used, OwnScope::Counts)?;
+        self.check_earlier_owner(op, used)
+    }
+
+    /// Writes whole 4-byte words. If the length is not a multiple of 4, the rest of the last word becomes zero; it
+    /// belongs to no tensor.
+    pub(super) fn write_words(&self, storage: &Storage, offset: u64, bytes: &[u8]) -> Result<()> {
+        let whole = bytes.len() / 4 * 4;
+        if whole > 0 {
+            self.stage(storage, offset, &bytes[..whole])?;
+        }
+        if whole < bytes.len() {
+            let mut word = [0; 4];
+            word[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
+            self.stage(storage, offset + whole as u64, &word)?;
+        }
+        Ok(())
+    }
+}
