@@ -11,7 +11,7 @@ use std::time::Instant;
 use support::table::{Format, Output, criterion};
 use tilewise::clifford::layer::LayerProduct;
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
-use tilewise::{Fill, Gemm, Gpu, GpuOptions, Precision, Tensor, matmul, wgpu};
+use tilewise::{Fill, Gemm, Gpu, GpuOptions, Precision, Result, Tensor, matmul, wgpu};
 
 /// Operations of one run.
 const OPERATIONS: u32 = 1000;
@@ -19,6 +19,8 @@ const OPERATIONS: u32 = 1000;
 const RUNS: usize = 50;
 /// Sizes of the product.
 const SIZE: usize = 64;
+/// Products of the longer replay.
+const REPLAYED: u64 = 64;
 
 /// An operation that is measured: its name, its launches, and the call.
 type Measured<'a> = (&'static str, u64, &'a dyn Fn());
@@ -50,10 +52,25 @@ fn main() {
         gpu.queue().submit([encoder.finish()]);
         last.replace(next);
     };
-    let measured: [Measured<'_>; 6] = [
+    let captured =
+        gpu.capture(&[a.view()], || (0..REPLAYED).map(|_| matmul(&a, &b)).collect::<Result<Vec<_>>>());
+    let replay = RefCell::new(captured.expect("it launches products only"));
+    let replayed = || {
+        let mut replay = replay.borrow_mut();
+        assert_eq!(replay.run(&[a.view()]).expect("the input is the captured one").len() as u64, REPLAYED);
+    };
+    let captured = gpu.capture(&[a.view()], || matmul(&a, &b));
+    let single = RefCell::new(captured.expect("it launches a product"));
+    let replayed_product = || {
+        let mut single = single.borrow_mut();
+        assert_eq!(single.run(&[a.view()]).expect("the input is the captured one").len(), SIZE * SIZE);
+    };
+    let measured: [Measured<'_>; 8] = [
         ("product", 1, &product),
         ("fast product", 3, &fast),
         ("steerable product", 1, &steerable),
+        ("replay of a product", 1, &replayed_product),
+        ("replay of 64 products", REPLAYED, &replayed),
         ("frame of an application, without a product", 0, &frame),
         ("frame with a product", 1, &product_in_a_frame),
         ("frame with a product of the frame before", 1, &dependent_frame),

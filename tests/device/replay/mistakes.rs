@@ -1,1 +1,164 @@
-//! x
+//! What a capture and a run refuse, and that nothing is left of it.
+
+use super::{bits, fails_with, on_every_device, random};
+use crate::support;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use tilewise::{Error, matmul, matmul_into, ops};
+
+/// Inside a capture: what would run now, and what depends on the host.
+#[test]
+fn a_capture_neither_runs_nor_uploads() {
+    on_every_device("inside a capture", |gpu| {
+        let [x, weight] = [1, 2].map(|seed| random::<f32>(gpu, &[8, 8], seed));
+        let mut own = random::<f32>(gpu, &[8, 8], 3);
+        let mut other = gpu.capture(&[x.view()], || matmul(&x, &weight)).unwrap();
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        let before = gpu.stats();
+        let replay = gpu.capture(&[x.view()], || {
+            let product = matmul(&x, &weight)?;
+            fails_with(product.to_vec(), "the closure of `capture` cannot");
+            fails_with(x.to_vec(), "the closure of `capture` cannot");
+            fails_with(pollster::block_on(x.read()), "the closure of `capture` cannot");
+            fails_with(gpu.flush(), "the closure of `capture` cannot");
+            fails_with(gpu.wait(), "the closure of `capture` cannot");
+            fails_with(gpu.time(|| Ok(())), "the closure of `capture` cannot");
+            fails_with(gpu.take_commands(), "the closure of `capture` cannot");
+            fails_with(gpu.record_into(&mut encoder, || Ok(())), "the closure of `capture` cannot");
+            fails_with(gpu.capture(&[], || Ok(())), "the closure of `capture` cannot");
+            fails_with(other.run(&[x.view()]), "a capture cannot contain a run");
+            fails_with(gpu.tensor(&[1.0f32], [1]), "a replay would not repeat");
+            fails_with(gpu.zeros::<f32>([3]), "a replay would not repeat");
+            fails_with(gpu.random::<f32>([3], tilewise::Fill::Uniform, 1), "a replay would not repeat");
+            fails_with(own.write(&[0.0; 64]), "a replay would not repeat");
+            fails_with(other.write(0, &[0.0f32; 64]), "a replay would not repeat");
+            Ok(product)
+        });
+        let mut replay = replay.unwrap();
+        let after = gpu.stats();
+        assert_eq!((after.launches, after.submits), (before.launches, before.submits), "{gpu:?}");
+        fails_with(replay.outputs().to_vec(), "`capture` runs nothing");
+        fails_with(matmul(replay.outputs(), &x), "`capture` runs nothing");
+        assert_eq!(bits(replay.run(&[x.view()]).unwrap()), bits(&matmul(&x, &weight).unwrap()), "{gpu:?}");
+    });
+}
+
+#[test]
+fn inputs_that_do_not_fit_are_errors() {
+    on_every_device("inputs", |gpu| {
+        let [x, weight] = [1, 2].map(|seed| random::<f32>(gpu, &[8, 8], seed));
+        let mut replay = gpu.capture(&[x.view()], || matmul(&x, &weight)).unwrap();
+        fails_with(replay.run(&[]), "it was captured with 1, not 0");
+        let wrong = random::<f32>(gpu, &[8, 9], 3);
+        assert!(matches!(replay.run(&[wrong.view()]), Err(Error::Shape { .. })));
+        let wrong = gpu.zeros::<i32>([8, 8]).unwrap();
+        fails_with(replay.run(&[wrong.view()]), "it was captured as f32, not i32");
+        fails_with(replay.run(&[x.t().view()]), "its strides");
+        let output = replay.outputs().clone();
+        fails_with(replay.run(&[output.view()]), "a buffer that the replay writes to");
+        fails_with(replay.write(1, &[0.0f32; 64]), "the replay has 1 inputs");
+        fails_with(replay.write(0, &[0; 64]), "its elements are f32, not i32");
+        assert!(matches!(replay.write(0, &[0.0f32; 63]), Err(Error::Shape { .. })));
+        let y = x.clone();
+        fails_with(gpu.capture(&[x.view(), y.view()], || matmul(&x, &y)), "they share a buffer");
+        fails_with(
+            gpu.capture(&[x.view()], || matmul(&weight, &weight)),
+            "nothing that the closure launches",
+        );
+        let halves = [0..4, 4..8].map(|rows| x.slice(0, rows).unwrap());
+        fails_with(
+            gpu.capture(&[halves[0].view()], || ops::add(&halves[0], &halves[1])),
+            "another part of its buffer",
+        );
+        let mut z = random::<f32>(gpu, &[8, 8], 4);
+        let view = z.clone();
+        drop(view);
+        let same = z.writable_view();
+        let mut written = same.writable_view();
+        fails_with(
+            gpu.capture(&[same.view()], || {
+                let sum = ops::add(&same, &x)?;
+                matmul_into(&sum, &x, &mut written)
+            }),
+            "the closure writes to it",
+        );
+        drop((same, written));
+        assert_eq!(bits(replay.run(&[x.view()]).unwrap()), bits(&matmul(&x, &weight).unwrap()), "{gpu:?}");
+        z.write(&[1.0; 64]).unwrap();
+    });
+}
+
+#[test]
+fn a_closure_that_fails_or_panics_leaves_nothing() {
+    on_every_device("closures that fail", |gpu| {
+        let x = random::<f32>(gpu, &[8, 8], 1);
+        let mut target = random::<f32>(gpu, &[8, 8], 2);
+        let before = bits(&target);
+        let mut inner = None;
+        let failed = gpu.capture(&[x.view()], || {
+            inner = Some(matmul(&x, &x)?);
+            matmul_into(&x, &x, &mut target)?;
+            matmul(&x, &x.slice(0, 0..3)?)
+        });
+        assert!(matches!(failed, Err(Error::Shape { .. })), "{failed:?}");
+        fails_with(inner.unwrap().to_vec(), "the closure of `capture` failed");
+        assert_eq!(bits(&target), before, "a tensor of the caller's is as it was");
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            gpu.capture(&[x.view()], || -> tilewise::Result<()> {
+                drop(matmul(&x, &x)?);
+                panic!("on purpose")
+            })
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(bits(&matmul(&x, &x).unwrap()), bits(&matmul(&x, &x).unwrap()));
+    });
+}
+
+/// A tensor that the closure writes, and that is not an input, has its old contents until a run.
+#[test]
+fn a_capture_does_not_touch_the_tensors_of_its_caller() {
+    on_every_device("the caller's tensors", |gpu| {
+        let x = random::<f32>(gpu, &[8, 8], 1);
+        let mut target = random::<f32>(gpu, &[8, 8], 2);
+        let before = bits(&target);
+        let mut replay = gpu.capture(&[x.view()], || matmul_into(&x, &x, &mut target)).unwrap();
+        assert_eq!(bits(&target), before);
+        replay.run(&[x.view()]).unwrap();
+        assert_eq!(bits(&target), bits(&matmul(&x, &x).unwrap()), "{gpu:?}");
+        drop(replay);
+        target.write(&[0.0; 64]).unwrap();
+    });
+}
+
+#[test]
+fn another_gpu_and_a_lost_device_are_errors() {
+    let (Some(gpu), Some(other)) = (support::own(|_| ()), support::own(|_| ())) else { return };
+    let [x, y] = [&gpu, &other].map(|gpu| random::<f32>(gpu, &[4, 4], 1));
+    let mut replay = gpu.capture(&[x.view()], || matmul(&x, &x)).unwrap();
+    assert!(matches!(replay.run(&[y.view()]), Err(Error::Gpu { .. })));
+    assert!(matches!(gpu.capture(&[y.view()], || matmul(&y, &y)), Err(Error::Gpu { .. })));
+    fails_with(gpu.capture(&[x.view()], || matmul(&y, &y)), "nothing that the closure launches");
+    gpu.device().destroy();
+    assert!(gpu.wait().is_err());
+    assert!(matches!(replay.run(&[x.view()]), Err(Error::Device(_))));
+    assert!(matches!(replay.write(0, &[0.0f32; 16]), Err(Error::Device(_))));
+    assert!(matches!(gpu.capture(&[x.view()], || matmul(&x, &x)), Err(Error::Device(_))));
+    drop(replay);
+}
+
+#[test]
+fn a_failed_input_spoils_the_outputs_of_that_run_only() {
+    on_every_device("a failed input", |gpu| {
+        let [x, weight] = [1, 2].map(|seed| random::<f32>(gpu, &[8, 8], seed));
+        let mut replay = gpu.capture(&[x.view()], || matmul(&x, &weight)).unwrap();
+        let mut lost = None;
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        gpu.record_into(&mut encoder, || {
+            lost = Some(matmul(&x, &x)?);
+            Ok(())
+        })
+        .unwrap();
+        drop(encoder);
+        fails_with(replay.run(&[lost.unwrap().view()]), "were dropped");
+        assert_eq!(bits(replay.run(&[x.view()]).unwrap()), bits(&matmul(&x, &weight).unwrap()), "{gpu:?}");
+    });
+}
