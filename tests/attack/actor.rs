@@ -3,6 +3,7 @@
 use crate::held::{Held, Item, Reading};
 use crate::model::Model;
 use crate::random::Random;
+use crate::replays::Captured;
 use crate::support::watchdog::doing;
 use crate::walk::Settings;
 use crate::world::{Menu, SMALL_BINDING, World};
@@ -26,6 +27,7 @@ pub(crate) struct Actor {
     pub(crate) random: Random,
     pub(crate) items: Vec<Item>,
     pub(crate) reads: Vec<(Reading, Model)>,
+    pub(crate) replays: Vec<Captured>,
     pub(crate) menu: Menu,
     pub(crate) step: u64,
     history: VecDeque<String>,
@@ -52,6 +54,7 @@ const STEPS: &[Step] = &[
     ("elsewhere", 1, Actor::finish_elsewhere),
     ("application", 8, Actor::application),
     ("frame", 6, Actor::frame),
+    ("replay", 8, Actor::replay),
     ("callback", 5, Actor::register_callback),
     ("mistake", 5, Actor::mistake),
     ("control", 4, Actor::control),
@@ -66,6 +69,7 @@ impl Actor {
             random: Random::new(&[]),
             items: Vec::new(),
             reads: Vec::new(),
+            replays: Vec::new(),
             menu: Menu::Plain,
             step: 0,
             history: VecDeque::new(),
@@ -91,6 +95,7 @@ impl Actor {
             while let Some(item) = actor.items.pop() {
                 drop(actor.checked(item));
             }
+            actor.check_replays();
             while !actor.reads.is_empty() {
                 actor.finish_read();
             }

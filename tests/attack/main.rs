@@ -24,6 +24,7 @@ mod model;
 mod parts;
 mod random;
 mod reads;
+mod replays;
 mod rough;
 #[path = "../support/mod.rs"]
 mod support;

@@ -69,7 +69,7 @@ impl Actor {
         Some(read)
     }
 
-    fn compare(&mut self, read: Result<Vec<i32>>, model: &Model) {
+    pub(crate) fn compare(&mut self, read: Result<Vec<i32>>, model: &Model) {
         match read {
             Ok(values) => assert_eq!(values, model.values, "an asynchronous read of {:?}", model.shape),
             Err(error) => self.excuse(error),
