@@ -3,7 +3,7 @@
 use super::{bits, fails_with, on_every_device, random};
 use crate::support;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tilewise::{Error, matmul, matmul_into, ops};
+use tilewise::{Error, Tensor, matmul, matmul_into, ops, wgpu};
 
 /// Inside a capture: what would run now, and what depends on the host.
 #[test]
@@ -161,4 +161,56 @@ fn a_failed_input_spoils_the_outputs_of_that_run_only() {
         fails_with(replay.run(&[lost.unwrap().view()]), "were dropped");
         assert_eq!(bits(replay.run(&[x.view()]).unwrap()), bits(&matmul(&x, &weight).unwrap()), "{gpu:?}");
     });
+}
+
+#[test]
+fn an_input_in_a_destroyed_buffer_fails_its_run_only() {
+    on_every_device("a destroyed buffer", |gpu| {
+        let [x, weight] = [1, 2].map(|seed| random::<f32>(gpu, &[8, 8], seed));
+        let desc = wgpu::BufferDescriptor {
+            label: None,
+            size: 256,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        };
+        let buffer = gpu.device().create_buffer(&desc);
+        let own = Tensor::<f32>::from_buffer(gpu, buffer.clone(), .., [8, 8]).unwrap();
+        let mut replay = gpu.capture(&[own.view()], || matmul(&own, &weight)).unwrap();
+        assert_eq!(replay.run(&[own.view()]).unwrap().to_vec().unwrap(), [0.0; 64]);
+        buffer.destroy();
+        let failed = replay.run(&[own.view()]).and_then(|output| output.to_vec());
+        assert!(matches!(failed, Err(Error::Device(_))), "{failed:?}");
+        assert_eq!(bits(replay.run(&[x.view()]).unwrap()), bits(&matmul(&x, &weight).unwrap()), "{gpu:?}");
+    });
+}
+
+#[test]
+fn a_replay_says_what_it_does() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let [x, weight] = [1, 2].map(|seed| random::<f32>(&gpu, &[8, 8], seed));
+    let replay = gpu.capture(&[x.view()], || ops::add(&matmul(&x, &weight)?, &x)).unwrap();
+    let (short, long) = (replay.to_string(), format!("{replay:#}"));
+    let lines: Vec<&str> = short.lines().collect();
+    assert!(lines[0].starts_with("replay: 2 operations in 2 launches, predicted "), "{short}");
+    assert!(lines[0].ends_with(", 512 bytes of its own"), "{short}");
+    assert_eq!(lines[1], "  input 0: f32 [8, 8]");
+    assert!(
+        lines[2].starts_with("  1. gemm: 1 step, predicted ") || lines[2].starts_with("  1. "),
+        "{short}"
+    );
+    assert!(lines[3].starts_with("  2. add: 1 step"), "{short}");
+    assert_eq!(lines.len(), 4, "{short}");
+    assert!(long.lines().count() == 6, "{long}");
+}
+
+#[test]
+fn replays_move_between_threads() {
+    fn moves<T: Send + Sync>(_: &T) {}
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let x = random::<f32>(&gpu, &[8, 8], 1);
+    let mut replay = gpu.capture(&[x.view()], || matmul(&x, &x)).unwrap();
+    moves(&replay);
+    let here = bits(&matmul(&x, &x).unwrap());
+    let run = move || bits(replay.run(&[x.view()]).unwrap());
+    assert_eq!(std::thread::spawn(run).join().unwrap(), here);
 }
