@@ -3,9 +3,9 @@
 use super::binding::Binding;
 use super::bound_window::{BoundWindow, WindowUse};
 use super::handle::Gpu;
-use super::launch::NewLaunch;
 use super::lifetimes::{Lifetimes, Outputs};
 use super::memory::Allocation;
+use super::new_launch::NewLaunch;
 use super::prepared::Prepared;
 use super::same_gpu::check_same_gpu;
 use super::scope::OwnScope;

@@ -119,7 +119,7 @@ struct OpenScope<'a> {
 impl<'a> OpenScope<'a> {
     fn begin(gpu: &'a Gpu, encoder: EncoderId) -> Self {
         let work = TakenWork::new(CALL, Some(encoder), &gpu.inner.spares);
-        gpu.begin_scope(Scope::new(work.clone(), Sink::recording()));
+        gpu.inner.recorder.lock().scopes.push(Scope::new(work.clone(), Sink::recording()));
         Self { gpu, work, why: std::cell::OnceCell::new() }
     }
 
@@ -135,12 +135,14 @@ impl<'a> OpenScope<'a> {
 
     fn take(&self) -> Taking<'a> {
         let (gpu, work) = (self.gpu, self.work.clone());
-        let sink = gpu.end_scope(&work);
+        let mut state = gpu.inner.recorder.lock();
+        let sink = state.end_scope(&work);
         if let Some(Sink::Recording(recording)) = &sink
             && recording.len() > 0
         {
-            work.hold_uploads(gpu.inner.recorder.lock().uploads.take_staged());
+            work.hold_uploads(state.uploads.take_staged());
         }
+        drop(state);
         let ended = self.why.get().map_or("panicked", String::as_str);
         let why =
             format!("the closure of `record_into` {ended}, so nothing that it recorded was encoded").into();

@@ -1,7 +1,7 @@
 //! The recorder: the open recording, the closed recordings that wait to be submitted, and counters.
 
-use super::bound_window::{BoundWindow, WindowUse};
 use super::content_state::Reason;
+use super::counts::Counts;
 use super::lock::Lock;
 use super::recording::{Recording, Tail};
 use super::ring::{MAX_LAUNCHES, Ring};
@@ -64,15 +64,6 @@ pub(super) enum LastSubmission {
     Unknown,
 }
 
-/// Counters of launches and submissions.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Counts {
-    pub(super) launches: u64,
-    pub(super) submits: u64,
-    pub(super) bytes_bound_for_reading: u64,
-    pub(super) bytes_bound_for_writing: u64,
-}
-
 impl Recorder {
     pub(super) fn new() -> Self {
         let state = State {
@@ -121,6 +112,12 @@ impl State {
         self.scopes.iter_mut().find(|scope| scope.thread == this && scope.scoped == Scoped::Active)
     }
 
+    /// Ends the scope of this work, and returns what it has recorded; None if it has ended already.
+    pub(super) fn end_scope(&mut self, work: &Arc<TakenWork>) -> Option<Sink> {
+        let at = self.scopes.iter().position(|scope| Arc::ptr_eq(&scope.work, work))?;
+        Some(self.scopes.swap_remove(at).sink)
+    }
+
     /// Whether the calling thread is in the closure of a `capture`.
     pub(super) fn is_capturing(&mut self) -> bool {
         self.scope().is_some_and(|scope| matches!(scope.sink, Sink::Capture(_)))
@@ -162,28 +159,5 @@ impl State {
     pub(super) fn is_full(&self) -> bool {
         let due = !self.timed && self.open.seconds >= MAX_SECONDS;
         due || self.open.launches() >= MAX_LAUNCHES
-    }
-}
-
-impl Counts {
-    /// Counts a launch that binds these windows.
-    pub(super) fn add(&mut self, bound: &[BoundWindow]) {
-        self.launches += 1;
-        for bound in bound {
-            match bound.access {
-                WindowUse::Read => self.bytes_bound_for_reading += bound.bytes(),
-                WindowUse::Write | WindowUse::Overwrite { .. } => {
-                    self.bytes_bound_for_writing += bound.bytes()
-                }
-            }
-        }
-    }
-
-    /// Adds those of other launches.
-    pub(super) fn add_all(&mut self, other: &Self) {
-        self.launches += other.launches;
-        self.submits += other.submits;
-        self.bytes_bound_for_reading += other.bytes_bound_for_reading;
-        self.bytes_bound_for_writing += other.bytes_bound_for_writing;
     }
 }

@@ -2,12 +2,12 @@
 
 use super::bound_window::{BoundWindow, WindowUse};
 use super::content_state::{ContentState, Reason};
-use super::launch::NewLaunch;
 use super::lock::foreign;
+use super::new_launch::NewLaunch;
 use super::pipeline::Dims;
 use super::pipeline::Pipeline;
 use super::progress::Progress;
-use super::replay::launches::{Bindings, Launches};
+use super::replay_launches::{Bindings, Launches};
 use super::ring::{MAX_LAUNCHES, Ring};
 use super::storage::Storage;
 use std::ops::Range;

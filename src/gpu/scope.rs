@@ -1,10 +1,9 @@
 //! The scope of `record_into` and of `capture`: what one thread records while its closure runs.
 
-use super::handle::Gpu;
-use super::launch::NewLaunch;
+use super::captured::Captured;
+use super::new_launch::NewLaunch;
 use super::recording::Recording;
-use super::replay::captured::Captured;
-use super::taken_check::note_uses;
+use super::storage::note_uses;
 use super::taken_work::TakenWork;
 use std::sync::Arc;
 use std::thread::ThreadId;
@@ -66,18 +65,5 @@ impl Sink {
     /// Of a `record_into`.
     pub(super) fn recording() -> Self {
         Self::Recording(Recording::new(UNNUMBERED))
-    }
-}
-
-impl Gpu {
-    pub(super) fn begin_scope(&self, scope: Scope) {
-        self.inner.recorder.lock().scopes.push(scope);
-    }
-
-    /// Ends the scope of this work, and returns what it has recorded; None if it has ended already.
-    pub(super) fn end_scope(&self, work: &Arc<TakenWork>) -> Option<Sink> {
-        let mut state = self.inner.recorder.lock();
-        let at = state.scopes.iter().position(|scope| Arc::ptr_eq(&scope.work, work))?;
-        Some(state.scopes.swap_remove(at).sink)
     }
 }

@@ -60,6 +60,14 @@ pub(super) enum Access {
     Writes,
 }
 
+/// A storage and how it is to be used.
+pub(super) type Use<'a> = (&'a Storage, Access);
+
+/// Records that taken work uses these storages.
+pub(super) fn note_uses<'a>(work: &Arc<TakenWork>, uses: impl Iterator<Item = Use<'a>>) {
+    uses.for_each(|(storage, access)| storage.taken.note(work, access));
+}
+
 impl TakenUses {
     /// Records that taken work uses the storage.
     pub(super) fn note(&self, work: &Arc<TakenWork>, access: Access) {

@@ -4,7 +4,7 @@ use super::error_scope::in_error_scope;
 use super::handle::Gpu;
 use super::lock::foreign;
 use super::recording::Recording;
-use super::taken_check::note_uses;
+use super::storage::note_uses;
 use super::taken_encode::{Taking, is_timed};
 use super::taken_work::{Stage, TakenWork};
 use crate::Result;

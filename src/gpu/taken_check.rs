@@ -6,13 +6,9 @@ use super::lock::Locked;
 use super::poll::poll_once;
 use super::recorder::State;
 use super::scope::{OwnScope, Sink};
-use super::storage::{Access, Storage};
+use super::storage::{Access, Use};
 use super::taken_work::{Stage, TakenWork};
 use crate::{Error, Result};
-use std::sync::Arc;
-
-/// A storage and how it is to be used.
-pub(super) type Use<'a> = (&'a Storage, Access);
 
 impl Gpu {
     /// Fails if the use would come before taken work that it depends on. Taken work that was submitted is looked at, and
@@ -133,9 +129,4 @@ fn unsubmitted(op: &'static str, work: &TakenWork, access: Access) -> Error {
         work.call
     );
     Error::input(op, why)
-}
-
-/// Records that taken work uses these storages.
-pub(super) fn note_uses<'a>(work: &Arc<TakenWork>, uses: impl Iterator<Item = Use<'a>>) {
-    uses.for_each(|(storage, access)| storage.taken.note(work, access));
 }

@@ -3,12 +3,11 @@
 use super::binding::Binding;
 use super::handle::Gpu;
 use super::memory::Allocation;
-use super::storage::Storage;
+use super::replay_input::Input;
 use crate::layout::{DType, Layout};
 use crate::{Error, Result};
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// A borrowed tensor without its static element type, as plans take it. [`Tensor::view`](crate::Tensor::view) gives one
 /// for an operand that a plan reads, [`Tensor::view_mut`](crate::Tensor::view_mut) for one that it writes.
@@ -53,8 +52,9 @@ impl<'a> View<'a> {
         self.allocation.gpu()
     }
 
-    pub(super) fn storage(&self) -> &'a Arc<Storage> {
-        self.allocation.storage()
+    /// As an input of a replay.
+    pub(super) fn as_input(&self) -> Input {
+        Input::new(self.allocation.storage(), self.layout, self.dtype)
     }
 
     pub(crate) fn shares_buffer(&self, other: &View<'_>) -> bool {

@@ -57,7 +57,7 @@ fn what_the_closure_only_reads_stays_even_if_nobody_else_holds_it() {
     drop(input);
     for run in 0..5 {
         let x = random::<f32>(&gpu, &[16, 16], 1);
-        assert_eq!(bits(&replay.run(&[x.view()]).unwrap()), want, "run {run}");
+        assert_eq!(bits(replay.run(&[x.view()]).unwrap()), want, "run {run}");
         drop(x);
         drop(gpu.random::<f32>([16, 16], Fill::Uniform, run).unwrap());
     }

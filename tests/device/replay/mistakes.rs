@@ -55,7 +55,7 @@ fn inputs_that_do_not_fit_are_errors() {
         fails_with(replay.run(&[x.t().view()]), "its strides");
         let output = replay.outputs().clone();
         fails_with(replay.run(&[output.view()]), "a buffer that the replay writes to");
-        fails_with(replay.write(1, &[0.0f32; 64]), "the replay has 1 inputs");
+        fails_with(replay.write(1, &[0.0f32; 64]), "the replay has 1 inputs, counted from 0");
         fails_with(replay.write(0, &[0; 64]), "its elements are f32, not i32");
         assert!(matches!(replay.write(0, &[0.0f32; 63]), Err(Error::Shape { .. })));
         let y = x.clone();

@@ -1,14 +1,16 @@
 //! What a replay keeps of its capture: the launches, and the buffers that they use.
 
-use super::OP;
 use super::captured::{Captured, CapturedUse, UseKind};
-use super::input::Input;
-use crate::gpu::content_state::Reason;
-use crate::gpu::handle::Gpu;
-use crate::gpu::storage::Storage;
-use crate::gpu::taken_work::TakenWork;
+use super::content_state::Reason;
+use super::handle::Gpu;
+use super::replay_input::Input;
+use super::storage::Storage;
+use super::taken_work::TakenWork;
 use crate::{Error, Result};
 use std::sync::Arc;
+
+/// The function that errors name.
+const OP: &str = "capture";
 
 /// A complete capture. Its buffers go back to the pool when it is dropped.
 pub(super) struct Kept {

@@ -1,18 +1,20 @@
 //! Captures what a closure launches.
 
-use super::OP;
 use super::captured::Captured;
-use super::input::Input;
-use super::kept::Kept;
+use super::content_state::Reason;
+use super::handle::Gpu;
 use super::replay::Replay;
-use crate::gpu::content_state::Reason;
-use crate::gpu::handle::Gpu;
-use crate::gpu::same_gpu::check_same_gpu;
-use crate::gpu::scope::{Scope, Sink};
-use crate::gpu::taken_work::{Stage, TakenWork};
-use crate::gpu::view::View;
+use super::replay_input::Input;
+use super::replay_kept::Kept;
+use super::same_gpu::check_same_gpu;
+use super::scope::{Scope, Sink};
+use super::taken_work::{Stage, TakenWork};
+use super::view::View;
 use crate::{Error, Result};
 use std::sync::Arc;
+
+/// The function that errors name.
+const OP: &str = "capture";
 
 impl Gpu {
     /// Records what `work` launches into a [`Replay`], which runs it any number of times without planning, allocating
@@ -59,7 +61,7 @@ impl Gpu {
         self.inner.status.check()?;
         self.check_outside_scope(OP, "begins another scope")?;
         inputs.iter().try_for_each(|view| check_same_gpu(OP, self, view.gpu()))?;
-        let inputs: Vec<Input> = inputs.iter().map(Input::new).collect();
+        let inputs: Vec<Input> = inputs.iter().map(View::as_input).collect();
         for (at, input) in inputs.iter().enumerate() {
             if let Some(other) =
                 inputs[..at].iter().position(|other| other.storage.buffer == input.storage.buffer)
@@ -85,7 +87,7 @@ impl<'a> OpenCapture<'a> {
     fn begin(gpu: &'a Gpu) -> Self {
         let work = TakenWork::new(OP, None, &gpu.inner.spares);
         work.begin_capture();
-        gpu.begin_scope(Scope::new(work.clone(), Sink::Capture(Captured::default())));
+        gpu.inner.recorder.lock().scopes.push(Scope::new(work.clone(), Sink::Capture(Captured::default())));
         Self { gpu, work }
     }
 
@@ -101,7 +103,8 @@ impl<'a> OpenCapture<'a> {
     }
 
     fn kept(&self, why: &Reason) -> Kept {
-        let captured = match self.gpu.end_scope(&self.work) {
+        let ended = self.gpu.inner.recorder.lock().end_scope(&self.work);
+        let captured = match ended {
             Some(Sink::Capture(captured)) => captured,
             _ => Captured::default(), // It has ended already.
         };

@@ -1,10 +1,10 @@
 //! What the closure of a `capture` has launched.
 
-use crate::gpu::bound_window::{BoundWindow, WindowUse};
-use crate::gpu::launch::NewLaunch;
-use crate::gpu::pipeline::Pipeline;
-use crate::gpu::recorder::Counts;
-use crate::gpu::storage::Storage;
+use super::bound_window::{BoundWindow, WindowUse};
+use super::counts::Counts;
+use super::new_launch::NewLaunch;
+use super::pipeline::Pipeline;
+use super::storage::Storage;
 use crate::plan::Plan;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Launches that were captured, in order. Nothing has run.
 #[derive(Default)]
-pub(in crate::gpu) struct Captured {
+pub(super) struct Captured {
     pub(super) launches: Vec<CapturedLaunch>,
     pub(super) plans: Vec<Plan>,
     /// Predicted seconds of all launches.
@@ -47,7 +47,7 @@ pub(super) enum UseKind {
 }
 
 impl Captured {
-    pub(in crate::gpu) fn push(&mut self, launch: NewLaunch<'_>) {
+    pub(super) fn push(&mut self, launch: NewLaunch<'_>) {
         let mut dims = Vec::new();
         launch.append_dims(&mut dims);
         self.counts.add(&launch.bound);

@@ -1,13 +1,13 @@
 //! The launches of a replay as they are encoded in every run.
 
 use super::captured::CapturedLaunch;
-use super::input::Input;
-use crate::gpu::pipeline::{Dims, Pipeline};
-use crate::gpu::ring::Ring;
+use super::pipeline::{Dims, Pipeline};
+use super::replay_input::Input;
+use super::ring::Ring;
 use std::sync::Arc;
 
 /// The launches of a replay: what is the same for all inputs.
-pub(in crate::gpu) struct Launches {
+pub(super) struct Launches {
     launches: Vec<Launch>,
     /// The dims of all launches, on a device without immediates.
     dims: Option<Ring>,
@@ -22,7 +22,7 @@ struct Launch {
 }
 
 /// The bind groups of the launches, for one set of inputs.
-pub(in crate::gpu) struct Bindings {
+pub(super) struct Bindings {
     /// Where the inputs lie. Buffers rather than storages: a bind group holds for whatever lies there.
     places: Vec<(wgpu::Buffer, u64)>,
     groups: Vec<wgpu::BindGroup>,
@@ -45,12 +45,12 @@ impl Launches {
         Self { launches, dims }
     }
 
-    pub(in crate::gpu) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.launches.len()
     }
 
     /// Encodes all launches.
-    pub(in crate::gpu) fn encode(&self, bindings: &Bindings, pass: &mut wgpu::ComputePass<'_>) {
+    pub(super) fn encode(&self, bindings: &Bindings, pass: &mut wgpu::ComputePass<'_>) {
         for (launch, group) in self.launches.iter().zip(&bindings.groups) {
             pass.set_pipeline(&launch.pipeline.pipeline);
             pass.set_bind_group(0, group, &[]);

@@ -1,13 +1,14 @@
 //! An input of a replay: a tensor that another one can take the place of.
 
-use super::RUN;
-use crate::gpu::bound_window::BoundWindow;
-use crate::gpu::storage::Storage;
-use crate::gpu::view::View;
+use super::bound_window::BoundWindow;
+use super::storage::Storage;
 use crate::layout::{DType, Layout, window};
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// The function that errors name.
+const OP: &str = "Replay::run";
 
 /// A tensor that the launches of a replay read.
 #[derive(Clone)]
@@ -20,14 +21,13 @@ pub(super) struct Input {
 }
 
 impl Input {
-    pub(super) fn new(view: &View<'_>) -> Self {
-        let (layout, dtype) = (view.layout, view.dtype);
-        Self { storage: view.storage().clone(), layout, dtype, window: window(layout.bytes(dtype)) }
+    pub(super) fn new(storage: &Arc<Storage>, layout: Layout, dtype: DType) -> Self {
+        Self { storage: storage.clone(), layout, dtype, window: window(layout.bytes(dtype)) }
     }
 
-    /// Whether this is the tensor that the view is of, in the same place.
-    pub(super) fn is(&self, view: &View<'_>) -> bool {
-        Arc::ptr_eq(&self.storage, view.storage()) && self.layout == view.layout
+    /// Whether both are one tensor, in the same place.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.storage, &other.storage) && self.layout == other.layout
     }
 
     /// Whether a launch binds this input.
@@ -56,18 +56,18 @@ impl Input {
         self.storage.buffer == *buffer && self.window.start == *start
     }
 
-    /// Fails unless the replay can read this view in place of the input.
-    pub(super) fn check(&self, at: usize, view: &View<'_>) -> Result<()> {
-        let named = |why: String| Error::input(format!("{RUN}: input {at}"), why);
-        if view.dtype != self.dtype {
-            return Err(named(format!("it was captured as {}, not {}", self.dtype, view.dtype)));
+    /// Fails unless the replay can read `given` in place of this input, number `at`.
+    pub(super) fn check(&self, at: usize, given: &Self) -> Result<()> {
+        let named = |why: String| Error::input(format!("{OP}: input {at}"), why);
+        if given.dtype != self.dtype {
+            return Err(named(format!("it was captured as {}, not {}", self.dtype, given.dtype)));
         }
-        if view.layout.shape() != self.layout.shape() {
+        if given.layout.shape() != self.layout.shape() {
             let rule = "an input must have the shape that it was captured with";
-            return Err(Error::shapes(RUN, rule, view.layout.shape(), self.layout.shape()));
+            return Err(Error::shapes(OP, rule, given.layout.shape(), self.layout.shape()));
         }
-        if !self.layout.has_same_elements(&view.layout, self.dtype) {
-            let (given, captured) = (view.layout, self.layout);
+        if !self.layout.has_same_elements(&given.layout, self.dtype) {
+            let (given, captured) = (given.layout, self.layout);
             return Err(named(format!(
                 "its strides, or its place in its buffer modulo 256 bytes, are not those that it was captured with: \
                  {given:?}, not {captured:?}; copy it into a tensor of its own"

@@ -1,22 +1,23 @@
 //! [`Replay`]: captured launches, and their runs.
 
-use super::RUN;
+use super::bound_window::{BoundWindow, WindowUse};
 use super::captured::UseKind;
-use super::input::Input;
-use super::kept::Kept;
-use super::launches::{Bindings, Launches};
+use super::error_scope::in_error_scope;
+use super::replay_input::Input;
+use super::replay_kept::Kept;
+use super::replay_launches::{Bindings, Launches};
+use super::same_gpu::check_same_gpu;
+use super::scope::{OwnScope, Sink};
+use super::storage::{Access, Storage, note_uses};
+use super::view::View;
+use super::write::SeenBy;
 use crate::error::call;
-use crate::gpu::bound_window::BoundWindow;
-use crate::gpu::error_scope::in_error_scope;
-use crate::gpu::same_gpu::check_same_gpu;
-use crate::gpu::scope::{OwnScope, Sink};
-use crate::gpu::storage::{Access, Storage};
-use crate::gpu::taken_check::note_uses;
-use crate::gpu::view::View;
-use crate::gpu::write::SeenBy;
 use crate::layout::Element;
 use crate::{Error, Result};
 use std::sync::Arc;
+
+/// The function that errors of a run name.
+const OP: &str = "Replay::run";
 
 /// Sets of inputs whose bind groups are kept.
 const MAX_BINDINGS: usize = 4;
@@ -34,7 +35,7 @@ const MAX_BINDINGS: usize = 4;
 ///
 /// `Display` lists the operations with the predicted time of a run; `{:#}` adds each operation's plan.
 pub struct Replay<R> {
-    // NOTE: declared first, so that the buffers of outputs that nobody else holds go to `kept`.
+    // NOTE: declared first, so that `kept` gets the buffers of outputs that have no other owner.
     outputs: R,
     launches: Arc<Launches>,
     /// The inputs that the launches were captured with.
@@ -74,7 +75,7 @@ impl<R> Replay<R> {
     /// [`Error::Shape`] if an input has another shape; [`Error::Gpu`] if it belongs to another `Gpu`; [`Error::Device`] if
     /// the device is lost, or a tensor that the run reads was never computed.
     pub fn run(&mut self, inputs: &[View<'_>]) -> Result<&R> {
-        call(RUN, || {
+        call(OP, || {
             self.kept.gpu.inner.status.check()?;
             self.bind(inputs)?;
             self.record()
@@ -98,7 +99,7 @@ impl<R> Replay<R> {
     pub fn write<T: Element>(&mut self, at: usize, data: &[T]) -> Result<()> {
         let op = "Replay::write";
         let Some(input) = self.inputs.get(at) else {
-            let why = format!("there is none: the replay has {} inputs", self.inputs.len());
+            let why = format!("the replay has {} inputs, counted from 0", self.inputs.len());
             return Err(Error::input(format!("{op}: input {at}"), why));
         };
         if input.dtype != T::DTYPE {
@@ -134,20 +135,20 @@ impl<R> Replay<R> {
     fn bind(&mut self, views: &[View<'_>]) -> Result<()> {
         if views.len() != self.captured_inputs.len() {
             let why = format!("it was captured with {}, not {}", self.captured_inputs.len(), views.len());
-            return Err(Error::input(format!("{RUN}: the inputs"), why));
+            return Err(Error::input(format!("{OP}: the inputs"), why));
         }
-        for (at, (captured, view)) in self.captured_inputs.iter().zip(views).enumerate() {
-            check_same_gpu(RUN, &self.kept.gpu, view.gpu())?;
-            captured.check(at, view)?;
-        }
-        if self.inputs.iter().zip(views).all(|(input, view)| input.is(view)) {
+        views.iter().try_for_each(|view| check_same_gpu(OP, &self.kept.gpu, view.gpu()))?;
+        let inputs: Vec<Input> = views.iter().map(View::as_input).collect();
+        if self.inputs.iter().zip(&inputs).all(|(known, input)| known.is(input)) {
             return Ok(());
         }
-        let inputs: Vec<Input> = views.iter().map(Input::new).collect();
+        for (at, (captured, input)) in self.captured_inputs.iter().zip(&inputs).enumerate() {
+            captured.check(at, input)?;
+        }
         if let Some(at) = inputs.iter().position(|input| self.kept.writes(&input.storage)) {
             let why =
                 "it lies in a buffer that the replay writes to: copy it, or take turns with a second replay";
-            return Err(Error::input(format!("{RUN}: input {at}"), why));
+            return Err(Error::input(format!("{OP}: input {at}"), why));
         }
         let known = self.bindings.iter().position(|bindings| bindings.are_of(&inputs));
         let bindings = match known {
@@ -177,12 +178,12 @@ impl<R> Replay<R> {
             (&**storage, if kind == UseKind::Reads { Access::Reads } else { Access::Writes })
         });
         for used in uses.clone() {
-            gpu.check_taken(RUN, used, OwnScope::IsOrdered)?;
+            gpu.check_taken(OP, used, OwnScope::IsOrdered)?;
         }
         for (storage, _) in self.uses().filter(|(_, kind)| *kind != UseKind::Overwrites) {
             storage.contents.check()?;
         }
-        let mut state = gpu.lock_ordered(RUN, uses.clone())?;
+        let mut state = gpu.lock_ordered(OP, uses.clone())?;
         let sequence = state.next_sequence();
         let bound = self.uses().map(|(storage, kind)| kind.bound(storage, sequence));
         let counts = &self.kept.captured.counts;
@@ -190,7 +191,7 @@ impl<R> Replay<R> {
             let Sink::Recording(recording) = &mut scope.sink else {
                 let why =
                     "a capture cannot contain a run of a replay: call what the replay was captured from";
-                return Err(Error::input(RUN, why));
+                return Err(Error::input(OP, why));
             };
             note_uses(&scope.work, uses);
             recording.push_replay(&self.launches, bindings, bound, sequence);
@@ -218,7 +219,6 @@ impl<R> Replay<R> {
 impl UseKind {
     /// The storage as one run at `sequence` uses it.
     fn bound(self, storage: &Arc<Storage>, sequence: u64) -> BoundWindow {
-        use crate::gpu::bound_window::WindowUse;
         let access = match self {
             Self::Reads => WindowUse::Read,
             Self::Updates => WindowUse::Write,
