@@ -1,7 +1,7 @@
 //! Plays the frames: replayed and eager in turns, counted, timed, checked, and written as PNG files.
 
 use crate::check::{Found, check};
-use crate::network::{Network, REACH, Stages};
+use crate::network::{INPUTS, Network, REACH, Stages};
 use crate::picture;
 use crate::report::{Counts, Host, Played, Report};
 use crate::source::{COLOURS, Source, bytes_of};
@@ -10,7 +10,7 @@ use std::future::Future;
 use std::path::Path;
 use std::time::Instant;
 use tilewise::gpu::Replay;
-use tilewise::{Element, Gpu, Result, Tensor};
+use tilewise::{Element, Error, Gpu, Result, Tensor, f16};
 
 /// Frames of a turn.
 const TURN: usize = 8;
@@ -20,6 +20,7 @@ const TURN_BYTES: usize = 256 << 20;
 /// Plays all frames of the source.
 pub(crate) fn run(mut source: Source, seed: u64, every: u32, out: Option<&Path>) -> Result<Report> {
     let gpu = Gpu::open()?;
+    check_size(&gpu, source.size)?;
     let network = Network::new(&gpu, seed, source.size)?;
     let image = gpu.zeros::<i8>(network.shape())?;
     let replay = gpu.capture(&[image.view()], || network.forward(&image))?;
@@ -72,6 +73,20 @@ pub(crate) fn run(mut source: Source, seed: u64, every: u32, out: Option<&Path>)
         replayed,
         eager,
     })
+}
+
+/// Fails if the device cannot bind the patches of a frame, its largest operand.
+fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
+    let [width, height] = size;
+    let needed = u64::from(width) * u64::from(height) * (INPUTS * size_of::<f16>()) as u64;
+    let allowed = gpu.caps().limits.binding_bytes;
+    if needed <= allowed {
+        return Ok(());
+    }
+    let why = format!(
+        "{width}x{height} needs a buffer of {needed} bytes, but this device binds {allowed}; choose a smaller size"
+    );
+    Err(Error::Input { what: "--size".into(), why })
 }
 
 /// A frame with its border, in bytes minus 128.
