@@ -37,10 +37,10 @@ impl Found {
 pub(crate) fn check(network: &Network, image: &[i8], stages: &Stages) -> Result<Found> {
     let [_, padded, _] = network.shape();
     let width = padded - 2 * REACH;
-    let count = stages.patches.shape()[0];
+    let count = stages.samples.shape()[0];
     let step = count.div_ceil(MAX_PIXELS);
     let pixels: Vec<usize> = (0..count).step_by(step).collect();
-    let patches = some(&stages.patches, pixels.len(), step)?;
+    let samples = some(&stages.samples, pixels.len(), step)?;
     let neighbours = pixels.iter().flat_map(|pixel| {
         (0..INPUTS).map(move |input| {
             let (sample, colour) = (input / COLOURS, input % COLOURS);
@@ -49,10 +49,10 @@ pub(crate) fn check(network: &Network, image: &[i8], stages: &Stages) -> Result<
             f64::from(image[(row * padded + column) * COLOURS + colour])
         })
     });
-    let exact = compare(patches.iter().zip(neighbours).map(|(got, want)| (got.to_f64(), want, 0.0)));
+    let exact = compare(samples.iter().zip(neighbours).map(|(got, want)| (got.to_f64(), want, 0.0)));
     let mut ratio = exact.bound_ratio;
     let [first, second, last] = &network.layers;
-    let mut x = patches;
+    let mut x = samples;
     for (layer, computed) in [first, second].into_iter().zip(&stages.hidden) {
         let computed = some(computed, pixels.len(), step)?;
         ratio = ratio.max(layer_ratio(layer, &x, &computed)?);

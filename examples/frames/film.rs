@@ -75,7 +75,7 @@ pub(crate) fn run(mut source: Source, seed: u64, every: u32, out: Option<&Path>)
     })
 }
 
-/// Fails if the device cannot bind the patches of a frame, its largest operand.
+/// Fails if the device cannot bind the samples of a frame, its largest operand.
 fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
     let [width, height] = size;
     let needed = u64::from(width) * u64::from(height) * (INPUTS * size_of::<f16>()) as u64;
@@ -158,7 +158,7 @@ impl Film<'_> {
         self.eager.write(frame)?;
         let replayed = self.replay.run(&[self.image.view()])?;
         let eager = self.network.forward(&self.eager)?;
-        let is_same = is_same(&replayed.patches, &eager.patches)?
+        let is_same = is_same(&replayed.samples, &eager.samples)?
             && is_same(&replayed.hidden[0], &eager.hidden[0])?
             && is_same(&replayed.hidden[1], &eager.hidden[1])?
             && is_same(&replayed.colours, &eager.colours)?

@@ -5,8 +5,8 @@ use crate::support::splitmix;
 use std::f64::consts::TAU;
 use tilewise::{Activation, Gemm, Gpu, Result, Tensor, f16};
 
-/// Distance from a pixel to its neighbours: the 3 x 3 samples of a pixel are so many rows and columns apart. A frame has
-/// a border of this width, which repeats its outermost pixels.
+/// Distance between a pixel and its neighbours, along each axis. A frame has a border of this width, which repeats its
+/// outermost pixels.
 pub(crate) const REACH: usize = 2;
 /// Samples of a pixel, along each axis.
 pub(crate) const SIDE: usize = 3;
@@ -33,7 +33,7 @@ pub(crate) struct Layer {
 /// What the network computes of a frame, one launch each.
 pub(crate) struct Stages {
     /// (pixel, input)
-    pub(crate) patches: Tensor<f16>,
+    pub(crate) samples: Tensor<f16>,
     /// (pixel, neuron)
     pub(crate) hidden: [Tensor<f16>; 2],
     /// (pixel, colour), from -128 to 127, and beyond
@@ -67,18 +67,18 @@ impl Network {
         let pixels = width * height;
         // A view in which each pixel has its neighbours; they overlap. The cast copies them into rows.
         let row = padded * COLOURS;
-        let patches = image.as_strided(
+        let samples = image.as_strided(
             &[height, width, SIDE, SIDE, COLOURS],
             &[row, COLOURS, REACH * row, REACH * COLOURS, 1],
             0,
         )?;
-        let patches = patches.cast::<f16>()?.reshape([pixels, INPUTS])?;
+        let samples = samples.cast::<f16>()?.reshape([pixels, INPUTS])?;
         let [first, second, last] = &self.layers;
-        let features = first.product(&patches).out::<f16>().run()?;
+        let features = first.product(&samples).out::<f16>().run()?;
         let mixed = second.product(&features).out::<f16>().run()?;
         let colours = last.product(&mixed).run()?;
         let bytes = colours.cast_saturating::<i8>()?;
-        Ok(Stages { patches, hidden: [features, mixed], colours, bytes })
+        Ok(Stages { samples, hidden: [features, mixed], colours, bytes })
     }
 }
 

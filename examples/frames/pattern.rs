@@ -1,4 +1,4 @@
-//! The moving pattern: shaded balls on closed curves, in front of slow waves.
+//! The moving pattern: shaded balls on closed curves, over a background of slow waves.
 
 use crate::support::splitmix;
 use std::f64::consts::TAU;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// The launches of a frame: the patches, three layers, and the bytes.
+/// The launches of a frame: the samples, three layers, and the bytes.
 const LAUNCHES: u64 = 5;
 
 fn assert_report(report: &Value, [width, height]: [u64; 2], frames: u64, checked: u64) {
