@@ -6,10 +6,10 @@
 //! cargo run --release --example frames -- --input video.rgb --size 640x360   # raw RGB, three bytes for each pixel
 //! ```
 //! The network sees the 3 x 3 neighbours of each pixel and computes a new colour in five launches. All frames are
-//! computed twice, in turns of a few frames: by a [`tilewise::gpu::Replay`], and by the same calls without one. The read
-//! of a frame is awaited only after the next frame has been recorded. The exit status is 0 only if both have the same
-//! bits, every checked value is within its bound of the definition in f64, and a replayed frame neither creates a buffer
-//! nor prepares a plan, as the counters of [`tilewise::Gpu::stats`] show.
+//! computed twice, in turns of a few frames: by a [`tilewise::gpu::Replay`], and by the same calls without one. The
+//! read of a frame is awaited only after the next frame has been recorded. The exit status is 0 only if both have the
+//! same bits, every checked value is within its bound of the definition in f64, and a replayed frame neither creates a
+//! buffer nor prepares a plan, as the counters of [`tilewise::Gpu::stats`] show.
 //!
 //! The time of the host is that within the library's calls, the driver's included. A software driver computes within
 //! submissions; there, only the launches of small frames, such as 64x36, are the library's own time.
