@@ -5,13 +5,12 @@ use crate::check::{Found, check};
 use crate::network::Network;
 use crate::report::{Counts, Report};
 use crate::scene::{Scene, Time};
+use crate::support::picture::{unwritable, write_png};
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
-use tilewise::{Error, Operand, Real, Result, Tensor, wgpu};
+use tilewise::{Operand, Real, Result, Tensor, wgpu};
 
 /// Frames that the device may have to draw at once.
 const IN_FLIGHT: usize = 3;
@@ -44,7 +43,7 @@ pub(crate) fn run<T: Operand + Real>(
     let network = Rc::new(Network::<T>::new(&app.gpu, seed)?);
     let mut scene = Scene::new(&app, network, size, FORMAT)?;
     if let Some(folder) = out {
-        std::fs::create_dir_all(folder).map_err(|error| refuse(folder, &error))?;
+        std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     }
     let mut film = Film { app: &app, scene: &mut scene, frames, counts: Counts::default(), host: Vec::new() };
     let (mut pictures, mut seconds) = (Vec::new(), Vec::new());
@@ -56,7 +55,8 @@ pub(crate) fn run<T: Operand + Real>(
         let picture = film.read(&frame)?;
         found = found.and(check(film.scene, &film.time(index), &frame.hidden, &picture)?);
         if let Some(folder) = out {
-            write(&folder.join(format!("frame-{index:04}.png")), size, &picture)?;
+            let opaque: Vec<u8> = picture.chunks_exact(4).flat_map(|pixel| &pixel[..3]).copied().collect();
+            write_png(&folder.join(format!("frame-{index:04}.png")), size, &opaque)?;
         }
         pictures.push(digest(&picture));
     }
@@ -175,20 +175,4 @@ fn digest(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
-}
-
-fn refuse(path: &Path, error: &dyn std::error::Error) -> Error {
-    Error::Input { what: path.display().to_string(), why: format!("cannot be written: {error}") }
-}
-
-fn write(path: &Path, [width, height]: [u32; 2], picture: &[u8]) -> Result<()> {
-    let opaque: Vec<u8> = picture.chunks_exact(4).flat_map(|pixel| &pixel[..3]).copied().collect();
-    let file = File::create(path).map_err(|error| refuse(path, &error))?;
-    let mut encoder = png::Encoder::new(BufWriter::new(file), width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    let written = encoder.write_header().and_then(|mut file| {
-        file.write_image_data(&opaque)?;
-        file.finish()
-    });
-    written.map_err(|error| refuse(path, &error))
 }

@@ -2,6 +2,7 @@
 
 mod algebra;
 mod equivariant;
+mod frames;
 mod gemm;
 mod mlp;
 mod motors;
