@@ -53,7 +53,8 @@
 //! # In an application
 //! A program that has a wgpu device lets this crate adopt it ([`Gpu::adopt`]). [`Tensor::from_buffer`] turns one of its buffers
 //! into a tensor, without a copy, and [`Gpu::record_into`] puts recorded work into its command encoder, so that a frame stays
-//! one submission, the application's own. The example `wgpu_app` draws that way.
+//! one submission, the application's own. The example `wgpu_app` draws that way. What each frame launches anew, [`Gpu::capture`]
+//! records once, and a [`Replay`] runs it: the example `frames`.
 //!
 //! # Errors
 //! A mistake returns an [`Error`] with the values that caused it, and leaves operands and device usable. The error names the
