@@ -14,6 +14,7 @@ use super::pool::{Pool, Usage};
 use super::progress::Progress;
 use super::proofs::Proofs;
 use super::recorder::Recorder;
+use super::staging::uploads::Uploads;
 use super::stats::Stats;
 use super::taken_work::Spares;
 #[cfg(not(target_arch = "wasm32"))]
@@ -54,6 +55,7 @@ pub(super) struct Inner {
     pub(super) captures: PlanCaptures,
     pub(super) pool: Arc<Lock<Pool<wgpu::Buffer>>>,
     pub(super) staging: Lock<Pool<wgpu::Buffer>>,
+    pub(super) uploads: Arc<Uploads>,
     pub(super) recorder: Recorder,
     pub(super) spares: Arc<Spares>,
     pub(super) known_buffers: KnownBuffers<Allocation>,
@@ -102,6 +104,7 @@ impl Gpu {
         let (counts, bytes_staged) = (state.counts, state.uploads.staged() + bytes_left);
         drop(state);
         let Usage { in_use, cached, peak, available } = self.inner.pool.lock().usage();
+        let uploads = self.inner.uploads.usage();
         Stats {
             launches: counts.launches,
             submits: counts.submits,
@@ -117,6 +120,8 @@ impl Gpu {
             bytes_free: available,
             bytes_staging_cached: self.inner.staging.lock().usage().cached,
             bytes_staged,
+            bytes_upload_ring: uploads.in_use,
+            bytes_upload_ring_free: uploads.free,
         }
     }
 

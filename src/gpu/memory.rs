@@ -174,7 +174,8 @@ impl Gpu {
         self.inner.constants.forget();
         let tensors = self.inner.pool.lock().shrink(0);
         let staging = self.inner.staging.lock().shrink(0);
-        drop((tensors, staging));
+        let uploads = self.inner.uploads.shrink();
+        drop((tensors, staging, uploads));
     }
 
     /// Waits for recorded and submitted work that uses buffers of dropped tensors, then frees these buffers. Does

@@ -15,6 +15,7 @@ use super::progress::Progress;
 use super::proofs::Proofs;
 use super::raw;
 use super::recorder::Recorder;
+use super::staging::uploads::Uploads;
 use super::verdicts::Verdicts;
 use super::verify::Verification;
 #[cfg(not(target_arch = "wasm32"))]
@@ -212,6 +213,7 @@ impl<'a> Device<'a> {
             progress,
             pool: Arc::new(Lock::new(Pool::new(budget, max_cached, largest))),
             staging: Lock::new(Pool::new(None, MAX_CACHED_STAGING_BYTES, largest)),
+            uploads: Arc::new(Uploads::new(options.staging_bytes, largest)),
             recorder: Recorder::new(),
             spares: Arc::default(),
             buffers_created: AtomicU64::new(0),

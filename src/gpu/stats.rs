@@ -38,4 +38,11 @@ pub struct Stats {
     /// because uploads of that many bytes are submitted at once. In addition, at most twice as many submitted bytes are
     /// under way, or two larger uploads.
     pub bytes_staged: u64,
+    /// Bytes of staging buffers of staged writes ([`Tensor::write_from`](crate::Tensor::write_from),
+    /// [`Gpu::upload_async`](crate::Gpu::upload_async)) that the host fills, or that the device has not copied yet as far as
+    /// is known. Together with `bytes_upload_ring_free` at most [`GpuOptions::staging_bytes`](crate::GpuOptions), apart from
+    /// writes that take a buffer of their own.
+    pub bytes_upload_ring: u64,
+    /// Bytes of free staging buffers for staged writes. [`Gpu::trim`](crate::Gpu::trim) frees them.
+    pub bytes_upload_ring_free: u64,
 }

@@ -52,6 +52,7 @@ fn fields_of_inner(inner: &Inner) {
         captures,
         pool,
         staging,
+        uploads,
         recorder,
         spares,
         known_buffers,
@@ -71,6 +72,7 @@ fn fields_of_inner(inner: &Inner) {
     is_shared(captures);
     is_shared(pool);
     is_shared(staging);
+    is_shared(uploads);
     is_shared(recorder);
     is_shared(spares);
     is_shared(known_buffers);
