@@ -23,7 +23,7 @@ impl<T: Element> Tensor<T> {
         }
         call("to_vec", || {
             let whole = self.readable()?;
-            self.gpu().start_read(&whole.storage, whole.bytes())?.wait(elements)?
+            self.gpu().start_read_blocking(&whole.storage, whole.bytes())?.wait(elements)?
         })
     }
 
@@ -49,6 +49,72 @@ impl<T: Element> Tensor<T> {
                 None => Ok(Vec::new()),
             }
         }
+    }
+
+    /// Reads the elements, row-major, into `out`, without a vector of their own. Otherwise as [`to_vec`](Self::to_vec).
+    ///
+    /// If the reads that are under way take all of [`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes), this and
+    /// `to_vec` first wait until the device has completed them, the oldest first. If their owners still keep the bytes, the
+    /// read takes a buffer of its own.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// let x = gpu.tensor(&[1.0f32, 2.0, 3.0], [3])?;
+    /// let mut out = [0.0; 3];
+    /// x.read_into(&mut out)?;
+    /// assert_eq!(out, [1.0, 2.0, 3.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    /// # Errors
+    /// [`Error::Shape`] if `out` has another length; otherwise as [`to_vec`](Self::to_vec).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn read_into(&self, out: &mut [T]) -> Result<()> {
+        let op = "read_into";
+        if out.len() != self.len() {
+            let rule = "`out` must have as many elements as the tensor";
+            return Err(Error::shapes(op, rule, &[out.len()], self.shape()));
+        }
+        if self.is_empty() {
+            return Ok(());
+        }
+        call(op, || {
+            let whole = self.readable()?;
+            let pending = self.gpu().start_read_blocking(&whole.storage, whole.bytes())?;
+            pending.wait(|bytes| bytemuck::cast_slice_mut(out).copy_from_slice(bytes))
+        })
+    }
+
+    /// Passes the elements, row-major, to `with`, straight from the memory that the device has copied them to. Waits without
+    /// blocking, like [`read`](Self::read).
+    ///
+    /// Unlike [`read`](Self::read), it begins when the future is polled first. If the reads that are under way take all of
+    /// [`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes), the future first waits until the device has completed
+    /// them, the oldest first. If their owners still keep the bytes, the read takes a buffer of its own. `with` should be
+    /// short: other reads may wait for the memory.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// let x = gpu.tensor(&[1.0f32, 2.0, 3.0], [3])?;
+    /// let sum = pollster::block_on(x.read_with(|values| values.iter().sum::<f32>()))?;
+    /// assert_eq!(sum, 6.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn read_with<R>(&self, with: impl FnOnce(&[T]) -> R) -> Result<R> {
+        let op = "read_with";
+        if self.is_empty() {
+            return Ok(with(&[]));
+        }
+        let whole = self.readable().named(op)?;
+        let pending = self.gpu().start_read_async(&whole.storage, whole.bytes()).await.named(op)?;
+        let taken = pending.wait_async(|bytes| match bytemuck::try_cast_slice(bytes) {
+            Ok(aligned) => Ok(with(aligned)),
+            Err(_) => Ok(with(&elements(bytes)?)),
+        });
+        taken.await.and_then(|result| result).named(op)
     }
 
     /// Replaces the elements, row-major, after everything that was recorded before.

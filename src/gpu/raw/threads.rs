@@ -51,7 +51,7 @@ fn fields_of_inner(inner: &Inner) {
         constants,
         captures,
         pool,
-        staging,
+        reads,
         uploads,
         recorder,
         spares,
@@ -71,7 +71,7 @@ fn fields_of_inner(inner: &Inner) {
     is_shared(constants);
     is_shared(captures);
     is_shared(pool);
-    is_shared(staging);
+    is_shared(reads);
     is_shared(uploads);
     is_shared(recorder);
     is_shared(spares);

@@ -122,7 +122,7 @@ impl<R> Replay<R> {
     /// The input `at`, whose elements the host is to replace.
     fn writable<T: Element>(&self, op: &'static str, at: usize) -> Result<&Input> {
         let Some(input) = self.inputs.get(at) else {
-            let why = format!("there is none: the replay has {} inputs", self.inputs.len());
+            let why = format!("the replay has {} inputs, numbered from 0", self.inputs.len());
             return Err(Error::input(format!("{op}: input {at}"), why));
         };
         if input.dtype != T::DTYPE {

@@ -1,10 +1,10 @@
 //! Room in the ring of uploads: taken, or waited for.
 
-use super::slot::{Place, Slot};
-use super::uploads::Asked;
-use crate::gpu::completion::Completion;
-use crate::gpu::error_scope::in_error_scope;
+use super::ring::{Asked, Place};
+use super::slot::Slot;
+use crate::gpu::completion::{Completion, SignalOnDrop};
 use crate::gpu::handle::Gpu;
+use crate::gpu::lock::foreign;
 use crate::{Error, Result};
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Gpu {
             self.inner.status.check()?;
             self.check_outside_capture(op)?;
             let freed = Arc::<Completion>::default();
-            self.inner.uploads.signal_when_free(&freed);
+            self.inner.uploads.ring.signal_when_free(&freed);
             if let Some(slot) = self.try_room(op, bytes)? {
                 return Ok(slot);
             }
@@ -50,28 +50,44 @@ impl Gpu {
             };
             // The slot is free when nobody has it, so the future must not.
             let slot = (Arc::downgrade(&slot), drop(slot)).0;
-            let done = Arc::<Completion>::default();
-            #[cfg(not(target_arch = "wasm32"))]
-            if let Some(waiter) = &self.inner.waiter {
-                waiter.wait_for(&self.inner.device, Some(index), &done)?;
-            }
-            #[cfg(target_arch = "wasm32")]
-            drop(index);
-            self.inner.status.signal_if_lost(&freed);
-            poll_fn(|context| {
-                let signalled = [&freed, &done].map(|completion| {
-                    completion.waker.register(context.waker());
-                    completion.is_signalled.load(Ordering::Acquire)
-                });
-                if signalled.contains(&true) { Poll::Ready(()) } else { Poll::Pending }
-            })
-            .await;
-            if done.is_signalled.load(Ordering::Acquire)
-                && let Some(slot) = slot.upgrade()
-            {
+            let is_done = self.done_or_freed(index, &freed).await?;
+            if is_done && let Some(slot) = slot.upgrade() {
                 self.copied(&slot);
             }
         }
+    }
+
+    /// Waits without blocking until the submission is done or a buffer is freed. Returns whether the submission is done.
+    pub(super) async fn done_or_freed(
+        &self,
+        index: wgpu::SubmissionIndex,
+        freed: &Arc<Completion>,
+    ) -> Result<bool> {
+        let done = Arc::<Completion>::default();
+        #[cfg(not(target_arch = "wasm32"))]
+        let is_polled = match &self.inner.waiter {
+            None => false,
+            Some(waiter) => {
+                waiter.wait_for(&self.inner.device, Some(index), &done)?;
+                true
+            }
+        };
+        #[cfg(target_arch = "wasm32")]
+        let is_polled = (false, drop(index)).0;
+        if !is_polled {
+            // The application polls, or the browser.
+            let signal = SignalOnDrop(done.clone());
+            foreign(|| self.inner.queue.on_submitted_work_done(move || drop(signal)));
+        }
+        self.inner.status.signal_if_lost(freed);
+        let is_signalled = |completion: &Completion| completion.is_signalled.load(Ordering::Acquire);
+        poll_fn(|context| {
+            freed.waker.register(context.waker());
+            done.waker.register(context.waker());
+            if is_signalled(freed) || is_signalled(&done) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        Ok(is_signalled(&done))
     }
 
     /// The device has run the slot's copy. NOTE: another thread may have to run other callbacks before the one that says
@@ -83,7 +99,7 @@ impl Gpu {
     }
 
     fn try_room(&self, op: &'static str, bytes: u64) -> Result<Option<Arc<Slot>>> {
-        match self.inner.uploads.ask(op, bytes)? {
+        match self.inner.uploads.ring.ask(op, bytes)? {
             Asked::Full => Ok(None),
             Asked::Free(buffer) => Ok(Some(self.slot(buffer, Place::InRing))),
             Asked::Create(size, place, evicted) => {
@@ -94,7 +110,7 @@ impl Gpu {
     }
 
     fn room_beyond(&self, op: &'static str, bytes: u64) -> Result<Arc<Slot>> {
-        match self.inner.uploads.ask_beyond(op, bytes)? {
+        match self.inner.uploads.ring.ask_beyond(op, bytes)? {
             Asked::Create(size, place, _) => self.created(op, size, place),
             Asked::Free(_) | Asked::Full => {
                 Err(Error::device("a staging buffer was lost: please report this"))
@@ -104,25 +120,15 @@ impl Gpu {
 
     /// A slot in a new buffer.
     fn created(&self, op: &'static str, size: u64, place: Place) -> Result<Arc<Slot>> {
-        let device = &self.inner.device;
         let desc = wgpu::BufferDescriptor {
             label: Some("tilewise upload"),
             size,
             usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: true,
         };
-        match in_error_scope(device, || device.create_buffer(&desc)) {
-            Ok(buffer) => Ok(self.slot(buffer, place)),
-            Err(error) => {
-                self.inner.uploads.not_created(size, place);
-                Err(match error {
-                    wgpu::Error::OutOfMemory { .. } => {
-                        Error::OutOfMemory { op, needed: size, available: None }
-                    }
-                    other => self.cause_of(other),
-                })
-            }
-        }
+        let created = self.create(op, &desc);
+        let created = created.inspect_err(|_| self.inner.uploads.ring.give(size, place, None))?;
+        Ok(self.slot(created, place))
     }
 
     fn slot(&self, buffer: wgpu::Buffer, place: Place) -> Arc<Slot> {

@@ -1,5 +1,6 @@
 //! A slot: one staging buffer, from the time at which the host fills it until the device has copied it.
 
+use super::ring::Place;
 use super::uploads::Uploads;
 use crate::gpu::bound_window::BoundWindow;
 use crate::gpu::element_writer::ElementWriter;
@@ -22,15 +23,6 @@ pub(in crate::gpu) struct Slot {
     pub(super) is_given_back: AtomicBool,
     /// What became of the recording that the copy is in; empty if an application submits it.
     outcome: OnceLock<Arc<Outcome>>,
-}
-
-/// Where the buffer belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// To the ring, for later writes.
-    InRing,
-    /// To this one write.
-    Beyond,
 }
 
 impl Slot {
