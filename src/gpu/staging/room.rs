@@ -49,9 +49,10 @@ impl Gpu {
                 return self.room_beyond(op, bytes);
             };
             // The slot is free when nobody has it, so the future must not.
-            let slot = (Arc::downgrade(&slot), drop(slot)).0;
+            let in_use = Arc::downgrade(&slot);
+            drop(slot);
             let is_done = self.done_or_freed(index, &freed).await?;
-            if is_done && let Some(slot) = slot.upgrade() {
+            if is_done && let Some(slot) = in_use.upgrade() {
                 self.copied(&slot);
             }
         }
@@ -73,7 +74,10 @@ impl Gpu {
             }
         };
         #[cfg(target_arch = "wasm32")]
-        let is_polled = (false, drop(index)).0;
+        let is_polled = {
+            drop(index); // A browser does not wait for a submission.
+            false
+        };
         if !is_polled {
             // The application polls, or the browser.
             let signal = SignalOnDrop(done.clone());

@@ -5,6 +5,7 @@ use super::uploads::Uploads;
 use crate::gpu::bound_window::BoundWindow;
 use crate::gpu::element_writer::ElementWriter;
 use crate::gpu::error_scope::in_error_scope;
+use crate::gpu::lock::foreign;
 use crate::gpu::recording::Outcome;
 use crate::layout::Element;
 use crate::{Error, Result};
@@ -19,6 +20,8 @@ pub(in crate::gpu) struct Slot {
     /// Whether the host may write to the buffer.
     is_mapped: AtomicBool,
     is_encoded: AtomicBool,
+    /// Whether its copy was encoded again, after a submission with it was refused.
+    is_encoded_again: AtomicBool,
     /// Whether its bytes were given back before its last drop.
     pub(super) is_given_back: AtomicBool,
     /// What became of the recording that the copy is in; empty if an application submits it.
@@ -34,6 +37,7 @@ impl Slot {
             place,
             is_mapped: true.into(),
             is_encoded: false.into(),
+            is_encoded_again: false.into(),
             is_given_back: false.into(),
             outcome: OnceLock::new(),
         }
@@ -68,8 +72,9 @@ impl Slot {
         self.outcome.get().and_then(|outcome| outcome.get())
     }
 
+    /// Whether the host may write to the buffer, now and for another write.
     pub(super) fn is_mapped(&self) -> bool {
-        self.is_mapped.load(Ordering::Acquire)
+        self.is_mapped.load(Ordering::Acquire) && !self.is_encoded_again.load(Ordering::Acquire)
     }
 
     /// Encodes the copy, and the map that makes the buffer free again: wgpu begins it inside the submission, whoever
@@ -80,7 +85,8 @@ impl Slot {
         if again {
             // A submission with the copy was refused. Its map is given up, and may complete later: so this buffer serves
             // no other write.
-            self.buffer.unmap();
+            self.is_encoded_again.store(true, Ordering::Release);
+            foreign(|| self.buffer.unmap());
         }
         encoder.copy_buffer_to_buffer(&self.buffer, 0, &to.storage.buffer, to.window.start, size);
         if !again {
