@@ -1,10 +1,10 @@
 //! Room in the ring of uploads: taken, or waited for.
 
-use super::ring::{Asked, Place};
-use super::slot::Slot;
-use crate::gpu::completion::{Completion, SignalOnDrop};
-use crate::gpu::handle::Gpu;
-use crate::gpu::lock::foreign;
+use super::completion::{Completion, SignalOnDrop};
+use super::handle::Gpu;
+use super::lock::foreign;
+use super::staging_ring::{Asked, Place};
+use super::staging_slot::Slot;
 use crate::{Error, Result};
 use std::future::poll_fn;
 use std::sync::Arc;

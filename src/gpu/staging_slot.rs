@@ -1,19 +1,19 @@
 //! A slot: one staging buffer, from the time at which the host fills it until the device has copied it.
 
-use super::ring::Place;
+use super::bound_window::BoundWindow;
+use super::element_writer::ElementWriter;
+use super::error_scope::in_error_scope;
+use super::lock::foreign;
+use super::outcome::Outcome;
+use super::staging_ring::Place;
 use super::uploads::Uploads;
-use crate::gpu::bound_window::BoundWindow;
-use crate::gpu::element_writer::ElementWriter;
-use crate::gpu::error_scope::in_error_scope;
-use crate::gpu::lock::foreign;
-use crate::gpu::recording::Outcome;
 use crate::layout::Element;
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// A staging buffer in use. Its last drop gives its bytes back, and the buffer itself if the host may write to it again.
-pub(in crate::gpu) struct Slot {
+pub(super) struct Slot {
     ring: Weak<Uploads>,
     pub(super) buffer: wgpu::Buffer,
     pub(super) place: Place,
@@ -58,11 +58,11 @@ impl Slot {
         fill(&mut ElementWriter::new(elements));
         drop(view);
         self.is_mapped.store(false, Ordering::Release);
-        in_error_scope(device, || self.buffer.unmap()).map_err(crate::gpu::error_scope::device_error)
+        in_error_scope(device, || self.buffer.unmap()).map_err(super::error_scope::device_error)
     }
 
     /// The copy is in the recording with this outcome.
-    pub(in crate::gpu) fn recorded_in(&self, outcome: &Arc<Outcome>) {
+    pub(super) fn recorded_in(&self, outcome: &Arc<Outcome>) {
         // NOTE: a slot is recorded once.
         let _ = self.outcome.set(outcome.clone());
     }
@@ -79,7 +79,7 @@ impl Slot {
 
     /// Encodes the copy, and the map that makes the buffer free again: wgpu begins it inside the submission, whoever
     /// submits, and completes it when the device has run the copy.
-    pub(in crate::gpu) fn encode(self: &Arc<Self>, to: &BoundWindow, encoder: &mut wgpu::CommandEncoder) {
+    pub(super) fn encode(self: &Arc<Self>, to: &BoundWindow, encoder: &mut wgpu::CommandEncoder) {
         let size = to.bytes().next_multiple_of(4);
         let again = self.is_encoded.swap(true, Ordering::AcqRel);
         if again {
