@@ -93,7 +93,7 @@ fn staged(gpu: &Gpu, work: Work<'_>) -> Result<f64> {
             sum += consume(&pollster::block_on(read)?);
         }
     }
-    for read in before {
+    if let Some(read) = before {
         sum += consume(&pollster::block_on(read)?);
     }
     Ok(sum)
