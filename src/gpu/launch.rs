@@ -4,8 +4,8 @@ use super::handle::Gpu;
 use super::lock::Locked;
 use super::new_launch::NewLaunch;
 use super::options::Submission;
+use super::outcome::Outcome;
 use super::recorder::State;
-use super::recording::Outcome;
 use crate::Result;
 use std::sync::Arc;
 

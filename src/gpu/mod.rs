@@ -16,6 +16,7 @@ mod constants;
 mod content_state;
 mod counts;
 mod device_status;
+mod element_writer;
 mod error_scope;
 pub(crate) mod execute;
 mod foreign_buffer;
@@ -29,6 +30,7 @@ mod memory;
 mod new_launch;
 mod open;
 mod options;
+mod outcome;
 mod pipeline;
 mod plan_cache;
 mod plan_capture;
@@ -42,6 +44,8 @@ mod proof;
 mod proofs;
 mod raw;
 mod read;
+mod read_room;
+mod reads;
 mod receipt;
 mod record_into;
 mod recorder;
@@ -55,6 +59,9 @@ mod ring;
 mod same_gpu;
 mod scope;
 mod self_test;
+mod staged_write;
+mod staging_ring;
+mod staging_slot;
 mod stats;
 mod storage;
 mod submit;
@@ -67,12 +74,15 @@ mod taken_work;
 mod timing;
 mod upload;
 mod upload_count;
+mod upload_room;
+mod uploads;
 pub(crate) mod verdicts;
 mod verify;
 mod view;
 mod wait;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;
+mod work;
 mod write;
 
 pub use crate::caps::{
@@ -81,6 +91,7 @@ pub use crate::caps::{
 };
 pub use adopt::{AdoptOptions, Polling};
 pub use buffer_access::BufferAccess;
+pub use element_writer::ElementWriter;
 pub use handle::Gpu;
 pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]

@@ -3,19 +3,23 @@
 use super::content_state::Reason;
 use super::counts::Counts;
 use super::lock::Lock;
-use super::recording::{Recording, Tail};
+use super::recording::Recording;
 use super::ring::{MAX_LAUNCHES, Ring};
 use super::scope::{Scope, Scoped, Sink};
 use super::storage::Storage;
 use super::submit_turn::SubmitTurn;
 use super::taken_work::{Stage, TakenWork};
 use super::upload_count::UploadCount;
+use super::work::Tail;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
 
 /// Predicted seconds of work at which a recording is submitted automatically, so that the device starts while the host
 /// continues to record.
 const MAX_SECONDS: f64 = 2e-3;
+
+/// Number of copies at which a recording is submitted automatically.
+const MAX_COPIES: usize = 64;
 
 /// Recorded work that is not yet submitted, behind one lock. No call of wgpu is made while this lock is held.
 pub(super) struct Recorder {
@@ -158,6 +162,6 @@ impl State {
 
     pub(super) fn is_full(&self) -> bool {
         let due = !self.timed && self.open.seconds >= MAX_SECONDS;
-        due || self.open.launches() >= MAX_LAUNCHES
+        due || self.open.launches() >= MAX_LAUNCHES || self.open.copies() >= MAX_COPIES
     }
 }

@@ -1,17 +1,18 @@
-//! A recording: a list of launches as plain data. It is encoded when it is submitted, while no lock is held.
+//! A recording: a list of launches and copies as plain data. It is encoded when it is submitted, while no lock is held.
 
 use super::bound_window::{BoundWindow, WindowUse};
 use super::content_state::{ContentState, Reason};
 use super::lock::foreign;
 use super::new_launch::NewLaunch;
+use super::outcome::Outcome;
 use super::pipeline::Dims;
-use super::pipeline::Pipeline;
 use super::progress::Progress;
 use super::replay_launches::{Bindings, Launches};
 use super::ring::{MAX_LAUNCHES, Ring};
 use super::storage::Storage;
+use super::work::{Copy, Groups, Item, Tail, Work};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Launches that are submitted together, and what follows them. None of its commands have been passed to wgpu yet.
 pub(super) struct Recording {
@@ -24,6 +25,7 @@ pub(super) struct Recording {
     dims: Vec<u8>,
     /// The number of launches, those of replays included.
     launches: usize,
+    copies: usize,
     /// Predicted seconds of all launches.
     pub(super) seconds: f64,
     /// Queries that the pass writes its timestamps to, if it is timed.
@@ -36,41 +38,6 @@ pub(super) struct Recording {
     pub(super) has_more_pieces: bool,
 }
 
-/// The submission of a recording, or why it failed. It may still be unset after the turn has ended: while the
-/// submitting thread is in a callback, only that thread knows the index.
-pub(super) type Outcome = OnceLock<Result<wgpu::SubmissionIndex, Reason>>;
-
-/// One launch, or one run of a replay.
-struct Item {
-    work: Work,
-    bound: Range<usize>,
-    sequence: u64,
-}
-
-/// What an item runs.
-enum Work {
-    Launch { pipeline: Arc<Pipeline>, dims: Range<usize>, grid: [u32; 3] },
-    Replay { launches: Arc<Launches>, bindings: Arc<Bindings> },
-}
-
-/// The bind groups of an item.
-pub(super) enum Groups {
-    /// It does not run, because one of its inputs was never computed.
-    Skipped,
-    OfLaunch(wgpu::BindGroup),
-    /// The replay has its own.
-    OfReplay,
-}
-
-/// The commands after the launches.
-pub(super) enum Tail {
-    /// A copy of a window to a staging buffer, for the host to read.
-    Read { source: Arc<Storage>, window: Range<u64>, staging: wgpu::Buffer },
-    /// A copy of the pass's timestamps to a storage.
-    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "timing waits, which a browser forbids"))]
-    Timestamps { queries: wgpu::QuerySet, ticks: Arc<Storage> },
-}
-
 impl Recording {
     pub(super) fn new(number: u64) -> Self {
         Self {
@@ -79,6 +46,7 @@ impl Recording {
             bound: Vec::new(),
             dims: Vec::new(),
             launches: 0,
+            copies: 0,
             seconds: 0.0,
             timestamps: None,
             tail: None,
@@ -97,7 +65,12 @@ impl Recording {
         self.launches
     }
 
-    /// The number of launches and runs of replays.
+    /// The number of copies between launches.
+    pub(super) fn copies(&self) -> usize {
+        self.copies
+    }
+
+    /// The number of launches, runs of replays and copies.
     pub(super) fn len(&self) -> usize {
         self.items.len()
     }
@@ -125,6 +98,18 @@ impl Recording {
         self.launches += launches.len();
         let work = Work::Replay { launches: launches.clone(), bindings: bindings.clone() };
         self.items.push(Item { work, bound, sequence });
+    }
+
+    /// Appends a copy that reads and writes these windows.
+    pub(super) fn push_copy(
+        &mut self,
+        copy: Copy,
+        bound: impl IntoIterator<Item = BoundWindow>,
+        sequence: u64,
+    ) {
+        let bound = self.push_bound(bound, sequence);
+        self.copies += 1;
+        self.items.push(Item { work: Work::Copy(copy), bound, sequence });
     }
 
     fn push_bound(&mut self, bound: impl IntoIterator<Item = BoundWindow>, sequence: u64) -> Range<usize> {
@@ -195,6 +180,7 @@ impl Recording {
             None => "reading a tensor",
             Some(Work::Launch { pipeline, .. }) => &pipeline.name,
             Some(Work::Replay { .. }) => "a replay",
+            Some(Work::Copy(copy)) => copy.name(),
         }
     }
 
@@ -211,6 +197,7 @@ impl Recording {
         let mut pieces: Vec<Self> = Vec::with_capacity(items.len() + 1);
         for item in items {
             let own: Vec<BoundWindow> = bound.by_ref().take(item.bound.len()).collect();
+            let copies = usize::from(item.is_copy());
             let (work, launches, dims) = match item.work {
                 Work::Launch { pipeline, dims: range, grid } => {
                     let dims = dims[range].to_vec();
@@ -220,9 +207,10 @@ impl Recording {
                     let len = launches.len();
                     (Work::Replay { launches, bindings }, len, Vec::new())
                 }
+                Work::Copy(copy) => (Work::Copy(copy), 0, Vec::new()),
             };
             let item = Item { work, bound: 0..own.len(), sequence: item.sequence };
-            pieces.push(Self { items: vec![item], bound: own, dims, launches, ..piece() });
+            pieces.push(Self { items: vec![item], bound: own, dims, launches, copies, ..piece() });
         }
         match tail {
             Some(tail @ Tail::Read { .. }) => {
@@ -260,7 +248,7 @@ impl Recording {
         let mut encoder = device.create_command_encoder(&desc);
         if !self.items.is_empty() {
             let groups = self.bind(device);
-            self.encode_pass(&groups, &mut encoder, ring.map_or(&mut [], std::slice::from_mut));
+            self.encode_items(&groups, &mut encoder, ring.map_or(&mut [], std::slice::from_mut));
         }
         self.encode_tail(device, &mut encoder);
         progress.encode(&mut encoder, ticket);
@@ -280,47 +268,71 @@ impl Recording {
                     let operands = self.bound[item.bound.clone()].iter().map(BoundWindow::resource);
                     Groups::OfLaunch(pipeline.bind(device, operands))
                 }
-                Work::Replay { .. } => Groups::OfReplay,
+                Work::Replay { .. } | Work::Copy(_) => Groups::NotNeeded,
             }
         };
         self.items.iter().enumerate().map(groups).collect()
     }
 
-    /// Encodes one pass with the items that are not skipped. The dims of kernels that use a ring are appended to
-    /// `rings`, which have room for [`MAX_LAUNCHES`] launches each.
-    pub(super) fn encode_pass(
+    /// Encodes the items that are not skipped: the copies, and one pass for the launches between two copies. The dims of
+    /// kernels that use a ring are appended to `rings`, which have room for [`MAX_LAUNCHES`] launches each.
+    pub(super) fn encode_items(
         &self,
         groups: &[Groups],
         encoder: &mut wgpu::CommandEncoder,
         rings: &mut [Ring],
     ) {
-        let timestamp_writes = self.timestamps.as_ref().map(|query_set| wgpu::ComputePassTimestampWrites {
-            query_set,
-            beginning_of_pass_write_index: Some(0),
-            end_of_pass_write_index: Some(1),
-        });
-        let desc = wgpu::ComputePassDescriptor { label: Some("tilewise"), timestamp_writes };
-        let mut pass = encoder.begin_compute_pass(&desc);
-        let mut in_ring = 0;
-        for (item, groups) in self.items.iter().zip(groups) {
+        let chunks = || self.items.chunk_by(|item, next| !item.is_copy() && !next.is_copy());
+        let passes = chunks().filter(|chunk| !chunk[0].is_copy()).count();
+        let (mut start, mut pass, mut in_ring) = (0, 0, 0);
+        for chunk in chunks() {
+            let groups = &groups[start..start + chunk.len()];
+            start += chunk.len();
+            if let Work::Copy(copy) = &chunk[0].work {
+                if !matches!(groups[0], Groups::Skipped) {
+                    copy.encode(&self.bound[chunk[0].bound.clone()], encoder);
+                }
+                continue;
+            }
+            pass += 1;
+            let timestamp_writes =
+                self.timestamps.as_ref().map(|query_set| wgpu::ComputePassTimestampWrites {
+                    query_set,
+                    beginning_of_pass_write_index: (pass == 1).then_some(0),
+                    end_of_pass_write_index: (pass == passes).then_some(1),
+                });
+            let timestamp_writes = timestamp_writes.filter(|_| pass == 1 || pass == passes);
+            let desc = wgpu::ComputePassDescriptor { label: Some("tilewise"), timestamp_writes };
+            let mut pass = encoder.begin_compute_pass(&desc);
+            self.encode_launches((chunk, groups), &mut pass, rings, &mut in_ring);
+        }
+    }
+
+    /// Encodes launches and replays. `in_ring` counts the launches whose dims are in the rings.
+    fn encode_launches(
+        &self,
+        (items, groups): (&[Item], &[Groups]),
+        pass: &mut wgpu::ComputePass<'_>,
+        rings: &mut [Ring],
+        in_ring: &mut usize,
+    ) {
+        for (item, groups) in items.iter().zip(groups) {
             match (&item.work, groups) {
                 (Work::Launch { pipeline, dims, grid: [x, y, z] }, Groups::OfLaunch(group)) => {
                     pass.set_pipeline(&pipeline.pipeline);
                     pass.set_bind_group(0, group, &[]);
                     let dims = &self.dims[dims.clone()];
-                    match (pipeline.dims, rings.get_mut(in_ring / MAX_LAUNCHES)) {
+                    match (pipeline.dims, rings.get_mut(*in_ring / MAX_LAUNCHES)) {
                         (Dims::Ring, Some(ring)) => {
                             let offset = ring.push(dims);
                             pass.set_bind_group(1, ring.group(), &[offset]);
-                            in_ring += 1;
+                            *in_ring += 1;
                         }
                         _ => pass.set_immediates(0, dims),
                     }
                     pass.dispatch_workgroups(*x, *y, *z);
                 }
-                (Work::Replay { launches, bindings }, Groups::OfReplay) => {
-                    launches.encode(bindings, &mut pass)
-                }
+                (Work::Replay { launches, bindings }, Groups::NotNeeded) => launches.encode(bindings, pass),
                 _ => {}
             }
         }

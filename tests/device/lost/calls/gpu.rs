@@ -28,10 +28,12 @@ pub(super) const CALLS: &[Call] = &[
     }),
     ("Gpu::tensor", |it| it.gpu.tensor(&[1.0f32; 9], [3, 3]).map(drop)),
     ("Gpu::time", |it| it.gpu.time(|| Ok(())).map(drop)),
+    ("Gpu::upload_async", |it| block_on(it.gpu.upload_async(&[1.0f32; 9], [3, 3])).map(drop)),
     ("Gpu::wait", |it| it.gpu.wait()),
     ("Gpu::zeros", |it| it.gpu.zeros::<f32>([3, 3]).map(drop)),
     ("Replay::run", |it| it.replay.run(&[it.a.view()]).map(drop)),
     ("Replay::write", |it| it.replay.write(0, &[1.0f32; 64])),
+    ("Replay::write_from", |it| it.replay.write_from(0, |to| to.fill(1.0f32))),
     ("Tensor::buffer", |it| it.a.buffer().map(drop)),
     ("Tensor::cast", |it| it.a.cast::<f16>().map(drop)),
     ("Tensor::cast_saturating", |it| it.a.cast_saturating::<i8>().map(drop)),
@@ -40,8 +42,11 @@ pub(super) const CALLS: &[Call] = &[
         Tensor::<f32>::from_buffer(&it.gpu, it.buffer.clone(), .., [8, 8]).map(drop)
     }),
     ("Tensor::read", |it| block_on(it.a.read()).map(drop)),
+    ("Tensor::read_into", |it| it.a.read_into(&mut [0.0; 64])),
+    ("Tensor::read_with", |it| block_on(it.a.read_with(|_| ()))),
     ("Tensor::to_vec", |it| it.a.to_vec().map(drop)),
     ("Tensor::write", |it| it.c.write(&[1.0; 64])),
+    ("Tensor::write_from", |it| it.c.write_from(|to| to.fill(1.0))),
 ];
 
 #[cfg(feature = "ndarray")]
