@@ -16,8 +16,8 @@ pub struct GpuOptions {
     /// `TILEWISE_MEMORY` = bytes, or a number with `KiB`, `MiB` or `GiB`.
     pub memory_budget: Option<u64>,
     /// Bytes of the ring of staging buffers for uploads ([`Tensor::write_from`](crate::Tensor::write_from),
-    /// [`Gpu::upload_async`](crate::Gpu::upload_async)), and of that for reads. None: 64 MiB each. Buffers are created when
-    /// they are needed. `TILEWISE_STAGING` = as for `TILEWISE_MEMORY`.
+    /// [`Gpu::upload_async`](crate::Gpu::upload_async)), and of that for reads. None: 64 MiB each; at least 256 bytes.
+    /// Buffers are created when they are needed. `TILEWISE_STAGING` = as for `TILEWISE_MEMORY`.
     pub staging_bytes: Option<u64>,
     /// Run-time checks in shaders. `TILEWISE_CHECKED` = `1` or `0`.
     pub checks: Checks,
