@@ -10,6 +10,7 @@ use super::progress::Progress;
 use super::replay::launches::{Bindings, Launches};
 use super::ring::{MAX_LAUNCHES, Ring};
 use super::storage::Storage;
+use super::texel_copy::TexelCopy;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -40,7 +41,7 @@ pub(super) struct Recording {
 /// submitting thread is in a callback, only that thread knows the index.
 pub(super) type Outcome = OnceLock<Result<wgpu::SubmissionIndex, Reason>>;
 
-/// One launch, or one run of a replay.
+/// One launch, one run of a replay, or one copy.
 struct Item {
     work: Work,
     bound: Range<usize>,
@@ -49,8 +50,17 @@ struct Item {
 
 /// What an item runs.
 enum Work {
-    Launch { pipeline: Arc<Pipeline>, dims: Range<usize>, grid: [u32; 3] },
-    Replay { launches: Arc<Launches>, bindings: Arc<Bindings> },
+    Launch {
+        pipeline: Arc<Pipeline>,
+        dims: Range<usize>,
+        grid: [u32; 3],
+    },
+    Replay {
+        launches: Arc<Launches>,
+        bindings: Arc<Bindings>,
+    },
+    /// A copy from or to a texture: the pass ends before it, and another begins after it.
+    Texels(TexelCopy),
 }
 
 /// The bind groups of an item.
@@ -60,6 +70,8 @@ pub(super) enum Groups {
     OfLaunch(wgpu::BindGroup),
     /// The replay has its own.
     OfReplay,
+    /// A copy has none.
+    OfCopy,
 }
 
 /// The commands after the launches.
@@ -97,7 +109,7 @@ impl Recording {
         self.launches
     }
 
-    /// The number of launches and runs of replays.
+    /// The number of launches, runs of replays and copies.
     pub(super) fn len(&self) -> usize {
         self.items.len()
     }
@@ -125,6 +137,12 @@ impl Recording {
         self.launches += launches.len();
         let work = Work::Replay { launches: launches.clone(), bindings: bindings.clone() };
         self.items.push(Item { work, bound, sequence });
+    }
+
+    /// Appends a copy between texels and a storage.
+    pub(super) fn push_texels(&mut self, copy: TexelCopy, bound: BoundWindow, sequence: u64) {
+        let bound = self.push_bound([bound], sequence);
+        self.items.push(Item { work: Work::Texels(copy), bound, sequence });
     }
 
     fn push_bound(&mut self, bound: impl IntoIterator<Item = BoundWindow>, sequence: u64) -> Range<usize> {
@@ -195,6 +213,7 @@ impl Recording {
             None => "reading a tensor",
             Some(Work::Launch { pipeline, .. }) => &pipeline.name,
             Some(Work::Replay { .. }) => "a replay",
+            Some(Work::Texels(copy)) => copy.name(),
         }
     }
 
@@ -220,6 +239,7 @@ impl Recording {
                     let len = launches.len();
                     (Work::Replay { launches, bindings }, len, Vec::new())
                 }
+                copy @ Work::Texels(_) => (copy, 0, Vec::new()),
             };
             let item = Item { work, bound: 0..own.len(), sequence: item.sequence };
             pieces.push(Self { items: vec![item], bound: own, dims, launches, ..piece() });
@@ -260,7 +280,7 @@ impl Recording {
         let mut encoder = device.create_command_encoder(&desc);
         if !self.items.is_empty() {
             let groups = self.bind(device);
-            self.encode_pass(&groups, &mut encoder, ring.map_or(&mut [], std::slice::from_mut));
+            self.encode_items(&groups, &mut encoder, ring.map_or(&mut [], std::slice::from_mut));
         }
         self.encode_tail(device, &mut encoder);
         progress.encode(&mut encoder, ticket);
@@ -281,38 +301,72 @@ impl Recording {
                     Groups::OfLaunch(pipeline.bind(device, operands))
                 }
                 Work::Replay { .. } => Groups::OfReplay,
+                Work::Texels(_) => Groups::OfCopy,
             }
         };
         self.items.iter().enumerate().map(groups).collect()
     }
 
-    /// Encodes one pass with the items that are not skipped. The dims of kernels that use a ring are appended to
-    /// `rings`, which have room for [`MAX_LAUNCHES`] launches each.
-    pub(super) fn encode_pass(
+    /// Encodes the items that are not skipped: the launches between two copies in one pass. The dims of kernels that use a
+    /// ring are appended to `rings`, which have room for [`MAX_LAUNCHES`] launches each.
+    pub(super) fn encode_items(
         &self,
         groups: &[Groups],
         encoder: &mut wgpu::CommandEncoder,
         rings: &mut [Ring],
     ) {
-        let timestamp_writes = self.timestamps.as_ref().map(|query_set| wgpu::ComputePassTimestampWrites {
+        let (mut at, mut in_ring) = (0, 0);
+        loop {
+            let is_copy = |item: &Item| matches!(item.work, Work::Texels(_));
+            let end = self.items[at..].iter().position(is_copy).map_or(self.items.len(), |copy| at + copy);
+            let timestamps = self.timestamps_of(at..end);
+            // A pass without launches tells the time before the first copy, or after the last.
+            if at < end || timestamps.is_some() {
+                self.encode_pass((at..end, timestamps), groups, encoder, (rings, &mut in_ring));
+            }
+            let Some(item) = self.items.get(end) else { return };
+            if let (Work::Texels(copy), Groups::OfCopy) = (&item.work, &groups[end]) {
+                copy.encode(encoder);
+            }
+            at = end + 1;
+        }
+    }
+
+    /// The timestamps of the pass with these items: the first begins with one, the last ends with one.
+    fn timestamps_of(&self, items: Range<usize>) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
+        let query_set = self.timestamps.as_ref()?;
+        let begin = (items.start == 0).then_some(0);
+        let end = (items.end == self.items.len()).then_some(1);
+        begin.or(end)?;
+        Some(wgpu::ComputePassTimestampWrites {
             query_set,
-            beginning_of_pass_write_index: Some(0),
-            end_of_pass_write_index: Some(1),
-        });
+            beginning_of_pass_write_index: begin,
+            end_of_pass_write_index: end,
+        })
+    }
+
+    /// Encodes one pass with those of these items that are not skipped. None of them is a copy. `in_ring` launches have taken
+    /// room in the rings.
+    fn encode_pass(
+        &self,
+        (items, timestamp_writes): (Range<usize>, Option<wgpu::ComputePassTimestampWrites<'_>>),
+        groups: &[Groups],
+        encoder: &mut wgpu::CommandEncoder,
+        (rings, in_ring): (&mut [Ring], &mut usize),
+    ) {
         let desc = wgpu::ComputePassDescriptor { label: Some("tilewise"), timestamp_writes };
         let mut pass = encoder.begin_compute_pass(&desc);
-        let mut in_ring = 0;
-        for (item, groups) in self.items.iter().zip(groups) {
+        for (item, groups) in self.items[items.clone()].iter().zip(&groups[items]) {
             match (&item.work, groups) {
                 (Work::Launch { pipeline, dims, grid: [x, y, z] }, Groups::OfLaunch(group)) => {
                     pass.set_pipeline(&pipeline.pipeline);
                     pass.set_bind_group(0, group, &[]);
                     let dims = &self.dims[dims.clone()];
-                    match (pipeline.dims, rings.get_mut(in_ring / MAX_LAUNCHES)) {
+                    match (pipeline.dims, rings.get_mut(*in_ring / MAX_LAUNCHES)) {
                         (Dims::Ring, Some(ring)) => {
                             let offset = ring.push(dims);
                             pass.set_bind_group(1, ring.group(), &[offset]);
-                            in_ring += 1;
+                            *in_ring += 1;
                         }
                         _ => pass.set_immediates(0, dims),
                     }

@@ -20,7 +20,7 @@ pub(super) struct Taking<'a> {
 }
 
 impl Taking<'_> {
-    /// Encodes one pass with all launches, and attaches the work to the encoder's submission. If that fails, the outputs
+    /// Encodes all launches and copies, and attaches the work to the encoder's submission. If that fails, the outputs
     /// are marked as failed.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Taking<'_> {
         // NOTE: wgpu panics if the encoder belongs to a device of another instance.
         let encoded = catch_unwind(AssertUnwindSafe(|| {
             in_validation_scope(device, || {
-                recording.encode_pass(&groups, encoder, &mut rings);
+                recording.encode_items(&groups, encoder, &mut rings);
                 receipt.encode(encoder, progress);
             })
         }));
