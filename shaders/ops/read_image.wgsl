@@ -49,10 +49,10 @@ fn main(
     }
     let run = index / dims.row_units;
     // The run's first element, counted row-major, and its place in C.
-    let from = run * dims.run;
-    let texel = from / dims.channels;
+    let begin = run * dims.run;
+    let texel = begin / dims.channels;
     let row = texel / dims.width;
-    let start = element_at(row, texel - row * dims.width, from - texel * dims.channels);
+    let start = element_at(row, texel - row * dims.width, begin - texel * dims.channels);
     let word = start / PER_WORD + (index - run * dims.row_units);
     // The elements of the run in this word of C.
     let first = max(word * PER_WORD, start);
@@ -62,7 +62,7 @@ fn main(
     }
     var bits = 0u;
     for (var i = first; i < end; i++) {
-        bits |= element(from + (i - start)) << (i % PER_WORD * BITS);
+        bits |= element(begin + (i - start)) << (i % PER_WORD * BITS);
     }
     let count = end - first;
     if count == PER_WORD {

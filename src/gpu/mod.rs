@@ -12,6 +12,7 @@ pub(crate) mod cache_file;
 mod completion;
 mod constants;
 mod content_state;
+mod copy;
 mod device_status;
 mod error_scope;
 pub(crate) mod execute;
@@ -88,5 +89,5 @@ pub use view::View;
 
 pub(crate) use memory::Allocation;
 pub(crate) use same_gpu::check_same_gpu;
-pub(crate) use texel_copy::{TexelDirection, Texels};
+pub(crate) use texel_copy::{TexelCopy, TexelDirection};
 pub(crate) use write::SeenBy;

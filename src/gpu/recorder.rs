@@ -17,6 +17,9 @@ use std::sync::{Arc, Condvar};
 /// continues to record.
 const MAX_SECONDS: f64 = 2e-3;
 
+/// Number of copies at which a recording is submitted automatically.
+const MAX_COPIES: usize = 64;
+
 /// Recorded work that is not yet submitted, behind one lock. No call of wgpu is made while this lock is held.
 pub(super) struct Recorder {
     state: Lock<State>,
@@ -161,7 +164,7 @@ impl State {
 
     pub(super) fn is_full(&self) -> bool {
         let due = !self.timed && self.open.seconds >= MAX_SECONDS;
-        due || self.open.launches() >= MAX_LAUNCHES
+        due || self.open.launches() >= MAX_LAUNCHES || self.open.copies() >= MAX_COPIES
     }
 }
 

@@ -1,7 +1,8 @@
-//! A recording: a list of launches as plain data. It is encoded when it is submitted, while no lock is held.
+//! A recording: a list of launches and copies as plain data. It is encoded when it is submitted, while no lock is held.
 
 use super::bound_window::{BoundWindow, WindowUse};
 use super::content_state::{ContentState, Reason};
+use super::copy::Copy;
 use super::launch::NewLaunch;
 use super::lock::foreign;
 use super::pipeline::Dims;
@@ -10,7 +11,6 @@ use super::progress::Progress;
 use super::replay::launches::{Bindings, Launches};
 use super::ring::{MAX_LAUNCHES, Ring};
 use super::storage::Storage;
-use super::texel_copy::TexelCopy;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -25,6 +25,7 @@ pub(super) struct Recording {
     dims: Vec<u8>,
     /// The number of launches, those of replays included.
     launches: usize,
+    copies: usize,
     /// Predicted seconds of all launches.
     pub(super) seconds: f64,
     /// Queries that the pass writes its timestamps to, if it is timed.
@@ -59,8 +60,8 @@ enum Work {
         launches: Arc<Launches>,
         bindings: Arc<Bindings>,
     },
-    /// A copy from or to a texture: the pass ends before it, and another begins after it.
-    Texels(TexelCopy),
+    /// It runs between two passes. Its windows are those that it reads and writes.
+    Copy(Copy),
 }
 
 /// The bind groups of an item.
@@ -68,10 +69,8 @@ pub(super) enum Groups {
     /// It does not run, because one of its inputs was never computed.
     Skipped,
     OfLaunch(wgpu::BindGroup),
-    /// The replay has its own.
-    OfReplay,
-    /// A copy has none.
-    OfCopy,
+    /// The replay has its own, and a copy needs none.
+    NotNeeded,
 }
 
 /// The commands after the launches.
@@ -91,6 +90,7 @@ impl Recording {
             bound: Vec::new(),
             dims: Vec::new(),
             launches: 0,
+            copies: 0,
             seconds: 0.0,
             timestamps: None,
             tail: None,
@@ -107,6 +107,11 @@ impl Recording {
     /// The number of launches, those of replays included.
     pub(super) fn launches(&self) -> usize {
         self.launches
+    }
+
+    /// The number of copies between launches.
+    pub(super) fn copies(&self) -> usize {
+        self.copies
     }
 
     /// The number of launches, runs of replays and copies.
@@ -139,10 +144,16 @@ impl Recording {
         self.items.push(Item { work, bound, sequence });
     }
 
-    /// Appends a copy between texels and a storage.
-    pub(super) fn push_texels(&mut self, copy: TexelCopy, bound: BoundWindow, sequence: u64) {
-        let bound = self.push_bound([bound], sequence);
-        self.items.push(Item { work: Work::Texels(copy), bound, sequence });
+    /// Appends a copy that reads and writes these windows.
+    pub(super) fn push_copy(
+        &mut self,
+        copy: Copy,
+        bound: impl IntoIterator<Item = BoundWindow>,
+        sequence: u64,
+    ) {
+        let bound = self.push_bound(bound, sequence);
+        self.copies += 1;
+        self.items.push(Item { work: Work::Copy(copy), bound, sequence });
     }
 
     fn push_bound(&mut self, bound: impl IntoIterator<Item = BoundWindow>, sequence: u64) -> Range<usize> {
@@ -213,7 +224,7 @@ impl Recording {
             None => "reading a tensor",
             Some(Work::Launch { pipeline, .. }) => &pipeline.name,
             Some(Work::Replay { .. }) => "a replay",
-            Some(Work::Texels(copy)) => copy.name(),
+            Some(Work::Copy(copy)) => copy.name(),
         }
     }
 
@@ -230,6 +241,7 @@ impl Recording {
         let mut pieces: Vec<Self> = Vec::with_capacity(items.len() + 1);
         for item in items {
             let own: Vec<BoundWindow> = bound.by_ref().take(item.bound.len()).collect();
+            let copies = usize::from(item.is_copy());
             let (work, launches, dims) = match item.work {
                 Work::Launch { pipeline, dims: range, grid } => {
                     let dims = dims[range].to_vec();
@@ -239,10 +251,10 @@ impl Recording {
                     let len = launches.len();
                     (Work::Replay { launches, bindings }, len, Vec::new())
                 }
-                copy @ Work::Texels(_) => (copy, 0, Vec::new()),
+                Work::Copy(copy) => (Work::Copy(copy), 0, Vec::new()),
             };
             let item = Item { work, bound: 0..own.len(), sequence: item.sequence };
-            pieces.push(Self { items: vec![item], bound: own, dims, launches, ..piece() });
+            pieces.push(Self { items: vec![item], bound: own, dims, launches, copies, ..piece() });
         }
         match tail {
             Some(tail @ Tail::Read { .. }) => {
@@ -300,63 +312,55 @@ impl Recording {
                     let operands = self.bound[item.bound.clone()].iter().map(BoundWindow::resource);
                     Groups::OfLaunch(pipeline.bind(device, operands))
                 }
-                Work::Replay { .. } => Groups::OfReplay,
-                Work::Texels(_) => Groups::OfCopy,
+                Work::Replay { .. } | Work::Copy(_) => Groups::NotNeeded,
             }
         };
         self.items.iter().enumerate().map(groups).collect()
     }
 
-    /// Encodes the items that are not skipped: the launches between two copies in one pass. The dims of kernels that use a
-    /// ring are appended to `rings`, which have room for [`MAX_LAUNCHES`] launches each.
+    /// Encodes the items that are not skipped: the copies, and one pass for the launches between two copies. The dims of
+    /// kernels that use a ring are appended to `rings`, which have room for [`MAX_LAUNCHES`] launches each.
     pub(super) fn encode_items(
         &self,
         groups: &[Groups],
         encoder: &mut wgpu::CommandEncoder,
         rings: &mut [Ring],
     ) {
-        let (mut at, mut in_ring) = (0, 0);
-        loop {
-            let is_copy = |item: &Item| matches!(item.work, Work::Texels(_));
-            let end = self.items[at..].iter().position(is_copy).map_or(self.items.len(), |copy| at + copy);
-            let timestamps = self.timestamps_of(at..end);
-            // A pass without launches tells the time before the first copy, or after the last.
-            if at < end || timestamps.is_some() {
-                self.encode_pass((at..end, timestamps), groups, encoder, (rings, &mut in_ring));
+        let chunks = || self.items.chunk_by(|item, next| !item.is_copy() && !next.is_copy());
+        let passes = chunks().filter(|chunk| !chunk[0].is_copy()).count();
+        let (mut start, mut pass, mut in_ring) = (0, 0, 0);
+        for chunk in chunks() {
+            let groups = &groups[start..start + chunk.len()];
+            start += chunk.len();
+            if let Work::Copy(copy) = &chunk[0].work {
+                if !matches!(groups[0], Groups::Skipped) {
+                    copy.encode(&self.bound[chunk[0].bound.clone()], encoder);
+                }
+                continue;
             }
-            let Some(item) = self.items.get(end) else { return };
-            if let (Work::Texels(copy), Groups::OfCopy) = (&item.work, &groups[end]) {
-                copy.encode(encoder);
-            }
-            at = end + 1;
+            pass += 1;
+            let timestamp_writes =
+                self.timestamps.as_ref().map(|query_set| wgpu::ComputePassTimestampWrites {
+                    query_set,
+                    beginning_of_pass_write_index: (pass == 1).then_some(0),
+                    end_of_pass_write_index: (pass == passes).then_some(1),
+                });
+            let timestamp_writes = timestamp_writes.filter(|_| pass == 1 || pass == passes);
+            let desc = wgpu::ComputePassDescriptor { label: Some("tilewise"), timestamp_writes };
+            let mut pass = encoder.begin_compute_pass(&desc);
+            self.encode_launches((chunk, groups), &mut pass, rings, &mut in_ring);
         }
     }
 
-    /// The timestamps of the pass with these items: the first begins with one, the last ends with one.
-    fn timestamps_of(&self, items: Range<usize>) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
-        let query_set = self.timestamps.as_ref()?;
-        let begin = (items.start == 0).then_some(0);
-        let end = (items.end == self.items.len()).then_some(1);
-        begin.or(end)?;
-        Some(wgpu::ComputePassTimestampWrites {
-            query_set,
-            beginning_of_pass_write_index: begin,
-            end_of_pass_write_index: end,
-        })
-    }
-
-    /// Encodes one pass with those of these items that are not skipped. None of them is a copy. `in_ring` launches have taken
-    /// room in the rings.
-    fn encode_pass(
+    /// Encodes launches and replays. `in_ring` counts the launches whose dims are in the rings.
+    fn encode_launches(
         &self,
-        (items, timestamp_writes): (Range<usize>, Option<wgpu::ComputePassTimestampWrites<'_>>),
-        groups: &[Groups],
-        encoder: &mut wgpu::CommandEncoder,
-        (rings, in_ring): (&mut [Ring], &mut usize),
+        (items, groups): (&[Item], &[Groups]),
+        pass: &mut wgpu::ComputePass<'_>,
+        rings: &mut [Ring],
+        in_ring: &mut usize,
     ) {
-        let desc = wgpu::ComputePassDescriptor { label: Some("tilewise"), timestamp_writes };
-        let mut pass = encoder.begin_compute_pass(&desc);
-        for (item, groups) in self.items[items.clone()].iter().zip(&groups[items]) {
+        for (item, groups) in items.iter().zip(groups) {
             match (&item.work, groups) {
                 (Work::Launch { pipeline, dims, grid: [x, y, z] }, Groups::OfLaunch(group)) => {
                     pass.set_pipeline(&pipeline.pipeline);
@@ -372,9 +376,7 @@ impl Recording {
                     }
                     pass.dispatch_workgroups(*x, *y, *z);
                 }
-                (Work::Replay { launches, bindings }, Groups::OfReplay) => {
-                    launches.encode(bindings, &mut pass)
-                }
+                (Work::Replay { launches, bindings }, Groups::NotNeeded) => launches.encode(bindings, pass),
                 _ => {}
             }
         }
@@ -399,5 +401,11 @@ impl Recording {
             }
             None => {}
         }
+    }
+}
+
+impl Item {
+    fn is_copy(&self) -> bool {
+        matches!(self.work, Work::Copy(_))
     }
 }

@@ -1,11 +1,9 @@
-//! Copies of texels between a texture of the application and a storage.
+//! Copies of texels between a texture of the application and a buffer.
 
-use super::storage::Storage;
-use std::sync::Arc;
-
-/// A rectangle of a texture's texels.
-#[derive(Clone, Debug)]
-pub(crate) struct Texels {
+/// A copy between a rectangle of a texture's texels and the start of a buffer.
+#[derive(Debug)]
+pub(crate) struct TexelCopy {
+    pub(crate) direction: TexelDirection,
     pub(crate) texture: wgpu::Texture,
     pub(crate) mip_level: u32,
     /// The first texel, and the layer.
@@ -23,32 +21,22 @@ pub(crate) enum TexelDirection {
     ToTexture,
 }
 
-/// A copy between texels and the start of a storage.
-pub(super) struct TexelCopy {
-    pub(super) texels: Texels,
-    pub(super) storage: Arc<Storage>,
-    pub(super) direction: TexelDirection,
-}
-
 impl TexelCopy {
-    pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
-        let Texels { texture, mip_level, origin: [x, y, z], size: [width, height], bytes_per_row } =
-            &self.texels;
+    pub(super) fn encode(&self, buffer: &wgpu::Buffer, encoder: &mut wgpu::CommandEncoder) {
+        let ([x, y, z], [width, height]) = (self.origin, self.size);
         let of_texture = wgpu::TexelCopyTextureInfo {
-            texture,
-            mip_level: *mip_level,
-            origin: wgpu::Origin3d { x: *x, y: *y, z: *z },
+            texture: &self.texture,
+            mip_level: self.mip_level,
+            origin: wgpu::Origin3d { x, y, z },
             aspect: wgpu::TextureAspect::All,
         };
-        let of_buffer = wgpu::TexelCopyBufferInfo {
-            buffer: &self.storage.buffer,
-            layout: wgpu::TexelCopyBufferLayout {
-                offset: 0,
-                bytes_per_row: Some(*bytes_per_row),
-                rows_per_image: Some(*height),
-            },
+        let layout = wgpu::TexelCopyBufferLayout {
+            offset: 0,
+            bytes_per_row: Some(self.bytes_per_row),
+            rows_per_image: Some(height),
         };
-        let size = wgpu::Extent3d { width: *width, height: *height, depth_or_array_layers: 1 };
+        let of_buffer = wgpu::TexelCopyBufferInfo { buffer, layout };
+        let size = wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
         match self.direction {
             TexelDirection::FromTexture => encoder.copy_texture_to_buffer(of_texture, of_buffer, size),
             TexelDirection::ToTexture => encoder.copy_buffer_to_texture(of_buffer, of_texture, size),

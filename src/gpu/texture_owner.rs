@@ -18,14 +18,14 @@ use wgpu::wgc::resource::CreateTextureViewError;
 /// encoded for nothing. As for buffers (`buffer_owner`), that does not tell whose texture it is: wgpu compares textures by
 /// numbers that each instance counts from 0. The second question is which device reports an error of the texture itself. A
 /// view of a mip level that is not there is such an error, and has no other effect.
-pub(super) fn check_copy(op: &'static str, gpu: &Gpu, copy: &TexelCopy) -> Result<()> {
+pub(super) fn check_copy(op: &'static str, gpu: &Gpu, copy: &TexelCopy, buffer: &wgpu::Buffer) -> Result<()> {
     let elsewhere = || Error::Gpu { op, mismatch: GpuMismatch::Texture };
     let device = &gpu.inner.device;
     let encoded = catch_unwind(AssertUnwindSafe(|| {
         in_error_scope(device, || {
             let desc = wgpu::CommandEncoderDescriptor { label: Some("tilewise: a texture's owner") };
             let mut encoder = device.create_command_encoder(&desc);
-            copy.encode(&mut encoder);
+            copy.encode(buffer, &mut encoder);
             drop(foreign(|| encoder.finish()));
         })
     }));
@@ -35,7 +35,7 @@ pub(super) fn check_copy(op: &'static str, gpu: &Gpu, copy: &TexelCopy) -> Resul
         Ok(Err(error @ wgpu::Error::OutOfMemory { .. })) => return Err(device_error(error)),
         Ok(encoded) => encoded.err(),
     };
-    let texture = &copy.texels.texture;
+    let texture = &copy.texture;
     let missing = wgpu::TextureViewDescriptor {
         label: Some("tilewise: a texture's owner"),
         base_mip_level: texture.mip_level_count(),

@@ -67,7 +67,7 @@ impl Gpu {
         let timed = Timed::begin(self, &queries)?;
         let result = work()?;
         let mut state = self.inner.recorder.lock();
-        if state.open.number != timed.number || state.open.len() == 0 {
+        if state.open.number != timed.number || state.open.launches() == 0 {
             drop(state);
             let why = "the timed work must launch something, and must not be submitted before it ends: \
                        leave reads, flushes, 64 launches or more and 64 MiB of uploads or more out of it";

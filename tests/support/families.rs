@@ -29,7 +29,7 @@ pub(crate) type Family = (&'static str, fn(&Caps) -> Result<Plan>);
 pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 
 /// A problem of every family. Each needs several workgroups.
-pub(crate) const FAMILIES: [Family; 30] = [
+pub(crate) const FAMILIES: [Family; 32] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),

@@ -17,7 +17,7 @@ pub use format::TexelFormat;
 pub use pixels::Pixels;
 
 use crate::error::call;
-use crate::gpu::{Allocation, Gpu, TexelDirection, Texels, View};
+use crate::gpu::{Allocation, Gpu, TexelCopy, TexelDirection, View};
 use crate::kernel::check_scratch;
 use crate::layout::{DType, Layout, Real};
 use crate::plan::Scalar;
@@ -84,8 +84,9 @@ impl<T: Real> Tensor<T> {
             let image = Layout::contiguous(op, &shape)?;
             let problem = pixels.problem(ImageTransfer::Read, format, &image, T::DTYPE)?;
             let buffer = TexelBuffer::new(gpu, op, &problem)?;
-            let texels = pixels.texels(texture, [width, height], problem.bytes_per_row());
-            buffer.fill(op, texels)?;
+            let size = [width, height];
+            let copy = pixels.copy(TexelDirection::FromTexture, texture, size, problem.bytes_per_row());
+            buffer.fill(op, copy)?;
             let [colours] = gpu.compute(&problem, &[buffer.view()], &pixels.scalars(ImageTransfer::Read))?;
             Self::from_output(colours, shape)
         })
@@ -111,8 +112,8 @@ impl<T: Real> Tensor<T> {
             self.check_size(op, size)?;
             let problem = pixels.problem(ImageTransfer::Read, format, self.layout(), T::DTYPE)?;
             let buffer = TexelBuffer::new(gpu, op, &problem)?;
-            let texels = pixels.texels(texture, size, problem.bytes_per_row());
-            buffer.fill(op, texels)?;
+            let copy = pixels.copy(TexelDirection::FromTexture, texture, size, problem.bytes_per_row());
+            buffer.fill(op, copy)?;
             self.overwrite_with(|to| {
                 gpu.run(&problem, &[buffer.view(), to], &pixels.scalars(ImageTransfer::Read))
             })
@@ -152,10 +153,10 @@ impl<T: Real> Tensor<T> {
             self.check_size(op, size)?;
             let problem = pixels.problem(ImageTransfer::Write, format, self.layout(), T::DTYPE)?;
             let buffer = TexelBuffer::new(gpu, op, &problem)?;
-            let texels = pixels.texels(texture, size, problem.bytes_per_row());
-            gpu.check_texels(op, &texels, &buffer.allocation, TexelDirection::ToTexture)?;
+            let copy = pixels.copy(TexelDirection::ToTexture, texture, size, problem.bytes_per_row());
+            gpu.check_texels(op, &copy, &buffer.allocation)?;
             gpu.run(&problem, &[buffer.view(), self.view()], &pixels.scalars(ImageTransfer::Write))?;
-            gpu.copy_texels(op, texels, &buffer.allocation, TexelDirection::ToTexture)
+            gpu.copy_texels(op, copy, &buffer.allocation)
         })
     }
 
@@ -207,11 +208,11 @@ impl TexelBuffer {
         Ok(Self { allocation: gpu.allocate(op, bytes)?, layout })
     }
 
-    /// Copies these texels to the buffer.
-    fn fill(&self, op: &'static str, texels: Texels) -> Result<()> {
+    /// Copies texels to the buffer.
+    fn fill(&self, op: &'static str, copy: TexelCopy) -> Result<()> {
         let gpu = self.allocation.gpu();
-        gpu.check_texels(op, &texels, &self.allocation, TexelDirection::FromTexture)?;
-        gpu.copy_texels(op, texels, &self.allocation, TexelDirection::FromTexture)
+        gpu.check_texels(op, &copy, &self.allocation)?;
+        gpu.copy_texels(op, copy, &self.allocation)
     }
 
     /// The texels as words.

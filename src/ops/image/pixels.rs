@@ -1,7 +1,7 @@
 //! [`Pixels`]: which texels of a texture are read or written, and how their colours are scaled.
 
 use super::format::TexelFormat;
-use crate::gpu::{TexelDirection, Texels};
+use crate::gpu::{TexelCopy, TexelDirection};
 use crate::{Error, Result};
 
 /// Which texels of a texture a tensor is read from or written to, and what its elements are. The default: all texels of the
@@ -123,10 +123,17 @@ impl Pixels {
         Ok((format, size))
     }
 
-    /// These texels, for a copy.
-    pub(super) fn texels(&self, texture: &wgpu::Texture, size: [u32; 2], bytes_per_row: u32) -> Texels {
+    /// The copy of these texels.
+    pub(super) fn copy(
+        &self,
+        direction: TexelDirection,
+        texture: &wgpu::Texture,
+        size: [u32; 2],
+        bytes_per_row: u32,
+    ) -> TexelCopy {
         let [x, y] = self.origin;
-        Texels {
+        TexelCopy {
+            direction,
             texture: texture.clone(),
             mip_level: self.mip_level,
             origin: [x, y, self.layer],

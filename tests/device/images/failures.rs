@@ -12,7 +12,10 @@ fn a_destroyed_texture_is_refused() {
         gone.destroy();
         let plain = Pixels::default();
         let words = ["the texture", "it was destroyed"];
-        fails_with(Tensor::<f32>::from_texture(gpu, &gone, &plain), &[&["from_texture: "][..], &words].concat());
+        fails_with(
+            Tensor::<f32>::from_texture(gpu, &gone, &plain),
+            &[&["from_texture: "][..], &words].concat(),
+        );
         let mut image = gpu.tensor(&[1.0f32; 48], [3, 4, 4]).unwrap();
         fails_with(image.write_texture(&gone, &plain), &[&["write_texture: "][..], &words].concat());
         fails_with(image.fill_from_texture(&gone, &plain), &[&["fill_from_texture: "][..], &words].concat());
@@ -73,7 +76,11 @@ fn a_texture_that_is_destroyed_before_it_is_written_is_an_error_of_the_flush() {
         let after = ops::add(&ones, &ones).unwrap();
         gone.destroy();
         fails_with(gpu.flush(), &["a copy to a texture failed"]);
-        assert_eq!((ones.to_vec().unwrap(), after.to_vec().unwrap()), (vec![1.0; 48], vec![2.0; 48]), "{gpu:?}");
+        assert_eq!(
+            (ones.to_vec().unwrap(), after.to_vec().unwrap()),
+            (vec![1.0; 48], vec![2.0; 48]),
+            "{gpu:?}"
+        );
     });
 }
 
@@ -82,9 +89,8 @@ fn commands_of_an_application_with_a_destroyed_texture_are_refused_and_spoil_wha
     on_every_device("destroyed in an encoder", |gpu| {
         let gone = texture(gpu, TextureFormat::Rgba8Unorm, [4, 3]);
         let mut encoder = gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        let image = gpu.record_into(&mut encoder, || {
-            Tensor::<f32>::from_texture(gpu, &gone, &Pixels::default())
-        });
+        let image =
+            gpu.record_into(&mut encoder, || Tensor::<f32>::from_texture(gpu, &gone, &Pixels::default()));
         let image = image.unwrap();
         let commands = encoder.finish();
         gone.destroy();

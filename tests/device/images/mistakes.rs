@@ -35,9 +35,12 @@ fn other_textures_are_refused_with_the_rule_and_the_remedy() {
             change(&mut desc);
             gpu.device().create_texture(&desc)
         };
-        for format in
-            [TextureFormat::Rgba8UnormSrgb, TextureFormat::Bgra8Unorm, TextureFormat::Rgba32Float, TextureFormat::R8Uint]
-        {
+        for format in [
+            TextureFormat::Rgba8UnormSrgb,
+            TextureFormat::Bgra8Unorm,
+            TextureFormat::Rgba32Float,
+            TextureFormat::R8Uint,
+        ] {
             let words = [&format!("its format is {format:?}")[..], "Rgba8Unorm, R32Float and Rgba16Float"];
             both_fail(gpu, &of(&|desc| desc.format = format), plain, &words);
         }

@@ -152,7 +152,10 @@ fn random_texels(format: TextureFormat, [width, height]: [u32; 2], seed: u64) ->
 
 /// Random elements, of all bit patterns.
 fn random_elements<T: Element>(len: usize, seed: u64) -> Vec<T> {
-    random_bytes(len * size_of::<T>(), seed).chunks(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
+    random_bytes(len * size_of::<T>(), seed)
+        .chunks(size_of::<T>())
+        .map(bytemuck::pod_read_unaligned)
+        .collect()
 }
 
 fn bits<T: Element>(tensor: &Tensor<T>) -> Vec<u8> {

@@ -109,7 +109,7 @@ fn what_is_recorded_first_reads_what_was_there() {
         for (value, image) in images.iter().enumerate() {
             assert_eq!(image.to_vec().unwrap(), vec![2.0 * value as f32; width * height], "{gpu:?}");
         }
-        assert_eq!(download(gpu, &target), bytemuck::cast_slice(&vec![4.0f32; width * height]));
+        assert_eq!(download(gpu, &target), bytes(&vec![4.0; width * height]));
     });
 }
 
@@ -134,7 +134,7 @@ fn what_the_application_submits_is_seen_and_sees() {
 #[test]
 fn copies_and_launches_are_timed_together() {
     on_every_device("timed", |gpu| {
-        let texture = uploaded(gpu, TextureFormat::R32Float, [3, 1], bytemuck::cast_slice(&[1.0f32, 2.0, 3.0]));
+        let texture = uploaded(gpu, TextureFormat::R32Float, [3, 1], bytes(&[1.0, 2.0, 3.0]));
         let mut image = None;
         let timing = gpu.time(|| {
             let read = Tensor::<f32>::from_texture(gpu, &texture, &Pixels::default())?;
@@ -142,8 +142,12 @@ fn copies_and_launches_are_timed_together() {
             image = Some(read);
             Ok(())
         });
-        assert!(timing.unwrap().seconds >= 0.0);
+        assert!(timing.unwrap().1.seconds >= 0.0);
         assert_eq!(image.unwrap().to_vec().unwrap(), [1.0, 2.0, 3.0]);
-        assert_eq!(download(gpu, &texture), bytemuck::cast_slice(&[2.0f32, 4.0, 6.0]));
+        assert_eq!(download(gpu, &texture), bytes(&[2.0, 4.0, 6.0]));
     });
+}
+
+fn bytes(elements: &[f32]) -> &[u8] {
+    bytemuck::cast_slice(elements)
 }

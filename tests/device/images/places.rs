@@ -71,8 +71,11 @@ fn rectangles_are_read_and_written_and_the_other_texels_stay() {
             let texels = random_texels(TextureFormat::Rgba8Unorm, [70, 9], 3);
             let words = super::of(format).words();
             // Bits that no format takes for NaN.
-            let texels: Vec<u8> =
-                texels.chunks(4).flat_map(|word| [word; 2][..words].concat()).map(|byte| byte & 0x3b).collect();
+            let texels: Vec<u8> = texels
+                .chunks(4)
+                .flat_map(|word| [word; 2][..words].concat())
+                .map(|byte| byte & 0x3b)
+                .collect();
             let source = uploaded(gpu, format, [70, 9], &texels);
             let pixels = Pixels { origin: [3, 2], size: Some([66, 5]), ..Pixels::default() };
             let part = Tensor::<f32>::from_texture(gpu, &source, &pixels).unwrap();
@@ -110,7 +113,8 @@ fn mip_levels_and_layers_are_read_and_written() {
         let texture = gpu.device().create_texture(&desc);
         let places = [[0, 0], [1, 2], [2, 1], [3, 2]];
         let size_of = |level: u32| [37u32, 10].map(|n| (n >> level).max(1));
-        let texels = places.map(|[level, layer]| random_texels(format, size_of(level), (level + layer).into()));
+        let texels =
+            places.map(|[level, layer]| random_texels(format, size_of(level), (level + layer).into()));
         for (place, texels) in places.iter().zip(&texels) {
             upload(gpu, &texture, *place, texels);
         }

@@ -179,7 +179,10 @@ fn colours_are_rounded_to_the_nearest_byte_with_ties_to_even() {
             elements.extend([middle.next_down(), middle, middle.next_up()]);
         }
         // 255 x is exactly between two integers only for odd multiples of 1/2: that is x = 1/2.
-        assert_eq!(reference::to_texels(TexelFormat::Rgba8Unorm, &[0.5, f64::NAN, -1.0, 2.0]), [128, 0, 0, 255]);
+        assert_eq!(
+            reference::to_texels(TexelFormat::Rgba8Unorm, &[0.5, f64::NAN, -1.0, 2.0]),
+            [128, 0, 0, 255]
+        );
         elements.resize(elements.len().next_multiple_of(4), 0.25);
         let width = elements.len() / 4;
         let texture = texture(gpu, TextureFormat::Rgba8Unorm, [width as u32, 1]);
@@ -210,7 +213,11 @@ fn scaled_colours_are_those_of_the_definition_within_its_bound() {
         let image = Tensor::<T>::from_texture(gpu, &texture, &pixels).unwrap();
         let want = reference::from_texels(of(format), &texels, scale.into(), shift.into());
         let compared = want.compare(&image.to_vec().unwrap());
-        assert!(compared.bound_ratio <= 1.0, "{gpu:?}: {format:?} {scale} {shift} {}: {compared:?}", T::DTYPE);
+        assert!(
+            compared.bound_ratio <= 1.0,
+            "{gpu:?}: {format:?} {scale} {shift} {}: {compared:?}",
+            T::DTYPE
+        );
         // And back, within what both conversions round.
         let back = super::texture(gpu, format, size);
         image.write_texture(&back, &pixels).unwrap();
