@@ -14,6 +14,8 @@ use super::pool::{Pool, Usage};
 use super::progress::Progress;
 use super::proofs::Proofs;
 use super::recorder::Recorder;
+use super::staging::reads::Reads;
+use super::staging::uploads::Uploads;
 use super::stats::Stats;
 use super::taken_work::Spares;
 #[cfg(not(target_arch = "wasm32"))]
@@ -53,7 +55,8 @@ pub(super) struct Inner {
     pub(super) constants: Constants,
     pub(super) captures: PlanCaptures,
     pub(super) pool: Arc<Lock<Pool<wgpu::Buffer>>>,
-    pub(super) staging: Lock<Pool<wgpu::Buffer>>,
+    pub(super) reads: Reads,
+    pub(super) uploads: Arc<Uploads>,
     pub(super) recorder: Recorder,
     pub(super) spares: Arc<Spares>,
     pub(super) known_buffers: KnownBuffers<Allocation>,
@@ -102,6 +105,7 @@ impl Gpu {
         let (counts, bytes_staged) = (state.counts, state.uploads.staged() + bytes_left);
         drop(state);
         let Usage { in_use, cached, peak, available } = self.inner.pool.lock().usage();
+        let (reads, uploads) = (self.inner.reads.ring.usage(), self.inner.uploads.ring.usage());
         Stats {
             launches: counts.launches,
             submits: counts.submits,
@@ -115,8 +119,11 @@ impl Gpu {
             bytes_cached: cached,
             bytes_peak: peak,
             bytes_free: available,
-            bytes_staging_cached: self.inner.staging.lock().usage().cached,
+            bytes_staging_cached: reads.free,
             bytes_staged,
+            bytes_read_ring: reads.in_use,
+            bytes_upload_ring: uploads.in_use,
+            bytes_upload_ring_free: uploads.free,
         }
     }
 

@@ -4,8 +4,7 @@ use super::content_state::ContentState;
 use super::error_scope::in_error_scope;
 use super::handle::Gpu;
 use super::lifetimes::MemoryNeed;
-use super::lock::Lock;
-use super::pool::{Pool, Taken};
+use super::pool::Taken;
 use super::pooled_buffer::PooledBuffer;
 use super::storage::{Access, Storage};
 use crate::error::Named;
@@ -173,8 +172,8 @@ impl Gpu {
     pub fn trim(&self) {
         self.inner.constants.forget();
         let tensors = self.inner.pool.lock().shrink(0);
-        let staging = self.inner.staging.lock().shrink(0);
-        drop((tensors, staging));
+        let (reads, uploads) = (self.inner.reads.ring.shrink(), self.inner.uploads.ring.shrink());
+        drop((tensors, reads, uploads));
     }
 
     /// Waits for recorded and submitted work that uses buffers of dropped tensors, then frees these buffers. Does
@@ -202,8 +201,7 @@ impl Gpu {
 
     fn allocate_unused(&self, op: &'static str, bytes: u64, unused_since: u64) -> Result<Allocation> {
         self.inner.status.check()?;
-        let (buffer, last_use) =
-            self.take(&self.inner.pool, op, bytes, unused_since, TENSOR_USAGES, "tilewise tensor")?;
+        let (buffer, last_use) = self.take(op, bytes, unused_since, TENSOR_USAGES)?;
         let storage = Storage::new(buffer, bytes, ContentState::of_reused_buffer(last_use));
         self.pooled(storage)
     }
@@ -218,7 +216,7 @@ impl Gpu {
         self.inner.status.check()?;
         // No free buffer was last used before recording 0, so a new one is created.
         let usages = TENSOR_USAGES | usages;
-        let (buffer, _) = self.take(&self.inner.pool, op, bytes, 0, usages, "tilewise tensor")?;
+        let (buffer, _) = self.take(op, bytes, 0, usages)?;
         let storage = Storage::new(buffer, bytes, ContentState::default());
         storage.export();
         self.pooled(storage)
@@ -229,16 +227,15 @@ impl Gpu {
         Ok(Allocation { pooled, gpu: self.clone() })
     }
 
-    /// Takes a free buffer from `pool`, or creates one.
-    pub(super) fn take(
+    /// Takes a free buffer from the pool, or creates one.
+    fn take(
         &self,
-        pool: &Lock<Pool<wgpu::Buffer>>,
         op: &'static str,
         bytes: u64,
         unused_since: u64,
         usage: wgpu::BufferUsages,
-        label: &'static str,
     ) -> Result<(wgpu::Buffer, u64)> {
+        let pool = &self.inner.pool;
         let mut taken = pool.lock().take(op, bytes, unused_since);
         // The constants of plans can be uploaded again when they are needed, so they never cause an allocation to fail.
         if matches!(taken, Err(Error::OutOfMemory { .. })) && self.inner.constants.forget() {
@@ -251,38 +248,31 @@ impl Gpu {
                 size
             }
         };
-        let create = |size| {
-            let desc = wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };
-            in_error_scope(&self.inner.device, || self.inner.device.create_buffer(&desc))
-        };
-        let mut created = create(size);
-        // If the device is out of memory, first free the cached buffers and retry; then wait for the work that still
-        // uses freed buffers, and retry.
+        let label = Some("tilewise tensor");
+        let desc = wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false };
+        let created = self.create(op, &desc).inspect_err(|_| {
+            let evicted = pool.lock().give(size, None);
+            drop(evicted);
+        });
+        self.inner.buffers_created.fetch_add(created.is_ok().into(), Ordering::Relaxed);
+        Ok((created?, 0))
+    }
+
+    /// Creates a buffer. If the device is out of memory, first frees the cached buffers and tries again; then waits for
+    /// the work that still uses freed buffers, and tries again.
+    pub(super) fn create(&self, op: &'static str, desc: &wgpu::BufferDescriptor<'_>) -> Result<wgpu::Buffer> {
+        let create = || in_error_scope(&self.inner.device, || self.inner.device.create_buffer(desc));
+        let mut created = create();
         for free in [Self::trim, Self::wait_and_trim] {
             if matches!(created, Err(wgpu::Error::OutOfMemory { .. })) {
                 free(self);
-                created = create(size);
+                created = create();
             }
         }
-        match created {
-            Ok(buffer) => {
-                let is_tensors = usage.contains(wgpu::BufferUsages::STORAGE);
-                self.inner.buffers_created.fetch_add(is_tensors.into(), Ordering::Relaxed);
-                Ok((buffer, 0))
-            }
-            Err(error) => {
-                let mut pool = pool.lock();
-                let evicted = pool.give(size, None);
-                drop(pool);
-                drop(evicted);
-                Err(match error {
-                    // The device itself is out of memory, even if the budget is not used up.
-                    wgpu::Error::OutOfMemory { .. } => {
-                        Error::OutOfMemory { op, needed: size, available: None }
-                    }
-                    other => self.cause_of(other),
-                })
-            }
-        }
+        created.map_err(|error| match error {
+            // The device itself is out of memory, even if the budget is not used up.
+            wgpu::Error::OutOfMemory { .. } => Error::OutOfMemory { op, needed: desc.size, available: None },
+            other => self.cause_of(other),
+        })
     }
 }

@@ -14,6 +14,7 @@ mod constants;
 mod content_state;
 mod copy;
 mod device_status;
+mod element_writer;
 mod error_scope;
 pub(crate) mod execute;
 mod foreign_buffer;
@@ -48,6 +49,7 @@ mod ring;
 mod same_gpu;
 mod scope;
 mod self_test;
+mod staging;
 mod stats;
 mod storage;
 mod submit;
@@ -78,6 +80,7 @@ pub use crate::caps::{
 };
 pub use adopt::{AdoptOptions, Polling};
 pub use buffer_access::BufferAccess;
+pub use element_writer::ElementWriter;
 pub use handle::Gpu;
 pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]

@@ -15,6 +15,8 @@ use super::progress::Progress;
 use super::proofs::Proofs;
 use super::raw;
 use super::recorder::Recorder;
+use super::staging::reads::Reads;
+use super::staging::uploads::Uploads;
 use super::verdicts::Verdicts;
 use super::verify::Verification;
 #[cfg(not(target_arch = "wasm32"))]
@@ -211,7 +213,8 @@ impl<'a> Device<'a> {
             pipelines,
             progress,
             pool: Arc::new(Lock::new(Pool::new(budget, max_cached, largest))),
-            staging: Lock::new(Pool::new(None, MAX_CACHED_STAGING_BYTES, largest)),
+            reads: Reads::new(options.staging_bytes, largest),
+            uploads: Arc::new(Uploads::new(options.staging_bytes, largest)),
             recorder: Recorder::new(),
             spares: Arc::default(),
             buffers_created: AtomicU64::new(0),
@@ -242,8 +245,6 @@ fn reported(device: &wgpu::Device) -> Arc<DeviceStatus> {
     status
 }
 
-/// Maximum bytes of staging buffers that are cached for later reads.
-const MAX_CACHED_STAGING_BYTES: u64 = 64 << 20;
 /// Maximum bytes of free buffers that are cached for reuse if there is no memory budget.
 const MAX_CACHED_BYTES_WITHOUT_BUDGET: u64 = 1 << 30;
 /// Divisor of an adopted device's memory that gives the default budget. The rest is left to the application.

@@ -15,6 +15,10 @@ pub struct GpuOptions {
     /// Bytes of device memory that tensors may take. None: all of the device's memory, if the driver reports its size.
     /// `TILEWISE_MEMORY` = bytes, or a number with `KiB`, `MiB` or `GiB`.
     pub memory_budget: Option<u64>,
+    /// Bytes of the ring of staging buffers for uploads ([`Tensor::write_from`](crate::Tensor::write_from),
+    /// [`Gpu::upload_async`](crate::Gpu::upload_async)), and of that for reads. None: 64 MiB each. Buffers are created when
+    /// they are needed. `TILEWISE_STAGING` = as for `TILEWISE_MEMORY`.
+    pub staging_bytes: Option<u64>,
     /// Run-time checks in shaders. `TILEWISE_CHECKED` = `1` or `0`.
     pub checks: Checks,
     /// Whether the driver checks accesses to buffers. It does, unless `unsafe` code sets [`BufferAccess::unchecked`],
@@ -98,6 +102,7 @@ impl GpuOptions {
         Ok(Self {
             adapter: value("TILEWISE_ADAPTER").map(AdapterChoice::parse).unwrap_or_default(),
             memory_budget: value("TILEWISE_MEMORY").map(|v| bytes("TILEWISE_MEMORY", &v)).transpose()?,
+            staging_bytes: value("TILEWISE_STAGING").map(|v| bytes("TILEWISE_STAGING", &v)).transpose()?,
             checks: switch("TILEWISE_CHECKED", value, Checks::Trusted, Checks::Checked)?,
             buffer_access: BufferAccess::default(),
             submission: switch("TILEWISE_SYNC", value, Submission::Batched, Submission::EachLaunch)?,
@@ -192,6 +197,7 @@ mod tests {
         assert_eq!(options("TILEWISE_ADAPTER", "RTX").unwrap().adapter, AdapterChoice::Name("RTX".into()));
         assert_eq!(options("TILEWISE_MEMORY", "3 MiB").unwrap().memory_budget, Some(3 << 20));
         assert_eq!(options("TILEWISE_MEMORY", "1000").unwrap().memory_budget, Some(1000));
+        assert_eq!(options("TILEWISE_STAGING", "1KiB").unwrap().staging_bytes, Some(1024));
         assert_eq!(options("TILEWISE_CHECKED", "1").unwrap().checks, Checks::Checked);
         assert_eq!(options("TILEWISE_SYNC", "1").unwrap().submission, Submission::EachLaunch);
         assert_eq!(options("TILEWISE_PRECISION", "fast").unwrap().precision, Precision::Fast);
@@ -212,6 +218,7 @@ mod tests {
             ("TILEWISE_PRECISION", "Fast"),
             ("TILEWISE_PRECISION", "tf32"),
             ("TILEWISE_MEMORY", "lots"),
+            ("TILEWISE_STAGING", "0"),
             ("TILEWISE_MEMORY", "0"),
             ("TILEWISE_MEMORY", "-5MiB"),
             ("TILEWISE_MEMORY", "99999999999999GiB"),

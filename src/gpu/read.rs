@@ -7,6 +7,8 @@ use super::lock::foreign;
 use super::memory::Allocation;
 use super::recording::{Outcome, Tail};
 use super::scope::OwnScope;
+use super::staging::reads::ReadBuffer;
+use super::staging::ring::Place;
 use super::storage::Access;
 use crate::layout::window;
 use crate::{Error, Result};
@@ -20,6 +22,7 @@ use std::task::Poll;
 pub(crate) struct Pending {
     gpu: Gpu,
     staging: wgpu::Buffer,
+    place: Place,
     /// The requested bytes, as a range of the staging buffer.
     bytes: Range<u64>,
     /// None if the thread that submitted the copy is still in a callback: only that thread knows the index.
@@ -28,22 +31,55 @@ pub(crate) struct Pending {
 }
 
 impl Gpu {
-    /// Submits the open recording, followed by a copy of these bytes to a staging buffer.
+    /// Submits the open recording, followed by a copy of these bytes to a staging buffer. Waits for nothing: if the ring of
+    /// reads is full, the staging buffer is one beyond it.
     pub(crate) fn start_read(&self, allocation: &Allocation, bytes: Range<u64>) -> Result<Pending> {
+        self.check_read(allocation)?;
+        let staging = self.read_buffer("read", size_of_window(&bytes))?;
+        self.start_read_to(staging, allocation, bytes)
+    }
+
+    /// As [`start_read`](Self::start_read), but waits if the ring of reads is full.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn start_read_blocking(&self, allocation: &Allocation, bytes: Range<u64>) -> Result<Pending> {
+        self.check_read(allocation)?;
+        let staging = self.read_buffer_blocking("read", size_of_window(&bytes))?;
+        self.start_read_to(staging, allocation, bytes)
+    }
+
+    /// As [`start_read`](Self::start_read), but waits without blocking if the ring of reads is full.
+    pub(crate) async fn start_read_async(
+        &self,
+        allocation: &Allocation,
+        bytes: Range<u64>,
+    ) -> Result<Pending> {
+        self.check_read(allocation)?;
+        let staging = self.read_buffer_async("read", size_of_window(&bytes)).await?;
+        self.start_read_to(staging, allocation, bytes)
+    }
+
+    fn check_read(&self, allocation: &Allocation) -> Result<()> {
         self.inner.status.check()?;
         self.check_outside_scope("read", "submits and waits")?;
         let used = (&**allocation.storage(), Access::Reads);
         self.check_taken("read", used, OwnScope::Counts)?;
-        allocation.check()?;
+        allocation.check()
+    }
+
+    fn start_read_to(
+        &self,
+        (staging, place): ReadBuffer,
+        allocation: &Allocation,
+        bytes: Range<u64>,
+    ) -> Result<Pending> {
+        let used = (&**allocation.storage(), Access::Reads);
         let window = window(bytes.clone());
-        let size = window.end - window.start;
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let (staging, _) = self.take(&self.inner.staging, "read", size, u64::MAX, usage, "tilewise read")?;
         let source = allocation.storage().clone();
         let (gpu, completion) = (self.clone(), Arc::default());
         let part = bytes.start - window.start..bytes.end - window.start;
         // From here on, the drop of `pending` returns the staging buffer.
-        let mut pending = Pending { gpu, staging, bytes: part, index: None, completion };
+        let mut pending = Pending { gpu, staging, place, bytes: part, index: None, completion };
+        self.check_outside_scope("read", "submits and waits")?;
         let mut state = self.lock_ordered("read", std::iter::once(used))?;
         let (since, sequence) = (source.contents.last_whole_write(), state.next_sequence());
         source.contents.note_use(state.open.number);
@@ -56,6 +92,9 @@ impl Gpu {
         self.inner.status.check()?;
         if let Some(why) = source.contents.failure_between(since, sequence) {
             return Err(Error::device(why.to_string()));
+        }
+        if let Some(index) = &pending.index {
+            self.inner.reads.add(&pending.completion, index);
         }
         pending.map()?;
         Ok(pending)
@@ -142,11 +181,16 @@ impl Drop for Pending {
     /// NOTE: wgpu completes a cancelled map later, and then completes another map of the same buffer in its place. So
     /// the buffer is reused only if the callback of its map has run.
     fn drop(&mut self) {
-        let staging = &self.gpu.inner.staging;
         let called_back = self.completion.called_back.load(Ordering::Acquire);
         let unmapped = called_back && in_error_scope(&self.gpu.inner.device, || self.staging.unmap()).is_ok();
-        let reusable = unmapped.then(|| (self.staging.clone(), 0));
-        let evicted = staging.lock().give(self.staging.size(), reusable);
-        drop(evicted);
+        let is_reusable = unmapped && self.place == Place::InRing;
+        let ring = &self.gpu.inner.reads.ring;
+        ring.give(self.staging.size(), self.place, is_reusable.then(|| self.staging.clone()));
     }
+}
+
+/// Size of the staging buffer for these bytes.
+fn size_of_window(bytes: &Range<u64>) -> u64 {
+    let window = window(bytes.clone());
+    window.end - window.start
 }

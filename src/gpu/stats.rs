@@ -32,10 +32,21 @@ pub struct Stats {
     pub bytes_peak: u64,
     /// Unused bytes of the memory budget; None without a budget.
     pub bytes_free: Option<u64>,
-    /// Bytes of staging buffers that are cached for later reads: at most 64 MiB.
+    /// Bytes of staging buffers of reads that are under way, or whose values nobody has taken yet. Together with
+    /// `bytes_staging_cached` at most [`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes), apart from reads that
+    /// take a buffer of their own.
+    pub bytes_read_ring: u64,
+    /// Bytes of staging buffers that are cached for later reads.
     pub bytes_staging_cached: u64,
     /// Bytes uploaded since the last submission, which wait in host memory for the next one. Always less than 64 MiB,
     /// because uploads of that many bytes are submitted at once. In addition, at most twice as many submitted bytes are
     /// under way, or two larger uploads.
     pub bytes_staged: u64,
+    /// Bytes of staging buffers of staged writes ([`Tensor::write_from`](crate::Tensor::write_from),
+    /// [`Gpu::upload_async`](crate::Gpu::upload_async)) that the host fills, or that the device has not copied yet as far as
+    /// is known. Together with `bytes_upload_ring_free` at most [`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes), apart from
+    /// writes that take a buffer of their own.
+    pub bytes_upload_ring: u64,
+    /// Bytes of free staging buffers for staged writes. [`Gpu::trim`](crate::Gpu::trim) frees them.
+    pub bytes_upload_ring_free: u64,
 }

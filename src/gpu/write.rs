@@ -6,6 +6,7 @@ use super::storage::{Access, Storage};
 use crate::error::Named;
 use crate::layout::{Element, Layout};
 use crate::{Error, Result};
+use std::ops::Range;
 
 /// Whether others than the writer may see the bytes next to what is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,18 +28,7 @@ impl Gpu {
             let rule = "the data must have as many elements as the tensor";
             return Err(Error::shapes(op, rule, &[data.len()], layout.shape()));
         }
-        storage.check_copy_destination(op)?;
-        let refused = |why: String| Err(Error::input(format!("{op}: the output"), why));
-        if !layout.is_contiguous() {
-            return refused(format!("it is a view with gaps or transposed axes: {layout:?}"));
-        }
-        let bytes = layout.bytes(T::DTYPE);
-        let is_whole = |at: u64| at.is_multiple_of(4);
-        // The rest of the last word becomes zero. It must be the storage's last, or nothing else may see it.
-        let is_last = bytes.end == storage.len || (seen_by == SeenBy::Writer && !storage.is_exported());
-        if !is_whole(bytes.start) || !(is_whole(bytes.end) || is_last) {
-            return refused(format!("bytes {bytes:?} of its buffer begin or end within a word of 4 bytes"));
-        }
+        let bytes = writable_bytes::<T>(op, storage, (layout, seen_by))?;
         self.overwrite(storage, bytes.start, bytemuck::cast_slice(data))
     }
 
@@ -83,4 +73,29 @@ impl Gpu {
         }
         Ok(())
     }
+}
+
+/// The bytes of this layout, if the host can overwrite them.
+///
+/// # Errors
+/// [`Error::Input`] if the layout has gaps, begins within a word, or ends within one that others may see, or if the buffer
+/// is an application's without `COPY_DST`.
+pub(super) fn writable_bytes<T: Element>(
+    op: &'static str,
+    storage: &Storage,
+    (layout, seen_by): (&Layout, SeenBy),
+) -> Result<Range<u64>> {
+    storage.check_copy_destination(op)?;
+    let refused = |why: String| Err(Error::input(format!("{op}: the output"), why));
+    if !layout.is_contiguous() {
+        return refused(format!("it is a view with gaps or transposed axes: {layout:?}"));
+    }
+    let bytes = layout.bytes(T::DTYPE);
+    let is_whole = |at: u64| at.is_multiple_of(4);
+    // The rest of the last word becomes zero. It must be the storage's last, or nothing else may see it.
+    let is_last = bytes.end == storage.len || (seen_by == SeenBy::Writer && !storage.is_exported());
+    if !is_whole(bytes.start) || !(is_whole(bytes.end) || is_last) {
+        return refused(format!("bytes {bytes:?} of its buffer begin or end within a word of 4 bytes"));
+    }
+    Ok(bytes)
 }

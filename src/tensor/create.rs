@@ -1,9 +1,11 @@
 //! Creates tensors: from data, uninitialised, of zeros, or of random values.
 
 use super::array::Tensor;
+use crate::error::Named;
 use crate::gpu::{Allocation, Gpu};
 use crate::layout::{Element, Fill, Layout};
 use crate::{Error, Result};
+use std::future::Future;
 
 impl Gpu {
     /// Uploads `data`, row-major, as a tensor of this shape.
@@ -18,6 +20,44 @@ impl Gpu {
             return Err(Error::shapes("tensor", rule, &[data.len()], shape.as_ref()));
         }
         Ok(Tensor::from_allocation(self.upload("tensor", bytemuck::cast_slice(data))?, layout))
+    }
+
+    /// As [`tensor`](Self::tensor), through staging memory that is bounded ([`GpuOptions::staging_bytes`]), without
+    /// blocking. Data that are larger than the bound go in pieces: the future fills one while the device copies the last.
+    ///
+    /// The copies are recorded while the future runs, after everything that was recorded before. If all staging memory is in
+    /// use, the future submits what is recorded and waits, under any executor, until the device has copied the oldest
+    /// elements. On a device that was adopted with [`Polling::Application`](crate::gpu::Polling::Application), it continues
+    /// when the application polls.
+    ///
+    /// [`GpuOptions::staging_bytes`]: crate::GpuOptions::staging_bytes
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// let data: Vec<f32> = (0..1000u16).map(f32::from).collect();
+    /// let x = pollster::block_on(gpu.upload_async(&data, [10, 100]))?;
+    /// assert_eq!(x.to_vec()?, data);
+    /// # Ok(())
+    /// # }
+    /// ```
+    /// # Errors
+    /// As [`tensor`](Self::tensor); [`Error::Input`] in the closure of [`capture`](Self::capture); [`Error::Device`] if the
+    /// device is lost.
+    pub fn upload_async<'a, T: Element, S: AsRef<[usize]>>(
+        &self,
+        data: &'a [T],
+        shape: S,
+    ) -> impl Future<Output = Result<Tensor<T>>> + use<'a, T, S> {
+        let op = "upload_async";
+        let (gpu, layout) = (self.clone(), Layout::contiguous(op, shape.as_ref()));
+        async move {
+            let layout = layout?;
+            if layout.len() != data.len() {
+                let rule = "the data must have as many elements as the shape";
+                return Err(Error::shapes(op, rule, &[data.len()], layout.shape()));
+            }
+            Ok(Tensor::from_allocation(gpu.upload_staged(op, data).await.named(op)?, layout))
+        }
     }
 
     /// Creates a tensor with unspecified elements.

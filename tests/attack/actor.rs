@@ -214,7 +214,8 @@ impl Actor {
         self.say(item.name());
         let times = 1 + self.random.below(2);
         for time in 1..=times {
-            match item.tensor.to_vec() {
+            let read = if self.random.chance(50) { item.tensor.to_vec() } else { item.tensor.read_into() };
+            match read {
                 Ok(values) => assert_eq!(values, item.model.values, "{}, read {time} times", item.name()),
                 Err(error) => {
                     self.excuse(error);
@@ -238,7 +239,9 @@ impl Actor {
         let model = Model::random(&mut self.random, &item.model.shape);
         let (name, shared) = (item.name(), item.is_shared());
         let is_odd = !(model.values.len() * item.tensor.dtype().size()).is_multiple_of(4);
-        let result = item.tensor.write(&model.values);
+        let staged = self.random.chance(60);
+        let write = if staged { Held::write_from } else { Held::write };
+        let result = write(&mut item.tensor, &model.values);
         match result {
             Ok(()) => {
                 assert!(!shared, "{name} is shared, but was written");
@@ -248,7 +251,7 @@ impl Actor {
             Err(Error::Input { .. }) if shared || is_odd => {}
             Err(error) => self.excuse(error),
         }
-        self.say(name);
+        self.say(if staged { format!("staged, {name}") } else { name });
     }
 }
 

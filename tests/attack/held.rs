@@ -80,6 +80,20 @@ impl Held {
         })
     }
 
+    /// As [`to_vec`](Self::to_vec), without a vector of the library's.
+    pub(crate) fn read_into(&self) -> Result<Vec<i32>> {
+        each!(self, t => {
+            let mut out = elements(&vec![1; t.len()]);
+            t.read_into(&mut out)?;
+            Ok(integers(&out))
+        })
+    }
+
+    /// Writes through staging memory.
+    pub(crate) fn write_from(&mut self, values: &[i32]) -> Result<()> {
+        each!(self, t => t.write_from(|to| to.write(0, &elements(values))))
+    }
+
     pub(crate) fn write(&mut self, values: &[i32]) -> Result<()> {
         each!(self, t => t.write(&elements(values)))
     }

@@ -12,6 +12,8 @@ use tilewise::{Gpu, GpuOptions, wgpu};
 
 /// The memory budget of the device that has little.
 pub(crate) const TINY: u64 = 32 << 10;
+/// The rings of its staging buffers, which a few writes or reads fill.
+pub(crate) const TINY_STAGING: u64 = 1 << 10;
 /// The largest binding of the device that has small ones.
 pub(crate) const SMALL_BINDING: u64 = 64 << 10;
 
@@ -124,7 +126,7 @@ pub(crate) fn worlds() -> Vec<World> {
             desc.required_limits =
                 wgpu::Limits { max_storage_buffer_binding_size: SMALL_BINDING, ..wgpu::Limits::default() };
         }),
-        opened(|options| options.memory_budget = Some(TINY))
+        opened(|options| (options.memory_budget, options.staging_bytes) = (Some(TINY), Some(TINY_STAGING)))
             .map(|gpu| World { budget: Some(TINY), ..World::new("tiny", gpu, Menu::Plain, &stop) }),
         opened(support::unchecked).map(|gpu| World::new("unchecked", gpu, Menu::Plain, &stop)),
         adopted("rough", Menu::Plain, Polling::Application, |_| ())

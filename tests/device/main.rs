@@ -19,6 +19,7 @@ mod proof;
 mod recording;
 mod replay;
 mod runtime;
+mod staging;
 #[path = "../support/mod.rs"]
 mod support;
 mod tensor;

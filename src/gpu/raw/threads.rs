@@ -51,7 +51,8 @@ fn fields_of_inner(inner: &Inner) {
         constants,
         captures,
         pool,
-        staging,
+        reads,
+        uploads,
         recorder,
         spares,
         known_buffers,
@@ -70,7 +71,8 @@ fn fields_of_inner(inner: &Inner) {
     is_shared(constants);
     is_shared(captures);
     is_shared(pool);
-    is_shared(staging);
+    is_shared(reads);
+    is_shared(uploads);
     is_shared(recorder);
     is_shared(spares);
     is_shared(known_buffers);

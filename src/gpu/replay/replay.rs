@@ -7,6 +7,7 @@ use super::kept::Kept;
 use super::launches::{Bindings, Launches};
 use crate::error::call;
 use crate::gpu::bound_window::BoundWindow;
+use crate::gpu::element_writer::ElementWriter;
 use crate::gpu::error_scope::in_error_scope;
 use crate::gpu::same_gpu::check_same_gpu;
 use crate::gpu::scope::{OwnScope, Sink};
@@ -97,15 +98,38 @@ impl<R> Replay<R> {
     /// `BufferUsages::COPY_DST`; [`Error::Shape`] if `data` has another length; [`Error::Device`] if the device is lost.
     pub fn write<T: Element>(&mut self, at: usize, data: &[T]) -> Result<()> {
         let op = "Replay::write";
+        let input = self.writable::<T>(op, at)?;
+        call(op, || self.kept.gpu.write_elements(op, &input.storage, (&input.layout, SeenBy::Others), data))
+    }
+
+    /// As [`write`](Self::write), with the elements that `fill` writes into staging memory. The copy is recorded, as by
+    /// [`Tensor::write_from`](crate::Tensor::write_from): nothing has to be submitted first, and the host can fill the input
+    /// of the next run while the device computes.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write), except that there is no `data` of another length; [`Error::Input`] in the closure of a
+    /// `capture`; [`Error::OutOfMemory`] if there is no memory for a staging buffer.
+    pub fn write_from<T: Element>(
+        &mut self,
+        at: usize,
+        fill: impl FnOnce(&mut ElementWriter<'_, T>),
+    ) -> Result<()> {
+        let op = "Replay::write_from";
+        let input = self.writable::<T>(op, at)?;
+        call(op, || self.kept.gpu.write_staged(op, &input.storage, (&input.layout, SeenBy::Others), fill))
+    }
+
+    /// The input `at`, whose elements the host is to replace.
+    fn writable<T: Element>(&self, op: &'static str, at: usize) -> Result<&Input> {
         let Some(input) = self.inputs.get(at) else {
-            let why = format!("there is none: the replay has {} inputs", self.inputs.len());
+            let why = format!("the replay has {} inputs, numbered from 0", self.inputs.len());
             return Err(Error::input(format!("{op}: input {at}"), why));
         };
         if input.dtype != T::DTYPE {
             let why = format!("its elements are {}, not {}", input.dtype, T::DTYPE);
             return Err(Error::input(format!("{op}: input {at}"), why));
         }
-        call(op, || self.kept.gpu.write_elements(op, &input.storage, (&input.layout, SeenBy::Others), data))
+        Ok(input)
     }
 
     /// Number of launches of one run.

@@ -23,7 +23,6 @@ fn both_fail(gpu: &Gpu, texture: &wgpu::Texture, pixels: Pixels, words: &[&str])
     );
     fails_with(image.write_texture(texture, &pixels), &[&["write_texture: "], words].concat());
     assert_eq!(gpu.stats().launches, launches);
-    support::assert_untouched(gpu);
 }
 
 #[test]
@@ -127,6 +126,7 @@ fn tensors_of_another_shape_are_refused() {
             overlapping.writable_view().fill_from_texture(&rgba, &plain),
             &["fill_from_texture: the output's elements must not overlap"],
         );
+        drop(overlapping);
         image.fill_from_texture(&rgba, &plain).unwrap();
     });
 }

@@ -2,6 +2,7 @@
 
 use super::Call;
 use pollster::block_on;
+use tilewise::ops::Pixels;
 use tilewise::{Fill, Tensor, f16, matmul, wgpu};
 
 pub(super) const CALLS: &[Call] = &[
@@ -27,6 +28,7 @@ pub(super) const CALLS: &[Call] = &[
     }),
     ("Gpu::tensor", |it| it.gpu.tensor(&[1.0f32; 9], [3, 3]).map(drop)),
     ("Gpu::time", |it| it.gpu.time(|| Ok(())).map(drop)),
+    ("Gpu::upload_async", |it| block_on(it.gpu.upload_async(&[1.0f32; 9], [3, 3])).map(drop)),
     ("Gpu::wait", |it| it.gpu.wait()),
     ("Gpu::zeros", |it| it.gpu.zeros::<f32>([3, 3]).map(drop)),
     ("Tensor::buffer", |it| it.a.buffer().map(drop)),
@@ -36,9 +38,17 @@ pub(super) const CALLS: &[Call] = &[
     ("Tensor::from_buffer", |it| {
         Tensor::<f32>::from_buffer(&it.gpu, it.buffer.clone(), .., [8, 8]).map(drop)
     }),
+    ("Tensor::fill_from_texture", |it| it.image.fill_from_texture(&it.texture, &Pixels::default())),
+    ("Tensor::from_texture", |it| {
+        Tensor::<f32>::from_texture(&it.gpu, &it.texture, &Pixels::default()).map(drop)
+    }),
+    ("Tensor::write_texture", |it| it.image.write_texture(&it.texture, &Pixels::default())),
     ("Tensor::read", |it| block_on(it.a.read()).map(drop)),
+    ("Tensor::read_into", |it| it.a.read_into(&mut [0.0; 64])),
+    ("Tensor::read_with", |it| block_on(it.a.read_with(|_| ()))),
     ("Tensor::to_vec", |it| it.a.to_vec().map(drop)),
     ("Tensor::write", |it| it.c.write(&[1.0; 64])),
+    ("Tensor::write_from", |it| it.c.write_from(|to| to.fill(1.0))),
 ];
 
 #[cfg(feature = "ndarray")]

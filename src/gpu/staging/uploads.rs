@@ -1,0 +1,64 @@
+//! The ring of uploads, and the slots in use.
+
+use super::ring::{Place, StagingRing};
+use super::slot::Slot;
+use crate::gpu::lock::Lock;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+
+/// The ring of uploads. Its free buffers are mapped, so that the host may fill them.
+pub(in crate::gpu) struct Uploads {
+    pub(in crate::gpu) ring: StagingRing,
+    /// Slots in use, in the order in which they were taken. Some may be gone.
+    in_use: Lock<VecDeque<Weak<Slot>>>,
+}
+
+impl Uploads {
+    pub(in crate::gpu) fn new(limit: Option<u64>, largest: u64) -> Self {
+        Self { ring: StagingRing::new(limit, largest), in_use: Lock::default() }
+    }
+
+    /// The largest piece of an upload in pieces, in bytes: a multiple of 4. Two of them fit, so that the host fills one
+    /// while the device copies the other.
+    pub(super) fn piece(&self) -> u64 {
+        self.ring.limit / 2 / 4 * 4
+    }
+
+    /// Counts a slot as in use.
+    pub(super) fn add(&self, slot: &Arc<Slot>) {
+        let mut in_use = self.in_use.lock();
+        if in_use.len() == in_use.capacity() {
+            in_use.retain(|slot| slot.strong_count() > 0);
+        }
+        in_use.push_back(Arc::downgrade(slot));
+    }
+
+    /// The oldest slot whose copy is submitted, with its submission. Gives the bytes of those back that no submission
+    /// will copy.
+    pub(super) fn oldest(&self) -> Option<(Arc<Slot>, wgpu::SubmissionIndex)> {
+        // NOTE: the last drop of a slot takes locks, so none is dropped under this one.
+        let in_use = self.in_use.lock();
+        let slots: Vec<Arc<Slot>> = in_use.iter().filter_map(Weak::upgrade).collect();
+        drop(in_use);
+        for slot in slots {
+            match slot.outcome() {
+                Some(Ok(index)) if !slot.is_given_back.load(Ordering::Acquire) => {
+                    let index = index.clone();
+                    return Some((slot, index));
+                }
+                Some(Err(_)) => self.give_back(&slot),
+                Some(Ok(_)) | None => {}
+            }
+        }
+        None
+    }
+
+    /// The slot's bytes are free again, and its buffer, too, if the host may write to it.
+    pub(super) fn give_back(&self, slot: &Slot) {
+        if !slot.is_given_back.swap(true, Ordering::AcqRel) {
+            let is_reusable = slot.place == Place::InRing && slot.is_mapped();
+            self.ring.give(slot.buffer.size(), slot.place, is_reusable.then(|| slot.buffer.clone()));
+        }
+    }
+}
