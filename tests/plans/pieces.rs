@@ -57,7 +57,7 @@ const OTHERWISE: [(&str, &str); 3] = [
 /// A problem whose largest operand has about so many elements of f32, planned.
 type Family = (&'static str, fn(usize, &Caps) -> Result<Plan>);
 
-const FAMILIES: [Family; 42] = [
+const FAMILIES: [Family; 44] = [
     ("product", |n, caps| product(cube(n), F32)?.plan(caps)),
     ("product of f16", |n, caps| product(cube(2 * n), GemmTypes::new(DType::F16, DType::F32))?.plan(caps)),
     ("product of i8", |n, caps| product(cube(n), wgsl::I8)?.plan(caps)),

@@ -1,11 +1,17 @@
 //! Images: tensors from and to the contents of an application's textures, on the device.
 //!
 //! A texture is copied to a buffer, or from one, and one launch converts between the texels in the buffer and the tensor. The
-//! kernels do not bind the texture itself, for four reasons. Copies need `COPY_SRC` and `COPY_DST`, which textures that are loaded or read back have already; a kernel would need `TEXTURE_BINDING` and `STORAGE_BINDING`. The bits are the same on every device: when a GPU stores a colour in
-//! rgba8unorm, WebGPU and Vulkan leave open which of the two nearest values it takes, and it may flush subnormal numbers.
-//! Everything that the runtime knows of buffers (order, failures, taken work) holds without a second kind of operand. And it
-//! works on devices without any feature, browsers included. The price is the texels written and read once more: 8 bytes
-//! a texel of rgba8unorm, next to the 20 that a tensor of f32 with 4 channels takes anyway.
+//! kernels do not bind the texture itself, for four reasons:
+//!
+//! - Copies need `COPY_SRC` and `COPY_DST`, which textures that are loaded or read back have already. A kernel would need
+//!   `TEXTURE_BINDING` and `STORAGE_BINDING`, and a texture cannot be given a usage later.
+//! - The bits are the same on every device. When a GPU itself stores a colour in rgba8unorm, Vulkan and WebGPU leave the
+//!   rounding open, and it may flush subnormal numbers.
+//! - All that the runtime knows of buffers (order, failures, taken work) holds without a second kind of operand.
+//! - It works on devices without any feature, browsers included.
+//!
+//! The price is that texels are written and read once more: 8 bytes for a texel of rgba8unorm, next to the 20 that a tensor of
+//! f32 with four channels takes anyway.
 
 mod format;
 mod kernel;
@@ -38,9 +44,9 @@ impl<T: Real> Tensor<T> {
     ///
     /// # Precision
     /// Without a scale and a shift every element is the colour, rounded to `T`: a byte $c$ of rgba8unorm is $c / 255$,
-    /// rounded to f32 and then to `T`, ties to even; r32float and rgba16float are converted as by [`cast`](Self::cast), so an
-    /// equal type keeps subnormal numbers, infinities and NaN. Otherwise the colour in f32 is scaled and shifted with at most two roundings in
-    /// f32, which may flush subnormal numbers: [`reference::from_texels`](crate::reference::from_texels).
+    /// rounded to f32 and then to `T`, ties to even. r32float and rgba16float are converted as by [`cast`](Self::cast):
+    /// subnormal numbers are preserved, and NaN stays NaN. Otherwise the colour in f32 is scaled and shifted with at most two
+    /// roundings in f32, which may flush subnormal numbers: [`reference::from_texels`](crate::reference::from_texels).
     ///
     /// # Errors
     /// [`Error::Input`] if the texture is not as described or was destroyed, if it has no such mip level, layer or texels, if
