@@ -55,8 +55,9 @@ fn to_unorm8(x: u32) -> u32 {
     }
     let product = ((x & 0x7fffffu) | 0x800000u) * 255u; // 255 x in units of 2^(exponent - 150)
     let dropped = 150u - exponent; // 24 to 32
-    let whole = product >> (dropped - 1u) >> 1u;
-    let half = (product >> (dropped - 1u)) & 1u;
+    let halves = product >> (dropped - 1u);
+    let whole = halves >> 1u;
+    let half = halves & 1u;
     let rest = product & ((1u << (dropped - 1u)) - 1u);
     return whole + select(0u, half, rest != 0u || (whole & 1u) == 1u);
 }

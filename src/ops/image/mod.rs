@@ -14,7 +14,6 @@
 //! f32 with four channels takes anyway.
 
 mod format;
-mod kernel;
 mod pixels;
 mod plan;
 pub(crate) mod problem;

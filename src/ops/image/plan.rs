@@ -1,13 +1,16 @@
-//! The plan of an image: one step.
+//! The plan of an image: one step, with the kernel `shaders/ops/read_image.wgsl` or `shaders/ops/write_image.wgsl`.
 
-use super::kernel::LANES;
 use super::problem::{ColourScale, ImageDims, ImageProblem, ImageTransfer};
 use crate::Result;
 use crate::caps::Caps;
-use crate::kernel::Needs;
+use crate::kernel::{Kernel, Needs};
 use crate::layout::DType;
+use crate::ops::packing::{constant, per_word};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, ScalarParameter, Time};
 use std::mem::offset_of;
+
+/// Invocations per workgroup.
+const LANES: u32 = 64;
 
 impl Problem for ImageProblem {
     /// One step. The kernel depends on the format, the type, and whether colours are scaled.
@@ -44,5 +47,22 @@ impl Problem for ImageProblem {
             time: Time::Roofline,
         })?;
         Ok(draft.finish())
+    }
+}
+
+impl ImageProblem {
+    /// The kernel with the parameters of the format and the type.
+    fn kernel(&self, caps: &Caps) -> Kernel {
+        let kernel = Kernel::new(match self.transfer {
+            ImageTransfer::Read => "ops/read_image",
+            ImageTransfer::Write => "ops/write_image",
+        });
+        kernel
+            .dims(caps, size_of::<ImageDims>())
+            .param("FORMAT", self.format.constant())
+            .param("TYPE", constant(self.dtype))
+            .param("PER_WORD", per_word(self.dtype))
+            .param("SCALED", self.scale == ColourScale::Scaled)
+            .param("LANES", LANES)
     }
 }
