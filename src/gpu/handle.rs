@@ -13,11 +13,11 @@ use super::plan_capture::PlanCaptures;
 use super::pool::{Pool, Usage};
 use super::progress::Progress;
 use super::proofs::Proofs;
+use super::reads::Reads;
 use super::recorder::Recorder;
-use super::staging::reads::Reads;
-use super::staging::uploads::Uploads;
 use super::stats::Stats;
 use super::taken_work::Spares;
+use super::uploads::Uploads;
 #[cfg(not(target_arch = "wasm32"))]
 use super::waiter::Waiter;
 use crate::caps::Caps;

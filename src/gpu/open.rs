@@ -14,9 +14,9 @@ use super::pool::Pool;
 use super::progress::Progress;
 use super::proofs::Proofs;
 use super::raw;
+use super::reads::Reads;
 use super::recorder::Recorder;
-use super::staging::reads::Reads;
-use super::staging::uploads::Uploads;
+use super::uploads::Uploads;
 use super::verdicts::Verdicts;
 use super::verify::Verification;
 #[cfg(not(target_arch = "wasm32"))]

@@ -11,8 +11,9 @@ use std::sync::Arc;
 const CALL: &str = "record_into";
 
 impl Gpu {
-    /// Records what `work` launches into the application's command encoder, in one compute pass of its own. Nothing of
-    /// it is submitted and nothing waits: it runs when the application submits the encoder's commands, between the
+    /// Records what `work` launches into the application's command encoder, in a compute pass of its own, and
+    /// staged writes ([`Tensor::write_from`](crate::Tensor::write_from)), in order. Nothing of it is submitted and nothing
+    /// waits: it runs when the application submits the encoder's commands, between the
     /// commands that the application has encoded before and after.
     ///
     /// What was recorded before this call is submitted first. Uploads go to the queue with the next submission of

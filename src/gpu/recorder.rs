@@ -3,13 +3,14 @@
 use super::bound_window::{BoundWindow, WindowUse};
 use super::content_state::Reason;
 use super::lock::Lock;
-use super::recording::{Recording, Tail};
+use super::recording::Recording;
 use super::ring::{MAX_LAUNCHES, Ring};
 use super::scope::{Scope, Scoped, Sink};
 use super::storage::Storage;
 use super::submit_turn::SubmitTurn;
 use super::taken_work::{Stage, TakenWork};
 use super::upload_count::UploadCount;
+use super::work::Tail;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
 

@@ -2,17 +2,17 @@
 
 use super::bound_window::{BoundWindow, WindowUse};
 use super::content_state::{ContentState, Reason};
-use super::copy::Copy;
 use super::launch::NewLaunch;
 use super::lock::foreign;
+use super::outcome::Outcome;
 use super::pipeline::Dims;
-use super::pipeline::Pipeline;
 use super::progress::Progress;
 use super::replay::launches::{Bindings, Launches};
 use super::ring::{MAX_LAUNCHES, Ring};
 use super::storage::Storage;
+use super::work::{Copy, Groups, Item, Tail, Work};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Launches that are submitted together, and what follows them. None of its commands have been passed to wgpu yet.
 pub(super) struct Recording {
@@ -36,50 +36,6 @@ pub(super) struct Recording {
     pub(super) outcome: Arc<Outcome>,
     /// Whether this is a piece of a split recording, with more pieces to follow.
     pub(super) has_more_pieces: bool,
-}
-
-/// The submission of a recording, or why it failed. It may still be unset after the turn has ended: while the
-/// submitting thread is in a callback, only that thread knows the index.
-pub(super) type Outcome = OnceLock<Result<wgpu::SubmissionIndex, Reason>>;
-
-/// One launch, one run of a replay, or one copy.
-struct Item {
-    work: Work,
-    bound: Range<usize>,
-    sequence: u64,
-}
-
-/// What an item runs.
-enum Work {
-    Launch {
-        pipeline: Arc<Pipeline>,
-        dims: Range<usize>,
-        grid: [u32; 3],
-    },
-    Replay {
-        launches: Arc<Launches>,
-        bindings: Arc<Bindings>,
-    },
-    /// It runs between two passes. Its windows are those that it reads and writes.
-    Copy(Copy),
-}
-
-/// The bind groups of an item.
-pub(super) enum Groups {
-    /// It does not run, because one of its inputs was never computed.
-    Skipped,
-    OfLaunch(wgpu::BindGroup),
-    /// The replay has its own, and a copy needs none.
-    NotNeeded,
-}
-
-/// The commands after the launches.
-pub(super) enum Tail {
-    /// A copy of a window to a staging buffer, for the host to read.
-    Read { source: Arc<Storage>, window: Range<u64>, staging: wgpu::Buffer },
-    /// A copy of the pass's timestamps to a storage.
-    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "timing waits, which a browser forbids"))]
-    Timestamps { queries: wgpu::QuerySet, ticks: Arc<Storage> },
 }
 
 impl Recording {
@@ -401,11 +357,5 @@ impl Recording {
             }
             None => {}
         }
-    }
-}
-
-impl Item {
-    fn is_copy(&self) -> bool {
-        matches!(self.work, Work::Copy(_))
     }
 }

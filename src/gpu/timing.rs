@@ -2,7 +2,7 @@
 
 use super::handle::Gpu;
 #[cfg(not(target_arch = "wasm32"))]
-use super::{error_scope::in_error_scope, recording::Tail};
+use super::{error_scope::in_error_scope, work::Tail};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::{Error, Result};
 

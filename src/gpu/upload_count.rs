@@ -1,7 +1,7 @@
 //! The count of uploaded bytes in host memory. They wait there first for the next submission, then for the device. Both
 //! amounts are bounded.
 
-use super::recording::Outcome;
+use super::outcome::Outcome;
 use std::sync::Arc;
 
 /// Number of uploaded bytes at which the open recording is submitted. Until then they wait in host memory.

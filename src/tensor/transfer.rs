@@ -27,8 +27,10 @@ impl<T: Element> Tensor<T> {
         })
     }
 
-    /// Reads the elements, row-major, without blocking. The call submits all recorded launches; the future only waits,
-    /// and completes under any executor. Exception: on a device that was adopted with
+    /// Reads the elements, row-major, without blocking. The call submits all recorded launches, so it fixes what is read; the
+    /// future only waits, and completes under any executor. If the reads that are under way take all of
+    /// [`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes), this one takes a buffer of its own: await or drop
+    /// earlier ones to bound that. Exception: on a device that was adopted with
     /// [`Polling::Application`](crate::gpu::Polling::Application), it completes when the application polls the device.
     ///
     /// # Errors

@@ -51,7 +51,8 @@ impl Gpu {
     /// The errors of `work`. [`Error::Input`] if two inputs share a buffer, if `work` launches nothing that reads an input,
     /// reads a part of its buffer that is not the input, or writes to it; and inside `work` for what would run now or
     /// depends on what the host has now: reads, uploads ([`Gpu::tensor`], [`Gpu::zeros`], [`Gpu::random`],
-    /// [`Tensor::write`](crate::Tensor::write)), [`flush`](Self::flush), [`wait`](Self::wait), [`time`](Self::time),
+    /// [`upload_async`](Self::upload_async), [`Tensor::write`](crate::Tensor::write),
+    /// [`Tensor::write_from`](crate::Tensor::write_from)), [`flush`](Self::flush), [`wait`](Self::wait), [`time`](Self::time),
     /// `capture`, [`Replay::run`], [`record_into`](Self::record_into) and [`take_commands`](Self::take_commands).
     /// [`Error::Gpu`] if an input belongs to another `Gpu`; [`Error::OutOfMemory`] if the memory budget does not suffice
     /// for what `work` allocates; [`Error::Device`] if the device is lost.

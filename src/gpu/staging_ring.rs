@@ -1,8 +1,8 @@
 //! A ring of staging buffers: what is free, what is in use, and a bound on their bytes.
 
-use crate::gpu::completion::Completion;
-use crate::gpu::lock::Lock;
-use crate::gpu::pool::{Pool, Taken};
+use super::completion::Completion;
+use super::lock::Lock;
+use super::pool::{Pool, Taken};
 use crate::{Error, Result};
 use std::sync::{Arc, Weak};
 
@@ -12,7 +12,7 @@ const DEFAULT_BYTES: u64 = 64 << 20;
 const LEAST_BYTES: u64 = 256;
 
 /// A ring. Its buffers have at most `limit` bytes together.
-pub(in crate::gpu) struct StagingRing {
+pub(super) struct StagingRing {
     pub(super) limit: u64,
     state: Lock<State>,
 }
@@ -27,7 +27,7 @@ struct State {
 
 /// Where a buffer belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::gpu) enum Place {
+pub(super) enum Place {
     /// To the ring, for later use.
     InRing,
     /// To one write or read.
@@ -36,13 +36,13 @@ pub(in crate::gpu) enum Place {
 
 /// Bytes of the ring's buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::gpu) struct RingUsage {
-    pub(in crate::gpu) in_use: u64,
-    pub(in crate::gpu) free: u64,
+pub(super) struct RingUsage {
+    pub(super) in_use: u64,
+    pub(super) free: u64,
 }
 
 /// The answer to a request for a buffer.
-pub(in crate::gpu) enum Asked {
+pub(super) enum Asked {
     Free(wgpu::Buffer),
     /// Instructions to drop these buffers, then create one of this many bytes.
     Create(u64, Place, Vec<wgpu::Buffer>),
@@ -51,14 +51,14 @@ pub(in crate::gpu) enum Asked {
 }
 
 impl StagingRing {
-    pub(in crate::gpu) fn new(limit: Option<u64>, largest: u64) -> Self {
+    pub(super) fn new(limit: Option<u64>, largest: u64) -> Self {
         let limit = limit.unwrap_or(DEFAULT_BYTES).max(LEAST_BYTES);
         let pool = Pool::new(Some(limit), limit, largest);
         Self { limit, state: Lock::new(State { pool, beyond: 0, waiting: Vec::new() }) }
     }
 
     /// Asks for a buffer of the ring. What is larger than the ring gets a buffer of its own when nothing else is in use.
-    pub(in crate::gpu) fn ask(&self, op: &'static str, bytes: u64) -> Result<Asked> {
+    pub(super) fn ask(&self, op: &'static str, bytes: u64) -> Result<Asked> {
         let mut state = self.state.lock();
         if state.pool.class(bytes) > self.limit {
             let is_empty = state.beyond == 0 && state.pool.usage().in_use == 0;
@@ -74,7 +74,7 @@ impl StagingRing {
     }
 
     /// Asks for a buffer beyond the ring, for one write or read.
-    pub(in crate::gpu) fn ask_beyond(&self, op: &'static str, bytes: u64) -> Result<Asked> {
+    pub(super) fn ask_beyond(&self, op: &'static str, bytes: u64) -> Result<Asked> {
         let mut state = self.state.lock();
         let size = state.pool.class(bytes);
         if size < bytes {
@@ -86,7 +86,7 @@ impl StagingRing {
     }
 
     /// The bytes of a buffer are free again, and the buffer, if it can be used again.
-    pub(in crate::gpu) fn give(&self, size: u64, place: Place, buffer: Option<wgpu::Buffer>) {
+    pub(super) fn give(&self, size: u64, place: Place, buffer: Option<wgpu::Buffer>) {
         let mut state = self.state.lock();
         let evicted = match place {
             Place::InRing => state.pool.give(size, buffer.map(|buffer| (buffer, 0))),
@@ -111,11 +111,11 @@ impl StagingRing {
     }
 
     /// Takes the free buffers out of the ring, to be dropped.
-    pub(in crate::gpu) fn shrink(&self) -> Vec<wgpu::Buffer> {
+    pub(super) fn shrink(&self) -> Vec<wgpu::Buffer> {
         self.state.lock().pool.shrink(0)
     }
 
-    pub(in crate::gpu) fn usage(&self) -> RingUsage {
+    pub(super) fn usage(&self) -> RingUsage {
         let state = self.state.lock();
         let usage = state.pool.usage();
         RingUsage { in_use: usage.in_use + state.beyond, free: usage.cached }

@@ -1,21 +1,21 @@
 //! The ring of uploads, and the slots in use.
 
-use super::ring::{Place, StagingRing};
-use super::slot::Slot;
-use crate::gpu::lock::Lock;
+use super::lock::Lock;
+use super::staging_ring::{Place, StagingRing};
+use super::staging_slot::Slot;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 /// The ring of uploads. Its free buffers are mapped, so that the host may fill them.
-pub(in crate::gpu) struct Uploads {
-    pub(in crate::gpu) ring: StagingRing,
+pub(super) struct Uploads {
+    pub(super) ring: StagingRing,
     /// Slots in use, in the order in which they were taken. Some may be gone.
     in_use: Lock<VecDeque<Weak<Slot>>>,
 }
 
 impl Uploads {
-    pub(in crate::gpu) fn new(limit: Option<u64>, largest: u64) -> Self {
+    pub(super) fn new(limit: Option<u64>, largest: u64) -> Self {
         Self { ring: StagingRing::new(limit, largest), in_use: Lock::default() }
     }
 

@@ -1,16 +1,16 @@
 //! Writes through the ring: staged by the host, copied by the device in the recorded order.
 
-use super::slot::Slot;
+use super::bound_window::{BoundWindow, WindowUse};
+use super::element_writer::ElementWriter;
+use super::handle::Gpu;
+use super::memory::Allocation;
+use super::scope::{OwnScope, Sink};
+use super::staging_slot::Slot;
+use super::storage::{Access, Storage};
+use super::taken_check::note_uses;
+use super::work::Copy;
+use super::write::{SeenBy, writable_bytes};
 use crate::error::Named;
-use crate::gpu::bound_window::{BoundWindow, WindowUse};
-use crate::gpu::copy::Copy;
-use crate::gpu::element_writer::ElementWriter;
-use crate::gpu::handle::Gpu;
-use crate::gpu::memory::Allocation;
-use crate::gpu::scope::{OwnScope, Sink};
-use crate::gpu::storage::{Access, Storage};
-use crate::gpu::taken_check::note_uses;
-use crate::gpu::write::{SeenBy, writable_bytes};
 use crate::layout::{Element, Layout};
 use crate::{Error, Result};
 use std::ops::Range;

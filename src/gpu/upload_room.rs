@@ -1,10 +1,10 @@
 //! Room in the ring of uploads: taken, or waited for.
 
-use super::ring::{Asked, Place};
-use super::slot::Slot;
-use crate::gpu::completion::{Completion, SignalOnDrop};
-use crate::gpu::handle::Gpu;
-use crate::gpu::lock::foreign;
+use super::completion::{Completion, SignalOnDrop};
+use super::handle::Gpu;
+use super::lock::foreign;
+use super::staging_ring::{Asked, Place};
+use super::staging_slot::Slot;
 use crate::{Error, Result};
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -49,9 +49,10 @@ impl Gpu {
                 return self.room_beyond(op, bytes);
             };
             // The slot is free when nobody has it, so the future must not.
-            let slot = (Arc::downgrade(&slot), drop(slot)).0;
+            let in_use = Arc::downgrade(&slot);
+            drop(slot);
             let is_done = self.done_or_freed(index, &freed).await?;
-            if is_done && let Some(slot) = slot.upgrade() {
+            if is_done && let Some(slot) = in_use.upgrade() {
                 self.copied(&slot);
             }
         }
@@ -73,7 +74,10 @@ impl Gpu {
             }
         };
         #[cfg(target_arch = "wasm32")]
-        let is_polled = (false, drop(index)).0;
+        let is_polled = {
+            drop(index); // A browser does not wait for a submission.
+            false
+        };
         if !is_polled {
             // The application polls, or the browser.
             let signal = SignalOnDrop(done.clone());

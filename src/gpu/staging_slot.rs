@@ -1,24 +1,27 @@
 //! A slot: one staging buffer, from the time at which the host fills it until the device has copied it.
 
-use super::ring::Place;
+use super::bound_window::BoundWindow;
+use super::element_writer::ElementWriter;
+use super::error_scope::in_error_scope;
+use super::lock::foreign;
+use super::outcome::Outcome;
+use super::staging_ring::Place;
 use super::uploads::Uploads;
-use crate::gpu::bound_window::BoundWindow;
-use crate::gpu::element_writer::ElementWriter;
-use crate::gpu::error_scope::in_error_scope;
-use crate::gpu::recording::Outcome;
 use crate::layout::Element;
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// A staging buffer in use. Its last drop gives its bytes back, and the buffer itself if the host may write to it again.
-pub(in crate::gpu) struct Slot {
+pub(super) struct Slot {
     ring: Weak<Uploads>,
     pub(super) buffer: wgpu::Buffer,
     pub(super) place: Place,
     /// Whether the host may write to the buffer.
     is_mapped: AtomicBool,
     is_encoded: AtomicBool,
+    /// Whether its copy was encoded again, after a submission with it was refused.
+    is_encoded_again: AtomicBool,
     /// Whether its bytes were given back before its last drop.
     pub(super) is_given_back: AtomicBool,
     /// What became of the recording that the copy is in; empty if an application submits it.
@@ -34,6 +37,7 @@ impl Slot {
             place,
             is_mapped: true.into(),
             is_encoded: false.into(),
+            is_encoded_again: false.into(),
             is_given_back: false.into(),
             outcome: OnceLock::new(),
         }
@@ -54,11 +58,11 @@ impl Slot {
         fill(&mut ElementWriter::new(elements));
         drop(view);
         self.is_mapped.store(false, Ordering::Release);
-        in_error_scope(device, || self.buffer.unmap()).map_err(crate::gpu::error_scope::device_error)
+        in_error_scope(device, || self.buffer.unmap()).map_err(super::error_scope::device_error)
     }
 
     /// The copy is in the recording with this outcome.
-    pub(in crate::gpu) fn recorded_in(&self, outcome: &Arc<Outcome>) {
+    pub(super) fn recorded_in(&self, outcome: &Arc<Outcome>) {
         // NOTE: a slot is recorded once.
         let _ = self.outcome.set(outcome.clone());
     }
@@ -68,19 +72,21 @@ impl Slot {
         self.outcome.get().and_then(|outcome| outcome.get())
     }
 
+    /// Whether the host may write to the buffer, now and for another write.
     pub(super) fn is_mapped(&self) -> bool {
-        self.is_mapped.load(Ordering::Acquire)
+        self.is_mapped.load(Ordering::Acquire) && !self.is_encoded_again.load(Ordering::Acquire)
     }
 
     /// Encodes the copy, and the map that makes the buffer free again: wgpu begins it inside the submission, whoever
     /// submits, and completes it when the device has run the copy.
-    pub(in crate::gpu) fn encode(self: &Arc<Self>, to: &BoundWindow, encoder: &mut wgpu::CommandEncoder) {
+    pub(super) fn encode(self: &Arc<Self>, to: &BoundWindow, encoder: &mut wgpu::CommandEncoder) {
         let size = to.bytes().next_multiple_of(4);
         let again = self.is_encoded.swap(true, Ordering::AcqRel);
         if again {
             // A submission with the copy was refused. Its map is given up, and may complete later: so this buffer serves
             // no other write.
-            self.buffer.unmap();
+            self.is_encoded_again.store(true, Ordering::Release);
+            foreign(|| self.buffer.unmap());
         }
         encoder.copy_buffer_to_buffer(&self.buffer, 0, &to.storage.buffer, to.window.start, size);
         if !again {

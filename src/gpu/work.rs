@@ -1,0 +1,79 @@
+//! What a recording contains: launches, runs of replays, copies between them, and what follows.
+
+use super::bound_window::BoundWindow;
+use super::pipeline::Pipeline;
+use super::replay::launches::{Bindings, Launches};
+use super::staging_slot::Slot;
+use super::storage::Storage;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// One launch, one run of a replay, or one copy.
+pub(super) struct Item {
+    pub(super) work: Work,
+    /// Its windows, among those of the recording.
+    pub(super) bound: Range<usize>,
+    pub(super) sequence: u64,
+}
+
+/// What an item runs.
+pub(super) enum Work {
+    Launch {
+        pipeline: Arc<Pipeline>,
+        dims: Range<usize>,
+        grid: [u32; 3],
+    },
+    Replay {
+        launches: Arc<Launches>,
+        bindings: Arc<Bindings>,
+    },
+    /// It runs between two passes. Its windows are those that it reads and writes.
+    Copy(Copy),
+}
+
+/// The bind groups of an item.
+pub(super) enum Groups {
+    /// It does not run, because one of its inputs was never computed.
+    Skipped,
+    OfLaunch(wgpu::BindGroup),
+    /// The replay has its own, and a copy needs none.
+    NotNeeded,
+}
+
+/// The commands after the launches.
+pub(super) enum Tail {
+    /// A copy of a window to a staging buffer, for the host to read.
+    Read { source: Arc<Storage>, window: Range<u64>, staging: wgpu::Buffer },
+    /// A copy of the pass's timestamps to a storage.
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "timing waits, which a browser forbids"))]
+    Timestamps { queries: wgpu::QuerySet, ticks: Arc<Storage> },
+}
+
+impl Item {
+    pub(super) fn is_copy(&self) -> bool {
+        matches!(self.work, Work::Copy(_))
+    }
+}
+
+/// A copy. The recording has the windows that it reads and writes.
+pub(super) enum Copy {
+    /// From a staging buffer that the host has filled to the one window.
+    FromHost(Arc<Slot>),
+}
+
+impl Copy {
+    /// Its name, for errors.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::FromHost(_) => "a staged write",
+        }
+    }
+
+    /// Encodes the copy between two passes.
+    pub(super) fn encode(&self, bound: &[BoundWindow], encoder: &mut wgpu::CommandEncoder) {
+        match (self, bound) {
+            (Self::FromHost(slot), [to]) => slot.encode(to, encoder),
+            (Self::FromHost(_), _) => debug_assert!(false, "a staged write has one window"),
+        }
+    }
+}
