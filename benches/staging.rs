@@ -8,6 +8,8 @@ use tilewise::{Fill, Gpu, Result, Tensor, matmul, ops};
 
 /// Rows and columns of a frame.
 const SIZE: usize = 512;
+/// Columns of the product.
+const COLUMNS: usize = 64;
 const FRAMES: u32 = 40;
 const ROUNDS: usize = 7;
 
@@ -23,7 +25,7 @@ fn main() -> Result<()> {
         }
         Err(error) => return Err(error),
     };
-    let weight = gpu.random::<f32>([SIZE, SIZE], Fill::Uniform, 1)?;
+    let weight = gpu.random::<f32>([SIZE, COLUMNS], Fill::Uniform, 1)?;
     let scale = gpu.tensor(&[0.5f32], [1])?;
     let light = |x: &Tensor<f32>| ops::mul(x, &scale);
     let heavy = |x: &Tensor<f32>| matmul(x, &weight);
@@ -91,7 +93,7 @@ fn staged(gpu: &Gpu, work: Work<'_>) -> Result<f64> {
             sum += consume(&pollster::block_on(read)?);
         }
     }
-    for read in before {
+    if let Some(read) = before {
         sum += consume(&pollster::block_on(read)?);
     }
     Ok(sum)

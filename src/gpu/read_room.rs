@@ -22,14 +22,16 @@ impl Gpu {
         let mut state = self.inner.recorder.lock();
         let may_wait = !state.is_encoded_by(std::thread::current().id()) && state.scope().is_none();
         drop(state);
-        while may_wait {
+        if !may_wait {
+            return self.read_buffer(op, bytes);
+        }
+        loop {
             if let Some(buffer) = self.try_read_buffer(op, bytes)? {
                 return Ok(buffer);
             }
-            let Some(index) = self.inner.reads.take_oldest() else { break };
+            let Some(index) = self.inner.reads.take_oldest() else { return self.read_buffer(op, bytes) };
             self.wait_for(&index)?;
         }
-        self.read_buffer(op, bytes)
     }
 
     /// As [`read_buffer`](Self::read_buffer), but if the ring is full, waits without blocking until the device has completed

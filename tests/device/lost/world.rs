@@ -13,7 +13,7 @@ use tilewise::planning::Scalar;
 use tilewise::sketch::{
     ExplicitSketch, ParameterGradients, SignStorage, SkLinear, Sketch, SketchKind, Svd, Timings,
 };
-use tilewise::{Activation, Fill, Gemm, Gpu, Linear, Plan, Result, Tensor, wgpu};
+use tilewise::{Activation, Fill, Gemm, Gpu, Linear, Plan, Replay, Result, Tensor, matmul, wgpu};
 
 /// A device and operands on it.
 pub(super) struct World {
@@ -28,6 +28,8 @@ pub(super) struct World {
     /// A product of matrices (8, 8) that has not been compiled, and its scalars.
     pub(super) plan: Plan,
     pub(super) scalars: Vec<Scalar>,
+    /// a b, captured, for an input `a`.
+    pub(super) replay: Replay<Tensor<f32>>,
     pub(super) space: Space,
     pub(super) sketches: Sketches,
     /// A buffer of an application, of 256 bytes.
@@ -99,6 +101,7 @@ impl World {
             linear: Linear::new(b.clone(), None, Activation::None)?,
             plan: Gemm::new(&a, &b).activation(Activation::Sigmoid).plan()?,
             scalars: Vec::new(),
+            replay: gpu.capture(&[a.view()], || matmul(&a, &b))?,
             c: square()?,
             row: random(gpu, &[8])?,
             npy: Npy::from_bytes(&npy_bytes([2, 2], &[1.0f32; 4])?)?,

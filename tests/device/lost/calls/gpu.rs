@@ -6,6 +6,7 @@ use tilewise::ops::Pixels;
 use tilewise::{Fill, Tensor, f16, matmul, wgpu};
 
 pub(super) const CALLS: &[Call] = &[
+    ("Gpu::capture", |it| it.gpu.capture(&[it.a.view()], || matmul(&it.a, &it.b)).map(drop)),
     ("Gpu::empty", |it| it.gpu.empty::<f32>([3, 3]).map(drop)),
     ("Gpu::empty_with", |it| it.gpu.empty_with::<f32>([3, 3], wgpu::BufferUsages::VERTEX).map(drop)),
     ("Gpu::execute", |it| {
@@ -31,6 +32,9 @@ pub(super) const CALLS: &[Call] = &[
     ("Gpu::upload_async", |it| block_on(it.gpu.upload_async(&[1.0f32; 9], [3, 3])).map(drop)),
     ("Gpu::wait", |it| it.gpu.wait()),
     ("Gpu::zeros", |it| it.gpu.zeros::<f32>([3, 3]).map(drop)),
+    ("Replay::run", |it| it.replay.run(&[it.a.view()]).map(drop)),
+    ("Replay::write", |it| it.replay.write(0, &[1.0f32; 64])),
+    ("Replay::write_from", |it| it.replay.write_from(0, |to| to.fill(1.0f32))),
     ("Tensor::buffer", |it| it.a.buffer().map(drop)),
     ("Tensor::cast", |it| it.a.cast::<f16>().map(drop)),
     ("Tensor::cast_saturating", |it| it.a.cast_saturating::<i8>().map(drop)),
