@@ -1,12 +1,12 @@
 //! Records copies between the textures of an application and storages.
 
 use super::bound_window::{BoundWindow, WindowUse};
-use super::copy::Copy;
 use super::handle::Gpu;
 use super::memory::Allocation;
 use super::scope::Sink;
 use super::taken_check::note_uses;
 use super::texel_copy::{TexelCopy, TexelDirection};
+use super::work::Copy;
 use crate::{Error, Result};
 
 const CAPTURED: &str = "textures are not captured, because a replay could not be given another one: read the texture into an \
