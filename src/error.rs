@@ -101,6 +101,8 @@ pub enum GpuMismatch {
     Adoptions,
     /// An application's buffer belongs to another device, or to another adoption of one Vulkan device.
     Buffer,
+    /// An application's texture belongs to another device, or to another adoption of one Vulkan device.
+    Texture,
 }
 
 impl fmt::Display for GpuMismatch {
@@ -112,6 +114,8 @@ impl fmt::Display for GpuMismatch {
             }
             Self::Buffer => "the buffer belongs to another device, or to another adoption of this one; create it on `Gpu::device` of this Gpu, \
                  or wrap it with this Gpu",
+            Self::Texture => "the texture belongs to another device, or to another adoption of this one; create it on `Gpu::device` of this Gpu, \
+                 or use it with tensors of its own Gpu",
         })
     }
 }

@@ -83,7 +83,7 @@ pub mod clifford {
     pub use crate::clifford::problem::{CliffordDims, CliffordProblem, MAX_AXES, MvLayout};
 }
 
-/// Elementwise functions, functions along an axis, and casts.
+/// Elementwise functions, functions along an axis, casts, copies and images.
 pub mod ops {
     pub use crate::ops::axis::problem::{AxisDims, AxisFunction, AxisProblem};
     pub use crate::ops::cast::problem::{CastDims, CastProblem};
@@ -91,4 +91,5 @@ pub mod ops {
     pub use crate::ops::elementwise::problem::{
         Elementwise, ElementwiseDims, ElementwiseProblem, broadcast_shape,
     };
+    pub use crate::ops::image::problem::{ColourScale, ImageDims, ImageProblem, ImageTransfer};
 }

@@ -67,7 +67,7 @@ fn is_not_mapped(error: &wgpu::Error) -> bool {
 }
 
 /// wgpu's own error in an error. NOTE: its text would not do, because it contains the application's labels.
-fn cause<E: std::error::Error + 'static>(error: &wgpu::Error) -> Option<&E> {
+pub(super) fn cause<E: std::error::Error + 'static>(error: &wgpu::Error) -> Option<&E> {
     let first: &(dyn std::error::Error + 'static) = error;
     std::iter::successors(Some(first), |&error| error.source()).find_map(|error| error.downcast_ref())
 }
@@ -98,7 +98,7 @@ fn bind(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Result<(), wgpu::Error>
 }
 
 /// Whether the device reports no errors any more, as lost devices do.
-fn is_lost(device: &wgpu::Device) -> bool {
+pub(super) fn is_lost(device: &wgpu::Device) -> bool {
     let invalid = wgpu::BufferDescriptor {
         label: Some("tilewise: an invalid buffer"),
         size: 4,

@@ -71,6 +71,10 @@ mod take_commands;
 mod taken_check;
 mod taken_encode;
 mod taken_work;
+mod texel_copy;
+mod texture;
+#[cfg(not(target_arch = "wasm32"))]
+mod texture_owner;
 mod timing;
 mod upload;
 mod upload_count;
@@ -103,4 +107,5 @@ pub use view::View;
 
 pub(crate) use memory::Allocation;
 pub(crate) use same_gpu::check_same_gpu;
+pub(crate) use texel_copy::{TexelCopy, TexelDirection};
 pub(crate) use write::SeenBy;

@@ -5,6 +5,7 @@ use super::pipeline::Pipeline;
 use super::replay_launches::{Bindings, Launches};
 use super::staging_slot::Slot;
 use super::storage::Storage;
+use super::texel_copy::TexelCopy;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -59,6 +60,8 @@ impl Item {
 pub(super) enum Copy {
     /// From a staging buffer that the host has filled to the one window.
     FromHost(Arc<Slot>),
+    /// Between a texture and the one window.
+    Texels(TexelCopy),
 }
 
 impl Copy {
@@ -66,6 +69,7 @@ impl Copy {
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::FromHost(_) => "a staged write",
+            Self::Texels(copy) => copy.name(),
         }
     }
 
@@ -73,7 +77,8 @@ impl Copy {
     pub(super) fn encode(&self, bound: &[BoundWindow], encoder: &mut wgpu::CommandEncoder) {
         match (self, bound) {
             (Self::FromHost(slot), [to]) => slot.encode(to, encoder),
-            (Self::FromHost(_), _) => debug_assert!(false, "a staged write has one window"),
+            (Self::Texels(copy), [window]) => copy.encode(&window.storage.buffer, encoder),
+            _ => debug_assert!(false, "each of these copies has one window"),
         }
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod axis;
 pub(crate) mod cast;
 pub(crate) mod copy;
 pub(crate) mod elementwise;
+pub(crate) mod image;
 mod packing;
 mod vectors;
 
@@ -19,3 +20,4 @@ pub use elementwise::{
     activate, activate_backward, activate_into, add, add_assign, add_into, bias_add_assign, mul, mul_into,
     sub, sub_into,
 };
+pub use image::{Pixels, TexelFormat};

@@ -7,9 +7,9 @@ use crate::layout::Element;
 use crate::ops::Activation;
 
 /// The relative error of one operation in f32. It is not $2^{-24}$, since a driver may truncate instead of rounding.
-const U: f64 = 1.0 / (1 << 23) as f64;
+pub(super) const U: f64 = 1.0 / (1 << 23) as f64;
 /// The smallest normal f32. A driver may flush smaller values to zero.
-const NORMAL: f64 = 1.0 / (1u128 << 126) as f64;
+pub(super) const NORMAL: f64 = 1.0 / (1u128 << 126) as f64;
 
 /// Exact results, and the error bounds of results that are computed in f32.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +36,7 @@ impl Definition {
         }))
     }
 
-    fn of(entries: impl Iterator<Item = [f64; 2]>) -> Self {
+    pub(super) fn of(entries: impl Iterator<Item = [f64; 2]>) -> Self {
         let (value, tolerance) = entries.map(|[value, tolerance]| (value, tolerance)).unzip();
         Self { value, tolerance }
     }

@@ -14,6 +14,7 @@ mod mv_features;
 mod mv_linear;
 mod precision;
 mod sk_linear;
+mod texels;
 
 pub use activation::{
     activate, activation_lipschitz, activation_slope, activation_tolerance, slope_tolerance,
@@ -34,3 +35,4 @@ pub use mv_features::{MvFeaturesReference, MvFeaturesValues};
 pub use mv_linear::{MvLinearReference, MvLinearValues};
 pub use precision::{F16SplitReference, f16_split, precision_tolerance};
 pub use sk_linear::{SkLinearGradients, SkLinearReference};
+pub use texels::{from_texels, to_texels};

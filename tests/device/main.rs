@@ -10,6 +10,7 @@ mod from_buffer;
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 mod from_vulkan;
 mod hazards;
+mod images;
 mod lost;
 mod manners;
 mod opening;

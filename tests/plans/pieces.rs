@@ -6,6 +6,7 @@ use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Product, Signature};
 use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
+use tilewise::ops::TexelFormat;
 use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
 use tilewise::planning::clifford_layer::{
     ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, GatesProblem, OperandRounding,
@@ -16,7 +17,8 @@ use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
 use tilewise::planning::ops::{
-    AxisFunction, AxisProblem, CastProblem, CopyProblem, Elementwise, ElementwiseProblem,
+    AxisFunction, AxisProblem, CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem,
+    ImageProblem, ImageTransfer,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
@@ -55,7 +57,7 @@ const OTHERWISE: [(&str, &str); 3] = [
 /// A problem whose largest operand has about so many elements of f32, planned.
 type Family = (&'static str, fn(usize, &Caps) -> Result<Plan>);
 
-const FAMILIES: [Family; 42] = [
+const FAMILIES: [Family; 44] = [
     ("product", |n, caps| product(cube(n), F32)?.plan(caps)),
     ("product of f16", |n, caps| product(cube(2 * n), GemmTypes::new(DType::F16, DType::F32))?.plan(caps)),
     ("product of i8", |n, caps| product(cube(n), wgsl::I8)?.plan(caps)),
@@ -106,6 +108,16 @@ const FAMILIES: [Family; 42] = [
         CastProblem::new(&flat(&[n])?, DType::F32, DType::F16, Overflow::Saturate)?.plan(caps)
     }),
     ("copy", |n, caps| CopyProblem::new(&flat(&[n])?, &flat(&[n])?, DType::F16)?.plan(caps)),
+    ("image read", |n, caps| {
+        let image = flat(&[n / 4096, 1024, 4])?;
+        let (format, scale) = (TexelFormat::Rgba8Unorm, ColourScale::Unscaled);
+        ImageProblem::new(ImageTransfer::Read, format, &image, DType::F16, scale)?.plan(caps)
+    }),
+    ("image written", |n, caps| {
+        let image = flat(&[n / 4096, 1024, 4])?;
+        let (format, scale) = (TexelFormat::Rgba8Unorm, ColourScale::Unscaled);
+        ImageProblem::new(ImageTransfer::Write, format, &image, DType::F16, scale)?.plan(caps)
+    }),
     ("dense sketch", |n, caps| {
         let rows = cube(n)[0];
         let sketch = Sketch::new(SketchKind::Gaussian, [rows / 2, rows], 1)?;

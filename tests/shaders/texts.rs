@@ -7,7 +7,7 @@ use tilewise::planning::clifford::CliffordDims;
 use tilewise::planning::clifford_layer::{FeaturesDims, GatesDims, OperandGradientsDims, RowDims};
 use tilewise::planning::gemm::{F16SplitDims, GemmDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
-use tilewise::planning::ops::{AxisDims, CastDims, CopyDims, ElementwiseDims};
+use tilewise::planning::ops::{AxisDims, CastDims, CopyDims, ElementwiseDims, ImageDims};
 use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
 #[test]
@@ -98,6 +98,10 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     let copy: Members = members!(CopyDims: axes c_offset a_offset c_stride a_stride row row_units units rank);
     for shader in ["ops/copy", "ops/copy_parts"] {
         assert_eq!(dims_of(shader), copy, "{shader}");
+    }
+    let image: Members = members!(ImageDims: units row_units run width channels texel_row offset row_stride pixel_stride channel_stride scale shift);
+    for shader in ["ops/read_image", "ops/write_image"] {
+        assert_eq!(dims_of(shader), image, "{shader}");
     }
     let halves: Members = members!(F16SplitDims: rows outer k batch1 batch0_stride batch1_stride outer_stride k_stride x_offset units hi lo);
     assert_eq!(dims_of("gemm/f16_split"), halves);

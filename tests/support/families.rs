@@ -5,6 +5,7 @@ use tilewise::clifford::layer::{FeatureFunction, LayerProduct};
 use tilewise::clifford::{BladeAxis, Product, Signature};
 use tilewise::gemm::SplitK;
 use tilewise::ops::Overflow;
+use tilewise::ops::TexelFormat;
 use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
 use tilewise::planning::clifford_layer::{
     ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, OperandRounding, RowFunction,
@@ -14,7 +15,8 @@ use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
 use tilewise::planning::ops::{
-    AxisFunction, AxisProblem, CastProblem, CopyProblem, Elementwise, ElementwiseProblem,
+    AxisFunction, AxisProblem, CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem,
+    ImageProblem, ImageTransfer,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -27,7 +29,7 @@ pub(crate) type Family = (&'static str, fn(&Caps) -> Result<Plan>);
 pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 
 /// A problem of every family. Each needs several workgroups.
-pub(crate) const FAMILIES: [Family; 30] = [
+pub(crate) const FAMILIES: [Family; 32] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
@@ -63,6 +65,16 @@ pub(crate) const FAMILIES: [Family; 30] = [
     ("copy", |caps| CopyProblem::new(&flat(&[64, 256])?, &flat(&[64, 256])?, DType::F32)?.plan(caps)),
     ("copy of parts of words", |caps| {
         CopyProblem::new(&flat(&[65, 255])?, &flat(&[65, 255])?, DType::F16)?.plan(caps)
+    }),
+    ("image read", |caps| {
+        let image = flat(&[33, 65, 3])?;
+        let (format, scale) = (TexelFormat::Rgba8Unorm, ColourScale::Scaled);
+        ImageProblem::new(ImageTransfer::Read, format, &image, DType::F16, scale)?.plan(caps)
+    }),
+    ("image written", |caps| {
+        let image = flat(&[33, 65, 4])?;
+        let (format, scale) = (TexelFormat::Rgba16Float, ColourScale::Unscaled);
+        ImageProblem::new(ImageTransfer::Write, format, &image, DType::F32, scale)?.plan(caps)
     }),
     ("dense sketch", |caps| {
         let sketch = Sketch::new(SketchKind::Gaussian, [192, 200], 1)?;

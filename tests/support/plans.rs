@@ -138,6 +138,7 @@ fn of_elements(caps: &Caps) -> Vec<Planned> {
             plans.push(Planned::of("copy", &problem, caps));
         }
     }
+    plans.extend(wgsl::image_problems().iter().map(|problem| Planned::of("image", problem, caps)));
     for precision in [Precision::Fast, Precision::Split] {
         for side in [Side::A, Side::B] {
             let problem = F16SplitProblem::new(&view, side, precision).expect("a small view");

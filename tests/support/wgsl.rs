@@ -4,12 +4,16 @@ use super::operand::View;
 use std::collections::HashSet;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::gpu::DeviceType;
+use tilewise::ops::TexelFormat;
 use tilewise::planning::gemm::{
     Distribution, Epilogue, GemmDims, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition,
     OuterAxis, Pin, Previous, Scale, Side, SignHalf,
 };
 use tilewise::planning::kernel::Kernel;
-use tilewise::planning::ops::{AxisFunction, AxisProblem, CopyProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::ops::{
+    AxisFunction, AxisProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem,
+    ImageTransfer,
+};
 use tilewise::planning::sketch::{HadamardPass, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -167,6 +171,38 @@ pub fn copy_problems() -> Vec<CopyProblem> {
 /// Every kernel that a copy may take on a device.
 pub fn copy_kernels(caps: &Caps) -> Vec<Kernel> {
     let kernels = copy_problems()
+        .into_iter()
+        .flat_map(|problem| kernels_of(&problem.plan(caps).expect("it fits")).collect::<Vec<_>>());
+    kernels.collect::<HashSet<_>>().into_iter().collect()
+}
+
+/// Images of every format and type, read and written, with and without gaps, with three channels too.
+pub fn image_problems() -> Vec<ImageProblem> {
+    let mut problems = Vec::new();
+    for transfer in [ImageTransfer::Read, ImageTransfer::Write] {
+        for format in TexelFormat::ALL {
+            for dtype in [DType::F32, DType::F16, DType::Bf16] {
+                for scale in [ColourScale::Unscaled, ColourScale::Scaled] {
+                    for (channels, strides, offset) in [
+                        (format.channels(), [65 * format.channels(), format.channels(), 1], 0),
+                        (format.channels().min(3), [250, 3, 1], 1),
+                        (format.channels(), [65, 1, 400], 6),
+                    ] {
+                        let image = Layout::new("test", &[5, 65, channels], &strides, offset, 1 << 12)
+                            .expect("a small view");
+                        let problem = ImageProblem::new(transfer, format, &image, dtype, scale);
+                        problems.push(problem.expect("an image of the format"));
+                    }
+                }
+            }
+        }
+    }
+    problems
+}
+
+/// Every kernel that an image may take on a device.
+pub fn image_kernels(caps: &Caps) -> Vec<Kernel> {
+    let kernels = image_problems()
         .into_iter()
         .flat_map(|problem| kernels_of(&problem.plan(caps).expect("it fits")).collect::<Vec<_>>());
     kernels.collect::<HashSet<_>>().into_iter().collect()

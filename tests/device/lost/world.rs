@@ -34,6 +34,10 @@ pub(super) struct World {
     pub(super) sketches: Sketches,
     /// A buffer of an application, of 256 bytes.
     pub(super) buffer: wgpu::Buffer,
+    /// A texture of an application, of 8 x 8 texels r32float.
+    pub(super) texture: wgpu::Texture,
+    /// (8, 8, 1).
+    pub(super) image: Tensor<f32>,
     /// A folder of this device's own, with a model file.
     pub(super) folder: PathBuf,
     pub(super) npy: Npy,
@@ -108,6 +112,17 @@ impl World {
                 usage: wgpu::BufferUsages::STORAGE,
                 mapped_at_creation: false,
             }),
+            texture: gpu.device().create_texture(&wgpu::TextureDescriptor {
+                label: None,
+                size: wgpu::Extent3d { width: 8, height: 8, depth_or_array_layers: 1 },
+                mip_level_count: 1,
+                sample_count: 1,
+                dimension: wgpu::TextureDimension::D2,
+                format: wgpu::TextureFormat::R32Float,
+                usage: wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::COPY_DST,
+                view_formats: &[],
+            }),
+            image: random(gpu, &[8, 8, 1])?,
             gpu: gpu.clone(),
             a,
             b,

@@ -6,6 +6,7 @@ use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Blades, Product, Signature, Unary};
 use tilewise::gemm::SplitK;
 use tilewise::ops::Overflow;
+use tilewise::ops::TexelFormat;
 use tilewise::planning::clifford::{CliffordProblem, Function, LogBranch, MvLayout};
 use tilewise::planning::clifford_layer::{
     ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, OperandRounding, RowFunction,
@@ -16,7 +17,8 @@ use tilewise::planning::gemm::{
     Previous, Scale, Side,
 };
 use tilewise::planning::ops::{
-    AxisFunction, AxisProblem, CastProblem, CopyProblem, Elementwise, ElementwiseProblem,
+    AxisFunction, AxisProblem, CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem,
+    ImageProblem, ImageTransfer,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -183,6 +185,16 @@ fn elements(plans: &mut List<'_>) {
         for dtype in [F32, F16, DType::I8] {
             let problem = CopyProblem::new(&plane, &c, dtype).expect(FITS);
             plans.add("copy", &format!("copy {dtype}, {name}"), &problem);
+        }
+    }
+    let frame = flat(&[1080, 1920, 4]);
+    for (name, transfer) in [("read", ImageTransfer::Read), ("written", ImageTransfer::Write)] {
+        for (format, dtype) in
+            [(TexelFormat::Rgba8Unorm, F32), (TexelFormat::Rgba8Unorm, F16), (TexelFormat::Rgba16Float, F16)]
+        {
+            let problem =
+                ImageProblem::new(transfer, format, &frame, dtype, ColourScale::Unscaled).expect(FITS);
+            plans.add("image", &format!("image {name}, {format:?} {dtype}").to_lowercase(), &problem);
         }
     }
     for precision in [Precision::Fast, Precision::Split] {

@@ -4,10 +4,12 @@ use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
 use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
+use tilewise::ops::TexelFormat;
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{F16SplitProblem, Side};
 use tilewise::planning::ops::{
-    AxisFunction, AxisProblem, CastProblem, CopyProblem, Elementwise, ElementwiseProblem,
+    AxisFunction, AxisProblem, CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem,
+    ImageProblem, ImageTransfer,
 };
 use tilewise::{DType, Layout, Precision};
 
@@ -69,6 +71,28 @@ pub(crate) fn launches() -> Vec<Launch> {
                 let Ok(problem) = CopyProblem::new(a, c, dtype) else { continue };
                 let Ok(plan) = problem.plan(&devices[at % 2]) else { continue };
                 launches.extend(Launch::steps(&format!("copy of {dtype} {a:?} to {c:?}"), &plan));
+            }
+        }
+    }
+    for format in TexelFormat::ALL {
+        for (at, dtype) in REALS.into_iter().enumerate() {
+            let channels = if at == 1 { format.channels().min(3) } else { format.channels() };
+            let edge = (WINDOW / 16).isqrt();
+            for (shape, strides, offset) in [
+                ([edge, edge, channels], [edge * channels, channels, 1], 0),
+                ([edge, edge, channels], [edge, 1, edge * edge], 63),
+                ([1, edge * edge / 2, channels], [0, channels, 1], 6),
+                ([edge * edge / 16, 1, channels], [2 * channels, 0, 1], 1),
+            ] {
+                let image = Layout::new("test", &shape, &strides, offset, 1 << 40).expect("a large buffer");
+                for transfer in [ImageTransfer::Read, ImageTransfer::Write] {
+                    let problem = ImageProblem::new(transfer, format, &image, dtype, ColourScale::Scaled);
+                    let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[at % 2])) else {
+                        continue;
+                    };
+                    launches
+                        .extend(Launch::steps(&format!("{transfer:?} {format:?} {dtype} {image:?}"), &plan));
+                }
             }
         }
     }

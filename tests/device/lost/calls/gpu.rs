@@ -2,6 +2,7 @@
 
 use super::Call;
 use pollster::block_on;
+use tilewise::ops::Pixels;
 use tilewise::{Fill, Tensor, f16, matmul, wgpu};
 
 pub(super) const CALLS: &[Call] = &[
@@ -41,6 +42,11 @@ pub(super) const CALLS: &[Call] = &[
     ("Tensor::from_buffer", |it| {
         Tensor::<f32>::from_buffer(&it.gpu, it.buffer.clone(), .., [8, 8]).map(drop)
     }),
+    ("Tensor::fill_from_texture", |it| it.image.fill_from_texture(&it.texture, &Pixels::default())),
+    ("Tensor::from_texture", |it| {
+        Tensor::<f32>::from_texture(&it.gpu, &it.texture, &Pixels::default()).map(drop)
+    }),
+    ("Tensor::write_texture", |it| it.image.write_texture(&it.texture, &Pixels::default())),
     ("Tensor::read", |it| block_on(it.a.read()).map(drop)),
     ("Tensor::read_into", |it| it.a.read_into(&mut [0.0; 64])),
     ("Tensor::read_with", |it| block_on(it.a.read_with(|_| ()))),

@@ -1,0 +1,68 @@
+//! The plan of an image: one step, with the kernel `shaders/ops/read_image.wgsl` or `shaders/ops/write_image.wgsl`.
+
+use super::problem::{ColourScale, ImageDims, ImageProblem, ImageTransfer};
+use crate::Result;
+use crate::caps::Caps;
+use crate::kernel::{Kernel, Needs};
+use crate::layout::DType;
+use crate::ops::packing::{constant, per_word};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, ScalarParameter, Time};
+use std::mem::offset_of;
+
+/// Invocations per workgroup.
+const LANES: u32 = 64;
+
+impl Problem for ImageProblem {
+    /// One step. The kernel depends on the format, the type, and whether colours are scaled.
+    ///
+    /// Operands: the texels, the tensor. Scalars: of colours that are scaled, the scale and the shift.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let (of_texels, of_tensor) = match self.transfer {
+            ImageTransfer::Read => (Access::Read, Access::Write),
+            ImageTransfer::Write => (Access::Write, Access::Read),
+        };
+        let scalars: &[ScalarParameter] = match self.scale {
+            ColourScale::Unscaled => &[],
+            ColourScale::Scaled => &[ScalarParameter::f32("scale"), ScalarParameter::f32("shift")],
+        };
+        let mut draft = Draft::new(self.transfer.op(), scalars, caps);
+        let texels = draft.operand("the texels", DType::I32, self.texels()?, of_texels);
+        let tensor = draft.operand("the tensor", self.dtype, self.tensor, of_tensor);
+        let dims = Dims::of(&self.dims);
+        let (dims, flops) = match self.scale {
+            ColourScale::Unscaled => (dims, Flops::default()),
+            ColourScale::Scaled => (
+                dims.scalar(offset_of!(ImageDims, scale), 0).scalar(offset_of!(ImageDims, shift), 1),
+                Flops::of_f32(2.0 * self.tensor.len() as f64),
+            ),
+        };
+        draft.step(NewStep {
+            kernel: self.kernel(caps),
+            tile: format!("{LANES} invocations, {}, {}", self.format.constant().to_lowercase(), self.dtype),
+            needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
+            blocks: u64::from(self.dims.units.div_ceil(LANES)),
+            dims,
+            args: &[(texels, of_texels), (tensor, of_tensor)],
+            flops,
+            time: Time::Roofline,
+        })?;
+        Ok(draft.finish())
+    }
+}
+
+impl ImageProblem {
+    /// The kernel with the parameters of the format and the type.
+    fn kernel(&self, caps: &Caps) -> Kernel {
+        let kernel = Kernel::new(match self.transfer {
+            ImageTransfer::Read => "ops/read_image",
+            ImageTransfer::Write => "ops/write_image",
+        });
+        kernel
+            .dims(caps, size_of::<ImageDims>())
+            .param("FORMAT", self.format.constant())
+            .param("TYPE", constant(self.dtype))
+            .param("PER_WORD", per_word(self.dtype))
+            .param("SCALED", self.scale == ColourScale::Scaled)
+            .param("LANES", LANES)
+    }
+}

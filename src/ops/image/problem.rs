@@ -1,0 +1,171 @@
+//! A checked conversion between the texels of an image, in a buffer, and a tensor of its colours, as plain data.
+
+use super::format::TexelFormat;
+use crate::layout::{DType, Layout, dim};
+use crate::ops::elementwise::problem::check_no_overlap;
+use crate::ops::packing::per_word;
+use crate::{Error, Result};
+
+/// The bytes between rows of texels in a buffer are a multiple of this, because copies from and to textures need it.
+const ROW_ALIGNMENT: usize = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize;
+
+/// The uniform of `shaders/ops/read_image.wgsl` and `write_image.wgsl` (`image_dims.wgsl`). In a problem, scale and shift are
+/// 0: they are scalars of the plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct ImageDims {
+    pub units: u32,
+    pub row_units: u32,
+    pub run: u32,
+    pub width: u32,
+    pub channels: u32,
+    pub texel_row: u32,
+    pub offset: u32,
+    pub row_stride: u32,
+    pub pixel_stride: u32,
+    pub channel_stride: u32,
+    pub scale: u32,
+    pub shift: u32,
+}
+
+/// The direction of a conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ImageTransfer {
+    /// From texels to a tensor.
+    Read,
+    /// From a tensor to texels.
+    Write,
+}
+
+/// Whether colours are scaled and shifted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ColourScale {
+    /// The tensor holds the colours.
+    Unscaled,
+    /// The tensor holds scale * colour + shift.
+    Scaled,
+}
+
+/// A checked conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ImageProblem {
+    /// The shader's uniform.
+    pub(super) dims: ImageDims,
+    /// Format of the texels.
+    pub(super) format: TexelFormat,
+    /// Type of the tensor's elements.
+    pub(super) dtype: DType,
+    /// The direction.
+    pub(super) transfer: ImageTransfer,
+    /// Whether colours are scaled.
+    pub(super) scale: ColourScale,
+    /// The tensor's layout, relative to its window.
+    pub(super) tensor: Layout,
+}
+
+impl ImageTransfer {
+    /// The name of the operation in plans.
+    pub(super) fn op(self) -> &'static str {
+        match self {
+            Self::Read => "from_texture",
+            Self::Write => "write_texture",
+        }
+    }
+}
+
+impl ImageProblem {
+    /// The conversion between a tensor (height, width, channels), whose elements are real, and texels of this format. The
+    /// tensor must not be empty.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the tensor does not have three axes, or has another number of channels than the format, or if
+    /// elements of a tensor that is written overlap; [`Error::Limit`] if a size is $2^{31}$ or more.
+    pub fn new(
+        transfer: ImageTransfer,
+        format: TexelFormat,
+        tensor: &Layout,
+        dtype: DType,
+        scale: ColourScale,
+    ) -> Result<Self> {
+        let op = transfer.op();
+        let &[height, width, channels] = tensor.shape() else {
+            let rule = "the tensor must be (height, width, channels)";
+            return Err(Error::shape(op, rule, tensor.shape()));
+        };
+        if !format.takes(channels) {
+            let rule = match format.channels() {
+                1 => "the tensor must have one channel, as the texture",
+                _ => "the tensor must have four channels, as the texture, or three, without alpha",
+            };
+            return Err(Error::shape(op, rule, tensor.shape()));
+        }
+        if tensor.is_empty() {
+            return Err(Error::shape(op, "the image must have at least one texel", tensor.shape()));
+        }
+        let tensor = tensor.in_window(dtype);
+        let [row_stride, pixel_stride, channel_stride] = [0, 1, 2].map(|axis| tensor.strides()[axis]);
+        let [run, row_units, units] = match transfer {
+            ImageTransfer::Read => {
+                check_no_overlap(op, &tensor)?;
+                let run = neighbours(&tensor);
+                // As many words as the run touches if it begins with the last element of one.
+                let of_run = 1 + (run - 1).div_ceil(per_word(dtype) as usize);
+                [run, of_run, of_run.saturating_mul(tensor.len() / run)]
+            }
+            ImageTransfer::Write => {
+                let of_row = width.saturating_mul(format.words());
+                [1, of_row, of_row.saturating_mul(height)]
+            }
+        };
+        let texel_row = row_bytes(format, width) / 4;
+        // No index of the shaders wraps.
+        dim(op, texel_row.saturating_mul(height))?;
+        dim(op, tensor.span().end)?;
+        dim(op, tensor.len())?;
+        let dims = ImageDims {
+            units: dim(op, units)?,
+            row_units: dim(op, row_units)?,
+            run: dim(op, run)?,
+            width: dim(op, width)?,
+            channels: dim(op, channels)?,
+            texel_row: dim(op, texel_row)?,
+            offset: dim(op, tensor.offset())?,
+            row_stride: dim(op, row_stride)?,
+            pixel_stride: dim(op, pixel_stride)?,
+            channel_stride: dim(op, channel_stride)?,
+            scale: 0,
+            shift: 0,
+        };
+        Ok(Self { dims, format, dtype, transfer, scale, tensor })
+    }
+
+    /// The layout of the words of the texels in their buffer.
+    pub(super) fn texels(&self) -> Result<Layout> {
+        let (height, width) = (self.tensor.shape()[0], self.dims.width as usize);
+        let row = self.dims.texel_row as usize;
+        Layout::new(self.transfer.op(), &[height, width * self.format.words()], &[row, 1], 0, usize::MAX)
+    }
+
+    /// Bytes from a row of texels to the next in their buffer.
+    pub(super) fn bytes_per_row(&self) -> u32 {
+        self.dims.texel_row * 4
+    }
+}
+
+/// Bytes from a row of texels to the next in a buffer.
+fn row_bytes(format: TexelFormat, width: usize) -> usize {
+    width.saturating_mul(4 * format.words()).checked_next_multiple_of(ROW_ALIGNMENT).unwrap_or(usize::MAX)
+}
+
+/// Number of elements that follow each other in memory as they do in row-major order: one, those of a pixel, of a row, or all.
+fn neighbours(tensor: &Layout) -> usize {
+    let mut run = 1;
+    for (&extent, &stride) in tensor.shape().iter().zip(tensor.strides()).rev() {
+        if extent > 1 && stride != run {
+            break;
+        }
+        run *= extent;
+    }
+    run
+}
