@@ -9,13 +9,18 @@ use half::f16;
 /// otherwise it is $u (2 |s c| + |s c + t|) + 2^{-126} (2 + |s|)$ with $u = 2^{-23}$.
 ///
 /// # Panics
-/// If the bytes are not whole channels.
+/// If the bytes are not whole texels.
 #[must_use]
 pub fn from_texels(format: TexelFormat, texels: &[u8], scale: f64, shift: f64) -> Definition {
+    assert!(texels.len().is_multiple_of(4), "the bytes must be whole texels");
     let colours: Vec<f64> = match format {
         TexelFormat::Rgba8Unorm => texels.iter().map(|&byte| f64::from(byte) / 255.0).collect(),
-        TexelFormat::R32Float => whole(texels).map(|bytes| f64::from(f32::from_ne_bytes(bytes))).collect(),
-        TexelFormat::Rgba16Float => whole(texels).map(|bytes| f64::from(f16::from_ne_bytes(bytes))).collect(),
+        TexelFormat::R32Float => {
+            bytemuck::pod_collect_to_vec::<u8, f32>(texels).into_iter().map(f64::from).collect()
+        }
+        TexelFormat::Rgba16Float => {
+            bytemuck::pod_collect_to_vec::<u8, f16>(texels).into_iter().map(f64::from).collect()
+        }
     };
     let is_plain = scale == 1.0 && shift == 0.0;
     Definition::of(colours.into_iter().map(|colour| {
@@ -40,11 +45,4 @@ pub fn to_texels(format: TexelFormat, colours: &[f64]) -> Vec<u8> {
         TexelFormat::Rgba16Float => f16::from_f64(colour).to_ne_bytes().to_vec(),
     };
     colours.iter().flat_map(of).collect()
-}
-
-/// The bytes in groups of `N`.
-fn whole<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
-    let (groups, rest) = bytes.as_chunks::<N>();
-    assert!(rest.is_empty(), "the bytes must be whole channels");
-    groups.iter().copied()
 }

@@ -33,6 +33,10 @@ fn of(format: TextureFormat) -> TexelFormat {
     TexelFormat::of(format).expect("one of the formats")
 }
 
+fn texel_bytes(format: TextureFormat) -> u32 {
+    u32::try_from(of(format).words()).expect("one or two") * 4
+}
+
 fn description(
     format: TextureFormat,
     [width, height]: [u32; 2],
@@ -63,7 +67,7 @@ fn upload(gpu: &Gpu, texture: &wgpu::Texture, [mip_level, layer]: [u32; 2], byte
         origin: wgpu::Origin3d { x: 0, y: 0, z: layer },
         aspect: wgpu::TextureAspect::All,
     };
-    let row = width * of(texture.format()).words() as u32 * 4;
+    let row = width * texel_bytes(texture.format());
     let layout =
         wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: Some(height) };
     let size = wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
@@ -85,7 +89,7 @@ fn copy_out(
     [mip_level, layer]: [u32; 2],
 ) -> wgpu::Buffer {
     let [width, height] = [texture.width(), texture.height()].map(|whole| (whole >> mip_level).max(1));
-    let row = (width * of(texture.format()).words() as u32 * 4).next_multiple_of(256);
+    let row = (width * texel_bytes(texture.format())).next_multiple_of(256);
     let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
         label: None,
         size: u64::from(row * height),
@@ -140,7 +144,7 @@ fn random_bytes(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut byte = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as u8
+        state.to_be_bytes()[2]
     };
     (0..len).map(|_| byte()).collect()
 }

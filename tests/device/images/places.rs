@@ -13,7 +13,7 @@ fn from<T: Real>(gpu: &Gpu, texture: &tilewise::wgpu::Texture) -> Tensor<T> {
 #[test]
 fn a_tensor_of_any_strides_is_filled_and_nothing_next_to_it() {
     fn check<T: Real>(gpu: &Gpu) {
-        let size @ [width, height] = [17usize, 5];
+        let [width, height] = [17, 5];
         let format = TextureFormat::Rgba8Unorm;
         let texels = random_texels(format, [17, 5], 1);
         let texture = uploaded(gpu, format, [17, 5], &texels);
@@ -30,17 +30,17 @@ fn a_tensor_of_any_strides_is_filled_and_nothing_next_to_it() {
             (4, [1, 5, 85], 2),
             (4, [100, 5, 1], 1),
         ] {
-            let whole = gpu.tensor(&vec![T::from_f64(9.0); 2000], [2000]).unwrap();
+            let whole = gpu.tensor(&[T::from_f64(9.0); 2000], [2000]).unwrap();
             let view = whole.as_strided(&[height, width, channels], &strides, offset).unwrap();
             let launches = gpu.stats().launches;
             view.writable_view().fill_from_texture(&texture, &Pixels::default()).unwrap();
             assert_eq!(gpu.stats().launches, launches + 1);
-            let want = gpu.tensor(&vec![T::from_f64(9.0); 2000], [2000]).unwrap();
+            let want = gpu.tensor(&[T::from_f64(9.0); 2000], [2000]).unwrap();
             let place = want.as_strided(&[height, width, channels], &strides, offset).unwrap();
             ops::copy_into(&rgba.slice(2, ..channels).unwrap(), &mut place.writable_view()).unwrap();
             assert_eq!(bits(&whole), bits(&want), "{gpu:?}: {strides:?} at {offset}, {}", T::DTYPE);
             // And written from these strides.
-            let to = super::texture(gpu, format, size.map(|n| n as u32));
+            let to = super::texture(gpu, format, [17, 5]);
             view.write_texture(&to, &Pixels::default()).unwrap();
             let mut written = texels.clone();
             if channels == 3 {

@@ -155,7 +155,7 @@ fn every_byte_comes_back_whatever_the_type_and_the_scale() {
 #[test]
 fn colours_are_rounded_to_the_nearest_byte_with_ties_to_even() {
     on_every_device("rounding", |gpu| {
-        let half = |byte: f64| ((byte + 0.5) / 255.0) as f32;
+        let half = |byte: f64| f32::from_f64((byte + 0.5) / 255.0);
         let mut elements = vec![
             0.0,
             -0.0,
@@ -185,7 +185,7 @@ fn colours_are_rounded_to_the_nearest_byte_with_ties_to_even() {
         );
         elements.resize(elements.len().next_multiple_of(4), 0.25);
         let width = elements.len() / 4;
-        let texture = texture(gpu, TextureFormat::Rgba8Unorm, [width as u32, 1]);
+        let texture = texture(gpu, TextureFormat::Rgba8Unorm, [u32::try_from(width).unwrap(), 1]);
         let image = gpu.tensor(&elements, [1, width, 4]).unwrap();
         image.write_texture(&texture, &Pixels::default()).unwrap();
         let want: Vec<f64> = elements.iter().copied().map(f64::from).collect();
