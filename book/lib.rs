@@ -23,6 +23,7 @@ chapters! {
     quickstart: "src/quickstart.md",
     data_flow: "src/data-flow.md",
     ordering: "src/ordering.md",
+    replay: "src/replay.md",
     staging: "src/staging.md",
     wgpu_applications: "src/wgpu-applications.md",
     forms: "src/forms.md",
