@@ -5,6 +5,7 @@ mod inputs;
 mod memory;
 mod mistakes;
 mod scopes;
+mod tensors;
 
 use crate::support;
 use crate::support::TestGpu;
