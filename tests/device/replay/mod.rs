@@ -4,6 +4,7 @@ mod bits;
 mod inputs;
 mod memory;
 mod mistakes;
+mod orders;
 mod scopes;
 mod tensors;
 
