@@ -78,6 +78,16 @@ impl Gpu {
     }
 }
 
+impl Gpu {
+    /// Notes, in the closure of a `capture`, the tensors that an operation uses.
+    pub(super) fn note_operands<'a>(&self, operands: impl Iterator<Item = &'a View<'a>>) {
+        let mut state = self.inner.recorder.lock();
+        if let Some(Scope { sink: Sink::Capture(captured), .. }) = state.scope() {
+            captured.operands.extend(operands.map(View::as_input));
+        }
+    }
+}
+
 /// A capture that the closure is running in. Its drop ends it, even after a panic.
 struct OpenCapture<'a> {
     gpu: &'a Gpu,

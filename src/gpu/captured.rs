@@ -4,10 +4,11 @@ use super::bound_window::{BoundWindow, WindowUse};
 use super::counts::Counts;
 use super::new_launch::NewLaunch;
 use super::pipeline::Pipeline;
+use super::replay_input::Input;
 use super::storage::Storage;
 use crate::plan::Plan;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Launches that were captured, in order. Nothing has run.
@@ -15,6 +16,8 @@ use std::sync::Arc;
 pub(super) struct Captured {
     pub(super) launches: Vec<CapturedLaunch>,
     pub(super) plans: Vec<Plan>,
+    /// What the operations read and write of the caller's and each other's tensors.
+    pub(super) operands: Vec<Input>,
     /// Predicted seconds of all launches.
     pub(super) seconds: f64,
     /// What one run adds to the counters.
@@ -63,12 +66,14 @@ impl Captured {
     /// capture has allocated contain nothing before a run.
     pub(super) fn uses(&self, allocated: &[wgpu::Buffer]) -> Vec<CapturedUse> {
         let mut uses: Vec<CapturedUse> = Vec::new();
+        let allocated: HashSet<&wgpu::Buffer> = allocated.iter().collect();
+        let is_allocated = |bound: &BoundWindow| allocated.contains(&bound.storage.buffer);
         let mut places = HashMap::new();
         for bound in self.launches.iter().flat_map(|launch| &launch.bound) {
             let kind = match bound.access {
                 WindowUse::Read => UseKind::Reads,
                 WindowUse::Overwrite { .. } => UseKind::Overwrites,
-                WindowUse::Write if allocated.contains(&bound.storage.buffer) => UseKind::Overwrites,
+                WindowUse::Write if is_allocated(bound) => UseKind::Overwrites,
                 WindowUse::Write => UseKind::Updates,
             };
             match places.entry(Arc::as_ptr(&bound.storage)) {
@@ -79,7 +84,8 @@ impl Captured {
                 Entry::Occupied(place) => {
                     let known = &mut uses[*place.get()].kind;
                     if *known == UseKind::Reads && kind != UseKind::Reads {
-                        *known = UseKind::Updates;
+                        // What the capture has allocated has unspecified contents before it is written.
+                        *known = if is_allocated(bound) { kind } else { UseKind::Updates };
                     }
                 }
             }

@@ -24,8 +24,7 @@ impl Constants {
     }
 
     /// The buffer of a constant: the existing one, if another thread has uploaded it in the meantime, else `uploaded`.
-    pub(super) fn insert(&self, constant: &Constant, uploaded: PooledBuffer) -> Arc<PooledBuffer> {
-        let uploaded = Arc::new(uploaded);
+    pub(super) fn insert(&self, constant: &Constant, uploaded: Arc<PooledBuffer>) -> Arc<PooledBuffer> {
         let mut constants = self.0.lock();
         let shared = constants.entry(constant.clone()).or_insert_with(|| uploaded.clone()).clone();
         drop(constants);

@@ -72,6 +72,7 @@ impl Gpu {
             Access::Read | Access::Update => OperandBuffer::Supplied(view.bind()),
         });
         let mut bound: Vec<OperandBuffer<'_>> = bound.collect();
+        self.note_operands(operands.iter().map(|(_, view)| view));
         let begun = self.inner.recorder.lock().next_sequence();
         self.launch_all(&prepared, Outputs::Supplied, &mut bound, scalars).inspect_err(|error| {
             // The outputs are invalid: some steps have written to them and others have not.
@@ -92,6 +93,7 @@ impl Gpu {
     ) -> Result<()> {
         let prepared = self.prepared(problem)?;
         prepared.check_own(prepared.plan.parameters(), operands, scalars);
+        self.note_operands(operands.iter());
         let mut operands: Vec<_> = operands.iter().map(|view| OperandBuffer::Supplied(view.bind())).collect();
         self.launch_all(&prepared, Outputs::Supplied, &mut operands, scalars)
     }
@@ -107,6 +109,7 @@ impl Gpu {
         let prepared = self.prepared(problem)?;
         let parameters = prepared.plan.parameters();
         prepared.check_own(parameters.iter().filter(|to| to.access != Access::Write), inputs, scalars);
+        self.note_operands(inputs.iter());
         let mut inputs = inputs.iter();
         let operand = |to: &Parameter| match to.access {
             Access::Write => Ok(OperandBuffer::New(None)),

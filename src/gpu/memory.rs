@@ -23,14 +23,14 @@ pub(super) const TENSOR_USAGES: wgpu::BufferUsages =
 /// A buffer, from the pool or of an application, with its device.
 pub(crate) struct Allocation {
     // NOTE: declared first, so that the device still exists while the buffer returns to the pool.
-    pub(super) pooled: PooledBuffer,
+    pub(super) pooled: Arc<PooledBuffer>,
     pub(super) gpu: Gpu,
 }
 
 impl Allocation {
     /// The storage of a buffer that an application supplies.
     pub(super) fn of_application(gpu: &Gpu, storage: Arc<Storage>) -> Self {
-        Self { pooled: PooledBuffer::of_application(storage), gpu: gpu.clone() }
+        Self { pooled: Arc::new(PooledBuffer::of_application(storage)), gpu: gpu.clone() }
     }
 
     pub(crate) fn gpu(&self) -> &Gpu {
@@ -51,7 +51,7 @@ impl Allocation {
     }
 
     /// The buffer without its device.
-    pub(super) fn into_pooled(self) -> PooledBuffer {
+    pub(super) fn into_pooled(self) -> Arc<PooledBuffer> {
         self.pooled
     }
 
@@ -88,10 +88,13 @@ impl Gpu {
         // be used by recordings that are not yet submitted, which may run later.
         let size = self.inner.pool.lock().class(bytes);
         match work.reuse(size) {
-            Some(freed) => Ok(Allocation { pooled: PooledBuffer::again(freed, bytes), gpu: self.clone() }),
+            Some(freed) => {
+                let pooled = Arc::new(PooledBuffer::again(freed, bytes));
+                Ok(Allocation { pooled, gpu: self.clone() })
+            }
             None => {
                 let allocation = self.allocate_unused(op, bytes, first_unsubmitted)?;
-                work.note_allocated(allocation.buffer());
+                work.note_allocated(allocation.storage());
                 Ok(allocation)
             }
         }
@@ -223,7 +226,7 @@ impl Gpu {
     }
 
     fn pooled(&self, storage: Storage) -> Result<Allocation> {
-        let pooled = PooledBuffer::new(&self.inner.pool, storage);
+        let pooled = Arc::new(PooledBuffer::new(&self.inner.pool, storage));
         Ok(Allocation { pooled, gpu: self.clone() })
     }
 

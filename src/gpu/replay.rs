@@ -4,6 +4,7 @@ use super::bound_window::{BoundWindow, WindowUse};
 use super::captured::UseKind;
 use super::element_writer::ElementWriter;
 use super::error_scope::in_error_scope;
+use super::pooled_buffer::PooledBuffer;
 use super::replay_input::Input;
 use super::replay_kept::Kept;
 use super::replay_launches::{Bindings, Launches};
@@ -13,7 +14,7 @@ use super::storage::{Access, Storage, note_uses};
 use super::view::View;
 use super::write::SeenBy;
 use crate::error::call;
-use crate::layout::Element;
+use crate::layout::{Element, Layout};
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -78,8 +79,10 @@ impl<R> Replay<R> {
     pub fn run(&mut self, inputs: &[View<'_>]) -> Result<&R> {
         call(OP, || {
             self.kept.gpu.inner.status.check()?;
-            self.bind(inputs)?;
-            self.record()
+            let inputs = self.bind(inputs)?;
+            self.record(&inputs)?;
+            self.inputs = inputs;
+            Ok(())
         })?;
         Ok(&self.outputs)
     }
@@ -90,17 +93,17 @@ impl<R> Replay<R> {
     }
 
     /// Replaces the elements of an input, row-major, after everything that was recorded before: of the tensor that the
-    /// last run had as input `at`, or, before the first run, that of the capture. Whoever holds a clone or a view of it
-    /// sees the new elements, too.
+    /// last run that succeeded had as input `at`, or, before the first run, that of the capture. Whoever holds a clone or
+    /// a view of it sees the new elements, too.
     ///
     /// # Errors
-    /// [`Error::Input`] if there is no such input, its elements have another type, it has gaps or transposed axes, it
-    /// begins or ends within a word of 4 bytes, or its buffer is one of the application's without
+    /// [`Error::Input`] if there is no such input, it was dropped, its elements have another type, it has gaps or
+    /// transposed axes, it begins or ends within a word of 4 bytes, or its buffer is one of the application's without
     /// `BufferUsages::COPY_DST`; [`Error::Shape`] if `data` has another length; [`Error::Device`] if the device is lost.
     pub fn write<T: Element>(&mut self, at: usize, data: &[T]) -> Result<()> {
         let op = "Replay::write";
-        let input = self.writable::<T>(op, at)?;
-        call(op, || self.kept.gpu.write_elements(op, &input.storage, (&input.layout, SeenBy::Others), data))
+        let (held, layout) = self.writable::<T>(op, at)?;
+        call(op, || self.kept.gpu.write_elements(op, held.storage(), (&layout, SeenBy::Others), data))
     }
 
     /// As [`write`](Self::write), with the elements that `fill` writes into staging memory. The copy is recorded, as by
@@ -116,12 +119,12 @@ impl<R> Replay<R> {
         fill: impl FnOnce(&mut ElementWriter<'_, T>),
     ) -> Result<()> {
         let op = "Replay::write_from";
-        let input = self.writable::<T>(op, at)?;
-        call(op, || self.kept.gpu.write_staged(op, &input.storage, (&input.layout, SeenBy::Others), fill))
+        let (held, layout) = self.writable::<T>(op, at)?;
+        call(op, || self.kept.gpu.write_staged(op, held.storage(), (&layout, SeenBy::Others), fill))
     }
 
-    /// The input `at`, whose elements the host is to replace.
-    fn writable<T: Element>(&self, op: &'static str, at: usize) -> Result<&Input> {
+    /// The buffer and the layout of input `at`, whose elements the host is to replace.
+    fn writable<T: Element>(&self, op: &'static str, at: usize) -> Result<(Arc<PooledBuffer>, Layout)> {
         let Some(input) = self.inputs.get(at) else {
             let why = format!("the replay has {} inputs, counted from 0", self.inputs.len());
             return Err(Error::input(format!("{op}: input {at}"), why));
@@ -130,7 +133,12 @@ impl<R> Replay<R> {
             let why = format!("its elements are {}, not {}", input.dtype, T::DTYPE);
             return Err(Error::input(format!("{op}: input {at}"), why));
         }
-        Ok(input)
+        let Some(held) = input.hold() else {
+            let why =
+                "the tensor was dropped, so no run can read it: create one, and pass it to the next run";
+            return Err(Error::input(format!("{op}: input {at}"), why));
+        };
+        Ok((held, input.layout))
     }
 
     /// Number of launches of one run.
@@ -155,16 +163,18 @@ impl<R> Replay<R> {
         &self.captured_inputs
     }
 
-    /// Makes these the inputs of the next run.
-    fn bind(&mut self, views: &[View<'_>]) -> Result<()> {
+    /// Binds these inputs: the first bind groups are theirs.
+    fn bind(&mut self, views: &[View<'_>]) -> Result<Vec<Input>> {
         if views.len() != self.captured_inputs.len() {
             let why = format!("it was captured with {}, not {}", self.captured_inputs.len(), views.len());
             return Err(Error::input(format!("{OP}: the inputs"), why));
         }
         views.iter().try_for_each(|view| check_same_gpu(OP, &self.kept.gpu, view.gpu()))?;
         let inputs: Vec<Input> = views.iter().map(View::as_input).collect();
-        if self.inputs.iter().zip(&inputs).all(|(known, input)| known.is(input)) {
-            return Ok(());
+        let bound = self.bindings.first();
+        let is_bound = bound.is_some_and(|bindings| bindings.are_of(&inputs));
+        if is_bound && self.inputs.iter().zip(&inputs).all(|(known, input)| known.is(input)) {
+            return Ok(inputs);
         }
         for (at, (captured, input)) in self.captured_inputs.iter().zip(&inputs).enumerate() {
             captured.check(at, input)?;
@@ -188,28 +198,27 @@ impl<R> Replay<R> {
         };
         self.bindings.insert(0, bindings);
         self.bindings.truncate(MAX_BINDINGS);
-        self.inputs = inputs;
-        Ok(())
+        Ok(inputs)
     }
 
-    /// Records a run with the bound inputs.
-    fn record(&self) -> Result<()> {
+    /// Records a run with these inputs, which are bound.
+    fn record(&self, inputs: &[Input]) -> Result<()> {
         let (gpu, Some(bindings)) = (&self.kept.gpu, self.bindings.first()) else { return Ok(()) };
         if self.launches.len() == 0 {
             return Ok(());
         }
-        let uses = self.uses().map(|(storage, kind)| {
+        let uses = self.uses(inputs).map(|(storage, kind)| {
             (&**storage, if kind == UseKind::Reads { Access::Reads } else { Access::Writes })
         });
         for used in uses.clone() {
             gpu.check_taken(OP, used, OwnScope::IsOrdered)?;
         }
-        for (storage, _) in self.uses().filter(|(_, kind)| *kind != UseKind::Overwrites) {
+        for (storage, _) in self.uses(inputs).filter(|(_, kind)| *kind != UseKind::Overwrites) {
             storage.contents.check()?;
         }
         let mut state = gpu.lock_ordered(OP, uses.clone())?;
         let sequence = state.next_sequence();
-        let bound = self.uses().map(|(storage, kind)| kind.bound(storage, sequence));
+        let bound = self.uses(inputs).map(|(storage, kind)| kind.bound(storage, sequence));
         let counts = &self.kept.captured.counts;
         if let Some(scope) = state.scope() {
             let Sink::Recording(recording) = &mut scope.sink else {
@@ -228,10 +237,10 @@ impl<R> Replay<R> {
         gpu.submit_if_full(state)
     }
 
-    /// The storages that the next run uses.
-    fn uses(&self) -> impl Iterator<Item = (&Arc<Storage>, UseKind)> + Clone {
-        let current = |storage| {
-            let mut inputs = self.captured_inputs.iter().zip(&self.inputs);
+    /// The storages that a run with these inputs uses.
+    fn uses<'a>(&'a self, inputs: &'a [Input]) -> impl Iterator<Item = (&'a Arc<Storage>, UseKind)> + Clone {
+        let current = move |storage| {
+            let mut inputs = self.captured_inputs.iter().zip(inputs);
             inputs
                 .find(|(captured, _)| Arc::ptr_eq(&captured.storage, storage))
                 .map_or(storage, |(_, now)| &now.storage)

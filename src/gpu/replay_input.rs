@@ -1,11 +1,12 @@
 //! An input of a replay: a tensor that another one can take the place of.
 
 use super::bound_window::BoundWindow;
+use super::pooled_buffer::PooledBuffer;
 use super::storage::Storage;
 use crate::layout::{DType, Layout, window};
 use crate::{Error, Result};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// The function that errors name.
 const OP: &str = "Replay::run";
@@ -14,6 +15,8 @@ const OP: &str = "Replay::run";
 #[derive(Clone)]
 pub(super) struct Input {
     pub(super) storage: Arc<Storage>,
+    /// The tensors' end of the storage. Without it, the buffer may belong to others.
+    tensors: Weak<PooledBuffer>,
     pub(super) layout: Layout,
     pub(super) dtype: DType,
     /// The aligned bytes that contain the elements.
@@ -21,13 +24,19 @@ pub(super) struct Input {
 }
 
 impl Input {
-    pub(super) fn new(storage: &Arc<Storage>, layout: Layout, dtype: DType) -> Self {
-        Self { storage: storage.clone(), layout, dtype, window: window(layout.bytes(dtype)) }
+    pub(super) fn new(pooled: &Arc<PooledBuffer>, layout: Layout, dtype: DType) -> Self {
+        let (storage, tensors) = (pooled.storage().clone(), Arc::downgrade(pooled));
+        Self { storage, tensors, layout, dtype, window: window(layout.bytes(dtype)) }
+    }
+
+    /// Keeps the buffer from returning to its pool. None if it has returned, because all its tensors were dropped.
+    pub(super) fn hold(&self) -> Option<Arc<PooledBuffer>> {
+        self.tensors.upgrade()
     }
 
     /// Whether both are one tensor, in the same place.
     pub(super) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.storage, &other.storage) && self.layout == other.layout
+        Arc::ptr_eq(&self.storage, &other.storage) && self.layout == other.layout && self.dtype == other.dtype
     }
 
     /// Whether a launch binds this input.
@@ -35,9 +44,12 @@ impl Input {
         Arc::ptr_eq(&self.storage, &bound.storage)
     }
 
-    /// Whether a launch binds bytes of the buffer outside of this input.
-    pub(super) fn is_left_by(&self, bound: &BoundWindow) -> bool {
-        bound.window.start < self.window.start || bound.window.end > self.window.end
+    /// Whether an operand lies in the same storage, and has elements that are not this input's.
+    ///
+    /// NOTE: windows do not tell, because they begin and end at aligned places, and contain gaps.
+    pub(super) fn is_left_by(&self, operand: &Self) -> bool {
+        let is_same = Arc::ptr_eq(&self.storage, &operand.storage);
+        is_same && !(self.dtype == operand.dtype && self.layout.contains(&operand.layout))
     }
 
     /// The window in which `other` has the elements that `bound` contains of this one.
@@ -66,7 +78,7 @@ impl Input {
             let rule = "an input must have the shape that it was captured with";
             return Err(Error::shapes(OP, rule, given.layout.shape(), self.layout.shape()));
         }
-        if !self.layout.has_same_elements(&given.layout, self.dtype) {
+        if !self.layout.has_same_strides(&given.layout, self.dtype) {
             let (given, captured) = (given.layout, self.layout);
             return Err(named(format!(
                 "its strides, or its place in its buffer modulo 256 bytes, are not those that it was captured with: \

@@ -58,8 +58,7 @@ impl Kept {
     }
 
     fn bound_beyond(&self, input: &Input) -> bool {
-        let mut bound = self.captured.launches.iter().flat_map(|launch| &launch.bound);
-        bound.any(|bound| input.has(bound) && input.is_left_by(bound))
+        self.captured.operands.iter().any(|operand| input.is_left_by(operand))
     }
 
     /// Whether the launches write to this buffer.

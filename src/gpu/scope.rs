@@ -3,7 +3,7 @@
 use super::captured::Captured;
 use super::new_launch::NewLaunch;
 use super::recording::Recording;
-use super::storage::note_uses;
+use super::storage::{Access, note_uses};
 use super::taken_work::TakenWork;
 use std::sync::Arc;
 use std::thread::ThreadId;
@@ -53,10 +53,17 @@ impl Scope {
 
     /// Adds a launch.
     pub(super) fn push(&mut self, launch: NewLaunch<'_>, sequence: u64) {
-        note_uses(&self.work, launch.bound.iter().map(|bound| (&*bound.storage, bound.taken_access())));
+        let bound = launch.bound.iter();
         match &mut self.sink {
-            Sink::Recording(recording) => recording.push(launch, sequence),
-            Sink::Capture(captured) => captured.push(launch),
+            Sink::Recording(recording) => {
+                note_uses(&self.work, bound.map(|bound| (&*bound.storage, bound.taken_access())));
+                recording.push(launch, sequence);
+            }
+            // NOTE: nothing runs, so nothing is written now.
+            Sink::Capture(captured) => {
+                note_uses(&self.work, bound.map(|bound| (&*bound.storage, Access::Reads)));
+                captured.push(launch);
+            }
         }
     }
 }

@@ -99,6 +99,8 @@ impl TakenUses {
             let is_ordered = own.is_some_and(|own| own.follows(work));
             !is_ordered
                 && match work.stage() {
+                    // What a capture only uses stays as it is; what it has allocated contains nothing.
+                    Stage::Unsubmitted if work.is_capture() => theirs == Access::Writes,
                     Stage::Unsubmitted => access.max(theirs) == Access::Writes,
                     // It may have been refused, so that what it should have written is not there.
                     Stage::Submitted => theirs == Access::Writes,

@@ -45,8 +45,8 @@ impl Gpu {
         }
     }
 
-    /// Locks the recorder at a time at which no taken work conflicts with these uses, and, in a scope, no recording that
-    /// is not yet submitted uses the storages: the commands of the scope may run before it.
+    /// Locks the recorder at a time at which no taken work conflicts with these uses, and, in a `record_into`, no
+    /// recording that is not yet submitted uses the storages: the commands of the scope may run before it.
     ///
     /// # Errors
     /// As [`check_taken`](Self::check_taken).
@@ -60,7 +60,7 @@ impl Gpu {
             let own = state.own_work();
             let first_unsubmitted = state.first_unsubmitted();
             let is_recorded = |&(storage, _): &Use<'_>| storage.contents.last_use() >= first_unsubmitted;
-            if own.is_some() && uses.clone().any(|used| is_recorded(&used)) {
+            if own.is_some() && !state.is_capturing() && uses.clone().any(|used| is_recorded(&used)) {
                 drop(state);
                 // Another thread has recorded it.
                 self.submit_all()?;
@@ -120,6 +120,11 @@ impl Gpu {
 }
 
 fn unsubmitted(op: &'static str, work: &TakenWork, access: Access) -> Error {
+    if work.is_capture() {
+        let why = "a tensor that it uses was created in the closure of `capture`, which runs nothing: it has contents \
+                   after `Replay::run`";
+        return Error::input(op, why);
+    }
     let what = match access {
         Access::Reads => "a tensor that it uses, or its memory, is written by",
         Access::Writes => "a tensor that it writes, or its memory, is used by",

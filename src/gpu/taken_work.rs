@@ -5,7 +5,7 @@ use super::lock::Lock;
 use super::pool::Pool;
 use super::receipt::{Answer, Receipt, Receipts};
 use super::ring::Ring;
-use super::storage::Storage;
+use super::storage::{Access, Storage};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -172,14 +172,23 @@ impl TakenWork {
         Some(freed)
     }
 
+    /// Whether the work is a capture.
+    pub(super) fn is_capture(&self) -> bool {
+        self.stage() == Stage::Captured || self.held.lock().allocated.is_some()
+    }
+
     /// The work is a capture, which keeps what it allocates.
     pub(super) fn begin_capture(&self) {
         self.held.lock().allocated = Some(Vec::new());
     }
 
-    /// Records that a capture has allocated this buffer.
-    pub(super) fn note_allocated(&self, buffer: &wgpu::Buffer) {
-        self.held.lock().allocated.iter_mut().for_each(|own| own.push(buffer.clone()));
+    /// Records that a capture has allocated this storage: its buffer is the capture's even if no launch uses it.
+    pub(super) fn note_allocated(self: &Arc<Self>, storage: &Storage) {
+        let mut held = self.held.lock();
+        let Some(own) = &mut held.allocated else { return };
+        own.push(storage.buffer.clone());
+        drop(held);
+        storage.taken.note(self, Access::Writes);
     }
 
     /// The buffers that the capture has allocated.

@@ -54,7 +54,7 @@ impl<'a> View<'a> {
 
     /// As an input of a replay.
     pub(super) fn as_input(&self) -> Input {
-        Input::new(self.allocation.storage(), self.layout, self.dtype)
+        Input::new(&self.allocation.pooled, self.layout, self.dtype)
     }
 
     pub(crate) fn shares_buffer(&self, other: &View<'_>) -> bool {

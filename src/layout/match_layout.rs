@@ -32,6 +32,40 @@ impl Layout {
         if is_empty { self.is_empty() && other.is_empty() } else { begin && self.merged().eq(other.merged()) }
     }
 
+    /// Whether both have the same strides and begin in the same place of their aligned windows. Axes of one index have
+    /// none. Their shapes are equal.
+    pub(crate) fn has_same_strides(&self, other: &Self, dtype: DType) -> bool {
+        let begin = self.offset_in_window(dtype) == other.offset_in_window(dtype);
+        let axes = self.shape().iter().zip(self.strides().iter().zip(other.strides()));
+        let mut steps = axes.filter(|&(&extent, _)| extent > 1).map(|(_, strides)| strides);
+        self.is_empty() || (begin && steps.all(|(ours, theirs)| ours == theirs))
+    }
+
+    /// Whether all elements of `part` are known to be elements of this layout, because its steps are steps of ours. A
+    /// part whose axes step along two of ours at once is not recognised.
+    pub(crate) fn contains(&self, part: &Self) -> bool {
+        if part.is_empty() {
+            return true;
+        }
+        let mut axes: Vec<(usize, usize)> = self.merged().collect();
+        axes.sort_unstable_by_key(|&(_, stride)| std::cmp::Reverse(stride));
+        let Some(mut rest) = part.offset().checked_sub(self.offset()) else { return false };
+        // The indices of our axes that the part has at most.
+        let mut last: Vec<usize> = Vec::with_capacity(axes.len());
+        for &(extent, stride) in &axes {
+            let at = (rest / stride).min(extent - 1);
+            rest -= at * stride;
+            last.push(at);
+        }
+        for (extent, step) in part.steps() {
+            let Some(axis) = axes.iter().position(|&(_, stride)| step.is_multiple_of(stride)) else {
+                return false;
+            };
+            last[axis] = last[axis].saturating_add((extent - 1).saturating_mul(step / axes[axis].1));
+        }
+        !self.is_empty() && rest == 0 && last.iter().zip(&axes).all(|(&last, &(extent, _))| last < extent)
+    }
+
     /// As [`steps`](Self::steps), with axes merged if one stride covers both.
     fn merged(&self) -> impl Iterator<Item = (usize, usize)> {
         let mut steps = self.steps().peekable();

@@ -64,7 +64,7 @@ fn families(gpu: &Gpu) -> Vec<Family<'static>> {
 }
 
 /// A sketch along the columns of a matrix.
-trait RightOf {
+pub(super) trait RightOf {
     fn right_of(&self, x: &Tensor<f32>) -> Result<Tensor<f32>>;
 }
 

@@ -4,7 +4,9 @@ mod bits;
 mod inputs;
 mod memory;
 mod mistakes;
+mod orders;
 mod scopes;
+mod tensors;
 
 use crate::support;
 use crate::support::TestGpu;
