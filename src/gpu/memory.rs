@@ -119,7 +119,7 @@ impl Gpu {
     }
 
     /// As [`upload`](Self::upload), in the closure of `capture` too: what is uploaded does not change.
-    fn upload_constant(&self, op: &'static str, bytes: &[u8]) -> Result<Allocation> {
+    pub(crate) fn upload_constant(&self, op: &'static str, bytes: &[u8]) -> Result<Allocation> {
         let allocation = self.allocate_for_writing(op, bytes.len() as u64)?;
         self.write_words(allocation.storage(), 0, bytes).named(op)?;
         Ok(allocation)

@@ -60,6 +60,12 @@ impl Gpu {
         }
     }
 
+    /// Creates a tensor of one element that never changes, in the closure of `capture` too.
+    pub(crate) fn constant_tensor<T: Element>(&self, value: T) -> Result<Tensor<T>> {
+        let layout = Layout::contiguous("tensor", &[1])?;
+        Ok(Tensor::from_allocation(self.upload_constant("tensor", bytemuck::bytes_of(&value))?, layout))
+    }
+
     /// Creates a tensor with unspecified elements.
     ///
     /// # Errors

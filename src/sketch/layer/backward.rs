@@ -123,7 +123,7 @@ impl<T: Real> SkLinear<T> {
         if let Some(bias) = &mut gradients.bias {
             // A row of ones is a view of a single number with stride 0.
             let ones =
-                self.gpu().tensor(&[T::from_f64(1.0)], [1])?.as_strided(&[1, g.shape()[0]], &[0, 0], 0)?;
+                self.gpu().constant_tensor(T::from_f64(1.0))?.as_strided(&[1, g.shape()[0]], &[0, 0], 0)?;
             let row = bias.layout().reshape(&[1, self.outputs()])?;
             bias.write_part(row, |bias| summed(&ones, &g, 1.0, bias))?;
         }

@@ -4,7 +4,7 @@ use super::bits::RightOf;
 use super::{bits, fails_with, on_every_device, random};
 use crate::support;
 use tilewise::gpu::Submission;
-use tilewise::sketch::{Rsvd, Sketch, SketchKind};
+use tilewise::sketch::{Rsvd, SkLinear, Sketch, SketchKind};
 use tilewise::{Tensor, f16, matmul, ops};
 
 #[test]
@@ -152,5 +152,28 @@ fn a_closure_may_return_inputs_and_use_empty_tensors() {
         bits(&a);
         let mut none = gpu.capture(&[], || Ok(7)).unwrap();
         assert_eq!(*none.run(&[]).unwrap(), 7);
+    });
+}
+
+/// The gradient of a bias sums by a number that is uploaded.
+#[test]
+fn a_backward_pass_is_captured() {
+    on_every_device("a backward pass", |gpu| {
+        let layer = SkLinear::<f32>::builder(1, 2).seed(3).allow_larger().bias(&random(gpu, &[8], 9));
+        let layer = layer.random(gpu, [16, 8]).unwrap();
+        let dy = random::<f32>(gpu, &[8, 8], 2);
+        let work = |x: &Tensor<f32>| {
+            let (dx, gradients) = layer.backward(x, &layer.hidden(x)?, &dy)?;
+            Ok([dx, gradients.s1, gradients.s2, gradients.bias.unwrap()])
+        };
+        let [x, y] = [4, 5].map(|seed| random::<f32>(gpu, &[8, 16], seed));
+        let want = [&x, &y].map(|x| work(x).unwrap().map(|of| bits(&of)));
+        let mut replay = gpu.capture(&[x.view()], || work(&x)).unwrap();
+        for round in 0..6 {
+            let got = replay.run(&[[&x, &y][round % 2].view()]).unwrap();
+            assert_eq!(got.each_ref().map(bits), want[round % 2], "{gpu:?}, round {round}");
+            gpu.trim();
+            drop([1, 2, 3].map(|seed| random::<f32>(gpu, &[1], seed)));
+        }
     });
 }

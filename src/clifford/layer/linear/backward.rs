@@ -108,7 +108,7 @@ impl<T: Real> MvLinear<T> {
     /// view of one number.
     fn bias_gradient(&self, g: &Tensor<T>, x: &Multivectors<T>) -> Result<Tensor<f32>> {
         let g = as_matrix(g, self.bias_on.places(x.blades()))?;
-        let one = self.weight.gpu().tensor(&[T::from_f64(1.0)], [1])?;
+        let one = self.weight.gpu().constant_tensor(T::from_f64(1.0))?;
         let ones = one.as_strided(&[1, g.shape()[0]], &[0, 0], 0)?;
         let sums = Gemm::new(&ones, &g).out::<f32>().precision(Precision::Strict).run()?;
         sums.reshape([self.outputs()])
