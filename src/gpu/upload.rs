@@ -44,8 +44,8 @@ impl Gpu {
         if state.scope().is_none() || state.uploads.staged() + left + bytes < MAX_STAGED_BYTES {
             return Ok(());
         }
-        let why = "uploads of 64 MiB or more would be submitted now, which the closures of `record_into` and \
-                   `capture` cannot: call `flush` before, so that those from earlier no longer count";
+        let why = "uploads of 64 MiB or more would be submitted now, which the closure of `record_into` cannot, and that of \
+                   `capture` neither: upload them before, and call `flush`";
         Err(Error::input("upload", why))
     }
 
