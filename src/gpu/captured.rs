@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub(super) struct Captured {
     pub(super) launches: Vec<CapturedLaunch>,
     pub(super) plans: Vec<Plan>,
+    /// Why an operation failed after it had launched a part of its work, if one did.
+    pub(super) failed: Option<String>,
     /// What the operations read and write of the caller's and each other's tensors.
     pub(super) operands: Vec<Input>,
     /// Predicted seconds of all launches.
@@ -50,10 +52,13 @@ pub(super) enum UseKind {
 }
 
 impl Captured {
-    pub(super) fn push(&mut self, launch: NewLaunch<'_>) {
+    pub(super) fn push(&mut self, launch: NewLaunch<'_>, sequence: u64) {
         let mut dims = Vec::new();
         launch.append_dims(&mut dims);
         self.counts.add(&launch.bound);
+        // An operation that fails asks whether it has written something before.
+        let written = launch.bound.iter().filter(|bound| bound.access != WindowUse::Read);
+        written.for_each(|bound| bound.storage.contents.note_write(sequence));
         let NewLaunch { plan, step, pipeline, bound, grid, seconds, .. } = launch;
         if step == 0 {
             self.plans.push(plan.clone());
@@ -64,9 +69,8 @@ impl Captured {
 
     /// The storages that the launches use, each once, in the order of their first use. Those in the buffers that the
     /// capture has allocated contain nothing before a run.
-    pub(super) fn uses(&self, allocated: &[wgpu::Buffer]) -> Vec<CapturedUse> {
+    pub(super) fn uses(&self, allocated: &HashSet<wgpu::Buffer>) -> Vec<CapturedUse> {
         let mut uses: Vec<CapturedUse> = Vec::new();
-        let allocated: HashSet<&wgpu::Buffer> = allocated.iter().collect();
         let is_allocated = |bound: &BoundWindow| allocated.contains(&bound.storage.buffer);
         let mut places = HashMap::new();
         for bound in self.launches.iter().flat_map(|launch| &launch.bound) {

@@ -6,6 +6,7 @@ use super::handle::Gpu;
 use super::lifetimes::MemoryNeed;
 use super::pool::Taken;
 use super::pooled_buffer::PooledBuffer;
+use super::scope::Sink;
 use super::storage::{Access, Storage};
 use crate::error::Named;
 use crate::plan::Constant;
@@ -70,9 +71,16 @@ impl Allocation {
         self.pooled.storage().contents.last_write() > begun
     }
 
-    /// Marks the contents as never computed because of `error`. From now on, reading them is an error.
+    /// Marks the contents as never computed because of `error`. From now on, reading them is an error. In the closure of
+    /// `capture`, where nothing has run, the capture has failed instead.
     pub(crate) fn fail(&self, error: &Error) {
-        let sequence = self.gpu.inner.recorder.lock().next_sequence();
+        let mut state = self.gpu.inner.recorder.lock();
+        if let Some(Sink::Capture(captured)) = state.scope().map(|scope| &mut scope.sink) {
+            captured.failed.get_or_insert_with(|| error.to_string());
+            return;
+        }
+        let sequence = state.next_sequence();
+        drop(state);
         self.pooled.storage().contents.fail(sequence, &Arc::from(error.to_string()));
     }
 }

@@ -38,8 +38,13 @@ impl Kept {
         Self { gpu: gpu.clone(), captured, uses, bytes, work }
     }
 
-    /// Fails unless other tensors can take the place of these inputs.
+    /// Fails unless the launches are complete, and other tensors can take the place of these inputs.
     pub(super) fn check(&self, inputs: &[Input]) -> Result<()> {
+        if let Some(why) = &self.captured.failed {
+            let why =
+                format!("an operation has failed after some of its launches, and the closure went on: {why}");
+            return Err(Error::input(format!("{OP}: the closure"), why));
+        }
         for (at, input) in inputs.iter().enumerate().filter(|(_, input)| !input.layout.is_empty()) {
             let why = match self.uses.iter().find(|used| Arc::ptr_eq(&used.storage, &input.storage)) {
                 None => "nothing that the closure launches reads it: use it in the closure, or leave it out",

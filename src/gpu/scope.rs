@@ -62,7 +62,7 @@ impl Scope {
             // NOTE: nothing runs, so nothing is written now.
             Sink::Capture(captured) => {
                 note_uses(&self.work, bound.map(|bound| (&*bound.storage, Access::Reads)));
-                captured.push(launch);
+                captured.push(launch, sequence);
             }
         }
     }

@@ -6,6 +6,7 @@ use super::pool::Pool;
 use super::receipt::{Answer, Receipt, Receipts};
 use super::ring::Ring;
 use super::storage::{Access, Storage};
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -58,7 +59,7 @@ struct Held {
     freed: Vec<FreedBuffer>,
     /// In a capture: the buffers that it has allocated. Its temporaries take no others: what the captured launches only
     /// read must still be there in the next run.
-    allocated: Option<Vec<wgpu::Buffer>>,
+    allocated: Option<HashSet<wgpu::Buffer>>,
     /// The recording that the work was, whose buffers the pool holds back.
     held_back: Option<(WeakPool, u64)>,
     /// The work's dims, on a device without immediates.
@@ -179,20 +180,20 @@ impl TakenWork {
 
     /// The work is a capture, which keeps what it allocates.
     pub(super) fn begin_capture(&self) {
-        self.held.lock().allocated = Some(Vec::new());
+        self.held.lock().allocated = Some(HashSet::new());
     }
 
     /// Records that a capture has allocated this storage: its buffer is the capture's even if no launch uses it.
     pub(super) fn note_allocated(self: &Arc<Self>, storage: &Storage) {
         let mut held = self.held.lock();
         let Some(own) = &mut held.allocated else { return };
-        own.push(storage.buffer.clone());
+        own.insert(storage.buffer.clone());
         drop(held);
         storage.taken.note(self, Access::Writes);
     }
 
     /// The buffers that the capture has allocated.
-    pub(super) fn allocated(&self) -> Vec<wgpu::Buffer> {
+    pub(super) fn allocated(&self) -> HashSet<wgpu::Buffer> {
         self.held.lock().allocated.clone().unwrap_or_default()
     }
 
@@ -207,8 +208,10 @@ impl TakenWork {
     /// lie in it.
     pub(super) fn retire(&self, storages: &[Arc<Storage>]) {
         let kept = self.leave(Stage::Done);
+        let mut in_buffer: HashMap<&wgpu::Buffer, Vec<&Storage>> = HashMap::new();
+        storages.iter().for_each(|storage| in_buffer.entry(&storage.buffer).or_default().push(storage));
         for mut freed in kept.freed {
-            for storage in storages.iter().filter(|storage| storage.buffer == freed.buffer) {
+            for storage in in_buffer.get(&freed.buffer).into_iter().flatten() {
                 freed.last_use = freed.last_use.map(|last| last.max(storage.contents.last_use()));
                 freed.users.extend(storage.taken.holders());
             }
