@@ -1,7 +1,6 @@
 //! A run has the bits of the same operations without a replay, whatever else is recorded in the meantime.
 
 use super::{bits, on_every_device, random};
-use crate::support;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tilewise::clifford::layer::{GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
@@ -77,7 +76,6 @@ impl RightOf for Sketch {
 #[test]
 fn every_family_has_the_bits_of_eager_work() {
     on_every_device("families", |gpu| {
-        let runs = support::by_sweep(RUNS, RUNS, 10);
         for (name, family) in families(gpu) {
             let inputs: Vec<_> = (0..3).map(|seed| random::<f32>(gpu, &[ROWS, COLS], 20 + seed)).collect();
             let want: Vec<_> = inputs.iter().map(|x| bits(&family(x).unwrap())).collect();
@@ -89,7 +87,7 @@ fn every_family_has_the_bits_of_eager_work() {
                     scope.spawn(move || disturb(gpu, thread, ends));
                 }
                 let before = gpu.stats().plans;
-                for run in 0..runs {
+                for run in 0..RUNS {
                     let at = usize::try_from(run % 3).unwrap();
                     let got = bits(replay.run(&[inputs[at].view()]).unwrap());
                     assert_eq!(got, want[at], "{gpu:?}: {name}, run {run}");
