@@ -113,9 +113,10 @@ impl fmt::Display for Played {
         let [slowest, median, fastest] = self.rate().map(significant);
         let parts = self.host_microseconds();
         let [upload, launches, read] = parts.map(significant);
+        let turns = if self.rates.len() == 1 { "turn" } else { "turns" };
         write!(
             f,
-            "{median} frames per second ({slowest} to {fastest} in {} turns); host {} us per frame (upload {upload}, \
+            "{median} frames per second ({slowest} to {fastest} in {} {turns}); host {} us per frame (upload {upload}, \
              launches {launches}, submission and read {read})",
             self.rates.len(),
             significant(parts.iter().sum())
