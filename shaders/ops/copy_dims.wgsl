@@ -13,15 +13,4 @@ struct Dims {
     rank: u32,      // number of axes of the rows
 }
 
-// The places in C and A of the first unit or element of a row.
-fn row_at(row: u32) -> vec2<u32> {
-    var rest = row;
-    var at = vec2<u32>(dims.c_offset, dims.a_offset);
-    for (var axis = 0u; axis < dims.rank; axis++) {
-        let extent = dims.axes[axis].x;
-        let outer = rest / extent;
-        at += (rest - outer * extent) * dims.axes[axis].yz;
-        rest = outer;
-    }
-    return at;
-}
+//#import row_at

@@ -9,13 +9,12 @@
 //#import copy_dims
 //#slot dims default immediate
 //#import block
+//#import own_bits
 
 //#param  set by CopyProblem::kernel
 const PER_WORD: u32 = 2u; // elements in a word
 const LANES: u32 = 64u;
 //#end
-const BITS: u32 = 32u / PER_WORD;
-const MASK: u32 = 0xffffffffu >> (32u - BITS);
 
 @group(0) @binding(0) var<storage, read_write> c: array<atomic<u32>>;
 @group(0) @binding(1) var<storage, read> a: array<u32>;
@@ -48,14 +47,5 @@ fn main(
     for (var i = first; i < end; i++) {
         bits |= element(at.y + (i - at.x) * dims.a_stride) << (i % PER_WORD * BITS);
     }
-    let count = end - first;
-    if count == PER_WORD {
-        atomicStore(&c[word], bits);
-    } else {
-        // Other rows or tensors may have the other elements of the word. No other invocation has these, so they can be
-        // cleared and set by two operations.
-        let own = ((1u << (count * BITS)) - 1u) << (first % PER_WORD * BITS);
-        atomicAnd(&c[word], ~own);
-        atomicOr(&c[word], bits);
-    }
+    store_elements(word, first, end - first, bits);
 }

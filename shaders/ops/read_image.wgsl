@@ -9,6 +9,7 @@
 //#import image_dims
 //#slot dims default immediate
 //#import block
+//#import own_bits
 //#import texels
 
 //#param  set by ImageProblem::kernel
@@ -18,8 +19,6 @@ const PER_WORD: u32 = 1u; // elements of C in a word
 const SCALED: bool = false;
 const LANES: u32 = 64u;
 //#end
-const BITS: u32 = 32u / PER_WORD;
-const MASK: u32 = 0xffffffffu >> (32u - BITS);
 
 @group(0) @binding(0) var<storage, read> texels: array<u32>;
 @group(0) @binding(1) var<storage, read_write> c: array<atomic<u32>>;
@@ -64,14 +63,5 @@ fn main(
     for (var i = first; i < end; i++) {
         bits |= element(begin + (i - start)) << (i % PER_WORD * BITS);
     }
-    let count = end - first;
-    if count == PER_WORD {
-        atomicStore(&c[word], bits);
-    } else {
-        // Other runs or tensors may have the other elements of the word. No other invocation has these, so they can be
-        // cleared and set by two operations.
-        let own = ((1u << (count * BITS)) - 1u) << (first % PER_WORD * BITS);
-        atomicAnd(&c[word], ~own);
-        atomicOr(&c[word], bits);
-    }
+    store_elements(word, first, end - first, bits);
 }

@@ -1,0 +1,15 @@
+//! Where a row begins: `row_at(row)`. The rows are counted along the axes of `dims`, of which there are `dims.rank`: extent, then
+//! the strides of C and A, innermost first.
+
+// The places in C and A of the first element, or unit, of a row.
+fn row_at(row: u32) -> vec2<u32> {
+    var rest = row;
+    var at = vec2<u32>(dims.c_offset, dims.a_offset);
+    for (var axis = 0u; axis < dims.rank; axis++) {
+        let extent = dims.axes[axis].x;
+        let outer = rest / extent;
+        at += (rest - outer * extent) * dims.axes[axis].yz;
+        rest = outer;
+    }
+    return at;
+}
