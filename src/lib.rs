@@ -33,6 +33,7 @@
 //! | trade precision for tensor cores | [`Precision`], per call or in [`GpuOptions`] |
 //! | add, multiply, activate, sum, softmax, convert | [`ops`], [`Tensor::cast`] |
 //! | copy into a part, concatenate, stack | [`ops::copy_into`], [`Tensor::writable_view`], [`ops::concat`], [`ops::stack`] |
+//! | copy to or from a position that is in a tensor | [`ops::copy_into_at`], [`ops::slice_at`] |
 //! | multiply by a random operator | [`sketch::Sketch`] |
 //! | compute an SVD, a pivoted QR, least squares or a trace | [`sketch`] (feature `factorisations`) |
 //! | compress layers and whole model files | [`sketch::SkLinear`], [`sketch`] |

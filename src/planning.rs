@@ -87,7 +87,7 @@ pub mod clifford {
 pub mod ops {
     pub use crate::ops::axis::problem::{AxisDims, AxisFunction, AxisProblem};
     pub use crate::ops::cast::problem::{CastDims, CastProblem};
-    pub use crate::ops::copy::problem::{CopyDims, CopyProblem};
+    pub use crate::ops::copy::problem::{CopyDims, CopyProblem, Longer};
     pub use crate::ops::elementwise::problem::{
         Elementwise, ElementwiseDims, ElementwiseProblem, broadcast_shape,
     };

@@ -1,6 +1,6 @@
 //! Copies a view into a view of the same shape, bit by bit, in units of 4, 8 or 16 bytes.
 //!
-//! shapes    A of up to 6 axes, any strides -> C of the same shape, any strides that do not overlap
+//! shapes    A of up to 6 axes, any strides -> C of the same shape, any strides that do not overlap; `shift` moves one of them
 //! grid      one invocation per unit, LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive units of a row
 //! requires  nothing: memory is read and written as 32-bit words for all types
@@ -30,6 +30,6 @@ fn main(
     }
     let row = index / dims.row_units;
     let col = index - row * dims.row_units;
-    let at = row_at(row);
+    let at = row_at(row) + shift();
     c[at.x + col * dims.c_stride] = a[at.y + col * dims.a_stride];
 }

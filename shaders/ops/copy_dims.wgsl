@@ -2,7 +2,7 @@
 //! `copy_parts`.
 
 struct Dims {
-    axes: array<vec4<u32>, 6>, // of the rows: extent, then the strides of C and A, then 0; innermost first
+    axes: array<vec4<u32>, 6>, // of the rows: extent, then the strides of C and A, innermost first; `w` is for `shift`
     c_offset: u32,             // first unit or element in the bindings
     a_offset: u32,
     c_stride: u32, // along a row
@@ -14,3 +14,4 @@ struct Dims {
 }
 
 //#import row_at
+//#slot shift default none

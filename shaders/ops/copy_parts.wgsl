@@ -1,6 +1,6 @@
 //! Copies a view into a view of the same shape, bit by bit: elements of 8 or 16 bits that do not form whole words.
 //!
-//! shapes    A of up to 6 axes, any strides -> C of the same shape, any strides that do not overlap
+//! shapes    A of up to 6 axes, any strides -> C of the same shape, any strides that do not overlap; `shift` moves one of them
 //! grid      one invocation per word of C that a row may touch, LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive words of a row
 //! requires  nothing: memory is read and written as 32-bit words for all types
@@ -35,7 +35,7 @@ fn main(
         return;
     }
     let row = index / dims.row_units;
-    let at = row_at(row);
+    let at = row_at(row) + shift();
     let word = at.x / PER_WORD + (index - row * dims.row_units);
     // The elements of the row in this word of C.
     let first = max(word * PER_WORD, at.x);

@@ -14,7 +14,7 @@ pub use activation::Activation;
 pub(crate) use axis::{AxisFunction, AxisProblem};
 pub use axis::{max_abs, softmax, sum, sum_squares};
 pub(crate) use cast::CastProblem;
-pub use copy::{concat, copy_into, stack};
+pub use copy::{concat, copy_into, copy_into_at, slice_at, stack};
 pub(crate) use elementwise::broadcast_shape;
 pub use elementwise::{
     activate, activate_backward, activate_into, add, add_assign, add_into, bias_add_assign, mul, mul_into,

@@ -32,6 +32,9 @@ pub(crate) struct Region {
     buffer: Buffer,
     pub(crate) layout: Layout,
     pub(crate) dtype: DType,
+    /// The elements that a kernel touches, if it binds all of `layout` but only the device knows which it takes: as many as
+    /// these.
+    touched: Option<Layout>,
 }
 
 /// A step to be added.
@@ -82,7 +85,12 @@ impl Dims {
 impl Region {
     /// The same buffer with another layout.
     pub(crate) fn with_layout(self, layout: Layout) -> Self {
-        Self { layout, ..self }
+        Self { layout, touched: None, ..self }
+    }
+
+    /// The same, of which a kernel touches only as many elements as `part` has.
+    pub(crate) fn touched_like(self, part: Layout) -> Self {
+        Self { touched: Some(part), ..self }
     }
 
     /// The bytes to bind.
@@ -90,14 +98,15 @@ impl Region {
         crate::layout::window(self.layout.bytes(self.dtype))
     }
 
-    /// Bytes of its distinct elements: an axis of stride 0 counts once.
+    /// Bytes of the distinct elements that a kernel touches: an axis of stride 0 counts once.
     fn distinct_bytes(&self) -> u64 {
-        let steps = self.layout.shape().iter().zip(self.layout.strides());
+        let layout = self.touched.as_ref().unwrap_or(&self.layout);
+        let steps = layout.shape().iter().zip(layout.strides());
         let extents = steps.map(|(&extent, &stride)| if stride == 0 { extent.min(1) } else { extent });
         let distinct =
             extents.fold(self.dtype.size() as u64, |bytes, extent| bytes.saturating_mul(extent as u64));
         // Overlapping strides do not count an element twice either.
-        let bytes = self.layout.bytes(self.dtype);
+        let bytes = layout.bytes(self.dtype);
         distinct.min(bytes.end - bytes.start)
     }
 }
@@ -137,7 +146,7 @@ impl<'a> Draft<'a> {
     ) -> Region {
         let buffer = Buffer::Operand(self.plan.parameters.len());
         self.plan.parameters.push(Parameter { name, dtype, layout, access });
-        Region { buffer, layout, dtype }
+        Region { buffer, layout, dtype, touched: None }
     }
 
     /// Adds a contiguous temporary buffer.
@@ -150,13 +159,13 @@ impl<'a> Draft<'a> {
         kernel::check_scratch(self.plan.op, self.caps, bytes)?;
         let buffer = Buffer::Temporary(self.plan.temporaries.len());
         self.plan.temporaries.push(bytes);
-        Ok(Region { buffer, layout, dtype })
+        Ok(Region { buffer, layout, dtype, touched: None })
     }
 
     /// Adds a constant of at least one word. Equal words share one constant.
     pub(crate) fn constant(&mut self, words: &[u32]) -> Result<Region> {
         let layout = Layout::contiguous(self.plan.op, &[words.len()])?;
-        Ok(Region { buffer: self.share(Constant::new(words)), layout, dtype: DType::I32 })
+        Ok(Region { buffer: self.share(Constant::new(words)), layout, dtype: DType::I32, touched: None })
     }
 
     /// The buffer of a constant, or of an equal one that is there already.
@@ -270,7 +279,7 @@ impl<'a> Draft<'a> {
             for arg in &mut step.args {
                 let (buffer, base) = match arg.buffer {
                     Buffer::Operand(index) => {
-                        let Region { buffer, layout, dtype } = operands[index];
+                        let Region { buffer, layout, dtype, .. } = operands[index];
                         (buffer, layout.bytes(dtype).start / WINDOW_ALIGNMENT * WINDOW_ALIGNMENT)
                     }
                     Buffer::Temporary(index) => (Buffer::Temporary(first + index), 0),

@@ -45,6 +45,7 @@ const STEPS: &[Step] = &[
     ("view", 8, Actor::view),
     ("write", 6, Actor::write),
     ("write part", 8, Actor::write_part),
+    ("copy part", 4, Actor::copy_part),
     ("join", 4, Actor::join),
     ("buffer", 4, Actor::buffer_of_the_application),
     ("read", 8, Actor::start_read),

@@ -33,7 +33,8 @@ impl Actor {
         }
     }
 
-    /// Writes into a part of a tensor, which all tensors of its buffer see; or fails to, without the word of the caller.
+    /// Writes into a part of a tensor, which all tensors of its buffer see; or fails to, without the word of the caller. The
+    /// position is the host's, or in a tensor.
     pub(crate) fn write_part(&mut self) {
         let Some(at) = self.find(|item| item.model.shape.len() > 1) else { return };
         let axis = self.random.below(self.items[at].model.shape.len());
@@ -52,11 +53,22 @@ impl Actor {
         };
         let slice = each!(&self.items[at].tensor, t => t.slice(axis, start..end).map(Held::from));
         let slice = slice.expect("it lies in the axis");
-        let written = match (&new, &slice) {
-            (Held::F32(a), Held::F32(c)) => copy(a, c, is_named),
-            (Held::F16(a), Held::F16(c)) => copy(a, c, is_named),
-            (Held::I8(a), Held::I8(c)) => copy(a, c, is_named),
-            (Held::I32(a), Held::I32(c)) => copy(a, c, is_named),
+        let place = if self.random.chance(40) {
+            let position = if end == extent && self.random.chance(50) { i32::MAX } else { integer(start) };
+            match gpu.tensor(&[position], [1]) {
+                Ok(position) => Some((axis, position)),
+                Err(error) => return self.excuse(error),
+            }
+        } else {
+            None
+        };
+        let whole = self.items[at].whole();
+        let c = if place.is_some() { &whole } else { &slice };
+        let written = match (&new, c) {
+            (Held::F32(a), Held::F32(c)) => copy(a, c, is_named, place.as_ref()),
+            (Held::F16(a), Held::F16(c)) => copy(a, c, is_named, place.as_ref()),
+            (Held::I8(a), Held::I8(c)) => copy(a, c, is_named, place.as_ref()),
+            (Held::I32(a), Held::I32(c)) => copy(a, c, is_named, place.as_ref()),
             _ => return,
         };
         match written {
@@ -72,6 +84,23 @@ impl Actor {
             Err(Error::Input { .. }) if !is_named => {}
             Err(error) => self.excuse(error),
         }
+    }
+
+    /// A copy of a part of a tensor, from a position that is in a tensor.
+    pub(crate) fn copy_part(&mut self) {
+        let Some(at) = self.find(|item| item.model.shape.len() > 1) else { return };
+        let axis = self.random.below(self.items[at].model.shape.len());
+        let extent = self.items[at].model.shape[axis];
+        let start = self.random.below(extent);
+        let end = start + 1 + self.random.below(extent - start);
+        let name = self.items[at].name();
+        self.say(format!("{start}..{end} of axis {axis} of {name}"));
+        let model = self.items[at].model.slice(axis, start..end);
+        let position = self.world.gpu.tensor(&[integer(start)], [1]);
+        let copied = position.and_then(|position| {
+            each!(&self.items[at].tensor, t => ops::slice_at(t, axis, &position, end - start).map(Held::from))
+        });
+        self.keep(copied, model);
     }
 
     /// A tensor and another, or itself, one after another along an axis, or stacked.
@@ -135,9 +164,22 @@ fn placed<T: Element>(
     Ok([tensor(0)?, tensor(1)?])
 }
 
-fn copy<T: Element>(a: &Tensor<T>, c: &Tensor<T>, is_named: bool) -> Result<()> {
+/// Copies to a tensor, or to the position along an axis of it.
+fn copy<T: Element>(
+    a: &Tensor<T>,
+    c: &Tensor<T>,
+    is_named: bool,
+    place: Option<&(usize, Tensor<i32>)>,
+) -> Result<()> {
     let mut c = if is_named { c.writable_view() } else { c.clone() };
-    ops::copy_into(a, &mut c)
+    match place {
+        Some((axis, at)) => ops::copy_into_at(a, &mut c, *axis, at),
+        None => ops::copy_into(a, &mut c),
+    }
+}
+
+fn integer(position: usize) -> i32 {
+    i32::try_from(position).expect("a small tensor")
 }
 
 fn join<T: Element>(a: &Tensor<T>, b: &Tensor<T>, axis: usize, is_stacked: bool) -> Result<Tensor<T>> {

@@ -1,37 +1,10 @@
 //! Copies into views, concatenation and stacking: every bit arrives, and the bytes next to it stay.
 
+use crate::bits::{bits, bytes, places};
 use crate::support;
 use tilewise::planning::ops::{CastProblem, CopyProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::{DType, Element, Error, Gpu, Layout, Result, Tensor, ops, reference};
-
-/// Elements of all bit patterns.
-fn bits<T: Element>(len: usize, seed: u64) -> Vec<T> {
-    let mut state = seed;
-    let mut word = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as u32
-    };
-    (0..len).map(|_| bytemuck::pod_read_unaligned(&word().to_ne_bytes()[..size_of::<T>()])).collect()
-}
-
-fn bytes<T: Element>(elements: &[T]) -> &[u8] {
-    bytemuck::cast_slice(elements)
-}
-
-/// The places of a view's elements, row-major, by definition.
-fn places(layout: &Layout) -> Vec<usize> {
-    let at = |mut index: usize| {
-        let axes = layout.shape().iter().zip(layout.strides()).rev();
-        layout.offset()
-            + axes.fold(0, |at, (&extent, &stride)| {
-                let step = index % extent * stride;
-                index /= extent;
-                at + step
-            })
-    };
-    (0..layout.len()).map(at).collect()
-}
 
 /// Shape, strides and offset of views that do not overlap, in a buffer of 4096 elements.
 const VIEWS: [(&[usize], &[usize], usize); 14] = [

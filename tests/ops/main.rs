@@ -1,9 +1,11 @@
 //! Operations on elements and along axes, casts, and files of tensors.
 
+mod bits;
 mod cast;
 mod copies;
 mod elements;
 mod io;
+mod positions;
 mod rows;
 #[path = "../support/mod.rs"]
 mod support;

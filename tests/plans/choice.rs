@@ -253,7 +253,7 @@ fn narrow() -> Caps {
 }
 
 /// Every operation, as `support::plans` names it.
-const OPERATIONS: [&str; 19] = [
+const OPERATIONS: [&str; 20] = [
     "cast",
     "clifford",
     "connected",
@@ -261,6 +261,7 @@ const OPERATIONS: [&str; 19] = [
     "connected layer, backward",
     "connected, backward",
     "copy",
+    "copy at a position",
     "image",
     "elementwise",
     "features",

@@ -154,7 +154,12 @@ fn expected(what: &str, plan: &Plan) -> Units {
         "sum" => f32(64 * 256),
         "sum across" => f32(64 * 2048),
         "softmax" => f32(40 * 64 * 256),
-        "cast" | "copy" | "copy of parts of words" | "image written" => f32(0),
+        "cast"
+        | "copy"
+        | "copy of parts of words"
+        | "copy to a position"
+        | "copy from a position"
+        | "image written" => f32(0),
         // Scaled and shifted.
         "image read" => f32(2 * 33 * 64 * 3),
         "sparse sketch" => sparse(plan, [2000, 4, 64, 600], true),

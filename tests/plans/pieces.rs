@@ -18,7 +18,7 @@ use tilewise::planning::gemm::{
 };
 use tilewise::planning::ops::{
     AxisFunction, AxisProblem, CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem,
-    ImageProblem, ImageTransfer,
+    ImageProblem, ImageTransfer, Longer,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
@@ -57,7 +57,7 @@ const OTHERWISE: [(&str, &str); 3] = [
 /// A problem whose largest operand has about so many elements of f32, planned.
 type Family = (&'static str, fn(usize, &Caps) -> Result<Plan>);
 
-const FAMILIES: [Family; 44] = [
+const FAMILIES: [Family; 46] = [
     ("product", |n, caps| product(cube(n), F32)?.plan(caps)),
     ("product of f16", |n, caps| product(cube(2 * n), GemmTypes::new(DType::F16, DType::F32))?.plan(caps)),
     ("product of i8", |n, caps| product(cube(n), wgsl::I8)?.plan(caps)),
@@ -108,6 +108,14 @@ const FAMILIES: [Family; 44] = [
         CastProblem::new(&flat(&[n])?, DType::F32, DType::F16, Overflow::Saturate)?.plan(caps)
     }),
     ("copy", |n, caps| CopyProblem::new(&flat(&[n])?, &flat(&[n])?, DType::F16)?.plan(caps)),
+    ("copy to a position", |n, caps| {
+        let [a, c, at] = [flat(&[n])?, flat(&[n + 8])?, flat(&[1])?];
+        CopyProblem::at_position(Longer::C, [&a, &c], 0, &at, DType::F16)?.plan(caps)
+    }),
+    ("copy from a position", |n, caps| {
+        let [a, c, at] = [flat(&[n + 1])?, flat(&[n])?, flat(&[1])?];
+        CopyProblem::at_position(Longer::A, [&a, &c], 0, &at, DType::F32)?.plan(caps)
+    }),
     ("image read", |n, caps| {
         let image = flat(&[n / 4096, 1024, 4])?;
         let (format, scale) = (TexelFormat::Rgba8Unorm, ColourScale::Unscaled);

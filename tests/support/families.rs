@@ -16,7 +16,7 @@ use tilewise::planning::gemm::{
 };
 use tilewise::planning::ops::{
     AxisFunction, AxisProblem, CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem,
-    ImageProblem, ImageTransfer,
+    ImageProblem, ImageTransfer, Longer,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -29,7 +29,7 @@ pub(crate) type Family = (&'static str, fn(&Caps) -> Result<Plan>);
 pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 
 /// A problem of every family. Each needs several workgroups.
-pub(crate) const FAMILIES: [Family; 32] = [
+pub(crate) const FAMILIES: [Family; 34] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
@@ -65,6 +65,14 @@ pub(crate) const FAMILIES: [Family; 32] = [
     ("copy", |caps| CopyProblem::new(&flat(&[64, 256])?, &flat(&[64, 256])?, DType::F32)?.plan(caps)),
     ("copy of parts of words", |caps| {
         CopyProblem::new(&flat(&[65, 255])?, &flat(&[65, 255])?, DType::F16)?.plan(caps)
+    }),
+    ("copy to a position", |caps| {
+        let [a, c, at] = [flat(&[16_385])?, flat(&[16_386])?, flat(&[1])?];
+        CopyProblem::at_position(Longer::C, [&a, &c], 0, &at, DType::F32)?.plan(caps)
+    }),
+    ("copy from a position", |caps| {
+        let [a, c, at] = [flat(&[16_575])?, flat(&[16_570])?, flat(&[1])?];
+        CopyProblem::at_position(Longer::A, [&a, &c], 0, &at, DType::F16)?.plan(caps)
     }),
     ("image read", |caps| {
         // Rows of 256 bytes: the texels have no gaps.

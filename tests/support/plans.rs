@@ -15,7 +15,7 @@ use tilewise::planning::clifford_layer::{
 use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
-use tilewise::planning::ops::{CastProblem, CopyProblem};
+use tilewise::planning::ops::{CastProblem, CopyProblem, Longer};
 use tilewise::{Caps, DType, Layout, Precision};
 
 /// Plans of all operations for a device, in every variant that changes a kernel.
@@ -136,6 +136,12 @@ fn of_elements(caps: &Caps) -> Vec<Planned> {
         for (a, c) in [(&view, &view), (&view.t(), &view.t()), (&view.t(), &padded(&[5, 3]))] {
             let problem = CopyProblem::new(a, c, dtype).expect("views of one shape");
             plans.push(Planned::of("copy", &problem, caps));
+        }
+        let row = Layout::contiguous("test", &[3, 1]).expect("a small shape");
+        for (longer, operands) in [(Longer::C, [&row, &view]), (Longer::A, [&view, &row])] {
+            let at = Layout::contiguous("test", &[1]).expect("a small shape");
+            let problem = CopyProblem::at_position(longer, operands, 1, &at, dtype).expect("one is longer");
+            plans.push(Planned::of("copy at a position", &problem, caps));
         }
     }
     plans.extend(wgsl::image_problems().iter().map(|problem| Planned::of("image", problem, caps)));

@@ -12,7 +12,7 @@ use tilewise::planning::gemm::{
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::ops::{
     AxisFunction, AxisProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem,
-    ImageTransfer,
+    ImageTransfer, Longer,
 };
 use tilewise::planning::sketch::{HadamardPass, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
@@ -151,7 +151,7 @@ pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
     plans.flat_map(|plan| kernels_of(&plan.expect("it fits")).collect::<Vec<_>>()).collect()
 }
 
-/// Copies of every type in every unit.
+/// Copies of every type in every unit, and of slices at a position that is in a tensor.
 pub fn copy_problems() -> Vec<CopyProblem> {
     let layout = |strides: &[usize], offset| {
         Layout::new("test", &[8, 16], strides, offset, 1 << 10).expect("a small view")
@@ -163,8 +163,20 @@ pub fn copy_problems() -> Vec<CopyProblem> {
         layout(&[17, 1], 1),
         layout(&[1, 8], 0),
     ];
-    let of_type =
-        |dtype| views.map(|view| CopyProblem::new(&view, &view, dtype).expect("views of one shape"));
+    let at = Layout::contiguous("test", &[1]).expect("a small shape");
+    let of_type = |dtype| {
+        views.into_iter().flat_map(move |view| {
+            let slice = Layout::contiguous("test", &[3, 16]).expect("a small shape");
+            let at_position = |longer, operands| {
+                CopyProblem::at_position(longer, operands, 0, &at, dtype).expect("the slice is shorter")
+            };
+            [
+                CopyProblem::new(&view, &view, dtype).expect("views of one shape"),
+                at_position(Longer::C, [&slice, &view]),
+                at_position(Longer::A, [&view, &slice]),
+            ]
+        })
+    };
     DType::ALL.into_iter().flat_map(of_type).collect()
 }
 

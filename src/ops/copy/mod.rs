@@ -1,17 +1,19 @@
-//! Copies into views, concatenation and stacking.
+//! Copies into views and between positions, concatenation and stacking.
 
+mod at_position;
 mod kernel;
+mod ordered;
 mod plan;
 pub(crate) mod problem;
 
-pub(crate) use problem::CopyProblem;
+pub use at_position::{copy_into_at, slice_at};
 
 use crate::error::call;
-use crate::layout::{DType, Element, Layout};
+use crate::layout::{Element, Layout};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
-use problem::{OP, check_views};
-use std::cmp::Reverse;
+use ordered::OrderedCopy;
+use problem::OP;
 
 /// Copies the elements of `a` to `c`, a uniquely owned tensor or a [`writable_view`](Tensor::writable_view).
 ///
@@ -182,31 +184,4 @@ fn joined<T: Element>(join: Join, tensors: &[&Tensor<T>], axis: usize) -> Result
         whole.write_part(place, |place| copy.run(x, place))?;
     }
     Ok(whole)
-}
-
-/// A copy of A to C, with their axes in the order of C's strides: neighbouring invocations write to neighbouring places.
-struct OrderedCopy {
-    a: Layout,
-    c: Layout,
-    /// None if there are no elements.
-    problem: Option<CopyProblem>,
-}
-
-impl OrderedCopy {
-    fn new(a: &Layout, c: &Layout, dtype: DType) -> Result<Self> {
-        check_views(a, c)?;
-        let mut order: Vec<usize> = (0..c.rank()).collect();
-        order.sort_by_key(|&axis| Reverse(c.strides()[axis]));
-        let (a, c) = (a.permute(&order)?, c.permute(&order)?);
-        let problem = if c.is_empty() { None } else { Some(CopyProblem::new(&a, &c, dtype)?) };
-        Ok(Self { a, c, problem })
-    }
-
-    fn run<T: Element>(&self, a: &Tensor<T>, c: &Tensor<T>) -> Result<()> {
-        let Some(problem) = &self.problem else { return Ok(()) };
-        c.overwrite_with(|to| {
-            let operands = [to.with_layout(self.c), a.view().with_layout(self.a)];
-            c.gpu().run(problem, &operands, &[])
-        })
-    }
 }

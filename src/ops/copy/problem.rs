@@ -30,7 +30,17 @@ pub(super) enum Unit {
     Parts,
 }
 
-/// A checked copy of a view A into a view C of the same shape, whose elements do not overlap.
+/// Which operand of a copy has more elements along one axis than are copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Longer {
+    /// A is copied to a position in C.
+    C,
+    /// C is copied from a position in A.
+    A,
+}
+
+/// A checked copy of a view A into a view C of the same shape, whose elements do not overlap; or one of the two is a slice
+/// of its operand, at a position that the kernel reads from a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CopyProblem {
     /// The shader's uniform.
@@ -39,6 +49,8 @@ pub struct CopyProblem {
     pub(super) dtype: DType,
     /// What the kernel moves together.
     pub(super) unit: Unit,
+    /// The operand of which a slice is copied, as a whole.
+    pub(super) sliced: Option<(Longer, Layout)>,
 }
 
 /// The name of the operation in errors and plans.
@@ -52,6 +64,51 @@ impl CopyProblem {
     /// [`Error::Shape`] if the shapes differ, or elements of C overlap; [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(a: &Layout, c: &Layout, dtype: DType) -> Result<Self> {
         check_views(a, c)?;
+        Self::of_views(a, c, 0, dtype)
+    }
+
+    /// A copy between all of one operand and a slice of the longer one along `axis`, whose position is in the one element
+    /// `at` of a tensor of i32. What is copied must not be empty.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); [`Error::Shape`] if there is no such axis, if the shapes differ along other axes, if `longer`
+    /// is the shorter one, or if `at` has more or fewer elements than one.
+    pub fn at_position(
+        longer: Longer,
+        [a, c]: [&Layout; 2],
+        axis: usize,
+        at: &Layout,
+        dtype: DType,
+    ) -> Result<Self> {
+        check_at_position(longer, [a, c], axis, at)?;
+        let (whole, length) = match longer {
+            Longer::C => (c, a.shape()[axis]),
+            Longer::A => (a, c.shape()[axis]),
+        };
+        let first = whole.slice(axis, ..length)?;
+        let [a, c] = match longer {
+            Longer::C => [a, &first],
+            Longer::A => [&first, c],
+        };
+        let last = whole.shape()[axis] - length;
+        let stride = if last > 0 { whole.strides()[axis] } else { 0 };
+        let mut problem = Self::of_views(a, c, stride, dtype)?;
+        let stride = dim(OP, stride / problem.unit.elements(dtype))?;
+        let [c_stride, a_stride] = match longer {
+            Longer::C => [stride, 0],
+            Longer::A => [0, stride],
+        };
+        // As `shaders/ops/shift.wgsl` reads them.
+        let shift = [c_stride, a_stride, dim(OP, last)?, at.offset_in_window(DType::I32)];
+        for (axis, number) in problem.dims.axes.iter_mut().zip(shift) {
+            axis[3] = number;
+        }
+        problem.sliced = Some((longer, whole.in_window(dtype)));
+        Ok(problem)
+    }
+
+    /// The copy of A into C, of which one may be moved by multiples of `shift` elements.
+    fn of_views(a: &Layout, c: &Layout, shift: usize, dtype: DType) -> Result<Self> {
         // Innermost first: extent and the strides of C and A. Axes merge if, in both, the outer stride is the extent times
         // the inner stride.
         let mut axes: Vec<[usize; 3]> = Vec::with_capacity(MAX_RANK);
@@ -66,7 +123,7 @@ impl CopyProblem {
         }
         dim(OP, c.len())?;
         let offsets = [c, a].map(|x| x.offset_in_window(dtype) as usize);
-        let unit = Unit::of(&axes, offsets, dtype);
+        let unit = Unit::of(&axes, [offsets[0], offsets[1], shift], dtype);
         let together = unit.elements(dtype);
         let mut axes = axes.into_iter().peekable();
         // The innermost axis is the row, unless its elements are parts of words that are not neighbours.
@@ -92,10 +149,24 @@ impl CopyProblem {
             *to = [dim(OP, extent)?, dim(OP, sc / together)?, dim(OP, sa / together)?, 0];
             dims.rank += 1;
         }
-        Ok(Self { dims, dtype, unit })
+        Ok(Self { dims, dtype, unit, sliced: None })
     }
 
-    /// The layouts of C and A, relative to their windows.
+    /// The name in plans.
+    pub(super) fn op(&self) -> &'static str {
+        match self.sliced {
+            None => OP,
+            Some((Longer::C, _)) => "copy_into_at",
+            Some((Longer::A, _)) => "slice_at",
+        }
+    }
+
+    /// The layout of the tensor of one element that has the position, relative to its window.
+    pub(super) fn position(&self) -> Result<Layout> {
+        Layout::new(OP, &[], &[], self.dims.axes[3][3] as usize, usize::MAX)
+    }
+
+    /// The layouts of what is written in C and read in A, relative to their windows: at position 0 of a slice.
     pub(super) fn layouts(&self) -> Result<[Layout; 2]> {
         let d = &self.dims;
         let together = self.unit.elements(self.dtype);
@@ -115,6 +186,35 @@ impl CopyProblem {
     }
 }
 
+/// Checks that all of one operand can be copied to or from a slice of the longer one.
+pub(super) fn check_at_position(
+    longer: Longer,
+    [a, c]: [&Layout; 2],
+    axis: usize,
+    at: &Layout,
+) -> Result<()> {
+    let whole = if longer == Longer::C { c } else { a };
+    if axis >= whole.rank() {
+        return Err(Error::shapes(OP, "the axis must be one of the shape", whole.shape(), &[axis]));
+    }
+    let matches = |(i, (a, c)): (usize, (&usize, &usize))| match longer {
+        _ if i != axis => a == c,
+        Longer::C => a <= c,
+        Longer::A => c <= a,
+    };
+    if a.rank() != c.rank() || !a.shape().iter().zip(c.shape()).enumerate().all(matches) {
+        let rule = match longer {
+            Longer::C => "the output must have the shape of the operand, or be longer along the axis",
+            Longer::A => "the operand must have the shape of the output, or be longer along the axis",
+        };
+        return Err(Error::shapes(OP, rule, c.shape(), a.shape()));
+    }
+    if at.len() != 1 {
+        return Err(Error::shape(OP, "the position must be a tensor of one element", at.shape()));
+    }
+    check_no_overlap(OP, c)
+}
+
 /// Checks that a view A can be copied into a view C.
 pub(super) fn check_views(a: &Layout, c: &Layout) -> Result<()> {
     if a.shape() != c.shape() {
@@ -124,14 +224,15 @@ pub(super) fn check_views(a: &Layout, c: &Layout) -> Result<()> {
 }
 
 impl Unit {
-    /// The largest unit that divides the rows and their places in both operands.
-    fn of(axes: &[[usize; 3]], offsets: [usize; 2], dtype: DType) -> Self {
+    /// The largest unit that divides the rows and their places in both operands: `starts` are those of the first row, and the
+    /// distance by which it may move.
+    fn of(axes: &[[usize; 3]], starts: [usize; 3], dtype: DType) -> Self {
         let size = dtype.size();
         let fits = |bytes: usize| {
             let together = bytes / size;
             let rows =
                 axes.first().is_some_and(|&[n, sc, sa]| n.is_multiple_of(together) && [sc, sa] == [1, 1]);
-            let mut places = axes.iter().skip(1).flat_map(|[_, strides @ ..]| strides).chain(&offsets);
+            let mut places = axes.iter().skip(1).flat_map(|[_, strides @ ..]| strides).chain(&starts);
             together <= 1 || (rows && places.all(|place| place.is_multiple_of(together)))
         };
         let words = [4, 2, 1].into_iter().find(|&words| words * 4 >= size && fits(words * 4));

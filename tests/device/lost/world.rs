@@ -24,6 +24,8 @@ pub(super) struct World {
     pub(super) c: Tensor<f32>,
     /// (8).
     pub(super) row: Tensor<f32>,
+    /// A position: (1).
+    pub(super) at: Tensor<i32>,
     pub(super) linear: Linear<f32>,
     /// A product of matrices (8, 8) that has not been compiled, and its scalars.
     pub(super) plan: Plan,
@@ -104,6 +106,7 @@ impl World {
             replay: gpu.capture(&[a.view()], || matmul(&a, &b))?,
             c: square()?,
             row: random(gpu, &[8])?,
+            at: gpu.tensor(&[1], [1])?,
             npy: Npy::from_bytes(&npy_bytes([2, 2], &[1.0f32; 4])?)?,
             file: Safetensors::from_bytes(writer.to_bytes()?)?,
             buffer: gpu.device().create_buffer(&wgpu::BufferDescriptor {

@@ -5,6 +5,7 @@ mod inputs;
 mod memory;
 mod mistakes;
 mod orders;
+mod positions;
 mod scopes;
 mod tensors;
 

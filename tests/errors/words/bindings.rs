@@ -34,6 +34,9 @@ fn operands_that_cannot_be_bound() {
     large("activate_into", ops::activate_into(&a, Activation::Gelu, &mut c));
     large("add_assign", ops::add_assign(&mut c, &a));
     large("bias_add_assign", ops::bias_add_assign(&mut c, &t(&[64])));
+    let at = gpu.zeros::<i32>([1]).unwrap();
+    large("copy_into_at", ops::copy_into_at(&t(&[1, 64]), &mut c, 0, &at));
+    large("slice_at", ops::slice_at(&a, 0, &at, 1).map(drop));
     large("softmax", ops::softmax(&a).map(drop));
     large("max_abs", ops::max_abs(&a, 1).map(drop));
     for sketch in [SketchKind::CountSketch, SketchKind::Hadamard] {

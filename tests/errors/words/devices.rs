@@ -38,6 +38,11 @@ fn operands_of_different_devices() {
     apart("activate_into", ops::activate_into(&b, Activation::Gelu, &mut c));
     apart("add_assign", ops::add_assign(&mut c, &b));
     apart("bias_add_assign", ops::bias_add_assign(&mut c, &o(&[4])));
+    let [at, there] = [&gpu, &other].map(|gpu| gpu.zeros::<i32>([1]).unwrap());
+    apart("copy_into", ops::copy_into(&b, &mut c));
+    apart("copy_into_at", ops::copy_into_at(&b, &mut c, 0, &at));
+    apart("copy_into_at", ops::copy_into_at(&a, &mut c, 0, &there));
+    apart("slice_at", ops::slice_at(&a, 0, &there, 1).map(drop));
     let of = ExplicitSketch::new(t(&[2, 4])).unwrap();
     apart("ExplicitSketch::apply", of.apply(&b, 1).map(drop));
     apart("ExplicitSketch::left", of.left(&b).map(drop));

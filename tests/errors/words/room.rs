@@ -43,6 +43,7 @@ fn results_without_room() {
     full("sum", ops::sum(&cube, 2).map(drop));
     full("sum_squares", ops::sum_squares(&cube, 2).map(drop));
     full("max_abs", ops::max_abs(&cube, 2).map(drop));
+    full("slice_at", ops::slice_at(&a, 0, &gpu.zeros([1]).unwrap(), 128).map(drop));
     full("softmax", ops::softmax(&a).map(drop));
     for kind in [SketchKind::Sign, SketchKind::CountSketch, SketchKind::Hadamard] {
         let sketch = Sketch::new(kind, [128, 256], 1).unwrap();

@@ -53,6 +53,15 @@ fn shapes_that_do_not_go_together() {
     found.shapes("activate_into", given, ops::activate_into(&b, Activation::Gelu, &mut c));
     found.shapes("add_assign", given, ops::add_assign(&mut c, &b));
     found.shapes("bias_add_assign", &[&[10], &[3, 4]], ops::bias_add_assign(&mut c, &vector));
+    let at = gpu.zeros::<i32>([1]).unwrap();
+    found.shapes("copy_into", given, ops::copy_into(&b, &mut c));
+    found.shapes("copy_into_at", given, ops::copy_into_at(&b, &mut c, 0, &at));
+    found.shapes("copy_into_at", given, ops::copy_into_at(&b, &mut c, 2, &at));
+    let places = gpu.zeros::<i32>([5, 6]).unwrap();
+    found.shapes("copy_into_at", given, ops::copy_into_at(&a, &mut c, 0, &places));
+    found.shapes("slice_at", given, ops::slice_at(&a, 2, &at, 1));
+    found.shapes("slice_at", given, ops::slice_at(&a, 1, &at, 5));
+    found.shapes("slice_at", given, ops::slice_at(&a, 1, &places, 1));
     found.shapes("sum", given, ops::sum(&a, 2));
     found.shapes("sum_squares", given, ops::sum_squares(&a, 2));
     found.shapes("max_abs", given, ops::max_abs(&a, 2));

@@ -6,6 +6,7 @@
 
 mod cache_files;
 mod caps;
+mod copies;
 #[path = "../../../examples/algebra/expression.rs"]
 mod expression;
 mod expressions;

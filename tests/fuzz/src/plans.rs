@@ -1,6 +1,7 @@
 //! Random problems on random devices: every plan is within the device's limits, and its kernels are valid there.
 
 use crate::caps::caps;
+use crate::copies;
 use crate::limits::{self, Planned};
 use arbitrary::{Error, Result, Unstructured};
 use std::cell::RefCell;
@@ -19,9 +20,7 @@ use tilewise::planning::gemm::{
     HalfPosition, OuterAxis, Pin, Previous, Scale, Side, SignHalf, product_shape,
 };
 use tilewise::planning::kernel::{Kernel, Needs};
-use tilewise::planning::ops::{
-    AxisFunction, AxisProblem, CastProblem, CopyProblem, Elementwise, ElementwiseProblem,
-};
+use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
 use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType, Layout, Precision};
@@ -97,7 +96,7 @@ fn taken(kernel: &Kernel, caps: &Caps) -> (Needs, u32) {
     })
 }
 
-fn extent(u: &mut Unstructured<'_>) -> Result<usize> {
+pub(crate) fn extent(u: &mut Unstructured<'_>) -> Result<usize> {
     u.choose(&EXTENTS).copied()
 }
 
@@ -106,7 +105,7 @@ fn real(u: &mut Unstructured<'_>) -> Result<DType> {
 }
 
 /// A view of this shape in a large buffer, with or without permuted axes, gaps and an offset.
-fn view(u: &mut Unstructured<'_>, shape: &[usize]) -> Result<Layout> {
+pub(crate) fn view(u: &mut Unstructured<'_>, shape: &[usize]) -> Result<Layout> {
     let mut axes: Vec<usize> = (0..shape.len()).rev().collect();
     if u.ratio(1, 3)? {
         for i in (1..axes.len()).rev() {
@@ -126,7 +125,7 @@ fn view(u: &mut Unstructured<'_>, shape: &[usize]) -> Result<Layout> {
 }
 
 /// Checks that a plan binds exactly the windows of the views from which its problem was built, by index of the operand.
-fn of_views(planned: Planned, views: &[(usize, &Layout, DType)]) -> Planned {
+pub(crate) fn of_views(planned: Planned, views: &[(usize, &Layout, DType)]) -> Planned {
     for &(index, view, dtype) in views.iter().filter(|(_, view, _)| !view.is_empty()) {
         if let Ok(plan) = &planned.plan {
             let [end, window] =
@@ -256,9 +255,7 @@ fn cast(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let x = view(u, &shape)?;
     if from == to && overflow == Overflow::Rust {
         // The same elements, copied into a view.
-        let c = view(u, &shape)?;
-        let problem = CopyProblem::new(&x, &c, from).map_err(|_| Error::IncorrectFormat)?;
-        return Ok(of_views(Planned::of("copy", &problem, caps), &[(0, &c, from), (1, &x, from)]));
+        return copies::copy(u, &shape, from, caps);
     }
     let problem = CastProblem::new(&x, from, to, overflow).map_err(|_| Error::IncorrectFormat)?;
     Ok(of_views(Planned::of("cast", &problem, caps), &[(0, &x, from)]))

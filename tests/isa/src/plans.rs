@@ -18,7 +18,7 @@ use tilewise::planning::gemm::{
 };
 use tilewise::planning::ops::{
     AxisFunction, AxisProblem, CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem,
-    ImageProblem, ImageTransfer,
+    ImageProblem, ImageTransfer, Longer,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -186,6 +186,13 @@ fn elements(plans: &mut List<'_>) {
             let problem = CopyProblem::new(&plane, &c, dtype).expect(FITS);
             plans.add("copy", &format!("copy {dtype}, {name}"), &problem);
         }
+    }
+    for dtype in [F32, F16] {
+        let (row, cache, at) = (flat(&[8, 32, 1, 128]), flat(&[8, 32, 4096, 128]), flat(&[1]));
+        let problem = CopyProblem::at_position(Longer::C, [&row, &cache], 2, &at, dtype).expect(FITS);
+        plans.add("copy", &format!("copy {dtype}, to a position"), &problem);
+        let problem = CopyProblem::at_position(Longer::A, [&cache, &row], 2, &at, dtype).expect(FITS);
+        plans.add("copy", &format!("copy {dtype}, from a position"), &problem);
     }
     let frame = flat(&[1080, 1920, 4]);
     for (name, transfer) in [("read", ImageTransfer::Read), ("written", ImageTransfer::Write)] {

@@ -1,0 +1,19 @@
+//! How far the elements that are copied move from the places in `dims`: `shift()`, in C and in A.
+
+//#variant none
+// They stay.
+fn shift() -> vec2<u32> {
+    return vec2<u32>();
+}
+
+//#variant position
+// They move by a number of positions along an axis, which is in a buffer and may be any number. It is clamped, so that they stay
+// within the axis.
+@group(0) @binding(2) var<storage, read> positions: array<i32>;
+
+fn shift() -> vec2<u32> {
+    let strides = vec2<u32>(dims.axes[0].w, dims.axes[1].w); // of the axis, in C and A: one is 0
+    let last = dims.axes[2].w;
+    let index = dims.axes[3].w; // of the position in its binding
+    return u32(clamp(positions[index], 0, i32(last))) * strides;
+}

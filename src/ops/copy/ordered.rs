@@ -1,0 +1,72 @@
+//! A copy with its axes in the order of the output's strides.
+
+use super::problem::{CopyProblem, Longer, check_at_position, check_views};
+use crate::Result;
+use crate::gpu::View;
+use crate::layout::{DType, Element, Layout};
+use crate::tensor::Tensor;
+use std::cmp::Reverse;
+
+/// A copy of A to C, with their axes in the order of C's strides: neighbouring invocations write to neighbouring places.
+pub(super) struct OrderedCopy {
+    a: Layout,
+    c: Layout,
+    /// None if there are no elements.
+    problem: Option<CopyProblem>,
+}
+
+impl OrderedCopy {
+    /// A copy of all elements.
+    pub(super) fn new(a: &Layout, c: &Layout, dtype: DType) -> Result<Self> {
+        check_views(a, c)?;
+        let order = order(c);
+        let (a, c) = (a.permute(&order)?, c.permute(&order)?);
+        let problem = if c.is_empty() { None } else { Some(CopyProblem::new(&a, &c, dtype)?) };
+        Ok(Self { a, c, problem })
+    }
+
+    /// A copy of all of one operand to or from a slice of the longer one along `axis`, at a position that is in the one
+    /// element `at` of another tensor.
+    pub(super) fn at_position(
+        longer: Longer,
+        [a, c]: [&Layout; 2],
+        axis: usize,
+        at: &Layout,
+        dtype: DType,
+    ) -> Result<Self> {
+        check_at_position(longer, [a, c], axis, at)?;
+        let order = order(c);
+        // Every axis is in the order once.
+        let axis = order.iter().position(|&from| from == axis).unwrap_or(axis);
+        let (a, c) = (a.permute(&order)?, c.permute(&order)?);
+        let is_empty = a.is_empty() || c.is_empty();
+        let problem = || CopyProblem::at_position(longer, [&a, &c], axis, at, dtype);
+        let problem = if is_empty { None } else { Some(problem()?) };
+        Ok(Self { a, c, problem })
+    }
+
+    /// Copies between these tensors, whose layouts are those of the problem.
+    pub(super) fn run<T: Element>(&self, a: &Tensor<T>, c: &Tensor<T>) -> Result<()> {
+        c.overwrite_with(|to| self.launch(a, to, None))
+    }
+
+    /// The same to a view of the output, with the tensor that has the position, if there is one.
+    pub(super) fn launch<T: Element>(
+        &self,
+        a: &Tensor<T>,
+        to: View<'_>,
+        at: Option<&Tensor<i32>>,
+    ) -> Result<()> {
+        let Some(problem) = &self.problem else { return Ok(()) };
+        let mut operands = vec![to.with_layout(self.c), a.view().with_layout(self.a)];
+        operands.extend(at.map(Tensor::view));
+        a.gpu().run(problem, &operands, &[])
+    }
+}
+
+/// The axes of C, those with the largest strides first.
+fn order(c: &Layout) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..c.rank()).collect();
+    order.sort_by_key(|&axis| Reverse(c.strides()[axis]));
+    order
+}
