@@ -73,18 +73,14 @@ pub(crate) fn launches() -> Vec<Launch> {
                 launches.extend(Launch::steps(&format!("copy of {dtype} {a:?} to {c:?}"), &plan));
             }
             let position = Layout::new("test", &[1], &[1], 63, 64).expect("the last of a window");
-            for axis in 0..view.rank() {
-                let len = view.shape()[axis].div_ceil(2);
-                let slice = view.slice(axis, ..len).expect("within the axis");
-                let dense = Layout::contiguous("test", slice.shape()).expect("no more than the view");
-                for (longer, operands) in [(Longer::C, [&dense, &view]), (Longer::A, [&view, &dense])] {
-                    let problem = CopyProblem::at_position(longer, operands, axis, &position, dtype);
-                    let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[axis % 2])) else {
-                        continue;
-                    };
-                    let what = format!("copy of {dtype}, {longer:?} is {view:?}, axis {axis}");
-                    launches.extend(Launch::steps(&what, &plan));
-                }
+            let axis = (at + dtype.size()) % view.rank();
+            let slice = view.slice(axis, ..view.shape()[axis].div_ceil(2)).expect("within the axis");
+            let dense = Layout::contiguous("test", slice.shape()).expect("no more than the view");
+            for (longer, operands) in [(Longer::C, [&dense, &view]), (Longer::A, [&view, &dense])] {
+                let problem = CopyProblem::at_position(longer, operands, axis, &position, dtype);
+                let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[at % 2])) else { continue };
+                let what = format!("copy of {dtype}, {longer:?} is {view:?}, axis {axis}");
+                launches.extend(Launch::steps(&what, &plan));
             }
         }
     }
