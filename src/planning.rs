@@ -41,8 +41,8 @@ pub mod gemm {
     };
     pub use crate::gemm::problem::{
         BiasAxis, Distribution, Epilogue, GemmDims, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis,
-        HalfPosition, MAX_I8_K, OuterAxis, Pin, Previous, Scale, SeededADims, SeededBDims, SegmentDims, Side,
-        SignHalf, product_shape,
+        HalfPosition, MAX_I8_K, OuterAxis, Pin, Previous, Scale, SeedSource, SeededADims, SeededBDims,
+        SegmentDims, Side, SignHalf, product_shape,
     };
     pub use crate::gemm::segments::SegmentedProblem;
 }

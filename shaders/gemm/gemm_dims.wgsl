@@ -78,7 +78,7 @@ struct Dims {
     a_outer: u32,  // stride of A along m
     a_k: u32,      // stride of A along k
     a_offset: u32, // first element of A in its binding
-    seed_low: u32,
+    seed_low: u32, // the words of the seed, or their places in the tensor that holds it
     seed_high: u32,
     b_outer: u32,  // stride of B along n
     b_k: u32,      // stride of B along k
@@ -134,7 +134,7 @@ struct Dims {
     b_outer: u32,  // stride of B along n
     b_k: u32,      // stride of B along k
     b_offset: u32,
-    seed_low: u32,
+    seed_low: u32, // the words of the seed, or their places in the tensor that holds it
     seed_high: u32,
     ldc: u32,      // stride of C along m; along n it is 1
     c_offset: u32,

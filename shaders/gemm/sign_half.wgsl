@@ -2,6 +2,7 @@
 //! are along the outer axis or along k. Indices are relative to the start of a half, which may have any extent.
 
 //#import philox
+//#slot seed default number
 //#import sign_words
 
 //#param  set by SignHalf::bind; these defaults are a legal half
@@ -20,7 +21,7 @@ fn sign_half_b(outer: u32, k: u32) -> b_value {
     if half != SIGN_HALF {
         return load_b(dims.b_offset + at.x * dims.b_outer + at.y * dims.b_k);
     }
-    let words = sign_words(at[SIGN_ROWS], at[SIGN_COLUMNS], vec2<u32>(dims.seed_low, dims.seed_high));
+    let words = sign_words(at[SIGN_ROWS], at[SIGN_COLUMNS], seed());
     let bit = (words[at[SIGN_ROWS] % 4u] >> (at[SIGN_COLUMNS] % 32u)) & 1u;
     return 1.0 - 2.0 * b_value(bit);
 }

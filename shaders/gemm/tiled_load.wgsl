@@ -44,6 +44,7 @@ fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
 // A generated operand x: its entries are computed from a seed while they are staged. Only the table of the normal distribution
 // is stored. A place is the index along k, not an address.
 //#import philox
+//#slot seed default number
 //#slot entries default words
 
 const X_AHEAD: bool = false; // there is no load to wait for
@@ -53,7 +54,7 @@ fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
 }
 
 fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
-    return x_elements(vec4<iteration_sum>(entries(outer, at, vec2<u32>(dims.seed_low, dims.seed_high))));
+    return x_elements(vec4<iteration_sum>(entries(outer, at, seed())));
 }
 
 fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {

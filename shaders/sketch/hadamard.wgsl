@@ -7,7 +7,7 @@
 //! edges     rows past the end are zero on load and guarded on store: any rows >= 1, columns >= 1, batches >= 1
 
 struct Dims {
-    undo: array<vec4<u32>, 2>, // inverse of the row order, the last round first: factors and summands
+    undo: array<vec4<u32>, 2>, // inverse of the row order, the last round first: factors and summands; 0 if the kernel finds it
     rows_in: u32,              // rows of the operand; its padded axis has 2^bits
     rows_out: u32,             // rows of the result
     x_offset: u32,             // first element of the operand in its binding, then its strides
@@ -27,7 +27,7 @@ struct Dims {
     bits: u32,     // bits of the row index
     shift: u32,    // shift of the rounds of the row order
     scale: f32,
-    seed_low: u32,
+    seed_low: u32, // the words of the seed, or their places in the tensor that holds it
     seed_high: u32,
     tag: u32, // last word of the Philox counter of the signs
     column_lanes: u32, // neighbouring columns, the other lanes have other sets; a power of two, at most LINES
@@ -53,20 +53,9 @@ const ROWS: u32 = 1u << ROW_BITS;
 const ROW_LANES: u32 = ROWS / RADIX;
 const LANES: u32 = LINES * ROW_LANES;
 
-// The position of a row of the Hadamard matrix in the row order (`src/sketch/operator/row_order.rs`).
-fn position_of(row: u32) -> u32 {
-    let mask = (1u << dims.bits) - 1u;
-    var x = ((row - dims.undo[0].y) * dims.undo[0].x) & mask; // wraps: numbers modulo 2^bits
-    x ^= x >> dims.shift;
-    x = ((x - dims.undo[0].w) * dims.undo[0].z) & mask; // wraps: numbers modulo 2^bits
-    x ^= x >> dims.shift;
-    x = ((x - dims.undo[1].y) * dims.undo[1].x) & mask; // wraps: numbers modulo 2^bits
-    x ^= x >> dims.shift;
-    x = ((x - dims.undo[1].w) * dims.undo[1].z) & mask; // wraps: numbers modulo 2^bits
-    return x ^ (x >> dims.shift);
-}
-
 //#slot hadamard_operands default apart
+//#slot seed default number
+//#slot row_order default given
 //#slot hadamard_signs default generated
 //#slot hadamard_read default plain
 //#slot hadamard_write default plain
@@ -141,6 +130,7 @@ fn main(
         high0 = within0;
     }
     let row0 = (high << (dims.low_bits + ROW_BITS)) + low;
+    find_row_order(lane);
     generate_signs(high0 << (dims.low_bits + ROW_BITS), low0, lane);
 
     let outer = batch / dims.batch0;

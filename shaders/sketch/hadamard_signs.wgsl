@@ -36,7 +36,7 @@ fn generate_signs(row0: u32, low0: u32, lane: u32) {
         if SPAN > 0u {
             at = (row0 + ((slot / APART) << dims.low_bits)) / 128u + signs_from + slot % APART;
         }
-        signs[slot] = philox(vec4<u32>(at, 0u, 0u, dims.tag), vec2<u32>(dims.seed_low, dims.seed_high));
+        signs[slot] = philox(vec4<u32>(at, 0u, 0u, dims.tag), seed());
     }
     workgroupBarrier();
 }

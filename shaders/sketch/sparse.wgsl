@@ -9,14 +9,15 @@
 //! holds sums of earlier lines, and the new ones are added. The sums are multiplied by `factor` before they are stored.
 
 //#import philox
+//#slot seed default number
 
 struct Dims {
     lines: u32,
     positions: u32,
     nonzeros: u32,  // per line
     distinct: u32, // 1: positions of a line are distinct, 0: they are independent
-    seed0: u32,
-    seed1: u32,
+    seed_low: u32, // the words of the seed, or their places in the tensor that holds it
+    seed_high: u32,
     tag: u32, // last word of the Philox counter
     scale: f32,
     columns: u32,
@@ -59,7 +60,7 @@ struct Drawn {
 
 // The random words of nonzeros `first` to `first + 3` of a line. `first` is a multiple of 4.
 fn words_of(line: u32, first: u32) -> vec4<u32> {
-    return philox(vec4<u32>(line, first / 4u, 0u, dims.tag), vec2<u32>(dims.seed0, dims.seed1));
+    return philox(vec4<u32>(line, first / 4u, 0u, dims.tag), seed());
 }
 
 // A position below each bound.

@@ -136,6 +136,14 @@ impl<'a> Draft<'a> {
         self.plan.scalars.iter().position(|scalar| scalar.name == name)
     }
 
+    /// These dims with the call's scalar at this offset, if the call passes it.
+    pub(crate) fn put(&self, dims: Dims, scalar: ScalarParameter, offset: usize) -> Dims {
+        match self.scalar(scalar.name) {
+            Some(index) => dims.scalar(offset, index),
+            None => dims,
+        }
+    }
+
     /// Adds an operand.
     pub(crate) fn operand(
         &mut self,

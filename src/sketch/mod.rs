@@ -1,6 +1,7 @@
 //! Sketching: random operators that map long vectors to short ones and preserve norms, and what is built on them.
 //!
-//! Operators are [`Sketch`] (random, never stored) and [`ExplicitSketch`] (a stored matrix). Factorisations:
+//! Operators are [`Sketch`] (random, never stored), [`SeededSketch`] (the same, with its seed in a tensor) and
+//! [`ExplicitSketch`] (a stored matrix). Factorisations:
 //! [`cqrrpt`], [`lstsq`], [`range`], [`rsvd`] and [`trace`]. Layers: [`SkLinear`], [`recommend_rank`] and [`Compress`].
 //!
 //! Without the feature `factorisations`, and in a browser, there are the operators, and layers that are random, loaded from
@@ -19,7 +20,7 @@ mod operator;
 mod rank;
 pub(crate) mod sparse;
 
-pub use apply::ExplicitSketch;
+pub use apply::{ExplicitSketch, SeededSketch};
 #[cfg(all(feature = "factorisations", feature = "safetensors", not(target_arch = "wasm32")))]
 pub use compress::{Compress, Compressed, CompressedLayer, Progress, ProgressStep, Selection};
 #[cfg(all(feature = "factorisations", not(target_arch = "wasm32")))]

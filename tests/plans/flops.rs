@@ -6,8 +6,8 @@ use crate::support::wgsl;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{
-    Distribution, GemmDims, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, Pin, Side,
-    SignHalf,
+    Distribution, GemmDims, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, Pin, SeedSource,
+    Side, SignHalf,
 };
 use tilewise::planning::{Plan, Problem, Step};
 use tilewise::{DType, Error};
@@ -145,7 +145,7 @@ fn expected(what: &str, plan: &Plan) -> Units {
             let [matrix, f32, f16, _] = f32(product([200, 260, 64]) + 2 * signs);
             [matrix, f32, f16, (signs * (PHILOX * 16 / 32 / 4 + 2)) as f64]
         }
-        "dense sketch" => {
+        "dense sketch" | "dense sketch, seed in a tensor" => {
             let entries = 192 * 200 * blocks(plan, [192, 256])[1];
             let [matrix, f32, f16, _] = f32(product([192, 256, 200]) + of_parts(plan) + entries);
             [matrix, f32, f16, (entries * (PHILOX / 4 + 21)) as f64]
@@ -162,11 +162,16 @@ fn expected(what: &str, plan: &Plan) -> Units {
         | "image written" => f32(0),
         // Scaled and shifted.
         "image read" => f32(2 * 33 * 64 * 3),
-        "sparse sketch" => sparse(plan, [2000, 4, 64, 600], true),
-        "sparse sketch, adjoint" => sparse(plan, [2000, 1, 64, 2000], false),
-        "hadamard" => {
-            let signs = |step: &Step| step.grid.iter().product::<u32>() as usize * param(step, "SLOTS");
-            let calls: usize = plan.steps().iter().map(signs).sum();
+        "sparse sketch" | "sparse sketch, seed in a tensor" => sparse(plan, [2000, 4, 64, 600], true),
+        "sparse sketch, adjoint" | "sparse sketch, adjoint, seed in a tensor" => {
+            sparse(plan, [2000, 1, 64, 2000], false)
+        }
+        "hadamard" | "hadamard, seed in a tensor" => {
+            let blocks = |step: &Step| step.grid.iter().product::<u32>() as usize;
+            let signs = |step: &Step| blocks(step) * param(step, "SLOTS");
+            // The last pass permutes: each of its workgroups draws the four rounds of the row order.
+            let rounds = if what == "hadamard" { 0 } else { 4 * plan.steps().last().map_or(0, blocks) };
+            let calls = plan.steps().iter().map(signs).sum::<usize>() + rounds;
             let [matrix, f32, f16, _] = f32(12 * 4096 * 16);
             [matrix, f32, f16, (PHILOX * calls) as f64]
         }
@@ -265,7 +270,7 @@ fn what_is_made_counts_its_words_and_what_becomes_of_them() {
     ] {
         for (outer, words) in [(OuterAxis::Rows, down), (OuterAxis::Columns, along)] {
             for (side, made) in [(Side::A, m * k * 3), (Side::B, n * k * 3)] {
-                let generated = GeneratedOperand { side, entries, outer, tag: 1 };
+                let generated = GeneratedOperand { side, entries, outer, tag: 1, seed: SeedSource::Scalars };
                 let problem = wgsl::plain([m, n, k], GemmTypes::new(DType::F32, DType::F32));
                 let problem = problem.generated(generated).pinned(Pin::Tile(tile)).split_k(SplitK::Splits(1));
                 let f32 = 2 * m * n * k + made * f32;

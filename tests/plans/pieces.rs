@@ -14,7 +14,7 @@ use tilewise::planning::clifford_layer::{
 };
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{
-    Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
+    Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, SeedSource, Side,
 };
 use tilewise::planning::ops::{
     AxisFunction, AxisProblem, CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem,
@@ -79,8 +79,13 @@ const FAMILIES: [Family; 46] = [
     ("fast product", |n, caps| product(cube(n), F32)?.precision(Precision::Fast).plan(caps)),
     ("split product", |n, caps| product(cube(n), F32)?.precision(Precision::Split).plan(caps)),
     ("product with a generated operand", |n, caps| {
-        let generated =
-            GeneratedOperand { side: Side::B, entries: Distribution::Normal, outer: OuterAxis::Rows, tag: 1 };
+        let generated = GeneratedOperand {
+            side: Side::B,
+            entries: Distribution::Normal,
+            outer: OuterAxis::Rows,
+            tag: 1,
+            seed: SeedSource::Scalars,
+        };
         product(cube(n), F32)?.generated(generated).plan(caps)
     }),
     ("f16_split", |n, caps| {

@@ -116,7 +116,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     let hadamard: Members = members!(HadamardDims: undo rows_in rows_out x_offset x_row x_column x_batch0 x_batch1 y_offset y_row y_column y_batch0 y_batch1 columns batch0 batches low_bits bits shift scale seed_low seed_high tag column_lanes folded_bits);
     assert_eq!(dims_of("sketch/hadamard"), hadamard);
     assert_eq!(hadamard.1, 128, "what every device has room for as immediates");
-    let sparse: Members = members!(SparseDims: lines positions nonzeros distinct seed0 seed1 tag scale columns extent0 extent1 x_offset x_axis x_stride0 x_stride1 x_stride2 y_axis y_stride0 y_stride1 y_stride2 rows width split_lines chunk splits y_split reserved0 reserved1);
+    let sparse: Members = members!(SparseDims: lines positions nonzeros distinct seed_low seed_high tag scale columns extent0 extent1 x_offset x_axis x_stride0 x_stride1 x_stride2 y_axis y_stride0 y_stride1 y_stride2 rows width split_lines chunk splits y_split reserved0 reserved1);
     for shader in ["sketch/gather", "sketch/scatter"] {
         assert_eq!(dims_of(shader), sparse, "{shader}");
     }

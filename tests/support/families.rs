@@ -12,7 +12,7 @@ use tilewise::planning::clifford_layer::{
     RowOperandLayouts, RowProblem,
 };
 use tilewise::planning::gemm::{
-    Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
+    Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, SeedSource, Side,
 };
 use tilewise::planning::ops::{
     AxisFunction, AxisProblem, CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem,
@@ -28,8 +28,11 @@ pub(crate) type Family = (&'static str, fn(&Caps) -> Result<Plan>);
 
 pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 
+/// A seed that kernels find in a tensor.
+const IN_A_TENSOR: SeedSource = SeedSource::Tensor([0, 1]);
+
 /// A problem of every family. Each needs several workgroups.
-pub(crate) const FAMILIES: [Family; 34] = [
+pub(crate) const FAMILIES: [Family; 38] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
@@ -43,8 +46,13 @@ pub(crate) const FAMILIES: [Family; 34] = [
     ("fast product", |caps| naive([64, 96, 64]).precision(Precision::Fast).plan(caps)),
     ("split product", |caps| naive([64, 96, 64]).precision(Precision::Split).plan(caps)),
     ("product with a generated operand", |caps| {
-        let generated =
-            GeneratedOperand { side: Side::B, entries: Distribution::Sign, outer: OuterAxis::Rows, tag: 1 };
+        let generated = GeneratedOperand {
+            side: Side::B,
+            entries: Distribution::Sign,
+            outer: OuterAxis::Rows,
+            tag: 1,
+            seed: SeedSource::Scalars,
+        };
         pinned(GemmKernel::Tiled, [200, 260, 64], F32).generated(generated).plan(caps)
     }),
     ("f16_split", |caps| F16SplitProblem::new(&flat(&[100, 64])?, Side::A, Precision::Split)?.plan(caps)),
@@ -89,11 +97,31 @@ pub(crate) const FAMILIES: [Family; 34] = [
         let sketch = Sketch::new(SketchKind::Gaussian, [192, 200], 1)?;
         DenseProblem::new(&sketch, Direction::Forward, &flat(&[200, 256])?, 0, DType::F32)?.plan(caps)
     }),
-    ("sparse sketch", |caps| sketched(SketchKind::Sjlt { nonzeros: 4 }, Direction::Forward, caps)),
-    ("sparse sketch, adjoint", |caps| sketched(SketchKind::CountSketch, Direction::Adjoint, caps)),
+    ("dense sketch, seed in a tensor", |caps| {
+        let sketch = Sketch::new(SketchKind::Gaussian, [192, 200], 1)?;
+        let problem = DenseProblem::new(&sketch, Direction::Forward, &flat(&[200, 256])?, 0, DType::F32)?;
+        problem.seeded(IN_A_TENSOR).plan(caps)
+    }),
+    ("sparse sketch", |caps| {
+        sketched(SketchKind::Sjlt { nonzeros: 4 }, Direction::Forward, SeedSource::Scalars, caps)
+    }),
+    ("sparse sketch, seed in a tensor", |caps| {
+        sketched(SketchKind::Sjlt { nonzeros: 4 }, Direction::Forward, IN_A_TENSOR, caps)
+    }),
+    ("sparse sketch, adjoint", |caps| {
+        sketched(SketchKind::CountSketch, Direction::Adjoint, SeedSource::Scalars, caps)
+    }),
+    ("sparse sketch, adjoint, seed in a tensor", |caps| {
+        sketched(SketchKind::CountSketch, Direction::Adjoint, IN_A_TENSOR, caps)
+    }),
     ("hadamard", |caps| {
         let sketch = Sketch::new(SketchKind::Hadamard, [64, 4096], 1)?;
         HadamardProblem::new(&sketch, Direction::Forward, &flat(&[4096, 16])?, 0, DType::F32)?.plan(caps)
+    }),
+    ("hadamard, seed in a tensor", |caps| {
+        let sketch = Sketch::new(SketchKind::Hadamard, [64, 4096], 1)?;
+        let problem = HadamardProblem::new(&sketch, Direction::Forward, &flat(&[4096, 16])?, 0, DType::F32)?;
+        problem.seeded(IN_A_TENSOR).plan(caps)
     }),
     ("geometric product", |caps| multivectors(Signature::CL3, 2000, caps)),
     ("geometric product by a table", |caps| multivectors(Signature::new(6, 0, 0)?, 600, caps)),
@@ -126,10 +154,10 @@ fn flat(shape: &[usize]) -> Result<Layout> {
     Layout::contiguous("test", shape)
 }
 
-fn sketched(kind: SketchKind, direction: Direction, caps: &Caps) -> Result<Plan> {
+fn sketched(kind: SketchKind, direction: Direction, seed: SeedSource, caps: &Caps) -> Result<Plan> {
     let sketch = Sketch::new(kind, [600, 2000], 1)?;
     let rows = if direction == Direction::Forward { 2000 } else { 600 };
-    SparseProblem::new(&sketch, direction, &flat(&[rows, 64])?, 0, DType::F32)?.plan(caps)
+    SparseProblem::new(&sketch, direction, &flat(&[rows, 64])?, 0, DType::F32)?.seeded(seed).plan(caps)
 }
 
 fn multivectors(signature: Signature, positions: usize, caps: &Caps) -> Result<Plan> {

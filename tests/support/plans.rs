@@ -70,10 +70,12 @@ fn generated_products() -> Vec<GemmProblem> {
         .flat_map(|side| [Distribution::Normal, Distribution::Uniform, Distribution::Sign].map(|e| (side, e)))
         .enumerate()
     {
-        let generated =
-            GeneratedOperand { side, entries, outer: [OuterAxis::Rows, OuterAxis::Columns][i % 2], tag: 1 };
+        let outer = [OuterAxis::Rows, OuterAxis::Columns][i % 2];
         let types = GemmTypes::new(REALS[i % 3], DType::F32);
-        problems.push(wgsl::plain([64, 65, 66], types).generated(generated));
+        for seed in wgsl::SEEDS {
+            let generated = GeneratedOperand { side, entries, outer, tag: 1, seed };
+            problems.push(wgsl::plain([64, 65, 66], types).generated(generated));
+        }
     }
     for (i, signs) in wgsl::sign_half().enumerate() {
         let whole = wgsl::plain([64, 66, 70], TYPES[i % TYPES.len()]);

@@ -7,7 +7,7 @@ use tilewise::gpu::DeviceType;
 use tilewise::ops::TexelFormat;
 use tilewise::planning::gemm::{
     Distribution, Epilogue, GemmDims, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition,
-    OuterAxis, Pin, Previous, Scale, Side, SignHalf,
+    OuterAxis, Pin, Previous, Scale, SeedSource, Side, SignHalf,
 };
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::ops::{
@@ -220,6 +220,9 @@ pub fn image_kernels(caps: &Caps) -> Vec<Kernel> {
     kernels.collect::<HashSet<_>>().into_iter().collect()
 }
 
+/// Where kernels find the seed of a random operator: in the dims, or in a tensor.
+pub const SEEDS: [SeedSource; 2] = [SeedSource::Scalars, SeedSource::Tensor([5, 8])];
+
 /// Applications of Hadamard operators: all types, both directions, lengths of one pass and of several, and few and many columns.
 pub fn hadamard_problems() -> Vec<HadamardProblem> {
     let mut problems = Vec::new();
@@ -231,7 +234,8 @@ pub fn hadamard_problems() -> Vec<HadamardProblem> {
             let s = Sketch::new(SketchKind::Hadamard, [n.div_ceil(3), n], 1).expect("a small operator");
             let rows = if direction == Direction::Forward { n } else { n.div_ceil(3) };
             let x = Layout::contiguous("test", &[rows, columns]).expect("a small shape");
-            problems.push(HadamardProblem::new(&s, direction, &x, 0, dtype).expect("a small view"));
+            let problem = HadamardProblem::new(&s, direction, &x, 0, dtype).expect("a small view");
+            problems.extend(SEEDS.map(|seed| problem.seeded(seed)));
         }
     }
     problems
@@ -253,10 +257,12 @@ pub fn generated_kernels(caps: &Caps) -> Vec<Kernel> {
     for side in [Side::A, Side::B] {
         for outer in [OuterAxis::Rows, OuterAxis::Columns] {
             for entries in [Distribution::Normal, Distribution::Uniform, Distribution::Sign] {
-                let generated = GeneratedOperand { side, entries, outer, tag: 1 };
-                let problem =
-                    plain([64, 65, 66], GemmTypes::new(DType::F16, DType::F32)).generated(generated);
-                kernels.extend(kernels_of(&problem.plan(caps).expect("the tiled kernel is everywhere")));
+                for seed in SEEDS {
+                    let generated = GeneratedOperand { side, entries, outer, tag: 1, seed };
+                    let problem =
+                        plain([64, 65, 66], GemmTypes::new(DType::F16, DType::F32)).generated(generated);
+                    kernels.extend(kernels_of(&problem.plan(caps).expect("the tiled kernel is everywhere")));
+                }
             }
         }
     }
@@ -313,7 +319,8 @@ pub fn sparse_problems() -> Vec<SparseProblem> {
                 let x = Layout::contiguous("test", &shape).expect("a small shape");
                 for direction in [Direction::Forward, Direction::Adjoint] {
                     let problem = SparseProblem::new(&sketch, direction, &x, axis, dtype);
-                    problems.push(problem.expect("they go together"));
+                    let problem = problem.expect("they go together");
+                    problems.extend(SEEDS.map(|seed| problem.seeded(seed)));
                 }
             }
         }

@@ -9,6 +9,9 @@ use crate::gemm::problem::{
 use crate::kernel::Kernel;
 use crate::plan::{Flops, PHILOX};
 
+/// The binding of a tensor that holds the seed: after A, B and C.
+const SEED_BINDING: u32 = 3;
+
 impl GeneratedOperand {
     /// Fills the slots that load the operand.
     pub(super) fn bind(&self, kernel: Kernel) -> Kernel {
@@ -17,6 +20,7 @@ impl GeneratedOperand {
             Side::B => ("b_unit", "tiled_load_b"),
         };
         let kernel = kernel.slot(load, "generated").param(unit, "u32").param("TAG", self.tag);
+        let kernel = self.seed.bind(kernel, SEED_BINDING);
         let kernel = match (self.entries, self.outer) {
             (Distribution::Sign, OuterAxis::Rows) => return kernel.slot("entries", "signs"),
             (Distribution::Sign, OuterAxis::Columns) => return kernel.slot("entries", "signs_across"),

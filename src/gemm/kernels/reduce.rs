@@ -6,7 +6,7 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmDims, GemmProblem};
 use crate::kernel::{Kernel, Needs};
-use crate::plan::{Access, Bound, Dims, Draft, Flops, NewStep, Prediction, Region, Time};
+use crate::plan::{Access, Bound, Dims, Draft, Flops, NewStep, Prediction, Region, ScalarParameter, Time};
 use std::mem::offset_of;
 
 /// Invocations per workgroup. Each computes four elements of a row.
@@ -74,11 +74,11 @@ pub(in crate::gemm) fn needs(problem: &GemmProblem) -> Needs {
 }
 
 /// Adds a step that adds `splits` arrays of `elements` each, as if they were the splits of one row of C, and multiplies the
-/// total by the scalar with this index.
+/// total by this scalar of the call.
 pub(crate) fn reduce_splits(
     draft: &mut Draft<'_>,
     [elements, splits]: [u32; 2],
-    scalar: usize,
+    factor: ScalarParameter,
     [sums, total]: [Region; 2],
 ) -> Result<()> {
     let dims =
@@ -89,7 +89,7 @@ pub(crate) fn reduce_splits(
         tile: format!("{LANES} times 4 elements"),
         needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
         blocks: u64::from(elements).div_ceil(4).div_ceil(u64::from(LANES)),
-        dims: Dims::of(&dims).scalar(offset_of!(GemmDims, alpha), scalar),
+        dims: draft.put(Dims::of(&dims), factor, offset_of!(GemmDims, alpha)),
         args: &[(sums, Access::Read), (total, Access::Write)],
         flops: Flops::of_f32(f64::from(elements) * f64::from(splits)),
         time: Time::Roofline,

@@ -185,6 +185,6 @@ impl KernelSpec for Tiled {
             Some(segments) => segments.bind_tiled(kernel, ab, a),
             None => kernel,
         };
-        store(kernel, problem, 3, caps)
+        store(kernel, problem, problem.bindings(), caps)
     }
 }

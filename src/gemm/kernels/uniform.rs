@@ -2,11 +2,10 @@
 
 use crate::caps::Caps;
 use crate::gemm::problem::{
-    ALPHA, BETA, GemmDims, GemmProblem, Generated, GeneratedOperand, SEED_HIGH, SEED_LOW, SeededADims,
-    SeededBDims, SegmentDims, Side,
+    ALPHA, BETA, GemmDims, GemmProblem, Generated, SeedSource, SeededADims, SeededBDims, SegmentDims, Side,
 };
 use crate::kernel::Kernel;
-use crate::plan::{Dims, Draft, ScalarParameter};
+use crate::plan::{Dims, Draft};
 use std::mem::offset_of;
 
 /// The uniform for each source of operands.
@@ -22,11 +21,8 @@ impl GemmProblem {
     fn uniform(&self, dims: &GemmDims) -> Uniform {
         match self.generated {
             None => Uniform::Product(*dims),
-            // NOTE: the fields agree with those of `GemmDims`, except that the seed replaces strides, which are 0.
-            Some(Generated::Operand(GeneratedOperand { side: Side::A, .. })) => {
-                Uniform::SeededA(bytemuck::cast(*dims))
-            }
-            Some(Generated::Operand(_) | Generated::SignHalf(_)) => Uniform::SeededB(bytemuck::cast(*dims)),
+            Some(Generated::Operand(generated)) => seeded(generated.side, generated.seed, dims),
+            Some(Generated::SignHalf(_)) => seeded(Side::B, SeedSource::Scalars, dims),
             Some(Generated::Segments(segments)) => Uniform::Segments(segments.dims(dims)),
         }
     }
@@ -53,7 +49,7 @@ impl GemmProblem {
                 (Dims::of(&dims), [offset_of!(SeededBDims, seed_low), offset_of!(SeededBDims, seed_high)])
             }
         };
-        put(put(dims, SEED_LOW, low, draft), SEED_HIGH, high, draft)
+        SeedSource::put(dims, [low, high], draft)
     }
 
     /// The uniform of a launch that multiplies and applies the epilogue: it receives all scalars of the call.
@@ -61,6 +57,16 @@ impl GemmProblem {
         let uniform = self.seeded_dims(&unscaled(dims), draft);
         // A product over segments has no epilogue.
         if self.segments().is_some() { uniform } else { scaled(uniform, draft) }
+    }
+}
+
+/// The uniform of a launch that generates the operand on this side.
+fn seeded(side: Side, seed: SeedSource, dims: &GemmDims) -> Uniform {
+    let [seed_low, seed_high] = seed.words();
+    // NOTE: the fields agree with those of `GemmDims`, except that the seed replaces strides.
+    match side {
+        Side::A => Uniform::SeededA(SeededADims { seed_low, seed_high, ..bytemuck::cast(*dims) }),
+        Side::B => Uniform::SeededB(SeededBDims { seed_low, seed_high, ..bytemuck::cast(*dims) }),
     }
 }
 
@@ -75,14 +81,6 @@ fn unscaled(dims: &GemmDims) -> GemmDims {
 }
 
 fn scaled(dims: Dims, draft: &Draft<'_>) -> Dims {
-    let dims = put(dims, ALPHA, offset_of!(GemmDims, alpha), draft);
-    put(dims, BETA, offset_of!(GemmDims, beta), draft)
-}
-
-/// These dims with the scalar at this offset, if the call supplies it.
-fn put(dims: Dims, scalar: ScalarParameter, offset: usize, draft: &Draft<'_>) -> Dims {
-    match draft.scalar(scalar.name) {
-        Some(index) => dims.scalar(offset, index),
-        None => dims,
-    }
+    let dims = draft.put(dims, ALPHA, offset_of!(GemmDims, alpha));
+    draft.put(dims, BETA, offset_of!(GemmDims, beta))
 }

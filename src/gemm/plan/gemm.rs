@@ -14,8 +14,9 @@ impl Problem for GemmProblem {
     /// [`Precision::Fast`] or [`Precision::Split`], f32 operands are first split into f16. If an operand cannot be bound as a
     /// whole, the product is cut into panels.
     ///
-    /// Operands: A, B, C; the bias and the residual, if the product has them. The operand in the place of a generated one is
-    /// the table of its entries. Scalars: alpha unless it is 1, beta unless it is 0, and the seed of a generated operand.
+    /// Operands: A, B, C; the seed of a generated operand, if a tensor holds it; the bias and the residual, if the product
+    /// has them. The operand in the place of a generated one is the table of its entries. Scalars: alpha unless it is 1, beta
+    /// unless it is 0, and the seed of a generated operand unless a tensor holds it.
     ///
     /// # Errors
     /// [`Error::Limit`] if not even a panel can be bound; [`Error::Unsupported`] if the device cannot run any candidate that

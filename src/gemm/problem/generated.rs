@@ -1,6 +1,7 @@
 //! Operands that are not stored as the product uses them: kernels generate their elements while they stage blocks.
 
 use super::dims::OP;
+use super::seed::SeedSource;
 use super::segments::Segments;
 use super::types::Side;
 use crate::layout::Layout;
@@ -17,7 +18,7 @@ pub(crate) enum Generated {
     Segments(Segments),
 }
 
-/// An operand that is generated from a seed. These fields change the code of the kernel; the seed itself is a scalar.
+/// An operand that is generated from a seed. These fields change the code of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GeneratedOperand {
     /// The generated operand.
@@ -28,6 +29,8 @@ pub struct GeneratedOperand {
     pub outer: OuterAxis,
     /// Last word of the Philox counters.
     pub tag: u32,
+    /// Where the kernel finds the seed.
+    pub seed: SeedSource,
 }
 
 /// The distribution of generated entries.

@@ -8,6 +8,7 @@ mod operands;
 mod options;
 
 mod scalars;
+mod seed;
 mod segments;
 mod split_k;
 
@@ -22,7 +23,8 @@ pub use generated::{Distribution, GeneratedOperand, HalfAxis, HalfPosition, Oute
 pub(in crate::gemm) use operands::{Layouts, Operand};
 
 pub(in crate::gemm) use dims::{OP, layout, stride};
-pub(in crate::gemm) use scalars::{ALPHA, BETA, SEED_HIGH, SEED_LOW};
+pub(in crate::gemm) use scalars::{ALPHA, BETA};
+pub use seed::SeedSource;
 pub(crate) use segments::OperandPlanes;
 pub(in crate::gemm) use segments::{Gated, PlaneSource, Segments};
 pub(in crate::gemm) use split_k::{MAX_SPLITS, max_splits, scratch_bytes};

@@ -4,6 +4,7 @@ use super::dims::{GemmDims, OP, batch_strides, layout, stride};
 use super::epilogue::{Epilogue, Scale};
 use super::gemm::GemmProblem;
 use super::generated::{Generated, HalfAxis};
+use super::seed;
 use super::segments::PlaneSource;
 use super::types::{GemmTypes, Side};
 use crate::Result;
@@ -125,7 +126,7 @@ impl GemmProblem {
         if self.epilogue.adds_previous() { Access::Update } else { Access::Write }
     }
 
-    /// The operands in the order in which kernels bind them: A, B, C, the operands that A is generated from, the epilogue's.
+    /// The operands in the order in which kernels bind them: A, B, C, what A is generated from or the seed, the epilogue's.
     pub(in crate::gemm) fn operands(&self) -> Result<Vec<Operand>> {
         let d = &self.dims;
         let read = |name, dtype, layout| Operand { name, dtype, layout, access: Access::Read };
@@ -137,10 +138,12 @@ impl GemmProblem {
             Some(Generated::Operand(generated)) => {
                 let words = u32::try_from(generated.entries.table_words()).unwrap_or(u32::MAX);
                 let table = read("the table", DType::I32, layout(&[[words, 1]], 0)?);
-                match generated.side {
-                    Side::A => vec![table, read("B", ab, d.b()?), c],
-                    Side::B => vec![read("A", ab, d.a()?), table, c],
-                }
+                let seed = generated.seed.layout()?.map(|layout| read(seed::NAME, DType::I32, layout));
+                let [a, b] = match generated.side {
+                    Side::A => [table, read("B", ab, d.b()?)],
+                    Side::B => [read("A", ab, d.a()?), table],
+                };
+                [a, b, c].into_iter().chain(seed).collect()
             }
             Some(Generated::SignHalf(signs)) => {
                 let half = match signs.axis {
@@ -201,11 +204,12 @@ impl GemmProblem {
         u32::from(bias.is_some()) + u32::from(residual.is_some()) + scaled
     }
 
-    /// The number of storage bindings for A, B and C, and for the operands that A is generated from.
+    /// The number of storage bindings for A, B and C, and for what operands are generated from.
     pub(in crate::gemm) fn bindings(&self) -> u32 {
         3 + match self.generated {
             Some(Generated::Segments(segments)) => segments.bindings(),
-            _ => 0,
+            Some(Generated::Operand(generated)) => generated.seed.bindings(),
+            Some(Generated::SignHalf(_)) | None => 0,
         }
     }
 

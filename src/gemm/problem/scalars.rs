@@ -3,21 +3,24 @@
 use super::epilogue::Scale;
 use super::gemm::GemmProblem;
 use super::generated::Generated;
+use super::seed::{SEED_LOW, SeedSource};
 use crate::plan::{Scalar, ScalarParameter};
 
 pub(in crate::gemm) const ALPHA: ScalarParameter = ScalarParameter::f32("alpha");
 pub(in crate::gemm) const BETA: ScalarParameter = ScalarParameter::f32("beta");
-pub(in crate::gemm) const SEED_LOW: ScalarParameter = ScalarParameter::u32("seed_low");
-pub(in crate::gemm) const SEED_HIGH: ScalarParameter = ScalarParameter::u32("seed_high");
 
 impl GemmProblem {
-    /// The scalars of a call: alpha unless it is 1, beta unless it is 0, and the seed of a generated operand.
+    /// The scalars of a call: alpha unless it is 1, beta unless it is 0, and the seed of a generated operand unless a tensor
+    /// holds it.
     pub(in crate::gemm) fn scalars(&self) -> Vec<ScalarParameter> {
         let alpha = (self.epilogue.scale == Scale::Alpha).then_some(ALPHA);
         let beta = self.epilogue.adds_previous().then_some(BETA);
-        let is_seeded = matches!(self.generated, Some(Generated::Operand(_) | Generated::SignHalf(_)));
-        let seed = if is_seeded { [Some(SEED_LOW), Some(SEED_HIGH)] } else { [None; 2] };
-        [alpha, beta].into_iter().chain(seed).flatten().collect()
+        let seed = match self.generated {
+            Some(Generated::Operand(generated)) => generated.seed.scalars(),
+            Some(Generated::SignHalf(_)) => SeedSource::Scalars.scalars(),
+            Some(Generated::Segments(_)) | None => &[],
+        };
+        [alpha, beta].into_iter().flatten().chain(seed.iter().copied()).collect()
     }
 
     /// The values of these scalars, in the same order.

@@ -1,8 +1,11 @@
 //! Applying operators to tensors: random ones, whose entries are generated in the kernels, and explicit matrices.
 
+mod along;
 mod explicit;
 mod pinned;
 mod random;
+mod seeded;
 
 pub use explicit::ExplicitSketch;
 pub use pinned::{apply_dense, apply_hadamard, staged_product};
+pub use seeded::SeededSketch;

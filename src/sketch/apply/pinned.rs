@@ -8,16 +8,18 @@ use crate::plan::Problem;
 use crate::sketch::dense::{self, DenseProblem};
 use crate::sketch::hadamard::{self, HadamardProblem};
 use crate::sketch::operator::axis::AxisLayout;
-use crate::sketch::operator::{Direction, Sketch, words};
+use crate::sketch::operator::{Applied, Direction, Sketch, words};
 use crate::tensor::Tensor;
 
-/// Applies a dense operator (Gaussian, uniform or sign entries) along an axis, by the pinned matrix product kernel.
+/// Applies a dense operator (Gaussian, uniform or sign entries) along an axis, by the pinned matrix product kernel. The seed is
+/// that of the operator, or in a tensor.
 ///
 /// # Errors
 /// As for [`Sketch::apply`]; [`Error::Input`](crate::Error::Input) if the operator is not dense;
 /// [`Error::Unsupported`](crate::Error::Unsupported) if the device cannot run the pinned kernel.
 pub fn apply_dense<T: Real>(
     sketch: &Sketch,
+    seed: Option<&Tensor<i32>>,
     direction: Direction,
     x: &Tensor<T>,
     axis: usize,
@@ -26,24 +28,29 @@ pub fn apply_dense<T: Real>(
     let [from, to] = direction.lengths(sketch.shape());
     let (layout, x) = AxisLayout::of_tensor(x, axis, to)?;
     layout.check(from, &x, sketch.shape())?;
+    let operator = Applied { sketch, seed };
     let problem = DenseProblem::new(sketch, direction, x.layout(), axis, T::DTYPE)?.pinned(pin);
-    dense::run(sketch, &problem, &x)
+    dense::run(operator, &problem.seeded(operator.source()?), &x)
 }
 
-/// Applies a Hadamard operator along an axis, in the passes that a device with these `caps` would choose.
+/// Applies a Hadamard operator along an axis, in the passes that a device with these `caps` would choose. The seed is that of
+/// the operator, or in a tensor.
 ///
 /// # Errors
 /// As for [`Sketch::apply`]; [`Error::Shape`](crate::Error::Shape) if the strides of `x` leave more than three other
 /// axes unmerged.
 pub fn apply_hadamard<T: Real>(
     sketch: &Sketch,
+    seed: Option<&Tensor<i32>>,
     direction: Direction,
     x: &Tensor<T>,
     axis: usize,
     caps: &Caps,
 ) -> Result<Tensor<f32>> {
+    let operator = Applied { sketch, seed };
     let problem = HadamardProblem::new(sketch, direction, x.layout(), axis, T::DTYPE)?;
-    hadamard::run(sketch, &problem, &problem.plan(caps)?, x)
+    let problem = problem.seeded(operator.source()?);
+    hadamard::run(operator, &problem, &problem.plan(caps)?, x)
 }
 
 /// The product of `a` and `b` by the kernels that stage their operands in shared memory.

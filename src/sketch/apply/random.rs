@@ -2,14 +2,11 @@
 
 use crate::error::{Named, call};
 use crate::layout::Real;
-use crate::plan::{Plan, Problem};
-use crate::sketch::dense::{self, DenseProblem};
-use crate::sketch::hadamard::{self, HadamardProblem};
-use crate::sketch::operator::axis::{AxisLayout, matrix_axis};
-use crate::sketch::operator::{Direction, OP, Sketch, SketchKind};
-use crate::sketch::sparse::{self, SparseProblem};
+use crate::plan::Plan;
+use crate::sketch::operator::axis::matrix_axis;
+use crate::sketch::operator::{Applied, Direction, Sketch};
 use crate::tensor::Tensor;
-use crate::{Error, Gpu, Result};
+use crate::{Gpu, Result};
 
 impl Sketch {
     /// Applies $S$ along an axis: each line of n elements becomes a line of d.
@@ -20,8 +17,8 @@ impl Sketch {
     /// # Shapes
     /// `x` of up to 6 axes, any strides, extent n along `axis` -> the same shape with extent d, in f32.
     /// # Errors
-    /// [`Error::Shape`] if `x` has no such axis, or the extent of the axis is not n; [`Error::Limit`] or
-    /// [`Error::OutOfMemory`] if the result does not fit.
+    /// [`Error::Shape`](crate::Error::Shape) if `x` has no such axis, or the extent of the axis is not n; [`Error::Limit`](crate::Error::Limit) or
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the result does not fit.
     /// # Precision
     /// Sums are in f32: $|y_{i} - (Sx)_{i}| \le \gamma_{k + 2} (|S||x|)_{i}$, where k is the number of nonzero entries
     /// in a row, or $\log_{2} N$ for a Hadamard operator whose columns are padded to N.
@@ -41,7 +38,7 @@ impl Sketch {
     /// # }
     /// ```
     pub fn apply<T: Real>(&self, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
-        self.apply_along(Direction::Forward, x, axis).named("Sketch::apply")
+        self.applied().along(Direction::Forward, x, axis).named("Sketch::apply")
     }
 
     /// Applies $S^T$ along an axis: each line of d elements becomes a line of n.
@@ -53,7 +50,7 @@ impl Sketch {
     /// # Precision
     /// As for [`apply`](Self::apply).
     pub fn adjoint<T: Real>(&self, y: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
-        self.apply_along(Direction::Adjoint, y, axis).named("Sketch::adjoint")
+        self.applied().along(Direction::Adjoint, y, axis).named("Sketch::adjoint")
     }
 
     /// The product $SX$: applies the operator along the last axis but one.
@@ -81,7 +78,7 @@ impl Sketch {
     /// # Shapes
     /// (d, n)
     /// # Errors
-    /// [`Error::OutOfMemory`] or [`Error::Limit`] if the tensor does not fit.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or [`Error::Limit`](crate::Error::Limit) if the tensor does not fit.
     pub fn to_tensor(&self, gpu: &Gpu) -> Result<Tensor<f32>> {
         gpu.filled("Sketch::to_tensor", &self.shape(), |start, entries| self.entries_from(start, entries))
     }
@@ -89,52 +86,12 @@ impl Sketch {
     /// The plan that applies the operator, or its transpose, along an axis of `x`.
     ///
     /// # Errors
-    /// As for [`apply`](Self::apply); also [`Error::Shape`] if the result is empty, because nothing is launched then.
+    /// As for [`apply`](Self::apply); also [`Error::Shape`](crate::Error::Shape) if the result is empty, because nothing is launched then.
     pub fn plan<T: Real>(&self, direction: Direction, x: &Tensor<T>, axis: usize) -> Result<Plan> {
-        call("Sketch::plan", || {
-            let (layout, x) = self.checked_axis(direction, x, axis)?;
-            if layout.is_empty() {
-                let rule = "the result must have elements: an empty one needs no launch";
-                return Err(Error::shapes(OP, rule, x.shape(), &self.shape()));
-            }
-            let caps = x.gpu().caps();
-            match self.kind() {
-                SketchKind::Gaussian | SketchKind::Uniform | SketchKind::Sign => {
-                    DenseProblem::new(self, direction, x.layout(), axis, T::DTYPE)?.explain(caps)
-                }
-                SketchKind::Hadamard => {
-                    HadamardProblem::new(self, direction, x.layout(), axis, T::DTYPE)?.explain(caps)
-                }
-                _ => SparseProblem::new(self, direction, x.layout(), axis, T::DTYPE)?.explain(caps),
-            }
-        })
+        self.applied().plan(direction, x, axis).named("Sketch::plan")
     }
 
-    fn apply_along<T: Real>(&self, direction: Direction, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
-        let (layout, x) = self.checked_axis(direction, x, axis)?;
-        if layout.is_empty() {
-            return x.gpu().empty(&layout.shape);
-        }
-        match self.kind() {
-            SketchKind::Gaussian | SketchKind::Uniform | SketchKind::Sign => {
-                dense::apply(self, direction, &x, axis)
-            }
-            SketchKind::Hadamard => hadamard::apply(self, direction, &x, axis),
-            _ => sparse::apply(self, direction, &x, axis),
-        }
-    }
-
-    /// The layout of `x` along an axis, which must have the extent that the operator is applied to. Also returns `x`,
-    /// or a copy if its strides do not let axes be merged.
-    fn checked_axis<T: Real>(
-        &self,
-        direction: Direction,
-        x: &Tensor<T>,
-        axis: usize,
-    ) -> Result<(AxisLayout, Tensor<T>)> {
-        let [from, to] = direction.lengths(self.shape());
-        let (layout, x) = AxisLayout::of_tensor(x, axis, to)?;
-        layout.check(from, &x, self.shape())?;
-        Ok((layout, x))
+    fn applied(&self) -> Applied<'_> {
+        Applied { sketch: self, seed: None }
     }
 }

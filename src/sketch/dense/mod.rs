@@ -9,21 +9,26 @@ pub use problem::DenseProblem;
 
 use crate::Result;
 use crate::layout::Real;
-use crate::sketch::operator::{Direction, Sketch};
+use crate::sketch::operator::{Applied, Direction};
 use crate::tensor::Tensor;
 
 pub(super) fn apply<T: Real>(
-    sketch: &Sketch,
+    operator: Applied<'_>,
     direction: Direction,
     x: &Tensor<T>,
     axis: usize,
 ) -> Result<Tensor<f32>> {
-    run(sketch, &DenseProblem::new(sketch, direction, x.layout(), axis, T::DTYPE)?, x)
+    let problem = DenseProblem::new(operator.sketch, direction, x.layout(), axis, T::DTYPE)?;
+    run(operator, &problem.seeded(operator.source()?), x)
 }
 
-pub(super) fn run<T: Real>(sketch: &Sketch, problem: &DenseProblem, x: &Tensor<T>) -> Result<Tensor<f32>> {
+pub(super) fn run<T: Real>(
+    operator: Applied<'_>,
+    problem: &DenseProblem,
+    x: &Tensor<T>,
+) -> Result<Tensor<f32>> {
     let mut shape = x.shape().to_vec();
     shape[problem.axis] = problem.extents[1];
-    let [y] = x.gpu().compute(problem, &[x.view()], &problem.numbers(sketch))?;
+    let [y] = x.gpu().compute(problem, &operator.inputs(x), &problem.numbers(operator.sketch))?;
     Tensor::from_output(y, shape)
 }

@@ -5,23 +5,26 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::{Distribution, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Side};
 use crate::layout::{DType, Layout};
-use crate::plan::{Access, Draft, Plan, Problem};
+use crate::plan::{Access, Draft, Plan, Problem, Region};
 use crate::sketch::operator::axis::AxisLayout;
 use crate::sketch::operator::{Direction, OP, normal_table};
 
 impl Problem for DenseProblem {
     /// The steps of a matrix product that generates one operand in the kernel.
     ///
-    /// Operands: x, the result. Scalars: the seed and the scale.
+    /// Operands: x, the result, the seed if a tensor holds it. Scalars: the seed if no tensor holds it, and the scale unless
+    /// it is 1.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        let mut draft = Draft::new(OP, self.scalars(), caps);
+        let mut draft = Draft::new(OP, &self.scalars(), caps);
         let Product { problem, side, x, y, result } = self.product()?;
         let x = draft.operand("x", self.dtype, self.x, Access::Read).with_layout(x);
         let y = draft.operand("the result", DType::F32, result, Access::Write).with_layout(y);
+        let seed = self.seed.operand(&mut draft)?;
         let words = if self.entries == Distribution::Normal { normal_table() } else { &[0] };
         debug_assert!(words.len() as u64 == self.entries.table_words());
         let table = draft.constant(words)?;
-        let operands = if side == Side::A { [table, x, y] } else { [x, table, y] };
+        let [a, b] = if side == Side::A { [table, x] } else { [x, table] };
+        let operands: Vec<Region> = [a, b, y].into_iter().chain(seed).collect();
         let product = problem.plan(caps)?;
         // The operator's scale is the alpha of the product.
         let names =
@@ -61,7 +64,8 @@ impl DenseProblem {
             Layout::contiguous(OP, &if side == Side::A { [to, from] } else { [from, to] })?;
         let (a, b) = if side == Side::A { (&generated_layout, &x) } else { (&x, &generated_layout) };
         let outer = if self.direction == Direction::Forward { OuterAxis::Rows } else { OuterAxis::Columns };
-        let generated = GeneratedOperand { side, entries: self.entries, outer, tag: self.tag };
+        let generated =
+            GeneratedOperand { side, entries: self.entries, outer, tag: self.tag, seed: self.seed };
         let types = GemmTypes::new(self.dtype, DType::F32);
         let mut problem = GemmProblem::new(a, b, &y, types)?.pinned(self.pin).generated(generated);
         problem.epilogue.scale = self.scale;

@@ -1,10 +1,10 @@
 //! A dense operator along an axis of a tensor, checked, as plain data.
 
-use crate::gemm::{Distribution, Pin, Scale};
+use crate::gemm::{Distribution, Pin, Scale, SeedSource};
 use crate::layout::{DType, Layout};
 use crate::plan::{Scalar, ScalarParameter};
 use crate::sketch::operator::axis::{AxisLayout, WRONG_LENGTH};
-use crate::sketch::operator::{Direction, OP, SCALARS, Sketch, SketchKind};
+use crate::sketch::operator::{Direction, OP, SCALE, Sketch, SketchKind};
 use crate::{Error, Result};
 
 /// A dense operator along an axis of a tensor, checked. Seed and scale are no part of it: a launch takes them as
@@ -22,6 +22,8 @@ pub struct DenseProblem {
     /// Whether entries are scaled.
     pub(super) scale: Scale,
     pub(super) pin: Pin,
+    /// Where the kernel finds the seed.
+    pub(super) seed: SeedSource,
 }
 
 impl DenseProblem {
@@ -48,7 +50,18 @@ impl DenseProblem {
         }
         let scale = if sketch.scale_f32() == 1.0 { Scale::One } else { Scale::Alpha };
         let (tag, x) = (sketch.tag(), x.in_window(dtype));
-        Ok(Self { entries, tag, direction, extents, axis, x, dtype, scale, pin: Pin::Free })
+        Ok(Self {
+            entries,
+            tag,
+            direction,
+            extents,
+            axis,
+            x,
+            dtype,
+            scale,
+            pin: Pin::Free,
+            seed: SeedSource::Scalars,
+        })
     }
 
     /// The same problem, restricted to a kernel of the matrix product.
@@ -56,13 +69,23 @@ impl DenseProblem {
         Self { pin, ..self }
     }
 
-    /// The scalars that a launch takes: the seed, and the scale unless it is 1.
-    pub(super) fn scalars(&self) -> &'static [ScalarParameter] {
-        if self.scale == Scale::One { &SCALARS[..2] } else { &SCALARS }
+    /// The same problem with the seed from another place.
+    #[must_use]
+    pub fn seeded(self, seed: SeedSource) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// The scalars that a launch takes: the seed unless a tensor holds it, and the scale unless it is 1.
+    pub(super) fn scalars(&self) -> Vec<ScalarParameter> {
+        let mut scalars = Sketch::scalars(self.seed);
+        scalars.retain(|scalar| *scalar != SCALE || self.scale == Scale::Alpha);
+        scalars
     }
 
     /// The values of these scalars for the operator.
     pub(super) fn numbers(&self, sketch: &Sketch) -> Vec<Scalar> {
-        sketch.scalars()[..self.scalars().len()].to_vec()
+        let mut numbers = sketch.numbers(self.seed);
+        numbers.truncate(self.scalars().len());
+        numbers
     }
 }

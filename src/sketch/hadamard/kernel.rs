@@ -1,13 +1,14 @@
 //! One pass of a Hadamard transform: consecutive levels, in one launch.
 
 use crate::caps::Caps;
+use crate::gemm::SeedSource;
 use crate::kernel::{AccessWidth, Kernel, Needs, OperandAccess, StorageFormat};
 use crate::layout::DType;
 use crate::plan::{Bound, Prediction};
 use std::fmt;
 
-/// The uniform of `shaders/sketch/hadamard.wgsl`, in elements. In a problem, seed, scale and the inverse of the row
-/// order are 0: a launch takes them as scalars.
+/// The uniform of `shaders/sketch/hadamard.wgsl`, in elements. In a problem, scale and the inverse of the row order
+/// are 0: a launch takes them as scalars. The words of the seed are too, or they are its places in its tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -139,6 +140,8 @@ pub struct HadamardPass {
     pub target: HadamardTarget,
     /// The workgroup.
     pub tile: HadamardTile,
+    /// Where the kernel finds the seed, if it needs it: all passes do, except those in place.
+    pub seed: SeedSource,
 }
 
 impl HadamardPass {
@@ -167,16 +170,27 @@ impl HadamardPass {
         }
     }
 
+    /// Whether the kernel computes the row order from the seed.
+    pub(super) fn finds_row_order(&self) -> bool {
+        let is_permuted = self.source == HadamardSource::Permuted || self.target == HadamardTarget::Permuted;
+        is_permuted && self.seed != SeedSource::Scalars
+    }
+
+    /// Bytes of shared memory for the signs and the row order.
+    fn drawn_bytes(&self) -> u32 {
+        16 * self.signs()[0] + if self.finds_row_order() { 32 } else { 0 }
+    }
+
     /// Bytes of shared memory that the kernel declares.
     #[must_use]
     pub fn workgroup_bytes(&self) -> u32 {
-        4 * self.tile.exchanged() + 16 * self.signs()[0]
+        4 * self.tile.exchanged() + self.drawn_bytes()
     }
 
     /// The limits that a workgroup needs.
     pub(super) fn needs(&self) -> Needs {
-        let workgroup_bytes = (4 * self.tile.exchanged()).next_multiple_of(16) + 16 * self.signs()[0];
-        let bindings = if self.is_in_place() { 1 } else { 2 };
+        let workgroup_bytes = (4 * self.tile.exchanged()).next_multiple_of(16) + self.drawn_bytes();
+        let bindings = if self.is_in_place() { 1 } else { 2 + self.seed.bindings() };
         Needs { bindings, invocations: self.tile.invocations(), workgroup_bytes }
     }
 
@@ -244,6 +258,10 @@ impl HadamardPass {
         };
         if self.is_in_place() {
             return kernel.slot("hadamard_operands", "in_place");
+        }
+        kernel = self.seed.bind(kernel, 2);
+        if self.finds_row_order() {
+            kernel = kernel.slot("row_order", "found");
         }
         kernel =
             kernel.operand("a", OperandAccess::read(StorageFormat::of(self.dtype, caps), AccessWidth::One));

@@ -12,28 +12,33 @@ pub use problem::HadamardProblem;
 use crate::Result;
 use crate::layout::Real;
 use crate::plan::Plan;
-use crate::sketch::operator::{Direction, Sketch};
+use crate::sketch::operator::{Applied, Direction};
 use crate::tensor::Tensor;
 
 pub(super) fn apply<T: Real>(
-    sketch: &Sketch,
+    operator: Applied<'_>,
     direction: Direction,
     x: &Tensor<T>,
     axis: usize,
 ) -> Result<Tensor<f32>> {
-    let problem = HadamardProblem::new(sketch, direction, x.layout(), axis, T::DTYPE)?;
-    let [y] = x.gpu().compute(&problem, &[x.view()], &HadamardProblem::scalars(sketch))?;
+    let problem = HadamardProblem::new(operator.sketch, direction, x.layout(), axis, T::DTYPE)?;
+    let problem = problem.seeded(operator.source()?);
+    let numbers = problem.numbers(operator.sketch);
+    let [y] = x.gpu().compute(&problem, &operator.inputs(x), &numbers)?;
     Tensor::from_output(y, problem.result()?.shape())
 }
 
 /// Applies an operator by this plan.
 pub(super) fn run<T: Real>(
-    sketch: &Sketch,
+    operator: Applied<'_>,
     problem: &HadamardProblem,
     plan: &Plan,
     x: &Tensor<T>,
 ) -> Result<Tensor<f32>> {
     let mut y = x.gpu().empty::<f32>(problem.result()?.shape())?;
-    x.gpu().execute(plan, &[x.view(), y.view_mut()?], &HadamardProblem::scalars(sketch))?;
+    let numbers = problem.numbers(operator.sketch);
+    let mut operands = operator.inputs(x);
+    operands.insert(1, y.view_mut()?);
+    x.gpu().execute(plan, &operands, &numbers)?;
     Ok(y)
 }

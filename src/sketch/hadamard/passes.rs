@@ -135,5 +135,5 @@ fn pass(problem: &HadamardProblem, low: u32, tile: HadamardTile) -> HadamardPass
         Direction::Adjoint => HadamardTarget::Signed,
     };
     let dtype = if first { problem.dtype } else { DType::F32 };
-    HadamardPass { dims, dtype, source, target, tile }
+    HadamardPass { dims, dtype, source, target, tile, seed: problem.seed }
 }

@@ -2,7 +2,7 @@
 
 use super::kernel::{HadamardPass, HadamardSource, HadamardTarget};
 use super::passes::{lacking, split};
-use super::problem::{HadamardProblem, SCALARS};
+use super::problem::HadamardProblem;
 use crate::caps::Caps;
 use crate::kernel::check_scratch;
 use crate::layout::DType;
@@ -41,15 +41,17 @@ impl HadamardProblem {
 impl Problem for HadamardProblem {
     /// The passes of each piece, in order. Pieces run one after another, so they share one scratch buffer.
     ///
-    /// Operands: x, the result. Scalars: the inverse of the row order, the scale, the seed.
+    /// Operands: x, the result, the seed if a tensor holds it. Scalars: the scale and, if no tensor holds the seed, the seed
+    /// and the inverse of the row order.
     ///
     /// # Errors
     /// [`Error::Limit`] if the operand or the result is larger than the device can bind, or if it cannot bind the
     /// scratch buffer of a single line; [`Error::Unsupported`] if its workgroups are too small for any pass.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        let mut draft = Draft::new(OP, &SCALARS, caps);
+        let mut draft = Draft::new(OP, &self.scalars(), caps);
         let x = draft.operand("x", self.dtype, self.x, Access::Read);
         let y = draft.operand("the result", DType::F32, self.result()?, Access::Write);
+        let seed = self.seed.operand(&mut draft)?;
         let pieces = self.in_passes(caps)?;
         let several = pieces.iter().filter(|(_, passes)| passes.len() > 1);
         let elements = several.map(|(piece, _)| piece.scratch_elements()).max();
@@ -65,8 +67,12 @@ impl Problem for HadamardProblem {
                 HadamardTarget::Scratch => (scratch, Access::Write),
                 HadamardTarget::Permuted | HadamardTarget::Signed => (y, writes),
             };
-            let both = [(from, Access::Read), to];
-            step(&mut draft, pass, if pass.is_in_place() { &both[1..] } else { &both })?;
+            let args: Vec<(Region, Access)> = match seed {
+                _ if pass.is_in_place() => vec![to],
+                None => vec![(from, Access::Read), to],
+                Some(seed) => vec![(from, Access::Read), to, (seed, Access::Read)],
+            };
+            step(&mut draft, pass, &args)?;
         }
         Ok(draft.finish())
     }
@@ -76,15 +82,16 @@ fn step(draft: &mut Draft<'_>, pass: &HadamardPass, args: &[(Region, Access)]) -
     let (caps, d) = (draft.caps(), &pass.dims);
     let lines = f64::from(d.columns) * f64::from(d.batches);
     let additions = lines * f64::from(1u32 << d.bits) * f64::from(pass.tile.levels);
-    // Each workgroup generates its own signs: one call of Philox for 128.
-    let calls = pass.blocks() as f64 * f64::from(pass.signs()[0]);
+    // Each workgroup generates its own signs, one call of Philox for 128, and a row order, one call for each round.
+    let rounds = if pass.finds_row_order() { 4.0 } else { 0.0 };
+    let calls = pass.blocks() as f64 * (f64::from(pass.signs()[0]) + rounds);
     let (low, high) = (d.low_bits, d.low_bits + pass.tile.levels);
     draft.step(NewStep {
         kernel: pass.kernel(caps),
         tile: format!("levels {low}..{high}, {}, {}", pass.tile, pass.dtype),
         needs: pass.needs(),
         blocks: pass.blocks(),
-        dims: HadamardProblem::uniform(d),
+        dims: HadamardProblem::uniform(d, draft),
         args,
         flops: Flops { f32: additions, integer: PHILOX * calls, ..Flops::default() },
         time: Time::Predicted(pass.prediction(caps)),

@@ -2,12 +2,13 @@
 
 use super::kernel::HadamardDims;
 use crate::caps::Caps;
+use crate::gemm::SeedSource;
 use crate::kernel::{check_binding, max_buffer_bytes};
 use crate::layout::{DType, Layout, dim};
-use crate::plan::{Dims, Scalar, ScalarParameter};
+use crate::plan::{Dims, Draft, Scalar, ScalarParameter};
 use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, OtherAxis, WRONG_LENGTH};
 use crate::sketch::operator::row_order::RowOrder;
-use crate::sketch::operator::{Direction, OP, Sketch, words};
+use crate::sketch::operator::{Direction, OP, SCALE, Sketch};
 use crate::{Error, Result};
 use std::mem::offset_of;
 
@@ -25,10 +26,12 @@ pub struct HadamardProblem {
     pub(crate) x: Layout,
     /// The axis along which the operator is applied.
     pub(crate) axis: usize,
+    /// Where the kernels find the seed.
+    pub(crate) seed: SeedSource,
 }
 
-/// The scalars that a launch takes: the inverse of the row order, as two vectors of four words; the scale; the seed.
-pub(super) const SCALARS: [ScalarParameter; 11] = [
+/// The inverse of the row order, as two vectors of four words. A launch takes them as scalars, if it takes the seed so.
+const UNDO: [ScalarParameter; 8] = [
     ScalarParameter::u32("undo_0"),
     ScalarParameter::u32("undo_1"),
     ScalarParameter::u32("undo_2"),
@@ -37,9 +40,6 @@ pub(super) const SCALARS: [ScalarParameter; 11] = [
     ScalarParameter::u32("undo_5"),
     ScalarParameter::u32("undo_6"),
     ScalarParameter::u32("undo_7"),
-    ScalarParameter::f32("scale"),
-    ScalarParameter::u32("seed_low"),
-    ScalarParameter::u32("seed_high"),
 ];
 
 impl HadamardProblem {
@@ -60,7 +60,14 @@ impl HadamardProblem {
             return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
         }
         let dims = Self::dims_of(sketch, &layout, x.offset_in_window(dtype))?;
-        Ok(Self { dims, dtype, direction, x, axis })
+        Ok(Self { dims, dtype, direction, x, axis, seed: SeedSource::Scalars })
+    }
+
+    /// The same problem with the seed from another place.
+    #[must_use]
+    pub fn seeded(mut self, seed: SeedSource) -> Self {
+        [self.dims.seed_low, self.dims.seed_high] = seed.words();
+        Self { seed, ..self }
     }
 
     fn dims_of(sketch: &Sketch, layout: &AxisLayout, x_offset: u32) -> Result<HadamardDims> {
@@ -93,22 +100,28 @@ impl HadamardProblem {
         })
     }
 
-    /// The values of [`SCALARS`] for this operator.
-    pub(super) fn scalars(sketch: &Sketch) -> Vec<Scalar> {
+    /// The scalars that a launch takes: the seed, the scale, and the inverse of the row order. If a tensor holds the seed,
+    /// kernels find the order themselves.
+    pub(super) fn scalars(&self) -> Vec<ScalarParameter> {
+        let undo = if self.seed == SeedSource::Scalars { &UNDO[..] } else { &[] };
+        Sketch::scalars(self.seed).into_iter().chain(undo.iter().copied()).collect()
+    }
+
+    /// The values of these scalars for this operator.
+    pub(super) fn numbers(&self, sketch: &Sketch) -> Vec<Scalar> {
         let undo = RowOrder::new(sketch).inverse().into_iter().flatten().map(Scalar::from);
-        undo.chain([sketch.scale_f32().into()]).chain(words(sketch.seed()).map(Scalar::from)).collect()
+        let undo = undo.filter(|_| self.seed == SeedSource::Scalars);
+        sketch.numbers(self.seed).into_iter().chain(undo).collect()
     }
 
     /// The uniform of a pass, with the offsets at which a launch writes the scalars.
-    pub(super) fn uniform(dims: &HadamardDims) -> Dims {
-        let undo = (0..8).map(|word| offset_of!(HadamardDims, undo) + 4 * word);
-        let rest = [
-            offset_of!(HadamardDims, scale),
-            offset_of!(HadamardDims, seed_low),
-            offset_of!(HadamardDims, seed_high),
-        ];
-        let places = undo.chain(rest).enumerate();
-        places.fold(Dims::of(dims), |uniform, (index, offset)| uniform.scalar(offset, index))
+    pub(super) fn uniform(dims: &HadamardDims, draft: &Draft<'_>) -> Dims {
+        let seed = [offset_of!(HadamardDims, seed_low), offset_of!(HadamardDims, seed_high)];
+        let uniform = SeedSource::put(Dims::of(dims), seed, draft);
+        let uniform = draft.put(uniform, SCALE, offset_of!(HadamardDims, scale));
+        UNDO.into_iter().enumerate().fold(uniform, |uniform, (word, scalar)| {
+            draft.put(uniform, scalar, offset_of!(HadamardDims, undo) + 4 * word)
+        })
     }
 
     /// Layout of the result: contiguous.

@@ -1,5 +1,6 @@
 //! Random operators as plain data: kinds, entries, and how an operator meets an axis of a tensor.
 
+mod applied;
 pub(super) mod axis;
 pub(super) mod direction;
 mod entries;
@@ -16,6 +17,7 @@ pub use kind::{MAX_HADAMARD_LENGTH, MAX_NONZEROS, Scaling, SketchKind, SparseAxi
 pub use philox::philox;
 pub use sketch::Sketch;
 
+pub(super) use applied::{Applied, SCALE};
 pub(super) use normal::table as normal_table;
 pub(super) use philox::words;
-pub(super) use sketch::{OP, SCALARS};
+pub(super) use sketch::OP;

@@ -5,15 +5,10 @@ use super::philox::words;
 use super::sparse_lines::{LineAxis, Positions, SparseLines};
 use crate::error::call;
 use crate::layout::dim;
-use crate::plan::{Scalar, ScalarParameter};
 use crate::{Error, Result};
 
 /// The operation that errors name.
 pub(in crate::sketch) const OP: &str = "sketch";
-
-/// The numbers that a launch takes from an operator, in the order of [`Sketch::scalars`].
-pub(in crate::sketch) const SCALARS: [ScalarParameter; 3] =
-    [ScalarParameter::u32("seed_low"), ScalarParameter::u32("seed_high"), ScalarParameter::f32("scale")];
 
 /// A random operator $S \in R^{d \times n}$ as plain data. It stores its kind, shape, seed and scaling, but no entries.
 ///
@@ -133,10 +128,17 @@ impl Sketch {
         self.scale() as f32
     }
 
-    /// The values of [`SCALARS`].
-    pub(in crate::sketch) fn scalars(&self) -> [Scalar; 3] {
-        let [low, high] = words(self.seed).map(Scalar::from);
-        [low, high, self.scale_f32().into()]
+    /// The two words of a seed as elements of a tensor, the low one first: see [`seeded_by`](Self::seeded_by).
+    /// ```
+    /// use tilewise::sketch::Sketch;
+    ///
+    /// assert_eq!(Sketch::seed_words(7), [7, 0]);
+    /// assert_eq!(Sketch::seed_words(u64::MAX - 1), [-2, -1]);
+    /// ```
+    #[must_use]
+    pub const fn seed_words(seed: u64) -> [i32; 2] {
+        let [low, high] = words(seed);
+        [low.cast_signed(), high.cast_signed()]
     }
 
     /// The last word of the Philox counter. Each kind has its own, so that kinds with the same seed use different

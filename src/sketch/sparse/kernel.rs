@@ -107,6 +107,7 @@ impl Tile {
     /// The uniform of the kernel.
     pub(super) fn dims(&self, problem: &SparseProblem) -> SparseDims {
         let d = problem.dims;
+        let [seed_low, seed_high] = problem.seed.words();
         let whole = self.splits == 1;
         // The number of nonzeros that fall into a range is random, so lists are planned to be 7/8 full, unless a range
         // has all positions.
@@ -119,6 +120,8 @@ impl Tile {
             split_lines: d.lines.div_ceil(self.splits),
             chunk: u32::try_from(chunk).unwrap_or(u32::MAX).clamp(1, d.lines),
             splits: self.splits,
+            seed_low,
+            seed_high,
             y_split: if whole { 0 } else { u32::try_from(problem.elements()).unwrap_or(0) },
             scale: if whole { d.scale } else { 1f32.to_bits() },
             ..d
@@ -133,7 +136,7 @@ impl Tile {
         let sorting = array(BUCKETS) + array(self.lanes);
         let is_sorted = problem.method == SparseMethod::Scatter;
         let workgroup_bytes = list + if is_sorted { sorting } else { 0 };
-        Needs { bindings: 2, invocations: self.lanes, workgroup_bytes }
+        Needs { bindings: 2 + problem.seed.bindings(), invocations: self.lanes, workgroup_bytes }
     }
 
     pub(super) fn kernel(&self, problem: &SparseProblem, caps: &Caps) -> Kernel {
@@ -145,6 +148,7 @@ impl Tile {
             .param("ACROSS", self.across)
             .param("EACH", self.each)
             .param("LIST", self.list);
+        let kernel = problem.seed.bind(kernel, 2);
         if self.pairs {
             return kernel.param("x_unit", "u64").slot("sparse", "pairs");
         }

@@ -8,16 +8,18 @@ pub use problem::{SparseDims, SparseMethod, SparseProblem};
 
 use crate::Result;
 use crate::layout::Real;
-use crate::sketch::operator::{Direction, Sketch};
+use crate::sketch::operator::{Applied, Direction};
 use crate::tensor::Tensor;
 
 pub(super) fn apply<T: Real>(
-    sketch: &Sketch,
+    operator: Applied<'_>,
     direction: Direction,
     x: &Tensor<T>,
     axis: usize,
 ) -> Result<Tensor<f32>> {
-    let problem = SparseProblem::new(sketch, direction, x.layout(), axis, T::DTYPE)?;
-    let [y] = x.gpu().compute(&problem, &[x.view()], &sketch.scalars())?;
+    let problem = SparseProblem::new(operator.sketch, direction, x.layout(), axis, T::DTYPE)?;
+    let problem = problem.seeded(operator.source()?);
+    let numbers = operator.sketch.numbers(problem.seed);
+    let [y] = x.gpu().compute(&problem, &operator.inputs(x), &numbers)?;
     Tensor::from_output(y, problem.result()?.shape())
 }

@@ -4,44 +4,57 @@ use super::kernel::Tile;
 use super::problem::{SparseDims, SparseMethod, SparseProblem};
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::reduce_splits;
+use crate::gemm::{SeedSource, reduce_splits};
 use crate::layout::DType;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, PHILOX, Plan, Problem, Region, Time};
-use crate::sketch::operator::{OP, SCALARS};
+use crate::sketch::operator::{OP, SCALE, Sketch};
 use std::mem::offset_of;
 
 impl Problem for SparseProblem {
     /// One step; if the lines are split, a second step adds the partial sums.
     ///
-    /// Operands: x, the result. Scalars: the seed and the scale.
+    /// Operands: x, the result, the seed if a tensor holds it. Scalars: the seed if no tensor holds it, and the scale.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        let mut draft = Draft::new(OP, &SCALARS, caps);
+        let mut draft = Draft::new(OP, &Sketch::scalars(self.seed), caps);
         let x = draft.operand("x", self.dtype, self.x, Access::Read);
         let y = draft.operand("the result", DType::F32, self.result()?, Access::Write);
+        let seed = self.seed.operand(&mut draft)?;
         let tile = Tile::of(self, caps);
         if tile.splits == 1 {
-            self.step(&mut draft, &tile, [x, y])?;
+            self.step(&mut draft, &tile, [x, y], seed)?;
             return Ok(draft.finish());
         }
         let elements = usize::try_from(self.elements()).unwrap_or(usize::MAX);
         let sums = draft.temporary(&[elements.saturating_mul(tile.splits as usize)], DType::F32)?;
-        self.step(&mut draft, &tile, [x, sums])?;
+        self.step(&mut draft, &tile, [x, sums], seed)?;
         let elements = self.rows()[1] * self.dims.columns;
-        reduce_splits(&mut draft, [elements, tile.splits], 2, [sums, y])?;
+        reduce_splits(&mut draft, [elements, tile.splits], SCALE, [sums, y])?;
         Ok(draft.finish())
     }
 }
 
 impl SparseProblem {
-    fn step(&self, draft: &mut Draft<'_>, tile: &Tile, [x, to]: [Region; 2]) -> Result<()> {
+    fn step(
+        &self,
+        draft: &mut Draft<'_>,
+        tile: &Tile,
+        [x, to]: [Region; 2],
+        seed: Option<Region>,
+    ) -> Result<()> {
         let (caps, dims) = (draft.caps(), tile.dims(self));
         let [tiles, ranges] = [(self.dims.columns, tile.width), (self.rows()[1], tile.rows)]
             .map(|(n, of)| u64::from(n.div_ceil(of)));
-        let uniform =
-            Dims::of(&dims).scalar(offset_of!(SparseDims, seed0), 0).scalar(offset_of!(SparseDims, seed1), 1);
+        let seed_at = [offset_of!(SparseDims, seed_low), offset_of!(SparseDims, seed_high)];
+        let uniform = SeedSource::put(Dims::of(&dims), seed_at, draft);
         // Partial sums are scaled when they are added.
-        let uniform =
-            if tile.splits == 1 { uniform.scalar(offset_of!(SparseDims, scale), 2) } else { uniform };
+        let uniform = match tile.splits {
+            1 => draft.put(uniform, SCALE, offset_of!(SparseDims, scale)),
+            _ => uniform,
+        };
+        let args: Vec<(Region, Access)> = [(x, Access::Read), (to, Access::Write)]
+            .into_iter()
+            .chain(seed.map(|seed| (seed, Access::Read)))
+            .collect();
         let nonzeros = f64::from(self.dims.lines) * f64::from(self.dims.nonzeros);
         draft.step(NewStep {
             kernel: tile.kernel(self, caps),
@@ -49,7 +62,7 @@ impl SparseProblem {
             needs: tile.needs(self),
             blocks: tiles * ranges * u64::from(tile.splits),
             dims: uniform,
-            args: &[(x, Access::Read), (to, Access::Write)],
+            args: &args,
             flops: Flops {
                 f32: 2.0 * nonzeros * f64::from(self.dims.columns),
                 integer: self.drawn_lines(tiles as f64, ranges as f64) * self.draw_operations(),

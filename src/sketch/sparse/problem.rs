@@ -1,5 +1,6 @@
 //! A sparse operator along an axis of a tensor, checked, as plain data.
 
+use crate::gemm::SeedSource;
 use crate::layout::{DType, Layout, dim};
 use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, WRONG_LENGTH};
 use crate::sketch::operator::sparse_lines::{LineAxis, Positions};
@@ -7,7 +8,7 @@ use crate::sketch::operator::{Direction, OP, Sketch};
 use crate::{Error, Result};
 
 /// The uniform of the sparse shaders (`shaders/sketch/sparse.wgsl`), in elements. In a problem, seed and scale are 0: a
-/// launch takes them as scalars.
+/// launch takes them as scalars, or the plan writes the places of the seed in its tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -16,8 +17,8 @@ pub struct SparseDims {
     pub positions: u32,
     pub nonzeros: u32,
     pub distinct: u32,
-    pub seed0: u32,
-    pub seed1: u32,
+    pub seed_low: u32,
+    pub seed_high: u32,
     pub tag: u32,
     /// The bits of an f32, as f32 itself is not `Eq`.
     pub scale: u32,
@@ -65,6 +66,8 @@ pub struct SparseProblem {
     pub(crate) x: Layout,
     /// The axis along which the operator is applied.
     pub(crate) axis: usize,
+    /// Where the kernel finds the seed.
+    pub(crate) seed: SeedSource,
 }
 
 impl SparseProblem {
@@ -90,7 +93,13 @@ impl SparseProblem {
             return wrong("the operand must have elements");
         }
         let dims = Self::dims_of(sketch, direction, &layout, x.offset_in_window(dtype))?;
-        Ok(Self { dims: dims.0, dtype, method: dims.1, x, axis })
+        Ok(Self { dims: dims.0, dtype, method: dims.1, x, axis, seed: SeedSource::Scalars })
+    }
+
+    /// The same problem with the seed from another place.
+    #[must_use]
+    pub fn seeded(self, seed: SeedSource) -> Self {
+        Self { seed, ..self }
     }
 
     fn dims_of(

@@ -75,11 +75,13 @@ const WITHOUT_DEVICE: &[(&str, &str)] = &[
     ("io::write_npy_slice", "on the CPU"),
     ("sketch::ExplicitSketch::new", "checks the shape and keeps its operand"),
     ("sketch::SkLinear::from_factors", "checks shapes and keeps its operands"),
+    ("sketch::SeededSketch::plan", "a plan is made without a device"),
     ("sketch::SkLinear::plans", "plans are made without a device"),
     ("sketch::SkLinear::s1", "a view"),
     ("sketch::SkLinear::s2", "a view"),
     ("sketch::Sketch::new", "plain data"),
     ("sketch::Sketch::plan", "a plan is made without a device"),
+    ("sketch::Sketch::seeded_by", "checks the shape and keeps its operand"),
 ];
 
 /// Functions of the public API that return a `Result`, at once or by a future.

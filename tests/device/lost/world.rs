@@ -11,7 +11,7 @@ use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
 use tilewise::io::{Npy, Safetensors, SafetensorsWriter, npy_bytes};
 use tilewise::planning::Scalar;
 use tilewise::sketch::{
-    ExplicitSketch, ParameterGradients, SignStorage, SkLinear, Sketch, SketchKind, Svd, Timings,
+    ExplicitSketch, ParameterGradients, SeededSketch, SignStorage, SkLinear, Sketch, SketchKind, Svd, Timings,
 };
 use tilewise::{Activation, Fill, Gemm, Gpu, Linear, Plan, Replay, Result, Tensor, matmul, wgpu};
 
@@ -82,6 +82,7 @@ pub(super) struct Sketches {
     /// (8, 8), and (16, 32).
     pub(super) explicit: ExplicitSketch<f32>,
     pub(super) operator: Sketch,
+    pub(super) seeded: SeededSketch,
     pub(super) layer: SkLinear<f32>,
     pub(super) hidden: Tensor<f32>,
     pub(super) gradients: ParameterGradients,
@@ -179,6 +180,7 @@ impl Sketches {
     fn new(gpu: &Gpu) -> Result<Self> {
         let square = random(gpu, &[32, 32])?;
         let builder = SkLinear::<f32>::builder(1, 2);
+        let operator = Sketch::new(SketchKind::Gaussian, [16, 32], 1)?;
         let layer = builder.random(gpu, [32, 32])?;
         let hidden = layer.hidden(&square)?;
         let (_, gradients) = layer.backward(&square, &hidden, &square)?;
@@ -187,7 +189,8 @@ impl Sketches {
             tall: random(gpu, &[256, 8])?,
             long: random(gpu, &[256, 1])?,
             explicit: ExplicitSketch::new(random(gpu, &[8, 8])?)?,
-            operator: Sketch::new(SketchKind::Gaussian, [16, 32], 1)?,
+            operator,
+            seeded: operator.seeded_by(&gpu.tensor(&Sketch::seed_words(2), [2])?)?,
             generated: builder.signs(SignStorage::Generated).random(gpu, [32, 32])?,
             svd: Svd {
                 u: random(gpu, &[8, 2])?,

@@ -7,6 +7,7 @@ mod mistakes;
 mod orders;
 mod positions;
 mod scopes;
+mod seeds;
 mod tensors;
 
 use crate::support;

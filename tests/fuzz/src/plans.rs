@@ -17,7 +17,7 @@ use tilewise::planning::clifford_layer::{
 };
 use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis,
-    HalfPosition, OuterAxis, Pin, Previous, Scale, Side, SignHalf, product_shape,
+    HalfPosition, OuterAxis, Pin, Previous, Scale, SeedSource, Side, SignHalf, product_shape,
 };
 use tilewise::planning::kernel::{Kernel, Needs};
 use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
@@ -173,7 +173,7 @@ fn generated_product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let problem = if u.arbitrary()? {
         let side = *u.choose(&[Side::A, Side::B])?;
         let entries = *u.choose(&[Distribution::Normal, Distribution::Uniform, Distribution::Sign])?;
-        problem.generated(GeneratedOperand { side, entries, outer, tag: 1 })
+        problem.generated(GeneratedOperand { side, entries, outer, tag: 1, seed: SeedSource::Scalars })
     } else {
         let axis = *u.choose(&[HalfAxis::Outer, HalfAxis::K])?;
         let signs =

@@ -14,7 +14,7 @@ use tilewise::planning::clifford_layer::{
 };
 use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin,
-    Previous, Scale, Side,
+    Previous, Scale, SeedSource, Side,
 };
 use tilewise::planning::ops::{
     AxisFunction, AxisProblem, CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem,
@@ -127,7 +127,13 @@ fn products(plans: &mut List<'_>) {
         }
     }
     let added = Epilogue { scale: Scale::Alpha, previous: Previous::Added, ..Epilogue::default() };
-    let generated = |entries| GeneratedOperand { side: Side::B, entries, outer: OuterAxis::Rows, tag: 1 };
+    let generated = |entries| GeneratedOperand {
+        side: Side::B,
+        entries,
+        outer: OuterAxis::Rows,
+        tag: 1,
+        seed: SeedSource::Scalars,
+    };
     for (name, problem) in [
         ("f32", product(CUBE, SINGLE)),
         ("f32, B transposed", wgsl::problem(CUBE, SINGLE, [Plain, Transposed, Plain])),

@@ -33,7 +33,7 @@ impl Operand {
     }
 }
 
-/// What the call's scalars are: seeds of many bits. Nothing looks at those that are real numbers.
+/// What the call's scalars are, and the words of a seed in a tensor: seeds of many bits. Nothing looks at those that are real numbers.
 const SCALAR: u32 = 0x9e37_79b9;
 
 impl Launch {
@@ -45,6 +45,10 @@ impl Launch {
                 bytes: arg.window.end - arg.window.start,
                 words: match arg.buffer {
                     Buffer::Constant(index) => Some(plan.constants()[index].words().to_vec()),
+                    Buffer::Operand(index) if plan.parameters()[index].name == "the seed" => {
+                        let words = usize::try_from((arg.window.end - arg.window.start) / 4);
+                        Some(vec![SCALAR; words.expect("a small window")])
+                    }
                     Buffer::Operand(_) | Buffer::Temporary(_) => None,
                 },
             });

@@ -74,7 +74,8 @@ fn made(caps: &Caps) -> Vec<Launch> {
         for (i, side) in [Side::A, Side::B].into_iter().enumerate() {
             for entries in [Distribution::Normal, Distribution::Uniform, Distribution::Sign] {
                 let outer = [OuterAxis::Rows, OuterAxis::Columns][(i + entries as usize) % 2];
-                let generated = GeneratedOperand { side, entries, outer, tag: 1 };
+                let seed = wgsl::SEEDS[launches.len() % 2];
+                let generated = GeneratedOperand { side, entries, outer, tag: 1, seed };
                 let problem = wgsl::plain(shape, GemmTypes::new(DType::F32, DType::F32)).generated(generated);
                 let Ok(plan) = problem.split_k(SplitK::Splits(1)).plan(caps) else { continue };
                 launches.extend(Launch::steps(&format!("a generated operand, {:?}", problem.dims()), &plan));

@@ -2,6 +2,7 @@
 
 use super::gemm::{WINDOW, bare, caps, is_full};
 use super::launch::Launch;
+use crate::support::wgsl::SEEDS;
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
 use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
@@ -71,7 +72,7 @@ fn hadamard(
 ) {
     let Ok(sketch) = Sketch::new(SketchKind::Hadamard, shape, 1) else { return };
     let Ok(problem) = HadamardProblem::new(&sketch, direction, x, axis, dtype) else { return };
-    let Ok(plan) = problem.plan(caps) else { return };
+    let Ok(plan) = problem.seeded(SEEDS[launches.len() % 2]).plan(caps) else { return };
     let what = format!("Hadamard {direction:?}, {shape:?} along {axis} of {dtype} {x:?}");
     // Of many pieces the first and the last: those between them differ in where they begin alone.
     let steps = Launch::steps(&what, &plan);
@@ -96,7 +97,7 @@ fn sparse(
 ) {
     let Ok(sketch) = Sketch::new(kind, shape, 1) else { return };
     let Ok(problem) = SparseProblem::new(&sketch, direction, x, axis, dtype) else { return };
-    let Ok(plan) = problem.plan(caps) else { return };
+    let Ok(plan) = problem.seeded(SEEDS[launches.len() % 2]).plan(caps) else { return };
     let what = format!("{kind:?} {direction:?}, {shape:?} along {axis} of {dtype} {x:?}");
     launches.extend(Launch::steps(&what, &plan));
 }

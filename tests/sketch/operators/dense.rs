@@ -29,7 +29,7 @@ fn entries_are_those_of_the_cpu_bit_for_bit() {
             let want = bits(&s.to_vec());
             let (of_columns, of_rows) = (identity(&gpu, n), identity(&gpu, d));
             let applied =
-                |direction, x, axis| apply_dense(&s, direction, x, axis, Pin::Tile(small())).unwrap();
+                |direction, x, axis| apply_dense(&s, None, direction, x, axis, Pin::Tile(small())).unwrap();
             for (what, found) in [
                 ("S I", applied(Direction::Forward, &of_columns, 0)),
                 ("I S^T", applied(Direction::Forward, &of_columns, 1).t()),
@@ -72,12 +72,12 @@ fn check<T: Real>(gpu: &Gpu, kind: SketchKind, shape: &[usize], axis: usize, lay
     let what = format!("{kind:?} {} {shape:?} axis {axis} {lay:?} to {to}", T::DTYPE);
     let forward = Sketch::new(kind, [to, from], 11).unwrap();
     let s: Vec<f64> = forward.to_vec().into_iter().map(f64::from).collect();
-    let y = apply_dense(&forward, Direction::Forward, &x.tensor, axis, Pin::Tile(small())).unwrap();
+    let y = apply_dense(&forward, None, Direction::Forward, &x.tensor, axis, Pin::Tile(small())).unwrap();
     compare(&y.to_vec().unwrap(), along(&s, [to, from], &wide, shape, axis), from, &what);
     let adjoint = Sketch::new(kind, [from, to], 12).unwrap();
     let s = adjoint.to_vec();
     let transposed: Vec<f64> = (0..to * from).map(|p| f64::from(s[p % from * to + p / from])).collect();
-    let y = apply_dense(&adjoint, Direction::Adjoint, &x.tensor, axis, Pin::Tile(small())).unwrap();
+    let y = apply_dense(&adjoint, None, Direction::Adjoint, &x.tensor, axis, Pin::Tile(small())).unwrap();
     compare(&y.to_vec().unwrap(), along(&transposed, [to, from], &wide, shape, axis), from, &what);
     x.read();
 }

@@ -183,9 +183,9 @@ fn integers_are_exact_and_the_bits_do_not_depend_on_the_passes() {
                 );
                 for caps in likes(&gpu) {
                     let what = (direction, &shape, caps.device_type, caps.limits.workgroup_bytes);
-                    let got = apply_hadamard(&s, direction, &x, axis, &caps).unwrap().to_vec().unwrap();
+                    let got = apply_hadamard(&s, None, direction, &x, axis, &caps).unwrap().to_vec().unwrap();
                     assert_eq!(got, want, "{what:?}");
-                    let got = bits(apply_hadamard(&isometry, direction, &reals, axis, &caps).unwrap());
+                    let got = bits(apply_hadamard(&isometry, None, direction, &reals, axis, &caps).unwrap());
                     assert!(got == first, "{what:?}: other bits");
                 }
             }
@@ -319,7 +319,10 @@ fn a_scratch_beyond_what_can_be_bound_is_worked_on_in_pieces() {
             "8192 rows do not fit, of half of the columns they do"
         );
         let want = s.apply(&x, axis).unwrap().to_vec().unwrap();
-        assert_eq!(apply_hadamard(&s, Direction::Forward, &x, axis, &caps).unwrap().to_vec().unwrap(), want);
+        assert_eq!(
+            apply_hadamard(&s, None, Direction::Forward, &x, axis, &caps).unwrap().to_vec().unwrap(),
+            want
+        );
         caps.limits.binding_bytes = 5000 * 40;
         let refused = problem.pieces(&caps);
         assert!(matches!(refused, Err(Error::Limit { .. })), "{refused:?}");

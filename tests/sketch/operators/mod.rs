@@ -2,6 +2,7 @@
 
 mod dense;
 mod hadamard;
+mod seeded;
 mod shares;
 mod sign_half;
 mod sparse;

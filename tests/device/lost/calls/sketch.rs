@@ -16,6 +16,10 @@ pub(super) const CALLS: &[Call] = &[
     ("sketch::Lstsq::run", |it| Lstsq::new(&it.sketches.tall, &it.sketches.long).run().map(drop)),
     ("sketch::RangeFinder::run", |it| RangeFinder::new(&it.sketches.tall, 4).run().map(drop)),
     ("sketch::Rsvd::run", |it| Rsvd::new(&it.sketches.tall).rank(2).run().map(drop)),
+    ("sketch::SeededSketch::adjoint", |it| it.sketches.seeded.adjoint(&it.sketches.short, 0).map(drop)),
+    ("sketch::SeededSketch::apply", |it| it.sketches.seeded.apply(&it.sketches.square, 0).map(drop)),
+    ("sketch::SeededSketch::left", |it| it.sketches.seeded.left(&it.sketches.square).map(drop)),
+    ("sketch::SeededSketch::right", |it| it.sketches.seeded.right(&it.sketches.square).map(drop)),
     ("sketch::SkLinear::backward", |it| {
         it.sketches.layer.backward(&it.sketches.square, &it.sketches.hidden, &it.sketches.square).map(drop)
     }),

@@ -1,0 +1,46 @@
+//! An operator as it is applied: with the seed of its own, or with one that a tensor holds.
+
+use super::philox::words;
+use super::sketch::Sketch;
+use crate::Result;
+use crate::gemm::SeedSource;
+use crate::gpu::View;
+use crate::layout::Real;
+use crate::plan::{Scalar, ScalarParameter};
+use crate::tensor::Tensor;
+
+/// The factor of an operator's entries, which a launch takes as a number.
+pub(in crate::sketch) const SCALE: ScalarParameter = ScalarParameter::f32("scale");
+
+/// An operator as it is applied.
+#[derive(Clone, Copy)]
+pub(in crate::sketch) struct Applied<'a> {
+    pub(in crate::sketch) sketch: &'a Sketch,
+    /// The tensor that holds the seed. Without one, the seed is that of the sketch.
+    pub(in crate::sketch) seed: Option<&'a Tensor<i32>>,
+}
+
+impl<'a> Applied<'a> {
+    /// Where the kernels find the seed.
+    pub(in crate::sketch) fn source(self) -> Result<SeedSource> {
+        self.seed.map_or(Ok(SeedSource::Scalars), |seed| SeedSource::tensor(seed.layout()))
+    }
+
+    /// The operands that its kernels read.
+    pub(in crate::sketch) fn inputs<T: Real>(self, x: &'a Tensor<T>) -> Vec<View<'a>> {
+        [x.view()].into_iter().chain(self.seed.map(Tensor::view)).collect()
+    }
+}
+
+impl Sketch {
+    /// The numbers that a launch takes from an operator whose kernels find the seed there: the seed, unless a tensor holds
+    /// it, and the scale.
+    pub(in crate::sketch) fn scalars(seed: SeedSource) -> Vec<ScalarParameter> {
+        seed.scalars().iter().copied().chain([SCALE]).collect()
+    }
+
+    /// The values of these numbers.
+    pub(in crate::sketch) fn numbers(&self, seed: SeedSource) -> Vec<Scalar> {
+        seed.numbers(words(self.seed())).into_iter().chain([self.scale_f32().into()]).collect()
+    }
+}
