@@ -173,7 +173,8 @@ fn generated_product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let problem = if u.arbitrary()? {
         let side = *u.choose(&[Side::A, Side::B])?;
         let entries = *u.choose(&[Distribution::Normal, Distribution::Uniform, Distribution::Sign])?;
-        problem.generated(GeneratedOperand { side, entries, outer, tag: 1, seed: SeedSource::Scalars })
+        let seed = *u.choose(&[SeedSource::Scalars, SeedSource::Tensor([0, 63])])?;
+        problem.generated(GeneratedOperand { side, entries, outer, tag: 1, seed })
     } else {
         let axis = *u.choose(&[HalfAxis::Outer, HalfAxis::K])?;
         let signs =
