@@ -104,13 +104,18 @@ impl Gpu {
         Err(Error::input(call, why))
     }
 
+    /// Whether the calling thread is in the closure of a `capture`.
+    pub(crate) fn is_capturing(&self) -> bool {
+        self.inner.recorder.lock().is_capturing()
+    }
+
     /// Fails if the calling thread is in the closure of a `capture`, for an upload: it would happen once, not in every
     /// run.
     ///
     /// # Errors
     /// [`Error::Input`] if it is.
     pub(super) fn check_outside_capture(&self, call: &'static str) -> Result<()> {
-        if !self.inner.recorder.lock().is_capturing() {
+        if !self.is_capturing() {
             return Ok(());
         }
         let why = "it uploads what the host has now, which a replay would not repeat: create the tensor before the \

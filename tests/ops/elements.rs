@@ -105,13 +105,13 @@ fn a_bias_is_added_in_place_in_one_launch_without_a_buffer() {
         for shape in [&[5][..], &[33, 65], &[33, 64], &[1, 3], &[7, 1], &[2, 3, 4, 5, 2, 7], &[3, 0], &[0, 3]]
         {
             let n = shape[shape.len() - 1];
-            let (x, bias) = (values::<T>(shape, 2.0, 3), values::<T>(&[n], 1.0, 4));
-            let want = reference::add(&x, &repeated(&bias, &[n], shape));
+            let (x, bias_values) = (values::<T>(shape, 2.0, 3), values::<T>(&[n], 1.0, 4));
+            let want = reference::add(&x, &repeated(&bias_values, &[n], shape));
             for (lay, bias_lay) in
                 Lay::ALL.into_iter().zip([Lay::Plain, Lay::Gaps, Lay::Odd, Lay::Even, Lay::Gaps])
             {
                 let mut placed = Placed::new(gpu, &x, shape, lay);
-                let bias = Placed::new(gpu, &bias, &[n], bias_lay);
+                let bias = Placed::new(gpu, &bias_values, &[n], bias_lay);
                 let before = gpu.stats();
                 ops::bias_add_assign(&mut placed.tensor, &bias.tensor).unwrap();
                 let after = gpu.stats();
@@ -119,6 +119,10 @@ fn a_bias_is_added_in_place_in_one_launch_without_a_buffer() {
                 assert_eq!(after.buffers_created, before.buffers_created, "no buffer");
                 assert_eq!(after.bytes_in_use, before.bytes_in_use, "no buffer");
                 assert_ok(&want.compare(&placed.read()), (T::DTYPE, shape, lay));
+                let want = reference::sub(&x, &repeated(&bias_values, &[n], shape));
+                let mut placed = Placed::new(gpu, &x, shape, lay);
+                ops::sub_assign(&mut placed.tensor, &bias.tensor).unwrap();
+                assert_ok(&want.compare(&placed.read()), (T::DTYPE, shape, lay, "subtracted"));
             }
         }
     }

@@ -31,6 +31,9 @@ fn vectors_are_stored_to_the_last_element_and_not_beyond() {
             let mut c = Placed::new(gpu, &x, &[n], Lay::Plain);
             ops::add_assign(&mut c.tensor, &b.tensor).unwrap();
             assert_ok(&want.compare(&c.read()), (T::DTYPE, n, "in place"));
+            let mut c = Placed::new(gpu, &x, &[n], Lay::Plain);
+            ops::sub_assign(&mut c.tensor, &b.tensor).unwrap();
+            assert_ok(&reference::sub(&x, &y).compare(&c.read()), (T::DTYPE, n, "subtracted in place"));
         }
     }
     for_all_types!(test);

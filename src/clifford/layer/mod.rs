@@ -1,7 +1,6 @@
 //! Layers of networks whose features are multivectors: linear layers, weighted products, norms and activations.
 
 pub(crate) mod activation;
-mod descent;
 pub(crate) mod features;
 mod gate;
 mod gate_functions;

@@ -45,7 +45,7 @@ impl ElementwiseProblem {
         let pairs = format.elements_per_scalar() == 2 && is_aligned && self.dims.offsets[0].is_multiple_of(2);
         let operand = OperandAccess::read(format, AccessWidth::One);
         let result = OperandAccess::write(format, if pairs { AccessWidth::Two } else { AccessWidth::One });
-        let is_update = self.function == Elementwise::AddAssign;
+        let is_update = self.function.is_update();
         let kernel = Kernel::new("ops/elementwise")
             .dims(caps, size_of::<ElementwiseDims>())
             .param("LANES", LANES)
@@ -60,7 +60,7 @@ impl ElementwiseProblem {
     fn by_vectors(&self, format: StorageFormat, caps: &Caps) -> Kernel {
         let operand = OperandAccess::read(format, AccessWidth::Four);
         let result = OperandAccess::write(format, AccessWidth::Four);
-        let is_update = self.function == Elementwise::AddAssign;
+        let is_update = self.function.is_update();
         let kernel = Kernel::new("ops/elementwise_vectors")
             .dims(caps, size_of::<ElementwiseDims>())
             .param("LANES", LANES)
@@ -88,6 +88,7 @@ impl Elementwise {
             Self::Sub => kernel.param("COMBINATION", "DIFFERENCE"),
             Self::Mul => kernel.param("COMBINATION", "PRODUCT"),
             Self::AddAssign => kernel.slot(operands, "update"),
+            Self::SubAssign => kernel.slot(operands, "update").param("COMBINATION", "DIFFERENCE"),
         }
     }
 }

@@ -202,6 +202,27 @@ pub fn add_assign<T: Real>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
     compute_into(Elementwise::AddAssign, &[a], x).named("add_assign")
 }
 
+/// Subtracts `a` from `x`, in place. `x` is an operand and the output, as in Rust's `SubAssign`.
+///
+/// # Shapes
+/// As [`add_assign`].
+/// # Errors
+/// As [`add_assign`].
+/// # Precision
+/// As [`sub`].
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// let mut x = gpu.tensor(&[5.0f32, 7.0], [2])?;
+/// tilewise::ops::sub_assign(&mut x, &gpu.tensor(&[1.0f32], [1])?)?;
+/// assert_eq!(x.to_vec()?, [4.0, 6.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn sub_assign<T: Real>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
+    compute_into(Elementwise::SubAssign, &[a], x).named("sub_assign")
+}
+
 /// `function` of the operands in a new tensor of their broadcast shape.
 fn compute<T: Real>(function: Elementwise, operands: &[&Tensor<T>]) -> Result<Tensor<T>> {
     let [a, b] = [operands[0], operands[operands.len() - 1]];
@@ -219,13 +240,13 @@ fn compute<T: Real>(function: Elementwise, operands: &[&Tensor<T>]) -> Result<Te
     Tensor::from_output(c, shape)
 }
 
-/// Writes `function` of the operands to `c`, which is an operand too if the function is `AddAssign`.
+/// Writes `function` of the operands to `c`, which is an operand too if the function is an update.
 fn compute_into<T: Real>(function: Elementwise, operands: &[&Tensor<T>], c: &Tensor<T>) -> Result<()> {
     let op = function.op();
     operands.iter().try_for_each(|x| c.same_gpu(op, x).map(|_| ()))?;
     let layouts: Vec<&Layout> = operands.iter().map(|x| x.layout()).collect();
     let shape = match function {
-        Elementwise::AddAssign => c.shape().to_vec(),
+        _ if function.is_update() => c.shape().to_vec(),
         _ => broadcast_shape(op, layouts[0], layouts[layouts.len() - 1])?,
     };
     if c.shape() != shape {
@@ -244,5 +265,5 @@ fn compute_into<T: Real>(function: Elementwise, operands: &[&Tensor<T>], c: &Ten
         let operands: Vec<_> = [output].into_iter().chain(operands.iter().map(|x| x.view())).collect();
         c.gpu().run(&problem, &operands, &[])
     };
-    if function == Elementwise::AddAssign { run(c.view()) } else { c.overwrite_with(run) }
+    if function.is_update() { run(c.view()) } else { c.overwrite_with(run) }
 }

@@ -14,7 +14,7 @@ impl Problem for ElementwiseProblem {
     /// Operands: C, A, and B if the function has two.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let op = self.function.op();
-        let access = if self.function == Elementwise::AddAssign { Access::Update } else { Access::Write };
+        let access = if self.function.is_update() { Access::Update } else { Access::Write };
         let mut draft = Draft::new(op, &[], caps);
         let mut args = Vec::with_capacity(3);
         let operands = ["the output", "a", "b"].into_iter().zip(self.layouts()?);
@@ -47,7 +47,7 @@ impl Elementwise {
     fn flops(self) -> f64 {
         match self {
             Self::Activate(activation) | Self::ActivateBackward(activation) => activation.flops(),
-            Self::Add | Self::Sub | Self::Mul | Self::AddAssign => 1.0,
+            Self::Add | Self::Sub | Self::Mul | Self::AddAssign | Self::SubAssign => 1.0,
         }
     }
 }

@@ -34,6 +34,8 @@ pub enum Elementwise {
     Mul,
     /// $c = c + a$.
     AddAssign,
+    /// $c = c - a$.
+    SubAssign,
 }
 
 impl Elementwise {
@@ -42,7 +44,7 @@ impl Elementwise {
     pub fn all() -> Vec<Self> {
         let activations =
             Activation::ALL.into_iter().flat_map(|f| [Self::Activate(f), Self::ActivateBackward(f)]);
-        activations.chain([Self::Add, Self::Sub, Self::Mul, Self::AddAssign]).collect()
+        activations.chain([Self::Add, Self::Sub, Self::Mul, Self::AddAssign, Self::SubAssign]).collect()
     }
 
     /// The name in errors and plans.
@@ -54,14 +56,20 @@ impl Elementwise {
             Self::Sub => "sub",
             Self::Mul => "mul",
             Self::AddAssign => "add_assign",
+            Self::SubAssign => "sub_assign",
         }
+    }
+
+    /// Whether C is an operand too.
+    pub(super) fn is_update(self) -> bool {
+        matches!(self, Self::AddAssign | Self::SubAssign)
     }
 
     /// The number of operands, without C.
     #[must_use]
     pub fn operands(self) -> usize {
         match self {
-            Self::Activate(_) | Self::AddAssign => 1,
+            Self::Activate(_) | Self::AddAssign | Self::SubAssign => 1,
             Self::ActivateBackward(_) | Self::Add | Self::Sub | Self::Mul => 2,
         }
     }

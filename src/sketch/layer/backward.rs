@@ -1,13 +1,13 @@
 //! The backward pass of a sketched layer, and gradient descent.
 
-use super::factors::copied;
 use super::forward::as_matrix;
 use super::products::{Epilogue, Factor};
 use super::sk_linear::{OP, SkLinear};
 use crate::error::call;
 use crate::gemm::Gemm;
-use crate::layout::{Layout, Real};
-use crate::ops::{self, Activation};
+use crate::layout::Real;
+use crate::ops::descent::{Trained, gradient_step};
+use crate::ops::{self, Activation, Rate};
 use crate::tensor::Tensor;
 use crate::{Error, Precision, Result};
 
@@ -130,34 +130,39 @@ impl<T: Real> SkLinear<T> {
         Ok(dx)
     }
 
-    /// One step of gradient descent: $S \leftarrow S - \eta\,\partial S$, and the same for the bias. Earlier views and
-    /// clones of the layer do not change.
+    /// One step of gradient descent: $S \leftarrow S - \eta\,\partial S$, and the same for the bias. The rate is a number, or
+    /// a tensor of one element.
+    ///
+    /// The parameters are updated in place. If a clone of the layer or a view of its factors shares them, they are copied
+    /// first: the others keep the old values. If a check fails, no parameter changes.
+    ///
+    /// In the closure of [`Gpu::capture`](crate::Gpu::capture), every run of the replay makes a step. A tensor as the rate
+    /// gives each run its own, a number is the same in all runs.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `gradients` belong to another layer; [`Error::Gpu`] if they are on another device;
-    /// [`Error::OutOfMemory`] if a buffer does not fit.
+    /// [`Error::Shape`] if `gradients` belong to another layer, or the rate is a tensor of several elements; [`Error::Gpu`]
+    /// if they are on another device; [`Error::Input`] in the closure of `capture` if parameters are shared: the copies
+    /// would belong to the replay; [`Error::OutOfMemory`] if a buffer does not fit.
     /// # Precision
     /// The step is computed in f32 and rounded to `T`, which may lose small steps. Train a layer of f32, and
     /// [`cast`](Self::cast) it for each forward pass.
-    pub fn descend(&mut self, gradients: &ParameterGradients, rate: f32) -> Result<()> {
+    pub fn descend<'a>(&mut self, gradients: &ParameterGradients, rate: impl Into<Rate<'a>>) -> Result<()> {
         call("SkLinear::descend", || {
             self.check_gradients(gradients)?;
             self.views.take(); // so that the factors are uniquely owned
-            let step = self.gpu().tensor(&[-rate], [])?;
-            let inner = self.inner();
-            let of = |gradient: &Tensor<f32>| ops::mul(gradient, &step)?.cast::<T>();
-            let regions = {
-                let rows = self.second.shape()[0];
-                [self.first.layout().slice(1, ..inner)?, self.second.layout().slice(0, rows - inner..)?]
-            };
-            let [first, second] = regions;
-            add_step(&mut self.first, first, &of(&gradients.s1)?)?;
-            add_step(&mut self.second, second, &of(&gradients.s2)?)?;
+            let (inner, rows) = (self.inner(), self.second.shape()[0]);
+            let mut trained = vec![
+                Trained { whole: &mut self.first, part: Some((1, 0..inner)), gradient: &gradients.s1 },
+                Trained {
+                    whole: &mut self.second,
+                    part: Some((0, rows - inner..rows)),
+                    gradient: &gradients.s2,
+                },
+            ];
             if let (Some(bias), Some(gradient)) = (&mut self.bias, &gradients.bias) {
-                let region = *bias.layout();
-                add_step(bias, region, &of(gradient)?)?;
+                trained.push(Trained::whole(bias, gradient));
             }
-            Ok(())
+            gradient_step(OP, trained, rate.into())
         })
     }
 
@@ -185,12 +190,4 @@ enum Accumulate {
     Overwrite,
     /// They are added to the old values.
     Add,
-}
-
-/// Adds a step to a part of a tensor. If its buffer is shared, the tensor is copied first.
-fn add_step<T: Real>(whole: &mut Tensor<T>, part: Layout, step: &Tensor<T>) -> Result<()> {
-    if whole.is_shared() {
-        *whole = copied(whole)?;
-    }
-    whole.write_part(part, |part| ops::add_assign(part, step))
 }

@@ -99,7 +99,7 @@ impl<T: Real> SkLinear<T> {
     }
 
     fn scaled_signs(&self, signs: &Sketch) -> Result<Tensor<T>> {
-        let scale = self.gpu().tensor(&[T::from_f64(1.0 / (self.rank as f64).sqrt())], [])?;
+        let scale = self.gpu().constant_tensor(T::from_f64(1.0 / (self.rank as f64).sqrt()))?;
         ops::mul(&signs.to_tensor(self.gpu())?.cast::<T>()?, &scale)
     }
 

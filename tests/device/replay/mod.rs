@@ -9,6 +9,7 @@ mod positions;
 mod scopes;
 mod seeds;
 mod tensors;
+mod training;
 
 use crate::support;
 use crate::support::TestGpu;

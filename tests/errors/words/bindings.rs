@@ -33,6 +33,7 @@ fn operands_that_cannot_be_bound() {
     large("add_into", ops::add_into(&a, &a, &mut c));
     large("activate_into", ops::activate_into(&a, Activation::Gelu, &mut c));
     large("add_assign", ops::add_assign(&mut c, &a));
+    large("sub_assign", ops::sub_assign(&mut c, &a));
     large("bias_add_assign", ops::bias_add_assign(&mut c, &t(&[64])));
     let at = gpu.zeros::<i32>([1]).unwrap();
     large("copy_into_at", ops::copy_into_at(&t(&[1, 64]), &mut c, 0, &at));

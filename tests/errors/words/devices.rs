@@ -37,6 +37,7 @@ fn operands_of_different_devices() {
     apart("mul_into", ops::mul_into(&a, &b, &mut c));
     apart("activate_into", ops::activate_into(&b, Activation::Gelu, &mut c));
     apart("add_assign", ops::add_assign(&mut c, &b));
+    apart("sub_assign", ops::sub_assign(&mut c, &b));
     apart("bias_add_assign", ops::bias_add_assign(&mut c, &o(&[4])));
     let [at, there] = [&gpu, &other].map(|gpu| gpu.zeros::<i32>([1]).unwrap());
     apart("copy_into", ops::copy_into(&b, &mut c));

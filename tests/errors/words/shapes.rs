@@ -52,6 +52,7 @@ fn shapes_that_do_not_go_together() {
     found.shapes("mul_into", given, ops::mul_into(&a, &b, &mut c));
     found.shapes("activate_into", given, ops::activate_into(&b, Activation::Gelu, &mut c));
     found.shapes("add_assign", given, ops::add_assign(&mut c, &b));
+    found.shapes("sub_assign", given, ops::sub_assign(&mut c, &b));
     found.shapes("bias_add_assign", &[&[10], &[3, 4]], ops::bias_add_assign(&mut c, &vector));
     let at = gpu.zeros::<i32>([1]).unwrap();
     found.shapes("copy_into", given, ops::copy_into(&b, &mut c));

@@ -3,12 +3,13 @@
 use crate::Result;
 use crate::clifford::algebra::signature::Signature;
 use crate::clifford::batch::multivectors::Multivectors;
-use crate::clifford::layer::descent::gradient_step;
 use crate::clifford::layer::features::FeatureFunction;
 use crate::clifford::layer::features::run::{backward, check_parameter, forward, operand, operands};
 use crate::clifford::layer::row_tensors::from_rows;
 use crate::error::call;
 use crate::layout::Real;
+use crate::ops::Rate;
+use crate::ops::descent::{Trained, gradient_step};
 use crate::tensor::{Parameters, Tensor};
 
 const FUNCTION: FeatureFunction = FeatureFunction::Silu;
@@ -95,17 +96,20 @@ impl<T: Real> MvSilu<T> {
         })
     }
 
-    /// One step of gradient descent, $a \leftarrow a - \eta\,\partial a$ and $b$ likewise. Clones of the layer are
-    /// not changed.
+    /// One step of gradient descent, $a \leftarrow a - \eta\,\partial a$ and $b$ likewise. The rate is a
+    /// number, or a tensor of one element.
+    ///
+    /// In place and in a replay as [`MvNormalization::descend`](super::super::MvNormalization::descend).
     ///
     /// # Errors
     /// As [`MvNormalization::descend`](super::super::MvNormalization::descend).
     /// # Precision
     /// Computed in f32 and rounded to `T`.
-    pub fn descend(&mut self, gradients: &MvSiluGradients, rate: f32) -> Result<()> {
+    pub fn descend<'a>(&mut self, gradients: &MvSiluGradients, rate: impl Into<Rate<'a>>) -> Result<()> {
         call("MvSilu::descend", || {
-            let parameters = vec![(&mut self.a, &gradients.a), (&mut self.b, &gradients.b)];
-            gradient_step(FUNCTION.name(), parameters, rate)
+            let MvSiluGradients { a, b } = gradients;
+            let trained = vec![Trained::whole(&mut self.a, a), Trained::whole(&mut self.b, b)];
+            gradient_step(FUNCTION.name(), trained, rate.into())
         })
     }
 

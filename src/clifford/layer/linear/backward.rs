@@ -3,11 +3,12 @@
 use super::blade_map::BladeMap;
 use super::mv_linear::{MvLinear, OP, matrix, multiply};
 use crate::clifford::batch::multivectors::Multivectors;
-use crate::clifford::layer::descent::gradient_step;
 use crate::clifford::layer::row_tensors::from_rows;
 use crate::error::call;
 use crate::gemm::Gemm;
 use crate::layout::Real;
+use crate::ops::Rate;
+use crate::ops::descent::{Trained, gradient_step};
 use crate::tensor::Tensor;
 use crate::{Error, Precision, Result};
 
@@ -114,33 +115,46 @@ impl<T: Real> MvLinear<T> {
         sums.reshape([self.outputs()])
     }
 
-    /// One step of gradient descent, $W \leftarrow W - \eta\,\partial W$, for all parameters. Clones of the layer are
-    /// not changed.
+    /// One step of gradient descent, $W \leftarrow W - \eta\,\partial W$, for all parameters. The rate is a number, or a
+    /// tensor of one element.
+    ///
+    /// The parameters are updated in place. If other tensors share them, such as a clone of the layer, they are copied
+    /// first: the others keep the old values. If a check fails, no parameter changes.
+    ///
+    /// In the closure of [`Gpu::capture`](crate::Gpu::capture), every run of the replay makes a step. A tensor as the rate
+    /// gives each run its own, a number is the same in all runs.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `gradients` belong to another layer; [`Error::Gpu`] if they are on another device;
-    /// [`Error::OutOfMemory`] if there is no memory for the new parameters.
+    /// [`Error::Shape`] if `gradients` belong to another layer, or the rate is a tensor of several elements; [`Error::Gpu`]
+    /// if they are on another device; [`Error::Input`] in the closure of `capture` if parameters are shared: the copies
+    /// would belong to the replay; [`Error::OutOfMemory`] if a buffer does not fit.
     /// # Precision
     /// Computed in f32 and rounded to `T`. Rounding to a 16-bit type loses small steps: train a layer of f32, and
     /// [`cast`](Self::cast) it for each iteration.
-    pub fn descend(&mut self, gradients: &MvLinearGradients, rate: f32) -> Result<()> {
-        call("MvLinear::descend", || {
-            let MvLinearGradients { weight, bias, null_weight } = gradients;
-            let mut parameters = vec![(&mut self.weight, weight)];
-            for (parameter, gradient) in [(&mut self.bias, bias), (&mut self.null_weight, null_weight)] {
-                match (parameter, gradient) {
-                    (Some(parameter), Some(gradient)) => parameters.push((parameter, gradient)),
-                    (None, None) => {}
-                    (parameter, gradient) => {
-                        let parameter = parameter.as_ref().map_or(vec![], |tensor| tensor.shape().to_vec());
-                        let gradient = gradient.as_ref().map_or(vec![], |tensor| tensor.shape().to_vec());
-                        let rule = "the gradients must be those of this layer's parameters";
-                        return Err(Error::shapes(OP, rule, &gradient, &parameter));
-                    }
+    pub fn descend<'a>(&mut self, gradients: &MvLinearGradients, rate: impl Into<Rate<'a>>) -> Result<()> {
+        call("MvLinear::descend", || gradient_step(OP, self.trained(gradients)?, rate.into()))
+    }
+
+    /// The parameters, each with its gradient.
+    pub(in crate::clifford::layer) fn trained<'a>(
+        &'a mut self,
+        gradients: &'a MvLinearGradients,
+    ) -> Result<Vec<Trained<'a, T>>> {
+        let MvLinearGradients { weight, bias, null_weight } = gradients;
+        let mut trained = vec![Trained::whole(&mut self.weight, weight)];
+        for (parameter, gradient) in [(&mut self.bias, bias), (&mut self.null_weight, null_weight)] {
+            match (parameter, gradient) {
+                (Some(parameter), Some(gradient)) => trained.push(Trained::whole(parameter, gradient)),
+                (None, None) => {}
+                (parameter, gradient) => {
+                    let parameter = parameter.as_ref().map_or(vec![], |tensor| tensor.shape().to_vec());
+                    let gradient = gradient.as_ref().map_or(vec![], |tensor| tensor.shape().to_vec());
+                    let rule = "the gradients must be those of this layer's parameters";
+                    return Err(Error::shapes(OP, rule, &gradient, &parameter));
                 }
             }
-            gradient_step(OP, parameters, rate)
-        })
+        }
+        Ok(trained)
     }
 }
 

@@ -2,14 +2,14 @@
 
 use crate::Result;
 use crate::clifford::batch::multivectors::Multivectors;
-use crate::clifford::layer::descent::gradient_step;
 use crate::clifford::layer::layer_product::{LayerProduct, ProductKind};
 use crate::clifford::layer::linear::{MvLinear, MvLinearGradients};
 use crate::clifford::layer::product::ProductGradients;
 use crate::clifford::layer::row_tensors::{from_rows, to_rows};
 use crate::error::call;
 use crate::layout::Real;
-use crate::ops;
+use crate::ops::descent::{Trained, gradient_step};
+use crate::ops::{self, Rate};
 use crate::tensor::{Parameters, Tensor};
 
 pub(super) const OP: &str = "CliffordLayer";
@@ -120,21 +120,20 @@ impl<T: Real> CliffordLayer<T> {
         })
     }
 
-    /// One step of gradient descent, $W \leftarrow W - \eta\,\partial W$, for all parameters. Clones of the layer are
-    /// not changed.
+    /// One step of gradient descent, $W \leftarrow W - \eta\,\partial W$, for all parameters. The rate is a number, or a
+    /// tensor of one element.
+    ///
+    /// In place and in a replay as [`MvLinear::descend`].
     ///
     /// # Errors
     /// As [`MvLinear::descend`].
     /// # Precision
     /// As [`MvLinear::descend`].
-    pub fn descend(&mut self, gradients: &LayerGradients, rate: f32) -> Result<()> {
+    pub fn descend<'a>(&mut self, gradients: &LayerGradients, rate: impl Into<Rate<'a>>) -> Result<()> {
         call("CliffordLayer::descend", || {
-            // The linear layer last: if its step fails, no parameter has changed.
-            let mut weight = self.weight.clone();
-            gradient_step(OP, vec![(&mut weight, &gradients.product)], rate)?;
-            self.linear.descend(&gradients.linear, rate)?;
-            self.weight = weight;
-            Ok(())
+            let mut trained = self.linear.trained(&gradients.linear)?;
+            trained.push(Trained::whole(&mut self.weight, &gradients.product));
+            gradient_step(OP, trained, rate.into())
         })
     }
 

@@ -3,12 +3,13 @@
 use crate::Result;
 use crate::clifford::algebra::signature::Signature;
 use crate::clifford::batch::multivectors::Multivectors;
-use crate::clifford::layer::descent::gradient_step;
 use crate::clifford::layer::features::FeatureFunction;
 use crate::clifford::layer::features::run::{backward, check_parameter, forward, operand, operands};
 use crate::clifford::layer::row_tensors::from_rows;
 use crate::error::{Named, call};
 use crate::layout::Real;
+use crate::ops::Rate;
+use crate::ops::descent::{Trained, gradient_step};
 use crate::tensor::{Parameters, Tensor};
 
 /// Divides the multivectors of every row by the mean norm of its features: $y_{n} = a_{n} x_{n} / (\frac{1}{N}
@@ -79,9 +80,9 @@ impl<T: Real> MvLayerNorm<T> {
     /// As [`MvNormalization::descend`](super::MvNormalization::descend).
     /// # Precision
     /// As [`MvNormalization::descend`](super::MvNormalization::descend).
-    pub fn descend(&mut self, gradient: &Tensor<f32>, rate: f32) -> Result<()> {
-        gradient_step(FeatureFunction::LayerNorm.name(), vec![(&mut self.a, gradient)], rate)
-            .named("MvLayerNorm::descend")
+    pub fn descend<'a>(&mut self, gradient: &Tensor<f32>, rate: impl Into<Rate<'a>>) -> Result<()> {
+        let trained = vec![Trained::whole(&mut self.a, gradient)];
+        gradient_step(FeatureFunction::LayerNorm.name(), trained, rate.into()).named("MvLayerNorm::descend")
     }
 
     /// The algebra.

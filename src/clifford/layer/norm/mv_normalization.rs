@@ -3,12 +3,13 @@
 use crate::Result;
 use crate::clifford::algebra::signature::Signature;
 use crate::clifford::batch::multivectors::Multivectors;
-use crate::clifford::layer::descent::gradient_step;
 use crate::clifford::layer::features::FeatureFunction;
 use crate::clifford::layer::features::run::{backward, check_parameter, forward, operand, operands};
 use crate::clifford::layer::row_tensors::from_rows;
 use crate::error::{Named, call};
 use crate::layout::Real;
+use crate::ops::Rate;
+use crate::ops::descent::{Trained, gradient_step};
 use crate::tensor::{Parameters, Tensor};
 
 /// Divides every grade of every feature by a learnt number between 1 and its norm:
@@ -82,16 +83,25 @@ impl<T: Real> MvNormalization<T> {
         })
     }
 
-    /// One step of gradient descent, $a \leftarrow a - \eta\,\partial a$. Clones of the layer are not changed.
+    /// One step of gradient descent, $a \leftarrow a - \eta\,\partial a$. The rate is a number, or a tensor of one
+    /// element.
+    ///
+    /// The parameters are updated in place. If other tensors share them, such as a clone of the layer, they are copied
+    /// first: the others keep the old values. If a check fails, no parameter changes.
+    ///
+    /// In the closure of [`Gpu::capture`](crate::Gpu::capture), every run of the replay makes a step. A tensor as the rate
+    /// gives each run its own, a number is the same in all runs.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if the gradient belongs to another layer;
-    /// [`Error::Gpu`](crate::Error::Gpu) if it is on another device; [`Error::OutOfMemory`](crate::Error::OutOfMemory)
-    /// if there is no memory for the new parameters.
+    /// [`Error::Shape`](crate::Error::Shape) if the gradient belongs to another layer, or the rate is a tensor of several
+    /// elements; [`Error::Gpu`](crate::Error::Gpu) if they are on another device; [`Error::Input`](crate::Error::Input) in
+    /// the closure of `capture` if parameters are shared: the copies would belong to the replay;
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a buffer does not fit.
     /// # Precision
     /// Computed in f32 and rounded to `T`.
-    pub fn descend(&mut self, gradient: &Tensor<f32>, rate: f32) -> Result<()> {
-        gradient_step(FeatureFunction::Normalization.name(), vec![(&mut self.a, gradient)], rate)
+    pub fn descend<'a>(&mut self, gradient: &Tensor<f32>, rate: impl Into<Rate<'a>>) -> Result<()> {
+        let trained = vec![Trained::whole(&mut self.a, gradient)];
+        gradient_step(FeatureFunction::Normalization.name(), trained, rate.into())
             .named("MvNormalization::descend")
     }
 

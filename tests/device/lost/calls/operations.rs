@@ -27,6 +27,7 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::softmax", |it| ops::softmax(&it.a).map(drop)),
     ("ops::stack", |it| ops::stack(&[&it.a, &it.b], 0).map(drop)),
     ("ops::sub", |it| ops::sub(&it.a, &it.b).map(drop)),
+    ("ops::sub_assign", |it| ops::sub_assign(&mut it.c, &it.a)),
     ("ops::sub_into", |it| ops::sub_into(&it.a, &it.b, &mut it.c)),
     ("ops::sum", |it| ops::sum(&it.a, 0).map(drop)),
     ("ops::sum_squares", |it| ops::sum_squares(&it.a, 1).map(drop)),
