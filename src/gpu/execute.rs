@@ -202,7 +202,7 @@ impl Gpu {
         let constants = constants.collect::<Result<Vec<_>>>()?;
         constants.iter().for_each(|constant| constant.storage().taken.forget_finished());
         self.check_memory(plan.op(), lifetimes.memory(outputs))?;
-        self.inner.captures.add(plan);
+        self.inner.captures.add(std::slice::from_ref(plan));
         let mut temporaries: Vec<Option<Allocation>> = plan.temporaries().iter().map(|_| None).collect();
         for (at, (step, pipeline)) in plan.steps().iter().zip(pipelines).enumerate() {
             let mut bound = Vec::with_capacity(step.args.len());

@@ -17,10 +17,10 @@ pub(super) struct PlanCaptures {
 pub(super) type CapturedPlans = Lock<Vec<Plan>>;
 
 impl PlanCaptures {
-    pub(super) fn add(&self, plan: &Plan) {
+    pub(super) fn add(&self, executed: &[Plan]) {
         if self.active.load(Ordering::Relaxed) > 0 {
             let all = self.all.lock().clone();
-            all.iter().for_each(|plans| plans.lock().push(plan.clone()));
+            all.iter().for_each(|plans| plans.lock().extend_from_slice(executed));
         }
     }
 }

@@ -8,8 +8,9 @@ impl Gpu {
     /// Runs `work` and returns its result, with the plans that were executed in the meantime, in order.
     ///
     /// This shows all launches of an operation with several stages, even if a later stage depends on values that an
-    /// earlier one read back, as in a factorisation. Plans that other threads execute on this device at the same time
-    /// are included.
+    /// earlier one read back, as in a factorisation. A [`Replay::run`](crate::Replay::run) shows the plans that it was
+    /// captured from. Plans that other threads execute on this device at the same time are included, and those that a
+    /// `capture` records.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

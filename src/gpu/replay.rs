@@ -81,6 +81,7 @@ impl<R> Replay<R> {
             self.kept.gpu.inner.status.check()?;
             let inputs = self.bind(inputs)?;
             self.record(&inputs)?;
+            self.kept.gpu.inner.captures.add(&self.kept.captured.plans);
             self.inputs = inputs;
             Ok(())
         })?;

@@ -204,6 +204,19 @@ fn a_replay_says_what_it_does() {
 }
 
 #[test]
+fn a_run_shows_its_plans() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let [x, weight] = [1, 2].map(|seed| random::<f32>(&gpu, &[8, 8], seed));
+    let work = || ops::add(&matmul(&x, &weight)?, &x);
+    let (_, eager) = gpu.plans_of(|| work().unwrap());
+    let mut replay = gpu.capture(&[x.view()], work).unwrap();
+    let (_, replayed) = gpu.plans_of(|| (0..2).for_each(|_| drop(replay.run(&[x.view()]).unwrap().clone())));
+    let shown = |plans: &[tilewise::Plan]| plans.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(shown(&replayed), [shown(&eager), shown(&eager)].concat());
+    assert!(gpu.plans_of(|| replay.run(&[]).is_err()).1.is_empty(), "what is refused executes nothing");
+}
+
+#[test]
 fn replays_move_between_threads() {
     fn moves<T: Send + Sync>(_: &T) {}
     let Some(gpu) = support::own(|_| ()) else { return };

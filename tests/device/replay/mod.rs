@@ -1,7 +1,9 @@
 //! Captures and their runs: the same bits as eager work, what is an error, and whose memory it is.
 
 mod bits;
+mod callbacks;
 mod inputs;
+mod long;
 mod memory;
 mod mistakes;
 mod orders;
