@@ -19,9 +19,10 @@ pub(super) struct Slot {
     pub(super) place: Place,
     /// Whether the host may write to the buffer.
     is_mapped: AtomicBool,
-    is_encoded: AtomicBool,
-    /// Whether its copy was encoded again, after a submission with it was refused.
-    is_encoded_again: AtomicBool,
+    /// Whether an encoder holds the map of the buffer, or its submission has begun the map and it has not ended.
+    has_map: AtomicBool,
+    /// Whether such a map was given up, because a submission with the copy was refused.
+    has_given_up_map: AtomicBool,
     /// Whether its bytes were given back before its last drop.
     pub(super) is_given_back: AtomicBool,
     /// What became of the recording that the copy is in; empty if an application submits it.
@@ -36,8 +37,8 @@ impl Slot {
             buffer,
             place,
             is_mapped: true.into(),
-            is_encoded: false.into(),
-            is_encoded_again: false.into(),
+            has_map: false.into(),
+            has_given_up_map: false.into(),
             is_given_back: false.into(),
             outcome: OnceLock::new(),
         }
@@ -74,28 +75,41 @@ impl Slot {
 
     /// Whether the host may write to the buffer, now and for another write.
     pub(super) fn is_mapped(&self) -> bool {
-        self.is_mapped.load(Ordering::Acquire) && !self.is_encoded_again.load(Ordering::Acquire)
+        self.is_mapped.load(Ordering::Acquire) && !self.has_given_up_map.load(Ordering::Acquire)
     }
 
     /// Encodes the copy, and the map that makes the buffer free again: wgpu begins it inside the submission, whoever
-    /// submits, and completes it when the device has run the copy.
+    /// submits, and completes it when the device has run the copy. If wgpu has refused an earlier encoder with the copy, or
+    /// its submission, the copy is encoded again.
     pub(super) fn encode(self: &Arc<Self>, to: &BoundWindow, encoder: &mut wgpu::CommandEncoder) {
         let size = to.bytes().next_multiple_of(4);
-        let again = self.is_encoded.swap(true, Ordering::AcqRel);
-        if again {
-            // A submission with the copy was refused. Its map is given up, and may complete later: so this buffer serves
-            // no other write.
-            self.is_encoded_again.store(true, Ordering::Release);
+        if self.has_map.load(Ordering::Acquire) {
+            // A refused submission has begun the map, which may complete later: so this buffer serves no other write.
+            self.has_given_up_map.store(true, Ordering::Release);
+            foreign(|| self.buffer.unmap());
+        } else if self.is_mapped.swap(false, Ordering::AcqRel) {
+            // It has also completed.
             foreign(|| self.buffer.unmap());
         }
         encoder.copy_buffer_to_buffer(&self.buffer, 0, &to.storage.buffer, to.window.start, size);
-        if !again {
-            let slot = self.clone();
+        if !self.has_given_up_map.load(Ordering::Acquire) {
+            self.has_map.store(true, Ordering::Release);
+            let map = Map(self.clone());
             let mapped = move |mapped: Result<(), wgpu::BufferAsyncError>| {
-                slot.is_mapped.store(mapped.is_ok(), Ordering::Release);
+                map.0.is_mapped.store(mapped.is_ok(), Ordering::Release);
             };
             encoder.map_buffer_on_submit(&self.buffer, wgpu::MapMode::Write, .., mapped);
         }
+    }
+}
+
+/// The map of a slot's buffer. Its callback drops it when the map has ended; an encoder that wgpu refuses, or that is not
+/// submitted, drops it without a map.
+struct Map(Arc<Slot>);
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        self.0.has_map.store(false, Ordering::Release);
     }
 }
 

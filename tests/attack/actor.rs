@@ -5,6 +5,7 @@ use crate::model::Model;
 use crate::random::Random;
 use crate::replays::Captured;
 use crate::support::watchdog::doing;
+use crate::textures::Image;
 use crate::walk::Settings;
 use crate::world::{Menu, SMALL_BINDING, World};
 use std::collections::VecDeque;
@@ -28,9 +29,19 @@ pub(crate) struct Actor {
     pub(crate) items: Vec<Item>,
     pub(crate) reads: Vec<(Reading, Model)>,
     pub(crate) replays: Vec<Captured>,
+    pub(crate) textures: Vec<Image>,
     pub(crate) menu: Menu,
     pub(crate) step: u64,
     history: VecDeque<String>,
+}
+
+/// How the host writes a tensor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Writing {
+    /// By a write of the queue.
+    Queued,
+    /// Through staging memory, by a recorded copy.
+    Staged,
 }
 
 type Step = (&'static str, usize, fn(&mut Actor));
@@ -56,6 +67,7 @@ const STEPS: &[Step] = &[
     ("application", 8, Actor::application),
     ("frame", 6, Actor::frame),
     ("replay", 8, Actor::replay),
+    ("texture", 8, Actor::texture),
     ("callback", 5, Actor::register_callback),
     ("mistake", 5, Actor::mistake),
     ("control", 4, Actor::control),
@@ -71,6 +83,7 @@ impl Actor {
             items: Vec::new(),
             reads: Vec::new(),
             replays: Vec::new(),
+            textures: Vec::new(),
             menu: Menu::Plain,
             step: 0,
             history: VecDeque::new(),
@@ -220,7 +233,11 @@ impl Actor {
         self.say(item.name());
         let times = 1 + self.random.below(2);
         for time in 1..=times {
-            let read = if self.random.chance(50) { item.tensor.to_vec() } else { item.tensor.read_into() };
+            let read = match self.random.below(4) {
+                0 | 1 => item.tensor.to_vec(),
+                2 => item.tensor.read_into(),
+                _ => item.tensor.read_with(),
+            };
             match read {
                 Ok(values) => assert_eq!(values, item.model.values, "{}, read {time} times", item.name()),
                 Err(error) => {
@@ -240,24 +257,31 @@ impl Actor {
     }
 
     fn write(&mut self) {
+        let staged = self.random.chance(60);
+        self.write_some(if staged { Writing::Staged } else { Writing::Queued });
+    }
+
+    /// Writes some tensor as a whole.
+    pub(crate) fn write_some(&mut self, writing: Writing) {
         let Some(at) = self.find(|item| item.tensor.is_plain()) else { return };
         let item = &mut self.items[at];
         let model = Model::random(&mut self.random, &item.model.shape);
         let (name, shared) = (item.name(), item.is_shared());
         let is_odd = !(model.values.len() * item.tensor.dtype().size()).is_multiple_of(4);
-        let staged = self.random.chance(60);
-        let write = if staged { Held::write_from } else { Held::write };
-        let result = write(&mut item.tensor, &model.values);
+        let result = match writing {
+            Writing::Queued => item.tensor.write(&model.values),
+            Writing::Staged => item.tensor.write_from(&model.values),
+        };
         match result {
             Ok(()) => {
                 assert!(!shared, "{name} is shared, but was written");
-                item.model = model;
+                (item.model, item.made) = (model, self.step);
             }
             // The application's buffers may hold other data in the last word.
             Err(Error::Input { .. }) if shared || is_odd => {}
             Err(error) => self.excuse(error),
         }
-        self.say(if staged { format!("staged, {name}") } else { name });
+        self.say(format!("{writing:?}, {name}"));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Steps that take work: frames of `record_into`, and commands of `take_commands`, submitted, used too early, or dropped.
 
-use crate::actor::Actor;
+use crate::actor::{Actor, Writing};
 use std::sync::atomic::Ordering;
 use tilewise::{Error, wgpu};
 
@@ -40,6 +40,13 @@ impl Actor {
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         let recorded = gpu.record_into(&mut encoder, || {
             self.compute_some();
+            if self.random.chance(40) {
+                self.write_some(Writing::Staged);
+                self.compute_some();
+            }
+            if let Some(at) = self.some_texture() {
+                self.from_texture(at);
+            }
             Ok(())
         });
         recorded.expect("the device is there");

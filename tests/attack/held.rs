@@ -89,6 +89,11 @@ impl Held {
         })
     }
 
+    /// As [`to_vec`](Self::to_vec), without a vector.
+    pub(crate) fn read_with(&self) -> Result<Vec<i32>> {
+        each!(self, t => crate::api::finish(t.read_with(|values| integers(values))))
+    }
+
     /// Writes through staging memory.
     pub(crate) fn write_from(&mut self, values: &[i32]) -> Result<()> {
         each!(self, t => t.write_from(|to| to.write(0, &elements(values))))

@@ -28,5 +28,6 @@ mod replays;
 mod rough;
 #[path = "../support/mod.rs"]
 mod support;
+mod textures;
 mod walk;
 mod world;

@@ -4,6 +4,7 @@ mod bounds;
 mod given_up;
 mod order;
 mod reads;
+mod refused;
 mod scopes;
 
 use crate::support;
