@@ -45,7 +45,7 @@ impl Actor {
                 self.compute_some();
             }
             if let Some(at) = self.some_texture() {
-                self.from_texture(at);
+                self.read_texture(at);
             }
             Ok(())
         });

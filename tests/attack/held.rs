@@ -91,7 +91,7 @@ impl Held {
 
     /// As [`to_vec`](Self::to_vec), without a vector.
     pub(crate) fn read_with(&self) -> Result<Vec<i32>> {
-        each!(self, t => crate::api::finish(t.read_with(|values| integers(values))))
+        each!(self, t => crate::api::finish(t.read_with(integers)))
     }
 
     /// Writes through staging memory.

@@ -28,7 +28,7 @@ impl Actor {
             1..4 => self.write_texture(at),
             4 => self.write_texture_as_application(at),
             5 => self.fill_from_texture(at),
-            _ => self.from_texture(at),
+            _ => self.read_texture(at),
         }
     }
 
@@ -93,7 +93,7 @@ impl Actor {
     }
 
     /// A new tensor with the colours of some texture, in a frame too.
-    pub(crate) fn from_texture(&mut self, at: usize) {
+    pub(crate) fn read_texture(&mut self, at: usize) {
         let (gpu, pixels) = (self.world.gpu.clone(), Pixels::default());
         let Image { texture, model } = &self.textures[at];
         let model = model.clone();
@@ -113,7 +113,7 @@ impl Actor {
     fn fill_from_texture(&mut self, at: usize) {
         let shape = self.textures[at].model.shape.clone();
         let found = self.find(|item| item.model.shape == shape && matches!(item.tensor, Held::F32(_)));
-        let Some(found) = found else { return self.from_texture(at) };
+        let Some(found) = found else { return self.read_texture(at) };
         let (name, shared) = (self.items[found].name(), self.items[found].is_shared());
         self.say(format!("{name} from a texture"));
         let Held::F32(tensor) = &mut self.items[found].tensor else { return };
