@@ -17,7 +17,6 @@ const SHORT: &[(&str, &str)] = &[
     ("clifford/layer/product/gradients.rs", "the gradients that both products return"),
     ("gpu/outcome.rs", "a type that recordings, staging slots and the count of uploads share"),
     ("gpu/prepared.rs", "a type that the plan cache and execution share"),
-    ("gpu/plans_of.rs", "the method of a Gpu above its data, plan_capture.rs"),
     ("kernel/grid.rs", "the one function of grids"),
     ("layout/overflow.rs", "a type of its own"),
     ("plan/problem.rs", "the trait of all problems"),

@@ -22,7 +22,7 @@ fn write_among_refused(gpu: &Gpu, bad: &Tensor<f32>, round: u8) {
     gpu.flush().unwrap();
     x.write_from(|to| to.fill(value)).unwrap();
     let first = ops::add(&x, &x).unwrap();
-    let failed = (round % 3 != 0).then(|| ops::add(&x, bad).unwrap());
+    let failed = (!round.is_multiple_of(3)).then(|| ops::add(&x, bad).unwrap());
     x.write_from(|to| to.fill(value + 1.0)).unwrap();
     y.write_from(|to| to.fill(value + 2.0)).unwrap();
     let second = ops::add(&x, &y).unwrap();
