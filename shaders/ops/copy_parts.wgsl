@@ -9,7 +9,6 @@
 //#import copy_dims
 //#slot dims default immediate
 //#import block
-//#import own_bits
 
 //#param  set by CopyProblem::kernel
 const PER_WORD: u32 = 2u; // elements in a word
@@ -18,6 +17,8 @@ const LANES: u32 = 64u;
 
 @group(0) @binding(0) var<storage, read_write> c: array<atomic<u32>>;
 @group(0) @binding(1) var<storage, read> a: array<u32>;
+
+//#import own_bits
 
 // The bits of an element of A.
 fn element(at: u32) -> u32 {

@@ -9,7 +9,6 @@
 //#import image_dims
 //#slot dims default immediate
 //#import block
-//#import own_bits
 //#import texels
 
 //#param  set by ImageProblem::kernel
@@ -22,6 +21,8 @@ const LANES: u32 = 64u;
 
 @group(0) @binding(0) var<storage, read> texels: array<u32>;
 @group(0) @binding(1) var<storage, read_write> c: array<atomic<u32>>;
+
+//#import own_bits
 
 // An element of C, counted row-major, in the lowest bits.
 fn element(at: u32) -> u32 {
