@@ -13,8 +13,8 @@ use crate::{Error, Gpu, Result};
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
 /// use tilewise::sketch::SkLinear;
 ///
-/// let mut layer = SkLinear::<f32>::builder(1, 2).seed(1).random(&gpu, [4, 3])?;
-/// let x = gpu.tensor(&[1.0f32; 8], [2, 4])?;
+/// let mut layer = SkLinear::<f32>::builder(1, 2).seed(1).random(&gpu, [32, 16])?;
+/// let x = gpu.tensor(&[1.0f32; 64], [2, 32])?;
 /// let hidden = layer.hidden(&x)?;
 /// let (_, gradients) = layer.backward(&x, &hidden, &layer.output(&hidden)?)?;
 /// layer.descend(&gradients, 0.01)?;
