@@ -88,8 +88,9 @@ pub mod ops {
     pub use crate::ops::axis::problem::{AxisDims, AxisFunction, AxisProblem};
     pub use crate::ops::cast::problem::{CastDims, CastProblem};
     pub use crate::ops::copy::problem::{CopyDims, CopyProblem, Longer};
+    pub use crate::ops::elementwise::operation::{Arguments, Elementwise};
     pub use crate::ops::elementwise::problem::{
-        Elementwise, ElementwiseDims, ElementwiseProblem, broadcast_shape,
+        ElementwiseDims, ElementwiseDimsOfFour, ElementwiseProblem, broadcast_shape,
     };
     pub use crate::ops::image::problem::{ColourScale, ImageDims, ImageProblem, ImageTransfer};
 }

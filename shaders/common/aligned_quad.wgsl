@@ -21,3 +21,15 @@ fn quad_x(at: u32) -> vec4<f32> {
     let quad = x[at];
     return bitcast<vec4<f32>>(vec4<u32>(quad.x << 16u, quad.x & 0xffff0000u, quad.y << 16u, quad.y & 0xffff0000u));
 }
+
+//#variant integers
+// Four consecutive elements of operand x, integers of 32 bits.
+fn quad_x(at: u32) -> vec4<i32> {
+    return x[at];
+}
+
+//#variant bytes
+// Four consecutive i8 elements of operand x, widened to i32: memory is u32, four elements each.
+fn quad_x(at: u32) -> vec4<i32> {
+    return bitcast<vec4<i32>>(vec4<u32>(x[at]) << vec4<u32>(24u, 16u, 8u, 0u)) >> vec4<u32>(24u);
+}

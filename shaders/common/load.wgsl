@@ -7,6 +7,12 @@ fn load_x(at: u32) -> f32 {
     return f32(x[at]);
 }
 
+//#variant integer
+// One element of operand x, an integer of 32 bits.
+fn load_x(at: u32) -> i32 {
+    return x[at];
+}
+
 //#variant element_i8
 // One i8 element of operand x, widened to i32: memory is u32, four elements each.
 fn load_x(at: u32) -> i32 {
@@ -37,6 +43,12 @@ fn load_x(at: u32) -> f32 {
 // One bf16 element of operand x, widened, if x is also stored atomically.
 fn load_x(at: u32) -> f32 {
     return bitcast<f32>((atomicLoad(&x[at / 2u]) >> ((at & 1u) * 16u)) << 16u);
+}
+
+//#variant atomic_i8
+// One i8 element of operand x, widened to i32, if x is also stored atomically.
+fn load_x(at: u32) -> i32 {
+    return extractBits(bitcast<i32>(atomicLoad(&x[at / 4u])), (at & 3u) * 8u, 8u);
 }
 
 //#variant two

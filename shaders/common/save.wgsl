@@ -3,7 +3,7 @@
 //! and `Kernel::result` choose the variant.
 
 //#variant element
-// Stores one element of operand x: f32 or f16 memory.
+// Stores one element of operand x: memory of f32, f16 or i32.
 fn save_x(at: u32, value: sum) {
     x[at] = x_unit(value);
 }
@@ -17,6 +17,16 @@ fn save_x(at: u32, value: sum) {
     // No other invocation writes this half, so it can be cleared and set by two operations.
     atomicAnd(&x[at / 2u], ~(0xffffu << shift));
     atomicOr(&x[at / 2u], half << shift);
+}
+
+//#variant element_bytes
+// Stores one element of operand x, of 8 bits: memory is u32, four elements each. A word may hold elements of other rows or
+// tensors, so its byte is replaced atomically. Integers wrap.
+fn save_x(at: u32, value: sum) {
+    let shift = (at & 3u) * 8u;
+    // No other invocation writes this byte, so it can be cleared and set by two operations.
+    atomicAnd(&x[at / 4u], ~(0xffu << shift));
+    atomicOr(&x[at / 4u], (u32(i32(value)) & 0xffu) << shift);
 }
 
 //#variant vector

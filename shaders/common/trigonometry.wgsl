@@ -14,6 +14,11 @@ fn sine_cosine(x: lanes) -> SineCosine {
     r = max(fma(n, lanes(-4.83751297e-4), r), lanes(-1.0));
     r = max(fma(n, lanes(-7.54953362e-08), r), lanes(-1.0));
     r = fma(n, lanes(-2.56334407e-12), r);
+    return in_quarter(r, n - 4.0 * floor(n * 0.25));
+}
+
+// Sine and cosine of r plus a number of quarters of a turn, 0 to 3. r is from -pi / 4 to pi / 4.
+fn in_quarter(r: lanes, quarter: lanes) -> SineCosine {
     let z = r * r;
     var s = lanes(-1.9515296e-4);
     s = fma(s, z, lanes(8.33216087e-3));
@@ -23,8 +28,6 @@ fn sine_cosine(x: lanes) -> SineCosine {
     c = fma(c, z, lanes(-1.38873163e-3));
     c = fma(c, z, lanes(4.16666456e-2));
     c = fma(c * z, z, fma(lanes(-0.5), z, lanes(1.0)));
-    // The quadrant: 0 to 3.
-    let quarter = n - 4.0 * floor(n * 0.25);
     let odd = (quarter == lanes(1.0)) | (quarter == lanes(3.0));
     let lower = quarter >= lanes(2.0);
     let left = (quarter == lanes(1.0)) | (quarter == lanes(2.0));

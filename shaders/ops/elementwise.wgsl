@@ -1,30 +1,48 @@
-//! An elementwise function of one or two tensors, with broadcasting.
+//! An elementwise function of up to four tensors, with broadcasting; generated code.
 //!
-//! shapes    C of up to 6 axes, any strides that do not overlap; A and B of its shape, any strides, 0 where broadcast
+//! shapes    C of up to 6 axes, any strides that do not overlap; operands of its shape, any strides, 0 where broadcast
 //! grid      one invocation per four elements of a row of C, LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive quads
 //! requires  nothing
 //! edges     invocations past the end return, elements past a row's end are not stored: any extents >= 1
 
-//#import elementwise_dims
+//#slot elementwise_dims default two
 //#slot dims default immediate
 //#import block
-//#import outer_axes
 //#slot pack_pair default f16
 
 //#param  set by ElementwiseProblem::kernel
-alias a_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // type of results before they are stored
-const COMBINATION: u32 = SUM; // the function of two operands
 const LANES: u32 = 64u;
 //#end
 
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
 //#slot activation default none
-//#import combined
-//#slot operands default two
+
+//#generated operands
+// The operands from binding 1 on, and `value(at, count)`: the results for the first `count` of four neighbours along the
+// innermost axis. `at` has the places of the first one; components after `count` are undefined. Plans generate it.
+
+// The default: the sum of two operands.
+//#param
+alias x0_unit = f32;
+alias x1_unit = f32;
+//#end
+@group(0) @binding(1) var<storage, read> x0: array<x0_unit>;
+@group(0) @binding(2) var<storage, read> x1: array<x1_unit>;
+
+//#slot load x=x0 default element
+//#slot load_quad x=x0 default reals
+//#slot load x=x1 default element
+//#slot load_quad x=x1 default reals
+
+fn value(at: Place, count: u32) -> vec4<sum> {
+    return load_quad_x0(at.x0, dims.axes[0].z, count) + load_quad_x1(at.x1, dims.axes[0].w, count);
+}
+//#end
+
 //#slot store_quad default elements
 
 @compute @workgroup_size(LANES)
@@ -39,7 +57,7 @@ fn main(
     }
     let row = unit / dims.units;
     let col = (unit - row * dims.units) * 4u;
-    let at = in_row(row, dims.offsets.xyz + col * dims.axes[0].yzw);
+    let at = place_at(row, col);
     let count = min(dims.axes[0].x - col, 4u);
-    store_quad(at.x, dims.axes[0].y, count, value(at, count));
+    store_quad(at.c, dims.axes[0].y, count, value(at, count));
 }

@@ -1,11 +1,76 @@
-//! The sizes of an elementwise function, in elements. A row is a line along the innermost axis. Its units are the groups of
-//! neighbours that a kernel moves together: four elements, or a vector of 16 bytes.
+//! The sizes of an elementwise function, in elements, and the places of its operands. A row is a line along the innermost axis.
+//! Its units are the groups of neighbours that a kernel moves together: four elements, or a vector of 16 bytes.
+//!
+//! `place_at(row, col)` has the indices of an element of a row in C and the operands, `place_in_first(col)` those in row 0.
+//#import outer_axes
 
+//#variant two
+// C and at most two operands.
 struct Dims {
-    axes: array<vec4<u32>, 6>, // extent, then the strides of C, A and B, in elements; innermost first
-    offsets: vec4<u32>,        // first elements of C, A and B in their bindings, and the number of units of all rows
-    units: u32,                // of a row
-    rank: u32,                 // number of axes, at least 1
-    reserved0: u32,
-    reserved1: u32,
+    axes: array<vec4<u32>, 6>, // extent, then the strides of C and of operands 0 and 1, in elements; innermost first
+    offsets: vec4<u32>, // first elements of C and of operands 0 and 1 in their bindings, and the number of units of all rows
+    units: u32,         // of a row
+    rank: u32,          // number of axes, at least 1
+    numbers: vec2<u32>, // the bits of numbers of the function
+}
+
+struct Place {
+    c: u32,
+    x0: u32,
+    x1: u32,
+}
+
+fn place_in_first(col: u32) -> Place {
+    let at = dims.offsets.xyz + col * dims.axes[0].yzw;
+    return Place(at.x, at.y, at.z);
+}
+
+fn place_at(row: u32, col: u32) -> Place {
+    let at = in_row(row, dims.offsets.xyz + col * dims.axes[0].yzw);
+    return Place(at.x, at.y, at.z);
+}
+
+//#variant four
+// C and at most four operands.
+struct Dims {
+    axes: array<vec4<u32>, 6>, // extent, then the strides of C and of operands 0 and 1, in elements; innermost first
+    offsets: vec4<u32>, // first elements of C and of operands 0 and 1 in their bindings, and the number of units of all rows
+    units: u32,         // of a row
+    rank: u32,          // number of axes, at least 1
+    numbers: vec2<u32>, // the bits of numbers of the function
+    more_axes: array<vec4<u32>, 3>, // the strides of operands 2 and 3, of two axes each
+    more_offsets: vec4<u32>,        // their first elements
+    more_numbers: array<vec4<u32>, 2>,
+}
+
+struct Place {
+    c: u32,
+    x0: u32,
+    x1: u32,
+    x2: u32,
+    x3: u32,
+}
+
+// The strides of operands 2 and 3 along an axis.
+fn more_strides(axis: u32) -> vec2<u32> {
+    let two = dims.more_axes[axis / 2u];
+    return select(two.xy, two.zw, axis % 2u == 1u);
+}
+
+fn place_in_first(col: u32) -> Place {
+    let at = dims.offsets.xyz + col * dims.axes[0].yzw;
+    let more = dims.more_offsets.xy + col * more_strides(0u);
+    return Place(at.x, at.y, at.z, more.x, more.y);
+}
+
+fn place_at(row: u32, col: u32) -> Place {
+    let at = in_row(row, dims.offsets.xyz + col * dims.axes[0].yzw);
+    var more = dims.more_offsets.xy + col * more_strides(0u);
+    var rest = row;
+    for (var axis = 1u; axis < dims.rank; axis++) {
+        let outer = rest / dims.axes[axis].x;
+        more += (rest - outer * dims.axes[axis].x) * more_strides(axis);
+        rest = outer;
+    }
+    return Place(at.x, at.y, at.z, more.x, more.y);
 }

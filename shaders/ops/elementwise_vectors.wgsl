@@ -1,22 +1,21 @@
-//! An elementwise function of one or two tensors whose rows are contiguous and aligned, by vectors of 16 bytes.
+//! An elementwise function of up to four tensors with contiguous, aligned rows, by vectors of 16 bytes; generated code.
 //!
-//! shapes    C of up to 6 axes; A and B of its shape. Innermost strides are 1; others and offsets are multiples of WIDTH
+//! shapes    C of up to 6 axes; operands of its shape. Innermost strides are 1, or 0 where broadcast; other strides and offsets are multiples of WIDTH, except those of broadcast rows
 //! grid      one invocation per VECTORS vectors of C, LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive vectors
 //! requires  nothing
 //! edges     past the end the last vector is loaded again and not stored; a row's last vector is stored up to its end
 
-//#import elementwise_dims
+//#slot elementwise_dims default two
 //#slot dims default immediate
 //#import block
 //#slot pack_pair default f16
 
 //#param  set by ElementwiseProblem::kernel
-alias a_unit = vec4<f32>;
 alias c_unit = vec4<f32>;
-const COMBINATION: u32 = SUM; // the function of two operands
-const QUADS: u32 = 1u;        // groups of four elements in a vector
-const VECTORS: u32 = 2u;      // of an invocation
+alias sum = f32; // type of results before they are stored
+const QUADS: u32 = 1u;   // groups of four elements in a vector
+const VECTORS: u32 = 2u; // of an invocation
 const LANES: u32 = 64u;
 //#end
 const WIDTH: u32 = 4u * QUADS; // elements of a vector
@@ -24,8 +23,26 @@ const WIDTH: u32 = 4u * QUADS; // elements of a vector
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 
 //#slot activation default none
-//#import combined
-//#slot quad_operands default two
+
+//#generated operands
+// The operands from binding 1 on, and `value(at, k)`: the results for quad `k` of the vector at `at`. Plans generate it.
+
+// The default: the sum of two operands.
+//#param
+alias x0_unit = vec4<f32>;
+alias x1_unit = vec4<f32>;
+//#end
+@group(0) @binding(1) var<storage, read> x0: array<x0_unit>;
+@group(0) @binding(2) var<storage, read> x1: array<x1_unit>;
+
+//#slot aligned_quad x=x0 default plain
+//#slot aligned_quad x=x1 default plain
+
+fn value(at: Place, k: u32) -> vec4<sum> {
+    return quad_x0(at.x0 / 4u + k) + quad_x1(at.x1 / 4u + k);
+}
+//#end
+
 //#slot save_quad x=c default plain
 //#import save_vector x=c
 //#slot vector_place default only_row
@@ -38,20 +55,22 @@ fn main(
 ) {
     let first = block_index(workgroup, grid) * (LANES * VECTORS) + lane;
     // All vectors are loaded before any is stored, so that their loads are under way together.
-    var at: array<vec4<u32>, VECTORS>;
-    var results: array<array<vec4<f32>, QUADS>, VECTORS>;
+    var at: array<u32, VECTORS>;
+    var results: array<array<vec4<sum>, QUADS>, VECTORS>;
     //#unroll
     for (var i = 0u; i < VECTORS; i++) {
-        at[i] = place(min(first + i * LANES, dims.offsets.w - 1u));
+        let place = place_of(min(first + i * LANES, dims.offsets.w - 1u));
+        at[i] = place.c;
         //#unroll
         for (var k = 0u; k < QUADS; k++) {
-            results[i][k] = value(at[i].xyz + k);
+            results[i][k] = value(place, k);
         }
     }
     //#unroll
     for (var i = 0u; i < VECTORS; i++) {
-        if first + i * LANES < dims.offsets.w {
-            save_vector_c(at[i].x, at[i].w, results[i]);
+        let vector = first + i * LANES;
+        if vector < dims.offsets.w {
+            save_vector_c(at[i] / 4u, left_from(vector), results[i]);
         }
     }
 }

@@ -5,14 +5,14 @@
 //#variant strided
 // Groups of four elements of a row, with any stride in A.
 //#slot load x=a default element
-//#import load_quad x=a
+//#slot load_quad x=a default reals
 //#slot store_quad default elements
 
 fn row_quad(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
     return load_quad_a(start + 4u * group * dims.a_stride, dims.a_stride, length - 4u * group);
 }
 
-fn store_group(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
+fn store_group(start: u32, group: u32, count: u32, v: array<vec4<sum>, QUADS>) {
     store_quad(start + 4u * group, 1u, count, v[0]);
 }
 
@@ -26,6 +26,6 @@ fn row_quad(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
     return quad_a((start / WIDTH + group) * QUADS + k);
 }
 
-fn store_group(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
+fn store_group(start: u32, group: u32, count: u32, v: array<vec4<sum>, QUADS>) {
     save_vector_c((start / WIDTH + group) * QUADS, count, v);
 }

@@ -1,18 +1,22 @@
-//! The place of a vector: `place(vector)` has the index of its first quad in C, A and B, and the number of elements from there to
-//! the end of its row. Vectors are counted over all rows.
+//! The place of a vector of C: `place_of(vector)` has the indices of its first element in C and the operands, and
+//! `left_from(vector)` is the number of elements from there to the end of its row. Vectors are counted over all rows.
 
 //#variant only_row
 // The tensor is one row.
-fn place(vector: u32) -> vec4<u32> {
-    return vec4<u32>((dims.offsets.xyz / WIDTH + vector) * QUADS, dims.axes[0].x - vector * WIDTH);
+fn place_of(vector: u32) -> Place {
+    return place_in_first(vector * WIDTH);
+}
+
+fn left_from(vector: u32) -> u32 {
+    return dims.axes[0].x - vector * WIDTH;
 }
 
 //#variant rows
 // Rows along several axes.
-//#import outer_axes
+fn place_of(vector: u32) -> Place {
+    return place_at(vector / dims.units, vector % dims.units * WIDTH);
+}
 
-fn place(vector: u32) -> vec4<u32> {
-    let row = vector / dims.units;
-    let col = (vector - row * dims.units) * WIDTH;
-    return vec4<u32>(in_row(row, dims.offsets.xyz + col) / WIDTH * QUADS, dims.axes[0].x - col);
+fn left_from(vector: u32) -> u32 {
+    return dims.axes[0].x - vector % dims.units * WIDTH;
 }

@@ -42,7 +42,7 @@ impl Gpu {
     /// let a = gpu.tensor(&[1.0f32, 2.0, 3.0], [3])?;
     /// let mut c = gpu.empty::<f32>([3])?;
     /// let problem =
-    ///     ElementwiseProblem::new(Elementwise::Add, &[a.layout(), a.layout()], c.layout(), tilewise::DType::F32)?;
+    ///     ElementwiseProblem::of_one_type(Elementwise::ADD, &[a.layout(), a.layout()], c.layout(), tilewise::DType::F32)?;
     /// let plan = problem.plan(gpu.caps())?;
     /// gpu.execute(&plan, &[c.view_mut()?, a.view(), a.view()], &[])?;
     /// assert_eq!(c.to_vec()?, [2.0, 4.0, 6.0]);

@@ -6,8 +6,8 @@ use super::storage_format::{AccessWidth, StorageFormat};
 
 /// How a kernel accesses an operand.
 ///
-/// If the format holds pairs of elements and a kernel stores single elements, each store changes half of a 32-bit word. Another
-/// invocation may store the other half at the same time. So the words are atomic, and loads of them are atomic too.
+/// If a 32-bit word holds several elements and a kernel stores single elements, each store changes a part of a word. Another
+/// invocation may store another part at the same time. So the words are atomic, and loads of them are atomic too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OperandAccess {
     /// The format of the operand's elements.
@@ -37,7 +37,7 @@ impl OperandAccess {
     /// The element type of the binding's array.
     pub(crate) fn unit(self) -> &'static str {
         match self.store.or(self.load) {
-            Some(AccessWidth::One) if self.stores_half_words() => "atomic<u32>",
+            Some(AccessWidth::One) if self.stores_parts_of_words() => "atomic<u32>",
             Some(width) => self.format.unit(width),
             // NOTE: no constructor returns such a value.
             None => self.format.scalar(),
@@ -49,9 +49,9 @@ impl OperandAccess {
         self.store.is_some() && self.format.elements_per_scalar() == 2
     }
 
-    /// Whether each store changes half of a 32-bit word.
-    pub(crate) fn stores_half_words(self) -> bool {
-        self.packs_pairs() && self.store == Some(AccessWidth::One)
+    /// Whether each store changes a part of a 32-bit word.
+    pub(crate) fn stores_parts_of_words(self) -> bool {
+        self.format.elements_per_scalar() > 1 && self.store == Some(AccessWidth::One)
     }
 
     /// The declaration of the operand `name` for a generated text: its binding, and the parameter for its element type.
@@ -80,10 +80,11 @@ impl OperandAccess {
                 "of_another_unit"
             }
             (AccessWidth::One, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => ELEMENT,
-            (AccessWidth::One, StorageFormat::PackedF16) if self.stores_half_words() => "atomic_packed",
-            (AccessWidth::One, StorageFormat::Bf16) if self.stores_half_words() => "atomic_bf16",
+            (AccessWidth::One, StorageFormat::PackedF16) if self.stores_parts_of_words() => "atomic_packed",
+            (AccessWidth::One, StorageFormat::Bf16) if self.stores_parts_of_words() => "atomic_bf16",
             (AccessWidth::One, StorageFormat::PackedF16) => "element_packed",
             (AccessWidth::One, StorageFormat::Bf16) => "element_bf16",
+            (AccessWidth::One, StorageFormat::I8) if self.stores_parts_of_words() => "atomic_i8",
             (AccessWidth::One, StorageFormat::I8) => "element_i8",
             (AccessWidth::Two, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => "two",
             (AccessWidth::Two, StorageFormat::PackedF16) => "two_packed",
@@ -99,6 +100,7 @@ impl OperandAccess {
     /// The variant of the slot `save` (`shaders/common/save.wgsl`), likewise.
     fn save_variant(self, width: AccessWidth) -> &'static str {
         match (width, self.format) {
+            (AccessWidth::One, StorageFormat::I8) => "element_bytes",
             (_, StorageFormat::I8) => "packed_i8",
             (AccessWidth::One, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => ELEMENT,
             (AccessWidth::One, StorageFormat::PackedF16 | StorageFormat::Bf16) => "element_packed",
@@ -134,12 +136,15 @@ impl Kernel {
         }
     }
 
-    /// Sets the access to the result, `c`, of a kernel that stores vectors through a slot of its own family. Only stores of half
-    /// words fill the slot `save_c`.
+    /// Sets the access to the result, `c`, of a kernel that stores vectors through a slot of its own family. Only stores of parts
+    /// of words fill the slot `save_c`.
     #[must_use]
     pub(crate) fn result(self, access: OperandAccess) -> Self {
         let kernel = self.bind("c", access);
-        if access.stores_half_words() { kernel.slot("save_c", "element_packed") } else { kernel }
+        if !access.stores_parts_of_words() {
+            return kernel;
+        }
+        kernel.slot("save_c", access.save_variant(AccessWidth::One))
     }
 
     /// Sets the access to the operand `name` of a kernel that counts its elements in groups of four: the parameter
@@ -157,6 +162,8 @@ impl Kernel {
         }
         if access.packs_pairs() {
             self = self.fill(format!("save_quad_{name}"), "packed");
+        } else if access.store.is_some() && access.format == StorageFormat::I8 {
+            self = self.fill(format!("save_quad_{name}"), "bytes");
         }
         self.packing(access)
     }
@@ -205,7 +212,7 @@ mod tests {
     type Row = (StorageFormat, Option<AccessWidth>, Option<AccessWidth>, &'static str, &'static str);
 
     /// Every access that the slots have variants for.
-    const TABLE: [Row; 48] = [
+    const TABLE: [Row; 50] = [
         (F32, Some(One), None, "f32", ""),
         (F32, Some(Two), None, "vec2<f32>", "load_a:two"),
         (F32, Some(Four), None, "vec4<f32>", "load_a:four"),
@@ -263,6 +270,8 @@ mod tests {
         (Bf16, Some(Two), Some(Two), "u32", "load_a:two_bf16 pack_pair:bf16 save_a:two_packed"),
         (Bf16, Some(Four), Some(Four), "vec2<u32>", "load_a:four_bf16 pack_pair:bf16 save_a:four_packed"),
         (I8, Some(One), None, "u32", "load_a:element_i8"),
+        (I8, None, Some(One), "atomic<u32>", "save_a:element_bytes"),
+        (I8, Some(One), Some(One), "atomic<u32>", "load_a:atomic_i8 save_a:element_bytes"),
         (I32, Some(One), None, "i32", ""),
         (I32, Some(Two), None, "vec2<i32>", "load_a:two"),
         (I32, Some(Four), None, "vec4<i32>", "load_a:four"),

@@ -19,7 +19,9 @@ pub use copy::{concat, copy_into, copy_into_at, slice_at, stack};
 pub use descent::Rate;
 pub(crate) use elementwise::broadcast_shape;
 pub use elementwise::{
-    activate, activate_backward, activate_into, add, add_assign, add_into, bias_add_assign, mul, mul_into,
-    sub, sub_assign, sub_into,
+    Argument, Expr, Function, MapOperand, abs, activate, activate_backward, activate_into, add, add_assign,
+    add_into, and, bias_add_assign, ceil, clamp, cos, div, equal, exp, floor, greater, greater_or_equal,
+    less, less_or_equal, log, map, maximum, minimum, mul, mul_assign, mul_into, neg, not, not_equal, or, pow, recip,
+    round, rsqrt, select, sigmoid, sign, sin, sqrt, square, sub, sub_assign, sub_into, tanh,
 };
 pub use image::{Pixels, TexelFormat};

@@ -7,6 +7,7 @@ mod bounds;
 mod cqrrpt;
 mod elements;
 mod epilogue;
+mod functions;
 mod gemm;
 mod joined;
 mod layer_product;
@@ -28,6 +29,7 @@ pub use elements::{
     Definition, activations, activations_backward, add, max_abs, mul, softmax, sub, sum, sum_squares,
 };
 pub use epilogue::EpilogueReference;
+pub use functions::{apply, apply_integers};
 pub use gemm::{GemmReference, gemm, gemm_entries, projection};
 pub use joined::{concat, stack};
 pub use layer_product::{LayerProductGradients, LayerProductReference};

@@ -15,9 +15,9 @@ type Binary<T> = (&'static str, Both<T>, BothInto<T>, Defined<T>);
 
 fn binary<T: Real>() -> [Binary<T>; 3] {
     [
-        ("add", ops::add, ops::add_into, reference::add),
-        ("sub", ops::sub, ops::sub_into, reference::sub),
-        ("mul", ops::mul, ops::mul_into, reference::mul),
+        ("add", |a, b| ops::add(a, b), ops::add_into, reference::add),
+        ("sub", |a, b| ops::sub(a, b), ops::sub_into, reference::sub),
+        ("mul", |a, b| ops::mul(a, b), ops::mul_into, reference::mul),
     ]
 }
 
@@ -224,8 +224,8 @@ fn axes_that_step_as_one_are_one() {
     let a = gpu.zeros::<f32>([2, 3, 4, 5]).unwrap();
     let rank = |x: &Tensor<f32>, y: &Tensor<f32>| {
         let layouts = [x.layout(), y.layout()];
-        let problem = ElementwiseProblem::new(Elementwise::Add, &layouts, a.layout(), DType::F32);
-        problem.unwrap().dims().rank
+        let problem = ElementwiseProblem::of_one_type(Elementwise::ADD, &layouts, a.layout(), DType::F32);
+        problem.unwrap().rank()
     };
     assert_eq!(rank(&a, &a), 1);
     assert_eq!(rank(&a, &gpu.zeros([5]).unwrap()), 2, "a bias");
@@ -240,7 +240,8 @@ fn plans_fold_their_grid_and_refuse_what_cannot_be_bound() {
     use tilewise::planning::ops::{AxisFunction, AxisProblem, Elementwise, ElementwiseProblem};
     let caps = fixtures::h200();
     let large = Layout::contiguous("test", &[1 << 14, 1 << 14]).unwrap();
-    let problem = ElementwiseProblem::new(Elementwise::Add, &[&large; 2], &large, DType::F32).unwrap();
+    let problem =
+        ElementwiseProblem::of_one_type(Elementwise::ADD, &[&large; 2], &large, DType::F32).unwrap();
     let [x, y, z] = problem.plan(&caps).unwrap().steps()[0].grid;
     assert!(y > 1 && z == 1 && x <= 65_535 && u64::from(x) * u64::from(y) >= 1 << 19, "{x} {y} {z}");
     let rows = AxisProblem::new(AxisFunction::Softmax, &large, 1, DType::F32).unwrap();

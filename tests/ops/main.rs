@@ -4,7 +4,10 @@ mod bits;
 mod cast;
 mod copies;
 mod elements;
+mod functions;
 mod io;
+mod maps;
+mod masks;
 mod positions;
 mod rows;
 #[path = "../support/mod.rs"]

@@ -110,7 +110,7 @@ fn plans_move_vectors_if_all_rows_are_contiguous_and_aligned() {
     let caps = fixtures::h200();
     let plane = layout(&[24, 40], &[40, 1], 0);
     let add = |dtype, b: &Layout, c: &Layout| {
-        let problem = ElementwiseProblem::new(Elementwise::Add, &[&plane, b], c, dtype).unwrap();
+        let problem = ElementwiseProblem::of_one_type(Elementwise::ADD, &[&plane, b], c, dtype).unwrap();
         shader(problem.plan(&caps)).starts_with("ops/elementwise_vectors")
     };
     let padded = layout(&[24, 40], &[44, 1], 8);
@@ -121,7 +121,9 @@ fn plans_move_vectors_if_all_rows_are_contiguous_and_aligned() {
         (&padded, true, false),
         (&layout(&[24, 40], &[40, 1], 1), false, false),
         (&layout(&[24, 40], &[1, 24], 0), false, false),
-        (&layout(&[24, 1], &[1, 1], 0), false, false),
+        // One element for a whole row, wherever it is.
+        (&layout(&[24, 1], &[1, 1], 3), true, true),
+        (&layout(&[], &[], 5), true, true),
     ] {
         assert_eq!(add(DType::F32, b, &plane), single, "{b:?}");
         assert_eq!([DType::F16, DType::Bf16].map(|dtype| add(dtype, b, &plane)), [half; 2], "{b:?}");

@@ -279,12 +279,12 @@ fn what_is_no_half_of_an_operand_is_an_error_with_both_shapes() {
 fn strides_that_no_buffer_has_are_errors() {
     let far = Layout::new("test", &[2, 2], &[1, 1 << 63], 0, usize::MAX).unwrap();
     let near = Layout::contiguous("test", &[2, 2]).unwrap();
-    let (f32, add) = (DType::F32, Elementwise::Add);
+    let (f32, add) = (DType::F32, Elementwise::ADD);
     for error in [
         CopyProblem::new(&far, &near, f32).unwrap_err(),
         CopyProblem::new(&near, &far, f32).unwrap_err(),
-        ElementwiseProblem::new(add, &[&near, &far], &near, f32).unwrap_err(),
-        ElementwiseProblem::new(add, &[&near, &near], &far, f32).unwrap_err(),
+        ElementwiseProblem::of_one_type(add.clone(), &[&near, &far], &near, f32).unwrap_err(),
+        ElementwiseProblem::of_one_type(add, &[&near, &near], &far, f32).unwrap_err(),
     ] {
         assert!(matches!(error, Error::Limit { .. }), "{error}");
     }

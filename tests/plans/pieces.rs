@@ -93,11 +93,12 @@ const FAMILIES: [Family; 46] = [
     }),
     ("addition", |n, caps| {
         let x = flat(&[n])?;
-        ElementwiseProblem::new(Elementwise::Add, &[&x, &x], &x, DType::F32)?.plan(caps)
+        ElementwiseProblem::of_one_type(Elementwise::ADD, &[&x, &x], &x, DType::F32)?.plan(caps)
     }),
     ("activation", |n, caps| {
         let x = flat(&[n])?;
-        ElementwiseProblem::new(Elementwise::Activate(Activation::Gelu), &[&x], &x, DType::F32)?.plan(caps)
+        ElementwiseProblem::of_one_type(Elementwise::Activate(Activation::Gelu), &[&x], &x, DType::F32)?
+            .plan(caps)
     }),
     ("sum", |n, caps| AxisProblem::new(AxisFunction::Sum, &flat(&[1, n])?, 1, DType::F32)?.plan(caps)),
     ("sum across", |n, caps| {

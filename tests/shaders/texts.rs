@@ -7,7 +7,9 @@ use tilewise::planning::clifford::CliffordDims;
 use tilewise::planning::clifford_layer::{FeaturesDims, GatesDims, OperandGradientsDims, RowDims};
 use tilewise::planning::gemm::{F16SplitDims, GemmDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
-use tilewise::planning::ops::{AxisDims, CastDims, CopyDims, ElementwiseDims, ImageDims};
+use tilewise::planning::ops::{
+    AxisDims, CastDims, CopyDims, ElementwiseDims, ElementwiseDimsOfFour, ImageDims,
+};
 use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
 #[test]
@@ -105,9 +107,12 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     }
     let halves: Members = members!(F16SplitDims: rows outer k batch1 batch0_stride batch1_stride outer_stride k_stride x_offset units hi lo);
     assert_eq!(dims_of("gemm/f16_split"), halves);
-    let elementwise: Members = members!(ElementwiseDims: axes offsets units rank reserved0 reserved1);
+    let elementwise: Members = members!(ElementwiseDims: axes offsets units rank numbers);
+    let of_four: Members =
+        members!(ElementwiseDimsOfFour: axes offsets units rank numbers more_axes more_offsets more_numbers);
     for shader in ["ops/elementwise", "ops/elementwise_vectors"] {
         assert_eq!(dims_of(shader), elementwise, "{shader}");
+        assert_eq!(dims_in(&Kernel::new(shader).slot("elementwise_dims", "four")), of_four, "{shader}");
     }
     let rows: Members = members!(AxisDims: axes c_offset a_offset a_stride length rows rank lanes reserved);
     for shader in ["ops/reduce", "ops/softmax"] {
@@ -147,6 +152,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         copy,
         halves,
         elementwise,
+        of_four,
         rows,
         hadamard,
         sparse,

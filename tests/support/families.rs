@@ -58,7 +58,7 @@ pub(crate) const FAMILIES: [Family; 38] = [
     ("f16_split", |caps| F16SplitProblem::new(&flat(&[100, 64])?, Side::A, Precision::Split)?.plan(caps)),
     ("addition", |caps| {
         let x = flat(&[50, 80])?;
-        ElementwiseProblem::new(Elementwise::Add, &[&x, &x], &x, DType::F32)?.plan(caps)
+        ElementwiseProblem::of_one_type(Elementwise::ADD, &[&x, &x], &x, DType::F32)?.plan(caps)
     }),
     ("sum", |caps| AxisProblem::new(AxisFunction::Sum, &flat(&[64, 256])?, 1, DType::F32)?.plan(caps)),
     ("sum across", |caps| {

@@ -244,7 +244,7 @@ impl<T: Real> Multivectors<T> {
             return Err(Error::input(op, why));
         }
         let [a, b] = [self.positions(), y.positions()].map(|shape| Layout::contiguous(op, &shape));
-        ops::broadcast_shape(op, &a?, &b?)
+        ops::broadcast_shape(op, &[&a?, &b?])
     }
 
     /// Sums over the axes along which an operand with these positions was broadcast.

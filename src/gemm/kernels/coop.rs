@@ -4,7 +4,7 @@ use super::cost::{Cost, Unit};
 use super::generated::{self, Signs};
 use super::spec::KernelSpec;
 use super::stage::Loads;
-use super::store::{store, stores_half_words};
+use super::store::{store, stores_parts_of_words};
 use crate::caps::{Caps, CoopScalar, MatrixOrder};
 use crate::gemm::problem::{
     GemmDims, GemmKernel, GemmProblem, Generated, HalfAxis, PlaneSource, SignHalf, Tile,
@@ -196,7 +196,7 @@ impl KernelSpec for Coop {
             return Err(format!("operands of f16, not {}", problem.types.ab));
         }
         // NOTE: a kernel on matrices has Vulkan's memory model, for which naga declares no capability that its atomics need.
-        if stores_half_words(problem, caps) {
+        if stores_parts_of_words(problem, caps) {
             return Err(format!(
                 "C of {} whose rows are whole vectors of four, as it has no atomics",
                 problem.types.c

@@ -33,8 +33,8 @@ fn preferred(problem: &GemmProblem) -> Store {
 }
 
 /// Whether [`store`] changes halves of 32-bit words, by atomics.
-pub(super) fn stores_half_words(problem: &GemmProblem, caps: &Caps) -> bool {
-    preferred(problem).access(problem, caps).stores_half_words()
+pub(super) fn stores_parts_of_words(problem: &GemmProblem, caps: &Caps) -> bool {
+    preferred(problem).access(problem, caps).stores_parts_of_words()
 }
 
 /// Binds the store of C and the epilogue, whose operands' bindings begin at `first`. The store writes vectors of four if

@@ -1,94 +1,179 @@
 //! The kernels of elementwise functions: `shaders/ops/elementwise.wgsl`, and `shaders/ops/elementwise_vectors.wgsl` for
 //! contiguous, aligned rows.
 
-use super::problem::{Elementwise, ElementwiseDims, ElementwiseProblem};
+use super::kind::Kind;
+use super::operation::Elementwise;
+use super::problem::{ElementwiseDims, ElementwiseDimsOfFour, ElementwiseMoves, ElementwiseProblem};
+use super::written::Written;
 use crate::caps::Caps;
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
-use crate::ops::vectors::{Moves, per_vector, quads};
+use crate::layout::DType;
 
 /// Invocations per workgroup.
 pub(super) const LANES: u32 = 64;
 
+/// The operands in the shaders.
+const OPERANDS: [&str; 4] = ["x0", "x1", "x2", "x3"];
+
+/// Where the uniform has the strides of the operands along the rows.
+const STRIDES: [&str; 4] = ["dims.axes[0].z", "dims.axes[0].w", "dims.more_axes[0].x", "dims.more_axes[0].y"];
+
 impl ElementwiseProblem {
-    /// The kernel with the slots of the function and of the memory layout.
-    pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
-        let format = StorageFormat::of(self.dtype, caps);
+    /// The kernel of the function in WGSL, with the slots of the memory layout.
+    pub(super) fn kernel(&self, written: &Written, caps: &Caps) -> Kernel {
+        let moves = self.moves();
+        let shader = match moves {
+            ElementwiseMoves::Elements => "ops/elementwise",
+            ElementwiseMoves::Vectors => "ops/elementwise_vectors",
+        };
+        let sum = if self.dtype.is_real() { "f32" } else { "i32" };
+        let kernel =
+            Kernel::new(shader).dims(caps, self.dims_bytes(written)).param("LANES", LANES).param("sum", sum);
+        let kernel = if self.is_of_two(written) { kernel } else { kernel.slot("elementwise_dims", "four") };
+        let kernel = match &self.function {
+            Elementwise::Activate(activation) | Elementwise::ActivateBackward(activation) => {
+                kernel.slot("activation", activation.variant())
+            }
+            _ => kernel,
+        };
+        let (kernel, operands) = match moves {
+            ElementwiseMoves::Elements => self.by_elements(kernel, caps),
+            ElementwiseMoves::Vectors => self.by_vectors(kernel, caps),
+        };
+        let description = self.function.to_string();
+        kernel.generated("operands", description, format!("{operands}\n{}", written.text))
+    }
+
+    /// Whether the smaller uniform suffices.
+    pub(super) fn is_of_two(&self, written: &Written) -> bool {
+        self.operands().count() <= 2 && written.numbers <= 2
+    }
+
+    fn dims_bytes(&self, written: &Written) -> usize {
+        if self.is_of_two(written) {
+            size_of::<ElementwiseDims>()
+        } else {
+            size_of::<ElementwiseDimsOfFour>()
+        }
+    }
+
+    /// The number of vectors, or groups of four elements, of an invocation.
+    pub(super) fn units_per_invocation(&self, caps: &Caps) -> u32 {
         match self.moves() {
-            Moves::Elements => self.by_elements(format, caps),
-            Moves::Vectors => self.by_vectors(format, caps),
+            // On software devices, two vectors of f32 were slower than one in tensors larger than the caches.
+            ElementwiseMoves::Vectors if caps.machine.elements_per_load > 1 => {
+                2_u32.div_ceil(self.vector_quads())
+            }
+            _ => 1,
         }
     }
 
     /// The number of elements of an invocation.
     pub(super) fn elements_per_invocation(&self, caps: &Caps) -> u32 {
         match self.moves() {
-            // On software devices, two vectors of f32 were slower than one in tensors larger than the caches.
-            Moves::Vectors if caps.machine.elements_per_load > 1 => 8,
-            Moves::Vectors => per_vector(self.dtype),
-            Moves::Elements => 4,
+            ElementwiseMoves::Vectors => 4 * self.vector_quads() * self.units_per_invocation(caps),
+            ElementwiseMoves::Elements => 4,
         }
     }
 
-    /// The number of units of an invocation: groups of four elements, or vectors.
-    pub(super) fn units_per_invocation(&self, caps: &Caps) -> u32 {
-        match self.moves() {
-            Moves::Elements => 1,
-            Moves::Vectors => self.elements_per_invocation(caps) / per_vector(self.dtype),
-        }
+    /// Whether C is an operand, too.
+    pub(super) fn is_update(&self) -> bool {
+        matches!(self.function, Elementwise::Update(_))
     }
 
-    /// The kernel for any strides.
-    fn by_elements(&self, format: StorageFormat, caps: &Caps) -> Kernel {
-        let axes = &self.dims.axes[..self.dims.rank as usize];
+    /// The kernel for any strides, and the text of its operands.
+    fn by_elements(&self, kernel: Kernel, caps: &Caps) -> (Kernel, String) {
         // Contiguous rows that begin at pairs are stored in pairs.
-        let is_aligned = axes[0][1] <= 1 && axes[1..].iter().all(|axis| axis[1].is_multiple_of(2));
-        let pairs = format.elements_per_scalar() == 2 && is_aligned && self.dims.offsets[0].is_multiple_of(2);
-        let operand = OperandAccess::read(format, AccessWidth::One);
+        let format = StorageFormat::of(self.dtype, caps);
+        let (strides, offset) = self.c;
+        let is_aligned =
+            strides[0] <= 1 && strides[1..].iter().chain([&offset]).all(|start| start.is_multiple_of(2));
+        let pairs = format.elements_per_scalar() == 2 && is_aligned;
         let result = OperandAccess::write(format, if pairs { AccessWidth::Two } else { AccessWidth::One });
-        let is_update = self.function.is_update();
-        let kernel = Kernel::new("ops/elementwise")
-            .dims(caps, size_of::<ElementwiseDims>())
-            .param("LANES", LANES)
-            .operand("a", operand)
-            .result(if is_update { result.and_read(AccessWidth::One) } else { result });
-        let kernel = if pairs { kernel.slot("store_quad", "pairs") } else { kernel };
-        let kernel = if self.function.operands() == 2 { kernel.operand("b", operand) } else { kernel };
-        self.function.fill(kernel, "operands")
+        let result = if self.is_update() { result.and_read(AccessWidth::One) } else { result };
+        let kernel = kernel.result(result);
+        let mut kernel = if pairs { kernel.slot("store_quad", "pairs") } else { kernel };
+        let mut text = String::new();
+        let mut values = Vec::new();
+        if self.is_update() {
+            text += &loads("c", self.dtype);
+            values.push("load_quad_c(at.c, dims.axes[0].y, count)".to_owned());
+        }
+        for (at, (_, dtype)) in self.operands().enumerate() {
+            let (name, access) = (OPERANDS[at], element_access(dtype, caps));
+            text += &access.declaration(name, at + 1);
+            text += &loads(name, dtype);
+            kernel = kernel.operand(name, access);
+            values.push(format!("load_quad_{name}(at.{name}, {}, count)", STRIDES[at]));
+        }
+        (kernel, text + &value_of("count", &values))
     }
 
-    /// The kernel for contiguous, aligned rows.
-    fn by_vectors(&self, format: StorageFormat, caps: &Caps) -> Kernel {
-        let operand = OperandAccess::read(format, AccessWidth::Four);
-        let result = OperandAccess::write(format, AccessWidth::Four);
-        let is_update = self.function.is_update();
-        let kernel = Kernel::new("ops/elementwise_vectors")
-            .dims(caps, size_of::<ElementwiseDims>())
-            .param("LANES", LANES)
-            .param("QUADS", quads(self.dtype))
+    /// The kernel for contiguous, aligned rows, and the text of its operands.
+    fn by_vectors(&self, kernel: Kernel, caps: &Caps) -> (Kernel, String) {
+        let result = OperandAccess::write(StorageFormat::of(self.dtype, caps), AccessWidth::Four);
+        let result = if self.is_update() { result.and_read(AccessWidth::Four) } else { result };
+        let kernel = kernel
+            .param("QUADS", self.vector_quads())
             .param("VECTORS", self.units_per_invocation(caps))
-            .quads("a", operand)
-            .quads("c", if is_update { result.and_read(AccessWidth::Four) } else { result });
-        let kernel = if self.dims.rank > 1 { kernel.slot("vector_place", "rows") } else { kernel };
-        let kernel = if self.function.operands() == 2 { kernel.quads("b", operand) } else { kernel };
-        self.function.fill(kernel, "quad_operands")
+            .quads("c", result);
+        let mut kernel = if self.rank > 1 { kernel.slot("vector_place", "rows") } else { kernel };
+        let mut text = String::new();
+        let mut values = Vec::new();
+        if self.is_update() {
+            text += &loads_of_quads("c", self.dtype);
+            values.push("quad_c(at.c / 4u + k)".to_owned());
+        }
+        for (at, (x, dtype)) in self.operands().enumerate() {
+            let name = OPERANDS[at];
+            if x.is_repeated() {
+                let access = element_access(dtype, caps);
+                text += &access.declaration(name, at + 1);
+                text += &loads_of_elements(name, dtype);
+                kernel = kernel.operand(name, access);
+                values.push(format!("{}(load_{name}(at.{name}))", Kind::of(dtype).wgsl()));
+            } else {
+                let access = OperandAccess::read(StorageFormat::of(dtype, caps), AccessWidth::Four);
+                text += &access.declaration(name, at + 1);
+                text += &loads_of_quads(name, dtype);
+                kernel = kernel.quads(name, access);
+                values.push(format!("quad_{name}(at.{name} / 4u + k)"));
+            }
+        }
+        (kernel, text + &value_of("k", &values))
     }
 }
 
-impl Elementwise {
-    /// Fills a kernel's slots of the function and of its operands.
-    fn fill(self, kernel: Kernel, operands: &'static str) -> Kernel {
-        match self {
-            Self::Activate(activation) => {
-                kernel.slot(operands, "one").slot("activation", activation.variant())
-            }
-            Self::ActivateBackward(activation) => {
-                kernel.param("COMBINATION", "GRADIENT").slot("activation", activation.variant())
-            }
-            Self::Add => kernel,
-            Self::Sub => kernel.param("COMBINATION", "DIFFERENCE"),
-            Self::Mul => kernel.param("COMBINATION", "PRODUCT"),
-            Self::AddAssign => kernel.slot(operands, "update"),
-            Self::SubAssign => kernel.slot(operands, "update").param("COMBINATION", "DIFFERENCE"),
-        }
-    }
+fn element_access(dtype: DType, caps: &Caps) -> OperandAccess {
+    OperandAccess::read(StorageFormat::of(dtype, caps), AccessWidth::One)
+}
+
+/// The slot of loads of one element. Integers stay integers.
+fn loads_of_elements(name: &str, dtype: DType) -> String {
+    let default = if dtype == DType::I32 { "integer" } else { "element" };
+    format!("//#slot load x={name} default {default}\n")
+}
+
+/// The slots of loads of four elements at any stride.
+fn loads(name: &str, dtype: DType) -> String {
+    let default = if dtype.is_real() { "reals" } else { "integers" };
+    loads_of_elements(name, dtype) + &format!("//#slot load_quad x={name} default {default}\n")
+}
+
+/// The slot of loads of four elements that are neighbours.
+fn loads_of_quads(name: &str, dtype: DType) -> String {
+    let default = match dtype {
+        DType::I8 => "bytes",
+        DType::I32 => "integers",
+        _ => "plain",
+    };
+    format!("//#slot aligned_quad x={name} default {default}\n")
+}
+
+/// The function that computes four results from these values.
+fn value_of(last_parameter: &str, values: &[String]) -> String {
+    let values = values.join(", ");
+    format!(
+        "\nfn value(at: Place, {last_parameter}: u32) -> vec4<sum> {{\n    return result({values});\n}}\n"
+    )
 }

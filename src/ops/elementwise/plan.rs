@@ -1,31 +1,44 @@
 //! The plan of an elementwise function: one step.
 
 use super::kernel::LANES;
-use super::problem::{Elementwise, ElementwiseProblem};
+use super::kind::Kind;
+use super::operation::Elementwise;
+use super::problem::{ElementwiseDims, ElementwiseDimsOfFour, ElementwiseProblem};
+use super::written::NUMBERS;
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::dim;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, ScalarParameter, Time};
+use std::mem::offset_of;
+
+/// The names of the operands in plans and errors.
+const NAMES: [&str; 4] = ["a", "b", "operand 2", "operand 3"];
 
 impl Problem for ElementwiseProblem {
-    /// One step. The kernel depends on the function and the memory layout.
+    /// One step. The kernel depends on the function, the types and the memory layout.
     ///
-    /// Operands: C, A, and B if the function has two.
+    /// Operands: C, then those of the function. Scalars: its numbers.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let op = self.function.op();
-        let access = if self.function.is_update() { Access::Update } else { Access::Write };
-        let mut draft = Draft::new(op, &[], caps);
-        let mut args = Vec::with_capacity(3);
-        let operands = ["the output", "a", "b"].into_iter().zip(self.layouts()?);
-        for (i, (name, layout)) in operands.enumerate().take(1 + self.function.operands()) {
-            let access = if i == 0 { access } else { Access::Read };
-            args.push((draft.operand(name, self.dtype, layout, access), access));
+        let dtypes = self.dtypes();
+        let written = self.function.written(&dtypes, self.dtype)?;
+        // An expression passes the bits of its numbers.
+        let number = match (&self.function, self.function.number_kind(&dtypes, self.dtype)) {
+            (Elementwise::Map(_), _) | (_, Kind::Integer | Kind::Mask) => ScalarParameter::u32("number"),
+            (_, Kind::Real) => ScalarParameter::f32("number"),
+        };
+        let mut draft = Draft::new(op, &vec![number; written.numbers], caps);
+        let access = if self.is_update() { Access::Update } else { Access::Write };
+        let layouts = self.layouts()?;
+        let mut args = vec![(draft.operand("the output", self.dtype, layouts[0], access), access)];
+        for ((name, &dtype), &layout) in NAMES.into_iter().zip(&dtypes).zip(&layouts[1..]) {
+            args.push((draft.operand(name, dtype, layout, Access::Read), Access::Read));
         }
-        let [.., units] = self.dims.offsets;
-        let elements = args[0].0.layout.len() as f64;
+        let [_, units] = self.units()?;
+        let elements = layouts[0].len() as f64;
         draft.step(NewStep {
-            kernel: self.kernel(caps),
+            kernel: self.kernel(&written, caps),
             tile: format!(
                 "{LANES} invocations, {} elements each, {}",
                 self.elements_per_invocation(caps),
@@ -33,21 +46,23 @@ impl Problem for ElementwiseProblem {
             ),
             needs: Needs { bindings: dim(op, args.len())?, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(units.div_ceil(LANES * self.units_per_invocation(caps))),
-            dims: Dims::of(&self.dims),
+            dims: self.uniform(written.numbers, self.is_of_two(&written))?,
             args: &args,
-            flops: Flops::of_f32(elements * self.function.flops()),
+            flops: Flops::of_f32(elements * written.flops as f64),
             time: Time::Roofline,
         })?;
         Ok(draft.finish())
     }
 }
 
-impl Elementwise {
-    /// The approximate number of operations per element.
-    fn flops(self) -> f64 {
-        match self {
-            Self::Activate(activation) | Self::ActivateBackward(activation) => activation.flops(),
-            Self::Add | Self::Sub | Self::Mul | Self::AddAssign | Self::SubAssign => 1.0,
-        }
+impl ElementwiseProblem {
+    /// The uniform, with places for the call's numbers.
+    fn uniform(&self, numbers: usize, is_of_two: bool) -> Result<Dims> {
+        let dims = self.dims()?;
+        let (first, more) =
+            (offset_of!(ElementwiseDims, numbers), offset_of!(ElementwiseDimsOfFour, more_numbers));
+        let places = [first, first + 4].into_iter().chain((0..NUMBERS.len() - 2).map(|at| more + 4 * at));
+        let uniform = if is_of_two { Dims::of(&dims.of_two()) } else { Dims::of(&dims) };
+        Ok(places.take(numbers).enumerate().fold(uniform, |uniform, (at, place)| uniform.scalar(place, at)))
     }
 }

@@ -1,9 +1,12 @@
 //! A checked elementwise function, as plain data.
 
+use super::operation::Elementwise;
 use crate::layout::{DType, Layout, MAX_RANK, dim};
-use crate::ops::activation::Activation;
-use crate::ops::vectors::{Moves, per_vector};
+use crate::ops::vectors::quads;
 use crate::{Error, Result};
+
+/// The most operands, without C.
+pub(super) const MAX_OPERANDS: usize = 4;
 
 /// The uniform of `shaders/ops/elementwise.wgsl` and `elementwise_vectors.wgsl` (`elementwise_dims.wgsl`), in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
@@ -14,178 +17,258 @@ pub struct ElementwiseDims {
     pub offsets: [u32; 4],
     pub units: u32,
     pub rank: u32,
-    pub reserved0: u32,
-    pub reserved1: u32,
+    pub numbers: [u32; 2],
 }
 
-/// An elementwise function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Elementwise {
-    /// $c = f(a)$.
-    Activate(Activation),
-    /// $c = f'(a)\,b$.
-    ActivateBackward(Activation),
-    /// $c = a + b$.
-    Add,
-    /// $c = a - b$.
-    Sub,
-    /// $c = ab$.
-    Mul,
-    /// $c = c + a$.
-    AddAssign,
-    /// $c = c - a$.
-    SubAssign,
+/// The uniform for more than two operands or numbers: the variant `four`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct ElementwiseDimsOfFour {
+    pub axes: [[u32; 4]; MAX_RANK],
+    pub offsets: [u32; 4],
+    pub units: u32,
+    pub rank: u32,
+    pub numbers: [u32; 2],
+    pub more_axes: [[u32; 4]; MAX_RANK / 2],
+    pub more_offsets: [u32; 4],
+    pub more_numbers: [[u32; 4]; 2],
 }
 
-impl Elementwise {
-    /// Every function.
-    #[must_use]
-    pub fn all() -> Vec<Self> {
-        let activations =
-            Activation::ALL.into_iter().flat_map(|f| [Self::Activate(f), Self::ActivateBackward(f)]);
-        activations.chain([Self::Add, Self::Sub, Self::Mul, Self::AddAssign, Self::SubAssign]).collect()
-    }
-
-    /// The name in errors and plans.
-    pub(super) fn op(self) -> &'static str {
-        match self {
-            Self::Activate(_) => "activate",
-            Self::ActivateBackward(_) => "activate_backward",
-            Self::Add => "add",
-            Self::Sub => "sub",
-            Self::Mul => "mul",
-            Self::AddAssign => "add_assign",
-            Self::SubAssign => "sub_assign",
-        }
-    }
-
-    /// Whether C is an operand too.
-    pub(super) fn is_update(self) -> bool {
-        matches!(self, Self::AddAssign | Self::SubAssign)
-    }
-
-    /// The number of operands, without C.
-    #[must_use]
-    pub fn operands(self) -> usize {
-        match self {
-            Self::Activate(_) | Self::AddAssign | Self::SubAssign => 1,
-            Self::ActivateBackward(_) | Self::Add | Self::Sub | Self::Mul => 2,
-        }
-    }
+/// An operand that is only read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Operand {
+    pub(super) dtype: Option<DType>,
+    /// The strides along the merged axes, innermost first.
+    pub(super) strides: [u32; MAX_RANK],
+    /// The first element in its binding.
+    pub(super) offset: u32,
 }
 
 /// A checked elementwise function: the operands broadcast to the output's shape, and the output's elements do not
 /// overlap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ElementwiseProblem {
-    /// The shader's uniform.
-    pub(crate) dims: ElementwiseDims,
-    /// Type of all elements.
-    pub(crate) dtype: DType,
-    /// The function.
-    pub(crate) function: Elementwise,
+    pub(super) function: Elementwise,
+    /// The type of the results in memory.
+    pub(super) dtype: DType,
+    /// The extents of the merged axes, innermost first.
+    pub(super) extents: [u32; MAX_RANK],
+    pub(super) rank: usize,
+    /// C's strides and the first element in its binding.
+    pub(super) c: ([u32; MAX_RANK], u32),
+    /// Those that are there come first.
+    pub(super) operands: [Operand; MAX_OPERANDS],
 }
 
-/// The broadcast shape of two layouts, as in `NumPy`.
+/// The broadcast shape of layouts, as in `NumPy`.
 ///
 /// # Errors
 /// [`Error::Shape`] if two extents differ and neither is 1.
-pub fn broadcast_shape(op: &'static str, a: &Layout, b: &Layout) -> Result<Vec<usize>> {
-    let rank = a.rank().max(b.rank());
-    let extent =
-        |x: &Layout, axis: usize| (axis + x.rank()).checked_sub(rank).map_or(1, |axis| x.shape()[axis]);
-    let together = |axis: usize| match (extent(a, axis), extent(b, axis)) {
-        (1, n) | (n, 1) => Ok(n),
-        (m, n) if m == n => Ok(n),
-        _ => {
-            let rule = "extents must be equal or 1, counted from the last axis";
-            Err(Error::shapes(op, rule, a.shape(), b.shape()))
-        }
-    };
-    (0..rank).map(together).collect()
+pub fn broadcast_shape(op: &'static str, layouts: &[&Layout]) -> Result<Vec<usize>> {
+    let mut shape: Vec<usize> = Vec::new();
+    for layout in layouts {
+        let rank = shape.len().max(layout.rank());
+        let extent =
+            |of: &[usize], axis: usize| (axis + of.len()).checked_sub(rank).map_or(1, |axis| of[axis]);
+        let together = |axis: usize| match (extent(&shape, axis), extent(layout.shape(), axis)) {
+            (1, n) | (n, 1) => Ok(n),
+            (m, n) if m == n => Ok(n),
+            _ => {
+                let rule = "extents must be equal or 1, counted from the last axis";
+                Err(Error::shapes(op, rule, &shape, layout.shape()))
+            }
+        };
+        shape = (0..rank).map(together).collect::<Result<_>>()?;
+    }
+    Ok(shape)
 }
 
 impl ElementwiseProblem {
-    /// The shader's uniform.
-    #[must_use]
-    pub fn dims(&self) -> &ElementwiseDims {
-        &self.dims
-    }
-
-    /// `function` of `operands`, elements of type `dtype`, in `c`. C must not be empty.
+    /// `function` of `operands` in `c`, all elements of one type. A comparison's result is i8 whatever the type. C must not be
+    /// empty.
     ///
     /// # Errors
-    /// [`Error::Shape`] if an operand does not broadcast to the shape of C, or elements of C overlap; [`Error::Limit`]
-    /// if a size is $2^{31}$ or more.
+    /// As [`new`](Self::new).
+    pub fn of_one_type(
+        function: impl Into<Elementwise>,
+        operands: &[&Layout],
+        c: &Layout,
+        dtype: DType,
+    ) -> Result<Self> {
+        let function = function.into();
+        let to = function.result_type(dtype);
+        let operands: Vec<(&Layout, DType)> = operands.iter().map(|&layout| (layout, dtype)).collect();
+        Self::new(function, &operands, (c, to))
+    }
+
+    /// `function` of `operands` in `c`. C must not be empty.
     ///
-    /// # Panics
-    /// If the number of operands is not that of the function.
-    pub fn new(function: Elementwise, operands: &[&Layout], c: &Layout, dtype: DType) -> Result<Self> {
-        assert_eq!(operands.len(), function.operands(), "{function:?}");
+    /// # Errors
+    /// [`Error::Shape`] if an operand does not broadcast to the shape of C, or elements of C overlap; [`Error::Input`]
+    /// if there is no such function of these types, or there are no or more than [`MAX_OPERANDS`] operands;
+    /// [`Error::Limit`] if a size is $2^{31}$ or more.
+    pub fn new(
+        function: Elementwise,
+        operands: &[(&Layout, DType)],
+        (c, dtype): (&Layout, DType),
+    ) -> Result<Self> {
         let op = function.op();
+        let count = operands.len();
+        if count == 0 || count > MAX_OPERANDS || function.operands() != count {
+            let why = format!("there must be {}, not {count}", function.operands());
+            return Err(Error::input(format!("{op}: the operands"), why));
+        }
+        let dtypes: Vec<DType> = operands.iter().map(|(_, dtype)| *dtype).collect();
+        function.check(&dtypes, dtype)?;
         check_no_overlap(op, c)?;
-        let [a, b] = [operands[0], operands.last().unwrap_or(&operands[0])];
-        // Per axis, innermost first: extent and the strides of C, A and B.
-        let mut axes: Vec<[usize; 4]> = Vec::with_capacity(MAX_RANK);
-        let strides =
-            [broadcast_strides(op, c, c)?, broadcast_strides(op, a, c)?, broadcast_strides(op, b, c)?];
+        let layouts = || [(c, dtype)].into_iter().chain(operands.iter().copied());
+        let strides: Vec<[usize; MAX_RANK]> =
+            layouts().map(|(x, _)| broadcast_strides(op, x, c)).collect::<Result<_>>()?;
+        // Per axis, innermost first: the extent, then the strides of C and the operands.
+        let mut axes: Vec<(usize, Vec<usize>)> = Vec::with_capacity(MAX_RANK);
         for axis in (0..c.rank()).rev().filter(|&axis| c.shape()[axis] > 1) {
-            let [sc, sa, sb] = strides.each_ref().map(|strides| strides[axis]);
-            let extent = c.shape()[axis];
+            let (extent, of_axis) =
+                (c.shape()[axis], strides.iter().map(|strides| strides[axis]).collect::<Vec<_>>());
             match axes.last_mut() {
                 // Axes merge if, in every operand, the outer stride is the extent times the inner stride.
-                Some(inner) if [sc, sa, sb] == [1, 2, 3].map(|x| inner[0].saturating_mul(inner[x])) => {
-                    inner[0] *= extent
+                Some((inner, of_inner))
+                    if of_axis
+                        .iter()
+                        .zip(&*of_inner)
+                        .all(|(&outer, stride)| outer == stride.saturating_mul(*inner)) =>
+                {
+                    *inner *= extent;
                 }
-                _ => axes.push([extent, sc, sa, sb]),
+                _ => axes.push((extent, of_axis)),
             }
         }
         if axes.is_empty() {
-            axes.push([1, 0, 0, 0]);
-        }
-        let mut dims = ElementwiseDims { rank: dim(op, axes.len())?, ..ElementwiseDims::default() };
-        for (to, axis) in dims.axes.iter_mut().zip(&axes) {
-            for (to, &size) in to.iter_mut().zip(axis) {
-                *to = dim(op, size)?;
-            }
+            axes.push((1, vec![0; strides.len()]));
         }
         dim(op, c.len())?;
-        let [c, a, b] = [c, a, b].map(|x| x.offset_in_window(dtype));
-        dims.offsets = [c, a, b, 0];
-        let problem = Self { dims, dtype, function };
-        let rows: usize = axes[1..].iter().map(|axis| axis[0]).product();
-        let units = axes[0][0].div_ceil(problem.per_unit());
-        dims.offsets[3] = dim(op, units * rows)?;
-        dims.units = dim(op, units)?;
-        Ok(Self { dims, ..problem })
+        let mut extents = [1; MAX_RANK];
+        let mut sizes = vec![[0; MAX_RANK]; strides.len()];
+        for (axis, (extent, strides)) in axes.iter().enumerate() {
+            extents[axis] = dim(op, *extent)?;
+            for (to, &stride) in sizes.iter_mut().zip(strides) {
+                to[axis] = dim(op, stride)?;
+            }
+        }
+        let mut found = layouts().zip(&sizes).map(|((x, dtype), &strides)| Operand {
+            dtype: Some(dtype),
+            strides,
+            offset: x.offset_in_window(dtype),
+        });
+        let c = found.next().map_or_else(Default::default, |c| (c.strides, c.offset));
+        let mut operands = [Operand::default(); MAX_OPERANDS];
+        operands.iter_mut().zip(found).for_each(|(to, operand)| *to = operand);
+        Ok(Self { function, dtype, extents, rank: axes.len(), c, operands })
+    }
+
+    /// The number of axes after those that step as one were merged.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The operands that are there, with their types.
+    pub(super) fn operands(&self) -> impl Iterator<Item = (Operand, DType)> + Clone {
+        self.operands.into_iter().filter_map(|operand| operand.dtype.map(|dtype| (operand, dtype)))
+    }
+
+    /// The types of the operands.
+    pub(super) fn dtypes(&self) -> Vec<DType> {
+        self.operands().map(|(_, dtype)| dtype).collect()
     }
 
     /// How the kernel moves elements.
-    pub(super) fn moves(&self) -> Moves {
-        let [inner, outer @ ..] = &self.dims.axes[..self.dims.rank as usize] else { return Moves::Elements };
-        let [offsets @ .., _] = self.dims.offsets;
-        let starts = outer.iter().flat_map(|[_, strides @ ..]| *strides).chain(offsets);
-        Moves::of(self.dtype, inner[1..].iter().copied(), starts)
+    pub(super) fn moves(&self) -> ElementwiseMoves {
+        let width = 4 * self.vector_quads();
+        let is_row = |strides: &[u32; MAX_RANK], offset: u32| {
+            strides[0] == 1 && strides[1..].iter().chain([&offset]).all(|start| start.is_multiple_of(width))
+        };
+        let c = is_row(&self.c.0, self.c.1);
+        let all = self.operands().all(|(x, _)| x.is_repeated() || is_row(&x.strides, x.offset));
+        if c && all { ElementwiseMoves::Vectors } else { ElementwiseMoves::Elements }
+    }
+
+    /// Groups of four elements in a vector: 16 bytes if all elements have the same size, else four elements.
+    pub(super) fn vector_quads(&self) -> u32 {
+        let moved = self.operands().filter(|(x, _)| !x.is_repeated());
+        let is_same = moved.into_iter().all(|(_, dtype)| dtype.size() == self.dtype.size());
+        if is_same { quads(self.dtype) } else { 1 }
     }
 
     /// The number of elements of a row that are moved together.
-    fn per_unit(&self) -> usize {
+    fn per_unit(&self) -> u32 {
         match self.moves() {
-            Moves::Elements => 4,
-            Moves::Vectors => per_vector(self.dtype) as usize,
+            ElementwiseMoves::Elements => 4,
+            ElementwiseMoves::Vectors => 4 * self.vector_quads(),
         }
     }
 
-    /// The layouts of C, A and B.
-    pub(super) fn layouts(&self) -> Result<[Layout; 3]> {
-        let axes = self.dims.axes[..self.dims.rank as usize].iter().rev();
-        let shape: Vec<usize> = axes.clone().map(|axis| axis[0] as usize).collect();
-        let layout = |x: usize| {
-            let strides: Vec<usize> = axes.clone().map(|axis| axis[x + 1] as usize).collect();
-            Layout::new(self.function.op(), &shape, &strides, self.dims.offsets[x] as usize, usize::MAX)
+    /// Units of a row, and of all rows.
+    pub(super) fn units(&self) -> Result<[u32; 2]> {
+        let units = self.extents[0].div_ceil(self.per_unit());
+        let rows: usize = self.extents[1..].iter().map(|&extent| extent as usize).product();
+        Ok([units, dim(self.function.op(), units as usize * rows)?])
+    }
+
+    /// The uniform.
+    pub(super) fn dims(&self) -> Result<ElementwiseDimsOfFour> {
+        let [units, all] = self.units()?;
+        let [x0, x1, x2, x3] = &self.operands;
+        let axis = |at: usize| [self.extents[at], self.c.0[at], x0.strides[at], x1.strides[at]];
+        let more = |at: usize| [x2.strides[at], x3.strides[at], x2.strides[at + 1], x3.strides[at + 1]];
+        Ok(ElementwiseDimsOfFour {
+            axes: std::array::from_fn(axis),
+            offsets: [self.c.1, x0.offset, x1.offset, all],
+            units,
+            rank: dim(self.function.op(), self.rank)?,
+            numbers: [0; 2],
+            more_axes: std::array::from_fn(|pair| more(2 * pair)),
+            more_offsets: [x2.offset, x3.offset, 0, 0],
+            more_numbers: [[0; 4]; 2],
+        })
+    }
+
+    /// The layouts of C and the operands.
+    pub(super) fn layouts(&self) -> Result<Vec<Layout>> {
+        let axes = 0..self.rank;
+        let of = |sizes: &[u32; MAX_RANK]| -> Vec<usize> {
+            sizes[axes.clone()].iter().rev().map(|&size| size as usize).collect()
         };
-        Ok([layout(0)?, layout(1)?, layout(2)?])
+        let shape = of(&self.extents);
+        let layout = |(strides, offset): ([u32; MAX_RANK], u32)| {
+            Layout::new(self.function.op(), &shape, &of(&strides), offset as usize, usize::MAX)
+        };
+        let operands = self.operands().map(|(x, _)| (x.strides, x.offset));
+        [self.c].into_iter().chain(operands).map(layout).collect()
+    }
+}
+
+/// How an elementwise kernel moves elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ElementwiseMoves {
+    /// One by one: any strides.
+    Elements,
+    /// In vectors, except operands that are repeated along the rows.
+    Vectors,
+}
+
+impl Operand {
+    /// Whether all elements of a row are the same one.
+    pub(super) fn is_repeated(&self) -> bool {
+        self.strides[0] == 0
+    }
+}
+
+impl ElementwiseDimsOfFour {
+    /// The uniform of at most two operands and numbers.
+    pub(super) fn of_two(&self) -> ElementwiseDims {
+        let Self { axes, offsets, units, rank, numbers, .. } = *self;
+        ElementwiseDims { axes, offsets, units, rank, numbers }
     }
 }
 

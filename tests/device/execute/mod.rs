@@ -283,7 +283,7 @@ fn arguments_name_buffers_that_the_plan_has() {
         DType::F32,
     );
     let square = tilewise::Layout::contiguous("test", &[64, 64]).unwrap();
-    let add = ElementwiseProblem::new(Elementwise::Add, &[&square; 2], &square, DType::F32).unwrap();
+    let add = ElementwiseProblem::of_one_type(Elementwise::ADD, &[&square; 2], &square, DType::F32).unwrap();
     let gemm = GemmProblem::new(&square, &square, &square, TYPES).unwrap().precision(Precision::Split);
     for (name, caps) in fixtures::ALL {
         let caps = caps();

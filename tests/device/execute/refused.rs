@@ -223,8 +223,12 @@ fn an_operand_that_was_never_computed_is_an_error_unless_the_plan_writes_all_of_
     assert_eq!(failed.to_vec().unwrap(), [8.0; 64]);
     // An update in place reads, too.
     let mut failed = never_computed(&gpu);
-    let update =
-        ElementwiseProblem::new(Elementwise::AddAssign, &[ones.layout()], failed.layout(), DType::F32);
+    let update = ElementwiseProblem::of_one_type(
+        Elementwise::ADD_ASSIGN,
+        &[ones.layout()],
+        failed.layout(),
+        DType::F32,
+    );
     let update = update.unwrap().plan(gpu.caps()).unwrap();
     let error = gpu.execute(&update, &[failed.view_mut().unwrap(), ones.view()], &[]);
     assert!(matches!(error, Err(Error::Device(_))) && failed.to_vec().is_err(), "{error:?}");

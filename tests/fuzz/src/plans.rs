@@ -232,11 +232,11 @@ fn shape(u: &mut Unstructured<'_>) -> Result<Vec<usize>> {
 
 fn elementwise(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let (dtype, shape) = (real(u)?, shape(u)?);
-    let function = *u.choose(&Elementwise::all())?;
+    let function = u.choose(&Elementwise::all())?.clone();
     let (a, b, c) = (view(u, &shape)?, view(u, &shape)?, view(u, &shape)?);
     let operands = &[&a, &b][..function.operands().min(2)];
     let problem =
-        ElementwiseProblem::new(function, operands, &c, dtype).map_err(|_| Error::IncorrectFormat)?;
+        ElementwiseProblem::of_one_type(function, operands, &c, dtype).map_err(|_| Error::IncorrectFormat)?;
     let views = [(0, &c, dtype), (1, &a, dtype), (2, &b, dtype)];
     Ok(of_views(Planned::of("elementwise", &problem, caps), &views[..=operands.len()]))
 }

@@ -113,15 +113,19 @@ pub(crate) fn launches() -> Vec<Launch> {
             let dense = Layout::contiguous("test", view.shape()).expect("no more than the view");
             for c in [&dense, &view] {
                 case += 1;
-                let function = functions[case % functions.len()];
+                let function = functions[case % functions.len()].clone();
                 let caps = &devices[case / functions.len() % 2];
                 let operands = vec![&view; function.operands()];
-                let Ok(problem) = ElementwiseProblem::new(function, &operands, c, dtype) else { continue };
+                let Ok(problem) = ElementwiseProblem::of_one_type(function.clone(), &operands, c, dtype)
+                else {
+                    continue;
+                };
                 let Ok(plan) = problem.plan(caps) else { continue };
                 launches.extend(Launch::steps(&format!("{function:?} of {dtype} {view:?} in {c:?}"), &plan));
             }
             // Here functions and views do not take turns: an update by vectors, too.
-            if let Ok(problem) = ElementwiseProblem::new(Elementwise::AddAssign, &[&dense], &dense, dtype)
+            if let Ok(problem) =
+                ElementwiseProblem::of_one_type(Elementwise::ADD_ASSIGN, &[&dense], &dense, dtype)
                 && let Ok(plan) = problem.plan(caps)
             {
                 launches.extend(Launch::steps(&format!("AddAssign of {dtype} {dense:?}"), &plan));

@@ -1,0 +1,88 @@
+//! Runs elementwise functions.
+
+use super::argument::Argument;
+use super::function::Function;
+use super::operation::{Arguments, Elementwise};
+use super::problem::{ElementwiseProblem, broadcast_shape};
+use crate::gpu::View;
+use crate::layout::{DType, Element, Layout};
+use crate::plan::Scalar;
+use crate::tensor::Tensor;
+use crate::{Error, Result};
+
+/// A function of tensors and numbers, in a new tensor.
+pub(super) fn apply<T: Element, U: Element, const N: usize>(
+    function: Function,
+    arguments: [Argument<'_, T>; N],
+) -> Result<Tensor<U>> {
+    let op = function.name();
+    let (mut is_number, mut numbers) = ([false; 3], Vec::new());
+    for (at, argument) in arguments.into_iter().enumerate() {
+        if let Some(number) = argument.number(op)? {
+            is_number[at] = true;
+            numbers.push(number);
+        }
+    }
+    let tensors: Vec<&Tensor<T>> = arguments.into_iter().filter_map(Argument::tensor).collect();
+    let Some(first) = tensors.first() else {
+        let why = "there must be a tensor among them: of numbers alone, Rust computes the value";
+        return Err(Error::input(format!("{op}: the arguments"), why));
+    };
+    tensors.iter().try_for_each(|tensor| first.same_gpu(op, tensor).map(|_| ()))?;
+    let function = Elementwise::Apply(function, Arguments::with_numbers(is_number));
+    let views: Vec<View<'_>> = tensors.iter().map(|tensor| tensor.view()).collect();
+    compute(function, &views, &numbers)
+}
+
+/// An elementwise function of tensors on one device, in a new tensor of their broadcast shape.
+pub(super) fn compute<U: Element>(
+    function: Elementwise,
+    operands: &[View<'_>],
+    numbers: &[Scalar],
+) -> Result<Tensor<U>> {
+    let op = function.op();
+    let gpu = operands[0].gpu();
+    let layouts: Vec<(&Layout, DType)> = operands.iter().map(|x| (&x.layout, x.dtype)).collect();
+    let shapes: Vec<&Layout> = layouts.iter().map(|(layout, _)| *layout).collect();
+    let shape = broadcast_shape(op, &shapes)?;
+    let layout = Layout::contiguous(op, &shape)?;
+    if layout.is_empty() {
+        let dtypes: Vec<DType> = layouts.iter().map(|(_, dtype)| *dtype).collect();
+        function.check(&dtypes, U::DTYPE)?;
+        return gpu.empty(shape);
+    }
+    let problem = ElementwiseProblem::new(function, &layouts, (&layout, U::DTYPE))?;
+    let [c] = gpu.compute(&problem, operands, numbers)?;
+    Tensor::from_output(c, shape)
+}
+
+/// Writes an elementwise function of the operands to `c`, which is an operand too if the function is an update.
+pub(super) fn compute_into<T: Element>(
+    function: Elementwise,
+    operands: &[&Tensor<T>],
+    c: &Tensor<T>,
+) -> Result<()> {
+    let op = function.op();
+    operands.iter().try_for_each(|x| c.same_gpu(op, x).map(|_| ()))?;
+    let layouts: Vec<(&Layout, DType)> = operands.iter().map(|x| (x.layout(), T::DTYPE)).collect();
+    let shapes: Vec<&Layout> = operands.iter().map(|x| x.layout()).collect();
+    let is_update = matches!(function, Elementwise::Update(_));
+    let shape = if is_update { c.shape().to_vec() } else { broadcast_shape(op, &shapes)? };
+    if c.shape() != shape {
+        return Err(Error::shapes(op, "the output must have the shape of the result", c.shape(), &shape));
+    }
+    let problem = ElementwiseProblem::new(function, &layouts, (c.layout(), T::DTYPE));
+    if operands.iter().any(|x| c.shares_buffer(x)) {
+        return Err(Error::input(format!("{op}: the output"), "it shares its buffer with an operand"));
+    }
+    c.check_unshared(op)?;
+    if c.is_empty() {
+        return problem.map(|_| ());
+    }
+    let problem = problem?;
+    let run = |output: View<'_>| {
+        let operands: Vec<_> = [output].into_iter().chain(operands.iter().map(|x| x.view())).collect();
+        c.gpu().run(&problem, &operands, &[])
+    };
+    if is_update { run(c.view()) } else { c.overwrite_with(run) }
+}

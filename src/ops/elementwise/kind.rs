@@ -1,0 +1,41 @@
+//! What the values of an expression are.
+
+use crate::layout::DType;
+use std::fmt;
+
+/// What a value of an expression is, whatever the type of the tensors that it comes from and goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// An f32.
+    Real,
+    /// An i32.
+    Integer,
+    /// True or false.
+    Mask,
+}
+
+impl Kind {
+    /// The kind of an element. Masks in memory are integers.
+    pub(super) fn of(dtype: DType) -> Self {
+        if dtype.is_real() { Self::Real } else { Self::Integer }
+    }
+
+    /// The WGSL type of four values.
+    pub(super) fn wgsl(self) -> &'static str {
+        match self {
+            Self::Real => "vec4<f32>",
+            Self::Integer => "vec4<i32>",
+            Self::Mask => "vec4<bool>",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Real => "a real",
+            Self::Integer => "an integer",
+            Self::Mask => "a mask",
+        })
+    }
+}

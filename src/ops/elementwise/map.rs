@@ -1,0 +1,95 @@
+//! Expressions of elements, each one launch.
+
+use super::compute::compute;
+use super::expr::Expr;
+use super::kind::Kind;
+use super::operation::Elementwise;
+use super::problem::MAX_OPERANDS;
+use super::written::write;
+use crate::error::call;
+use crate::gpu::View;
+use crate::layout::Element;
+use crate::plan::Scalar;
+use crate::tensor::Tensor;
+use crate::{Error, Result};
+use std::sync::Arc;
+
+/// The function that errors name.
+const OP: &str = "map";
+
+/// A tensor of any type, as an operand of [`map`].
+pub trait MapOperand: sealed::Sealed {
+    /// The tensor as kernels see it.
+    #[doc(hidden)]
+    fn as_operand(&self) -> View<'_>;
+}
+
+impl<T: Element> MapOperand for Tensor<T> {
+    fn as_operand(&self) -> View<'_> {
+        self.view()
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T: crate::layout::Element> Sealed for crate::tensor::Tensor<T> {}
+}
+
+/// An expression of the elements of one to four tensors, computed by one launch whatever its length.
+///
+/// The closure receives a value for each tensor, and returns the value of the result. It runs once, on the host, and
+/// builds the text of a kernel, which is compiled at the first call and found again at the next. Numbers in the
+/// expression are passed by the launch: other numbers need no other kernel. At most 10 are possible.
+///
+/// Tensors of reals are f32 in the expression, those of i8 and i32 are i32. The result is stored as elements of type `U`:
+/// a real as any type of reals, an integer or a mask as i8 or i32. Integers wrap.
+///
+/// # Shapes
+/// As [`add`](super::add).
+/// # Errors
+/// As [`add`](super::add); [`Error::Input`] if the expression has no value, because a function of it does not exist for its
+/// operands, if its value is not one of type `U`, or if it has too many numbers or functions.
+/// # Precision
+/// That of each function: [`reference::apply`](crate::reference::apply). Values between them are not rounded to `U`.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::{Tensor, ops};
+///
+/// // A step of Adam, in three launches.
+/// let parameters = gpu.tensor(&[1.0f32, -2.0], [2])?;
+/// let (gradient, zeros) = (gpu.tensor(&[0.5f32, -0.1], [2])?, gpu.zeros::<f32>([2])?);
+/// let (rate, step, decay, epsilon) = (1e-2, 1, [0.9f32, 0.999], 1e-8);
+/// let [first, second] = decay.map(|decay| 1.0 - decay.powi(step));
+/// let mean: Tensor<f32> = ops::map(&[&zeros, &gradient], |[m, g]| m * decay[0] + g * (1.0 - decay[0]))?;
+/// let square: Tensor<f32> =
+///     ops::map(&[&zeros, &gradient], |[v, g]| v * decay[1] + g.square() * (1.0 - decay[1]))?;
+/// let parameters: Tensor<f32> = ops::map(&[&parameters, &mean, &square], |[p, m, v]| {
+///     p - m * (rate / first) / ((v * (1.0 / second)).sqrt() + epsilon)
+/// })?;
+/// let found = parameters.to_vec()?; // the first step has the size of the rate
+/// assert!((found[0] - 0.99).abs() < 1e-5 && (found[1] + 1.99).abs() < 1e-5);
+/// # Ok(())
+/// # }
+/// ```
+pub fn map<U: Element, const N: usize>(
+    operands: &[&dyn MapOperand; N],
+    expression: impl FnOnce([Expr; N]) -> Expr,
+) -> Result<Tensor<U>> {
+    call(OP, || {
+        if N == 0 || N > MAX_OPERANDS {
+            let why = format!("there must be 1 to {MAX_OPERANDS} tensors, not {N}");
+            return Err(Error::input("map: the operands", why));
+        }
+        let views = operands.map(MapOperand::as_operand);
+        for view in &views[1..] {
+            crate::gpu::check_same_gpu(OP, views[0].gpu(), view.gpu())?;
+        }
+        let kinds = views.each_ref().map(|view| Kind::of(view.dtype));
+        let values = kinds.map(Expr::operand);
+        let call = write(&expression(values.clone()), &values, Kind::of(U::DTYPE))
+            .map_err(|why| Error::input("map: the expression", why))?;
+        let numbers: Vec<Scalar> = call.numbers.into_iter().map(Scalar::U32).collect();
+        compute(Elementwise::Map(Arc::new(call.written)), &views, &numbers)
+    })
+}

@@ -1,0 +1,238 @@
+//! Expressions as WGSL.
+
+use super::expr::{Content, Expr};
+use super::function::Function;
+use super::kind::Kind;
+use crate::kernel::wgsl::{
+    Block, Callee, Expression, FunctionDefinition, Module, index, name, number, select,
+};
+use std::collections::HashMap;
+
+/// The parameters of the generated function.
+pub(super) const VALUES: [&str; 4] = ["v0", "v1", "v2", "v3"];
+
+/// Where the uniform has the bits of a call's numbers.
+pub(super) const NUMBERS: [&str; 10] = [
+    "dims.numbers.x",
+    "dims.numbers.y",
+    "dims.more_numbers[0].x",
+    "dims.more_numbers[0].y",
+    "dims.more_numbers[0].z",
+    "dims.more_numbers[0].w",
+    "dims.more_numbers[1].x",
+    "dims.more_numbers[1].y",
+    "dims.more_numbers[1].z",
+    "dims.more_numbers[1].w",
+];
+
+/// The most values of an expression that become one kernel.
+const MAX_VALUES: usize = 1000;
+
+/// A function of elements as WGSL: `result(v0, ..)`, for four elements of each operand.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Written {
+    /// The text of the function, with the imports that it needs.
+    pub(super) text: String,
+    /// Floating-point operations for one element.
+    pub(super) flops: usize,
+    pub(super) operands: usize,
+    /// The number of numbers that a call passes.
+    pub(super) numbers: usize,
+}
+
+/// A function in WGSL, and the numbers that this call passes to it.
+pub(super) struct WrittenCall {
+    pub(super) written: Written,
+    /// The bits of each number.
+    pub(super) numbers: Vec<u32>,
+}
+
+/// Writes an expression of these operands, whose values are to be stored as values of kind `to`.
+///
+/// # Errors
+/// Why the expression has no value of this kind, or too many numbers.
+pub(super) fn write(expression: &Expr, operands: &[Expr], to: Kind) -> Result<WrittenCall, String> {
+    let kind = expression.kind()?;
+    let mut writer = Writer::default();
+    for (operand, variable) in operands.iter().zip(VALUES) {
+        let value = if operand.kind() == Ok(Kind::Integer) { index(variable) } else { name(variable) };
+        writer.known.insert(operand.identity(), value);
+    }
+    let value = writer.value(expression);
+    if writer.has_foreign_operand {
+        return Err("it contains a value that another call of `map` made".to_owned());
+    }
+    let value = match (kind, to) {
+        (Kind::Mask, Kind::Integer) => stored_mask(value),
+        (Kind::Real, Kind::Real) | (Kind::Integer, Kind::Integer) => value,
+        (Kind::Mask, _) => return Err("its value is a mask, which tensors of i8 and i32 hold".to_owned()),
+        (Kind::Real, _) => {
+            return Err("its value is a real: convert it with `to_integer`, or store it as one".to_owned());
+        }
+        (Kind::Integer, _) => {
+            return Err("its value is an integer: convert it with `to_real`, or store it as one".to_owned());
+        }
+    };
+    if writer.known.len() > MAX_VALUES {
+        return Err(format!("it has more than {MAX_VALUES} values: call `map` twice"));
+    }
+    if writer.numbers.len() > NUMBERS.len() {
+        return Err(format!(
+            "it has {} numbers; at most {} are possible",
+            writer.numbers.len(),
+            NUMBERS.len()
+        ));
+    }
+    writer.body.returns(value);
+    let function = FunctionDefinition {
+        comment: "The function of four elements of each operand.",
+        name: "result",
+        parameters: VALUES.into_iter().zip(operands.iter().map(type_of)).collect(),
+        result: Some("vec4<sum>"),
+        body: writer.body,
+    };
+    let module = Module::from(function);
+    // An operation on four elements counts once, as it is counted for one.
+    let (flops, numbers) = (module.flops(), writer.numbers);
+    let written =
+        Written { text: module.to_string(), flops, operands: operands.len(), numbers: numbers.len() };
+    Ok(WrittenCall { written, numbers })
+}
+
+/// Writes a statement for each value that is computed, in the order of their first use.
+#[derive(Default)]
+struct Writer {
+    body: Block,
+    /// The variables of values that were written.
+    known: HashMap<usize, Expression>,
+    numbers: Vec<u32>,
+    has_foreign_operand: bool,
+}
+
+/// The WGSL type of an operand.
+fn type_of(operand: &Expr) -> &'static str {
+    operand.kind().unwrap_or(Kind::Real).wgsl()
+}
+
+impl Writer {
+    /// The value as a variable or a number.
+    fn value(&mut self, expression: &Expr) -> Expression {
+        if let Some(known) = self.known.get(&expression.identity()) {
+            return known.clone();
+        }
+        let value = match expression.content() {
+            Content::Operand => {
+                self.has_foreign_operand = true;
+                name("unknown")
+            }
+            Content::Number(bits) => {
+                let place = NUMBERS.get(self.numbers.len()).copied().unwrap_or_default();
+                self.numbers.push(*bits);
+                match expression.kind() {
+                    Ok(Kind::Integer) => {
+                        spread("vec4<i32>", Callee::without_flops("bitcast<i32>").call([name(place)]))
+                    }
+                    _ => spread("vec4<f32>", Callee::without_flops("bitcast<f32>").call([name(place)])),
+                }
+            }
+            Content::IsSet(of) => {
+                let of = self.value(of);
+                self.define(own("is_set", 0, "comparisons").call([of]))
+            }
+            Content::Call(function, operands) => {
+                let kind = operands[operands.len() - 1].kind();
+                let operands: Vec<Expression> = operands.iter().map(|operand| self.value(operand)).collect();
+                let is_real = kind == Ok(Kind::Real);
+                let value = if *function == Function::ToInteger && kind == Ok(Kind::Mask) {
+                    stored_mask(operands[0].clone())
+                } else {
+                    call(*function, is_real, &operands)
+                };
+                self.define(value)
+            }
+        };
+        self.known.insert(expression.identity(), value.clone());
+        value
+    }
+
+    fn define(&mut self, value: Expression) -> Expression {
+        self.body.define(format!("t{}", self.known.len()), value)
+    }
+}
+
+fn spread(vector: &'static str, value: Expression) -> Expression {
+    Callee::without_flops(vector).call([value])
+}
+
+/// 1 where a mask is set, and 0 elsewhere.
+fn stored_mask(mask: Expression) -> Expression {
+    own("one_or_zero", 0, "comparisons").call([mask])
+}
+
+/// A function of the shaders' files.
+const fn own(name: &'static str, flops: usize, file: &'static str) -> Callee {
+    Callee::new(name, flops).imported(file)
+}
+
+/// The call of a function on these values.
+fn call(function: Function, is_real: bool, operands: &[Expression]) -> Expression {
+    let a = operands[0].clone();
+    let b = || operands[1].clone();
+    let builtin = |name: &'static str, flops: usize| {
+        let callee = Callee::new(name, flops);
+        if is_real { callee.call(operands) } else { callee.returning_index().call(operands) }
+    };
+    let imported = |name, flops, file| own(name, flops, file).call(operands);
+    let compared = |name, file| imported(name, 1, file);
+    match function {
+        Function::Neg => -a,
+        Function::Abs => builtin("abs", 1),
+        Function::Sign if is_real => imported("sign_of", 1, "comparisons"),
+        Function::Sign => builtin("sign", 0),
+        Function::Sqrt => builtin("sqrt", 1),
+        Function::Rsqrt => builtin("inverseSqrt", 1),
+        Function::Exp => imported("exp_of", 20, "math"),
+        Function::Log => imported("log_of", 40, "logarithm"),
+        Function::Square => &a * &a,
+        Function::Recip => own("divided", 4, "comparisons").call([spread("vec4<f32>", number(1.0)), a]),
+        Function::Floor => builtin("floor", 1),
+        Function::Ceil => builtin("ceil", 1),
+        Function::Round => builtin("round", 1),
+        Function::Sin => imported("sine_of", 30, "angles"),
+        Function::Cos => imported("cosine_of", 30, "angles"),
+        Function::Tanh => imported("tanh_of", 30, "math"),
+        Function::Sigmoid => imported("sigmoid_of", 25, "math"),
+        Function::Add => a + b(),
+        Function::Sub => a - b(),
+        Function::Mul => a * b(),
+        Function::Div => imported("divided", 4, "comparisons"),
+        Function::Pow => imported("power_of", 80, "logarithm"),
+        Function::Minimum if is_real => imported("minimum_of", 1, "comparisons"),
+        Function::Minimum => builtin("min", 0),
+        Function::Maximum if is_real => imported("maximum_of", 1, "comparisons"),
+        Function::Maximum => builtin("max", 0),
+        Function::Clamp if is_real => imported("clamped", 2, "comparisons"),
+        Function::Clamp => {
+            let larger = Callee::new("max", 0).returning_index().call([a, b()]);
+            Callee::new("min", 0).returning_index().call([larger, operands[2].clone()])
+        }
+        Function::Equal if is_real => compared("is_equal", "comparisons"),
+        Function::NotEqual if is_real => compared("is_different", "comparisons"),
+        Function::Less if is_real => compared("is_less", "comparisons"),
+        Function::LessOrEqual if is_real => compared("is_at_most", "comparisons"),
+        Function::Greater if is_real => own("is_less", 1, "comparisons").call([b(), a]),
+        Function::GreaterOrEqual if is_real => own("is_at_most", 1, "comparisons").call([b(), a]),
+        Function::Equal => a.equals(b()),
+        Function::NotEqual => a.differs(b()),
+        Function::Less => a.below(b()),
+        Function::LessOrEqual => a.at_most(b()),
+        Function::Greater => a.above(b()),
+        Function::GreaterOrEqual => b().at_most(a),
+        Function::And => a & b(),
+        Function::Or => imported("either", 0, "comparisons"),
+        Function::Not => imported("inverted", 0, "comparisons"),
+        Function::Select => select(operands[2].clone(), b(), a),
+        Function::ToReal => imported("real_of", 1, "integers"),
+        Function::ToInteger => imported("integer_of", 1, "integers"),
+    }
+}

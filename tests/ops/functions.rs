@@ -1,0 +1,346 @@
+//! Functions of elements against their definitions, over the whole range of f32.
+
+use crate::support;
+use crate::support::strided::{Lay, Placed, repeated};
+use crate::support::values::{assert_ok, for_all_types, values};
+use tilewise::ops::{Expr, Function};
+use tilewise::{Element, Error, Fill, Gpu, Real, Tensor, ops, reference};
+
+/// Random words.
+fn bits(len: u64, seed: u64) -> Vec<u32> {
+    let mixed = |i: u64| ((i + seed * 1_000_003) ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (0..len).map(|i| (mixed(mixed(i) >> 17) >> 32) as u32).collect()
+}
+
+/// The integer of 8 bits that a larger one wraps to.
+fn lowest_byte(word: i32) -> i8 {
+    word.to_le_bytes()[0].cast_signed()
+}
+
+/// Reals of every size and sign, those where functions change, and those that are no numbers.
+fn reals(seed: u64) -> Vec<f32> {
+    let special = [0.0, 1.0, 0.5, 2.0, f32::MAX, f32::MIN_POSITIVE, f32::INFINITY, f32::NAN, 16_777_216.0];
+    let bounds = [
+        88.7228,
+        88.7229,
+        87.33,
+        103.9,
+        std::f32::consts::FRAC_1_SQRT_2,
+        0.7072,
+        1.0000001,
+        0.99999994,
+        399.9,
+        400.1,
+    ];
+    let halves = (0..40).map(|i| i as f32 + 0.5);
+    // Close to zeros of sine and cosine, where all leading digits cancel.
+    let quarters = (1..200).chain([1000, 65_537, 8_388_609, 1_000_000_007]);
+    let quarters = quarters.map(|i| f32::from_f64(f64::from(i) * std::f64::consts::FRAC_PI_2));
+    let worst = [16_367_173.0 * 2f32.powi(72), 11_157_837.0, 10_295_993.0 * 2f32.powi(81), 1.0e30, 3.0e38];
+    let random = bits(2048, seed).into_iter().map(f32::from_bits);
+    let ordinary = Fill::Uniform.values::<f32>(1024, seed).into_iter().map(|x| x * 90.0);
+    let all = special.into_iter().chain(bounds).chain(halves).chain(quarters).chain(worst);
+    let both = all.flat_map(|x| [x, -x]);
+    // A device may take subnormals for 0.
+    both.chain(random).chain(ordinary).map(|x| if x.is_subnormal() { 0.0 } else { x }).collect()
+}
+
+/// Computes several functions by one kernel: which one, a second operand says.
+fn selected<const N: usize>(gpu: &Gpu, functions: &[Function], operands: [&[f32]; N]) -> Vec<Vec<f32>> {
+    let which: Vec<i32> = (0..).take(functions.len()).collect();
+    let which = gpu.tensor(&which, [functions.len(), 1]).unwrap();
+    let tensors = operands.map(|data| gpu.tensor(data, [data.len()]).unwrap());
+    let [a, b] = [&tensors[0], &tensors[N - 1]];
+    let launches = gpu.stats().launches;
+    let found: Tensor<f32> = ops::map(&[&which, a, b], |[which, a, b]| {
+        let of = |function: &Function| of_expressions(*function, [&a, &b, &a]);
+        let first = of(&functions[0]);
+        (1_i32..)
+            .zip(&functions[1..])
+            .fold(first, |others, (at, function)| which.equal(at).select(of(function), others))
+    })
+    .unwrap();
+    assert_eq!(gpu.stats().launches, launches + 1);
+    found.to_vec().unwrap().chunks(operands[0].len()).map(<[f32]>::to_vec).collect()
+}
+
+/// A function of expressions. Masks become 1 and 0.
+fn of_expressions(function: Function, [a, b, c]: [&Expr; 3]) -> Expr {
+    let real = |mask: Expr| mask.to_integer().to_real();
+    match function {
+        Function::Neg => -a,
+        Function::Abs => a.abs(),
+        Function::Sign => a.sign(),
+        Function::Sqrt => a.sqrt(),
+        Function::Rsqrt => a.rsqrt(),
+        Function::Exp => a.exp(),
+        Function::Log => a.log(),
+        Function::Square => a.square(),
+        Function::Recip => a.recip(),
+        Function::Floor => a.floor(),
+        Function::Ceil => a.ceil(),
+        Function::Round => a.round(),
+        Function::Sin => a.sin(),
+        Function::Cos => a.cos(),
+        Function::Tanh => a.tanh(),
+        Function::Sigmoid => a.sigmoid(),
+        Function::Add => a + b,
+        Function::Sub => a - b,
+        Function::Mul => a * b,
+        Function::Div => a / b,
+        Function::Pow => a.pow(b),
+        Function::Minimum => a.minimum(b),
+        Function::Maximum => a.maximum(b),
+        Function::Clamp => a.clamp(b, c),
+        Function::Equal => real(a.equal(b)),
+        Function::NotEqual => real(a.not_equal(b)),
+        Function::Less => real(a.less(b)),
+        Function::LessOrEqual => real(a.less_or_equal(b)),
+        Function::Greater => real(a.greater(b)),
+        Function::GreaterOrEqual => real(a.greater_or_equal(b)),
+        Function::ToInteger => a.to_integer().to_real(),
+        other => unreachable!("{other} takes no reals"),
+    }
+}
+
+/// Asserts that results are the definition's within its bound. Where it is no number, neither are they.
+fn assert_defined(function: Function, operands: &[&[f32]], found: &[f32]) {
+    let wide: Vec<Vec<f64>> =
+        operands.iter().map(|operand| operand.iter().map(|x| f64::from(*x)).collect()).collect();
+    let wide: Vec<&[f64]> = wide.iter().map(Vec::as_slice).collect();
+    let mut want = reference::apply(function, &wide);
+    if function == Function::ToInteger {
+        want.value.iter_mut().for_each(|value| *value = f64::from(f32::from_f64(*value)));
+    }
+    for (i, found) in found.iter().enumerate() {
+        let given: Vec<f32> = operands.iter().map(|operand| operand[i]).collect();
+        let (value, tolerance) = (want.value[i], want.tolerance[i]);
+        let found = f64::from(*found);
+        let is_right = found == value
+            || (found.is_nan() && value.is_nan())
+            || (found - value).abs() <= tolerance
+            // Just within the range of f32, or just beyond.
+            || (found.is_infinite() && value.abs() + tolerance >= f64::from(f32::MAX) && found.signum() == value.signum());
+        assert!(is_right, "{function} of {given:?}: {found}, not {value} within {tolerance:e}");
+    }
+}
+
+#[test]
+fn functions_of_one_real_agree_with_their_definitions_everywhere() {
+    let functions = [
+        [
+            Function::Exp,
+            Function::Log,
+            Function::Sin,
+            Function::Cos,
+            Function::Tanh,
+            Function::Sigmoid,
+            Function::Sqrt,
+            Function::Rsqrt,
+        ],
+        [
+            Function::Recip,
+            Function::Square,
+            Function::Floor,
+            Function::Ceil,
+            Function::Round,
+            Function::Sign,
+            Function::Abs,
+            Function::ToInteger,
+        ],
+    ];
+    for gpu in support::devices() {
+        let x = reals(1);
+        for functions in functions {
+            for (function, found) in functions.iter().zip(selected(&gpu, &functions, [&x])) {
+                assert_defined(*function, &[&x], &found);
+            }
+        }
+    }
+}
+
+#[test]
+fn functions_of_two_reals_agree_with_their_definitions_everywhere() {
+    let functions = [
+        [Function::Pow, Function::Div, Function::Minimum, Function::Maximum, Function::Sub],
+        [Function::Equal, Function::NotEqual, Function::Less, Function::LessOrEqual, Function::Greater],
+    ];
+    for gpu in support::devices() {
+        let mut pairs: Vec<[f32; 2]> =
+            reals(2).into_iter().zip(reals(3).into_iter().rev()).map(Into::into).collect();
+        let special =
+            [0.0, 1.0, 2.0, 3.0, 0.5, 7.5, 1e-3, 3e4, f32::INFINITY, f32::NAN, f32::MAX, f32::MIN_POSITIVE];
+        let special: Vec<f32> = special.into_iter().flat_map(|x| [x, -x]).collect();
+        pairs.extend(special.iter().flat_map(|a| special.iter().map(move |b| [*a, *b])));
+        // Powers that are numbers.
+        let exponents = Fill::Uniform.values::<f32>(4096, 5);
+        let bases = Fill::Uniform.values::<f32>(4096, 6);
+        pairs.extend(bases.iter().zip(&exponents).map(|(x, y)| [(x * 40.0).exp2(), y * 4.0]));
+        pairs.extend(bases.iter().zip(&exponents).map(|(x, y)| [1.0 + x * 1e-3, y * 8e4]));
+        let [a, b] = [0, 1].map(|at| pairs.iter().map(|pair| pair[at]).collect::<Vec<f32>>());
+        for functions in functions {
+            for (function, found) in functions.iter().zip(selected(&gpu, &functions, [&a, &b])) {
+                assert_defined(*function, &[&a, &b], &found);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_function_of_reals_is_a_function_of_tensors() {
+    let gpu = support::noop();
+    let x = gpu.tensor(&[1.0f32, 2.0], [2]).unwrap();
+    type Unary = fn(&Tensor<f32>) -> tilewise::Result<Tensor<f32>>;
+    let unary: [(Function, Unary); 16] = [
+        (Function::Neg, ops::neg),
+        (Function::Abs, ops::abs),
+        (Function::Sign, ops::sign),
+        (Function::Sqrt, ops::sqrt),
+        (Function::Rsqrt, ops::rsqrt),
+        (Function::Exp, ops::exp),
+        (Function::Log, ops::log),
+        (Function::Square, ops::square),
+        (Function::Recip, ops::recip),
+        (Function::Floor, ops::floor),
+        (Function::Ceil, ops::ceil),
+        (Function::Round, ops::round),
+        (Function::Sin, ops::sin),
+        (Function::Cos, ops::cos),
+        (Function::Tanh, ops::tanh),
+        (Function::Sigmoid, ops::sigmoid),
+    ];
+    for (function, op) in unary {
+        let (found, plans) = gpu.plans_of(|| op(&x));
+        assert_eq!(found.unwrap().shape(), [2]);
+        assert_eq!((plans.len(), plans[0].op()), (1, function.name()));
+    }
+}
+
+#[test]
+fn every_type_and_layout_takes_functions_of_one_tensor() {
+    fn test<T: Real>(gpu: &Gpu) {
+        for (shape, lay) in [&[][..], &[77], &[5, 3, 7], &[31, 32], &[4, 0]].into_iter().zip(Lay::ALL) {
+            let x = values::<T>(shape, 4.0, 5);
+            let wide: Vec<f64> = x.iter().map(|x| x.to_f64()).collect();
+            let a = Placed::new(gpu, &x, shape, lay);
+            let launches = gpu.stats().launches;
+            let c = ops::exp(&a.tensor).unwrap();
+            assert_eq!(gpu.stats().launches - launches, u64::from(!x.is_empty()));
+            let want = reference::apply(Function::Exp, &[&wide]);
+            assert_ok(&want.compare(&c.to_vec().unwrap()), (T::DTYPE, shape, lay));
+        }
+    }
+    for_all_types!(test);
+}
+
+#[test]
+fn numbers_take_part_with_every_element_and_need_no_other_kernel() {
+    fn test<T: Real>(gpu: &Gpu) {
+        let x = values::<T>(&[5, 7], 3.0, 9);
+        let a = gpu.tensor(&x, [5, 7]).unwrap();
+        let divided = |number: f32| {
+            let wide: Vec<f64> = x.iter().map(|x| x.to_f64()).collect();
+            let want = reference::apply(Function::Div, &[&vec![f64::from(number); 35], &wide]);
+            assert_ok(&want.compare(&(number / &a).unwrap().to_vec().unwrap()), (T::DTYPE, number));
+        };
+        divided(2.5);
+        let before = gpu.stats();
+        divided(-7.25);
+        let after = gpu.stats();
+        assert_eq!((after.pipelines, after.plans), (before.pipelines, before.plans), "the same kernel");
+        // Numbers on either side, reals and whole ones.
+        let of = |found: tilewise::Result<Tensor<T>>| found.unwrap().to_vec().unwrap();
+        assert_eq!(of(&a - 1), of(&a - 1.0));
+        assert_eq!(of(1 - &a), of(-&(&a - 1.0).unwrap()));
+        assert_eq!(of(&a * 2.0), of(2 * &a));
+        assert_eq!(of(ops::clamp(&a, -0.5, 0.5)), of(ops::minimum(&ops::maximum(&a, -0.5).unwrap(), 0.5)));
+        assert_eq!(of(&a + &a), of(&a * 2));
+    }
+    for_all_types!(test);
+}
+
+#[test]
+fn operands_of_rows_and_columns_are_read_in_place() {
+    fn test<T: Real>(gpu: &Gpu) {
+        // Rows of whole vectors, with one element for each row.
+        for (shape, column) in [([6, 32], [6, 1]), ([5, 33], [5, 1]), ([3, 64], [1, 64])] {
+            let (x, y) = (values::<T>(&shape, 2.0, 3), values::<T>(&column, 1.0, 4));
+            let (a, b) = (gpu.tensor(&x, shape).unwrap(), Placed::new(gpu, &y, &column, Lay::Gaps));
+            let before = gpu.stats();
+            let c = (&a - &b.tensor).unwrap();
+            assert_eq!(gpu.stats().launches, before.launches + 1);
+            let want = reference::sub(&x, &repeated(&y, &column, &shape));
+            assert_ok(&want.compare(&c.to_vec().unwrap()), (T::DTYPE, shape));
+        }
+    }
+    for_all_types!(test);
+}
+
+#[test]
+fn integers_are_exact_and_wrap() {
+    fn test<T: Element>(gpu: &Gpu, x: &[T], y: &[T], wrapped: fn(i32) -> T) {
+        let as_i32 = |x: &[T]| x.iter().map(|x| i32::from_f64(x.to_f64())).collect::<Vec<i32>>();
+        let (wide_x, wide_y) = (as_i32(x), as_i32(y));
+        for lay in Lay::ALL {
+            let shape = [3, x.len() / 3];
+            let [a, b] = [x, y].map(|data| Placed::new(gpu, data, &shape, lay));
+            for (function, found) in [
+                (Function::Add, &a.tensor + &b.tensor),
+                (Function::Sub, &a.tensor - &b.tensor),
+                (Function::Mul, &a.tensor * &b.tensor),
+                (Function::Minimum, ops::minimum(&a.tensor, &b.tensor)),
+                (Function::Maximum, ops::maximum(&a.tensor, &b.tensor)),
+            ] {
+                let want = reference::apply_integers(function, &[&wide_x, &wide_y]).unwrap();
+                let want: Vec<T> = want.into_iter().map(wrapped).collect();
+                assert_eq!(found.unwrap().to_vec().unwrap(), want, "{function} of {}, {lay:?}", T::DTYPE);
+            }
+            for (function, found) in [
+                (Function::Neg, -&a.tensor),
+                (Function::Abs, ops::abs(&a.tensor)),
+                (Function::Sign, ops::sign(&a.tensor)),
+                (Function::Square, ops::square(&a.tensor)),
+            ] {
+                let want = reference::apply_integers(function, &[&wide_x]).unwrap();
+                let want: Vec<T> = want.into_iter().map(wrapped).collect();
+                assert_eq!(found.unwrap().to_vec().unwrap(), want, "{function} of {}, {lay:?}", T::DTYPE);
+            }
+            // In place, beside other elements.
+            let mut c = Placed::new(gpu, y, &shape, lay);
+            ops::add_assign(&mut c.tensor, &a.tensor).unwrap();
+            let want = reference::apply_integers(Function::Add, &[&wide_y, &wide_x]).unwrap();
+            assert_eq!(c.read(), want.into_iter().map(wrapped).collect::<Vec<T>>(), "{lay:?}");
+        }
+    }
+    for gpu in support::devices() {
+        let words = |seed| bits(201, seed).into_iter().map(u32::cast_signed).collect::<Vec<i32>>();
+        let [mut x, y] = [words(1), words(2)];
+        x[..4].copy_from_slice(&[i32::MIN, i32::MAX, 0, -1]);
+        test::<i32>(&gpu, &x, &y, |value| value);
+        let bytes = |words: &[i32]| words.iter().copied().map(lowest_byte).collect::<Vec<i8>>();
+        test::<i8>(&gpu, &bytes(&x), &bytes(&y), lowest_byte);
+    }
+}
+
+#[test]
+fn mistakes_of_functions_are_errors() {
+    let gpu = support::noop();
+    let (x, n) = (gpu.zeros::<f32>([3, 4]).unwrap(), gpu.zeros::<i32>([3, 4]).unwrap());
+    let says = |result: tilewise::Result<()>, words: &[&str]| {
+        let error = result.expect_err("a mistake");
+        assert!(words.iter().all(|word| error.to_string().contains(word)), "{error}");
+        error
+    };
+    let error = says(ops::add::<f32>(1.0, 2.0).map(drop), &["add", "there must be a tensor"]);
+    assert!(matches!(error, Error::Input { .. }));
+    says(ops::mul(&n, 1.5).map(drop), &["mul", "1.5", "integer"]);
+    says(ops::add(&x, 16_777_217).map(drop), &["add", "16777217", "f32"]);
+    let error =
+        says(ops::clamp(&x, &gpu.zeros::<f32>([5]).unwrap(), 1.0).map(drop), &["clamp", "[3, 4]", "[5]"]);
+    assert!(matches!(error, Error::Shape { .. }));
+    let other = support::noop();
+    let error = says((&x / &other.zeros::<f32>([4]).unwrap()).map(drop), &["div", "different devices"]);
+    assert!(matches!(error, Error::Gpu { .. }));
+    assert_eq!(gpu.stats().launches, 0);
+    assert_eq!(ops::add(&n, 7).unwrap().shape(), [3, 4]);
+}
