@@ -21,7 +21,7 @@ pub(crate) use elementwise::broadcast_shape;
 pub use elementwise::{
     Argument, Expr, Function, MapOperand, abs, activate, activate_backward, activate_into, add, add_assign,
     add_into, and, bias_add_assign, ceil, clamp, cos, div, equal, exp, floor, greater, greater_or_equal,
-    less, less_or_equal, log, map, maximum, minimum, mul, mul_assign, mul_into, neg, not, not_equal, or, pow, recip,
-    round, rsqrt, select, sigmoid, sign, sin, sqrt, square, sub, sub_assign, sub_into, tanh,
+    less, less_or_equal, log, map, maximum, minimum, mul, mul_assign, mul_into, neg, not, not_equal, or, pow,
+    recip, round, rsqrt, select, sigmoid, sign, sin, sqrt, square, sub, sub_assign, sub_into, tanh,
 };
 pub use image::{Pixels, TexelFormat};

@@ -19,8 +19,8 @@ mod written;
 
 pub use argument::Argument;
 pub use arithmetic::{
-    add, add_assign, add_into, bias_add_assign, div, maximum, minimum, mul, mul_assign, mul_into, pow, sub, sub_assign,
-    sub_into,
+    add, add_assign, add_into, bias_add_assign, div, maximum, minimum, mul, mul_assign, mul_into, pow, sub,
+    sub_assign, sub_into,
 };
 pub use expr::Expr;
 pub use function::Function;

@@ -1,0 +1,39 @@
+//! Operations of networks against what PyTorch computed in f64.
+
+mod oracle;
+mod softmax;
+#[path = "../support/mod.rs"]
+mod support;
+
+use oracle::Oracle;
+use std::collections::BTreeSet;
+use tilewise::Gpu;
+
+/// Kinds of files, by the metadata `kind`, and what checks a file.
+const KINDS: [(&str, fn(&Gpu, &mut Oracle)); 1] = [("softmax", softmax::check)];
+
+/// Every file of `tests/data/torch`, and of the folder that `TILEWISE_ORACLES` names. All parameters come from a file's
+/// metadata. A file of another kind fails, and so does one with a tensor that its check does not use.
+#[test]
+fn oracles() {
+    let mut checked = BTreeSet::new();
+    for gpu in support::devices() {
+        for path in support::oracles::files("torch", &["safetensors"]) {
+            let mut oracle = Oracle::read(&path);
+            let kind = oracle.kind.clone();
+            let (_, check) = KINDS
+                .iter()
+                .find(|(known, _)| *known == kind)
+                .unwrap_or_else(|| panic!("{oracle}: the kind `{kind}` is unknown"));
+            check(&gpu, &mut oracle);
+            oracle.assert_all_used();
+            checked.insert(kind);
+        }
+    }
+    println!("checked: {checked:?}");
+    if support::gpu().is_some() {
+        for (kind, _) in KINDS {
+            assert!(checked.contains(kind), "no file of the kind {kind}");
+        }
+    }
+}
