@@ -4,7 +4,7 @@ use super::expr::Expr;
 use super::function::Function;
 use super::kind::Kind;
 use super::written::{Written, WrittenCall, write};
-use crate::kernel::wgsl::{Callee, FunctionDefinition, Module, name};
+use crate::kernel::wgsl::{Block, Callee, Expression, name};
 use crate::layout::DType;
 use crate::ops::activation::Activation;
 use crate::{Error, Result};
@@ -165,11 +165,11 @@ impl Elementwise {
         match self {
             Self::Map(written) => Ok(Written::clone(written)),
             Self::Activate(activation) => {
-                Ok(of_activation(Callee::new("activate", 0).call([name("v0")]), 1, activation.flops()))
+                Ok(of_activation(Callee::new("activate", 0).call([name("v0")]), 1, *activation))
             }
             Self::ActivateBackward(activation) => {
                 let slope = Callee::new("slope", 0).call([name("v0")]);
-                Ok(of_activation(slope * name("v1"), 2, activation.flops()))
+                Ok(of_activation(slope * name("v1"), 2, *activation))
             }
             Self::Update(function) => {
                 let operands = [Expr::operand(kinds[0]), Expr::operand(kinds[0])];
@@ -212,21 +212,11 @@ impl fmt::Display for Elementwise {
     }
 }
 
-/// An activation's kernel imports its functions through a slot.
-fn of_activation(value: crate::kernel::wgsl::Expression, operands: usize, flops: f64) -> Written {
-    let mut body = crate::kernel::wgsl::Block::default();
+/// A function that calls those of an activation, which the kernel imports through a slot.
+fn of_activation(value: Expression, operands: usize, activation: Activation) -> Written {
+    let mut body = Block::default();
     body.returns(value);
-    let function = FunctionDefinition {
-        comment: "The function of four elements of each operand.",
-        name: "result",
-        parameters: super::written::VALUES[..operands]
-            .iter()
-            .map(|value| (*value, Kind::Real.wgsl()))
-            .collect(),
-        result: Some("vec4<sum>"),
-        body,
-    };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
-    let flops = flops as usize;
-    Written { text: Module::from(function).to_string(), flops, operands, numbers: 0 }
+    let flops = activation.flops() as usize;
+    Written { flops, ..Written::of(body, std::iter::repeat_n(Kind::Real.wgsl(), operands)) }
 }

@@ -40,6 +40,23 @@ pub struct Written {
     pub(super) numbers: usize,
 }
 
+impl Written {
+    /// The function of operands of these types with this body, without numbers.
+    pub(super) fn of(body: Block, operands: impl Iterator<Item = &'static str>) -> Self {
+        let function = FunctionDefinition {
+            comment: "The function of four elements of each operand.",
+            name: "result",
+            parameters: VALUES.into_iter().zip(operands).collect(),
+            result: Some("vec4<sum>"),
+            body,
+        };
+        let operands = function.parameters.len();
+        // An operation on four elements counts once, as it is counted for one.
+        let module = Module::from(function);
+        Self { text: module.to_string(), flops: module.flops(), operands, numbers: 0 }
+    }
+}
+
 /// A function in WGSL, and the numbers that this call passes to it.
 pub(super) struct WrittenCall {
     pub(super) written: Written,
@@ -83,19 +100,9 @@ pub(super) fn write(expression: &Expr, operands: &[Expr], to: Kind) -> Result<Wr
             NUMBERS.len()
         ));
     }
-    writer.body.returns(value);
-    let function = FunctionDefinition {
-        comment: "The function of four elements of each operand.",
-        name: "result",
-        parameters: VALUES.into_iter().zip(operands.iter().map(type_of)).collect(),
-        result: Some("vec4<sum>"),
-        body: writer.body,
-    };
-    let module = Module::from(function);
-    // An operation on four elements counts once, as it is counted for one.
-    let (flops, numbers) = (module.flops(), writer.numbers);
-    let written =
-        Written { text: module.to_string(), flops, operands: operands.len(), numbers: numbers.len() };
+    let Writer { mut body, numbers, .. } = writer;
+    body.returns(value);
+    let written = Written { numbers: numbers.len(), ..Written::of(body, operands.iter().map(type_of)) };
     Ok(WrittenCall { written, numbers })
 }
 

@@ -24,6 +24,8 @@ pub(super) struct World {
     pub(super) c: Tensor<f32>,
     /// (8).
     pub(super) row: Tensor<f32>,
+    /// A mask: (8, 8).
+    pub(super) mask: Tensor<i8>,
     /// A position: (1).
     pub(super) at: Tensor<i32>,
     pub(super) linear: Linear<f32>,
@@ -107,6 +109,7 @@ impl World {
             replay: gpu.capture(&[a.view()], || matmul(&a, &b))?,
             c: square()?,
             row: random(gpu, &[8])?,
+            mask: gpu.tensor(&[1; 64], [8, 8])?,
             at: gpu.tensor(&[1], [1])?,
             npy: Npy::from_bytes(&npy_bytes([2, 2], &[1.0f32; 4])?)?,
             file: Safetensors::from_bytes(writer.to_bytes()?)?,

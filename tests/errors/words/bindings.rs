@@ -29,6 +29,8 @@ fn operands_that_cannot_be_bound() {
     let weight = wide(&gpu, &[1, 1 << 31]);
     large("linear", linear(&weight, &weight, None, Activation::None).map(drop));
     large("add", ops::add(&a, &a).map(drop));
+    large("less", ops::less(&a, 0.0).map(drop));
+    large("map", ops::map::<f32, 1>(&[&a], |[a]| a.exp()).map(drop));
     let mut c = t(&[64, 64]);
     large("add_into", ops::add_into(&a, &a, &mut c));
     large("activate_into", ops::activate_into(&a, Activation::Gelu, &mut c));

@@ -30,6 +30,11 @@ fn operands_of_different_devices() {
     apart("add", ops::add(&a, &b).map(drop));
     apart("sub", ops::sub(&a, &b).map(drop));
     apart("mul", ops::mul(&a, &b).map(drop));
+    apart("div", ops::div(&a, &b).map(drop));
+    apart("clamp", ops::clamp(&a, 0.0, &b).map(drop));
+    apart("equal", ops::equal(&a, &b).map(drop));
+    apart("select", ops::select(&ops::equal(&a, 0.0).unwrap(), &b, 0.0).map(drop));
+    apart("map", ops::map::<f32, 2>(&[&a, &b], |[a, b]| a + b).map(drop));
     apart("activate_backward", ops::activate_backward(&a, &b, Activation::Gelu).map(drop));
     let mut c = t(square);
     apart("add_into", ops::add_into(&a, &b, &mut c));

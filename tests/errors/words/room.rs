@@ -37,6 +37,9 @@ fn results_without_room() {
     full("add", ops::add(&a, &a).map(drop));
     full("sub", ops::sub(&a, &a).map(drop));
     full("mul", ops::mul(&a, &a).map(drop));
+    full("exp", ops::exp(&a).map(drop));
+    full("div", ops::div(&a, 2.0).map(drop));
+    full("map", ops::map::<f32, 1>(&[&a], |[a]| a.exp()).map(drop));
     full("activate", ops::activate(&a, Activation::Gelu).map(drop));
     full("activate_backward", ops::activate_backward(&a, &a, Activation::Gelu).map(drop));
     let cube = w(&[256, 256, 2]);

@@ -45,6 +45,19 @@ fn shapes_that_do_not_go_together() {
     found.shapes("add", given, ops::add(&a, &b));
     found.shapes("sub", given, ops::sub(&a, &b));
     found.shapes("mul", given, ops::mul(&a, &b));
+    for (call, result) in [
+        ("div", ops::div(&a, &b)),
+        ("pow", ops::pow(&a, &b)),
+        ("minimum", ops::minimum(&a, &b)),
+        ("maximum", ops::maximum(&a, &b)),
+        ("clamp", ops::clamp(&a, &b, 1.0)),
+        ("map", ops::map(&[&a, &b], |[a, b]| a + b)),
+    ] {
+        found.shapes(call, given, result);
+    }
+    found.shapes("less", given, ops::less(&a, &b));
+    let mask = ops::equal(&a, 0.0).unwrap();
+    found.shapes("select", given, ops::select(&mask, &b, 0.0));
     found.shapes("activate_backward", given, ops::activate_backward(&a, &b, Activation::Gelu));
     let mut c = t(&[3, 4]);
     found.shapes("add_into", given, ops::add_into(&a, &b, &mut c));
@@ -53,6 +66,7 @@ fn shapes_that_do_not_go_together() {
     found.shapes("activate_into", given, ops::activate_into(&b, Activation::Gelu, &mut c));
     found.shapes("add_assign", given, ops::add_assign(&mut c, &b));
     found.shapes("sub_assign", given, ops::sub_assign(&mut c, &b));
+    found.shapes("mul_assign", given, ops::mul_assign(&mut c, &b));
     found.shapes("bias_add_assign", &[&[10], &[3, 4]], ops::bias_add_assign(&mut c, &vector));
     let at = gpu.zeros::<i32>([1]).unwrap();
     found.shapes("copy_into", given, ops::copy_into(&b, &mut c));

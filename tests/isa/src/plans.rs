@@ -165,6 +165,8 @@ fn elements(plans: &mut List<'_>) {
     for dtype in [F32, F16, Bf16] {
         for (name, function) in [
             ("add", Elementwise::ADD),
+            ("div", tilewise::ops::Function::Div.into()),
+            ("exp", tilewise::ops::Function::Exp.into()),
             ("gelu", Elementwise::Activate(Activation::Gelu)),
             ("silu", Elementwise::Activate(Activation::Silu)),
         ] {

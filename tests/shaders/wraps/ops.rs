@@ -4,7 +4,7 @@ use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
 use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
-use tilewise::ops::TexelFormat;
+use tilewise::ops::{Function, TexelFormat};
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{F16SplitProblem, Side};
 use tilewise::planning::ops::{
@@ -106,30 +106,9 @@ pub(crate) fn launches() -> Vec<Launch> {
             }
         }
     }
-    let functions = Elementwise::all();
-    let mut case = 0;
+    launches.extend(elementwise(&devices));
     for dtype in REALS {
         for view in layouts(dtype) {
-            let dense = Layout::contiguous("test", view.shape()).expect("no more than the view");
-            for c in [&dense, &view] {
-                case += 1;
-                let function = functions[case % functions.len()].clone();
-                let caps = &devices[case / functions.len() % 2];
-                let operands = vec![&view; function.operands()];
-                let Ok(problem) = ElementwiseProblem::of_one_type(function.clone(), &operands, c, dtype)
-                else {
-                    continue;
-                };
-                let Ok(plan) = problem.plan(caps) else { continue };
-                launches.extend(Launch::steps(&format!("{function:?} of {dtype} {view:?} in {c:?}"), &plan));
-            }
-            // Here functions and views do not take turns: an update by vectors, too.
-            if let Ok(problem) =
-                ElementwiseProblem::of_one_type(Elementwise::ADD_ASSIGN, &[&dense], &dense, dtype)
-                && let Ok(plan) = problem.plan(caps)
-            {
-                launches.extend(Launch::steps(&format!("AddAssign of {dtype} {dense:?}"), &plan));
-            }
             for (axis, function) in
                 (0..view.rank()).flat_map(|axis| AxisFunction::ALL.map(|function| (axis, function)))
             {
@@ -147,6 +126,47 @@ pub(crate) fn launches() -> Vec<Launch> {
             let Ok(problem) = F16SplitProblem::new(&view, side, precision) else { continue };
             let Ok(plan) = problem.plan(caps) else { continue };
             launches.extend(Launch::steps(&format!("{precision:?} of {side:?} {view:?}"), &plan));
+        }
+    }
+    launches
+}
+
+/// Elementwise functions of every type. Functions and views take turns.
+fn elementwise(devices: &[Caps; 2]) -> Vec<Launch> {
+    let mut launches = Vec::new();
+    let mut case = 0;
+    let mut add = |function: &Elementwise, operands: &[(&Layout, DType)], c: (&Layout, DType), caps| {
+        let Ok(problem) = ElementwiseProblem::new(function.clone(), operands, c) else { return };
+        let Ok(plan) = problem.plan(caps) else { return };
+        launches.extend(Launch::steps(&format!("{function:?} of {operands:?} in {c:?}"), &plan));
+    };
+    for dtype in DType::ALL {
+        let functions: Vec<Elementwise> =
+            Elementwise::all().into_iter().filter(|function| function.takes(dtype)).collect();
+        for view in layouts(dtype) {
+            let dense = Layout::contiguous("test", view.shape()).expect("no more than the view");
+            for c in [&dense, &view] {
+                case += 1;
+                let function = &functions[case % functions.len()];
+                let caps = &devices[case / functions.len() % 2];
+                let operands = vec![(&view, dtype); function.operands()];
+                // Masks are i8.
+                add(function, &operands, (c, dtype), caps);
+                add(function, &operands, (c, DType::I8), caps);
+                // Here functions and views do not take turns: an update.
+                add(&Elementwise::ADD_ASSIGN, &[(c, dtype)], (c, dtype), &devices[case % 2]);
+            }
+            let select = Elementwise::from(Function::Select);
+            add(&select, &[(&dense, DType::I8), (&view, dtype), (&dense, dtype)], (&dense, dtype), &devices[0]);
+        }
+    }
+    let rows = Layout::contiguous("test", &[7, 32]).expect("a small layout");
+    for function in Elementwise::all() {
+        // One launch of each function whatever the types.
+        for (from, to) in
+            [(DType::F32, DType::F32), (DType::F32, DType::I32), (DType::I32, DType::F32), (DType::I8, DType::I8)]
+        {
+            add(&function, &vec![(&rows, from); function.operands()], (&rows, to), &devices[0]);
         }
     }
     launches

@@ -1,0 +1,68 @@
+//! Operations on elements, each timed in turn with a copy that moves as many bytes as it reads and writes. One JSON object per
+//! line; the exit status says whether everything ran.
+//!
+//! - `TILEWISE_SIZES=2048` sets the edge of the matrices.
+//! - `TILEWISE_ONLY=add,map` selects cases by name.
+
+mod support;
+
+use std::process::ExitCode;
+use support::paired::{Paired, Side, TOGETHER, repeated};
+use support::{ByDevice, Session, ran};
+use tilewise::ops::{self, Expr};
+use tilewise::{Activation, Fill, Gpu, Real, Result, Tensor, f16};
+
+/// Edges of the matrices, larger than the caches.
+const SIZES: ByDevice<&[usize]> = ByDevice { software: &[2048], gpu: &[8192] };
+
+/// An operation, and how many matrices it reads.
+type Operation<T> = (&'static str, usize, fn(&[Tensor<T>]) -> Result<()>);
+
+fn operations<T: Real>() -> [Operation<T>; 7] {
+    [
+        ("add", 2, |x| ops::add(&x[0], &x[1]).map(drop)),
+        ("div", 2, |x| ops::div(&x[0], &x[1]).map(drop)),
+        ("scale", 1, |x| ops::mul(&x[0], 0.5).map(drop)),
+        ("exp", 1, |x| ops::exp(&x[0]).map(drop)),
+        ("gelu", 1, |x| ops::activate(&x[0], Activation::Gelu).map(drop)),
+        ("map of 5", 2, |x| {
+            let five = |[a, b]: [Expr; 2]| ((&a * &b + a) * 0.5 - b).maximum(0.0);
+            ops::map::<T, 2>(&[&x[0], &x[1]], five).map(drop)
+        }),
+        ("map of 5, 4 operands", 4, |x| {
+            let five = |[a, b, c, d]: [Expr; 4]| (a * b + c) * d - 0.5;
+            ops::map::<T, 4>(&[&x[0], &x[1], &x[2], &x[3]], five).map(drop)
+        }),
+    ]
+}
+
+fn main() -> ExitCode {
+    support::main(|session| {
+        let only = std::env::var("TILEWISE_ONLY").unwrap_or_default();
+        let wanted = |case: &str| only.is_empty() || only.split(',').any(|name| case.starts_with(name));
+        let mut ok = true;
+        for size in session.sizes(64, &SIZES)? {
+            for case in operations::<f32>().into_iter().filter(|(name, ..)| wanted(name)) {
+                ok &= ran(case.0, size, measure(&session, size, case));
+            }
+            for case in operations::<f16>().into_iter().filter(|(name, ..)| wanted(name)) {
+                ok &= ran(case.0, size, measure(&session, size, case));
+            }
+        }
+        Ok(ok)
+    })
+}
+
+fn measure<T: Real>(session: &Session, size: usize, (name, reads, run): Operation<T>) -> Result<()> {
+    let gpu: &Gpu = &session.gpu;
+    let bytes = size * size * T::DTYPE.size();
+    let operands = repeated(gpu, bytes * (reads + 1), || {
+        (1..).take(reads).map(|seed| gpu.random::<T>([size, size], Fill::Uniform, seed)).collect::<Result<Vec<_>>>()
+    })?;
+    let (done, plans) = gpu.plans_of(|| run(&operands[0]));
+    done?;
+    let own = Side::launches(gpu, &plans[0], TOGETHER, |at| run(&operands[at % operands.len()]))?;
+    let copy = Side::lower_bound(gpu, bytes * (reads + 1), 0.0);
+    let (size, types) = ([size, size, 1], [T::DTYPE; 2]);
+    Paired { case: "ops", variant: name, baseline: "copy of as many bytes", size, types }.run(session, own, copy)
+}
