@@ -57,12 +57,16 @@ fn measure<T: Real>(session: &Session, size: usize, (name, reads, run): Operatio
     let gpu: &Gpu = &session.gpu;
     let bytes = size * size * T::DTYPE.size();
     let operands = repeated(gpu, bytes * (reads + 1), || {
-        (1..).take(reads).map(|seed| gpu.random::<T>([size, size], Fill::Uniform, seed)).collect::<Result<Vec<_>>>()
+        (1..)
+            .take(reads)
+            .map(|seed| gpu.random::<T>([size, size], Fill::Uniform, seed))
+            .collect::<Result<Vec<_>>>()
     })?;
     let (done, plans) = gpu.plans_of(|| run(&operands[0]));
     done?;
     let own = Side::launches(gpu, &plans[0], TOGETHER, |at| run(&operands[at % operands.len()]))?;
     let copy = Side::lower_bound(gpu, bytes * (reads + 1), 0.0);
     let (size, types) = ([size, size, 1], [T::DTYPE; 2]);
-    Paired { case: "ops", variant: name, baseline: "copy of as many bytes", size, types }.run(session, own, copy)
+    Paired { case: "ops", variant: name, baseline: "copy of as many bytes", size, types }
+        .run(session, own, copy)
 }

@@ -4,7 +4,7 @@ use super::operand::View;
 use std::collections::HashSet;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::gpu::DeviceType;
-use tilewise::ops::TexelFormat;
+use tilewise::ops::{Function, TexelFormat};
 use tilewise::planning::gemm::{
     Distribution, Epilogue, GemmDims, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition,
     OuterAxis, Pin, Previous, Scale, SeedSource, Side, SignHalf,
@@ -125,21 +125,34 @@ pub fn elementwise_problems() -> (Vec<ElementwiseProblem>, Vec<AxisProblem>) {
         Layout::new("test", &shape, &strides, 0, 1 << 20).expect("the view lies in the buffer")
     };
     let (mut of_elements, mut of_rows) = (Vec::new(), Vec::new());
-    for dtype in REALS {
-        for view in [view([3, 5], 6), view([3, 4], 5), view([3, 8], 8)] {
-            let functions = Elementwise::all().into_iter().filter(|function| function.takes(dtype));
-            of_elements.extend(functions.map(|function| {
-                let operands = vec![&view; function.operands()];
+    for dtype in DType::ALL {
+        let functions: Vec<Elementwise> =
+            Elementwise::all().into_iter().filter(|function| function.takes(dtype)).collect();
+        for (at, view) in [view([3, 5], 6), view([3, 4], 5), view([3, 16], 16)].into_iter().enumerate() {
+            // What is computed does not depend on the view: functions and views take turns.
+            let turn =
+                functions.iter().skip(at).step_by(3).chain([&Elementwise::ADD, &Elementwise::ADD_ASSIGN]);
+            of_elements.extend(turn.map(|function| {
+                let (function, operands) = (function.clone(), vec![&view; function.operands()]);
                 ElementwiseProblem::of_one_type(function, &operands, &view, dtype).expect("a small view")
             }));
-            of_rows.extend(
-                AxisFunction::ALL.map(|f| AxisProblem::new(f, &view, 1, dtype).expect("a small view")),
-            );
+            if dtype.is_real() {
+                of_rows.extend(
+                    AxisFunction::ALL.map(|f| AxisProblem::new(f, &view, 1, dtype).expect("a small view")),
+                );
+            }
         }
         // Vectors with gaps between the rows.
         let gaps = view([3, 5], 8);
         let add = ElementwiseProblem::of_one_type(Elementwise::ADD, &[&gaps; 2], &gaps, dtype);
         of_elements.push(add.expect("a small view"));
+    }
+    let gaps = view([3, 5], 6);
+    for (function, from, to) in
+        [(Function::ToReal, DType::I32, DType::F32), (Function::ToInteger, DType::F32, DType::I8)]
+    {
+        let converted = ElementwiseProblem::new(function.into(), &[(&gaps, from)], (&gaps, to));
+        of_elements.push(converted.expect("a small view"));
     }
     (of_elements, of_rows)
 }
