@@ -98,7 +98,7 @@ pub use error::{Error, Result};
 pub use gemm::{Accumulator, Gemm, GemmKernel, Linear, SplitK, linear, matmul, matmul_into};
 pub use gpu::{Caps, Gpu, GpuOptions, Replay, View};
 pub use half::{bf16, f16};
-pub use layout::{DType, Element, Fill, Layout, MAX_RANK, Operand, Precision, Real};
+pub use layout::{DType, Element, Fill, Layout, MAX_RANK, Operand, Precision, Real, Summand};
 pub use ops::Activation;
 pub use plan::Plan;
 pub use tensor::{Parameters, Tensor};

@@ -5,12 +5,12 @@
 //! and testable without a GPU.
 //! ```
 //! # fn main() -> tilewise::Result<()> {
-//! use tilewise::planning::ops::{AxisFunction, AxisProblem};
+//! use tilewise::planning::ops::SoftmaxProblem;
 //! use tilewise::planning::{Problem, fixtures};
 //! use tilewise::{DType, Layout};
 //!
 //! let rows = Layout::contiguous("example", &[4096, 4096])?;
-//! let problem = AxisProblem::new(AxisFunction::Softmax, &rows, 1, DType::F16)?;
+//! let problem = SoftmaxProblem::new(&rows, 1, DType::F16)?;
 //! println!("{}", problem.plan(&fixtures::h200())?);
 //! # Ok(())
 //! # }
@@ -83,9 +83,8 @@ pub mod clifford {
     pub use crate::clifford::problem::{CliffordDims, CliffordProblem, MAX_AXES, MvLayout};
 }
 
-/// Elementwise functions, functions along an axis, casts, copies and images.
+/// Elementwise functions, reductions, softmax, casts, copies and images.
 pub mod ops {
-    pub use crate::ops::axis::problem::{AxisDims, AxisFunction, AxisProblem};
     pub use crate::ops::cast::problem::{CastDims, CastProblem};
     pub use crate::ops::copy::problem::{CopyDims, CopyProblem, Longer};
     pub use crate::ops::elementwise::operation::{Arguments, Elementwise};
@@ -93,4 +92,7 @@ pub mod ops {
         ElementwiseDims, ElementwiseDimsOfFour, ElementwiseProblem, broadcast_shape,
     };
     pub use crate::ops::image::problem::{ColourScale, ImageDims, ImageProblem, ImageTransfer};
+    pub use crate::ops::reduce::problem::{ReduceDims, ReduceProblem};
+    pub use crate::ops::reduce::reduction::Reduction;
+    pub use crate::ops::softmax::problem::{SoftmaxDims, SoftmaxProblem};
 }

@@ -20,7 +20,7 @@ fn exchanged(v: held, step: u32) -> held {
 //#variant subgroups
 // Subgroups of a known size. Lanes are numbered by their places in subgroups, because WGSL does not promise that those of a
 // subgroup have neighbouring indices.
-//#param  set by AxisProblem::kernel
+//#param  set by with_subgroups
 const SUBGROUP: u32 = 32u;
 //#end
 

@@ -6,12 +6,12 @@
 //! requires  nothing
 //! edges     rows past the end are empty, elements past a row's end are not stored: any length >= 1, any rows >= 1
 
-//#import axis
+//#import softmax_dims
 //#slot dims default immediate
 //#import block
 //#slot pack_pair default f16
 
-//#param  set by AxisProblem::kernel
+//#param  set by SoftmaxProblem::kernel
 alias a_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // type of results before they are stored

@@ -21,8 +21,14 @@ pub trait Operand: Element {
     type Sum: Element;
 }
 
+/// A type of elements that can be summed: every [`Real`] type, `i8` and `i32`.
+pub trait Summand: Element {
+    /// The type of sums: the type of the elements, except that sums of `i8` are `i32`.
+    type Total: Element;
+}
+
 /// A floating-point type: `f32`, [`struct@f16`] or [`struct@bf16`]. Arithmetic on any of them is in f32.
-pub trait Real: Operand<Sum = f32> {}
+pub trait Real: Operand<Sum = f32> + Summand<Total = Self> {}
 
 /// The type of a tensor's elements, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -150,6 +156,26 @@ impl Operand for bf16 {
 
 impl Operand for i8 {
     type Sum = i32;
+}
+
+impl Summand for f32 {
+    type Total = f32;
+}
+
+impl Summand for f16 {
+    type Total = f16;
+}
+
+impl Summand for bf16 {
+    type Total = bf16;
+}
+
+impl Summand for i8 {
+    type Total = i32;
+}
+
+impl Summand for i32 {
+    type Total = i32;
 }
 
 impl Real for f32 {}

@@ -8,7 +8,7 @@ mod precision;
 mod strided;
 mod window;
 
-pub use element::{DType, Element, Operand, Real};
+pub use element::{DType, Element, Operand, Real, Summand};
 pub use fill::Fill;
 pub use overflow::Overflow;
 pub use precision::Precision;

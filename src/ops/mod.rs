@@ -1,19 +1,19 @@
-//! Elementwise operations, reductions along an axis, softmax, casts, copies and concatenation.
+//! Elementwise operations, reductions, softmax, casts, copies and concatenation.
 
 pub(crate) mod activation;
-pub(crate) mod axis;
 pub(crate) mod cast;
 pub(crate) mod copy;
 pub(crate) mod descent;
 pub(crate) mod elementwise;
 pub(crate) mod image;
 mod packing;
+pub(crate) mod reduce;
+pub(crate) mod softmax;
+mod subgroups;
 mod vectors;
 
 pub use crate::layout::Overflow;
 pub use activation::Activation;
-pub(crate) use axis::{AxisFunction, AxisProblem};
-pub use axis::{max_abs, softmax, sum, sum_squares};
 pub(crate) use cast::CastProblem;
 pub use copy::{concat, copy_into, copy_into_at, slice_at, stack};
 pub use descent::Rate;
@@ -25,3 +25,6 @@ pub use elementwise::{
     recip, round, rsqrt, select, sigmoid, sign, sin, sqrt, square, sub, sub_assign, sub_into, tanh,
 };
 pub use image::{Pixels, TexelFormat};
+pub use reduce::{Axes, argmax, argmin, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
+pub(crate) use reduce::{ReduceProblem, Reduction};
+pub use softmax::softmax;

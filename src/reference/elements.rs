@@ -1,8 +1,7 @@
 //! Elementwise operations and operations along an axis, by definition.
 
 use super::activation::{activate as activation_of, activation_slope, activation_tolerance, slope_tolerance};
-use super::bounds::{Comparison, compare, gamma, store_tolerance, sum_tolerance};
-use crate::gemm::Accumulator;
+use super::bounds::{Comparison, compare, gamma, store_tolerance};
 use crate::layout::Element;
 use crate::ops::Activation;
 
@@ -96,51 +95,6 @@ pub fn activations_backward<T: Element>(activation: Activation, a: &[T], g: &[T]
         let (slope, off) = (activation_slope(activation, a), slope_tolerance(activation, a));
         let product = U * (slope.abs() + off) * g.abs() + NORMAL * (1.0 + slope.abs() + g.abs());
         [slope * g, off * g.abs() + product]
-    })
-}
-
-/// Sums along the middle axis of a contiguous (outer, length, inner) tensor, within
-/// $\gamma_{n} \sum_{i} |a_{i}| + n 2^{-126}$ for length $n$.
-///
-/// # Panics
-/// If the number of elements is not that of the shape.
-#[must_use]
-pub fn sum<T: Element>(a: &[T], shape: [usize; 3]) -> Definition {
-    Definition::of(rows_along(a, shape).map(|row| {
-        let [sum, magnitude] = row.into_iter().fold([0.0, 0.0], |[sum, all], x| [sum + x, all + x.abs()]);
-        [sum, sum_tolerance(shape[1], magnitude, Accumulator::F32)]
-    }))
-}
-
-/// Sums of squares along the middle of three axes, within $\gamma_{n + 1} \sum_{i} a_{i}^{2} + 2 n 2^{-126}$ for length
-/// $n$. Squares may be flushed to zero, too.
-///
-/// # Panics
-/// If the number of elements is not that of the shape.
-#[must_use]
-pub fn sum_squares<T: Element>(a: &[T], shape: [usize; 3]) -> Definition {
-    let length = shape[1];
-    Definition::of(rows_along(a, shape).map(|row| {
-        let sum: f64 = row.iter().map(|x| x * x).sum();
-        [sum, sum_tolerance(length + 1, sum, Accumulator::F32) + length as f64 * NORMAL]
-    }))
-}
-
-/// Largest absolute values along the middle of three axes, exact; NaN if any element is NaN.
-///
-/// # Panics
-/// If the number of elements is not that of the shape.
-#[must_use]
-pub fn max_abs<T: Element>(a: &[T], shape: [usize; 3]) -> Definition {
-    let larger = |x: f64, y: f64| if x.is_nan() || x > y { x } else { y };
-    Definition::of(rows_along(a, shape).map(|row| [row.into_iter().map(f64::abs).fold(0.0, larger), 0.0]))
-}
-
-/// The rows along the middle of three axes.
-fn rows_along<T: Element>(a: &[T], [outer, length, inner]: [usize; 3]) -> impl Iterator<Item = Vec<f64>> {
-    assert_eq!(a.len(), outer * length * inner, "the number of elements");
-    (0..outer * inner).map(move |at| {
-        (0..length).map(|i| a[(at / inner * length + i) * inner + at % inner].to_f64()).collect()
     })
 }
 

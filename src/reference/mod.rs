@@ -14,6 +14,7 @@ mod layer_product;
 mod mv_features;
 mod mv_linear;
 mod precision;
+mod reductions;
 mod sk_linear;
 mod texels;
 
@@ -25,9 +26,7 @@ pub use bounds::{
     Comparison, MAX_F16_PRODUCTS, compare, gamma, gamma_f16, store_tolerance, sum_tolerance, tolerance,
 };
 pub use cqrrpt::{PivotedReference, cqrrpt_core};
-pub use elements::{
-    Definition, activations, activations_backward, add, max_abs, mul, softmax, sub, sum, sum_squares,
-};
+pub use elements::{Definition, activations, activations_backward, add, mul, softmax, sub};
 pub use epilogue::EpilogueReference;
 pub use functions::{apply, apply_integers};
 pub use gemm::{GemmReference, gemm, gemm_entries, projection};
@@ -36,5 +35,6 @@ pub use layer_product::{LayerProductGradients, LayerProductReference};
 pub use mv_features::{MvFeaturesReference, MvFeaturesValues};
 pub use mv_linear::{MvLinearReference, MvLinearValues};
 pub use precision::{F16SplitReference, f16_split, precision_tolerance};
+pub use reductions::{argmax, argmin, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
 pub use sk_linear::{SkLinearGradients, SkLinearReference};
 pub use texels::{from_texels, to_texels};

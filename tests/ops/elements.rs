@@ -237,17 +237,20 @@ fn axes_that_step_as_one_are_one() {
 fn plans_fold_their_grid_and_refuse_what_cannot_be_bound() {
     use tilewise::planning::Problem;
     use tilewise::planning::fixtures;
-    use tilewise::planning::ops::{AxisFunction, AxisProblem, Elementwise, ElementwiseProblem};
+    use tilewise::planning::ops::{
+        Elementwise, ElementwiseProblem, ReduceProblem, Reduction, SoftmaxProblem,
+    };
     let caps = fixtures::h200();
     let large = Layout::contiguous("test", &[1 << 14, 1 << 14]).unwrap();
     let problem =
         ElementwiseProblem::of_one_type(Elementwise::ADD, &[&large; 2], &large, DType::F32).unwrap();
     let [x, y, z] = problem.plan(&caps).unwrap().steps()[0].grid;
     assert!(y > 1 && z == 1 && x <= 65_535 && u64::from(x) * u64::from(y) >= 1 << 19, "{x} {y} {z}");
-    let rows = AxisProblem::new(AxisFunction::Softmax, &large, 1, DType::F32).unwrap();
+    let rows = SoftmaxProblem::new(&large, 1, DType::F32).unwrap();
     assert_eq!((rows.dims().lanes, rows.plan(&caps).unwrap().steps()[0].grid), (256, [1 << 14, 1, 1]));
-    let columns = AxisProblem::new(AxisFunction::Sum, &large, 0, DType::F32).unwrap();
-    assert_eq!((columns.dims().lanes, columns.plan(&caps).unwrap().steps()[0].grid), (1, [1 << 6, 1, 1]));
+    let columns = ReduceProblem::new(Reduction::Sum, &large, &[0], DType::F32).unwrap();
+    let grids: Vec<[u32; 3]> = columns.plan(&caps).unwrap().steps().iter().map(|step| step.grid).collect();
+    assert_eq!(grids, [[1 << 8, 1, 1], [1 << 8, 1, 1]], "columns, in parts");
     let mut small = caps.clone();
     small.limits.binding_bytes = 1 << 29;
     let refused = [problem.plan(&small), rows.plan(&small)];

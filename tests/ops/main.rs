@@ -9,7 +9,8 @@ mod io;
 mod maps;
 mod masks;
 mod positions;
-mod rows;
+mod reductions;
+mod softmax;
 #[path = "../support/mod.rs"]
 mod support;
 mod vectors;

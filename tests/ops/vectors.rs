@@ -5,7 +5,7 @@ use crate::support::strided::{Lay, Placed, repeated};
 use crate::support::values::{assert_ok, for_all_types, values};
 use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
-use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::ops::{CastProblem, Elementwise, ElementwiseProblem, SoftmaxProblem};
 use tilewise::planning::{Plan, Problem, fixtures};
 use tilewise::reference;
 use tilewise::{Activation, DType, Gpu, Layout, Real, ops};
@@ -130,7 +130,7 @@ fn plans_move_vectors_if_all_rows_are_contiguous_and_aligned() {
         assert!(!add(DType::F32, b, &layout(&[24, 40], &[42, 1], 0)), "{b:?}");
     }
     let softmax = |dtype, a: &Layout| {
-        let kernel = shader(AxisProblem::new(AxisFunction::Softmax, a, 1, dtype).unwrap().plan(&caps));
+        let kernel = shader(SoftmaxProblem::new(a, 1, dtype).unwrap().plan(&caps));
         kernel.contains("row:vectors")
     };
     assert!(softmax(DType::F32, &plane) && softmax(DType::F16, &plane) && softmax(DType::F32, &padded));

@@ -30,7 +30,7 @@ fn rows_that_fit_take_three_passes_and_longer_ones_five() {
     let forward = RowFunction::Steerable;
     let backward = plan(RowFunction::SteerableBackward, Signature::CL3, [4096, 512], &h200);
     let shaders: Vec<&str> = backward.steps().iter().map(|step| step.kernel.shader()).collect();
-    assert_eq!(shaders, ["clifford/rows", "ops/reduce"], "{backward}");
+    assert_eq!(shaders, ["clifford/rows", "ops/reduce_columns", "ops/reduce_parts"], "{backward}");
     for (caps, signature, features, launches) in [
         (&h200, Signature::CL3, 512, 1),
         (&h200, Signature::CL3, 1024, 1),

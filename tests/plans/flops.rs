@@ -54,10 +54,11 @@ fn of_parts(plan: &Plan) -> usize {
     additions.sum()
 }
 
-/// Elements of what a last step of the kernel `reduce` adds up: the first temporary, if there is such a step.
+/// Elements of what the last steps, of reductions, add up: the temporaries, if there are such steps.
 fn of_sums(plan: &Plan) -> usize {
-    let is_summed = plan.steps().iter().any(|step| step.kernel.shader() == "ops/reduce");
-    if is_summed { usize::try_from(plan.temporaries()[0]).expect("64 bits") / 4 } else { 0 }
+    let is_summed = plan.steps().iter().any(|step| step.kernel.shader().starts_with("ops/reduce"));
+    let elements = plan.temporaries().iter().map(|bytes| usize::try_from(*bytes).expect("64 bits") / 4);
+    if is_summed { elements.sum() } else { 0 }
 }
 
 /// A number of a step's kernel, ` name=..u `.
@@ -151,8 +152,8 @@ fn expected(what: &str, plan: &Plan) -> Units {
             [matrix, f32, f16, (entries * (PHILOX / 4 + 21)) as f64]
         }
         "addition" => f32(50 * 80),
-        "sum" => f32(64 * 256),
-        "sum across" => f32(64 * 2048),
+        "sum" => f32(64 * 256 + of_sums(plan)),
+        "sum across" => f32(64 * 2048 + of_sums(plan)),
         "softmax" => f32(40 * 64 * 256),
         "cast"
         | "copy"

@@ -8,7 +8,7 @@ use tilewise::planning::clifford_layer::{FeaturesDims, GatesDims, OperandGradien
 use tilewise::planning::gemm::{F16SplitDims, GemmDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
 use tilewise::planning::ops::{
-    AxisDims, CastDims, CopyDims, ElementwiseDims, ElementwiseDimsOfFour, ImageDims,
+    CastDims, CopyDims, ElementwiseDims, ElementwiseDimsOfFour, ImageDims, ReduceDims, SoftmaxDims,
 };
 use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
@@ -114,9 +114,12 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         assert_eq!(dims_of(shader), elementwise, "{shader}");
         assert_eq!(dims_in(&Kernel::new(shader).slot("elementwise_dims", "four")), of_four, "{shader}");
     }
-    let rows: Members = members!(AxisDims: axes c_offset a_offset a_stride length rows rank lanes reserved);
-    for shader in ["ops/reduce", "ops/softmax"] {
-        assert_eq!(dims_of(shader), rows, "{shader}");
+    let softmax: Members =
+        members!(SoftmaxDims: axes c_offset a_offset a_stride length rows rank lanes reserved);
+    assert_eq!(dims_of("ops/softmax"), softmax);
+    let reductions: Members = members!(ReduceDims: axes a_offset a_stride length lines rows kept reduced lanes parts finish number mask);
+    for shader in ["ops/reduce", "ops/reduce_columns", "ops/reduce_parts"] {
+        assert_eq!(dims_of(shader), reductions, "{shader}");
     }
     let hadamard: Members = members!(HadamardDims: undo rows_in rows_out x_offset x_row x_column x_batch0 x_batch1 y_offset y_row y_column y_batch0 y_batch1 columns batch0 batches low_bits bits shift scale seed_low seed_high tag column_lanes folded_bits);
     assert_eq!(dims_of("sketch/hadamard"), hadamard);
@@ -153,7 +156,8 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         halves,
         elementwise,
         of_four,
-        rows,
+        softmax,
+        reductions,
         hadamard,
         sparse,
     ];

@@ -15,8 +15,8 @@ use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, SeedSource, Side,
 };
 use tilewise::planning::ops::{
-    AxisFunction, AxisProblem, CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem,
-    ImageProblem, ImageTransfer, Longer,
+    CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer,
+    Longer, ReduceProblem, Reduction, SoftmaxProblem,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -60,13 +60,11 @@ pub(crate) const FAMILIES: [Family; 38] = [
         let x = flat(&[50, 80])?;
         ElementwiseProblem::of_one_type(Elementwise::ADD, &[&x, &x], &x, DType::F32)?.plan(caps)
     }),
-    ("sum", |caps| AxisProblem::new(AxisFunction::Sum, &flat(&[64, 256])?, 1, DType::F32)?.plan(caps)),
+    ("sum", |caps| ReduceProblem::new(Reduction::Sum, &flat(&[64, 256])?, &[1], DType::F32)?.plan(caps)),
     ("sum across", |caps| {
-        AxisProblem::new(AxisFunction::Sum, &flat(&[64, 2048])?, 0, DType::F32)?.plan(caps)
+        ReduceProblem::new(Reduction::Sum, &flat(&[64, 2048])?, &[0], DType::F32)?.plan(caps)
     }),
-    ("softmax", |caps| {
-        AxisProblem::new(AxisFunction::Softmax, &flat(&[64, 256])?, 1, DType::F32)?.plan(caps)
-    }),
+    ("softmax", |caps| SoftmaxProblem::new(&flat(&[64, 256])?, 1, DType::F32)?.plan(caps)),
     ("cast", |caps| {
         CastProblem::new(&flat(&[64, 256])?, DType::F32, DType::Bf16, Overflow::Saturate)?.plan(caps)
     }),

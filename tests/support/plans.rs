@@ -123,9 +123,10 @@ fn padded(shape: &[usize; 2]) -> Layout {
 /// Elementwise operations, operations along an axis, conversions, copies and the f16 split.
 fn of_elements(caps: &Caps) -> Vec<Planned> {
     let mut plans: Vec<Planned> = Vec::new();
-    let (of_elements, of_rows) = wgsl::elementwise_problems();
+    let of_elements = wgsl::elementwise_problems();
     plans.extend(of_elements.iter().map(|problem| Planned::of("elementwise", problem, caps)));
-    plans.extend(of_rows.iter().map(|problem| Planned::of("rows", problem, caps)));
+    plans.extend(wgsl::softmax_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
+    plans.extend(wgsl::reduce_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
     let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
     let types = DType::ALL.into_iter().flat_map(|from| DType::ALL.map(|to| (from, to)));
     for (i, (from, to)) in types.enumerate() {

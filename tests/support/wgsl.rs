@@ -11,8 +11,8 @@ use tilewise::planning::gemm::{
 };
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::ops::{
-    AxisFunction, AxisProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem,
-    ImageTransfer, Longer,
+    ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer, Longer,
+    ReduceProblem, Reduction, SoftmaxProblem,
 };
 use tilewise::planning::sketch::{HadamardPass, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
@@ -117,14 +117,14 @@ pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
     kernels
 }
 
-/// Elementwise functions and functions along an axis: all functions and types, with rows that begin at even indices, rows that do
+/// Elementwise functions: all functions and types, with rows that begin at even indices, rows that do
 /// not, and rows that begin at whole vectors.
-pub fn elementwise_problems() -> (Vec<ElementwiseProblem>, Vec<AxisProblem>) {
+pub fn elementwise_problems() -> Vec<ElementwiseProblem> {
     let view = |shape: [usize; 2], row: usize| {
         let strides = [row, 1];
         Layout::new("test", &shape, &strides, 0, 1 << 20).expect("the view lies in the buffer")
     };
-    let (mut of_elements, mut of_rows) = (Vec::new(), Vec::new());
+    let mut of_elements = Vec::new();
     for dtype in DType::ALL {
         let functions: Vec<Elementwise> =
             Elementwise::all().into_iter().filter(|function| function.takes(dtype)).collect();
@@ -136,11 +136,6 @@ pub fn elementwise_problems() -> (Vec<ElementwiseProblem>, Vec<AxisProblem>) {
                 let (function, operands) = (function.clone(), vec![&view; function.operands()]);
                 ElementwiseProblem::of_one_type(function, &operands, &view, dtype).expect("a small view")
             }));
-            if dtype.is_real() {
-                of_rows.extend(
-                    AxisFunction::ALL.map(|f| AxisProblem::new(f, &view, 1, dtype).expect("a small view")),
-                );
-            }
         }
         // Vectors with gaps between the rows.
         let gaps = view([3, 5], 8);
@@ -154,15 +149,58 @@ pub fn elementwise_problems() -> (Vec<ElementwiseProblem>, Vec<AxisProblem>) {
         let converted = ElementwiseProblem::new(function.into(), &[(&gaps, from)], (&gaps, to));
         of_elements.push(converted.expect("a small view"));
     }
-    (of_elements, of_rows)
+    of_elements
 }
 
-/// Every kernel of elementwise functions and functions along an axis on a device.
+/// Softmax of every type, with rows that begin at even indices, rows that do not, and rows that begin at whole vectors.
+pub fn softmax_problems() -> Vec<SoftmaxProblem> {
+    let mut problems = Vec::new();
+    for dtype in REALS {
+        for row in [6, 5, 8] {
+            let view = Layout::new("test", &[3, 4], &[row, 1], 0, 1 << 20).expect("a small view");
+            problems.push(SoftmaxProblem::new(&view, 1, dtype).expect("a small view"));
+        }
+    }
+    problems
+}
+
+/// Reductions of every type: along lines and across columns, by elements and by vectors, in one step and in two.
+pub fn reduce_problems() -> Vec<ReduceProblem> {
+    let view = |shape: &[usize], strides: &[usize]| {
+        Layout::new("test", shape, strides, 0, 1 << 40).expect("the view lies in the buffer")
+    };
+    let long = 1 << 20;
+    let forms = [
+        (view(&[3, 5], &[7, 1]), vec![1]),
+        (view(&[3, 16], &[16, 1]), vec![1]),
+        (view(&[5, 3], &[3, 1]), vec![0]),
+        (view(&[16, 16], &[16, 1]), vec![0]),
+        (view(&[3, long], &[long + 1, 1]), vec![1]),
+        (view(&[3, long], &[long, 1]), vec![1]),
+        (view(&[long, 3], &[3, 1]), vec![0]),
+        (view(&[long, 16], &[16, 1]), vec![0]),
+        (view(&[4, 3, 16], &[48, 16, 1]), vec![0, 2]),
+    ];
+    let mut problems = Vec::new();
+    for dtype in DType::ALL {
+        for (view, axes) in &forms {
+            let functions = Reduction::ALL.into_iter().filter(|function| function.takes(dtype));
+            problems.extend(
+                functions.filter_map(|function| ReduceProblem::new(function, view, axes, dtype).ok()),
+            );
+        }
+    }
+    problems
+}
+
+/// Every kernel of elementwise functions, reductions and softmax on a device.
 pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
-    let (of_elements, of_rows) = elementwise_problems();
+    let (of_elements, reductions, softmax) = (elementwise_problems(), reduce_problems(), softmax_problems());
     let of_elements = of_elements.iter().map(|problem| problem.plan(caps));
-    let plans = of_elements.chain(of_rows.iter().map(|problem| problem.plan(caps)));
-    plans.flat_map(|plan| kernels_of(&plan.expect("it fits")).collect::<Vec<_>>()).collect()
+    let plans = of_elements.chain(reductions.iter().map(|problem| problem.plan(caps)));
+    let plans = plans.chain(softmax.iter().map(|problem| problem.plan(caps)));
+    let kernels = plans.flat_map(|plan| kernels_of(&plan.expect("it fits")).collect::<Vec<_>>());
+    kernels.collect::<HashSet<_>>().into_iter().collect()
 }
 
 /// Copies of every type in every unit, and of slices at a position that is in a tensor.

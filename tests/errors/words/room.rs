@@ -46,6 +46,14 @@ fn results_without_room() {
     full("sum", ops::sum(&cube, 2).map(drop));
     full("sum_squares", ops::sum_squares(&cube, 2).map(drop));
     full("max_abs", ops::max_abs(&cube, 2).map(drop));
+    full("mean", ops::mean(&cube, 2).map(drop));
+    full("prod", ops::prod(&cube, 2).map(drop));
+    full("norm", ops::norm(&cube, 2).map(drop));
+    full("max", ops::max(&cube, 2).map(drop));
+    full("min", ops::min(&cube, 2).map(drop));
+    full("argmax", ops::argmax(&cube, 2).map(drop));
+    full("argmin", ops::argmin(&cube, 2).map(drop));
+    full("var", ops::var(&cube, 2, 1).map(drop));
     full("slice_at", ops::slice_at(&a, 0, &gpu.zeros([1]).unwrap(), 128).map(drop));
     full("softmax", ops::softmax(&a).map(drop));
     for kind in [SketchKind::Sign, SketchKind::CountSketch, SketchKind::Hadamard] {

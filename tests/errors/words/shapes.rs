@@ -80,6 +80,15 @@ fn shapes_that_do_not_go_together() {
     found.shapes("sum", given, ops::sum(&a, 2));
     found.shapes("sum_squares", given, ops::sum_squares(&a, 2));
     found.shapes("max_abs", given, ops::max_abs(&a, 2));
+    found.shapes("mean", &[&[3, 4], &[0, 2]], ops::mean(&a, [0, 2]));
+    found.shapes("prod", &[&[3, 4], &[1, 1]], ops::prod(&a, [1, 1]));
+    found.shapes("norm", given, ops::norm(&a, 2));
+    found.shapes("max", given, ops::max(&a, 2));
+    found.shapes("max", &[&[3, 0]], ops::max(&t(&[3, 0]), 1));
+    found.shapes("min", given, ops::min(&a, 2));
+    found.shapes("argmax", given, ops::argmax(&a, 2));
+    found.shapes("argmin", given, ops::argmin(&a, 2));
+    found.shapes("var", given, ops::var(&a, 2, 1));
     found.shapes("softmax", &[&[]], ops::softmax(&a.as_strided(&[], &[], 0).unwrap()));
 
     found.shapes("tensor", &[&[1], &[3, 4]], gpu.tensor(&[0.0f32], [3, 4]));

@@ -20,6 +20,7 @@ mod mutation;
 #[expect(dead_code, reason = "a file of the example `algebra`")]
 mod parser;
 mod plans;
+mod rows;
 mod shaders;
 
 pub use mutation::Mutations;

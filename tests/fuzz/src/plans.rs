@@ -3,6 +3,7 @@
 use crate::caps::caps;
 use crate::copies;
 use crate::limits::{self, Planned};
+use crate::rows;
 use arbitrary::{Error, Result, Unstructured};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,7 +21,7 @@ use tilewise::planning::gemm::{
     HalfPosition, OuterAxis, Pin, Previous, Scale, SeedSource, Side, SignHalf, product_shape,
 };
 use tilewise::planning::kernel::{Kernel, Needs};
-use tilewise::planning::ops::{AxisFunction, AxisProblem, CastProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::ops::{CastProblem, Elementwise, ElementwiseProblem};
 use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType, Layout, Precision};
@@ -61,7 +62,7 @@ fn problem(u: &mut Unstructured<'_>) -> Result<Outcome> {
         0..=3 => product(u, &caps)?,
         4 => generated_product(u, &caps)?,
         5 => elementwise(u, &caps)?,
-        6 => along(u, &caps)?,
+        6 => rows::along(u, &caps)?,
         7 => cast(u, &caps)?,
         8 => f16_split(u, &caps)?,
         9 => sparse(u, &caps)?,
@@ -100,7 +101,7 @@ pub(crate) fn extent(u: &mut Unstructured<'_>) -> Result<usize> {
     u.choose(&EXTENTS).copied()
 }
 
-fn real(u: &mut Unstructured<'_>) -> Result<DType> {
+pub(crate) fn real(u: &mut Unstructured<'_>) -> Result<DType> {
     u.choose(&TYPES).copied()
 }
 
@@ -226,7 +227,7 @@ fn f16_split(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     Ok(of_views(Planned::of("f16_split", &problem, caps), &[(0, &x, DType::F32)]))
 }
 
-fn shape(u: &mut Unstructured<'_>) -> Result<Vec<usize>> {
+pub(crate) fn shape(u: &mut Unstructured<'_>) -> Result<Vec<usize>> {
     (0..u.int_in_range(1..=6)?).map(|i| if i < 3 { extent(u) } else { u.int_in_range(1..=4) }).collect()
 }
 
@@ -239,14 +240,6 @@ fn elementwise(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
         ElementwiseProblem::of_one_type(function, operands, &c, dtype).map_err(|_| Error::IncorrectFormat)?;
     let views = [(0, &c, dtype), (1, &a, dtype), (2, &b, dtype)];
     Ok(of_views(Planned::of("elementwise", &problem, caps), &views[..=operands.len()]))
-}
-
-fn along(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
-    let (dtype, shape) = (real(u)?, shape(u)?);
-    let (a, axis) = (view(u, &shape)?, u.int_in_range(0..=shape.len() - 1)?);
-    let problem = AxisProblem::new(*u.choose(&AxisFunction::ALL)?, &a, axis, dtype)
-        .map_err(|_| Error::IncorrectFormat)?;
-    Ok(of_views(Planned::of("rows", &problem, caps), &[(0, &a, dtype)]))
 }
 
 fn cast(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {

@@ -17,8 +17,8 @@ use tilewise::planning::gemm::{
     Previous, Scale, SeedSource, Side,
 };
 use tilewise::planning::ops::{
-    AxisFunction, AxisProblem, CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem,
-    ImageProblem, ImageTransfer, Longer,
+    CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer,
+    Longer, ReduceProblem, Reduction, SoftmaxProblem,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -174,9 +174,16 @@ fn elements(plans: &mut List<'_>) {
             let problem = ElementwiseProblem::of_one_type(function, &operands, &plane, dtype).expect(FITS);
             plans.add("elementwise", &format!("{name} {dtype}"), &problem);
         }
-        for (name, rows) in [("softmax", AxisFunction::Softmax), ("sum", AxisFunction::Sum)] {
-            for (along, axis) in [("rows", 1), ("columns", 0)] {
-                let problem = AxisProblem::new(rows, &plane, axis, dtype).expect(FITS);
+        for (along, axis) in [("rows", 1), ("columns", 0)] {
+            let softmax = SoftmaxProblem::new(&plane, axis, dtype).expect(FITS);
+            plans.add("rows", &format!("softmax {dtype}, along {along}"), &softmax);
+            for (name, function) in [
+                ("sum", Reduction::Sum),
+                ("max", Reduction::Max),
+                ("argmax", Reduction::ArgMax),
+                ("var", Reduction::Variance { correction: 0 }),
+            ] {
+                let problem = ReduceProblem::new(function, &plane, &[axis], dtype).expect(FITS);
                 plans.add("rows", &format!("{name} {dtype}, along {along}"), &problem);
             }
         }

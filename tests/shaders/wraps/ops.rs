@@ -8,8 +8,8 @@ use tilewise::ops::{Function, TexelFormat};
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{F16SplitProblem, Side};
 use tilewise::planning::ops::{
-    AxisFunction, AxisProblem, CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem,
-    ImageProblem, ImageTransfer, Longer,
+    CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer,
+    Longer, ReduceProblem, Reduction, SoftmaxProblem,
 };
 use tilewise::{Caps, DType, Layout, Precision};
 
@@ -109,16 +109,14 @@ pub(crate) fn launches() -> Vec<Launch> {
     launches.extend(elementwise(&devices));
     for dtype in REALS {
         for view in layouts(dtype) {
-            for (axis, function) in
-                (0..view.rank()).flat_map(|axis| AxisFunction::ALL.map(|function| (axis, function)))
-            {
-                let Ok(problem) = AxisProblem::new(function, &view, axis, dtype) else { continue };
+            for axis in 0..view.rank() {
+                let Ok(problem) = SoftmaxProblem::new(&view, axis, dtype) else { continue };
                 let Ok(plan) = problem.plan(&devices[axis % 2]) else { continue };
-                launches
-                    .extend(Launch::steps(&format!("{function:?} along {axis} of {dtype} {view:?}"), &plan));
+                launches.extend(Launch::steps(&format!("softmax along {axis} of {dtype} {view:?}"), &plan));
             }
         }
     }
+    reductions(&mut launches, &devices);
     for view in layouts(DType::F32) {
         for (side, precision) in
             [(Side::A, Precision::Fast), (Side::A, Precision::Split), (Side::B, Precision::Split)]
@@ -172,4 +170,24 @@ fn elementwise(devices: &[Caps; 2]) -> Vec<Launch> {
         add(&function.into(), &[(&rows, from)], (&rows, to), &devices[0]);
     }
     launches
+}
+
+/// Reductions of every type along each axis, along all, and along all but one.
+fn reductions(launches: &mut Vec<Launch>, devices: &[Caps; 2]) {
+    let mut case = 0;
+    for dtype in DType::ALL {
+        for view in layouts(dtype) {
+            let all: Vec<usize> = (0..view.rank()).collect();
+            let but_one = all[..all.len() - 1].to_vec();
+            for axes in all.iter().map(|&axis| vec![axis]).chain([all.clone(), but_one]) {
+                for function in Reduction::ALL {
+                    case += 1;
+                    let Ok(problem) = ReduceProblem::new(function, &view, &axes, dtype) else { continue };
+                    let Ok(plan) = problem.plan(&devices[case % 2]) else { continue };
+                    let what = format!("{function:?} along {axes:?} of {dtype} {view:?}");
+                    launches.extend(Launch::steps(&what, &plan));
+                }
+            }
+        }
+    }
 }

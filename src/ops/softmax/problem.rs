@@ -1,4 +1,4 @@
-//! A checked operation along an axis, as plain data.
+//! A checked softmax, as plain data.
 
 use crate::layout::{DType, Layout, MAX_RANK, dim};
 use crate::ops::vectors::{Moves, per_vector};
@@ -6,14 +6,12 @@ use crate::{Error, Result};
 
 /// Invocations per workgroup, if the device allows them.
 pub(super) const LANES: u32 = 256;
-/// With this many rows, one invocation per row is enough.
-const MANY_ROWS: usize = 4096;
 
-/// The uniform of `shaders/ops/reduce.wgsl` and `shaders/ops/softmax.wgsl` (`shaders/ops/axis.wgsl`), in elements.
+/// The uniform of `shaders/ops/softmax.wgsl` (`softmax_dims.wgsl`), in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct AxisDims {
+pub struct SoftmaxDims {
     pub axes: [[u32; 4]; MAX_RANK - 1],
     pub c_offset: u32,
     pub a_offset: u32,
@@ -25,72 +23,43 @@ pub struct AxisDims {
     pub reserved: u32,
 }
 
-/// A function along an axis.
+/// The name in errors and plans.
+pub(super) const OP: &str = "softmax";
+
+/// A checked softmax: the axis exists, and every size is below $2^{31}$. The result is contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum AxisFunction {
-    /// The sum. It removes the axis.
-    Sum,
-    /// The softmax. It keeps the axis.
-    Softmax,
-    /// The largest absolute value. It removes the axis.
-    MaxAbs,
-    /// The sum of squares. It removes the axis.
-    SumSquares,
-}
-
-impl AxisFunction {
-    /// Every function.
-    pub const ALL: [Self; 4] = [Self::Sum, Self::Softmax, Self::MaxAbs, Self::SumSquares];
-
-    /// The name in errors and plans.
-    pub(super) fn op(self) -> &'static str {
-        match self {
-            Self::Sum => "sum",
-            Self::Softmax => "softmax",
-            Self::MaxAbs => "max_abs",
-            Self::SumSquares => "sum_squares",
-        }
-    }
-}
-
-/// A checked operation along an axis: the axis exists, and every size is below $2^{31}$. The result is contiguous.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct AxisProblem {
+pub struct SoftmaxProblem {
     /// The shaders' uniform.
-    pub(crate) dims: AxisDims,
+    pub(crate) dims: SoftmaxDims,
     /// Type of all elements.
     pub(crate) dtype: DType,
-    /// The function.
-    pub(crate) function: AxisFunction,
     /// Axis of the operand.
     pub(crate) axis: usize,
 }
 
-impl AxisProblem {
+impl SoftmaxProblem {
     /// The shader's uniform.
     #[must_use]
-    pub fn dims(&self) -> &AxisDims {
+    pub fn dims(&self) -> &SoftmaxDims {
         &self.dims
     }
 
-    /// `function` along an axis of `a`, a view of `dtype` elements. There must be at least one row, and rows of a
-    /// softmax must not be empty.
+    /// The softmax along an axis of `a`, a view of `dtype` elements. The view must not be empty.
     ///
     /// # Errors
     /// [`Error::Shape`] if `a` has no such axis; [`Error::Limit`] if a size is $2^{31}$ or more.
-    pub fn new(function: AxisFunction, a: &Layout, axis: usize, dtype: DType) -> Result<Self> {
-        let op = function.op();
+    pub fn new(a: &Layout, axis: usize, dtype: DType) -> Result<Self> {
+        let op = OP;
         check_axis(op, a, axis)?;
         let stride = |axis: usize| if a.shape()[axis] > 1 { a.strides()[axis] } else { 0 };
         let length = a.shape()[axis];
-        let mut dims = AxisDims {
+        let mut dims = SoftmaxDims {
             a_offset: a.offset_in_window(dtype),
             a_stride: dim(op, stride(axis))?,
             length: dim(op, length)?,
-            ..AxisDims::default()
+            ..SoftmaxDims::default()
         };
-        let mut c_stride = if function == AxisFunction::Softmax { length } else { 1 };
+        let mut c_stride = length;
         let mut rows = 1;
         let others = (0..a.rank()).rev().filter(|&other| other != axis);
         for (to, other) in dims.axes.iter_mut().zip(others) {
@@ -102,22 +71,12 @@ impl AxisProblem {
         }
         dim(op, c_stride)?;
         dims.rows = dim(op, rows)?;
-        // Consecutive lanes read neighbours: along the axis if it has the smallest stride, otherwise across rows, if
-        // there are enough rows.
-        let outer = (0..a.rank()).any(|other| a.shape()[other] > 1 && stride(other) < stride(axis));
-        let problem = Self { dims, dtype, function, axis };
+        let problem = Self { dims, dtype, axis };
         let group = match problem.moves() {
             Moves::Elements => 4,
             Moves::Vectors => per_vector(dtype),
         };
-        dims.lanes = match function {
-            AxisFunction::Sum | AxisFunction::MaxAbs | AxisFunction::SumSquares
-                if outer && rows >= MANY_ROWS =>
-            {
-                1
-            }
-            _ => dims.length.div_ceil(group).max(1).next_power_of_two().min(LANES),
-        };
+        dims.lanes = dims.length.div_ceil(group).max(1).next_power_of_two().min(LANES);
         Ok(Self { dims, ..problem })
     }
 
@@ -125,10 +84,7 @@ impl AxisProblem {
     pub(super) fn moves(&self) -> Moves {
         let d = &self.dims;
         let axes = d.axes[..d.rank as usize].iter().filter(|[extent, ..]| *extent > 1);
-        let starts = axes.flat_map(|&[_, c, a, _]| match self.function {
-            AxisFunction::Softmax => [a, c],
-            AxisFunction::Sum | AxisFunction::MaxAbs | AxisFunction::SumSquares => [a, 0],
-        });
+        let starts = axes.flat_map(|&[_, c, a, _]| [a, c]);
         Moves::of(self.dtype, [d.a_stride], starts.chain([d.a_offset]))
     }
 
@@ -139,7 +95,7 @@ impl AxisProblem {
         let mut axes: Vec<[usize; 2]> = others.map(|axis| axis.map(|size| size as usize)).collect();
         axes.insert(self.axis, [d.length as usize, d.a_stride as usize]);
         let [shape, strides]: [Vec<usize>; 2] = [0, 1].map(|i| axes.iter().map(|axis| axis[i]).collect());
-        Layout::new(self.function.op(), &shape, &strides, d.a_offset as usize, usize::MAX)
+        Layout::new(OP, &shape, &strides, d.a_offset as usize, usize::MAX)
     }
 }
 

@@ -1,0 +1,44 @@
+//! The sizes of a reduction, in elements. An element of C is reduced from several lines of A: each line is a run along one axis,
+//! one line per index of the other axes that are reduced.
+
+struct Dims {
+    axes: array<vec4<u32>, 5>, // extent, then the strides of C and A, then 0: axes that are kept, then others; innermost first
+    a_offset: u32,             // of A's first element in its binding
+    a_stride: u32,             // along a line
+    length: u32,               // of a line
+    lines: u32,                // for one element of C
+    rows: u32,                 // elements of C, or of C's axes without the innermost
+    kept: u32,                 // number of axes that are kept
+    reduced: u32,              // number of axes that are reduced, without the lines' own
+    lanes: u32,                // invocations that share a row: a power of two, at most LANES; or groups of columns of a row
+    parts: u32,                // of the terms of an element of C
+    finish: u32,               // whether the total is divided by `number`, or its root is taken
+    number: u32,               // the bits of a number, or a pattern that reverses the order
+    mask: u32,                 // bits of elements that count
+}
+
+// Where the elements of C with this index begin, in C and A. The index counts along the kept axes from this one on.
+fn kept_at(index: u32, first: u32) -> vec2<u32> {
+    var rest = index;
+    var at = vec2<u32>(0u, dims.a_offset);
+    for (var axis = first; axis < dims.kept; axis++) {
+        let extent = dims.axes[axis].x;
+        let outer = rest / extent;
+        at += (rest - outer * extent) * dims.axes[axis].yz;
+        rest = outer;
+    }
+    return at;
+}
+
+// Where a line begins in A, from the first line of its element of C.
+fn line_at(line: u32) -> u32 {
+    var rest = line;
+    var at = 0u;
+    for (var axis = dims.kept; axis < dims.kept + dims.reduced; axis++) {
+        let extent = dims.axes[axis].x;
+        let outer = rest / extent;
+        at += (rest - outer * extent) * dims.axes[axis].z;
+        rest = outer;
+    }
+    return at;
+}

@@ -1,0 +1,15 @@
+//! Stores what is known of an element of C, or of one part of it: `store_reduced(at, part, value)`.
+
+//#variant result
+// Stores the total of an element of C; there is one part.
+//#slot save x=c default element
+
+fn store_reduced(at: u32, part: u32, value: held) {
+    save_c(at, total(value));
+}
+
+//#variant part
+// Stores what is known of a part. A second step joins the parts of an element, which are neighbours.
+fn store_reduced(at: u32, part: u32, value: held) {
+    c[at * dims.parts + part] = value;
+}

@@ -1,0 +1,125 @@
+//! The plan of a reduction: one step, or two if there are too few results to occupy a device.
+
+use super::kernel::{COLUMN_LANES, LANES, Stage};
+use super::problem::{Across, ReduceDims, ReduceProblem};
+use crate::Result;
+use crate::caps::Caps;
+use crate::kernel::{self, Needs};
+use crate::layout::{DType, Layout, dim};
+use crate::ops::subgroups::subgroup;
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
+
+/// Workgroups that occupy a device, if each invocation loads several vectors.
+const MANY_WORKGROUPS: u32 = 256;
+/// The least number of loads of an invocation if the terms of a result are cut in parts.
+const LOADS_OF_PART: u32 = 16;
+/// The least number of loads of an invocation that are worth a second launch.
+const LOADS_WORTH_PARTS: u32 = 128;
+/// The number of loads of an invocation up to which further invocations do not share a row.
+const LOADS_OF_LANE: u32 = 4;
+
+impl Problem for ReduceProblem {
+    /// One step, if there are enough results to occupy the device or few elements; otherwise a step for parts of the terms,
+    /// and one that joins them.
+    ///
+    /// Operands: A, the result.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let op = self.function.op();
+        let dims = self.dims_on(caps);
+        let mut draft = Draft::new(op, &[], caps);
+        let a = draft.operand("the operand", self.dtype, self.a, Access::Read);
+        let to = self.function.result_type(self.dtype);
+        let c = draft.operand("the result", to, Layout::contiguous(op, &[self.results])?, Access::Write);
+        if dims.parts == 1 {
+            self.first(&mut draft, Stage::Whole, &dims, [a, c])?;
+            return Ok(draft.finish());
+        }
+        let words = self.function.combination(self.dtype).words as usize;
+        let parts = draft.temporary(&[self.results, dims.parts as usize, words], DType::I32)?;
+        draft.reason(format!(
+            "{} results would not occupy the device: their terms are cut in parts",
+            self.results
+        ));
+        self.first(&mut draft, Stage::Parts, &dims, [a, parts])?;
+        let lanes = kernel::workgroup_size(LANES, caps);
+        let joined = ReduceDims {
+            rows: dim(op, self.results)?,
+            length: dims.parts,
+            lanes: dims.parts.div_ceil(LOADS_OF_LANE).next_power_of_two().min(lanes),
+            ..dims
+        };
+        let flops = f64::from(dims.parts) * self.results as f64;
+        self.step(&mut draft, Stage::Join, &joined, [parts, c], flops)?;
+        Ok(draft.finish())
+    }
+}
+
+impl ReduceProblem {
+    /// The uniform of the first step.
+    fn dims_on(&self, caps: &Caps) -> ReduceDims {
+        let d = self.dims;
+        let width = 4 * self.quads();
+        let ratio = |wanted: u32, there: u32, loads: u32| {
+            let parts = (wanted / there.max(1)).min(loads / LOADS_OF_PART).max(1);
+            if loads < LOADS_WORTH_PARTS { 1 } else { parts }
+        };
+        match self.across {
+            Across::Line => {
+                let most = kernel::workgroup_size(LANES, caps);
+                let loads = d.length.div_ceil(width) * d.lines;
+                let lanes = loads.div_ceil(LOADS_OF_LANE).max(1).next_power_of_two().min(most);
+                let parts = if lanes == most { ratio(MANY_WORKGROUPS, d.rows, loads / most) } else { 1 };
+                ReduceDims { lanes, parts, ..d }
+            }
+            Across::Columns => {
+                let lanes = d.axes[0][0].div_ceil(width);
+                let parts = ratio(MANY_WORKGROUPS * COLUMN_LANES, lanes * d.rows, d.length * d.lines);
+                ReduceDims { lanes, parts, ..d }
+            }
+        }
+    }
+
+    /// The step that reads the operand.
+    fn first(
+        &self,
+        draft: &mut Draft<'_>,
+        stage: Stage,
+        dims: &ReduceDims,
+        [a, c]: [Region; 2],
+    ) -> Result<()> {
+        self.step(draft, stage, dims, [a, c], self.a.len() as f64 * self.function.flops())
+    }
+
+    fn step(
+        &self,
+        draft: &mut Draft<'_>,
+        stage: Stage,
+        d: &ReduceDims,
+        [a, c]: [Region; 2],
+        flops: f64,
+    ) -> Result<()> {
+        let caps = draft.caps();
+        let most = kernel::workgroup_size(LANES, caps);
+        let is_columns = stage != Stage::Join && self.across == Across::Columns;
+        let parts = if stage == Stage::Join { 1 } else { d.parts };
+        let members = u64::from(d.rows) * u64::from(parts);
+        let bytes = 4 * self.function.combination(self.dtype).words;
+        let shared = (bytes * most / subgroup(caps, LANES).unwrap_or(1)).next_multiple_of(16);
+        let (blocks, invocations, workgroup_bytes) = if is_columns {
+            ((members * u64::from(d.lanes)).div_ceil(COLUMN_LANES.into()), COLUMN_LANES, 0)
+        } else {
+            (members.div_ceil((most / d.lanes).into()), most, shared)
+        };
+        let shared_by = if is_columns { "columns" } else { "a row" };
+        draft.step(NewStep {
+            kernel: self.kernel(stage, caps),
+            tile: format!("{invocations} invocations, {} {shared_by}, {}", d.lanes, self.dtype),
+            needs: Needs { bindings: 2, invocations, workgroup_bytes },
+            blocks,
+            dims: Dims::of(d),
+            args: &[(a, Access::Read), (c, Access::Write)],
+            flops: Flops::of_f32(flops),
+            time: Time::Roofline,
+        })
+    }
+}

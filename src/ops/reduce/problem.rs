@@ -1,0 +1,177 @@
+//! A checked reduction, as plain data.
+
+use super::axes::{Reduced, reduced, split};
+use super::reduction::Reduction;
+use crate::layout::{DType, Layout, MAX_RANK, dim};
+use crate::ops::vectors::{Moves, quads};
+use crate::{Error, Result};
+
+/// The uniform of `shaders/ops/reduce.wgsl`, `reduce_columns.wgsl` and `reduce_parts.wgsl` (`reduce_dims.wgsl`), in elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct ReduceDims {
+    pub axes: [[u32; 4]; MAX_RANK - 1],
+    pub a_offset: u32,
+    pub a_stride: u32,
+    pub length: u32,
+    pub lines: u32,
+    pub rows: u32,
+    pub kept: u32,
+    pub reduced: u32,
+    pub lanes: u32,
+    pub parts: u32,
+    pub finish: u32,
+    pub number: u32,
+    pub mask: u32,
+}
+
+/// Which elements neighbouring invocations read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Across {
+    /// Neighbours along a line: `shaders/ops/reduce.wgsl`.
+    Line,
+    /// Neighbouring columns of the same place along the lines: `shaders/ops/reduce_columns.wgsl`.
+    Columns,
+}
+
+/// A checked reduction: the axes exist, there is at least one element to reduce, and the number of elements is below $2^{31}$. The
+/// result is contiguous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ReduceProblem {
+    /// The shaders' uniform, for a single step.
+    pub(super) dims: ReduceDims,
+    /// The operand, relative to its window.
+    pub(super) a: Layout,
+    /// Type of the operand's elements.
+    pub(super) dtype: DType,
+    /// The function.
+    pub(super) function: Reduction,
+    /// Which elements neighbouring invocations read.
+    pub(super) across: Across,
+    /// The number of elements of the result.
+    pub(super) results: usize,
+}
+
+/// An axis: extent, and the strides of C and A.
+type Axis = [usize; 3];
+
+impl ReduceProblem {
+    /// `function` of the elements of `a`, a view of `dtype` elements, along `axes`. The view must not be empty.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if `a` lacks an axis, an axis is given twice, `a` is empty, or a function that has an index as result is
+    /// not along one axis; [`Error::Input`] if there is no such function of these elements; [`Error::Limit`] if a size is
+    /// $2^{31}$ or more.
+    pub fn new(function: Reduction, a: &Layout, axes: &[usize], dtype: DType) -> Result<Self> {
+        let op = function.op();
+        if function.is_place() && axes.len() != 1 {
+            return Err(Error::shapes(op, "there must be one axis", a.shape(), axes));
+        }
+        Self::along(function, a, &reduced(op, a, axes)?, dtype)
+    }
+
+    /// The same, of axes that are known to exist.
+    pub(super) fn along(function: Reduction, a: &Layout, reduced: &Reduced, dtype: DType) -> Result<Self> {
+        let op = function.op();
+        if !function.takes(dtype) {
+            return Err(Error::input(
+                format!("{op}: the elements"),
+                format!("they must be reals, not {dtype}"),
+            ));
+        }
+        if a.is_empty() {
+            return Err(Error::shape(op, "the operand must have an element", a.shape()));
+        }
+        dim(op, a.len())?;
+        let (shape, count) = split(a, reduced);
+        let (kept, gone) = merged(a, reduced);
+        let mut gone = gone.into_iter();
+        let [length, _, stride] = gone.next().unwrap_or([1, 0, 0]);
+        let gone: Vec<Axis> = gone.collect();
+        // Neighbours are columns if some step between elements of C is smaller than the step along a line.
+        let nearest = (0..kept.len()).filter(|&at| kept[at][2] > 0).min_by_key(|&at| kept[at][2]);
+        let nearest = nearest.filter(|&at| kept[at][2] < stride);
+        let across = if nearest.is_some() { Across::Columns } else { Across::Line };
+        let mut kept = kept;
+        if let Some(at) = nearest {
+            let columns = kept.remove(at);
+            kept.insert(0, columns);
+        }
+        let results: usize = shape.iter().product();
+        let mut dims = ReduceDims {
+            a_offset: a.offset_in_window(dtype),
+            a_stride: dim(op, stride)?,
+            length: dim(op, length)?,
+            lines: dim(op, count / length)?,
+            rows: dim(op, if nearest.is_some() { results / kept[0][0] } else { results })?,
+            kept: dim(op, kept.len())?,
+            reduced: dim(op, gone.len())?,
+            lanes: 1,
+            parts: 1,
+            finish: function.finish(),
+            number: function.number(count),
+            mask: function.mask(),
+            ..ReduceDims::default()
+        };
+        for (to, [extent, c, a]) in dims.axes.iter_mut().zip(kept.iter().chain(&gone)) {
+            *to = [dim(op, *extent)?, dim(op, *c)?, dim(op, *a)?, 0];
+        }
+        let a = a.in_window(dtype);
+        Ok(Self { dims, a, dtype, function, across, results })
+    }
+
+    /// The shaders' uniform, without what depends on the device.
+    #[must_use]
+    pub fn dims(&self) -> &ReduceDims {
+        &self.dims
+    }
+
+    /// How the kernel moves the elements of the operand.
+    pub(super) fn moves(&self) -> Moves {
+        let d = &self.dims;
+        let axes = d.axes[..(d.kept + d.reduced) as usize].iter().map(|axis| axis[2]);
+        match self.across {
+            Across::Line => {
+                let along = if d.length > 1 { d.a_stride } else { 1 };
+                Moves::of(self.dtype, [along], axes.chain([d.a_offset]))
+            }
+            Across::Columns => {
+                Moves::of(self.dtype, axes.clone().take(1), axes.skip(1).chain([d.a_offset, d.a_stride]))
+            }
+        }
+    }
+
+    /// Groups of four elements that an invocation loads together.
+    pub(super) fn quads(&self) -> u32 {
+        if self.moves() == Moves::Vectors { quads(self.dtype) } else { 1 }
+    }
+}
+
+/// The axes that are kept and those that are reduced, innermost first. Axes merge if they step as one.
+fn merged(a: &Layout, reduced: &Reduced) -> (Vec<Axis>, Vec<Axis>) {
+    let (mut kept, mut gone): (Vec<Axis>, Vec<Axis>) = (Vec::new(), Vec::new());
+    let mut c = 1;
+    for axis in (0..a.rank()).rev().filter(|&axis| a.shape()[axis] > 1) {
+        let (extent, stride) = (a.shape()[axis], a.strides()[axis]);
+        if reduced[axis] {
+            gone.push([extent, 0, stride]);
+        } else {
+            push(&mut kept, [extent, c, stride]);
+            c *= extent;
+        }
+    }
+    // The sum of terms in another order is as good. Repeated elements come last.
+    gone.sort_by_key(|&[_, _, stride]| stride.wrapping_sub(1));
+    let mut lines = Vec::new();
+    gone.into_iter().for_each(|axis| push(&mut lines, axis));
+    (kept, lines)
+}
+
+/// Adds an axis to those further inside, or extends the last of them.
+fn push(axes: &mut Vec<Axis>, [extent, c, a]: Axis) {
+    match axes.last_mut() {
+        Some(inner) if [c, a] == [1, 2].map(|x| inner[0].saturating_mul(inner[x])) => inner[0] *= extent,
+        _ => axes.push([extent, c, a]),
+    }
+}

@@ -1,0 +1,21 @@
+//! How the lanes of a workgroup exchange values: within subgroups, if a device has subgroups of one size.
+
+use crate::caps::Caps;
+use crate::kernel::{self, Kernel};
+
+/// The subgroup size of a device, if it has one only and workgroups of `lanes` invocations consist of whole subgroups.
+pub(super) fn subgroup(caps: &Caps, lanes: u32) -> Option<u32> {
+    let lanes = kernel::workgroup_size(lanes, caps);
+    let sizes = caps.subgroups.filter(|sizes| sizes.min == sizes.max)?;
+    (sizes.min > 1 && sizes.min.is_power_of_two() && sizes.min <= lanes).then_some(sizes.min)
+}
+
+/// The kernel with the slot `row_lanes` for a device.
+pub(super) fn with_subgroups(kernel: Kernel, caps: &Caps, lanes: u32) -> Kernel {
+    match subgroup(caps, lanes) {
+        None => kernel,
+        Some(size) => {
+            kernel.slot("row_lanes", "subgroups").param("SUBGROUP", size).require_subgroup_size(size)
+        }
+    }
+}
