@@ -15,7 +15,7 @@
 //! let weight = gpu.random::<f32>([10, 64], Fill::Uniform, 2)?; // stored (out, in)
 //! let bias = gpu.random::<f32>([10], Fill::Uniform, 3)?;
 //! let y = linear(&x, &weight, Some(&bias), Activation::Gelu)?; // one launch: product, bias, activation
-//! let shares = ops::softmax(&y)?; // (8, 20, 10); recorded, not yet run
+//! let shares = ops::softmax(&y, 2)?; // (8, 20, 10); recorded, not yet run
 //! let z = matmul(&shares, &weight)?; // (8, 20, 64)
 //! println!("{:?}: {}", z.shape(), z.to_vec()?[0]); // submits, waits, reads
 //! # Ok(())

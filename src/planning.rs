@@ -5,12 +5,12 @@
 //! and testable without a GPU.
 //! ```
 //! # fn main() -> tilewise::Result<()> {
-//! use tilewise::planning::ops::SoftmaxProblem;
+//! use tilewise::planning::ops::{SoftmaxFunction, SoftmaxProblem};
 //! use tilewise::planning::{Problem, fixtures};
 //! use tilewise::{DType, Layout};
 //!
 //! let rows = Layout::contiguous("example", &[4096, 4096])?;
-//! let problem = SoftmaxProblem::new(&rows, 1, DType::F16)?;
+//! let problem = SoftmaxProblem::new(SoftmaxFunction::Softmax, &rows, None, 1, DType::F16)?;
 //! println!("{}", problem.plan(&fixtures::h200())?);
 //! # Ok(())
 //! # }
@@ -94,5 +94,6 @@ pub mod ops {
     pub use crate::ops::image::problem::{ColourScale, ImageDims, ImageProblem, ImageTransfer};
     pub use crate::ops::reduce::problem::{ReduceDims, ReduceProblem};
     pub use crate::ops::reduce::reduction::Reduction;
+    pub use crate::ops::softmax::function::SoftmaxFunction;
     pub use crate::ops::softmax::problem::{SoftmaxDims, SoftmaxProblem};
 }

@@ -1,6 +1,6 @@
-//! Softmax along the last axis: exponentials of the distances to a row's maximum, divided by their sum.
+//! Softmax and its logarithm along an axis: exponentials of the distances to a row's maximum, divided by their sum.
 //!
-//! shapes    A of up to 6 axes, any strides -> C of its shape, row-major from the start of its binding; f32 sums
+//! shapes    A of up to 6 axes, any strides -> C of its shape, row-major; a mask M that is added, any strides; f32 sums
 //! grid      dims.lanes invocations per row, LANES a workgroup
 //! subgroup  lanes of a row combine their values, in shared memory too if they are more or the size is not known
 //! requires  nothing
@@ -16,6 +16,7 @@ alias a_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // type of results before they are stored
 const QUADS: u32 = 1u; // groups of four elements that a lane loads together
+const GROUPS: u32 = 4u; // of them, that a lane keeps
 const LANES: u32 = 256u;
 //#end
 const WIDTH: u32 = 4u * QUADS;
@@ -23,20 +24,24 @@ const WIDTH: u32 = 4u * QUADS;
 @group(0) @binding(0) var<storage, read> a: array<a_unit>;
 @group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
 var<workgroup> parts: array<held, LANES / SUBGROUP>; // one value per subgroup
-alias held = f32;
+alias held = vec2<f32>; // the largest, and the sum of the exponentials of the distances to it
 
-//#slot row default strided
+//#slot row_of x=a default strided
+//#slot row_store default strided
 //#slot row_lanes default shared
-//#import across x=most
-//#import across x=sums
-//#import math
+//#slot softmax_mask default none
+//#slot softmax_form default probabilities
+//#import across x=rows
+//#import softmax_sums
 
-fn joined_most(x: held, y: held) -> held {
-    return max(x, y);
+fn joined_rows(x: held, y: held) -> held {
+    return joined_sums(x, y);
 }
 
-fn joined_sums(x: held, y: held) -> held {
-    return x + y;
+// Quad k of a group of a row, scaled and masked.
+fn scores(at: vec3<u32>, group: u32, k: u32, length: u32) -> vec4<f32> {
+    let x = row_quad_a(at.y, dims.strides.y, group, k, length) * dims.scale;
+    return masked(x, at.z + (group * WIDTH + 4u * k) * dims.strides.z, dims.strides.z, length - group * WIDTH - 4u * k);
 }
 
 @compute @workgroup_size(LANES)
@@ -48,40 +53,75 @@ fn main(
     let lane = lane_at(place);
     let row = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
     let part = lane % dims.lanes;
-    let at = row_at(min(row, dims.rows - 1u));
-    let length = select(0u, dims.length, row < dims.rows); // rows past the end are empty
+    let at = row_start(min(row, dims.rows - 1u), 0u);
+    let length = select(0u, dims.strides.w, row < dims.rows); // rows past the end are empty
     let groups = (length + WIDTH - 1u) / WIDTH;
     let four = vec4<u32>(0u, 1u, 2u, 3u);
 
-    // The lowest f32. A row without a larger element has an undefined sum and becomes NaN.
-    let lowest = vec4<f32>(-3.40282347e38);
-    var most = lowest;
-    for (var group = part; group < groups; group += dims.lanes) {
+    var own = NO_SUMS;
+    var kept: array<array<vec4<f32>, QUADS>, GROUPS>;
+    for (var first = part; first < groups; first += dims.lanes * GROUPS) {
+        var most = vec4<f32>(own.x);
         //#unroll
-        for (var k = 0u; k < QUADS; k++) {
-            let is_within = four + 4u * k < vec4<u32>(length - group * WIDTH);
-            most = max(most, select(lowest, row_quad(at.y, group, k, length), is_within));
+        for (var g = 0u; g < GROUPS; g++) {
+            let group = first + g * dims.lanes;
+            //#unroll
+            for (var k = 0u; k < QUADS; k++) {
+                kept[g][k] = LOWEST;
+                if group * WIDTH + 4u * k < length {
+                    let is_within = four + 4u * k < vec4<u32>(length - group * WIDTH);
+                    kept[g][k] = select(LOWEST, scores(at, group, k, length), is_within);
+                }
+                most = max(most, kept[g][k]);
+            }
         }
+        let top = max(max(most.x, most.y), max(most.z, most.w));
+        var sums = vec4<f32>(0.0);
+        //#unroll
+        for (var g = 0u; g < GROUPS; g++) {
+            let group = first + g * dims.lanes;
+            if group < groups {
+                //#unroll
+                for (var k = 0u; k < QUADS; k++) {
+                    let is_within = four + 4u * k < vec4<u32>(length - group * WIDTH);
+                    let distance = kept[g][k] - top;
+                    let e = exp_of(distance);
+                    sums += select(vec4<f32>(0.0), e, is_within);
+                    kept[g][k] = form_of(distance, e);
+                }
+            }
+        }
+        own = vec2<f32>(top, rescaled(own, top) + ((sums.x + sums.y) + (sums.z + sums.w)));
     }
-    let top = across_most(max(max(most.x, most.y), max(most.z, most.w)), lane);
+    let all = across_rows(own, lane);
 
-    var sums = vec4<f32>(0.0);
-    for (var group = part; group < groups; group += dims.lanes) {
+    if groups <= dims.lanes * GROUPS {
+        // The lane has kept what it knows of the row, relative to its own maximum.
+        let last = end_of(vec4<f32>(all.x), vec4<f32>(all.y), vec4<f32>(own.x));
         //#unroll
-        for (var k = 0u; k < QUADS; k++) {
-            let is_within = four + 4u * k < vec4<u32>(length - group * WIDTH);
-            let e = exp_of(row_quad(at.y, group, k, length) - top);
-            sums += select(vec4<f32>(0.0), e, is_within);
+        for (var g = 0u; g < GROUPS; g++) {
+            let group = part + g * dims.lanes;
+            if group < groups {
+                //#unroll
+                for (var k = 0u; k < QUADS; k++) {
+                    kept[g][k] = finished(kept[g][k], last);
+                }
+                store_group(at.x, dims.strides.x, group, length - group * WIDTH, kept[g]);
+            }
         }
-    }
-    let total = across_sums((sums.x + sums.y) + (sums.z + sums.w), lane);
-
-    for (var group = part; group < groups; group += dims.lanes) {
-        var e: array<vec4<f32>, QUADS>;
-        //#unroll
-        for (var k = 0u; k < QUADS; k++) {
-            e[k] = exp_of(row_quad(at.y, group, k, length) - top) / total;
+    } else {
+        let last = end_of(vec4<f32>(all.x), vec4<f32>(all.y), vec4<f32>(all.x));
+        for (var group = part; group < groups; group += dims.lanes) {
+            var results: array<vec4<f32>, QUADS>;
+            //#unroll
+            for (var k = 0u; k < QUADS; k++) {
+                results[k] = LOWEST;
+                if group * WIDTH + 4u * k < length {
+                    let distance = scores(at, group, k, length) - all.x;
+                    results[k] = finished(form_of(distance, exp_of(distance)), last);
+                }
+            }
+            store_group(at.x, dims.strides.x, group, length - group * WIDTH, results);
         }
-        store_group(at.x, group, length - group * WIDTH, e);
     }
 }

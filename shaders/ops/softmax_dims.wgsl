@@ -1,16 +1,28 @@
-//! The sizes of an operation along one axis, in elements. A row is a line along the axis, one per index of the other
-//! axes.
+//! The sizes of a softmax or its gradient, in elements. A row is a line along the axis, one per index of the other axes. C is the
+//! result, A is x or y, and M is the mask or the gradient of y.
 
 struct Dims {
-    axes: array<vec4<u32>, 5>, // of the rows: extent, then the strides of C and A, then 0; innermost first
-    c_offset: u32,             // first elements in their bindings
-    a_offset: u32,
-    a_stride: u32, // along the axis
-    length: u32,   // of the axis
-    rows: u32,
-    rank: u32,  // number of axes of the rows
-    lanes: u32, // invocations that share a row: a power of two, at most LANES
-    reserved: u32,
+    axes: array<vec4<u32>, 5>, // of the rows: extent, then the strides of C, A and M; innermost first
+    strides: vec4<u32>,        // along the axis: of C, A and M; then its length
+    a_offset: u32,             // first elements in their bindings
+    m_offset: u32,
+    rows: u32,    // without the innermost axis if it has the columns
+    rank: u32,    // number of axes of the rows
+    lanes: u32,   // invocations that share a row: a power of two, at most LANES; or groups of columns
+    scale: f32,   // of x
+    reserved0: u32,
+    reserved1: u32,
 }
 
-//#import row_at
+// Where a row begins in C, A and M. Rows are counted along the axes from this one on.
+fn row_start(row: u32, first: u32) -> vec3<u32> {
+    var rest = row;
+    var at = vec3<u32>(0u, dims.a_offset, dims.m_offset);
+    for (var axis = first; axis < dims.rank; axis++) {
+        let extent = dims.axes[axis].x;
+        let outer = rest / extent;
+        at += (rest - outer * extent) * dims.axes[axis].yzw;
+        rest = outer;
+    }
+    return at;
+}

@@ -27,4 +27,4 @@ pub use elementwise::{
 pub use image::{Pixels, TexelFormat};
 pub use reduce::{Axes, argmax, argmin, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
 pub(crate) use reduce::{ReduceProblem, Reduction};
-pub use softmax::softmax;
+pub use softmax::{Softmax, log_softmax, log_softmax_backward, softmax, softmax_backward};

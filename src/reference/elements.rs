@@ -1,7 +1,7 @@
-//! Elementwise operations and operations along an axis, by definition.
+//! Elementwise operations, by definition.
 
 use super::activation::{activate as activation_of, activation_slope, activation_tolerance, slope_tolerance};
-use super::bounds::{Comparison, compare, gamma, store_tolerance};
+use super::bounds::{Comparison, compare, store_tolerance};
 use crate::layout::Element;
 use crate::ops::Activation;
 
@@ -96,35 +96,4 @@ pub fn activations_backward<T: Element>(activation: Activation, a: &[T], g: &[T]
         let product = U * (slope.abs() + off) * g.abs() + NORMAL * (1.0 + slope.abs() + g.abs());
         [slope * g, off * g.abs() + product]
     })
-}
-
-/// Softmax of rows of `length` elements.
-///
-/// Let $u = 2^{-23}$, and $d_{i}$ the distances to a row's maximum, limited to 105, since larger ones have no
-/// exponential in f32. The relative errors are: of an exponential $(|d_{i}| + 8) u$, from the rounding of $d_{i}$ and
-/// its own evaluation; of the sum of $n$ exponentials $\gamma_{n} + \sum_{j} p_{j} (|d_{j}| + 8) u$; of the division
-/// $3 u$. With their sum $\varepsilon$, a result $p_{i}$ is within
-/// $p_{i} \varepsilon / (1 - \varepsilon) + n 2^{-125}$. The last term covers exponentials and results that are flushed
-/// to zero.
-///
-/// # Panics
-/// If the number of elements is not a multiple of `length`.
-#[must_use]
-pub fn softmax<T: Element>(a: &[T], length: usize) -> Definition {
-    assert!(a.len().is_multiple_of(length.max(1)), "the number of elements must be a multiple of the length");
-    Definition::of(a.chunks(length.max(1)).flat_map(|row| {
-        let row: Vec<f64> = row.iter().map(|x| x.to_f64()).collect();
-        // NOTE: `max` ignores NaN, but the sum does not.
-        let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let total: f64 = row.iter().map(|x| (x - top).exp()).sum();
-        let exponent = |x: f64| (top - x).min(105.0) + 8.0;
-        let common: f64 = row.iter().map(|&x| (x - top).exp() / total * exponent(x)).sum();
-        let n = row.len();
-        let entry = move |x: f64| {
-            let value = (x - top).exp() / total;
-            let relative = U * (exponent(x) + common + 3.0) + gamma(n);
-            [value, value * relative / (1.0 - relative) + 2.0 * n as f64 * NORMAL]
-        };
-        row.into_iter().map(entry).collect::<Vec<_>>()
-    }))
 }

@@ -16,6 +16,7 @@ mod mv_linear;
 mod precision;
 mod reductions;
 mod sk_linear;
+mod softmax;
 mod texels;
 
 pub use activation::{
@@ -26,7 +27,7 @@ pub use bounds::{
     Comparison, MAX_F16_PRODUCTS, compare, gamma, gamma_f16, store_tolerance, sum_tolerance, tolerance,
 };
 pub use cqrrpt::{PivotedReference, cqrrpt_core};
-pub use elements::{Definition, activations, activations_backward, add, mul, softmax, sub};
+pub use elements::{Definition, activations, activations_backward, add, mul, sub};
 pub use epilogue::EpilogueReference;
 pub use functions::{apply, apply_integers};
 pub use gemm::{GemmReference, gemm, gemm_entries, projection};
@@ -37,4 +38,5 @@ pub use mv_linear::{MvLinearReference, MvLinearValues};
 pub use precision::{F16SplitReference, f16_split, precision_tolerance};
 pub use reductions::{argmax, argmin, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
 pub use sk_linear::{SkLinearGradients, SkLinearReference};
+pub use softmax::{SoftmaxReference, log_softmax, log_softmax_backward, softmax, softmax_backward};
 pub use texels::{from_texels, to_texels};

@@ -147,7 +147,7 @@ fn an_operand_at_the_end_of_its_buffer_gives_the_same_bits() {
             let of = |[a, b]: &[Tensor<T>; 2]| {
                 let product = matmul(a, b).unwrap().to_vec().unwrap();
                 let [sum, shares] =
-                    [ops::sum(b, 1).unwrap().cast().unwrap(), ops::softmax(a).unwrap().cast().unwrap()];
+                    [ops::sum(b, 1).unwrap().cast().unwrap(), ops::softmax(a, 1).unwrap().cast().unwrap()];
                 [product, sum.to_vec().unwrap(), shares.to_vec().unwrap()]
             };
             assert_eq!(of(&ours), of(&theirs), "{} {:?}", T::DTYPE, [m, n, k]);

@@ -35,7 +35,7 @@ fn under(records: &BTreeMap<String, Vec<String>>, target: &str) -> Vec<String> {
 
 fn work(gpu: &Gpu, a: &Tensor<f32>) -> Result<()> {
     let c = matmul(a, &a.t())?;
-    let c = ops::softmax(&ops::add(&c, a)?)?;
+    let c = ops::softmax(&ops::add(&c, a)?, 1)?;
     assert_eq!(c.gpu().stats().pipelines, gpu.stats().pipelines);
     c.cast::<f16>()?.to_vec().map(drop)
 }

@@ -380,7 +380,7 @@ fn a_device_with_the_least_that_vulkan_demands_sums_rows_and_sketches() {
     let tensor = gpu.tensor(&x, [rows, length]).unwrap();
     let want: Vec<f32> = x.chunks(length).map(|row| row.iter().sum()).collect();
     assert_eq!(ops::sum(&tensor, 1).unwrap().to_vec().unwrap(), want);
-    let softmax = ops::softmax(&tensor).unwrap().to_vec().unwrap();
+    let softmax = ops::softmax(&tensor, 1).unwrap().to_vec().unwrap();
     assert!(softmax.chunks(length).all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-4), "rows sum to 1");
     for kind in [SketchKind::Sjlt { nonzeros: 3 }, SketchKind::Hadamard, SketchKind::Sign] {
         let sketch = Sketch::new(kind, [60, length], 2).unwrap().scaled(Scaling::Unscaled);

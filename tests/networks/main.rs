@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use tilewise::Gpu;
 
 /// Kinds of files, by the metadata `kind`, and what checks a file.
-const KINDS: [(&str, fn(&Gpu, &mut Oracle)); 1] = [("softmax", softmax::check)];
+const KINDS: [(&str, fn(&Gpu, &mut Oracle)); 2] =
+    [("softmax", softmax::check), ("logsoftmax", softmax::check_log)];
 
 /// Every file of `tests/data/torch`, and of the folder that `TILEWISE_ORACLES` names. All parameters come from a file's
 /// metadata. A file of another kind fails, and so does one with a tensor that its check does not use.

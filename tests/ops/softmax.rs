@@ -1,43 +1,95 @@
-//! Softmax against its definition: every type and layout, on devices with f16 and without.
+//! Softmax, its logarithm and their gradients against their definitions: every type and layout, on devices with f16 and without.
 
 use crate::support;
-use crate::support::strided::{Lay, Placed};
+use crate::support::strided::{Lay, Placed, repeated};
 use crate::support::values::{assert_ok, for_all_types, values};
-use tilewise::reference;
-use tilewise::{Gpu, Real, ops};
+use tilewise::ops::Softmax;
+use tilewise::reference::{self, SoftmaxReference};
+use tilewise::{Error, Gpu, Real, Tensor, ops};
+
+/// Shapes, and an axis of each.
+const CASES: [(&[usize], usize); 20] = [
+    (&[1], 0),
+    (&[7], 0),
+    (&[300, 3], 1),
+    (&[300, 3], 0),
+    (&[5, 64], 1),
+    (&[5, 64], 0),
+    (&[3, 255], 1),
+    (&[2, 1027], 1),
+    (&[1027, 2], 0),
+    (&[1, 5001], 1),
+    (&[1, 12_345], 1),
+    (&[67, 1], 1),
+    (&[67, 1], 0),
+    (&[2, 9, 32], 1),
+    (&[4, 3, 8], 0),
+    (&[5, 100, 7], 1),
+    (&[2, 3, 2, 2, 3, 6], 5),
+    (&[2, 3, 2, 2, 3, 6], 2),
+    (&[2, 3, 2, 4, 3, 8], 0),
+    (&[2, 3, 9], 2),
+];
+
+fn dims(shape: &[usize], axis: usize) -> [usize; 3] {
+    [&shape[..axis], &shape[axis..=axis], &shape[axis + 1..]].map(|extents| extents.iter().product())
+}
 
 #[test]
 fn softmax_agrees_with_its_definition() {
     fn test<T: Real>(gpu: &Gpu) {
-        let shapes: [&[usize]; 10] = [
-            &[1],
-            &[7],
-            &[300, 3],
-            &[5, 64],
-            &[3, 255],
-            &[2, 1027],
-            &[1, 5001],
-            &[67, 1],
-            &[2, 3, 2, 2, 3, 6],
-            &[2, 3, 9],
-        ];
-        for (case, shape) in shapes.into_iter().enumerate() {
-            for (lay, scale) in [1.0, 8.0, 120.0, 30_000.0].into_iter().enumerate() {
-                let lay = Lay::ALL[(lay + case) % 5];
+        for (case, (shape, axis)) in CASES.into_iter().enumerate() {
+            for (i, scale) in [1.0, 8.0, 120.0, 30_000.0].into_iter().enumerate() {
                 let x = values::<T>(shape, scale, 7);
-                let a = Placed::new(gpu, &x, shape, lay);
-                let before = gpu.stats().launches;
-                let c = ops::softmax(&a.tensor).unwrap();
-                assert_eq!((gpu.stats().launches - before, c.shape()), (1, shape));
-                let got = c.to_vec().unwrap();
-                let want = reference::softmax(&x, shape[shape.len() - 1]);
-                assert_ok(&want.compare(&got), (T::DTYPE, shape, lay, scale));
-                assert_eq!(got, ops::softmax(&a.tensor).unwrap().to_vec().unwrap(), "same plan, same bits");
+                let want = SoftmaxReference::new(&x, dims(shape, axis));
+                for lay in [Lay::ALL[(i + case) % 5], Lay::Vectors] {
+                    let a = Placed::new(gpu, &x, shape, lay);
+                    let before = gpu.stats().launches;
+                    let c = ops::softmax(&a.tensor, axis).unwrap();
+                    assert_eq!((gpu.stats().launches - before, c.shape()), (1, shape));
+                    let got = c.to_vec().unwrap();
+                    assert_ok(&want.softmax().compare(&got), (T::DTYPE, shape, axis, lay, scale));
+                    let again = ops::softmax(&a.tensor, axis).unwrap().to_vec().unwrap();
+                    assert_eq!(got, again, "same plan, same bits");
+                    let before = gpu.stats().launches;
+                    let logarithms = ops::log_softmax(&a.tensor, axis).unwrap();
+                    assert_eq!(gpu.stats().launches - before, 1);
+                    let got = logarithms.to_vec().unwrap();
+                    let what = (T::DTYPE, shape, axis, lay, scale, "log");
+                    let got: Vec<f32> = got.iter().map(|x| x.to_f64()).map(as_f32).collect();
+                    assert_within_type::<T>(&want.log_softmax(), &got, what);
+                }
             }
         }
         for shape in [[0, 3], [3, 0]] {
-            assert_eq!(ops::softmax(&gpu.empty::<T>(shape).unwrap()).unwrap().shape(), shape);
+            let empty = gpu.empty::<T>(shape).unwrap();
+            assert_eq!(ops::softmax(&empty, 1).unwrap().shape(), shape);
+            assert_eq!(ops::log_softmax(&empty, 0).unwrap().shape(), shape);
+            assert_eq!(ops::softmax_backward(&empty, &empty, 0).unwrap().shape(), shape);
         }
+    }
+    for_all_types!(test);
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "it was an f32, or less")]
+fn as_f32(x: f64) -> f32 {
+    x as f32
+}
+
+/// Logarithms below -65504 are infinite in f16.
+fn assert_within_type<T: Real>(want: &reference::Definition, got: &[f32], what: impl std::fmt::Debug) {
+    let most = if T::DTYPE == tilewise::DType::F16 { 65_000.0 } else { f64::INFINITY };
+    let entries = want.value.iter().zip(&want.tolerance).zip(got);
+    let entries = entries.filter(|((value, _), _)| value.abs() < most).map(|((&value, &tolerance), &got)| {
+        let stored = reference::store_tolerance(value.abs() + tolerance, T::DTYPE);
+        (f64::from(got), value, tolerance + stored)
+    });
+    assert_ok(&reference::compare(entries), what);
+}
+
+#[test]
+fn rows_without_a_sum_are_nan() {
+    fn test<T: Real>(gpu: &Gpu) {
         let [inf, nan] = [f64::INFINITY, f64::NAN];
         let rows = [
             [0.0, -inf, 0.0, -inf],
@@ -47,15 +99,115 @@ fn softmax_agrees_with_its_definition() {
             [60_000.0, -60_000.0, 60_000.0, 1.0],
         ];
         let data: Vec<T> = rows.as_flattened().iter().map(|&v| T::from_f64(v)).collect();
-        let got = ops::softmax(&gpu.tensor(&data, [5, 4]).unwrap()).unwrap().to_vec().unwrap();
-        let got: Vec<f64> = got.iter().map(|v| v.to_f64()).collect();
-        assert_eq!(got[..4], [0.5, 0.0, 0.5, 0.0], "{}", T::DTYPE);
-        assert!(got[4..16].iter().all(|v| v.is_nan()), "{}: {got:?}", T::DTYPE);
-        assert_eq!(got[16..], [0.5, 0.0, 0.5, 0.0], "{}", T::DTYPE);
+        let a = gpu.tensor(&data, [5, 4]).unwrap();
+        let columns = a.t().contiguous().unwrap();
+        let numbers = |t: Tensor<T>| -> Vec<f64> { t.to_vec().unwrap().iter().map(|v| v.to_f64()).collect() };
+        for (softmax, log) in [
+            (ops::softmax(&a, 1).unwrap(), ops::log_softmax(&a, 1).unwrap()),
+            (ops::softmax(&columns, 0).unwrap().t(), ops::log_softmax(&columns, 0).unwrap().t()),
+        ] {
+            let got = numbers(softmax.contiguous().unwrap());
+            assert_eq!(got[..4], [0.5, 0.0, 0.5, 0.0], "{}", T::DTYPE);
+            assert!(got[4..16].iter().all(|v| v.is_nan()), "{}: {got:?}", T::DTYPE);
+            assert_eq!(got[16..], [0.5, 0.0, 0.5, 0.0], "{}", T::DTYPE);
+            let got = numbers(log.contiguous().unwrap());
+            assert!((got[0] + std::f64::consts::LN_2).abs() < 2e-3 && got[1] == -inf, "{got:?}");
+            assert!(got[4..16].iter().all(|v| v.is_nan()), "{}: {got:?}", T::DTYPE);
+        }
     }
     for_all_types!(test);
     let Some(gpu) = support::gpu() else { return };
-    let far = [f32::MAX, f32::MIN, f32::MIN, f32::MIN];
-    let got = ops::softmax(&gpu.tensor(&far, [2, 2]).unwrap()).unwrap().to_vec().unwrap();
+    let far = gpu.tensor(&[f32::MAX, f32::MIN, f32::MIN, f32::MIN], [2, 2]).unwrap();
+    let got = ops::softmax(&far, 1).unwrap().to_vec().unwrap();
     assert_eq!(got, [1.0, 0.0, 0.5, 0.5], "distances beyond f32");
+}
+
+#[test]
+fn masks_broadcast_and_scores_are_scaled() {
+    fn test<T: Real>(gpu: &Gpu) {
+        let shapes: [(&[usize], &[usize], usize); 7] = [
+            (&[4, 6, 8], &[6, 8], 2),
+            (&[4, 6, 8], &[4, 1, 8], 2),
+            (&[4, 6, 8], &[6, 1], 1),
+            (&[4, 6, 8], &[], 1),
+            (&[3, 5], &[3, 5], 0),
+            (&[2, 1500], &[1500], 1),
+            (&[2, 5000], &[1500 + 3500], 1),
+        ];
+        for (case, (shape, of_mask, axis)) in shapes.into_iter().enumerate() {
+            let (x, mask) = (values::<T>(shape, 8.0, 1), values::<T>(of_mask, 2.0, 2));
+            let mut want = SoftmaxReference::new(&x, dims(shape, axis));
+            want.scale = 0.375;
+            want.mask = Some(repeated(&mask, of_mask, shape).iter().map(|x| x.to_f64()).collect());
+            for lay in [0, 1, 2] {
+                let a = Placed::new(gpu, &x, shape, if lay == 0 { Lay::Vectors } else { Lay::ALL[lay] });
+                let m = Placed::new(gpu, &mask, of_mask, Lay::ALL[(lay + case) % 5]);
+                let softmax = Softmax::new(&a.tensor, axis).mask(&m.tensor).scale(0.375);
+                let before = gpu.stats().launches;
+                let (found, log) = (softmax.run().unwrap(), softmax.run_log().unwrap());
+                assert_eq!(gpu.stats().launches - before, 2);
+                let what = (T::DTYPE, shape, of_mask, axis, lay);
+                assert_ok(&want.softmax().compare(&found.to_vec().unwrap()), what);
+                assert_ok(&want.log_softmax().compare(&log.to_vec().unwrap()), what);
+            }
+        }
+        // Minus infinity, in some places of a row and in all.
+        let mut mask = vec![0.0; 12];
+        mask[1..3].fill(f64::NEG_INFINITY);
+        mask[8..].fill(f64::NEG_INFINITY);
+        let mask: Vec<T> = mask.into_iter().map(T::from_f64).collect();
+        let (x, mask) = (gpu.tensor(&[T::from_f64(3.0); 12], [3, 4]), gpu.tensor(&mask, [3, 4]));
+        let found = Softmax::new(&x.unwrap(), 1).mask(&mask.unwrap()).run().unwrap().to_vec().unwrap();
+        let found: Vec<f64> = found.iter().map(|x| x.to_f64()).collect();
+        assert_eq!(found[..8], [0.5, 0.0, 0.0, 0.5, 0.25, 0.25, 0.25, 0.25]);
+        assert!(found[8..].iter().all(|x| x.is_nan()), "a row without an element");
+    }
+    for_all_types!(test);
+}
+
+#[test]
+fn gradients_agree_with_their_definition() {
+    fn test<T: Real>(gpu: &Gpu) {
+        for (case, (shape, axis)) in CASES.into_iter().enumerate() {
+            let dims = dims(shape, axis);
+            let (x, g) = (values::<T>(shape, 3.0, 7), values::<T>(shape, 2.0, 8));
+            let [y, log_y] = [reference::softmax(&x, dims), reference::log_softmax(&x, dims)]
+                .map(|y| y.value.into_iter().map(T::from_f64).collect::<Vec<T>>());
+            for lays in [[Lay::ALL[case % 5], Lay::ALL[(2 * case + 1) % 5]], [Lay::Vectors; 2]] {
+                let gradient = Placed::new(gpu, &g, shape, lays[1]);
+                let what = (T::DTYPE, shape, axis, lays);
+                let of = |y: &[T]| Placed::new(gpu, y, shape, lays[0]);
+                let before = gpu.stats().launches;
+                let found = ops::softmax_backward(&of(&y).tensor, &gradient.tensor, axis).unwrap();
+                let log = ops::log_softmax_backward(&of(&log_y).tensor, &gradient.tensor, axis).unwrap();
+                assert_eq!((gpu.stats().launches - before, found.shape()), (2, shape));
+                let want = reference::softmax_backward(&y, &g, dims);
+                assert_ok(&want.compare(&found.to_vec().unwrap()), what);
+                let want = reference::log_softmax_backward(&log_y, &g, dims);
+                assert_ok(&want.compare(&log.to_vec().unwrap()), (what, "log"));
+            }
+        }
+    }
+    for_all_types!(test);
+}
+
+#[test]
+fn mistakes_are_errors_with_both_shapes() {
+    let gpu = support::noop();
+    let zeros = |shape: &[usize]| gpu.zeros::<f32>(shape).unwrap();
+    let says = |found: tilewise::Result<Tensor<f32>>, words: &[&str]| {
+        let error = found.unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, Error::Shape { .. }), "{text}");
+        assert!(words.iter().all(|word| text.contains(word)), "{text}");
+    };
+    let (x, m) = (zeros(&[3, 4]), zeros(&[2, 4]));
+    says(ops::softmax(&x, 2), &["softmax: the axis", "[3, 4]", "[2]"]);
+    says(ops::log_softmax(&zeros(&[]), 0), &["log_softmax: the axis", "[]", "[0]"]);
+    says(Softmax::new(&x, 1).mask(&m).run(), &["softmax: the mask", "[3, 4]", "[2, 4]"]);
+    says(ops::softmax_backward(&x, &m, 1), &["softmax_backward: the gradient", "[3, 4]", "[2, 4]"]);
+    says(ops::log_softmax_backward(&x, &x, 2), &["log_softmax_backward: the axis", "[2]"]);
+    let other = support::noop().zeros::<f32>([3, 4]).unwrap();
+    assert!(matches!(Softmax::new(&x, 1).mask(&other).run(), Err(Error::Gpu { op: "softmax", .. })));
+    assert_eq!(gpu.stats().launches, 0);
 }

@@ -5,7 +5,9 @@ use crate::support::strided::{Lay, Placed, repeated};
 use crate::support::values::{assert_ok, for_all_types, values};
 use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
-use tilewise::planning::ops::{CastProblem, Elementwise, ElementwiseProblem, SoftmaxProblem};
+use tilewise::planning::ops::{
+    CastProblem, Elementwise, ElementwiseProblem, SoftmaxFunction, SoftmaxProblem,
+};
 use tilewise::planning::{Plan, Problem, fixtures};
 use tilewise::reference;
 use tilewise::{Activation, DType, Gpu, Layout, Real, ops};
@@ -87,9 +89,9 @@ fn aligned_rows_are_reduced_in_vectors() {
             let got = ops::max_abs(&a.tensor, axis).unwrap().to_vec().unwrap();
             let want = reference::max_abs(&x, dims);
             assert!(got.iter().zip(&want.value).all(|(got, want)| got.to_f64() == *want), "{what:?}");
-            let got = ops::softmax(&a.tensor).unwrap().to_vec().unwrap();
-            assert_ok(&reference::softmax(&x, shape[axis]).compare(&got), what);
-            assert_eq!(got, ops::softmax(&a.tensor).unwrap().to_vec().unwrap(), "same plan, same bits");
+            let got = ops::softmax(&a.tensor, axis).unwrap().to_vec().unwrap();
+            assert_ok(&reference::softmax(&x, dims).compare(&got), what);
+            assert_eq!(got, ops::softmax(&a.tensor, axis).unwrap().to_vec().unwrap(), "same plan, same bits");
         }
     }
     for_all_types!(test);
@@ -130,8 +132,9 @@ fn plans_move_vectors_if_all_rows_are_contiguous_and_aligned() {
         assert!(!add(DType::F32, b, &layout(&[24, 40], &[42, 1], 0)), "{b:?}");
     }
     let softmax = |dtype, a: &Layout| {
-        let kernel = shader(SoftmaxProblem::new(a, 1, dtype).unwrap().plan(&caps));
-        kernel.contains("row:vectors")
+        let kernel =
+            shader(SoftmaxProblem::new(SoftmaxFunction::Softmax, a, None, 1, dtype).unwrap().plan(&caps));
+        kernel.contains("row_of_a:vectors")
     };
     assert!(softmax(DType::F32, &plane) && softmax(DType::F16, &plane) && softmax(DType::F32, &padded));
     assert!(!softmax(DType::F16, &padded) && !softmax(DType::F32, &plane.t()));

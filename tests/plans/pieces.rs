@@ -18,7 +18,7 @@ use tilewise::planning::gemm::{
 };
 use tilewise::planning::ops::{
     CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer,
-    Longer, ReduceProblem, Reduction, SoftmaxProblem,
+    Longer, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
@@ -106,7 +106,9 @@ const FAMILIES: [Family; 46] = [
     ("sums in a batch", |n, caps| {
         ReduceProblem::new(Reduction::MaxAbs, &flat(&[n / 1024, 64, 16])?, &[1], DType::F32)?.plan(caps)
     }),
-    ("softmax", |n, caps| SoftmaxProblem::new(&flat(&[n / 64, 64])?, 1, DType::F32)?.plan(caps)),
+    ("softmax", |n, caps| {
+        SoftmaxProblem::new(SoftmaxFunction::Softmax, &flat(&[n / 64, 64])?, None, 1, DType::F32)?.plan(caps)
+    }),
     ("cast", |n, caps| {
         CastProblem::new(&flat(&[n])?, DType::F32, DType::F16, Overflow::Saturate)?.plan(caps)
     }),

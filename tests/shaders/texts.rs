@@ -115,8 +115,12 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         assert_eq!(dims_in(&Kernel::new(shader).slot("elementwise_dims", "four")), of_four, "{shader}");
     }
     let softmax: Members =
-        members!(SoftmaxDims: axes c_offset a_offset a_stride length rows rank lanes reserved);
-    assert_eq!(dims_of("ops/softmax"), softmax);
+        members!(SoftmaxDims: axes strides a_offset m_offset rows rank lanes scale reserved0 reserved1);
+    for shader in
+        ["ops/softmax", "ops/softmax_columns", "ops/softmax_backward", "ops/softmax_backward_columns"]
+    {
+        assert_eq!(dims_of(shader), softmax, "{shader}");
+    }
     let reductions: Members = members!(ReduceDims: axes a_offset a_stride length lines rows kept reduced lanes parts finish number mask);
     for shader in ["ops/reduce", "ops/reduce_columns", "ops/reduce_parts"] {
         assert_eq!(dims_of(shader), reductions, "{shader}");

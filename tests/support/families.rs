@@ -16,7 +16,7 @@ use tilewise::planning::gemm::{
 };
 use tilewise::planning::ops::{
     CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer,
-    Longer, ReduceProblem, Reduction, SoftmaxProblem,
+    Longer, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -64,7 +64,9 @@ pub(crate) const FAMILIES: [Family; 38] = [
     ("sum across", |caps| {
         ReduceProblem::new(Reduction::Sum, &flat(&[64, 2048])?, &[0], DType::F32)?.plan(caps)
     }),
-    ("softmax", |caps| SoftmaxProblem::new(&flat(&[64, 256])?, 1, DType::F32)?.plan(caps)),
+    ("softmax", |caps| {
+        SoftmaxProblem::new(SoftmaxFunction::Softmax, &flat(&[64, 256])?, None, 1, DType::F32)?.plan(caps)
+    }),
     ("cast", |caps| {
         CastProblem::new(&flat(&[64, 256])?, DType::F32, DType::Bf16, Overflow::Saturate)?.plan(caps)
     }),

@@ -12,7 +12,7 @@ use tilewise::planning::gemm::{
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::ops::{
     ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer, Longer,
-    ReduceProblem, Reduction, SoftmaxProblem,
+    ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
 };
 use tilewise::planning::sketch::{HadamardPass, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
@@ -152,13 +152,21 @@ pub fn elementwise_problems() -> Vec<ElementwiseProblem> {
     of_elements
 }
 
-/// Softmax of every type, with rows that begin at even indices, rows that do not, and rows that begin at whole vectors.
+/// Softmax, its logarithm and their gradients of every type: with rows that begin at even indices, rows that do not, and rows that
+/// begin at whole vectors; along rows and across columns, with a mask and without.
 pub fn softmax_problems() -> Vec<SoftmaxProblem> {
     let mut problems = Vec::new();
     for dtype in REALS {
-        for row in [6, 5, 8] {
+        for (i, row) in [6, 5, 8].into_iter().enumerate() {
             let view = Layout::new("test", &[3, 4], &[row, 1], 0, 1 << 20).expect("a small view");
-            problems.push(SoftmaxProblem::new(&view, 1, dtype).expect("a small view"));
+            for (j, function) in SoftmaxFunction::ALL.into_iter().enumerate() {
+                for axis in 0..2 {
+                    let second = function.is_backward() || (i + j + axis) % 2 == 0;
+                    let second = second.then_some(&view);
+                    let problem = SoftmaxProblem::new(function, &view, second, axis, dtype);
+                    problems.push(problem.expect("a small view"));
+                }
+            }
         }
     }
     problems

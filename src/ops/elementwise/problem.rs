@@ -273,7 +273,11 @@ impl ElementwiseDimsOfFour {
 }
 
 /// The strides of an operand along the axes of `c`, 0 where it is broadcast.
-fn broadcast_strides(op: &'static str, x: &Layout, c: &Layout) -> Result<[usize; MAX_RANK]> {
+pub(in crate::ops) fn broadcast_strides(
+    op: &'static str,
+    x: &Layout,
+    c: &Layout,
+) -> Result<[usize; MAX_RANK]> {
     let mut strides = [0; MAX_RANK];
     let rule = "the operands must have the output's shape, or extents of 1";
     let wrong = || Error::shapes(op, rule, x.shape(), c.shape());

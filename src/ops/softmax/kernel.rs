@@ -1,34 +1,92 @@
-//! The kernel of a softmax: `shaders/ops/softmax.wgsl`.
+//! The kernels of softmax: `shaders/ops/softmax.wgsl` and, for gradients, `shaders/ops/softmax_backward.wgsl`; both have a sibling
+//! for columns.
 
-use super::problem::{LANES, SoftmaxDims, SoftmaxProblem};
+use super::problem::{Across, SoftmaxDims, SoftmaxProblem};
 use crate::caps::Caps;
 use crate::kernel::{self, AccessWidth, Kernel, OperandAccess, StorageFormat};
 use crate::ops::subgroups::with_subgroups;
-use crate::ops::vectors::{Moves, quads};
+use crate::ops::vectors::Moves;
+
+/// Invocations per workgroup along rows, if the device allows them.
+pub(super) const LANES: u32 = 256;
+/// Invocations per workgroup for columns.
+pub(super) const COLUMN_LANES: u32 = 64;
+/// Groups of four elements that an invocation keeps.
+const KEPT_QUADS: u32 = 4;
 
 impl SoftmaxProblem {
     /// The kernel on a device.
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
-        let format = StorageFormat::of(self.dtype, caps);
-        let lanes = kernel::workgroup_size(LANES, caps);
-        let kernel = Kernel::new("ops/softmax").dims(caps, size_of::<SoftmaxDims>()).param("LANES", lanes);
-        self.softmax(with_subgroups(kernel, caps, LANES), format)
+        let is_backward = self.function.is_backward();
+        let kernel = match (self.across, is_backward) {
+            (Across::Row, false) => Kernel::new("ops/softmax"),
+            (Across::Row, true) => Kernel::new("ops/softmax_backward"),
+            (Across::Columns, false) => Kernel::new("ops/softmax_columns"),
+            (Across::Columns, true) => Kernel::new("ops/softmax_backward_columns"),
+        };
+        let kernel = kernel.dims(caps, size_of::<SoftmaxDims>()).param("QUADS", self.quads());
+        let kernel = match self.across {
+            Across::Row => {
+                with_subgroups(kernel.param("LANES", kernel::workgroup_size(LANES, caps)), caps, LANES)
+            }
+            Across::Columns => kernel.param("LANES", COLUMN_LANES),
+        };
+        let kernel = match (self.across, is_backward) {
+            (Across::Columns, true) => kernel,
+            _ => kernel.param("GROUPS", self.groups()),
+        };
+        let form = if is_backward { "softmax_gradient" } else { "softmax_form" };
+        let kernel = if self.function.is_logarithm() { kernel.slot(form, "logarithms") } else { kernel };
+        let kernel = self.second(self.moved(kernel, caps), caps);
+        if is_backward || self.m.is_none() { kernel } else { kernel.slot("softmax_mask", "added") }
     }
 
-    fn softmax(&self, kernel: Kernel, format: StorageFormat) -> Kernel {
-        let access = |width| [OperandAccess::read(format, width), OperandAccess::write(format, width)];
+    /// The number of groups that an invocation keeps.
+    pub(super) fn groups(&self) -> u32 {
+        KEPT_QUADS / self.quads()
+    }
+
+    /// How the operand and the result are accessed.
+    fn moved(&self, kernel: Kernel, caps: &Caps) -> Kernel {
+        let format = StorageFormat::of(self.dtype, caps);
+        let read = |width| OperandAccess::read(format, width);
         if self.moves() == Moves::Vectors {
-            let [a, c] = access(AccessWidth::Four);
-            let kernel = kernel.slot("row", "vectors").param("QUADS", quads(self.dtype));
-            return kernel.quads("a", a).quads("c", c);
+            let c = OperandAccess::write(format, AccessWidth::Four);
+            let kernel = kernel.slot("row_of_a", "vectors").slot("row_store", "vectors");
+            return kernel.quads("a", read(AccessWidth::Four)).quads("c", c);
         }
-        let [a, c] = access(AccessWidth::One);
-        // Rows of even length begin at pairs, and so does a single row. They are stored in pairs.
-        let is_aligned = self.dims.length.is_multiple_of(2) || self.dims.rows == 1;
-        if format.elements_per_scalar() == 2 && is_aligned {
+        let kernel = kernel.operand("a", read(AccessWidth::One));
+        if format.elements_per_scalar() == 2 && self.stores_pairs() {
             let c = OperandAccess::write(format, AccessWidth::Two);
-            return kernel.operand("a", a).result(c).slot("store_quad", "pairs");
+            return kernel.result(c).slot("store_quad", "pairs");
         }
-        kernel.operand("a", a).result(c)
+        kernel.result(OperandAccess::write(format, AccessWidth::One))
+    }
+
+    /// Whether what an invocation stores are neighbours from an even index on.
+    fn stores_pairs(&self) -> bool {
+        let d = self.dims();
+        let axes = &d.axes[..d.rank as usize];
+        let [along, .., length] = self.strides;
+        let is_even = |stride: &u32| stride.is_multiple_of(2);
+        match self.across {
+            Across::Row => (along == 1 || length == 1) && axes.iter().all(|axis| is_even(&axis[1])),
+            Across::Columns => {
+                axes[0][1] == 1 && is_even(&along) && axes[1..].iter().all(|axis| is_even(&axis[1]))
+            }
+        }
+    }
+
+    /// How the mask or the gradient is read.
+    fn second(&self, kernel: Kernel, caps: &Caps) -> Kernel {
+        let format = StorageFormat::of(self.dtype, caps);
+        match (self.m, self.moves()) {
+            (None, _) => kernel,
+            (Some(_), Moves::Vectors) if self.function.is_backward() => {
+                let access = OperandAccess::read(format, AccessWidth::Four);
+                kernel.slot("row_of_m", "vectors").quads("m", access)
+            }
+            (Some(_), _) => kernel.operand("m", OperandAccess::read(format, AccessWidth::One)),
+        }
     }
 }

@@ -1,46 +1,66 @@
-//! Softmax.
+//! Softmax, its logarithm, and their gradients.
 
+mod backward;
+mod builder;
+pub(crate) mod function;
 mod kernel;
 mod plan;
 pub(crate) mod problem;
 
-use problem::SoftmaxProblem;
+pub use backward::{log_softmax_backward, softmax_backward};
+pub use builder::Softmax;
 
-use crate::error::call;
+use crate::Result;
 use crate::layout::Real;
 use crate::tensor::Tensor;
-use crate::{Error, Result};
-use problem::OP;
 
-/// Softmax along the last axis: $e^{x_{i}} / \sum_{j} e^{x_{j}}$. The maximum of each row is subtracted first, so no
-/// exponential overflows.
+/// Softmax along an axis: $e^{x_{i}} / \sum_{j} e^{x_{j}}$. The maximum of each row is subtracted first, so no
+/// exponential overflows. [`Softmax`] also takes a mask and a scale.
 ///
 /// As in `NumPy` and `PyTorch`, a row that contains NaN or $+\infty$, or consists of $-\infty$ only, becomes NaN. In
 /// other rows, $-\infty$ becomes 0.
 ///
+/// One launch. It reads each element once if a row fits the registers of a workgroup (4,096 elements) and its elements are
+/// neighbours, and otherwise twice.
+///
 /// # Shapes
-/// Any view of 1 to 6 axes, with rows of any length. The result has the shape of `a`.
+/// Any view of 1 to 6 axes, with rows of any length. The result has the shape of `x`.
 /// # Errors
-/// [`Error::Shape`] if `a` has no axis; [`Error::Limit`] and [`Error::OutOfMemory`] as [`sum`](super::sum).
+/// [`Error::Shape`](crate::Error::Shape) if `x` has no such axis; [`Error::Limit`](crate::Error::Limit) and
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) as [`sum`](super::sum).
 /// # Precision
 /// Computed in f32, then stored: [`reference::softmax`](crate::reference::softmax).
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-/// let a = gpu.tensor(&[1000.0f32, 1000.0, 5.0, 5.0], [2, 2])?;
-/// assert_eq!(tilewise::ops::softmax(&a)?.to_vec()?, [0.5; 4]);
+/// let x = gpu.tensor(&[1000.0f32, 1000.0, 5.0, 5.0], [2, 2])?;
+/// assert_eq!(tilewise::ops::softmax(&x, 1)?.to_vec()?, [0.5; 4]);
+/// assert_eq!(tilewise::ops::softmax(&x, 0)?.to_vec()?, [1.0, 1.0, 0.0, 0.0]);
 /// # Ok(())
 /// # }
 /// ```
-pub fn softmax<T: Real>(a: &Tensor<T>) -> Result<Tensor<T>> {
-    call("softmax", || {
-        let axis = a.shape().len().checked_sub(1);
-        let axis = axis.ok_or_else(|| Error::shape(OP, "the operand must have an axis", a.shape()))?;
-        if a.is_empty() {
-            return a.gpu().empty(a.shape());
-        }
-        let problem = SoftmaxProblem::new(a.layout(), axis, T::DTYPE)?;
-        let [c] = a.gpu().compute(&problem, &[a.view()], &[])?;
-        Tensor::from_output(c, a.shape())
-    })
+pub fn softmax<T: Real>(x: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
+    Softmax::new(x, axis).run()
+}
+
+/// The logarithm of [`softmax`] along an axis: $x_{i} - \ln \sum_{j} e^{x_{j}}$, accurate where the softmax itself would be 0.
+///
+/// A row that contains NaN or $+\infty$, or consists of $-\infty$ only, becomes NaN. In other rows, $-\infty$ stays $-\infty$.
+///
+/// # Shapes
+/// As [`softmax`].
+/// # Errors
+/// As [`softmax`].
+/// # Precision
+/// Computed in f32, then stored: [`reference::log_softmax`](crate::reference::log_softmax).
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// let x = gpu.tensor(&[0.0f32, -1000.0], [2])?;
+/// assert_eq!(tilewise::ops::log_softmax(&x, 0)?.to_vec()?, [0.0, -1000.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn log_softmax<T: Real>(x: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
+    Softmax::new(x, axis).run_log()
 }

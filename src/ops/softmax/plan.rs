@@ -1,41 +1,59 @@
-//! The plan of a softmax: one step.
+//! The plan of a softmax or of its gradient: one step.
 
-use super::problem::{LANES, OP, SoftmaxDims, SoftmaxProblem};
+use super::kernel::{COLUMN_LANES, LANES};
+use super::problem::{Across, SoftmaxDims, SoftmaxProblem};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::Layout;
 use crate::ops::subgroups::subgroup;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, ScalarParameter, Time};
+use std::mem::offset_of;
 
-/// The approximate number of operations per element: two exponentials.
-const FLOPS: f64 = 40.0;
+/// The scale of x, as a number that a call passes.
+const SCALE: ScalarParameter = ScalarParameter::f32("scale");
 
 impl Problem for SoftmaxProblem {
-    /// One step. The kernel has variants for contiguous, aligned rows.
+    /// One step. The kernel depends on whether neighbours lie along the axis, and has variants for contiguous, aligned rows.
     ///
-    /// Operands: A, the result.
+    /// Operands: x, the result and, if there is one, the mask; or y, the result and the gradient of y. Scalars: the scale of x,
+    /// but not of a gradient.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        let op = OP;
-        let (d, lanes) = (self.dims_on(caps), kernel::workgroup_size(LANES, caps));
-        let mut draft = Draft::new(op, &[], caps);
-        let a = draft.operand("the operand", self.dtype, self.layout()?, Access::Read);
-        let length = d.length as usize;
-        let c = Layout::contiguous(op, &[d.rows as usize * length])?;
-        let c = draft.operand("the result", self.dtype, c, Access::Write);
-        let elements = f64::from(d.rows) * f64::from(d.length);
+        let (op, is_backward) = (self.function.op(), self.function.is_backward());
+        let scalars: &[ScalarParameter] = if is_backward { &[] } else { &[SCALE] };
+        let mut draft = Draft::new(op, scalars, caps);
+        let most = kernel::workgroup_size(LANES, caps);
+        let (d, invocations, per_block) = self.dims_on(most);
+        let mut args = vec![(draft.operand("the operand", self.dtype, self.a, Access::Read), Access::Read)];
+        let c = Layout::contiguous(op, &[self.a.len()])?;
+        args.push((draft.operand("the result", self.dtype, c, Access::Write), Access::Write));
+        if let Some(m) = self.m {
+            let name = if is_backward { "the gradient" } else { "the mask" };
+            args.push((draft.operand(name, self.dtype, m, Access::Read), Access::Read));
+        }
+        let dims = Dims::of(&d);
+        let dims = if is_backward { dims } else { dims.scalar(offset_of!(SoftmaxDims, scale), 0) };
+        let (words, shared_by) = match self.across {
+            Across::Row if is_backward => (1, "a row"),
+            Across::Row => (2, "a row"),
+            Across::Columns => (0, "columns"),
+        };
+        let members = match self.across {
+            Across::Row => u64::from(d.rows),
+            Across::Columns => u64::from(d.rows) * u64::from(d.lanes),
+        };
         draft.step(NewStep {
             kernel: self.kernel(caps),
-            tile: format!("{lanes} invocations, {} a row, {}", d.lanes, self.dtype),
+            tile: format!("{invocations} invocations, {} {shared_by}, {}", d.lanes, self.dtype),
             needs: Needs {
-                bindings: 2,
-                invocations: lanes,
-                workgroup_bytes: (4 * lanes / subgroup(caps, LANES).unwrap_or(1)).next_multiple_of(16),
+                bindings: if self.m.is_some() { 3 } else { 2 },
+                invocations,
+                workgroup_bytes: (4 * words * most / subgroup(caps, LANES).unwrap_or(1)).next_multiple_of(16),
             },
-            blocks: u64::from(d.rows.div_ceil(lanes / d.lanes)),
-            dims: Dims::of(&d),
-            args: &[(a, Access::Read), (c, Access::Write)],
-            flops: Flops::of_f32(elements * FLOPS),
+            blocks: members.div_ceil(per_block.into()),
+            dims,
+            args: &args,
+            flops: Flops::of_f32(self.a.len() as f64 * self.function.flops()),
             time: Time::Roofline,
         })?;
         Ok(draft.finish())
@@ -43,8 +61,20 @@ impl Problem for SoftmaxProblem {
 }
 
 impl SoftmaxProblem {
-    /// The uniform for a device. If its workgroups allow fewer than `lanes` invocations, fewer invocations share a row.
-    fn dims_on(&self, caps: &Caps) -> SoftmaxDims {
-        SoftmaxDims { lanes: self.dims.lanes.min(kernel::workgroup_size(LANES, caps)), ..self.dims }
+    /// The uniform, the number of invocations of a workgroup of at most `most`, and of rows or groups of columns of one.
+    fn dims_on(&self, most: u32) -> (SoftmaxDims, u32, u32) {
+        let d = self.dims();
+        let width = 4 * self.quads();
+        match self.across {
+            Across::Row => {
+                let groups = self.strides[3].div_ceil(width);
+                let lanes = groups.div_ceil(self.groups()).max(1).next_power_of_two().min(most);
+                (SoftmaxDims { lanes, ..d }, most, most / lanes)
+            }
+            Across::Columns => {
+                let lanes = self.columns().div_ceil(width);
+                (SoftmaxDims { lanes, ..d }, COLUMN_LANES, COLUMN_LANES)
+            }
+        }
     }
 }

@@ -32,7 +32,7 @@ const WORK: [(&str, Work); 7] = [
     ("tiled f32", |gpu| product::<f32>(gpu, GemmKernel::Tiled)),
     ("tiled f16", |gpu| product::<f16>(gpu, GemmKernel::Tiled)),
     ("gemv", |gpu| matmul(&random::<f32>(gpu, [1, 67], 1), &random(gpu, [67, 35], 2))?.to_vec()),
-    ("softmax", |gpu| ops::softmax(&random::<f32>(gpu, [7, 65], 1))?.to_vec()),
+    ("softmax", |gpu| ops::softmax(&random::<f32>(gpu, [7, 65], 1), 1)?.to_vec()),
     ("geometric product", multivectors),
     ("sketch", |gpu| {
         let sketch = Sketch::new(SketchKind::CountSketch, [11, 35], 3)?;

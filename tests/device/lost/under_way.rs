@@ -151,7 +151,7 @@ const LOOPS: [Work; 5] = [
     |gpu, a| ops::mul(a, a).and_then(|_| gpu.flush()).and_then(|()| gpu.wait()),
     |gpu, a| {
         gpu.trim();
-        ops::softmax(a)?.buffer().map(drop)?;
+        ops::softmax(a, 1)?.buffer().map(drop)?;
         gpu.wait()
     },
 ];

@@ -108,7 +108,7 @@ fn calls_that_fail_inside_wgpu_leave_the_applications_error_scopes_alone() {
             // The device is lost without a word: wgpu refuses new buffers, pipelines and submissions.
             let errors = [
                 gpu.tensor(&[1.0f32; 5000], [5000]).and_then(|b| b.to_vec()).err(),
-                ops::softmax(&a).and_then(|b| b.to_vec()).err(),
+                ops::softmax(&a, 1).and_then(|b| b.to_vec()).err(),
                 recorded.to_vec().err(),
                 gpu.wait().err(),
             ];

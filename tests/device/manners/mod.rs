@@ -19,7 +19,7 @@ fn work(gpu: &Gpu) {
     let a = square(gpu);
     let c = matmul(&a, &a.t()).unwrap();
     assert_eq!(c.to_vec().unwrap().len(), 64);
-    assert_eq!(pollster::block_on(ops::softmax(&c).unwrap().read()).unwrap().len(), 64);
+    assert_eq!(pollster::block_on(ops::softmax(&c, 1).unwrap().read()).unwrap().len(), 64);
     assert!(matches!(matmul(&a, &a.slice(0, ..3).unwrap()), Err(Error::Shape { .. })));
     let too_large: Result<Tensor<f32>> = gpu.empty([1 << 20, 1 << 20]);
     assert!(matches!(too_large, Err(Error::Limit { .. } | Error::OutOfMemory { .. })), "{too_large:?}");

@@ -83,7 +83,7 @@ fn bits_are_those_of_eager_work() {
         let [a, b] = [random(1), random(2)];
         let work = || -> tilewise::Result<Tensor<f32>> {
             let c = matmul(&a, &b.t())?;
-            ops::softmax(&ops::add(&c, &a)?)
+            ops::softmax(&ops::add(&c, &a)?, 1)
         };
         let bits = |tensor: Tensor<f32>| -> Vec<u32> {
             tensor.to_vec().unwrap().into_iter().map(f32::to_bits).collect()

@@ -58,7 +58,7 @@ fn families(gpu: &Gpu) -> Vec<Family<'static>> {
                 Ok(normed.tensor().clone())
             }),
         ),
-        ("softmax", Box::new(|x| ops::softmax(&ops::concat(&[x, &ops::mul(x, x)?], 1)?))),
+        ("softmax", Box::new(|x| ops::softmax(&ops::concat(&[x, &ops::mul(x, x)?], 1)?, 1))),
     ]
 }
 

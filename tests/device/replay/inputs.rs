@@ -7,7 +7,7 @@ use tilewise::{Gpu, Result, Tensor, matmul, ops};
 /// A small network: two layers, an activation, a softmax.
 fn network(x: &Tensor<f32>, weights: &[Tensor<f32>; 2]) -> Result<Tensor<f32>> {
     let hidden = ops::activate(&matmul(x, &weights[0])?, Activation::Relu)?;
-    ops::softmax(&matmul(&hidden, &weights[1])?)
+    ops::softmax(&matmul(&hidden, &weights[1])?, 1)
 }
 
 fn weights(gpu: &Gpu) -> [Tensor<f32>; 2] {

@@ -102,7 +102,7 @@ fn a_thousand_captures_leave_nothing_behind() {
     let x = random::<f32>(&gpu, &[16, 16], 1);
     let mut held = Vec::new();
     for round in 0..1000 {
-        let mut replay = gpu.capture(&[x.view()], || ops::softmax(&matmul(&x, &x)?)).unwrap();
+        let mut replay = gpu.capture(&[x.view()], || ops::softmax(&matmul(&x, &x)?, 1)).unwrap();
         replay.run(&[x.view()]).unwrap();
         if round % 100 == 99 {
             gpu.wait().unwrap();

@@ -39,7 +39,7 @@ fn runs_are_timed_and_the_pool_is_trimmed_between_them() {
 fn two_replays_take_turns_with_exported_outputs() {
     on_every_device("ping-pong", |gpu| {
         let [x, w] = [1, 2].map(|seed| random::<f32>(gpu, &[8, 8], seed));
-        let step = |x: &Tensor<f32>| ops::softmax(&matmul(x, &w)?);
+        let step = |x: &Tensor<f32>| ops::softmax(&matmul(x, &w)?, 1);
         let mut a = gpu.capture(&[x.view()], || step(&x)).unwrap();
         let mut b = gpu.capture(&[x.view()], || step(&x)).unwrap();
         let mut want = x.clone();

@@ -64,7 +64,7 @@ fn decode(
 ) -> Result<Tensor<f32>> {
     let key = matmul(&x.reshape([6, 6])?, weight)?.reshape(STEP)?;
     let cache = write(&key)?;
-    ops::softmax(&matmul(&key, &cache.t())?)
+    ops::softmax(&matmul(&key, &cache.t())?, 3)
 }
 
 /// The host writes nothing: a table of positions has the next one. It goes on when the cache is full, and overwrites the

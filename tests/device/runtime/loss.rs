@@ -23,7 +23,7 @@ const CALLS: [Call; 12] = [
     ("write", |_, a| a.write(&[0.0; SIZE * SIZE]).and_then(|()| a.to_vec().map(drop))),
     ("read", |_, a| pollster::block_on(a.read()).map(drop)),
     ("buffer", |gpu, a| a.buffer().map(drop).and_then(|()| gpu.wait())),
-    ("a new kernel", |gpu, a| ops::softmax(a).and_then(|_| gpu.wait())),
+    ("a new kernel", |gpu, a| ops::softmax(a, 1).and_then(|_| gpu.wait())),
     ("time", |gpu, a| gpu.time(|| matmul(a, a)).map(drop)),
     ("flush", |gpu, a| matmul(a, a).and_then(|_| gpu.flush()).and_then(|()| gpu.wait())),
     ("wait", |gpu, _| gpu.wait()),

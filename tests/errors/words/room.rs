@@ -55,7 +55,10 @@ fn results_without_room() {
     full("argmin", ops::argmin(&cube, 2).map(drop));
     full("var", ops::var(&cube, 2, 1).map(drop));
     full("slice_at", ops::slice_at(&a, 0, &gpu.zeros([1]).unwrap(), 128).map(drop));
-    full("softmax", ops::softmax(&a).map(drop));
+    full("softmax", ops::softmax(&a, 1).map(drop));
+    full("log_softmax", ops::log_softmax(&a, 0).map(drop));
+    full("softmax_backward", ops::softmax_backward(&a, &a, 0).map(drop));
+    full("log_softmax_backward", ops::log_softmax_backward(&a, &a, 1).map(drop));
     for kind in [SketchKind::Sign, SketchKind::CountSketch, SketchKind::Hadamard] {
         let sketch = Sketch::new(kind, [128, 256], 1).unwrap();
         full("Sketch::apply", sketch.apply(&a, 1).map(drop));

@@ -89,7 +89,11 @@ fn shapes_that_do_not_go_together() {
     found.shapes("argmax", given, ops::argmax(&a, 2));
     found.shapes("argmin", given, ops::argmin(&a, 2));
     found.shapes("var", given, ops::var(&a, 2, 1));
-    found.shapes("softmax", &[&[]], ops::softmax(&a.as_strided(&[], &[], 0).unwrap()));
+    found.shapes("softmax", given, ops::softmax(&a, 2));
+    found.shapes("softmax", given, ops::Softmax::new(&a, 1).mask(&b).run());
+    found.shapes("log_softmax", given, ops::log_softmax(&a, 2));
+    found.shapes("softmax_backward", given, ops::softmax_backward(&a, &b, 1));
+    found.shapes("log_softmax_backward", given, ops::log_softmax_backward(&a, &b, 1));
 
     found.shapes("tensor", &[&[1], &[3, 4]], gpu.tensor(&[0.0f32], [3, 4]));
     found.shapes("slice", given, a.slice(2, ..));

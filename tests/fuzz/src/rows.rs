@@ -3,7 +3,7 @@
 use crate::limits::Planned;
 use crate::plans::{of_views, real, shape, view};
 use arbitrary::{Error, Result, Unstructured};
-use tilewise::planning::ops::{ReduceProblem, Reduction, SoftmaxProblem};
+use tilewise::planning::ops::{ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem};
 use tilewise::{Caps, DType};
 
 /// A reduction along an axis, several or all; or a softmax.
@@ -11,8 +11,13 @@ pub(crate) fn along(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let (dtype, shape) = (real(u)?, shape(u)?);
     let (a, axis) = (view(u, &shape)?, u.int_in_range(0..=shape.len() - 1)?);
     if u.ratio(1, 4)? {
-        let problem = SoftmaxProblem::new(&a, axis, dtype).map_err(|_| Error::IncorrectFormat)?;
-        return Ok(of_views(Planned::of("rows", &problem, caps), &[(0, &a, dtype)]));
+        let function = *u.choose(&SoftmaxFunction::ALL)?;
+        let m = if function.is_backward() || u.arbitrary()? { Some(view(u, &shape)?) } else { None };
+        let problem = SoftmaxProblem::new(function, &a, m.as_ref(), axis, dtype);
+        let problem = problem.map_err(|_| Error::IncorrectFormat)?;
+        let mut views = vec![(0, &a, dtype)];
+        views.extend(m.as_ref().map(|m| (2, m, dtype)));
+        return Ok(of_views(Planned::of("rows", &problem, caps), &views));
     }
     let function = *u.choose(&Reduction::ALL)?;
     let dtype = if function.takes(DType::I8) && u.ratio(1, 3)? { DType::I8 } else { dtype };

@@ -18,7 +18,7 @@ use tilewise::planning::gemm::{
 };
 use tilewise::planning::ops::{
     CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer,
-    Longer, ReduceProblem, Reduction, SoftmaxProblem,
+    Longer, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -175,8 +175,14 @@ fn elements(plans: &mut List<'_>) {
             plans.add("elementwise", &format!("{name} {dtype}"), &problem);
         }
         for (along, axis) in [("rows", 1), ("columns", 0)] {
-            let softmax = SoftmaxProblem::new(&plane, axis, dtype).expect(FITS);
-            plans.add("rows", &format!("softmax {dtype}, along {along}"), &softmax);
+            for (name, function) in [
+                ("softmax", SoftmaxFunction::Softmax),
+                ("softmax backward", SoftmaxFunction::SoftmaxBackward),
+            ] {
+                let m = function.is_backward().then_some(&plane);
+                let problem = SoftmaxProblem::new(function, &plane, m, axis, dtype).expect(FITS);
+                plans.add("rows", &format!("{name} {dtype}, along {along}"), &problem);
+            }
             for (name, function) in [
                 ("sum", Reduction::Sum),
                 ("max", Reduction::Max),

@@ -9,7 +9,7 @@ use tilewise::planning::Problem;
 use tilewise::planning::gemm::{F16SplitProblem, Side};
 use tilewise::planning::ops::{
     CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer,
-    Longer, ReduceProblem, Reduction, SoftmaxProblem,
+    Longer, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
 };
 use tilewise::{Caps, DType, Layout, Precision};
 
@@ -110,9 +110,15 @@ pub(crate) fn launches() -> Vec<Launch> {
     for dtype in REALS {
         for view in layouts(dtype) {
             for axis in 0..view.rank() {
-                let Ok(problem) = SoftmaxProblem::new(&view, axis, dtype) else { continue };
-                let Ok(plan) = problem.plan(&devices[axis % 2]) else { continue };
-                launches.extend(Launch::steps(&format!("softmax along {axis} of {dtype} {view:?}"), &plan));
+                for function in SoftmaxFunction::ALL {
+                    let second = if function.is_backward() || axis % 2 == 0 { Some(&view) } else { None };
+                    let problem = SoftmaxProblem::new(function, &view, second, axis, dtype);
+                    let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[axis % 2])) else {
+                        continue;
+                    };
+                    let what = format!("{function:?} along {axis} of {dtype} {view:?}");
+                    launches.extend(Launch::steps(&what, &plan));
+                }
             }
         }
     }
@@ -180,7 +186,8 @@ fn reductions(launches: &mut Vec<Launch>, devices: &[Caps; 2]) {
             let all: Vec<usize> = (0..view.rank()).collect();
             let but_one = all[..all.len() - 1].to_vec();
             for axes in all.iter().map(|&axis| vec![axis]).chain([all.clone(), but_one]) {
-                for function in Reduction::ALL {
+                // Functions take turns.
+                for function in Reduction::ALL.into_iter().cycle().skip(case % 11).take(3) {
                     case += 1;
                     let Ok(problem) = ReduceProblem::new(function, &view, &axes, dtype) else { continue };
                     let Ok(plan) = problem.plan(&devices[case % 2]) else { continue };

@@ -1,0 +1,65 @@
+//! The gradient of a softmax or of its logarithm along an axis whose elements are far apart. Each invocation has neighbouring
+//! columns.
+//!
+//! shapes    as softmax_backward
+//! grid      one invocation per WIDTH neighbours, LANES a workgroup; consecutive ones have neighbouring columns
+//! subgroup  not used
+//! requires  nothing
+//! edges     rows past the end are empty, columns past a row's end are not stored: any length >= 1, any rows >= 1
+
+//#import softmax_dims
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by SoftmaxProblem::kernel
+alias a_unit = f32;
+alias c_unit = f32;
+alias m_unit = f32;
+alias sum = f32; // type of results before they are stored
+const QUADS: u32 = 1u; // groups of four columns that an invocation loads together
+const LANES: u32 = 64u;
+//#end
+const WIDTH: u32 = 4u * QUADS;
+
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
+@group(0) @binding(2) var<storage, read> m: array<m_unit>;
+
+//#slot row_of x=a default strided
+//#slot row_of x=m default strided
+//#slot row_store default strided
+//#slot softmax_gradient default probabilities
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let index = block_index(workgroup, grid) * LANES + lane;
+    let row = index / dims.lanes;
+    let group = index - row * dims.lanes;
+    let at = row_start(min(row, dims.rows - 1u), 1u);
+    let length = select(0u, dims.strides.w, row < dims.rows); // rows past the end are empty
+    let columns = dims.axes[0].x;
+
+    var sums: array<vec4<f32>, QUADS>;
+    for (var i = 0u; i < length; i++) {
+        //#unroll
+        for (var k = 0u; k < QUADS; k++) {
+            let y = row_quad_a(at.y + i * dims.strides.y, dims.axes[0].z, group, k, columns);
+            sums[k] += term_of(y, row_quad_m(at.z + i * dims.strides.z, dims.axes[0].w, group, k, columns));
+        }
+    }
+    for (var i = 0u; i < length; i++) {
+        var results: array<vec4<f32>, QUADS>;
+        //#unroll
+        for (var k = 0u; k < QUADS; k++) {
+            let y = row_quad_a(at.y + i * dims.strides.y, dims.axes[0].z, group, k, columns);
+            let g = row_quad_m(at.z + i * dims.strides.z, dims.axes[0].w, group, k, columns);
+            results[k] = gradient_of(y, g, sums[k]);
+        }
+        store_group(at.x + i * dims.strides.x, dims.axes[0].y, group, columns - group * WIDTH, results);
+    }
+}
