@@ -22,7 +22,7 @@ impl Actor {
             2 => self.elementwise(),
             3 => self.copy(),
             4 | 5 => self.cast(),
-            6 => self.sum(),
+            6 => self.reduce(),
             7 => self.epilogue(),
             8 => self.sketch(),
             _ => self.clifford(),
@@ -70,7 +70,7 @@ impl Actor {
         self.keep(result, want);
     }
 
-    /// Sums, differences and products of elements; a row is repeated.
+    /// Sums, differences and products of elements, and an expression; a row is repeated.
     fn elementwise(&mut self) {
         let Some(at) = self.find(|item| matches!(item.tensor, Held::F32(_))) else { return };
         let Held::F32(a) = self.items[at].whole() else { return };
@@ -91,13 +91,17 @@ impl Actor {
             }
         };
         let Held::F32(b) = b else { return };
-        let kind = self.random.below(if self.menu == Menu::Plain { 1 } else { 3 });
+        let kind = self.random.below(if self.menu == Menu::Plain { 1 } else { 4 });
         let limit = largest_of(DType::F32);
-        self.say(format!("{} of {:?} and {:?}", ["add", "sub", "mul"][kind], own.shape, model.shape));
+        self.say(format!("{} of {:?} and {:?}", ["add", "sub", "mul", "map"][kind], own.shape, model.shape));
         let (result, want) = match kind {
             0 => (ops::add(&a, &b), own.with(&model, |x, y| x + y, limit)),
             1 => (ops::sub(&a, &b), own.with(&model, |x, y| x - y, limit)),
-            _ => (ops::mul(&a, &b), own.with(&model, |x, y| x * y, limit)),
+            2 => (ops::mul(&a, &b), own.with(&model, |x, y| x * y, limit)),
+            _ => (
+                ops::map(&[&a, &b], |[a, b]| a.less(&b).select(a * 2.0 - &b, b)),
+                own.with(&model, |x, y| if x < y { 2 * x - y } else { y }, limit),
+            ),
         };
         // What is not exact is recorded all the same, and dropped unread.
         match want {
@@ -131,14 +135,17 @@ impl Actor {
         self.keep(result, model);
     }
 
-    fn sum(&mut self) {
+    /// Sums or largest elements along an axis.
+    fn reduce(&mut self) {
         let Some(at) = self.find(|item| item.model.shape.len() > 1) else { return };
         let axis = self.random.below(self.items[at].model.shape.len());
+        let is_sum = self.menu == Menu::Plain || self.random.chance(60);
         let item = &self.items[at];
         let Held::F32(a) = &item.tensor else { return };
-        let Some(want) = item.model.sum(axis, largest_of(DType::F32)) else { return };
-        let name = format!("{} along {axis}", item.name());
-        let result = ops::sum(a, axis).map(Held::F32);
+        let want = if is_sum { item.model.sum(axis, largest_of(DType::F32)) } else { item.model.max(axis) };
+        let Some(want) = want else { return };
+        let name = format!("{} of {} along {axis}", if is_sum { "sum" } else { "max" }, item.name());
+        let result = if is_sum { ops::sum(a, axis) } else { ops::max(a, axis) }.map(Held::F32);
         self.say(name);
         self.keep(result, want);
     }

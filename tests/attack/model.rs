@@ -89,14 +89,22 @@ impl Model {
 
     /// The sums along an axis; None if one could pass `limit`.
     pub(crate) fn sum(&self, axis: usize, limit: i64) -> Option<Self> {
+        let most = i64::try_from(self.shape[axis]).ok()? * self.largest();
+        (most <= limit).then(|| self.joined(axis, |line| line.sum()))
+    }
+
+    /// The largest elements along an axis; None if it is empty.
+    pub(crate) fn max(&self, axis: usize) -> Option<Self> {
+        (self.shape[axis] > 0).then(|| self.joined(axis, |line| line.max().unwrap_or(0)))
+    }
+
+    /// What a function makes of every line along an axis.
+    fn joined(&self, axis: usize, join: impl Fn(&mut dyn Iterator<Item = i32>) -> i32) -> Self {
         let mut shape = self.shape.clone();
         let extent = shape.remove(axis);
-        if i64::try_from(extent).ok()? * self.largest() > limit {
-            return None;
-        }
         let inner: usize = self.shape[axis + 1..].iter().product();
         let at = |i: usize| i / inner * inner * extent + i % inner;
-        Some(Self::of(&shape, |i| (0..extent).map(|l| self.values[at(i) + l * inner]).sum()))
+        Self::of(&shape, |i| join(&mut (0..extent).map(|l| self.values[at(i) + l * inner])))
     }
 
     fn checked(&self, shape: &[usize], values: &[i64], limit: i64) -> Option<Self> {
