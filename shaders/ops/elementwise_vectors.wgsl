@@ -26,6 +26,7 @@ const WIDTH: u32 = 4u * QUADS; // elements of a vector
 
 //#generated operands
 // The operands from binding 1 on, and `value(at, k)`: the results for quad `k` of the vector at `at`. Plans generate it.
+// NOTE: vectors begin at multiples of WIDTH. Written like this, compilers see it, and load 16 bytes at once.
 
 // The default: the sum of two operands.
 //#param
@@ -39,7 +40,7 @@ alias x1_unit = vec4<f32>;
 //#slot aligned_quad x=x1 default plain
 
 fn value(at: Place, k: u32) -> vec4<sum> {
-    return quad_x0(at.x0 / 4u + k) + quad_x1(at.x1 / 4u + k);
+    return quad_x0(at.x0 / WIDTH * QUADS + k) + quad_x1(at.x1 / WIDTH * QUADS + k);
 }
 //#end
 
@@ -70,7 +71,7 @@ fn main(
     for (var i = 0u; i < VECTORS; i++) {
         let vector = first + i * LANES;
         if vector < dims.offsets.w {
-            save_vector_c(at[i] / 4u, left_from(vector), results[i]);
+            save_vector_c(at[i] / WIDTH * QUADS, left_from(vector), results[i]);
         }
     }
 }

@@ -122,7 +122,7 @@ impl ElementwiseProblem {
         let mut values = Vec::new();
         if self.is_update() {
             text += &loads_of_quads("c", self.dtype);
-            values.push("quad_c(at.c / 4u + k)".to_owned());
+            values.push("quad_c(at.c / WIDTH * QUADS + k)".to_owned());
         }
         for (at, (x, dtype)) in self.operands().enumerate() {
             let name = OPERANDS[at];
@@ -137,7 +137,7 @@ impl ElementwiseProblem {
                 text += &access.declaration(name, at + 1);
                 text += &loads_of_quads(name, dtype);
                 kernel = kernel.quads(name, access);
-                values.push(format!("quad_{name}(at.{name} / 4u + k)"));
+                values.push(format!("quad_{name}(at.{name} / WIDTH * QUADS + k)"));
             }
         }
         (kernel, text + &value_of("k", &values))
